@@ -73,6 +73,7 @@ const below: Record<string, readonly string[]> = {
   openapi: ['meta', 'registry', 'endpoints'],
   endpoints: ['meta', 'storage', 'registry', 'authorization', 'authentication', 'printers'],
   controllers: ['meta', 'storage', 'registry', 'authorization', 'authentication'],
+  events: ['meta', 'storage', 'registry', 'authorization', 'authentication', 'controllers'],
   apis: [
     'meta',
     'storage',
@@ -288,13 +289,15 @@ describe('size', () => {
     const some = (pattern: RegExp) => names.filter((name) => pattern.test(name))
 
     expect(having('lib/meta/encoding/yamllibrary.ts', 'lib/kubeconfig/certificates/x509.ts')).toEqual([])
-    expect(having('lib/token/kmsclient.ts', 'lib/kubeconfig/secretsclient.ts')).toEqual([])
+    expect(
+      having('lib/token/kmsclient.ts', 'lib/kubeconfig/secretsclient.ts', 'lib/events/eventbridgeclient.ts'),
+    ).toEqual([])
     expect(having('fast-json-patch', 'lib/meta/patch/mergepatch.ts')).toEqual(some(/\/patch$/))
     expect(having('lib/endpoints/handlers/watch.ts')).toEqual(
       some(/^(federatedidentitycredentials|identityproviders|ownedaccesskeys|virtualclusterinstances)\/list$/),
     )
     expect(having('lib/meta/managedfields/fieldmanager.ts')).toEqual(
-      some(/\/(create|update|patch)$|^reviews\/|^(bootstrap|garbagecollector|sweep)$/),
+      some(/\/(create|update|patch)$|^reviews\/|^(bootstrap|garbagecollector|lifecycle|sweep)$/),
     )
     // Requests without a body need no decoder.
     expect(

@@ -1,7 +1,8 @@
-/** Starts the AWS services of the local server: DynamoDB, KMS and Secrets Manager. */
+/** Starts the AWS services of the local server: DynamoDB, KMS, Secrets Manager and EventBridge. */
 
-import type { VerifySignature } from './aws/awsjson.ts'
+import type { AwsEndpoint, VerifySignature } from './aws/awsjson.ts'
 import { startEmbeddedDynamoDB } from './aws/dynamodb.ts'
+import { startEventBridge } from './aws/eventbridge.ts'
 import { type Kms, startKms } from './aws/kms.ts'
 import { type SecretsManager, startSecretsManager } from './aws/secretsmanager.ts'
 import type { DataDir } from './datadir.ts'
@@ -11,6 +12,7 @@ export interface Endpoints {
   dynamodb: string
   kms: Kms
   secrets: SecretsManager
+  events: AwsEndpoint
   /** Resolves with a sentence when the embedded DynamoDB exits unexpectedly. */
   broken: Promise<string>
 }
@@ -22,26 +24,32 @@ export interface EndpointsOptions {
   region: string
   account: string
   verify: VerifySignature
+  /** Called for every event that is published. */
+  published(detail: string): void
   /** Collects the parts to stop. */
   stack: AsyncDisposableStack
 }
 
 /** Throws a StartupError. */
 export async function startEndpoints(options: EndpointsOptions): Promise<Endpoints> {
-  const { dataDir, dynamodbEndpoint, region, account, verify, stack } = options
+  const { dataDir, dynamodbEndpoint, region, account, verify, published, stack } = options
   const common = { region, account, verify }
-  const [database, keys] = await Promise.allSettled([
+  const [database, keys, bus] = await Promise.allSettled([
     dynamodbEndpoint === undefined ? startEmbedded(dataDir, verify, stack) : { url: dynamodbEndpoint, broken: never },
     startKms({ ...common, ...dataDir.stateFile('kms.json') }).then((kms) => disposeWith(stack, kms)),
+    startEventBridge({ verify, received: published, ...dataDir.stateFile('events.jsonl') }).then((events) =>
+      disposeWith(stack, events),
+    ),
   ])
   if (database.status === 'rejected') throw database.reason
   if (keys.status === 'rejected') throw keys.reason
+  if (bus.status === 'rejected') throw bus.reason
   const kms = keys.value
   const secrets = disposeWith(
     stack,
     await startSecretsManager({ ...common, kms, ...dataDir.stateFile('secrets.json') }),
   )
-  return { dynamodb: database.value.url, broken: database.value.broken, kms, secrets }
+  return { dynamodb: database.value.url, broken: database.value.broken, kms, secrets, events: bus.value }
 }
 
 const never = new Promise<never>(() => {})

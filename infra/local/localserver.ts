@@ -41,6 +41,8 @@ export interface Screen {
   say: Say
   /** Called for every request when its response starts. */
   answered(answered: Answered): void
+  /** Called for every event that is published, with its JSON text. */
+  published(detail: string): void
 }
 
 const BASE_PATH = '/kubernetes/management'
@@ -53,7 +55,7 @@ const CLUSTER_SECRETS = `${SECRETS}virtualclusters/`
 export async function startLocalServer(
   settings: Settings,
   now: () => number,
-  { say, answered }: Screen,
+  { say, answered, published }: Screen,
 ): Promise<LocalServer> {
   await using starting = new AsyncDisposableStack()
   const port = await freePort(settings.port)
@@ -61,7 +63,13 @@ export async function startLocalServer(
   starting.defer(() => dataDir.release())
   const credentials = newCredentials()
   const verify = createVerifier({ credentials, region: REGION, now })
-  const { endpoints, cluster, authority } = await startParts(settings, { dataDir, now, verify, stack: starting })
+  const { endpoints, cluster, authority } = await startParts(settings, {
+    dataDir,
+    now,
+    verify,
+    published,
+    stack: starting,
+  })
   // Packaging can take seconds, so it follows the steps that fail at once.
   const packaged = await ensurePackaged({ quiet: true, say })
   const refs = await prepare(packaged.template, endpoints, credentials, cluster)
@@ -116,7 +124,7 @@ const newCredentials = (): SigningCredentials => ({
 /** Starts independent parts in parallel. Waits for all before it reports a failure, so that all can be stopped. */
 async function startParts(
   settings: Settings,
-  { now, ...common }: Pick<EndpointsOptions, 'dataDir' | 'verify' | 'stack'> & { now: () => number },
+  { now, ...common }: Pick<EndpointsOptions, 'dataDir' | 'verify' | 'published' | 'stack'> & { now: () => number },
 ) {
   const { dynamodbEndpoint } = settings
   const { dataDir, stack } = common
@@ -166,7 +174,7 @@ async function prepare(
 
 /** Returns the environment that points the functions at the local endpoints. */
 const environmentFor = (
-  { dynamodb, kms, secrets }: Endpoints,
+  { dynamodb, kms, secrets, events }: Endpoints,
   credentials: SigningCredentials,
   { issuer, stage = 'local' }: { issuer: string; stage: string | undefined },
 ) => ({
@@ -180,5 +188,6 @@ const environmentFor = (
   AWS_ENDPOINT_URL_DYNAMODB: dynamodb,
   AWS_ENDPOINT_URL_KMS: kms.url,
   AWS_ENDPOINT_URL_SECRETS_MANAGER: secrets.url,
+  AWS_ENDPOINT_URL_EVENTBRIDGE: events.url,
   AWS_IGNORE_CONFIGURED_ENDPOINT_URLS: 'false',
 })

@@ -1,5 +1,6 @@
 /** `npm start`: serves the whole API on this machine. Exits with 0 on a signal, and with 1 and one sentence on failure. */
 import { type Command, runCommand } from '../command.ts'
+import { eventLine } from './eventline.ts'
 import { type Answered, hideFunctionLogs, requestLine } from './gateway/requestlines.ts'
 import { StartupError } from './host/startuperror.ts'
 import { type LocalServer, startLocalServer } from './localserver.ts'
@@ -28,20 +29,28 @@ async function serve(memory: boolean): Promise<void> {
       signalled.resolve()
     })
   const say = (sentence: string) => process.stdout.write(`${sentence}\n`)
-  // The server's own requests at startup are not shown.
+  // The server's own requests at startup are not shown, nor are their events.
   let show: (answered: Answered) => void = () => {}
+  let tell: (detail: string) => void = () => {}
   if (process.stdout.isTTY) hideFunctionLogs(process.stdout)
   const settings = readSettings(memory, process.env, process.cwd())
   let server: LocalServer
   try {
-    server = await startLocalServer(settings, Date.now, { say, answered: (one) => show(one) })
+    server = await startLocalServer(settings, Date.now, {
+      say,
+      answered: (one) => show(one),
+      published: (detail) => tell(detail),
+    })
   } catch (error) {
     // Ctrl-C reaches the packager too, which then fails.
     if (ended) return
     throw error
   }
   process.stdout.write(server.banner)
-  if (process.stdout.isTTY) show = (one) => process.stdout.write(requestLine(one, process.stdout))
+  if (process.stdout.isTTY) {
+    show = (one) => process.stdout.write(requestLine(one, process.stdout))
+    tell = (detail) => process.stdout.write(eventLine(detail, process.stdout))
+  }
   const broken = await Promise.race([signalled.promise, server.broken])
   await server.close()
   if (broken) throw new StartupError(broken)

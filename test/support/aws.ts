@@ -1,6 +1,7 @@
-/** Starts KMS and Secrets Manager in memory, with clients of the SDK. */
+/** Starts KMS, Secrets Manager and EventBridge in memory, with clients of the SDK. */
 import { KMSClient } from '@aws-sdk/client-kms'
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
+import { startEventBridge } from '../../infra/local/aws/eventbridge.ts'
 import { startKms } from '../../infra/local/aws/kms.ts'
 import { startSecretsManager } from '../../infra/local/aws/secretsmanager.ts'
 import { createVerifier } from '../../infra/local/aws/sigv4.ts'
@@ -8,8 +9,10 @@ import { createVerifier } from '../../infra/local/aws/sigv4.ts'
 export interface Aws {
   kms: KMSClient
   secrets: SecretsManagerClient
-  /** Values for AWS_ENDPOINT_URL_KMS and AWS_ENDPOINT_URL_SECRETS_MANAGER. */
-  endpoints: { kms: string; secretsManager: string }
+  /** Values for AWS_ENDPOINT_URL_KMS, AWS_ENDPOINT_URL_SECRETS_MANAGER and AWS_ENDPOINT_URL_EVENTBRIDGE. */
+  endpoints: { kms: string; secretsManager: string; eventBridge: string }
+  /** The JSON texts of the events that were published so far. */
+  published: string[]
   stop(): Promise<void>
 }
 
@@ -32,17 +35,20 @@ export async function startAws({ kmsPath, secretsPath }: AwsOptions = {}): Promi
     kms: kmsEndpoint,
     ...(secretsPath !== undefined && { path: secretsPath }),
   })
+  const published: string[] = []
+  const eventBridge = await startEventBridge({ verify, received: (detail) => void published.push(detail) })
   const client = { region, credentials, maxAttempts: 1 }
   const kms = new KMSClient({ ...client, endpoint: kmsEndpoint.url })
   const secrets = new SecretsManagerClient({ ...client, endpoint: secretsEndpoint.url })
   return {
     kms,
     secrets,
-    endpoints: { kms: kmsEndpoint.url, secretsManager: secretsEndpoint.url },
+    endpoints: { kms: kmsEndpoint.url, secretsManager: secretsEndpoint.url, eventBridge: eventBridge.url },
+    published,
     async stop() {
       kms.destroy()
       secrets.destroy()
-      await Promise.all([kmsEndpoint.close(), secretsEndpoint.close()])
+      await Promise.all([kmsEndpoint.close(), secretsEndpoint.close(), eventBridge.close()])
     },
   }
 }

@@ -36,7 +36,8 @@ export interface GatewayOptions {
   address?: Address
   /**
    * Interval of the functions that read a stream in AWS; here they run with a scheduled event instead. Default 1, so that
-   * changes take effect within seconds. Other schedules keep the rate of the template.
+   * changes take effect within seconds, or the longer time for which Lambda collects records. Other schedules keep the rate
+   * of the template.
    */
   streamSeconds?: number
   /** Disables the throttling of the stage, for measurements of this machine. */
@@ -97,7 +98,11 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       await lambda.invoke(functionId, event).catch((error) => report(`schedule ${name} failed`, error))
     },
   })
-  const streams = deployment.streams.map((stream) => ({ ...stream, seconds: options.streamSeconds ?? 1 }))
+  const { streamSeconds } = options
+  const streams = deployment.streams.map(({ windowSeconds, ...stream }) => ({
+    ...stream,
+    seconds: streamSeconds ?? Math.max(1, windowSeconds),
+  }))
   const timers = startTimers([...deployment.schedules, ...streams].map(timerOf))
 
   return {

@@ -19,8 +19,8 @@ export interface Deployment {
   routes: ApiDescription['routes']
   responses: ApiDescription['responses']
   schedules: readonly { functionId: string; name: string; seconds: number; input?: string }[]
-  /** Names of the functions that read a stream. */
-  streams: readonly { functionId: string; name: string }[]
+  /** Names of the functions that read a stream, and for how many seconds at most Lambda collects records for them. */
+  streams: readonly { functionId: string; name: string; windowSeconds: number }[]
 }
 
 export interface FunctionDescription {
@@ -102,6 +102,7 @@ export function readTemplate(text: string, references: TemplateReferences): Depl
     streams: ofType('AWS::Lambda::EventSourceMapping').map(([name, { Properties }]) => ({
       functionId: functionOf(Properties.FunctionName),
       name,
+      windowSeconds: Number(Properties.MaximumBatchingWindowInSeconds ?? 0),
     })),
   }
 }

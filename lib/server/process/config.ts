@@ -53,6 +53,8 @@ export interface Config {
   readonly maxExchangeTtlSeconds: number
   /** Whether issuers of identity providers may be at private addresses. */
   readonly allowPrivateIssuers: boolean
+  /** The event bus for events about access keys: its name or ARN, or `none`. */
+  readonly eventBus: string
 }
 
 function requiredText(environment: Environment, name: string): string {
@@ -147,6 +149,9 @@ export function readConfig(environment: Environment): Config {
     },
     get allowPrivateIssuers() {
       return environment.ALLOW_PRIVATE_ISSUERS === 'true'
+    },
+    get eventBus() {
+      return requiredText(environment, 'EVENT_BUS')
     },
   }
 }

@@ -87,8 +87,8 @@ describe('npm start', () => {
     await server.ready
     // The gateway listens on one port of 127.0.0.1 and ::1.
     const ports = [...new Set(await listenersOf(server.child.pid ?? 0))]
-    // Gateway, demo virtual cluster, demo issuer, DynamoDB, KMS, Secrets Manager.
-    expect(ports.length).toBe(6)
+    // Gateway, demo virtual cluster, demo issuer, DynamoDB, KMS, Secrets Manager, EventBridge.
+    expect(ports.length).toBe(7)
     expect((await Promise.all(ports.map(openTo))).flat()).toEqual([])
     server.child.kill('SIGTERM')
     expect(await server.ended).toBe(0)
@@ -100,7 +100,16 @@ describe('npm start', () => {
     await first.ready
     expect(await mode(DATA_DIR)).toBe(0o700)
     expect(await mode(DATA_DIR, 'ca.crt')).toBe(0o644)
-    for (const name of ['access-key', 'kubeconfig', 'job.env', 'kms.json', 'secrets.json', 'ca.json', 'dynamodb.db'])
+    for (const name of [
+      'access-key',
+      'kubeconfig',
+      'job.env',
+      'kms.json',
+      'secrets.json',
+      'ca.json',
+      'dynamodb.db',
+      'events.jsonl',
+    ])
       expect([name, await mode(DATA_DIR, name)]).toEqual([name, 0o600])
 
     const client = await clientOf(DATA_DIR, first.output.stdout)

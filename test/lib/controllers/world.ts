@@ -52,13 +52,19 @@ const user = controllerContext('test', new Date(), endless).user
 interface Options {
   now?: () => Date
   limits?: LifeLimits
+  /** The clock of the table, in unix ms. */
+  tableNow?: () => number
 }
 
-export async function newWorld({ now = () => new Date(), limits = {} }: Options = {}): Promise<World> {
+export async function newWorld({
+  now = () => new Date(),
+  limits = {},
+  tableNow = Date.now,
+}: Options = {}): Promise<World> {
   const { wrote, records } = recordStream()
-  const items = createMemoryItems(Date.now, (puts) => wrote(puts.map((item) => marshalItem(item))))
+  const items = createMemoryItems(tableNow, (puts) => wrote(puts.map((item) => marshalItem(item))))
   const storage = storageOver(items, {
-    now: Date.now,
+    now: tableNow,
     elapsed: () => performance.now(),
     random: Math.random,
     sleep: (ms) => delay(ms),

@@ -52,7 +52,7 @@ test('reads functions, routes and schedules', () => {
   ])
   expect(deployment.routes[2]).not.toHaveProperty('authorizerFunctionId')
   expect(deployment.schedules).toEqual([{ functionId: 'sweep', name: 'sweepRule', seconds: 7200 }])
-  expect(deployment.streams).toEqual([{ functionId: 'collector', name: 'collectorMapping' }])
+  expect(deployment.streams).toEqual([{ functionId: 'collector', name: 'collectorMapping', windowSeconds: 0 }])
 })
 
 test.each([

@@ -1,0 +1,3 @@
+import { lifecycleHandler } from '../lib/server/lifecycle.ts'
+
+export const handler = lifecycleHandler()

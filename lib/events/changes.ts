@@ -1,0 +1,102 @@
+/** Derives what happened to a key from a change of its object in the log. */
+import { decodeKeyInternal, type KeyInternal } from '../authentication/keyinternal.ts'
+import { expiryOf, type LifeLimits, lifeOf } from '../authentication/keystatus.ts'
+import { sameHash } from '../authentication/keyvalues.ts'
+import type { JsonValue, KubeObject } from '../meta/types.ts'
+import { deepEqual } from '../meta/value/equal.ts'
+import type { Change, Stored } from '../storage/interface.ts'
+import type { EventKind, Happening } from './event.ts'
+import { actorOf, keyData } from './keydata.ts'
+
+type Told = Pick<Happening, 'kind' | 'unique'> & Partial<Pick<Happening, 'data'>>
+
+/** Returns what happened with one change of a key. Most changes of values by rotations are told by signals instead. */
+export function happenings(change: Change, limits: LifeLimits): Happening[] {
+  const { stored, previous, rv, at } = change
+  const { name = '', uid = '' } = stored.object.metadata
+  const data = { ...keyData(stored, at, limits), ...actorOf(change.by) }
+  return tell(change.type, stored, previous, { rv, at, limits }).map(({ kind, unique, data: more }) => ({
+    kind,
+    name,
+    uid,
+    at,
+    unique,
+    data: { ...data, ...more },
+  }))
+}
+
+interface Moment {
+  rv: number
+  at: number
+  limits: LifeLimits
+}
+
+function tell(type: Change['type'], stored: Stored, previous: Stored | undefined, moment: Moment): Told[] {
+  if (type === 'ADDED' || !previous) return [{ kind: 'created', unique: '' }]
+  if (type === 'DELETED') return isDeleted(previous.object) ? [] : [...expiredBefore(previous, moment), DELETED]
+  return [...revocations(previous.object, stored.object, moment), ...changes(previous, stored, moment)]
+}
+
+/** The deletion of a key, or the mark of one that finalizers keep. Its removal later is no event. */
+const DELETED: Told = { kind: 'revoked', unique: 'Deleted', data: { how: 'Deleted' } }
+
+const isDeleted = ({ metadata }: KubeObject): boolean => metadata.deletionTimestamp !== undefined
+
+const isDisabled = ({ spec }: KubeObject): boolean => spec?.disabled === true
+
+function revocations(before: KubeObject, after: KubeObject, { rv }: Moment): Told[] {
+  const disabled: Told = { kind: 'revoked', unique: `Disabled ${rv}`, data: { how: 'Disabled' } }
+  return [
+    ...(isDisabled(after) && !isDisabled(before) ? [disabled] : []),
+    ...(isDeleted(after) && !isDeleted(before) ? [DELETED] : []),
+  ]
+}
+
+/** A key that is deleted soon after its expiry may be gone when the expiries of the hour are read. */
+function expiredBefore({ object }: Stored, { at, limits }: Moment): Told[] {
+  const life = lifeOf(object)
+  const expires = expiryOf(life, limits)
+  if (life.disabled || life.ttlAfterLastActivity || expires === undefined || expires > at) return []
+  return [{ kind: 'expired', unique: String(expires), data: { phase: 'Expired' } }]
+}
+
+function changes(previous: Stored, stored: Stored, { rv }: Moment): Told[] {
+  const [before, after] = [decodeKeyInternal(previous.internal), decodeKeyInternal(stored.internal)]
+  const started = after.pending && after.pending.number !== before.pending?.number ? after.pending : undefined
+  const fields = [...changedFields(previous.object, stored.object), ...changedValues(before, after)]
+  return [
+    ...(started
+      ? [
+          {
+            kind: 'rotation-started' as EventKind,
+            unique: String(started.number),
+            data: { value: started.number, overlapSeconds: started.overlap },
+          },
+        ]
+      : []),
+    ...(fields.length > 0 ? [{ kind: 'changed' as EventKind, unique: String(rv), data: { fields } }] : []),
+  ]
+}
+
+/** The parts of the metadata of which `changed` tells. */
+const METADATA = ['labels', 'annotations', 'finalizers', 'ownerReferences'] as const
+
+function changedFields(before: KubeObject, after: KubeObject): string[] {
+  const [old, next] = [before.spec ?? {}, after.spec ?? {}]
+  const names = [...new Set([...Object.keys(old), ...Object.keys(next)])].sort()
+  const isChanged = (name: string) =>
+    !deepEqual(old[name] ?? null, next[name] ?? null) && !(name === 'disabled' && isDisabled(after))
+  const metadata = METADATA.filter(
+    (name) => !deepEqual((before.metadata[name] ?? null) as JsonValue, (after.metadata[name] ?? null) as JsonValue),
+  )
+  return [...metadata.map((name) => `metadata.${name}`), ...names.filter(isChanged).map((name) => `spec.${name}`)]
+}
+
+/** Returns `spec.key` if a value was replaced at once, and `status.values` if a rotation was ended. Settling one is neither. */
+function changedValues(before: KeyInternal, after: KeyInternal): string[] {
+  const { pending } = before
+  const isSettled = pending !== undefined && sameHash(pending.credential, after.credential)
+  if (!sameHash(before.credential, after.credential) && !isSettled) return ['spec.key']
+  const isDropped = pending !== undefined && !isSettled && after.pending === undefined
+  return isDropped ? ['status.values'] : []
+}

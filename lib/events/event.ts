@@ -1,0 +1,67 @@
+/**
+ * Builds the events that are published about access keys: CloudEvents 1.0. The id is computed from what happened, so an event
+ * that is published again has the same id.
+ */
+import { createHash } from 'node:crypto'
+import { rfc3339 } from '../meta/encoding/time.ts'
+import type { JsonObject } from '../meta/types.ts'
+
+/** Each is the last part of DetailType, and the last but one of the type of the CloudEvent. */
+export type EventKind =
+  | 'created'
+  | 'first-used'
+  | 'changed'
+  | 'expiring'
+  | 'expired'
+  | 'rotation-started'
+  | 'rotated'
+  | 'rotation-stalled'
+  | 'reused'
+  | 'source-refused'
+  | 'leaked'
+  | 'revoked'
+
+/** What happened to a key. */
+export interface Happening {
+  kind: EventKind
+  /** The name and the uid of the key. */
+  name: string
+  uid: string
+  /** Unix seconds. */
+  at: number
+  /** Distinguishes it from all others of this kind and key. */
+  unique: string
+  data: JsonObject
+}
+
+/** A CloudEvent. */
+export interface KeyEvent {
+  specversion: '1.0'
+  id: string
+  source: string
+  type: string
+  subject: string
+  time: string
+  datacontenttype: 'application/json'
+  data: JsonObject
+}
+
+/** Returns the kind of an event. */
+export const kindOf = ({ type }: KeyEvent): string => type.split('.').at(-2) ?? ''
+
+/** Returns the event. `source` is the issuer, and `resource` the plural name of the kind. */
+export const toEvent = (
+  { kind, name, uid, at, unique, data }: Happening,
+  { source, resource }: { source: string; resource: string },
+): KeyEvent => ({
+  specversion: '1.0',
+  id: createHash('sha256')
+    .update(JSON.stringify([uid, kind, unique]))
+    .digest('base64url'),
+  source,
+  type: `platform.management.accesskey.${kind}.v1`,
+  subject: `${resource}/${name}`,
+  time: rfc3339(new Date(at * 1000)),
+  datacontenttype: 'application/json',
+  data: { name, uid, ...data },
+})

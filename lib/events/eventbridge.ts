@@ -1,0 +1,35 @@
+/** Implements the bus over Amazon EventBridge. Only this module and eventbridgeclient.ts import @aws-sdk/client-eventbridge. */
+import type { EventBridgeClient, EventBridgeClientConfig } from '@aws-sdk/client-eventbridge'
+import type { Bus } from './publish.ts'
+
+const sdk = () => import('./eventbridgeclient.ts')
+
+/** Returns the client for `eventBridgeBus`. The SDK retries throttling and broken connections. */
+export async function connectEventBridge(config: EventBridgeClientConfig = {}): Promise<EventBridgeClient> {
+  const { EventBridgeClient } = await sdk()
+  return new EventBridgeClient({
+    maxAttempts: 3,
+    requestHandler: { connectionTimeout: 1000, requestTimeout: 5000, throwOnRequestTimeout: true },
+    ...config,
+  })
+}
+
+/** Returns the event bus with this name or ARN. */
+export const eventBridgeBus = (name: string, connect: () => Promise<EventBridgeClient>): Bus => ({
+  async put(entries) {
+    const { PutEventsCommand } = await sdk()
+    const client = await connect()
+    const { Entries = [] } = await client.send(
+      new PutEventsCommand({
+        Entries: entries.map(({ source, detailType, detail }) => ({
+          Source: source,
+          DetailType: detailType,
+          Detail: detail,
+          EventBusName: name,
+        })),
+      }),
+    )
+    // An entry without an id was not accepted, whether or not it has an error code.
+    return entries.map((_, index) => (Entries[index]?.EventId ? undefined : (Entries[index]?.ErrorCode ?? 'NoAnswer')))
+  },
+})

@@ -1,0 +1,65 @@
+/** Tells which keys have expired, and which will. The index names them, and the keys themselves decide. */
+import { EXPIRY_INDEX } from '../authentication/credential.ts'
+import { type KeyLife, keyStatus, type LifeLimits, lifeOf } from '../authentication/keystatus.ts'
+import type { Stored } from '../storage/interface.ts'
+import type { Happening } from './event.ts'
+import { indexedKeys, type Window } from './indexpages.ts'
+import { keyData } from './keydata.ts'
+import type { Lifecycle, Send } from './lifecycle.ts'
+
+const DAY = 86_400
+/** How many days before its expiry an event tells of a key. */
+const DAYS = [30, 14, 7, 1] as const
+/** A key is told of only if its ttl is so many times as long. */
+const LEAST_TTL = 4
+
+type Reading = Pick<Lifecycle, 'store' | 'storage' | 'hasTime' | 'limits' | 'now'>
+
+/** Sends what happened in the window: keys that expired, and keys that are so many days before it. */
+export async function sendExpiries(life: Reading, { after, to }: Window, send: Send): Promise<void> {
+  for (const days of [...DAYS, 0]) {
+    const window = { after: after + days * DAY, to: to + days * DAY }
+    // The keys of exchanges live for a day at most, so nothing warns of their end.
+    const partitions = days === 0 ? [EXPIRY_INDEX.value, EXPIRY_INDEX.exchanged] : [EXPIRY_INDEX.value]
+    for (const partition of partitions) {
+      for await (const keys of indexedKeys(life, partition, window)) {
+        await send(
+          keys.flatMap(({ stored }) => (days === 0 ? expired(stored, to, life) : expiring(stored, days, to, life))),
+        )
+      }
+    }
+  }
+}
+
+function expired(stored: Stored, to: number, { limits }: Reading): Happening[] {
+  const { state, expires } = keyStatus(livingOf(stored), to, limits)
+  if (state !== 'Expired' || expires === undefined) return []
+  return [happening(stored, { kind: 'expired', unique: String(expires), at: expires, limits })]
+}
+
+function expiring(stored: Stored, days: number, to: number, { limits, now }: Reading): Happening[] {
+  const life = livingOf(stored)
+  const { state, expires } = keyStatus(life, Math.floor(now().getTime() / 1000), limits)
+  const isDue = expires !== undefined && expires - days * DAY <= to && ttlOf(life, limits) >= LEAST_TTL * days * DAY
+  if (state !== 'Active' || !isDue) return []
+  const told = { kind: 'expiring' as const, unique: `${days} ${expires}`, at: expires - days * DAY, limits }
+  return [happening(stored, { ...told, data: { days } })]
+}
+
+const livingOf = ({ object, activity }: Stored): KeyLife =>
+  lifeOf(object, activity === undefined ? undefined : Math.floor(activity / 1000))
+
+const ttlOf = ({ ttl }: KeyLife, { maxTtl }: LifeLimits): number =>
+  Math.min(ttl || Number.POSITIVE_INFINITY, maxTtl || Number.POSITIVE_INFINITY)
+
+function happening(
+  stored: Stored,
+  {
+    limits,
+    data,
+    ...told
+  }: Pick<Happening, 'kind' | 'unique' | 'at'> & { data?: Happening['data']; limits: LifeLimits },
+): Happening {
+  const { name = '', uid = '' } = stored.object.metadata
+  return { ...told, name, uid, data: { ...keyData(stored, told.at, limits), ...data } }
+}

@@ -1,0 +1,26 @@
+/** Declares what the publisher of events works with. */
+import type { LifeLimits } from '../authentication/keystatus.ts'
+import type { Deadline } from '../meta/errors/deadline.ts'
+import type { HasTime } from '../registry/parallel.ts'
+import type { Store } from '../registry/store.ts'
+import type { Storage } from '../storage/interface.ts'
+import type { Happening, KeyEvent } from './event.ts'
+
+export interface Lifecycle {
+  /** The store of the kind whose objects are keys. */
+  store: Store
+  storage: Storage
+  limits: LifeLimits
+  now(): Date
+  hasTime: HasTime
+  deadline: Deadline
+  /** The `source` of the events: the issuer. */
+  source: string
+  /** Returns when the bus has accepted the events. */
+  publish(events: readonly KeyEvent[]): Promise<void>
+  /** Called before changes are skipped, because the log no longer reaches back to them. */
+  lost(since: number, to: number): void
+}
+
+/** Returns when the bus has accepted the events of what happened. */
+export type Send = (all: readonly Happening[]) => Promise<void>

@@ -1,0 +1,65 @@
+/** Settles rotations that are over, and tells which ones have stalled: their new value is unused after a day. */
+import { EXPIRY_INDEX } from '../authentication/credential.ts'
+import { decodeKeyInternal } from '../authentication/keyinternal.ts'
+import { controllerContext } from '../controllers/internalcontext.ts'
+import { StatusError } from '../meta/errors/status.ts'
+import { forEach } from '../registry/parallel.ts'
+import { updateObject } from '../registry/update.ts'
+import type { Stored } from '../storage/interface.ts'
+import type { Happening } from './event.ts'
+import { indexedKeys, type Window } from './indexpages.ts'
+import { keyData } from './keydata.ts'
+import type { Lifecycle, Send } from './lifecycle.ts'
+
+const ROTATION = 'rotation'
+/** After so long an unused new value is in the index, as long as it is unused. */
+const DAY = 86_400
+
+/** Sends which rotations have reached a day in the window without a use of their new value. */
+export async function sendStalled(life: Lifecycle, window: Window, send: Send): Promise<void> {
+  for await (const keys of indexedKeys(life, ROTATION, window)) {
+    await send(keys.flatMap(({ stored, entry }) => stalled(stored, Number(entry.attributes[EXPIRY_INDEX.sort]), life)))
+  }
+}
+
+/** The entry of a used value has the end of its overlap instead, at another time than a day after it was made. */
+function stalled(stored: Stored, at: number, { limits }: Lifecycle): Happening[] {
+  const { pending } = decodeKeyInternal(stored.internal)
+  if (pending === undefined || pending.made + DAY !== at) return []
+  const { name = '', uid = '' } = stored.object.metadata
+  const data = { ...keyData(stored, at, limits), value: pending.number, overlapSeconds: pending.overlap }
+  return [{ kind: 'rotation-stalled', name, uid, at, unique: String(pending.number), data }]
+}
+
+/** Settles the rotations that are over, by a write of the key that changes nothing else. Returns how many keys it wrote. */
+export async function settleRotations(life: Lifecycle): Promise<number> {
+  const { now, hasTime } = life
+  const window = { after: 0, to: Math.floor(now().getTime() / 1000) }
+  let settled = 0
+  for await (const keys of indexedKeys(life, ROTATION, window)) {
+    await forEach(keys, hasTime, async ({ stored }) => {
+      if (await settle(life, stored)) settled++
+    })
+  }
+  return settled
+}
+
+/** Returns whether the key was written: a rotation whose new value is unused goes on. */
+async function settle({ store, now, deadline }: Lifecycle, { object, rv }: Stored): Promise<boolean> {
+  const { name = '' } = object.metadata
+  const request = {
+    namespace: '',
+    name,
+    subresource: '' as const,
+    verb: 'update' as const,
+    transform: (live: Stored['object']) => ({ object: live, secrets: [] }),
+  }
+  try {
+    const { stored } = await updateObject(store, request, controllerContext('lifecycle', now(), deadline))
+    return stored.rv !== rv
+  } catch (error) {
+    // The key is gone, or somebody writes it: every write settles.
+    if (error instanceof StatusError && (error.status.code === 404 || error.status.code === 409)) return false
+    throw error
+  }
+}

@@ -1,0 +1,56 @@
+/** Makes the handler that publishes events about access keys. A run that publishes something or fails writes a log line. */
+import type { Context } from 'aws-lambda'
+import { OwnedAccessKey } from '../apis/management/v1/ownedaccesskey.ts'
+import { connectEventBridge, eventBridgeBus } from '../events/eventbridge.ts'
+import { type Bus, publish } from '../events/publish.ts'
+import { runLifecycle } from '../events/run.ts'
+import { lazy } from './process/lazy.ts'
+import { describeError } from './process/logger.ts'
+import { createServer } from './server.ts'
+
+/** Time reserved at the end of an invocation to finish a batch and to write the result. */
+const reserveMs = 15_000
+
+/** The value of the setting that turns events off. */
+const NONE = 'none'
+
+/**
+ * Returns the handler. A schedule invokes it every minute, which is what guarantees that events are published. The stream of
+ * the table invokes it in between, so that they are published within seconds: what its records contain does not matter.
+ */
+export function lifecycleHandler() {
+  const server = createServer(process.env)
+  const { config, log, sleep } = server
+  const connect = lazy(() => connectEventBridge())
+  const bus = lazy((): Bus => eventBridgeBus(config.eventBus, connect))
+  return async (_event: unknown, context: Pick<Context, 'getRemainingTimeInMillis'>): Promise<void> => {
+    let published = 0
+    try {
+      const { settled, remaining } = await runLifecycle({
+        store: server.storeOf(OwnedAccessKey),
+        storage: server.storage,
+        limits: server.limits,
+        now: server.now,
+        hasTime: () => context.getRemainingTimeInMillis() > reserveMs,
+        deadline: () => context.getRemainingTimeInMillis(),
+        source: config.issuer,
+        async publish(events) {
+          if (config.eventBus === NONE) return
+          await publish({ bus: bus(), sleep }, events)
+          published += events.length
+        },
+        lost(since, to) {
+          log('error', 'events lost', { since, to }, [{ values: { eventsLost: to - since } }])
+        },
+      })
+      if (published === 0 && settled === 0) return
+      const counts = { published, settled, ...(remaining && { remaining }) }
+      log('info', 'events', counts, [{ values: { eventsPublished: published, eventsFailed: 0 } }])
+    } catch (error) {
+      log('error', 'events', { published, error: describeError(error) }, [
+        { values: { eventsPublished: published, eventsFailed: 1 } },
+      ])
+      throw error
+    }
+  }
+}

@@ -1,0 +1,104 @@
+import { mkdtemp, readFile, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { EventBridgeClient, PutEventsCommand, type PutEventsRequestEntry } from '@aws-sdk/client-eventbridge'
+import { expect, onTestFinished, test } from 'vitest'
+import { startEventBridge } from '../../../../infra/local/aws/eventbridge.ts'
+import { createVerifier } from '../../../../infra/local/aws/sigv4.ts'
+import { eventBridgeBus } from '../../../../lib/events/eventbridge.ts'
+import { credentials, region } from '../../../support/aws.ts'
+
+const entry = (more: Partial<PutEventsRequestEntry> = {}): PutEventsRequestEntry => ({
+  Source: 'keyplane',
+  DetailType: 'created',
+  Detail: '{ "a": 1 }',
+  ...more,
+})
+
+/** The endpoint, what it has received, and a client of it. */
+async function start(path?: string) {
+  const received: string[] = []
+  const verify = createVerifier({ credentials, region, now: Date.now })
+  const endpoint = await startEventBridge({
+    verify,
+    received: (detail) => void received.push(detail),
+    ...(path !== undefined && { path }),
+  })
+  const clientWith = (secretAccessKey: string) =>
+    new EventBridgeClient({
+      endpoint: endpoint.url,
+      region,
+      credentials: { ...credentials, secretAccessKey },
+      maxAttempts: 1,
+    })
+  const client = clientWith(credentials.secretAccessKey)
+  onTestFinished(async () => {
+    client.destroy()
+    await endpoint.close()
+  })
+  return {
+    received,
+    client,
+    clientWith,
+    put: (...Entries: PutEventsRequestEntry[]) => client.send(new PutEventsCommand({ Entries })),
+  }
+}
+
+const newPath = async () => join(await mkdtemp(join(tmpdir(), 'keyplane-events-')), 'events.jsonl')
+
+test('accepts events and appends each as one line of a private file', async () => {
+  const path = await newPath()
+  await writeFile(path, '{"old":true}\n', { mode: 0o644 })
+  const { put, received } = await start(path)
+  const { FailedEntryCount, Entries } = await put(entry(), entry({ Detail: '{"text":"a\\nb"}' }))
+  expect(FailedEntryCount).toBe(0)
+  expect(Entries).toEqual([{ EventId: expect.any(String) }, { EventId: expect.any(String) }])
+  expect(received).toEqual(['{"a":1}', '{"text":"a\\nb"}'])
+  expect(await readFile(path, 'utf8')).toBe('{"old":true}\n{"a":1}\n{"text":"a\\nb"}\n')
+  expect((await stat(path)).mode & 0o777).toBe(0o600)
+})
+
+test.each([
+  ['no source', { Source: '' }, 'InvalidArgument'],
+  ['no type', { DetailType: '' }, 'InvalidArgument'],
+  ['a detail that is no JSON', { Detail: 'text' }, 'MalformedDetail'],
+  ['a detail that is no object', { Detail: '[1]' }, 'MalformedDetail'],
+])('refuses an entry with %s, and accepts the others', async (_, wrong, ErrorCode) => {
+  const { put, received } = await start()
+  const { FailedEntryCount, Entries } = await put(entry(wrong), entry())
+  expect([FailedEntryCount, Entries?.[0]?.ErrorCode, Entries?.[1]?.EventId]).toEqual([1, ErrorCode, expect.any(String)])
+  expect(received).toHaveLength(1)
+})
+
+test('refuses a call with no entries, with too many, or too large', async () => {
+  const { put, received } = await start()
+  const refused = { name: 'ValidationException' }
+  await expect(put()).rejects.toMatchObject(refused)
+  await expect(put(...Array.from({ length: 11 }, () => entry()))).rejects.toMatchObject(refused)
+  const large = entry({ Detail: JSON.stringify({ text: 'x'.repeat(150_000) }) })
+  await expect(put(large, large)).rejects.toMatchObject(refused)
+  expect(received).toEqual([])
+})
+
+test('refuses a call that is signed with another secret', async () => {
+  const { clientWith, received } = await start()
+  const stranger = clientWith('other')
+  onTestFinished(() => stranger.destroy())
+  await expect(stranger.send(new PutEventsCommand({ Entries: [entry()] }))).rejects.toThrow()
+  expect(received).toEqual([])
+})
+
+test('is a bus for the publisher of events, which learns which entries were refused', async () => {
+  const { client, received } = await start()
+  const bus = eventBridgeBus('default', async () => client)
+  const good = { source: 'keyplane', detailType: 'created', detail: '{}' }
+  expect(await bus.put([good, { ...good, detail: 'no' }, good])).toEqual([undefined, 'MalformedDetail', undefined])
+  expect(received).toEqual(['{}', '{}'])
+})
+
+test('an entry without an answer counts as refused', async () => {
+  const silent = { send: async () => ({ FailedEntryCount: 0, Entries: [{ EventId: 'a' }] }) }
+  const bus = eventBridgeBus('default', async () => silent as never)
+  const good = { source: 'keyplane', detailType: 'created', detail: '{}' }
+  expect(await bus.put([good, good])).toEqual([undefined, 'NoAnswer'])
+})
