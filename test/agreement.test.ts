@@ -5,11 +5,13 @@ import { describe, expect, test } from 'vitest'
 import type { RequestEvent } from '../infra/local/gateway/events.ts'
 import { createRouter } from '../infra/local/gateway/routes.ts'
 import { kinds } from '../lib/apis/index.ts'
+import { OwnedAccessKey } from '../lib/apis/management/v1/ownedaccesskey.ts'
 import { ownGroupVersion, servedResources } from '../lib/apis/resources.ts'
+import { signalPartition } from '../lib/authentication/signals.ts'
 import { maxBodyBytes } from '../lib/endpoints/negotiation/bodies.ts'
 import { requestEntityTooLarge } from '../lib/meta/errors/status.ts'
 import { storedKinds } from '../lib/server/kinds.ts'
-import { rowsOf } from '../lib/storage/keys.ts'
+import { rowsOf, slotKey } from '../lib/storage/keys.ts'
 import { usePackagedTemplate } from './support/packagedtemplate.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -114,7 +116,10 @@ describe('the kinds of the server', () => {
     expect(ownGroupVersion).toBe(served[0]?.groupVersion)
   })
 
-  test('reach the garbage collector by the exact partitions of their rows', () => {
+  test('reach the garbage collector by the exact partitions of their rows, and the publisher of events by its own', () => {
+    const prefixOf = (pk: string) => pk.slice(0, pk.lastIndexOf('#') + 1)
+    const logPrefix = prefixOf(slotKey(OwnedAccessKey.plural, 1).pk)
+    const signalPrefix = prefixOf(signalPartition(0))
     const filters = ofType('AWS::Lambda::EventSourceMapping').map(
       ([, { Properties }]) => Properties.FilterCriteria.Filters,
     )
@@ -122,6 +127,11 @@ describe('the kinds of the server', () => {
       {
         eventName: ['INSERT', 'MODIFY'],
         dynamodb: { Keys: { pk: { S: storedKinds.map(({ table }) => rowsOf(table.resource)) } } },
+      },
+      // The publisher of events.
+      {
+        eventName: ['INSERT'],
+        dynamodb: { Keys: { pk: { S: [{ prefix: logPrefix }, { prefix: signalPrefix }] } } },
       },
     ])
   })

@@ -50,6 +50,11 @@ const settings = {
   'compress-streams': { type: 'boolean' },
   // For each of the six functions that serve lists and watches. In Lambda, 0 means that nothing runs.
   'list-concurrency': { type: 'integer', minimum: 1, maximum: 100000 },
+  // A name or an ARN; none: no events are published.
+  'event-bus': {
+    type: 'string',
+    pattern: '^(arn:aws[a-z-]*:events:[a-z0-9-]+:[0-9]{12}:event-bus/)?[A-Za-z0-9._-][A-Za-z0-9/._-]{0,255}$',
+  },
   'signing-keys': { type: 'string', pattern: '^[1-9][0-9]?(,[1-9][0-9]?){0,3}$' },
   // Lower case, without a trailing dot: the name becomes part of the issuer.
   domain: {

@@ -4,6 +4,7 @@ import { type Resource, usePackagedTemplate } from '../support/packagedtemplate.
 
 const packaged = usePackagedTemplate()
 const { ofType } = packaged
+const resource = (id: string): Resource => packaged.resources[id] as Resource
 const only = (type: string): Resource => {
   const [found, ...others] = ofType(type)
   expect(others).toEqual([])
@@ -59,7 +60,7 @@ test('a signing key is retained unless its creation is rolled back, and its poli
 })
 
 test('failed batches of the collector are retried, bisected, and sent to a queue before they expire in the stream', () => {
-  const { Properties } = only('AWS::Lambda::EventSourceMapping')
+  const { Properties } = resource('GarbagecollectorEventSourceMappingDynamodbTable')
   expect(Properties).toMatchObject({
     EventSourceArn: { 'Fn::GetAtt': ['Table', 'StreamArn'] },
     FunctionName: { 'Fn::GetAtt': ['GarbagecollectorLambdaFunction', 'Arn'] },
@@ -71,10 +72,25 @@ test('failed batches of the collector are retried, bisected, and sent to a queue
   expect(Properties.MaximumRetryAttempts).toBeGreaterThan(0)
   expect(Properties.MaximumRecordAgeInSeconds).toBeGreaterThan(0)
   expect(Properties.MaximumRecordAgeInSeconds).toBeLessThan(86_400)
-  expect(only('AWS::SQS::Queue').Properties).toMatchObject({
-    SqsManagedSseEnabled: true,
-    MessageRetentionPeriod: 1_209_600,
+})
+
+test('the stream wakes the publisher of events, and failures are kept in a queue of their own', () => {
+  const { Properties } = resource('LifecycleEventSourceMappingDynamodbTable')
+  expect(Properties).toMatchObject({
+    EventSourceArn: { 'Fn::GetAtt': ['Table', 'StreamArn'] },
+    FunctionName: { 'Fn::GetAtt': ['LifecycleLambdaFunction', 'Arn'] },
+    DestinationConfig: { OnFailure: { Destination: { 'Fn::GetAtt': ['FailedWakes', 'Arn'] } } },
   })
+  // Its schedule repeats what failed, so old records do not hold up new ones.
+  expect(Properties.MaximumRetryAttempts).toBeLessThan(5)
+  expect(Properties.MaximumRecordAgeInSeconds).toBeLessThan(3600)
+})
+
+test('the queues of failed records are encrypted and keep them for two weeks', () => {
+  const queues = ofType('AWS::SQS::Queue')
+  expect(queues.map(([id]) => id).sort()).toEqual(['FailedWakes', 'UncollectedChanges'])
+  for (const [, { Properties }] of queues)
+    expect(Properties).toMatchObject({ SqsManagedSseEnabled: true, MessageRetentionPeriod: 1_209_600 })
 })
 
 test('scheduled invocations are not retried and expire before the next run', () => {

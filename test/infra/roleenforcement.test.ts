@@ -9,7 +9,7 @@ import { kubeConfigFile } from '../../infra/local/host/kubeconfigfile.ts'
 import { ensurePackaged } from '../../infra/package.ts'
 import { parseKeySet } from '../../lib/federation/jwks.ts'
 import { encodeKeyItem } from '../../lib/federation/keyitem.ts'
-import { endless } from '../support/deadlines.ts'
+import { endless, unhurried } from '../support/deadlines.ts'
 import { createExchangedKey, newFederation, openGates } from '../support/exchangedkeys.ts'
 import { exchangeForm } from '../support/federation.ts'
 import { startIssuer } from '../support/issuer.ts'
@@ -445,6 +445,19 @@ test('garbage collector, sweep and settle', async () => {
   await at.invoke('settle', {})
 })
 
+test('events', async () => {
+  await at.invoke('lifecycle', JSON.parse(await readFile(join(root, 'events/lifecycle.json'), 'utf8')))
+  expect(at.aws.published.length).toBeGreaterThan(10)
+  // A position of another table, as after a restore; an hour ago, so that the expiries are read.
+  const { storage } = at.parts
+  const position = await storage.getCompanion('lifecycle#position', '#')
+  const attributes = { rv: 1_000_000, until: Math.floor(Date.now() / 1000) - 7200 }
+  await storage.swapCompanion(position, { pk: 'lifecycle#position', sk: '#', attributes }, unhurried)
+  await at.invoke('lifecycle', {})
+  expect(at.log.join('')).toContain('"message":"events lost"')
+  expect(at.log.filter((line) => line.includes('"level":"error","message":"events"'))).toEqual([])
+})
+
 test('every function ran', async () => {
   expect([...at.ran].sort()).toEqual(await functionNames(root))
 })
@@ -506,7 +519,7 @@ test('alarms and dashboard use published metrics, and the page documents them', 
 })
 
 /** Functions that serve no client requests. All others are endpoints. */
-const unseen = ['authorizer', 'bootstrap', 'garbagecollector', 'settle', 'sweep']
+const unseen = ['authorizer', 'bootstrap', 'garbagecollector', 'lifecycle', 'settle', 'sweep']
 
 /** Source: the documented metrics and dimensions of Lambda, API Gateway, EventBridge, DynamoDB and SQS. */
 const ofServices = new Set([

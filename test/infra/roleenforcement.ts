@@ -86,6 +86,7 @@ export async function startWithRoles(): Promise<RoleDeployment> {
     AWS_ENDPOINT_URL_DYNAMODB: guard.url,
     AWS_ENDPOINT_URL_KMS: guard.url,
     AWS_ENDPOINT_URL_SECRETS_MANAGER: guard.url,
+    AWS_ENDPOINT_URL_EVENTBRIDGE: guard.url,
   })
 
   const current = new AsyncLocalStorage<string>()
@@ -146,12 +147,13 @@ async function listen(server: Server): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-/** Guards the three services. Calls that no function makes pass. */
+/** Guards the four services. Calls that no function makes pass. */
 async function startGuard(environment: Record<string, string>, allows: (name: string, asked: Asked) => boolean) {
   const upstreams: Record<string, string | undefined> = {
     DynamoDB_20120810: environment.AWS_ENDPOINT_URL_DYNAMODB,
     TrentService: environment.AWS_ENDPOINT_URL_KMS,
     secretsmanager: environment.AWS_ENDPOINT_URL_SECRETS_MANAGER,
+    AWSEvents: environment.AWS_ENDPOINT_URL_EVENTBRIDGE,
   }
   const server = createServer(async (request, response) => {
     const body = await bytes(request)
@@ -200,6 +202,12 @@ function decisionsOf(service: string, operation: string, body: any): Asked[] {
     const id = String(body.SecretId)
     const resource = id.startsWith('arn:') ? id : `arn:aws:secretsmanager:eu-central-1:0:secret:${id}-AbCdEf`
     return [{ action: `secretsmanager:${operation}`, resource }]
+  }
+  if (service === 'AWSEvents') {
+    return (body.Entries as { EventBusName: string }[]).map(({ EventBusName }) => ({
+      action: `events:${operation}`,
+      resource: `arn:aws:events:eu-central-1:0:event-bus/${EventBusName}`,
+    }))
   }
   const single = (action: string, { TableName, Key, Item }: Write): Asked => ({
     action: `dynamodb:${action}`,

@@ -9,6 +9,7 @@ const refs = {
   'Table.Arn': 'table',
   'Table.StreamArn': 'stream',
   'UncollectedChanges.Arn': 'queue',
+  'FailedWakes.Arn': 'wakes',
   Pepper: 'pepper',
   'Pepper.Id': 'pepper',
   AccessKey: 'access-key',
@@ -152,13 +153,13 @@ test('the roles grant item operations on named partitions of the table only', ()
       expect(operations).toEqual(expect.arrayContaining([Action].flat()))
       const partitions = Condition?.['ForAllValues:StringLike']?.['dynamodb:LeadingKeys'] ?? []
       expect(partitions.length).toBeGreaterThan(0)
-      for (const one of partitions) expect(one).toMatch(/^([a-z]+(#o|#activity|#pass)?|[a-z]+#(o#|log#)?\*)$/)
+      for (const one of partitions) expect(one).toMatch(/^([a-z]+(#o|#activity|#pass|#position)?|[a-z]+#(o#|log#)?\*)$/)
     }
   }
 })
 
 test('only functions that authenticate, judge or write keys access credentials', () => {
-  const keyWriters = ['bootstrap', 'garbagecollector', ...writersOf('ownedaccesskeys'), 'sweep']
+  const keyWriters = ['bootstrap', 'garbagecollector', 'lifecycle', ...writersOf('ownedaccesskeys'), 'sweep']
   const authenticators = ['authorizer', 'reviews/tokenreview', 'selves/create']
   // They judge the key of a long request again.
   const judges = [...kinds.map((kind) => `${kind}/list`), 'virtualclusterinstances/kubeconfig/create']
@@ -198,7 +199,7 @@ test('functions that judge or write keys, and those that close gates, read the g
     'virtualclusterinstances/kubeconfig/create',
     'virtualclusterinstances/list',
   ]
-  const keyWriters = ['bootstrap', 'garbagecollector', ...writersOf('ownedaccesskeys'), 'sweep']
+  const keyWriters = ['bootstrap', 'garbagecollector', 'lifecycle', ...writersOf('ownedaccesskeys'), 'sweep']
   // A key may close the trust and the provider that it came through.
   const closers = ['federatedidentitycredentials', 'identityproviders'].flatMap((kind) =>
     ['delete', 'patch', 'update'].map((verb) => `${kind}/${verb}`),
@@ -209,8 +210,13 @@ test('functions that judge or write keys, and those that close gates, read the g
   }
 })
 
-test('only functions that authenticate write signals', () => {
-  expect(functionsAccessing(writes, 'signal#20261121')).toEqual(['authorizer', 'reviews/tokenreview', 'selves/create'])
+test('only functions that authenticate write signals, and the publisher of events marks them', () => {
+  expect(functionsAccessing(writes, 'signal#20261121')).toEqual([
+    'authorizer',
+    'lifecycle',
+    'reviews/tokenreview',
+    'selves/create',
+  ])
 })
 
 test('no function may query credentials', () => {
@@ -219,14 +225,14 @@ test('no function may query credentials', () => {
 })
 
 test.each(kinds)('only writers of %s may write their rows', (kind) => {
-  const own = kind === 'ownedaccesskeys' ? ['bootstrap', 'sweep'] : []
+  const own = kind === 'ownedaccesskeys' ? ['bootstrap', 'lifecycle', 'sweep'] : []
   const expected = ['garbagecollector', ...own, ...writersOf(kind)].sort()
   expect(functionsAccessing(writes, `${kind}#o`)).toEqual(expected)
   expect(functionsAccessing(writes, `${kind}#o#user:alice`)).toEqual(owned.includes(kind) ? expected : [])
 })
 
 test.each(kinds)('writers of %s write the log, and lists void its slots', (kind) => {
-  const own = kind === 'ownedaccesskeys' ? ['bootstrap', 'sweep'] : []
+  const own = kind === 'ownedaccesskeys' ? ['bootstrap', 'lifecycle', 'sweep'] : []
   const writers = ['garbagecollector', ...own, ...writersOf(kind)]
   expect(functionsAccessing(writes, `${kind}#log#7`)).toEqual([...writers, `${kind}/list`, 'settle'].sort())
   expect(functionsAccessing(['UpdateItem', 'DeleteItem'], `${kind}#log#7`)).toEqual(writers.sort())
@@ -279,16 +285,28 @@ test('only functions that serve watches count them', () => {
     for (const name of empty) expect(functionsAccessing([...reads, ...writes], partition)).not.toContain(name)
 })
 
-test('only the sweep reads the index, and only the collector reads the stream and the owner index', () => {
-  expect(functionsWith('dynamodb:Query', 'table/index/expiry')).toEqual(['sweep'])
+test('only the sweep and the publisher of events read the index, and only the collector the owner index', () => {
+  expect(functionsWith('dynamodb:Query', 'table/index/expiry')).toEqual(['lifecycle', 'sweep'])
   const reading = ['DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams']
+  const readers = ['garbagecollector', 'lifecycle']
   for (const one of reading) {
-    expect(functionsWith(`dynamodb:${one}`, 'stream')).toEqual(['garbagecollector'])
-    expect(packaged.names.filter((name) => actions(name).includes(`dynamodb:${one}`))).toEqual(['garbagecollector'])
+    expect(functionsWith(`dynamodb:${one}`, 'stream')).toEqual(readers)
+    expect(packaged.names.filter((name) => actions(name).includes(`dynamodb:${one}`))).toEqual(readers)
   }
   expect(functionsWith('sqs:SendMessage', 'queue')).toEqual(['garbagecollector'])
+  expect(functionsWith('sqs:SendMessage', 'wakes')).toEqual(['lifecycle'])
   expect(functionsAccessing(reads, 'owner#x')).toEqual(['garbagecollector'])
   expect(functionsAccessing([...reads, ...writes], 'collector#pass')).toEqual(['garbagecollector'])
+})
+
+test('only one function publishes events, on the bus of the setting', () => {
+  const bus = 'arn:aws:events:eu-central-1:0:event-bus/default'
+  expect(functionsWith('events:PutEvents', bus)).toEqual(['lifecycle'])
+  expect(functionsWith('events:PutEvents', bus.replace('default', 'other'))).toEqual([])
+  expect(packaged.names.filter((name) => actions(name).some((one) => one.startsWith('events:')))).toEqual(['lifecycle'])
+  expect(functionsAccessing([...reads, ...writes], 'lifecycle#position')).toEqual(['lifecycle'])
+  expect(functionsAccessing(['Query'], 'signal#20261121')).toEqual(['lifecycle'])
+  expect(functionsAccessing(['DeleteItem'], 'signal#20261121')).toEqual([])
 })
 
 test('only the exchange records ID tokens and keeps keys of issuers, and nothing changes or deletes a record', () => {

@@ -125,6 +125,11 @@ test.each<[setting: string, refused: unknown[], taken: unknown[]]>([
   ],
   ['vpc-security-groups', ['', 'sg-1', 'default', Array(6).fill('sg-01234567').join()], ['sg-01234567,sg-89abcdef']],
   ['signing-keys', ['', '0', '1,', '1 2', 'a', '1,2,3,4,5', '100'], ['1', '2,1']],
+  [
+    'event-bus',
+    ['', 'a bus', '/keys', 'arn:aws:sns:eu-central-1:123456789012:keys', 'arn:aws:events:eu-central-1::event-bus/keys'],
+    ['default', 'none', 'keys/prod', 'arn:aws-us-gov:events:us-gov-west-1:123456789012:event-bus/keys'],
+  ],
 ])('checks the values of %s', (setting, refused, taken) => {
   for (const value of refused)
     expect([value, accepts({ ...defaults, ...given, [setting]: value })]).toEqual([value, false])
@@ -188,6 +193,7 @@ test('every parameter reaches the place where it takes effect', async () => {
     'quiet-watch-seconds': 102,
     // test/infra/signingkeys.test.ts
     'signing-keys': '2,1',
+    'event-bus': 'keys',
   }
   // test/infra/everysetting.test.ts has the others, which add to the template.
   const all = Object.keys({ ...params, ...additions })
@@ -235,6 +241,7 @@ test('every parameter reaches the place where it takes effect', async () => {
     ['customresourcedefinitions-list', 1007],
   ])
   expect(custom.settings['signing-keys']).toBe('2,1')
+  expect(custom.settings['event-bus']).toBe('keys')
 }, 60_000)
 
 test('no concurrency is reserved by default', async () => {
