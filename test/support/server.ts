@@ -50,6 +50,8 @@ export interface ServerOptions {
   unthrottled?: boolean
   /** Replaces the packaged template. */
   template?: string
+  /** Replaces the folder of the packaged bundles. */
+  bundles?: string
   /** By default the stage of the deployment. */
   address?: Address
   /** Returns the port to listen on. */
@@ -79,7 +81,7 @@ export async function startServer(
 async function startOn(
   port: number,
   environment: Record<string, string>,
-  { streamSeconds = 1, unthrottled = false, template, address = { stage } }: ServerOptions,
+  { streamSeconds = 1, unthrottled = false, template, bundles, address = { stage } }: ServerOptions,
 ): Promise<TestServer> {
   const [packaged, authority] = await Promise.all([
     ensurePackaged({ quiet: true }),
@@ -92,7 +94,7 @@ async function startOn(
   const { TABLE_NAME = '', PEPPER_SECRET_ID = '', SIGNING_KEY_IDS = '' } = deployment.environment
   const gateway = await startGateway({
     template: template ?? packaged.template,
-    bundlesDir: packaged.bundles,
+    bundlesDir: bundles ?? packaged.bundles,
     tls: { cert: serving.certificate, key: serving.key },
     port,
     refs: { Table: TABLE_NAME, Pepper: PEPPER_SECRET_ID, AccessKey: 'access-key', SigningKey: SIGNING_KEY_IDS },

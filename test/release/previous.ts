@@ -1,0 +1,67 @@
+/** Builds the functions of the previous release from the history of this repository. */
+import { execFile } from 'node:child_process'
+import { mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { takeLock } from '../../infra/exclusive.ts'
+
+/** The release before the one in the working tree. Every release moves it (CONTRIBUTING.md, "Cut a release"). */
+export const PREVIOUS = { version: '0.1.0', commit: '6650284e3f342b1ad20fe19c4f580f9799a0a716' } as const
+
+const run = promisify(execFile)
+const root = join(import.meta.dirname, '../..')
+
+/**
+ * Returns the folder with the bundles of the previous release, as `npm run build` of that release writes them. Builds them once.
+ * Throws when the history does not have the commit.
+ */
+export async function buildPrevious({
+  version,
+  commit,
+}: {
+  version: string
+  commit: string
+} = PREVIOUS): Promise<string> {
+  const folder = join(root, '.local', 'releases', commit)
+  const bundles = join(folder, '.build')
+  const stamp = join(folder, 'built')
+  await mkdir(join(root, '.local', 'releases'), { recursive: true })
+  const unlock = await lock(`${folder}.lock`)
+  try {
+    if ((await readFile(stamp, 'utf8').catch(() => '')) === commit) return bundles
+    await rm(folder, { recursive: true, force: true })
+    await extract(version, commit, folder)
+    await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
+    await run(process.execPath, [join(folder, 'infra', 'build.ts')], { cwd: folder })
+    await writeFile(stamp, commit)
+    return bundles
+  } finally {
+    unlock()
+  }
+}
+
+async function extract(version: string, commit: string, folder: string): Promise<void> {
+  const archive = `${folder}.tar`
+  await run('git', ['archive', '--format=tar', `--output=${archive}`, commit], { cwd: root }).catch((error: Error) => {
+    throw new Error(
+      `The history of this checkout does not have commit ${commit} of release ${version}, whose functions these tests run. ` +
+        'Fetch it with git fetch --unshallow, or correct PREVIOUS in test/release/previous.ts.',
+      { cause: error },
+    )
+  })
+  const next = `${folder}.new`
+  await rm(next, { recursive: true, force: true })
+  await mkdir(next)
+  await run('tar', ['-xf', archive, '-C', next])
+  await rm(archive)
+  await rename(next, folder)
+}
+
+async function lock(file: string): Promise<() => void> {
+  for (;;) {
+    const unlock = takeLock(file)
+    if (unlock) return unlock
+    await delay(100)
+  }
+}

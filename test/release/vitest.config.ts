@@ -1,0 +1,14 @@
+/** Configures `npm run test:release`, the tests that run the functions of the previous release beside those of this one. */
+import { defineConfig } from 'vitest/config'
+
+export default defineConfig({
+  test: {
+    root: new URL('../..', import.meta.url).pathname,
+    include: ['test/release/*.release.ts'],
+    // Each file has processes of both releases.
+    maxWorkers: 2,
+    testTimeout: 60_000,
+    hookTimeout: 300_000,
+    experimental: { viteModuleRunner: false },
+  },
+})
