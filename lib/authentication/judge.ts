@@ -83,7 +83,7 @@ async function findState(
       ? await readEnd(credential, credential.successor, deps)
       : (credential.until ?? Number.POSITIVE_INFINITY)
     if (until !== undefined) return stateOf(credential, until, now)
-    // The new value was given up since the item was read, or the store was restored to a state that never was.
+    // The new value was given up or the key was deleted since the item was read, or the store was restored in part.
     if (reads === MAX_READS) return { dead: ENDED_REASONS.rotated, key: keyOf(credential) }
     item = (await deps.readCredential([hash]))?.item
   }
@@ -91,7 +91,7 @@ async function findState(
 
 /**
  * Returns the first second in which a value with a successor is invalid: Infinity while the successor is unused, 0 if it has
- * ended after its use or is missing. Returns undefined if it ended unused.
+ * ended after its use. Returns undefined if it ended unused or is missing.
  */
 async function readEnd(
   { uid, overlap = 0 }: Credential,
@@ -99,7 +99,7 @@ async function readEnd(
   { readCredential: read }: JudgeDeps,
 ): Promise<number | undefined> {
   const next = await read([successor])
-  if (next === undefined) return 0
+  if (next === undefined) return undefined
   if (isTombstone(next.item)) return readTombstone(next.item).firstUsed === undefined ? undefined : 0
   const { uid: owner, firstUsed } = readCredential(next.item)
   if (owner !== uid) return 0

@@ -119,14 +119,15 @@ describe('the old value', () => {
     expect(await authenticate(OLD, deps)).toMatchObject({ dead: 'access key value was rotated' })
   })
 
-  test('that is deleted meanwhile is unknown', async () => {
-    const { deps } = world({
-      items: { [OLD]: item, [NEW]: ended('finished') },
+  test('that is deleted meanwhile is unknown, and no signal tells of it', async () => {
+    const { deps, log } = world({
+      items: { [OLD]: item, [NEW]: live({}, pending) },
       onRead: (read, items) => {
-        if (read === NEW) items[OLD] = undefined
+        if (read === NEW) items[OLD] = items[NEW] = undefined
       },
     })
     expect(await authenticate(OLD, deps)).toEqual({ unknown: true })
+    expect(log).toEqual(['read old', 'read new', 'read old'])
   })
 
   test.each([
