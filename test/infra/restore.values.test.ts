@@ -4,15 +4,21 @@ import { marshall, unmarshall } from '@aws-sdk/util-dynamodb'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { restore } from '../../infra/restore.ts'
 import { table as keyTable } from '../../lib/apis/management/v1/ownedaccesskey.table.ts'
+import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
 import { credentialItemKey } from '../../lib/authentication/credential.ts'
 import { decodeKeyInternal } from '../../lib/authentication/keyinternal.ts'
+import { type SignalKind, signalItem } from '../../lib/authentication/signals.ts'
 import { type EndReason, tombstoneAttributes } from '../../lib/authentication/tombstone.ts'
+import { kindOf } from '../../lib/events/event.ts'
+import { runLifecycle } from '../../lib/events/run.ts'
+import { endless } from '../support/deadlines.ts'
 import { copyTable } from '../support/dynamodb.ts'
 import { accessKey, keys } from '../support/objects.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 
 const backup = 'backup'
-const NOW = 1_795_257_600
+/** Unix seconds. */
+const NOW = Math.floor(Date.now() / 1000)
 
 let server: TestServer
 let result: Awaited<ReturnType<typeof restore>>
@@ -95,24 +101,51 @@ const ended = [
   'used first',
 ]
 
+/** A signal about a key that the restore does not touch. */
+function signal(kind: SignalKind): Item {
+  const { uid } = itemOf('untouched')
+  const { attributes, ...key } = signalItem(
+    { kind, name: 'untouched', uid: String(uid), at: NOW },
+    { version: '1', hash: 'x' },
+  )
+  return { ...attributes, ...key }
+}
+
+/** Publishes events and returns them, besides those of the uses by these tests. */
+async function publish(): Promise<string[]> {
+  const published: string[] = []
+  await runLifecycle({
+    store: server.parts.storeOf(OwnedAccessKey),
+    storage: server.parts.storage,
+    limits: {},
+    now: () => new Date(),
+    hasTime: () => true,
+    deadline: endless,
+    source: 'https://issuer.example.com',
+    publish: async (events) => void published.push(...events.map((one) => `${kindOf(one)} ${one.data.name}`)),
+    lost: (since, to) => void published.push(`lost ${since} to ${to}`),
+  })
+  return published.filter((one) => !/^(first-used|reused) /.test(one))
+}
+
 const run = (without: ReadonlySet<string> = new Set()) => {
   const { client, table: to } = server.dynamodb
   return restore({ client, from: backup, to, without, now: NOW * 1000, sleep: async () => undefined })
 }
 
 beforeAll(async () => {
-  server = await startServer()
+  // No publisher of events runs besides that of the tests.
+  server = await startServer({ EVENT_BUS: 'none' }, { streamSeconds: 3600 })
   for (const [title, { before }] of Object.entries(histories)) {
     await make(nameOf(title))
     await write(...(before?.(nameOf(title)) ?? []))
   }
   await make('named')
-  await write({ pk: 'signal#20261121', sk: 'rotated#1', kind: 'rotated' })
+  await write(signal('rotated'))
   await write({ pk: 'lifecycle#position', sk: '#', rv: 1, until: 1, swap: 'then' })
   await copyTable(server.dynamodb, backup)
   for (const [title, { after }] of Object.entries(histories)) await write(...(after?.(nameOf(title)) ?? []))
-  await write({ pk: 'signal#20261121', sk: 'rotated#1', kind: 'rotated', published: NOW })
-  await write({ pk: 'signal#20261122', sk: 'leaked#1', kind: 'leaked' })
+  await write({ ...signal('rotated'), published: NOW }, signal('leaked'))
   await write({ pk: 'lifecycle#position', sk: '#', rv: 9, until: NOW, swap: 'now' })
   result = await run(new Set(['named']))
 }, 120_000)
@@ -152,12 +185,13 @@ test('a tombstone stays or comes back, whoever supplied its value again', async 
 })
 
 test('no signal is published again, none is lost, and their publisher continues after the restore', async () => {
-  expect(await read({ pk: 'signal#20261121', sk: 'rotated#1' })).toMatchObject({ published: NOW })
-  expect(await read({ pk: 'signal#20261122', sk: 'leaked#1' })).toMatchObject({ kind: 'leaked' })
+  expect(await read(signal('rotated'))).toMatchObject({ published: NOW })
+  expect(await read(signal('leaked'))).not.toHaveProperty('published')
   const position = await read({ pk: 'lifecycle#position', sk: '#' })
   expect(position).toMatchObject({ until: NOW, swap: 'now' })
-  const { changes } = await server.parts.storage.changes(keyTable, Number(position?.rv))
-  expect(changes.map(({ key }) => key)).toEqual([])
+  expect(await publish()).toEqual(['leaked untouched'])
+  await server.make(keys, accessKey('made-afterwards', {}))
+  expect(await publish()).toEqual(['created made-afterwards'])
 })
 
 test('a repeated restore, which no longer sees the new values, restores no more keys', async () => {
