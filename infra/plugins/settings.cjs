@@ -48,6 +48,7 @@ const settings = {
   // 0: unlimited.
   'watches-per-key': { type: 'integer', minimum: 0, maximum: 10000 },
   'compress-streams': { type: 'boolean' },
+  'record-sources': { type: 'boolean' },
   // For each of the six functions that serve lists and watches. In Lambda, 0 means that nothing runs.
   'list-concurrency': { type: 'integer', minimum: 1, maximum: 100000 },
   // A name or an ARN; none: no events are published.

@@ -13,6 +13,7 @@ import { type JudgeDeps, type Judgement, judge, type KeyName } from './judge.ts'
 import { isActivityDue, REQUEST_SECONDS } from './keystatus.ts'
 import type { ValueState } from './keyvalues.ts'
 import { keyWarnings } from './keywarnings.ts'
+import { storedSources, withSource } from './lastsources.ts'
 import type { KeyHash } from './pepper.ts'
 import { type SignalKind, signalItem } from './signals.ts'
 
@@ -29,6 +30,8 @@ export interface Use {
   same: Readonly<Record<string, JsonValue | undefined>>
   /** Attributes that the credential must not have. */
   lacks: readonly string[]
+  /** What is noted beside the key together with the time. */
+  noted?: JsonObject
   /** A signal to put in the same transaction. */
   signal?: CompanionItem
 }
@@ -40,6 +43,8 @@ export interface AuthenticationDeps extends JudgeDeps {
   touch(use: Use): Promise<TouchOutcome>
   /** Writes a signal, once. Never rejects. */
   signal(item: CompanionItem): Promise<void>
+  /** Whether uses record where they came from. Otherwise they remove what was recorded. */
+  recordSources?: boolean
   /** Receives the error of a failed touch, which does not fail the request. */
   touchFailed(error: unknown): void
 }
@@ -125,12 +130,32 @@ export async function authenticate(
     credential: presented(hash, judged),
     warnings: keyWarnings({ ...credential, expires, until }, secondsOf(deps)),
     value: { state, ...(until !== undefined && { until }) },
-    confirm: () => confirm(hash, judged, deps, signal),
-    touch: () => touch(hash, judged, deps, signal),
+    confirm: () => confirm(hash, judged, deps, { signal, source }),
+    touch: () => touch(hash, judged, deps, { signal, source }),
   }
 }
 
 type MakeSignal = (kind: SignalKind, key: { name: string; uid: string; value?: number }) => CompanionItem
+
+/** The request that uses the key. */
+interface Using {
+  signal: MakeSignal
+  source: Source | undefined
+}
+
+/** Returns what a use writes: these attributes and, if it is recorded, where the key was used from. */
+function writtenBy(
+  source: Source | undefined,
+  attributes: JsonObject,
+  { sources = [] }: Credential,
+  at: number,
+  { recordSources }: AuthenticationDeps,
+): Pick<Use, 'attributes' | 'noted'> {
+  const after = recordSources ? (source ? withSource(sources, source, at) : sources) : []
+  if (after.length === 0 && sources.length === 0) return { attributes }
+  const noted = { sources: storedSources(after) }
+  return { attributes: { ...attributes, ...noted }, noted }
+}
 
 function signalOf(
   kind: SignalKind,
@@ -170,7 +195,7 @@ async function confirm(
   hash: KeyHash,
   first: Alive,
   deps: AuthenticationDeps,
-  signal: MakeSignal,
+  { signal, source }: Using,
 ): Promise<DeadKey | { unknown: true } | undefined> {
   let judged: Judgement = first
   let cause: unknown
@@ -187,7 +212,7 @@ async function confirm(
       name,
       uid,
       at,
-      attributes: firstUseAttributes(credential, at),
+      ...writtenBy(source, firstUseAttributes(credential, at), credential, at, deps),
       same: { ...unchanged(credential), disabled: false, deleted: false },
       lacks: ['ended', 'firstUsed'],
       signal: signal('rotated', credential),
@@ -203,7 +228,7 @@ async function confirm(
   throw serviceUnavailable('the first use of the access key could not be recorded, please try again', 1, cause)
 }
 
-async function touch(hash: KeyHash, judged: Alive, deps: AuthenticationDeps, signal: MakeSignal): Promise<void> {
+async function touch(hash: KeyHash, judged: Alive, deps: AuthenticationDeps, { signal, source }: Using): Promise<void> {
   const { credential, state } = judged
   const at = secondsOf(deps)
   if (state === 'Pending' || !isActivityDue(credential, at, deps)) return
@@ -215,7 +240,7 @@ async function touch(hash: KeyHash, judged: Alive, deps: AuthenticationDeps, sig
       name,
       uid,
       at,
-      attributes: activityAttributes(credential, at, deps),
+      ...writtenBy(source, activityAttributes(credential, at, deps), credential, at, deps),
       same: unchanged(credential),
       lacks: ['ended', ...(isFirst ? ['lastActivity'] : [])],
       ...(isFirst && { signal: signal('first-used', credential) }),

@@ -19,6 +19,7 @@ import { constantTimeEqual } from './constanttime.ts'
 import { parseFederation } from './federationform.ts'
 import { type KeyInternal, parseKeyHash } from './keyinternal.ts'
 import { expiryOf, type KeyLife, type LifeLimits, lifeOf } from './keystatus.ts'
+import { type LastSource, readSources } from './lastsources.ts'
 import type { KeyHash } from './pepper.ts'
 import { isCount, isFlag, isIdentity, isNonEmptyText, isText, isTextList, strictRecord } from './strictrecord.ts'
 
@@ -62,6 +63,8 @@ export interface Credential extends KeyLife {
   firstUsed?: number
   /** For a retiring value: the first second in which it is invalid. */
   until?: number
+  /** Where the value was last used from, the newest first. */
+  sources?: LastSource[]
 }
 
 /** A key about to be stored. */
@@ -161,14 +164,15 @@ export const rotationIndex = (at: number): JsonObject => ({
  * Parses a credential item. Throws an Error without the content for an item that is not in this form.
  */
 export function readCredential(item: JsonObject): Credential {
-  const { chain, federation, successor, ...rest } = strictRecord('a credential', item, REQUIRED, {
+  const { chain, federation, successor, sources, ...rest } = strictRecord('a credential', item, REQUIRED, {
     ...OPTIONAL,
     ...OF_VALUE,
   })
   return {
-    ...(rest as unknown as Omit<Credential, 'chain' | 'federation' | 'successor'>),
+    ...(rest as unknown as Omit<Credential, 'chain' | 'federation' | 'successor' | 'sources'>),
     chain: parseChain(chain),
     ...(successor !== undefined && { successor: parseKeyHash(successor) }),
+    ...(sources !== undefined && { sources: readSources(sources) }),
     ...(federation !== undefined && { federation: parseFederation(federation) }),
   }
 }
@@ -236,6 +240,7 @@ const OF_VALUE = {
   pending: (value: unknown) => value === true,
   firstUsed: isCount,
   until: isCount,
+  sources: () => true,
 }
 
 /** The attributes that a change of the key removes if they are absent from its new state. */

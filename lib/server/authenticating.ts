@@ -22,6 +22,7 @@ export interface AuthenticatingServer extends MinimalServer {
   secrets: Secrets
   hashes(key: string): Promise<readonly KeyHash[]>
   limits: LifeLimits
+  recordSources: boolean
 }
 
 /** Two attempts of one second each. After that the storage package retries, well before a handler times out. */
@@ -73,6 +74,9 @@ export function createAuthenticatingServer(environment: Environment): Authentica
     },
     get limits() {
       return config.maxKeyTtlSeconds > 0 ? { maxTtl: config.maxKeyTtlSeconds } : {}
+    },
+    get recordSources() {
+      return config.recordSources
     },
     hashes: (key) => peppers().hashes(key),
   }

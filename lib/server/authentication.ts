@@ -13,6 +13,8 @@ export interface KeyStore {
   storage: Storage
   hashes(key: string): Promise<readonly KeyHash[]>
   limits: LifeLimits
+  /** See `AuthenticationDeps`. */
+  recordSources?: boolean
 }
 
 /** The longest that a request waits for a signal, in milliseconds. */
@@ -70,13 +72,15 @@ export function authenticationDeps(server: KeyStore, failed: (error: unknown) =>
   return {
     ...judgeDeps(server),
     hashes,
-    touch: ({ hash, name, uid, at, attributes, same, lacks, signal }) =>
+    recordSources: server.recordSources === true,
+    touch: ({ hash, name, uid, at, attributes, same, lacks, noted, signal }) =>
       storage.touchActivity({
         table,
         key: name,
         uid,
         at: at * 1000,
         credential: { ...credentialItemKey(hash), lastActivity: at, attributes, same, lacks },
+        ...(noted && { noted }),
         ...(signal && { also: [signal] }),
       }),
     signal: (item) => writeSignal(storage, item, failed),

@@ -134,6 +134,9 @@ export function createServer(environment: Environment): Server {
     get limits() {
       return base.limits
     },
+    get recordSources() {
+      return base.recordSources
+    },
     hashes: base.hashes,
     get keys() {
       return {
@@ -147,6 +150,7 @@ export function createServer(environment: Environment): Server {
           (await base.storage.getCompanions(all.map(credentialItemKey))).map((item) => item?.attributes),
         limits: base.limits,
         retentionSeconds: config.keyRetentionSeconds,
+        recordSources: base.recordSources,
         maxPerOwner: config.maxKeysPerOwner,
       }
     },

@@ -95,6 +95,7 @@ test.each<[setting: string, refused: unknown[], taken: unknown[]]>([
   ['quiet-watch-seconds', [-1, 9, 266, 'soon'], [0, 10, 30]],
   ['watches-per-key', [-1, 1.5, 10_001, 'many'], [0, 100]],
   ['compress-streams', ['', 'yes', 1], [true, false]],
+  ['record-sources', ['', 'yes', 1], [true, false]],
   ['list-concurrency', [0, -1, 1.5, 'many'], [1, 1000]],
   [
     'domain',
@@ -189,6 +190,7 @@ test('every parameter reaches the place where it takes effect', async () => {
     'exchange-throttle-rate': 1011,
     'exchange-throttle-burst': 1012,
     'compress-streams': false,
+    'record-sources': false,
     'max-watch-seconds': 101,
     'quiet-watch-seconds': 102,
     // test/infra/signingkeys.test.ts
@@ -214,6 +216,7 @@ test('every parameter reaches the place where it takes effect', async () => {
     QUIET_WATCH_SECONDS: '102',
     WATCHES_PER_KEY: '1008',
     COMPRESS_STREAMS: 'false',
+    RECORD_SOURCES: 'false',
     MAX_KEYS_PER_OWNER: '1009',
     MAX_EXCHANGE_TTL_SECONDS: '1010',
     ALLOW_PRIVATE_ISSUERS: 'true',

@@ -1,8 +1,14 @@
-/** Tests what limits access keys, and what whoever creates or changes them without limits is told. */
+/**
+ * Tests what limits access keys, what whoever creates or changes them without limits is told, and from where they were used.
+ */
+import { ScanCommand } from '@aws-sdk/client-dynamodb'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
+import { authenticate, type Source } from '../../lib/authentication/authenticate.ts'
 import type { UserInfo } from '../../lib/authorization/users/user.ts'
+import { rfc3339 } from '../../lib/meta/encoding/time.ts'
 import type { JsonObject } from '../../lib/meta/types.ts'
+import { authenticationDeps } from '../../lib/server/authentication.ts'
 import { createServer } from '../../lib/server/server.ts'
 import { startDeployment, type TestDeployment } from '../support/deployment.ts'
 import { admin, alice, contextOf, withScopes } from '../support/users.ts'
@@ -84,5 +90,81 @@ describe('a warning', () => {
       loses('spec.ttl'),
       unlimited(name),
     ])
+  })
+})
+
+describe('the last sources of a key', () => {
+  const noon = new Date('2026-11-21T12:00:00Z')
+  const later = (seconds: number) => new Date(noon.getTime() + seconds * 1000)
+
+  /** Creates a key at noon, and returns its name and value. */
+  async function createAtNoon() {
+    const name = newName()
+    const context = contextOf(admin, { now: noon })
+    const { draft } = await world().create(world().object({ name }, { user: 'alice' }), { context })
+    return { name, key: String(draft?.reveal?.[0]?.value) }
+  }
+
+  /** Uses the key some seconds after noon. */
+  async function use(key: string, seconds: number, source?: Source, server = deployment.parts) {
+    const deps = authenticationDeps(server, (error) => {
+      throw error
+    })
+    const result = await authenticate(key, { ...deps, now: () => later(seconds).getTime() }, source)
+    if (!('user' in result)) throw new Error('the key is not valid')
+    await result.touch()
+  }
+  const sourcesOf = async (name: string, server = deployment.parts) => {
+    const { store, read } = world(server)
+    const object = store.strategy.present?.(await read(name), { user: admin, now: noon })
+    return object?.status?.lastSources
+  }
+  const shown = (ip: string, seconds: number, userAgent = 'curl') => ({
+    ip,
+    userAgent,
+    lastSeen: rfc3339(later(seconds)),
+  })
+  const from = (ip: string, userAgent = 'curl') => ({ ip, userAgent })
+
+  test('are recorded with the last activity, the newest first', async () => {
+    const { name, key } = await createAtNoon()
+    await use(key, 10, from('192.0.2.1'))
+    // No touch is due, so that a source costs no write of its own.
+    await use(key, 20, from('192.0.2.9'))
+    await use(key, 80, from('2001:db8::1'))
+    await use(key, 160, from('192.0.2.1', 'kubectl'))
+    expect(await sourcesOf(name)).toEqual([shown('192.0.2.1', 160, 'kubectl'), shown('2001:db8::1', 80)])
+  })
+
+  test('stay when another server uses the key without telling from where', async () => {
+    const { name, key } = await createAtNoon()
+    await use(key, 10, from('192.0.2.1'))
+    await use(key, 80)
+    expect(await sourcesOf(name)).toEqual([shown('192.0.2.1', 10)])
+  })
+
+  test('are neither recorded nor shown where the deployment says so, and the next use removes them', async () => {
+    const silent = createServer({ ...deployment.environment, RECORD_SOURCES: 'false' })
+    const { name, key } = await createAtNoon()
+    await use(key, 10, from('192.0.2.1'))
+    expect(await sourcesOf(name, silent)).toBeUndefined()
+    expect(await sourcesOf(name)).toHaveLength(1)
+    await use(key, 80, from('192.0.2.2'), silent)
+    expect(await sourcesOf(name)).toBeUndefined()
+    const { client, table } = deployment.dynamodb
+    const items = JSON.stringify(
+      await client.send(new ScanCommand({ TableName: table, FilterExpression: 'attribute_exists(sources)' })),
+    )
+    expect(items).not.toContain('192.0.2.2')
+  })
+
+  test('move to the value that replaces the one that was used', async () => {
+    const { name, key } = await createAtNoon()
+    await use(key, 10, from('192.0.2.1'))
+    const value = 'the-value-after-rotation-0123456789'
+    const secrets = [{ path: ['spec', 'key'], value }]
+    await world().change(name, (live) => live, { secrets })
+    await use(value, 80, from('192.0.2.2'))
+    expect(await sourcesOf(name)).toEqual([shown('192.0.2.2', 80), shown('192.0.2.1', 10)])
   })
 })

@@ -111,6 +111,32 @@ describe.each(BOTH)('the %s release', (release) => {
     expect((await self(release, token)).status).toBe(401)
   })
 
+  test('holds a key, and the keys that it makes, to its source addresses', async () => {
+    const limited = async (title: string, sourceCIDRs: string[]) =>
+      (await releases.make(keys, accessKey(`${title}-${release}`, { user: 'alice', sourceCIDRs }))).spec.key as string
+    const elsewhere = await self(release, await limited('elsewhere', ['192.0.2.1']))
+    expect([elsewhere.status, elsewhere.json.message]).toEqual([403, expect.stringContaining('may not be used from')])
+    const token = await limited('here', ['127.0.0.0/8'])
+    const create = (name: string, spec: object) =>
+      releases.call(keys, {
+        method: 'POST',
+        body: accessKey(`${name}-${release}`, { user: 'alice', ttl: 60, ...spec }),
+        token,
+        headers: releases.by([release, release]),
+      })
+    expect((await create('child', {})).status).toBe(201)
+    expect((await stored(`child-${release}`)).object.spec).toMatchObject({ sourceCIDRs: ['127.0.0.0/8'] })
+    const { name, token: free } = await make('free')
+    const rotated = await releases.call(`${keys}/${name}`, {
+      method: 'PATCH',
+      body: { spec: { key: `known-to-the-thief-of-the-${release}-release` } },
+      token,
+      headers: { ...merge, ...releases.by([release, release]) },
+    })
+    expect(rotated.status).toBe(403)
+    expect((await self(release, free)).status).toBe(201)
+  })
+
   test('obeys a gate with an unknown member, and never one with an unknown critical member', async () => {
     const federation = newFederation()
     await openGates(releases.parts, federation)

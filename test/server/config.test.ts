@@ -50,6 +50,7 @@ test.each([
   ['MAX_EXCHANGE_TTL_SECONDS', ['-1', '1h']],
   ['ALLOW_PRIVATE_ISSUERS', ['no', 'True', '1']],
   ['COMPRESS_STREAMS', ['no', 'True', '1']],
+  ['RECORD_SOURCES', ['no', 'True', '1']],
 ])('a function does not start with an invalid %s', (name, values) => {
   for (const value of values) {
     expect(() => createMinimalServer({ ...settings, [name]: value }), JSON.stringify(value)).toThrow(

@@ -69,7 +69,7 @@ export const deleteCredentials = ({ internal }: StoredKey): Companion[] =>
 
 /**
  * Returns the writes for a changed key, `now` in unix seconds. Values that stay keep their activity and omitted sealed values.
- * A new value gets the sealed values, and a new current one the last activity as well.
+ * A new value gets the sealed values and the last sources, and a new current one the last activity as well.
  */
 export async function updateCredentials(update: KeyUpdate, now: number, deps: WriteDeps): Promise<Companion[]> {
   const { before, after, sealed } = update
@@ -103,12 +103,15 @@ export async function updateCredentials(update: KeyUpdate, now: number, deps: Wr
     return {
       op: 'put',
       ...credentialItemKey(value.credential),
-      attributes: { ...attributes, ...sealedIn(source), ...seal(sealed) },
+      attributes: { ...attributes, ...sourcesIn(source), ...sealedIn(source), ...seal(sealed) },
       ifAbsent: true,
     }
   })
   return [...kept, ...ends, ...puts]
 }
+
+/** Returns the attribute with the last sources, if the item has one. */
+const sourcesIn = ({ sources }: JsonObject): JsonObject => (sources === undefined ? {} : { sources })
 
 const find = (values: readonly KeyValue[], { credential }: KeyValue): KeyValue | undefined =>
   values.find((one) => sameHash(one.credential, credential))

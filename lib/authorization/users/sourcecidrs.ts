@@ -35,6 +35,12 @@ export function checkCIDR(text: string): string | undefined {
   return canonical === text ? undefined : `must be ${canonical}`
 }
 
+/** Returns the /64 network of an IPv6 address, or an IPv4 address, in one spelling. Undefined if the text is no address. */
+export function networkOf(address: string): string | undefined {
+  const one = parseAddress(address)
+  return one && formatAddress(prefixed(one, one.bits === 32 ? 32 : 64))
+}
+
 const contains = (outer: Range | undefined, inner: Range): boolean =>
   outer?.bits === inner.bits && outer.first <= inner.first && inner.last <= outer.last
 

@@ -45,6 +45,8 @@ export interface Config {
   readonly watchLimits: { readonly maxSeconds: number; readonly quietSeconds: number }
   /** Maximum number of open watches per access key. 0 means no limit. */
   readonly watchesPerKey: number
+  /** Whether uses of access keys record the address and the user agent. */
+  readonly recordSources: boolean
   /** Whether functions compress large streamed responses. */
   readonly compressStreams: boolean
   /** Maximum number of access keys for each user, team or subject. 0 means no limit. */
@@ -137,6 +139,9 @@ export function readConfig(environment: Environment): Config {
     },
     get watchesPerKey() {
       return wholeNumber(environment, 'WATCHES_PER_KEY', 100)
+    },
+    get recordSources() {
+      return environment.RECORD_SOURCES !== 'false'
     },
     get compressStreams() {
       return environment.COMPRESS_STREAMS !== 'false'

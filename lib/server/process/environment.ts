@@ -58,6 +58,7 @@ const forms: Readonly<Record<string, Form>> = {
   QUIET_WATCH_SECONDS: seconds,
   WATCHES_PER_KEY: numberOf('watches'),
   COMPRESS_STREAMS: flag,
+  RECORD_SOURCES: flag,
   MAX_KEYS_PER_OWNER: numberOf('access keys'),
   MAX_EXCHANGE_TTL_SECONDS: seconds,
   ALLOW_PRIVATE_ISSUERS: flag,

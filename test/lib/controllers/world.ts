@@ -176,6 +176,7 @@ function storeOf(kind: StoredKind<Services>, storage: Storage, limits: LifeLimit
         (await storage.getCompanions(all.map(credentialItemKey))).map((item) => item?.attributes),
       limits,
       retentionSeconds: 86_400,
+      recordSources: true,
     },
     scopes: { projectNamespacePrefix: 'p-' },
   }

@@ -33,6 +33,11 @@ export const spec = object('Desired state of the access key.', {
   ttl: int64('Time to live of the key in seconds. 0 or absent means that the key does not expire.', { minimum: 0 }),
   ttlAfterLastActivity: boolean('If true, the time to live counts from the last activity instead of the creation.'),
   scope: scopeSchema,
+  sourceCIDRs: list(
+    'IP addresses and CIDRs from which the key may be used, such as 10.0.0.0/8, 203.0.113.7 or 2001:db8::/32. If empty, it may be used from everywhere.',
+    string('An IPv4 or IPv6 address, or a CIDR without host bits, in its canonical form.'),
+    { maxItems: 32 },
+  ),
   type: string(
     'Type of the key. Users manage keys of the types "", User and Other. The service manages keys of the other types.',
     {
@@ -65,6 +70,15 @@ export const status = object('Observed state of the access key.', {
   owner: string('Owner of the key: a user, team:TEAM or subject:SUBJECT.', { readOnly: true }),
   phase: string('Active, Disabled, Expired or Terminating.', { readOnly: true }),
   expirationTimestamp: time('Time when the key expires. Absent if it does not expire.', { readOnly: true }),
+  lastSources: list(
+    'Last addresses that used the key, the newest first. Addresses of one IPv6 /64 network count as one.',
+    object('An address.', {
+      ip: string('Address that the gateway saw.'),
+      userAgent: string('Beginning of the User-Agent header of the last request from it.'),
+      lastSeen: time('Time of the last recorded request from it.'),
+    }),
+    { readOnly: true },
+  ),
   lastRotation: time('When the current value was made. Absent if the key still has its first one.', { readOnly: true }),
   values: list(
     'The values of the key that have not ended: one, or two during a rotation. Absent if the key was never rotated.',

@@ -3,6 +3,7 @@ import { credentialItemKey } from '../../../authentication/credential.ts'
 import { decodeKeyInternal, type KeyInternal } from '../../../authentication/keyinternal.ts'
 import { type KeyStatus, keyStatus, lifeOf } from '../../../authentication/keystatus.ts'
 import { isUnrotated, valuesOf } from '../../../authentication/keyvalues.ts'
+import { readSources } from '../../../authentication/lastsources.ts'
 import type { KeyHash } from '../../../authentication/pepper.ts'
 import { settle } from '../../../authentication/values/settle.ts'
 import { effectiveUser } from '../../../authorization/users/identity.ts'
@@ -65,7 +66,19 @@ function presentValues({ internal, activity }: Stored, now: Date, items?: Presen
   return { ...known({ lastRotation: value && value.number > 1 ? timeOf(value.made) : undefined }), values }
 }
 
-/** Returns the object with its computed status: the owner, the phase, the expiration time and the values. */
+/** Returns where the key was last used from, unless the deployment does not record it. Only who may read the key sees it. */
+function presentSources({ noted }: Stored, { recordSources }: Services['keys']): JsonObject {
+  const sources = recordSources ? readSources(noted?.sources) : []
+  if (sources.length === 0) return {}
+  const shown = sources.map(({ ip, userAgent, at }) => ({
+    ip,
+    ...(userAgent !== '' && { userAgent }),
+    lastSeen: rfc3339(new Date(at * 1000)),
+  }))
+  return { lastSources: shown }
+}
+
+/** Returns the object with its computed status: the owner, the phase, the expiration time, the values and the sources. */
 export function present(
   { keys }: Pick<Services, 'keys'>,
   stored: Stored,
@@ -84,6 +97,7 @@ export function present(
     owner: effectiveUser(toKey(stored)).name,
     phase: state,
     ...(expires !== undefined && { expirationTimestamp: rfc3339(new Date(expires * 1000)) }),
+    ...presentSources(stored, keys),
     ...presentValues(stored, now, items),
   }
   return { ...object, status: { ...object.status, ...computed } }

@@ -24,6 +24,8 @@ export interface KeyServices {
   limits: LifeLimits
   /** For how many seconds the tombstone of a value is kept. */
   retentionSeconds: number
+  /** Whether keys show from where they were used. */
+  recordSources: boolean
   /** Maximum number of keys for each user, team or subject. 0 means no limit. */
   maxPerOwner: number
 }

@@ -1,0 +1,396 @@
+/**
+ * Tests keys that may be used only from some addresses, and the addresses from which keys were used, through the whole API.
+ * The requests come from different addresses of this machine.
+ */
+import { once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
+import { Agent, request } from 'node:https'
+import { ScanCommand } from '@aws-sdk/client-dynamodb'
+import { unmarshall } from '@aws-sdk/util-dynamodb'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createKubectl, describeKubectl, kubeConfig } from '../support/kubectl.ts'
+import { accessKey, apiVersion, instance, instances, keys, management } from '../support/objects.ts'
+import { parsed } from '../support/parsed.ts'
+import { type Answer, type Call, startServer, type TestServer } from '../support/server.ts'
+
+let server: TestServer
+let agents: Map<string, Agent>
+
+beforeAll(async () => {
+  server = await startServer()
+  agents = new Map()
+}, 120_000)
+afterAll(async () => {
+  for (const agent of agents?.values() ?? []) agent.destroy()
+  await server?.stop()
+})
+
+/** Sends a request from this address to the loopback address of its family. */
+async function callFrom(
+  localAddress: string,
+  path: string,
+  { method = 'GET', body, token, headers }: Call,
+): Promise<Answer> {
+  const host = localAddress.includes(':') ? '[::1]' : '127.0.0.1'
+  const agent =
+    agents.get(localAddress) ?? new Agent({ ca: server.certificateAuthority, localAddress, keepAlive: true })
+  agents.set(localAddress, agent)
+  const url = new URL(`${server.base}${path}`)
+  const sent = request(`https://${host}:${url.port}${url.pathname}${url.search}`, {
+    method,
+    agent,
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },
+  })
+  sent.end(body === undefined ? undefined : JSON.stringify(body))
+  const [response] = (await once(sent, 'response')) as [IncomingMessage]
+  const text = (await response.toArray()).join('')
+  return { status: response.statusCode ?? 0, headers: response.headers, text, json: parsed(text) }
+}
+
+const make = async (name: string, spec: object = {}): Promise<string> =>
+  (await server.make(keys, accessKey(name, { user: 'alice', ...spec }))).spec.key
+const read = async (name: string) => (await server.call(`${keys}/${name}`)).json
+const auditOf = ({ headers }: Answer) =>
+  server.log
+    .map((line) => JSON.parse(line))
+    .find(({ message, requestId }) => message === 'audit' && requestId === headers['audit-id'])
+
+/** Returns the signals of a kind for a key. */
+async function signalsOf(kind: string, name: string) {
+  const { client, table } = server.dynamodb
+  const { Items = [] } = await client.send(new ScanCommand({ TableName: table }))
+  return Items.map((item) => unmarshall(item)).filter((item) => item.kind === kind && item.name === name)
+}
+
+const refusal = (name: string, address: string) => `access key "${name}" may not be used from ${address}`
+
+describe('a key with spec.sourceCIDRs', () => {
+  test.each<[string[], string, number]>([
+    [['127.0.0.2'], '127.0.0.2', 200],
+    [['127.0.0.2'], '127.0.0.1', 403],
+    [['127.0.0.2'], '::1', 403],
+    [['::1'], '::1', 200],
+    [['::1'], '127.0.0.1', 403],
+    [['127.0.0.0/30'], '127.0.0.3', 200],
+    [['127.0.0.0/30'], '127.0.0.4', 403],
+    [['203.0.113.0/24', '127.0.0.5'], '127.0.0.5', 200],
+    [['0.0.0.0/0'], '::1', 403],
+    [['::/0'], '127.0.0.1', 403],
+    [['0.0.0.0/0', '::/0'], '::1', 200],
+    [[], '127.0.0.1', 200],
+  ])('%j: a request from %s gets %i', async (sourceCIDRs, address, status) => {
+    const name = `from-${Buffer.from(`${sourceCIDRs} ${address}`).toString('hex').slice(0, 200)}`
+    const token = await make(name, { sourceCIDRs })
+    const answer = await callFrom(address, `${keys}/${name}`, { token })
+    expect(answer.status).toBe(status)
+    if (status === 403) expect(answer.json.message).toBe(refusal(name, address))
+  })
+
+  // The gateway appends to X-Forwarded-For, and passes the other headers on.
+  test.each<[string, Record<string, string>]>([
+    ['X-Forwarded-For', { 'x-forwarded-for': '127.0.0.2' }],
+    ['X-Forwarded-For with a list', { 'x-forwarded-for': '127.0.0.2, 127.0.0.2' }],
+    ['Forwarded', { forwarded: 'for=127.0.0.2' }],
+    [
+      'all that proxies send',
+      { 'x-real-ip': '127.0.0.2', 'true-client-ip': '127.0.0.2', 'cf-connecting-ip': '127.0.0.2' },
+    ],
+    ['the header of the gateway', { 'x-apigateway-source-ip': '127.0.0.2', 'x-amzn-source-ip': '127.0.0.2' }],
+  ])('is judged by the address of the connection, not by %s', async (what, headers) => {
+    const name = `header-${what.toLowerCase().replaceAll(/[^a-z]/g, '-')}`
+    const token = await make(name, { sourceCIDRs: ['127.0.0.2'] })
+    const refused = await callFrom('127.0.0.1', keys, { token, headers })
+    expect([refused.status, refused.json.message]).toEqual([403, refusal(name, '127.0.0.1')])
+    const spoofed = Object.fromEntries(Object.keys(headers).map((header) => [header, '203.0.113.7']))
+    expect((await callFrom('127.0.0.2', keys, { token, headers: spoofed })).status).toBe(200)
+  })
+
+  test('is refused with a Status, an audit record and one signal a day, and its last activity does not move', async () => {
+    const token = await make('elsewhere', { sourceCIDRs: ['127.0.0.2'] })
+    const refused = await callFrom('127.0.0.1', keys, { token, headers: { 'user-agent': 'stolen/1.0' } })
+    expect(refused.json).toMatchObject({ kind: 'Status', status: 'Failure', reason: 'Forbidden', code: 403 })
+    expect(refused.headers['content-type']).toBe('application/json')
+    expect(auditOf(refused)).toMatchObject({
+      decision: 'deny',
+      reason: refusal('elsewhere', '127.0.0.1'),
+      code: 403,
+      sourceIp: '127.0.0.1',
+      user: 'alice',
+      key: 'elsewhere',
+      authorization: 'source',
+    })
+    await callFrom('127.0.0.3', keys, { token })
+    const { metadata, status } = await read('elsewhere')
+    expect(status).not.toHaveProperty('lastActivity')
+    expect(status).not.toHaveProperty('lastSources')
+    const signals = await signalsOf('source-refused', 'elsewhere')
+    expect(signals).toEqual([expect.objectContaining({ uid: metadata.uid, ip: '127.0.0.1', userAgent: 'stolen/1.0' })])
+  })
+
+  test('is judged before its scope, and after its life', async () => {
+    const scope = { projects: [{ project: 'web' }] }
+    const scoped = await make('scoped', { sourceCIDRs: ['127.0.0.2'], scope })
+    expect((await callFrom('127.0.0.1', keys, { token: scoped })).json.message).toContain('may not be used from')
+    expect((await callFrom('127.0.0.2', keys, { token: scoped })).json.message).toContain('spec.scope does not allow')
+    const disabled = await make('disabled', { sourceCIDRs: ['127.0.0.2'], disabled: true })
+    const dead = await callFrom('127.0.0.1', keys, { token: disabled })
+    expect([dead.status, dead.json.message]).toEqual([401, 'access key is disabled'])
+  })
+
+  test('takes effect, and ends, at the next request', async () => {
+    const token = await make('changing')
+    const limit = (sourceCIDRs: string[] | null) =>
+      server.call(`${keys}/changing`, {
+        method: 'PATCH',
+        body: JSON.stringify({ spec: { sourceCIDRs } }),
+        headers: { 'content-type': 'application/merge-patch+json' },
+      })
+    const statuses = async () =>
+      Promise.all(['127.0.0.1', '127.0.0.2'].map(async (address) => (await callFrom(address, keys, { token })).status))
+    expect(await statuses()).toEqual([200, 200])
+    expect((await limit(['127.0.0.2'])).headers.warning).toBeUndefined()
+    expect(await statuses()).toEqual([403, 200])
+    expect((await limit(null)).headers.warning).toBe(
+      '299 - "access key \\"changing\\" is no longer restricted by spec.sourceCIDRs"',
+    )
+    expect(await statuses()).toEqual([200, 200])
+  })
+
+  test.each([
+    ['10.0.0.1/8', 'must be 10.0.0.0/8'],
+    ['2001:DB8::/32', 'must be 2001:db8::/32'],
+    ['::ffff:10.0.0.1', 'must be 10.0.0.1'],
+    ['010.0.0.1', 'must be an IP address or a CIDR, such as 203.0.113.7 or 10.0.0.0/8'],
+    ['', 'must be an IP address or a CIDR, such as 203.0.113.7 or 10.0.0.0/8'],
+  ])('is a 422 for %j', async (one, why) => {
+    const body = accessKey('wrong', { sourceCIDRs: ['192.0.2.1', one] })
+    const { status, json } = await server.call(keys, { method: 'POST', body })
+    expect([status, json.details.causes]).toEqual([
+      422,
+      [
+        {
+          reason: 'FieldValueInvalid',
+          field: 'spec.sourceCIDRs[1]',
+          message: `Invalid value: ${JSON.stringify(one)}: ${why}`,
+        },
+      ],
+    ])
+  })
+
+  test('has at most 32 addresses', async () => {
+    const list = (count: number) => Array.from({ length: count }, (_, last) => `192.0.2.${last}`)
+    await make('most', { sourceCIDRs: list(32) })
+    const body = accessKey('more', { sourceCIDRs: list(33) })
+    const { status, json } = await server.call(keys, { method: 'POST', body })
+    expect([status, json.message]).toEqual([
+      422,
+      expect.stringContaining('spec.sourceCIDRs: Too many: 33: must have at most 32 items'),
+    ])
+  })
+})
+
+describe('with a key that is limited to addresses', () => {
+  let limited: string
+  let boss: string
+  beforeAll(async () => {
+    limited = await make('limited', { sourceCIDRs: ['127.0.0.0/30'] })
+    boss = await make('limited-boss', { sourceCIDRs: ['127.0.0.0/30'], groups: ['system:masters'] })
+    await make('free', { ttl: 3600 })
+  })
+  const send = (method: string, path: string, body: object, token = limited) =>
+    callFrom('127.0.0.2', path, { method, body, token })
+
+  test('a new key has its addresses', async () => {
+    const { status, json } = await send('POST', keys, accessKey('child', { user: 'alice', ttl: 60 }))
+    expect([status, json.spec.sourceCIDRs]).toEqual([201, ['127.0.0.0/30']])
+    expect((await callFrom('127.0.0.4', keys, { token: json.spec.key })).status).toBe(403)
+    expect((await callFrom('127.0.0.3', keys, { token: json.spec.key })).status).toBe(200)
+    const empty = await send('POST', keys, accessKey('child-2', { user: 'alice', ttl: 60, sourceCIDRs: [] }))
+    expect(empty.json.spec.sourceCIDRs).toEqual(['127.0.0.0/30'])
+  })
+
+  test('a key that an apply creates has its addresses, and keeps them when it is applied again', async () => {
+    const applied = (spec: object) =>
+      callFrom('127.0.0.2', `${keys}/applied?fieldManager=test`, {
+        method: 'PATCH',
+        body: accessKey('applied', { user: 'alice', ttl: 60, ...spec }),
+        token: limited,
+        headers: { 'content-type': 'application/apply-patch+yaml' },
+      })
+    expect((await applied({})).json.spec.sourceCIDRs).toEqual(['127.0.0.0/30'])
+    expect((await applied({ description: 'x' })).json.spec.sourceCIDRs).toEqual(['127.0.0.0/30'])
+  })
+
+  test('a key for fewer addresses can be made, one for others cannot', async () => {
+    const wanted = (sourceCIDRs: string[]) =>
+      send('POST', `${keys}?dryRun=All`, accessKey('wanted', { user: 'alice', ttl: 60, sourceCIDRs }))
+    expect((await wanted(['127.0.0.1'])).status).toBe(201)
+    for (const list of [['0.0.0.0/0'], ['127.0.0.1', '::1'], ['127.0.0.0/29']]) {
+      const { status, json } = await wanted(list)
+      expect([status, json.message]).toEqual([
+        403,
+        expect.stringContaining('spec.sourceCIDRs: the access key used is limited'),
+      ])
+    }
+  })
+
+  test('no key for other addresses can be changed, not even by system:masters, only disabled', async () => {
+    const free = await read('free')
+    const put = (spec: object, token: string) =>
+      send('PUT', `${keys}/free?dryRun=All`, { ...free, spec: { ...free.spec, ...spec } }, token)
+    for (const token of [limited, boss]) {
+      for (const spec of [
+        { ttl: 60 },
+        { key: 'a-value-that-the-thief-knows-0123456789' },
+        { sourceCIDRs: ['127.0.0.1'] },
+      ]) {
+        const { status, json } = await put(spec, token)
+        expect([status, json.message]).toEqual([
+          403,
+          expect.stringContaining('may not change an access key that can be used from other addresses'),
+        ])
+      }
+      expect((await put({ disabled: true }, token)).status).toBe(200)
+    }
+  })
+
+  test('it cannot widen itself', async () => {
+    const own = await read('limited')
+    for (const sourceCIDRs of [undefined, [], ['0.0.0.0/0']]) {
+      const { status } = await send('PUT', `${keys}/limited`, { ...own, spec: { ...own.spec, sourceCIDRs } })
+      expect(status).toBe(403)
+    }
+  })
+
+  test('nothing that makes keys can be made', async () => {
+    const provider = { issuer: 'https://issuer.example.com' }
+    const idp = { apiVersion, kind: 'IdentityProvider', metadata: { name: 'idp' }, spec: provider }
+    const refused = await send('POST', `${management}/identityproviders`, idp, boss)
+    expect([refused.status, refused.json.message]).toEqual([
+      403,
+      expect.stringContaining('whose keys could be used from other addresses'),
+    ])
+    const made = await server.make(`${management}/identityproviders`, idp)
+    const trust = {
+      apiVersion,
+      kind: 'FederatedIdentityCredential',
+      metadata: { name: 'fic' },
+      spec: { identityProvider: 'idp', user: 'alice', scope: {}, claims: [{ claim: 'sub', values: ['x'] }] },
+    }
+    const trusts = `${management}/federatedidentitycredentials`
+    const other = await send('POST', trusts, trust, boss)
+    expect([other.status, other.json.message]).toEqual([
+      403,
+      expect.stringContaining('may not create a federated identity credential, whose keys could be used from other'),
+    ])
+    const madeTrust = await server.make(trusts, trust)
+    for (const [path, old, change] of [
+      [`${management}/identityproviders/idp`, made, { maxTTL: 600 }],
+      [`${trusts}/fic`, madeTrust, { ttl: 600 }],
+    ] as const) {
+      const put = (spec: object) => send('PUT', path, { ...old, spec: { ...old.spec, ...spec } }, boss)
+      const { status, json } = await put(change)
+      expect([status, json.message]).toEqual([
+        403,
+        expect.stringContaining('whose keys could be used from other addresses'),
+      ])
+      expect((await put({ disabled: true })).status).toBe(200)
+    }
+  })
+
+  test('tokens and kube configs come with a warning', async () => {
+    const body = { apiVersion, kind: 'DirectClusterEndpointToken', spec: { ttl: 600 } }
+    const token = await send('POST', `${management}/directclusterendpointtokens?dryRun=All`, body)
+    expect([token.status, token.headers.warning]).toEqual([
+      201,
+      expect.stringContaining('the token is not limited to spec.sourceCIDRs'),
+    ])
+    const free = await server.call(`${management}/directclusterendpointtokens?dryRun=All`, { method: 'POST', body })
+    expect(String(free.headers.warning)).not.toContain('sourceCIDRs')
+    const spec = { owner: { user: 'alice' }, accessPoint: { ingress: { enabled: true, host: 'vc.example.com' } } }
+    await server.make(instances('p-a'), instance('vc', spec))
+    const config = { apiVersion, kind: 'VirtualClusterInstanceKubeConfig', spec: { certificateTTL: 600 } }
+    const made = await send('POST', `${instances('p-a')}/vc/kubeconfig?dryRun=All`, config)
+    expect([made.status, made.headers.warning]).toEqual([
+      201,
+      expect.stringContaining('the token is not limited to spec.sourceCIDRs'),
+    ])
+  })
+
+  test('no TokenReview accepts it, because a cluster does not tell from where a request comes', async () => {
+    const scope = { clusters: [{ cluster: 'eu' }] }
+    const review = async (sourceCIDRs: string[]) => {
+      const token = await make(`reviewed-${sourceCIDRs.length}`, { ttl: 600, scope, sourceCIDRs })
+      const { json } = await server.call('/apis/authentication.k8s.io/v1/tokenreviews', {
+        method: 'POST',
+        body: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', spec: { token } },
+      })
+      return json.status.authenticated ?? false
+    }
+    expect(await review(['127.0.0.0/8'])).toBe(false)
+  })
+})
+
+describe('status.lastSources', () => {
+  const uses = { 'user-agent': 'kubectl/v1.34.4 (linux/amd64) kubernetes/0123456789abcdef0123456789abcdef' }
+
+  test('has the address and the client of a use, for the owner and administrators only', async () => {
+    const token = await make('used')
+    await callFrom('127.0.0.6', keys, { token, headers: uses })
+    const seen = {
+      ip: '127.0.0.6',
+      userAgent: uses['user-agent'].slice(0, 64),
+      lastSeen: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
+    }
+    const { status, metadata } = await read('used')
+    expect(status.lastSources).toEqual([seen])
+    expect(status.lastSources[0].lastSeen).toBe(status.lastActivity)
+    const own = await callFrom('127.0.0.6', keys, { token })
+    expect(own.json.items.find((one: typeof own.json) => one.metadata.uid === metadata.uid).status.lastSources).toEqual(
+      [seen],
+    )
+    const bob = await make('of-bob', { user: 'bob' })
+    expect((await callFrom('127.0.0.6', `${keys}/used`, { token: bob })).status).toBe(404)
+  })
+
+  test('is gone with the key', async () => {
+    const token = await make('again')
+    await callFrom('127.0.0.6', keys, { token })
+    expect((await read('again')).status.lastSources).toHaveLength(1)
+    await server.call(`${keys}/again`, { method: 'DELETE' })
+    await make('again')
+    expect((await read('again')).status).not.toHaveProperty('lastSources')
+    const { client, table } = server.dynamodb
+    const { Items = [] } = await client.send(new ScanCommand({ TableName: table }))
+    const kept = Items.map((item) => unmarshall(item)).filter(({ sources }) => sources !== undefined)
+    expect(kept.filter(({ name, sk }) => name === 'again' || sk === 'again')).toEqual([])
+  })
+
+  test('is kept when the key is changed, and clients cannot write it', async () => {
+    const token = await make('kept', { ttl: 3600 })
+    await callFrom('127.0.0.6', keys, { token })
+    const before = await read('kept')
+    const forged = { ...before.status, lastSources: [{ ip: '203.0.113.7' }] }
+    await server.call(`${keys}/kept`, {
+      method: 'PUT',
+      body: { ...before, spec: { ...before.spec, ttl: 60 }, status: forged },
+    })
+    await server.call(`${keys}/kept/status`, {
+      method: 'PATCH',
+      body: JSON.stringify({ status: forged }),
+      headers: { 'content-type': 'application/merge-patch+json' },
+    })
+    const after = await read('kept')
+    expect([after.spec.ttl, after.status.lastSources]).toEqual([60, before.status.lastSources])
+  })
+})
+
+describeKubectl('kubectl', () => {
+  test('prints from which address the key may not be used', async () => {
+    const token = await make('kubectl', { sourceCIDRs: ['127.0.0.2'] })
+    const kubectl = await createKubectl(kubeConfig(server.base, server.certificateAuthority, token))
+    const { code, stderr } = await kubectl.run('get', '--raw', server.onHost(keys))
+    await kubectl.stop()
+    expect([code, stderr]).toEqual([1, expect.stringContaining(refusal('kubectl', '127.0.0.1'))])
+  })
+})
