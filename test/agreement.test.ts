@@ -147,7 +147,7 @@ describe('the kinds of the server', () => {
 })
 
 describe('routes', () => {
-  test('are public only for discovery of the issuer, the token endpoint, version and health', () => {
+  test('are public only for discovery of the issuer, the token endpoint, reports of leaks, version and health', () => {
     const open = packaged.deployment.routes.filter(({ authorizerFunctionId }) => authorizerFunctionId === undefined)
     const paths = new Set(open.map(({ resource }) => resource.replace(basePath, '')))
     expect([...paths].sort()).toEqual([
@@ -155,6 +155,8 @@ describe('routes', () => {
       '/.well-known/openid-configuration',
       '/healthz',
       '/healthz/{check}',
+      '/leaks',
+      '/leaks/github',
       '/livez',
       '/livez/{check}',
       '/oauth2/revoke',
@@ -188,7 +190,7 @@ describe('routes', () => {
       routes
         .filter(
           ({ method, resource }) =>
-            method !== 'HEAD' && wanted(resource) && !/\/\.well-known|\/openid|\/oauth2/.test(resource),
+            method !== 'HEAD' && wanted(resource) && !/\/\.well-known|\/openid|\/oauth2|\/leaks/.test(resource),
         )
         .map(({ resource, ...route }) => ({ ...route, resource: resource.replace(basePath, '') }))
         .filter(({ functionId }) => moduleOf(functionId) !== 'notfound')

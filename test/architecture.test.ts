@@ -108,7 +108,7 @@ const layers: Record<string, readonly string[]> = {
   'lib/authorization': ['attributes', 'scopes', 'users', '.'],
   'lib/kubeconfig': ['cluster', 'certificates', '.'],
   'lib/endpoints': ['negotiation', '.', 'lists', 'watches', 'handlers'],
-  'lib/server': ['process', 'lambda', 'documents', '.', 'oauth', 'exchange'],
+  'lib/server': ['process', 'lambda', 'documents', '.', 'oauth', 'exchange', 'leaks'],
   'infra/local': ['host', 'gateway', 'aws', 'virtualcluster', 'issuer', 'kubeapiserver', '.'],
 }
 
@@ -297,7 +297,7 @@ describe('size', () => {
       some(/^(federatedidentitycredentials|identityproviders|ownedaccesskeys|virtualclusterinstances)\/list$/),
     )
     expect(having('lib/meta/managedfields/fieldmanager.ts')).toEqual(
-      some(/\/(create|update|patch)$|^reviews\/|^(bootstrap|garbagecollector|lifecycle|sweep)$/),
+      some(/\/(create|update|patch)$|^reviews\/|^(bootstrap|garbagecollector|leaks|lifecycle|sweep)$/),
     )
     // Requests without a body need no decoder.
     expect(

@@ -27,6 +27,10 @@ const settings = {
   // Exchanges per second, and revocations, each. A fleet of jobs exchanges anew after a provider has changed.
   'exchange-throttle-rate': { type: 'integer', minimum: 1, maximum: 10000 },
   'exchange-throttle-burst': { type: 'integer', minimum: 1, maximum: 5000 },
+  // A report of a leaked access key disables the key, or is only told.
+  'on-leak': { type: 'string', enum: ['disable', 'report'] },
+  'leak-keys-url': { type: 'string', pattern: '^https://[^/?#\\s]+(/[^/?#\\s]+)*$', maxLength: 512 },
+  'leak-concurrency': { type: 'integer', minimum: 1, maximum: 1000 },
   'project-namespace-prefix': { type: 'string', pattern: '^[a-z0-9]([-a-z0-9]{0,30})$' },
   // As lib/authorization/scopes/space.ts reads it.
   'space-namespace': {
@@ -78,6 +82,7 @@ const settings = {
 const optional = [
   'issuer',
   'list-concurrency',
+  'leak-concurrency',
   'domain',
   'certificate-arn',
   'provisioned-concurrency',

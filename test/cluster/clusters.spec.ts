@@ -1,7 +1,8 @@
 /** Tests tokens and access keys in two connected clusters, eu and us: authentication, authorization and revocation. */
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { decodeJwt } from 'jose'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { generateAccessKey } from '../../lib/authentication/accesskey.ts'
 import { PRIVATE_CLAIM } from '../../lib/token/claims.ts'
 import { signToken } from '../../lib/token/jwt.ts'
 import { createKubectl, kubeConfig } from '../support/kubectl.ts'
@@ -316,6 +317,27 @@ describe.concurrent('a disabled key', () => {
       .toBeOneOf([401, 403])
     await expect.poll(async () => (await whoami(eu, key.value)).status, forgotten).toBe(401)
   })
+})
+
+describe('a key that was reported as leaked', () => {
+  test('invalidates its tokens although it is enabled again', async () => {
+    const key = await makeKey(server, { user: 'alice', groups: ['dev'], scope: clustersAndTokens('eu') })
+    const token = await directToken(server, key)
+    expect((await eu.call(maps('space'), { token })).status).toBe(200)
+    expect((await eu.call(maps('space'), { token: key.value })).status).toBe(200)
+    const body = { credentials: [key.value] }
+    expect((await server.call('/leaks', { method: 'POST', token: '', body })).status).toBe(202)
+    const value = generateAccessKey(randomBytes)
+    await changeKey(server, key, { disabled: false, key: value })
+    await expect.poll(async () => (await eu.call(maps('space'), { token })).status, forgotten).toBe(403)
+    const { json } = await eu.call(maps('space'), { token })
+    expect(json.message).toContain('the access key was reported as leaked after the token was issued: get a new token')
+    await expect.poll(async () => (await eu.call(maps('space'), { token: key.value })).status, forgotten).toBe(401)
+    // From half a minute after the report, the new value and its tokens work.
+    const status = async (credential: string) => (await eu.call(maps('space'), { token: credential })).status
+    await expect.poll(async () => status(value), forgotten).toBe(200)
+    await expect.poll(async () => status(await directToken(server, { ...key, value })), forgotten).toBe(200)
+  }, 150_000)
 })
 
 /** The last test, because it stops the server. kube-apiserver retries its webhooks for about a minute. */

@@ -81,6 +81,8 @@ test.each<[alarm: string, begins: string, metric: string]>([
   ['exchanges-throttled', '>= 1, 2 of 5 x 60 s', 'AWS/Lambda Throttles Oauth2DashtokenLambdaFunction'],
   ['issuer-fetch-failures', '>= 3, 1 of 1 x 600 s', 'keyplane/dev issuerFetchFailures'],
   ['issuer-keys-stale', '>= 900, 1 of 1 x 300 s', 'keyplane/dev staleKeys'],
+  ['leaks-throttled', '>= 1, 2 of 5 x 60 s', 'AWS/Lambda Throttles LeaksLambdaFunction'],
+  ['leaked-keys', '>= 1, 1 of 1 x 300 s', 'keyplane/dev leakedKeys'],
 ])('alarm %s begins at %s', (name, begins, metric) => {
   // An alarm on too few events treats missing data as breaching.
   const missing = begins.startsWith('<') ? 'breaching' : 'notBreaching'
@@ -103,7 +105,7 @@ test('every function with a concurrency limit has an alarm on its throttles', as
   const limited = Object.values(functions).filter(({ reservedConcurrency }) => reservedConcurrency !== undefined)
   const modules = limited.map(({ handler }) => handler.replace(/\.handler$/, ''))
   const ids = [...packaged.deployment.functions].filter(([, { module }]) => modules.includes(module)).map(([id]) => id)
-  expect(ids).toHaveLength(6)
+  expect(ids).toHaveLength(7)
   const watched = [...alarms().values()].map(({ metric }) => metric)
   expect(watched).toEqual(expect.arrayContaining(ids.map((id) => `AWS/Lambda Throttles ${id}`)))
 })

@@ -18,6 +18,7 @@ export const additions = {
   'vpc-subnets': 'subnet-0123456789abcdef0,subnet-0123456789abcdef1',
   'vpc-security-groups': 'sg-0123456789abcdef0',
   'list-concurrency': '5',
+  'leak-concurrency': '2',
   'signing-keys': '2,1',
 } as const
 

@@ -17,11 +17,15 @@ test('the stage has no tracing, is throttled and logs no bodies', () => {
   expect(stage?.[1].Properties.TracingEnabled).toBe(false)
   const settings = { DataTraceEnabled: false, LoggingLevel: 'ERROR', MetricsEnabled: false, CachingEnabled: false }
   const ofExchanges = { HttpMethod: 'POST', ThrottlingRateLimit: 50, ThrottlingBurstLimit: 100, ...settings }
-  const below = '/~1kubernetes~1management~1oauth2~1'
+  const ofLeaks = { HttpMethod: 'POST', ThrottlingRateLimit: 5, ThrottlingBurstLimit: 20, ...settings }
+  const base = '/~1kubernetes~1management~1'
+  const below = `${base}oauth2~1`
   expect(stage?.[1].Properties.MethodSettings).toEqual([
     { HttpMethod: '*', ResourcePath: '/*', ThrottlingRateLimit: 500, ThrottlingBurstLimit: 1000, ...settings },
     { ResourcePath: `${below}token`, ...ofExchanges },
     { ResourcePath: `${below}revoke`, ...ofExchanges },
+    { ResourcePath: `${base}leaks`, ...ofLeaks },
+    { ResourcePath: `${base}leaks~1github`, ...ofLeaks },
   ])
   const { methodThrottles } = packaged.deployment.api
   const routed = packaged.deployment.routes.map(({ method, resource }) => `${method} ${resource}`)

@@ -316,6 +316,21 @@ test.each(['PUT', 'PATCH', 'DELETE'])('%s of the trust and of the provider that 
   }
 })
 
+test('reports of leaked keys, with each outcome', async () => {
+  const { spec } = await create(keys, key('leaked', { user: 'frank' }))
+  const federation = newFederation()
+  await openGates(at.parts, federation)
+  const { token } = await createExchangedKey(at.parts, federation)
+  const unknown = 'unknown-to-everybody-everywhere-0123456789'
+  const report = (path: string, body: object) => at.request('POST', path, '', body)
+  for (let repeat = 0; repeat < 2; repeat++) await report('/leaks', { credentials: [spec.key, token, unknown] })
+  await report('/leaks/github', [{ token: spec.key, type: 't', url: 'https://github.com/a/b' }])
+  for (const value of [spec.key, token])
+    await expect(create('/apis/management.platform/v1/selves', {}, value)).rejects.toThrow(': 401 ')
+  const signals = at.calls.filter(({ partitions }) => partitions?.some((one) => one.startsWith('signal#')))
+  expect(new Set(signals.map(({ name }) => name))).toContain('leaks')
+})
+
 test('exchanges of ID tokens, with each outcome', async () => {
   const issuer = await startIssuer({ issuer: 'https://ci.example.com' })
   const audience = at.environment.ISSUER

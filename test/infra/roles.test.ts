@@ -50,7 +50,7 @@ const functionsAccessing = (operations: readonly string[], partition: string) =>
 /** Functions that write objects of the kind at the request of a client. */
 const writersOf = (kind: string) => [
   ...writeVerbs.map((verb) => `${kind}/${verb}`),
-  ...(kind === 'ownedaccesskeys' ? ['oauth2/revoke', 'oauth2/token'] : []),
+  ...(kind === 'ownedaccesskeys' ? ['leaks', 'oauth2/revoke', 'oauth2/token'] : []),
 ]
 
 test('every function has its own role and writes only its own log', () => {
@@ -210,9 +210,10 @@ test('functions that judge or write keys, and those that close gates, read the g
   }
 })
 
-test('only functions that authenticate write signals, and the publisher of events marks them', () => {
+test('only functions that authenticate and that for leaks write signals, and the publisher of events marks them', () => {
   expect(functionsAccessing(writes, 'signal#20261121')).toEqual([
     'authorizer',
+    'leaks',
     'lifecycle',
     'reviews/tokenreview',
     'selves/create',
@@ -336,6 +337,7 @@ test('only functions that need a secret read it, and only bootstrap writes secre
   expect(functionsWith(get, 'pepper')).toEqual([
     'authorizer',
     'bootstrap',
+    'leaks',
     'oauth2/revoke',
     'oauth2/token',
     'ownedaccesskeys/create',

@@ -15,6 +15,7 @@ const given = {
   stage: 'prod',
   issuer: 'https://tokens.example.com/prod',
   'list-concurrency': 300,
+  'leak-concurrency': 3,
   domain: 'keys.example.com',
   'certificate-arn': 'arn:aws:acm:eu-central-1:123456789012:certificate/0a1b2c3d-4e5f-6a7b-8c9d-0e1f2a3b4c5d',
   'provisioned-concurrency': 2,
@@ -86,6 +87,13 @@ test.each<[setting: string, refused: unknown[], taken: unknown[]]>([
   ['exchange-throttle-rate', [0, 10_001, 'fast'], [1, 50]],
   ['exchange-throttle-burst', [0, 5_001], [1, 100]],
   ['allow-private-issuers', ['', 'yes', 1], [true, false]],
+  ['on-leak', ['', 'ignore', true], ['disable', 'report']],
+  [
+    'leak-keys-url',
+    ['', 'http://a.example/keys', 'https://a.example/', 'https://a.example/keys?a=b', 'https://a b'],
+    ['https://api.github.com/meta/public_keys/secret_scanning'],
+  ],
+  ['leak-concurrency', [0, -1, 1.5, 'many', 1001], [1, 10]],
   ['project-namespace-prefix', ['', '-p', 'P-', 'p_', 'p.', `p${'-'.repeat(31)}`], ['p-', 'p']],
   ['space-namespace', ['', '{project}', '{space}-{project}', 'P-{project}-{space}'], ['p-{project}-s-{space}']],
   ['log-retention-days', [0, 2, 31, '30 days'], [1, 365]],
@@ -189,6 +197,9 @@ test('every parameter reaches the place where it takes effect', async () => {
     'allow-private-issuers': true,
     'exchange-throttle-rate': 1011,
     'exchange-throttle-burst': 1012,
+    'on-leak': 'report',
+    'leak-keys-url': 'https://keys.example.com/partners',
+    'leak-concurrency': 13,
     'compress-streams': false,
     'record-sources': false,
     'max-watch-seconds': 101,
@@ -228,21 +239,26 @@ test('every parameter reaches the place where it takes effect', async () => {
   // CloudFormation accepts both.
   const limits = { ThrottlingRateLimit: '1005', ThrottlingBurstLimit: '1006' }
   const ofExchanges = { HttpMethod: 'POST', ThrottlingRateLimit: '1011', ThrottlingBurstLimit: '1012' }
-  const methodSettings = [limits, ofExchanges, ofExchanges].map((one) => expect.objectContaining(one))
+  const ofLeaks = { HttpMethod: 'POST', ThrottlingRateLimit: 5, ThrottlingBurstLimit: 20 }
+  const methodSettings = [limits, ofExchanges, ofExchanges, ofLeaks, ofLeaks].map((one) => expect.objectContaining(one))
   expect(ApiStage.Properties.MethodSettings).toEqual(methodSettings)
   const days = [provider.logRetentionInDays, ...[AccessLog, ExecutionLog].map((log) => log.Properties.RetentionInDays)]
   expect(days.map(Number)).toEqual([365, 365, 365])
   const reserved = Object.entries<{ reservedConcurrency?: number }>(functions).flatMap(
     ([name, { reservedConcurrency }]) => (reservedConcurrency === undefined ? [] : [[name, reservedConcurrency]]),
   )
-  expect(reserved).toEqual([
-    ['ownedaccesskeys-list', 1007],
-    ['federatedidentitycredentials-list', 1007],
-    ['identityproviders-list', 1007],
-    ['virtualclusterinstances-list', 1007],
-    ['namespaces-list', 1007],
-    ['customresourcedefinitions-list', 1007],
-  ])
+  expect(reserved.sort()).toEqual(
+    [
+      ['ownedaccesskeys-list', 1007],
+      ['federatedidentitycredentials-list', 1007],
+      ['identityproviders-list', 1007],
+      ['virtualclusterinstances-list', 1007],
+      ['namespaces-list', 1007],
+      ['customresourcedefinitions-list', 1007],
+      ['leaks', 13],
+    ].sort(),
+  )
+  expect(functions.leaks.environment).toMatchObject({ ON_LEAK: 'report', LEAK_KEYS_URL: params['leak-keys-url'] })
   expect(custom.settings['signing-keys']).toBe('2,1')
   expect(custom.settings['event-bus']).toBe('keys')
 }, 60_000)

@@ -1,6 +1,6 @@
 /**
  * Deletes an access key that an exchange made, for everyone who presents it (RFC 7009). Other tokens get the same answer and
- * stay valid: the finder of a long-lived key must not be able to stop a production system.
+ * stay valid: whoever finds a long-lived key reports it as leaked, which deletes nothing.
  */
 import { OwnedAccessKey } from '../../apis/management/v1/ownedaccesskey.ts'
 import { isWellFormed } from '../../authentication/accesskey.ts'

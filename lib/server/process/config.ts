@@ -57,6 +57,10 @@ export interface Config {
   readonly allowPrivateIssuers: boolean
   /** The event bus for events about access keys: its name or ARN, or `none`. */
   readonly eventBus: string
+  /** What a report of a leaked access key does: it ends the key, or it is only told. */
+  readonly onLeak: 'disable' | 'report'
+  /** Where GitHub publishes the keys with which it signs reports of leaks. */
+  readonly leakKeysUrl: string
 }
 
 function requiredText(environment: Environment, name: string): string {
@@ -157,6 +161,12 @@ export function readConfig(environment: Environment): Config {
     },
     get eventBus() {
       return requiredText(environment, 'EVENT_BUS')
+    },
+    get onLeak() {
+      return environment.ON_LEAK === 'report' ? 'report' : 'disable'
+    },
+    get leakKeysUrl() {
+      return requiredText(environment, 'LEAK_KEYS_URL')
     },
   }
 }

@@ -62,6 +62,8 @@ const forms: Readonly<Record<string, Form>> = {
   MAX_KEYS_PER_OWNER: numberOf('access keys'),
   MAX_EXCHANGE_TTL_SECONDS: seconds,
   ALLOW_PRIVATE_ISSUERS: flag,
+  ON_LEAK: matching(/^(disable|report)?$/, 'disable or report'),
+  LEAK_KEYS_URL: matching(url, 'an https URL without query and fragment'),
 }
 
 function areKeyIds(value: string): boolean {

@@ -1,9 +1,10 @@
-/** Checks exchanges of ID tokens. An issuer of the check's own signs them: its public key is pinned. */
+/** Checks exchanges of ID tokens, and reports of leaked keys. An issuer of the check's own signs them: its public key is pinned. */
 import assert from 'node:assert/strict'
 import { generateKeyPairSync, randomUUID, sign } from 'node:crypto'
 import type { Client } from '../client.ts'
 import { assertStatus, type Check, management } from './check.ts'
 
+const keys = `${management}/ownedaccesskeys`
 const providers = `${management}/identityproviders`
 const trusts = `${management}/federatedidentitycredentials`
 const ISSUER = 'https://smoke.keyplane.example'
@@ -120,6 +121,24 @@ export const exchanges: readonly Check[] = [
         assert.equal((await sendForm(client, '/oauth2/revoke', { token: text })).status, 200)
         assertStatus(await self(client, text.trim()), 401, 'Unauthorized')
       }),
+  },
+  {
+    name: 'a report of a leaked key ends it, and is a 202 without content',
+    emulated: true,
+    async run(client) {
+      const metadata = { name: `smoke-${randomUUID()}` }
+      const body = { apiVersion: 'management.platform/v1', kind: 'OwnedAccessKey', metadata, spec: { ttl: 60 } }
+      const made = await client.call(keys, { method: 'POST', body })
+      assert.equal(made.status, 201, made.text)
+      try {
+        const credentials = [made.json.spec.key]
+        const { status, text } = await client.call('/leaks', { method: 'POST', token: '', body: { credentials } })
+        assert.deepEqual([status, text], [202, ''])
+        assertStatus(await self(client, made.json.spec.key), 401, 'Unauthorized')
+      } finally {
+        await client.call(`${keys}/${metadata.name}`, { method: 'DELETE' })
+      }
+    },
   },
   {
     name: 'a refused exchange says so in its body and in the header Warning',

@@ -1,4 +1,8 @@
-/** Warns whoever creates or changes an access key when nothing limits it, or less than before. */
+/**
+ * Warns whoever creates or changes an access key when nothing limits it, or less than before, or when it is enabled and gives
+ * no access all the same.
+ */
+import { decodeKeyInternal } from '../../../authentication/keyinternal.ts'
 import { expiryOf, type LifeLimits, lifeOf } from '../../../authentication/keystatus.ts'
 import { effectiveUser, type KeySpec } from '../../../authorization/users/identity.ts'
 import { effectiveChain, isUserType } from '../../../authorization/users/privilege.ts'
@@ -21,8 +25,18 @@ export function writeWarnings(key: WrittenKey, old: WrittenKey | undefined, limi
     ([, has]) => old !== undefined && has(specOf(old.object)) && !has(specOf(key.object)),
   )
   const warnings = removed.map(([member]) => `access key "${name}" is no longer restricted by ${member}`)
+  if (old && isEnabledInVain(key, old)) {
+    warnings.push(`the value of access key "${name}" was reported as leaked and gives no access: rotate the key`)
+  }
   if (!isUnlimited(key, limits) || (old && isUnlimited(old, limits))) return warnings
   return [...warnings, `access key "${name}" never expires and has every right of ${effectiveUser(toKey(key)).name}`]
+}
+
+/** Reports whether the change enables a key whose value has leaked and that has no other yet. */
+function isEnabledInVain(key: WrittenKey, old: WrittenKey): boolean {
+  const { ended, pending } = decodeKeyInternal(key.internal)
+  const isEnabled = specOf(old.object).disabled === true && specOf(key.object).disabled !== true
+  return isEnabled && ended !== undefined && pending === undefined
 }
 
 /** Reports whether the key has no end and no scope. The service itself manages keys of other types. */

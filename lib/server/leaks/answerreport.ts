@@ -1,0 +1,98 @@
+/** Answers reports of leaks. Possession is the proof: whoever can show a value may have it ended, without any other right. */
+import type { APIGatewayProxyEvent } from 'aws-lambda'
+import type { ApiResponse } from '../../endpoints/request.ts'
+import { respondError } from '../../endpoints/respond.ts'
+import { checkDeadline, type Deadline, deadlineExceeded } from '../../meta/errors/deadline.ts'
+import { internalError, requestEntityTooLarge, StatusError, serviceUnavailable } from '../../meta/errors/status.ts'
+import { toStatusError } from '../../registry/storageerrors.ts'
+import { StorageError } from '../../storage/errors.ts'
+import { headersOf, statusForm } from '../lambda/lambdaevents.ts'
+import type { NoteFacts, PublicAnswer, PublicEndpoint } from '../lambda/publicendpoint.ts'
+import { requestDeadline } from '../lambda/requestdeadline.ts'
+import { withTimeout } from '../lambda/timeout.ts'
+import type { Measured } from '../process/metrics.ts'
+import type { Server } from '../server.ts'
+import { acceptedAnswer, labelledAnswer, wrongMethodAnswer } from './answers.ts'
+import { decodeBody, readBody } from './body.ts'
+import { endValues, type SignalMemory } from './endvalues.ts'
+import { findValues, possibleKeys } from './findvalues.ts'
+import type { PartnerKeys, Source } from './partnerkeys.ts'
+import { readPartnerReport, readReport } from './report.ts'
+
+export interface LeakServer extends Server {
+  partnerKeys: PartnerKeys
+  /** Which signals this process has written. */
+  signals: SignalMemory
+}
+
+/** What became of a report, for the audit record and the metrics. */
+export type Outcome = 'reported' | 'method' | 'malformed' | 'storage' | 'failed'
+
+/** The most texts of one report that are looked up. */
+const MOST: Readonly<Record<Source, number>> = { github: 1000, anybody: 50, unknown: 50 }
+
+/** Seconds after which GitHub may repeat a report that could not be verified. */
+const RETRY_AFTER = 300
+
+export const leakEndpoint = (server: LeakServer): PublicEndpoint<Outcome> => ({
+  resource: 'leaks',
+  verb: 'create',
+  answer: (event, note) => answer(event, server, note),
+  measure: (outcome, { count }): Measured[] => [
+    { dimensions: { leakReport: measuredOutcome(outcome) }, values: { leakReports: 1 } },
+    { values: { leakedKeys: Number(count ?? 0) } },
+  ],
+})
+
+/** The outcomes as metrics show them. AWS bills each value of a dimension. */
+function measuredOutcome(outcome: Outcome): 'accepted' | 'malformed' | 'failed' {
+  if (outcome === 'reported') return 'accepted'
+  return outcome === 'method' || outcome === 'malformed' ? 'malformed' : 'failed'
+}
+
+async function answer(
+  event: APIGatewayProxyEvent,
+  server: LeakServer,
+  note: NoteFacts,
+): Promise<PublicAnswer<Outcome>> {
+  const isPartner = event.resource.endsWith('/github')
+  if (isPartner) note({ subresource: 'github' })
+  if (event.httpMethod !== 'POST') return { response: await wrongMethodAnswer(), outcome: 'method' }
+  try {
+    const deadline = requestDeadline(server, event.requestContext.requestTimeEpoch)
+    checkDeadline(deadline)
+    const reported = report(event, server, { isPartner, deadline, note })
+    return { response: await withTimeout(deadline(), reported, deadlineExceeded), outcome: 'reported' }
+  } catch (error) {
+    const refusal = toRefusal(error)
+    const response = await respondError(refusal, statusForm(event))
+    if (refusal.status.code < 500) return { response, outcome: 'malformed' }
+    const outcome = error instanceof StorageError ? 'storage' : 'failed'
+    return { response, outcome, error: refusal.cause ?? refusal }
+  }
+}
+
+function toRefusal(error: unknown): StatusError {
+  if (error instanceof StatusError) return error
+  return error instanceof StorageError ? toStatusError(error) : internalError(error)
+}
+
+async function report(
+  event: APIGatewayProxyEvent,
+  server: LeakServer,
+  { isPartner, deadline, note }: { isPartner: boolean; deadline: Deadline; note: NoteFacts },
+): Promise<ApiResponse> {
+  const bytes = readBody(event)
+  const body = decodeBody(bytes)
+  const findings = isPartner ? readPartnerReport(body) : readReport(body)
+  const texts = possibleKeys(findings.map(({ text }) => text))
+  const source = isPartner ? await server.partnerKeys.sourceOf(bytes, headersOf(event)) : 'anybody'
+  note({ source, reported: texts.length })
+  if (texts.length > MOST[source]) {
+    if (source === 'unknown') throw serviceUnavailable('the keys of GitHub are not available', RETRY_AFTER)
+    throw requestEntityTooLarge(`limit is ${MOST[source]} credentials`)
+  }
+  const values = await findValues(server, texts)
+  await endValues(server, { findings, values, requestId: event.requestContext.requestId, deadline, note })
+  return source === 'github' ? labelledAnswer(findings, (text) => values.has(text)) : acceptedAnswer
+}

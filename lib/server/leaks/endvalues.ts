@@ -1,0 +1,156 @@
+/**
+ * Ends reported values, and signals them. It writes as a user of the server itself, in one transaction for each value: the
+ * key, the tombstone of the value, and the signal.
+ */
+import { changeValuesStrategy } from '../../apis/management/v1/ownedaccesskey.rotation.ts'
+import { OwnedAccessKey } from '../../apis/management/v1/ownedaccesskey.ts'
+import { type Signal, signalItem } from '../../authentication/signals.ts'
+import { endLeaked } from '../../authentication/values/rotation.ts'
+import { internalContext } from '../../controllers/internalcontext.ts'
+import type { Deadline } from '../../meta/errors/deadline.ts'
+import { StatusError } from '../../meta/errors/status.ts'
+import type { KubeObject } from '../../meta/types.ts'
+import { deleteObject } from '../../registry/delete.ts'
+import type { RequestContext, Strategy } from '../../registry/kind.ts'
+import { forEach } from '../../registry/parallel.ts'
+import { type Updated, type UpdateRequest, updateObject } from '../../registry/update.ts'
+import type { CompanionItem } from '../../storage/interface.ts'
+import type { NoteFacts } from '../lambda/publicendpoint.ts'
+import type { Server } from '../server.ts'
+import type { ReportedValue } from './findvalues.ts'
+import { cleanUrl } from './leakurl.ts'
+import type { Finding } from './report.ts'
+
+/** Remembers which signals this process has written, so that a flood of reports of one value costs no writes. */
+export interface SignalMemory {
+  has(item: CompanionItem): boolean
+  add(item: CompanionItem): void
+}
+
+/** The most signals to remember. */
+const MOST = 1000
+
+export function createSignalMemory(): SignalMemory {
+  const written = new Set<string>()
+  const idOf = ({ pk, sk }: CompanionItem) => `${pk} ${sk}`
+  return {
+    has: (item) => written.has(idOf(item)),
+    add(item) {
+      if (written.size >= MOST) written.clear()
+      written.add(idOf(item))
+    },
+  }
+}
+
+export interface Ender extends Pick<Server, 'config' | 'now' | 'storage' | 'storeOf'> {
+  signals: SignalMemory
+}
+
+export interface LeakReport {
+  findings: readonly Finding[]
+  /** The values among them, by text. */
+  values: ReadonlyMap<string, ReportedValue>
+  requestId: string
+  deadline: Deadline
+  note: NoteFacts
+}
+
+/**
+ * Ends the values, or only signals them if the deployment wants that. A repetition changes nothing. After a failure it
+ * continues with the other keys, then throws.
+ */
+export async function endValues(server: Ender, report: LeakReport): Promise<void> {
+  const { findings, values, requestId, deadline, note } = report
+  const context = { ...internalContext('system:leak-report', server.now(), deadline), requestId }
+  const texts = [...values.keys()]
+  const names = new Set<string>()
+  await forEach(Map.groupBy(values, ([, { name }]) => name).values(), hasTime(deadline), async (ofOneKey) => {
+    for (const [text, value] of ofOneKey) {
+      const url = findings.find((one) => one.text === text && one.url !== undefined)?.url
+      const isNew = await endValue(server, value, signalOf(value, context.now, cleanUrl(url, texts)), context)
+      if (isNew) names.add(value.name)
+    }
+  }).finally(() => note({ count: names.size, ...(names.size > 0 && { names: [...names] }) }))
+}
+
+const hasTime = (deadline: Deadline) => () => deadline() > 0
+
+function signalOf({ hash, name, uid, value }: ReportedValue, now: Date, url: string | undefined): CompanionItem {
+  const at = Math.floor(now.getTime() / 1000)
+  const signal: Signal = { kind: 'leaked', name, uid, at, ...(value !== undefined && { value }), ...(url && { url }) }
+  return signalItem(signal, hash)
+}
+
+/** Ends a value and signals it. Returns whether this report is the first of it that has an effect. */
+async function endValue(
+  server: Ender,
+  value: ReportedValue,
+  signal: CompanionItem,
+  context: RequestContext,
+): Promise<boolean> {
+  const isOnlyTold = server.config.onLeak === 'report'
+  if (!isOnlyTold && !value.hasEnded) {
+    const end = value.isExchanged ? removeKey : changeKey
+    if (await end(server, value, signal, context)) return true
+  }
+  if (server.signals.has(signal)) return false
+  const isFirst = await server.storage.createCompanion(signal, context)
+  server.signals.add(signal)
+  return isFirst && isOnlyTold
+}
+
+/** Disables the key if the value is its current one, and ends the value. Returns false if it has ended meanwhile. */
+async function changeKey(
+  server: Ender,
+  { hash, name, uid }: ReportedValue,
+  signal: CompanionItem,
+  context: RequestContext,
+): Promise<boolean> {
+  const store = server.storeOf(OwnedAccessKey)
+  let hasChanged = false
+  const strategy = changeValuesStrategy(store.strategy, {
+    change(settled, { draft }) {
+      const change = endLeaked(settled, hash, Math.floor(context.now.getTime() / 1000))
+      hasChanged = change !== undefined
+      if (change?.internal.ended) draft.object.spec = { ...draft.object.spec, disabled: true }
+      return change
+    },
+    companions: () => (hasChanged ? [{ op: 'put', ...signal }] : []),
+  })
+  const unchanged = (object: KubeObject): Updated => ({ object, secrets: [] })
+  const request: UpdateRequest = { namespace: '', name, subresource: '', verb: 'patch', uid, transform: unchanged }
+  return await unlessGone(async () => {
+    await updateObject({ ...store, strategy }, request, context)
+    return hasChanged
+  })
+}
+
+/** Deletes the key of an exchange, which cannot be enabled again anyway. Returns false if it is gone. */
+async function removeKey(
+  server: Ender,
+  { name, uid }: ReportedValue,
+  signal: CompanionItem,
+  context: RequestContext,
+): Promise<boolean> {
+  const store = server.storeOf(OwnedAccessKey)
+  const { companions } = store.strategy
+  const strategy: Strategy = {
+    ...store.strategy,
+    companions: async (after, before) => [...((await companions?.(after, before)) ?? []), { op: 'put', ...signal }],
+  }
+  const options = { preconditions: { uid }, propagationPolicy: 'Background' as const }
+  return await unlessGone(async () => {
+    await deleteObject({ ...store, strategy }, { namespace: '', name }, options, context)
+    return true
+  })
+}
+
+/** Returns false if the key is gone, or if another one has its name (409). */
+async function unlessGone(change: () => Promise<boolean>): Promise<boolean> {
+  try {
+    return await change()
+  } catch (error) {
+    if (error instanceof StatusError && [404, 409].includes(error.status.code)) return false
+    throw error
+  }
+}

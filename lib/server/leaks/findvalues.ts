@@ -1,0 +1,62 @@
+/** Finds the values of access keys among reported texts. */
+import { isWellFormed } from '../../authentication/accesskey.ts'
+import { credentialItemKey, readCredential } from '../../authentication/credential.ts'
+import type { KeyHash } from '../../authentication/pepper.ts'
+import { isTombstone, readTombstone } from '../../authentication/tombstone.ts'
+import type { CompanionItem } from '../../storage/interface.ts'
+import type { Server } from '../server.ts'
+
+/** A value that a key has or had. */
+export interface ReportedValue {
+  hash: KeyHash
+  /** The name and the uid of the key. */
+  name: string
+  uid: string
+  /** The number of the value, if it is known. */
+  value?: number
+  /** The value gives no access any more. */
+  hasEnded: boolean
+  /** An exchange of an ID token made the key. */
+  isExchanged: boolean
+}
+
+/** Returns the distinct texts that have the form of an access key. Supplied keys have no other form than their length. */
+export const possibleKeys = (texts: readonly string[]): string[] => [...new Set(texts)].filter(isWellFormed)
+
+/** The most items that one call reads. */
+const atOnce = 100
+
+/** Returns which of the texts are values of keys. It reads one item for each text and pepper. */
+export async function findValues(
+  { storage, hashes }: Pick<Server, 'storage' | 'hashes'>,
+  texts: readonly string[],
+): Promise<Map<string, ReportedValue>> {
+  const candidates: { text: string; hash: KeyHash }[] = []
+  for (const text of texts) for (const hash of await hashes(text)) candidates.push({ text, hash })
+  const found = new Map<string, ReportedValue>()
+  for (let from = 0; from < candidates.length; from += atOnce) {
+    const some = candidates.slice(from, from + atOnce)
+    const items = await storage.getCompanions(some.map(({ hash }) => credentialItemKey(hash)))
+    for (const [index, { text, hash }] of some.entries()) {
+      const item = items[index]
+      if (item) found.set(text, readValue(hash, item))
+    }
+  }
+  return found
+}
+
+function readValue(hash: KeyHash, { attributes }: CompanionItem): ReportedValue {
+  if (isTombstone(attributes)) {
+    const { name, uid } = readTombstone(attributes)
+    return { hash, name, uid, hasEnded: true, isExchanged: false }
+  }
+  const { name, uid, value, federation } = readCredential(attributes)
+  return {
+    hash,
+    name,
+    uid,
+    ...(value !== undefined && { value }),
+    hasEnded: false,
+    isExchanged: federation !== undefined,
+  }
+}

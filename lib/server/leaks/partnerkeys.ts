@@ -1,0 +1,152 @@
+/**
+ * Verifies that a report comes from GitHub: its secret scanning partner programme signs the bytes of the body. The public
+ * keys are at a fixed URL of the deployment, and are remembered for an hour. Without them, no report is verified.
+ * Source: GitHub documentation, "Secret scanning partner program".
+ */
+import { createPublicKey, type KeyObject, verify } from 'node:crypto'
+import { parseJson } from '../../meta/encoding/json.ts'
+import { utf8 } from '../../meta/encoding/utf8.ts'
+import { isObject } from '../../meta/value/walk.ts'
+import type { Destinations } from '../../outbound/addresses.ts'
+import { type HttpsAnswer, sendHttps } from '../../outbound/https.ts'
+
+/** The headers of a signed report, by lower-case name. */
+const KEY_HEADER = 'github-public-key-identifier'
+const SIGNATURE_HEADER = 'github-public-key-signature'
+
+export interface PartnerKeysDeps {
+  url: string
+  /** Where requests may go. */
+  destinations: Destinations
+  /** PEM of the trusted authorities. Absent: the public ones. */
+  certificateAuthority?: string
+  /** Returns a signal that aborts after this time. */
+  timeout(ms: number): AbortSignal
+  /** Unix ms. */
+  now(): number
+  /** Learns that the keys could not be read. */
+  failed(error: unknown): void
+}
+
+export type Source =
+  | 'github'
+  | 'anybody'
+  /** The report has a signature, but the keys of GitHub are not known. */
+  | 'unknown'
+
+export interface PartnerKeys {
+  /** Returns who has sent these bytes. A report without a signature costs no request. */
+  sourceOf(body: Buffer, headers: Readonly<Record<string, string>>): Promise<Source>
+}
+
+const minute = 60_000
+const FRESH_MS = 60 * minute
+/** The least time between two requests, failed ones included. */
+const BETWEEN_MS = 5 * minute
+const REQUEST_MS = 2_000
+const MAX_ANSWER_BYTES = 64 * 1024
+const MAX_KEYS = 50
+
+interface Known {
+  keys: ReadonlyMap<string, KeyObject>
+  etag: string | undefined
+  fetchedAt: number
+}
+
+/** Returns the keys. Create them once per process, because they remember what they fetched. */
+export function createPartnerKeys(deps: PartnerKeysDeps): PartnerKeys {
+  let known: Known = { keys: new Map(), etag: undefined, fetchedAt: Number.NEGATIVE_INFINITY }
+  let attemptedAt = Number.NEGATIVE_INFINITY
+  let fetching: Promise<void> | undefined
+
+  async function renew(): Promise<void> {
+    attemptedAt = deps.now()
+    try {
+      const answer = await request(deps, known.etag)
+      const isSame = answer.status === 304 && known.etag !== undefined
+      known = { ...(isSame ? known : readAnswer(answer)), fetchedAt: attemptedAt }
+    } catch (error) {
+      deps.failed(error)
+    }
+  }
+
+  const isFresh = () => deps.now() - known.fetchedAt < FRESH_MS
+
+  /** Fetches the keys if they are old or lack this one, but only every few minutes. */
+  async function prepare(id: string): Promise<void> {
+    if (isFresh() && known.keys.has(id)) return
+    if (deps.now() - attemptedAt >= BETWEEN_MS) {
+      fetching ??= renew().finally(() => {
+        fetching = undefined
+      })
+    }
+    await fetching
+  }
+
+  return {
+    async sourceOf(body, { [KEY_HEADER]: id = '', [SIGNATURE_HEADER]: text = '' }) {
+      const signature = Buffer.from(text, 'base64')
+      const isWhole = /^[\w-]{1,128}$/.test(id) && signature.length > 0 && signature.toString('base64') === text
+      if (!isWhole) return 'anybody'
+      await prepare(id)
+      if (!isFresh()) return 'unknown'
+      const key = known.keys.get(id)
+      return key && verify('sha256', body, { key, dsaEncoding: 'der' }, signature) ? 'github' : 'anybody'
+    },
+  }
+}
+
+function request(
+  { url, destinations, certificateAuthority, timeout }: PartnerKeysDeps,
+  etag?: string,
+): Promise<HttpsAnswer> {
+  return sendHttps({
+    url: new URL(url),
+    method: 'GET',
+    headers: { Accept: 'application/json', ...(etag !== undefined && { 'If-None-Match': etag }) },
+    signal: timeout(REQUEST_MS),
+    maxBytes: MAX_ANSWER_BYTES,
+    destinations,
+    ...(certificateAuthority !== undefined && { certificateAuthority }),
+  })
+}
+
+/** Reads `{"public_keys": [{"key_identifier", "key"}, …]}`. Throws an Error that quotes nothing of the answer. */
+function readAnswer({ status, headers, body }: HttpsAnswer): Omit<Known, 'fetchedAt'> {
+  if (status !== 200) throw new Error(`the keys of partners were answered with HTTP status ${status}`)
+  const listed = parseAnswer(body)
+  if (!Array.isArray(listed) || listed.length === 0 || listed.length > MAX_KEYS) throw unusable()
+  const keys = new Map(
+    listed.map((one) => {
+      if (!isObject(one) || typeof one.key_identifier !== 'string') throw unusable()
+      return [one.key_identifier, p256Key(one.key)] as const
+    }),
+  )
+  const { etag } = headers
+  return { keys, etag: etag !== undefined && /^(W\/)?"[!-~]{0,256}"$/.test(etag) ? etag : undefined }
+}
+
+function parseAnswer(body: Buffer): unknown {
+  try {
+    const { value, duplicates } = parseJson(utf8(body), 1000)
+    return isObject(value) && duplicates.length === 0 ? value.public_keys : undefined
+  } catch {
+    throw unusable()
+  }
+}
+
+function p256Key(pem: unknown): KeyObject {
+  const key = typeof pem === 'string' ? publicKey(pem) : undefined
+  if (key?.asymmetricKeyDetails?.namedCurve !== 'prime256v1') throw unusable()
+  return key
+}
+
+function publicKey(pem: string): KeyObject | undefined {
+  try {
+    return createPublicKey({ key: pem, format: 'pem', type: 'spki' })
+  } catch {
+    return undefined
+  }
+}
+
+const unusable = () => new Error('the answer has no usable keys of partners')

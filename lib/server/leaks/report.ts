@@ -1,0 +1,55 @@
+/** Reads what a report of leaks says, in our own form, in that of GitHub, and in that of trufflehog. */
+import { badRequest } from '../../meta/errors/status.ts'
+import type { JsonObject, JsonValue } from '../../meta/types.ts'
+import { isObject } from '../../meta/value/walk.ts'
+
+/** A text that was found, which may be a credential of this service. */
+export interface Finding {
+  text: string
+  /** What the reporter calls this kind of credential. */
+  type?: string
+  /** Where the text was found, as the reporter says. */
+  url?: string
+}
+
+const isTexts = (value: JsonValue | undefined): value is string[] =>
+  Array.isArray(value) && value.every((one) => typeof one === 'string')
+
+/**
+ * Reads `{"credentials": [TEXT, …], "url": URL}`, or `{NAME: {NAME: [TEXT, …]}}` as trufflehog's custom detectors send it.
+ * Throws 400 for everything else.
+ */
+export function readReport(body: JsonValue): Finding[] {
+  if (!isObject(body)) throw wrongReport()
+  if (!Object.hasOwn(body, 'credentials')) return readDetection(body)
+  const { credentials, url, ...others } = body
+  const isWhole = isTexts(credentials) && (url === undefined || typeof url === 'string')
+  if (!isWhole || Object.keys(others).length > 0) throw wrongReport()
+  return credentials.map((text) => ({ text, ...(typeof url === 'string' && { url }) }))
+}
+
+const wrongReport = () => badRequest('the body must be {"credentials": ["…"], "url": "…"}, with url optional')
+
+/** Reads a detection of trufflehog: the name of the detector, the names of its patterns, and the match with its groups. */
+function readDetection(body: JsonObject): Finding[] {
+  const [patterns, ...others] = Object.values(body)
+  if (others.length > 0 || !isObject(patterns)) throw wrongReport()
+  const matches = Object.values(patterns)
+  if (matches.length === 0 || !matches.every(isTexts)) throw wrongReport()
+  return matches.flat().map((text) => ({ text }))
+}
+
+/**
+ * Reads the form of GitHub's secret scanning partner programme: `[{"token", "type", "url", "source"}, …]`. Throws 400 for
+ * everything else. GitHub may add members.
+ */
+export function readPartnerReport(body: JsonValue): Finding[] {
+  if (!Array.isArray(body)) throw wrongPartnerReport()
+  return body.map((one) => {
+    if (!isObject(one) || typeof one.token !== 'string') throw wrongPartnerReport()
+    const { token: text, type, url } = one
+    return { text, ...(typeof type === 'string' && { type }), ...(typeof url === 'string' && url !== '' && { url }) }
+  })
+}
+
+const wrongPartnerReport = () => badRequest('the body must be a list of {"token": "…", "type": "…", "url": "…"}')

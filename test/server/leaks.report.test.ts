@@ -1,0 +1,112 @@
+/** Tests how reports of leaks are read, and what remains of their URLs. */
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { generateAccessKey } from '../../lib/authentication/accesskey.ts'
+import type { JsonValue } from '../../lib/meta/types.ts'
+import { possibleKeys } from '../../lib/server/leaks/findvalues.ts'
+import { cleanUrl } from '../../lib/server/leaks/leakurl.ts'
+import { readPartnerReport, readReport } from '../../lib/server/leaks/report.ts'
+
+const key = generateAccessKey((size) => Buffer.alloc(size, 7))
+
+describe('a report', () => {
+  test('has credentials and a URL, or is what a detector of trufflehog sends', () => {
+    expect(readReport({ credentials: ['a', 'b'], url: 'u' })).toEqual([
+      { text: 'a', url: 'u' },
+      { text: 'b', url: 'u' },
+    ])
+    expect(readReport({ credentials: [] })).toEqual([])
+    expect(readReport({ keyplane: { key: ['a', 'group'] } })).toEqual([{ text: 'a' }, { text: 'group' }])
+  })
+
+  test.each<JsonValue>([
+    null,
+    [],
+    ['a'],
+    'a',
+    7,
+    {},
+    { credentials: 'a' },
+    { credentials: [7] },
+    { credentials: [['a']] },
+    { credentials: null },
+    { credentials: ['a'], url: 7 },
+    { credentials: ['a'], source: 'x' },
+    { keyplane: ['a'] },
+    { keyplane: {} },
+    { keyplane: { key: 'a' } },
+    { keyplane: { key: [{ a: 'a' }] } },
+    { keyplane: { key: ['a'] }, more: { key: ['a'] } },
+  ])('of another form is a 400: %j', (body) => {
+    expect(() => readReport(body)).toThrow('the body must be {"credentials": ["…"], "url": "…"}')
+  })
+
+  test('of GitHub is a list of findings, with members that it may add', () => {
+    expect(
+      readPartnerReport([
+        { token: 'a', type: 't', url: 'u', source: 'commit', more: {} },
+        { token: 'b', type: 7, url: '' },
+      ]),
+    ).toEqual([{ text: 'a', type: 't', url: 'u' }, { text: 'b' }])
+  })
+
+  test.each<JsonValue>([null, {}, { token: 'a' }, [null], ['a'], [{}], [{ token: 7 }], [{ token: 'a' }, []]])(
+    'of GitHub in another form is a 400: %j',
+    (body) => {
+      expect(() => readPartnerReport(body)).toThrow('the body must be a list of {"token"')
+    },
+  )
+
+  test('is looked up once for each text that has the form of a key', () => {
+    const wrong = `${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`
+    const supplied = 'a-key-that-somebody-has-brought-along'
+    const texts = [key, key, wrong, 'short', supplied, `${supplied} `, 'x'.repeat(513), '', `${key}${key}`]
+    expect(possibleKeys(texts)).toEqual([key, supplied])
+  })
+})
+
+describe('the URL of a report', () => {
+  test.each([
+    ['https://github.com/a/b/blob/c/d.txt#L10', 'https://github.com/a/b/blob/c/d.txt#L10'],
+    ['http://git.example.com:8080/a', 'http://git.example.com:8080/a'],
+    ['https://alice:secret@git.example.com/a?token=b#c', 'https://git.example.com/a#c'],
+    ['HTTPS://Git.Example.com', 'https://git.example.com/'],
+    ['https://a.example/\u202e\u0000ü', 'https://a.example/%E2%80%AE%00%C3%BC'],
+  ])('%s is kept as %s', (url, kept) => {
+    expect(cleanUrl(url, [])).toBe(kept)
+  })
+
+  test.each([undefined, '', 'some_url', 'javascript:alert(1)', 'file:///etc/passwd', 'ftp://a.example/', 'https://'])(
+    '%s is left out',
+    (url) => {
+      expect(cleanUrl(url, [])).toBeUndefined()
+    },
+  )
+
+  test('has at most 500 characters', () => {
+    expect(cleanUrl(`https://a.example/${'b'.repeat(1_000_000)}`, [])).toHaveLength(500)
+  })
+
+  test('holds neither a credential nor a reported text, however it is written', () => {
+    const supplied = 'a-key-that-somebody-has-brought-along'
+    const percent = (text: string) => [...Buffer.from(text)].map((byte) => `%${byte.toString(16)}`).join('')
+    for (const secret of [key, supplied]) {
+      for (const written of [secret, percent(secret), percent(percent(secret)), secret.toUpperCase()]) {
+        for (const url of [`https://a.example/x/${written}/y`, `https://a.example/x#${written}`])
+          expect(cleanUrl(url, [supplied])).toBe('https://a.example')
+        expect(cleanUrl(`https://${written}@a.example/x?y=${written}`, [supplied])).toBe('https://a.example/x')
+      }
+      expect(cleanUrl(`https://${secret}.example/`, [supplied])).toBeUndefined()
+    }
+  })
+
+  test('is short, printable and never throws, whatever the text is', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.webUrl({ withFragments: true }), fc.string({ unit: 'binary' })), (text) => {
+        const kept = cleanUrl(text, []) ?? ''
+        expect(kept).toMatch(/^(https?:\/\/[!-~]+)?$/)
+        expect(kept.length).toBeLessThanOrEqual(500)
+      }),
+    )
+  })
+})

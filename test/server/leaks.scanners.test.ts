@@ -1,0 +1,172 @@
+/** Tries the rules and the commands of docs/leaks.md: what scanners find with them, and what they report. */
+import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { promisify } from 'node:util'
+import { load } from 'js-yaml'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { generateAccessKey, isWellFormed } from '../../lib/authentication/accesskey.ts'
+import { readPage } from '../support/commands.ts'
+import { accessKey, keys, management } from '../support/objects.ts'
+import { startServer, type TestServer } from '../support/server.ts'
+
+const text = await readFile(new URL('../../docs/leaks.md', import.meta.url), 'utf8')
+const { commandsOf } = await readPage('docs/leaks.md')
+const blockOf = (language: string) => new RegExp(`^\`\`\`${language}\n([\\s\\S]*?)^\`\`\``, 'm').exec(text)?.[1] ?? ''
+
+interface GitleaksRule {
+  id: string
+  regex: string
+  secretGroup: number
+  keywords: string[]
+}
+
+/** Reads the part of TOML that the rule uses: tables, lists of tables, strings, numbers, booleans and lists of strings. */
+function parseToml(document: string): Record<string, unknown> {
+  const root: Record<string, unknown> = {}
+  let table = root
+  for (const line of document.split('\n').filter((one) => one.trim() !== '')) {
+    const [, list] = /^\[\[(\w+)\]\]$/.exec(line) ?? []
+    const [, single] = /^\[(\w+)\]$/.exec(line) ?? []
+    const [, name, value = ''] = /^(\w+) = (.+)$/.exec(line) ?? []
+    if (list !== undefined || single !== undefined) {
+      table = {}
+      root[list ?? single ?? ''] = list === undefined ? table : [...((root[list] as unknown[]) ?? []), table]
+    } else if (name !== undefined) {
+      const literal = /^'''(.*)'''$/.exec(value)?.[1]
+      table[name] = literal ?? JSON.parse(value)
+    } else throw new Error(`not understood here: ${line}`)
+  }
+  return root
+}
+
+const [gitleaks, ...otherRules] = parseToml(blockOf('toml')).rules as GitleaksRule[]
+const [trufflehog, ...otherDetectors] = (
+  load(blockOf('yaml')) as {
+    detectors: {
+      name: string
+      keywords: string[]
+      regex: Record<string, string>
+      verify: { endpoint: string; headers: string[]; successRanges: string[] }[]
+    }[]
+  }
+).detectors
+
+const scanners: [string, string[], string, number][] = [
+  ['gitleaks', gitleaks?.keywords ?? [], gitleaks?.regex ?? '', gitleaks?.secretGroup ?? 0],
+  ['trufflehog', trufflehog?.keywords ?? [], trufflehog?.regex.key ?? '', 1],
+]
+
+const newKey = () => generateAccessKey(randomBytes)
+
+describe.each(scanners)('the rule for %s', (_, keywords, pattern, group) => {
+  /** Scanners look for a keyword first, whatever its case, and report the group. */
+  const find = (content: string) =>
+    keywords.some((one) => content.toLowerCase().includes(one))
+      ? [...content.matchAll(new RegExp(pattern, 'g'))].map((match) => match[group])
+      : []
+
+  test('finds every key, wherever it is', () => {
+    for (const key of Array.from({ length: 500 }, newKey)) {
+      expect(isWellFormed(key)).toBe(true)
+      for (const content of [key, `KEY=${key}`, `"${key}"`, `Bearer ${key}\r\n`, `https://a/?k=${key}&b`, `<${key}>`])
+        expect([content, find(content)]).toEqual([content, [key]])
+    }
+    expect(find(`${newKey()} ${newKey()}`)).toHaveLength(2)
+  })
+
+  test('finds no text of another length, and texts with a wrong checksum cost no lookup', () => {
+    const key = newKey()
+    for (const other of [key.slice(0, -1), `${key}x`, `x${key}`, key.replace('mpk_', 'mpk-'), key.replace('_', '')])
+      expect(find(other)).toEqual([])
+    const wrong = `${key.slice(0, -1)}${key.endsWith('a') ? 'b' : 'a'}`
+    expect([find(wrong), isWellFormed(wrong)]).toEqual([[wrong], false])
+  })
+})
+
+test('the page has one rule for each scanner, and the test vectors of the format match it', async () => {
+  expect([otherRules, otherDetectors]).toEqual([[], []])
+  const format = await readFile(new URL('../../docs/access-keys.md', import.meta.url), 'utf8')
+  const vectors = [...format.matchAll(/`(mpk_\w{49})`/g)].map(([, key]) => key)
+  expect(vectors).toHaveLength(3)
+  for (const [, , pattern] of scanners) for (const key of vectors) expect(key).toMatch(new RegExp(`^${pattern}$`))
+})
+
+describe('what a scanner finds', () => {
+  let server: TestServer
+  let folder: string
+  beforeAll(async () => {
+    server = await startServer()
+    folder = await mkdtemp(join(tmpdir(), 'keyplane-leaks-'))
+    await writeFile(join(folder, 'ca.crt'), server.certificateAuthority)
+  }, 120_000)
+  afterAll(async () => {
+    await rm(folder, { recursive: true, force: true })
+    await server?.stop()
+  })
+
+  let count = 0
+  async function makeKey(): Promise<string> {
+    count += 1
+    return (await server.make(keys, accessKey(`found-${count}`, { user: 'alice' }))).spec.key
+  }
+  const statusOf = async (token: string) =>
+    (await server.call(`${management}/selves`, { method: 'POST', token, body: {} })).status
+
+  const shell = async (commands: string, environment: Record<string, string> = {}) => {
+    const env = {
+      ...process.env,
+      PATH: [folder, process.env.PATH].join(delimiter),
+      KEYPLANE: server.base,
+      CURL_CA_BUNDLE: join(folder, 'ca.crt'),
+      ...environment,
+    }
+    return (await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', commands], { env, cwd: folder })).stdout
+  }
+
+  test('is ended by the command for one key', async () => {
+    const key = await makeKey()
+    await writeFile(join(folder, 'leaked-key'), `${key}\n`)
+    expect(await shell(commandsOf('When a key leaks', 0))).toBe('202\n')
+    expect(await statusOf(key)).toBe(401)
+  })
+
+  test('is ended by the commands for gitleaks', async () => {
+    const found = [await makeKey(), await makeKey()]
+    const [first = ''] = found
+    const findings = [...found, first, `${first.slice(0, -6)}000000`].map((Secret) => ({
+      Secret,
+      RuleID: gitleaks?.id,
+    }))
+    await writeFile(join(folder, 'gitleaks'), `#!/bin/sh\nprintf %s '${JSON.stringify(findings)}' > findings.json\n`)
+    await chmod(join(folder, 'gitleaks'), 0o755)
+    expect(await shell(commandsOf('Secret scanners', 0))).toBe('')
+    for (const key of found) expect(await statusOf(key)).toBe(401)
+    await expect(readFile(join(folder, 'findings.json'))).rejects.toThrow('ENOENT')
+  })
+
+  test('is ended by the verification of trufflehog', async () => {
+    const { name = '', verify = [] } = trufflehog ?? {}
+    const [{ endpoint = '', headers = [], successRanges = [] } = {}, ...others] = verify
+    expect(others).toEqual([])
+    expect(new URL(endpoint).pathname).toBe('/kubernetes/management/leaks')
+    const key = await makeKey()
+    const { status } = await server.call('/leaks', {
+      method: 'POST',
+      token: '',
+      headers: Object.fromEntries(headers.map((header) => header.split(': '))),
+      body: JSON.stringify({ [name]: { key: [key, key] } }),
+    })
+    expect(successRanges).toEqual([String(status)])
+    expect(await statusOf(key)).toBe(401)
+  })
+
+  test('is ended by a report in the form of GitHub', async () => {
+    const key = await makeKey()
+    await writeFile(join(folder, 'report.json'), JSON.stringify([{ token: key, type: 't', url: '', source: 'commit' }]))
+    expect(await shell(commandsOf('GitHub', 0), { ID: 'a', SIGNATURE: 'MEUC' })).toBe('')
+    expect(await statusOf(key)).toBe(401)
+  })
+})

@@ -1,0 +1,499 @@
+/**
+ * Tests reports of leaked keys against the whole API: what ends for a value in each state, while it is used and while its key
+ * is changed, and where reported values go.
+ */
+import { randomBytes } from 'node:crypto'
+import { type AttributeValue, paginateScan } from '@aws-sdk/client-dynamodb'
+import { decodeJwt } from 'jose'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { changeValuesStrategy } from '../../lib/apis/management/v1/ownedaccesskey.rotation.ts'
+import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
+import { generateAccessKey } from '../../lib/authentication/accesskey.ts'
+import { credentialItemKey } from '../../lib/authentication/credential.ts'
+import { decodeKeyInternal } from '../../lib/authentication/keyinternal.ts'
+import { readSignal, signalPartition } from '../../lib/authentication/signals.ts'
+import { startRotation } from '../../lib/authentication/values/rotation.ts'
+import { internalContext } from '../../lib/controllers/internalcontext.ts'
+import { updateObject } from '../../lib/registry/update.ts'
+import { endless } from '../support/deadlines.ts'
+import { createExchangedKey, newFederation, openGates } from '../support/exchangedkeys.ts'
+import { accessKey, keys, management } from '../support/objects.ts'
+import { type Answer, startServer, type TestServer } from '../support/server.ts'
+
+let server: TestServer
+let count = 0
+
+beforeAll(async () => {
+  server = await startServer({}, { unthrottled: true })
+}, 120_000)
+afterAll(() => server?.stop())
+
+const newValue = () => generateAccessKey(randomBytes)
+
+interface Made {
+  name: string
+  uid: string
+  value: string
+}
+
+async function makeKey(spec: object = {}, metadata: object = {}): Promise<Made> {
+  count += 1
+  const made = await server.make(keys, accessKey(`leak-${count}`, { user: 'alice', ...spec }, metadata))
+  return { name: made.metadata.name, uid: made.metadata.uid, value: made.spec.key }
+}
+
+const report = (body: unknown, path = '/leaks', headers: Record<string, string> = {}): Promise<Answer> =>
+  server.call(path, { method: 'POST', token: '', body, headers })
+const reportValue = async (value: string, url?: string) => {
+  const { status, text, headers } = await report({ credentials: [value], url })
+  return { status, text, type: headers['content-type'], warning: headers.warning }
+}
+/** The answer to every report. API Gateway adds the type. */
+const accepted = { status: 202, text: '', type: 'application/json', warning: undefined }
+
+/** Sends a request with a value, and returns the status and the reason of a refusal. */
+async function use(value: string): Promise<[number, string?]> {
+  const { status, json } = await server.call(`${management}/selves`, { method: 'POST', token: value, body: {} })
+  return status === 201 ? [status] : [status, json.message]
+}
+const leaked: [number, string] = [401, 'access key value was reported as leaked']
+
+const patch = (name: string, spec: object, token = server.adminKey) =>
+  server.call(`${keys}/${name}`, {
+    method: 'PATCH',
+    token,
+    body: { spec },
+    headers: { 'content-type': 'application/merge-patch+json' },
+  })
+
+const read = async (name: string) => (await server.call(`${keys}/${name}`)).json
+
+async function internalOf(name: string) {
+  const stored = await server.parts.storage.get(OwnedAccessKey.table, name)
+  if (!stored) throw new Error(`${name} is gone`)
+  return decodeKeyInternal(stored.internal)
+}
+
+async function hashOf(value: string) {
+  const [hash] = await server.parts.hashes(value)
+  if (!hash) throw new Error('there is no pepper')
+  return hash
+}
+
+/** Rotates a key: returns its pending value. */
+async function rotate({ name }: Made, overlap = 3600): Promise<string> {
+  const store = server.parts.storeOf(OwnedAccessKey)
+  const value = newValue()
+  const credential = await hashOf(value)
+  const now = Math.floor(Date.now() / 1000)
+  const strategy = changeValuesStrategy(store.strategy, {
+    change: (settled) => startRotation(settled, { credential, made: now, overlap }, now),
+  })
+  await updateObject(
+    { ...store, strategy },
+    { namespace: '', name, subresource: '', verb: 'patch', transform: (object) => ({ object, secrets: [] }) },
+    internalContext('system:test', new Date(), endless),
+  )
+  return value
+}
+
+/** Returns the signals of a leak of a key. */
+async function signalsOf({ uid }: Pick<Made, 'uid'>) {
+  const { items } = await server.parts.storage.queryCompanions(signalPartition(Math.floor(Date.now() / 1000)))
+  return items
+    .map(({ attributes }) => readSignal(attributes))
+    .filter((signal) => signal.kind === 'leaked' && signal.uid === uid)
+}
+
+/** Returns what changes with every write of a key: the revision, and the item of a value. */
+async function stateOf({ name, value }: Made) {
+  const { storage } = server.parts
+  const { pk, sk } = credentialItemKey(await hashOf(value))
+  return [(await storage.get(OwnedAccessKey.table, name))?.rv, await storage.getCompanion(pk, sk)]
+}
+
+describe('a report of', () => {
+  test('the current value disables the key and ends the value, its tokens and its retiring value', async () => {
+    const made = await makeKey()
+    const next = await rotate(made)
+    expect(await use(made.value)).toEqual([201])
+    expect(await use(next)).toEqual([201])
+    expect(await use(made.value)).toEqual([201])
+    const before = Math.floor(Date.now() / 1000)
+    expect(await reportValue(next, 'https://alice:secret@git.example.com/a?b=c#L1')).toEqual(accepted)
+    expect(await use(next)).toEqual(leaked)
+    expect(await use(made.value)).toEqual(leaked)
+    const { spec, status } = await read(made.name)
+    expect([spec.disabled, status.phase]).toEqual([true, 'Disabled'])
+    const { ended, retiring, tokensNotBefore = 0 } = await internalOf(made.name)
+    expect([ended, retiring]).toEqual(['leaked', undefined])
+    expect(tokensNotBefore - before).toBeGreaterThanOrEqual(30)
+    expect(await signalsOf(made)).toEqual([
+      expect.objectContaining({ name: made.name, value: 2, url: 'https://git.example.com/a#L1' }),
+    ])
+  })
+
+  test('the only value disables the key', async () => {
+    const made = await makeKey()
+    expect(await reportValue(made.value)).toEqual(accepted)
+    expect(await use(made.value)).toEqual(leaked)
+    expect((await read(made.name)).spec.disabled).toBe(true)
+    expect(await signalsOf(made)).toHaveLength(1)
+  })
+
+  test('an unused new value ends this value only, and the tokens', async () => {
+    const made = await makeKey()
+    const next = await rotate(made)
+    expect(await reportValue(next)).toEqual(accepted)
+    expect(await use(next)).toEqual(leaked)
+    expect(await use(made.value)).toEqual([201])
+    const { ended, pending, tokensNotBefore } = await internalOf(made.name)
+    expect([ended, pending, tokensNotBefore]).toEqual([undefined, undefined, expect.any(Number)])
+    expect((await read(made.name)).spec.disabled).toBeUndefined()
+  })
+
+  test('a retiring value ends this value only, and the tokens', async () => {
+    const made = await makeKey()
+    const next = await rotate(made)
+    expect(await use(next)).toEqual([201])
+    expect(await use(made.value)).toEqual([201])
+    expect(await reportValue(made.value)).toEqual(accepted)
+    expect(await use(made.value)).toEqual(leaked)
+    expect(await use(next)).toEqual([201])
+    const { ended, retiring, tokensNotBefore } = await internalOf(made.name)
+    expect([ended, retiring, tokensNotBefore]).toEqual([undefined, undefined, expect.any(Number)])
+  })
+
+  test('the current value leaves an unused new one, which works once the key is enabled', async () => {
+    const made = await makeKey()
+    const next = await rotate(made)
+    expect(await reportValue(made.value)).toEqual(accepted)
+    expect(await use(next)).toEqual([401, 'access key is disabled'])
+    const { status, headers } = await patch(made.name, { disabled: false })
+    expect([status, headers.warning]).toEqual([200, undefined])
+    expect(await use(made.value)).toEqual(leaked)
+    expect(await use(next)).toEqual([201])
+  })
+
+  test('a value that has ended changes nothing but the signal', async () => {
+    const made = await makeKey()
+    const value = await rotate(made, 0)
+    expect(await use(value)).toEqual([201])
+    expect((await patch(made.name, { description: 'settled' })).status).toBe(200)
+    const ended = await use(made.value)
+    expect(ended).toEqual([401, 'access key value was rotated'])
+    const before = [await stateOf(made), await stateOf({ ...made, value })]
+    expect(await reportValue(made.value)).toEqual(accepted)
+    expect([await stateOf(made), await stateOf({ ...made, value })]).toEqual(before)
+    expect([await use(made.value), await use(value)]).toEqual([ended, [201]])
+    expect(await signalsOf(made)).toHaveLength(1)
+    expect(auditOf('leaks')).toMatchObject({ count: 0, leakedKeys: 0 })
+  })
+
+  test.each<[string, object, object]>([
+    ['disabled', { disabled: true }, {}],
+    ['expired', { ttl: 1 }, {}],
+    ['kept by a finalizer', {}, { finalizers: ['example.com/keep'] }],
+  ])('the value of a key that is %s ends it too', async (state, spec, metadata) => {
+    const made = await makeKey(spec, metadata)
+    if (state === 'expired') await expect.poll(async () => (await use(made.value))[0], { timeout: 10_000 }).toBe(401)
+    if (state.startsWith('kept')) await server.call(`${keys}/${made.name}`, { method: 'DELETE' })
+    expect(await reportValue(made.value)).toEqual(accepted)
+    expect(await use(made.value)).toEqual(leaked)
+    expect((await internalOf(made.name)).ended).toBe('leaked')
+    expect(await signalsOf(made)).toHaveLength(1)
+  })
+
+  test('an exchanged key deletes it', async () => {
+    const federation = newFederation()
+    await openGates(server.parts, federation)
+    const { name, token } = await createExchangedKey(server.parts, federation)
+    const { uid } = (await read(name)).metadata
+    expect(await use(token)).toEqual([201])
+    expect(await reportValue(token)).toEqual(accepted)
+    expect((await use(token))[0]).toBe(401)
+    expect((await server.call(`${keys}/${name}`)).status).toBe(404)
+    expect(await signalsOf({ uid })).toHaveLength(1)
+    expect(await reportValue(token)).toEqual(accepted)
+  })
+
+  test('a supplied value, under any pepper, ends it', async () => {
+    const value = `brought-along-${randomBytes(16).toString('hex')}`
+    const made = await makeKey({ key: value })
+    expect(await reportValue(value)).toEqual(accepted)
+    expect(await use(value)).toEqual(leaked)
+    expect((await read(made.name)).spec.disabled).toBe(true)
+  })
+
+  test('a deleted or unknown key gets the same answer', async () => {
+    const made = await makeKey()
+    await server.call(`${keys}/${made.name}`, { method: 'DELETE' })
+    for (const value of [made.value, newValue(), 'unknown-to-everybody-everywhere-0123456789', 'nonsense', ''])
+      expect([value, await reportValue(value)]).toEqual([value, accepted])
+    expect(await signalsOf(made)).toEqual([])
+  })
+
+  test('many values ends each, whatever else the report has', async () => {
+    const made = await Promise.all(Array.from({ length: 20 }, () => makeKey()))
+    const credentials = [...made.map(({ value }) => value), ...made.map(({ value }) => value), newValue(), 'x', '']
+    expect((await report({ credentials })).status).toBe(202)
+    for (const { value } of made) expect(await use(value)).toEqual(leaked)
+    const record = auditOf('leaks')
+    expect(record).toMatchObject({ reported: 21, count: 20, source: 'anybody', decision: 'allow', reason: 'reported' })
+    expect(record.names).toHaveLength(16)
+    expect(record.leakedKeys).toBe(20)
+  })
+})
+
+/** Returns the last audit record of a resource. */
+const auditOf = (resource: string) =>
+  server.log
+    .join('')
+    .split('\n')
+    .filter((line) => line.includes('"message":"audit"') && line.includes(`"resource":"${resource}"`))
+    .map((line) => JSON.parse(line))
+    .at(-1)
+
+test('a repeated report writes nothing', async () => {
+  const made = await makeKey()
+  await reportValue(made.value)
+  await reportValue(made.value)
+  const before = await stateOf(made)
+  const { storageCalls } = auditOf('leaks')
+  for (let repeat = 0; repeat < 5; repeat++) expect(await reportValue(made.value)).toEqual(accepted)
+  expect(await stateOf(made)).toEqual(before)
+  expect([storageCalls, auditOf('leaks').storageCalls]).toEqual([2, 1])
+  expect(auditOf('leaks')).toMatchObject({ reported: 1, count: 0, leakedKeys: 0 })
+})
+
+test('a flood of texts that are no keys reads nothing, and one of unknown keys writes nothing', async () => {
+  const scan = async () => {
+    const items: Record<string, AttributeValue>[] = []
+    for await (const { Items = [] } of paginateScan(
+      { client: server.dynamodb.client },
+      { TableName: server.dynamodb.table },
+    ))
+      items.push(...Items)
+    // Controllers keep their positions meanwhile.
+    const written = items.filter(({ pk }) => /^(credential|ownedaccesskeys|signal)/.test(pk?.S ?? ''))
+    const sorted = (_: string, value: unknown) =>
+      Object.prototype.toString.call(value) === '[object Object]'
+        ? Object.fromEntries(Object.entries(value as object).sort())
+        : value
+    return new Set(written.map((item) => JSON.stringify(item, sorted)))
+  }
+  const before = await scan()
+  const none = Array.from({ length: 4000 }, () => newValue().slice(0, -1))
+  expect((await report({ credentials: none })).status).toBe(202)
+  expect(auditOf('leaks')).toMatchObject({ reported: 0, storageCalls: 0 })
+  for (let round = 0; round < 10; round++) {
+    const { status } = await report({ credentials: Array.from({ length: 50 }, newValue) })
+    expect([status, auditOf('leaks').storageCalls]).toEqual([202, 1])
+  }
+  expect([...(await scan())].filter((item) => !before.has(item))).toEqual([])
+})
+
+describe('a key whose current value was reported', () => {
+  test('warns when it is enabled, and works again with another value only', async () => {
+    const made = await makeKey()
+    await reportValue(made.value)
+    const { status, headers } = await patch(made.name, { disabled: false })
+    expect([status, headers.warning]).toEqual([
+      200,
+      `299 - "the value of access key \\"${made.name}\\" was reported as leaked and gives no access: rotate the key"`,
+    ])
+    expect(await use(made.value)).toEqual(leaked)
+    expect((await patch(made.name, { key: made.value })).status).toBe(422)
+    expect(await use(made.value)).toEqual(leaked)
+    const value = newValue()
+    expect((await patch(made.name, { key: value })).status).toBe(200)
+    expect(await use(value)).toEqual([201])
+    expect(await use(made.value)).toEqual(leaked)
+  })
+
+  test('has no tokens from before, but those that its new value makes later', async () => {
+    const scope = { clusters: [{ cluster: 'eu' }] }
+    const agent = await makeKey({ user: 'agent', scope: { roles: [{ role: 'agent' }], ...scope } })
+    const made = await makeKey()
+    const token = async (value: string) => {
+      const path = `${management}/directclusterendpointtokens`
+      const { json } = await server.call(path, { method: 'POST', token: value, body: { spec: { scope } } })
+      return decodeJwt(json.status.token)
+    }
+    const judged = async (iat: number | undefined) => {
+      const extra = {
+        'management.platform/access-key': [made.name],
+        'management.platform/access-key-uid': [made.uid],
+        'management.platform/scopes': ['[]'],
+        'management.platform/target': ['clusters/eu'],
+        ...(iat !== undefined && { 'management.platform/issued-at': [String(iat)] }),
+      }
+      const resourceAttributes = { verb: 'get', resource: 'pods' }
+      const { json } = await server.call('/apis/authorization.k8s.io/v1/subjectaccessreviews', {
+        method: 'POST',
+        token: agent.value,
+        body: { spec: { user: 'alice', extra, resourceAttributes } },
+      })
+      return json.status
+    }
+    const { iat } = await token(made.value)
+    expect(await judged(iat)).toEqual({ allowed: false })
+    await reportValue(made.value)
+    const value = newValue()
+    await patch(made.name, { key: value, disabled: false })
+    const reason = 'the access key was reported as leaked after the token was issued: get a new token'
+    expect(await judged(iat)).toEqual({ allowed: false, denied: true, reason })
+    expect(await judged(undefined)).toEqual({ allowed: false, denied: true, reason })
+    // Requests that were allowed before the report may take half a minute to make a token.
+    expect(await judged((await token(value)).iat)).toEqual({ allowed: false, denied: true, reason })
+    const { tokensNotBefore } = await internalOf(made.name)
+    expect(await judged(tokensNotBefore)).toEqual({ allowed: false })
+  })
+})
+
+describe('a value that is in use while it is reported', () => {
+  test('gives no access to any request that begins after the 202', async () => {
+    for (let round = 0; round < 5; round++) {
+      const made = await makeKey()
+      let isReported = false
+      const late: number[] = []
+      const loop = async () => {
+        while (true) {
+          const isLate = isReported
+          const [status] = await use(made.value)
+          if (isLate) late.push(status)
+          if (late.length >= 8) return
+        }
+      }
+      const loops = [loop(), loop(), loop()]
+      await new Promise((resolve) => setTimeout(resolve, 20 * round))
+      expect(await reportValue(made.value)).toEqual(accepted)
+      isReported = true
+      await Promise.all(loops)
+      expect(late.length).toBeGreaterThanOrEqual(8)
+      expect(new Set(late)).toEqual(new Set([401]))
+    }
+  })
+
+  test.each<[string, (made: Made) => Promise<unknown>]>([
+    ['another value', ({ name }) => patch(name, { key: newValue() })],
+    ['a change', ({ name }) => patch(name, { description: String(Math.random()) })],
+    ['enabling it', ({ name }) => patch(name, { disabled: false })],
+    ['a change by itself', ({ name, value }) => patch(name, { description: 'x' }, value)],
+    ['its deletion', ({ name }) => server.call(`${keys}/${name}`, { method: 'DELETE' })],
+    ['its rotation', (made) => rotate(made)],
+    ['another report', ({ value }) => reportValue(value)],
+  ])('stays ended when the key gets %s at the same time', async (_, change) => {
+    for (let round = 0; round < 6; round++) {
+      const made = await makeKey()
+      const delayed = async () => {
+        await new Promise((resolve) => setTimeout(resolve, 3 * round))
+        return change(made)
+      }
+      const [reported] = await Promise.all([reportValue(made.value), delayed()])
+      expect(reported).toEqual(accepted)
+      expect((await use(made.value))[0]).toBe(401)
+      await patch(made.name, { disabled: false })
+      expect((await use(made.value))[0]).toBe(401)
+    }
+  })
+
+  test('ends as the first use of a new value confirms that one', async () => {
+    for (let round = 0; round < 6; round++) {
+      const made = await makeKey()
+      const next = await rotate(made)
+      const [, [status]] = await Promise.all([reportValue(next), use(next)])
+      expect([201, 401]).toContain(status)
+      expect(await use(next)).toEqual(leaked)
+      // The new value was current only if it was used before the report.
+      const { spec } = await read(made.name)
+      expect(await use(made.value)).toEqual(spec.disabled ? leaked : [201])
+    }
+  })
+})
+
+describe('the endpoint', () => {
+  test.each(['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])('answers %s with a 405', async (method) => {
+    for (const path of ['/leaks', '/leaks/github']) {
+      const { status, headers, json } = await server.call(path, { method, token: '' })
+      expect([status, headers.allow]).toEqual([405, 'POST'])
+      if (method !== 'HEAD') expect(json).toMatchObject({ kind: 'Status', code: 405, reason: 'MethodNotAllowed' })
+    }
+  })
+
+  test.each<[string, number, string, Record<string, string>?]>([
+    ['nothing', 400, ''],
+    ['no JSON', 400, '{"credentials":['],
+    ['a member twice', 400, '{"credentials":["CANARY"],"credentials":["CANARY"]}'],
+    ['a nested member twice', 400, '{"a":{"k":["CANARY"],"k":["CANARY"]}}'],
+    ['a prototype', 400, '{"__proto__":{"credentials":["CANARY"]}}'],
+    ['endless depth', 400, `${'['.repeat(100_000)}"CANARY"`],
+    ['too many values', 400, `{"credentials":["CANARY"${',""'.repeat(20_001)}]}`],
+    ['another form', 400, '{"credentials":"CANARY"}'],
+    ['more than 256 KiB', 413, `{"credentials":["CANARY${' '.repeat(262_144)}"]}`],
+    ['a form', 415, 'credentials=CANARY', { 'content-type': 'application/x-www-form-urlencoded' }],
+    ['YAML', 415, 'credentials: [CANARY]', { 'content-type': 'application/yaml' }],
+    ['a compressed body', 400, '{"credentials":["CANARY"]}', { 'content-encoding': 'gzip' }],
+  ])('refuses %s, and quotes nothing', async (_, code, body, headers = { 'content-type': 'application/json' }) => {
+    for (const path of ['/leaks', '/leaks/github']) {
+      const canary = newValue()
+      const answer = await report(body.replaceAll('CANARY', canary), path, headers)
+      expect([path, answer.status, answer.json?.code]).toEqual([path, code, code])
+      expect(answer.text).not.toContain(canary.slice(0, 12))
+      expect(auditOf('leaks')).toMatchObject({ code, reason: 'malformed', decision: 'deny' })
+    }
+  })
+
+  test('refuses more than 50 keys, and credentials in the URL', async () => {
+    const credentials = Array.from({ length: 51 }, newValue)
+    const { status, json } = await report({ credentials })
+    expect([status, json.message]).toEqual([413, 'Request entity too large: limit is 50 credentials'])
+    expect(auditOf('leaks')).toMatchObject({ reported: 51, storageCalls: 0 })
+    expect((await report({ credentials: [] }, `/leaks?credentials=${credentials[0]}`)).status).toBe(400)
+  })
+
+  test('takes reports in the form of GitHub from everybody, and claims of a signature without believing them', async () => {
+    for (const headers of [
+      {},
+      { 'github-public-key-identifier': 'a'.repeat(64), 'github-public-key-signature': 'MEUCIQ==' },
+    ] as Record<string, string>[]) {
+      const made = await makeKey()
+      const body = [
+        { token: made.value, type: 'keyplane', url: 'https://github.com/a/b', source: 'commit' },
+        { token: 'x' },
+      ]
+      const { status, text } = await report(body, '/leaks/github', headers)
+      expect([status, text]).toEqual([202, ''])
+      expect(await use(made.value)).toEqual(leaked)
+      expect(auditOf('leaks')).toMatchObject({ subresource: 'github', reported: 1, count: 1 })
+    }
+  })
+})
+
+test('reported values are in no log, event, item or answer', async () => {
+  const values: string[] = []
+  const heard: string[] = []
+  const hear = async (answer: Promise<Answer>) => heard.push(JSON.stringify(await answer))
+  for (const supplied of [undefined, `brought-along-${randomBytes(16).toString('hex')}`]) {
+    const made = await makeKey(supplied === undefined ? {} : { key: supplied })
+    const { value } = made
+    values.push(value)
+    const url = `https://${value}@git.example.com/${value}?${value}#${encodeURIComponent(value)}`
+    await hear(report({ credentials: [value], url }))
+    await hear(report({ credentials: [value, value], [value]: value, url }))
+    await hear(report([{ token: value, type: value, url, source: value }], '/leaks/github'))
+    await hear(report({ [value]: { [value]: [value] } }))
+    // A supplied value cannot be recognized where no credential belongs.
+    if (supplied !== undefined) continue
+    await hear(report({ credentials: [value] }, '/leaks', { 'user-agent': value }))
+    await hear(server.call(`/leaks/${value}`, { method: 'POST', token: value, body: {} }))
+  }
+  const items: unknown[] = []
+  const table = { TableName: server.dynamodb.table }
+  for await (const { Items = [] } of paginateScan({ client: server.dynamodb.client }, table)) items.push(...Items)
+  const everything = [...heard, server.log.join(''), JSON.stringify(items)].join('\n')
+  for (const value of values) {
+    expect(everything).not.toContain(value)
+    expect(everything).not.toContain(Buffer.from(value).toString('base64').slice(0, 24))
+  }
+})
