@@ -113,7 +113,7 @@ export function requireUnchangedCredential(
     ...credentialItemKey(credential),
     attributes: { uid, deleted: false, ...(generation !== undefined && { generation }) },
     // Items of earlier versions get a generation at their next write.
-    lacks: ['ended', ...(generation === undefined ? ['generation'] : [])],
+    lacks: ['ended', ...(credential.successor ? [] : [BRIEF]), ...(generation === undefined ? ['generation'] : [])],
   }
 }
 
@@ -247,6 +247,12 @@ const OF_VALUE = {
 export const KEY_ATTRIBUTES: readonly string[] = Object.keys(OPTIONAL).filter((name) => name !== 'lastActivity')
 /** The attributes that are removed with the state of a value. */
 export const STATE_ATTRIBUTES: readonly string[] = ['successor', 'overlap', 'pending', 'until']
+
+/**
+ * Marks the old value of a rotation whose overlap is shorter than a request may last, until the value ends. A request that was
+ * allowed before the rotation began has seen no successor, so its writes demand that the mark is missing.
+ */
+export const BRIEF = 'brief'
 export const INDEX_ATTRIBUTES: readonly string[] = [EXPIRY_INDEX.partition, EXPIRY_INDEX.sort]
 
 /** Returns the attributes that store sealed values. */

@@ -613,6 +613,51 @@ describe('a request in flight', () => {
   })
 
   test.each([
+    ['creates nothing', 0, 401],
+    ['goes on', 60, 201],
+  ])('from before the rotation %s when the new value is used, with an overlap of %i s', async (_, overlap, status) => {
+    const key = await createKey()
+    const user = await use(key.token)
+    const answer = await interrupt(
+      () => createWith(user, `made-before-${key.name}`),
+      async () => use(await rotate(key, overlap)),
+    )
+    expect(answer.status).toBe(status)
+    // A change of the key keeps what the writes of the old value depend on.
+    await change(key.name, labelled)
+    expect((await createWith(user, `made-after-${key.name}`)).status).toBe(status)
+  })
+
+  test('from before the rotation changes nothing of its own key when the new value is used', async () => {
+    const key = await createKey()
+    const user = await use(key.token)
+    const token = await rotate(key, 20)
+    const answer = await interrupt(
+      () => patchWith(user, key.name),
+      () => use(token),
+    )
+    expect(answer.status).toBe(409)
+    expect((await rowOf(key.name)).object.metadata.labels).toBeUndefined()
+  })
+
+  test('that reports the old value ends no more than it when the new one is used first', async () => {
+    const key = await createKey()
+    const token = await rotate(key, 60)
+    const [hash] = await server.keys.hashes(key.token)
+    let runs = 0
+    await changeValues(key.name, {
+      change: async (settled, { draft }) => {
+        if (++runs === 1) await use(token)
+        const change = hash && endLeaked(settled, hash, seconds())
+        if (change?.internal.ended) draft.object.spec = { ...draft.object.spec, disabled: true }
+        return change
+      },
+    })
+    expect(runs).toBe(2)
+    expect(await states(key.token, token)).toEqual([LEAKED, 'Current'])
+  })
+
+  test.each([
     ['patches', patchWith],
     ['deletes', deleteWith],
   ])('with the old value %s nothing of its own key when the new one is used', async (_, send) => {

@@ -6,6 +6,8 @@ import type { EndedValue, ValuesChange } from '../keyvalues.ts'
 export interface RotationFacts {
   /** When the pending value was first used, in unix seconds. */
   firstUsed?: number
+  /** Set when the value can be used, and was not. */
+  isUnused?: true
 }
 
 /**

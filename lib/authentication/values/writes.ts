@@ -6,6 +6,7 @@ import type { JsonObject } from '../../meta/types.ts'
 import { deepEqual } from '../../meta/value/equal.ts'
 import type { Companion } from '../../storage/interface.ts'
 import {
+  BRIEF,
   type Credential,
   credentialItemKey,
   credentialOf,
@@ -21,7 +22,7 @@ import {
   UNUSED,
 } from '../credential.ts'
 import { decodeKeyInternal } from '../keyinternal.ts'
-import type { LifeLimits } from '../keystatus.ts'
+import { type LifeLimits, REQUEST_SECONDS } from '../keystatus.ts'
 import { type EndedValue, generationOf, isUnrotated, type KeyValue, sameHash, valuesOf } from '../keyvalues.ts'
 import type { KeyHash } from '../pepper.ts'
 import { isTombstone, tombstoneAttributes } from '../tombstone.ts'
@@ -36,6 +37,8 @@ export interface KeyUpdate {
   ended: readonly EndedValue[]
   /** When the value that is pending before the change was first used, if it was. */
   firstUsed?: number
+  /** Whether that value was found unused. The change is decided by that, so it is no change of a value that is used since. */
+  isUnused?: boolean
   /** The last activity of the key, in unix seconds, as it was read with the key. */
   lastActivity?: number
 }
@@ -89,7 +92,10 @@ export async function updateCredentials(update: KeyUpdate, now: number, deps: Wr
     const previous = find(old, value)
     if (previous === undefined) return []
     const isSame = deepEqual(partsOf(before, previous), partsOf(after, value))
-    return isSame && Object.keys(sealed).length === 0 ? [] : [setOf(update, value, deps.limits)]
+    const isGuarded = update.isUnused === true && value.state === 'Pending'
+    if (isSame && !isGuarded && Object.keys(sealed).length === 0) return []
+    const when = { attributes: { uid: before.object.metadata.uid ?? '' }, lacks: UNUSED.lacks }
+    return [{ ...setOf(update, value, deps.limits), ...(isGuarded && { when }) }]
   })
   const ends = gone.map(({ credential, state }): Companion => {
     const key = credentialItemKey(credential)
@@ -143,6 +149,7 @@ function attributesOf({ object, internal }: StoredKey, value: KeyValue, lastActi
     ...(facts && { value: facts.number, made: facts.made }),
     ...(facts?.hint && { hint: facts.hint }),
     ...(pending && { successor: pending.credential, overlap: pending.overlap }),
+    ...(pending && pending.overlap < REQUEST_SECONDS && { [BRIEF]: true }),
     ...(state === 'Pending' && { pending: true, overlap: overlap ?? 0 }),
     ...(until !== undefined && { until }),
   }
@@ -168,13 +175,22 @@ function newAttributes(key: StoredKey, value: KeyValue, limits: LifeLimits, acti
  * Returns the write for a value that the key has before and after. It keeps when the value was used; the last activity only
  * determines its position in the index.
  */
-function setOf({ before, after, sealed, lastActivity }: KeyUpdate, value: KeyValue, limits: LifeLimits): Companion {
+function setOf(
+  { before, after, sealed, lastActivity }: KeyUpdate,
+  value: KeyValue,
+  limits: LifeLimits,
+): Extract<Companion, { op: 'set' }> {
   const credential = attributesOf(after, value, lastActivity)
   const { lastActivity: _, ...attributes } = credential as unknown as JsonObject
   const index = indexOf(value, credential, limits)
   const isPending = value.state === 'Pending' && !credential.deleted
   const isPlain = [before, after].every(({ internal }) => isUnrotated(decodeKeyInternal(internal)))
-  const removable = [...KEY_ATTRIBUTES, ...(isPlain ? [] : STATE_ATTRIBUTES), ...(isPending ? [] : INDEX_ATTRIBUTES)]
+  const removable = [
+    ...KEY_ATTRIBUTES,
+    ...(isPlain ? [] : STATE_ATTRIBUTES),
+    ...(isPlain || value.state === 'Retiring' ? [] : [BRIEF]),
+    ...(isPending ? [] : INDEX_ATTRIBUTES),
+  ]
   const written: JsonObject = { ...attributes, ...index }
   const remove = removable.filter((name) => !Object.hasOwn(written, name))
   return { op: 'set', ...credentialItemKey(value.credential), attributes: { ...written, ...seal(sealed) }, remove }

@@ -27,6 +27,7 @@ interface Plan {
   ended: readonly EndedValue[]
   /** When the pending value was first used, if it was. */
   firstUsed?: number
+  isUnused?: true
   /** The time of the request. Times are unix seconds. */
   at: number
 }
@@ -64,7 +65,7 @@ async function readFacts({ keys }: Services, { pending }: KeyInternal): Promise<
   const item = pending && (await keys.readCredential(pending.credential))
   if (item === undefined || isTombstone(item)) return {}
   const { firstUsed } = readCredential(item)
-  return firstUsed === undefined ? {} : { firstUsed }
+  return firstUsed === undefined ? { isUnused: true } : { firstUsed }
 }
 
 /**
@@ -151,7 +152,7 @@ export async function companions(
     return [...createCredential(after, sealed, keys.limits), ...unused]
   }
   // An update without a plan, such as the mark of a deletion, ends no value.
-  const { ended = [], firstUsed, at = 0 } = plans.get(after.internal) ?? {}
+  const { ended = [], firstUsed, isUnused = false, at = 0 } = plans.get(after.internal) ?? {}
   const isReplaced = !hasValue(decodeKeyInternal(before.internal), decodeKeyInternal(after.internal).credential)
   const unused = isReplaced ? await demandUnused(services, after) : []
   const update = {
@@ -160,6 +161,7 @@ export async function companions(
     sealed,
     ended,
     ...(firstUsed !== undefined && { firstUsed }),
+    isUnused,
     ...(before.activity !== undefined && { lastActivity: Math.floor(before.activity / 1000) }),
   }
   return [...(await updateCredentials(update, at, keys)), ...unused]

@@ -1,5 +1,6 @@
 /** Guards the changes that an access key makes to itself. */
 import { decodeKeyInternal } from '../../../authentication/keyinternal.ts'
+import { REQUEST_SECONDS } from '../../../authentication/keystatus.ts'
 import { findValue, generationOf, sameHash } from '../../../authentication/keyvalues.ts'
 import type { UserInfo } from '../../../authorization/users/user.ts'
 import { alreadyExists, conflict } from '../../../meta/errors/status.ts'
@@ -28,6 +29,11 @@ export function checkUnchanged({ key, credential }: UserInfo, draft: Draft, old:
   const settled = settledOf(draft)
   const now = credential ? findValue(settled, credential) : before
   if (before === undefined || now === undefined) throw conflict(resource, name, CHANGED)
+  // The request may have begun before the new value was used. A brief overlap may be over before the request is.
+  const { overlap = 0 } = decodeKeyInternal(old.internal).pending ?? {}
+  if (before.state === 'Current' && now.state === 'Retiring' && overlap < REQUEST_SECONDS) {
+    throw conflict(resource, name, CHANGED)
+  }
   if (key.generation !== undefined && key.generation !== generationOf(before, generation)) {
     throw conflict(resource, name, CHANGED)
   }
