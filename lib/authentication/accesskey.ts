@@ -18,6 +18,12 @@ export function generateAccessKey(randomBytes: (size: number) => Uint8Array): st
   return encodeKey(bytes)
 }
 
+/**
+ * Returns the end of a generated key, from which its holder recognises it: its checksum. It says nothing about a key that is
+ * not known.
+ */
+export const hintOf = (key: string): string => key.slice(-6)
+
 /** Reports whether the text has the format of an access key. Other texts are rejected without a read. */
 export const isWellFormed = (token: string): boolean => problem(token) === undefined
 

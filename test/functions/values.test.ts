@@ -23,7 +23,7 @@ import { admin, contextOf } from '../support/users.ts'
 import { accessKeys, callsOf, objectOf } from './stored/fixtures.ts'
 
 const functions = useFunctions()
-const { call, make } = callsOf(functions, accessKeys)
+const { call, make, read } = callsOf(functions, accessKeys)
 
 let gate: Gate
 let restore: () => void
@@ -204,6 +204,20 @@ describe('a rotation', () => {
     ahead += 30 * 86_400
     await use(key.token)
     expect(await states(key.token, token)).toEqual(['Current', 'Pending'])
+  })
+
+  test('shows the end of a value that the server generated, which its credential stores', async () => {
+    const key = await createKey()
+    expect(await itemOf(key.token)).toMatchObject({ hint: key.token.slice(-6) })
+    expect(JSON.stringify((await rowOf(key.name)).internal)).not.toContain(key.token.slice(-6))
+    await rotate(key)
+    const { status } = await read(key.name)
+    expect(status.values).toEqual([
+      expect.objectContaining({ state: 'Current', hint: key.token.slice(-6) }),
+      expect.anything(),
+    ])
+    const own = await createKey({ key: `${'own-value-of-'.padEnd(40, 'x')}${key.name}` })
+    expect(await itemOf(own.token)).not.toHaveProperty('hint')
   })
 
   test('copies the write-only values to the new value', async () => {

@@ -54,12 +54,15 @@ export interface WriteDeps {
 /** The time in seconds after which an unused value is looked at. */
 const STALLED_SECONDS = 86_400
 
-/** Returns the write for a new key. Storage rejects it (CompanionExists) when another key has the same value. */
-export const createCredential = (key: StoredKey, sealed: Sealed, limits: LifeLimits): Companion[] =>
+/**
+ * Returns the write for a new key. Storage rejects it (CompanionExists) when another key has the same value. `hint` is that of
+ * a generated value.
+ */
+export const createCredential = (key: StoredKey, sealed: Sealed, limits: LifeLimits, hint?: string): Companion[] =>
   valuesOf(decodeKeyInternal(key.internal)).map((value) => ({
     op: 'put',
     ...credentialItemKey(value.credential),
-    attributes: { ...newAttributes(key, value, limits), ...seal(sealed) },
+    attributes: { ...newAttributes(key, value, limits), ...(hint !== undefined && { hint }), ...seal(sealed) },
     ifAbsent: true,
   }))
 

@@ -1,5 +1,5 @@
 /** Prepares the credential items that are written when an access key is created, updated or deleted. */
-import { duplicateKey } from '../../../authentication/accesskey.ts'
+import { duplicateKey, hintOf } from '../../../authentication/accesskey.ts'
 import { hasSealedValue, readCredential, requireAbsentCredentials } from '../../../authentication/credential.ts'
 import { decodeKeyInternal, encodeKeyInternal, type KeyInternal } from '../../../authentication/keyinternal.ts'
 import { type EndedValue, hasValue, sameHash, type ValuesChange } from '../../../authentication/keyvalues.ts'
@@ -34,6 +34,9 @@ interface Plan {
 
 const plans = new WeakMap<JsonObject, Plan>()
 
+/** The hints of generated values, by the internal part of the new key. Only the credential stores them: rows are listed. */
+const hints = new WeakMap<JsonObject, string>()
+
 /** Makes a change of the values part of the update of a draft, after `prepareForUpdate`. */
 export function applyChange(draft: Draft, { internal, ended }: ValuesChange): void {
   const plan = plans.get(draft.internal)
@@ -52,10 +55,12 @@ export async function prepareForCreate(
   draft: Draft,
   { user, note }: RequestContext,
 ): Promise<void> {
-  const key = suppliedKey(draft.secrets) ?? keys.generate()
+  const supplied = suppliedKey(draft.secrets)
+  const key = supplied ?? keys.generate()
   const [credential] = await keys.hashes(key)
   if (!credential) throw new Error('there is no pepper to hash access keys with')
   draft.internal = encodeKeyInternal({ creator: identityOf(user), carried: inheritedChain(user), credential })
+  if (supplied === undefined) hints.set(draft.internal, hintOf(key))
   draft.reveal = [{ path: keyPath, value: key }]
   note('credential', 'access key')
 }
@@ -149,7 +154,7 @@ export async function companions(
   const sealed = sealedOf(after.secrets)
   if (!before) {
     const unused = await demandUnused(services, after)
-    return [...createCredential(after, sealed, keys.limits), ...unused]
+    return [...createCredential(after, sealed, keys.limits, hints.get(after.internal)), ...unused]
   }
   // An update without a plan, such as the mark of a deletion, ends no value.
   const { ended = [], firstUsed, isUnused = false, at = 0 } = plans.get(after.internal) ?? {}

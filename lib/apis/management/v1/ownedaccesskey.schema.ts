@@ -83,7 +83,7 @@ export const status = object('Observed state of the access key.', {
   values: list(
     'The values of the key that have not ended: one, or two during a rotation. Absent if the key was never rotated.',
     object('A value of the key.', {
-      hint: string('The last six characters, if the server generated the value in a rotation.'),
+      hint: string('The last six characters, if the server generated the value.'),
       state: string(
         'Current; Pending: made by a rotation and not used yet; Retiring: the previous value during the overlap.',
       ),

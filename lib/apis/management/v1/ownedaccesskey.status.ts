@@ -54,7 +54,7 @@ function presentValues({ internal, activity }: Stored, now: Date, items?: Presen
   const settled = settle(decoded, facts, Math.floor(now.getTime() / 1000)).internal
   const lastActivity = activity === undefined ? undefined : rfc3339(new Date(activity))
   const values = valuesOf(settled).map(({ state, credential, facts, until }) => ({
-    ...(facts?.hint !== undefined && { hint: facts.hint }),
+    ...known({ hint: facts?.hint ?? hintIn(itemOf(credential)) }),
     state,
     ...known({
       made: timeOf(facts?.made),
@@ -65,6 +65,9 @@ function presentValues({ internal, activity }: Stored, now: Date, items?: Presen
   const { value } = settled
   return { ...known({ lastRotation: value && value.number > 1 ? timeOf(value.made) : undefined }), values }
 }
+
+/** Returns the hint of a first value, which only its credential stores. */
+const hintIn = ({ hint }: JsonObject): string | undefined => (typeof hint === 'string' ? hint : undefined)
 
 /** Returns where the key was last used from, unless the deployment does not record it. Only who may read the key sees it. */
 function presentSources({ noted }: Stored, { recordSources }: Services['keys']): JsonObject {
