@@ -6,10 +6,9 @@
  */
 import { networkOf } from '../authorization/users/sourcecidrs.ts'
 import type { JsonObject } from '../meta/types.ts'
-import { withoutCredentials } from '../meta/value/credentialtext.ts'
-import { toPrintable } from '../meta/value/printable.ts'
 import { isObject } from '../meta/value/walk.ts'
 import { isCount, isNonEmptyText, isText } from './strictrecord.ts'
+import { shortUserAgent } from './useragent.ts'
 
 export interface LastSource {
   ip: string
@@ -20,9 +19,6 @@ export interface LastSource {
 }
 
 const MAX_SOURCES = 5
-const MAX_USER_AGENT = 64
-/** More than the headers of a request can have. */
-const MAX_READ = 16 * 1024
 
 /**
  * Returns the list after a use at `at`, the newest first. An address is there once: IPv6 addresses of one /64 network count
@@ -36,7 +32,7 @@ export function withSource(
   const network = networkOf(ip)
   if (network === undefined) return [...list]
   const others = list.filter((one) => networkOf(one.ip) !== network)
-  return [{ ip, userAgent: shorten(userAgent), at }, ...others].slice(0, MAX_SOURCES)
+  return [{ ip, userAgent: shortUserAgent(userAgent), at }, ...others].slice(0, MAX_SOURCES)
 }
 
 /**
@@ -51,9 +47,3 @@ const isSource = (value: unknown): value is LastSource =>
 /** Returns the list as an attribute. */
 export const storedSources = (list: readonly LastSource[]): JsonObject[] =>
   list.map(({ ip, userAgent, at }) => ({ ip, userAgent, at }))
-
-/** Returns the text without control characters and without what looks like a credential, and cuts it. */
-function shorten(userAgent: string): string {
-  const text = withoutCredentials(userAgent.slice(0, MAX_READ).replace(/\p{Cc}/gu, ''))
-  return [...toPrintable(text)].slice(0, MAX_USER_AGENT).join('')
-}

@@ -8,6 +8,7 @@ import type { JsonObject } from '../meta/types.ts'
 import type { CompanionItem } from '../storage/interface.ts'
 import type { KeyHash } from './pepper.ts'
 import { isCount, isNonEmptyText, isText, strictRecord } from './strictrecord.ts'
+import { shortUserAgent } from './useragent.ts'
 
 const KINDS = ['first-used', 'rotated', 'reused', 'source-refused', 'leaked'] as const
 
@@ -40,7 +41,6 @@ const KEPT_SECONDS = 7 * DAY_SECONDS
 /** The length of the part of the hash that distinguishes values. */
 const HASH_LENGTH = 16
 const MAX_IP = 64
-const MAX_USER_AGENT = 64
 const MAX_URL = 512
 
 /** Returns the partition with the signals of a UTC day. `at` is in unix seconds. */
@@ -52,7 +52,7 @@ export function signalItem({ ip, userAgent, url, ...signal }: Signal, { hash }: 
   const attributes: JsonObject = {
     ...signal,
     ...(ip && { ip: ip.slice(0, MAX_IP) }),
-    ...(userAgent && { userAgent: userAgent.slice(0, MAX_USER_AGENT) }),
+    ...(userAgent && { userAgent: shortUserAgent(userAgent) }),
     ...(url && { url: url.slice(0, MAX_URL) }),
     expires: signal.at + KEPT_SECONDS,
   }

@@ -107,7 +107,7 @@ describe('a key with spec.sourceCIDRs', () => {
 
   test('is refused with a Status, an audit record and one signal a day, and its last activity does not move', async () => {
     const token = await make('elsewhere', { sourceCIDRs: ['127.0.0.2'] })
-    const refused = await callFrom('127.0.0.1', keys, { token, headers: { 'user-agent': 'stolen/1.0' } })
+    const refused = await callFrom('127.0.0.1', keys, { token, headers: { 'user-agent': `stolen/1.0 ${token}` } })
     expect(refused.json).toMatchObject({ kind: 'Status', status: 'Failure', reason: 'Forbidden', code: 403 })
     expect(refused.headers['content-type']).toBe('application/json')
     expect(auditOf(refused)).toMatchObject({
@@ -124,7 +124,9 @@ describe('a key with spec.sourceCIDRs', () => {
     expect(status).not.toHaveProperty('lastActivity')
     expect(status).not.toHaveProperty('lastSources')
     const signals = await signalsOf('source-refused', 'elsewhere')
-    expect(signals).toEqual([expect.objectContaining({ uid: metadata.uid, ip: '127.0.0.1', userAgent: 'stolen/1.0' })])
+    expect(signals).toEqual([
+      expect.objectContaining({ uid: metadata.uid, ip: '127.0.0.1', userAgent: 'stolen/1.0 <redacted>' }),
+    ])
   })
 
   test('is judged before its scope, and after its life', async () => {
@@ -315,6 +317,13 @@ describe('with a key that is limited to addresses', () => {
       201,
       expect.stringContaining('the token is not limited to spec.sourceCIDRs'),
     ])
+  })
+
+  test('selves does not tell about it for another key, because it does not learn from where that is used', async () => {
+    const body = { spec: { accessKey: limited } }
+    const { status, json } = await server.call(`${management}/selves`, { method: 'POST', body })
+    expect([status, json.message]).toEqual([403, refusal('limited', 'an unknown address')])
+    expect((await send('POST', `${management}/selves`, {})).json.status).toMatchObject({ accessKey: 'limited' })
   })
 
   test('no TokenReview accepts it, because a cluster does not tell from where a request comes', async () => {
