@@ -121,7 +121,8 @@ export async function authenticate(
   const user = credentialUser(credential, expires)
   const outside = refusalOf(credential, source)
   if (outside !== undefined) {
-    await deps.signal(signal('source-refused', credential))
+    // Without a source it is a question about the key, such as a TokenReview, and no use.
+    if (source) await deps.signal(signal('source-refused', credential))
     const { name, uid } = credential
     return { outside, key: { name, uid, user: credential.user }, holder: user }
   }
@@ -199,13 +200,14 @@ async function confirm(
 ): Promise<DeadKey | { unknown: true } | undefined> {
   let judged: Judgement = first
   let cause: unknown
-  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
+  for (let attempt = 0; ; attempt++) {
     if ('unknown' in judged) return judged
     if ('dead' in judged) return { dead: judged.dead, key: judged.key }
     const { credential } = judged
     if (judged.state !== 'Pending') return undefined
     const { name, uid, user, generation } = credential
     if (generation !== first.credential.generation) return { dead: keyChanged().message, key: { name, uid, user } }
+    if (attempt === MAX_ATTEMPTS) break
     const at = secondsOf(deps)
     const use: Use = {
       hash,
