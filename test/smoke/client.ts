@@ -34,6 +34,8 @@ export interface Call {
   acceptEncoding?: string
   /** Bearer token; by default the administrator's, '' for none, several for several headers. */
   token?: string | string[]
+  /** More headers. */
+  headers?: Record<string, string>
   /** What the path is below: the base path by default, the stage or the root of a custom domain, or the host. */
   below?: 'base' | 'stage' | 'host'
 }
@@ -71,7 +73,7 @@ export function createClient({ url, key, ca, watchSeconds = 45 }: Place): Client
   const prefixes = { base, stage: stagePath, host: '' }
 
   const send = (path: string, call: Call): Promise<IncomingMessage> => {
-    const { method = 'GET', body, type, accept, acceptEncoding, token = key, below = 'base' } = call
+    const { method = 'GET', body, type, accept, acceptEncoding, token = key, below = 'base', headers: more = {} } = call
     const bytes = body instanceof Uint8Array || body === undefined ? body : Buffer.from(JSON.stringify(body))
     const tokens = [token].flat().filter(Boolean)
     const headers = {
@@ -79,6 +81,7 @@ export function createClient({ url, key, ca, watchSeconds = 45 }: Place): Client
       ...(bytes && { 'content-type': type ?? 'application/json', 'content-length': bytes.length }),
       ...(acceptEncoding && { 'accept-encoding': acceptEncoding }),
       accept: accept ?? 'application/json',
+      ...more,
     }
     return new Promise((resolve, reject) => {
       const request = protocol === 'https:' ? httpsRequest : httpRequest
