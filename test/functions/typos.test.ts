@@ -33,7 +33,9 @@ describe('a creation', () => {
     expect(await read(name)).toMatchObject({ code: 404 })
     for (const fieldValidation of ['Warn', 'Ignore']) {
       const { status, headers } = await call('create', { body: json(fresh(), rest), query: { fieldValidation } })
-      expect([status, headers.warning !== undefined]).toEqual([201, fieldValidation === 'Warn'])
+      // The key itself may deserve another warning.
+      const isNamed = [headers.warning].flat().some((one) => one?.includes(' field '))
+      expect([status, isNamed]).toEqual([201, fieldValidation === 'Warn'])
     }
   })
 
