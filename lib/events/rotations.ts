@@ -11,13 +11,12 @@ import { indexedKeys, type Window } from './indexpages.ts'
 import { keyData } from './keydata.ts'
 import type { Lifecycle, Send } from './lifecycle.ts'
 
-const ROTATION = 'rotation'
 /** After so long an unused new value is in the index, as long as it is unused. */
 const DAY = 86_400
 
 /** Sends which rotations have reached a day in the window without a use of their new value. */
 export async function sendStalled(life: Lifecycle, window: Window, send: Send): Promise<void> {
-  for await (const keys of indexedKeys(life, ROTATION, window)) {
+  for await (const keys of indexedKeys(life, EXPIRY_INDEX.rotation, window)) {
     await send(keys.flatMap(({ stored, entry }) => stalled(stored, Number(entry.attributes[EXPIRY_INDEX.sort]), life)))
   }
 }
@@ -36,7 +35,7 @@ export async function settleRotations(life: Lifecycle): Promise<number> {
   const { now, hasTime } = life
   const window = { after: 0, to: Math.floor(now().getTime() / 1000) }
   let settled = 0
-  for await (const keys of indexedKeys(life, ROTATION, window)) {
+  for await (const keys of indexedKeys(life, EXPIRY_INDEX.rotation, window)) {
     await forEach(keys, hasTime, async ({ stored }) => {
       if (await settle(life, stored)) settled++
     })

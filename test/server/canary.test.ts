@@ -455,6 +455,15 @@ describe('the canary does not appear', () => {
     expect(canariesIn(log)).toEqual([])
   })
 
+  test('in events', async () => {
+    const published = () => server.aws.published.join('')
+    // That of the last change of all.
+    while (!published().includes('"name":"last"')) await new Promise((resolve) => setTimeout(resolve, 50))
+    expect(server.aws.published.length).toBeGreaterThan(30)
+    expect(canariesIn(published())).toEqual([])
+    expect(published()).not.toContain(server.adminKey)
+  })
+
   test('in managed fields', () => {
     const all = heard.map(({ text }) => text).join('') + streamed.join('')
     expect(all).toContain('f:displayName')

@@ -66,6 +66,17 @@ async function clientOf(folder: string, stdout: string, key?: string) {
 
 const mode = async (...path: string[]) => (await stat(join(...path))).mode & 0o777
 
+/** Waits for an event about the key. No event has the first access key. */
+async function hasEvent(folder: string, kind: string, name: string): Promise<void> {
+  for (;;) {
+    const text = await readFile(join(folder, 'events.jsonl'), 'utf8')
+    const events = text.split('\n').flatMap((line) => (line ? [JSON.parse(line)] : []))
+    expect(text).not.toContain(await readFile(join(folder, 'access-key'), 'utf8'))
+    if (events.some(({ type, data }) => type.includes(`.${kind}.`) && data.name.includes(name))) return
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}
+
 const demoPath = '/namespaces/p-demo/virtualclusterinstances/demo'
 const kubeConfig = 'VirtualClusterInstanceKubeConfig'
 
@@ -113,6 +124,7 @@ describe('npm start', () => {
       expect([name, await mode(DATA_DIR, name)]).toEqual([name, 0o600])
 
     const client = await clientOf(DATA_DIR, first.output.stdout)
+    await hasEvent(DATA_DIR, 'created', 'demo')
     const self = await client.post('/selves', 'Self', {})
     expect(self.body).toMatchObject({ status: { groups: ['system:masters', 'system:authenticated'] } })
     const demo = await client.get(demoPath)
