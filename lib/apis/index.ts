@@ -9,6 +9,7 @@ import { DirectClusterEndpointToken } from './management/v1/directclusterendpoin
 import { FederatedIdentityCredential } from './management/v1/federation/federatedidentitycredential.ts'
 import { IdentityProvider } from './management/v1/federation/identityprovider.ts'
 import { OwnedAccessKey } from './management/v1/ownedaccesskey.ts'
+import { OwnedAccessKeyRotation } from './management/v1/rotation/ownedaccesskeyrotation.ts'
 import { Self } from './management/v1/self.ts'
 import { VirtualClusterInstance } from './management/v1/virtualclusterinstance.ts'
 import { VirtualClusterInstanceKubeConfig } from './management/v1/virtualclusterinstancekubeconfig.ts'
@@ -16,6 +17,7 @@ import { VirtualClusterInstanceKubeConfig } from './management/v1/virtualcluster
 /** The kinds of this API's own group come first, and each resource comes before its subresources. */
 export const kinds: readonly ServedKind[] = [
   OwnedAccessKey,
+  OwnedAccessKeyRotation,
   FederatedIdentityCredential,
   IdentityProvider,
   VirtualClusterInstance,

@@ -156,7 +156,9 @@ export interface VirtualKind<S = never> extends KindInfo {
   archetype: 'virtual'
   /** Set if the kind is a subresource of another resource: POST …/PARENT/NAME/SUBRESOURCE. */
   subresource?: string
-  /** Validates beyond the schema and returns the response. Stores nothing. */
+  /** Whether `metadata.resourceVersion` is that of the parent, as a precondition. Otherwise it is dropped. */
+  hasPreconditions?: true
+  /** Validates beyond the schema and returns the response. Stores no object of its own. */
   create(request: VirtualRequest, services: S): Promise<KubeObject>
   /** The protobuf field numbers of `spec`, if the kind accepts Kubernetes protobuf bodies. */
   protobuf?: ProtobufMessage

@@ -179,6 +179,7 @@ export function createServer(environment: Environment): Server {
     instance: (reference, use, context) =>
       getObject(server.storeOf(VirtualClusterInstance), { ...reference, ...use }, context),
     storeOf: (kind) => storeOf(kind, server),
+    keyStore: () => server.storeOf(OwnedAccessKey),
     get issuer() {
       return settings().issuer
     },

@@ -34,6 +34,7 @@ describe('discovery', () => {
       expect(json.resources.map(({ name }: { name: string }) => name)).toEqual([
         'ownedaccesskeys',
         'ownedaccesskeys/status',
+        'ownedaccesskeys/rotate',
         'federatedidentitycredentials',
         'federatedidentitycredentials/status',
         'identityproviders',

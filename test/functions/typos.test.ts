@@ -96,6 +96,7 @@ describe('a change', () => {
 describe('a kind that is not stored', () => {
   test.each([
     ['directclusterendpointtokens/create', 'DirectClusterEndpointToken', { scopes: { clusters: [{ cluster: 'eu' }] } }],
+    ['ownedaccesskeys/rotate', 'OwnedAccessKeyRotation', { overlap: 600 }],
     ['virtualclusterinstances/kubeconfig/create', 'VirtualClusterInstanceKubeConfig', { certificateTtl: 600 }],
   ])('%s rejects an unknown field', async (name, kind, spec) => {
     const [field = ''] = Object.keys(spec)

@@ -129,6 +129,16 @@ test('access keys', async () => {
   )
   await at.request('DELETE', `${keys}/bob`, token)
   await at.request('DELETE', `${keys}?fieldSelector=spec.user=carol`, admin)
+  await create(`${keys}/alice/rotate`, { spec: {} }, token)
+  await create(`${keys}/alice/rotate`, { spec: { finish: true } }, token)
+  const { status } = await create(`${keys}/alice/rotate`, { spec: { key: 'd'.repeat(40), replace: true } }, token)
+  for (const path of [`${keys}/alice`, keys, `${keys}?watch=1&timeoutSeconds=1`]) {
+    await at.request('GET', path, status.key)
+    await at.request('GET', path, token)
+  }
+  await at.request('PATCH', `${keys}/alice`, status.key, { spec: { description: 'settled' } }, merge)
+  await at.request('GET', `${keys}/alice`, token)
+  await create(`${keys}/alice/rotate`, { spec: { finish: true } }, status.key)
 })
 
 test('identity providers and federated identity credentials', async () => {

@@ -50,7 +50,7 @@ const functionsAccessing = (operations: readonly string[], partition: string) =>
 /** Functions that write objects of the kind at the request of a client. */
 const writersOf = (kind: string) => [
   ...writeVerbs.map((verb) => `${kind}/${verb}`),
-  ...(kind === 'ownedaccesskeys' ? ['leaks', 'oauth2/revoke', 'oauth2/token'] : []),
+  ...(kind === 'ownedaccesskeys' ? ['leaks', 'oauth2/revoke', 'oauth2/token', 'ownedaccesskeys/rotate'] : []),
 ]
 
 test('every function has its own role and writes only its own log', () => {
@@ -342,6 +342,7 @@ test('only functions that need a secret read it, and only bootstrap writes secre
     'oauth2/token',
     'ownedaccesskeys/create',
     'ownedaccesskeys/patch',
+    'ownedaccesskeys/rotate',
     'ownedaccesskeys/update',
     'reviews/tokenreview',
     'selves/create',

@@ -31,8 +31,8 @@ async function decode(write: Write & { kind: VirtualKind }): Promise<DecodedRequ
 }
 
 /** Keeps the metadata that clients may set, which includes the parent's uid on a subresource, and sets the rest. */
-function clientFields({ subresource }: VirtualKind, object: KubeObject, now: Date): KubeObject {
-  const { name, generateName, namespace, uid, labels, annotations } = object.metadata
+function clientFields({ subresource, hasPreconditions }: VirtualKind, object: KubeObject, now: Date): KubeObject {
+  const { name, generateName, namespace, uid, resourceVersion, labels, annotations } = object.metadata
   const { spec } = object
   return {
     apiVersion: object.apiVersion,
@@ -42,6 +42,7 @@ function clientFields({ subresource }: VirtualKind, object: KubeObject, now: Dat
       ...(generateName && { generateName }),
       ...(namespace && { namespace }),
       ...(subresource !== undefined && uid && { uid }),
+      ...(hasPreconditions && resourceVersion && { resourceVersion }),
       creationTimestamp: rfc3339(now),
       ...(labels && { labels }),
       ...(annotations && { annotations }),

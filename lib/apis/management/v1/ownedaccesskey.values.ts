@@ -2,7 +2,7 @@
 import type { Sealed } from '../../../authentication/credential.ts'
 import { decodeKeyInternal } from '../../../authentication/keyinternal.ts'
 import { lifeOf } from '../../../authentication/keystatus.ts'
-import { hasValue } from '../../../authentication/keyvalues.ts'
+import { hasValue, valuesOf } from '../../../authentication/keyvalues.ts'
 import type { ScopeChain } from '../../../authorization/scopes/scope.ts'
 import type { Key, KeySpec } from '../../../authorization/users/identity.ts'
 import { effectiveChain } from '../../../authorization/users/privilege.ts'
@@ -45,11 +45,15 @@ export function toKey({ object, internal }: Pick<Stored, 'object' | 'internal'>)
 /** Returns the scopes that must allow each request with this key. */
 export const scopesOf = (stored: Stored): ScopeChain => effectiveChain(toKey(stored))
 
-/** Returns when the key was created, and whether the update gives it another value. */
-export const changeOf = (draft: Draft, old: Stored): { created: number; isRotated: boolean } => ({
-  created: lifeOf(old.object).created,
-  isRotated: !hasValue(decodeKeyInternal(old.internal), decodeKeyInternal(draft.internal).credential),
-})
+/** Returns when the key was created, and whether the update gives it a value that it did not have. */
+export function changeOf(draft: Draft, old: Stored): { created: number; isRotated: boolean } {
+  const before = decodeKeyInternal(old.internal)
+  const values = valuesOf(decodeKeyInternal(draft.internal))
+  return {
+    created: lifeOf(old.object).created,
+    isRotated: values.some(({ credential }) => !hasValue(before, credential)),
+  }
+}
 
 /** Reports whether an exchange made the key. */
 export const isExchanged = ({ internal }: Pick<Stored, 'internal'>): boolean =>

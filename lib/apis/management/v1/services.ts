@@ -8,6 +8,7 @@ import type { Provider } from '../../../federation/provider.ts'
 import type { KubeConfigServices } from '../../../kubeconfig/kubeconfig.ts'
 import type { JsonObject } from '../../../meta/types.ts'
 import type { RequestContext } from '../../../registry/kind.ts'
+import type { Store } from '../../../registry/store.ts'
 import type { Stored } from '../../../storage/interface.ts'
 import type { IssuerSettings } from '../../../token/issuer.ts'
 import type { Signer } from '../../../token/signer.ts'
@@ -54,6 +55,8 @@ export interface Services {
   authenticate(token: string): Promise<Authentication>
   /** Throws 403 unless the scope chain of the request allows the attributes. */
   checkChain(context: RequestContext, attributes: Attributes): void
+  /** Returns the store of access keys. */
+  keyStore(): Store
   /** Throws 401 if the key of the request was changed since the request was allowed. */
   checkKeyHolds(context: RequestContext): Promise<void>
   /** Returns a virtual cluster instance. Throws 404 if the user may not see it, 403 if they may not use it this way. */

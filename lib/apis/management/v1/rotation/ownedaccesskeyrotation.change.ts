@@ -1,0 +1,160 @@
+/** Decides about a rotation of an access key, and changes the values of the key. */
+import { duplicateKey, hintOf } from '../../../../authentication/accesskey.ts'
+import { decodeKeyInternal, type KeyInternal } from '../../../../authentication/keyinternal.ts'
+import { lifeOf } from '../../../../authentication/keystatus.ts'
+import { findValue, hasValue, sameHash, type ValuesChange } from '../../../../authentication/keyvalues.ts'
+import { finishRotation, startRotation } from '../../../../authentication/values/rotation.ts'
+import { managementRequest } from '../../../../authorization/attributes/attributes.ts'
+import { evaluate } from '../../../../authorization/scopes/evaluate.ts'
+import { endlessErrors, NO_FINISH, overlapErrors, replaceableFrom } from '../../../../authorization/users/selfrotate.ts'
+import { rfc3339 } from '../../../../meta/encoding/time.ts'
+import { conflict, forbiddenResource, invalidObject } from '../../../../meta/errors/status.ts'
+import type { RequestContext, Strategy } from '../../../../registry/kind.ts'
+import { type UpdateRequest, updateObject } from '../../../../registry/update.ts'
+import type { Companion, Stored } from '../../../../storage/interface.ts'
+import { group } from '../group.ts'
+import { requireNewValue } from '../ownedaccesskey.credential.ts'
+import { changeValuesStrategy } from '../ownedaccesskey.rotation.ts'
+import { lifeAt } from '../ownedaccesskey.status.ts'
+import { plural } from '../ownedaccesskey.table.ts'
+import { specOf } from '../ownedaccesskey.values.ts'
+import type { Services } from '../services.ts'
+
+const kind = 'OwnedAccessKeyRotation'
+const resource = { group, resource: plural }
+
+export interface Rotation {
+  value: string
+  /** Whether the client chose the value. */
+  isOwn: boolean
+  finish: boolean
+  replace: boolean
+  overlapSeconds: number
+}
+
+const seconds = (date: Date): number => Math.floor(date.getTime() / 1000)
+const timeOf = (unix: number): string => rfc3339(new Date(unix * 1000))
+
+/** Throws 409 if the key gives no access any more, or if the value of the request is the retiring one. */
+function demandAlive({ keys }: Services, settled: KeyInternal, old: Stored, { user, now, warn }: RequestContext): void {
+  const { name = '', uid } = old.object.metadata
+  const { state, expires } = lifeAt(keys, old, now)
+  if (state === 'Terminating') throw conflict(resource, name, 'the access key is being deleted')
+  if (expires !== undefined && expires <= seconds(now)) {
+    throw conflict(resource, name, 'expired access keys cannot be rotated')
+  }
+  const presented = uid === user.key.uid && user.credential ? findValue(settled, user.credential) : undefined
+  if (presented?.state === 'Retiring') {
+    throw conflict(resource, name, 'the value used was rotated: only the new one may rotate the access key')
+  }
+  if (state === 'Disabled') warn(`access key ${JSON.stringify(name)} is disabled: no value works until it is enabled`)
+}
+
+/** Throws 403 or 422 for what only the role selfRotate allows, but not for this key or in this way. */
+function demandSelfRotation({ object }: Stored, { finish, overlapSeconds }: Rotation): void {
+  const { name = '' } = object.metadata
+  if (finish) throw forbiddenResource(resource, name, NO_FINISH)
+  const errors = [...endlessErrors(specOf(object)), ...overlapErrors(overlapSeconds)]
+  if (errors.length > 0) throw invalidObject(group, kind, name, errors)
+}
+
+/** Throws 409 during an overlap, and while a value is pending that the request does not replace. */
+function demandVacant(settled: KeyInternal, name: string, { replace }: Rotation, isSelf: boolean, now: number): void {
+  const { pending, retiring } = settled
+  if (retiring) {
+    const why = `the previous value works until ${timeOf(retiring.until)}: the access key cannot be rotated before, unless spec.finish ends it`
+    throw conflict(resource, name, why)
+  }
+  if (!pending) return
+  const since = `a value is pending since ${timeOf(pending.made)}`
+  if (!replace) throw conflict(resource, name, `${since}: use it, or set spec.replace to end it`)
+  const from = replaceableFrom(pending.made)
+  if (isSelf && now < from) {
+    throw conflict(resource, name, `${since}: with role selfRotate it may be replaced from ${timeOf(from)} on`)
+  }
+}
+
+/** The key to rotate, and what it must be. */
+export interface RotationTarget {
+  name: string
+  uid?: string
+  resourceVersion?: string
+}
+
+/** Rotates the key and returns it. Throws 404, 403, 409 (uid, resourceVersion, another rotation), 422. */
+export async function rotateKey(
+  services: Services,
+  { resourceVersion, ...target }: RotationTarget,
+  rotation: Rotation,
+  context: RequestContext,
+): Promise<Stored> {
+  const store = services.keyStore()
+  const request: UpdateRequest = {
+    ...target,
+    ...(resourceVersion && { resourceVersion }),
+    namespace: '',
+    subresource: '',
+    verb: 'update',
+    transform: (live) => ({
+      object: resourceVersion ? { ...live, metadata: { ...live.metadata, resourceVersion } } : live,
+      secrets: [],
+    }),
+  }
+  const strategy = rotationStrategy(services, store.strategy, rotation)
+  const { stored } = await updateObject({ ...store, strategy }, request, context)
+  return stored
+}
+
+/** Returns the strategy for one rotation of an access key. */
+function rotationStrategy(services: Services, strategy: Strategy, rotation: Rotation): Strategy {
+  const { keys, scopes } = services
+  const { value, isOwn, finish, overlapSeconds } = rotation
+  /** The items that guard the write of a value that the client chose. */
+  let guards: readonly Companion[] = []
+
+  async function change(settled: KeyInternal, old: Stored, context: RequestContext): Promise<ValuesChange | undefined> {
+    const { name = '' } = old.object.metadata
+    demandAlive(services, settled, old, context)
+    const asked = managementRequest({ ...resource, verb: 'create', subresource: 'rotate', name })
+    const decision = evaluate(context.user.chain, asked, scopes)
+    const isSelf = decision.allowed && decision.self === true
+    if (isSelf) demandSelfRotation(old, rotation)
+    if (finish) return finishRotation(settled)
+
+    const hashes = await keys.hashes(value)
+    const { pending } = settled
+    if (pending && hashes.some((hash) => sameHash(hash, pending.credential))) return undefined
+    const now = seconds(context.now)
+    demandVacant(settled, name, rotation, isSelf, now)
+    const [credential] = hashes
+    if (!credential) throw new Error('there is no pepper to hash access keys with')
+    // A value may have ended only now that the open rotation was settled, and has no tombstone yet.
+    const states = [decodeKeyInternal(old.internal), settled]
+    if (states.some((internal) => hashes.some((hash) => hasValue(internal, hash)))) {
+      throw invalidObject(group, kind, name, [duplicateKey()])
+    }
+    // Another request may have made this value pending since the key was read: the write then runs again.
+    guards = isOwn ? await requireNewValue(services, name, { hashes, stored: credential, known: name }) : []
+    context.note('credential', 'access key')
+    const hint = isOwn ? {} : { hint: hintOf(value) }
+    return startRotation(
+      settled,
+      { credential, made: now, ...hint, overlap: overlapSeconds },
+      lifeOf(old.object).created,
+    )
+  }
+
+  return changeValuesStrategy(
+    {
+      ...strategy,
+      access: (stored, _verb, _subresource, user) =>
+        strategy.access?.(stored, 'create', 'rotate', user) ?? { type: 'hidden' },
+    },
+    {
+      change: (settled, { old, context }) => change(settled, old, context),
+      // The rules are those for a change of spec.key.
+      authorize: (draft, old, context) => strategy.authorize?.({ ...draft, specChanged: true }, old, context),
+      companions: () => guards,
+    },
+  )
+}

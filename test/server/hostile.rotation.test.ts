@@ -1,0 +1,256 @@
+/** Tests that rotations give nobody more access, and that who stole a value neither stays nor locks the owner out. */
+import { describe, expect, test } from 'vitest'
+import { type Attack, keys, management, useVictims, writes } from '../support/victims.ts'
+
+const victims = useVictims()
+const { held, send, make, self, refused } = victims
+
+const rotation = (name: string, token: string, spec: object = {}, more: Partial<Attack> = {}): Attack => ({
+  method: 'POST',
+  path: `${keys}/${name}/rotate`,
+  token,
+  body: { spec },
+  ...more,
+})
+const own = (text: string) => `own-value-of-${text}`.padEnd(40, '.')
+const works = async (token: string) =>
+  (await send({ method: 'POST', path: `${management}/selves`, token, body: {} })).status === 201
+const selfRotate = { roles: [{ role: 'selfRotate' }] }
+/** Every kind of rotation. */
+const kinds = (name: string): object[] => [{}, { replace: true }, { finish: true }, { key: own(name) }]
+
+describe('a key with the role selfRotate', () => {
+  test('reads and rotates itself, and does nothing else', async () => {
+    const token = await make('rotator', { user: 'alice', groups: ['dev'], ttl: 3600, scope: selfRotate })
+    const others = ['alice', 'ci', 'keeper', 'victim', 'of-team', 'none']
+    const { json } = await send({ path: `${keys}/rotator`, token })
+    const attacks: Attack[] = [
+      ...others.flatMap((name) => kinds(name).map((spec) => rotation(name, token, spec))),
+      ...others.map((name) => ({ path: `${keys}/${name}`, token })),
+      ...['', '?watch=true', '?fieldSelector=metadata.name%3Drotator'].map((query) => ({ path: keys + query, token })),
+      ...writes('rotator', json, { ...json.spec, description: 'changed' }).map((write) => ({ ...write, token })),
+      { path: `${keys}/rotator/status`, token },
+      { method: 'DELETE', path: `${keys}/rotator`, token },
+      { method: 'POST', path: keys, token, body: { metadata: { name: 'more' } } },
+      { method: 'POST', path: `${management}/directclusterendpointtokens`, token, body: {} },
+      rotation('rotator', token, {}, { path: `${keys}/rotator/rotate/more` }),
+      rotation('rotator', token, {}, { method: 'PUT' }),
+      rotation('rotator', token, {}, { headers: { 'impersonate-user': 'root' } }),
+    ]
+    await refused(attacks)
+    expect((await send(rotation('rotator', token))).status).toBe(201)
+    await victims.unharmed()
+  })
+
+  test('of an administrator reads and rotates only itself, too', async () => {
+    const groups = ['system:masters']
+    const token = await make('master', { user: 'root', groups, ttl: 3600, scope: selfRotate })
+    for (const name of ['alice', 'victim', 'dead']) {
+      await refused(
+        [{ path: `${keys}/${name}`, token }, ...kinds(name).map((spec) => rotation(name, token, spec))],
+        [404],
+      )
+    }
+    expect((await send({ path: `${keys}/master`, token })).status).toBe(200)
+    expect((await send(rotation('master', token))).status).toBe(201)
+    await send({ method: 'DELETE', path: `${keys}/master`, token: held.admin })
+  })
+
+  test('is not mistaken for a key of the same name that was deleted', async () => {
+    const token = await make('again', { user: 'alice', ttl: 3600, scope: selfRotate })
+    await send({ method: 'DELETE', path: `${keys}/again`, token: held.admin })
+    const second = await make('again', { user: 'alice' })
+    await refused([rotation('again', token), { path: `${keys}/again`, token }], [401])
+    expect(await works(second)).toBe(true)
+  })
+
+  test('sees itself in access reviews', async () => {
+    const token = await make('reviewer', { user: 'alice', ttl: 3600, scope: selfRotate })
+    const review = async (resourceAttributes: object) => {
+      const body = {
+        spec: {
+          resourceAttributes: { group: 'management.platform', resource: 'ownedaccesskeys', ...resourceAttributes },
+        },
+      }
+      const path = '/kubernetes/management/apis/authorization.k8s.io/v1/selfsubjectaccessreviews'
+      return (await send({ method: 'POST', path, token, body })).json.status.allowed
+    }
+    const rotate = { verb: 'create', subresource: 'rotate' }
+    const asked = [
+      { ...rotate, name: 'reviewer' },
+      { verb: 'get', name: 'reviewer' },
+      { verb: 'get' },
+      { ...rotate, name: 'alice' },
+      { verb: 'get', name: 'alice' },
+      { verb: 'list' },
+      { verb: 'patch', name: 'reviewer' },
+    ]
+    expect(await Promise.all(asked.map(review))).toEqual([true, true, true, false, false, false, false])
+    const path = '/kubernetes/management/apis/authorization.k8s.io/v1/selfsubjectrulesreviews'
+    const { json } = await send({ method: 'POST', path, token, body: { spec: { namespace: 'default' } } })
+    const apiGroups = ['management.platform']
+    const ofKeys = json.status.resourceRules.filter(({ resources }: { resources: string[] }) =>
+      resources.some((one) => one.startsWith('ownedaccesskeys')),
+    )
+    expect(ofKeys).toEqual([
+      { verbs: ['get'], apiGroups, resources: ['ownedaccesskeys'], resourceNames: ['reviewer'] },
+      { verbs: ['create'], apiGroups, resources: ['ownedaccesskeys/rotate'], resourceNames: ['reviewer'] },
+    ])
+  })
+
+  test('must expire at a fixed time', async () => {
+    const body = (spec: object) => ({ metadata: { generateName: 'endless-' }, spec: { scope: selfRotate, ...spec } })
+    for (const spec of [{}, { ttl: 0 }, { ttl: 60, ttlAfterLastActivity: true }])
+      expect((await send({ method: 'POST', path: keys, token: held.alice, body: body(spec) })).status).toBe(422)
+    const token = await make('ending', { user: 'alice', ttl: 3600, scope: selfRotate })
+    const { json } = await send({ path: `${keys}/ending`, token })
+    const { ttl: _, ...endless } = json.spec
+    const changes = [endless, { ...json.spec, ttl: 0 }, { ...json.spec, ttlAfterLastActivity: true }]
+    for (const spec of changes) {
+      const [put] = writes('ending', json, spec)
+      expect((await send({ ...(put as Attack), token: held.admin })).status).toBe(422)
+    }
+  })
+})
+
+describe('a stolen value', () => {
+  test('of a key with the role selfRotate neither locks the owner out nor lives longer', async () => {
+    const token = await make('stolen', { user: 'alice', ttl: 3600, scope: selfRotate })
+    const { expirationTimestamp } = (await send({ path: `${keys}/stolen`, token })).json.status
+    const [short, finish] = await Promise.all([
+      send(rotation('stolen', token, { overlapSeconds: 3599 })),
+      send(rotation('stolen', token, { finish: true })),
+    ])
+    expect([short.status, finish.status]).toEqual([422, 403])
+    // The owner's job has rotated, and the thief cannot replace its value.
+    const { json } = await send(rotation('stolen', token, { overlapSeconds: 3600 }))
+    await refused([rotation('stolen', token, { replace: true, overlapSeconds: 3600 })], [409])
+    expect(await works(json.status.key)).toBe(true)
+    await refused(
+      kinds('stolen').flatMap((spec) => [
+        rotation('stolen', token, { overlapSeconds: 3600, ...spec }),
+        rotation('stolen', token, spec),
+      ]),
+      [403, 409, 422],
+    )
+    expect(await works(token)).toBe(true)
+    const after = (await send({ path: `${keys}/stolen`, token: json.status.key })).json.status
+    expect(after.expirationTimestamp).toBe(expirationTimestamp)
+  })
+
+  test('that was rotated changes nothing during its overlap', async () => {
+    const scope = { rules: [{ resources: [{ group: 'management.platform' }] }] }
+    const old = await make('rotated', { user: 'alice', ttl: 3600, scope })
+    const { json } = await send(rotation('rotated', old, { overlapSeconds: 600 }))
+    expect(await works(json.status.key)).toBe(true)
+    await refused(
+      kinds('rotated').map((spec) => rotation('rotated', old, spec)),
+      [409],
+    )
+    await refused(
+      [
+        {
+          method: 'PATCH',
+          path: `${keys}/rotated`,
+          token: old,
+          headers: { 'content-type': 'application/merge-patch+json' },
+          body: { spec: { key: own('back') } },
+        },
+      ],
+      [409],
+    )
+    expect((await self(json.status.key)).accessKey).toBe('rotated')
+  })
+
+  test('that ended rotates and finishes nothing', async () => {
+    const old = await make('ended', { user: 'alice' })
+    const { json } = await send(rotation('ended', old, { overlapSeconds: 0 }))
+    expect(await works(json.status.key)).toBe(true)
+    await refused(
+      kinds('ended').map((spec) => rotation('ended', old, spec)),
+      [401],
+    )
+    await refused([rotation('ended', held.alice, { key: old })], [422])
+    expect(await works(old)).toBe(false)
+  })
+})
+
+describe('a rotation', () => {
+  test('gives a scoped key no value of its maker, nor of any key that does not carry its scope', async () => {
+    const all = { group: 'management.platform', resources: ['ownedaccesskeys', 'ownedaccesskeys/*'] }
+    const scope = { rules: [{ resources: [all] }] }
+    const maker = await make('maker', { user: 'alice', ttl: 3600, scope })
+    const body = {
+      metadata: { name: 'made' },
+      spec: { ttl: 60, scope: { rules: [{ resources: [all] }], projects: [{ project: 'a' }] } },
+    }
+    const made = (await send({ method: 'POST', path: keys, token: maker, body })).json.spec.key
+    const attacks = ['maker', 'alice', 'ci', 'keeper'].flatMap((name) =>
+      kinds(name).map((spec) => rotation(name, made, spec)),
+    )
+    await refused(attacks, [403])
+    await refused(
+      ['victim', 'of-team', 'of-subject', 'dead'].map((name) => rotation(name, made)),
+      [404],
+    )
+    expect((await send(rotation('made', made))).status).toBe(201)
+    expect((await send(rotation('made', maker, { finish: true }))).status).toBe(201)
+  })
+
+  test('gives nobody a value of a key with more groups or of the service', async () => {
+    await make('powerful', { user: 'alice', groups: ['dev', 'ops'] })
+    await make('login', { user: 'alice', groups: ['dev'], type: 'Login' })
+    await refused(
+      ['powerful', 'login'].flatMap((name) => kinds(name).map((spec) => rotation(name, held.alice, spec))),
+      [403],
+    )
+  })
+
+  test('gives a key that expires no value of one that lives longer', async () => {
+    const short = await make('short', { user: 'alice', groups: ['dev'], ttl: 60 })
+    await make('long', { user: 'alice', groups: ['dev'], ttl: 3600 })
+    await refused(
+      [{}, { key: own('long') }].map((spec) => rotation('long', short, spec)),
+      [403],
+    )
+    expect((await send(rotation('short', short))).status).toBe(201)
+  })
+
+  test('gives a key that is limited to addresses no value of one that is not', async () => {
+    const limited = { user: 'alice', groups: ['dev'], sourceCIDRs: ['127.0.0.0/8'] }
+    const token = await make('limited', limited)
+    await make('unlimited', { user: 'alice', groups: ['dev'] })
+    await refused(
+      [{}, { key: own('unlimited') }].map((spec) => rotation('unlimited', token, spec)),
+      [403],
+    )
+    expect((await send(rotation('limited', token))).status).toBe(201)
+  })
+
+  test('is refused outside the scope, and by spelling its path in another way', async () => {
+    const attacks: Attack[] = [
+      rotation('ci', held.ci),
+      rotation('reader', held.reader),
+      rotation('keeper', held.keeper),
+      rotation('victim', held.auditor),
+      rotation('victim', held.dead),
+      rotation('victim', ''),
+      rotation('victim', held.alice, {}, { path: `${keys}/alice/../victim/rotate` }),
+      rotation('victim', held.alice, {}, { path: `${keys}/alice%2F..%2Fvictim/rotate` }),
+      rotation('victim', held.alice, {}, { path: `${keys}//victim/rotate` }),
+      rotation('victim', held.alice, {}, { headers: { 'x-http-method-override': 'GET' } }),
+      rotation('alice', held.alice, {}, { body: { metadata: { name: 'victim' } } }),
+      rotation('alice', held.alice, {}, { body: { metadata: { uid: 'other' } } }),
+      rotation('alice', held.alice, {}, { body: '{"spec":{"replace":false,"replace":true}}' }),
+      rotation('alice', held.alice, {}, { body: '{"spec":{"__proto__":{"replace":true}}}' }),
+      rotation('alice', held.alice, { overlapSeconds: '5' }),
+      rotation('alice', held.alice, { overlapSeconds: 1e30 }),
+      rotation('alice', held.alice, { finish: 'yes' }),
+      rotation('alice', held.alice, { key: ['x'.repeat(40)] }),
+      rotation('alice', held.alice, { key: 'x'.repeat(600) }),
+    ]
+    await refused(attacks)
+    expect(await works(held.alice)).toBe(true)
+    await victims.unharmed()
+  })
+})

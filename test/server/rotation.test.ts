@@ -1,0 +1,460 @@
+/** Tests rotations of access keys through the whole API: what they answer, and which value works when. */
+import { spawn } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createExchangedKey, newFederation, openGates } from '../support/exchangedkeys.ts'
+import { accessKey, keys } from '../support/objects.ts'
+import { rotatingOn } from '../support/rotation.ts'
+import { type Answer, type Call, startServer, type TestServer } from '../support/server.ts'
+
+let server: TestServer
+let folder: string
+beforeAll(async () => {
+  server = await startServer({}, { unthrottled: true, streamSeconds: 3600 })
+  folder = await mkdtemp(join(tmpdir(), 'keyplane-rotation-'))
+  await writeFile(join(folder, 'ca.crt'), server.certificateAuthority)
+}, 120_000)
+afterAll(async () => {
+  await server?.stop()
+  await rm(folder, { recursive: true, force: true })
+})
+
+const { rotate, use, age, values } = rotatingOn(() => server)
+
+const ROTATED = [401, 'access key value was rotated']
+const WORKS = [201, undefined]
+
+let count = 0
+/** Creates a key of alice and returns its name and its value. */
+async function createKey(
+  spec: object = {},
+  metadata: object = {},
+): Promise<{ name: string; old: string; uid: string }> {
+  const { metadata: own, spec: made } = await server.make(
+    keys,
+    accessKey(`k-${++count}`, { user: 'alice', ...spec }, metadata),
+  )
+  return { name: own.name, old: made.key, uid: own.uid }
+}
+
+/** Starts a rotation and returns the new value as well. */
+async function createRotated(spec: object = {}) {
+  const key = await createKey()
+  const { status, json } = await rotate(key.name, spec)
+  expect(status).toBe(201)
+  return { ...key, next: json.status.key as string }
+}
+
+const refusal = ({ status, json }: Answer): [number, string] => [status, json.message]
+const own = (text: string) => `own-value-of-${text}`.padEnd(40, '.')
+const merge = (name: string, spec: object, call: Call = {}) =>
+  server.call(`${keys}/${name}`, {
+    method: 'PATCH',
+    body: { spec },
+    headers: { 'content-type': 'application/merge-patch+json' },
+    ...call,
+  })
+
+describe('the values of a key', () => {
+  test('both work after a rotation, until overlapSeconds after the first use of the new one', async () => {
+    const { name, old, next } = await createRotated({ overlapSeconds: 600 })
+    expect(await use(old)).toEqual(WORKS)
+    expect(await use(next)).toEqual(WORKS)
+    await age(next, 'firstUsed', 590)
+    expect([await use(old), await use(next)]).toEqual([WORKS, WORKS])
+    await age(next, 'firstUsed', 20)
+    expect([await use(old), await use(next)]).toEqual([ROTATED, WORKS])
+    // A write of the key settles the rotation.
+    expect((await merge(name, { description: 'settled' })).status).toBe(200)
+    expect([await use(old), await use(next)]).toEqual([ROTATED, WORKS])
+    expect(await values(name)).toEqual([expect.objectContaining({ state: 'Current', hint: next.slice(-6) })])
+  })
+
+  test('both work while the new one is not used, however long that takes', async () => {
+    const { name, old, next } = await createRotated({ overlapSeconds: 0 })
+    for (let day = 0; day < 3; day++) expect((await merge(name, { description: `day ${day}` })).status).toBe(200)
+    expect(await use(old)).toEqual(WORKS)
+    expect(await use(next)).toEqual(WORKS)
+    expect(await use(old)).toEqual(ROTATED)
+  })
+
+  test('keep their overlap when the key is written during it', async () => {
+    const { name, old, next } = await createRotated({ overlapSeconds: 600 })
+    expect(await use(next)).toEqual(WORKS)
+    expect((await merge(name, { description: 'during the overlap' })).status).toBe(200)
+    expect([await use(old), await use(next)]).toEqual([WORKS, WORKS])
+    await age(old, 'until', 601)
+    expect([await use(old), await use(next)]).toEqual([ROTATED, WORKS])
+  })
+
+  test('all end when spec.key is replaced at once', async () => {
+    const { name, old, next } = await createRotated()
+    expect((await merge(name, { key: own(name) })).status).toBe(200)
+    const replaced = [401, 'access key value was replaced']
+    expect([await use(old), await use(next), await use(own(name))]).toEqual([replaced, replaced, WORKS])
+  })
+
+  test('all end when the key is disabled, and work again when it is enabled', async () => {
+    const { name, old, next } = await createRotated()
+    await merge(name, { disabled: true })
+    const disabled = [401, 'access key is disabled']
+    expect([await use(old), await use(next)]).toEqual([disabled, disabled])
+    await merge(name, { disabled: false })
+    expect([await use(old), await use(next)]).toEqual([WORKS, WORKS])
+  })
+
+  test('all end when the key is deleted', async () => {
+    const { name, old, next } = await createRotated()
+    expect((await server.call(`${keys}/${name}`, { method: 'DELETE' })).status).toBe(200)
+    expect([(await use(old))[0], (await use(next))[0]]).toEqual([401, 401])
+  })
+})
+
+describe('the status of a key', () => {
+  test('shows the values with their states in gets, lists and watches', async () => {
+    const { name, old } = await createKey()
+    expect(await values(name)).toBeUndefined()
+    await use(old)
+    const { json } = await rotate(name, { overlapSeconds: 600 })
+    const next: string = json.status.key
+    const hint = next.slice(-6)
+    const made = expect.stringMatching(/Z$/)
+    const first = old.slice(-6)
+    expect(await values(name)).toEqual([
+      { state: 'Current', hint: first, made, lastActivity: made },
+      { state: 'Pending', hint, made },
+    ])
+    await use(next)
+    const during = [
+      { state: 'Current', hint, made, lastActivity: made },
+      { state: 'Retiring', hint: first, made, lastActivity: made, until: made },
+    ]
+    expect(await values(name)).toEqual(during)
+    const selector = `fieldSelector=metadata.name%3D${name}`
+    const listed = (await server.call(`${keys}?${selector}`)).json.items
+    expect(listed.map(({ status }: Answer['json']) => status.values)).toEqual([during])
+    const watched = await server.call(`${keys}?watch=true&timeoutSeconds=1&${selector}`)
+    expect(JSON.parse(watched.text.split('\n')[0] ?? '').object.status).toMatchObject({
+      values: during,
+      lastRotation: made,
+    })
+    const accept = 'application/json;as=Table;v=v1;g=meta.k8s.io'
+    const table = (await server.call(`${keys}/${name}`, { headers: { accept } })).json
+    const column = table.columnDefinitions.findIndex(({ name }: { name: string }) => name === 'Rotated')
+    expect(table.rows[0].cells[column]).toMatch(/^\d+s$/)
+    const [current, retiring] = await values(name)
+    const overlap = Date.parse(retiring?.until ?? '') - Date.parse(current?.lastActivity ?? '')
+    expect(overlap).toBe(600_000)
+  })
+
+  test('keeps its generation until the new value is used, and then rises by one', async () => {
+    const { name, next } = await createRotated()
+    const generation = async () => (await server.call(`${keys}/${name}`)).json.metadata.generation
+    expect(await generation()).toBe(1)
+    await use(next)
+    await merge(name, { description: 'settled' })
+    expect(await generation()).toBe(3)
+  })
+})
+
+describe('201', () => {
+  test('has the new value, its hint and the phase once', async () => {
+    const { name, uid } = await createKey()
+    const { status, json, headers } = await rotate(name)
+    expect([status, headers.warning]).toEqual([201, undefined])
+    expect(json).toMatchObject({
+      apiVersion: 'management.platform/v1',
+      kind: 'OwnedAccessKeyRotation',
+      metadata: { name, uid },
+      status: { key: expect.stringMatching(/^mpk_\w{49}$/), phase: 'Pending', requestedAt: expect.any(String) },
+    })
+    expect(json.status.hint).toBe(json.status.key.slice(-6))
+    expect((await server.call(`${keys}/${name}`)).text).not.toContain(json.status.key)
+  })
+
+  test('for the pending value again changes nothing, so that a lost response can be repeated', async () => {
+    const { name } = await createKey()
+    const key = own(name)
+    const first = await rotate(name, { key })
+    const { resourceVersion } = (await server.call(`${keys}/${name}`)).json.metadata
+    const again = await rotate(name, { key, replace: true })
+    expect([again.status, again.json.status]).toEqual([201, first.json.status])
+    expect(first.json).toMatchObject({ spec: {}, status: { key, phase: 'Pending' } })
+    expect(first.json.status).not.toHaveProperty('hint')
+    expect((await server.call(`${keys}/${name}`)).json.metadata.resourceVersion).toBe(resourceVersion)
+    expect(await use(key)).toEqual(WORKS)
+  })
+
+  test('of a dry run has everything but the value, and changes nothing', async () => {
+    const { name, old } = await createKey()
+    const before = (await server.call(`${keys}/${name}`)).text
+    const dryRun = { query: '?dryRun=All' }
+    const { status, json } = await rotate(name, { key: own(name) }, dryRun)
+    expect([status, json.status]).toEqual([201, { phase: 'Pending', requestedAt: expect.any(String) }])
+    expect((await rotate(name, {}, { ...dryRun, metadata: { uid: 'other' } })).status).toBe(409)
+    expect((await server.call(`${keys}/${name}`)).text).toBe(before)
+    expect([await use(old), (await use(own(name)))[0]]).toEqual([WORKS, 401])
+  })
+
+  test('for replace ends the pending value', async () => {
+    const { name, old, next } = await createRotated()
+    const { status, json } = await rotate(name, { replace: true })
+    expect(status).toBe(201)
+    expect(await use(next)).toEqual([401, 'access key value was replaced'])
+    expect([await use(old), await use(json.status.key)]).toEqual([WORKS, WORKS])
+  })
+
+  test('for finish ends a pending value that was not used', async () => {
+    const { name, old, next } = await createRotated()
+    const { status, json } = await rotate(name, { finish: true })
+    expect([status, json.status]).toEqual([201, { phase: 'Finished', requestedAt: expect.any(String) }])
+    expect([await use(next), await use(old)]).toEqual([ROTATED, WORKS])
+    expect((await rotate(name, { finish: true })).status).toBe(201)
+    expect((await rotate(name)).status).toBe(201)
+  })
+
+  test('for finish ends an overlap', async () => {
+    const { name, old, next } = await createRotated({ overlapSeconds: 600 })
+    await use(next)
+    expect((await rotate(name, { finish: true }, { token: next })).status).toBe(201)
+    expect([await use(old), await use(next)]).toEqual([ROTATED, WORKS])
+  })
+
+  test('for a disabled key has a warning, and the new value works once the key is enabled', async () => {
+    const { name } = await createKey({ disabled: true })
+    const { status, headers, json } = await rotate(name)
+    expect([status, headers.warning]).toEqual([
+      201,
+      `299 - "access key \\"${name}\\" is disabled: no value works until it is enabled"`,
+    ])
+    expect(await use(json.status.key)).toEqual([401, 'access key is disabled'])
+    await merge(name, { disabled: false })
+    expect(await use(json.status.key)).toEqual(WORKS)
+  })
+
+  test('is recorded as the issue of an access key, without its value', async () => {
+    const { name, next, uid } = await createRotated()
+    const records = server.log.filter((line) => line.includes(`"name":"${name}"`)).map((line) => JSON.parse(line))
+    expect(records.at(-1)).toMatchObject({
+      verb: 'create',
+      resource: 'ownedaccesskeys',
+      subresource: 'rotate',
+      name,
+      uid,
+      credential: 'access key',
+      code: 201,
+    })
+    expect(server.log.join('')).not.toContain(next)
+  })
+})
+
+describe('403', () => {
+  test('for the key of an exchange, which expires with its ID token', async () => {
+    const federation = newFederation()
+    await openGates(server.parts, federation)
+    const { name, token } = await createExchangedKey(server.parts, federation)
+    const why = 'an access key that comes from an exchanged ID token can only be disabled or deleted'
+    for (const call of [{}, { token }])
+      expect(refusal(await rotate(name, {}, call))).toEqual([403, expect.stringContaining(why)])
+  })
+
+  test('for a key with a scope that the caller does not carry', async () => {
+    const { name } = await createKey()
+    const scope = { rules: [{ resources: [{ group: 'management.platform' }] }] }
+    const caller = await createKey({ scope })
+    expect(refusal(await rotate(name, {}, { token: caller.old }))).toEqual([
+      403,
+      expect.stringContaining('has a scope that this access key does not inherit'),
+    ])
+  })
+})
+
+describe('404', () => {
+  test('for a key that does not exist, and for one of somebody else', async () => {
+    const { old } = await createKey()
+    const { name } = await createKey({ user: 'bob' })
+    const [hidden, missing] = [await rotate(name, {}, { token: old }), await rotate('none', {}, { token: old })]
+    expect([hidden.status, missing.status]).toEqual([404, 404])
+    expect(hidden.text.replaceAll(name, 'none')).toBe(missing.text)
+  })
+})
+
+describe('409', () => {
+  test('while a value is pending', async () => {
+    const { name } = await createRotated()
+    expect(refusal(await rotate(name))).toEqual([
+      409,
+      expect.stringMatching(/a value is pending since \S+Z: use it, or set/),
+    ])
+  })
+
+  test('during an overlap, with the time when it ends', async () => {
+    const { name, next } = await createRotated({ overlapSeconds: 600 })
+    await use(next)
+    const [, retiring] = await values(name)
+    for (const call of [{}, { token: next }])
+      expect(refusal(await rotate(name, { replace: true }, call))).toEqual([
+        409,
+        expect.stringContaining(`the previous value works until ${retiring?.until}: `),
+      ])
+    await age(next, 'firstUsed', 601)
+    expect((await rotate(name, {}, { token: next })).status).toBe(201)
+  })
+
+  test('for the retiring value itself, which may not end the new one either', async () => {
+    const { name, old, next } = await createRotated({ overlapSeconds: 600 })
+    await use(next)
+    for (const spec of [{}, { replace: true }, { finish: true }])
+      expect(refusal(await rotate(name, spec, { token: old }))).toEqual([
+        409,
+        expect.stringContaining('only the new one may rotate the access key'),
+      ])
+    expect((await merge(name, { key: own(name) }, { token: old })).status).toBe(409)
+    expect(await use(next)).toEqual(WORKS)
+  })
+
+  test('for another uid, and for an earlier resourceVersion', async () => {
+    const { name, uid } = await createKey()
+    const { resourceVersion } = (await server.call(`${keys}/${name}`)).json.metadata
+    expect((await rotate(name, {}, { metadata: { uid: 'other' } })).status).toBe(409)
+    await merge(name, { description: 'changed' })
+    expect(refusal(await rotate(name, {}, { metadata: { uid, resourceVersion } }))).toEqual([
+      409,
+      expect.stringContaining('the object has been modified'),
+    ])
+    const now = (await server.call(`${keys}/${name}`)).json.metadata.resourceVersion
+    expect((await rotate(name, {}, { metadata: { uid, resourceVersion: now } })).status).toBe(201)
+  })
+
+  test('for a key that has expired, and for one that is being deleted', async () => {
+    const expired = await createKey({ ttl: 1 })
+    await expect.poll(async () => (await use(expired.old))[0]).toBe(401)
+    expect(refusal(await rotate(expired.name))).toEqual([409, expect.stringContaining('expired access keys')])
+    const held = await createKey({}, { finalizers: ['example.com/hold'] })
+    await server.call(`${keys}/${held.name}`, { method: 'DELETE' })
+    expect(refusal(await rotate(held.name))).toEqual([409, expect.stringContaining('is being deleted')])
+  })
+})
+
+describe('422', () => {
+  test.each<[string, object, string]>([
+    ['a negative overlap', { overlapSeconds: -1 }, 'spec.overlapSeconds'],
+    ['an overlap of more than 30 days', { overlapSeconds: 2_592_001 }, 'spec.overlapSeconds'],
+    ['a value that no key may have', { key: 'short' }, 'spec.key'],
+    ['a value with a wrong checksum', { key: `mpk_${'0'.repeat(49)}` }, 'spec.key'],
+    ['finish with an overlap', { finish: true, overlapSeconds: 5 }, 'spec.overlapSeconds'],
+    ['finish with a value', { finish: true, key: own('finish') }, 'spec.key'],
+    ['finish with replace', { finish: true, replace: true }, 'spec.replace'],
+  ])('for %s', async (_, spec, field) => {
+    const { name } = await createKey()
+    const { status, json, text } = await rotate(name, spec)
+    expect([status, json.details?.causes?.map(({ field }: { field: string }) => field)]).toEqual([422, [field]])
+    if ('key' in spec) expect(text).not.toContain(spec.key)
+  })
+
+  test('for a value that a key has or had', async () => {
+    const other = await createKey()
+    const { name, old, next } = await createRotated()
+    await rotate(name, { finish: true })
+    for (const key of [other.old, old, next]) {
+      const { status, text, json } = await rotate(name, { key })
+      expect([status, json.message]).toEqual([422, expect.stringContaining('Duplicate value: <redacted>')])
+      expect(text).not.toContain(key)
+    }
+  })
+
+  test('for the name of another key', async () => {
+    const { name } = await createKey()
+    expect((await rotate(name, {}, { metadata: { name: 'other' } })).status).toBe(422)
+  })
+})
+
+describe('two rotators', () => {
+  /** Runs curl like a job, without a client of this project. */
+  function curl(name: string, spec: object): Promise<{ code: number; body: Answer['json'] }> {
+    const args = ['-sS', '--cacert', join(folder, 'ca.crt'), '-H', `Authorization: Bearer ${server.adminKey}`]
+    const type = ['-H', 'Content-Type: application/json', '-w', '\n%{http_code}', '-d', JSON.stringify({ spec })]
+    const child = spawn('curl', [...args, ...type, `${server.base}${keys}/${name}/rotate`])
+    let text = ''
+    child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk
+    })
+    return new Promise((resolve) => {
+      child.once('close', () => {
+        const at = text.lastIndexOf('\n')
+        resolve({ code: Number(text.slice(at + 1)), body: JSON.parse(text.slice(0, at)) })
+      })
+    })
+  }
+
+  test.each(['in one order', 'in the other order'])('at once get one value, and the other a 409, %s', async (order) => {
+    for (let round = 0; round < 4; round++) {
+      const { name, old } = await createKey()
+      const specs = [{}, { key: own(name) }]
+      const answers = await Promise.all(
+        (order === 'in one order' ? specs : specs.toReversed()).map((one) => curl(name, one)),
+      )
+      expect(answers.map(({ code }) => code).toSorted()).toEqual([201, 409])
+      const { body } = answers.find(({ code }) => code === 201) ?? { body: {} }
+      expect([await use(old), await use(body.status.key)]).toEqual([WORKS, WORKS])
+    }
+  })
+
+  test('with the same value are one rotation', async () => {
+    const { name, old } = await createKey()
+    const answers = await Promise.all([1, 2, 3, 4, 5].map(() => curl(name, { key: own(name) })))
+    expect(answers.map(({ code }) => code)).toEqual([201, 201, 201, 201, 201])
+    expect((await values(name)).map(({ state }) => state)).toEqual(['Current', 'Pending'])
+    expect([await use(old), await use(own(name))]).toEqual([WORKS, WORKS])
+  })
+
+  test('that replace each other leave one pending value, and the old one works', async () => {
+    const { name, old } = await createKey()
+    const answers = await Promise.all([1, 2, 3, 4].map(() => curl(name, { replace: true })))
+    expect(answers.map(({ code }) => code)).toEqual([201, 201, 201, 201])
+    const { resourceVersion: _, ...alive } = Object.groupBy(
+      await Promise.all(answers.map(async ({ body }) => (await server.parts.authenticate(body.status.key)) as object)),
+      (result) => ('user' in result ? 'alive' : 'dead'),
+    ) as Record<string, unknown[]>
+    expect([alive.alive?.length, alive.dead?.length]).toEqual([1, 3])
+    expect(await use(old)).toEqual(WORKS)
+  })
+
+  test('race with the first use of the value that one of them replaces, and a value always works', async () => {
+    for (let round = 0; round < 8; round++) {
+      const { name, old, next } = await createRotated({ overlapSeconds: 0 })
+      const [used, replaced] = await Promise.all([use(next), rotate(name, { replace: true })])
+      // Either the use came first and ended the old value, or the new value was replaced before it was used.
+      if (used[0] === 201) expect([await use(old), await use(next)]).toEqual([ROTATED, WORKS])
+      else expect([replaced.status, await use(old)]).toEqual([201, WORKS])
+      if (replaced.status === 201) expect(await use(replaced.json.status.key)).toEqual(WORKS)
+    }
+  })
+})
+
+describe('an open watch', () => {
+  test('of the old value ends when its overlap is over, and one of the new value goes on', async () => {
+    const { name, old, next } = await createRotated({ overlapSeconds: 600 })
+    const selector = `fieldSelector=metadata.name%3D${name}`
+    const path = `${keys}?watch=true&timeoutSeconds=30&${selector}`
+    const watch = async (token: string) => {
+      const began = performance.now()
+      const { text } = await server.call(path, { token })
+      return { seconds: (performance.now() - began) / 1000, isLate: text.includes('after the overlap') }
+    }
+    await use(next)
+    const watches = [watch(old), watch(next)]
+    await age(next, 'firstUsed', 601)
+    const [ofOld] = await Promise.all([
+      watches[0],
+      (async () => {
+        await watches[0]
+        await merge(name, { description: 'after the overlap' })
+      })(),
+    ])
+    expect(ofOld).toMatchObject({ isLate: false, seconds: expect.toSatisfy((seconds: number) => seconds < 25) })
+    expect(await watches[1]).toMatchObject({ isLate: true })
+  }, 60_000)
+})

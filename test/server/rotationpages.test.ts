@@ -1,0 +1,276 @@
+/** Runs the rotation jobs of docs/rotation.md. `gh`, `vault` and the API of GitLab are stubs that check what they are sent. */
+import { spawn } from 'node:child_process'
+import { chmod, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { createServer, type Server } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { CreateSecretCommand, DescribeSecretCommand, GetSecretValueCommand } from '@aws-sdk/client-secrets-manager'
+import { load } from 'js-yaml'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { issueLoopback, makeAuthority, validFor } from '../../infra/local/host/certificates.ts'
+import { type Aws, credentials, region, startAws } from '../support/aws.ts'
+import { type Block, type Ran, yamlOf } from '../support/federationpages.ts'
+import { keys } from '../support/objects.ts'
+import { rotatingOn } from '../support/rotation.ts'
+import { startServer, type TestServer } from '../support/server.ts'
+
+const PAGE = 'docs/rotation.md'
+const root = join(import.meta.dirname, '../..')
+const text = await readFile(join(root, PAGE), 'utf8')
+
+/** Returns the first block of a language below a heading. */
+function blockOf(heading: string, language: string): string {
+  const [, section = ''] = text.split(`\n## ${heading}\n`)
+  const [, block = ''] = new RegExp(`^\`\`\`${language}\n([\\s\\S]*?)^\`\`\`$`, 'm').exec(section) ?? []
+  if (block === '') throw new Error(`no ${language} below ${heading}`)
+  return block
+}
+
+let server: TestServer
+let aws: Aws
+let folder: string
+let gitlab: Server
+/** What the stub of GitLab stored, and what it answers. */
+const variables: { KEYPLANE_KEY?: string } = {}
+beforeAll(async () => {
+  ;[server, aws] = await Promise.all([startServer({}, { streamSeconds: 3600, unthrottled: true }), startAws()])
+  folder = await mkdtemp(join(tmpdir(), 'keyplane-jobs-'))
+  const authority = await makeAuthority('platform', validFor(1, Date.now()))
+  const { certificate: cert, key } = await issueLoopback(authority, Date.now())
+  await writeFile(join(folder, 'ca.crt'), `${authority.certificate}\n${server.certificateAuthority}`)
+  await writeFile(join(folder, 'rotate.sh'), blockOf('The script', 'bash'))
+  await writeFile(join(folder, 'index.mjs'), blockOf('AWS Secrets Manager', 'js'))
+  await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
+  gitlab = createServer({ cert, key }, async (request, response) => {
+    const body = new URLSearchParams(Buffer.concat(await Array.fromAsync(request)).toString())
+    const asked = `${request.method} ${request.url} ${request.headers['private-token']}`
+    if (asked !== 'PUT /api/v4/projects/20/variables/KEYPLANE_KEY settings-token')
+      return void response.writeHead(404).end()
+    variables.KEYPLANE_KEY = body.get('value') ?? ''
+    response.writeHead(200).end('{}')
+  }).listen(0, '127.0.0.1')
+  await new Promise((resolve) => gitlab.once('listening', resolve))
+}, 120_000)
+afterAll(async () => {
+  gitlab?.close()
+  await Promise.all([server?.stop(), aws?.stop()])
+  await rm(folder, { recursive: true, force: true })
+})
+
+const { rotate, use, values } = rotatingOn(() => server)
+const WORKS = [201, undefined]
+
+const here = (script: string) => script.replaceAll('https://keys.example.com/prod/kubernetes/management', server.base)
+
+function runProgram(command: string, args: readonly string[], environment: Record<string, string>): Promise<Ran> {
+  const env = {
+    HOME: folder,
+    PATH: `${folder}:${process.env.PATH}`,
+    CURL_CA_BUNDLE: join(folder, 'ca.crt'),
+    NODE_EXTRA_CA_CERTS: join(folder, 'ca.crt'),
+    ...environment,
+  }
+  const child = spawn(command, args, { cwd: folder, env })
+  const ran: Ran = { code: null, stdout: '', stderr: '' }
+  for (const stream of ['stdout', 'stderr'] as const)
+    child[stream].setEncoding('utf8').on('data', (chunk: string) => {
+      ran[stream] += chunk
+    })
+  return new Promise((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', (code) => resolve({ ...ran, code }))
+  })
+}
+
+const run = (script: string, environment: Record<string, string>) =>
+  runProgram('bash', ['-e', '-o', 'pipefail', '-c', script], environment)
+
+/** Installs a program that the platform has, and this project does not. */
+async function install(name: string, script: string): Promise<void> {
+  await writeFile(join(folder, name), `#!/bin/sh\n${script}\n`)
+  await chmod(join(folder, name), 0o755)
+}
+
+let count = 0
+/** Creates the key of the page under another name, and returns it with its value. */
+async function createKey(more: object = {}): Promise<{ name: string; old: string }> {
+  const key = load(blockOf('A job that rotates its own key', 'yaml')) as Block
+  const name = `${key.metadata.name}-${++count}`
+  const made = await server.make(keys, { ...key, metadata: { name }, spec: { ...key.spec, user: 'alice', ...more } })
+  return { name, old: made.spec.key }
+}
+
+const states = async (name: string) => (await values(name)).map(({ state }) => state)
+
+test('the first example rotates a key', async () => {
+  const { name, old } = await createKey()
+  const { code, stdout, stderr } = await run(blockOf('How it works', 'sh').replace('/ci/', `/${name}/`), {
+    BASE: server.base,
+    KEY: server.adminKey,
+  })
+  expect([code, stderr]).toEqual([0, ''])
+  expect(await use(JSON.parse(stdout).status.key)).toEqual(WORKS)
+  expect(await use(old)).toEqual(WORKS)
+})
+
+describe('GitHub Actions secrets', async () => {
+  const [workflow] = await yamlOf(PAGE, 'GitHub Actions secrets')
+  const [, step] = workflow.jobs.rotate.steps
+  const environment = (name: string, KEY: string) => ({
+    KEYPLANE: here(step.env.KEYPLANE),
+    NAME: name,
+    KEY,
+    GH_TOKEN: 'token',
+    GITHUB_REPOSITORY: 'octo-org/shop',
+  })
+  const gh = (then: string) =>
+    install('gh', `[ "$*" = "secret set KEYPLANE_KEY --repo octo-org/shop" ] && [ "$GH_TOKEN" = token ] && ${then}`)
+
+  test('get the new value while the old one works', async () => {
+    const { name, old } = await createKey()
+    await gh('cat > secret')
+    const ran = await run(step.run, environment(name, old))
+    expect(ran).toEqual({ code: 0, stdout: '', stderr: '' })
+    const stored = await readFile(join(folder, 'secret'), 'utf8')
+    expect(stored).toMatch(/^mpk_\w{49}$/)
+    expect(await states(name)).toEqual(['Current', 'Pending'])
+    expect([await use(old), await use(stored), await use(old)]).toEqual([WORKS, WORKS, WORKS])
+    expect(await states(name)).toEqual(['Current', 'Retiring'])
+    const { code, stderr } = await run(step.run, environment(name, stored))
+    expect([code, stderr]).toEqual([1, expect.stringContaining('the previous value works until')])
+  }, 60_000)
+
+  test('keep the old value when the job dies before it has stored the new one, and the next run replaces that', async () => {
+    const { name, old } = await createKey({ scope: undefined, ttl: undefined })
+    await gh('exit 1')
+    expect((await run(step.run, environment(name, old))).code).not.toBe(0)
+    expect([await use(old), await states(name)]).toEqual([WORKS, ['Current', 'Pending']])
+    await gh('cat > secret')
+    expect((await run(step.run, environment(name, old))).code).toBe(0)
+    expect(await use(await readFile(join(folder, 'secret'), 'utf8'))).toEqual(WORKS)
+  }, 60_000)
+
+  test('keep the pending value of another run for an hour, with the role selfRotate', async () => {
+    const { name, old } = await createKey()
+    expect((await rotate(name, {}, { token: old })).status).toBe(201)
+    await gh('cat > secret')
+    const { code, stderr } = await run(step.run, environment(name, old))
+    expect([code, stderr]).toEqual([1, expect.stringContaining('with role selfRotate it may be replaced from')])
+    expect(await use(old)).toEqual(WORKS)
+  }, 60_000)
+})
+
+describe('GitLab variables', async () => {
+  const [pipeline] = await yamlOf(PAGE, 'GitLab variables')
+  const { script, variables: own } = pipeline.rotate
+
+  test('get the new value while the old one works', async () => {
+    const { name, old } = await createKey()
+    const ran = await run(script.join('\n'), {
+      KEYPLANE: here(own.KEYPLANE),
+      NAME: name,
+      KEYPLANE_KEY: old,
+      SETTINGS_TOKEN: 'settings-token',
+      CI_API_V4_URL: `https://127.0.0.1:${(gitlab.address() as AddressInfo).port}/api/v4`,
+      CI_PROJECT_ID: '20',
+    })
+    expect(ran).toEqual({ code: 0, stdout: '', stderr: '' })
+    expect([await use(variables.KEYPLANE_KEY ?? ''), await use(old)]).toEqual([WORKS, WORKS])
+  }, 60_000)
+})
+
+describe('HashiCorp Vault', () => {
+  test('gets the new value while the old one works', async () => {
+    const { name, old } = await createKey()
+    await writeFile(join(folder, 'stored'), old)
+    await install(
+      'vault',
+      `case "$*" in
+  'kv get -mount=secret -field=key ci/keyplane') cat stored ;;
+  'kv put -mount=secret ci/keyplane key=-') cat > stored ;;
+  *) exit 1 ;;
+esac`,
+    )
+    const ran = await run(blockOf('HashiCorp Vault', 'sh'), { KEYPLANE: server.base, NAME: name })
+    expect(ran).toEqual({ code: 0, stdout: '', stderr: '' })
+    const stored = await readFile(join(folder, 'stored'), 'utf8')
+    expect(stored).not.toBe(old)
+    expect([await use(stored), await use(old)]).toEqual([WORKS, WORKS])
+  }, 60_000)
+})
+
+describe('AWS Secrets Manager', () => {
+  const STEPS = ['createSecret', 'setSecret', 'testSecret', 'finishSecret']
+  const read = async (SecretId: string, VersionStage: string) =>
+    (await aws.secrets.send(new GetSecretValueCommand({ SecretId, VersionStage }))).SecretString ?? ''
+
+  /** Runs the function for each of the steps, like Secrets Manager, in a process that then dies. */
+  const runSteps = (SecretId: string, steps: readonly string[]) =>
+    runProgram(
+      process.execPath,
+      [
+        '--input-type=module',
+        '-e',
+        `import { handler } from './index.mjs'
+        for (const event of JSON.parse(process.argv[1])) await handler(event)`,
+        JSON.stringify(steps.map((Step) => ({ Step, SecretId, ClientRequestToken: 'f'.repeat(32) }))),
+      ],
+      {
+        KEYPLANE: server.base,
+        AWS_REGION: region,
+        AWS_ACCESS_KEY_ID: credentials.accessKeyId,
+        AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+        AWS_ENDPOINT_URL_SECRETS_MANAGER: aws.endpoints.secretsManager,
+      },
+    )
+
+  async function createSecret(): Promise<{ name: string; old: string }> {
+    const key = await createKey()
+    const value = { SecretString: key.old, ClientRequestToken: 'e'.repeat(32) }
+    await aws.secrets.send(new CreateSecretCommand({ Name: key.name, ...value }))
+    return key
+  }
+
+  async function expectRotated(name: string, old: string): Promise<void> {
+    const current = await read(name, 'AWSCURRENT')
+    expect([current === old, await read(name, 'AWSPREVIOUS')]).toEqual([false, old])
+    expect(current).toMatch(/^mpk_\w{49}$/)
+    expect([await use(current), await use(old)]).toEqual([WORKS, WORKS])
+    expect(await states(name)).toEqual(['Current', 'Retiring'])
+    const described = await aws.secrets.send(new DescribeSecretCommand({ SecretId: name }))
+    expect(described.VersionIdsToStages).toEqual({
+      ['e'.repeat(32)]: ['AWSPREVIOUS'],
+      ['f'.repeat(32)]: ['AWSPENDING', 'AWSCURRENT'],
+    })
+  }
+
+  test.each(STEPS.map((step, index) => [step, STEPS.slice(0, index + 1)]))(
+    'rotates a secret although the function dies after %s and begins again',
+    async (_, before) => {
+      const { name, old } = await createSecret()
+      expect(await runSteps(name, before)).toEqual({ code: 0, stdout: '', stderr: '' })
+      expect(await use(old)).toEqual(WORKS)
+      expect(await runSteps(name, STEPS)).toEqual({ code: 0, stdout: '', stderr: '' })
+      await expectRotated(name, old)
+    },
+    60_000,
+  )
+
+  test('rotates a secret although the response to the rotation was lost', async () => {
+    const { name, old } = await createSecret()
+    expect((await runSteps(name, ['createSecret'])).code).toBe(0)
+    const key = await read(name, 'AWSPENDING')
+    expect((await rotate(name, { key, overlapSeconds: 86_400, replace: true }, { token: old })).status).toBe(201)
+    expect(await runSteps(name, STEPS)).toEqual({ code: 0, stdout: '', stderr: '' })
+    await expectRotated(name, old)
+  }, 60_000)
+
+  test('leaves the secret alone when the key cannot be rotated', async () => {
+    const { name, old } = await createSecret()
+    await rotate(name, {}, { token: old })
+    const { code, stderr } = await runSteps(name, STEPS)
+    expect([code, stderr]).toEqual([1, expect.stringContaining('it may be replaced from')])
+    expect([await read(name, 'AWSCURRENT'), await use(old)]).toEqual([old, WORKS])
+  }, 60_000)
+})
