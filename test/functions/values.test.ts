@@ -242,7 +242,46 @@ describe('a rotation', () => {
   })
 })
 
+describe('signals', () => {
+  const signalsOf = async (name: string) => {
+    const days = new Set([Date.now() / 1000, seconds()].map(signalPartition))
+    const pages = await Promise.all([...days].map((day) => server.storage.queryCompanions(day)))
+    const all = pages.flatMap(({ items }) => items.map(({ attributes }) => readSignal(attributes)))
+    return all.filter((one) => one.name === name)
+  }
+
+  test('tell of the first use of a key, and of each value that a rotation made', async () => {
+    const key = await createKey()
+    await use(key.token)
+    const token = await rotate(key)
+    ahead += 100
+    await use(key.token)
+    expect((await signalsOf(key.name)).map(({ kind }) => kind)).toEqual(['first-used'])
+    await use(token)
+    ahead += 100
+    await use(token)
+    expect(await signalsOf(key.name)).toMatchObject([{ kind: 'first-used' }, { kind: 'rotated', value: 2 }])
+  })
+
+  test('tell nothing of the first use of a retiring value', async () => {
+    const key = await createKey()
+    await use(await rotate(key))
+    await use(key.token)
+    expect((await signalsOf(key.name)).map(({ kind }) => kind)).toEqual(['rotated'])
+  })
+})
+
 describe('settling', () => {
+  test('keeps a use that was allowed before from putting a retiring value into the index of keys', async () => {
+    const key = await createKey({ ttl: 1_000_000 })
+    const old = await alive(key.token)
+    await use(await rotate(key, 60))
+    await change(key.name, labelled)
+    const settled = await itemOf(key.token)
+    await old.touch()
+    expect(await itemOf(key.token)).toEqual(settled)
+  })
+
   test('by any write keeps what both values may do, and the generation that requests see', async () => {
     const key = await createKey({ ttl: 1_000_000 })
     const token = await rotate(key)
