@@ -467,12 +467,14 @@ describe('the endpoint', () => {
 
 test('reported values are in no log, event, item or answer', async () => {
   const values: string[] = []
+  const uids: string[] = []
   const heard: string[] = []
   const hear = async (answer: Promise<Answer>) => heard.push(JSON.stringify(await answer))
   for (const supplied of [undefined, `brought-along-${randomBytes(16).toString('hex')}`]) {
     const made = await makeKey(supplied === undefined ? {} : { key: supplied })
     const { value } = made
     values.push(value)
+    uids.push(made.uid)
     const url = `https://${value}@git.example.com/${value}?${value}#${encodeURIComponent(value)}`
     await hear(report({ credentials: [value], url }))
     await hear(report({ credentials: [value, value], [value]: value, url }))
@@ -483,10 +485,18 @@ test('reported values are in no log, event, item or answer', async () => {
     await hear(report({ credentials: [value] }, '/leaks', { 'user-agent': value }))
     await hear(server.call(`/leaks/${value}`, { method: 'POST', token: value, body: {} }))
   }
+  const leaksOf = (uid: string) =>
+    server.aws.published
+      .map((text) => JSON.parse(text))
+      .filter(({ type, data }) => type === 'platform.management.accesskey.leaked.v1' && data.uid === uid)
+  for (const uid of uids) {
+    await expect.poll(() => leaksOf(uid), { timeout: 20_000 }).toHaveLength(1)
+    expect(leaksOf(uid)[0].data.url).toBe('https://git.example.com')
+  }
   const items: unknown[] = []
   const table = { TableName: server.dynamodb.table }
   for await (const { Items = [] } of paginateScan({ client: server.dynamodb.client }, table)) items.push(...Items)
-  const everything = [...heard, server.log.join(''), JSON.stringify(items)].join('\n')
+  const everything = [...heard, ...server.aws.published, server.log.join(''), JSON.stringify(items)].join('\n')
   for (const value of values) {
     expect(everything).not.toContain(value)
     expect(everything).not.toContain(Buffer.from(value).toString('base64').slice(0, 24))
