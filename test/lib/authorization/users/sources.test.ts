@@ -5,7 +5,7 @@ import type { Key, KeySpec } from '../../../../lib/authorization/users/identity.
 import type { KeyChange } from '../../../../lib/authorization/users/outliving.ts'
 import { forbiddenChange, forbiddenCreation } from '../../../../lib/authorization/users/privilege.ts'
 import { isWithinCIDRs } from '../../../../lib/authorization/users/sourcecidrs.ts'
-import { unlimitedReason } from '../../../../lib/authorization/users/sources.ts'
+import { unlimitedCredential, unlimitedReason } from '../../../../lib/authorization/users/sources.ts'
 import type { UserInfo } from '../../../../lib/authorization/users/user.ts'
 import { aKey, alice, as, master } from '../users.ts'
 
@@ -76,6 +76,13 @@ describe.each(callers)('a limited key of %s', (_, caller) => {
     expect(changing(caller, own, { sourceCIDRs: ['10.1.2.3'] })).toBeUndefined()
     expect(changing(caller, own, {})).toBe(refusal)
     expect(changing(caller, own, { sourceCIDRs: ['0.0.0.0/0'] })).toBe(refusal)
+  })
+
+  test('makes credentials for clusters with a warning', () => {
+    expect(unlimitedCredential(caller, 'client certificate')).toEqual([
+      'the client certificate is not limited to spec.sourceCIDRs',
+    ])
+    expect(unlimitedCredential(alice, 'client certificate')).toEqual([])
   })
 
   test('neither makes nor changes objects that make keys', () => {
