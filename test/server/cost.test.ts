@@ -158,6 +158,15 @@ test('the monthly prices of warm functions, large streams and a VPC follow from 
   expect(page).toContain(`$${(translator * hours).toFixed(2)} for each NAT gateway`)
 })
 
+const use = (token: string) => server.call(`${management}/selves`, { method: 'POST', body: {}, token })
+
+/** Creates a key of 1 KB with an open rotation, and returns both of its values. */
+async function makeRotated(name: string): Promise<{ old: string; next: string }> {
+  const { spec } = await server.make(keys, kilobyte(name))
+  const { json } = await server.call(`${keys}/${name}/rotate`, { method: 'POST', body: {} })
+  return { old: spec.key, next: json.status.key }
+}
+
 /** The bytes logged per request: its access log line, three Lambda lines per function, and 26 bytes per line. */
 const linesOfPlatform = 430 + 2 * 280 + 9 * 26
 
@@ -176,6 +185,14 @@ test('a request consumes the units that the page states', async () => {
   const { token: job } = await createExchangedKey(server.parts, federation)
   const issued = await startFederation(server)
   const client = await issued.trust('shop-deploy')
+  const open = await makeRotated('open')
+  await use(open.old)
+  const unused: string[] = []
+  for (let sample = 0; sample < samples; sample++) {
+    await server.make(keys, kilobyte(`rotated-${sample}`))
+    unused.push((await makeRotated(`unused-${sample}`)).next)
+    await use((await makeRotated(`used-${sample}`)).next)
+  }
   await settle()
   const measured: Record<string, Taken> = {
     authorization: await least(() => [`${management}/selves`, { method: 'POST', body: {} }]),
@@ -189,6 +206,17 @@ test('a request consumes the units that the page states', async () => {
     'create of a key': await least((sample) => [keys, { method: 'POST', body: kilobyte(`made-${sample}`) }]),
     'patch of a key': await least((sample) => [`${keys}/made-${sample}`, patch]),
     'delete of a key': await least((sample) => [`${keys}/made-${sample}`, { method: 'DELETE' }]),
+    'rotation of a key': await least((sample) => [`${keys}/rotated-${sample}/rotate`, { method: 'POST', body: {} }]),
+    'authorization with the old value while a rotation is open': await least(() => [
+      `${management}/selves`,
+      { method: 'POST', body: {}, token: open.old },
+    ]),
+    'authorization, the first with a new value': await least((sample) => [
+      `${management}/selves`,
+      { method: 'POST', body: {}, token: unused[sample] ?? '' },
+    ]),
+    'get of a key while a rotation is open': await least(() => [`${keys}/open`]),
+    'patch of a key that settles its rotation': await least((sample) => [`${keys}/used-${sample}`, patch]),
     token: await least(() => [`${management}/directclusterendpointtokens`, { method: 'POST', body: { spec: {} } }]),
     'kube config': await least(() => [`${cluster}/kubeconfig`, { method: 'POST', body: kubeConfig }]),
     'exchange of an ID token': await least(() => [
