@@ -1,0 +1,73 @@
+/** Runs the function of docs/events.md that disables a key whose old value is used, with the key that the page makes for it. */
+import { execFile } from 'node:child_process'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { CreateSecretCommand } from '@aws-sdk/client-secrets-manager'
+import { load } from 'js-yaml'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { accessKey, keys } from '../support/objects.ts'
+import { startServer, type TestServer } from '../support/server.ts'
+
+const root = join(import.meta.dirname, '../..')
+const SECRET = 'keyplane/local/disable-on-reuse'
+
+let server: TestServer
+let folder: string
+
+beforeAll(async () => {
+  const page = await readFile(join(root, 'docs/events.md'), 'utf8')
+  const [manifest = ''] = /^apiVersion: management[\s\S]*?(?=^EOF$)/m.exec(page) ?? []
+  const template = /^```yaml\n(Parameters:[\s\S]*?)^```$/m.exec(page)?.[1] ?? ''
+  const { Resources } = load(template.replace(/!(Sub|Ref|GetAtt) /g, '')) as {
+    Resources: { Function: { Properties: { Code: { ZipFile: string } } } }
+  }
+  folder = await mkdtemp(join(tmpdir(), 'keyplane-reuse-'))
+  await writeFile(join(folder, 'index.js'), Resources.Function.Properties.Code.ZipFile)
+  server = await startServer({}, { streamSeconds: 3600 })
+  await writeFile(join(folder, 'ca.crt'), server.certificateAuthority)
+  const { json } = await server.call(keys, {
+    method: 'POST',
+    body: manifest,
+    headers: { 'content-type': 'application/yaml' },
+  })
+  await server.aws.secrets.send(new CreateSecretCommand({ Name: SECRET, SecretString: json.spec.key }))
+}, 120_000)
+afterAll(async () => {
+  await server?.stop()
+  await rm(folder, { recursive: true, force: true })
+})
+
+/** Invokes the function in a process of its own with the event of a key. */
+async function invoke(data: { name: string; uid: string }): Promise<void> {
+  const call = `require('./index.js').handler(${JSON.stringify({ detail: { data } })})`
+  await promisify(execFile)(process.execPath, ['-e', call], {
+    cwd: folder,
+    env: {
+      ...process.env,
+      URL: server.base,
+      SECRET,
+      NODE_PATH: join(root, 'node_modules'),
+      NODE_EXTRA_CA_CERTS: join(folder, 'ca.crt'),
+    },
+  })
+}
+
+const isDisabled = async (name: string): Promise<boolean> =>
+  (await server.call(`${keys}/${name}`)).json.spec.disabled === true
+
+test('the key whose old value was used is disabled, and no other one', async () => {
+  const { metadata } = await server.make(keys, accessKey('rotated', { user: 'alice' }))
+  await invoke({ name: 'rotated', uid: '00000000-0000-4000-8000-000000000000' })
+  expect(await isDisabled('rotated')).toBe(false)
+  await invoke({ name: 'rotated', uid: metadata.uid })
+  expect(await isDisabled('rotated')).toBe(true)
+  await invoke({ name: 'gone', uid: metadata.uid })
+})
+
+test('the function fails if it may not disable the key, so that the event is delivered again', async () => {
+  const { metadata } = await server.make(keys, accessKey('other', { user: 'alice' }))
+  await server.call(`${keys}/disable-on-reuse`, { method: 'DELETE' })
+  await expect(invoke({ name: 'other', uid: metadata.uid })).rejects.toThrow('status 401')
+})
