@@ -57,6 +57,24 @@ test('the response has it before the other warnings', async () => {
   expect(headers.warning).toMatch(/^299 - "access key .*, 299 - "metadata\.finalizers: /)
 })
 
+test('the response to the previous value of a rotated key says until when it works', async () => {
+  const name = 'rotating'
+  const old = await keyMade(0, name)
+  const { json } = await server.call(`${keys}/${name}/rotate`, {
+    method: 'POST',
+    body: { spec: { overlapSeconds: 600 } },
+  })
+  const warningFor = async (token: string) => (await server.call(keys, { token })).headers.warning
+  expect([await warningFor(old), await warningFor(json.status.key)]).toEqual([undefined, undefined])
+  const { until } = (await server.call(`${keys}/${name}`)).json.status.values.find(
+    ({ state }: { state: string }) => state === 'Retiring',
+  )
+  expect(await warningFor(old)).toBe(
+    `299 - "this value of access key \\"${name}\\" was rotated and works until ${until}"`,
+  )
+  expect(await warningFor(json.status.key)).toBeUndefined()
+})
+
 test.each([
   ['early in its life', 20 * DAY, {}],
   ['whose expiry moves with every use', 29 * DAY, { ttl: 30 * DAY, ttlAfterLastActivity: true }],

@@ -256,6 +256,36 @@ describe('with a key that is limited to addresses', () => {
     }
   })
 
+  test('a key is rotated only within its addresses, and the new value has the same', async () => {
+    const rotation = { apiVersion, kind: 'OwnedAccessKeyRotation', spec: {} }
+    for (const token of [limited, boss]) {
+      for (const spec of [{}, { key: 'a-value-that-the-thief-knows-0123456789' }]) {
+        const { status, json } = await send('POST', `${keys}/free/rotate`, { ...rotation, spec }, token)
+        expect([status, json.message]).toEqual([
+          403,
+          expect.stringContaining('may not change an access key that can be used from other addresses'),
+        ])
+      }
+    }
+    await make('rotated', { ttl: 3600, sourceCIDRs: ['127.0.0.2'] })
+    const { status, json } = await send('POST', `${keys}/rotated/rotate`, rotation)
+    expect(status).toBe(201)
+    const use = async (address: string) => (await callFrom(address, keys, { token: json.status.key })).status
+    expect([await use('127.0.0.1'), await use('127.0.0.2')]).toEqual([403, 200])
+  })
+
+  test('a refused use of a new value does not end the old one', async () => {
+    const old = await make('overlap', { ttl: 3600, sourceCIDRs: ['127.0.0.2'] })
+    const rotation = { apiVersion, kind: 'OwnedAccessKeyRotation', spec: { overlapSeconds: 0 } }
+    const { json } = await server.call(`${keys}/overlap/rotate`, { method: 'POST', body: rotation })
+    const use = async (address: string, token: string) => (await callFrom(address, keys, { token })).status
+    expect(await use('127.0.0.1', json.status.key)).toBe(403)
+    expect((await read('overlap')).status.values).toMatchObject([{ state: 'Current' }, { state: 'Pending' }])
+    expect(await use('127.0.0.2', old)).toBe(200)
+    expect(await use('127.0.0.2', json.status.key)).toBe(200)
+    expect(await use('127.0.0.2', old)).toBe(401)
+  })
+
   test('it cannot widen itself', async () => {
     const own = await read('limited')
     for (const sourceCIDRs of [undefined, [], ['0.0.0.0/0']]) {
