@@ -4,7 +4,7 @@
 
 import { isWithinCIDRs } from '../authorization/users/sourcecidrs.ts'
 import type { PresentedCredential, UserInfo } from '../authorization/users/user.ts'
-import { keyChanged, serviceUnavailable } from '../meta/errors/status.ts'
+import { serviceUnavailable } from '../meta/errors/status.ts'
 import type { JsonObject, JsonValue } from '../meta/types.ts'
 import type { CompanionItem, TouchOutcome } from '../storage/interface.ts'
 import { isWellFormed } from './accesskey.ts'
@@ -205,9 +205,9 @@ async function confirm(
     if ('dead' in judged) return { dead: judged.dead, key: judged.key }
     const { credential } = judged
     if (judged.state !== 'Pending') return undefined
-    const { name, uid, user, generation } = credential
-    if (generation !== first.credential.generation) return { dead: keyChanged().message, key: { name, uid, user } }
-    if (attempt === MAX_ATTEMPTS) break
+    const { name, uid, generation } = credential
+    // The key may do something else now, and the request is authorized again when it is repeated. The value is good.
+    if (generation !== first.credential.generation || attempt === MAX_ATTEMPTS) break
     const at = secondsOf(deps)
     const use: Use = {
       hash,

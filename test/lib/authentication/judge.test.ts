@@ -213,11 +213,6 @@ describe('a pending value', () => {
   test.each<[string, JsonObject | undefined, object]>([
     ['ended', ended('finished'), { dead: 'access key value was rotated', key }],
     ['was disabled', live({ disabled: true }, { ...pending, generation: 3 }), { dead: 'access key is disabled', key }],
-    [
-      'was narrowed',
-      live({}, { ...pending, generation: 3 }),
-      { dead: expect.stringContaining('has been changed'), key },
-    ],
     ['was deleted', undefined, { unknown: true }],
   ])('gives no access when it %s before the confirmation', async (_, after, refusal) => {
     const { deps } = world({
@@ -228,6 +223,17 @@ describe('a pending value', () => {
       },
     })
     expect(await (await alive(deps, NEW)).confirm()).toEqual(refusal)
+  })
+
+  test('is a 503 if the key is changed before the confirmation, so that the request is authorized again', async () => {
+    const { deps } = world({
+      items: items(),
+      touch: (_, all) => {
+        all[NEW] = live({}, { ...pending, generation: 3 })
+        return 'refused'
+      },
+    })
+    await expect((await alive(deps, NEW)).confirm()).rejects.toMatchObject({ status: { code: 503 } })
   })
 
   test('is a 503 if its use cannot be recorded', async () => {
