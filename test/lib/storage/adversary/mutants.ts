@@ -1,6 +1,6 @@
 /** Lists the rules of the protocol, each with the edit that removes it. The schedules must detect every edit. */
+import type { Edit } from '../../../support/editedmodules.ts'
 import { counting, expiring, lagging, making, type Profile, recreating } from './schedule.ts'
-import type { Edit } from './subject.ts'
 
 export interface Mutant {
   without: string
