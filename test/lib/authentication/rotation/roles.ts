@@ -1,6 +1,6 @@
 /** Plays everybody who has to do with a key: jobs that rotate it, consumers, its owner, and whoever finds or steals a value. */
 import type { Scene } from './schedule.ts'
-import { type Allowed, type Answer, replaceSeconds, type Step } from './system.ts'
+import { type Allowed, type Answer, replaceSeconds, requestSeconds, type Step } from './system.ts'
 
 type Role = (scene: Scene) => Step<void>
 
@@ -64,13 +64,14 @@ function* consumer(scene: Scene): Step<void> {
   for (let turn = 0; turn < 12; turn++) {
     if (chance(0.6)) value = scene.store
     yield* rest(scene, 3)
-    const by = yield* scene.use(value, { dryRun: chance(0.1) })
+    const dryRun = chance(0.1)
+    const by = yield* scene.use(value, { dryRun })
     if (!isAllowed(by)) {
       value = scene.store
       continue
     }
     yield* wait(scene, 2)
-    if (chance(0.3)) yield* system.writeOther(by)
+    if (!dryRun && chance(0.3)) yield* system.writeOther(by)
   }
 }
 
@@ -81,9 +82,10 @@ function* owner(scene: Scene): Step<void> {
     yield* rest(scene, 10)
     const kind = scene.random()
     if (kind < 0.25) {
-      const value = chance(0.7) ? scene.newValue() : pick(scene.known())
+      const isNew = chance(0.7)
+      const value = isNew ? scene.newValue() : pick(scene.known())
       const answer = yield* system.put(undefined, value)
-      if ('done' in answer && chance(0.8)) scene.setStore(value)
+      if ('done' in answer && isNew && chance(0.8)) scene.setStore(value)
     } else if (kind < 0.65) {
       const began = scene.now()
       const known = chance(0.2) ? pick(scene.known()) : undefined
@@ -102,10 +104,11 @@ function* owner(scene: Scene): Step<void> {
 }
 
 /** Disables and enables the key. */
-function* disabler({ system, ...scene }: Scene): Step<void> {
-  yield* rest(scene as Scene, 15)
+function* disabler(scene: Scene): Step<void> {
+  const { system } = scene
+  yield* rest(scene, 15)
   yield* system.setDisabled(undefined, true)
-  yield* rest(scene as Scene, 15)
+  yield* rest(scene, 15)
   if (scene.chance(0.8)) yield* system.setDisabled(undefined, false)
 }
 
@@ -125,8 +128,9 @@ function* thief(scene: Scene): Step<void> {
   const value = chance(0.4) ? scene.store : pick(scene.everStored())
   for (let turn = 0; turn < 6; turn++) {
     yield* rest(scene, 6)
-    const by = yield* scene.use(value, { dryRun: !chance(0.3) })
-    if (!isAllowed(by)) continue
+    const dryRun = !chance(0.6)
+    const by = yield* scene.use(value, { dryRun })
+    if (!isAllowed(by) || dryRun) continue
     yield* wait(scene, 5)
     const kind = scene.random()
     if (kind < 0.35) yield* system.writeOther(by)
@@ -144,11 +148,10 @@ function* watcher(scene: Scene): Step<void> {
   for (;;) {
     yield* rest(scene, 6)
     const works = scene.truth.works(by.value)
-    const { now } = scene
-    const before = now()
+    const before = scene.now()
     const goesOn = yield* scene.system.recheck(by)
     const isDead = !works && !scene.truth.works(by.value)
-    if (goesOn && isDead && now() >= before) scene.wrong(`a watch with ${by.value} goes on`)
+    if (goesOn && isDead && scene.now() - before <= requestSeconds) scene.wrong(`a watch with ${by.value} goes on`)
     if (!goesOn) return
   }
 }
@@ -177,9 +180,10 @@ function* minter(scene: Scene): Step<void> {
 }
 
 /** Removes tombstones whose time is over. */
-function* collector({ system, truth, ...scene }: Scene): Step<void> {
+function* collector(scene: Scene): Step<void> {
+  const { system, truth } = scene
   for (let turn = 0; turn < 6; turn++) {
-    yield* rest(scene as Scene, 12)
+    yield* rest(scene, 12)
     truth.forget(system.dropTombstones?.() ?? [])
   }
 }

@@ -108,7 +108,15 @@ function live(one: Derivation, after: Row, value: string, item: Item | undefined
   }
   if (value === retiring?.value) {
     const index = { partition: 'rotation' as const, at: retiring.until }
-    return { ...kept, generation: generation - 1, value: retiring.number, until: retiring.until, index }
+    const { brief } = item ?? {}
+    return {
+      ...kept,
+      generation: generation - 1,
+      value: retiring.number,
+      until: retiring.until,
+      ...(brief && { brief }),
+      index,
+    }
   }
   const at = expires(activity)
   const { overlap = 0 } = pending ?? {}

@@ -61,6 +61,7 @@ export function createTruth(life: Life, first: string, clock: { now(): number; s
 
   const end = (value: string | undefined, purpose: boolean, knownSince?: number) => {
     if (value === undefined) return
+    forgotten.delete(value)
     ended.set(value, { ...(knownSince !== undefined && { knownSince }) })
     if (purpose) onPurpose.add(value)
   }
