@@ -126,11 +126,19 @@ describe('what a scanner finds', () => {
     return (await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', commands], { env, cwd: folder })).stdout
   }
 
-  test('is ended by the command for one key', async () => {
+  test('is ended by the command for one key, which gets another value by the commands after it', async () => {
     const key = await makeKey()
     await writeFile(join(folder, 'leaked-key'), `${key}\n`)
     expect(await shell(commandsOf('When a key leaks', 0))).toBe('202\n')
     expect(await statusOf(key)).toBe(401)
+    const rotation = commandsOf('When a key leaks', 1, { NAME: `found-${count}` })
+    const { status } = JSON.parse(await shell(rotation, { KEY: server.adminKey }))
+    expect(await statusOf(status.key)).toBe(401)
+    const [, patch = ''] = /-p '(.*)'$/m.exec(commandsOf('When a key leaks', 2)) ?? []
+    const headers = { 'content-type': 'application/merge-patch+json' }
+    const enabled = await server.call(`${keys}/found-${count}`, { method: 'PATCH', headers, body: patch })
+    expect([enabled.status, enabled.headers.warning]).toEqual([200, undefined])
+    expect([await statusOf(status.key), await statusOf(key)]).toEqual([201, 401])
   })
 
   test('is ended by the commands for gitleaks', async () => {

@@ -1,9 +1,9 @@
 /**
- * Warns whoever creates or changes an access key when nothing limits it, or less than before, or when it is enabled and gives
- * no access all the same.
+ * Warns whoever creates or changes an access key when nothing limits it, or less than before, or when it is enabled after a
+ * leak and gives no access, or perhaps access to others.
  */
-import { decodeKeyInternal } from '../../../authentication/keyinternal.ts'
-import { expiryOf, type LifeLimits, lifeOf } from '../../../authentication/keystatus.ts'
+import { decodeKeyInternal, type KeyInternal } from '../../../authentication/keyinternal.ts'
+import { expiryOf, type LifeLimits, lifeOf, REQUEST_SECONDS } from '../../../authentication/keystatus.ts'
 import { effectiveUser, type KeySpec } from '../../../authorization/users/identity.ts'
 import { effectiveChain, isUserType } from '../../../authorization/users/privilege.ts'
 import type { Stored } from '../../../storage/interface.ts'
@@ -25,18 +25,24 @@ export function writeWarnings(key: WrittenKey, old: WrittenKey | undefined, limi
     ([, has]) => old !== undefined && has(specOf(old.object)) && !has(specOf(key.object)),
   )
   const warnings = removed.map(([member]) => `access key "${name}" is no longer restricted by ${member}`)
-  if (old && isEnabledInVain(key, old)) {
-    warnings.push(`the value of access key "${name}" was reported as leaked and gives no access: rotate the key`)
-  }
+  if (old && isEnabled(key, old)) warnings.push(...leakWarnings(name, decodeKeyInternal(key.internal)))
   if (!isUnlimited(key, limits) || (old && isUnlimited(old, limits))) return warnings
   return [...warnings, `access key "${name}" never expires and has every right of ${effectiveUser(toKey(key)).name}`]
 }
 
-/** Reports whether the change enables a key whose value has leaked and that has no other yet. */
-function isEnabledInVain(key: WrittenKey, old: WrittenKey): boolean {
-  const { ended, pending } = decodeKeyInternal(key.internal)
-  const isEnabled = specOf(old.object).disabled === true && specOf(key.object).disabled !== true
-  return isEnabled && ended !== undefined && pending === undefined
+const isEnabled = (key: WrittenKey, old: WrittenKey): boolean =>
+  specOf(old.object).disabled === true && specOf(key.object).disabled !== true
+
+/**
+ * Returns the warnings for a key that is enabled although its value has leaked: if it has no other, or if it has one from before
+ * the report, which whoever had the leaked value may have made.
+ */
+function leakWarnings(name: string, { ended, pending, tokensNotBefore = 0 }: KeyInternal): string[] {
+  if (ended === undefined) return []
+  const leaked = `the value of access key "${name}" was reported as leaked`
+  if (pending === undefined) return [`${leaked} and gives no access: rotate the key`]
+  if (pending.made >= tokensNotBefore - REQUEST_SECONDS) return []
+  return [`${leaked}, and its pending value is older than the report: replace it unless you know who made it`]
 }
 
 /** Reports whether the key has no end and no scope. The service itself manages keys of other types. */
