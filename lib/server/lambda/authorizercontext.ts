@@ -25,7 +25,7 @@ type ForHandler =
   /** `reason` names the lines of the scopes that allowed the request, for the audit record. */
   | {
       user: string
-      /** Separate from the user, because functions of the previous version decode the user strictly. */
+      /** Separate from the user, whose text has a limit. */
       credential: string
       /** Present when an exchange made the key; separate for the same reason. */
       federation?: string
@@ -40,8 +40,7 @@ type ForHandler =
   /** Message of the 400 for an ambiguous path. */
   | { badRequest: string }
   /**
-   * The 403 for a request that no scope allows, from `encodeForbidden`. A function of the previous version does not know it:
-   * while a deployment runs, it answers 401, because there is no user.
+   * The 403 for a request that no scope allows, from `encodeForbidden`. There is no user.
    */
   | { forbidden: string }
 
@@ -84,7 +83,7 @@ export function refusalOf(event: APIGatewayProxyEvent): StatusError | undefined 
   return textOf(event, 'user') === undefined ? unauthorized() : undefined
 }
 
-/** Returns the user. Throws if the authorizer did not write the context. The previous version wrote no credential. */
+/** Returns the user. Throws if the authorizer did not write the context. */
 export function userOf(event: APIGatewayProxyEvent): UserInfo {
   const credential = textOf(event, 'credential')
   const federation = textOf(event, 'federation')
