@@ -13,6 +13,7 @@ import { randomFrom } from '../lib/storage/adversary/simulation.ts'
 import { type BadNetwork, type Fault, startBadNetwork } from '../support/badnetwork.ts'
 import { startDynamoDB, type TestDynamoDB } from '../support/dynamodb.ts'
 import { startReflector } from '../support/reflector.ts'
+import { rotatingOn } from '../support/rotation.ts'
 import { type Answer, startServer, type TestServer } from '../support/server.ts'
 import { gather, path } from './faults/crowd.ts'
 import { judgeChains, judgeList, judgeWatch, judgeWrites, type Listed } from './faults/judgement.ts'
@@ -197,3 +198,25 @@ describe('a table that does not answer', () => {
     60_000,
   )
 })
+
+test('a rotation with a value of its own can be repeated until it succeeds, and a value works at any moment', async () => {
+  const { rotate, use } = rotatingOn(() => server)
+  /** Repeats a call in bad weather as a job does, at most 20 times. */
+  async function insist(call: () => Promise<number>): Promise<number> {
+    network.weather = { share: 0.3, faults: kinds }
+    let status = 0
+    for (let tries = 0; tries < 20 && status !== 201; tries++) status = await call()
+    clear()
+    return status
+  }
+  for (let round = 0; round < 12; round++) {
+    const name = `rotating-${round}`
+    const { spec } = await server.make(path, { metadata: { name }, spec: { user: 'alice' } })
+    const next = `own-value-of-${name}`.padEnd(40, '.')
+    const rotation = { key: next, overlapSeconds: 0 }
+    expect(await insist(async () => (await rotate(name, rotation, { token: spec.key })).status)).toBe(201)
+    expect((await use(spec.key))[0]).toBe(201)
+    expect(await insist(async () => (await use(next))[0])).toBe(201)
+    expect([(await use(next))[0], (await use(spec.key))[0]]).toEqual([201, 401])
+  }
+}, 120_000)
