@@ -6,19 +6,14 @@ import { createServer, request as sendRequest } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { applyEnvironment } from '../../infra/local/gateway/environment.ts'
-import { applyChange, settledOf } from '../../lib/apis/management/v1/ownedaccesskey.credential.ts'
 import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
-import { type Signal, signalItem } from '../../lib/authentication/signals.ts'
-import { startRotation } from '../../lib/authentication/values/rotation.ts'
 import { sweepExpired } from '../../lib/controllers/expirysweep.ts'
-import { controllerContext } from '../../lib/controllers/internalcontext.ts'
 import { type KeyEvent, kindOf } from '../../lib/events/event.ts'
-import { updateObject } from '../../lib/registry/update.ts'
 import { lifecycleHandler } from '../../lib/server/lifecycle.ts'
 import { createServer as createParts, type Server } from '../../lib/server/server.ts'
 import { randomFrom } from '../lib/storage/adversary/simulation.ts'
 import { type BadNetwork, startBadNetwork } from '../support/badnetwork.ts'
-import { endless, unhurried } from '../support/deadlines.ts'
+import { endless } from '../support/deadlines.ts'
 import { startDynamoDB, type TestDynamoDB } from '../support/dynamodb.ts'
 import { accessKey, keys } from '../support/objects.ts'
 import { startServer, type TestServer } from '../support/server.ts'
@@ -120,39 +115,19 @@ async function pass(seconds: number): Promise<void> {
   }
 }
 
-/** Gives a key a pending value. */
-async function rotate(name: string, value: string, overlap: number): Promise<void> {
-  const store = parts.storeOf(OwnedAccessKey)
-  const [credential] = await parts.hashes(value)
-  if (!credential) throw new Error('no hash')
-  const rotating = {
-    ...store,
-    strategy: {
-      ...store.strategy,
-      prepareForUpdate: async (...args: Parameters<NonNullable<typeof store.strategy.prepareForUpdate>>) => {
-        await store.strategy.prepareForUpdate?.(...args)
-        const made = Math.floor(Date.now() / 1000)
-        applyChange(args[0], startRotation(settledOf(args[0]), { credential, made, overlap }, made))
-      },
-    },
-  }
-  const place = { namespace: '', name, subresource: '' as const, verb: 'update' as const }
-  await updateObject(
-    rotating,
-    { ...place, transform: (object) => ({ object, secrets: [] }) },
-    controllerContext('rotator', new Date(), endless),
-  )
+/** Rotates a key and returns its new value. */
+async function rotate(name: string, overlapSeconds: number): Promise<string> {
+  const { status, text, json } = await server.call(`${keys}/${name}/rotate`, {
+    method: 'POST',
+    body: { spec: { overlapSeconds } },
+  })
+  if (status !== 201) throw new Error(`${status}: ${text}`)
+  return json.status.key
 }
 
-/** Stores a signal that needs requests which this deployment does not get here. */
-async function signal(kind: Signal['kind'], name: string, facts: Partial<Signal>): Promise<void> {
-  const { json } = await server.call(`${keys}/${name}`)
-  const at = Math.floor(Date.now() / 1000)
-  const item = signalItem(
-    { kind, name, uid: json.metadata.uid, at, ...facts },
-    { version: '1', hash: `${name}-of-this` },
-  )
-  await parts.storage.createCompanion(item, unhurried)
+async function report(value: string): Promise<void> {
+  const { status } = await server.call('/leaks', { method: 'POST', token: '', body: { credentials: [value] } })
+  expect(status).toBe(202)
 }
 
 /** Runs until it has succeeded a few times, while calls fail; then once more without failures. */
@@ -193,6 +168,8 @@ test('every type of event is published for what happened, though calls fail', as
   await make('brief', { ttl: minute })
   const rotated = await make('rotated')
   const stalled = await make('stalled')
+  const leaked = await make('leaked')
+  const elsewhere = await make('elsewhere', { sourceCIDRs: ['192.0.2.0/24'] })
   expect(await Promise.all([plain, rotated, stalled].map(use))).toEqual([200, 200, 200])
   await patch('plain', { spec: { displayName: 'CI' } }, plain)
   await patch('off', { spec: { disabled: true } })
@@ -202,13 +179,13 @@ test('every type of event is published for what happened, though calls fail', as
   await patch('held', { metadata: { finalizers: null } })
   const first = await publishInBadWeather()
 
-  await rotate('rotated', 'the-second-value-0123456789-0123456789', minute)
-  await rotate('stalled', 'the-unused-value-0123456789-0123456789', minute)
-  expect(await use('the-second-value-0123456789-0123456789')).toBe(200)
+  const next = await rotate('rotated', minute)
+  await rotate('stalled', minute)
+  expect(await use(next)).toBe(200)
   await pass(2 * minute)
   expect(await use(rotated)).toBe(401)
-  await signal('source-refused', 'plain', { ip: '192.0.2.7' })
-  await signal('leaked', 'plain', { url: 'https://example.com/leak' })
+  expect(await use(elsewhere)).toBe(403)
+  await report(leaked)
   const second = await publishInBadWeather()
 
   await pass(26 * hour)
@@ -235,9 +212,9 @@ test('every type of event is published for what happened, though calls fail', as
     'created plain',
     'expiring plain   1',
     'first-used plain',
-    'leaked plain',
-    'source-refused plain',
   ])
+  expect(told('elsewhere')).toEqual(['created elsewhere', 'source-refused elsewhere'])
+  expect(told('leaked')).toEqual(['created leaked', 'leaked leaked', 'revoked leaked Disabled'])
   expect(told('off')).toEqual([
     'changed off  spec.disabled',
     'created off',
