@@ -28,13 +28,14 @@ interface Expected {
 }
 
 type Step =
-  | { type: 'use'; which: number }
+  | { type: 'use' | 'write'; which: number }
   | { type: 'rotate'; overlap: number }
   | { type: 'finish' | 'change' | 'read' | 'replace' }
   | { type: 'switch'; disabled: boolean }
 
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 6, arbitrary: fc.nat(5).map((which): Step => ({ type: 'use', which })) },
+  { weight: 4, arbitrary: fc.nat(5).map((which): Step => ({ type: 'write', which })) },
   { weight: 3, arbitrary: fc.constantFrom(0, 3600).map((overlap): Step => ({ type: 'rotate', overlap })) },
   { weight: 3, arbitrary: fc.constantFrom('change', 'read').map((type): Step => ({ type })) },
   { weight: 1, arbitrary: fc.constantFrom('finish', 'replace').map((type): Step => ({ type })) },
@@ -59,13 +60,19 @@ async function take(key: Expected, one: Step, pair: Pair): Promise<void> {
       headers: releases.by(pair),
     })
   switch (one.type) {
-    case 'use': {
+    case 'use':
+    case 'write': {
       const used = key.values[one.which % key.values.length]
       if (!used) throw new Error('no value')
-      const call = { method: 'POST', body: {}, token: used.value, headers: releases.by(pair) }
-      const { status } = await releases.call(`${management}/selves`, call)
+      const token = used.value
+      const description = `by ${pair.join(' and ')} with ${used.state}`
+      const { status } =
+        one.type === 'use'
+          ? await releases.call(`${management}/selves`, { method: 'POST', body: {}, token, headers: releases.by(pair) })
+          : await releases.call(at, { method: 'PATCH', body: { spec: { description } }, token, headers })
       const isValid = !key.disabled && used.state !== 'ended'
-      expect([used.state, status]).toEqual([used.state, isValid ? 201 : 401])
+      const success = one.type === 'use' ? 201 : 200
+      expect([one.type, used.state, status]).toEqual([one.type, used.state, isValid ? success : 401])
       if (isValid && used.state === 'pending') {
         turn(key, 'current', key.overlap === 0 ? 'ended' : 'retiring')
         used.state = 'current'
