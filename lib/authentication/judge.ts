@@ -119,8 +119,10 @@ function stateOf(credential: Credential, until: number, now: number): Judgement 
  */
 async function lifeOfKey(credential: Credential, now: number, deps: JudgeDeps): Promise<KeyStatus> {
   const life = keyStatus(credential, now, deps)
-  const { successor, pending, firstUsed, until, ttlAfterLastActivity, lastActivity = 0 } = credential
-  const isAlone = successor === undefined && !pending && firstUsed === undefined && until === undefined
+  const { successor, pending, firstUsed, until, value = 1, ttlAfterLastActivity, lastActivity = 0 } = credential
+  const isPlain = successor === undefined && !pending && firstUsed === undefined && until === undefined
+  // The value before a later one may have been used while the later one was made.
+  const isAlone = isPlain && value === 1
   if (life.state !== 'Expired' || !ttlAfterLastActivity || isAlone) return life
   const activity = await deps.readActivity(credential)
   if (activity === undefined || activity <= lastActivity) return life

@@ -259,6 +259,7 @@ describe('a sliding key', () => {
     ['pending', { pending: true, overlap: 60 }],
     ['used', { firstUsed: CREATED + 1, lastActivity: CREATED + 1 }],
     ['retiring', { until: CREATED + 1000 }],
+    ['later', { value: 2, made: CREATED + 40, lastActivity: CREATED + 40 }],
   ])('lives on with a %s value while another one is used', async (_, more) => {
     const at = 150
     const used = world({ items: { [NEW]: live(sliding, more) }, at, activity: CREATED + 51 })
