@@ -127,6 +127,7 @@ test('access keys', async () => {
     key('carol', { user: 'carol' }),
     'application/apply-patch+yaml',
   )
+  await create(`${keys}/bob/rotate`, { spec: {} }, token)
   await at.request('DELETE', `${keys}/bob`, token)
   await at.request('DELETE', `${keys}?fieldSelector=spec.user=carol`, admin)
   await create(`${keys}/alice/rotate`, { spec: {} }, token)
