@@ -2,7 +2,6 @@
 import { describe, expect, test } from 'vitest'
 import { kindOf } from '../../../lib/events/event.ts'
 import { StorageError } from '../../../lib/storage/errors.ts'
-import type { Storage } from '../../../lib/storage/interface.ts'
 import { unhurried } from '../../support/deadlines.ts'
 import { interceptCalls, newWorld, type World } from '../controllers/world.ts'
 import { changeInternal, hash, publisherOf, signal } from './publisher.ts'
@@ -140,19 +139,13 @@ test('a run that is slow never moves the position back', async () => {
   const { world, publisher } = await begin()
   await publisher.run()
   await world.make('one')
-  let isHeld = true
-  const slow: Storage = {
-    ...world.storage,
-    async swapCompanion(...args) {
-      if (isHeld) {
-        isHeld = false
-        await world.make('two')
-        await publisher.run()
-      }
-      return world.storage.swapCompanion(...args)
+  await publisher.run({
+    async publish(all) {
+      await world.make('two')
+      await publisher.run()
+      publisher.events.push(...all)
     },
-  }
-  await publisher.run({ storage: slow })
+  })
   await publisher.run()
   const names = publisher.events.map(({ data }) => data.name)
   expect(names.filter((name) => name === 'two')).toHaveLength(1)
