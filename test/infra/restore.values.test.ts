@@ -40,6 +40,10 @@ async function make(name: string): Promise<void> {
   items.set(name, { ...(await server.parts.storage.getCompanion(pk, sk))?.attributes, pk, sk })
 }
 
+/** Keys whose values end after the moment of the restore by requests, and the values that rotations made. */
+const byRequests = ['rotated', 'settled', 'reported']
+const newValues = new Map<string, string>()
+
 const itemOf = (name: string): Item => items.get(name) ?? { pk: '', sk: '' }
 
 /** Writes into the table of the deployment. */
@@ -140,13 +144,24 @@ beforeAll(async () => {
     await make(nameOf(title))
     await write(...(before?.(nameOf(title)) ?? []))
   }
-  await make('named')
+  for (const name of ['named', ...byRequests]) await make(name)
   await write(signal('rotated'))
   await write({ pk: 'lifecycle#position', sk: '#', rv: 1, until: 1, swap: 'then' })
   await copyTable(server.dynamodb, backup)
   for (const [title, { after }] of Object.entries(histories)) await write(...(after?.(nameOf(title)) ?? []))
   await write({ ...signal('rotated'), published: NOW }, signal('leaked'))
   await write({ pk: 'lifecycle#position', sk: '#', rv: 9, until: NOW, swap: 'now' })
+  for (const name of ['rotated', 'settled']) {
+    const body = { spec: { overlapSeconds: 0 } }
+    const { json } = await server.call(`${keys}/${name}/rotate`, { method: 'POST', body })
+    newValues.set(name, json.status.key)
+    await server.call(`${keys}/${name}`, { token: json.status.key })
+  }
+  const merge = { 'content-type': 'application/merge-patch+json' }
+  const change = { method: 'PATCH', body: { spec: { description: 'x' } }, headers: merge }
+  await server.call(`${keys}/settled`, change)
+  const report = { credentials: [tokens.get('reported')] }
+  await server.call('/leaks', { method: 'POST', token: '', body: report })
   result = await run(new Set(['named']))
 }, 120_000)
 afterAll(() => server?.stop())
@@ -172,6 +187,14 @@ describe('a key that was', () => {
   })
 })
 
+test.each(byRequests)('a key that was %s by requests is not restored, and none of its values works', async (name) => {
+  expect(result.ended).toContain(name)
+  for (const token of [tokens.get(name), newValues.get(name)]) {
+    if (token) expect((await server.call(`${keys}/${name}`, { token })).status).toBe(401)
+  }
+  expect(await read(itemOf(name))).toMatchObject({ ended: expect.any(String), name })
+})
+
 test('a rotation that was begun since is gone, one that was open then is open', async () => {
   expect(await read(itemOf('rotated-not-used'))).not.toHaveProperty('successor')
   expect(await read(rotated('rotated-not-used', {})[1])).toBeUndefined()
@@ -189,7 +212,8 @@ test('no signal is published again, none is lost, and their publisher continues 
   expect(await read(signal('leaked'))).not.toHaveProperty('published')
   const position = await read({ pk: 'lifecycle#position', sk: '#' })
   expect(position).toMatchObject({ until: NOW, swap: 'now' })
-  expect(await publish()).toEqual(['leaked untouched'])
+  const unpublished = ['leaked reported', 'leaked untouched', 'rotated rotated', 'rotated settled']
+  expect((await publish()).sort()).toEqual(unpublished)
   await server.make(keys, accessKey('made-afterwards', {}))
   expect(await publish()).toEqual(['created made-afterwards'])
 })
