@@ -1,6 +1,7 @@
 /** Tests the handler of reports: those that GitHub has signed, deployments that only tell of leaks, and a failing table. */
 import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
+import { setImmediate } from 'node:timers/promises'
 import type { APIGatewayProxyEvent } from 'aws-lambda'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { generateAccessKey } from '../../lib/authentication/accesskey.ts'
@@ -59,14 +60,14 @@ function handlerWith({ onLeak = 'disable', storage = server.parts.storage }: { o
     signals: { value: createSignalMemory() },
   })
   const handle = publicHandler(parts, leakEndpoint(own))
-  return async (resource: string, body: string, headers: Record<string, string> = {}) => {
+  return async (resource: string, body: string, headers: Record<string, string> = {}, received = Date.now()) => {
     const sent = {
       ...example,
       resource: `/kubernetes/management${resource}`,
       headers: { 'Content-Type': 'application/json', ...headers },
       multiValueHeaders: {},
       body,
-      requestContext: { ...example.requestContext, requestTimeEpoch: Date.now() },
+      requestContext: { ...example.requestContext, requestTimeEpoch: received },
     }
     const { statusCode, headers: answered, body: text } = await handle(sent)
     return {
@@ -184,6 +185,28 @@ describe('a table that fails', () => {
       },
     })
   }
+
+  test('longer than the request may last is a 504, and the repeated report ends the rest', async () => {
+    const made = await Promise.all(Array.from({ length: 10 }, makeKey))
+    const { storage } = server.parts
+    let isSlow = true
+    const slow: Storage = Object.create(storage, {
+      update: {
+        async value(...asked: Parameters<Storage['update']>) {
+          if (isSlow) while (asked[3].deadline() > 0) await setImmediate()
+          return storage.update(...asked)
+        },
+      },
+    })
+    const report = handlerWith({ storage: slow })
+    const body = JSON.stringify({ credentials: made.map(({ value }) => value) })
+    const first = await report('/leaks', body, {}, Date.now() - 19_500)
+    expect([first.status, first.json.reason]).toEqual([504, 'Timeout'])
+    for (const { value } of made) expect(await statusOf(value)).toBe(201)
+    isSlow = false
+    expect((await report('/leaks', body)).status).toBe(202)
+    for (const { value } of made) expect(await statusOf(value)).toBe(401)
+  })
 
   test.each([
     ['Unavailable', 503, 'storage'],

@@ -4,6 +4,7 @@ import type { ApiResponse } from '../../endpoints/request.ts'
 import { respondError } from '../../endpoints/respond.ts'
 import { checkDeadline, type Deadline, deadlineExceeded } from '../../meta/errors/deadline.ts'
 import { internalError, requestEntityTooLarge, StatusError, serviceUnavailable } from '../../meta/errors/status.ts'
+import { OutOfTime } from '../../registry/parallel.ts'
 import { toStatusError } from '../../registry/storageerrors.ts'
 import { StorageError } from '../../storage/errors.ts'
 import { headersOf, statusForm } from '../lambda/lambdaevents.ts'
@@ -74,6 +75,8 @@ async function answer(
 
 function toRefusal(error: unknown): StatusError {
   if (error instanceof StatusError) return error
+  // The timer of the request may be late.
+  if (error instanceof OutOfTime) return deadlineExceeded(error)
   return error instanceof StorageError ? toStatusError(error) : internalError(error)
 }
 
