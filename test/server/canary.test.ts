@@ -172,6 +172,22 @@ describe('successful writes', () => {
     await patch('apply, forced', 'applied', 'apply', object('applied', spec()), [200], `${other}&force=true`)
   })
 
+  test('rotations send the canary, start with it, replace it and refuse it', async () => {
+    await post('create to rotate', object('rotated', spec('create to rotate')))
+    const rotate = (request: string, own: object, codes = [201], query = '') =>
+      send(request, `${keys}/rotated/rotate${query}`, { method: 'POST', body: { spec: own } }, codes)
+    await rotate('rotation, dry run', { key: canary('key') }, [201], '?dryRun=All')
+    await rotate('rotation', { key: canary('key', 'rotation') })
+    await rotate('rotation, refused', { key: canary('key') }, [409])
+    await rotate('rotation that replaces', { key: canary('key', 'rotation that replaces'), replace: true })
+    await rotate('rotation with finish', { key: canary('key'), finish: true }, [422])
+    await rotate('rotation with a typing error', { Key: canary('key') }, [400])
+    await rotate('rotation with a list', { key: [canary('key')] }, [422])
+    await rotate('rotation with a short value', { key: canary('key', undefined, 'canary-short') }, [422])
+    await patch('patch during a rotation', 'rotated', 'merge', { spec: { identity: secrets().identity } })
+    await rotate('finish', { finish: true })
+  })
+
   test('creates send the canary in an object that the store compresses', async () => {
     const large = { big: randomBytes(60_000).toString('hex') }
     await post('large', object('large', spec('large'), large))
