@@ -18,6 +18,8 @@ export interface FunctionFixture {
   environment?: Record<string, unknown>
   schedule?: string
   readsStream?: boolean
+  /** For how many seconds Lambda collects records of the stream. */
+  window?: number
 }
 
 type Fixtures = Readonly<Record<string, FunctionFixture>>
@@ -85,7 +87,10 @@ export function templateOf(functions: Fixtures, responses: Record<string, object
     if (fixture.readsStream) {
       resources[`${name}Mapping`] = {
         Type: 'AWS::Lambda::EventSourceMapping',
-        Properties: { FunctionName: { 'Fn::GetAtt': [name, 'Arn'] } },
+        Properties: {
+          FunctionName: { 'Fn::GetAtt': [name, 'Arn'] },
+          ...(fixture.window !== undefined && { MaximumBatchingWindowInSeconds: fixture.window }),
+        },
       }
     }
   }

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { request } from 'node:http'
 import { connect } from 'node:net'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { RequestEvent } from '../../../../infra/local/gateway/events.ts'
 import { startGateway } from '../../../../infra/local/gateway/gateway.ts'
 import { type FunctionFixture, type Started, serve as start } from '../deployment.ts'
@@ -479,6 +479,17 @@ describe('life cycle', () => {
       'detail-type': 'Scheduled Event',
       resources: ['arn:aws:events:eu-central-1:000000000000:rule/collectorMapping'],
     })
+  })
+
+  test('runs them at most as often as Lambda collects records for them', async () => {
+    const source = `export const handler = async () => { globalThis.count++ }`
+    const counter = Object.assign(globalThis, { count: 0 })
+    const fired = vi.spyOn(globalThis, 'setTimeout')
+    onTestFinished(() => fired.mockRestore())
+    await serve({ collector: { source, readsStream: true }, slow: { source, readsStream: true, window: 7 } })
+    const delays = fired.mock.calls.map(([, milliseconds]) => milliseconds)
+    expect(delays).toEqual(expect.arrayContaining([1000, 7000]))
+    expect(counter.count).toBe(0)
   })
 
   test('reports a failed schedule', async () => {
