@@ -179,7 +179,7 @@ export function createModel(world: World, without: ReadonlySet<Rule>): System {
     const { facts, endings, now: at } = draft
     const dropRetiring = () => {
       const { retiring, ...rest } = draft.row
-      if (!retiring || at < retiring.until || !has('settling ends what is over')) return
+      if (!retiring || at < retiring.until) return
       endings.set(retiring.value, 'rotated')
       draft.row = rest
     }

@@ -25,7 +25,6 @@ export const mutants: readonly Mutant[] = [
   { without: 'a replaced successor means to look again', profile: brief },
   { without: 'tombstones keep the first use', profile: restoring, seed: 3700 },
   { without: 'writes settle by the facts of the items', profile: plain },
-  { without: 'settling ends what is over', profile: brief, seed: 600 },
   { without: 'the spec and the settling each raise the generation', profile: brief },
   { without: 'spec.key ends the pending value', profile: troubled },
   { without: 'a leak ends the retiring value', profile: sliding, seed: 1000 },

@@ -15,7 +15,6 @@ export type Rule =
   | 'a replaced successor means to look again'
   | 'tombstones keep the first use'
   | 'writes settle by the facts of the items'
-  | 'settling ends what is over'
   | 'the spec and the settling each raise the generation'
   | 'spec.key ends the pending value'
   | 'a leak ends the retiring value'
