@@ -100,6 +100,12 @@ describe('the URL of a report', () => {
     }
   })
 
+  test('is the origin if its path is encoded more often than anybody does', () => {
+    const encoded = (times: number) => `https://a.example/%${'25'.repeat(times - 1)}41`
+    expect(cleanUrl(encoded(6), [])).toBe(encoded(6))
+    expect(cleanUrl(encoded(200), [])).toBe('https://a.example')
+  })
+
   test('is short, printable and never throws, whatever the text is', () => {
     fc.assert(
       fc.property(fc.oneof(fc.webUrl({ withFragments: true }), fc.string({ unit: 'binary' })), (text) => {

@@ -2,6 +2,8 @@
 import { withoutCredentials } from '../../meta/value/credentialtext.ts'
 
 const MAX_LENGTH = 500
+/** Text that is percent-encoded more often counts as a secret: to decode it would cost a pass for each layer. */
+const MAX_LAYERS = 8
 
 /**
  * Returns the URL without user, password and query. If its path holds a credential or one of the reported texts, returns the
@@ -15,9 +17,10 @@ export function cleanUrl(text: string | undefined, reported: readonly string[]):
   return [origin + pathname + hash, origin].find(isBare)?.slice(0, MAX_LENGTH)
 }
 
-/** Reports whether a text holds a credential, in any case and however often it is percent-encoded. */
+/** Reports whether a text holds a credential, in any case and however often it is percent-encoded, or may hold one. */
 function holdsSecret(whole: string, reported: readonly string[]): boolean {
-  for (let one = whole, before = ''; one !== before; ) {
+  for (let one = whole, before = '', layers = 0; one !== before; layers++) {
+    if (layers > MAX_LAYERS) return true
     const lower = one.toLowerCase()
     if ([one, lower].some((text) => withoutCredentials(text) !== text)) return true
     if (reported.some((secret) => lower.includes(secret.toLowerCase()))) return true
