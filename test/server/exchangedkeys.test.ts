@@ -270,6 +270,27 @@ describe('a workload with an exchanged key', () => {
     })
   })
 
+  test('learns from an access review that it may rotate neither its key nor another one', async () => {
+    const { name, token } = await exchange({ spec: { user: 'dora' } })
+    await server.make(keys, accessKey('doras', { user: 'dora', ttl: 60 }))
+    const path = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews'
+    const rotate = { group: 'management.platform', resource: 'ownedaccesskeys', subresource: 'rotate', verb: 'create' }
+    for (const [key, why] of [
+      [name, 'an access key that comes from an exchanged ID token can only be disabled or deleted'],
+      ['doras', 'may not change access keys, only disable or delete them'],
+    ]) {
+      const { json } = await post(path, { spec: { resourceAttributes: { ...rotate, name: key } } }, token)
+      expect(json.status).toMatchObject({ allowed: false, reason: expect.stringContaining(`${why}`) })
+      const refused = messageOf(await post(`${keys}/${key}/rotate`, { spec: {} }, token))
+      expect(refused).toEqual([
+        403,
+        expect.stringMatching(
+          /^ownedaccesskeys.management.platform ".*" is forbidden: User "dora" cannot create resource "ownedaccesskeys\/rotate" in API group "management.platform" at the cluster scope: /,
+        ),
+      ])
+    }
+  })
+
   test('only disables and deletes the other keys of its identity', async () => {
     const { token } = await exchange({ spec: { user: 'carol' } })
     await server.make(keys, accessKey('carols', { user: 'carol', ttl: 60 }))

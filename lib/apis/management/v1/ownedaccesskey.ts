@@ -98,6 +98,8 @@ function strategy(services: Services): Strategy {
       const isOfCollection = ['list', 'watch', 'deletecollection'].includes(verb)
       const { own, self } = limitsOf(user, { verb, subresource, ...(!isOfCollection && { name }) })
       if (!maySeeKey(user, key, own) || (self && uid !== user.key.uid)) return { type: 'hidden' }
+      const unrotatable = subresource === 'rotate' ? forbiddenBeyondDisabling(user, isExchanged(stored)) : undefined
+      if (unrotatable !== undefined) return { type: 'denied', reason: unrotatable }
       const rule = ownsKey(user, key) ? 'own access key' : MASTERS
       if (subresource !== 'status' || verb === 'get' || isMaster(user)) return { type: 'allowed', rule }
       return { type: 'denied', reason: 'only system:masters may write the status of access keys' }

@@ -5,6 +5,7 @@ import { lifeOf } from '../../../../authentication/keystatus.ts'
 import { findValue, hasValue, sameHash, type ValuesChange } from '../../../../authentication/keyvalues.ts'
 import { finishRotation, startRotation } from '../../../../authentication/values/rotation.ts'
 import { managementRequest } from '../../../../authorization/attributes/attributes.ts'
+import { forbiddenFor } from '../../../../authorization/attributes/forbidden.ts'
 import { evaluate } from '../../../../authorization/scopes/evaluate.ts'
 import { endlessErrors, NO_FINISH, overlapErrors, replaceableFrom } from '../../../../authorization/users/selfrotate.ts'
 import { rfc3339 } from '../../../../meta/encoding/time.ts'
@@ -22,6 +23,7 @@ import type { Services } from '../services.ts'
 
 const kind = 'OwnedAccessKeyRotation'
 const resource = { group, resource: plural }
+const asked = { verb: 'create', subresource: 'rotate' } as const
 
 export interface Rotation {
   value: string
@@ -115,8 +117,7 @@ function rotationStrategy(services: Services, strategy: Strategy, rotation: Rota
   async function change(settled: KeyInternal, old: Stored, context: RequestContext): Promise<ValuesChange | undefined> {
     const { name = '' } = old.object.metadata
     demandAlive(services, settled, old, context)
-    const asked = managementRequest({ ...resource, verb: 'create', subresource: 'rotate', name })
-    const decision = evaluate(context.user.chain, asked, scopes)
+    const decision = evaluate(context.user.chain, managementRequest({ ...resource, ...asked, name }), scopes)
     const isSelf = decision.allowed && decision.self === true
     if (isSelf) demandSelfRotation(old, rotation)
     if (finish) return finishRotation(settled)
@@ -147,8 +148,13 @@ function rotationStrategy(services: Services, strategy: Strategy, rotation: Rota
   return changeValuesStrategy(
     {
       ...strategy,
-      access: (stored, _verb, _subresource, user) =>
-        strategy.access?.(stored, 'create', 'rotate', user) ?? { type: 'hidden' },
+      access(stored, _verb, _subresource, user) {
+        const access = strategy.access?.(stored, asked.verb, asked.subresource, user) ?? { type: 'hidden' }
+        if (access.type !== 'denied') return access
+        // The store would name the update of the key as what is denied.
+        const { name = '' } = stored.object.metadata
+        throw forbiddenFor(managementRequest({ ...resource, ...asked, name }), user, access.reason)
+      },
     },
     {
       change: (settled, { old, context }) => change(settled, old, context),
