@@ -116,7 +116,7 @@ describe.each(places)('at $name', ({ address, hidden }) => {
   describeKubectl('kubectl sends no request elsewhere', () => {
     const feed = (object: object, ...args: string[]) => kubectl.feed(JSON.stringify(object), ...args, '-f', '-')
     const run = (...args: string[]) => kubectl.run(...args)
-    const applied = (spec: object) => accessKey('applied', { user: 'alice', ...spec })
+    const applied = (spec: object) => accessKey('applied', { user: 'alice', ttl: 3600, ...spec })
 
     test('when it reads the documents', async () => {
       expect((await run('api-resources')).stdout).toMatch(/^ownedaccesskeys .* management\.platform\/v1 /m)
@@ -128,12 +128,12 @@ describe.each(places)('at $name', ({ address, hidden }) => {
     })
 
     test('when it writes', async () => {
-      expect(await feed(accessKey('made', { user: 'alice' }), 'create')).toEqual(outputOf('made', 'created'))
+      expect(await feed(accessKey('made', { user: 'alice', ttl: 3600 }), 'create')).toEqual(outputOf('made', 'created'))
       expect(await feed(applied({}), 'apply')).toEqual(outputOf('applied', 'created'))
       const diff = await feed(applied({ displayName: 'new' }), 'diff')
       expect([diff.code, diff.stdout]).toEqual([1, expect.stringContaining('displayName: new')])
       expect(await feed(applied({ displayName: 'new' }), 'apply')).toEqual(outputOf('applied', 'configured'))
-      const ours = accessKey('server-side', { user: 'alice' })
+      const ours = accessKey('server-side', { user: 'alice', ttl: 3600 })
       expect(await feed(ours, 'apply', '--server-side')).toEqual(outputOf('server-side', 'serverside-applied'))
       const merged = await run('patch', 'ownedaccesskey', 'made', '--type=merge', '-p', '{"spec":{"ttl":60}}')
       expect(merged).toEqual(outputOf('made', 'patched'))
@@ -152,7 +152,9 @@ describe.each(places)('at $name', ({ address, hidden }) => {
     test('when it lists, watches and waits', async () => {
       const watch = kubectl.start('get', 'ownedaccesskeys', '-w', '-o', 'name')
       await watch.until(/admin-/)
-      expect(await feed(accessKey('watched', { user: 'alice' }), 'create')).toEqual(outputOf('watched', 'created'))
+      expect(await feed(accessKey('watched', { user: 'alice', ttl: 3600 }), 'create')).toEqual(
+        outputOf('watched', 'created'),
+      )
       await watch.until(/watched/)
       await watch.end()
       const waited = await run('wait', 'ownedaccesskey/watched', '--for=jsonpath={.spec.user}=alice')
