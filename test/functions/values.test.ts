@@ -424,6 +424,20 @@ describe('ending values', () => {
     expect(values.tokensNotBefore).toBeGreaterThan(0)
   })
 
+  test('the tombstone of a leaked current value is in the index until the key has another current value', async () => {
+    const index = { expiryIndex: 'credential', expiry: expect.any(Number) }
+    const key = await createKey({ ttl: 3600 })
+    await leak(key, key.token)
+    expect(await itemOf(key.token)).toMatchObject({ ended: 'leaked', ...index })
+    await change(key.name, specOf({ ttl: 0 }))
+    expect(await itemOf(key.token)).not.toHaveProperty('expiryIndex')
+    await change(key.name, specOf({ ttl: 7200 }))
+    expect(await itemOf(key.token)).toMatchObject({ ended: 'leaked', ...index })
+    await change(key.name, undefined, { key: server.keys.generate() })
+    expect(await itemOf(key.token)).not.toHaveProperty('expiryIndex')
+    expect(await states(key.token)).toEqual([LEAKED])
+  })
+
   test('spec.key brings a key with a leaked value back', async () => {
     const key = await createKey()
     await leak(key, key.token)

@@ -70,8 +70,19 @@ export const createCredential = (key: StoredKey, sealed: Sealed, limits: LifeLim
  * Returns the writes for a key that is removed permanently. A key that finalizers still hold is updated instead, and its
  * credentials record the deletion.
  */
-export const deleteCredentials = ({ internal }: StoredKey): Companion[] =>
-  valuesOf(decodeKeyInternal(internal)).map(({ credential }) => ({ op: 'delete', ...credentialItemKey(credential) }))
+export function deleteCredentials({ internal }: StoredKey): Companion[] {
+  const key = decodeKeyInternal(internal)
+  const living = valuesOf(key).map(({ credential }): Companion => ({ op: 'delete', ...credentialItemKey(credential) }))
+  return [...living, ...(key.ended ? [indexTombstone(key.credential, {})] : [])]
+}
+
+/** Returns the write that gives the tombstone of a leaked current value a position in the index, or none. */
+const indexTombstone = (hash: KeyHash, index: JsonObject): Companion => ({
+  op: 'set',
+  ...credentialItemKey(hash),
+  attributes: index,
+  remove: INDEX_ATTRIBUTES.filter((name) => !Object.hasOwn(index, name)),
+})
 
 /**
  * Returns the writes for a changed key, `now` in unix seconds. Values that stay keep their activity and omitted sealed values.
@@ -116,7 +127,20 @@ export async function updateCredentials(update: KeyUpdate, now: number, deps: Wr
       ifAbsent: true,
     }
   })
-  return [...kept, ...ends, ...puts]
+  const tombstone = from.ended
+    ? [indexTombstone(from.credential, leakedIndex(update, from.credential, deps.limits))]
+    : []
+  return [...kept, ...ends, ...puts, ...tombstone]
+}
+
+/**
+ * Returns the position in the index of the tombstone of a current value that has leaked, by which the sweep finds the key
+ * until it has another current value. It moves only with writes of the key.
+ */
+function leakedIndex({ after, lastActivity }: KeyUpdate, hash: KeyHash, limits: LifeLimits): JsonObject {
+  const internal = decodeKeyInternal(after.internal)
+  const isCurrent = internal.ended !== undefined && sameHash(internal.credential, hash)
+  return isCurrent ? indexAttributes(credentialOf(after.object, internal, lastActivity), limits) : {}
 }
 
 /** Returns the attribute with the last sources, if the item has one. */
@@ -211,7 +235,7 @@ function buryOf(
   { credential, state }: Pick<KeyValue, 'credential' | 'state'>,
   item: JsonObject | undefined,
   now: number,
-  { retentionSeconds }: WriteDeps,
+  { limits, retentionSeconds }: WriteDeps,
 ): Companion {
   const { object, internal } = update.before
   const { name, uid, user } = credentialOf(object, decodeKeyInternal(internal))
@@ -229,7 +253,7 @@ function buryOf(
   return {
     op: 'put',
     ...credentialItemKey(credential),
-    attributes: tombstoneAttributes(tombstone, retentionSeconds),
+    attributes: { ...tombstoneAttributes(tombstone, retentionSeconds), ...leakedIndex(update, credential, limits) },
     ...(isGuarded && { when: { attributes: { uid }, lacks: UNUSED.lacks } }),
   }
 }
