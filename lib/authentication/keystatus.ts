@@ -4,6 +4,7 @@
  */
 import type { KeySpec } from '../authorization/users/identity.ts'
 import type { KubeObject } from '../meta/types.ts'
+import type { Stored } from '../storage/interface.ts'
 
 /** The part of a credential that determines its lifetime. */
 export interface KeyLife {
@@ -31,6 +32,10 @@ export function lifeOf({ metadata, spec = {} }: KubeObject, lastActivity?: numbe
     deleted: metadata.deletionTimestamp !== undefined,
   }
 }
+
+/** Returns the lifetime members of a stored key. The store keeps the last activity in milliseconds. */
+export const lifeOfStored = ({ object, activity }: Pick<Stored, 'object' | 'activity'>): KeyLife =>
+  lifeOf(object, activity === undefined ? undefined : Math.floor(activity / 1000))
 
 export type KeyState = 'Active' | 'Disabled' | 'Expired' | 'Terminating'
 

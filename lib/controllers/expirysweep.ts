@@ -9,7 +9,7 @@
  */
 import { EXPIRY_INDEX } from '../authentication/credential.ts'
 import { decodeKeyInternal } from '../authentication/keyinternal.ts'
-import { keyStatus, type LifeLimits, lifeOf } from '../authentication/keystatus.ts'
+import { keyStatus, type LifeLimits, lifeOfStored } from '../authentication/keystatus.ts'
 import type { Deadline } from '../meta/errors/deadline.ts'
 import { StatusError } from '../meta/errors/status.ts'
 import { deleteObject } from '../registry/delete.ts'
@@ -53,10 +53,9 @@ const pageSize = 100
 const seconds = (time: Date): number => Math.floor(time.getTime() / 1000)
 
 /** Reports whether the key expired longer ago than the retention. */
-function isOver({ now, retentionSeconds, limits }: Sweep, { object, internal, activity }: Stored): boolean {
-  const life = lifeOf(object, activity === undefined ? undefined : Math.floor(activity / 1000))
-  const { expires, state } = keyStatus(life, seconds(now()), limits)
-  const { federation } = decodeKeyInternal(internal)
+function isOver({ now, retentionSeconds, limits }: Sweep, stored: Stored): boolean {
+  const { expires, state } = keyStatus(lifeOfStored(stored), seconds(now()), limits)
+  const { federation } = decodeKeyInternal(stored.internal)
   const retention = federation ? retentionSeconds.exchanged : retentionSeconds.others
   return expires !== undefined && expires <= seconds(now()) - retention && state !== 'Terminating'
 }

@@ -1,6 +1,6 @@
 /** Tells which keys have expired, and which will. The index names them, and the keys themselves decide. */
 import { EXPIRY_INDEX } from '../authentication/credential.ts'
-import { type KeyLife, keyStatus, type LifeLimits, lifeOf } from '../authentication/keystatus.ts'
+import { type KeyLife, keyStatus, type LifeLimits, lifeOfStored } from '../authentication/keystatus.ts'
 import type { Stored } from '../storage/interface.ts'
 import type { Happening } from './event.ts'
 import { indexedKeys, type Window } from './indexpages.ts'
@@ -32,22 +32,19 @@ export async function sendExpiries(life: Reading, { after, to }: Window, send: S
 }
 
 function expired(stored: Stored, to: number, { limits }: Reading): Happening[] {
-  const { state, expires } = keyStatus(livingOf(stored), to, limits)
+  const { state, expires } = keyStatus(lifeOfStored(stored), to, limits)
   if (state !== 'Expired' || expires === undefined) return []
   return [happening(stored, { kind: 'expired', unique: String(expires), at: expires, limits })]
 }
 
 function expiring(stored: Stored, days: number, to: number, { limits, now }: Reading): Happening[] {
-  const life = livingOf(stored)
+  const life = lifeOfStored(stored)
   const { state, expires } = keyStatus(life, Math.floor(now().getTime() / 1000), limits)
   const isDue = expires !== undefined && expires - days * DAY <= to && ttlOf(life, limits) >= LEAST_TTL * days * DAY
   if (state !== 'Active' || !isDue) return []
   const told = { kind: 'expiring' as const, unique: `${days} ${expires}`, at: expires - days * DAY, limits }
   return [happening(stored, { ...told, data: { days } })]
 }
-
-const livingOf = ({ object, activity }: Stored): KeyLife =>
-  lifeOf(object, activity === undefined ? undefined : Math.floor(activity / 1000))
 
 const ttlOf = ({ ttl }: KeyLife, { maxTtl }: LifeLimits): number =>
   Math.min(ttl || Number.POSITIVE_INFINITY, maxTtl || Number.POSITIVE_INFINITY)

@@ -3,7 +3,7 @@
  * description.
  */
 import { decodeKeyInternal } from '../authentication/keyinternal.ts'
-import { keyStatus, type LifeLimits, lifeOf } from '../authentication/keystatus.ts'
+import { keyStatus, type LifeLimits, lifeOfStored } from '../authentication/keystatus.ts'
 import { effectiveUser, type KeySpec } from '../authorization/users/identity.ts'
 import { rfc3339 } from '../meta/encoding/time.ts'
 import type { JsonObject, JsonValue } from '../meta/types.ts'
@@ -17,11 +17,12 @@ const TEXT_LENGTH = 1024
  * Returns the data about a key as it was at `at` (unix seconds). If the ttl counts from the last activity and that is not
  * known, the expiry is left out.
  */
-export function keyData({ object, internal, activity }: Stored, at: number, limits: LifeLimits): JsonObject {
+export function keyData(stored: Stored, at: number, limits: LifeLimits): JsonObject {
+  const { object, internal, activity } = stored
   const { metadata } = object
   const spec = (object.spec ?? {}) as KeySpec & { displayName?: JsonValue }
   const { creator } = decodeKeyInternal(internal)
-  const life = lifeOf(object, activity === undefined ? undefined : Math.floor(activity / 1000))
+  const life = lifeOfStored(stored)
   const isKnown = !life.ttlAfterLastActivity || activity !== undefined
   const { state, expires } = keyStatus(isKnown ? life : { ...life, lastActivity: at }, at, limits)
   return {

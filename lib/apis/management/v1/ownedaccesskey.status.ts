@@ -1,7 +1,7 @@
 /** Computes the status of an access key on each read. The computed fields are never stored. */
 import { credentialItemKey } from '../../../authentication/credential.ts'
 import { decodeKeyInternal, type KeyInternal } from '../../../authentication/keyinternal.ts'
-import { type KeyStatus, keyStatus, lifeOf } from '../../../authentication/keystatus.ts'
+import { type KeyStatus, keyStatus, lifeOfStored } from '../../../authentication/keystatus.ts'
 import { isUnrotated, valuesOf } from '../../../authentication/keyvalues.ts'
 import { readSources } from '../../../authentication/lastsources.ts'
 import type { KeyHash } from '../../../authentication/pepper.ts'
@@ -16,12 +16,8 @@ import { toKey } from './ownedaccesskey.values.ts'
 import type { Services } from './services.ts'
 
 /** Returns whether a key gives access, and until when. */
-export const lifeAt = ({ limits }: Services['keys'], { object, activity }: Stored, now: Date): KeyStatus =>
-  keyStatus(
-    lifeOf(object, activity === undefined ? undefined : Math.floor(activity / 1000)),
-    Math.floor(now.getTime() / 1000),
-    limits,
-  )
+export const lifeAt = ({ limits }: Services['keys'], stored: Stored, now: Date): KeyStatus =>
+  keyStatus(lifeOfStored(stored), Math.floor(now.getTime() / 1000), limits)
 
 /** Returns the time in milliseconds. A text that the schema accepts but that is no valid time sorts first. */
 const momentOf = (text: string): number => parseTime(text)?.getTime() ?? Number.NEGATIVE_INFINITY
