@@ -7,6 +7,7 @@ import type { LifeLimits } from '../authentication/keystatus.ts'
 import type { KeyHash } from '../authentication/pepper.ts'
 import type { CompanionItem, Storage } from '../storage/interface.ts'
 import { activityOf, sortKey } from '../storage/keys.ts'
+import { createSignalMemory, type SignalMemory } from './signalmemory.ts'
 
 /** The parts of the server that authentication uses. */
 export interface KeyStore {
@@ -19,23 +20,19 @@ export interface KeyStore {
 
 /** The longest that a request waits for a signal, in milliseconds. */
 const signalMs = 1000
-/** The most signals that a process remembers to have written. */
-const rememberedSignals = 1000
 
-/** The signals that this process has written, by store. Each is written once, so that repeated uses cost nothing. */
-const writtenSignals = new WeakMap<Storage, Set<string>>()
+/** The signals that this process has written to each store. */
+const memories = new WeakMap<Storage, SignalMemory>()
 
 /** Puts the signal, unless this process has done so. `failed` receives the error. Never rejects. */
 async function writeSignal(storage: Storage, item: CompanionItem, failed: (error: unknown) => void): Promise<void> {
-  const written = writtenSignals.get(storage) ?? new Set()
-  writtenSignals.set(storage, written)
-  const name = `${item.pk} ${item.sk}`
-  if (written.has(name)) return
+  const written = memories.get(storage) ?? createSignalMemory()
+  memories.set(storage, written)
+  if (written.has(item)) return
   const end = performance.now() + signalMs
   try {
     await storage.createCompanion(item, { deadline: () => end - performance.now() })
-    if (written.size >= rememberedSignals) written.clear()
-    written.add(name)
+    written.add(item)
   } catch (error) {
     failed(error)
   }

@@ -62,9 +62,9 @@ describe("GitHub's published example", () => {
     expect(pemOf(key)).toContain('MFkwEwYH')
     const keys = createKeys()
     const headers = { 'github-public-key-identifier': id, 'github-public-key-signature': signature }
-    expect(await keys.sourceOf(Buffer.from(payload), headers)).toBe('github')
+    expect(await keys.reporterOf(Buffer.from(payload), headers)).toBe('github')
     for (const other of [`${payload} `, payload.replace('some', 'Some'), '', payload.slice(0, -1)])
-      expect([other, await keys.sourceOf(Buffer.from(other), headers)]).toEqual([other, 'anybody'])
+      expect([other, await keys.reporterOf(Buffer.from(other), headers)]).toEqual([other, 'anybody'])
     expect(server.requests).toHaveLength(1)
   })
 })
@@ -85,7 +85,7 @@ describe('a report', () => {
       { ...headers, 'github-public-key-identifier': `${id}, ${id}` },
       { ...headers, 'github-public-key-identifier': 'x'.repeat(129) },
     ])
-      expect(await keys.sourceOf(body, wrong)).toBe('anybody')
+      expect(await keys.reporterOf(body, wrong)).toBe('anybody')
     expect(server.requests).toHaveLength(0)
   })
 
@@ -93,13 +93,15 @@ describe('a report', () => {
     const [known, forger] = [makeSigningKey(), makeSigningKey()]
     server.serve(listOf(known.listed))
     const keys = createKeys()
-    expect(await keys.sourceOf(body, signedBy({ id: known.id, privateKey: forger.privateKey }, body))).toBe('anybody')
-    expect(await keys.sourceOf(body, { ...signedBy(known, body), 'github-public-key-identifier': '__proto__' })).toBe(
+    expect(await keys.reporterOf(body, signedBy({ id: known.id, privateKey: forger.privateKey }, body))).toBe('anybody')
+    expect(await keys.reporterOf(body, { ...signedBy(known, body), 'github-public-key-identifier': '__proto__' })).toBe(
       'anybody',
     )
     const raw = sign('sha256', body, { key: known.privateKey, dsaEncoding: 'ieee-p1363' }).toString('base64')
-    expect(await keys.sourceOf(body, { ...signedBy(known, body), 'github-public-key-signature': raw })).toBe('anybody')
-    expect(await keys.sourceOf(body, signedBy(known, body))).toBe('github')
+    expect(await keys.reporterOf(body, { ...signedBy(known, body), 'github-public-key-signature': raw })).toBe(
+      'anybody',
+    )
+    expect(await keys.reporterOf(body, signedBy(known, body))).toBe('github')
   })
 })
 
@@ -111,12 +113,12 @@ describe('the keys', () => {
       response.writeHead(200, { ETag: '"one"' }).end(listOf(key.listed))
     }
     const keys = createKeys()
-    await Promise.all(Array.from({ length: 8 }, () => keys.sourceOf(body, signedBy(key, body))))
+    await Promise.all(Array.from({ length: 8 }, () => keys.reporterOf(body, signedBy(key, body))))
     minutes(59)
-    expect(await keys.sourceOf(body, signedBy(key, body))).toBe('github')
+    expect(await keys.reporterOf(body, signedBy(key, body))).toBe('github')
     expect(server.requests.map(({ headers }) => headers['if-none-match'])).toEqual([undefined])
     minutes(2)
-    expect(await keys.sourceOf(body, signedBy(key, body))).toBe('github')
+    expect(await keys.reporterOf(body, signedBy(key, body))).toBe('github')
     expect(server.requests.map(({ headers }) => headers['if-none-match'])).toEqual([undefined, '"one"'])
     expect(failures).toEqual([])
   })
@@ -125,13 +127,13 @@ describe('the keys', () => {
     const [before, after] = [makeSigningKey(), makeSigningKey()]
     server.serve(listOf(before.listed))
     const keys = createKeys()
-    expect(await keys.sourceOf(body, signedBy(before, body))).toBe('github')
+    expect(await keys.reporterOf(body, signedBy(before, body))).toBe('github')
     server.serve(listOf(after.listed))
-    for (let count = 0; count < 20; count++) expect(await keys.sourceOf(body, signedBy(after, body))).toBe('anybody')
+    for (let count = 0; count < 20; count++) expect(await keys.reporterOf(body, signedBy(after, body))).toBe('anybody')
     expect(server.requests).toHaveLength(1)
     minutes(5)
-    expect(await keys.sourceOf(body, signedBy(after, body))).toBe('github')
-    expect(await keys.sourceOf(body, signedBy(before, body))).toBe('anybody')
+    expect(await keys.reporterOf(body, signedBy(after, body))).toBe('github')
+    expect(await keys.reporterOf(body, signedBy(before, body))).toBe('anybody')
     expect(server.requests).toHaveLength(2)
   })
 
@@ -139,19 +141,19 @@ describe('the keys', () => {
     const key = makeSigningKey()
     server.serve('', {}, 500)
     const keys = createKeys()
-    expect(await keys.sourceOf(body, signedBy(key, body))).toBe('unknown')
+    expect(await keys.reporterOf(body, signedBy(key, body))).toBe('unknown')
     server.serve(listOf(key.listed))
-    expect(await keys.sourceOf(body, signedBy(key, body))).toBe('unknown')
+    expect(await keys.reporterOf(body, signedBy(key, body))).toBe('unknown')
     minutes(5)
-    expect(await keys.sourceOf(body, signedBy(key, body))).toBe('github')
+    expect(await keys.reporterOf(body, signedBy(key, body))).toBe('github')
     server.serve('', {}, 500)
     minutes(59)
-    expect(await keys.sourceOf(body, signedBy(makeSigningKey(), body))).toBe('anybody')
-    expect(await keys.sourceOf(body, signedBy(key, body))).toBe('github')
+    expect(await keys.reporterOf(body, signedBy(makeSigningKey(), body))).toBe('anybody')
+    expect(await keys.reporterOf(body, signedBy(key, body))).toBe('github')
     minutes(2)
-    expect(await keys.sourceOf(body, signedBy(key, body))).toBe('unknown')
+    expect(await keys.reporterOf(body, signedBy(key, body))).toBe('unknown')
     minutes(5)
-    expect(await keys.sourceOf(body, signedBy(key, body))).toBe('unknown')
+    expect(await keys.reporterOf(body, signedBy(key, body))).toBe('unknown')
     expect(failures).toHaveLength(3)
   })
 
@@ -165,7 +167,7 @@ describe('the keys', () => {
         return controller.signal
       },
     })
-    expect(await keys.sourceOf(body, signedBy(makeSigningKey(), body))).toBe('unknown')
+    expect(await keys.reporterOf(body, signedBy(makeSigningKey(), body))).toBe('unknown')
     expect([limit, failures]).toEqual([2000, ['OutboundError: timeout']])
   })
 
@@ -186,7 +188,7 @@ describe('the keys', () => {
   ])('of a server that answers %s are not used, and its text is in no error', async (_, text, headers, status) => {
     server.serve(text, headers, status)
     const keys = createKeys()
-    expect(await keys.sourceOf(body, signedBy(key, body))).toBe('unknown')
+    expect(await keys.reporterOf(body, signedBy(key, body))).toBe('unknown')
     expect(server.requests).toHaveLength(1)
     expect(failures).toHaveLength(1)
     expect(failures.join()).not.toContain(secret)
@@ -201,7 +203,7 @@ describe('the keys', () => {
       'https://169.254.169.254/',
     ]) {
       const keys = createKeys({ url, destinations: publicDestinations })
-      expect([url, await keys.sourceOf(body, signedBy(key, body))]).toEqual([url, 'unknown'])
+      expect([url, await keys.reporterOf(body, signedBy(key, body))]).toEqual([url, 'unknown'])
     }
     expect(server.requests).toHaveLength(0)
     expect(failures).toEqual(Array(3).fill('OutboundError: unroutable'))

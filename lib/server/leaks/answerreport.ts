@@ -13,11 +13,12 @@ import { requestDeadline } from '../lambda/requestdeadline.ts'
 import { withTimeout } from '../lambda/timeout.ts'
 import type { Measured } from '../process/metrics.ts'
 import type { Server } from '../server.ts'
+import type { SignalMemory } from '../signalmemory.ts'
 import { acceptedAnswer, labelledAnswer, wrongMethodAnswer } from './answers.ts'
 import { decodeBody, readBody } from './body.ts'
-import { endValues, type SignalMemory } from './endvalues.ts'
+import { endValues } from './endvalues.ts'
 import { findValues, possibleKeys } from './findvalues.ts'
-import type { PartnerKeys, Source } from './partnerkeys.ts'
+import type { PartnerKeys, Reporter } from './partnerkeys.ts'
 import { readPartnerReport, readReport } from './report.ts'
 
 export interface LeakServer extends Server {
@@ -30,7 +31,7 @@ export interface LeakServer extends Server {
 export type Outcome = 'reported' | 'method' | 'malformed' | 'storage' | 'failed'
 
 /** The most texts of one report that are looked up. */
-const MOST: Readonly<Record<Source, number>> = { github: 1000, anybody: 50, unknown: 50 }
+const MOST: Readonly<Record<Reporter, number>> = { github: 1000, anybody: 50, unknown: 50 }
 
 /** Seconds after which GitHub may repeat a report that could not be verified. */
 const RETRY_AFTER = 300
@@ -89,13 +90,13 @@ async function report(
   const body = decodeBody(bytes)
   const findings = isPartner ? readPartnerReport(body) : readReport(body)
   const texts = possibleKeys(findings.map(({ text }) => text))
-  const source = isPartner ? await server.partnerKeys.sourceOf(bytes, headersOf(event)) : 'anybody'
-  note({ source, reported: texts.length })
-  if (texts.length > MOST[source]) {
-    if (source === 'unknown') throw serviceUnavailable('the keys of GitHub are not available', RETRY_AFTER)
-    throw requestEntityTooLarge(`limit is ${MOST[source]} credentials`)
+  const reporter = isPartner ? await server.partnerKeys.reporterOf(bytes, headersOf(event)) : 'anybody'
+  note({ source: reporter, reported: texts.length })
+  if (texts.length > MOST[reporter]) {
+    if (reporter === 'unknown') throw serviceUnavailable('the keys of GitHub are not available', RETRY_AFTER)
+    throw requestEntityTooLarge(`limit is ${MOST[reporter]} credentials`)
   }
   const values = await findValues(server, texts)
   await endValues(server, { findings, values, requestId: event.requestContext.requestId, deadline, note })
-  return source === 'github' ? labelledAnswer(findings, (text) => values.has(text)) : acceptedAnswer
+  return reporter === 'github' ? labelledAnswer(findings, (text) => values.has(text)) : acceptedAnswer
 }

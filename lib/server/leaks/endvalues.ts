@@ -17,32 +17,13 @@ import { type Updated, type UpdateRequest, updateObject } from '../../registry/u
 import type { CompanionItem } from '../../storage/interface.ts'
 import type { NoteFacts } from '../lambda/publicendpoint.ts'
 import type { Server } from '../server.ts'
+import type { SignalMemory } from '../signalmemory.ts'
 import type { ReportedValue } from './findvalues.ts'
 import { cleanUrl } from './leakurl.ts'
 import type { Finding } from './report.ts'
 
-/** Remembers which signals this process has written, so that a flood of reports of one value costs no writes. */
-export interface SignalMemory {
-  has(item: CompanionItem): boolean
-  add(item: CompanionItem): void
-}
-
-/** The most signals to remember. */
-const MOST = 1000
-
-export function createSignalMemory(): SignalMemory {
-  const written = new Set<string>()
-  const idOf = ({ pk, sk }: CompanionItem) => `${pk} ${sk}`
-  return {
-    has: (item) => written.has(idOf(item)),
-    add(item) {
-      if (written.size >= MOST) written.clear()
-      written.add(idOf(item))
-    },
-  }
-}
-
 export interface Ender extends Pick<Server, 'config' | 'now' | 'storage' | 'storeOf'> {
+  /** The signals of leaks that this process has written. */
   signals: SignalMemory
 }
 

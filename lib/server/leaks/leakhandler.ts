@@ -4,9 +4,9 @@ import { publicDestinations } from '../../outbound/addresses.ts'
 import { type PublicHandler, publicHandler } from '../lambda/publicendpoint.ts'
 import { describeError } from '../process/logger.ts'
 import { createServer, type Server } from '../server.ts'
+import { createSignalMemory } from '../signalmemory.ts'
 import { warmUp } from '../warmup.ts'
 import { type LeakServer, leakEndpoint } from './answerreport.ts'
-import { createSignalMemory } from './endvalues.ts'
 import { createPartnerKeys } from './partnerkeys.ts'
 
 /** Returns the server with what the endpoint remembers for the life of the process. */

@@ -28,7 +28,8 @@ export interface PartnerKeysDeps {
   failed(error: unknown): void
 }
 
-export type Source =
+/** Who has sent a report. */
+export type Reporter =
   | 'github'
   | 'anybody'
   /** The report has a signature, but the keys of GitHub are not known. */
@@ -36,7 +37,7 @@ export type Source =
 
 export interface PartnerKeys {
   /** Returns who has sent these bytes. A report without a signature costs no request. */
-  sourceOf(body: Buffer, headers: Readonly<Record<string, string>>): Promise<Source>
+  reporterOf(body: Buffer, headers: Readonly<Record<string, string>>): Promise<Reporter>
 }
 
 const minute = 60_000
@@ -84,7 +85,7 @@ export function createPartnerKeys(deps: PartnerKeysDeps): PartnerKeys {
   }
 
   return {
-    async sourceOf(body, { [KEY_HEADER]: id = '', [SIGNATURE_HEADER]: text = '' }) {
+    async reporterOf(body, { [KEY_HEADER]: id = '', [SIGNATURE_HEADER]: text = '' }) {
       const signature = Buffer.from(text, 'base64')
       const isWhole = /^[\w-]{1,128}$/.test(id) && signature.length > 0 && signature.toString('base64') === text
       if (!isWhole) return 'anybody'
