@@ -37,7 +37,8 @@ export interface Signal {
 }
 
 const DAY_SECONDS = 86_400
-const KEPT_SECONDS = 7 * DAY_SECONDS
+/** How many days signals are kept. */
+export const KEPT_DAYS = 7
 /** The length of the part of the hash that distinguishes values. */
 const HASH_LENGTH = 16
 const MAX_IP = 64
@@ -54,7 +55,7 @@ export function signalItem({ ip, userAgent, url, ...signal }: Signal, { hash }: 
     ...(ip && { ip: ip.slice(0, MAX_IP) }),
     ...(userAgent && { userAgent: shortUserAgent(userAgent) }),
     ...(url && { url: url.slice(0, MAX_URL) }),
-    expires: signal.at + KEPT_SECONDS,
+    expires: signal.at + KEPT_DAYS * DAY_SECONDS,
   }
   return { pk: signalPartition(signal.at), sk: `${signal.kind}#${hash.slice(0, HASH_LENGTH)}`, attributes }
 }

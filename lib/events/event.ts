@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto'
 import { rfc3339 } from '../meta/encoding/time.ts'
 import type { JsonObject } from '../meta/types.ts'
 
-/** Each is the last part of DetailType, and the last but one of the type of the CloudEvent. */
+/** The kinds of events. EventBridge gets the kind as DetailType; the type of the CloudEvent contains it. */
 export type EventKind =
   | 'created'
   | 'first-used'

@@ -1,6 +1,7 @@
 /** Settles rotations that are over, and tells which ones have stalled: their new value is unused after a day. */
 import { EXPIRY_INDEX } from '../authentication/credential.ts'
 import { decodeKeyInternal } from '../authentication/keyinternal.ts'
+import { STALLED_SECONDS } from '../authentication/values/writes.ts'
 import { controllerContext } from '../controllers/internalcontext.ts'
 import { StatusError } from '../meta/errors/status.ts'
 import { forEach } from '../registry/parallel.ts'
@@ -11,20 +12,17 @@ import { indexedKeys, type Window } from './indexpages.ts'
 import { keyData } from './keydata.ts'
 import type { Lifecycle, Send } from './lifecycle.ts'
 
-/** After so long an unused new value is in the index, as long as it is unused. */
-const DAY = 86_400
-
-/** Sends which rotations have reached a day in the window without a use of their new value. */
+/** Sends the rotations that stalled in the window. */
 export async function sendStalled(life: Lifecycle, window: Window, send: Send): Promise<void> {
   for await (const keys of indexedKeys(life, EXPIRY_INDEX.rotation, window)) {
     await send(keys.flatMap(({ stored, entry }) => stalled(stored, Number(entry.attributes[EXPIRY_INDEX.sort]), life)))
   }
 }
 
-/** The entry of a used value has the end of its overlap instead, at another time than a day after it was made. */
+/** Returns that the rotation stalled at `at`, or nothing. The entry of a used value has the end of its overlap instead. */
 function stalled(stored: Stored, at: number, { limits }: Lifecycle): Happening[] {
   const { pending } = decodeKeyInternal(stored.internal)
-  if (pending === undefined || pending.made + DAY !== at) return []
+  if (pending === undefined || pending.made + STALLED_SECONDS !== at) return []
   const { name = '', uid = '' } = stored.object.metadata
   const data = { ...keyData(stored, at, limits), value: pending.number, overlapSeconds: pending.overlap }
   return [{ kind: 'rotation-stalled', name, uid, at, unique: String(pending.number), data }]
@@ -43,7 +41,7 @@ export async function settleRotations(life: Lifecycle): Promise<number> {
   return settled
 }
 
-/** Returns whether the key was written: a rotation whose new value is unused goes on. */
+/** Writes the key, and returns whether that changed it. A rotation whose new value is unused stays open. */
 async function settle({ store, now, deadline }: Lifecycle, { object, rv }: Stored): Promise<boolean> {
   const { name = '' } = object.metadata
   const request = {

@@ -1,5 +1,5 @@
 /** Publishes the signals of authentication, and marks them. */
-import { readSignal, type Signal, signalPartition } from '../authentication/signals.ts'
+import { KEPT_DAYS, readSignal, type Signal, signalPartition } from '../authentication/signals.ts'
 import { forEach, OutOfTime } from '../registry/parallel.ts'
 import { objectKey } from '../registry/store.ts'
 import type { CompanionItem } from '../storage/interface.ts'
@@ -9,12 +9,10 @@ import type { Lifecycle, Send } from './lifecycle.ts'
 
 const DAY = 86_400
 const HOUR = 3600
-/** How many days signals are kept. */
-const KEPT_DAYS = 7
 /** Enough to read the keys of a few batches of events at once. */
 const AT_ONCE = 50
 
-/** Sends the signals of today and, in the first hour of a day, of yesterday. `all`: of every day. */
+/** Sends the signals of today and, in the first hour of a day, those of yesterday. With `all`, sends those of every day. */
 export async function sendSignals(life: Lifecycle, send: Send, all: boolean): Promise<void> {
   const now = Math.floor(life.now().getTime() / 1000)
   const days = all ? KEPT_DAYS : now % DAY < HOUR ? 1 : 0

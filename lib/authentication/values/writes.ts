@@ -51,8 +51,8 @@ export interface WriteDeps {
   readCredentials(hashes: readonly KeyHash[]): Promise<readonly (JsonObject | undefined)[]>
 }
 
-/** The time in seconds after which an unused value is looked at. */
-const STALLED_SECONDS = 86_400
+/** How many seconds after it was made an unused value stalls its rotation. The index then has the value at that time. */
+export const STALLED_SECONDS = 86_400
 
 /**
  * Returns the write for a new key. Storage rejects it (CompanionExists) when another key has the same value. `hint` is that of
