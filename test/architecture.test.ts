@@ -104,7 +104,7 @@ const layers: Record<string, readonly string[]> = {
     'managedfields',
   ],
   'lib/storage': ['.', 'protocol', 'dynamodb'],
-  'lib/authentication': ['.', 'values'],
+  'lib/authentication': ['.', 'values', 'requests'],
   'lib/authorization': ['attributes', 'scopes', 'users', '.'],
   'lib/kubeconfig': ['cluster', 'certificates', '.'],
   'lib/endpoints': ['negotiation', '.', 'lists', 'watches', 'handlers'],

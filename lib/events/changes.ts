@@ -1,7 +1,7 @@
 /** Derives what happened to a key from a change of its object in the log. */
 import { decodeKeyInternal, type KeyInternal } from '../authentication/keyinternal.ts'
 import { expiryOf, type LifeLimits, lifeOf } from '../authentication/keystatus.ts'
-import { sameHash } from '../authentication/keyvalues.ts'
+import { sameHash } from '../authentication/values/keyvalues.ts'
 import type { JsonValue, KubeObject } from '../meta/types.ts'
 import { deepEqual } from '../meta/value/equal.ts'
 import type { Change, Stored } from '../storage/interface.ts'

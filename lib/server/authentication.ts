@@ -1,10 +1,10 @@
 /** Connects authentication to the store, for the authorizer, TokenReview and Self. */
 import { table } from '../apis/management/v1/ownedaccesskey.table.ts'
-import type { AuthenticationDeps } from '../authentication/authenticate.ts'
 import { credentialItemKey } from '../authentication/credential.ts'
-import type { JudgeDeps } from '../authentication/judge.ts'
 import type { LifeLimits } from '../authentication/keystatus.ts'
 import type { KeyHash } from '../authentication/pepper.ts'
+import type { AuthenticationDeps } from '../authentication/requests/authenticate.ts'
+import type { JudgeDeps } from '../authentication/values/judge.ts'
 import type { CompanionItem, Storage } from '../storage/interface.ts'
 import { activityOf, sortKey } from '../storage/keys.ts'
 import { createSignalMemory, type SignalMemory } from './signalmemory.ts'

@@ -8,15 +8,15 @@
  * - A failure is an error of the gateway.
  */
 import type { APIGatewayAuthorizerResult, APIGatewayRequestAuthorizerEvent } from 'aws-lambda'
-import { authenticate, type DeadKey } from '../authentication/authenticate.ts'
-import { bearerToken } from '../authentication/bearertoken.ts'
+import { authenticate, type DeadKey } from '../authentication/requests/authenticate.ts'
+import { bearerToken } from '../authentication/requests/bearertoken.ts'
 import {
   encodeCredential,
   encodeFederation,
   encodeSourceCIDRs,
   encodeUser,
   encodeWarnings,
-} from '../authentication/usercontext.ts'
+} from '../authentication/requests/usercontext.ts'
 import type { Attributes } from '../authorization/attributes/attributes.ts'
 import { forbiddenFor } from '../authorization/attributes/forbidden.ts'
 import { requestAttributes } from '../authorization/attributes/requestattributes.ts'

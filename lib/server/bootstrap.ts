@@ -6,7 +6,7 @@
 import { randomBytes } from 'node:crypto'
 import { OwnedAccessKey } from '../apis/management/v1/ownedaccesskey.ts'
 import { generateAccessKey } from '../authentication/accesskey.ts'
-import { authenticate } from '../authentication/authenticate.ts'
+import { authenticate } from '../authentication/requests/authenticate.ts'
 import { MASTERS } from '../authorization/users/identity.ts'
 import { internalContext } from '../controllers/internalcontext.ts'
 import { groupVersion } from '../meta/groupversion.ts'

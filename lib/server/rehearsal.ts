@@ -3,7 +3,7 @@
  * first runs. A rehearsal reaches no store, logs nothing, and its answer is discarded.
  */
 import type { APIGatewayProxyEvent } from 'aws-lambda'
-import { encodeUser } from '../authentication/usercontext.ts'
+import { encodeUser } from '../authentication/requests/usercontext.ts'
 import { AUTHENTICATED, MASTERS } from '../authorization/users/identity.ts'
 import { groupVersion } from '../meta/groupversion.ts'
 import type { KindInfo } from '../registry/kind.ts'

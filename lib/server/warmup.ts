@@ -6,7 +6,7 @@
 import { randomBytes } from 'node:crypto'
 import { table as keyTable } from '../apis/management/v1/ownedaccesskey.table.ts'
 import { generateAccessKey } from '../authentication/accesskey.ts'
-import { authenticate } from '../authentication/authenticate.ts'
+import { authenticate } from '../authentication/requests/authenticate.ts'
 import { deadlineExceeded } from '../meta/errors/deadline.ts'
 import type { Table } from '../storage/interface.ts'
 import type { AuthenticatingServer } from './authenticating.ts'

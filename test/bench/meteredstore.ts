@@ -1,7 +1,7 @@
 /** Builds the store of access keys as in the functions, on its own client with a meter. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
-import { authenticate } from '../../lib/authentication/authenticate.ts'
+import { authenticate } from '../../lib/authentication/requests/authenticate.ts'
 import type { Store } from '../../lib/registry/store.ts'
 import { authenticationDeps } from '../../lib/server/authentication.ts'
 import { createStorage } from '../../lib/storage/dynamodb/dynamodb.ts'

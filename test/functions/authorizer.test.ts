@@ -1,6 +1,6 @@
 /** Tests the authorizer with its event: which requests it allows, with which context, and how it rejects the others. */
 import { describe, expect, test } from 'vitest'
-import { decodeCredential, decodeUser } from '../../lib/authentication/usercontext.ts'
+import { decodeCredential, decodeUser } from '../../lib/authentication/requests/usercontext.ts'
 import { type Json, useFunctions } from '../support/functions.ts'
 import { accessKeys, callsOf } from './stored/fixtures.ts'
 

@@ -4,11 +4,11 @@ import { applyEnvironment } from '../../infra/local/gateway/environment.ts'
 import { requireNewValue } from '../../lib/apis/management/v1/ownedaccesskey.credential.ts'
 import { changeValuesStrategy, type ValuesUpdate } from '../../lib/apis/management/v1/ownedaccesskey.rotation.ts'
 import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
-import type { LivingKey } from '../../lib/authentication/authenticate.ts'
 import { credentialItemKey } from '../../lib/authentication/credential.ts'
 import { decodeKeyInternal, type KeyInternal } from '../../lib/authentication/keyinternal.ts'
-import { valuesOf } from '../../lib/authentication/keyvalues.ts'
+import type { LivingKey } from '../../lib/authentication/requests/authenticate.ts'
 import { readSignal, signalPartition } from '../../lib/authentication/signals.ts'
+import { valuesOf } from '../../lib/authentication/values/keyvalues.ts'
 import { endLeaked, finishRotation, startRotation } from '../../lib/authentication/values/rotation.ts'
 import type { UserInfo } from '../../lib/authorization/users/user.ts'
 import type { JsonObject, KubeObject } from '../../lib/meta/types.ts'
@@ -114,7 +114,7 @@ async function leak({ name }: Key, token: string): Promise<void> {
 }
 
 const authenticate = async (token: string) => {
-  const { authenticate } = await import('../../lib/authentication/authenticate.ts')
+  const { authenticate } = await import('../../lib/authentication/requests/authenticate.ts')
   const deps = authenticationDeps(server, (error) => {
     throw error
   })

@@ -4,7 +4,7 @@
 import { ScanCommand } from '@aws-sdk/client-dynamodb'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
-import { authenticate, type Source } from '../../lib/authentication/authenticate.ts'
+import { authenticate, type Source } from '../../lib/authentication/requests/authenticate.ts'
 import type { UserInfo } from '../../lib/authorization/users/user.ts'
 import { rfc3339 } from '../../lib/meta/encoding/time.ts'
 import type { JsonObject } from '../../lib/meta/types.ts'

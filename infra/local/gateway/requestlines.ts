@@ -1,6 +1,6 @@
 /** Formats requests for a terminal: one short line each, in place of the functions' JSON. */
 import { styleText } from 'node:util'
-import { decodeUser } from '../../../lib/authentication/usercontext.ts'
+import { decodeUser } from '../../../lib/authentication/requests/usercontext.ts'
 import { withoutCredentials } from '../../../lib/meta/value/credentialtext.ts'
 
 export interface Answered {

@@ -1,7 +1,7 @@
 /** Authenticates and authorizes requests to the demo virtual cluster, with a small part of Kubernetes RBAC. */
 import type { TLSSocket } from 'node:tls'
-import { bearerToken } from '../../../lib/authentication/bearertoken.ts'
 import { constantTimeEqual } from '../../../lib/authentication/constanttime.ts'
+import { bearerToken } from '../../../lib/authentication/requests/bearertoken.ts'
 import { AUTHENTICATED } from '../../../lib/authorization/users/identity.ts'
 import { unauthorized } from '../../../lib/meta/errors/status.ts'
 import { subjectOf } from '../host/certificates.ts'

@@ -4,9 +4,9 @@
  */
 import type { KeyInternal, ValueFacts } from '../keyinternal.ts'
 import { REQUEST_SECONDS } from '../keystatus.ts'
-import { type EndedValue, findValue, isUnrotated, lastNumber, type ValuesChange, valuesOf } from '../keyvalues.ts'
 import type { KeyHash } from '../pepper.ts'
-import type { EndReason } from '../tombstone.ts'
+import { type EndedValue, findValue, isUnrotated, lastNumber, type ValuesChange, valuesOf } from './keyvalues.ts'
+import type { EndReason } from './tombstone.ts'
 
 /** A value to give to a key. */
 export interface NewValue extends Omit<ValueFacts, 'number'> {

@@ -1,6 +1,6 @@
 /** Settles the open rotation of a key: makes its internal part agree with what the credentials of its values say. */
 import type { KeyInternal, RetiringValue } from '../keyinternal.ts'
-import type { EndedValue, ValuesChange } from '../keyvalues.ts'
+import type { EndedValue, ValuesChange } from './keyvalues.ts'
 
 /** What the credential of the pending value says. */
 export interface RotationFacts {

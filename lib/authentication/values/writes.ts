@@ -23,9 +23,9 @@ import {
 } from '../credential.ts'
 import { decodeKeyInternal } from '../keyinternal.ts'
 import { type LifeLimits, REQUEST_SECONDS } from '../keystatus.ts'
-import { type EndedValue, generationOf, isUnrotated, type KeyValue, sameHash, valuesOf } from '../keyvalues.ts'
 import type { KeyHash } from '../pepper.ts'
-import { isTombstone, tombstoneAttributes } from '../tombstone.ts'
+import { type EndedValue, generationOf, isUnrotated, type KeyValue, sameHash, valuesOf } from './keyvalues.ts'
+import { isTombstone, tombstoneAttributes } from './tombstone.ts'
 
 /** A change of a key that exists before and after it. */
 export interface KeyUpdate {

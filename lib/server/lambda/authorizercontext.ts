@@ -7,7 +7,7 @@ import {
   decodeUser,
   decodeWarnings,
   MAX_CONTEXT,
-} from '../../authentication/usercontext.ts'
+} from '../../authentication/requests/usercontext.ts'
 import type { UserInfo } from '../../authorization/users/user.ts'
 import { badRequest, StatusError, unauthorized } from '../../meta/errors/status.ts'
 import type { Status } from '../../meta/types.ts'

@@ -2,7 +2,7 @@
 import { isWellFormed } from '../../authentication/accesskey.ts'
 import { credentialItemKey, readCredential } from '../../authentication/credential.ts'
 import type { KeyHash } from '../../authentication/pepper.ts'
-import { isTombstone, readTombstone } from '../../authentication/tombstone.ts'
+import { isTombstone, readTombstone } from '../../authentication/values/tombstone.ts'
 import type { CompanionItem } from '../../storage/interface.ts'
 import type { Server } from '../server.ts'
 

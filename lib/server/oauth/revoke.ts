@@ -5,7 +5,7 @@
 import { OwnedAccessKey } from '../../apis/management/v1/ownedaccesskey.ts'
 import { isWellFormed } from '../../authentication/accesskey.ts'
 import { credentialItemKey, readCredential } from '../../authentication/credential.ts'
-import { isTombstone } from '../../authentication/tombstone.ts'
+import { isTombstone } from '../../authentication/values/tombstone.ts'
 import type { ApiResponse } from '../../endpoints/request.ts'
 import { StatusError } from '../../meta/errors/status.ts'
 import { KEY_PREFIX } from '../../meta/value/credentialtext.ts'

@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { createResponseStream } from '../../../infra/local/gateway/streaming.ts'
-import { encodeUser } from '../../../lib/authentication/usercontext.ts'
+import { encodeUser } from '../../../lib/authentication/requests/usercontext.ts'
 import { useFunctions } from '../../support/functions.ts'
 import { alice } from '../../support/users.ts'
 import { accessKeys, callsOf } from '../stored/fixtures.ts'

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { checkFormat, duplicateKey, generateAccessKey, isWellFormed } from '../../../lib/authentication/accesskey.ts'
-import { bearerToken } from '../../../lib/authentication/bearertoken.ts'
+import { bearerToken } from '../../../lib/authentication/requests/bearertoken.ts'
 import { KEY_PATTERN } from '../../../lib/meta/value/credentialtext.ts'
 
 const page = readFileSync(new URL('../../../docs/access-keys.md', import.meta.url), 'utf8')

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { decodeKeyInternal, encodeKeyInternal, type KeyInternal } from '../../../lib/authentication/keyinternal.ts'
-import { findValue, generationOf, valuesOf } from '../../../lib/authentication/keyvalues.ts'
 import { readSignal, signalItem } from '../../../lib/authentication/signals.ts'
-import { isTombstone, readTombstone, tombstoneAttributes } from '../../../lib/authentication/tombstone.ts'
+import { findValue, generationOf, valuesOf } from '../../../lib/authentication/values/keyvalues.ts'
 import { endLeaked, finishRotation, replaceValues, startRotation } from '../../../lib/authentication/values/rotation.ts'
 import { settle } from '../../../lib/authentication/values/settle.ts'
+import { isTombstone, readTombstone, tombstoneAttributes } from '../../../lib/authentication/values/tombstone.ts'
 import type { JsonObject } from '../../../lib/meta/types.ts'
 import { CREATED } from './keys.ts'
 

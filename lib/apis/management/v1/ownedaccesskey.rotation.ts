@@ -1,6 +1,6 @@
 /** Makes the strategy with which the server itself changes the values of an access key: a rotation, or a report of a leak. */
 import { decodeKeyInternal, type KeyInternal } from '../../../authentication/keyinternal.ts'
-import type { ValuesChange } from '../../../authentication/keyvalues.ts'
+import type { ValuesChange } from '../../../authentication/values/keyvalues.ts'
 import type { Draft, RequestContext, Strategy } from '../../../registry/kind.ts'
 import type { Companion, Stored } from '../../../storage/interface.ts'
 import { applyChange } from './ownedaccesskey.credential.ts'

@@ -1,7 +1,7 @@
 /** Guards the changes that an access key makes to itself. */
 import { decodeKeyInternal } from '../../../authentication/keyinternal.ts'
 import { REQUEST_SECONDS } from '../../../authentication/keystatus.ts'
-import { findValue, generationOf, sameHash } from '../../../authentication/keyvalues.ts'
+import { findValue, generationOf, sameHash } from '../../../authentication/values/keyvalues.ts'
 import type { UserInfo } from '../../../authorization/users/user.ts'
 import { alreadyExists, conflict } from '../../../meta/errors/status.ts'
 import type { Draft } from '../../../registry/kind.ts'

@@ -2,7 +2,7 @@
 import type { Sealed } from '../../../authentication/credential.ts'
 import { decodeKeyInternal } from '../../../authentication/keyinternal.ts'
 import { lifeOf } from '../../../authentication/keystatus.ts'
-import { hasValue, valuesOf } from '../../../authentication/keyvalues.ts'
+import { hasValue, valuesOf } from '../../../authentication/values/keyvalues.ts'
 import type { ScopeChain } from '../../../authorization/scopes/scope.ts'
 import type { Key, KeySpec } from '../../../authorization/users/identity.ts'
 import { effectiveChain } from '../../../authorization/users/privilege.ts'

@@ -1,7 +1,8 @@
 /** Declares the services that the kinds of this group use. `lib/server/server.ts` implements them. */
-import type { Authentication } from '../../../authentication/authenticate.ts'
+
 import type { LifeLimits } from '../../../authentication/keystatus.ts'
 import type { KeyHash } from '../../../authentication/pepper.ts'
+import type { Authentication } from '../../../authentication/requests/authenticate.ts'
 import type { Attributes } from '../../../authorization/attributes/attributes.ts'
 import type { ScopeOptions } from '../../../authorization/scopes/project.ts'
 import type { Provider } from '../../../federation/provider.ts'

@@ -4,10 +4,10 @@
  */
 import { OwnedAccessKey } from '../../../../lib/apis/management/v1/ownedaccesskey.ts'
 import type { Services } from '../../../../lib/apis/management/v1/services.ts'
-import type { LivingKey } from '../../../../lib/authentication/authenticate.ts'
 import { credentialItemKey } from '../../../../lib/authentication/credential.ts'
 import { decodeKeyInternal } from '../../../../lib/authentication/keyinternal.ts'
 import type { KeyHash } from '../../../../lib/authentication/pepper.ts'
+import type { LivingKey } from '../../../../lib/authentication/requests/authenticate.ts'
 import type { UserInfo } from '../../../../lib/authorization/users/user.ts'
 import type { KubeObject } from '../../../../lib/meta/types.ts'
 import type { RequestContext } from '../../../../lib/registry/kind.ts'

@@ -54,7 +54,7 @@ export const realMutants: readonly RealMutant[] = [
     seed: 41,
     edits: [
       {
-        file: `${authentication}/authenticate.ts`,
+        file: `${authentication}/requests/authenticate.ts`,
         from: "same: { ...unchanged(credential), disabled: false, deleted: false },\n      lacks: ['ended', 'firstUsed'],",
         to: 'same: {}, lacks: [],',
       },
@@ -65,7 +65,7 @@ export const realMutants: readonly RealMutant[] = [
     profile: plain,
     edits: [
       {
-        file: `${authentication}/authenticate.ts`,
+        file: `${authentication}/requests/authenticate.ts`,
         from: "if (judged.state !== 'Pending') return undefined",
         to: 'if (judged.state) return undefined',
       },
@@ -77,7 +77,7 @@ export const realMutants: readonly RealMutant[] = [
     seed: 13,
     edits: [
       {
-        file: `${authentication}/judge.ts`,
+        file: `${authentication}/values/judge.ts`,
         from: 'return readTombstone(next.item).firstUsed === undefined ? undefined : 0',
         to: 'return 0',
       },
@@ -86,7 +86,9 @@ export const realMutants: readonly RealMutant[] = [
   {
     without: 'the shared activity of a sliding key',
     profile: sliding,
-    edits: [{ file: `${authentication}/judge.ts`, from: '|| isAlone) return life', to: '|| now > 0) return life' }],
+    edits: [
+      { file: `${authentication}/values/judge.ts`, from: '|| isAlone) return life', to: '|| now > 0) return life' },
+    ],
   },
   {
     without: 'settling by the facts of the items',

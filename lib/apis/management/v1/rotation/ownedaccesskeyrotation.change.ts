@@ -2,7 +2,7 @@
 import { duplicateKey, hintOf } from '../../../../authentication/accesskey.ts'
 import { decodeKeyInternal, type KeyInternal } from '../../../../authentication/keyinternal.ts'
 import { lifeOf } from '../../../../authentication/keystatus.ts'
-import { findValue, hasValue, sameHash, type ValuesChange } from '../../../../authentication/keyvalues.ts'
+import { findValue, hasValue, sameHash, type ValuesChange } from '../../../../authentication/values/keyvalues.ts'
 import { finishRotation, startRotation } from '../../../../authentication/values/rotation.ts'
 import { managementRequest } from '../../../../authorization/attributes/attributes.ts'
 import { forbiddenFor } from '../../../../authorization/attributes/forbidden.ts'

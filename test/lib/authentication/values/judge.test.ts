@@ -1,11 +1,15 @@
 /** Tests how values of a key are judged by their credentials, in every state of a rotation. */
 import { describe, expect, test } from 'vitest'
-import { generateAccessKey } from '../../../lib/authentication/accesskey.ts'
-import { type AuthenticationDeps, authenticate, type Use } from '../../../lib/authentication/authenticate.ts'
-import { tombstoneAttributes } from '../../../lib/authentication/tombstone.ts'
-import type { JsonObject } from '../../../lib/meta/types.ts'
-import type { TouchOutcome } from '../../../lib/storage/interface.ts'
-import { CREATED, itemOf, storedKey } from './keys.ts'
+import { generateAccessKey } from '../../../../lib/authentication/accesskey.ts'
+import {
+  type AuthenticationDeps,
+  authenticate,
+  type Use,
+} from '../../../../lib/authentication/requests/authenticate.ts'
+import { tombstoneAttributes } from '../../../../lib/authentication/values/tombstone.ts'
+import type { JsonObject } from '../../../../lib/meta/types.ts'
+import type { TouchOutcome } from '../../../../lib/storage/interface.ts'
+import { CREATED, itemOf, storedKey } from '../keys.ts'
 
 const OLD = generateAccessKey(() => new Uint8Array(32).fill(1))
 const NEW = generateAccessKey(() => new Uint8Array(32).fill(2))

@@ -2,12 +2,12 @@
  * Judges a value of a key by its credential: whether it gives access now, and which value of the key it is. Rows may not say
  * so yet: a first use changes no row.
  */
-import type { JsonObject } from '../meta/types.ts'
-import { type Credential, readCredential } from './credential.ts'
-import { findClosedGate } from './gates.ts'
-import { INVALID_KEY_REASONS, type KeyStatus, keyStatus, type LifeLimits } from './keystatus.ts'
+import type { JsonObject } from '../../meta/types.ts'
+import { type Credential, readCredential } from '../credential.ts'
+import { findClosedGate } from '../gates.ts'
+import { INVALID_KEY_REASONS, type KeyStatus, keyStatus, type LifeLimits } from '../keystatus.ts'
+import type { KeyHash } from '../pepper.ts'
 import type { ValueState } from './keyvalues.ts'
-import type { KeyHash } from './pepper.ts'
 import { ENDED_REASONS, isTombstone, readTombstone } from './tombstone.ts'
 
 /** The reads of a judgement. All are consistent. */

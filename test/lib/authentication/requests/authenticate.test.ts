@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { generateAccessKey } from '../../../lib/authentication/accesskey.ts'
-import { type AuthenticationDeps, authenticate } from '../../../lib/authentication/authenticate.ts'
-import type { JsonObject } from '../../../lib/meta/types.ts'
-import { CREATED, HASH, itemOf, storedKey } from './keys.ts'
+import { generateAccessKey } from '../../../../lib/authentication/accesskey.ts'
+import { type AuthenticationDeps, authenticate } from '../../../../lib/authentication/requests/authenticate.ts'
+import type { JsonObject } from '../../../../lib/meta/types.ts'
+import { CREATED, HASH, itemOf, storedKey } from '../keys.ts'
 
 const KEY = generateAccessKey(() => new Uint8Array(32).fill(7))
 

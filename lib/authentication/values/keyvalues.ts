@@ -2,8 +2,8 @@
  * Lists the values of a key. At most one is current, at most one is pending (a rotation made it and it is not used yet), and
  * at most one is retiring (the previous value after the first use of the new one).
  */
-import type { KeyInternal, ValueFacts } from './keyinternal.ts'
-import type { KeyHash } from './pepper.ts'
+import type { KeyInternal, ValueFacts } from '../keyinternal.ts'
+import type { KeyHash } from '../pepper.ts'
 import type { EndReason } from './tombstone.ts'
 
 export type ValueState = 'Current' | 'Pending' | 'Retiring'

@@ -1,5 +1,5 @@
 /** Warns the holder of a key, in the response to each of its requests, that the key or the value used ends soon. */
-import { humanDuration, rfc3339 } from '../meta/encoding/time.ts'
+import { humanDuration, rfc3339 } from '../../meta/encoding/time.ts'
 
 const DAY = 24 * 60 * 60
 /** A key that lives less is renewed so often that its holder needs no warning. */

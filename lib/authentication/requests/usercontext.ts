@@ -3,12 +3,12 @@
  * passes only text, numbers and booleans. A text that is not in this form is rejected.
  */
 
-import { parseChain } from '../authorization/scopes/parsechain.ts'
-import { AUTHENTICATED } from '../authorization/users/identity.ts'
-import type { Federation, PresentedCredential, UserInfo } from '../authorization/users/user.ts'
-import { parseFederation } from './federationform.ts'
-import { parseKeyHash } from './keyinternal.ts'
-import { isCount, isIdentity, isNonEmptyText, isText, isTextList, strictRecord } from './strictrecord.ts'
+import { parseChain } from '../../authorization/scopes/parsechain.ts'
+import { AUTHENTICATED } from '../../authorization/users/identity.ts'
+import type { Federation, PresentedCredential, UserInfo } from '../../authorization/users/user.ts'
+import { parseFederation } from '../federationform.ts'
+import { parseKeyHash } from '../keyinternal.ts'
+import { isCount, isIdentity, isNonEmptyText, isText, isTextList, strictRecord } from '../strictrecord.ts'
 
 /**
  * Maximum length of the encoded user, in characters. The limits on names, groups and chain ensure that every user fits.

@@ -4,8 +4,8 @@
  *
  *     pk=credential#2#bXk… sk=# ended=rotated name=ci uid=… user=alice at=1795257600 firstUsed=1795250000 expires=1797849600
  */
-import type { JsonObject } from '../meta/types.ts'
-import { isCount, isNonEmptyText, strictRecord } from './strictrecord.ts'
+import type { JsonObject } from '../../meta/types.ts'
+import { isCount, isNonEmptyText, strictRecord } from '../strictrecord.ts'
 
 /**
  * Why a value ended: its overlap is over, a `finish` ended it, another value replaced it at once, or it was reported as

@@ -12,11 +12,11 @@ import {
   encodeUser,
   encodeWarnings,
   MAX_CONTEXT,
-} from '../../../lib/authentication/usercontext.ts'
-import { MAX_CHAIN_BYTES } from '../../../lib/authorization/scopes/chain.ts'
-import type { UserInfo } from '../../../lib/authorization/users/user.ts'
-import { scope } from '../authorization/arbitraries.ts'
-import { alice } from '../authorization/users.ts'
+} from '../../../../lib/authentication/requests/usercontext.ts'
+import { MAX_CHAIN_BYTES } from '../../../../lib/authorization/scopes/chain.ts'
+import type { UserInfo } from '../../../../lib/authorization/users/user.ts'
+import { scope } from '../../authorization/arbitraries.ts'
+import { alice } from '../../authorization/users.ts'
 
 const text = fc.string({ minLength: 1, maxLength: 30, unit: 'grapheme' })
 const user = fc

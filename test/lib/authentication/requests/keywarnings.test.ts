@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { keyWarnings, type WarnedKey } from '../../../lib/authentication/keywarnings.ts'
+import { keyWarnings, type WarnedKey } from '../../../../lib/authentication/requests/keywarnings.ts'
 
 const DAY = 86_400
 /** 2026-11-28T10:00:00Z. */

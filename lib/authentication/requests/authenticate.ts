@@ -2,20 +2,20 @@
  * Authenticates bearer tokens. Only access keys are accepted: the tokens that this service signs are for other servers.
  */
 
-import { isWithinCIDRs } from '../authorization/users/sourcecidrs.ts'
-import type { PresentedCredential, UserInfo } from '../authorization/users/user.ts'
-import { serviceUnavailable } from '../meta/errors/status.ts'
-import type { JsonObject, JsonValue } from '../meta/types.ts'
-import type { CompanionItem, TouchOutcome } from '../storage/interface.ts'
-import { isWellFormed } from './accesskey.ts'
-import { activityAttributes, type Credential, credentialUser, firstUseAttributes } from './credential.ts'
-import { type JudgeDeps, type Judgement, judge, type KeyName } from './judge.ts'
-import { isActivityDue, REQUEST_SECONDS } from './keystatus.ts'
-import type { ValueState } from './keyvalues.ts'
+import { isWithinCIDRs } from '../../authorization/users/sourcecidrs.ts'
+import type { PresentedCredential, UserInfo } from '../../authorization/users/user.ts'
+import { serviceUnavailable } from '../../meta/errors/status.ts'
+import type { JsonObject, JsonValue } from '../../meta/types.ts'
+import type { CompanionItem, TouchOutcome } from '../../storage/interface.ts'
+import { isWellFormed } from '../accesskey.ts'
+import { activityAttributes, type Credential, credentialUser, firstUseAttributes } from '../credential.ts'
+import { isActivityDue, REQUEST_SECONDS } from '../keystatus.ts'
+import { storedSources, withSource } from '../lastsources.ts'
+import type { KeyHash } from '../pepper.ts'
+import { type SignalKind, signalItem } from '../signals.ts'
+import { type JudgeDeps, type Judgement, judge, type KeyName } from '../values/judge.ts'
+import type { ValueState } from '../values/keyvalues.ts'
 import { keyWarnings } from './keywarnings.ts'
-import { storedSources, withSource } from './lastsources.ts'
-import type { KeyHash } from './pepper.ts'
-import { type SignalKind, signalItem } from './signals.ts'
 
 /** A use of a key, which is written to its credential, and as its last activity beside the key. */
 export interface Use {
