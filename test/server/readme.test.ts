@@ -22,6 +22,7 @@ const tour = [
   'A kube config of a virtual cluster',
   'A token for a connected cluster',
   'A key without a stored secret',
+  'Rotate a key',
   'Revoke a key',
 ].map((heading) => blocks.get(heading)?.join('') ?? '')
 
@@ -55,17 +56,28 @@ describeKubectl('the tour', () => {
   })
 
   const pasteLines = (shell: Shell, ...lines: string[]) => paste(shell, lines.join('\n'), { cwd: folder, env })
-  const [begin = '', key = '', fetched = '', token = '', exchange = '', end = ''] = tour
+  const [begin = '', key = '', fetched = '', token = '', exchange = '', rotation = '', end = ''] = tour
 
   test.each(shells)('works unchanged in $name', async (shell) => {
     // Runs before the end of the tour removes the file.
     const looks = 'echo "mode $(stat -c %a demo.kubeconfig)"'
-    const { stdout, stderr, complaints } = await pasteLines(shell, begin, key, fetched, looks, token, exchange, end)
+    const { stdout, stderr, complaints } = await pasteLines(
+      shell,
+      begin,
+      key,
+      fetched,
+      looks,
+      token,
+      exchange,
+      rotation,
+      end,
+    )
     expect([complaints, stderr]).toEqual([[], expect.not.stringContaining('rror')])
     expect(stdout).toContain('system:masters')
     expect(stdout).toMatch(/^NAME +READY +STATUS .*\n(?:.* Running .*\n)+mode 600$/m)
     expect(stdout).toMatch(/^eyJ[\w-]+\.eyJ[\w-]+\.[\w-]+$/m)
     expect(stdout.replace(/mpk_\w{49}(?=")/, 'mpk_…')).toContain(`${exchanged}\n`)
+    expect(stdout).toMatch(/"phase": ?"Pending".*^Current\nPending$/ms)
     const [, name = ''] = /\/(ci-\w+) patched/.exec(stdout) ?? []
     expect(stdout).toMatch(new RegExp(`^${name} +CI of demo +alice `, 'm'))
     expect(stdout).toContain('access key is disabled')
