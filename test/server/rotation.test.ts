@@ -330,7 +330,7 @@ describe('409', () => {
 
   test('for a key that has expired, and for one that is being deleted', async () => {
     const expired = await createKey({ ttl: 1 })
-    await expect.poll(async () => (await use(expired.old))[0]).toBe(401)
+    await expect.poll(async () => (await use(expired.old))[0], { timeout: 5000 }).toBe(401)
     expect(refusal(await rotate(expired.name))).toEqual([409, expect.stringContaining('expired access keys')])
     const held = await createKey({}, { finalizers: ['example.com/hold'] })
     await server.call(`${keys}/${held.name}`, { method: 'DELETE' })
