@@ -10,6 +10,7 @@
 import { EXPIRY_INDEX } from '../authentication/credential.ts'
 import { decodeKeyInternal } from '../authentication/keyinternal.ts'
 import { keyStatus, type LifeLimits, lifeOfStored } from '../authentication/keystatus.ts'
+import { unixSeconds } from '../meta/encoding/time.ts'
 import type { Deadline } from '../meta/errors/deadline.ts'
 import { StatusError } from '../meta/errors/status.ts'
 import { deleteObject } from '../registry/delete.ts'
@@ -50,14 +51,12 @@ export interface Swept {
 /** The number of candidates per page. */
 const pageSize = 100
 
-const seconds = (time: Date): number => Math.floor(time.getTime() / 1000)
-
 /** Reports whether the key expired longer ago than the retention. */
 function isOver({ now, retentionSeconds, limits }: Sweep, stored: Stored): boolean {
-  const { expires, state } = keyStatus(lifeOfStored(stored), seconds(now()), limits)
+  const { expires, state } = keyStatus(lifeOfStored(stored), unixSeconds(now()), limits)
   const { federation } = decodeKeyInternal(stored.internal)
   const retention = federation ? retentionSeconds.exchanged : retentionSeconds.others
-  return expires !== undefined && expires <= seconds(now()) - retention && state !== 'Terminating'
+  return expires !== undefined && expires <= unixSeconds(now()) - retention && state !== 'Terminating'
 }
 
 /** Returns the candidates to delete. */
@@ -130,7 +129,7 @@ async function sweepPart(
   const query = {
     index: EXPIRY_INDEX.name,
     partition: { attribute: EXPIRY_INDEX.partition, value },
-    sort: { attribute: EXPIRY_INDEX.sort, to: seconds(now()) - retention },
+    sort: { attribute: EXPIRY_INDEX.sort, to: unixSeconds(now()) - retention },
     limit: pageSize,
   }
   let started = 0

@@ -3,7 +3,7 @@
  * that is published again has the same id.
  */
 import { createHash } from 'node:crypto'
-import { rfc3339 } from '../meta/encoding/time.ts'
+import { rfc3339OfUnix } from '../meta/encoding/time.ts'
 import type { JsonObject } from '../meta/types.ts'
 
 /** The kinds of events. EventBridge gets the kind as DetailType; the type of the CloudEvent contains it. */
@@ -61,7 +61,7 @@ export const toEvent = (
   source,
   type: `platform.management.accesskey.${kind}.v1`,
   subject: `${resource}/${name}`,
-  time: rfc3339(new Date(at * 1000)),
+  time: rfc3339OfUnix(at),
   datacontenttype: 'application/json',
   data: { name, uid, ...data },
 })

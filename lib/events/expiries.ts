@@ -1,6 +1,7 @@
 /** Tells which keys have expired, and which will. The index names them, and the keys themselves decide. */
 import { EXPIRY_INDEX } from '../authentication/credential.ts'
 import { type KeyLife, keyStatus, type LifeLimits, lifeOfStored } from '../authentication/keystatus.ts'
+import { unixSeconds } from '../meta/encoding/time.ts'
 import type { Stored } from '../storage/interface.ts'
 import type { Happening } from './event.ts'
 import { indexedKeys, type Window } from './indexpages.ts'
@@ -39,7 +40,7 @@ function expired(stored: Stored, to: number, { limits }: Reading): Happening[] {
 
 function expiring(stored: Stored, days: number, to: number, { limits, now }: Reading): Happening[] {
   const life = lifeOfStored(stored)
-  const { state, expires } = keyStatus(life, Math.floor(now().getTime() / 1000), limits)
+  const { state, expires } = keyStatus(life, unixSeconds(now()), limits)
   const isDue = expires !== undefined && expires - days * DAY <= to && ttlOf(life, limits) >= LEAST_TTL * days * DAY
   if (state !== 'Active' || !isDue) return []
   const told = { kind: 'expiring' as const, unique: `${days} ${expires}`, at: expires - days * DAY, limits }

@@ -5,7 +5,7 @@
 import { decodeKeyInternal } from '../authentication/keyinternal.ts'
 import { keyStatus, type LifeLimits, lifeOfStored } from '../authentication/keystatus.ts'
 import { effectiveUser, type KeySpec } from '../authorization/users/identity.ts'
-import { rfc3339 } from '../meta/encoding/time.ts'
+import { rfc3339OfUnix } from '../meta/encoding/time.ts'
 import type { JsonObject, JsonValue } from '../meta/types.ts'
 import type { Stored } from '../storage/interface.ts'
 
@@ -33,7 +33,7 @@ export function keyData(stored: Stored, at: number, limits: LifeLimits): JsonObj
     ...labels(metadata.labels ?? {}),
     scoped: spec.scope !== undefined,
     phase: state,
-    ...(isKnown && expires !== undefined && { expirationTimestamp: rfc3339(new Date(expires * 1000)) }),
+    ...(isKnown && expires !== undefined && { expirationTimestamp: rfc3339OfUnix(expires) }),
   }
 }
 

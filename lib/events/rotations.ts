@@ -3,6 +3,7 @@ import { EXPIRY_INDEX } from '../authentication/credential.ts'
 import { decodeKeyInternal } from '../authentication/keyinternal.ts'
 import { STALLED_SECONDS } from '../authentication/values/writes.ts'
 import { controllerContext } from '../controllers/internalcontext.ts'
+import { unixSeconds } from '../meta/encoding/time.ts'
 import { StatusError } from '../meta/errors/status.ts'
 import { forEach } from '../registry/parallel.ts'
 import { updateObject } from '../registry/update.ts'
@@ -31,7 +32,7 @@ function stalled(stored: Stored, at: number, { limits }: Lifecycle): Happening[]
 /** Settles the rotations that are over, by a write of the key that changes nothing else. Returns how many keys it wrote. */
 export async function settleRotations(life: Lifecycle): Promise<number> {
   const { now, hasTime } = life
-  const window = { after: 0, to: Math.floor(now().getTime() / 1000) }
+  const window = { after: 0, to: unixSeconds(now()) }
   let settled = 0
   for await (const keys of indexedKeys(life, EXPIRY_INDEX.rotation, window)) {
     await forEach(keys, hasTime, async ({ stored }) => {

@@ -3,6 +3,7 @@
  * hourly the expiry index. It publishes first and moves the position then, so that an event is published at least once.
  * Repeats have the same ids, so runs may be interrupted, repeated and concurrent.
  */
+import { unixSeconds } from '../meta/encoding/time.ts'
 import { OutOfTime } from '../registry/parallel.ts'
 import { StorageError } from '../storage/errors.ts'
 import type { ChangeBatch } from '../storage/interface.ts'
@@ -49,7 +50,7 @@ export async function runLifecycle(life: Lifecycle): Promise<Run> {
   }
 }
 
-const secondsOf = ({ now }: Pick<Lifecycle, 'now'>): number => Math.floor(now().getTime() / 1000)
+const secondsOf = ({ now }: Pick<Lifecycle, 'now'>): number => unixSeconds(now())
 
 /** Publishes the changes of the log from the position to the newest one. Returns the new position. */
 async function followLog(life: Lifecycle, send: Send): Promise<Position> {

@@ -1,5 +1,6 @@
 /** Publishes the signals of authentication, and marks them. */
 import { KEPT_DAYS, readSignal, type Signal, signalPartition } from '../authentication/signals.ts'
+import { unixSeconds } from '../meta/encoding/time.ts'
 import { forEach, OutOfTime } from '../registry/parallel.ts'
 import { objectKey } from '../registry/store.ts'
 import type { CompanionItem } from '../storage/interface.ts'
@@ -14,7 +15,7 @@ const AT_ONCE = 50
 
 /** Sends the signals of today and, in the first hour of a day, those of yesterday. With `all`, sends those of every day. */
 export async function sendSignals(life: Lifecycle, send: Send, all: boolean): Promise<void> {
-  const now = Math.floor(life.now().getTime() / 1000)
+  const now = unixSeconds(life.now())
   const days = all ? KEPT_DAYS : now % DAY < HOUR ? 1 : 0
   for (let day = days; day >= 0; day--) await sendDay(life, send, signalPartition(now - day * DAY))
 }
@@ -52,6 +53,6 @@ const factsOf = ({ ip, userAgent, url, value }: Partial<Signal>) => ({
 
 /** Marks a signal as published. Does nothing if another run has marked it. */
 async function mark({ storage, now, deadline }: Lifecycle, item: CompanionItem): Promise<void> {
-  const published = Math.floor(now().getTime() / 1000)
+  const published = unixSeconds(now())
   await storage.swapCompanion(item, { ...item, attributes: { ...item.attributes, published } }, { deadline })
 }

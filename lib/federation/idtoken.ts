@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto'
 import { holdsFloat } from '../meta/encoding/floats.ts'
 import { parseJson } from '../meta/encoding/json.ts'
+import { unixSeconds } from '../meta/encoding/time.ts'
 import { utf8 } from '../meta/encoding/utf8.ts'
 import type { JsonObject, JsonValue } from '../meta/types.ts'
 import { isObject, own } from '../meta/value/walk.ts'
@@ -75,7 +76,7 @@ export interface TimeProblem {
 
 /** Returns why the token is not valid at this time, or undefined. */
 export function checkTimes(token: IdToken, now: Date, maxTokenAge?: number): TimeProblem | undefined {
-  const seconds = Math.floor(now.getTime() / 1000)
+  const seconds = unixSeconds(now)
   const { expires, issuedAt, notBefore = issuedAt } = token
   const because = (reason: TimeProblem['reason'], what: string) => ({ reason, message: `the subject token ${what}` })
   const ahead = (claim: string, time: number) =>

@@ -2,7 +2,7 @@
 
 import type { ScopeOptions } from '../authorization/scopes/project.ts'
 import type { UserInfo } from '../authorization/users/user.ts'
-import { rfc3339 } from '../meta/encoding/time.ts'
+import { rfc3339, rfc3339OfUnix } from '../meta/encoding/time.ts'
 import { checkDeadline, type Deadline } from '../meta/errors/deadline.ts'
 import type { FieldError } from '../meta/errors/fielderror.ts'
 import { forbiddenResource } from '../meta/errors/status.ts'
@@ -214,7 +214,7 @@ function lifetimeWarnings(
   }
   const { expires } = user.key
   if (expires !== undefined && notAfter.getTime() > expires * 1000) {
-    const end = rfc3339(new Date(expires * 1000))
+    const end = rfc3339OfUnix(expires)
     warnings.push(
       `the certificate is valid until ${rfc3339(notAfter)} and cannot be revoked; its access key expires at ${end}: the deployment setting max-certificate-ttl-seconds limits certificates`,
     )

@@ -3,7 +3,7 @@
  * cannot be revoked.
  */
 import type { UserInfo } from '../authorization/users/user.ts'
-import { rfc3339 } from '../meta/encoding/time.ts'
+import { rfc3339, rfc3339OfUnix } from '../meta/encoding/time.ts'
 import { SHORTEST } from './ttl.ts'
 
 /** Covers the time until the virtual cluster signs, and the difference between its clock and ours. */
@@ -21,7 +21,7 @@ export function outlivingRequest(user: UserInfo, seconds: number | undefined, no
   if (end === undefined) return undefined
   const most = end - Math.ceil(now.getTime() / 1000) - MARGIN_SECONDS
   if (seconds !== undefined && seconds <= most) return undefined
-  const why = `a client certificate would outlive the access key used, which expires at ${rfc3339(new Date(end * 1000))}`
+  const why = `a client certificate would outlive the access key used, which expires at ${rfc3339OfUnix(end)}`
   return most < SHORTEST
     ? `${why}, and Kubernetes signs none for less than ${SHORTEST} seconds; ask for a token (clientCert: false)`
     : `${why}; ask for spec.certificateTTL of at most ${most}`

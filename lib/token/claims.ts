@@ -4,6 +4,7 @@ import { MANAGEMENT_GROUP } from '../authorization/attributes/attributes.ts'
 import type { ScopeChain } from '../authorization/scopes/scope.ts'
 import type { UserInfo } from '../authorization/users/user.ts'
 import { stringify } from '../meta/encoding/json.ts'
+import { unixSeconds } from '../meta/encoding/time.ts'
 import type { Lifetime } from './tokenlifetime.ts'
 import { isVisibleUser, visibleGroups } from './visibleuser.ts'
 
@@ -51,7 +52,7 @@ export function claimsFor(
   { issuer, uuid }: { issuer: string; uuid(): string },
 ): Claims | undefined {
   if (!isVisibleUser(user.name)) return undefined
-  const iat = Math.floor(now.getTime() / 1000)
+  const iat = unixSeconds(now)
   return {
     iss: issuer,
     aud: audiences,

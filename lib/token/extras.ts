@@ -10,6 +10,7 @@ import { formatPlace, type Place, parsePlace } from '../authorization/scopes/pla
 import type { ScopeChain } from '../authorization/scopes/scope.ts'
 import type { UserInfo } from '../authorization/users/user.ts'
 import { parseJson, stringify } from '../meta/encoding/json.ts'
+import { unixSeconds } from '../meta/encoding/time.ts'
 
 /** Lower case, below a domain of this service: the Kubernetes rule for extra keys. */
 export const EXTRA = {
@@ -46,7 +47,7 @@ export const extrasOf = (
   [EXTRA.keyUid]: [key.uid],
   [EXTRA.scopes]: [stringify(chain)],
   ...(place && { [EXTRA.target]: [formatPlace(place)] }),
-  [EXTRA.issuedAt]: [String(Math.floor(now.getTime() / 1000))],
+  [EXTRA.issuedAt]: [String(unixSeconds(now))],
 })
 
 /** The parsed extras of a user of this service. */

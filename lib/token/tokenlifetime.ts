@@ -1,5 +1,6 @@
 /** Computes the lifetime of tokens. */
 
+import { unixSeconds } from '../meta/encoding/time.ts'
 import { type FieldError, invalid } from '../meta/errors/fielderror.ts'
 import { unauthorized } from '../meta/errors/status.ts'
 
@@ -43,7 +44,7 @@ export function tokenLifetime(
  */
 export function limitToKey(seconds: number, { key, now }: Omit<LifetimeLimits, 'maxSeconds'>): Lifetime {
   if (key.expires === undefined) return { seconds, warnings: [] }
-  const left = Math.floor(key.expires) - Math.floor(now.getTime() / 1000)
+  const left = Math.floor(key.expires) - unixSeconds(now)
   if (left <= 0) throw unauthorized('access key has expired')
   if (left >= seconds) return { seconds, warnings: [] }
   return { seconds: left, warnings: [`requested expiration of ${seconds} seconds shortened to ${left} seconds`] }

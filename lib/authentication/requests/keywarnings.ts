@@ -1,5 +1,5 @@
 /** Warns the holder of a key, in the response to each of its requests, that the key or the value used ends soon. */
-import { humanDuration, rfc3339 } from '../../meta/encoding/time.ts'
+import { humanDuration, rfc3339OfUnix } from '../../meta/encoding/time.ts'
 
 const DAY = 24 * 60 * 60
 /** A key that lives less is renewed so often that its holder needs no warning. */
@@ -25,10 +25,8 @@ export function keyWarnings({ name, created, ttlAfterLastActivity, expires, unti
   const warnings: string[] = []
   const life = expires === undefined || ttlAfterLastActivity ? 0 : expires - created
   if (expires !== undefined && life >= SHORTEST_LIFE && expires - now < Math.min(LONGEST_NOTICE, life / 7))
-    warnings.push(`access key "${name}" expires in ${humanDuration(expires - now)} (${timeOf(expires)})`)
+    warnings.push(`access key "${name}" expires in ${humanDuration(expires - now)} (${rfc3339OfUnix(expires)})`)
   if (until !== undefined)
-    warnings.push(`this value of access key "${name}" was rotated and works until ${timeOf(until)}`)
+    warnings.push(`this value of access key "${name}" was rotated and works until ${rfc3339OfUnix(until)}`)
   return warnings
 }
-
-const timeOf = (seconds: number): string => rfc3339(new Date(seconds * 1000))

@@ -3,7 +3,7 @@
  * extend the access of one. Otherwise, anyone who obtained the key for an hour could keep access for ever.
  */
 
-import { rfc3339 } from '../../meta/encoding/time.ts'
+import { rfc3339OfUnix, unixSeconds } from '../../meta/encoding/time.ts'
 import { canonicalText } from '../scopes/chain.ts'
 import { LOGIN } from './exchanged.ts'
 import { isMaster, type Key, type KeySpec } from './identity.ts'
@@ -41,7 +41,7 @@ export function lastingReason(user: UserInfo, now: Date, act: string): string | 
 /** Returns why the user may not create this key now (403), or undefined. */
 export function outlivingCreation(user: UserInfo, spec: KeySpec, { now, maxTtl }: Moment): string | undefined {
   const end = endOf(user, now)
-  if (end === undefined || !outlives(spec, seconds(now), end, maxTtl)) return undefined
+  if (end === undefined || !outlives(spec, unixSeconds(now), end, maxTtl)) return undefined
   return `spec.ttl: ${expiryPrefix(end)} create one that could outlive it${advice(user)}`
 }
 
@@ -71,13 +71,10 @@ function endOf(user: UserInfo, now: Date): number | undefined {
   const { chain, credential, key } = user
   if (chain.length > 0) return key.expires
   const hasSignedIn =
-    key.type === LOGIN && credential !== undefined && seconds(now) - credential.created < SIGNED_IN_SECONDS
+    key.type === LOGIN && credential !== undefined && unixSeconds(now) - credential.created < SIGNED_IN_SECONDS
   return isMaster(user) || hasSignedIn ? undefined : key.expires
 }
 
-const seconds = (now: Date): number => Math.floor(now.getTime() / 1000)
-
-const expiryPrefix = (end: number): string =>
-  `the access key used expires at ${rfc3339(new Date(end * 1000))} and may not`
+const expiryPrefix = (end: number): string => `the access key used expires at ${rfc3339OfUnix(end)} and may not`
 
 const advice = ({ chain, key }: UserInfo): string => (key.type === LOGIN && chain.length === 0 ? '; sign in again' : '')

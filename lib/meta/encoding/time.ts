@@ -8,6 +8,12 @@ export function rfc3339(time: Date): string {
   return `${time.toISOString().replace(/\.\d+Z$/, '')}Z`
 }
 
+/** Returns the time as RFC 3339. */
+export const rfc3339OfUnix = (seconds: number): string => rfc3339(new Date(seconds * 1000))
+
+/** Returns the time in whole Unix seconds. */
+export const unixSeconds = (time: Date): number => Math.floor(time.getTime() / 1000)
+
 /** Thrown for a text that is not an RFC 3339 time, with Go's message. */
 export class TimeParseError extends Error {
   override readonly name = 'TimeParseError'

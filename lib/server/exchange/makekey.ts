@@ -4,6 +4,7 @@ import { exchangedKeyStrategy } from '../../apis/management/v1/ownedaccesskey.ex
 import { OwnedAccessKey } from '../../apis/management/v1/ownedaccesskey.ts'
 import { keyPath } from '../../apis/management/v1/ownedaccesskey.values.ts'
 import type { TokenUse } from '../../federation/catalogue.ts'
+import { unixSeconds } from '../../meta/encoding/time.ts'
 import { StatusError } from '../../meta/errors/status.ts'
 import { groupVersion } from '../../meta/groupversion.ts'
 import { createObject } from '../../registry/create.ts'
@@ -61,7 +62,7 @@ async function attempt(
   const { trust, provider, token, grant } = exchanged
   const store = server.storeOf(OwnedAccessKey)
   const [name, uid] = [exchangedKeyName(trust.name, store.randomInt), store.uuid()]
-  const expires = Math.floor(call.now.getTime() / 1000) + grant.ttl
+  const expires = unixSeconds(call.now) + grant.ttl
   const strategy = exchangedKeyStrategy(store.strategy, {
     federation: {
       trust: { uid: trust.uid, revision: trust.revision },

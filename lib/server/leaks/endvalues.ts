@@ -7,6 +7,7 @@ import { OwnedAccessKey } from '../../apis/management/v1/ownedaccesskey.ts'
 import { type Signal, signalItem } from '../../authentication/signals.ts'
 import { endLeaked } from '../../authentication/values/rotation.ts'
 import { internalContext } from '../../controllers/internalcontext.ts'
+import { unixSeconds } from '../../meta/encoding/time.ts'
 import type { Deadline } from '../../meta/errors/deadline.ts'
 import { StatusError } from '../../meta/errors/status.ts'
 import type { KubeObject } from '../../meta/types.ts'
@@ -57,7 +58,7 @@ export async function endValues(server: Ender, report: LeakReport): Promise<void
 const hasTime = (deadline: Deadline) => () => deadline() > 0
 
 function signalOf({ hash, name, uid, value }: ReportedValue, now: Date, url: string | undefined): CompanionItem {
-  const at = Math.floor(now.getTime() / 1000)
+  const at = unixSeconds(now)
   const signal: Signal = { kind: 'leaked', name, uid, at, ...(value !== undefined && { value }), ...(url && { url }) }
   return signalItem(signal, hash)
 }
@@ -91,7 +92,7 @@ async function changeKey(
   let hasChanged = false
   const strategy = changeValuesStrategy(store.strategy, {
     change(settled, { draft }) {
-      const change = endLeaked(settled, hash, Math.floor(context.now.getTime() / 1000))
+      const change = endLeaked(settled, hash, unixSeconds(context.now))
       hasChanged = change !== undefined
       if (change?.internal.ended) draft.object.spec = { ...draft.object.spec, disabled: true }
       return change

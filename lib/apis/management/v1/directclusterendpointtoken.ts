@@ -2,7 +2,7 @@
 import { type Scope, scopeSchema } from '../../../authorization/scopes/scope.ts'
 import { validateScope } from '../../../authorization/scopes/validatescope.ts'
 import { unlimitedCredential } from '../../../authorization/users/sources.ts'
-import { rfc3339 } from '../../../meta/encoding/time.ts'
+import { rfc3339OfUnix } from '../../../meta/encoding/time.ts'
 import { checkDeadline } from '../../../meta/errors/deadline.ts'
 import { invalidObject } from '../../../meta/errors/status.ts'
 import { int64, object, string, time } from '../../../meta/schema/schema.ts'
@@ -46,7 +46,7 @@ export const DirectClusterEndpointToken: VirtualKind<Services> = {
     }
     for (const warning of [...prepared.warnings, ...unlimitedCredential(user, 'token')]) context.warn(warning)
     const { aud, exp, jti } = prepared.claims
-    const expirationTimestamp = rfc3339(new Date(exp * 1000))
+    const expirationTimestamp = rfc3339OfUnix(exp)
     context.note('credential', 'token')
     context.note('audiences', aud)
     context.note('expires', expirationTimestamp)

@@ -10,6 +10,7 @@ import { isTombstone } from '../../../authentication/values/tombstone.ts'
 import { createCredential, deleteCredentials, updateCredentials } from '../../../authentication/values/writes.ts'
 import { identityOf } from '../../../authorization/users/identity.ts'
 import { chainAfterChange, inheritedChain } from '../../../authorization/users/privilege.ts'
+import { unixSeconds } from '../../../meta/encoding/time.ts'
 import { invalidObject } from '../../../meta/errors/status.ts'
 import type { Secret } from '../../../meta/schema/writeonly.ts'
 import type { JsonObject, KubeObject } from '../../../meta/types.ts'
@@ -85,7 +86,7 @@ export async function prepareForUpdate(
 ): Promise<void> {
   const { keys } = services
   const before = decodeKeyInternal(old.internal)
-  const seconds = Math.floor(now.getTime() / 1000)
+  const seconds = unixSeconds(now)
   const facts = await readFacts(services, before)
   const { internal: settled, ended, isPromoted } = settle(before, facts, seconds)
   if (isPromoted) draft.raisesGeneration = true

@@ -7,7 +7,7 @@ import type { KeyHash } from '../../../authentication/pepper.ts'
 import { isUnrotated, valuesOf } from '../../../authentication/values/keyvalues.ts'
 import { settle } from '../../../authentication/values/settle.ts'
 import { effectiveUser } from '../../../authorization/users/identity.ts'
-import { parseTime, rfc3339 } from '../../../meta/encoding/time.ts'
+import { parseTime, rfc3339, rfc3339OfUnix, unixSeconds } from '../../../meta/encoding/time.ts'
 import type { JsonObject, KubeObject } from '../../../meta/types.ts'
 import type { PresentedItems } from '../../../registry/kind.ts'
 import type { Stored } from '../../../storage/interface.ts'
@@ -17,7 +17,7 @@ import type { Services } from './services.ts'
 
 /** Returns whether a key gives access, and until when. */
 export const lifeAt = ({ limits }: Services['keys'], stored: Stored, now: Date): KeyStatus =>
-  keyStatus(lifeOfStored(stored), Math.floor(now.getTime() / 1000), limits)
+  keyStatus(lifeOfStored(stored), unixSeconds(now), limits)
 
 /** Returns the time in milliseconds. A text that the schema accepts but that is no valid time sorts first. */
 const momentOf = (text: string): number => parseTime(text)?.getTime() ?? Number.NEGATIVE_INFINITY
@@ -30,8 +30,7 @@ export function itemsToPresent(internal: JsonObject): ItemKey[] {
   return isOpen(decoded) ? valuesOf(decoded).map(({ credential }) => credentialItemKey(credential)) : []
 }
 
-const timeOf = (unix: unknown): string | undefined =>
-  typeof unix === 'number' ? rfc3339(new Date(unix * 1000)) : undefined
+const timeOf = (unix: unknown): string | undefined => (typeof unix === 'number' ? rfc3339OfUnix(unix) : undefined)
 
 /** Returns the times that are known. */
 const known = (times: Record<string, string | undefined>): JsonObject =>
@@ -47,7 +46,7 @@ function presentValues({ internal, activity }: Stored, now: Date, items?: Presen
   const itemOf = (credential: KeyHash) => items?.(credentialItemKey(credential)) ?? {}
   const { firstUsed } = decoded.pending ? itemOf(decoded.pending.credential) : {}
   const facts = typeof firstUsed === 'number' ? { firstUsed } : {}
-  const settled = settle(decoded, facts, Math.floor(now.getTime() / 1000)).internal
+  const settled = settle(decoded, facts, unixSeconds(now)).internal
   const lastActivity = activity === undefined ? undefined : rfc3339(new Date(activity))
   const values = valuesOf(settled).map(({ state, credential, facts, until }) => ({
     ...known({ hint: facts?.hint ?? hintIn(itemOf(credential)) }),
@@ -72,7 +71,7 @@ function presentSources({ noted }: Stored, { recordSources }: Services['keys']):
   const shown = sources.map(({ ip, userAgent, at }) => ({
     ip,
     ...(userAgent !== '' && { userAgent }),
-    lastSeen: rfc3339(new Date(at * 1000)),
+    lastSeen: rfc3339OfUnix(at),
   }))
   return { lastSources: shown }
 }
@@ -95,7 +94,7 @@ export function present(
     ...(latest !== undefined && { lastActivity: latest }),
     owner: effectiveUser(toKey(stored)).name,
     phase: state,
-    ...(expires !== undefined && { expirationTimestamp: rfc3339(new Date(expires * 1000)) }),
+    ...(expires !== undefined && { expirationTimestamp: rfc3339OfUnix(expires) }),
     ...presentSources(stored, keys),
     ...presentValues(stored, now, items),
   }

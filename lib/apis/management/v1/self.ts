@@ -2,7 +2,7 @@
 import { scopeSchema } from '../../../authorization/scopes/scope.ts'
 import { identityOf, nameOf } from '../../../authorization/users/identity.ts'
 import type { UserInfo } from '../../../authorization/users/user.ts'
-import { rfc3339 } from '../../../meta/encoding/time.ts'
+import { rfc3339OfUnix } from '../../../meta/encoding/time.ts'
 import { forbidden, unauthorized } from '../../../meta/errors/status.ts'
 import { list, object, string, time } from '../../../meta/schema/schema.ts'
 import type { JsonObject } from '../../../meta/types.ts'
@@ -90,7 +90,7 @@ export const Self: VirtualKind<Services> = {
         accessKey: key.name,
         accessKeyType: key.type,
         ...(scope && { accessKeyScope: scope as JsonObject }),
-        ...(key.expires !== undefined && { expirationTimestamp: rfc3339(new Date(key.expires * 1000)) }),
+        ...(key.expires !== undefined && { expirationTimestamp: rfc3339OfUnix(key.expires) }),
         projectNamespacePrefix: services.scopes.projectNamespacePrefix,
       },
     }

@@ -8,7 +8,7 @@ import { managementRequest } from '../../../../authorization/attributes/attribut
 import { forbiddenFor } from '../../../../authorization/attributes/forbidden.ts'
 import { evaluate } from '../../../../authorization/scopes/evaluate.ts'
 import { endlessErrors, NO_FINISH, overlapErrors, replaceableFrom } from '../../../../authorization/users/selfrotate.ts'
-import { rfc3339 } from '../../../../meta/encoding/time.ts'
+import { rfc3339OfUnix, unixSeconds } from '../../../../meta/encoding/time.ts'
 import { conflict, forbiddenResource, invalidObject } from '../../../../meta/errors/status.ts'
 import type { RequestContext, Strategy } from '../../../../registry/kind.ts'
 import { type UpdateRequest, updateObject } from '../../../../registry/update.ts'
@@ -34,15 +34,12 @@ export interface Rotation {
   overlapSeconds: number
 }
 
-const seconds = (date: Date): number => Math.floor(date.getTime() / 1000)
-const timeOf = (unix: number): string => rfc3339(new Date(unix * 1000))
-
 /** Throws 409 if the key gives no access any more, or if the value of the request is the retiring one. */
 function demandAlive({ keys }: Services, settled: KeyInternal, old: Stored, { user, now, warn }: RequestContext): void {
   const { name = '', uid } = old.object.metadata
   const { state, expires } = lifeAt(keys, old, now)
   if (state === 'Terminating') throw conflict(resource, name, 'the access key is being deleted')
-  if (expires !== undefined && expires <= seconds(now)) {
+  if (expires !== undefined && expires <= unixSeconds(now)) {
     throw conflict(resource, name, 'expired access keys cannot be rotated')
   }
   const presented = uid === user.key.uid && user.credential ? findValue(settled, user.credential) : undefined
@@ -64,15 +61,15 @@ function demandSelfRotation({ object }: Stored, { finish, overlapSeconds }: Rota
 function demandVacant(settled: KeyInternal, name: string, { replace }: Rotation, isSelf: boolean, now: number): void {
   const { pending, retiring } = settled
   if (retiring) {
-    const why = `the previous value works until ${timeOf(retiring.until)}: the access key cannot be rotated before, unless spec.finish ends it`
+    const why = `the previous value works until ${rfc3339OfUnix(retiring.until)}: the access key cannot be rotated before, unless spec.finish ends it`
     throw conflict(resource, name, why)
   }
   if (!pending) return
-  const since = `a value is pending since ${timeOf(pending.made)}`
+  const since = `a value is pending since ${rfc3339OfUnix(pending.made)}`
   if (!replace) throw conflict(resource, name, `${since}: use it, or set spec.replace to end it`)
   const from = replaceableFrom(pending.made)
   if (isSelf && now < from) {
-    throw conflict(resource, name, `${since}: with role selfRotate it may be replaced from ${timeOf(from)} on`)
+    throw conflict(resource, name, `${since}: with role selfRotate it may be replaced from ${rfc3339OfUnix(from)} on`)
   }
 }
 
@@ -125,7 +122,7 @@ function rotationStrategy(services: Services, strategy: Strategy, rotation: Rota
     const hashes = await keys.hashes(value)
     const { pending } = settled
     if (pending && hashes.some((hash) => sameHash(hash, pending.credential))) return undefined
-    const now = seconds(context.now)
+    const now = unixSeconds(context.now)
     demandVacant(settled, name, rotation, isSelf, now)
     const [credential] = hashes
     if (!credential) throw new Error('there is no pepper to hash access keys with')
