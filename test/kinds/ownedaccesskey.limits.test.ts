@@ -67,6 +67,13 @@ describe('a warning', () => {
     expect((await create(spec, user)).warnings).toEqual([])
   })
 
+  test('is given for a key of its own user only if it has all groups of that user', async () => {
+    const own = (groups: string[]) => create({ user: '', groups })
+    const { name, warnings } = await own(['system:masters'])
+    expect(warnings).toEqual([expect.stringContaining(`access key "${name}" never expires and has every right of `)])
+    expect((await own([])).warnings).toEqual([])
+  })
+
   test('is not given where the deployment limits the life of every key', async () => {
     const server = createServer({ ...deployment.environment, MAX_KEY_TTL_SECONDS: '86400' })
     expect((await create({}, admin, server)).warnings).toEqual([])

@@ -122,7 +122,7 @@ function strategy(services: Services): Strategy {
         ? changesSpec(draft, old) && change(old)
         : (forbiddenToWorkload(user, CREATE) ?? forbiddenCreation(user, next, moment))
       if (reason) throw forbiddenResource(resource, draft.object.metadata.name ?? '', reason)
-      for (const warning of writeWarnings(draft, old, services.keys.limits)) warn(warning)
+      for (const warning of writeWarnings(draft, old, { user, limits: services.keys.limits })) warn(warning)
     },
     quota({ object, internal }, { user }) {
       const { maxPerOwner: most } = services.keys

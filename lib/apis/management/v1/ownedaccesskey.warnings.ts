@@ -4,30 +4,42 @@
  */
 import { decodeKeyInternal, type KeyInternal } from '../../../authentication/keyinternal.ts'
 import { expiryOf, type LifeLimits, lifeOf, REQUEST_SECONDS } from '../../../authentication/keystatus.ts'
-import { effectiveUser, type KeySpec } from '../../../authorization/users/identity.ts'
+import { effectiveUser, identityOf, type KeySpec } from '../../../authorization/users/identity.ts'
 import { effectiveChain, isUserType } from '../../../authorization/users/privilege.ts'
+import type { UserInfo } from '../../../authorization/users/user.ts'
 import type { Stored } from '../../../storage/interface.ts'
 import { specOf, toKey } from './ownedaccesskey.values.ts'
 
 type WrittenKey = Pick<Stored, 'object' | 'internal'>
 
-/** The members that restrict a key, and whose absence allows more. */
+/** The members that restrict what a key may do, and whose absence allows more. */
 const RESTRICTIONS: Readonly<Record<string, (spec: KeySpec) => boolean>> = {
   'spec.scope': ({ scope }) => scope !== undefined,
   'spec.sourceCIDRs': ({ sourceCIDRs }) => !!sourceCIDRs?.length,
-  'spec.ttl': ({ ttl }) => !!ttl,
 }
+const EXPIRY = { 'spec.ttl': ({ ttl }: KeySpec) => !!ttl }
 
-/** Returns the warnings for a key that is created, or changed from `old`. */
-export function writeWarnings(key: WrittenKey, old: WrittenKey | undefined, limits: LifeLimits): string[] {
+/** Returns the warnings for a key that the user creates, or changes from `old`. */
+export function writeWarnings(
+  key: WrittenKey,
+  old: WrittenKey | undefined,
+  { user, limits }: { user: UserInfo; limits: LifeLimits },
+): string[] {
   const { name = '' } = key.object.metadata
-  const removed = Object.entries(RESTRICTIONS).filter(
+  const isLesser = hasFewerRights(key, user)
+  const removed = Object.entries({ ...RESTRICTIONS, ...(!isLesser && EXPIRY) }).filter(
     ([, has]) => old !== undefined && has(specOf(old.object)) && !has(specOf(key.object)),
   )
   const warnings = removed.map(([member]) => `access key "${name}" is no longer restricted by ${member}`)
   if (old && isEnabled(key, old)) warnings.push(...leakWarnings(name, decodeKeyInternal(key.internal)))
-  if (!isUnlimited(key, limits) || (old && isUnlimited(old, limits))) return warnings
+  if (!isUnlimited(key, limits) || (old && isUnlimited(old, limits)) || isLesser) return warnings
   return [...warnings, `access key "${name}" never expires and has every right of ${effectiveUser(toKey(key)).name}`]
+}
+
+/** Reports whether the key is the user's own and lacks a group of theirs, such as system:masters. */
+function hasFewerRights(key: WrittenKey, user: UserInfo): boolean {
+  const { identity, groups } = effectiveUser(toKey(key))
+  return identity === identityOf(user) && user.groups.some((group) => !groups.includes(group))
 }
 
 const isEnabled = (key: WrittenKey, old: WrittenKey): boolean =>
