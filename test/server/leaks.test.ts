@@ -164,18 +164,25 @@ describe('a report of', () => {
     expect(await use(next)).toEqual([201])
   })
 
-  test('a value that has ended changes nothing but the signal', async () => {
+  test('a value that has ended ends only the tokens from before its end, once', async () => {
     const made = await makeKey()
     const value = await rotate(made, 0)
     expect(await use(value)).toEqual([201])
     expect((await patch(made.name, { description: 'settled' })).status).toBe(200)
     const ended = await use(made.value)
     expect(ended).toEqual([401, 'access key value was rotated'])
+    expect((await internalOf(made.name)).tokensNotBefore).toBeUndefined()
+    const { pk, sk } = credentialItemKey(await hashOf(made.value))
+    const tombstone = await server.parts.storage.getCompanion(pk, sk)
+    expect(await reportValue(made.value)).toEqual(accepted)
+    expect((await internalOf(made.name)).tokensNotBefore).toBe(Number(tombstone?.attributes.at) + 30)
+    expect((await read(made.name)).spec.disabled).toBeUndefined()
+    expect([await use(made.value), await use(value)]).toEqual([ended, [201]])
+    expect(await signalsOf(made)).toHaveLength(1)
+    expect(auditOf('leaks')).toMatchObject({ count: 1, leakedKeys: 1 })
     const before = [await stateOf(made), await stateOf({ ...made, value })]
     expect(await reportValue(made.value)).toEqual(accepted)
     expect([await stateOf(made), await stateOf({ ...made, value })]).toEqual(before)
-    expect([await use(made.value), await use(value)]).toEqual([ended, [201]])
-    expect(await signalsOf(made)).toHaveLength(1)
     expect(auditOf('leaks')).toMatchObject({ count: 0, leakedKeys: 0 })
   })
 

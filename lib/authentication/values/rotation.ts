@@ -54,8 +54,7 @@ export function replaceValues(internal: KeyInternal, { credential, ...facts }: N
 export function endLeaked(internal: KeyInternal, hash: KeyHash, now: number): ValuesChange | undefined {
   const found = findValue(internal, hash)
   if (found === undefined) return undefined
-  // A request that was authorized before the report may issue a token for as long as it lasts.
-  const tokensNotBefore = Math.max(now + REQUEST_SECONDS, internal.tokensNotBefore ?? 0)
+  const { tokensNotBefore } = refuseTokens(internal, now)
   const { pending, retiring, ...rest } = internal
   if (found.state === 'Current') {
     return {
@@ -73,5 +72,20 @@ export function endLeaked(internal: KeyInternal, hash: KeyHash, now: number): Va
     ended: [end(found, 'leaked')],
   }
 }
+
+/**
+ * Returns the change for a value that was reported as leaked after it had ended at `at` (unix seconds): tokens that it may have
+ * made are refused. Returns undefined if they are already.
+ */
+export function endTokens(internal: KeyInternal, at: number): ValuesChange | undefined {
+  const refused = refuseTokens(internal, at)
+  return refused.tokensNotBefore === internal.tokensNotBefore ? undefined : { internal: refused, ended: [] }
+}
+
+/** A request that was authorized before `at` may issue a token for as long as it lasts. */
+const refuseTokens = (internal: KeyInternal, at: number) => ({
+  ...internal,
+  tokensNotBefore: Math.max(at + REQUEST_SECONDS, internal.tokensNotBefore ?? 0),
+})
 
 const end = ({ credential }: { credential: KeyHash }, reason: EndReason): EndedValue => ({ credential, reason })

@@ -5,7 +5,7 @@
 import { changeValuesStrategy } from '../../apis/management/v1/ownedaccesskey.rotation.ts'
 import { OwnedAccessKey } from '../../apis/management/v1/ownedaccesskey.ts'
 import { type Signal, signalItem } from '../../authentication/signals.ts'
-import { endLeaked } from '../../authentication/values/rotation.ts'
+import { endLeaked, endTokens } from '../../authentication/values/rotation.ts'
 import { internalContext } from '../../controllers/internalcontext.ts'
 import { unixSeconds } from '../../meta/encoding/time.ts'
 import type { Deadline } from '../../meta/errors/deadline.ts'
@@ -71,7 +71,7 @@ async function endValue(
   context: RequestContext,
 ): Promise<boolean> {
   const isOnlyTold = server.config.onLeak === 'report'
-  if (!isOnlyTold && !value.hasEnded) {
+  if (!isOnlyTold && !value.isLeaked) {
     const end = value.isExchanged ? removeKey : changeKey
     if (await end(server, value, signal, context)) return true
   }
@@ -81,20 +81,25 @@ async function endValue(
   return isFirst && isOnlyTold
 }
 
-/** Disables the key if the value is its current one, and ends the value. Returns false if it has ended meanwhile. */
+/**
+ * Disables the key if the value is its current one, and ends the value and the tokens that it may have made. Returns false if
+ * all of that has been done.
+ */
 async function changeKey(
   server: Ender,
-  { hash, name, uid }: ReportedValue,
+  { hash, name, uid, ended }: ReportedValue,
   signal: CompanionItem,
   context: RequestContext,
 ): Promise<boolean> {
   const store = server.storeOf(OwnedAccessKey)
+  const now = unixSeconds(context.now)
   let hasChanged = false
   const strategy = changeValuesStrategy(store.strategy, {
     change(settled, { draft }) {
-      const change = endLeaked(settled, hash, unixSeconds(context.now))
+      const leak = endLeaked(settled, hash, now)
+      if (leak?.internal.ended && !settled.ended) draft.object.spec = { ...draft.object.spec, disabled: true }
+      const change = leak ?? endTokens(settled, ended ?? now)
       hasChanged = change !== undefined
-      if (change?.internal.ended) draft.object.spec = { ...draft.object.spec, disabled: true }
       return change
     },
     companions: () => (hasChanged ? [{ op: 'put', ...signal }] : []),

@@ -14,8 +14,10 @@ export interface ReportedValue {
   uid: string
   /** The number of the value, if it is known. */
   value?: number
-  /** The value gives no access any more. */
-  hasEnded: boolean
+  /** When the value ended, in unix seconds, if it has. */
+  ended?: number
+  /** A report has ended the value, and its tokens with it. */
+  isLeaked: boolean
   /** An exchange of an ID token made the key. */
   isExchanged: boolean
 }
@@ -47,8 +49,8 @@ export async function findValues(
 
 function readValue(hash: KeyHash, { attributes }: CompanionItem): ReportedValue {
   if (isTombstone(attributes)) {
-    const { name, uid } = readTombstone(attributes)
-    return { hash, name, uid, hasEnded: true, isExchanged: false }
+    const { name, uid, at, ended } = readTombstone(attributes)
+    return { hash, name, uid, ended: at, isLeaked: ended === 'leaked', isExchanged: false }
   }
   const { name, uid, value, federation } = readCredential(attributes)
   return {
@@ -56,7 +58,7 @@ function readValue(hash: KeyHash, { attributes }: CompanionItem): ReportedValue 
     name,
     uid,
     ...(value !== undefined && { value }),
-    hasEnded: false,
+    isLeaked: false,
     isExchanged: federation !== undefined,
   }
 }
