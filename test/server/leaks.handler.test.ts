@@ -5,13 +5,13 @@ import { setImmediate } from 'node:timers/promises'
 import type { APIGatewayProxyEvent } from 'aws-lambda'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { generateAccessKey } from '../../lib/authentication/accesskey.ts'
-import { readSignal, signalPartition } from '../../lib/authentication/signals.ts'
 import { publicHandler } from '../../lib/server/lambda/publicendpoint.ts'
 import { leakEndpoint } from '../../lib/server/leaks/answerreport.ts'
 import { createPartnerKeys } from '../../lib/server/leaks/partnerkeys.ts'
 import { createSignalMemory } from '../../lib/server/signalmemory.ts'
 import { StorageError } from '../../lib/storage/errors.ts'
 import type { Storage } from '../../lib/storage/interface.ts'
+import { leakSignals } from '../support/leaksignals.ts'
 import { accessKey, keys, management } from '../support/objects.ts'
 import { type KeyServer, listOf, makeSigningKey, signedBy, startKeyServer } from '../support/partnerkeys.ts'
 import { startServer, type TestServer } from '../support/server.ts'
@@ -82,11 +82,6 @@ function handlerWith({ onLeak = 'disable', storage = server.parts.storage }: { o
 const signedReport = (tokens: readonly object[]) => {
   const body = JSON.stringify(tokens)
   return [body, signedBy(key, Buffer.from(body))] as const
-}
-
-async function signalsOf(uid: string) {
-  const { items } = await server.parts.storage.queryCompanions(signalPartition(Math.floor(Date.now() / 1000)))
-  return items.map(({ attributes }) => readSignal(attributes)).filter((one) => one.kind === 'leaked' && one.uid === uid)
 }
 
 const lastRecord = () => {
@@ -167,7 +162,7 @@ describe('a deployment that only tells of leaks', () => {
     expect((await handlerWith({ onLeak: 'report' })('/leaks', body)).status).toBe(202)
     expect(lastRecord().count).toBe(0)
     expect((await server.call(`${keys}/${made.name}`)).json).toEqual(before)
-    expect(await signalsOf(made.uid)).toEqual([expect.objectContaining({ url: 'https://git.example.com/a' })])
+    expect(await leakSignals(server, made.uid)).toEqual([expect.objectContaining({ url: 'https://git.example.com/a' })])
     expect(await statusOf(made.value)).toBe(201)
   })
 })

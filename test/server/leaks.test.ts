@@ -11,8 +11,8 @@ import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
 import { generateAccessKey } from '../../lib/authentication/accesskey.ts'
 import { credentialItemKey } from '../../lib/authentication/credential.ts'
 import { decodeKeyInternal } from '../../lib/authentication/keyinternal.ts'
-import { readSignal, signalPartition } from '../../lib/authentication/signals.ts'
 import { createExchangedKey, newFederation, openGates } from '../support/exchangedkeys.ts'
+import { leakSignals } from '../support/leaksignals.ts'
 import { accessKey, keys, management } from '../support/objects.ts'
 import { type Answer, startServer, type TestServer } from '../support/server.ts'
 
@@ -82,14 +82,6 @@ async function rotate({ name }: Made, overlapSeconds = 3600): Promise<string> {
   return json.status.key
 }
 
-/** Returns the signals of a leak of a key. */
-async function signalsOf({ uid }: Pick<Made, 'uid'>) {
-  const { items } = await server.parts.storage.queryCompanions(signalPartition(Math.floor(Date.now() / 1000)))
-  return items
-    .map(({ attributes }) => readSignal(attributes))
-    .filter((signal) => signal.kind === 'leaked' && signal.uid === uid)
-}
-
 /** Returns what changes with every write of a key: the revision, and the item of a value. */
 async function stateOf({ name, value }: Made) {
   const { storage } = server.parts
@@ -113,7 +105,7 @@ describe('a report of', () => {
     const { ended, retiring, tokensNotBefore = 0 } = await internalOf(made.name)
     expect([ended, retiring]).toEqual(['leaked', undefined])
     expect(tokensNotBefore - before).toBeGreaterThanOrEqual(30)
-    expect(await signalsOf(made)).toEqual([
+    expect(await leakSignals(server, made.uid)).toEqual([
       expect.objectContaining({ name: made.name, value: 2, url: 'https://git.example.com/a#L1' }),
     ])
   })
@@ -123,7 +115,7 @@ describe('a report of', () => {
     expect(await reportValue(made.value)).toEqual(accepted)
     expect(await use(made.value)).toEqual(leaked)
     expect((await read(made.name)).spec.disabled).toBe(true)
-    expect(await signalsOf(made)).toHaveLength(1)
+    expect(await leakSignals(server, made.uid)).toHaveLength(1)
   })
 
   test('an unused new value ends this value only, and the tokens', async () => {
@@ -178,7 +170,7 @@ describe('a report of', () => {
     expect((await internalOf(made.name)).tokensNotBefore).toBe(Number(tombstone?.attributes.at) + 30)
     expect((await read(made.name)).spec.disabled).toBeUndefined()
     expect([await use(made.value), await use(value)]).toEqual([ended, [201]])
-    expect(await signalsOf(made)).toHaveLength(1)
+    expect(await leakSignals(server, made.uid)).toHaveLength(1)
     expect(auditOf('leaks')).toMatchObject({ count: 1, leakedKeys: 1 })
     const before = [await stateOf(made), await stateOf({ ...made, value })]
     expect(await reportValue(made.value)).toEqual(accepted)
@@ -197,7 +189,7 @@ describe('a report of', () => {
     expect(await reportValue(made.value)).toEqual(accepted)
     expect(await use(made.value)).toEqual(leaked)
     expect((await internalOf(made.name)).ended).toBe('leaked')
-    expect(await signalsOf(made)).toHaveLength(1)
+    expect(await leakSignals(server, made.uid)).toHaveLength(1)
   })
 
   test('an exchanged key deletes it', async () => {
@@ -209,7 +201,7 @@ describe('a report of', () => {
     expect(await reportValue(token)).toEqual(accepted)
     expect((await use(token))[0]).toBe(401)
     expect((await server.call(`${keys}/${name}`)).status).toBe(404)
-    expect(await signalsOf({ uid })).toHaveLength(1)
+    expect(await leakSignals(server, uid)).toHaveLength(1)
     expect(await reportValue(token)).toEqual(accepted)
   })
 
@@ -226,7 +218,7 @@ describe('a report of', () => {
     await server.call(`${keys}/${made.name}`, { method: 'DELETE' })
     for (const value of [made.value, newValue(), 'unknown-to-everybody-everywhere-0123456789', 'nonsense', ''])
       expect([value, await reportValue(value)]).toEqual([value, accepted])
-    expect(await signalsOf(made)).toEqual([])
+    expect(await leakSignals(server, made.uid)).toEqual([])
   })
 
   test('many values ends each, whatever else the report has', async () => {

@@ -4,15 +4,13 @@
  */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import process from 'node:process'
 import { describe, expect, test } from 'vitest'
+import { scheduleCount, seed } from './rotation/chosen.ts'
 import { createModel } from './rotation/model.ts'
 import { mutants } from './rotation/mutants.ts'
 import type { Rule } from './rotation/rules.ts'
 import { brief, type Profile, plain, play, restoring, sliding, troubled } from './rotation/schedule.ts'
 
-const seed = Number(process.env.SEED ?? 1)
-const scheduleCount = (count: number) => Number(process.env.SCHEDULES ?? count)
 const timeout = 60_000 + scheduleCount(0) * 5
 
 /** Returns the first seeds that fail, each with its first violation. */

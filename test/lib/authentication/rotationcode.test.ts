@@ -2,20 +2,18 @@
  * Plays the schedules of the model of rotations with the code of lib/, where the schedule decides which call of the table is
  * next, and with the code without some of its rules, which must fail. `SEED=1 SCHEDULES=5000 npx vitest …` plays more.
  */
-import process from 'node:process'
 import { CreateTableCommand, DeleteTableCommand } from '@aws-sdk/client-dynamodb'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { itemsIn } from '../../../lib/storage/dynamodb/dynamodb.ts'
 import type { Items } from '../../../lib/storage/items.ts'
 import { connect, startDynamoDB, type TestDynamoDB, tableDefinition } from '../../support/dynamodb.ts'
 import { createMemoryItems } from '../../support/memoryitems.ts'
+import { scheduleCount, seed } from './rotation/chosen.ts'
 import { playReal } from './rotation/playreal.ts'
 import { loadSubject, realMutants } from './rotation/realmutants.ts'
 import { type Subject, subject } from './rotation/realsubject.ts'
 import { brief, type Profile, plain, sliding, troubled } from './rotation/schedule.ts'
 
-const seed = Number(process.env.SEED ?? 1)
-const scheduleCount = (count: number) => Number(process.env.SCHEDULES ?? count)
 const timeout = 60_000 + scheduleCount(0) * 100
 const profiles = { plain, troubled, brief, sliding }
 
