@@ -8,14 +8,14 @@ import type { Change, Stored } from '../storage/interface.ts'
 import type { EventKind, Happening } from './event.ts'
 import { actorOf, keyData } from './keydata.ts'
 
-type Told = Pick<Happening, 'kind' | 'unique'> & Partial<Pick<Happening, 'data'>>
+type Derived = Pick<Happening, 'kind' | 'unique'> & Partial<Pick<Happening, 'data'>>
 
-/** Returns what happened with one change of a key. Most changes of values by rotations are told by signals instead. */
+/** Returns what happened with one change of a key. The first use of a new value is a signal instead. */
 export function happenings(change: Change, limits: LifeLimits): Happening[] {
   const { stored, previous, rv, at } = change
   const { name = '', uid = '' } = stored.object.metadata
   const data = { ...keyData(stored, at, limits), ...actorOf(change.by) }
-  return tell(change.type, stored, previous, { rv, at, limits }).map(({ kind, unique, data: more }) => ({
+  return derive(change.type, stored, previous, { rv, at, limits }).map(({ kind, unique, data: more }) => ({
     kind,
     name,
     uid,
@@ -31,21 +31,22 @@ interface Moment {
   limits: LifeLimits
 }
 
-function tell(type: Change['type'], stored: Stored, previous: Stored | undefined, moment: Moment): Told[] {
+/** Returns what happened, without what all events of the change have in common. */
+function derive(type: Change['type'], stored: Stored, previous: Stored | undefined, moment: Moment): Derived[] {
   if (type === 'ADDED' || !previous) return [{ kind: 'created', unique: '' }]
   if (type === 'DELETED') return isDeleted(previous.object) ? [] : [...expiredBefore(previous, moment), DELETED]
   return [...revocations(previous.object, stored.object, moment), ...changes(previous, stored, moment)]
 }
 
 /** The deletion of a key, or the mark of one that finalizers keep. Its removal later is no event. */
-const DELETED: Told = { kind: 'revoked', unique: 'Deleted', data: { how: 'Deleted' } }
+const DELETED: Derived = { kind: 'revoked', unique: 'Deleted', data: { how: 'Deleted' } }
 
 const isDeleted = ({ metadata }: KubeObject): boolean => metadata.deletionTimestamp !== undefined
 
 const isDisabled = ({ spec }: KubeObject): boolean => spec?.disabled === true
 
-function revocations(before: KubeObject, after: KubeObject, { rv }: Moment): Told[] {
-  const disabled: Told = { kind: 'revoked', unique: `Disabled ${rv}`, data: { how: 'Disabled' } }
+function revocations(before: KubeObject, after: KubeObject, { rv }: Moment): Derived[] {
+  const disabled: Derived = { kind: 'revoked', unique: `Disabled ${rv}`, data: { how: 'Disabled' } }
   return [
     ...(isDisabled(after) && !isDisabled(before) ? [disabled] : []),
     ...(isDeleted(after) && !isDeleted(before) ? [DELETED] : []),
@@ -53,14 +54,14 @@ function revocations(before: KubeObject, after: KubeObject, { rv }: Moment): Tol
 }
 
 /** A key that is deleted soon after its expiry may be gone when the expiries of the hour are read. */
-function expiredBefore({ object }: Stored, { at, limits }: Moment): Told[] {
+function expiredBefore({ object }: Stored, { at, limits }: Moment): Derived[] {
   const life = lifeOf(object)
   const expires = expiryOf(life, limits)
   if (life.disabled || life.ttlAfterLastActivity || expires === undefined || expires > at) return []
   return [{ kind: 'expired', unique: String(expires), data: { phase: 'Expired' } }]
 }
 
-function changes(previous: Stored, stored: Stored, { rv }: Moment): Told[] {
+function changes(previous: Stored, stored: Stored, { rv }: Moment): Derived[] {
   const [before, after] = [decodeKeyInternal(previous.internal), decodeKeyInternal(stored.internal)]
   const started = after.pending && after.pending.number !== before.pending?.number ? after.pending : undefined
   const fields = [...changedFields(previous.object, stored.object), ...changedValues(before, after)]

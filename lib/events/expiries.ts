@@ -1,4 +1,6 @@
-/** Tells which keys have expired, and which will. The index names them, and the keys themselves decide. */
+/**
+ * Sends the events of keys that have expired or will expire soon. The index names candidates; the keys themselves decide.
+ */
 import { EXPIRY_INDEX } from '../authentication/credential.ts'
 import { type KeyLife, keyStatus, type LifeLimits, lifeOfStored } from '../authentication/keystatus.ts'
 import { unixSeconds } from '../meta/encoding/time.ts'

@@ -1,4 +1,4 @@
-/** Settles rotations that are over, and tells which ones have stalled: their new value is unused after a day. */
+/** Settles rotations that are over, and sends the events of those that stalled: their new value is unused after a day. */
 import { EXPIRY_INDEX } from '../authentication/credential.ts'
 import { decodeKeyInternal } from '../authentication/keyinternal.ts'
 import { STALLED_SECONDS } from '../authentication/values/writes.ts'

@@ -34,6 +34,7 @@ export interface ValuesChange {
   ended: readonly EndedValue[]
 }
 
+/** Reports whether two hashes are the same, under the same pepper. */
 export const sameHash = (one: KeyHash, other: KeyHash): boolean =>
   one.version === other.version && one.hash === other.hash
 

@@ -115,7 +115,7 @@ export async function updateCredentials(update: KeyUpdate, now: number, deps: Wr
     const key = credentialItemKey(credential)
     // A key that was never rotated leaves nothing of the value that another one replaces.
     if (isPlain && reasonOf(update, credential) === 'replaced') return { op: 'delete', ...key }
-    return buryOf(update, { credential, state }, itemOf(credential), now, deps)
+    return tombstoneWrite(update, { credential, state }, itemOf(credential), now, deps)
   })
   const puts = added.map((value): Companion => {
     const source = itemOf(from.credential) ?? {}
@@ -230,7 +230,7 @@ const reasonOf = ({ ended }: KeyUpdate, hash: KeyHash) =>
  * Returns the write of a tombstone. A pending value that is taken for unused must be unused still, else its first use has
  * ended the current value.
  */
-function buryOf(
+function tombstoneWrite(
   update: KeyUpdate,
   { credential, state }: Pick<KeyValue, 'credential' | 'state'>,
   item: JsonObject | undefined,

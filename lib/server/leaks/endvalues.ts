@@ -23,7 +23,8 @@ import type { ReportedValue } from './findvalues.ts'
 import { cleanUrl } from './leakurl.ts'
 import type { Finding } from './report.ts'
 
-export interface Ender extends Pick<Server, 'config' | 'now' | 'storage' | 'storeOf'> {
+/** What ending values needs of the server. */
+export interface EndingServer extends Pick<Server, 'config' | 'now' | 'storage' | 'storeOf'> {
   /** The signals of leaks that this process has written. */
   signals: SignalMemory
 }
@@ -41,7 +42,7 @@ export interface LeakReport {
  * Ends the values, or only signals them if the deployment wants that. A repetition changes nothing. After a failure it
  * continues with the other keys, then throws.
  */
-export async function endValues(server: Ender, report: LeakReport): Promise<void> {
+export async function endValues(server: EndingServer, report: LeakReport): Promise<void> {
   const { findings, values, requestId, deadline, note } = report
   const context = { ...internalContext('system:leak-report', server.now(), deadline), requestId }
   const texts = [...values.keys()]
@@ -65,7 +66,7 @@ function signalOf({ hash, name, uid, value }: ReportedValue, now: Date, url: str
 
 /** Ends a value and signals it. Returns whether this report is the first of it that has an effect. */
 async function endValue(
-  server: Ender,
+  server: EndingServer,
   value: ReportedValue,
   signal: CompanionItem,
   context: RequestContext,
@@ -86,7 +87,7 @@ async function endValue(
  * all of that has been done.
  */
 async function changeKey(
-  server: Ender,
+  server: EndingServer,
   { hash, name, uid, ended }: ReportedValue,
   signal: CompanionItem,
   context: RequestContext,
@@ -114,7 +115,7 @@ async function changeKey(
 
 /** Deletes the key of an exchange, which cannot be enabled again anyway. Returns false if it is gone. */
 async function removeKey(
-  server: Ender,
+  server: EndingServer,
   { name, uid }: ReportedValue,
   signal: CompanionItem,
   context: RequestContext,
