@@ -13,7 +13,7 @@ import { accept, encodeBody, listQuery, oddVersions, queryText, userAgents, writ
 import { sampleObject } from './values.ts'
 
 /** Fields with rules or warnings of this API beyond their schemas. */
-const ownRules = ['user', 'team', 'subject', 'groups', 'type', 'scope', 'parent', 'oidcLogin']
+const ownRules = ['user', 'team', 'subject', 'groups', 'type', 'scope', 'parent', 'oidcLogin', 'sourceCIDRs']
 
 interface World {
   random: Random
