@@ -27,23 +27,16 @@ export const keepCompanion = (
 ): Promise<void> => writeAlone(context, { type: 'put', item: { ...attributes, pk, sk } }, deadline)
 
 /** Puts the item by a plain conditional put, which costs half of a transaction. */
-export async function createCompanion(
+export const createCompanion = (
   context: Context,
   { pk, sk, attributes }: CompanionItem,
   deadline: Deadline,
-): Promise<boolean> {
-  const { items, now } = context
-  for (const pause = createPause(context); ; ) {
-    refuseLateWrite(deadline)
-    try {
-      const end = now() + Math.min(writerDeadline, deadline())
-      return (await items.putIfAbsent({ ...attributes, pk, sk }, end)) === undefined
-    } catch (error) {
-      if (!(error instanceof ItemsFault)) throw error
-      await pause(error)
-    }
-  }
-}
+): Promise<boolean> =>
+  untilAnswered(
+    context,
+    deadline,
+    async (end) => (await context.items.putIfAbsent({ ...attributes, pk, sk }, end)) === undefined,
+  )
 
 export const dropCompanion = (context: Context, { pk, sk }: ItemKey, deadline: Deadline): Promise<void> =>
   writeAlone(context, { type: 'delete', key: { pk, sk } }, deadline)
@@ -90,20 +83,34 @@ const writeAlone = async (context: Context, one: ItemWrite, deadline: Deadline):
   void (await sendAlone(context, one, deadline))
 
 /** Sends one write until it succeeds or its condition fails. `onFault` learns of each attempt without a plain answer. */
-async function sendAlone(
+const sendAlone = (
   context: Context,
   one: ItemWrite,
   deadline: Deadline,
+  onFault?: (fault: ItemsFault) => void,
+): Promise<boolean> =>
+  untilAnswered(
+    context,
+    deadline,
+    async (end) => {
+      const outcome = await context.items.transact([one], end)
+      return outcome.done || (outcome.refused.length > 0 ? false : undefined)
+    },
+    onFault,
+  )
+
+/** Repeats an attempt, which may be sent until `end` (unix ms), until it returns whether it has written. */
+async function untilAnswered(
+  context: Context,
+  deadline: Deadline,
+  attempt: (end: number) => Promise<boolean | undefined>,
   onFault: (fault: ItemsFault) => void = () => {},
 ): Promise<boolean> {
-  const { items, now } = context
   for (const pause = createPause(context); ; ) {
     refuseLateWrite(deadline)
     try {
-      const end = now() + Math.min(writerDeadline, deadline())
-      const outcome = await items.transact([one], end)
-      if (outcome.done) return true
-      if (outcome.refused.length > 0) return false
+      const hasWritten = await attempt(context.now() + Math.min(writerDeadline, deadline()))
+      if (hasWritten !== undefined) return hasWritten
       await pause()
     } catch (error) {
       if (!(error instanceof ItemsFault)) throw error
