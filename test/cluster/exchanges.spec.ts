@@ -13,6 +13,7 @@ import { type ControlPlane, startControlPlane } from '../../infra/local/kubeapis
 import { ensurePackaged } from '../../infra/package.ts'
 import { readPage } from '../support/commands.ts'
 import { type Block, yamlOf } from '../support/federationpages.ts'
+import { type Ran, runProgram } from '../support/programs.ts'
 
 const main = new URL('../../infra/local/main.ts', import.meta.url).pathname
 const assets = process.env.KUBEBUILDER_ASSETS ?? ''
@@ -64,27 +65,17 @@ async function startApi(): Promise<string> {
   })
 }
 
-interface Ran {
-  code: number | null
-  stdout: string
-  stderr: string
-}
-
 /** Runs lines with a kube config and the programs of a pod: kubectl and curl. */
-async function run(lines: string, kubeconfig: string): Promise<Ran> {
-  const env = { PATH: `${assets}:${process.env.PATH}`, HOME: folder, KUBECONFIG: join(folder, kubeconfig) }
-  const child = spawn('bash', ['-e', '-c', lines], {
+const run = (lines: string, kubeconfig: string): Promise<Ran> =>
+  runProgram('bash', ['-e', '-c', lines], {
     cwd: folder,
-    env: { ...env, CURL_CA_BUNDLE: join(folder, 'api', 'ca.crt') },
+    env: {
+      PATH: `${assets}:${process.env.PATH}`,
+      HOME: folder,
+      KUBECONFIG: join(folder, kubeconfig),
+      CURL_CA_BUNDLE: join(folder, 'api', 'ca.crt'),
+    },
   })
-  const ran: Ran = { code: null, stdout: '', stderr: '' }
-  for (const stream of ['stdout', 'stderr'] as const)
-    child[stream].setEncoding('utf8').on('data', (chunk: string) => {
-      ran[stream] += chunk
-    })
-  const [code] = await once(child, 'close')
-  return { ...ran, code }
-}
 
 async function succeed(lines: string, kubeconfig: string): Promise<string> {
   const { code, stdout, stderr } = await run(lines, kubeconfig)

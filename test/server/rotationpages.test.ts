@@ -1,5 +1,4 @@
 /** Runs the rotation jobs of docs/rotation.md. `gh`, `vault` and the API of GitLab are stubs that check what they are sent. */
-import { spawn } from 'node:child_process'
 import { chmod, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
@@ -10,8 +9,9 @@ import { load } from 'js-yaml'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { issueLoopback, makeAuthority, validFor } from '../../infra/local/host/certificates.ts'
 import { type Aws, credentials, region, startAws } from '../support/aws.ts'
-import { type Block, type Ran, yamlOf } from '../support/federationpages.ts'
+import { type Block, yamlOf } from '../support/federationpages.ts'
 import { keys } from '../support/objects.ts'
+import { type Ran, runProgram } from '../support/programs.ts'
 import { rotatingOn } from '../support/rotation.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 
@@ -63,28 +63,20 @@ const WORKS = [201, undefined]
 
 const here = (script: string) => script.replaceAll('https://keys.example.com/prod/kubernetes/management', server.base)
 
-function runProgram(command: string, args: readonly string[], environment: Record<string, string>): Promise<Ran> {
-  const env = {
-    HOME: folder,
-    PATH: `${folder}:${process.env.PATH}`,
-    CURL_CA_BUNDLE: join(folder, 'ca.crt'),
-    NODE_EXTRA_CA_CERTS: join(folder, 'ca.crt'),
-    ...environment,
-  }
-  const child = spawn(command, args, { cwd: folder, env })
-  const ran: Ran = { code: null, stdout: '', stderr: '' }
-  for (const stream of ['stdout', 'stderr'] as const)
-    child[stream].setEncoding('utf8').on('data', (chunk: string) => {
-      ran[stream] += chunk
-    })
-  return new Promise((resolve, reject) => {
-    child.once('error', reject)
-    child.once('close', (code) => resolve({ ...ran, code }))
+const runHere = (command: string, args: readonly string[], environment: Record<string, string>): Promise<Ran> =>
+  runProgram(command, args, {
+    cwd: folder,
+    env: {
+      HOME: folder,
+      PATH: `${folder}:${process.env.PATH}`,
+      CURL_CA_BUNDLE: join(folder, 'ca.crt'),
+      NODE_EXTRA_CA_CERTS: join(folder, 'ca.crt'),
+      ...environment,
+    },
   })
-}
 
 const run = (script: string, environment: Record<string, string>) =>
-  runProgram('bash', ['-e', '-o', 'pipefail', '-c', script], environment)
+  runHere('bash', ['-e', '-o', 'pipefail', '-c', script], environment)
 
 /** Installs a program that the platform has, and this project does not. */
 async function install(name: string, script: string): Promise<void> {
@@ -207,7 +199,7 @@ describe('AWS Secrets Manager', () => {
 
   /** Runs the function for each of the steps, like Secrets Manager, in a process that then dies. */
   const runSteps = (SecretId: string, steps: readonly string[]) =>
-    runProgram(
+    runHere(
       process.execPath,
       [
         '--input-type=module',

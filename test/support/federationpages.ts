@@ -1,5 +1,4 @@
 /** Runs the objects and the jobs of the pages about exchanges as a platform does: with its variables, and tokens of its form. */
-import { spawn } from 'node:child_process'
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
@@ -11,6 +10,7 @@ import { exchangeForm, providers, sendForm, tokenPath, trusts } from './federati
 import { readIdTokenShape } from './idtokens.ts'
 import { type IssuerKey, makeIssuerKey, signIdToken } from './issuerkey.ts'
 import { management } from './objects.ts'
+import { type Ran, runProgram } from './programs.ts'
 import type { Answer, TestServer } from './server.ts'
 
 const root = new URL('../../', import.meta.url)
@@ -27,12 +27,6 @@ export async function yamlOf(page: string, heading: string): Promise<Block[]> {
   const text = await readFile(new URL(page, root), 'utf8')
   const [, section = ''] = new RegExp(`^## ${heading}\n([\\s\\S]*?)(?=^## |$(?![\\s\\S]))`, 'm').exec(text) ?? []
   return [...section.matchAll(/^```yaml\n([\s\S]*?)^```$/gm)].map(([, yaml = '']) => load(yaml))
-}
-
-export interface Ran {
-  code: number | null
-  stdout: string
-  stderr: string
 }
 
 export interface Platform {
@@ -108,16 +102,7 @@ export async function startPlatform(
         CURL_CA_BUNDLE: join(folder, 'ca.crt'),
         ...environment,
       }
-      const child = spawn(command, [...args, script], { cwd: folder, env })
-      const ran: Ran = { code: null, stdout: '', stderr: '' }
-      for (const stream of ['stdout', 'stderr'] as const)
-        child[stream].setEncoding('utf8').on('data', (chunk: string) => {
-          ran[stream] += chunk
-        })
-      return new Promise((resolve, reject) => {
-        child.once('error', reject)
-        child.once('close', (code) => resolve({ ...ran, code }))
-      })
+      return runProgram(command, [...args, script], { cwd: folder, env })
     },
     async install(name, script) {
       await writeFile(join(folder, name), script)

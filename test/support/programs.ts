@@ -1,0 +1,26 @@
+/** Runs programs, for tests of the commands of a page. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+
+/** What a program said, and how it ended. */
+export interface Ran {
+  code: number | null
+  stdout: string
+  stderr: string
+}
+
+/** Runs a program to its end. Rejects if it cannot be started. */
+export async function runProgram(
+  command: string,
+  args: readonly string[],
+  options: { cwd: string; env: NodeJS.ProcessEnv },
+): Promise<Ran> {
+  const child = spawn(command, args, options)
+  const ran = { stdout: '', stderr: '' }
+  for (const stream of ['stdout', 'stderr'] as const)
+    child[stream].setEncoding('utf8').on('data', (chunk: string) => {
+      ran[stream] += chunk
+    })
+  const [code] = await once(child, 'close')
+  return { ...ran, code }
+}
