@@ -21,7 +21,9 @@ let sources: Map<string, string>
 let imports: Import[]
 
 beforeAll(async () => {
-  const files = await Array.fromAsync(glob(['lib/**/*.ts', 'functions/**/*.ts', 'infra/**/*.ts'], { cwd: root }))
+  const files = await Array.fromAsync(
+    glob(['lib/**/*.ts', 'functions/**/*.ts', 'infra/**/*.ts', 'clients/*/{,src/**/}*.ts'], { cwd: root }),
+  )
   const texts = files
     .sort()
     .map(async (file) => [file, withoutComments(await readFile(join(root, file), 'utf8'))] as const)
@@ -49,7 +51,7 @@ function importsOf(from: string, text: string): Import[] {
 /** Functions that answer from the request alone. They load neither the store nor its client. */
 const bare = ['discovery', 'issuer', 'notfound', 'openapi', 'namespaces/list', 'customresourcedefinitions/list']
 
-const isPackage = (to: string) => !/^(lib|functions|infra|test|node:)/.test(to)
+const isPackage = (to: string) => !/^(lib|functions|infra|test|clients)\/|^node:/.test(to)
 const packageOf = (to: string) =>
   to
     .split('/')
@@ -88,6 +90,9 @@ const below: Record<string, readonly string[]> = {
   ],
 }
 
+/** The modules of lib that clients may import: they are pure, and run on the oldest Node.js that a client supports. */
+const importedByClients = ['lib/meta/encoding/yaml.ts', 'lib/meta/types.ts', 'lib/meta/value/credentialtext.ts']
+
 /** The folders of a package from the lowest to the highest. A file imports from its own folder and lower ones; `.` is the package's own folder. */
 const layers: Record<string, readonly string[]> = {
   'lib/meta': [
@@ -109,6 +114,7 @@ const layers: Record<string, readonly string[]> = {
   'lib/kubeconfig': ['cluster', 'certificates', '.'],
   'lib/endpoints': ['negotiation', '.', 'lists', 'watches', 'handlers'],
   'lib/server': ['process', 'lambda', 'documents', '.', 'oauth', 'exchange', 'leaks'],
+  'clients/cli/src': ['io', 'arguments', 'output', 'config', 'api', 'credentials', 'commands', '.'],
   'infra/local': ['host', 'gateway', 'aws', 'virtualcluster', 'issuer', 'kubeapiserver', '.'],
 }
 
@@ -131,7 +137,7 @@ describe('imports', () => {
 
   test('are restricted for every folder: the tables list each package of lib and each folder inside a package', () => {
     const unlisted = [...new Set([...sources.keys()].map(dirname))].filter((folder) => {
-      if (/^(functions(\/.*)?|infra|infra\/plugins|lib\/apis(\/.*)?)$/.test(folder)) return false
+      if (/^(functions(\/.*)?|infra|infra\/plugins|lib\/apis(\/.*)?|clients\/[^/]+)$/.test(folder)) return false
       const [layered] = Object.entries(layers).filter(([name]) => `${folder}/`.startsWith(`${name}/`))
       if (layered) return !layered[1].includes(folder.slice(layered[0].length + 1) || '.')
       return !/^lib\/[^/]+$/.test(folder) || !(packageFolderOf(`${folder}/`) in below)
@@ -144,6 +150,8 @@ describe('imports', () => {
       if (isPackage(to) || to.startsWith('node:') || packageFolderOf(from) === packageFolderOf(to)) return false
       const own = packageFolderOf(from)
       if (own === 'infra') return !to.startsWith('lib/')
+      // The test below has the rule for clients.
+      if (own === 'clients') return false
       if (own === 'functions') return !/^lib\/(server|apis|endpoints\/handlers)\//.test(to)
       if (own === 'server') return !to.startsWith('lib/')
       return !below[own]?.includes(packageFolderOf(to))
@@ -210,13 +218,22 @@ describe('imports', () => {
     expect(reexporting.map(([file]) => file)).toEqual([])
   })
 
+  test('of clients name pure modules of lib and the same client, and no npm package', () => {
+    const clientOf = (file: string) => file.split('/').slice(0, 2).join('/')
+    const own = imports.filter(({ from }) => /^clients\/[^/]+\/src\//.test(from))
+    const outside = own.filter(
+      ({ from, to }) => !to.startsWith('node:') && clientOf(to) !== clientOf(from) && !importedByClients.includes(to),
+    )
+    expect(outside).toEqual([])
+  })
+
   test('are lazy for project modules only, because a lazily imported npm package is bundled whole', () => {
     expect(imports.filter(({ to, from, lazy }) => lazy && isPackage(to) && from.startsWith('lib/'))).toEqual([])
   })
 
   test('of lib and functions never include infra, and none include tests', () => {
     expect(imports.filter(({ from, to }) => /^(lib|functions)\//.test(from) && to.startsWith('infra/'))).toEqual([])
-    expect(imports.filter(({ to }) => to.startsWith('test/'))).toEqual([])
+    expect(imports.filter(({ to, from }) => /^(test|clients)\//.test(to) && !from.startsWith('clients/'))).toEqual([])
   })
 })
 

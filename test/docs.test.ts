@@ -10,7 +10,9 @@ import { wordsOfOneShell } from './support/shelltext.ts'
 const root = join(import.meta.dirname, '..')
 const pages = (
   await Array.fromAsync(
-    glob(['README.md', 'CONTRIBUTING.md', 'docs/*.md', 'lib/**/*.md', 'test/**/*.md'], { cwd: root }),
+    glob(['README.md', 'CONTRIBUTING.md', 'docs/*.md', 'lib/**/*.md', 'clients/**/*.md', 'test/**/*.md'], {
+      cwd: root,
+    }),
   )
 ).sort()
 
@@ -25,7 +27,9 @@ const isPattern = (span: string): boolean => /(^|\/)[A-Z]{2,}(\/|\.ts$|\.json$|$
 
 /** Returns the spans that are paths from the root. */
 const filesNamed = (text: string): string[] =>
-  codeSpans(text).filter((span) => /^(lib|test|infra|functions|docs|events)\/[\w./-]*$/.test(span) && !isPattern(span))
+  codeSpans(text).filter(
+    (span) => /^(lib|test|infra|functions|clients|docs|events)\/[\w./-]*$/.test(span) && !isPattern(span),
+  )
 
 /** Returns the spans that name modules as the pages of lib/ do: from there, from the root, or by name alone. */
 const modulesNamed = (text: string): string[] =>

@@ -14,12 +14,15 @@ interface Locked {
   resolved?: string
   integrity?: string
   hasInstallScript?: boolean
+  /** A link to a workspace. */
+  link?: boolean
 }
 
 const read = async (name: string) => JSON.parse(await readFile(join(import.meta.dirname, '..', name), 'utf8'))
 const manifest = await read('package.json')
 const { packages }: { packages: Record<string, Locked> } = await read('package-lock.json')
-const installed = Object.entries(packages).filter(([path]) => path !== '')
+const isWorkspace = (path: string) => path === '' || /^clients\/[^/]+$/.test(path)
+const installed = Object.entries(packages).filter(([path, { link }]) => !isWorkspace(path) && !link)
 
 // Without `resolved`, npm uses its configured registry. The hash still fixes the content.
 test('every package has an exact version and a hash and comes from a registry', () => {
@@ -32,6 +35,17 @@ test('every package has an exact version and a hash and comes from a registry', 
   const { dependencies, devDependencies, optionalDependencies } = manifest
   const asked = Object.entries<string>({ ...dependencies, ...devDependencies, ...optionalDependencies })
   expect(asked.filter(([, version]) => !/^(npm:\w+@)?\d+\.\d+\.\d+$/.test(version))).toEqual([])
+})
+
+test('links lead to workspaces, which depend on no package', () => {
+  const links = Object.values(packages).filter(({ link }) => link)
+  expect(links.length).toBeGreaterThan(0)
+  expect(links.filter(({ resolved = '' }) => !/^clients\/[\w-]+$/.test(resolved))).toEqual([])
+  const asking = links.filter(({ resolved = '' }) => {
+    const workspace = packages[resolved] as { dependencies?: object; devDependencies?: object } | undefined
+    return workspace?.dependencies !== undefined || workspace?.devDependencies !== undefined
+  })
+  expect(asking).toEqual([])
 })
 
 test('npm warns about no package on the Node.js versions in the README', async () => {

@@ -1,0 +1,106 @@
+/** Sends one request of the API: encodes the body, shows warnings, repeats what is safe to repeat, and turns refusals into errors. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { JsonObject } from '../../../../lib/meta/types.ts'
+import type { Io } from '../io/io.ts'
+import { warn } from '../output/messages.ts'
+import { type HttpsAnswer, NetworkError, sendHttps } from './https.ts'
+import { errorOf } from './status.ts'
+import { warningsIn } from './warnings.ts'
+
+export interface CallOptions {
+  accept?: string
+  dryRun?: boolean
+  query?: Readonly<Record<string, string>>
+  /** Says that a second arrival of the request changes nothing, so that it may be repeated after a failure of the network. */
+  repeatable?: boolean
+}
+
+export interface Connection {
+  server: string
+  certificateAuthority: string | undefined
+  key: string
+  /** The warnings that were shown already. */
+  warned: Set<string>
+}
+
+interface Request {
+  method: string
+  path: string
+  body: JsonObject | undefined
+}
+
+const ATTEMPTS = 4
+const LONGEST_WAIT_SECONDS = 30
+
+/** Sends a request and returns the object of the answer. Throws a StatusError when the server refuses it. */
+export async function call(
+  io: Io,
+  connection: Connection,
+  request: Request,
+  options: CallOptions = {},
+): Promise<JsonObject> {
+  const { server, warned } = connection
+  const { code, headers, text } = await repeated(io, connection, request, options)
+  for (const warning of warningsIn(headers.warning ?? [])) {
+    if (warned.has(warning)) continue
+    warned.add(warning)
+    warn(io, warning)
+  }
+  const body = parsed(text)
+  if (code < 200 || code > 299 || body === undefined) {
+    const contentType = headers['content-type']?.[0] ?? ''
+    throw errorOf({ server, code, contentType, location: headers.location?.[0], text }, body)
+  }
+  return body
+}
+
+async function repeated(io: Io, connection: Connection, request: Request, options: CallOptions): Promise<HttpsAnswer> {
+  const repeatable = options.repeatable ?? request.method === 'GET'
+  for (let attempt = 1; ; attempt++) {
+    let wait = 0.25 * 2 ** attempt
+    try {
+      const answer = await send(io, connection, request, options)
+      const after = Number(answer.headers['retry-after']?.[0] ?? Number.NaN)
+      // A request that was refused for its rate has changed nothing.
+      const again = answer.code === 429 || (answer.code === 503 && repeatable && !Number.isNaN(after))
+      if (!again || attempt === ATTEMPTS || after > LONGEST_WAIT_SECONDS) return answer
+      if (after > 0) wait = after
+    } catch (error) {
+      if (!(error instanceof NetworkError) || !repeatable || attempt === ATTEMPTS || !error.passing) throw error
+    }
+    await sleep(wait * 1000, undefined, { signal: io.signal })
+  }
+}
+
+function send(
+  io: Io,
+  connection: Connection,
+  { method, path, body }: Request,
+  options: CallOptions,
+): Promise<HttpsAnswer> {
+  const url = new URL(`${connection.server}${path}`)
+  for (const [name, value] of Object.entries(options.query ?? {})) url.searchParams.set(name, value)
+  if (options.dryRun) url.searchParams.set('dryRun', 'All')
+  const contentType = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json'
+  return sendHttps({
+    url,
+    method,
+    headers: {
+      accept: options.accept ?? 'application/json',
+      authorization: `Bearer ${connection.key}`,
+      ...(body !== undefined && { 'content-type': contentType }),
+    },
+    body: body === undefined ? undefined : JSON.stringify(body),
+    certificateAuthority: connection.certificateAuthority,
+    signal: io.signal,
+  })
+}
+
+function parsed(text: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,124 @@
+/** Opens a session: the server and the credential of a context, with one method per HTTP verb. */
+import type { JsonObject } from '../../../../lib/meta/types.ts'
+import { type Context, readConfig } from '../config/contexts.ts'
+import { readIfThere } from '../config/privatefile.ts'
+import { CliError, UsageError } from '../io/errors.ts'
+import type { Io } from '../io/io.ts'
+import { type CallOptions, call } from './call.ts'
+import { exchangeIdToken } from './exchange.ts'
+import { serverUrl } from './serverurl.ts'
+
+/** The path of the kinds of this API, below the server. */
+export const API = '/apis/management.platform/v1'
+
+export interface Session {
+  /** The name of the context; undefined if the environment names the server. */
+  context: string | undefined
+  /** The URL with its base path, without a slash at the end. */
+  server: string
+  /** In PEM; undefined if the machine's own authorities are used. */
+  certificateAuthority: string | undefined
+  /** Returns the access key of the session. */
+  key(): Promise<string>
+  /** Paths begin with a slash and are below the server. Throws a StatusError when the server refuses. */
+  get(path: string, options?: CallOptions): Promise<JsonObject>
+  post(path: string, body: JsonObject, options?: CallOptions): Promise<JsonObject>
+  put(path: string, body: JsonObject, options?: CallOptions): Promise<JsonObject>
+  /** Sends a JSON merge patch. */
+  patch(path: string, body: JsonObject, options?: CallOptions): Promise<JsonObject>
+  delete(path: string, options?: CallOptions): Promise<JsonObject>
+}
+
+/** What a session needs to know of its server. `key` replaces that of the context. */
+export interface Target extends Context {
+  name?: string
+}
+
+/** Opens the session of `--context`, of `KEYPLANE_URL` with `KEYPLANE_KEY`, or of the current context, in this order. */
+export async function openSession(io: Io, { context }: { context?: string | undefined } = {}): Promise<Session> {
+  return sessionOf(
+    io,
+    (context === undefined ? await fromEnvironment(io) : undefined) ?? (await fromConfig(io, context)),
+  )
+}
+
+/** Returns a session with a server that is known already. */
+export function sessionOf(io: Io, target: Target): Session {
+  const server = serverUrl(target.server)
+  const certificateAuthority =
+    target.certificateAuthorityData === undefined
+      ? undefined
+      : Buffer.from(target.certificateAuthorityData, 'base64').toString()
+  let key: Promise<string> | undefined
+  const keyOnce = () => {
+    key ??=
+      target.exchange === undefined
+        ? Promise.resolve(target.key ?? '')
+        : exchangeIdToken(io, { server, certificateAuthority, ...target.exchange })
+    return key
+  }
+  const warned = new Set<string>()
+  const send = async (method: string, path: string, body?: JsonObject, options: CallOptions = {}) =>
+    call(io, { server, certificateAuthority, key: await keyOnce(), warned }, { method, path, body }, options)
+  return {
+    context: target.name,
+    server,
+    certificateAuthority,
+    key: keyOnce,
+    get: (path, options) => send('GET', path, undefined, options),
+    post: (path, body, options) => send('POST', path, body, options),
+    put: (path, body, options) => send('PUT', path, body, options),
+    patch: (path, body, options) => send('PATCH', path, body, options),
+    delete: (path, options) => send('DELETE', path, undefined, options),
+  }
+}
+
+async function fromEnvironment({ env }: Io): Promise<Target | undefined> {
+  const { KEYPLANE_URL: server, KEYPLANE_CA: authority } = env
+  if (!server) return undefined
+  const key = await keyInEnvironment(env)
+  if (key === undefined) {
+    throw new UsageError(
+      'KEYPLANE_URL is set, but neither KEYPLANE_KEY nor KEYPLANE_KEY_FILE.',
+      'Set one of them, or unset KEYPLANE_URL to use a context.',
+    )
+  }
+  return { server, key, ...(authority && { certificateAuthorityData: await authorityIn(authority) }) }
+}
+
+/** Returns the key in `KEYPLANE_KEY`, or in the file that `KEYPLANE_KEY_FILE` names. */
+export async function keyInEnvironment(env: NodeJS.ProcessEnv): Promise<string | undefined> {
+  if (env.KEYPLANE_KEY) return env.KEYPLANE_KEY.trim()
+  if (!env.KEYPLANE_KEY_FILE) return undefined
+  const text = await readIfThere(env.KEYPLANE_KEY_FILE)
+  if (text === undefined) throw new CliError(`KEYPLANE_KEY_FILE names ${env.KEYPLANE_KEY_FILE}, which does not exist.`)
+  return text.trim()
+}
+
+/** Returns a file of certificates in PEM as base64. */
+export async function authorityIn(file: string): Promise<string> {
+  const text = await readIfThere(file)
+  if (text === undefined) throw new CliError(`The certificate authority ${file} does not exist.`)
+  if (!text.includes('-----BEGIN CERTIFICATE-----')) throw new CliError(`${file} contains no certificate in PEM.`)
+  return Buffer.from(text).toString('base64')
+}
+
+async function fromConfig(io: Io, asked: string | undefined): Promise<Target> {
+  const { currentContext, contexts } = await readConfig(io)
+  const name = asked ?? currentContext
+  if (name === undefined) {
+    throw new UsageError(
+      'You are not logged in.',
+      'Log in once with the URL of the API and an access key: keyplane login URL\nOr set KEYPLANE_URL and KEYPLANE_KEY.',
+    )
+  }
+  const context = contexts.get(name)
+  if (context === undefined) {
+    const known = [...contexts.keys()].join(', ') || 'none'
+    throw new UsageError(
+      `There is no context "${name}". There are: ${known}.`,
+      `Log in to make it: keyplane login URL --context ${name}`,
+    )
+  }
+  return { ...context, name }
+}

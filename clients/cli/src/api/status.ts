@@ -1,0 +1,85 @@
+/** Turns the answers of a server that are no objects into errors for people. */
+import { CliError, type ExitCode } from '../io/errors.ts'
+
+interface Cause {
+  reason?: string
+  field?: string
+  message?: string
+}
+
+/** The body of a refusal, as Kubernetes defines it. */
+export interface Status {
+  kind: 'Status'
+  message?: string
+  reason?: string
+  code?: number
+  details?: { causes?: Cause[]; retryAfterSeconds?: number }
+}
+
+/** Reports that the server answered with a Status: it refused the request (4xx), or failed (5xx). */
+export class StatusError extends CliError {
+  override readonly name = 'StatusError'
+  readonly code: number
+  readonly status: Status
+
+  constructor(code: number, status: Status, hint?: string) {
+    const exitCode: ExitCode = code < 500 ? 4 : 1
+    super([status.message ?? `the server answered ${code}`, ...causesOf(status)].join('\n'), {
+      exitCode,
+      ...(hint !== undefined && { hint }),
+    })
+    this.code = code
+    this.status = status
+  }
+}
+
+/** Returns the causes that the message does not contain. */
+function causesOf({ message = '', details }: Status): string[] {
+  const causes = Array.isArray(details?.causes) ? details.causes : []
+  return causes.flatMap(({ field, message: cause }) => {
+    if (!cause || message.includes(cause)) return []
+    return [`  ${field ? `${field}: ` : ''}${cause}`]
+  })
+}
+
+export interface Received {
+  server: string
+  code: number
+  contentType: string
+  location: string | undefined
+  text: string
+}
+
+/** Returns the error of an answer other than 2xx, or of one whose body is no object. */
+export function errorOf(received: Received, body: unknown): CliError {
+  const { server, code, contentType, location, text } = received
+  if (isStatus(body)) return new StatusError(code, body, hintOf(code))
+  if (code >= 300 && code < 400) {
+    return new CliError(`${server} redirects to ${location ?? 'another address'}. The key was not sent there.`, {
+      hint: 'If that is the right address of the API, log in to it: keyplane login URL',
+    })
+  }
+  if (code === 403 && /^\s*\{\s*"message"\s*:\s*"(Forbidden|Missing Authentication Token)"\s*\}\s*$/.test(text)) {
+    return new CliError(`API Gateway has no such path at ${server}.`, {
+      hint: 'The stage or the base path of the URL is wrong. It ends in /kubernetes/management, after the stage if there is one: https://HOST/STAGE/kubernetes/management',
+    })
+  }
+  if (/\bhtml\b/i.test(contentType) || /^\s*<(!doctype|html)\b/i.test(text)) {
+    return new CliError(`${server} answered ${code} with a web page, not as this API does.`, {
+      hint: 'A proxy or the login page of the network may have answered: open the address in a browser. Or the URL is wrong.',
+    })
+  }
+  return new CliError(`${server} answered ${code} with something that is no answer of this API.`, {
+    hint: 'Check the URL of the context with: keyplane whoami',
+  })
+}
+
+const isStatus = (body: unknown): body is Status => (body as Status | null)?.kind === 'Status'
+
+function hintOf(code: number): string | undefined {
+  if (code === 401) return 'Log in with a key that works: keyplane login URL'
+  if (code === 429) return 'The server is busy. Try again in a minute.'
+  if (code >= 500)
+    return 'This is a failure of the server. Try again; if it stays, tell its administrators the time of the request.'
+  return undefined
+}

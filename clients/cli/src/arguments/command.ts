@@ -1,0 +1,75 @@
+/** Defines what a command declares: its words, options and examples. The help and the parser read nothing else. */
+import type { Io } from '../io/io.ts'
+
+export interface Option {
+  type: 'string' | 'boolean'
+  multiple?: true
+  short?: string
+  /** Placeholder of the value in the help, such as `DURATION`. */
+  value?: string
+  help: string
+  /** A default to show in the help. The command applies it. */
+  default?: string
+}
+
+export type Options = Readonly<Record<string, Option>>
+
+export interface Positional {
+  /** Placeholder in the usage, such as `NAME`. */
+  name: string
+  help: string
+  optional?: true
+  /** Takes all that follow. */
+  multiple?: true
+}
+
+export interface Example {
+  /** What the example does, as a short sentence without a period. */
+  does: string
+  run: string
+}
+
+export type Format = 'json' | 'yaml' | 'name'
+
+export type Values<O extends Options> = {
+  [Name in keyof O]: O[Name] extends { multiple: true }
+    ? string[]
+    : O[Name] extends { type: 'boolean' }
+      ? boolean
+      : string | undefined
+}
+
+/** Values of the options that commands have in common. */
+export interface CommonValues {
+  context?: string | undefined
+  output?: Format | undefined
+}
+
+export interface Input<O extends Options> {
+  values: Values<O> & CommonValues
+  positionals: readonly string[]
+  /** The arguments after `--`; undefined without `--`. */
+  rest: readonly string[] | undefined
+}
+
+export interface Command<O extends Options = Options> {
+  /** The words that name the command, such as `['keys', 'create']`. */
+  name: readonly string[]
+  /** One sentence for lists of commands, without a period. */
+  summary: string
+  /** Further paragraphs for the help. */
+  description?: string
+  positionals?: readonly Positional[]
+  /** The placeholder of what follows `--`, such as `COMMAND…`, with its help. Absent: nothing may follow. */
+  rest?: Positional
+  options: O
+  examples: readonly Example[]
+  /** The values of `-o`. Absent: the command has no `-o`. */
+  formats?: readonly Format[]
+  /** True for a command that never opens a session, and so has no `--context`. */
+  local?: true
+  run(input: Input<O>, io: Io): Promise<void>
+}
+
+/** Returns the command, with the types of its values inferred from its options. */
+export const command = <const O extends Options>(definition: Command<O>): Command => definition as unknown as Command

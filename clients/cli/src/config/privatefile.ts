@@ -1,0 +1,37 @@
+/** Reads and writes files that only their owner may read. */
+import { randomBytes } from 'node:crypto'
+import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { CliError } from '../io/errors.ts'
+
+/** Returns the text of a file, or undefined if there is none. Throws a CliError if it cannot be read. */
+export async function readIfThere(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw unreadable(file, error)
+  }
+}
+
+/** Replaces a file by rename, so that readers see the old text or the new one. The file is 0600, folders made for it are 0700. */
+export async function writePrivately(file: string, text: string): Promise<void> {
+  const temporary = `${file}.${process.pid}.${randomBytes(6).toString('hex')}.tmp`
+  try {
+    await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+    const handle = await open(temporary, 'wx', 0o600)
+    try {
+      await handle.writeFile(text)
+      await handle.sync()
+    } finally {
+      await handle.close()
+    }
+    await rename(temporary, file)
+  } catch (error) {
+    await rm(temporary, { force: true }).catch(() => {})
+    throw new CliError(`Cannot write ${file}: ${(error as Error).message}`, { cause: error })
+  }
+}
+
+export const unreadable = (file: string, error: unknown): CliError =>
+  new CliError(`Cannot read ${file}: ${(error as Error).message}`, { cause: error })

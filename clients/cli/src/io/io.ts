@@ -1,0 +1,19 @@
+/** Defines what a command sees of its process: environment, streams, clock and signals. */
+
+export interface Io {
+  env: NodeJS.ProcessEnv
+  now(): Date
+  /** Writes a result to standard output. */
+  out(text: string): void
+  /** Writes messages and progress to standard error. */
+  err(text: string): void
+  isTerminal: { in: boolean; out: boolean; err: boolean }
+  /** Columns of the terminal of standard output; 80 without one. */
+  columns: number
+  /** Reads standard input to its end. */
+  readStdin(): Promise<string>
+  /** Reads one line of standard input without its end, undefined after the last one. */
+  readLine(): Promise<string | undefined>
+  /** Aborts with Ctrl-C or SIGTERM. */
+  signal: AbortSignal
+}

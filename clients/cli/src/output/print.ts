@@ -1,0 +1,24 @@
+/** Prints an object or a list as JSON, as YAML, or as names. */
+import { dumpYaml } from '../../../../lib/meta/encoding/yaml.ts'
+import type { JsonObject, JsonValue } from '../../../../lib/meta/types.ts'
+import type { Format } from '../arguments/command.ts'
+import type { Io } from '../io/io.ts'
+import { plain, plainLines } from './plain.ts'
+
+/** Prints objects: one as itself, a list as its `items` for names. A terminal gets no unprintable characters. */
+export async function printAs(format: Format, object: JsonObject, io: Io): Promise<void> {
+  const text = await formatted(format, object)
+  io.out(io.isTerminal.out ? plainLines(text) : text)
+}
+
+async function formatted(format: Format, object: JsonObject): Promise<string> {
+  if (format === 'json') return `${JSON.stringify(object, null, 2)}\n`
+  if (format === 'yaml') return dumpYaml(object)
+  const items = Array.isArray(object.items) ? object.items : [object]
+  return items.map((item) => `${plain(nameOf(item))}\n`).join('')
+}
+
+function nameOf(item: JsonValue | undefined): string {
+  const metadata = (item as { metadata?: { name?: unknown } } | undefined)?.metadata
+  return String(metadata?.name ?? '')
+}
