@@ -4,7 +4,7 @@ import type { ScopeOptions } from '../authorization/scopes/project.ts'
 import type { UserInfo } from '../authorization/users/user.ts'
 import { rfc3339, rfc3339OfUnix } from '../meta/encoding/time.ts'
 import { checkDeadline, type Deadline } from '../meta/errors/deadline.ts'
-import type { FieldError } from '../meta/errors/fielderror.ts'
+import { type FieldError, forbidden } from '../meta/errors/fielderror.ts'
 import { forbiddenResource } from '../meta/errors/status.ts'
 import type { GroupResource } from '../meta/types.ts'
 import { issueToken, prepareVirtualClusterToken } from '../token/issuer.ts'
@@ -19,7 +19,7 @@ import { isFailure } from './certificates/signingrequest.ts'
 import { type ClusterClient, withDeadline } from './cluster/client.ts'
 import type { Credentials } from './cluster/credentials.ts'
 import { clusterCredentials, type SecretServices, trustedAuthority } from './clustersecret.ts'
-import { kubeConfigText } from './configtext.ts'
+import { type ConfigUser, type CredentialPlugin, kubeConfigText } from './configtext.ts'
 import { type Instance, labelOf, serverAddress } from './instance.ts'
 import { outlivingCertificate, outlivingRequest } from './outliving.ts'
 import { restrictsInside } from './restriction.ts'
@@ -27,8 +27,8 @@ import { certificateTtl, type Ttl, type TtlLimits, tokenTtl } from './ttl.ts'
 
 export interface KubeConfigRequest {
   instance: Instance
-  /** Specification 2.5. */
-  spec: { certificateTTL?: number | bigint; server?: string; clientCert?: boolean }
+  /** Specification 2.5. With `exec`, the kube config contains the plugin and no credential is issued. */
+  spec: { certificateTTL?: number | bigint; server?: string; clientCert?: boolean; exec?: CredentialPlugin }
   user: UserInfo
   now: Date
   /** Validates the request without reading a secret, contacting the virtual cluster or signing anything. */
@@ -54,15 +54,15 @@ export interface KubeConfigServices
 export interface KubeConfig {
   /** YAML. Absent for a dry run. */
   kubeConfig?: string
-  /** Expiry of the token or certificate, in RFC 3339. Absent for a dry run. */
+  /** Expiry of the token or certificate, in RFC 3339. Absent for a dry run and for a plugin. */
   expirationTimestamp?: string
   warnings: string[]
-  /** Public facts about the credential: its type (`credential`: token or certificate) and its identifier. */
+  /** Public facts about the credential: its type (`credential`: token, certificate or none) and its identifier. */
   facts: Facts
 }
 
 type Facts =
-  | { credential: 'token' | 'certificate' }
+  | { credential: 'token' | 'certificate' | 'none' }
   | { credential: 'token'; jti: string; audiences: readonly string[] }
   | { credential: 'certificate'; serial: string }
 
@@ -72,10 +72,10 @@ const WAIT_MS = 15_000
 const RESERVE_MS = 5_000
 
 /**
- * Returns a kube config whose user is a token for this virtual cluster only or, with `clientCert`, a certificate that
- * the virtual cluster signs. Field errors are returned. Throws 400 without an address and 401 for an invalid key.
- * Throws 403 for a user that clusters must not see, and for a certificate that would grant more than the scopes allow
- * or outlive an exchanged key.
+ * Returns a kube config whose user is a token for this virtual cluster only, with `clientCert` a certificate that the
+ * virtual cluster signs, or with `exec` a plugin of the client. Field errors are returned. Throws 400 without an
+ * address and 401 for an invalid key. Throws 403 for a user that clusters must not see, and for a certificate that
+ * would grant more than the scopes allow or outlive an exchanged key.
  * Also throws ClusterErrors (502, 503, 504).
  */
 export async function createKubeConfig(
@@ -83,17 +83,17 @@ export async function createKubeConfig(
   services: KubeConfigServices,
 ): Promise<KubeConfig | { errors: FieldError[] }> {
   const { instance, spec, user, dryRun } = request
-  const { clientCert = false, certificateTTL } = spec
-  const ttl: Ttl = (clientCert ? certificateTtl : tokenTtl)(certificateTTL, services.limits)
+  const ttl: Ttl = (spec.clientCert ? certificateTtl : tokenTtl)(spec.certificateTTL, services.limits)
   const server = serverAddress(instance, spec.server)
-  const errors = [ttl, server].flatMap((one) => (typeof one === 'object' && 'error' in one ? [one.error] : []))
-  if ('error' in ttl || typeof server !== 'string') return { errors }
+  const errors = [
+    ...[ttl, server].flatMap((one) => (typeof one === 'object' && 'error' in one ? [one.error] : [])),
+    ...besidePlugin(spec),
+  ]
+  if (errors.length > 0 || 'error' in ttl || typeof server !== 'string') return { errors }
   if (!isVisibleUser(user.name))
     throw forbiddenKubeConfig(instance, services, 'users whose names begin with "system:" cannot have kube configs')
 
-  const made = clientCert
-    ? await withCertificate(request, ttl.seconds, services)
-    : await withToken(request, ttl.seconds ?? services.limits.maxTokenSeconds, services)
+  const made = await makeUser(request, ttl.seconds, services)
   const { facts } = made
   if (dryRun || made.user === undefined) return { warnings: made.warnings, facts }
   const { name, namespace } = instance
@@ -105,7 +105,7 @@ export async function createKubeConfig(
       ...(made.authority !== undefined && { certificateAuthority: made.authority }),
       user: made.user,
     }),
-    expirationTimestamp: rfc3339(made.expires),
+    ...(made.expires && { expirationTimestamp: rfc3339(made.expires) }),
     warnings: made.warnings,
     facts,
   }
@@ -114,11 +114,43 @@ export async function createKubeConfig(
 type Made = { warnings: string[]; facts: Facts } & (
   | { user: undefined }
   | {
-      user: { token: string } | { certificate: string; key: string }
+      user: ConfigUser
       authority: string | undefined
-      expires: Date
+      expires: Date | undefined
     }
 )
+
+/** Returns errors for the fields that describe a credential, which a kube config with a plugin does not contain. */
+function besidePlugin({ clientCert, certificateTTL, exec }: KubeConfigRequest['spec']): FieldError[] {
+  if (!exec) return []
+  const why = 'may not be set when spec.exec is set'
+  return [
+    ...(certificateTTL === undefined ? [] : [forbidden('spec.certificateTTL', why)]),
+    ...(clientCert ? [forbidden('spec.clientCert', why)] : []),
+  ]
+}
+
+function makeUser(
+  request: KubeConfigRequest,
+  seconds: number | undefined,
+  services: KubeConfigServices,
+): Promise<Made> {
+  const { exec, clientCert } = request.spec
+  if (exec) return withPlugin(request, exec, services)
+  if (clientCert) return withCertificate(request, seconds, services)
+  return withToken(request, seconds ?? services.limits.maxTokenSeconds, services)
+}
+
+async function withPlugin(
+  { instance, dryRun }: KubeConfigRequest,
+  exec: CredentialPlugin,
+  services: KubeConfigServices,
+): Promise<Made> {
+  const facts = { credential: 'none' } as const
+  if (dryRun) return { user: undefined, warnings: [], facts }
+  const authority = trustedAuthority(instance, await storedCredentials(instance, services))
+  return { user: { exec }, authority, expires: undefined, warnings: [], facts }
+}
 
 async function withToken(
   { instance, user, now, dryRun, deadline }: KubeConfigRequest,

@@ -5,7 +5,8 @@
 
 import { bodyTypes, patchTypes } from '../endpoints/negotiation/mediatypes.ts'
 import type { JsonObject, JsonValue } from '../meta/types.ts'
-import type { KindInfo } from '../registry/kind.ts'
+import type { KindInfo, ServedKind } from '../registry/kind.ts'
+import { execCredentialContent } from './execcredential.ts'
 import { sharedRef } from './meta.ts'
 import { DELETE, LIST, parametersOf, WATCH, WRITE } from './parameters.ts'
 
@@ -15,6 +16,8 @@ export interface OpenApiKind extends KindInfo {
   verbs: readonly string[]
   /** Set if the kind is created as a subresource of `plural`: POST …/PLURAL/{name}/SUBRESOURCE. */
   subresource?: string
+  /** Set if the answer to a create can be an ExecCredential. */
+  credential?: ServedKind['credential']
 }
 
 /** Returns the schema name of a kind, such as `platform.management.v1.OwnedAccessKey`. */
@@ -26,9 +29,9 @@ export const gvkOf = ({ group, version, kind }: OpenApiKind): JsonObject => ({ g
 const content = (types: readonly string[], schema: JsonObject): JsonObject =>
   Object.fromEntries(types.map((type) => [type, { schema }]))
 
-const answer = (description: string, schema: JsonObject): JsonObject => ({
+const answer = (description: string, schema: JsonObject, otherForms: JsonObject = {}): JsonObject => ({
   description,
-  content: content(Object.keys(bodyTypes), schema),
+  content: { ...content(Object.keys(bodyTypes), schema), ...otherForms },
 })
 
 interface Operation {
@@ -37,6 +40,8 @@ interface Operation {
   description: string
   /** The successful responses: schemas by status code. */
   answers: Readonly<Record<string, JsonObject>>
+  /** Other forms of the successful responses: `content` by media type. */
+  otherForms?: JsonObject
   query?: readonly string[]
   body?: JsonObject
 }
@@ -74,10 +79,11 @@ function operationId(kind: OpenApiKind, { namespaced, suffix }: Where, action: O
   return `${idVerbs[action]}${groupName(kind)}${title(kind.version)}${of}${within}${kind.kind}${suffix ?? ''}`
 }
 
-function operation(kind: OpenApiKind, where: Where, { action, description, answers, query = [], body }: Operation) {
+function operation(kind: OpenApiKind, where: Where, one: Operation) {
+  const { action, description, answers, otherForms, query = [], body } = one
   const responses = Object.entries(answers).map(([code, schema]): [string, JsonValue] => [
     code,
-    answer('Done.', schema),
+    answer('Done.', schema, otherForms),
   ])
   const tag = groupName(kind)
   return {
@@ -137,6 +143,7 @@ function collection(kind: OpenApiKind, where: Where): JsonObject {
         action: 'post',
         description: `Creates a ${singular}.`,
         answers: { 201: ref(kind) },
+        ...(kind.credential && { otherForms: execCredentialContent() }),
         query: WRITE,
         body: objectBody(kind),
       },

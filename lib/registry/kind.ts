@@ -152,6 +152,16 @@ export interface VirtualRequest {
   context: RequestContext
 }
 
+/** A credential that a virtual kind issued, as client-go names its parts. A dry run has issued none. */
+export interface IssuedCredential {
+  /** RFC 3339. */
+  expirationTimestamp?: string
+  token?: string
+  /** PEM, like the key. */
+  clientCertificateData?: string
+  clientKeyData?: string
+}
+
 export interface VirtualKind<S = never> extends KindInfo {
   archetype: 'virtual'
   /** Set if the kind is a subresource of another resource: POST …/PARENT/NAME/SUBRESOURCE. */
@@ -160,6 +170,11 @@ export interface VirtualKind<S = never> extends KindInfo {
   hasPreconditions?: true
   /** Validates beyond the schema and returns the response. Stores no object of its own. */
   create(request: VirtualRequest, services: S): Promise<KubeObject>
+  /**
+   * Returns the credential in the response, for clients that ask for it alone (ExecCredential). Returns undefined if the
+   * request asked for none. Absent for kinds that issue no credentials to clients.
+   */
+  credential?(response: KubeObject): IssuedCredential | undefined | Promise<IssuedCredential | undefined>
   /** The protobuf field numbers of `spec`, if the kind accepts Kubernetes protobuf bodies. */
   protobuf?: ProtobufMessage
   columns?: readonly Column[]
@@ -175,7 +190,10 @@ export interface ProtobufMessage {
 }
 
 /** A kind as discovery and OpenAPI describe it. An `absent` kind has no objects and supports no writes. */
-export type ServedKind = KindInfo & { archetype: 'stored' | 'virtual' | 'absent'; subresource?: string }
+export type ServedKind = KindInfo & { archetype: 'stored' | 'virtual' | 'absent' } & Pick<
+    VirtualKind,
+    'subresource' | 'credential'
+  >
 
 /** The verbs of every stored kind, in the order of discovery. */
 export const storedVerbs = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'] as const

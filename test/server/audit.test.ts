@@ -296,15 +296,17 @@ describe('issued credentials', () => {
     namespace: 'p-a',
     name: 'x',
   }
-  const kubeConfig = (spec: object, query = '') =>
+  const kubeConfig = (spec: object, query = '', headers: Record<string, string> = {}) =>
     callAudited(`${instances}/x/kubeconfig${query}`, {
       ...creation(spec, {}, 'VirtualClusterInstanceKubeConfig'),
       token: alice.value,
+      headers,
     })
-  const directToken = (spec: object, query = '') =>
+  const directToken = (spec: object, query = '', headers: Record<string, string> = {}) =>
     callAudited(`${management}/directclusterendpointtokens${query}`, {
       ...creation(spec, {}, 'DirectClusterEndpointToken'),
       token: alice.value,
+      headers,
     })
 
   test('names the token of a kube config by its ID', async () => {
@@ -355,6 +357,41 @@ describe('issued credentials', () => {
       expires: answer.json.status.expirationTimestamp,
       decision: 'allow',
       reason: 'no scope',
+      code: 201,
+    })
+  })
+
+  // Whoever reads the log learns which credential was issued, and never the credential.
+  test('is the same for an ExecCredential, and contains no part of it', async () => {
+    const headers = { accept: 'application/json;as=ExecCredential;g=client.authentication.k8s.io;v=v1' }
+    const token = await kubeConfig({}, '', headers)
+    const certificate = await kubeConfig({ clientCert: true }, '', headers)
+    const made = [token, certificate, await directToken({}, '', headers)]
+    expect(made.map(({ answer }) => answer.json.kind)).toEqual(Array(3).fill('ExecCredential'))
+    expect(made.map(({ record }) => record.credential)).toEqual(['token', 'certificate', 'token'])
+    for (const { answer, record } of made) {
+      const { expirationTimestamp, token, clientKeyData } = answer.json.status
+      expect(record.expires).toBe(expirationTimestamp)
+      const secret: string = token?.split('.')[2] ?? clientKeyData.split('\n')[1]
+      expect(server.log.join('')).not.toContain(secret)
+    }
+    expect(token.record.jti).toBe(decodeJwt(token.answer.json.status.token).jti)
+    const { clientCertificateData } = certificate.answer.json.status
+    expect(certificate.record.serial).toBe(new X509Certificate(clientCertificateData).serialNumber)
+  })
+
+  test('says that a kube config with a plugin has no credential', async () => {
+    const { answer, record } = await kubeConfig({ exec: { command: 'curl', args: ['an-argument'] } })
+    expect(record).toEqual({
+      ...common,
+      ...byAlice(),
+      ...ofInstance,
+      verb: 'create',
+      subresource: 'kubeconfig',
+      uid: answer.json.metadata.uid,
+      credential: 'none',
+      decision: 'allow',
+      reason: 'no scope; spec.owner',
       code: 201,
     })
   })

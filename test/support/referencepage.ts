@@ -1,4 +1,5 @@
 /** Writes the reference page of a kind in Markdown from its schema. */
+import { EXEC_CREDENTIAL_PARAMETERS } from '../../lib/endpoints/negotiation/mediatypes.ts'
 import type { Schema } from '../../lib/meta/schema/schema.ts'
 import { child } from '../../lib/meta/value/walk.ts'
 import type { OpenApiKind } from '../../lib/openapi/paths.ts'
@@ -85,6 +86,9 @@ export function referencePage(kind: OpenApiKind): string {
     `- apiVersion: \`${group}/${version}\``,
     `- resource: \`${plural}${kind.subresource === undefined ? '' : `/${kind.subresource}`}\`, ${scope === 'Cluster' ? 'cluster-scoped' : 'namespaced'}`,
     `- verbs: ${verbs.join(', ')}`,
+    ...(kind.credential === undefined
+      ? []
+      : [`- other form: \`Accept: application/json;${EXEC_CREDENTIAL_PARAMETERS}\``]),
   ]
   return [`# ${kind.kind}`, '', kind.description, '', ...facts, ...sections, ''].join('\n')
 }

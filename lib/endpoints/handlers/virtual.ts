@@ -9,13 +9,14 @@ import type { KubeObject } from '../../meta/types.ts'
 import type { VirtualKind } from '../../registry/kind.ts'
 import type { Handler, VirtualCall, Write } from '../call.ts'
 import { type DecodedRequest, decodeRequest, judgeFields } from '../decoderequest.ts'
+import { credentialOf } from '../execcredential.ts'
 import { negotiate } from '../negotiation/accept.ts'
 import { bodyType, checkBodySize } from '../negotiation/bodies.ts'
 import { decodeProtobuf, isProtobuf } from '../negotiation/protobuf.ts'
 import { createOptions, withDryRun } from '../options.ts'
 import type { ApiResponse } from '../request.ts'
 import { checkPathNames, refuseImpersonation } from '../requestchecks.ts'
-import { respondObject } from '../respond.ts'
+import { respond, respondObject } from '../respond.ts'
 import { ensureNamespace, ownershipOf } from './writesteps.ts'
 
 async function decode(write: Write & { kind: VirtualKind }): Promise<DecodedRequest> {
@@ -56,7 +57,7 @@ async function handle(call: VirtualCall): Promise<ApiResponse> {
   const { request, kind, warnings } = call
   refuseImpersonation(call)
   checkPathNames(request)
-  const output = negotiate(request)
+  const output = negotiate(request, { hasCredential: kind.credential !== undefined })
   checkBodySize(request.body)
   const options = createOptions(request.query)
   const context = withDryRun(call.context, options.dryRun)
@@ -68,6 +69,7 @@ async function handle(call: VirtualCall): Promise<ApiResponse> {
   if (errors.length > 0) throw invalidObject(kind.group, kind.kind, object.metadata.name ?? '', errors)
   const managed = updateManagers({ ...ownershipOf(write, ''), live: undefined, updated: object })
   const answer = await call.create(managed, context)
+  if (output.execCredential) return respond(201, await credentialOf(kind, answer), output, warnings)
   return respondObject(request, kind, answer, output, 201, warnings)
 }
 

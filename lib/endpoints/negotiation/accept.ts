@@ -10,6 +10,8 @@ export type Transform = 'Table' | 'PartialObjectMetadata' | 'PartialObjectMetada
 export interface Output {
   mediaType: 'application/json' | 'application/yaml'
   transform?: { as: Transform; version: 'v1' | 'v1beta1' }
+  /** Set if the client asks for the issued credential alone. */
+  execCredential?: true
   /** Indents JSON: on request, and for browsers and curl. */
   pretty: boolean
 }
@@ -61,9 +63,19 @@ function acceptedType({ type, subtype }: Clause): Output['mediaType'] | undefine
 
 const transforms: readonly string[] = ['Table', 'PartialObjectMetadata', 'PartialObjectMetadataList']
 
+/** Returns the type that a clause asks for instead of the object's own: `as`, `g` and `v`. */
+const typeParameters = ({ parameters }: Clause) =>
+  ['as', 'g', 'v'].map((name) => parameters.get(name) ?? '') as [as: string, group: string, version: string]
+
+/** Reports whether a clause asks for an ExecCredential, which clients of Kubernetes read from credential plugins. */
+function wantsExecCredential(clause: Clause): boolean {
+  const [as, group, version] = typeParameters(clause)
+  return as === 'ExecCredential' && group === 'client.authentication.k8s.io' && version === 'v1'
+}
+
 /** Returns the transform that a clause asks for; null for an unknown one, which makes the clause unacceptable. */
-function transformOf({ parameters }: Clause): Output['transform'] | null {
-  const [as = '', group = '', version = ''] = ['as', 'g', 'v'].map((name) => parameters.get(name))
+function transformOf(clause: Clause): Output['transform'] | null {
+  const [as, group, version] = typeParameters(clause)
   if (!as && !group && !version) return undefined
   if (!transforms.includes(as) || group !== 'meta.k8s.io') return null
   if (version !== 'v1' && version !== 'v1beta1') return null
@@ -89,13 +101,21 @@ interface Asking {
   query: ReadonlyMap<string, readonly string[]>
 }
 
+interface Servable {
+  watch?: boolean
+  /** Whether the answer may be a Table or PartialObjectMetadata. */
+  transformable?: boolean
+  /** Whether the answer may be an ExecCredential. */
+  hasCredential?: boolean
+}
+
 /**
- * Returns the form of the response. Without `transformable`, clauses that ask for a transform do not count. Throws 406 when no
+ * Returns the form of the response. Clauses that ask for a form which is not servable do not count. Throws 406 when no
  * clause can be served. A watch also throws 406 when the first servable clause is not JSON: it does not try the next one.
  */
 export function negotiate(
   { headers, query }: Asking,
-  { watch = false, transformable = true }: { watch?: boolean; transformable?: boolean } = {},
+  { watch = false, transformable = true, hasCredential = false }: Servable = {},
 ): Output {
   const pretty = query.get('pretty')?.[0]
   const header = headers.accept?.trim()
@@ -107,12 +127,14 @@ export function negotiate(
     const version = clause.parameters.get('sv')
     if (version && (version !== 'v1' || !transformable)) continue
     if ((clause.parameters.get('stream') ?? 'watch') !== 'watch') continue
-    const transform = transformOf(clause)
+    const execCredential = hasCredential && wantsExecCredential(clause)
+    const transform = execCredential ? undefined : transformOf(clause)
     if (transform === null || (transform && !transformable)) continue
     if (watch && mediaType !== 'application/json') throw notAcceptable(streamedTypes)
     return {
       mediaType,
       ...(transform && { transform }),
+      ...(execCredential && { execCredential }),
       pretty: !watch && wantsPretty(headers, pretty, clause),
     }
   }
@@ -162,12 +184,10 @@ export type TokenForm = 'json' | 'text' | 'execCredential'
 /** Returns the form in which a token endpoint sends an access key, or undefined when no clause can be served. */
 export function negotiateToken({ accept = '' }: Headers): TokenForm | undefined {
   for (const clause of clauses(accept.trim() || '*/*')) {
-    const [as, group, version] = ['as', 'g', 'v'].map((name) => clause.parameters.get(name))
-    const isJson = acceptedType(clause) === 'application/json'
     if (clause.type === 'text' && clause.subtype === 'plain') return 'text'
-    if (isJson && as === undefined && group === undefined && version === undefined) return 'json'
-    const isCredential = as === 'ExecCredential' && group === 'client.authentication.k8s.io' && version === 'v1'
-    if (isJson && isCredential) return 'execCredential'
+    if (acceptedType(clause) !== 'application/json') continue
+    if (typeParameters(clause).every((value) => value === '')) return 'json'
+    if (wantsExecCredential(clause)) return 'execCredential'
   }
   return undefined
 }

@@ -1,4 +1,5 @@
 /** Writes the answers of an exchange, in the form that the client asked for. */
+import { execCredential } from '../../endpoints/execcredential.ts'
 import type { TokenForm } from '../../endpoints/negotiation/accept.ts'
 import type { ApiResponse } from '../../endpoints/request.ts'
 import { rfc3339 } from '../../meta/encoding/time.ts'
@@ -19,11 +20,7 @@ export interface Granted {
 export function grantAnswer({ key, expires, seconds, scope }: Granted, form: TokenForm): ApiResponse {
   if (form === 'text') return textAnswer(`${key}\n`)
   if (form === 'execCredential') {
-    return jsonAnswer({
-      apiVersion: 'client.authentication.k8s.io/v1',
-      kind: 'ExecCredential',
-      status: { expirationTimestamp: rfc3339(expires), token: key },
-    })
+    return jsonAnswer(execCredential({ expirationTimestamp: rfc3339(expires), token: key }))
   }
   return jsonAnswer({
     access_token: key,

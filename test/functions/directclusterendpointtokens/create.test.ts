@@ -19,6 +19,7 @@ describeVirtual(functions, {
   apiVersion: 'management.platform/v1',
   kind,
   spec: { ttl: 600 },
+  hasCredential: true,
 })
 
 describe('201', () => {

@@ -3,7 +3,9 @@
 import { ScanCommand } from '@aws-sdk/client-dynamodb'
 import { describe, expect, test } from 'vitest'
 import type { Invocation } from '../../support/functions.ts'
+import type { Answer } from '../../support/server.ts'
 import { admin } from '../../support/users.ts'
+import { parseYaml } from '../../support/yaml.ts'
 import { status, type Used } from '../stored/fixtures.ts'
 import { describeBodies, describeRefusals } from '../stored/refusals.ts'
 
@@ -13,9 +15,14 @@ export interface VirtualFunction {
   kind: string
   apiVersion: string
   spec: object
+  /** Whether the answer can be an ExecCredential. */
+  hasCredential?: boolean
 }
 
-export const describeVirtual = (functions: Used, { name, kind, apiVersion, spec }: VirtualFunction): void => {
+export const describeVirtual = (
+  functions: Used,
+  { name, kind, apiVersion, spec, hasCredential = false }: VirtualFunction,
+): void => {
   const create = (invocation: Invocation = {}) =>
     functions.invoke(name, {
       user: admin,
@@ -75,10 +82,69 @@ export const describeVirtual = (functions: Used, { name, kind, apiVersion, spec 
     })
   })
 
+  const asked = 'application/json;as=ExecCredential;g=client.authentication.k8s.io;v=v1'
+  if (hasCredential) describeExecCredential(create, asked)
+  else {
+    describe('406', () => {
+      test('for an ExecCredential', async () => {
+        const { status: code, json } = await create({ headers: { accept: asked } })
+        const message = 'only the following media types are accepted: application/json, application/yaml'
+        expect([code, json]).toEqual([406, status(406, 'NotAcceptable', message)])
+      })
+    })
+  }
+
   describe('422', () => {
     test('for invalid options', async () => {
       const { status: code, json } = await create({ query: { dryRun: 'Some' } })
       expect([code, json.details.kind]).toEqual([422, 'CreateOptions'])
+    })
+  })
+}
+
+/** Tests the answers to clients that ask for the credential alone. The request without changes succeeds. */
+function describeExecCredential(create: (invocation: Invocation) => Promise<Answer>, asked: string): void {
+  const ask = (invocation: Invocation = {}) =>
+    create({ ...invocation, headers: { accept: asked, ...invocation.headers } })
+  const credential = {
+    apiVersion: 'client.authentication.k8s.io/v1',
+    kind: 'ExecCredential',
+    status: {
+      expirationTimestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
+      token: expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]+$/),
+    },
+  }
+
+  describe('an ExecCredential', () => {
+    test('contains the credential and nothing else', async () => {
+      const { status: code, json, headers } = await ask()
+      expect([code, json]).toEqual([201, credential])
+      expect(headers['content-type']).toContain('application/json')
+    })
+
+    test('is YAML if the client asks for YAML', async () => {
+      const { status: code, text, headers } = await ask({ headers: { accept: asked.replace('json', 'yaml') } })
+      expect([code, await parseYaml(text)]).toEqual([201, credential])
+      expect(headers['content-type']).toContain('application/yaml')
+    })
+
+    test('is indented for curl and with pretty=true', async () => {
+      const lines = async (invocation: Invocation) => (await ask(invocation)).text.trimEnd().split('\n').length
+      expect(await lines({ headers: { 'user-agent': 'kubectl/v1.34.4' } })).toBe(1)
+      expect(await lines({ headers: { 'user-agent': 'curl/8.5.0' } })).toBe(8)
+      expect(await lines({ query: { pretty: 'true' } })).toBe(8)
+      expect(await lines({ headers: { 'user-agent': 'curl/8.5.0' }, query: { pretty: 'false' } })).toBe(1)
+    })
+
+    test('has no credential in a dry run', async () => {
+      const { status: code, json } = await ask({ query: { dryRun: 'All' } })
+      expect([code, json]).toEqual([201, { ...credential, status: expect.any(Object) }])
+      expect(Object.keys(json.status)).not.toContain('token')
+    })
+
+    test('is not an error: that is a Status', async () => {
+      const { status: code, json } = await ask({ body: '{"kind":' })
+      expect([code, json]).toEqual([400, status(400, 'BadRequest', expect.any(String))])
     })
   })
 }

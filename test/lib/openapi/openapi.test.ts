@@ -20,6 +20,7 @@ const token: OpenApiKind = {
   singular: 'exampletoken',
   verbs: ['create'],
   schema: { spec: object('What is wanted.', {}), status: object('The answer.', { token: string('The token.') }) },
+  credential: () => ({}),
 }
 const parent: OpenApiKind = { ...stored, kind: 'Parent', plural: 'parents', singular: 'parent', scope: 'Namespaced' }
 const below: OpenApiKind = { ...token, kind: 'Config', plural: 'parents', scope: 'Namespaced', subresource: 'config' }
@@ -145,6 +146,16 @@ describe('paths', () => {
       'put put',
       'patch patch',
     ])
+  })
+
+  test('document an ExecCredential as a form of answers with credentials, and of no others', () => {
+    const types = (path: string, code: string) =>
+      Object.keys((paths[base + path]?.post?.responses[code] as { content?: JsonObject } | undefined)?.content ?? {})
+    const own = ['application/json', 'application/yaml']
+    const asked = own.map((type) => `${type};as=ExecCredential;g=client.authentication.k8s.io;v=v1`)
+    expect(types('/exampletokens', '201')).toEqual([...own, ...asked])
+    expect(types('/exampletokens', 'default')).toEqual(own)
+    expect(types('/examples', '201')).toEqual(own)
   })
 
   const list = ['labelSelector', 'fieldSelector', 'limit', 'continue', 'resourceVersion', 'resourceVersionMatch']

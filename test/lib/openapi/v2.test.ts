@@ -86,6 +86,15 @@ describe('paths', () => {
   })
 })
 
+test('lists an ExecCredential among the types that a create produces', () => {
+  const issuing = { ...kind, verbs: ['create'], credential: () => ({}) }
+  const { post } = JSON.parse(openApiV2([issuing], info).text).paths['/apis/example.test/v1/examples']
+  const own = ['application/json', 'application/yaml']
+  const asked = own.map((type) => `${type};as=ExecCredential;g=client.authentication.k8s.io;v=v1`)
+  expect([post.consumes, post.produces]).toEqual([own, [...own, ...asked]])
+  expect(post.responses['201'].schema).toMatchObject({ $ref: '#/definitions/test.example.v1.Example' })
+})
+
 /** Returns the fields of a protobuf message by number. */
 function fieldsOf(bytes: Buffer): Map<number, Buffer[]> {
   const fields = new Map<number, Buffer[]>()

@@ -6,7 +6,7 @@ import { rfc3339OfUnix } from '../../../meta/encoding/time.ts'
 import { checkDeadline } from '../../../meta/errors/deadline.ts'
 import { invalidObject } from '../../../meta/errors/status.ts'
 import { int64, object, string, time } from '../../../meta/schema/schema.ts'
-import type { VirtualKind } from '../../../registry/kind.ts'
+import type { IssuedCredential, VirtualKind } from '../../../registry/kind.ts'
 import { issueToken, prepareClusterToken } from '../../../token/issuer.ts'
 import { group, version } from './group.ts'
 import type { Services } from './services.ts'
@@ -57,4 +57,5 @@ export const DirectClusterEndpointToken: VirtualKind<Services> = {
     const { token } = await issueToken(prepared, tokens.signer)
     return { ...request, status: { token, expirationTimestamp } }
   },
+  credential: ({ status }) => status as IssuedCredential,
 }

@@ -1,10 +1,13 @@
 /** Defines VirtualClusterInstanceKubeConfig, the kubeconfig of a virtual cluster. Specification sections 2.5 and 4.1. */
 import { unlimitedCredential } from '../../../authorization/users/sources.ts'
+import { writtenCredential } from '../../../kubeconfig/configtext.ts'
 import { toInstance } from '../../../kubeconfig/instance.ts'
 import { createKubeConfig } from '../../../kubeconfig/kubeconfig.ts'
 import { type FieldError, invalid } from '../../../meta/errors/fielderror.ts'
 import { conflict, invalidObject } from '../../../meta/errors/status.ts'
-import { boolean, type FromSchema, int32, object, string, time } from '../../../meta/schema/schema.ts'
+import { misplacedCredentials } from '../../../meta/schema/misplaced.ts'
+import { boolean, type FromSchema, int32, list, object, string, time } from '../../../meta/schema/schema.ts'
+import type { KubeObject } from '../../../meta/types.ts'
 import type { VirtualKind } from '../../../registry/kind.ts'
 import { group, version } from './group.ts'
 import type { Services } from './services.ts'
@@ -17,12 +20,39 @@ const spec = object('The requested kubeconfig.', {
   ),
   server: string('https URL to write to the kubeconfig instead of the ingress endpoint of the virtual cluster.'),
   clientCert: boolean('Whether the kubeconfig contains a client certificate instead of a token.'),
+  exec: object(
+    'Command that prints an ExecCredential of client.authentication.k8s.io/v1. The kubeconfig contains this command instead of a credential, and none is issued. Not together with certificateTTL or clientCert.',
+    {
+      command: string('Name or path of the command. Clients run it without a shell.', {
+        minLength: 1,
+        maxLength: 4096,
+      }),
+      args: list(
+        'Arguments of the command, which must not contain secrets.',
+        string('An argument.', { maxLength: 4096 }),
+        {
+          maxItems: 64,
+        },
+      ),
+    },
+    { required: ['command'] },
+  ),
+})
+
+const status = object('The created kubeconfig.', {
+  kubeConfig: string('The kubeconfig, a YAML document of kind Config.'),
+  expirationTimestamp: time('Time when the credential in the kubeconfig expires. Absent with spec.exec.'),
 })
 
 /** Validates that a name in the body matches the name in the path, as for a TokenRequest. */
 function nameErrors(given: string | undefined, name: string): FieldError[] {
   if (given === undefined || given === name) return []
   return [invalid('metadata.name', given, 'must match the virtual cluster instance name if specified')]
+}
+
+/** Validates that the plugin contains no key: arguments are visible in files and process lists. */
+function pluginErrors({ spec: { exec } = {}, ...rest }: KubeObject): FieldError[] {
+  return exec === undefined ? [] : misplacedCredentials({ ...rest, metadata: {}, spec: { exec } })
 }
 
 /**
@@ -46,16 +76,11 @@ export const VirtualClusterInstanceKubeConfig: VirtualKind<Services> = {
   scope: 'Namespaced',
   description: 'The kubeconfig of a virtual cluster. The server returns it once and does not store it.',
   grantsAccess: true,
-  schema: {
-    spec,
-    status: object('The created kubeconfig.', {
-      kubeConfig: string('The kubeconfig, a YAML document of kind Config.'),
-      expirationTimestamp: time('Time when the credential in the kubeconfig expires.'),
-    }),
-  },
+  schema: { spec, status },
   async create({ object: request, namespace, name, context }, services) {
     const misnamed = nameErrors(request.metadata.name, name)
-    if (misnamed.length > 0) throw invalidObject(group, kind, name, misnamed)
+    const errors = [...misnamed, ...pluginErrors(request)]
+    if (errors.length > 0) throw invalidObject(group, kind, name, errors)
     const stored = await services.instance({ namespace, name }, { verb: 'create', subresource: 'kubeconfig' }, context)
     demandUid(request.metadata.uid, stored.object.metadata.uid, name)
     const wanted = (request.spec ?? {}) as FromSchema<typeof spec>
@@ -73,7 +98,9 @@ export const VirtualClusterInstanceKubeConfig: VirtualKind<Services> = {
     if ('errors' in made) throw invalidObject(group, kind, name, made.errors)
     // Check the key again: the virtual cluster may have been slow, and an issued certificate cannot be revoked.
     if (wanted.clientCert && !context.dryRun) await services.checkKeyHolds(context)
-    const unlimited = unlimitedCredential(context.user, wanted.clientCert ? 'client certificate' : 'token')
+    const unlimited = wanted.exec
+      ? []
+      : unlimitedCredential(context.user, wanted.clientCert ? 'client certificate' : 'token')
     for (const warning of [...made.warnings, ...unlimited]) context.warn(warning)
     for (const [name, fact] of Object.entries(made.facts)) context.note(name, fact)
     const { uid } = stored.object.metadata
@@ -84,6 +111,19 @@ export const VirtualClusterInstanceKubeConfig: VirtualKind<Services> = {
       ...request,
       metadata: { ...request.metadata, name, namespace, ...(uid && { uid }) },
       status: { ...(kubeConfig && { kubeConfig }), ...(expirationTimestamp && { expirationTimestamp }) },
+    }
+  },
+  async credential(response) {
+    const wanted = (response.spec ?? {}) as FromSchema<typeof spec>
+    if (wanted.exec) return undefined
+    const { kubeConfig, expirationTimestamp } = (response.status ?? {}) as FromSchema<typeof status>
+    if (kubeConfig === undefined) return {}
+    const user = await writtenCredential(kubeConfig)
+    return {
+      ...(expirationTimestamp && { expirationTimestamp }),
+      ...('token' in user
+        ? { token: user.token }
+        : { clientCertificateData: user.certificate, clientKeyData: user.key }),
     }
   },
 }

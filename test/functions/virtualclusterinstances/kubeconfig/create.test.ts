@@ -1,5 +1,7 @@
+import { randomBytes } from 'node:crypto'
 import { decodeJwt } from 'jose'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { generateAccessKey } from '../../../../lib/authentication/accesskey.ts'
 import { useFunctions } from '../../../support/functions.ts'
 import { admin, alice, bob, withScopes } from '../../../support/users.ts'
 import { parseYaml } from '../../../support/yaml.ts'
@@ -33,6 +35,7 @@ describeVirtual(functions, {
   apiVersion: 'management.platform/v1',
   kind,
   spec: { certificateTTL: 3600 },
+  hasCredential: true,
 })
 
 describe('201', () => {
@@ -72,6 +75,29 @@ describe('201', () => {
       expect(json.metadata).not.toHaveProperty('resourceVersion')
       expect(JSON.stringify(json.metadata.managedFields ?? [])).not.toContain('f:uid')
     }
+  })
+
+  const plugin = { command: 'curl', args: ['-q', '--data', '{"spec": "$HOME"}', ''] }
+
+  test('writes the command of spec.exec instead of a credential', async () => {
+    const { status: code, json } = await fetch('alices', { exec: plugin })
+    expect([code, Object.keys(json.status)]).toEqual([201, ['kubeConfig']])
+    const { users, clusters } = await parseYaml(json.status.kubeConfig)
+    const apiVersion = 'client.authentication.k8s.io/v1'
+    expect(users).toEqual([
+      { name: 'alices.p-web', user: { exec: { apiVersion, ...plugin, interactiveMode: 'Never' } } },
+    ])
+    expect(clusters[0].cluster.server).toBe(`https://${host}`)
+  })
+
+  test('accepts spec.exec without arguments, in a dry run, and with clientCert: false', async () => {
+    const { json } = await fetch('alices', { exec: { command: 'keyplane' }, clientCert: false })
+    expect((await parseYaml(json.status.kubeConfig)).users[0].user.exec).toMatchObject({
+      command: 'keyplane',
+      args: [],
+    })
+    const dry = await fetch('alices', { exec: plugin }, alice, { query: { dryRun: 'All' } })
+    expect([dry.status, dry.json.status]).toEqual([201, {}])
   })
 
   test('creates nothing in a dry run', async () => {
@@ -140,6 +166,17 @@ describe('404', () => {
   })
 })
 
+describe('406', () => {
+  // The plugin itself asks for the credential. A kube config with a plugin has none.
+  test.each([{}, { dryRun: 'All' }])('for an ExecCredential with spec.exec: %j', async (query) => {
+    const accept = 'application/json;as=ExecCredential;g=client.authentication.k8s.io;v=v1'
+    const headers = { accept, 'content-type': 'application/json' }
+    const { status: code, json } = await fetch('alices', { exec: { command: 'curl' } }, alice, { headers, query })
+    const message = `you requested an ExecCredential, but the requested ${kind} has no credential`
+    expect([code, json]).toEqual([406, status(406, 'NotAcceptable', message)])
+  })
+})
+
 describe('409', () => {
   // Source: TokenRequest of kube-apiserver 1.34. It is checked before the spec, and also in dry runs.
   test.each([{}, { query: { dryRun: 'All' } }])('for the uid of another instance in the body: %j', async (more) => {
@@ -162,9 +199,27 @@ describe('422', () => {
     { spec: { server: 'http://plain.example.com' }, field: 'spec.server' },
     { spec: { server: 'nonsense' }, field: 'spec.server' },
     { spec: { clientCert: 'yes' }, field: 'spec.clientCert' },
+    { spec: { exec: { command: 'curl' }, clientCert: true }, field: 'spec.clientCert' },
+    { spec: { exec: { command: 'curl' }, certificateTTL: 900 }, field: 'spec.certificateTTL' },
+    { spec: { exec: { command: 'curl' }, certificateTTL: 0 }, field: 'spec.certificateTTL' },
+    { spec: { exec: {} }, field: 'spec.exec.command' },
+    { spec: { exec: { command: '' } }, field: 'spec.exec.command' },
+    { spec: { exec: { command: 'c'.repeat(4097) } }, field: 'spec.exec.command' },
+    { spec: { exec: { command: 'curl', args: 'x' } }, field: 'spec.exec.args' },
+    { spec: { exec: { command: 'curl', args: ['x'.repeat(4097)] } }, field: 'spec.exec.args[0]' },
+    { spec: { exec: { command: 'curl', args: Array(65).fill('x') } }, field: 'spec.exec.args' },
+    { spec: { exec: 'curl' }, field: 'spec.exec' },
   ])('for $spec', async ({ spec, field }) => {
     const { status: code, json } = await fetch('alices', spec)
     expect([code, json.details.causes[0].field]).toEqual([422, field])
+  })
+
+  // Arguments are visible to every process of the machine. The message does not repeat the key.
+  test('for an access key in the arguments of spec.exec', async () => {
+    const key = generateAccessKey(randomBytes)
+    const { status: code, json, text } = await fetch('alices', { exec: { command: 'curl', args: ['-q', `x: ${key}`] } })
+    expect([code, json.details.causes[0].field]).toEqual([422, 'spec.exec.args[1]'])
+    expect(text).not.toContain(key)
   })
 
   test('for another name in the body', async () => {

@@ -12,10 +12,10 @@ const asking = (headers: Readonly<Record<string, string>>, pretty?: string) => (
   query: new Map(pretty === undefined ? [] : [['pretty', [pretty]]]),
 })
 
-const form = (accept: string, options: { watch?: boolean } = {}): string => {
+const form = (accept: string, options: Parameters<typeof negotiate>[1] = {}): string => {
   try {
-    const { mediaType, transform } = negotiate(asking({ accept }), options)
-    return `${mediaType}${transform ? ` ${transform.as} ${transform.version}` : ''}`
+    const { mediaType, transform, execCredential } = negotiate(asking({ accept }), options)
+    return `${mediaType}${transform ? ` ${transform.as} ${transform.version}` : ''}${execCredential ? ' ExecCredential' : ''}`
   } catch (error) {
     return (error as Error).message
   }
@@ -74,6 +74,60 @@ describe('Accept', () => {
   it('is read up to 64 clauses', () => {
     const otherClauses = (count: number) => 'text/html,'.repeat(count)
     expect([form(`${otherClauses(63)}${json}`), form(`${otherClauses(64)}${json}`)]).toEqual([json, refused])
+  })
+})
+
+// No row was recorded: kube-apiserver has no ExecCredentials. The clauses compete as those of a Table do there.
+describe('Accept with an ExecCredential', () => {
+  const parameters = 'as=ExecCredential;g=client.authentication.k8s.io;v=v1'
+  const asked = `${json};${parameters}`
+  it.each([
+    [asked, `${json} ExecCredential`],
+    [`application/json; v=v1; g=client.authentication.k8s.io; as=ExecCredential`, `${json} ExecCredential`],
+    [`application/yaml;${parameters}`, 'application/yaml ExecCredential'],
+    [`*/*;${parameters}`, `${json} ExecCredential`],
+    [`application/*;${parameters}`, `${json} ExecCredential`],
+    [`${asked},${json}`, `${json} ExecCredential`],
+    [`${json},${asked}`, json],
+    [`${json};q=0.9,${asked}`, `${json} ExecCredential`],
+    [`${asked};q=0.5,application/yaml`, 'application/yaml'],
+    [`${asked};q=0.5,application/yaml;q=0.4`, `${json} ExecCredential`],
+    [`*/*,${asked};q=0.1`, `${json} ExecCredential`],
+    [`${asked};q=0.1,*/*`, json],
+    [`text/html,${asked};q=0.1`, `${json} ExecCredential`],
+    [`${json};as=Table;v=v1;g=meta.k8s.io,${asked}`, `${json} Table v1`],
+    [`${json};as=ExecCredential;g=client.authentication.k8s.io;v=v1beta1,${asked}`, `${json} ExecCredential`],
+    [`${asked};pretty=1`, `${json} ExecCredential`],
+    [`${asked};sv=v1`, `${json} ExecCredential`],
+    [`${asked};as=`, `${json} ExecCredential`],
+  ])('of a kind with a credential: %j', (accept, expected) => {
+    expect(form(accept, { hasCredential: true })).toBe(expected)
+  })
+
+  it.each([
+    `${json};as=ExecCredential`,
+    `${json};as=ExecCredential;v=v1`,
+    `${json};as=ExecCredential;g=client.authentication.k8s.io`,
+    `${json};as=ExecCredential;g=client.authentication.k8s.io;v=v1beta1`,
+    `${json};as=ExecCredential;g=client.authentication.k8s.io;v=v1alpha1`,
+    `${json};as=execcredential;g=client.authentication.k8s.io;v=v1`,
+    `${json};as=ExecCredential;g=meta.k8s.io;v=v1`,
+    `${json};as=Table;g=client.authentication.k8s.io;v=v1`,
+    `text/plain;${parameters}`,
+    `${asked};sv=v2`,
+  ])('of a kind with a credential rejects %j', (accept) => {
+    expect(form(accept, { hasCredential: true })).toBe(refused)
+  })
+
+  it('is not served for other kinds', () => {
+    expect([form(asked), form(`${asked},application/yaml`)]).toEqual([refused, 'application/yaml'])
+  })
+
+  it('gives a Status its own form', () => {
+    expect(negotiateStatus(asking({ accept: asked }))).toBeUndefined()
+    expect(negotiateStatus(asking({ accept: `${asked},application/yaml` }))).toMatchObject({
+      mediaType: 'application/yaml',
+    })
   })
 })
 
