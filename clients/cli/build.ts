@@ -1,11 +1,11 @@
 /** Bundles the command line into one file without dependencies, `dist/keyplane.js`, for Node.js 20 and later. */
-import { chmod, readFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { build, formatMessages } from 'esbuild'
 
 const folder = import.meta.dirname
 
-/** Writes the bundle to a file, which is executable. The output depends on the sources only. Throws for errors and for warnings. */
+/** Writes the bundle to a file. The output depends on the sources only. Throws for errors and for warnings. */
 export async function buildCommandLine(file: string): Promise<void> {
   const { version } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as { version: string }
   const { warnings } = await build({
@@ -18,14 +18,12 @@ export async function buildCommandLine(file: string): Promise<void> {
     target: 'node20',
     format: 'esm',
     mainFields: ['module', 'main'],
-    banner: { js: '#!/usr/bin/env node' },
     define: { KEYPLANE_VERSION: JSON.stringify(version) },
     legalComments: 'inline',
     logLevel: 'silent',
   })
   const doubts = await formatMessages(warnings, { kind: 'warning' })
   if (doubts.length > 0) throw new Error(doubts.join('\n'))
-  await chmod(file, 0o755)
 }
 
 if (import.meta.main) await buildCommandLine(join(folder, 'dist', 'keyplane.js'))
