@@ -12,6 +12,7 @@ import type { Call, Handler } from './call.ts'
 import { negotiateStatus } from './negotiation/accept.ts'
 import { type ApiRequest, type ApiResponse, askedRevision } from './request.ts'
 import { respondError } from './respond.ts'
+import { scopeWarnings } from './scopewarnings.ts'
 
 /** Returns the Status of any failure. `report` receives failures whose cause only the log may show. */
 function statusOf(error: unknown, request: ApiRequest, report: (error: unknown) => void): StatusError {
@@ -39,6 +40,7 @@ export async function runHandler<C extends Call>(
     const { status } = failure
     if (status.code === 401 || status.code === 403) context.note('refusal', status.message ?? '')
     // The form of a Status is negotiated only now: successful answers do not need it.
-    return respondError(failure, negotiateStatus(request), warnings)
+    const more = scopeWarnings(status, request.headers['user-agent'])
+    return respondError(failure, negotiateStatus(request), [...warnings, ...more])
   }
 }

@@ -17,10 +17,10 @@ import {
   encodeUser,
   encodeWarnings,
 } from '../authentication/requests/usercontext.ts'
-import type { Attributes } from '../authorization/attributes/attributes.ts'
+import type { Attributes, Decision } from '../authorization/attributes/attributes.ts'
 import { forbiddenFor } from '../authorization/attributes/forbidden.ts'
 import { requestAttributes } from '../authorization/attributes/requestattributes.ts'
-import { forbiddenByScope } from '../authorization/narrowest.ts'
+import type { ScopeRefusal } from '../authorization/scoperefusal.ts'
 import { evaluate } from '../authorization/scopes/evaluate.ts'
 import type { UserInfo } from '../authorization/users/user.ts'
 import { forbidden, StatusError } from '../meta/errors/status.ts'
@@ -100,16 +100,18 @@ function attributesOf(
 const isCatchAll = ({ resource }: APIGatewayRequestAuthorizerEvent): boolean => resource === '/{proxy+}'
 
 /** Returns the 403 for a request outside the scope. For an unserved path it says so, because no other scope would help. */
-function scopeError(
+async function refusalOf(
   event: APIGatewayRequestAuthorizerEvent,
   attributes: Attributes,
   user: UserInfo,
-  reason: string,
-  { scopes }: AuthenticatingServer,
-): StatusError {
-  return attributes.kind === 'nonresource' && isCatchAll(event)
-    ? forbiddenFor(attributes, user, explainRoute(event.httpMethod, attributes.path))
-    : forbiddenByScope(attributes, user, reason, scopes)
+  { decision, server }: { decision: Extract<Decision, { allowed: false }>; server: AuthenticatingServer },
+): Promise<ScopeRefusal> {
+  if (attributes.kind === 'nonresource' && isCatchAll(event)) {
+    const error = forbiddenFor(attributes, user, explainRoute(event.httpMethod, attributes.path))
+    return { reason: decision.reason, error }
+  }
+  const { refuseByScope } = await import('../authorization/scoperefusal.ts')
+  return refuseByScope(attributes, user, decision, server.scopes)
 }
 
 /** The outcomes of an authorization, for the metrics. */
@@ -159,9 +161,9 @@ async function authorizeRequest(
   }
   const decision = evaluate(user.chain, attributes, server.scopes)
   if (!decision.allowed) {
-    refused('denied', 403, decision.reason, who)
-    const { status } = scopeError(event, attributes, user, decision.reason, server)
-    return allow(user.name, { forbidden: encodeForbidden(status) })
+    const { reason, error } = await refusalOf(event, attributes, user, { decision, server })
+    refused('denied', 403, reason, who)
+    return allow(user.name, { forbidden: encodeForbidden(error.status) })
   }
   const ended = isDryRun(event) ? undefined : await confirm()
   if (ended) return 'unknown' in ended ? refuseUnknown() : refuseDead(ended)

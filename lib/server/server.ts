@@ -19,7 +19,7 @@ import type { KeyHash } from '../authentication/pepper.ts'
 import { authenticate } from '../authentication/requests/authenticate.ts'
 import { judge } from '../authentication/values/judge.ts'
 import type { Attributes } from '../authorization/attributes/attributes.ts'
-import { forbiddenByScope } from '../authorization/narrowest.ts'
+import { refuseByScope } from '../authorization/scoperefusal.ts'
 import { evaluate } from '../authorization/scopes/evaluate.ts'
 import type { ScopeOptions } from '../authorization/scopes/project.ts'
 import type { SpaceOptions } from '../authorization/scopes/space.ts'
@@ -66,8 +66,9 @@ export function createServer(environment: Environment): Server {
   const checkChain = (context: RequestContext, attributes: Attributes): void => {
     const decision = evaluate(context.user.chain, attributes, base.scopes)
     if (decision.allowed) return
-    context.note('denied', decision.reason)
-    throw forbiddenByScope(attributes, context.user, decision.reason, base.scopes)
+    const { reason, error } = refuseByScope(attributes, context.user, decision, base.scopes)
+    context.note('denied', reason)
+    throw error
   }
   const settings = lazy(
     (): IssuerSettings => ({

@@ -49,9 +49,9 @@ export const exceptions: readonly Exception[] = [
   ...[5, 6, 7, 8].map((step) => ({
     file: '150-errors.json',
     step,
-    pointers: ['/body/~1message'],
+    pointers: ['/body/~1message', '/body/~1details/causes'],
     reason:
-      'A scope refuses here. Its reason follows the recorded text, as the reason of an authorizer does in kube-apiserver.',
+      'A scope refuses here. Its reason follows the recorded text, as the reason of an authorizer does in kube-apiserver. The causes contain the scope entry that would allow the request.',
   })),
   ...inferred('11-create-bodies.json', 4, 5),
   ...inferred('70-apply-basics.json', 17, 18),

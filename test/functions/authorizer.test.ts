@@ -94,8 +94,11 @@ describe('Allow without a user, with a 403', () => {
     const status = JSON.parse(Buffer.from(context.forbidden, 'base64url').toString())
     expect(status).toMatchObject({ kind: 'Status', code: 403, reason: 'Forbidden' })
     expect(status.message).toMatch(
-      /User "alice" cannot get resource "ownedaccesskeys" in API group "management.platform" at the cluster scope: spec.scope does not allow get of ownedaccesskeys "[^"]+"; \{"rules":.*\} in this scope would allow it$/,
+      /User "alice" cannot get resource "ownedaccesskeys" in API group "management.platform" at the cluster scope: spec.scope does not allow get of ownedaccesskeys "[^"]+"$/,
     )
+    const [{ message, ...cause }] = status.details.causes
+    expect(cause).toEqual({ reason: 'ScopeMissing', field: 'spec.scope' })
+    expect(message).toMatch(/^\{"rules":.*\} would allow it$/)
     expect((await read('narrow')).status).not.toHaveProperty('lastActivity')
   })
 })

@@ -343,8 +343,10 @@ describe('SubjectAccessReview', () => {
     expect(await verdict(vcluster, dev, resource({ namespace }), virtual, anything)).toMatchObject({ denied: true })
   })
 
-  test('denies a request that one scope of the chain omits, and says which', async () => {
-    const why = 'spec.scope does not allow list of pods in namespace "t" in cluster "eu"'
+  test('denies a request that one scope of the chain omits, and names the entry that it lacks', async () => {
+    const rule = { verbs: ['list'], resources: [{ resources: ['pods'] }], namespaces: ['t'], cluster: 'eu' }
+    const entry = JSON.stringify({ rules: [rule] })
+    const why = `spec.scope does not allow list of pods in namespace "t" in cluster "eu"; ${entry} would allow it`
     expect(await verdict(eu, inSpace, resource({ namespace: 't' }))).toEqual({
       allowed: false,
       denied: true,
@@ -380,8 +382,9 @@ describe('SubjectAccessReview', () => {
     const chain = [at('eu', 'us')]
     expect(await verdict(eu, chain, resource({}), 'clusters/eu', who)).toEqual({ allowed: false })
     await patch(who.name, { scope: at('us') })
-    const why = 'spec.scope does not allow list of pods in namespace "s" in cluster "eu"'
-    const denied = { allowed: false, denied: true, reason: why }
+    const why =
+      /^spec\.scope does not allow list of pods in namespace "s" in cluster "eu"; \{"rules":.*\} would allow it$/
+    const denied = { allowed: false, denied: true, reason: expect.stringMatching(why) }
     expect(await verdict(eu, chain, resource({}), 'clusters/eu', who)).toEqual(denied)
     expect(await verdict(us, chain, resource({}), 'clusters/us', who)).toEqual({ allowed: false })
     // Existing tokens do not gain new rights.

@@ -7,6 +7,9 @@ import { formatValue } from '../../meta/encoding/badvalue.ts'
 import { forbiddenPath, forbiddenResource, type StatusError } from '../../meta/errors/status.ts'
 import type { Attributes } from './attributes.ts'
 
+/** The reason of the causes of a 403 that contain a scope entry which would allow the request. */
+export const SCOPE_MISSING = 'ScopeMissing'
+
 /**
  * Returns the 403 for the request. `reason` is appended unchanged; '' omits it, as kube-apiserver does when no
  * authorizer gives a reason.

@@ -8,6 +8,7 @@ import type { APIGatewayProxyEvent } from 'aws-lambda'
 import { routedPath } from '../../authorization/attributes/requestattributes.ts'
 import type { ApiRequest, ApiResponse } from '../../endpoints/request.ts'
 import { respondError } from '../../endpoints/respond.ts'
+import { scopeWarnings } from '../../endpoints/scopewarnings.ts'
 import { checkDeadline, type Deadline, deadlineExceeded } from '../../meta/errors/deadline.ts'
 import { faultOf, internalError, StatusError } from '../../meta/errors/status.ts'
 import type { Note } from '../../registry/kind.ts'
@@ -67,7 +68,10 @@ async function answer<S extends MinimalServer>(
     return open
   }
   const refusal = refusalOf(event)
-  if (refusal) return respondError(refusal, statusForm(event))
+  if (refusal) {
+    const { userAgent } = event.requestContext.identity
+    return respondError(refusal, statusForm(event), scopeWarnings(refusal.status, userAgent))
+  }
   const user = userOf(event)
   Object.assign(notes, { user: user.name, key: user.key.name, keyUid: user.key.uid, ...reasonOf(event) })
   const deadline = requestDeadline(server, event.requestContext.requestTimeEpoch)

@@ -5,7 +5,9 @@
 import type { Attributes } from '../../../authorization/attributes/attributes.ts'
 import { forbiddenFor } from '../../../authorization/attributes/forbidden.ts'
 import { mayReviewAt, reviewAttributes } from '../../../authorization/review.ts'
+import { reasonWithEntry } from '../../../authorization/scoperefusal.ts'
 import { evaluateAt, targetOf } from '../../../authorization/scopes/place.ts'
+import type { ScopeChain } from '../../../authorization/scopes/scope.ts'
 import { isMaster } from '../../../authorization/users/identity.ts'
 import type { UserInfo } from '../../../authorization/users/user.ts'
 import { type FieldError, invalid } from '../../../meta/errors/fielderror.ts'
@@ -66,15 +68,18 @@ async function judge(
   if (!mayReviewAt(caller.chain, place, scopes))
     return denied('the access key of the caller may not review requests at this cluster')
   const attributes = toAttributes(spec, targetOf(place, scopes))
-  const decision = evaluateAt(chain, place, attributes, scopes)
-  if (!decision.allowed) return denied(decision.reason)
+  const decide = (all: ScopeChain) => evaluateAt(all, place, attributes, scopes)
+  const deny = (all: ScopeChain, reason: string) =>
+    denied(reasonWithEntry(reason, all, attributes, { options: scopes, judge: decide }))
+  const decision = decide(chain)
+  if (!decision.allowed) return deny(chain, decision.reason)
   // Do not look up an invalid name: DynamoDB rejects empty and long keys.
   const today = dnsSubdomainErrors(key.name).length === 0 ? await services.reviewedKey(key) : undefined
   if (today === undefined) return denied('the access key no longer gives access')
   // A cluster that does not send the time of issue cannot distinguish these tokens, so all of them are invalid.
   if (issuedAt < (today.tokensNotBefore ?? 0)) return denied(LEAKED)
-  const narrowed = evaluateAt(today.chain, place, attributes, scopes)
-  return narrowed.allowed ? noOpinion : denied(narrowed.reason)
+  const narrowed = decide(today.chain)
+  return narrowed.allowed ? noOpinion : deny(today.chain, narrowed.reason)
 }
 
 /** Returns how this API would decide the request if the user sent it with an access key without a scope. */

@@ -1,0 +1,91 @@
+/**
+ * Builds the 403 for a request that a chain of scopes refuses. Its message ends in the reason, and its causes contain the
+ * scope entry that would allow the request.
+ */
+
+import { stringify } from '../meta/encoding/json.ts'
+import { StatusError } from '../meta/errors/status.ts'
+import type { StatusCause } from '../meta/types.ts'
+import { withoutCredentials } from '../meta/value/credentialtext.ts'
+import type { Attributes, Decision } from './attributes/attributes.ts'
+import { forbiddenFor, SCOPE_MISSING } from './attributes/forbidden.ts'
+import { broaderEntry, type Judge, missingEntry } from './missingentry.ts'
+import { evaluate } from './scopes/evaluate.ts'
+import type { ScopeOptions } from './scopes/project.ts'
+import type { Scope, ScopeChain } from './scopes/scope.ts'
+import type { UserInfo } from './users/user.ts'
+
+/** Limits the causes as JSON, in bytes. A longer entry is of no use to a person. */
+const MAX_BYTES = 600
+
+export interface ScopeRefusal {
+  /** Why the chain refuses, for the audit record. The message of the error ends in it. */
+  reason: string
+  error: StatusError
+}
+
+/** Returns the 403 for a request that the chain refuses, with the reason from `evaluate`. */
+export function refuseByScope(
+  attributes: Attributes,
+  user: Pick<UserInfo, 'name' | 'chain' | 'key'>,
+  decision: Extract<Decision, { allowed: false }>,
+  options: ScopeOptions,
+): ScopeRefusal {
+  const { chain, key } = user
+  const refusing = chain.findIndex((scope) => !evaluate([scope], attributes, options).allowed)
+  const reason = `${decision.reason}${changeability(refusing, chain.length)}`
+  const { status } = forbiddenFor(attributes, user, reason)
+  const causes = scopeCauses(chain, key.name, attributes, options)
+  const details = { ...status.details, ...(causes.length > 0 && { causes }) }
+  return { reason, error: new StatusError({ ...status, details }) }
+}
+
+/**
+ * Returns who can change the scope of a chain. A key never widens its own: a scope that it replaces stays beneath the new
+ * one. Only the last scope can be that of the key itself. The others are inherited.
+ */
+function changeability(index: number, length: number): string {
+  if (length === 1) return ''
+  return index < length - 1
+    ? '; the access key inherited this scope, so nobody can change it'
+    : '; only another access key can change this scope, and none if it is inherited'
+}
+
+/** Returns the causes with the exact entry, and a broader one if there is room. Returns none if they would be too long. */
+export function scopeCauses(
+  chain: ScopeChain,
+  keyName: string,
+  attributes: Attributes,
+  options: ScopeOptions,
+): StatusCause[] {
+  const missing = missingEntry(chain, attributes, options)
+  if (missing === undefined) return []
+  const at = chain.length > 1 ? ` in chain[${missing.index}].spec.scope` : ''
+  const exact = causeOf(missing.exact, at)
+  const broader = broaderEntry(chain, missing, { attributes, keyName, options })
+  const both = broader ? [exact, causeOf(broader.entry, `${at}, and ${broader.opens}`)] : [exact]
+  return [both, [exact]].find(isShort) ?? []
+}
+
+const causeOf = (entry: Scope, more: string): StatusCause => ({
+  reason: SCOPE_MISSING,
+  field: 'spec.scope',
+  message: `${stringify(entry)} would allow it${more}`,
+})
+
+/** Reports whether the causes fit. An entry that needs redaction does not: it would allow another request. */
+const isShort = (causes: readonly StatusCause[]): boolean =>
+  Buffer.byteLength(stringify(causes)) <= MAX_BYTES &&
+  causes.every(({ message = '' }) => withoutCredentials(message) === message)
+
+/** Returns the reason of a denial, followed by the exact entry if it is short and suffices. */
+export function reasonWithEntry(
+  reason: string,
+  chain: ScopeChain,
+  attributes: Attributes,
+  { options, judge }: { options: ScopeOptions; judge: Judge },
+): string {
+  const missing = missingEntry(chain, attributes, options, judge)
+  const cause = missing && causeOf(missing.exact, chain.length > 1 ? ` in chain[${missing.index}].spec.scope` : '')
+  return cause && isShort([cause]) ? `${reason}; ${cause.message}` : reason
+}

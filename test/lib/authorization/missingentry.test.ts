@@ -1,0 +1,305 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { type Attributes, managementRequest, type Target } from '../../../lib/authorization/attributes/attributes.ts'
+import { broaderEntry, missingEntry, withEntry } from '../../../lib/authorization/missingentry.ts'
+import { evaluate } from '../../../lib/authorization/scopes/evaluate.ts'
+import { evaluateAt, type Place, targetOf } from '../../../lib/authorization/scopes/place.ts'
+import type { Rule } from '../../../lib/authorization/scopes/rules.ts'
+import type { Scope } from '../../../lib/authorization/scopes/scope.ts'
+import { parseSpaceNamespace } from '../../../lib/authorization/scopes/space.ts'
+import { validateScope } from '../../../lib/authorization/scopes/validatescope.ts'
+import * as arbitrary from './arbitraries.ts'
+
+const options = { projectNamespacePrefix: 'p-', spaceNamespace: parseSpaceNamespace('p-{project}-s-{space}') }
+const group = 'management.platform'
+const vci = 'virtualclusterinstances'
+const requestFor = (verb: string, resource: string, more: object = {}) =>
+  managementRequest({ group, resource, verb, ...more })
+
+/** Returns the request with the namespace that a space gives it, as real requests have it. */
+const inItsSpace = (attributes: Attributes): Attributes =>
+  attributes.kind === 'resource' && attributes.target.type === 'ProjectSpace'
+    ? { ...attributes, namespace: `p-${attributes.target.project}-s-${attributes.target.space}` }
+    : attributes
+
+const anyRequest = arbitrary.attributes.map(inItsSpace)
+const universe = fc.sample(anyRequest, { numRuns: 500, seed: 12 })
+const anyChain = fc.array(arbitrary.scope, { minLength: 1, maxLength: 3 })
+
+/** Reports whether the request is the asked one, or part of it: one name or namespace of all, one verb of `*`. */
+function isPartOf(one: Attributes, asked: Attributes): boolean {
+  if (JSON.stringify(one.target) !== JSON.stringify(asked.target)) return false
+  if (one.verb !== asked.verb && asked.verb !== '*') return false
+  if (one.kind === 'nonresource' || asked.kind === 'nonresource') {
+    return one.kind === 'nonresource' && asked.kind === 'nonresource' && one.path === asked.path
+  }
+  const isSame = one.group === asked.group && one.resource === asked.resource && one.subresource === asked.subresource
+  const isNamed = asked.name === '' || one.name === asked.name
+  return isSame && isNamed && (asked.allNamespaces === true || one.namespace === asked.namespace)
+}
+
+/** Returns the rules that have another value in one part, or one part more. */
+function changesOf(rule: Rule): Rule[] {
+  const [resources] = rule.resources ?? []
+  const others: Rule[] = [
+    { verbs: ['watch'] },
+    { nonResourceURLs: ['/elsewhere'] },
+    { cluster: 'elsewhere' },
+    { virtualClusters: [{ name: 'elsewhere', namespace: 'p-elsewhere' }] },
+    { virtualClusters: [{ name: 'elsewhere' }] },
+    { requestTargets: ['Management'] },
+    { requestTargets: ['Cluster'] },
+    { requestTargets: ['ProjectSpace'] },
+    { requestTargets: ['ProjectVirtualCluster'] },
+    ...(resources
+      ? [
+          { namespaces: ['elsewhere'] },
+          { resourceNames: ['elsewhere'] },
+          { resources: [{ ...resources, group: 'elsewhere' }] },
+          { resources: [{ ...resources, resources: ['elsewhere'] }] },
+          { resources: [{ ...resources, resourceNames: ['elsewhere'] }] },
+        ]
+      : []),
+  ]
+  return others.map((other) => ({ ...rule, ...other }))
+}
+
+describe('missingEntry', () => {
+  test('returns a valid rule that allows the request, and nothing but the request', () => {
+    let found = 0
+    fc.assert(
+      fc.property(anyChain, anyRequest, fc.array(anyRequest, { minLength: 20, maxLength: 20 }), (chain, asked, all) => {
+        const missing = missingEntry(chain, asked, options)
+        const refusing = chain.filter((scope) => !evaluate([scope], asked, options).allowed)
+        if (missing === undefined) return
+        found += 1
+        expect(refusing).toHaveLength(1)
+        const { index, exact } = missing
+        expect(validateScope(exact)).toEqual([])
+        expect(evaluate([exact], asked, options).allowed).toBe(true)
+        const widened = chain.map((scope, at) => (at === index ? withEntry(scope, exact) : scope))
+        expect(evaluate(widened, asked, options).allowed).toBe(true)
+        for (const other of all) {
+          const isOpened = evaluate([exact], other, options).allowed && !evaluate([{}], other, options).allowed
+          if (isOpened) expect(isPartOf(other, asked), JSON.stringify([exact, other])).toBe(true)
+        }
+      }),
+      { numRuns: 5000, seed: 12 },
+    )
+    expect(found).toBeGreaterThan(1000)
+  })
+
+  test('returns an entry of which no narrower one suffices', () => {
+    fc.assert(
+      fc.property(arbitrary.scope, anyRequest, (scope, asked) => {
+        const missing = missingEntry([scope], asked, options)
+        const [rule] = missing?.exact.rules ?? []
+        if (rule === undefined) return
+        const allows = (one: Rule, request: Attributes) => evaluate([{ rules: [one] }], request, options).allowed
+        const opened = universe.filter((request) => allows(rule, request))
+        for (const other of changesOf(rule)) {
+          // A change that keeps the request allowed only spells out what the rule says anyway.
+          const lost = allows(other, asked) ? opened.filter((request) => !allows(other, request)) : []
+          expect([rule, other, lost]).toEqual([rule, other, []])
+        }
+      }),
+      { numRuns: 3000, seed: 12 },
+    )
+  })
+
+  test.each<[string, Attributes, Rule]>([
+    [
+      'an instance',
+      requestFor('get', vci, { namespace: 'p-a', name: 'x' }),
+      {
+        verbs: ['get'],
+        resources: [{ group, resources: [vci], resourceNames: ['x'] }],
+        namespaces: ['p-a'],
+        requestTargets: ['Management'],
+      },
+    ],
+    [
+      'the instances of all namespaces',
+      requestFor('list', vci, { allNamespaces: true }),
+      { verbs: ['list'], resources: [{ group, resources: [vci] }], requestTargets: ['Management'] },
+    ],
+    [
+      'the rotation of a key',
+      requestFor('create', 'ownedaccesskeys', { subresource: 'rotate', name: 'k' }),
+      {
+        verbs: ['create'],
+        resources: [{ group, resources: ['ownedaccesskeys/rotate'], resourceNames: ['k'] }],
+        namespaces: [''],
+        requestTargets: ['Management'],
+      },
+    ],
+    [
+      'a path',
+      { kind: 'nonresource', target: { type: 'Management' }, verb: 'get', path: '/metrics' },
+      { verbs: ['get'], nonResourceURLs: ['/metrics'], requestTargets: ['Management'] },
+    ],
+    [
+      'pods in a cluster',
+      requestFor('list', 'pods', { group: '', namespace: 's', target: { type: 'Cluster', cluster: 'c' } }),
+      { verbs: ['list'], resources: [{ resources: ['pods'] }], namespaces: ['s'], cluster: 'c' },
+    ],
+    [
+      'nodes in a virtual cluster',
+      requestFor('list', 'nodes', {
+        group: '',
+        target: { type: 'ProjectVirtualCluster', project: 'a', virtualCluster: 'x' },
+      }),
+      {
+        verbs: ['list'],
+        resources: [{ resources: ['nodes'] }],
+        namespaces: [''],
+        virtualClusters: [{ name: 'x', namespace: 'p-a' }],
+      },
+    ],
+    [
+      'pods in a space',
+      requestFor('list', 'pods', {
+        group: '',
+        namespace: 'p-a-s-s',
+        target: { type: 'ProjectSpace', project: 'a', space: 's' },
+      }),
+      {
+        verbs: ['list'],
+        resources: [{ resources: ['pods'] }],
+        namespaces: ['p-a-s-s'],
+        requestTargets: ['ProjectSpace'],
+      },
+    ],
+  ])('returns the rule for %s', (_, attributes, rule) => {
+    expect(missingEntry([{}], attributes, options)).toEqual({ index: 0, exact: { rules: [rule] } })
+    expect(missingEntry([{ projects: [{ project: '*' }], rules: [{}] }, {}], attributes, options)).toEqual({
+      index: 1,
+      exact: { rules: [rule] },
+    })
+  })
+
+  const metrics = { kind: 'nonresource', target: { type: 'Management' }, verb: 'get' } as const
+
+  test.each<[string, Scope[], Attributes]>([
+    ['when two scopes refuse', [{}, { projects: [{ project: 'b' }] }], requestFor('list', 'ownedaccesskeys')],
+    ['for a path that would be a pattern', [{}], { ...metrics, path: '/logs/*' }],
+    ['for no verb', [{}], requestFor('', 'ownedaccesskeys')],
+    ['for all groups', [{}], requestFor('list', 'pods', { group: '*' })],
+    [
+      'for a virtual cluster outside of projects',
+      [{}],
+      requestFor('list', 'nodes', { target: { type: 'ProjectVirtualCluster', project: '', virtualCluster: 'x' } }),
+    ],
+    [
+      'when the entry would make the chain too long',
+      [{ projects: [{ project: 'x'.repeat(4000) }] }],
+      { ...metrics, path: '/metrics' },
+    ],
+  ])('returns undefined %s', (_, chain, attributes) => {
+    expect(evaluate(chain, attributes, options).allowed).toBe(false)
+    expect(missingEntry(chain, attributes, options)).toBeUndefined()
+  })
+
+  test.each<[string, Place]>([
+    ['a connected cluster', { type: 'cluster', name: 'a' }],
+    ['a virtual cluster', { type: 'virtualCluster', namespace: 'p-a', name: 'b', uid: 'u' }],
+  ])('returns what the review of %s then allows, there and nowhere else', (_, place) => {
+    const elsewhere: Place[] = [
+      { type: 'cluster', name: 'b' },
+      { type: 'virtualCluster', namespace: 'p-b', name: 'b', uid: 'u' },
+    ]
+    let found = 0
+    fc.assert(
+      fc.property(anyChain, arbitrary.attributes, (chain, asked) => {
+        const attributes = { ...asked, target: targetOf(place, options) }
+        const judge = (all: readonly Scope[]) => evaluateAt(all, place, attributes, options)
+        const missing = missingEntry(chain, attributes, options, judge)
+        if (missing === undefined) return
+        found += 1
+        expect(judge(chain).allowed).toBe(false)
+        const { index, exact } = missing
+        expect(judge(chain.map((scope, at) => (at === index ? withEntry(scope, exact) : scope))).allowed).toBe(true)
+        for (const other of elsewhere) expect(evaluateAt([exact], other, attributes, options).allowed).toBe(false)
+      }),
+      { numRuns: 2000, seed: 12 },
+    )
+    expect(found).toBeGreaterThan(500)
+  })
+})
+
+describe('broaderEntry', () => {
+  const inCluster: Target = { type: 'Cluster', cluster: 'c' }
+  const inVirtualCluster: Target = { type: 'ProjectVirtualCluster', project: 'a', virtualCluster: 'x' }
+  const review = { group: 'authentication.k8s.io', resource: 'tokenreviews', verb: 'create' }
+  const rotation = (name: string) => requestFor('create', 'ownedaccesskeys', { subresource: 'rotate', name })
+
+  const broader = (scope: Scope, attributes: Attributes) => {
+    const missing = missingEntry([scope], attributes, options)
+    return missing && broaderEntry([scope], missing, { attributes, keyName: 'ci', options })
+  }
+
+  test.each<[string, Attributes, Scope | undefined, string?]>([
+    [
+      'an instance',
+      requestFor('get', vci, { namespace: 'p-a', name: 'x' }),
+      { virtualClusters: [{ project: 'a', virtualCluster: 'x' }] },
+      'everything else in this virtual cluster, its instance and kube configs',
+    ],
+    [
+      'the kube config of an instance',
+      requestFor('create', vci, { namespace: 'p-a', name: 'x', subresource: 'kubeconfig' }),
+      { virtualClusters: [{ project: 'a', virtualCluster: 'x' }] },
+    ],
+    [
+      'the instances of a project',
+      requestFor('list', vci, { namespace: 'p-a' }),
+      { roles: [{ role: 'platformCLI', projects: ['a'] }] },
+      'reading all virtual cluster instances of this project',
+    ],
+    ['all instances', requestFor('list', vci, { allNamespaces: true }), { roles: [{ role: 'platformCLI' }] }],
+    [
+      'a change of an instance',
+      requestFor('patch', vci, { namespace: 'p-a', name: 'x' }),
+      { projects: [{ project: 'a' }] },
+      'everything else in this project',
+    ],
+    ['the keys, of which a role allows only those of the user', requestFor('list', 'ownedaccesskeys'), undefined],
+    ['a review', managementRequest(review), { roles: [{ role: 'agent' }] }],
+    [
+      'the rotation of the presented key',
+      rotation('ci'),
+      { roles: [{ role: 'selfRotate' }] },
+      'reading this access key',
+    ],
+    ['the rotation of another key', rotation('cd'), undefined],
+    [
+      'pods in a cluster',
+      requestFor('list', 'pods', { group: '', namespace: 's', target: inCluster }),
+      { clusters: [{ cluster: 'c' }] },
+      'everything else in this cluster',
+    ],
+    [
+      'pods in a virtual cluster',
+      requestFor('list', 'pods', { group: '', namespace: 's', target: inVirtualCluster }),
+      { virtualClusters: [{ project: 'a', virtualCluster: 'x' }] },
+    ],
+  ])('returns the narrowest for %s', (_, attributes, entry, opens) => {
+    const found = broader({}, attributes)
+    expect(found?.entry).toEqual(entry)
+    if (opens) expect(found?.opens).toBe(opens)
+  })
+
+  test('returns an entry that allows the request and is shorter than the rule', () => {
+    fc.assert(
+      fc.property(arbitrary.scope, anyRequest, (scope, asked) => {
+        const missing = missingEntry([scope], asked, options)
+        const found = broader(scope, asked)
+        if (missing === undefined || found === undefined) return
+        expect(validateScope(found.entry)).toEqual([])
+        expect(evaluate([withEntry(scope, found.entry)], asked, options).allowed).toBe(true)
+        expect(JSON.stringify(found.entry).length).toBeLessThan(JSON.stringify(missing.exact).length)
+      }),
+      { numRuns: 3000, seed: 12 },
+    )
+  })
+})
