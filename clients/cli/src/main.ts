@@ -2,14 +2,15 @@
 import { basename } from 'node:path'
 import { helpPage } from './arguments/help.ts'
 import { parseCall } from './arguments/parse.ts'
-import { commands } from './commands/index.ts'
+import { commands, sections } from './commands/index.ts'
 import { CliError } from './io/errors.ts'
 import type { Io } from './io/io.ts'
 import { processIo } from './io/process.ts'
 import { version } from './io/version.ts'
 import { reportError } from './output/messages.ts'
 
-const program = basename(process.argv[1] ?? '').startsWith('kubectl-keyplane') ? 'kubectl keyplane' : 'keyplane'
+/** kubectl runs a plugin by the name of its file. */
+const isPlugin = basename(process.argv[1] ?? '').startsWith('kubectl-keyplane')
 
 async function run(args: readonly string[], io: Io): Promise<number> {
   const call = parseCall(commands, args)
@@ -18,7 +19,10 @@ async function run(args: readonly string[], io: Io): Promise<number> {
     return 0
   }
   if (call.kind === 'help') {
-    const page = helpPage(commands, call.words, program)
+    const page = helpPage(sections, call.words, {
+      call: isPlugin ? 'kubectl keyplane' : 'keyplane',
+      columns: io.columns,
+    })
     if (call.asked) io.out(page)
     else io.err(page)
     return call.asked ? 0 : 2

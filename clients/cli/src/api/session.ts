@@ -26,7 +26,8 @@ export interface Session {
   put(path: string, body: JsonObject, options?: CallOptions): Promise<JsonObject>
   /** Sends a JSON merge patch. */
   patch(path: string, body: JsonObject, options?: CallOptions): Promise<JsonObject>
-  delete(path: string, options?: CallOptions): Promise<JsonObject>
+  /** `body` are DeleteOptions. */
+  delete(path: string, options?: CallOptions, body?: JsonObject): Promise<JsonObject>
 }
 
 /** What a session needs to know of its server. `key` replaces that of the context. */
@@ -69,7 +70,7 @@ export function sessionOf(io: Io, target: Target): Session {
     post: (path, body, options) => send('POST', path, body, options),
     put: (path, body, options) => send('PUT', path, body, options),
     patch: (path, body, options) => send('PATCH', path, body, options),
-    delete: (path, options) => send('DELETE', path, undefined, options),
+    delete: (path, options, body) => send('DELETE', path, body, options),
   }
 }
 

@@ -42,6 +42,11 @@ function causesOf({ message = '', details }: Status): string[] {
   })
 }
 
+/** Reports that the server has no such path: its URL is probably wrong. */
+export class UnknownPathError extends CliError {
+  override readonly name = 'UnknownPathError'
+}
+
 export interface Received {
   server: string
   code: number
@@ -60,7 +65,7 @@ export function errorOf(received: Received, body: unknown): CliError {
     })
   }
   if (code === 403 && /^\s*\{\s*"message"\s*:\s*"(Forbidden|Missing Authentication Token)"\s*\}\s*$/.test(text)) {
-    return new CliError(`API Gateway has no such path at ${server}.`, {
+    return new UnknownPathError(`API Gateway has no such path at ${server}.`, {
       hint: 'The stage or the base path of the URL is wrong. It ends in /kubernetes/management, after the stage if there is one: https://HOST/STAGE/kubernetes/management',
     })
   }
@@ -69,7 +74,8 @@ export function errorOf(received: Received, body: unknown): CliError {
       hint: 'A proxy or the login page of the network may have answered: open the address in a browser. Or the URL is wrong.',
     })
   }
-  return new CliError(`${server} answered ${code} with something that is no answer of this API.`, {
+  const Wrong = code === 404 ? UnknownPathError : CliError
+  return new Wrong(`${server} answered ${code} with something that is no answer of this API.`, {
     hint: 'Check the URL of the context with: keyplane whoami',
   })
 }

@@ -71,5 +71,11 @@ export interface Command<O extends Options = Options> {
   run(input: Input<O>, io: Io): Promise<void>
 }
 
+/** Commands under one heading of the help. */
+export interface Section {
+  title: string
+  commands: readonly Command[]
+}
+
 /** Returns the command, with the types of its values inferred from its options. */
 export const command = <const O extends Options>(definition: Command<O>): Command => definition as unknown as Command

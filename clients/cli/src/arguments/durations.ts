@@ -13,12 +13,14 @@ export function seconds(text: string, option: string): number {
   return total
 }
 
-/** Returns a duration in its largest whole unit, rounded down: `3h`, `12d`. */
+/** Returns a duration in a unit of which it has at least two, rounded: `90s`, `3h`, `12d`. */
 export function duration(ofSeconds: number): string {
-  const whole = Math.max(0, Math.floor(ofSeconds))
-  if (whole < 120) return `${whole}s`
-  if (whole < 2 * UNITS.h) return `${Math.floor(whole / UNITS.m)}m`
-  if (whole < 2 * UNITS.d) return `${Math.floor(whole / UNITS.h)}h`
-  if (whole < 730 * UNITS.d) return `${Math.floor(whole / UNITS.d)}d`
-  return `${Math.floor(whole / (365 * UNITS.d))}y`
+  const whole = Math.max(0, Math.round(ofSeconds))
+  if (whole < 2 * UNITS.m) return `${whole}s`
+  if (whole < 2 * UNITS.h) return `${Math.round(whole / UNITS.m)}m`
+  if (whole < 2 * UNITS.d) return `${Math.round(whole / UNITS.h)}h`
+  if (whole < 2 * YEAR) return `${Math.round(whole / UNITS.d)}d`
+  return `${Math.round(whole / YEAR)}y`
 }
+
+const YEAR = 365 * UNITS.d

@@ -35,6 +35,7 @@ export type Call =
 export function parseCall(commands: readonly Command[], args: readonly string[]): Call {
   const { leading, rest } = leadingOptions(args)
   const words = rest.slice(0, firstOption(rest))
+  if (args.length === 0) return { kind: 'help', words: [], asked: true }
   if (words[0] === 'help') return { kind: 'help', words: knownWords(commands, words.slice(1)), asked: true }
   if (words.length === 0 && rest.some((one) => one === '--version' || one === '-V')) return { kind: 'version' }
   const found = commandOf(commands, words)

@@ -1,5 +1,17 @@
 /** Lists the commands, in the order of the help. */
-import type { Command } from '../arguments/command.ts'
+import type { Command, Section } from '../arguments/command.ts'
+import { keysCreate } from './keyscreate.ts'
+import { keysDelete } from './keysdelete.ts'
+import { keysDisable, keysEnable } from './keysdisable.ts'
+import { keysList } from './keyslist.ts'
+import { keysShow } from './keysshow.ts'
+import { login } from './login.ts'
+import { logout } from './logout.ts'
 import { whoami } from './whoami.ts'
 
-export const commands: readonly Command[] = [whoami]
+export const sections: readonly Section[] = [
+  { title: 'Logging in', commands: [login, whoami, logout] },
+  { title: 'Access keys', commands: [keysList, keysCreate, keysShow, keysDisable, keysEnable, keysDelete] },
+]
+
+export const commands: readonly Command[] = sections.flatMap((section) => section.commands)

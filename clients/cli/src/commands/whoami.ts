@@ -1,8 +1,13 @@
 /** `keyplane whoami`: shows the user and the key of the context. */
-import { API, openSession } from '../api/session.ts'
+import { readSelf, type Self } from '../api/self.ts'
+import { openSession, type Session } from '../api/session.ts'
 import { command } from '../arguments/command.ts'
+import type { Io } from '../io/io.ts'
 import { plain } from '../output/plain.ts'
 import { printAs } from '../output/print.ts'
+import { scopeWords } from '../output/scopewords.ts'
+import { facts } from '../output/table.ts'
+import { expiry, withTime } from '../output/times.ts'
 
 export const whoami = command({
   name: ['whoami'],
@@ -15,8 +20,23 @@ export const whoami = command({
   ],
   async run({ values: { context, output } }, io) {
     const session = await openSession(io, { context })
-    const self = await session.post(`${API}/selves`, {}, { repeatable: true })
-    if (output !== undefined) return printAs(output, self, io)
-    io.out(`${plain(JSON.stringify(self.status))}\n`)
+    const self = await readSelf(session)
+    if (output === 'name') return io.out(`${plain(self.status.accessKey ?? '')}\n`)
+    if (output !== undefined) return printAs(output, self.object, io)
+    io.out(facts(factsOf(self, session, io)))
   },
 })
+
+function factsOf({ status }: Self, { server, context }: Session, io: Io): [string, string | undefined][] {
+  const { user, subject = '', accessKey, accessKeyScope, expirationTimestamp, groups = [] } = status
+  const named = user?.displayName && user.displayName !== subject ? `${subject} (${user.displayName})` : subject
+  return [
+    ['User', named],
+    ['Groups', groups.join(', ')],
+    ['Key', accessKey],
+    ['May do', scopeWords(accessKeyScope)],
+    ['Expires', withTime(expiry(expirationTimestamp, io.now()), expirationTimestamp)],
+    ['Server', server],
+    ['Context', context ?? 'none: the environment names the server'],
+  ]
+}

@@ -14,6 +14,8 @@ export interface Io {
   readStdin(): Promise<string>
   /** Reads one line of standard input without its end, undefined after the last one. */
   readLine(): Promise<string | undefined>
+  /** Reads one line of the terminal without showing it. */
+  readHidden(): Promise<string | undefined>
   /** Aborts with Ctrl-C or SIGTERM. */
   signal: AbortSignal
 }

@@ -1,4 +1,5 @@
 /** Connects commands with the streams, the clock and the signals of this process. */
+import { hiddenLine, lineReader } from './input.ts'
 import type { Io } from './io.ts'
 
 /** The exit code of a process whose reader is gone, as shells report SIGPIPE. */
@@ -43,52 +44,8 @@ export function processIo(): { io: Io; interrupted(): number } {
       return Buffer.concat(chunks).toString()
     },
     readLine: () => lines(controller.signal),
+    readHidden: () => hiddenLine(controller.signal),
     signal: controller.signal,
   }
   return { io, interrupted: () => code }
-}
-
-/** Returns a function that reads one line of standard input, and keeps what follows it for the next. */
-function lineReader(): (signal: AbortSignal) => Promise<string | undefined> {
-  let rest = ''
-  let ended = false
-  return async (signal) => {
-    for (;;) {
-      const at = rest.indexOf('\n')
-      if (at >= 0) {
-        const line = rest.slice(0, at).replace(/\r$/, '')
-        rest = rest.slice(at + 1)
-        return line
-      }
-      if (ended) {
-        const last = rest
-        rest = ''
-        return last === '' ? undefined : last
-      }
-      const chunk = await nextChunk(signal)
-      if (chunk === undefined) ended = true
-      else rest += chunk
-    }
-  }
-}
-
-function nextChunk(signal: AbortSignal): Promise<string | undefined> {
-  const { stdin } = process
-  return new Promise((resolve, reject) => {
-    const done = (act: () => void) => {
-      stdin.off('data', data).off('end', end).off('error', fail)
-      signal.removeEventListener('abort', abort)
-      stdin.pause()
-      act()
-    }
-    const data = (chunk: Buffer) => done(() => resolve(chunk.toString()))
-    const end = () => done(() => resolve(undefined))
-    const fail = (error: Error) => done(() => reject(error))
-    const abort = () => done(() => reject(signal.reason))
-    if (signal.aborted) return reject(signal.reason)
-    if (stdin.readableEnded) return resolve(undefined)
-    stdin.on('data', data).on('end', end).on('error', fail)
-    signal.addEventListener('abort', abort)
-    stdin.resume()
-  })
 }

@@ -1,4 +1,5 @@
-/** Writes messages for people to standard error: notes, warnings and errors. */
+/** Writes messages for people to standard error: notes, warnings and errors. Warnings and errors show no credential. */
+import { withoutCredentials } from '../../../../lib/meta/value/credentialtext.ts'
 import type { CliError } from '../io/errors.ts'
 import type { Io } from '../io/io.ts'
 import { plain, plainLines } from './plain.ts'
@@ -7,11 +8,12 @@ import { plain, plainLines } from './plain.ts'
 export const note = (io: Io, text: string): void => io.err(`${plainLines(text)}\n`)
 
 /** Writes a warning of the server or of this program. */
-export const warn = (io: Io, text: string): void => io.err(`${coloured(io, 33, 'Warning:')} ${plain(text)}\n`)
+export const warn = (io: Io, text: string): void =>
+  io.err(`${coloured(io, 33, 'Warning:')} ${plain(withoutCredentials(text))}\n`)
 
 /** Writes an error with what to do next. */
 export function reportError(io: Io, { message, hint }: Pick<CliError, 'message' | 'hint'>): void {
-  io.err(`${coloured(io, 31, 'Error:')} ${plainLines(message)}\n`)
+  io.err(`${coloured(io, 31, 'Error:')} ${plainLines(withoutCredentials(message))}\n`)
   if (hint !== undefined) io.err(`${plainLines(hint)}\n`)
 }
 

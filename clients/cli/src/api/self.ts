@@ -1,0 +1,24 @@
+/** Asks the server who the holder of the session's key is. */
+import type { JsonObject } from '../../../../lib/meta/types.ts'
+import { API, type Session } from './session.ts'
+
+export interface Self {
+  object: JsonObject
+  status: {
+    user?: { name?: string; displayName?: string; email?: string }
+    subject?: string
+    groups?: string[]
+    /** The name of the key. */
+    accessKey?: string
+    uid?: string
+    accessKeyScope?: JsonObject
+    expirationTimestamp?: string
+    projectNamespacePrefix?: string
+  }
+}
+
+/** Returns the user and the key of the session. */
+export async function readSelf(session: Session): Promise<Self> {
+  const object = await session.post(`${API}/selves`, {}, { repeatable: true })
+  return { object, status: (object.status ?? {}) as Self['status'] }
+}

@@ -1,0 +1,34 @@
+/** Takes the access key of a login from where the person put it, and checks its form before it is sent anywhere. */
+import { hasChecksum, KEY_PATTERN, KEY_PREFIX } from '../../../../lib/meta/value/credentialtext.ts'
+import { keyInEnvironment } from '../api/session.ts'
+import { readIfThere } from '../config/privatefile.ts'
+import { CliError, UsageError } from '../io/errors.ts'
+import type { Io } from '../io/io.ts'
+import { plain } from '../output/plain.ts'
+
+/** Returns the key in the file, in the environment, on standard input, or typed in the terminal, in this order. */
+export async function givenKey(io: Io, keyFile: string | undefined, server: string): Promise<string> {
+  const key = (await read(io, keyFile, server)).trim()
+  if (key === '')
+    throw new UsageError('There is no access key.', 'Give it with --key-file FILE, KEYPLANE_KEY, or on standard input.')
+  if (!/^[\x21-\x7e]+$/.test(key))
+    throw new UsageError('That is no access key: it has spaces, line breaks or other characters that no key has.')
+  if (key.startsWith(KEY_PREFIX) && !(KEY_PATTERN.test(key) && hasChecksum(key))) {
+    throw new UsageError('That is no whole access key: its checksum does not match. Was a part of it lost?')
+  }
+  return key
+}
+
+async function read(io: Io, keyFile: string | undefined, server: string): Promise<string> {
+  if (keyFile === '-') return io.readStdin()
+  if (keyFile !== undefined) {
+    const text = await readIfThere(keyFile)
+    if (text === undefined) throw new CliError(`The file ${keyFile} does not exist.`)
+    return text
+  }
+  const fromEnvironment = await keyInEnvironment(io.env)
+  if (fromEnvironment !== undefined) return fromEnvironment
+  if (!io.isTerminal.in) return io.readStdin()
+  io.err(`Access key for ${plain(server)} (it is not shown): `)
+  return (await io.readHidden()) ?? ''
+}

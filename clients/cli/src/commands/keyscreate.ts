@@ -1,0 +1,141 @@
+/** `keyplane keys create`: creates an access key and prints its value once. */
+import type { JsonObject } from '../../../../lib/meta/types.ts'
+import { NetworkError } from '../api/https.ts'
+import { asKey, keyPath } from '../api/keys.ts'
+import { openSession, type Session } from '../api/session.ts'
+import { StatusError } from '../api/status.ts'
+import { command, type Values } from '../arguments/command.ts'
+import { seconds } from '../arguments/durations.ts'
+import { pairs, split } from '../arguments/lists.ts'
+import { scopeOf, scopeOptions } from '../arguments/scope.ts'
+import { writePrivately } from '../config/privatefile.ts'
+import { CliError } from '../io/errors.ts'
+import { note } from '../output/messages.ts'
+import { plain } from '../output/plain.ts'
+import { printAs } from '../output/print.ts'
+import { facts } from '../output/table.ts'
+import { factsOf } from './keysshow.ts'
+
+const options = {
+  'display-name': { type: 'string', value: 'TEXT', help: 'name for people' },
+  description: { type: 'string', value: 'TEXT', help: 'what the key is for' },
+  ttl: {
+    type: 'string',
+    value: 'DURATION',
+    help: 'life of the key, such as 12h, 30d or 52w',
+    default: 'no end, unless the server sets one',
+  },
+  'ttl-after-last-activity': { type: 'boolean', help: 'count --ttl from the last use of the key' },
+  ...scopeOptions,
+  from: {
+    type: 'string',
+    multiple: true,
+    value: 'CIDR',
+    help: 'address or network from which alone the key may be used, such as 203.0.113.0/24',
+  },
+  user: { type: 'string', value: 'USER', help: 'user that the key authenticates', default: 'you' },
+  team: { type: 'string', value: 'TEAM', help: 'team that the key authenticates' },
+  subject: { type: 'string', value: 'SUBJECT', help: 'other identity that the key authenticates' },
+  group: { type: 'string', multiple: true, value: 'GROUP', help: 'additional group of requests with the key' },
+  label: { type: 'string', multiple: true, short: 'l', value: 'NAME=VALUE', help: 'label of the object' },
+  'key-file': {
+    type: 'string',
+    value: 'FILE',
+    help: 'write the value to this file, readable by you alone, instead of printing it',
+  },
+  'dry-run': { type: 'boolean', help: 'let the server check everything and create nothing' },
+} as const
+
+export const keysCreate = command({
+  name: ['keys', 'create'],
+  summary: 'Create an access key and print its value, once',
+  description:
+    'The value is the only thing on standard output, so that a script can take it. Nobody can read it again: if it is lost, rotate the key.\n\n' +
+    'Without options for what it may do, the key may do everything its owner may. Several of them add up.',
+  positionals: [{ name: 'NAME', help: 'name of the key (default: the server makes one)', optional: true }],
+  options,
+  formats: ['json', 'yaml', 'name'],
+  examples: [
+    {
+      does: 'Create a key for a CI job: one project, 30 days',
+      run: "keyplane keys create ci --display-name 'CI of the shop' --project shop --ttl 30d",
+    },
+    { does: 'Keep its value in a file', run: 'keyplane keys create ci --project shop --ttl 30d --key-file ci.key' },
+    {
+      does: 'Pass its value to another program',
+      run: 'keyplane keys create ci --virtual-cluster shop/eu --ttl 30d | gh secret set KEYPLANE_KEY',
+    },
+    {
+      does: 'Create a key that can rotate itself, for one network',
+      run: 'keyplane keys create backup --cluster west --self-rotate --ttl 52w --from 203.0.113.0/24',
+    },
+  ],
+  async run({ values, positionals: [name] }, io) {
+    const { context, output } = values
+    const object = keyObject(name, values)
+    const session = await openSession(io, { context })
+    const created = await create(session, object, values['dry-run'])
+    const key = asKey(created)
+    const value = key.spec?.key
+    if (values['dry-run']) note(io, 'Dry run: the server would create this key.')
+    else if (output === undefined) note(io, `Created the access key ${key.metadata.name}.`)
+    const file = values['key-file']
+    if (file !== undefined && value !== undefined && !values['dry-run']) {
+      await writePrivately(file, `${value}\n`)
+      note(io, `Its value is in ${file}.`)
+      delete (created.spec as JsonObject | undefined)?.key
+    }
+    if (output !== undefined) {
+      await printAs(output, created, io)
+      if (output === 'name' && file === undefined && !values['dry-run']) {
+        note(io, `The value is not printed with -o name. For a new one: keyplane rotate ${key.metadata.name}`)
+      }
+      return
+    }
+    io.err(facts(factsOf(key, io), '  '))
+    if (values['dry-run'] || file !== undefined) return
+    note(io, 'This is its value. It is shown only now:')
+    io.out(`${plain(value ?? '')}\n`)
+  },
+})
+
+function keyObject(name: string | undefined, values: Values<typeof options>): JsonObject {
+  const { description, ttl, user, team, subject } = values
+  const scope = scopeOf(values)
+  const sources = split(values.from)
+  return {
+    apiVersion: 'management.platform/v1',
+    kind: 'OwnedAccessKey',
+    metadata: {
+      ...(name === undefined ? { generateName: 'key-' } : { name }),
+      ...(values.label.length > 0 && { labels: pairs(values.label, '--label') }),
+    },
+    spec: {
+      ...(values['display-name'] !== undefined && { displayName: values['display-name'] }),
+      ...(description !== undefined && { description }),
+      ...(user !== undefined && { user }),
+      ...(team !== undefined && { team }),
+      ...(subject !== undefined && { subject }),
+      ...(values.group.length > 0 && { groups: [...values.group] }),
+      ...(ttl !== undefined && { ttl: seconds(ttl, '--ttl') }),
+      ...(values['ttl-after-last-activity'] && { ttlAfterLastActivity: true }),
+      ...(sources.length > 0 && { sourceCIDRs: sources }),
+      ...(scope !== undefined && { scope }),
+    },
+  }
+}
+
+/** Creates the key. After a failure of the network the key may exist, which the message then says. */
+async function create(session: Session, object: JsonObject, dryRun: boolean): Promise<JsonObject> {
+  try {
+    return await session.post(keyPath(), object, { dryRun })
+  } catch (error) {
+    const lost = error instanceof NetworkError || (error instanceof StatusError && error.code >= 500)
+    if (dryRun || !lost) throw error
+    throw new CliError(error.message, {
+      exitCode: error.exitCode,
+      hint: 'The key may have been created, but its value is lost. Look with: keyplane keys list',
+      cause: error,
+    })
+  }
+}
