@@ -13,7 +13,7 @@ export interface Ran {
 export async function runProgram(
   command: string,
   args: readonly string[],
-  options: { cwd: string; env: NodeJS.ProcessEnv },
+  options: { cwd: string; env: NodeJS.ProcessEnv; uid?: number; gid?: number },
 ): Promise<Ran> {
   const child = spawn(command, args, options)
   const ran = { stdout: '', stderr: '' }

@@ -1,5 +1,4 @@
 /** Sends one HTTPS request, and explains in words why it failed. It follows no redirect, because a key must not go elsewhere. */
-import https from 'node:https'
 import { CliError } from '../io/errors.ts'
 import { version } from '../io/version.ts'
 
@@ -33,13 +32,13 @@ export class NetworkError extends CliError {
     message: string,
     { cause, hint, passing }: { cause: unknown; hint: string | undefined; passing: boolean },
   ) {
-    super(message, { cause, ...(hint !== undefined && { hint }) })
+    super(message, { cause, unavailable: true, ...(hint !== undefined && { hint }) })
     this.passing = passing
   }
 }
 
 /** Sends a request. Throws a NetworkError when no whole answer arrives. */
-export function sendHttps({
+export async function sendHttps({
   url,
   method,
   headers,
@@ -47,6 +46,8 @@ export function sendHttps({
   certificateAuthority,
   signal,
 }: HttpsRequest): Promise<HttpsAnswer> {
+  // Loading TLS takes longer than all the rest of a command that answers from a file.
+  const https = await import('node:https')
   return new Promise((resolve, reject) => {
     const fail = (error: unknown) => reject(signal.aborted ? signal.reason : explained(error, url))
     const request = https.request(

@@ -26,6 +26,7 @@ export class StatusError extends CliError {
     const exitCode: ExitCode = code < 500 ? 4 : 1
     super([status.message ?? `the server answered ${code}`, ...causesOf(status)].join('\n'), {
       exitCode,
+      unavailable: code === 429 || code >= 500,
       ...(hint !== undefined && { hint }),
     })
     this.code = code
@@ -59,8 +60,11 @@ export interface Received {
 export function errorOf(received: Received, body: unknown): CliError {
   const { server, code, contentType, location, text } = received
   if (isStatus(body)) return new StatusError(code, body, hintOf(code))
+  // A proxy answered, or the login page of a network.
+  const unavailable = code !== 401 && code !== 403
   if (code >= 300 && code < 400) {
     return new CliError(`${server} redirects to ${location ?? 'another address'}. The key was not sent there.`, {
+      unavailable,
       hint: 'If that is the right address of the API, log in to it: keyplane login URL',
     })
   }
@@ -71,11 +75,13 @@ export function errorOf(received: Received, body: unknown): CliError {
   }
   if (/\bhtml\b/i.test(contentType) || /^\s*<(!doctype|html)\b/i.test(text)) {
     return new CliError(`${server} answered ${code} with a web page, not as this API does.`, {
+      unavailable,
       hint: 'A proxy or the login page of the network may have answered: open the address in a browser. Or the URL is wrong.',
     })
   }
   const Wrong = code === 404 ? UnknownPathError : CliError
   return new Wrong(`${server} answered ${code} with something that is no answer of this API.`, {
+    unavailable,
     hint: 'Check the URL of the context with: keyplane whoami',
   })
 }

@@ -1,0 +1,55 @@
+/** Removes cached credentials that nobody needs any more, and what processes left that were killed. */
+import { lstatSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { readTrusted, remove } from './cachefolder.ts'
+import { type Owner, ownerMark, parseEntry } from './entry.ts'
+
+/** How long after its use a file is removed, so that no process that uses it misses it. */
+const KEPT_MILLISECONDS = 3_600_000
+/** How many files are looked at in each run. */
+const MOST_FILES = 64
+
+const FILE = /^([0-9a-f]{64})\.(json|failed|\d+\.lock|[\w.]+\.tmp)$/
+
+/** Removes what is over since an hour. Looks at some files only, by chance, so that a full folder delays nobody. */
+export function cleanUp(folder: string, now: Date): void {
+  const files = filesIn(folder)
+  const from = Math.floor(Math.random() * files.length)
+  for (const file of [...files.slice(from), ...files.slice(0, from)].slice(0, MOST_FILES)) {
+    const over = now.getTime() - KEPT_MILLISECONDS
+    const entry = file.entry ? parseEntry(readTrusted(folder, file.name), file.entry)?.entry : undefined
+    const end = entry === undefined ? changedAt(folder, file.name) : entry.received + entry.seconds * 1000
+    if (end < over) remove(folder, file.name)
+  }
+}
+
+/** Removes all credentials of a server and a key. Does nothing if there is no cache. */
+export function forget(folder: string, owner: Owner): void {
+  const mark = ownerMark(owner)
+  for (const { name, entry } of filesIn(folder)) {
+    if (entry && parseEntry(readTrusted(folder, name), entry)?.owner === mark) remove(folder, name)
+  }
+}
+
+/** Returns the files that this program writes, with the name of the entry for those that are one. */
+function filesIn(folder: string): { name: string; entry?: string }[] {
+  let names: string[]
+  try {
+    names = readdirSync(folder)
+  } catch {
+    return []
+  }
+  return names.flatMap((name) => {
+    const [, hash = '', extension] = FILE.exec(name) ?? []
+    if (extension === undefined) return []
+    return [extension === 'json' ? { name, entry: hash } : { name }]
+  })
+}
+
+function changedAt(folder: string, name: string): number {
+  try {
+    return lstatSync(join(folder, name)).mtimeMs
+  } catch {
+    return Number.POSITIVE_INFINITY
+  }
+}

@@ -1,0 +1,75 @@
+/**
+ * Keeps credentials in files of the cache folder, one for each server, key and target. The name of a file is a hash of all three, so a
+ * key that has changed finds none of the credentials that its old value was given.
+ */
+import { createHash } from 'node:crypto'
+import { readTrusted, remove, replacePrivate } from './cachefolder.ts'
+import { type Credential, credentialIn } from './credential.ts'
+import type { Lifetime } from './lifetime.ts'
+
+/** For whom and for what a credential is. */
+export interface Owner {
+  server: string
+  /** The access key, or the text that is exchanged for one. Only its SHA-256 is used. */
+  key: string
+}
+
+export interface Entry extends Lifetime {
+  credential: Credential
+}
+
+/** Counts forms of the files. Files of other forms are ignored. */
+const FORM = 1
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
+
+/** Returns the name of the cache entry of a target, without an extension. */
+export const entryName = ({ server, key }: Owner, target: string): string =>
+  sha256(JSON.stringify([FORM, server, sha256(key), target]))
+
+/** Returns a text that all entries of a server and a key have in common, and no others. */
+export const ownerMark = ({ server, key }: Owner): string => sha256(JSON.stringify([FORM, server, sha256(key)]))
+
+const fileOf = (name: string): string => `${name}.json`
+
+/** Returns the entry with this name. Returns undefined if there is none, or one that is not to be trusted. */
+export function readEntry(folder: string, name: string): Entry | undefined {
+  return parseEntry(readTrusted(folder, fileOf(name)), name)?.entry
+}
+
+/** Replaces the entry. Throws the error of the file system. */
+export function writeEntry(
+  folder: string,
+  name: string,
+  owner: string,
+  { received, seconds, credential }: Entry,
+): void {
+  replacePrivate(
+    folder,
+    fileOf(name),
+    `${JSON.stringify({ form: FORM, name, owner, received, seconds, credential })}\n`,
+  )
+}
+
+export const removeEntry = (folder: string, name: string): boolean => remove(folder, fileOf(name))
+
+/** Returns the entry in the text of a file, with its owner. Its name is in the text, so that a file moved to another name is no entry. */
+export function parseEntry(text: string | undefined, name: string): { entry: Entry; owner: string } | undefined {
+  const value = parsed(text)
+  if (value?.form !== FORM || value.name !== name || typeof value.owner !== 'string') return undefined
+  const { owner, received, seconds } = value
+  const credential = credentialIn(value.credential)
+  if (credential === undefined || !isCount(received) || !isCount(seconds)) return undefined
+  return { entry: { received, seconds, credential }, owner }
+}
+
+function parsed(text: string | undefined): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = text === undefined ? undefined : JSON.parse(text)
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0

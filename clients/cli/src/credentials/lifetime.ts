@@ -1,0 +1,36 @@
+/** Decides by the clock what a credential is good for. */
+
+export interface Lifetime {
+  /** When the credential arrived, by the clock of this machine, in Unix milliseconds. */
+  received: number
+  /** Its life from then on. */
+  seconds: number
+}
+
+/** The part of its life after which a credential is renewed. */
+const RENEWED_AT = 0.8
+/** How far another machine with the same home folder may be ahead. A credential from a later time comes from a clock that was wrong. */
+const AHEAD_MILLISECONDS = 60_000
+/** What is left of a life that is too short for a request. */
+const LAST_MILLISECONDS = 5000
+
+/** `fresh`: to be used. `due`: to be renewed, and usable if that fails. `over`: not usable. */
+export type Age = 'fresh' | 'due' | 'over'
+
+/** Returns the age of a credential. */
+export function ageOf({ received, seconds }: Lifetime, now: Date): Age {
+  const passed = now.getTime() - received
+  const life = seconds * 1000
+  if (passed < -AHEAD_MILLISECONDS || passed >= life - LAST_MILLISECONDS) return 'over'
+  return passed < life * RENEWED_AT ? 'fresh' : 'due'
+}
+
+/** Returns how many milliseconds after its arrival a credential is to be renewed. */
+export const renewalAfter = ({ seconds }: Pick<Lifetime, 'seconds'>): number => seconds * 1000 * RENEWED_AT
+
+/**
+ * Returns the seconds that a credential lives from now on: until its expiry, but no longer than was asked for, in case that the clock of
+ * this machine is behind that of the server.
+ */
+export const secondsLeft = (expires: string | undefined, asked: number, now: Date): number =>
+  Math.min(asked, expires === undefined ? asked : Math.floor((Date.parse(expires) - now.getTime()) / 1000))

@@ -1,0 +1,79 @@
+/**
+ * A program that needs one cached credential and prints its token, for tests with many processes. The environment names its server,
+ * says what time it is, and before which call of the file system or the server the process is killed.
+ */
+import fs from 'node:fs'
+import http from 'node:http'
+import { syncBuiltinESMExports } from 'node:module'
+import { text } from 'node:stream/consumers'
+import { cachedCredential } from '../../../../clients/cli/src/credentials/flight.ts'
+import { CliError } from '../../../../clients/cli/src/io/errors.ts'
+import { testIo } from './testio.ts'
+
+const { SERVER = '', AHEAD = '0', LIFE = '900', KEY = 'key', KILL_AT = '0' } = process.env
+
+let calls = 0
+/** Counts a step, and dies before the one that the environment names. */
+function step(): void {
+  calls++
+  if (calls === Number(KILL_AT)) process.kill(process.pid, 'SIGKILL')
+}
+
+const now = () => new Date(Date.now() + Number(AHEAD) * 1000)
+const { io } = testIo({
+  env: process.env,
+  now,
+  out: (text) => void process.stdout.write(text),
+  err: (text) => void process.stderr.write(text),
+})
+
+const get = (path: string, signal?: AbortSignal): Promise<{ code: number; body: string }> =>
+  new Promise((resolve, reject) => {
+    http
+      .get(`${SERVER}${path}`, { agent: false, ...(signal && { signal }) }, async (response) =>
+        resolve({ code: response.statusCode ?? 0, body: await text(response) }),
+      )
+      .on('error', reject)
+  })
+
+async function issue(signal: AbortSignal) {
+  step()
+  const { code, body } = await get('/issue', signal)
+  step()
+  if (code === 503) throw new CliError('The server is not available.', { unavailable: true })
+  if (code === 403) throw new CliError('access key is disabled', { exitCode: 4, hint: 'Log in again.' })
+  const expirationTimestamp = new Date(now().getTime() + Number(LIFE) * 1000).toISOString()
+  return { credential: { token: body, expirationTimestamp }, seconds: 900 }
+}
+
+/** Says once that this process waits for another one: when it could not create the lock. */
+let saysSo = false
+const counted = /^(mkdir|lstat|chmod|open|fchmod|fstat|readFile|writeFile|close|rename|unlink|readdir)Sync$/
+const functions = fs as unknown as Record<string, (...args: unknown[]) => unknown>
+for (const [name, original] of Object.entries(functions)) {
+  if (!counted.test(name)) continue
+  functions[name] = (...args) => {
+    step()
+    try {
+      return original.apply(fs, args)
+    } catch (error) {
+      const { code, path = '' } = error as NodeJS.ErrnoException
+      if (code === 'EEXIST' && path.endsWith('.lock') && !saysSo) {
+        saysSo = true
+        get('/waiting').catch(() => {})
+      }
+      throw error
+    }
+  }
+}
+syncBuiltinESMExports()
+
+try {
+  const owner = { server: 'https://keys.example.com', key: KEY }
+  const credential = await cachedCredential(io, { owner, target: 'demo', issue })
+  io.out('token' in credential ? credential.token : '')
+} catch (error) {
+  if (!(error instanceof CliError)) throw error
+  io.err(`${error.message}|${error.hint ?? ''}\n`)
+  process.exitCode = error.exitCode
+}

@@ -1,0 +1,133 @@
+/** Runs processes that need the same cached credential, beside the server that they ask. */
+import { chmod, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { build } from 'esbuild'
+import { type Ran, runProgram } from '../../../support/programs.ts'
+
+export interface FlightOptions {
+  /** Seconds by which the clock of the process is ahead. */
+  ahead?: number
+  /** The life of a new credential, in seconds. */
+  life?: number
+  key?: string
+  /** The call of the file system or of the server before which the process is killed. */
+  killAt?: number
+  env?: Record<string, string | undefined>
+  /** Runs the process as a user without rights if the tests run as root, who may write everywhere. */
+  unprivileged?: boolean
+  /** A program that runs the process, with its arguments. */
+  through?: readonly string[]
+}
+
+export interface Flights {
+  home: string
+  /** The cache folder, which the processes create. */
+  folder: string
+  run(options?: FlightOptions): Promise<Ran>
+  /** Runs processes at the same time. */
+  runMany(count: number, options?: FlightOptions): Promise<Ran[]>
+  /** Sets how the server answers: 200 with another token each time, 503 or 403. */
+  answer(code: 200 | 403 | 503): void
+  /** Lets the server answer no request before so many processes wait for another one, or so many requests have arrived. */
+  hold(until: { waiting?: number; requested?: number }): void
+  /** Returns how many requests have arrived since the last call. */
+  requests(): number
+  /** Returns the names of the files in the cache folder. */
+  files(): Promise<string[]>
+  stop(): Promise<void>
+}
+
+/** The program in one file, because it is started some hundred times. */
+const bundled = build({
+  entryPoints: [join(import.meta.dirname, 'flightprocess.ts')],
+  bundle: true,
+  write: false,
+  platform: 'node',
+  format: 'esm',
+})
+const NOBODY = 65_534
+const isRoot = process.getuid?.() === 0
+
+export async function createFlights(): Promise<Flights> {
+  const home = await mkdtemp(join(tmpdir(), 'keyplane-flights-'))
+  await chmod(home, 0o777)
+  const program = join(home, 'process.mjs')
+  await writeFile(program, (await bundled).outputFiles[0]?.text ?? '')
+  const folder = join(home, '.cache', 'keyplane')
+  let code = 200
+  let wanted = { waiting: 0, requested: 0 }
+  let waiting = 0
+  let requested = 0
+  let counted = 0
+  const held = new Set<() => void>()
+  const release = () => {
+    if (waiting < wanted.waiting || requested - counted < wanted.requested) return
+    for (const answer of held) answer()
+    held.clear()
+  }
+  const server = http.createServer((request, response) => {
+    if (request.url === '/waiting') {
+      waiting++
+      response.end()
+    } else {
+      requested++
+      const token = `token-${requested}`
+      held.add(() => response.writeHead(code).end(token))
+    }
+    release()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+
+  const run = ({
+    ahead = 0,
+    life = 900,
+    key = 'key',
+    killAt = 0,
+    env,
+    unprivileged,
+    through = [],
+  }: FlightOptions = {}) => {
+    const [command = '', ...args] = [...through, process.execPath, program]
+    return runProgram(command, args, {
+      cwd: home,
+      env: {
+        PATH: process.env.PATH,
+        HOME: home,
+        SERVER: `http://127.0.0.1:${port}`,
+        AHEAD: String(ahead),
+        LIFE: String(life),
+        KEY: key,
+        KILL_AT: String(killAt),
+        ...env,
+      },
+      ...(isRoot && unprivileged && { uid: NOBODY, gid: NOBODY }),
+    })
+  }
+  return {
+    home,
+    folder,
+    run,
+    runMany: (count, options) => Promise.all(Array.from({ length: count }, () => run(options))),
+    answer: (next) => {
+      code = next
+    },
+    hold: ({ waiting: more = 0, requested: count = 0 }) => {
+      wanted = { waiting: waiting + more, requested: count }
+    },
+    requests() {
+      const since = requested - counted
+      counted = requested
+      return since
+    },
+    files: async () => (await readdir(folder).catch(() => [])).sort(),
+    async stop() {
+      server.close()
+      server.closeAllConnections()
+      await rm(home, { recursive: true, force: true })
+    },
+  }
+}
