@@ -36,14 +36,18 @@ const jsonOutput = (pretty: boolean): Output => ({ mediaType: 'application/json'
  */
 const mayRepeat = ({ code, details }: Status): boolean => code !== 504 || details?.causes !== undefined
 
-/** Returns the response with a Status. It is never transformed; without a negotiated form it is indented JSON. */
+/**
+ * Returns the response with a Status. It is never transformed; without a negotiated form it is indented JSON. For credential
+ * plugins the message is a warning too: what runs them shows what they print of headers, and not the body.
+ */
 export async function respondStatus(
   status: Status & { code?: number },
   output: Output | undefined,
   warnings: readonly string[] = [],
 ): Promise<ApiResponse> {
   const form: Output = output ? { mediaType: output.mediaType, pretty: output.pretty } : jsonOutput(true)
-  const response = await respond(status.code ?? 200, status, form, warnings)
+  const told = output?.execCredential && status.message ? [...warnings, status.message] : warnings
+  const response = await respond(status.code ?? 200, status, form, told)
   const wait = status.details?.retryAfterSeconds
   if (wait && mayRepeat(status)) response.headers['retry-after'] = String(wait)
   if (status.code === 403) response.headers['x-content-type-options'] = 'nosniff'

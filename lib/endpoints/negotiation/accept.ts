@@ -10,7 +10,7 @@ export type Transform = 'Table' | 'PartialObjectMetadata' | 'PartialObjectMetada
 export interface Output {
   mediaType: 'application/json' | 'application/yaml'
   transform?: { as: Transform; version: 'v1' | 'v1beta1' }
-  /** Set if the client asks for the issued credential alone. */
+  /** Set if the client asks for the issued credential alone. Such a client is a credential plugin. */
   execCredential?: true
   /** Indents JSON: on request, and for browsers and curl. */
   pretty: boolean
@@ -192,13 +192,17 @@ export function negotiateToken({ accept = '' }: Headers): TokenForm | undefined 
   return undefined
 }
 
-/** Returns the form of a Status, or undefined when no clause can be served. Clauses that ask for a transform do not count. */
+/**
+ * Returns the form of a Status, or undefined when no clause can be served. Clauses that ask for a transform do not count.
+ * For a client that accepts an ExecCredential and no Status, the form is indented JSON with `execCredential`.
+ */
 export function negotiateStatus(request: Asking): Output | undefined {
   try {
     return negotiate(request, { transformable: false })
   } catch (error) {
-    if (error instanceof StatusError) return undefined
-    throw error
+    if (!(error instanceof StatusError)) throw error
+    const isPlugin = clauses(request.headers.accept ?? '').some(wantsExecCredential)
+    return isPlugin ? { mediaType: 'application/json', execCredential: true, pretty: true } : undefined
   }
 }
 

@@ -2,6 +2,7 @@
 
 import { ScanCommand } from '@aws-sdk/client-dynamodb'
 import { describe, expect, test } from 'vitest'
+import { warningHeaders } from '../../../lib/server/lambda/warnings.ts'
 import type { Invocation } from '../../support/functions.ts'
 import type { Answer } from '../../support/server.ts'
 import { admin } from '../../support/users.ts'
@@ -142,9 +143,13 @@ function describeExecCredential(create: (invocation: Invocation) => Promise<Answ
       expect(Object.keys(json.status)).not.toContain('token')
     })
 
-    test('is not an error: that is a Status', async () => {
-      const { status: code, json } = await ask({ body: '{"kind":' })
+    // Whoever runs the plugin sees headers that the plugin prints, and not its output.
+    test('is not an error: that is a Status, whose message is a Warning too', async () => {
+      const { status: code, json, headers } = await ask({ body: '[]' })
       expect([code, json]).toEqual([400, status(400, 'BadRequest', expect.any(String))])
+      expect(headers.warning).toEqual(warningHeaders([json.message]))
+      const accept = `${asked},application/json`
+      expect((await ask({ body: '[]', headers: { accept } })).headers).not.toHaveProperty('warning')
     })
   })
 }

@@ -124,9 +124,12 @@ describe('Accept with an ExecCredential', () => {
   })
 
   it('gives a Status its own form', () => {
-    expect(negotiateStatus(asking({ accept: asked }))).toBeUndefined()
-    expect(negotiateStatus(asking({ accept: `${asked},application/yaml` }))).toMatchObject({
+    const plugin = { mediaType: json, execCredential: true, pretty: true }
+    expect(negotiateStatus(asking({ accept: asked }))).toEqual(plugin)
+    expect(negotiateStatus(asking({ accept: `text/html,${asked}` }))).toEqual(plugin)
+    expect(negotiateStatus(asking({ accept: `${asked},application/yaml` }))).toEqual({
       mediaType: 'application/yaml',
+      pretty: false,
     })
   })
 })
