@@ -8,11 +8,8 @@ import { json } from 'node:stream/consumers'
 import { decodeJwt } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { kubeConfigFile } from '../../infra/local/host/kubeconfigfile.ts'
-import { createAccessReview } from '../../infra/local/virtualcluster/accessreview.ts'
-import { createTokenVerifier } from '../../infra/local/virtualcluster/tokenverifier.ts'
-import { startVirtualCluster, type VirtualCluster } from '../../infra/local/virtualcluster/virtualcluster.ts'
-import { virtualClusterAudience } from '../../lib/token/audience.ts'
 import { rows } from '../support/columns.ts'
+import { type DemoCluster, startDemoCluster } from '../support/democluster.ts'
 import { createKubectl, describeKubectl, type Kubectl } from '../support/kubectl.ts'
 import { accessKey, instance, instances, keys } from '../support/objects.ts'
 import { startServer, type TestServer } from '../support/server.ts'
@@ -21,7 +18,7 @@ import { parseYaml } from '../support/yaml.ts'
 const demo = `${instances('p-demo')}/demo`
 
 let server: TestServer
-let cluster: VirtualCluster
+let cluster: DemoCluster
 let aliceKey: string
 let uid: string
 
@@ -52,31 +49,9 @@ async function configOf(spec: string, options = {}) {
 const secondsUntil = (time: string) => (Date.parse(time) - Date.now()) / 1000
 
 beforeAll(async () => {
-  ;[server, cluster] = await Promise.all([startServer(), startVirtualCluster({ now: Date.now })])
-  await server.keepCredentials(
-    'p-demo/demo',
-    kubeConfigFile({
-      name: 'manager',
-      server: cluster.url,
-      certificateAuthority: cluster.certificateAuthority,
-      token: cluster.token.manager,
-    }),
-  )
-  const made = await server.make(
-    instances('p-demo'),
-    instance('demo', {
-      owner: { user: 'alice' },
-      accessPoint: { ingress: { enabled: true, host: new URL(cluster.url).host } },
-      certificateAuthorityData: Buffer.from(cluster.certificateAuthority).toString('base64'),
-    }),
-  )
-  uid = made.metadata.uid
-  const authority = server.certificateAuthority
-  const audience = virtualClusterAudience(server.base, 'p-demo', 'demo', uid)
-  cluster.accept(
-    createTokenVerifier({ issuer: server.base, authority, audience, now: Date.now }),
-    createAccessReview({ api: server.base, authority, accessKey: server.adminKey }),
-  )
+  server = await startServer()
+  cluster = await startDemoCluster(server)
+  uid = cluster.uid
   aliceKey = await keyFor('alice', { user: 'alice', groups: ['dev'], team: 'ops' })
 }, 120_000)
 afterAll(async () => {
