@@ -114,6 +114,7 @@ const layers: Record<string, readonly string[]> = {
   'lib/kubeconfig': ['cluster', 'certificates', '.'],
   'lib/endpoints': ['negotiation', '.', 'lists', 'watches', 'handlers'],
   'lib/server': ['process', 'lambda', 'documents', '.', 'oauth', 'exchange', 'leaks'],
+  'clients/action/src': ['runner', 'api', 'session', '.'],
   'clients/cli/src': ['io', 'arguments', 'output', 'config', 'api', 'credentials', 'commands', '.'],
   'infra/local': ['host', 'gateway', 'aws', 'virtualcluster', 'issuer', 'kubeapiserver', '.'],
 }

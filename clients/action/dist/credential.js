@@ -1,0 +1,403 @@
+// src/runner/failure.ts
+var Failure = class extends Error {
+  name = "Failure";
+  isPassing;
+  retryAfter;
+  constructor(message, { isPassing = false, retryAfter, cause } = {}) {
+    super(message, { cause });
+    this.isPassing = isPassing;
+    this.retryAfter = retryAfter;
+  }
+};
+var messageOf = (error) => error instanceof Error ? error.message : String(error);
+
+// src/runner/log.ts
+var MAX_CHARACTERS = 4e3;
+var printable = (text) => text.slice(0, MAX_CHARACTERS).replaceAll("\r\n", "\n").replace(/[^\P{C}\n]/gu, "?");
+
+// src/api/attempts.ts
+import { setTimeout as sleep } from "node:timers/promises";
+var MOST = 3;
+var MAX_WAIT_SECONDS = 30;
+async function withAttempts(attempt, report) {
+  for (let count = 1; ; count++) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!(error instanceof Failure) || !error.isPassing || count === MOST) throw error;
+      const seconds = Math.min(error.retryAfter ?? count, MAX_WAIT_SECONDS);
+      report(`Attempt ${count} of ${MOST} failed: ${error.message}. The next one is in ${seconds} s.`);
+      await sleep(seconds * 1e3);
+    }
+  }
+}
+
+// src/api/https.ts
+import https from "node:https";
+var TIMEOUT_MS = 35e3;
+var MAX_BYTES = 4 * 1024 * 1024;
+async function send({ url, method, headers, body, authorities }) {
+  const target = new URL(url);
+  const agent = new https.Agent({ proxyEnv: process.env, ...authorities !== void 0 && { ca: authorities } });
+  try {
+    const signal = AbortSignal.timeout(TIMEOUT_MS);
+    return await new Promise((resolve, reject) => {
+      const length = body === void 0 ? {} : { "content-length": String(Buffer.byteLength(body)) };
+      const sent = https.request(
+        target,
+        { method, agent, signal, headers: { "user-agent": "keyplane-action", ...length, ...headers } },
+        (response) => {
+          const chunks = [];
+          let size = 0;
+          response.on("data", (chunk) => {
+            size += chunk.length;
+            if (size > MAX_BYTES) sent.destroy(new Error("the answer is larger than 4 MiB"));
+            else chunks.push(chunk);
+          });
+          response.on("error", reject);
+          response.on("end", () => {
+            const { statusCode = 0, headersDistinct } = response;
+            const text = Buffer.concat(chunks).toString();
+            resolve({ url: target.origin + target.pathname, code: statusCode, headers: headersDistinct, text });
+          });
+        }
+      );
+      sent.on("error", (error) => reject(signal.aborted ? new Error("no answer within 35 seconds") : error));
+      sent.end(body);
+    });
+  } catch (error) {
+    throw unreachable(target, error);
+  } finally {
+    agent.destroy();
+  }
+}
+var UNTRUSTED = /* @__PURE__ */ new Set([
+  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+  "UNABLE_TO_GET_ISSUER_CERT",
+  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+  "SELF_SIGNED_CERT_IN_CHAIN",
+  "DEPTH_ZERO_SELF_SIGNED_CERT"
+]);
+function unreachable({ host }, error) {
+  const { code = "" } = error;
+  if (UNTRUSTED.has(code)) {
+    return new Failure(
+      `the certificate of ${host} is not signed by an authority that this job trusts (${code}). If the server has an authority of its own, give its certificate as certificate-authority`,
+      { cause: error }
+    );
+  }
+  if (/CERT|ERR_SSL|EPROTO/.test(code))
+    return new Failure(`no TLS connection to ${host}: ${messageOf(error)}`, { cause: error });
+  return new Failure(`${host} cannot be reached: ${messageOf(error) || code}`, { isPassing: true, cause: error });
+}
+
+// src/api/refusal.ts
+function objectOf({ text }) {
+  try {
+    const value = JSON.parse(text);
+    return typeof value === "object" && value !== null ? value : void 0;
+  } catch {
+    return void 0;
+  }
+}
+function refusal(what, answer) {
+  const { code, headers } = answer;
+  const isPassing = code === 429 || code >= 500;
+  const retryAfter = Number(headers["retry-after"]?.[0]);
+  const more = { isPassing, ...Number.isSafeInteger(retryAfter) && retryAfter >= 0 && { retryAfter } };
+  return new Failure(`${what} failed: ${reasonOf(answer)}`, more);
+}
+function reasonOf(answer) {
+  const { code, url, headers } = answer;
+  const body = objectOf(answer);
+  if (body?.kind === "Status") return statusText(body, code);
+  if (typeof body?.error === "string") return `${code} ${body.error_description ?? body.error}`;
+  if (code >= 300 && code < 400)
+    return `${url} redirects to ${headers.location?.[0] ?? "another address"}. Give that address as url, if it is the right one`;
+  if (code === 403 && (body?.message === "Forbidden" || body?.message === "Missing Authentication Token"))
+    return wrongUrl(answer);
+  return `${url} answered ${code}, but not as this API does. url must be the URL of the API, which ends in /kubernetes/management`;
+}
+var wrongUrl = ({ url }) => `there is no ${url}: the stage or the path in url is wrong. It is the whole URL of the API, with its stage if there is one: https://HOST/STAGE/kubernetes/management`;
+function statusText({ message, details }, code) {
+  const text = typeof message === "string" && message !== "" ? message : "no reason given";
+  const causes = Array.isArray(details?.causes) ? details.causes : [];
+  const more = causes.flatMap(
+    ({ message: cause }) => typeof cause === "string" && cause !== "" && !text.includes(cause) ? [cause] : []
+  );
+  const hint = code === 401 ? ["The access key is not valid any more, or belongs to another deployment"] : [];
+  return [`${code} ${text}`, ...more, ...hint].join("\n");
+}
+
+// src/api/exchange.ts
+var sendForm = ({ url, certificateAuthority }, path, form) => send({
+  url: `${url}/oauth2/${path}`,
+  method: "POST",
+  headers: { "content-type": "application/x-www-form-urlencoded", accept: "application/json" },
+  body: new URLSearchParams(form).toString(),
+  ...certificateAuthority && { authorities: certificateAuthority }
+});
+async function exchange(api, { credential, scope, idToken }, log2) {
+  const asked = Date.now();
+  const answer = await sendForm(api, "token", {
+    grant_type: "urn:ietf:params:oauth:grant-type:token-exchange",
+    subject_token_type: "urn:ietf:params:oauth:token-type:jwt",
+    subject_token: idToken,
+    client_id: credential,
+    ...scope && { scope }
+  });
+  const { access_token: key, expires_in: seconds } = objectOf(answer) ?? {};
+  if (typeof key === "string") log2.mask(key);
+  if (answer.code !== 200) throw refused("the exchange of the ID token for an access key", answer);
+  if (typeof key !== "string" || !/^[\x21-\x7e]+$/.test(key) || typeof seconds !== "number" || !(seconds > 0))
+    throw new Failure(`${answer.url} answered without an access key: is url the URL of the API?`);
+  return { key, expires: asked + seconds * 1e3 };
+}
+function refused(what, answer) {
+  const isElsewhere = answer.code < 500 && answer.code !== 429 && objectOf(answer)?.kind === "Status";
+  return isElsewhere ? new Failure(`${what} failed: ${wrongUrl(answer)}`) : refusal(what, answer);
+}
+
+// src/api/idtoken.ts
+import { getCACertificates } from "node:tls";
+var JWT = /^[\w-]+\.[\w-]+\.[\w-]+$/;
+var MISSING = `this job has no ID token. Add these lines to the workflow or to the job, and to the job that calls it if this is a reusable workflow:
+permissions:
+  id-token: write
+  contents: read
+Workflows that a pull request of a fork or Dependabot starts get no ID token, whatever their permissions say.`;
+async function getIdToken({ env, audience, certificateAuthority }, log2) {
+  const { ACTIONS_ID_TOKEN_REQUEST_URL: requestUrl, ACTIONS_ID_TOKEN_REQUEST_TOKEN: requestToken2 } = env;
+  const url = URL.parse(requestUrl ?? "");
+  if (!url || !requestToken2) throw new Failure(MISSING);
+  if (url.protocol !== "https:") throw new Failure("ACTIONS_ID_TOKEN_REQUEST_URL is no https URL");
+  url.searchParams.set("audience", audience);
+  const answer = await send({
+    url: url.href,
+    method: "GET",
+    headers: { authorization: `Bearer ${requestToken2}`, accept: "application/json" },
+    ...certificateAuthority && { authorities: [...getCACertificates("default"), certificateAuthority] }
+  });
+  const value = objectOf(answer)?.value;
+  if (typeof value === "string") log2.mask(value);
+  const { code } = answer;
+  if (code !== 200) {
+    const isPassing = code === 429 || code >= 500;
+    throw new Failure(`GitHub answered ${code} to the request for an ID token of this job`, { isPassing });
+  }
+  if (typeof value !== "string" || !JWT.test(value)) throw new Failure("GitHub answered without an ID token");
+  return value;
+}
+
+// src/api/target.ts
+function describe(target) {
+  if (target.type === "virtualCluster") return `virtual cluster ${target.namespace}/${target.name}`;
+  return target.type === "cluster" ? `cluster ${target.name}` : "the management API";
+}
+
+// src/api/token.ts
+var GROUP = "management.platform/v1";
+var EXEC_CREDENTIAL = "application/json;as=ExecCredential;g=client.authentication.k8s.io;v=v1";
+async function requestToken(api, key, { target, seconds }, log2) {
+  const answer = target.type === "cluster" ? await post(api, key, {
+    path: "directclusterendpointtokens",
+    kind: "DirectClusterEndpointToken",
+    spec: { ttl: seconds, scope: { clusters: [{ cluster: target.name }] } },
+    what: `the request for a token of ${describe(target)}`,
+    log: log2
+  }) : await post(api, key, {
+    ...kubeConfigOf(target),
+    spec: { certificateTTL: seconds },
+    accept: EXEC_CREDENTIAL,
+    log: log2
+  });
+  const { token, expirationTimestamp } = answer;
+  if (typeof token !== "string" || !/^[\x21-\x7e]+$/.test(token))
+    throw new Failure(`the API answered without a token for ${describe(target)}`);
+  return { token, ...expiry(expirationTimestamp) };
+}
+var kubeConfigOf = (target) => ({
+  path: `namespaces/${target.namespace}/virtualclusterinstances/${target.name}/kubeconfig`,
+  kind: "VirtualClusterInstanceKubeConfig",
+  what: `the request for a kube config of ${describe(target)}`
+});
+async function post({ url, certificateAuthority }, key, { path, kind, spec, accept = "application/json", what, log: log2 }) {
+  const answer = await send({
+    url: `${url}/apis/${GROUP}/${path}`,
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, accept, "content-type": "application/json" },
+    body: JSON.stringify({ apiVersion: GROUP, kind, spec }),
+    ...certificateAuthority && { authorities: certificateAuthority }
+  });
+  const { status } = objectOf(answer) ?? {};
+  if (answer.code !== 201) throw refusal(what, answer);
+  for (const header of answer.headers.warning ?? []) {
+    for (const [, text = ""] of header.matchAll(/\d{3} \S+ "((?:[^"\\]|\\.)*)"/g))
+      log2.warning(text.replace(/\\(.)/g, "$1"));
+  }
+  return typeof status === "object" && status !== null ? status : {};
+}
+function expiry(timestamp) {
+  const expires = typeof timestamp === "string" ? Date.parse(timestamp) : Number.NaN;
+  return Number.isNaN(expires) ? {} : { expires };
+}
+
+// src/session/lock.ts
+import { closeSync, openSync, statSync, unlinkSync } from "node:fs";
+import { setTimeout as sleep2 } from "node:timers/promises";
+var STALE_MS = 6e4;
+var WAIT_MS = 9e4;
+async function withLock(file, work) {
+  const deadline = performance.now() + WAIT_MS;
+  while (!take(file)) {
+    if (performance.now() > deadline) throw new Failure("another process has been renewing the credential for too long");
+    if (ageOf(file) > STALE_MS) release(file);
+    await sleep2(25 + Math.random() * 50);
+  }
+  try {
+    return await work();
+  } finally {
+    release(file);
+  }
+}
+function take(file) {
+  try {
+    closeSync(openSync(file, "wx", 384));
+    return true;
+  } catch (error) {
+    if (error.code === "EEXIST") return false;
+    throw error;
+  }
+}
+function ageOf(file) {
+  const found = statSync(file, { throwIfNoEntry: false });
+  return found ? Date.now() - found.mtimeMs : 0;
+}
+function release(file) {
+  try {
+    unlinkSync(file);
+  } catch (error) {
+    if (error.code !== "ENOENT") throw error;
+  }
+}
+
+// src/session/session.ts
+import { appendFileSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+// src/session/ownfiles.ts
+import {
+  closeSync as closeSync2,
+  fchmodSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync as openSync2,
+  renameSync,
+  rmdirSync,
+  unlinkSync as unlinkSync2,
+  writeFileSync
+} from "node:fs";
+function replaceFile(path, text) {
+  const next = `${path}.new`;
+  writeFileSync(next, text, { mode: 384 });
+  renameSync(next, path);
+}
+
+// src/session/session.ts
+var files = {
+  session: "session.json",
+  held: "credential.json",
+  /** The key alone, for curl and other programs. */
+  key: "key",
+  /** Every key of an exchange, one a line, for the post step. */
+  exchanged: "exchanged",
+  kubeConfig: "kubeconfig",
+  lock: "lock"
+};
+var fileNames = Object.values(files).flatMap((name) => [name, `${name}.new`]);
+var keyFile = (folder) => join(folder, files.key);
+var lockFile = (folder) => join(folder, files.lock);
+var readSession = (folder) => JSON.parse(readFileSync(join(folder, files.session), "utf8"));
+var recordExchanged = (folder, { key }) => appendFileSync(join(folder, files.exchanged), `${key}
+`, { mode: 384 });
+function writeHeld(folder, held) {
+  replaceFile(keyFile(folder), held.key);
+  replaceFile(join(folder, files.held), JSON.stringify(held));
+}
+function readHeld(folder) {
+  try {
+    return JSON.parse(readFileSync(join(folder, files.held), "utf8"));
+  } catch (error) {
+    throw new Error(`the folder of the step cannot be read: ${messageOf(error)}`);
+  }
+}
+
+// src/session/renewal.ts
+var RENEWED_AT = 0.8;
+var RENEWED_SECONDS = 900;
+var LEAST_SECONDS = 600;
+var exchangeAnew = (folder, { credential = "", scope, audience, ...api }, { env, log: log2 }) => withAttempts(async () => {
+  const { certificateAuthority } = api;
+  const idToken = await getIdToken({ env, audience, ...certificateAuthority && { certificateAuthority } }, log2);
+  const made = await exchange(api, { credential, idToken, ...scope && { scope } }, log2);
+  recordExchanged(folder, made);
+  return made;
+}, log2.info);
+async function currentToken(folder, session, { env, log: log2 }) {
+  const known = tokenOf(readHeld(folder));
+  if (known && isFresh(known.life)) return known;
+  return withLock(lockFile(folder), async () => {
+    const held = readHeld(folder);
+    const last = tokenOf(held);
+    if (last && isFresh(last.life)) return last;
+    try {
+      return await renew(folder, session, held, { env, log: log2 });
+    } catch (error) {
+      if (!(error instanceof Failure) || !error.isPassing || !last || last.life.until <= Date.now()) throw error;
+      log2.warning(`The last token is used until it expires: ${error.message}`);
+      return last;
+    }
+  });
+}
+async function renew(folder, session, held, { env, log: log2 }) {
+  const from = Date.now();
+  let { key, keyLife } = held;
+  if (keyLife && !isFresh(keyLife)) {
+    const made2 = await exchangeAnew(folder, session, { env, log: log2 });
+    key = made2.key;
+    keyLife = { from, until: made2.expires };
+    writeHeld(folder, { key, keyLife });
+  }
+  const { target, ttl = secondsWithin(keyLife, RENEWED_SECONDS) } = session;
+  if (target.type === "management") return { token: key, ...keyLife && { expires: keyLife.until } };
+  const made = await withAttempts(() => requestToken(session, key, { target, seconds: ttl }, log2), log2.info);
+  const tokenLife = made.expires === void 0 ? void 0 : { from, until: made.expires };
+  writeHeld(folder, { key, ...keyLife && { keyLife }, token: made.token, ...tokenLife && { tokenLife } });
+  return made;
+}
+function secondsWithin(keyLife, usual) {
+  const left = keyLife ? Math.floor((keyLife.until - Date.now()) / 1e3) - 1 : usual;
+  return Math.max(LEAST_SECONDS, Math.min(usual, left));
+}
+function tokenOf({ token, tokenLife }) {
+  return token !== void 0 && tokenLife ? { token, expires: tokenLife.until, life: tokenLife } : void 0;
+}
+var isFresh = ({ from, until }) => Date.now() < from + (until - from) * RENEWED_AT;
+
+// src/credential.ts
+var say = (message) => void process.stderr.write(`keyplane: ${printable(message)}
+`);
+var log = { mask: () => {
+}, error: say, warning: say, info: say };
+try {
+  const folder = process.argv[2] ?? "";
+  const { token, expires } = await currentToken(folder, readSession(folder), { env: process.env, log });
+  const status = { ...expires !== void 0 && { expirationTimestamp: new Date(expires).toISOString() }, token };
+  const credential = { apiVersion: "client.authentication.k8s.io/v1", kind: "ExecCredential", status };
+  process.stdout.write(`${JSON.stringify(credential)}
+`);
+} catch (error) {
+  say(messageOf(error));
+  process.exitCode = 1;
+}

@@ -1,0 +1,692 @@
+// src/runner/failure.ts
+var Failure = class extends Error {
+  name = "Failure";
+  isPassing;
+  retryAfter;
+  constructor(message, { isPassing = false, retryAfter, cause } = {}) {
+    super(message, { cause });
+    this.isPassing = isPassing;
+    this.retryAfter = retryAfter;
+  }
+};
+var messageOf = (error) => error instanceof Error ? error.message : String(error);
+
+// src/runner/log.ts
+var MAX_CHARACTERS = 4e3;
+var runnerLog = (write) => ({
+  mask(secret) {
+    for (const text of /* @__PURE__ */ new Set([secret, ...secret.split(/[\r\n]+/)])) {
+      if (text.trim() !== "") write(`::add-mask::${commandData(text)}
+`);
+    }
+  },
+  error: (message) => write(`::error title=keyplane::${commandData(printable(message))}
+`),
+  warning: (message) => write(`::warning title=keyplane::${commandData(printable(message))}
+`),
+  info: (message) => write(`${printable(message).replaceAll("\n", " ").replaceAll("##[", "## [")}
+`)
+});
+var commandData = (text) => text.replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
+var printable = (text) => text.slice(0, MAX_CHARACTERS).replaceAll("\r\n", "\n").replace(/[^\P{C}\n]/gu, "?");
+
+// src/step.ts
+import { writeFileSync as writeFileSync2 } from "node:fs";
+import { join as join3, resolve } from "node:path";
+
+// src/api/attempts.ts
+import { setTimeout as sleep } from "node:timers/promises";
+var MOST = 3;
+var MAX_WAIT_SECONDS = 30;
+async function withAttempts(attempt, report) {
+  for (let count = 1; ; count++) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!(error instanceof Failure) || !error.isPassing || count === MOST) throw error;
+      const seconds = Math.min(error.retryAfter ?? count, MAX_WAIT_SECONDS);
+      report(`Attempt ${count} of ${MOST} failed: ${error.message}. The next one is in ${seconds} s.`);
+      await sleep(seconds * 1e3);
+    }
+  }
+}
+
+// src/api/target.ts
+function describe(target) {
+  if (target.type === "virtualCluster") return `virtual cluster ${target.namespace}/${target.name}`;
+  return target.type === "cluster" ? `cluster ${target.name}` : "the management API";
+}
+
+// src/api/https.ts
+import https from "node:https";
+var TIMEOUT_MS = 35e3;
+var MAX_BYTES = 4 * 1024 * 1024;
+async function send({ url, method, headers, body, authorities }) {
+  const target = new URL(url);
+  const agent = new https.Agent({ proxyEnv: process.env, ...authorities !== void 0 && { ca: authorities } });
+  try {
+    const signal = AbortSignal.timeout(TIMEOUT_MS);
+    return await new Promise((resolve2, reject) => {
+      const length = body === void 0 ? {} : { "content-length": String(Buffer.byteLength(body)) };
+      const sent = https.request(
+        target,
+        { method, agent, signal, headers: { "user-agent": "keyplane-action", ...length, ...headers } },
+        (response) => {
+          const chunks = [];
+          let size = 0;
+          response.on("data", (chunk) => {
+            size += chunk.length;
+            if (size > MAX_BYTES) sent.destroy(new Error("the answer is larger than 4 MiB"));
+            else chunks.push(chunk);
+          });
+          response.on("error", reject);
+          response.on("end", () => {
+            const { statusCode = 0, headersDistinct } = response;
+            const text = Buffer.concat(chunks).toString();
+            resolve2({ url: target.origin + target.pathname, code: statusCode, headers: headersDistinct, text });
+          });
+        }
+      );
+      sent.on("error", (error) => reject(signal.aborted ? new Error("no answer within 35 seconds") : error));
+      sent.end(body);
+    });
+  } catch (error) {
+    throw unreachable(target, error);
+  } finally {
+    agent.destroy();
+  }
+}
+var UNTRUSTED = /* @__PURE__ */ new Set([
+  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+  "UNABLE_TO_GET_ISSUER_CERT",
+  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+  "SELF_SIGNED_CERT_IN_CHAIN",
+  "DEPTH_ZERO_SELF_SIGNED_CERT"
+]);
+function unreachable({ host }, error) {
+  const { code = "" } = error;
+  if (UNTRUSTED.has(code)) {
+    return new Failure(
+      `the certificate of ${host} is not signed by an authority that this job trusts (${code}). If the server has an authority of its own, give its certificate as certificate-authority`,
+      { cause: error }
+    );
+  }
+  if (/CERT|ERR_SSL|EPROTO/.test(code))
+    return new Failure(`no TLS connection to ${host}: ${messageOf(error)}`, { cause: error });
+  return new Failure(`${host} cannot be reached: ${messageOf(error) || code}`, { isPassing: true, cause: error });
+}
+
+// src/api/refusal.ts
+function objectOf({ text }) {
+  try {
+    const value = JSON.parse(text);
+    return typeof value === "object" && value !== null ? value : void 0;
+  } catch {
+    return void 0;
+  }
+}
+function refusal(what, answer) {
+  const { code, headers } = answer;
+  const isPassing = code === 429 || code >= 500;
+  const retryAfter = Number(headers["retry-after"]?.[0]);
+  const more = { isPassing, ...Number.isSafeInteger(retryAfter) && retryAfter >= 0 && { retryAfter } };
+  return new Failure(`${what} failed: ${reasonOf(answer)}`, more);
+}
+function reasonOf(answer) {
+  const { code, url, headers } = answer;
+  const body = objectOf(answer);
+  if (body?.kind === "Status") return statusText(body, code);
+  if (typeof body?.error === "string") return `${code} ${body.error_description ?? body.error}`;
+  if (code >= 300 && code < 400)
+    return `${url} redirects to ${headers.location?.[0] ?? "another address"}. Give that address as url, if it is the right one`;
+  if (code === 403 && (body?.message === "Forbidden" || body?.message === "Missing Authentication Token"))
+    return wrongUrl(answer);
+  return `${url} answered ${code}, but not as this API does. url must be the URL of the API, which ends in /kubernetes/management`;
+}
+var wrongUrl = ({ url }) => `there is no ${url}: the stage or the path in url is wrong. It is the whole URL of the API, with its stage if there is one: https://HOST/STAGE/kubernetes/management`;
+function statusText({ message, details }, code) {
+  const text = typeof message === "string" && message !== "" ? message : "no reason given";
+  const causes = Array.isArray(details?.causes) ? details.causes : [];
+  const more = causes.flatMap(
+    ({ message: cause }) => typeof cause === "string" && cause !== "" && !text.includes(cause) ? [cause] : []
+  );
+  const hint = code === 401 ? ["The access key is not valid any more, or belongs to another deployment"] : [];
+  return [`${code} ${text}`, ...more, ...hint].join("\n");
+}
+
+// src/api/token.ts
+var GROUP = "management.platform/v1";
+var EXEC_CREDENTIAL = "application/json;as=ExecCredential;g=client.authentication.k8s.io;v=v1";
+async function requestToken(api, key, { target, seconds }, log2) {
+  const answer = target.type === "cluster" ? await post(api, key, {
+    path: "directclusterendpointtokens",
+    kind: "DirectClusterEndpointToken",
+    spec: { ttl: seconds, scope: { clusters: [{ cluster: target.name }] } },
+    what: `the request for a token of ${describe(target)}`,
+    log: log2
+  }) : await post(api, key, {
+    ...kubeConfigOf(target),
+    spec: { certificateTTL: seconds },
+    accept: EXEC_CREDENTIAL,
+    log: log2
+  });
+  const { token, expirationTimestamp } = answer;
+  if (typeof token !== "string" || !/^[\x21-\x7e]+$/.test(token))
+    throw new Failure(`the API answered without a token for ${describe(target)}`);
+  return { token, ...expiry(expirationTimestamp) };
+}
+async function requestKubeConfig(api, key, { target, user }, log2) {
+  const spec = "seconds" in user ? { certificateTTL: user.seconds } : { exec: user };
+  const { kubeConfig, expirationTimestamp } = await post(api, key, { ...kubeConfigOf(target), spec, log: log2 });
+  if (typeof kubeConfig !== "string" || kubeConfig === "")
+    throw new Failure(`the API answered without a kube config of ${describe(target)}`);
+  for (const [, token = ""] of kubeConfig.matchAll(/^ *token: *["']?([^\s"']+)/gm)) log2.mask(token);
+  return { text: kubeConfig, ...expiry(expirationTimestamp) };
+}
+async function checkKey(api, key, log2) {
+  const what = "the check of the access key";
+  const { expirationTimestamp } = await post(api, key, { path: "selves", kind: "Self", spec: {}, what, log: log2 });
+  return expiry(expirationTimestamp);
+}
+var kubeConfigOf = (target) => ({
+  path: `namespaces/${target.namespace}/virtualclusterinstances/${target.name}/kubeconfig`,
+  kind: "VirtualClusterInstanceKubeConfig",
+  what: `the request for a kube config of ${describe(target)}`
+});
+async function post({ url, certificateAuthority }, key, { path, kind, spec, accept = "application/json", what, log: log2 }) {
+  const answer = await send({
+    url: `${url}/apis/${GROUP}/${path}`,
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, accept, "content-type": "application/json" },
+    body: JSON.stringify({ apiVersion: GROUP, kind, spec }),
+    ...certificateAuthority && { authorities: certificateAuthority }
+  });
+  const { status } = objectOf(answer) ?? {};
+  if (answer.code !== 201) throw refusal(what, answer);
+  for (const header of answer.headers.warning ?? []) {
+    for (const [, text = ""] of header.matchAll(/\d{3} \S+ "((?:[^"\\]|\\.)*)"/g))
+      log2.warning(text.replace(/\\(.)/g, "$1"));
+  }
+  return typeof status === "object" && status !== null ? status : {};
+}
+function expiry(timestamp2) {
+  const expires = typeof timestamp2 === "string" ? Date.parse(timestamp2) : Number.NaN;
+  return Number.isNaN(expires) ? {} : { expires };
+}
+
+// src/authorities.ts
+import { X509Certificate } from "node:crypto";
+import { readFileSync } from "node:fs";
+var CERTIFICATE = /-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----/g;
+function readAuthorities(input, value) {
+  const text = value.includes("-----BEGIN") ? value : readText(input, value);
+  const certificates = text.match(CERTIFICATE) ?? [];
+  if (certificates.length === 0) throw new Failure(`${input} contains no PEM block of type CERTIFICATE`);
+  for (const certificate of certificates) demandCertificate(input, certificate);
+  return `${certificates.join("\n")}
+`;
+}
+function readText(input, path) {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    throw new Failure(`${input} is neither PEM nor a file that can be read: ${messageOf(error)}`);
+  }
+}
+function demandCertificate(input, certificate) {
+  try {
+    new X509Certificate(certificate);
+  } catch (error) {
+    throw new Failure(`${input} contains an invalid certificate: ${messageOf(error)}`);
+  }
+}
+
+// src/inputs.ts
+var readInput = (env, name) => (env[`INPUT_${name.replaceAll(" ", "_").toUpperCase()}`] ?? "").trim();
+function readInputs(env) {
+  const read = (name) => readInput(env, name);
+  const url = readUrl("url", read("url"));
+  const ttl = read("ttl");
+  const path = read("path");
+  const authority = read("certificate-authority");
+  if (new RegExp("\\p{Cc}", "u").test(path)) throw new Failure("path contains control characters");
+  return {
+    url,
+    audience: read("audience") || url,
+    ...authority && { certificateAuthority: readAuthorities("certificate-authority", authority) },
+    source: readSource(read),
+    target: readTarget(read, authority),
+    ...ttl && { ttl: readSeconds(ttl) },
+    ...path && { path },
+    renew: readBoolean("renew", read("renew")),
+    outputKey: readBoolean("output-key", read("output-key"))
+  };
+}
+function readUrl(input, value) {
+  if (value === "") throw new Failure(`${input} is missing`);
+  const url = URL.parse(value);
+  if (url?.protocol !== "https:") throw new Failure(`${input} must be an https URL`);
+  if (url.username || url.password || url.search || url.hash)
+    throw new Failure(`${input} must have no user, query or fragment`);
+  return url.href.replace(/\/+$/, "");
+}
+var CLIENT_ID = /^[a-z0-9][-a-z0-9.]*@[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+var KEY = /^[\x21-\x7e]+$/;
+function readSource(read) {
+  const [credential, key, scope] = [read("credential"), read("key"), read("scope")];
+  if (credential && key) throw new Failure("give either credential or key, not both");
+  if (key) {
+    if (!KEY.test(key)) throw new Failure("key is not an access key: it contains spaces or other characters");
+    if (scope) throw new Failure("scope narrows the key of an exchange: it needs credential, not key");
+    return { key };
+  }
+  if (!credential) {
+    throw new Failure(
+      "give credential, the NAME@UID of a FederatedIdentityCredential, or key. An empty key is a secret that this job does not get, as in workflows that a pull request of a fork starts"
+    );
+  }
+  if (!CLIENT_ID.test(credential)) {
+    throw new Failure(
+      "credential must be NAME@UID of a FederatedIdentityCredential: kubectl get federatedidentitycredentials -o wide shows it as CLIENT ID"
+    );
+  }
+  return { credential, ...scope && { scope } };
+}
+var NAME = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;
+function readTarget(read, authority) {
+  const [virtualCluster, cluster, server] = [read("virtual-cluster"), read("cluster"), read("server")];
+  const serverAuthority = read("server-certificate-authority");
+  if (virtualCluster && cluster) throw new Failure("give either virtual-cluster or cluster, not both");
+  if (!cluster && (server || serverAuthority))
+    throw new Failure("server and server-certificate-authority belong to cluster, which is missing");
+  if (virtualCluster) {
+    const [project = "", name = "", ...rest] = virtualCluster.split("/");
+    if (!NAME.test(project) || !NAME.test(name) || rest.length > 0)
+      throw new Failure("virtual-cluster must be PROJECT/NAME, such as shop/staging");
+    return { type: "virtualCluster", namespace: `${read("project-namespace-prefix") || "p-"}${project}`, name };
+  }
+  if (!cluster) return { type: "management" };
+  if (!server) throw new Failure("cluster needs server, the URL of its kube-apiserver");
+  const given = serverAuthority || authority;
+  return {
+    type: "cluster",
+    name: cluster,
+    server: readUrl("server", server),
+    ...given && {
+      certificateAuthority: readAuthorities(
+        serverAuthority ? "server-certificate-authority" : "certificate-authority",
+        given
+      )
+    }
+  };
+}
+var SECONDS = { "": 1, s: 1, m: 60, h: 3600, d: 86400, w: 604800 };
+function readSeconds(text) {
+  const [, count, unit = ""] = /^([1-9]\d{0,8})([smhdw]?)$/.exec(text) ?? [];
+  if (count === void 0) throw new Failure("ttl must be a duration such as 90s, 30m, 12h or 7d");
+  return Number(count) * (SECONDS[unit] ?? 1);
+}
+function readBoolean(input, text) {
+  if (/^(true|True|TRUE)$/.test(text)) return true;
+  if (/^(false|False|FALSE)?$/.test(text)) return false;
+  throw new Failure(`${input} must be true or false`);
+}
+
+// src/kubeconfig.ts
+function kubeConfigText({ name, server, certificateAuthority, user }) {
+  const authority = certificateAuthority && {
+    "certificate-authority-data": Buffer.from(certificateAuthority).toString("base64")
+  };
+  const config = {
+    apiVersion: "v1",
+    kind: "Config",
+    clusters: [{ name, cluster: { server, ...authority } }],
+    users: [{ name, user: "token" in user ? user : { exec: execOf(user) } }],
+    contexts: [{ name, context: { cluster: name, user: name } }],
+    "current-context": name
+  };
+  return `${JSON.stringify(config, void 0, 2)}
+`;
+}
+var execOf = ({ command, args }) => ({
+  apiVersion: "client.authentication.k8s.io/v1",
+  interactiveMode: "Never",
+  command,
+  args
+});
+
+// src/runner/commandfiles.ts
+import { randomUUID } from "node:crypto";
+import { appendFileSync } from "node:fs";
+function commandFiles(env) {
+  const writer = (variable) => {
+    const path = env[variable];
+    if (!path) throw new Failure(`${variable} is not set: this program runs as a step of GitHub Actions`);
+    return (name, value) => appendFileSync(path, entry(name, value));
+  };
+  return {
+    setVariable: writer("GITHUB_ENV"),
+    setOutput: writer("GITHUB_OUTPUT"),
+    saveState: writer("GITHUB_STATE")
+  };
+}
+function entry(name, value) {
+  const delimiter = `keyplane-${randomUUID()}`;
+  return `${name}<<${delimiter}
+${value}
+${delimiter}
+`;
+}
+
+// src/session/ownfiles.ts
+import {
+  closeSync,
+  fchmodSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  renameSync,
+  rmdirSync,
+  unlinkSync,
+  writeFileSync
+} from "node:fs";
+import { dirname, join } from "node:path";
+function identityOf(path) {
+  const found = lstatSync(path, { bigint: true, throwIfNoEntry: false });
+  return found && `${found.dev}:${found.ino}:${found.birthtimeNs}`;
+}
+var own = (path) => ({ path, identity: identityOf(path) ?? "" });
+var makeFolder = (parent) => own(mkdtempSync(join(parent, "keyplane-")));
+function makeFile(path) {
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 448 });
+    const file = openSync(path, "wx", 384);
+    fchmodSync(file, 384);
+    closeSync(file);
+  } catch (error) {
+    if (error.code === "EEXIST")
+      throw new Failure(`${path} exists. This step overwrites no file: give another path, or remove the file first`);
+    throw new Failure(`${path} cannot be written: ${messageOf(error)}`);
+  }
+  return own(path);
+}
+function replaceFile(path, text) {
+  const next = `${path}.new`;
+  writeFileSync(next, text, { mode: 384 });
+  renameSync(next, path);
+}
+
+// src/api/exchange.ts
+var sendForm = ({ url, certificateAuthority }, path, form) => send({
+  url: `${url}/oauth2/${path}`,
+  method: "POST",
+  headers: { "content-type": "application/x-www-form-urlencoded", accept: "application/json" },
+  body: new URLSearchParams(form).toString(),
+  ...certificateAuthority && { authorities: certificateAuthority }
+});
+async function exchange(api, { credential, scope, idToken }, log2) {
+  const asked = Date.now();
+  const answer = await sendForm(api, "token", {
+    grant_type: "urn:ietf:params:oauth:grant-type:token-exchange",
+    subject_token_type: "urn:ietf:params:oauth:token-type:jwt",
+    subject_token: idToken,
+    client_id: credential,
+    ...scope && { scope }
+  });
+  const { access_token: key, expires_in: seconds } = objectOf(answer) ?? {};
+  if (typeof key === "string") log2.mask(key);
+  if (answer.code !== 200) throw refused("the exchange of the ID token for an access key", answer);
+  if (typeof key !== "string" || !/^[\x21-\x7e]+$/.test(key) || typeof seconds !== "number" || !(seconds > 0))
+    throw new Failure(`${answer.url} answered without an access key: is url the URL of the API?`);
+  return { key, expires: asked + seconds * 1e3 };
+}
+function refused(what, answer) {
+  const isElsewhere = answer.code < 500 && answer.code !== 429 && objectOf(answer)?.kind === "Status";
+  return isElsewhere ? new Failure(`${what} failed: ${wrongUrl(answer)}`) : refusal(what, answer);
+}
+
+// src/api/idtoken.ts
+import { getCACertificates } from "node:tls";
+var JWT = /^[\w-]+\.[\w-]+\.[\w-]+$/;
+var MISSING = `this job has no ID token. Add these lines to the workflow or to the job, and to the job that calls it if this is a reusable workflow:
+permissions:
+  id-token: write
+  contents: read
+Workflows that a pull request of a fork or Dependabot starts get no ID token, whatever their permissions say.`;
+async function getIdToken({ env, audience, certificateAuthority }, log2) {
+  const { ACTIONS_ID_TOKEN_REQUEST_URL: requestUrl, ACTIONS_ID_TOKEN_REQUEST_TOKEN: requestToken2 } = env;
+  const url = URL.parse(requestUrl ?? "");
+  if (!url || !requestToken2) throw new Failure(MISSING);
+  if (url.protocol !== "https:") throw new Failure("ACTIONS_ID_TOKEN_REQUEST_URL is no https URL");
+  url.searchParams.set("audience", audience);
+  const answer = await send({
+    url: url.href,
+    method: "GET",
+    headers: { authorization: `Bearer ${requestToken2}`, accept: "application/json" },
+    ...certificateAuthority && { authorities: [...getCACertificates("default"), certificateAuthority] }
+  });
+  const value = objectOf(answer)?.value;
+  if (typeof value === "string") log2.mask(value);
+  const { code } = answer;
+  if (code !== 200) {
+    const isPassing = code === 429 || code >= 500;
+    throw new Failure(`GitHub answered ${code} to the request for an ID token of this job`, { isPassing });
+  }
+  if (typeof value !== "string" || !JWT.test(value)) throw new Failure("GitHub answered without an ID token");
+  return value;
+}
+
+// src/session/lock.ts
+import { closeSync as closeSync2, openSync as openSync2, statSync, unlinkSync as unlinkSync2 } from "node:fs";
+import { setTimeout as sleep2 } from "node:timers/promises";
+var STALE_MS = 6e4;
+var WAIT_MS = 9e4;
+async function withLock(file, work) {
+  const deadline = performance.now() + WAIT_MS;
+  while (!take(file)) {
+    if (performance.now() > deadline) throw new Failure("another process has been renewing the credential for too long");
+    if (ageOf(file) > STALE_MS) release(file);
+    await sleep2(25 + Math.random() * 50);
+  }
+  try {
+    return await work();
+  } finally {
+    release(file);
+  }
+}
+function take(file) {
+  try {
+    closeSync2(openSync2(file, "wx", 384));
+    return true;
+  } catch (error) {
+    if (error.code === "EEXIST") return false;
+    throw error;
+  }
+}
+function ageOf(file) {
+  const found = statSync(file, { throwIfNoEntry: false });
+  return found ? Date.now() - found.mtimeMs : 0;
+}
+function release(file) {
+  try {
+    unlinkSync2(file);
+  } catch (error) {
+    if (error.code !== "ENOENT") throw error;
+  }
+}
+
+// src/session/session.ts
+import { appendFileSync as appendFileSync2, readFileSync as readFileSync2 } from "node:fs";
+import { join as join2 } from "node:path";
+var files = {
+  session: "session.json",
+  held: "credential.json",
+  /** The key alone, for curl and other programs. */
+  key: "key",
+  /** Every key of an exchange, one a line, for the post step. */
+  exchanged: "exchanged",
+  kubeConfig: "kubeconfig",
+  lock: "lock"
+};
+var fileNames = Object.values(files).flatMap((name) => [name, `${name}.new`]);
+var keyFile = (folder) => join2(folder, files.key);
+var kubeConfigFile = (folder) => join2(folder, files.kubeConfig);
+var lockFile = (folder) => join2(folder, files.lock);
+var writeSession = (folder, session) => replaceFile(join2(folder, files.session), JSON.stringify(session));
+var recordExchanged = (folder, { key }) => appendFileSync2(join2(folder, files.exchanged), `${key}
+`, { mode: 384 });
+function writeHeld(folder, held) {
+  replaceFile(keyFile(folder), held.key);
+  replaceFile(join2(folder, files.held), JSON.stringify(held));
+}
+function readHeld(folder) {
+  try {
+    return JSON.parse(readFileSync2(join2(folder, files.held), "utf8"));
+  } catch (error) {
+    throw new Error(`the folder of the step cannot be read: ${messageOf(error)}`);
+  }
+}
+
+// src/session/renewal.ts
+var RENEWED_AT = 0.8;
+var RENEWED_SECONDS = 900;
+var LEAST_SECONDS = 600;
+var exchangeAnew = (folder, { credential = "", scope, audience, ...api }, { env, log: log2 }) => withAttempts(async () => {
+  const { certificateAuthority } = api;
+  const idToken = await getIdToken({ env, audience, ...certificateAuthority && { certificateAuthority } }, log2);
+  const made = await exchange(api, { credential, idToken, ...scope && { scope } }, log2);
+  recordExchanged(folder, made);
+  return made;
+}, log2.info);
+async function currentToken(folder, session, { env, log: log2 }) {
+  const known = tokenOf(readHeld(folder));
+  if (known && isFresh(known.life)) return known;
+  return withLock(lockFile(folder), async () => {
+    const held = readHeld(folder);
+    const last = tokenOf(held);
+    if (last && isFresh(last.life)) return last;
+    try {
+      return await renew(folder, session, held, { env, log: log2 });
+    } catch (error) {
+      if (!(error instanceof Failure) || !error.isPassing || !last || last.life.until <= Date.now()) throw error;
+      log2.warning(`The last token is used until it expires: ${error.message}`);
+      return last;
+    }
+  });
+}
+async function renew(folder, session, held, { env, log: log2 }) {
+  const from = Date.now();
+  let { key, keyLife } = held;
+  if (keyLife && !isFresh(keyLife)) {
+    const made2 = await exchangeAnew(folder, session, { env, log: log2 });
+    key = made2.key;
+    keyLife = { from, until: made2.expires };
+    writeHeld(folder, { key, keyLife });
+  }
+  const { target, ttl = secondsWithin(keyLife, RENEWED_SECONDS) } = session;
+  if (target.type === "management") return { token: key, ...keyLife && { expires: keyLife.until } };
+  const made = await withAttempts(() => requestToken(session, key, { target, seconds: ttl }, log2), log2.info);
+  const tokenLife = made.expires === void 0 ? void 0 : { from, until: made.expires };
+  writeHeld(folder, { key, ...keyLife && { keyLife }, token: made.token, ...tokenLife && { tokenLife } });
+  return made;
+}
+function secondsWithin(keyLife, usual) {
+  const left = keyLife ? Math.floor((keyLife.until - Date.now()) / 1e3) - 1 : usual;
+  return Math.max(LEAST_SECONDS, Math.min(usual, left));
+}
+function tokenOf({ token, tokenLife }) {
+  return token !== void 0 && tokenLife ? { token, expires: tokenLife.until, life: tokenLife } : void 0;
+}
+var isFresh = ({ from, until: until2 }) => Date.now() < from + (until2 - from) * RENEWED_AT;
+
+// src/step.ts
+var DEFAULT_SECONDS = 3600;
+async function runStep(env, log2) {
+  log2.mask(readInput(env, "key"));
+  const inputs = readInputs(env);
+  const files2 = commandFiles(env);
+  if (!env.RUNNER_TEMP) throw new Failure("RUNNER_TEMP is not set: this program runs as a step of GitHub Actions");
+  const folder = makeFolder(env.RUNNER_TEMP);
+  saveOwn(files2, "folder", folder);
+  const kubeConfig = makeFile(inputs.path === void 0 ? kubeConfigFile(folder.path) : resolve(inputs.path));
+  if (inputs.path !== void 0) saveOwn(files2, "kubeconfig", kubeConfig);
+  const session = sessionOf(inputs);
+  writeSession(folder.path, session);
+  const held = await getKey(folder.path, inputs, session, { env, log: log2 });
+  const { text, expires } = await makeKubeConfig(folder.path, inputs, session, held, { env, log: log2 });
+  writeFileSync2(kubeConfig.path, text);
+  files2.setVariable("KUBECONFIG", kubeConfig.path);
+  files2.setOutput("kubeconfig", kubeConfig.path);
+  files2.setOutput("key-file", keyFile(folder.path));
+  if (expires !== void 0) files2.setOutput("expires", timestamp(expires));
+  if (inputs.outputKey) files2.setOutput("key", held.key);
+  const end = inputs.renew ? "is renewed while the job runs" : `is valid ${until(expires)}`;
+  log2.info(`The kube config of ${describe(session.target)} ${end}.`);
+}
+function saveOwn(files2, name, { path, identity }) {
+  files2.saveState(name, path);
+  files2.saveState(`${name}-identity`, identity);
+}
+function sessionOf({ url, audience, certificateAuthority, source, target, ttl }) {
+  const exchanged = "credential" in source ? source : {};
+  return {
+    url,
+    audience,
+    ...certificateAuthority && { certificateAuthority },
+    ...exchanged,
+    target,
+    ...ttl && { ttl }
+  };
+}
+async function getKey(folder, { source }, session, surroundings) {
+  const from = Date.now();
+  if ("key" in source) {
+    writeHeld(folder, source);
+    return source;
+  }
+  const { key, expires } = await exchangeAnew(folder, session, surroundings);
+  const held = { key, keyLife: { from, until: expires } };
+  writeHeld(folder, held);
+  surroundings.log.info(`The access key of ${source.credential} is valid ${until(expires)}.`);
+  return held;
+}
+async function makeKubeConfig(folder, { renew: renew2 }, session, { key, keyLife }, { env, log: log2 }) {
+  const { target, ttl } = session;
+  const seconds = ttl ?? secondsWithin(keyLife, DEFAULT_SECONDS);
+  if (target.type === "management") {
+    const known = keyLife ? { expires: keyLife.until } : await withAttempts(() => checkKey(session, key, log2), log2.info);
+    const user2 = renew2 ? plugin(folder) : { token: key };
+    return { text: kubeConfigText({ name: "keyplane", server: session.url, ...authorityOf(session), user: user2 }), ...known };
+  }
+  if (target.type === "virtualCluster") {
+    const user2 = renew2 ? plugin(folder) : { seconds };
+    const made2 = await withAttempts(() => requestKubeConfig(session, key, { target, user: user2 }, log2), log2.info);
+    if (!renew2) return made2;
+    const { token, expires } = await currentToken(folder, session, { env, log: log2 });
+    log2.mask(token);
+    return { ...made2, ...expires !== void 0 && { expires } };
+  }
+  const made = renew2 ? await currentToken(folder, session, { env, log: log2 }) : await withAttempts(() => requestToken(session, key, { target, seconds }, log2), log2.info);
+  log2.mask(made.token);
+  const user = renew2 ? plugin(folder) : { token: made.token };
+  const { name, server } = target;
+  const text = kubeConfigText({ name, server, ...authorityOf(target), user });
+  return { text, ...made.expires !== void 0 && { expires: made.expires } };
+}
+var authorityOf = ({ certificateAuthority }) => certificateAuthority === void 0 ? {} : { certificateAuthority };
+var plugin = (folder) => ({
+  command: process.execPath,
+  args: [join3(import.meta.dirname, "credential.js"), folder]
+});
+var timestamp = (milliseconds) => new Date(milliseconds).toISOString().replace(/\.\d+Z$/, "Z");
+var until = (expires) => expires === void 0 ? "until it is revoked" : `until ${timestamp(expires)}`;
+
+// src/main.ts
+var log = runnerLog((text) => void process.stdout.write(text));
+try {
+  await runStep(process.env, log);
+} catch (error) {
+  log.error(messageOf(error));
+  process.exitCode = 1;
+}

@@ -1,0 +1,126 @@
+/** Reads and validates the inputs of the step, which the runner passes as `INPUT_NAME`. */
+
+import type { Target } from './api/target.ts'
+import { readAuthorities } from './authorities.ts'
+import { Failure } from './runner/failure.ts'
+
+export interface Inputs {
+  /** The URL of the API, without a slash at its end. */
+  url: string
+  audience: string
+  /** PEM. */
+  certificateAuthority?: string
+  source: { credential: string; scope?: string } | { key: string }
+  target: Target
+  /** Seconds, if the step says so. */
+  ttl?: number
+  path?: string
+  renew: boolean
+  outputKey: boolean
+}
+
+/** Returns the value of an input as the runner passes it, without spaces around it. */
+export const readInput = (env: NodeJS.ProcessEnv, name: string): string =>
+  (env[`INPUT_${name.replaceAll(' ', '_').toUpperCase()}`] ?? '').trim()
+
+/** Returns all inputs. Throws a Failure that names the first input that is wrong. */
+export function readInputs(env: NodeJS.ProcessEnv): Inputs {
+  const read = (name: string): string => readInput(env, name)
+  const url = readUrl('url', read('url'))
+  const ttl = read('ttl')
+  const path = read('path')
+  const authority = read('certificate-authority')
+  if (/\p{Cc}/u.test(path)) throw new Failure('path contains control characters')
+  return {
+    url,
+    audience: read('audience') || url,
+    ...(authority && { certificateAuthority: readAuthorities('certificate-authority', authority) }),
+    source: readSource(read),
+    target: readTarget(read, authority),
+    ...(ttl && { ttl: readSeconds(ttl) }),
+    ...(path && { path }),
+    renew: readBoolean('renew', read('renew')),
+    outputKey: readBoolean('output-key', read('output-key')),
+  }
+}
+
+type Read = (name: string) => string
+
+function readUrl(input: string, value: string): string {
+  if (value === '') throw new Failure(`${input} is missing`)
+  const url = URL.parse(value)
+  if (url?.protocol !== 'https:') throw new Failure(`${input} must be an https URL`)
+  if (url.username || url.password || url.search || url.hash)
+    throw new Failure(`${input} must have no user, query or fragment`)
+  return url.href.replace(/\/+$/, '')
+}
+
+const CLIENT_ID = /^[a-z0-9][-a-z0-9.]*@[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+/** What a bearer token may consist of. */
+const KEY = /^[\x21-\x7e]+$/
+
+function readSource(read: Read): Inputs['source'] {
+  const [credential, key, scope] = [read('credential'), read('key'), read('scope')]
+  if (credential && key) throw new Failure('give either credential or key, not both')
+  if (key) {
+    if (!KEY.test(key)) throw new Failure('key is not an access key: it contains spaces or other characters')
+    if (scope) throw new Failure('scope narrows the key of an exchange: it needs credential, not key')
+    return { key }
+  }
+  if (!credential) {
+    throw new Failure(
+      'give credential, the NAME@UID of a FederatedIdentityCredential, or key. An empty key is a secret that this job does not get, as in workflows that a pull request of a fork starts',
+    )
+  }
+  if (!CLIENT_ID.test(credential)) {
+    throw new Failure(
+      'credential must be NAME@UID of a FederatedIdentityCredential: kubectl get federatedidentitycredentials -o wide shows it as CLIENT ID',
+    )
+  }
+  return { credential, ...(scope && { scope }) }
+}
+
+const NAME = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/
+
+function readTarget(read: Read, authority: string): Target {
+  const [virtualCluster, cluster, server] = [read('virtual-cluster'), read('cluster'), read('server')]
+  const serverAuthority = read('server-certificate-authority')
+  if (virtualCluster && cluster) throw new Failure('give either virtual-cluster or cluster, not both')
+  if (!cluster && (server || serverAuthority))
+    throw new Failure('server and server-certificate-authority belong to cluster, which is missing')
+  if (virtualCluster) {
+    const [project = '', name = '', ...rest] = virtualCluster.split('/')
+    if (!NAME.test(project) || !NAME.test(name) || rest.length > 0)
+      throw new Failure('virtual-cluster must be PROJECT/NAME, such as shop/staging')
+    return { type: 'virtualCluster', namespace: `${read('project-namespace-prefix') || 'p-'}${project}`, name }
+  }
+  if (!cluster) return { type: 'management' }
+  if (!server) throw new Failure('cluster needs server, the URL of its kube-apiserver')
+  const given = serverAuthority || authority
+  return {
+    type: 'cluster',
+    name: cluster,
+    server: readUrl('server', server),
+    ...(given && {
+      certificateAuthority: readAuthorities(
+        serverAuthority ? 'server-certificate-authority' : 'certificate-authority',
+        given,
+      ),
+    }),
+  }
+}
+
+const SECONDS: Record<string, number> = { '': 1, s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 }
+
+function readSeconds(text: string): number {
+  const [, count, unit = ''] = /^([1-9]\d{0,8})([smhdw]?)$/.exec(text) ?? []
+  if (count === undefined) throw new Failure('ttl must be a duration such as 90s, 30m, 12h or 7d')
+  return Number(count) * (SECONDS[unit] ?? 1)
+}
+
+/** Reads a boolean as YAML 1.2 writes it, like the toolkit of GitHub. */
+function readBoolean(input: string, text: string): boolean {
+  if (/^(true|True|TRUE)$/.test(text)) return true
+  if (/^(false|False|FALSE)?$/.test(text)) return false
+  throw new Failure(`${input} must be true or false`)
+}

@@ -1,0 +1,34 @@
+/** Writes kube configs for servers that the step names: connected clusters and the management API. */
+import type { Plugin } from './api/token.ts'
+
+export interface ConfigParts {
+  /** The name of the cluster, the user and the context. */
+  name: string
+  server: string
+  /** PEM. */
+  certificateAuthority?: string
+  user: { token: string } | Plugin
+}
+
+/** Returns a kube config as JSON, which is YAML. */
+export function kubeConfigText({ name, server, certificateAuthority, user }: ConfigParts): string {
+  const authority = certificateAuthority && {
+    'certificate-authority-data': Buffer.from(certificateAuthority).toString('base64'),
+  }
+  const config = {
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name, cluster: { server, ...authority } }],
+    users: [{ name, user: 'token' in user ? user : { exec: execOf(user) } }],
+    contexts: [{ name, context: { cluster: name, user: name } }],
+    'current-context': name,
+  }
+  return `${JSON.stringify(config, undefined, 2)}\n`
+}
+
+const execOf = ({ command, args }: Plugin): object => ({
+  apiVersion: 'client.authentication.k8s.io/v1',
+  interactiveMode: 'Never',
+  command,
+  args,
+})

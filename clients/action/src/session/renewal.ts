@@ -1,0 +1,87 @@
+/** Keeps an access key and a token valid for as long as the job runs. */
+import { withAttempts } from '../api/attempts.ts'
+import { type AccessKey, exchange } from '../api/exchange.ts'
+import { getIdToken } from '../api/idtoken.ts'
+import { requestToken, type Token } from '../api/token.ts'
+import { Failure } from '../runner/failure.ts'
+import type { Log } from '../runner/log.ts'
+import { withLock } from './lock.ts'
+import { type Held, type Life, lockFile, readHeld, recordExchanged, type Session, writeHeld } from './session.ts'
+
+/** A credential is renewed when a fifth of its life is left. */
+const RENEWED_AT = 0.8
+/** Lifetime of a token that is renewed, in seconds. */
+const RENEWED_SECONDS = 900
+/** The shortest lifetime that the API accepts for a kube config. */
+const LEAST_SECONDS = 600
+
+/** Exchanges a new ID token for an access key, with one attempt more for each passing failure. */
+export const exchangeAnew = (
+  folder: string,
+  { credential = '', scope, audience, ...api }: Session,
+  { env, log }: { env: NodeJS.ProcessEnv; log: Log },
+): Promise<AccessKey> =>
+  withAttempts(async () => {
+    const { certificateAuthority } = api
+    const idToken = await getIdToken({ env, audience, ...(certificateAuthority && { certificateAuthority }) }, log)
+    const made = await exchange(api, { credential, idToken, ...(scope && { scope }) }, log)
+    recordExchanged(folder, made)
+    return made
+  }, log.info)
+
+/** Returns the token of the folder's target, a new one if the last is about to expire. Falls back to a valid one only if no answer came. */
+export async function currentToken(
+  folder: string,
+  session: Session,
+  { env, log }: { env: NodeJS.ProcessEnv; log: Log },
+): Promise<Token> {
+  const known = tokenOf(readHeld(folder))
+  if (known && isFresh(known.life)) return known
+  return withLock(lockFile(folder), async () => {
+    const held = readHeld(folder)
+    const last = tokenOf(held)
+    if (last && isFresh(last.life)) return last
+    try {
+      return await renew(folder, session, held, { env, log })
+    } catch (error) {
+      if (!(error instanceof Failure) || !error.isPassing || !last || last.life.until <= Date.now()) throw error
+      log.warning(`The last token is used until it expires: ${error.message}`)
+      return last
+    }
+  })
+}
+
+async function renew(
+  folder: string,
+  session: Session,
+  held: Held,
+  { env, log }: { env: NodeJS.ProcessEnv; log: Log },
+): Promise<Token> {
+  const from = Date.now()
+  let { key, keyLife } = held
+  if (keyLife && !isFresh(keyLife)) {
+    const made = await exchangeAnew(folder, session, { env, log })
+    key = made.key
+    keyLife = { from, until: made.expires }
+    writeHeld(folder, { key, keyLife })
+  }
+  const { target, ttl = secondsWithin(keyLife, RENEWED_SECONDS) } = session
+  if (target.type === 'management') return { token: key, ...(keyLife && { expires: keyLife.until }) }
+  const made = await withAttempts(() => requestToken(session, key, { target, seconds: ttl }, log), log.info)
+  const tokenLife = made.expires === undefined ? undefined : { from, until: made.expires }
+  writeHeld(folder, { key, ...(keyLife && { keyLife }), token: made.token, ...(tokenLife && { tokenLife }) })
+  return made
+}
+
+/** Returns the usual lifetime of a token in seconds, shortened to the life of the key: the API would shorten it with a warning. */
+export function secondsWithin(keyLife: Life | undefined, usual: number): number {
+  const left = keyLife ? Math.floor((keyLife.until - Date.now()) / 1000) - 1 : usual
+  return Math.max(LEAST_SECONDS, Math.min(usual, left))
+}
+
+/** Returns the token that the folder has, and its life. */
+function tokenOf({ token, tokenLife }: Held): (Token & { life: Life }) | undefined {
+  return token !== undefined && tokenLife ? { token, expires: tokenLife.until, life: tokenLife } : undefined
+}
+
+const isFresh = ({ from, until }: Life): boolean => Date.now() < from + (until - from) * RENEWED_AT

@@ -1,0 +1,82 @@
+/** Keeps what the post step and the credential plugin need, in a folder that only this user may read. */
+import { appendFileSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { AccessKey, Api } from '../api/exchange.ts'
+import type { Target } from '../api/target.ts'
+import { messageOf } from '../runner/failure.ts'
+import { replaceFile } from './ownfiles.ts'
+
+export interface Session extends Api {
+  audience: string
+  /** Absent if the step was given a key. */
+  credential?: string
+  scope?: string
+  target: Target
+  /** Lifetime of tokens in seconds, if the step says so. */
+  ttl?: number
+}
+
+/** An access key, and the token that was made with it last. Times are in Unix milliseconds. */
+export interface Held {
+  key: string
+  /** Absent for a key that the step was given. */
+  keyLife?: Life
+  token?: string
+  tokenLife?: Life
+}
+
+export interface Life {
+  from: number
+  until: number
+}
+
+const files = {
+  session: 'session.json',
+  held: 'credential.json',
+  /** The key alone, for curl and other programs. */
+  key: 'key',
+  /** Every key of an exchange, one a line, for the post step. */
+  exchanged: 'exchanged',
+  kubeConfig: 'kubeconfig',
+  lock: 'lock',
+}
+
+/** The names of all files that this program writes to the folder. */
+export const fileNames: readonly string[] = Object.values(files).flatMap((name) => [name, `${name}.new`])
+
+export const keyFile = (folder: string): string => join(folder, files.key)
+export const kubeConfigFile = (folder: string): string => join(folder, files.kubeConfig)
+export const lockFile = (folder: string): string => join(folder, files.lock)
+
+export const writeSession = (folder: string, session: Session): void =>
+  replaceFile(join(folder, files.session), JSON.stringify(session))
+
+export const readSession = (folder: string): Session =>
+  JSON.parse(readFileSync(join(folder, files.session), 'utf8')) as Session
+
+/** Records a key that an exchange has made, before anything else is done with it. */
+export const recordExchanged = (folder: string, { key }: AccessKey): void =>
+  appendFileSync(join(folder, files.exchanged), `${key}\n`, { mode: 0o600 })
+
+/** Returns the keys that exchanges have made. */
+export function readExchanged(folder: string): string[] {
+  try {
+    return readFileSync(join(folder, files.exchanged), 'utf8').split('\n').filter(Boolean)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+    throw error
+  }
+}
+
+export function writeHeld(folder: string, held: Held): void {
+  replaceFile(keyFile(folder), held.key)
+  replaceFile(join(folder, files.held), JSON.stringify(held))
+}
+
+export function readHeld(folder: string): Held {
+  try {
+    return JSON.parse(readFileSync(join(folder, files.held), 'utf8')) as Held
+  } catch (error) {
+    throw new Error(`the folder of the step cannot be read: ${messageOf(error)}`)
+  }
+}

@@ -1,0 +1,127 @@
+/** Gets an access key and writes a kube config for the steps that follow. */
+import { writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { withAttempts } from './api/attempts.ts'
+import { describe } from './api/target.ts'
+import { checkKey, type KubeConfig, type Plugin, requestKubeConfig, requestToken } from './api/token.ts'
+import { type Inputs, readInput, readInputs } from './inputs.ts'
+import { kubeConfigText } from './kubeconfig.ts'
+import { type CommandFiles, commandFiles } from './runner/commandfiles.ts'
+import { Failure } from './runner/failure.ts'
+import type { Log } from './runner/log.ts'
+import { makeFile, makeFolder, type Own } from './session/ownfiles.ts'
+import { currentToken, exchangeAnew, secondsWithin } from './session/renewal.ts'
+import { type Held, keyFile, kubeConfigFile, type Session, writeHeld, writeSession } from './session/session.ts'
+
+/** Lifetime of a token in seconds, if the step does not say it. */
+const DEFAULT_SECONDS = 3600
+
+/** Runs the step. Throws a Failure that says what is wrong. */
+export async function runStep(env: NodeJS.ProcessEnv, log: Log): Promise<void> {
+  // Before anything else, even before a wrong input is reported.
+  log.mask(readInput(env, 'key'))
+  const inputs = readInputs(env)
+  const files = commandFiles(env)
+  if (!env.RUNNER_TEMP) throw new Failure('RUNNER_TEMP is not set: this program runs as a step of GitHub Actions')
+  const folder = makeFolder(env.RUNNER_TEMP)
+  saveOwn(files, 'folder', folder)
+  const kubeConfig = makeFile(inputs.path === undefined ? kubeConfigFile(folder.path) : resolve(inputs.path))
+  // The post step knows the files of the folder by their names.
+  if (inputs.path !== undefined) saveOwn(files, 'kubeconfig', kubeConfig)
+
+  const session = sessionOf(inputs)
+  writeSession(folder.path, session)
+  const held = await getKey(folder.path, inputs, session, { env, log })
+  const { text, expires } = await makeKubeConfig(folder.path, inputs, session, held, { env, log })
+  writeFileSync(kubeConfig.path, text)
+
+  files.setVariable('KUBECONFIG', kubeConfig.path)
+  files.setOutput('kubeconfig', kubeConfig.path)
+  files.setOutput('key-file', keyFile(folder.path))
+  if (expires !== undefined) files.setOutput('expires', timestamp(expires))
+  if (inputs.outputKey) files.setOutput('key', held.key)
+  const end = inputs.renew ? 'is renewed while the job runs' : `is valid ${until(expires)}`
+  log.info(`The kube config of ${describe(session.target)} ${end}.`)
+}
+
+function saveOwn(files: CommandFiles, name: string, { path, identity }: Own): void {
+  files.saveState(name, path)
+  files.saveState(`${name}-identity`, identity)
+}
+
+function sessionOf({ url, audience, certificateAuthority, source, target, ttl }: Inputs): Session {
+  const exchanged = 'credential' in source ? source : {}
+  return {
+    url,
+    audience,
+    ...(certificateAuthority && { certificateAuthority }),
+    ...exchanged,
+    target,
+    ...(ttl && { ttl }),
+  }
+}
+
+interface Surroundings {
+  env: NodeJS.ProcessEnv
+  log: Log
+}
+
+async function getKey(folder: string, { source }: Inputs, session: Session, surroundings: Surroundings): Promise<Held> {
+  const from = Date.now()
+  if ('key' in source) {
+    writeHeld(folder, source)
+    return source
+  }
+  const { key, expires } = await exchangeAnew(folder, session, surroundings)
+  const held = { key, keyLife: { from, until: expires } }
+  writeHeld(folder, held)
+  surroundings.log.info(`The access key of ${source.credential} is valid ${until(expires)}.`)
+  return held
+}
+
+/** Returns the kube config. With `renew` its user is a plugin, which is tried once. */
+async function makeKubeConfig(
+  folder: string,
+  { renew }: Inputs,
+  session: Session,
+  { key, keyLife }: Held,
+  { env, log }: Surroundings,
+): Promise<KubeConfig> {
+  const { target, ttl } = session
+  const seconds = ttl ?? secondsWithin(keyLife, DEFAULT_SECONDS)
+  if (target.type === 'management') {
+    const known = keyLife ? { expires: keyLife.until } : await withAttempts(() => checkKey(session, key, log), log.info)
+    const user = renew ? plugin(folder) : { token: key }
+    return { text: kubeConfigText({ name: 'keyplane', server: session.url, ...authorityOf(session), user }), ...known }
+  }
+  if (target.type === 'virtualCluster') {
+    const user = renew ? plugin(folder) : { seconds }
+    const made = await withAttempts(() => requestKubeConfig(session, key, { target, user }, log), log.info)
+    if (!renew) return made
+    const { token, expires } = await currentToken(folder, session, { env, log })
+    log.mask(token)
+    return { ...made, ...(expires !== undefined && { expires }) }
+  }
+  const made = renew
+    ? await currentToken(folder, session, { env, log })
+    : await withAttempts(() => requestToken(session, key, { target, seconds }, log), log.info)
+  log.mask(made.token)
+  const user = renew ? plugin(folder) : { token: made.token }
+  const { name, server } = target
+  const text = kubeConfigText({ name, server, ...authorityOf(target), user })
+  return { text, ...(made.expires !== undefined && { expires: made.expires }) }
+}
+
+const authorityOf = ({ certificateAuthority }: { certificateAuthority?: string }) =>
+  certificateAuthority === undefined ? {} : { certificateAuthority }
+
+/** Returns the plugin: the Node.js of the runner, which stays where it is while the job runs. */
+const plugin = (folder: string): Plugin => ({
+  command: process.execPath,
+  args: [join(import.meta.dirname, 'credential.js'), folder],
+})
+
+const timestamp = (milliseconds: number): string => new Date(milliseconds).toISOString().replace(/\.\d+Z$/, 'Z')
+
+const until = (expires: number | undefined): string =>
+  expires === undefined ? 'until it is revoked' : `until ${timestamp(expires)}`

@@ -1,0 +1,526 @@
+/** Runs the Action as the runner does, against the local server with its demo virtual cluster and its issuer of ID tokens. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { lstat, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { createKubectl, describeKubectl, type Kubectl } from '../../support/kubectl.ts'
+import { keys } from '../../support/objects.ts'
+import { type StartedServer, startedServer } from '../../support/startedserver.ts'
+import { type FaultyFront, startFaultyFront } from './faultyfront.ts'
+import { actionFolder, type Runner, type StepResult, startRunner } from './runner.ts'
+
+let server: StartedServer
+let runner: Runner
+let front: FaultyFront
+beforeAll(async () => {
+  server = await startedServer()
+  ;[runner, front] = await Promise.all([startRunner(), startFaultyFront(server.certificateAuthority)])
+  await writeFile(join(runner.folder, 'ca.crt'), server.certificateAuthority + front.certificateAuthority)
+}, 120_000)
+afterAll(async () => {
+  await Promise.all([runner?.stop(), front?.stop()])
+  await server?.stop()
+})
+afterEach(() => {
+  front.fault = () => undefined
+  front.seen = []
+})
+
+const SECRET = /mpk_\w{20}|eyJ[\w-]{20}/
+
+/** The inputs of a job that is trusted. */
+const trusted = (more: Record<string, string> = {}) => ({
+  url: server.url,
+  credential: server.credential,
+  'virtual-cluster': 'demo/demo',
+  'certificate-authority': server.authorityFile,
+  ...more,
+})
+
+/** The inputs and the environment of a job whose requests all pass the front. */
+const fronted = (more: Record<string, string> = {}) =>
+  [
+    trusted({ url: front.of(server.url), audience: server.url, 'certificate-authority': 'ca.crt', ...more }),
+    {
+      ...server.idTokenVariables,
+      ACTIONS_ID_TOKEN_REQUEST_URL: front.of(server.idTokenVariables.ACTIONS_ID_TOKEN_REQUEST_URL),
+    },
+  ] as const
+
+const step = (inputs: Record<string, string>, env: Record<string, string | undefined> = server.idTokenVariables) =>
+  runner.step(inputs, env)
+
+async function expectDone(running: Promise<StepResult>): Promise<StepResult> {
+  const result = await running
+  expect([result.code, result.errors]).toEqual([0, []])
+  expect(result.shown).not.toMatch(SECRET)
+  return result
+}
+
+async function expectFailed(running: Promise<StepResult>): Promise<string> {
+  const result = await running
+  expect(result.code).toBe(1)
+  expect(result.errors).toHaveLength(1)
+  expect(result.shown).not.toMatch(SECRET)
+  return result.errors[0] ?? ''
+}
+
+const selves = async (token: string) =>
+  (await server.call('/apis/management.platform/v1/selves', { method: 'POST', token, body: {} })).status
+
+/** Creates a key of alice with a scope, and returns its name and value. */
+async function createKey(scope: object): Promise<{ name: string; key: string }> {
+  const body = { metadata: { generateName: 'ci-' }, spec: { user: 'alice', ttl: 7200, scope } }
+  const { json } = await server.call(keys, { method: 'POST', body })
+  return { name: json.metadata.name, key: json.spec.key }
+}
+
+const mode = async (path: string) => ((await stat(path)).mode & 0o777).toString(8)
+
+/** Returns the folder that the step made. */
+const folderOf = async (state: Record<string, string>): Promise<string> => state.STATE_folder ?? ''
+
+describe('a step with a trust', () => {
+  test('masks the ID token, the key and the token before anything else is printed, and writes private files', async () => {
+    const one = await step(trusted())
+    const { raw, masks, variables, outputs, shown } = await expectDone(one.main())
+    const config = await readFile(outputs.kubeconfig ?? '', 'utf8')
+    const key = await readFile(outputs['key-file'] ?? '', 'utf8')
+    const token = /token: (\S+)/.exec(config)?.[1]
+    expect(masks).toEqual([expect.stringMatching(/^eyJ[\w-]+\.[\w-]+\.[\w-]+$/), key, token])
+    expect(raw.startsWith('::add-mask::')).toBe(true)
+    expect(shown).toMatch(
+      /^The access key of demo@\S+ is valid until \S+Z\.\nThe kube config of virtual cluster p-demo\/demo is valid until \S+Z\.\n$/,
+    )
+    expect(variables).toEqual({ KUBECONFIG: outputs.kubeconfig })
+    expect(Object.keys(outputs)).toEqual(['kubeconfig', 'key-file', 'expires'])
+    const folder = await folderOf(await one.state())
+    expect([await mode(folder), await mode(outputs.kubeconfig ?? ''), await mode(outputs['key-file'] ?? '')]).toEqual([
+      '700',
+      '600',
+      '600',
+    ])
+    expect(JSON.stringify(await one.state())).not.toMatch(SECRET)
+    expect(await selves(key)).toBe(201)
+
+    const after = await expectDone(one.post())
+    expect(after.warnings).toEqual([])
+    expect(await selves(key)).toBe(401)
+    expect(existsSync(folder)).toBe(false)
+  })
+
+  test('may run its post step twice', async () => {
+    const one = await step(trusted())
+    await expectDone(one.main())
+    await expectDone(one.post())
+    const again = await expectDone(one.post())
+    expect(again.raw).toBe('')
+  })
+
+  test('has a key that scope narrows', async () => {
+    const one = await step(trusted({ 'virtual-cluster': '', scope: 'virtualcluster:demo/other' }))
+    const { outputs } = await expectDone(one.main())
+    const key = await readFile(outputs['key-file'] ?? '', 'utf8')
+    const path = '/apis/management.platform/v1/namespaces/p-demo/virtualclusterinstances/demo'
+    expect((await server.call(path, { token: key })).status).toBe(403)
+    await one.post()
+  })
+
+  test('has the key as an output only if it asks for it', async () => {
+    const one = await step(trusted({ 'output-key': 'true', 'virtual-cluster': '' }))
+    const { outputs, masks } = await expectDone(one.main())
+    expect(outputs.key).toMatch(/^mpk_\w{49}$/)
+    expect(masks).toContain(outputs.key)
+    await one.post()
+  })
+
+  test('shows the warnings of the API, such as a shortened lifetime', async () => {
+    const one = await step(trusted({ ttl: '2h' }))
+    const { warnings } = await expectDone(one.main())
+    expect(warnings).toEqual([expect.stringMatching(/shortened/)])
+    await one.post()
+  })
+})
+
+describe('a step with a key', () => {
+  test('masks it first, and leaves it valid', async () => {
+    const { name, key } = await createKey({ projects: [{ project: 'demo' }] })
+    const one = await step(trusted({ key: ` ${key}\n`, credential: '' }), {})
+    const { raw, masks } = await expectDone(one.main())
+    expect(raw.startsWith(`::add-mask::${key}\n`)).toBe(true)
+    expect(masks[0]).toBe(key)
+    const { raw: printed } = await expectDone(one.post())
+    expect([printed, await selves(key)]).toEqual(['', 201])
+    await server.call(`${keys}/${name}`, { method: 'DELETE' })
+  })
+
+  test('masks it before it reports a wrong input', async () => {
+    const { key } = await createKey({ projects: [{ project: 'demo' }] })
+    const one = await step({ key, url: `https://${key}@example.com`, credential: server.credential })
+    const { raw, errors } = await one.main()
+    expect(raw.startsWith(`::add-mask::${key}\n`)).toBe(true)
+    expect(errors).toEqual(['url must have no user, query or fragment'])
+  })
+
+  test('says what the scope does not allow, and the entry that would', async () => {
+    const { key } = await createKey({ projects: [{ project: 'other' }] })
+    const one = await step(trusted({ key, credential: '' }), {})
+    const error = await expectFailed(one.main())
+    expect(error).toMatch(/^the request for a kube config of virtual cluster p-demo\/demo failed: 403 .* spec\.scope/)
+    expect(error).toMatch(/would allow it/)
+    await one.post()
+  })
+
+  test('says that it is not valid any more', async () => {
+    const { name, key } = await createKey({ projects: [{ project: 'demo' }] })
+    await server.call(`${keys}/${name}`, { method: 'DELETE' })
+    for (const target of ['demo/demo', '']) {
+      const one = await step(trusted({ key, credential: '', 'virtual-cluster': target }), {})
+      expect(await expectFailed(one.main())).toMatch(/failed: 401 .*\nThe access key is not valid any more/)
+      await one.post()
+    }
+  })
+
+  test('gets a token of a connected cluster', async () => {
+    const resources = [{ group: 'management.platform', resources: ['directclusterendpointtokens'] }]
+    const rules = [{ verbs: ['create'], resources, requestTargets: ['Management'] }]
+    const { key } = await createKey({ clusters: [{ cluster: 'west' }], rules })
+    const inputs = { cluster: 'west', server: 'https://west.example:6443/', 'server-certificate-authority': 'ca.crt' }
+    const one = await step(trusted({ key, credential: '', 'virtual-cluster': '', ...inputs, ttl: '10m' }), {})
+    const { outputs, masks } = await expectDone(one.main())
+    const config = JSON.parse(await readFile(outputs.kubeconfig ?? '', 'utf8'))
+    expect(config.clusters[0].cluster.server).toBe('https://west.example:6443')
+    const authority = Buffer.from(config.clusters[0].cluster['certificate-authority-data'], 'base64').toString()
+    expect(authority).toBe(`${server.certificateAuthority.trim()}\n${front.certificateAuthority.trim()}\n`)
+    expect(masks).toContain(config.users[0].user.token)
+    const left = Date.parse(outputs.expires ?? '') - Date.now()
+    expect([left > 9 * 60_000, left <= 600_000]).toEqual([true, true])
+    await one.post()
+  })
+})
+
+describe('a step that is refused says why', () => {
+  test('without the permission for ID tokens', async () => {
+    const error = await expectFailed((await step(trusted(), {})).main())
+    expect(error).toContain('permissions:\n  id-token: write')
+    expect(error).toContain('a pull request of a fork')
+  })
+
+  test('when a claim of the job is not accepted', async () => {
+    const { ACTIONS_ID_TOKEN_REQUEST_URL: url } = server.idTokenVariables
+    const one = await step(trusted(), {
+      ...server.idTokenVariables,
+      ACTIONS_ID_TOKEN_REQUEST_URL: `${url}&environment=staging`,
+    })
+    expect(await expectFailed(one.main())).toContain(
+      "400 claim environment is 'staging', which this client_id does not accept",
+    )
+    await expectDone(one.post())
+  })
+
+  test.each([
+    ['has no stage', (url: string) => url.replace('/prod/', '/')],
+    ['ends at the stage', (url: string) => url.replace(/\/kubernetes.*/, '')],
+  ])('when the URL %s', async (_, wrong) => {
+    const one = await step(trusted({ url: wrong(server.url) }))
+    expect(await expectFailed(one.main())).toContain(
+      'the stage or the path in url is wrong. It is the whole URL of the API, with its stage if there is one: https://HOST/STAGE/kubernetes/management',
+    )
+  })
+
+  test('when the certificate is not trusted', async () => {
+    const one = await step(trusted({ 'certificate-authority': '' }))
+    expect(await expectFailed(one.main())).toMatch(
+      /not signed by an authority that this job trusts .*certificate-authority$/,
+    )
+  })
+
+  test('when the server is no API of this kind', async () => {
+    front.fault = (path) => (path.includes('oauth2') ? { code: 404, body: '<html>::error::x' } : undefined)
+    const one = await step(...fronted())
+    expect(await expectFailed(one.main())).toMatch(/answered 404, but not as this API does\. url must be the URL/)
+    front.fault = (path) =>
+      path.includes('oauth2') ? { code: 200, body: '{"access_token":"a b","expires_in":9}' } : undefined
+    expect(await expectFailed((await step(...fronted())).main())).toContain('answered without an access key')
+  })
+
+  test('when the API redirects, and sends the token to nobody else', async () => {
+    front.fault = (path) =>
+      path.includes('oauth2') ? { code: 307, headers: { location: 'https://elsewhere.example/' } } : undefined
+    const error = await expectFailed((await step(...fronted())).main())
+    expect(error).toContain('redirects to https://elsewhere.example/')
+  })
+
+  test('in text that is no command and no control sequence', async () => {
+    const hostile = '\u001b[2J\r\n::set-output name=x::y\n::add-mask::a\n##[error]x %0A::warning::w'
+    const body = JSON.stringify({ error: 'invalid_request', error_description: hostile })
+    front.fault = (path) => (path.includes('oauth2') ? { code: 400, body } : undefined)
+    const { raw, masks, warnings, errors } = await (await step(...fronted())).main()
+    expect([masks.length, warnings, errors.length]).toEqual([1, [], 1])
+    expect(raw.split('\n').filter((line) => /^\s*::/.test(line))).toHaveLength(2)
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be there.
+    expect(raw).not.toMatch(/[\u0000-\u0009\u000b-\u001f]/)
+  })
+})
+
+describe('a step on a bad network', () => {
+  const exchanges = () => front.seen.filter((path) => path.endsWith('/oauth2/token')).length
+  const idTokens = () => front.seen.filter((path) => path.startsWith('/github')).length
+
+  test.each<[string, 'reset' | { code: number; headers?: Record<string, string> }]>([
+    ['a lost connection', 'reset'],
+    ['a 503', { code: 503, headers: { 'retry-after': '0' } }],
+    ['a 429', { code: 429, headers: { 'retry-after': '0' } }],
+  ])('repeats an exchange after %s, with a new ID token', async (_, fault) => {
+    let left = 2
+    front.fault = (path) => (path.includes('oauth2/token') && left-- > 0 ? fault : undefined)
+    const one = await step(...fronted())
+    const { masks, outputs } = await expectDone(one.main())
+    expect([exchanges(), idTokens()]).toEqual([3, 3])
+    // Three ID tokens, a key and a token.
+    expect(new Set(masks).size).toBe(5)
+    await expectDone(one.post())
+    expect(existsSync(outputs.kubeconfig ?? '')).toBe(false)
+  })
+
+  test('gives up after three attempts', async () => {
+    front.fault = (path) => (path.startsWith('/github') ? { code: 500, headers: { 'retry-after': '0' } } : undefined)
+    const error = await expectFailed((await step(...fronted())).main())
+    expect([error, idTokens()]).toEqual(['GitHub answered 500 to the request for an ID token of this job', 3])
+  })
+
+  test('never repeats a refused exchange', async () => {
+    const [inputs, env] = fronted()
+    const one = await step(inputs, {
+      ...env,
+      ACTIONS_ID_TOKEN_REQUEST_URL: `${env.ACTIONS_ID_TOKEN_REQUEST_URL}&environment=x`,
+    })
+    await expectFailed(one.main())
+    expect([exchanges(), idTokens()]).toEqual([1, 1])
+  })
+
+  test('revokes its key after it was killed before it had a kube config', async () => {
+    let reached = () => {}
+    const hangs = new Promise<void>((resolve) => {
+      reached = resolve
+    })
+    front.fault = (path) => {
+      if (!path.endsWith('/kubeconfig')) return undefined
+      reached()
+      return 'hang'
+    }
+    const one = await step(...fronted())
+    const running = one.begin()
+    await hangs
+    const folder = await folderOf(await one.state())
+    const key = await readFile(join(folder, 'key'), 'utf8')
+    expect(await selves(key)).toBe(201)
+    running.process.kill('SIGKILL')
+    expect((await running.ended).code).toBe(null)
+    await expectDone(one.post())
+    expect([await selves(key), existsSync(folder)]).toEqual([401, false])
+  })
+
+  test('removes its files even if the key cannot be revoked, and warns', async () => {
+    const one = await step(...fronted())
+    const { outputs } = await expectDone(one.main())
+    front.fault = (path) =>
+      path.includes('oauth2/revoke') ? { code: 503, headers: { 'retry-after': '0' } } : undefined
+    const { code, warnings } = await one.post()
+    expect([code, warnings, existsSync(outputs.kubeconfig ?? '')]).toEqual([
+      0,
+      [expect.stringMatching(/^The access key of this job is not revoked, and ends by itself: /)],
+      false,
+    ])
+  })
+})
+
+describe('a step with a path', () => {
+  test('writes there and makes folders, and post removes the file only', async () => {
+    const path = join(runner.folder, 'new', 'folder', 'config')
+    const one = await step(trusted({ path: 'new/folder/config' }))
+    const { variables } = await expectDone(one.main())
+    expect([variables.KUBECONFIG, await mode(path)]).toEqual([path, '600'])
+    await expectDone(one.post())
+    expect(await readdir(join(runner.folder, 'new', 'folder'))).toEqual([])
+  })
+
+  test('overwrites no file, no folder and nothing behind a symbolic link, and asks for no key', async () => {
+    const there = (name: string) => join(runner.folder, name)
+    await writeFile(there('mine'), 'mine')
+    await mkdir(there('folder'))
+    await symlink(there('mine'), there('link'))
+    await symlink(there('nothing'), there('broken'))
+    for (const name of ['mine', 'folder', 'link', 'broken']) {
+      const [inputs, env] = fronted({ path: name })
+      const one = await step(inputs, env)
+      expect(await expectFailed(one.main())).toBe(
+        `${there(name)} exists. This step overwrites no file: give another path, or remove the file first`,
+      )
+      await expectDone(one.post())
+      expect((await lstat(there(name))).isSymbolicLink()).toBe(name === 'link' || name === 'broken')
+    }
+    expect([await readFile(there('mine'), 'utf8'), existsSync(there('nothing')), front.seen]).toEqual([
+      'mine',
+      false,
+      [],
+    ])
+  })
+
+  test('leaves what took the place of its file', async () => {
+    const path = join(runner.folder, 'replaced')
+    for (const replace of [
+      () => writeFile(path, 'mine'),
+      async () => {
+        await writeFile(join(runner.folder, 'target'), 'mine')
+        await symlink(join(runner.folder, 'target'), path)
+      },
+    ]) {
+      const one = await step(trusted({ path }))
+      await expectDone(one.main())
+      await rm(path)
+      await replace()
+      const { warnings } = await expectDone(one.post())
+      expect(warnings).toEqual([`${path} is not the file that this step has written, so it stays`])
+      expect(await readFile(path, 'utf8')).toBe('mine')
+      await rm(path)
+    }
+  })
+
+  test('removes its file after it was changed in place, as kubectl does', async () => {
+    const path = join(runner.folder, 'changed')
+    const one = await step(trusted({ path }))
+    await expectDone(one.main())
+    await writeFile(path, 'changed')
+    const { warnings } = await expectDone(one.post())
+    expect([warnings, existsSync(path)]).toEqual([[], false])
+  })
+})
+
+test('post leaves files of others in its folder, and follows no link that took the place of the folder', async () => {
+  const one = await step(trusted())
+  await expectDone(one.main())
+  const folder = await folderOf(await one.state())
+  await writeFile(join(folder, 'mine'), 'mine')
+  const { warnings } = await expectDone(one.post())
+  expect([warnings, await readdir(folder)]).toEqual([[expect.stringContaining('ENOTEMPTY')], ['mine']])
+  await rm(folder, { recursive: true })
+  const elsewhere = join(runner.folder, 'elsewhere')
+  await mkdir(elsewhere)
+  await writeFile(join(elsewhere, 'key'), 'mine')
+  await symlink(elsewhere, folder)
+  expect((await expectDone(one.post())).warnings).toEqual([
+    `${folder} is not the folder that this step has made, so it stays`,
+  ])
+  expect(await readdir(elsewhere)).toEqual(['key'])
+})
+
+describeKubectl('kubectl', () => {
+  /** Runs kubectl as a later step of the job. */
+  const kubectlOf = async (result: StepResult): Promise<Kubectl> =>
+    createKubectl(await readFile(result.variables.KUBECONFIG ?? '', 'utf8'))
+
+  test('lists the pods of the virtual cluster', async () => {
+    const one = await step(trusted())
+    const kubectl = await kubectlOf(await expectDone(one.main()))
+    expect(await kubectl.run('get', 'pods')).toMatchObject({ code: 0, stdout: expect.stringContaining('Running') })
+    await Promise.all([kubectl.stop(), one.post()])
+  })
+
+  test('talks to the management API if the step names no cluster', async () => {
+    const one = await step(trusted({ 'virtual-cluster': '' }))
+    const kubectl = await kubectlOf(await expectDone(one.main()))
+    expect(await kubectl.run('auth', 'whoami')).toMatchObject({ code: 0, stdout: expect.stringContaining('alice') })
+    await Promise.all([kubectl.stop(), one.post()])
+  })
+
+  describe('with renew', () => {
+    /** Moves the times of what the step holds, so that a token or a key is about to expire or has expired. */
+    async function age(folder: string, change: (held: Record<string, { from: number; until: number }>) => void) {
+      const file = join(folder, 'credential.json')
+      const held = JSON.parse(await readFile(file, 'utf8'))
+      change(held)
+      await writeFile(file, JSON.stringify(held))
+    }
+    const OLD = () => ({ from: Date.now() - 10_000_000, until: Date.now() + 60_000 })
+    const GONE = () => ({ from: Date.now() - 10_000_000, until: Date.now() - 1000 })
+    const readKeys = async (folder: string) => (await readFile(join(folder, 'exchanged'), 'utf8')).trim().split('\n')
+    const whoami = (kubectl: Kubectl, env: Record<string, string> = server.idTokenVariables) =>
+      kubectl.runWith(env, 'get', 'pods')
+    const works = { code: 0, stderr: '', stdout: expect.stringContaining('Running') }
+
+    test('gets new tokens and keys while the job runs, and post revokes all of them', async () => {
+      const one = await step(trusted({ renew: 'true' }))
+      const result = await expectDone(one.main())
+      expect(result.shown).toContain('is renewed while the job runs')
+      const config = await readFile(result.variables.KUBECONFIG ?? '', 'utf8')
+      expect(config).not.toMatch(SECRET)
+      const kubectl = await kubectlOf(result)
+      const folder = await folderOf(await one.state())
+      expect(await whoami(kubectl)).toEqual(works)
+      expect(await readKeys(folder)).toHaveLength(1)
+
+      await age(folder, (held) => Object.assign(held, { tokenLife: GONE(), keyLife: OLD() }))
+      // Many programs at once cause one exchange.
+      const all = await Promise.all(Array.from({ length: 5 }, () => whoami(kubectl)))
+      expect(all).toEqual(Array.from({ length: 5 }, () => works))
+      const made = await readKeys(folder)
+      expect([made.length, new Set(made).size]).toEqual([2, 2])
+      expect([await readFile(join(folder, 'key'), 'utf8'), await mode(join(folder, 'key'))]).toEqual([made[1], '600'])
+
+      await expectDone(one.post())
+      expect(await Promise.all(made.map(selves))).toEqual([401, 401])
+      expect(existsSync(folder)).toBe(false)
+      await kubectl.stop()
+    }, 60_000)
+
+    test('uses the last token while the API cannot be reached, and none when it refuses', async () => {
+      const [inputs, env] = fronted({ renew: 'true' })
+      const one = await step(inputs, env)
+      const kubectl = await kubectlOf(await expectDone(one.main()))
+      const folder = await folderOf(await one.state())
+      await age(folder, (held) => Object.assign(held, { tokenLife: OLD() }))
+      front.fault = (path) => (path.includes('/apis/') ? { code: 503, headers: { 'retry-after': '0' } } : undefined)
+      const degraded = await whoami(kubectl, env)
+      expect(degraded).toMatchObject({
+        code: 0,
+        stderr: expect.stringContaining('The last token is used until it expires'),
+      })
+      front.fault = () => undefined
+      for (const key of await readKeys(folder)) {
+        await server.call('/oauth2/revoke', {
+          method: 'POST',
+          token: '',
+          body: `token=${key}`,
+          headers: { 'content-type': 'application/x-www-form-urlencoded' },
+        })
+      }
+      const refused = await whoami(kubectl, env)
+      expect([refused.code, refused.stderr]).toEqual([1, expect.stringMatching(/keyplane: .* failed: 401/)])
+      await Promise.all([kubectl.stop(), one.post()])
+    }, 60_000)
+
+    test('works for the management API too, and says what is missing after the job', async () => {
+      const one = await step(trusted({ renew: 'true', 'virtual-cluster': '' }))
+      const kubectl = await kubectlOf(await expectDone(one.main()))
+      expect(await kubectl.run('auth', 'whoami')).toMatchObject({ code: 0, stdout: expect.stringContaining('alice') })
+      const folder = await folderOf(await one.state())
+      await age(folder, (held) => Object.assign(held, { keyLife: GONE() }))
+      const outside = await kubectl.run('auth', 'whoami')
+      expect([outside.code, outside.stderr]).toEqual([1, expect.stringContaining('this job has no ID token')])
+      await Promise.all([kubectl.stop(), one.post()])
+    }, 60_000)
+  })
+})
+
+test('the plugin says in one line why it has no credential', async () => {
+  const child = spawn(process.execPath, [join(actionFolder, 'dist/credential.js'), '/nowhere'])
+  let printed = ''
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+    printed += chunk
+  })
+  const [code] = await once(child, 'close')
+  expect([code, printed]).toEqual([1, expect.stringMatching(/^keyplane: .*\n$/)])
+})

@@ -1,0 +1,59 @@
+/** Stands between the Action and two real servers, the API and the issuer of ID tokens, and fails where a test says so. */
+import { once } from 'node:events'
+import { createServer, request as httpsRequest } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { pipeline } from 'node:stream'
+import { issueLoopback, makeAuthority, validFor } from '../../../infra/local/host/certificates.ts'
+
+export type Fault = 'hang' | 'reset' | { code: number; headers?: Record<string, string>; body?: string }
+
+export interface FaultyFront {
+  /** The URL that stands for an upstream URL. */
+  of(url: string): string
+  certificateAuthority: string
+  /** The path of each request so far. */
+  seen: string[]
+  /** Returns how a request to a path fails, or undefined to forward it. */
+  fault: (path: string) => Fault | undefined
+  stop(): Promise<void>
+}
+
+/** Forwards `/HOST:PORT/…` to `https://HOST:PORT/…`. */
+export async function startFaultyFront(upstreamAuthority: string): Promise<FaultyFront> {
+  const authority = await makeAuthority('front', validFor(1, Date.now()))
+  const { certificate: cert, key } = await issueLoopback(authority, Date.now())
+  const server = createServer({ cert, key }, (incoming, response) => {
+    const [, host = '', path = ''] = /^\/([^/]+)(\/.*)$/.exec(incoming.url ?? '') ?? []
+    front.seen.push(path)
+    const fault = front.fault(path)
+    if (fault === 'hang') return
+    if (fault === 'reset') return void incoming.socket.destroy()
+    if (fault) return void response.writeHead(fault.code, fault.headers).end(fault.body)
+    const { method } = incoming
+    const outgoing = httpsRequest(
+      `https://${host}${path}`,
+      { method, headers: { ...incoming.headersDistinct, host }, ca: upstreamAuthority },
+      (answer) => {
+        response.writeHead(answer.statusCode ?? 502, answer.headersDistinct)
+        pipeline(answer, response, () => {})
+      },
+    )
+    outgoing.on('error', () => response.destroy())
+    pipeline(incoming, outgoing, () => {})
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const origin = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const front: FaultyFront = {
+    of: (url) => url.replace(/^https:\//, origin),
+    certificateAuthority: authority.certificate,
+    seen: [],
+    fault: () => undefined,
+    async stop() {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+  return front
+}

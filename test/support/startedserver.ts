@@ -1,0 +1,70 @@
+/** Runs `npm start` as a process of its own, for tests of clients that need its demo virtual cluster and its issuer of ID tokens. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import https from 'node:https'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { ensurePackaged } from '../../infra/package.ts'
+import { type Answer, type Call, request } from './server.ts'
+
+const main = new URL('../../infra/local/main.ts', import.meta.url).pathname
+
+export interface StartedServer {
+  /** The URL of the API, with its stage. */
+  url: string
+  /** The path of the file with its certificate authority. */
+  authorityFile: string
+  /** PEM. */
+  certificateAuthority: string
+  /** The `client_id` of the demo trust, for jobs of the environment production. */
+  credential: string
+  /** The variables with which a job of the demo issuer gets ID tokens. */
+  idTokenVariables: { ACTIONS_ID_TOKEN_REQUEST_URL: string; ACTIONS_ID_TOKEN_REQUEST_TOKEN: string }
+  adminKey: string
+  /** Sends a request to a path below the URL, as the administrator unless it has another token. */
+  call(path: string, call?: Call): Promise<Answer>
+  stop(): Promise<void>
+}
+
+/** Starts the local server below a stage, on a free port. */
+export async function startedServer(): Promise<StartedServer> {
+  await ensurePackaged({ quiet: true })
+  const folder = await mkdtemp(join(tmpdir(), 'keyplane-started-'))
+  const { PATH } = process.env
+  const env = { HOME: folder, TMPDIR: folder, PATH, PORT: '0', STAGE: 'prod', DATA_DIR: folder }
+  const server = spawn(process.execPath, [main], { cwd: folder, env })
+  let printed = ''
+  await new Promise<void>((resolve, reject) => {
+    server.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+      printed += chunk
+    })
+    server.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+      printed += chunk
+      if (printed.includes('Press Ctrl-C to stop.')) resolve()
+    })
+    server.once('exit', (code) => reject(new Error(`ended with ${code}: ${printed}`)))
+  })
+  const read = (name: string) => readFile(join(folder, name), 'utf8')
+  const variables = Object.fromEntries(
+    [...(await read('job.env')).matchAll(/^export (\w+)='(.*)'$/gm)].map(([, name = '', value = '']) => [name, value]),
+  )
+  const { KEYPLANE: url = '', CREDENTIAL: credential = '', ...idTokenVariables } = variables
+  const [certificateAuthority, adminKey] = await Promise.all([read('ca.crt'), read('access-key')])
+  const agent = new https.Agent({ ca: certificateAuthority, keepAlive: true })
+  return {
+    url,
+    authorityFile: join(folder, 'ca.crt'),
+    certificateAuthority,
+    credential,
+    idTokenVariables: idTokenVariables as StartedServer['idTokenVariables'],
+    adminKey,
+    call: (path, call = {}) => request(agent, `${url}${path}`, { token: adminKey, ...call }),
+    async stop() {
+      agent.destroy()
+      const ended = once(server, 'exit')
+      if (server.kill('SIGTERM')) await ended
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
