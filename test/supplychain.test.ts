@@ -37,7 +37,7 @@ test('every package has an exact version and a hash and comes from a registry', 
   expect(asked.filter(([, version]) => !/^(npm:\w+@)?\d+\.\d+\.\d+$/.test(version))).toEqual([])
 })
 
-test('links lead to workspaces, which depend on no package', () => {
+test('links lead to workspaces, which have the version of the root and depend on no package', () => {
   const links = Object.values(packages).filter(({ link }) => link)
   expect(links.length).toBeGreaterThan(0)
   expect(links.filter(({ resolved = '' }) => !/^clients\/[\w-]+$/.test(resolved))).toEqual([])
@@ -46,6 +46,7 @@ test('links lead to workspaces, which depend on no package', () => {
     return workspace?.dependencies !== undefined || workspace?.devDependencies !== undefined
   })
   expect(asking).toEqual([])
+  expect(links.map(({ resolved = '' }) => packages[resolved]?.version)).toEqual(links.map(() => manifest.version))
 })
 
 test('npm warns about no package on the Node.js versions in the README', async () => {

@@ -24,6 +24,10 @@ export function banner({ url, files, demoKubeconfig, keeps }: BannerFacts): stri
 keyplane serves ${url}
 ${keeps}
 
+The command line logs in from this folder with:
+
+npx keyplane login ${url} --ca ${quoteForShell(files.ca)} --key-file ${quoteForShell(files.accessKey)}
+
 Run the commands below in another terminal. They show who you are with the first access key; create a key for a CI job of ${DEMO.owner}
 that is valid for one day and for the project ${DEMO.project}; use it to fetch a kube config of the demo virtual cluster (in status.kubeConfig);
 and, as the administrator, fetch one with a client certificate and list pods with it. The last lines exchange the ID token of a job,

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ensurePackaged } from '../../infra/package.ts'
+import { installCommandLine } from '../clients/cli/commandline.ts'
 import { readPage } from '../support/commands.ts'
 import { describeKubectl } from '../support/kubectl.ts'
 import { paste, type Shell, shells } from '../support/shells.ts'
@@ -23,6 +24,7 @@ const tour = [
   'A token for a connected cluster',
   'A key without a stored secret',
   'Rotate a key',
+  'The command line',
   'Revoke a key',
 ].map((heading) => blocks.get(heading)?.join('') ?? '')
 
@@ -38,6 +40,7 @@ describeKubectl('the tour', () => {
   beforeAll(async () => {
     await ensurePackaged({ quiet: true })
     folder = await mkdtemp(join(tmpdir(), 'keyplane-readme-'))
+    await installCommandLine(folder)
     const { KUBEBUILDER_ASSETS, PATH } = process.env
     env = { HOME: folder, TMPDIR: folder, PATH: [PATH, KUBEBUILDER_ASSETS].filter(Boolean).join(delimiter) }
     server = spawn(process.execPath, [main], { cwd: folder, env: { ...env, PORT: '0' } })
@@ -56,7 +59,8 @@ describeKubectl('the tour', () => {
   })
 
   const pasteLines = (shell: Shell, ...lines: string[]) => paste(shell, lines.join('\n'), { cwd: folder, env })
-  const [begin = '', key = '', fetched = '', token = '', exchange = '', rotation = '', end = ''] = tour
+  const [begin = '', key = '', fetched = '', token = '', exchange = '', rotation = '', commandLine = '', end = ''] =
+    tour
 
   test.each(shells)('works unchanged in $name', async (shell) => {
     // Runs before the end of the tour removes the file.
@@ -70,6 +74,7 @@ describeKubectl('the tour', () => {
       token,
       exchange,
       rotation,
+      commandLine,
       end,
     )
     expect([complaints, stderr]).toEqual([[], expect.not.stringContaining('rror')])
@@ -78,6 +83,8 @@ describeKubectl('the tour', () => {
     expect(stdout).toMatch(/^eyJ[\w-]+\.eyJ[\w-]+\.[\w-]+$/m)
     expect(stdout.replace(/mpk_\w{49}(?=")/, 'mpk_…')).toContain(`${exchanged}\n`)
     expect(stdout).toMatch(/"phase": ?"Pending".*^Current\nPending$/ms)
+    expect(stdout).toMatch(/^shop-ci +alice +project demo +never +in 30d +active$/m)
+    expect(stdout).toMatch(/^Name +shop-ci$/m)
     const [, name = ''] = /\/(ci-\w+) patched/.exec(stdout) ?? []
     expect(stdout).toMatch(new RegExp(`^${name} +CI of demo +alice `, 'm'))
     expect(stdout).toContain('access key is disabled')
@@ -108,6 +115,13 @@ describeKubectl('the tour', () => {
     expect([complaints, stderr]).toEqual([[], expect.not.stringContaining('rror')])
     expect(stdout).toMatch(/"system:masters".*^ci-\w+ .*"kubeConfig":.* Running .*^mpk_\w{49}$/ms)
     await rm(join(folder, '.local', 'demo.kubeconfig'))
+  })
+
+  test.each(shells)('prints how the command line logs in, which works in $name', async (shell) => {
+    const [, login = ''] = /^npx (keyplane login .*)$/m.exec(printed) ?? []
+    const path = 'export PATH="$PWD/node_modules/.bin:$PATH"'
+    const { stdout, complaints } = await pasteLines(shell, path, login, 'keyplane whoami', 'keyplane logout')
+    expect([complaints, stdout]).toEqual([[], expect.stringMatching(/^User +admin$/m)])
   })
 
   test.each(shells)('says in $name why there is no kube config and writes no file', async (shell) => {

@@ -1,8 +1,8 @@
 /** Builds the command line and runs it as a process, with a home folder of its own. */
-import { execFileSync, spawn } from 'node:child_process'
+import { type ChildProcessWithoutNullStreams, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { accessSync, constants } from 'node:fs'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { buildCommandLine } from '../../../clients/cli/build.ts'
@@ -19,6 +19,7 @@ export interface Running {
   /** Writes to standard input, which stays open. */
   write(text: string): void
   kill(signal: NodeJS.Signals): void
+  child: ChildProcessWithoutNullStreams
 }
 
 export interface RunOptions {
@@ -32,7 +33,7 @@ export interface RunOptions {
 export interface CommandLine {
   /** The home folder, which `stop` removes. */
   home: string
-  /** The bundle. */
+  /** The program. */
   file: string
   run(args: readonly string[], options?: RunOptions): Promise<Ran>
   start(args: readonly string[], options?: Omit<RunOptions, 'input'>): Running
@@ -43,16 +44,42 @@ export interface CommandLine {
   stop(): Promise<void>
 }
 
+const packageFolder = join(import.meta.dirname, '../../../clients/cli')
+
+let built: Promise<Buffer> | undefined
+
+/** Builds the bundle in a folder of its own, and returns it. */
+async function build(): Promise<Buffer> {
+  const folder = await mkdtemp(join(tmpdir(), 'keyplane-build-'))
+  const file = join(folder, 'keyplane.js')
+  await buildCommandLine(file)
+  const bundle = await readFile(file)
+  await rm(folder, { recursive: true })
+  return bundle
+}
+
+/** Installs the command line into a folder as npm does, and returns the program: `node_modules/.bin/keyplane`. */
+export async function installCommandLine(folder: string): Promise<string> {
+  const modules = join(folder, 'node_modules')
+  const installed = join(modules, 'keyplane')
+  await mkdir(join(modules, '.bin'), { recursive: true })
+  for (const part of ['package.json', 'bin'])
+    await cp(join(packageFolder, part), join(installed, part), { recursive: true })
+  await mkdir(join(installed, 'dist'))
+  built ??= build()
+  await writeFile(join(installed, 'dist', 'keyplane.js'), await built)
+  const program = join(modules, '.bin', 'keyplane')
+  await symlink('../keyplane/bin/keyplane.cjs', program)
+  return program
+}
+
 /** Returns the command line with an empty home folder. With a server, the environment names it and a key, the administrator's by default. */
 export async function createCommandLine(
   server?: TestServer,
   key: string | undefined = server?.adminKey,
 ): Promise<CommandLine> {
   const home = await mkdtemp(join(tmpdir(), 'keyplane-cli-'))
-  const file = join(home, 'bin', 'keyplane')
-  await mkdir(join(home, 'bin'))
-  await writeFile(join(home, 'bin', 'package.json'), '{"type": "module"}')
-  await buildCommandLine(file)
+  const file = await installCommandLine(home)
   const write = async (name: string, text: string) => {
     await writeFile(join(home, name), text, { mode: 0o600 })
     return join(home, name)
@@ -87,12 +114,12 @@ export async function createCommandLine(
         }),
       write: (text) => void child.stdin.write(text),
       kill: (signal) => void child.kill(signal),
-      ...{ child },
+      child,
     }
   }
   const run = async (args: readonly string[], { input = '', ...options }: RunOptions = {}): Promise<Ran> => {
-    const running = start(args, options) as Running & { child: ReturnType<typeof spawn> }
-    running.child.stdin?.end(input)
+    const running = start(args, options)
+    running.child.stdin.end(input)
     return running.ended
   }
   return {

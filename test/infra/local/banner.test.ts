@@ -19,7 +19,7 @@ const lines = text.slice(text.indexOf('\ncurl '), text.indexOf('\nPress Ctrl-C')
 
 /** Runs shell text in which every command prints its arguments, one per line, instead of doing anything. */
 const argumentsOf = (script: string): string[] => {
-  const stubs = ['curl', 'kubectl', 'node'].map((name) => `${name}() { printf '%s\\n' ${name} "$@"; }`)
+  const stubs = ['curl', 'kubectl', 'node', 'npx'].map((name) => `${name}() { printf '%s\\n' ${name} "$@"; }`)
   return execFileSync('/bin/sh', ['-euc', `cat() { printf KEY; }\n${stubs.join('\n')}\n${script}`], {
     encoding: 'utf8',
   }).split('\n')
@@ -66,6 +66,18 @@ test('the commands work in a shell, in a folder with any name', () => {
     '',
   ])
   expect(wordsOfOneShell(lines, '/')).toEqual([])
+  const [login = ''] = /^npx .*$/m.exec(text) ?? []
+  expect(argumentsOf(login)).toEqual([
+    'npx',
+    'keyplane',
+    'login',
+    'https://127.0.0.1:8443/kubernetes/management',
+    '--ca',
+    `${folder}/ca.crt`,
+    '--key-file',
+    `${folder}/access-key`,
+    '',
+  ])
   const heredoc = lines.slice(lines.indexOf('kubectl create'), lines.indexOf('\nEOF') + 4)
   expect(argumentsOf(heredoc).slice(0, 4)).toEqual(['kubectl', 'create', '-o', 'jsonpath={.spec.key}'])
   const body = heredoc.split('\n').slice(1, -1).join('\n')

@@ -86,14 +86,14 @@ function commandPage(command: Command, program: Program): string {
 }
 
 /** Returns the line that shows how a command is called. */
-export function usageOf({ name, positionals = [], rest, options }: Command, call: string): string {
+export function usageOf({ name, positionals = [], rest, formats }: Command, call: string): string {
   const words = positionals.map(({ name: word, optional, multiple }) => {
     const one = `${word}${multiple ? '…' : ''}`
     return optional ? `[${one}]` : one
   })
   const after = rest === undefined ? [] : [rest.optional ? `[-- ${rest.name}]` : `-- ${rest.name}`]
-  const hasOptions = Object.keys(options).length > 0 ? ['[OPTIONS]'] : []
-  return [call, ...name, ...words, ...hasOptions, ...after].join(' ')
+  const output = formats === undefined ? [] : [`[-o ${formats.join('|')}]`]
+  return [call, ...name, ...words, '[OPTIONS]', ...output, ...after].join(' ')
 }
 
 const rowOf = ({ name, summary }: Command): Row => [name.join(' '), summary]

@@ -132,12 +132,14 @@ function readInput(command: Command, args: readonly string[]): Input<Options> {
       values[token.name] = true
       continue
     }
-    if (token.value === undefined || (!token.inlineValue && /^-./.test(token.value))) {
+    // `-o=json`, as kubectl allows it.
+    const value = token.rawName.startsWith('--') ? token.value : token.value?.replace(/^=/, '')
+    if (value === undefined || (!token.inlineValue && /^-./.test(value))) {
       return refuse(`${token.rawName} needs a value: ${token.rawName} ${option.value ?? 'VALUE'}`)
     }
-    if (option.multiple) values[token.name] = [...((values[token.name] as string[] | undefined) ?? []), token.value]
+    if (option.multiple) values[token.name] = [...((values[token.name] as string[] | undefined) ?? []), value]
     else if (values[token.name] !== undefined) refuse(`${token.rawName} is given twice`)
-    else values[token.name] = token.value
+    else values[token.name] = value
   }
   for (const [name, { type, multiple }] of Object.entries(options)) {
     if (multiple) values[name] ??= []

@@ -1,0 +1,218 @@
+/** Logging in and out, and `whoami`, against the whole API. */
+import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { startServer, type TestServer } from '../../support/server.ts'
+import { type CommandLine, createCommandLine, nodes } from './commandline.ts'
+
+const KEYS = '/apis/management.platform/v1/ownedaccesskeys'
+
+let server: TestServer
+let ca: string
+beforeAll(async () => {
+  server = await startServer()
+}, 120_000)
+afterAll(() => server?.stop())
+
+let cli: CommandLine
+beforeEach(async () => {
+  cli = await createCommandLine()
+  ca = await cli.write('ca.crt', server.certificateAuthority)
+  return () => cli.stop()
+})
+
+const configFile = () => join(cli.home, '.config/keyplane/config.json')
+const config = async () => JSON.parse(await readFile(configFile(), 'utf8'))
+const modeOf = async (path: string) => ((await stat(path)).mode & 0o777).toString(8)
+const logIn = (...more: string[]) =>
+  cli.run(['login', server.base, '--ca', ca, ...more], { input: `${server.adminKey}\n` })
+
+describe.each(nodes)('on Node.js $version', ({ path: node }) => {
+  test('a login is kept, whoami shows it, and a logout forgets it', async () => {
+    const run = (...args: string[]) => cli.run(args, { node, input: server.adminKey })
+    const login = await run('login', server.base, '--ca', ca)
+    expect(login).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: expect.stringContaining(`Logged in to ${server.base} as admin.`),
+    })
+    const shown = await run('whoami')
+    expect(shown).toMatchObject({ code: 0, stderr: '' })
+    expect(shown.stdout).toMatch(
+      /^User +admin\nGroups +system:masters, .*\nKey +admin-\w+\nMay do +everything its owner may\nExpires +never\n/,
+    )
+    expect((await run('whoami', '-o', 'name')).stdout).toMatch(/^admin-\w+\n$/)
+    expect(JSON.parse((await run('-o', 'json', 'whoami')).stdout).kind).toBe('Self')
+    expect((await run('whoami', '-o=yaml')).stdout).toContain('\nkind: Self\n')
+    expect(await run('logout')).toMatchObject({ code: 0, stdout: '' })
+    expect(await run('whoami')).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringContaining('You are not logged in.\nLog in once'),
+    })
+    expect(JSON.stringify(await config())).not.toContain('mpk_')
+  })
+})
+
+describe('login', () => {
+  test('keeps contexts in a file of 0600 in a folder of 0700', async () => {
+    await mkdir(join(cli.home, '.config'), { mode: 0o755 })
+    expect(await logIn()).toMatchObject({ code: 0 })
+    const { host } = new URL(server.base)
+    const name = `${host}/${new URL(server.base).pathname.split('/')[1]}`
+    expect(await config()).toEqual({
+      currentContext: name,
+      contexts: {
+        [name]: {
+          server: server.base,
+          certificateAuthorityData: Buffer.from(server.certificateAuthority).toString('base64'),
+          key: server.adminKey,
+        },
+      },
+    })
+    expect(await modeOf(configFile())).toBe('600')
+    expect(await modeOf(join(cli.home, '.config/keyplane'))).toBe('700')
+  })
+
+  test.each([
+    ['a file', async () => ['--key-file', await cli.write('key', `${server.adminKey}\n`)], {}],
+    ['KEYPLANE_KEY', async () => [], () => ({ KEYPLANE_KEY: server.adminKey })],
+    ['KEYPLANE_KEY_FILE', async () => [], async () => ({ KEYPLANE_KEY_FILE: await cli.write('key', server.adminKey) })],
+    ['standard input with -', async () => ['--key-file', '-'], () => ({ KEYPLANE_KEY: 'not-this-one' })],
+  ])('takes the key from %s', async (_, args, env) => {
+    const given = typeof env === 'function' ? await env() : env
+    const input = 'KEYPLANE_KEY' in given && given.KEYPLANE_KEY === 'not-this-one' ? server.adminKey : ''
+    expect(await cli.run(['login', server.base, '--ca', ca, ...(await args())], { env: given, input })).toMatchObject({
+      code: 0,
+    })
+  })
+
+  test('adds the base path to the URL of the host or the stage', async () => {
+    const { code } = await cli.run(['login', server.root, '--ca', ca], { input: server.adminKey })
+    expect([code, Object.values<{ server: string }>((await config()).contexts)[0]?.server]).toEqual([0, server.base])
+  })
+
+  test('keeps nothing when the server refuses the key', async () => {
+    const key = `mpk_${'0'.repeat(43)}34O1xt`
+    const { code, stderr } = await cli.run(['login', server.base, '--ca', ca], { input: key })
+    expect([code, stderr]).toEqual([4, expect.stringMatching(/^Error: .*\nLog in with a key that works/)])
+    expect(stderr).not.toContain(key)
+    await expect(stat(configFile())).rejects.toThrow('ENOENT')
+  })
+
+  test.each([
+    ['no key', '', 'There is no access key.'],
+    ['a part of a key', `mpk_${'a'.repeat(40)}`, 'That is no whole access key: its checksum does not match.'],
+    ['two lines', 'one\ntwo', 'That is no access key: it has spaces, line breaks'],
+  ])('refuses %s before it sends anything', async (_, input, message) => {
+    const ran = await cli.run(['login', 'https://127.0.0.1:1'], { input })
+    expect(ran).toEqual({ code: 2, stdout: '', stderr: expect.stringContaining(message) })
+    if (input) expect(ran.stderr).not.toContain(input)
+  })
+
+  test('does not repeat a key that was given as an argument', async () => {
+    const { code, stderr } = await cli.run(['login', server.base, server.adminKey])
+    expect([code, stderr]).toEqual([2, expect.stringContaining('<redacted>')])
+    expect(stderr).not.toContain(server.adminKey)
+  })
+
+  test.each([
+    ['http://127.0.0.1:8443', 'must begin with https://'],
+    ['https://me:secret@example.com', 'no user name or password'],
+    ['https://example.com?stage=prod', 'no query'],
+    ['https://', 'is not a URL'],
+  ])('refuses the URL %s', async (url, message) => {
+    expect(await cli.run(['login', url], { input: 'k'.repeat(40) })).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(message),
+    })
+  })
+
+  test('says how to trust a certificate authority', async () => {
+    const { code, stderr } = await cli.run(['login', server.base], { input: server.adminKey })
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/not signed by an authority that this machine trusts\.\n.*--ca FILE/),
+    ])
+  })
+
+  test('switches between contexts, and logs in again, with the key that is kept', async () => {
+    const made = await server.make(KEYS, {
+      metadata: { name: 'second' },
+      spec: { user: 'alice', scope: { projects: [{ project: 'a' }] } },
+    })
+    await logIn('--context', 'first')
+    await cli.run(['login', server.base, '--ca', ca, '--context', 'second'], { input: made.spec.key })
+    expect(await cli.ok(['whoami'])).toMatch(/^User +alice\n.*^May do +project a$/ms)
+    expect(await cli.ok(['whoami', '--context', 'first'])).toMatch(/^User +admin$/m)
+    expect(await cli.ok(['--context', 'first', 'whoami'])).toMatch(/^User +admin$/m)
+    await cli.ok(['login', '--context', 'first'])
+    expect(await cli.ok(['whoami'])).toMatch(/^User +admin$/m)
+    expect(await cli.run(['whoami', '--context', 'frist'])).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringContaining('There is no context "frist". There are: first, second.'),
+    })
+    const out = await cli.run(['logout'])
+    expect(out.stderr).toContain('Logged out of first.\nStill logged in to: second.')
+  })
+
+  test('keeps all contexts when several programs log in at once', async () => {
+    const names = Array.from({ length: 8 }, (_, index) => `c${index}`)
+    const ran = await Promise.all(names.map((name) => logIn('--context', name)))
+    expect(ran.map(({ code }) => code)).toEqual(names.map(() => 0))
+    expect(Object.keys((await config()).contexts).sort()).toEqual(names)
+  })
+
+  test('replaces the lock of a process that died', async () => {
+    await mkdir(join(cli.home, '.config/keyplane'), { recursive: true })
+    const { pid } = cli.start(['--version']).child
+    await cli.run(['--version'])
+    const { hostname } = await import('node:os')
+    await writeFile(`${configFile()}.lock`, JSON.stringify({ pid, host: hostname(), nonce: 'x' }))
+    expect(await logIn()).toMatchObject({ code: 0 })
+  })
+
+  test.each([
+    ['{', 'it is not JSON'],
+    ['[]', 'it is not an object'],
+    ['{"contexts": {"a": {"server": 1}}}', 'the context "a" needs a server'],
+    ['{"contexts": {"a": {"server": "https://a"}}}', 'and a key or an exchange'],
+  ])('does not overwrite a file that it cannot read: %s', async (text, message) => {
+    const KEYPLANE_CONFIG = await cli.write('broken.json', text)
+    const { code, stderr } = await cli.run(['whoami'], { env: { KEYPLANE_CONFIG } })
+    expect([code, stderr]).toEqual([1, expect.stringContaining(message)])
+    await cli.run(['login', server.base, '--ca', ca], { env: { KEYPLANE_CONFIG }, input: server.adminKey })
+    expect(await readFile(KEYPLANE_CONFIG, 'utf8')).toBe(text)
+  })
+
+  test('reports a folder that it may not write', async () => {
+    const folder = join(cli.home, 'file')
+    await writeFile(folder, '')
+    await chmod(folder, 0o400)
+    const { code, stderr } = await cli.run(['login', server.base, '--ca', ca], {
+      env: { KEYPLANE_CONFIG: join(folder, 'config.json') },
+      input: server.adminKey,
+    })
+    expect([code, stderr]).toEqual([1, expect.stringContaining(folder)])
+    expect(stderr).not.toContain('defect')
+  })
+})
+
+describe('the environment', () => {
+  test('names the server and the key without a login', async () => {
+    const env = { KEYPLANE_URL: server.base, KEYPLANE_KEY: server.adminKey, KEYPLANE_CA: ca }
+    expect(await cli.ok(['whoami'], { env })).toMatch(/^Context +none/m)
+    const missing = await cli.run(['whoami'], { env: { ...env, KEYPLANE_KEY: undefined } })
+    expect(missing).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('neither KEYPLANE_KEY nor KEYPLANE_KEY_FILE'),
+    })
+  })
+
+  test('comes after --context', async () => {
+    await logIn('--context', 'mine')
+    const env = { KEYPLANE_URL: 'https://127.0.0.1:1', KEYPLANE_KEY: 'k' }
+    expect(await cli.ok(['whoami', '--context', 'mine'], { env })).toMatch(/^User +admin$/m)
+  })
+})
