@@ -5,7 +5,7 @@
  *
  *     pk=credential#2#bXk… sk=# name=ci uid=… generation=1 user=alice identity=user:alice groups=[…] type=User chain=[…] created=1795257600
  *        lastActivity=… ttl=3600 ttlAfterLastActivity=false disabled=false deleted=false expiry=1795261200 expiryIndex=credential
- *        federation={trust={uid=… revision=3} provider={uid=… revision=1}}
+ *        federation={trust={uid=… revision=3} provider={uid=… revision=1}} ancestors=[…]
  */
 
 import { parseChain } from '../authorization/scopes/parsechain.ts'
@@ -21,7 +21,16 @@ import { type KeyInternal, parseKeyHash } from './keyinternal.ts'
 import { expiryOf, type KeyLife, type LifeLimits, lifeOf } from './keystatus.ts'
 import { type LastSource, readSources } from './lastsources.ts'
 import type { KeyHash } from './pepper.ts'
-import { isCount, isFlag, isIdentity, isNonEmptyText, isText, isTextList, strictRecord } from './strictrecord.ts'
+import {
+  isCount,
+  isFlag,
+  isIdentity,
+  isNonEmptyText,
+  isText,
+  isTextList,
+  isUidList,
+  strictRecord,
+} from './strictrecord.ts'
 
 export interface Credential extends KeyLife {
   /** The name of the key object. */
@@ -46,6 +55,8 @@ export interface Credential extends KeyLife {
   email?: string
   /** Present when an exchange made the key. */
   federation?: Federation
+  /** The uids of the keys that made the key, the nearest last. */
+  ancestors?: readonly string[]
   /** The addresses from which the key may be used. Absent: all. */
   sourceCIDRs?: string[]
   /** The number of the value. Absent: 1. */
@@ -180,7 +191,7 @@ export function readCredential(item: JsonObject): Credential {
 /** Returns the user of requests with this key. */
 export function credentialUser(credential: Credential, expires: number | undefined): UserInfo {
   const { uid, identity, groups, name, type, chain, federation } = credential
-  const { generation, specUser, specTeam, specSubject, displayName, email, sourceCIDRs } = credential
+  const { generation, specUser, specTeam, specSubject, displayName, email, ancestors, sourceCIDRs } = credential
   return {
     name: usernameOf(identity),
     identity,
@@ -198,6 +209,7 @@ export function credentialUser(credential: Credential, expires: number | undefin
       ...(generation !== undefined && { generation }),
     },
     chain,
+    ...(ancestors && { ancestors }),
     ...(sourceCIDRs && { sourceCIDRs }),
     ...(federation && { federation }),
   }
@@ -227,6 +239,7 @@ const OPTIONAL = {
   displayName: isText,
   email: isText,
   federation: () => true,
+  ancestors: isUidList,
   sourceCIDRs: isTextList,
 }
 
@@ -279,6 +292,7 @@ export function credentialOf(object: KubeObject, internal: KeyInternal, lastActi
     groups,
     chain: effectiveChain({ spec: keySpec, carried: internal.carried }),
     ...lifeOf(object, lastActivity),
+    ...(internal.ancestors && { ancestors: internal.ancestors }),
     ...(keySpec.sourceCIDRs?.length && { sourceCIDRs: keySpec.sourceCIDRs }),
     ...(keySpec.user && { specUser: keySpec.user }),
     ...(keySpec.team && { specTeam: keySpec.team }),

@@ -7,7 +7,15 @@ import type { Federation, Identity } from '../authorization/users/user.ts'
 import type { JsonObject, JsonValue } from '../meta/types.ts'
 import { parseFederation, storedFederation } from './federationform.ts'
 import type { KeyHash } from './pepper.ts'
-import { type Check, isCount, isIdentity, isNonEmptyText, strictRecord, unknownMembers } from './strictrecord.ts'
+import {
+  type Check,
+  isCount,
+  isIdentity,
+  isNonEmptyText,
+  isUidList,
+  strictRecord,
+  unknownMembers,
+} from './strictrecord.ts'
 
 /** What is known of a value of a key besides its hash. */
 export interface ValueFacts {
@@ -40,6 +48,10 @@ export interface KeyInternal {
   carried: ScopeChain
   /** Where the credential of the current value is stored. */
   credential: KeyHash
+  /** The uids of the keys that made this one, the nearest last. They never change. Absent if no key made it. */
+  ancestors?: readonly string[]
+  /** The name that the nearest of them had. */
+  maker?: string
   /** Facts of the current value. Absent: it is number 1, made when the key was created. */
   value?: ValueFacts
   /** Present when the current value itself has ended: its item is a tombstone, and no write revives it. */
@@ -60,6 +72,8 @@ export const encodeKeyInternal = ({
   creator,
   carried,
   credential,
+  ancestors,
+  maker,
   value,
   ended,
   pending,
@@ -71,6 +85,8 @@ export const encodeKeyInternal = ({
   creator,
   carried: carried as unknown as JsonValue,
   credential: storedHash(credential),
+  ...(ancestors && { ancestors: [...ancestors] }),
+  ...(maker !== undefined && { maker }),
   ...(value && { value: storedFacts(value) }),
   ...(ended && { ended }),
   ...(pending && { pending: { ...storedValue(pending), overlap: pending.overlap } }),
@@ -105,10 +121,13 @@ export function decodeKeyInternal(value: JsonObject): KeyInternal {
 function parseKeyInternal(stored: JsonObject): KeyInternal {
   const record = strictRecord('the internal part of a key', stored, MEMBERS, OPTIONAL)
   const { creator, carried, credential, value, ended, pending, retiring, federation, tokensNotBefore } = record
+  const { ancestors, maker } = record
   return {
     creator: creator as Identity,
     carried: parseChain(carried),
     credential: parseKeyHash(credential),
+    ...(ancestors !== undefined && { ancestors: ancestors as string[] }),
+    ...(maker !== undefined && { maker: maker as string }),
     ...(value !== undefined && { value: parseFacts('the value of a key', value) }),
     ...(ended !== undefined && { ended: 'leaked' }),
     ...(pending !== undefined && {
@@ -144,6 +163,8 @@ const FACTS = { number: isCount, made: isCount }
 const FACTS_OPTIONAL = { hint: isNonEmptyText }
 const MEMBERS = { creator: isIdentity, carried: Array.isArray, credential: isAny }
 const OPTIONAL = {
+  ancestors: isUidList,
+  maker: isNonEmptyText,
   value: isAny,
   ended: (value: unknown) => value === 'leaked',
   pending: isAny,

@@ -14,6 +14,8 @@ export const isFlag: Check = (value) => typeof value === 'boolean'
 /** A count or a time: a whole number of at least 0. */
 export const isCount: Check = (value) => Number.isSafeInteger(value) && Number(value) >= 0
 export const isTextList: Check = (value) => Array.isArray(value) && value.every(isText)
+/** A list of at least one uid. */
+export const isUidList: Check = (value) => Array.isArray(value) && value.length > 0 && value.every(isNonEmptyText)
 export const isIdentity: Check = (value) => typeof value === 'string' && /^(user|team|subject):./su.test(value)
 
 /**

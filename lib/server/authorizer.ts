@@ -11,6 +11,7 @@ import type { APIGatewayAuthorizerResult, APIGatewayRequestAuthorizerEvent } fro
 import { authenticate, type DeadKey } from '../authentication/requests/authenticate.ts'
 import { bearerToken } from '../authentication/requests/bearertoken.ts'
 import {
+  encodeAncestors,
   encodeCredential,
   encodeFederation,
   encodeSourceCIDRs,
@@ -172,6 +173,7 @@ async function authorizeRequest(
     user: encodeUser(user),
     credential: encodeCredential(credential),
     ...(user.federation && { federation: encodeFederation(user.federation) }),
+    ...(user.ancestors && { ancestors: encodeAncestors(user.ancestors) }),
     ...(user.sourceCIDRs && { sourceCIDRs: encodeSourceCIDRs(user.sourceCIDRs) }),
     ...(warnings.length > 0 && { warnings: encodeWarnings(warnings) }),
     reason: decision.reason.slice(0, MAX_REASON),

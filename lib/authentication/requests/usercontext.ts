@@ -8,7 +8,7 @@ import { AUTHENTICATED } from '../../authorization/users/identity.ts'
 import type { Federation, PresentedCredential, UserInfo } from '../../authorization/users/user.ts'
 import { parseFederation } from '../federationform.ts'
 import { parseKeyHash } from '../keyinternal.ts'
-import { isCount, isIdentity, isNonEmptyText, isText, isTextList, strictRecord } from '../strictrecord.ts'
+import { isCount, isIdentity, isNonEmptyText, isText, isTextList, isUidList, strictRecord } from '../strictrecord.ts'
 
 /**
  * Maximum length of the encoded user, in characters. The limits on names, groups and chain ensure that every user fits.
@@ -19,7 +19,13 @@ export const MAX_CONTEXT = 10_240
  * Encodes the user. Throws an Error when it does not fit, because a truncated chain would grant more. During a deploy,
  * functions of the previous release decode this text and ignore members that they do not know.
  */
-export function encodeUser({ credential: _, federation: __, sourceCIDRs: ___, ...user }: UserInfo): string {
+export function encodeUser({
+  credential: _,
+  federation: __,
+  ancestors: ___,
+  sourceCIDRs: ____,
+  ...user
+}: UserInfo): string {
   const text = encode(user)
   if (text.length > MAX_CONTEXT) throw new Error('the user does not fit the context of the authorizer')
   return text
@@ -55,6 +61,17 @@ export const encodeFederation = (federation: Federation): string => encode(feder
 /** Decodes it. Throws an Error, without the text, for anything that `encodeFederation` does not produce. */
 export const decodeFederation = (text: string): Federation =>
   parseFederation(decode('the federation of the user', text))
+
+/** Encodes the uids of the keys that made the presented one as a separate text. */
+export const encodeAncestors = (uids: readonly string[]): string => encode(uids)
+
+/** Decodes them. Throws an Error, without the text, for anything that `encodeAncestors` does not produce. */
+export function decodeAncestors(text: string): readonly string[] {
+  const what = 'the ancestors of the key of the user'
+  const uids = decode(what, text)
+  if (!isUidList(uids)) throw new Error(`${what} are not a list of uids`)
+  return uids as string[]
+}
 
 /** Encodes the addresses from which the key may be used as a separate text. */
 export const encodeSourceCIDRs = (list: readonly string[]): string => encode(list)

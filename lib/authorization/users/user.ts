@@ -56,6 +56,8 @@ export interface UserInfo {
   credential?: PresentedCredential
   /** Present when an exchange made the presented key. */
   federation?: Federation
+  /** The uids of the keys that made the presented key, the nearest last. Absent if none is known; never empty. */
+  ancestors?: readonly string[]
   /** The IP addresses and CIDRs from which the presented key may be used. Absent means all; never empty. */
   sourceCIDRs?: readonly string[]
   /** The scopes that must all allow a request. Empty means unrestricted. */

@@ -1,6 +1,7 @@
 /** Defines the context that the authorizer passes to handlers through API Gateway: the user, or why there is no user. */
 import type { APIGatewayProxyEvent } from 'aws-lambda'
 import {
+  decodeAncestors,
   decodeCredential,
   decodeFederation,
   decodeSourceCIDRs,
@@ -29,6 +30,8 @@ type ForHandler =
       credential: string
       /** Present when an exchange made the key; separate for the same reason. */
       federation?: string
+      /** Present when another key made the key. */
+      ancestors?: string
       /** Present when the key may be used only from some addresses. */
       sourceCIDRs?: string
       /** Present when the response has warnings about the access key. */
@@ -87,11 +90,13 @@ export function refusalOf(event: APIGatewayProxyEvent): StatusError | undefined 
 export function userOf(event: APIGatewayProxyEvent): UserInfo {
   const credential = textOf(event, 'credential')
   const federation = textOf(event, 'federation')
+  const ancestors = textOf(event, 'ancestors')
   const sourceCIDRs = textOf(event, 'sourceCIDRs')
   return {
     ...decodeUser(textOf(event, 'user') ?? ''),
     ...(credential !== undefined && { credential: decodeCredential(credential) }),
     ...(federation !== undefined && { federation: decodeFederation(federation) }),
+    ...(ancestors !== undefined && { ancestors: decodeAncestors(ancestors) }),
     ...(sourceCIDRs !== undefined && { sourceCIDRs: decodeSourceCIDRs(sourceCIDRs) }),
   }
 }

@@ -94,6 +94,7 @@ describe('writing credentials', () => {
     expect(companion.attributes).not.toHaveProperty('lastActivity')
     expect([...(companion.remove ?? [])].sort()).toEqual(
       [
+        'ancestors',
         'displayName',
         'email',
         'expiry',

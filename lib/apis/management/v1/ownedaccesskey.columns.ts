@@ -56,6 +56,16 @@ export const columns: readonly Column[] = [
     value: ({ status }) => status?.lastRotation,
   },
   {
+    name: 'Made With',
+    type: 'string',
+    description: 'Access key that made the key, if you may know it.',
+    priority: 1,
+    value: ({ status }) => {
+      const { name, uid } = (status?.madeWith ?? {}) as { name?: string; uid?: string }
+      return name ?? uid
+    },
+  },
+  {
     name: 'Description',
     type: 'string',
     description: 'Purpose of the key.',

@@ -2,6 +2,7 @@
 import { duplicateKey, hintOf } from '../../../authentication/accesskey.ts'
 import { hasSealedValue, readCredential, requireAbsentCredentials } from '../../../authentication/credential.ts'
 import { decodeKeyInternal, encodeKeyInternal, type KeyInternal } from '../../../authentication/keyinternal.ts'
+import { lineOf } from '../../../authentication/lineage.ts'
 import type { KeyHash } from '../../../authentication/pepper.ts'
 import { type EndedValue, hasValue, sameHash, type ValuesChange } from '../../../authentication/values/keyvalues.ts'
 import { replaceValues } from '../../../authentication/values/rotation.ts'
@@ -60,7 +61,12 @@ export async function prepareForCreate(
   const key = supplied ?? keys.generate()
   const [credential] = await keys.hashes(key)
   if (!credential) throw new Error('there is no pepper to hash access keys with')
-  draft.internal = encodeKeyInternal({ creator: identityOf(user), carried: inheritedChain(user), credential })
+  draft.internal = encodeKeyInternal({
+    creator: identityOf(user),
+    carried: inheritedChain(user),
+    credential,
+    ...lineOf(user),
+  })
   if (supplied === undefined) hints.set(draft.internal, hintOf(key))
   draft.reveal = [{ path: keyPath, value: key }]
   note('credential', 'access key')

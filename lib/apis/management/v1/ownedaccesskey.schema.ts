@@ -79,6 +79,11 @@ export const status = object('Observed state of the access key.', {
     }),
     { readOnly: true },
   ),
+  madeWith: object(
+    'The access key that made this one, if the reader may know it. It may be deleted.',
+    { name: string('Name that it had.'), uid: string('UID.') },
+    { readOnly: true },
+  ),
   lastRotation: time('When the current value was made. Absent if the key still has its first one.', { readOnly: true }),
   values: list(
     'The values of the key that have not ended: one, or two during a rotation. Absent if the key was never rotated.',

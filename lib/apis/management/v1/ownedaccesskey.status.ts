@@ -9,9 +9,10 @@ import { settle } from '../../../authentication/values/settle.ts'
 import { effectiveUser } from '../../../authorization/users/identity.ts'
 import { parseTime, rfc3339, rfc3339OfUnix, unixSeconds } from '../../../meta/encoding/time.ts'
 import type { JsonObject, KubeObject } from '../../../meta/types.ts'
-import type { PresentedItems } from '../../../registry/kind.ts'
+import type { PresentedItems, Reader } from '../../../registry/kind.ts'
 import type { Stored } from '../../../storage/interface.ts'
 import type { ItemKey } from '../../../storage/keys.ts'
+import { presentMaker } from './ownedaccesskey.lineage.ts'
 import { toKey } from './ownedaccesskey.values.ts'
 import type { Services } from './services.ts'
 
@@ -76,11 +77,11 @@ function presentSources({ noted }: Stored, { recordSources }: Services['keys']):
   return { lastSources: shown }
 }
 
-/** Returns the object with its computed status: the owner, the phase, the expiration time, the values and the sources. */
+/** Returns the object with its computed status: owner, phase, expiration time, sources, values, and the key that made it. */
 export function present(
-  { keys }: Pick<Services, 'keys'>,
+  { keys, scopes }: Pick<Services, 'keys' | 'scopes'>,
   stored: Stored,
-  now: Date,
+  { user, now }: Reader,
   items?: PresentedItems,
 ): KubeObject {
   const { object, activity } = stored
@@ -96,6 +97,7 @@ export function present(
     phase: state,
     ...(expires !== undefined && { expirationTimestamp: rfc3339OfUnix(expires) }),
     ...presentSources(stored, keys),
+    ...presentMaker(stored, user, scopes),
     ...presentValues(stored, now, items),
   }
   return { ...object, status: { ...object.status, ...computed } }

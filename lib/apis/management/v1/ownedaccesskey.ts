@@ -133,7 +133,7 @@ function strategy(services: Services): Strategy {
     companions: (after, before) => companions(services, after, before),
     companionExists: () => duplicateKey(),
     itemsToPresent,
-    present: (stored, { now }, items) => present(services, stored, now, items),
+    present: (stored, reader, items) => present(services, stored, reader, items),
   }
 }
 

@@ -1,0 +1,28 @@
+/** Presents which access key made a key. */
+import { decodeKeyInternal } from '../../../authentication/keyinternal.ts'
+import { managementRequest } from '../../../authorization/attributes/attributes.ts'
+import { evaluate } from '../../../authorization/scopes/evaluate.ts'
+import type { ScopeOptions } from '../../../authorization/scopes/project.ts'
+import { isMaster, keyIdentity } from '../../../authorization/users/identity.ts'
+import type { UserInfo } from '../../../authorization/users/user.ts'
+import type { JsonObject } from '../../../meta/types.ts'
+import type { Stored } from '../../../storage/interface.ts'
+import { group } from './group.ts'
+import { plural } from './ownedaccesskey.table.ts'
+import { toKey } from './ownedaccesskey.values.ts'
+
+/**
+ * Returns `madeWith` for a reader of the key: administrators, and its owner if the maker had the same identity. Otherwise the
+ * key of another user would be named. The name is that of a key, so the scope must allow a read of that one.
+ */
+export function presentMaker(stored: Stored, user: UserInfo, scopes: ScopeOptions): JsonObject {
+  const { ancestors, maker: name, creator } = decodeKeyInternal(stored.internal)
+  const uid = ancestors?.at(-1)
+  if (uid === undefined || name === undefined) return {}
+  const decision = evaluate(user.chain, managementRequest({ group, resource: plural, verb: 'get', name }), scopes)
+  const { own, self } = decision.allowed ? decision : {}
+  const isOwners = creator === keyIdentity(toKey(stored))
+  if (!isOwners && (!isMaster(user) || own)) return {}
+  const isNamed = decision.allowed && (!self || uid === user.key.uid)
+  return { madeWith: { ...(isNamed && { name }), uid } }
+}
