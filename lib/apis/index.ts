@@ -9,6 +9,7 @@ import { DirectClusterEndpointToken } from './management/v1/directclusterendpoin
 import { FederatedIdentityCredential } from './management/v1/federation/federatedidentitycredential.ts'
 import { IdentityProvider } from './management/v1/federation/identityprovider.ts'
 import { OwnedAccessKey } from './management/v1/ownedaccesskey.ts'
+import { AccessKeyRevocation } from './management/v1/revocation/accesskeyrevocation.ts'
 import { OwnedAccessKeyRotation } from './management/v1/rotation/ownedaccesskeyrotation.ts'
 import { Self } from './management/v1/self.ts'
 import { VirtualClusterInstance } from './management/v1/virtualclusterinstance.ts'
@@ -18,6 +19,7 @@ import { VirtualClusterInstanceKubeConfig } from './management/v1/virtualcluster
 export const kinds: readonly ServedKind[] = [
   OwnedAccessKey,
   OwnedAccessKeyRotation,
+  AccessKeyRevocation,
   FederatedIdentityCredential,
   IdentityProvider,
   VirtualClusterInstance,

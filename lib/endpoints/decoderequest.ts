@@ -24,9 +24,13 @@ type ParserFindings = Readonly<{
 /** Reports whether an unknown field could be meant for spec: below it, or beside it through a typo or wrong indentation. */
 const isMeantForSpec = (path: string): boolean => !/^(metadata|status)\b/.test(path)
 
-/** Reports whether a typo must be refused: the body grants access, and the client did not choose a fieldValidation. */
+/**
+ * Reports whether a typo must be refused: the body selects objects, or it grants access and the client did not choose a
+ * fieldValidation.
+ */
 export const isGuarded = ({ request, options, kind }: Write): boolean =>
-  kind.grantsAccess === true && request.subresource !== 'status' && options.fieldValidation === ''
+  kind.selectsObjects === true ||
+  (kind.grantsAccess === true && request.subresource !== 'status' && options.fieldValidation === '')
 
 /** Warns about unknown and duplicate fields, or throws 400 for them (422 for a patch), as fieldValidation asks. */
 export function judgeFields(

@@ -28,6 +28,11 @@ export interface KindInfo {
    * refused unless the client sets `fieldValidation`.
    */
   grantsAccess?: true
+  /**
+   * Whether the spec selects objects to change. A misspelled or empty field must not select more, so unknown, duplicate and
+   * null fields are refused, whatever the client sets as `fieldValidation`.
+   */
+  selectsObjects?: true
   schema: { spec: ObjectSchema; status?: ObjectSchema }
 }
 

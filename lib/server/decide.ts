@@ -31,6 +31,7 @@ export interface Decider<S> {
  */
 const openToAll: ReadonlySet<string> = new Set([
   `create ${managementGroup}/directclusterendpointtokens`,
+  `create ${managementGroup}/accesskeyrevocations`,
   'get /namespaces',
   'list /namespaces',
   'watch /namespaces',

@@ -35,6 +35,7 @@ describe('discovery', () => {
         'ownedaccesskeys',
         'ownedaccesskeys/status',
         'ownedaccesskeys/rotate',
+        'accesskeyrevocations',
         'federatedidentitycredentials',
         'federatedidentitycredentials/status',
         'identityproviders',

@@ -142,6 +142,19 @@ test('access keys', async () => {
   await create(`${keys}/alice/rotate`, { spec: { finish: true } }, status.key)
 })
 
+test('access key revocations', async () => {
+  const alice = await create(keys, key('alice-4', { user: 'alice' }))
+  const token: string = alice.spec.key
+  for (const name of ['disabled', 'deleted', 'rotated']) {
+    await create(keys, key(`${name}-4`, { user: 'alice' }, owner(alice)), token)
+  }
+  await create(`${keys}/rotated-4/rotate`, { spec: {} }, token)
+  const revoke = (spec: object) => create('/apis/management.platform/v1/accesskeyrevocations', { spec }, token)
+  await revoke({ names: ['disabled-4', 'rotated-4'] })
+  const { status } = await revoke({ madeWith: { name: 'alice-4' }, action: 'Delete' })
+  expect(status).toMatchObject({ matched: 3, done: 3, failed: 0 })
+})
+
 test('identity providers and federated identity credentials', async () => {
   const alice = await create(keys, key('alice-3', { user: 'alice' }))
   const token: string = alice.spec.key

@@ -50,7 +50,9 @@ const functionsAccessing = (operations: readonly string[], partition: string) =>
 /** Functions that write objects of the kind at the request of a client. */
 const writersOf = (kind: string) => [
   ...writeVerbs.map((verb) => `${kind}/${verb}`),
-  ...(kind === 'ownedaccesskeys' ? ['leaks', 'oauth2/revoke', 'oauth2/token', 'ownedaccesskeys/rotate'] : []),
+  ...(kind === 'ownedaccesskeys'
+    ? ['leaks', 'oauth2/revoke', 'oauth2/token', 'ownedaccesskeys/rotate', 'accesskeyrevocations/create']
+    : []),
 ]
 
 test('every function has its own role and writes only its own log', () => {

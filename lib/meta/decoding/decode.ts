@@ -24,6 +24,8 @@ import { isObject, own } from '../value/walk.ts'
 /** The properties of a kind that decoding needs. */
 export interface DecodableKind extends GroupVersionKind {
   schema: KindSchema
+  /** Whether null members are kept, for the validation to refuse; they are dropped otherwise. */
+  selectsObjects?: true
 }
 
 export interface DecodedObject {
@@ -172,7 +174,7 @@ export function decodeBuiltIn(value: JsonValue, kind: DecodableKind): DecodedObj
   if (sent.kind !== kind.kind) {
     throw fail.undecodable(`no kind ${quote(sent.kind)} is registered for version ${quote(sent.apiVersion)}`, sent)
   }
-  return decodeMembers(value, kind, sent, fail)
+  return decodeMembers(value, kind, sent, fail, { keepNulls: kind.selectsObjects === true })
 }
 
 /** Decodes the result of a JSON patch or merge patch, whose errors are 422. The registry refuses a wrong type. */

@@ -3,7 +3,7 @@ import { scopeSchema } from '../../../authorization/scopes/scope.ts'
 import { boolean, int64, list, map, object, string, time } from '../../../meta/schema/schema.ts'
 
 /** Users manage keys of the types '', User and Other. The service manages keys of the other types. */
-const keyTypes = ['', 'Login', 'User', 'Other', 'Reset', 'OIDCRefreshToken', 'NetworkPeer', 'Workspace'] as const
+export const keyTypes = ['', 'Login', 'User', 'Other', 'Reset', 'OIDCRefreshToken', 'NetworkPeer', 'Workspace'] as const
 
 const identity = object('Single sign-on login data, if available. It grants no access.', {
   userId: string('Subject of the user.'),

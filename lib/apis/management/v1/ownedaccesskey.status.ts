@@ -77,6 +77,13 @@ function presentSources({ noted }: Stored, { recordSources }: Services['keys']):
   return { lastSources: shown }
 }
 
+/** Returns when the key was last used, as its status says. */
+export function lastUseOf({ object, activity }: Stored): string | undefined {
+  const written = object.status?.lastActivity
+  const recorded = activity === undefined ? undefined : rfc3339(new Date(activity))
+  return [written, recorded].filter((one) => typeof one === 'string').sort((a, b) => momentOf(b) - momentOf(a))[0]
+}
+
 /** Returns the object with its computed status: owner, phase, expiration time, sources, values, and the key that made it. */
 export function present(
   { keys, scopes }: Pick<Services, 'keys' | 'scopes'>,
@@ -84,12 +91,8 @@ export function present(
   { user, now }: Reader,
   items?: PresentedItems,
 ): KubeObject {
-  const { object, activity } = stored
-  const written = object.status?.lastActivity
-  const lastActivity = activity === undefined ? undefined : rfc3339(new Date(activity))
-  const latest = [written, lastActivity]
-    .filter((one) => typeof one === 'string')
-    .sort((a, b) => momentOf(b) - momentOf(a))[0]
+  const { object } = stored
+  const latest = lastUseOf(stored)
   const { state, expires } = lifeAt(keys, stored, now)
   const computed: JsonObject = {
     ...(latest !== undefined && { lastActivity: latest }),

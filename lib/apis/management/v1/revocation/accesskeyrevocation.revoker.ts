@@ -1,0 +1,194 @@
+/** Disables or deletes selected access keys, each by the rules of a PATCH or a DELETE of that key alone. */
+import { internalError, StatusError } from '../../../../meta/errors/status.ts'
+import { updateManagers } from '../../../../meta/managedfields/fieldmanager.ts'
+import { wholeObject } from '../../../../meta/structuredmerge/typed.ts'
+import type { KubeObject } from '../../../../meta/types.ts'
+import { deleteObject } from '../../../../registry/delete.ts'
+import type { RequestContext, Strategy } from '../../../../registry/kind.ts'
+import { forEach, OutOfTime } from '../../../../registry/parallel.ts'
+import { toStatusError } from '../../../../registry/storageerrors.ts'
+import type { Store } from '../../../../registry/store.ts'
+import { updateObject } from '../../../../registry/update.ts'
+import { StorageError } from '../../../../storage/errors.ts'
+import type { Stored } from '../../../../storage/interface.ts'
+import type { Services } from '../services.ts'
+import type { SelectedKey } from './accesskeyrevocation.find.ts'
+import { MOST_FAILURES, type RevocationSpec } from './accesskeyrevocation.schema.ts'
+
+/** Says on a disabled key why it is. */
+export const REASON = 'management.platform/disabled-reason'
+
+export interface Revoking {
+  asked: RevocationSpec
+  /** The field manager of the request. */
+  manager: string
+  /** Reports whether a key, as it is now, is still to be revoked. */
+  test(stored: Stored): boolean
+}
+
+/** What a request has done. */
+export interface Revoked {
+  names: string[]
+  failures: { name: string; code: number; message: string }[]
+  failed: number
+  remaining: boolean
+}
+
+/** A key that has changed, so that it is not selected any more. */
+class NotSelected extends Error {}
+
+/** How many keys are changed side by side. */
+const AT_ONCE = 16
+/** The time kept back for changes in progress and for the answer: no change begins later than 15 s after the request. */
+const RESERVE_MS = 5_000
+/** How often the key of the request is read again. */
+const RECHECK_MS = 1_000
+
+/**
+ * Returns the revoker of a request. Its writes do not depend on the credential of the user, as other writes with a key do: they
+ * would wait for each other, and they only take access away. The key of the request is checked every second instead.
+ */
+export function createRevoker(
+  services: Pick<Services, 'keyStore' | 'checkKeyHolds'>,
+  revoking: Revoking,
+  context: RequestContext,
+) {
+  const store = services.keyStore()
+  const hold = holdKey(services, context)
+  const { credential: _, ...user } = context.user
+  const quiet = { note: () => undefined, warn: () => undefined }
+
+  async function attempt(key: SelectedKey, revoked: Revoked): Promise<void> {
+    await hold()
+    const isSelf = key.uid === user.key.uid
+    try {
+      await revokeKey(store, key, revoking, { ...context, ...quiet, ...(!isSelf && { user }) })
+      revoked.names.push(key.name)
+    } catch (error) {
+      const failure = failureOf(error)
+      if (failure === undefined) return
+      if (failure.status.code === 401) throw failure
+      revoked.failed++
+      const { code, message = '' } = failure.status
+      if (revoked.failures.length < MOST_FAILURES) revoked.failures.push({ name: key.name, code, message })
+    }
+  }
+
+  return {
+    /** Revokes the keys, that of the request after all others. Adds to `revoked`. Throws 401 once the user's key has ended. */
+    async revokeAll(keys: readonly SelectedKey[], revoked: Revoked): Promise<void> {
+      let stopped: unknown
+      const hasTime = () => stopped === undefined && context.deadline() > RESERVE_MS
+      const others = keys.filter(({ uid }) => uid !== user.key.uid)
+      const own = keys.find(({ uid }) => uid === user.key.uid)
+      const work = (key: SelectedKey): Promise<void> =>
+        attempt(key, revoked).catch((error: unknown) => {
+          stopped ??= error
+        })
+      await forEach(others, hasTime, work, AT_ONCE).catch((error: unknown) => {
+        if (!(error instanceof OutOfTime)) throw error
+        revoked.remaining = true
+      })
+      if (stopped !== undefined) throw stopped
+      if (own === undefined) return
+      // The user needs the key to repeat the request.
+      revoked.remaining ||= !hasTime() || revoked.failures.some(({ code }) => isPassing(code))
+      if (!revoked.remaining) await attempt(own, revoked)
+    },
+  }
+}
+
+const isPassing = (code: number): boolean => code === 429 || code >= 500
+
+/** Returns a function that throws 401 once the key of the request no longer gives access. It reads at most once a second. */
+function holdKey({ checkKeyHolds }: Pick<Services, 'checkKeyHolds'>, context: RequestContext): () => Promise<void> {
+  let checked = context.deadline()
+  return async () => {
+    if (checked - context.deadline() < RECHECK_MS) return
+    checked = context.deadline()
+    await checkKeyHolds(context)
+  }
+}
+
+/** Returns the failure of one key; undefined if there is nothing left to do. */
+function failureOf(error: unknown): StatusError | undefined {
+  if (error instanceof NotSelected) return undefined
+  if (error instanceof StorageError) return toStatusError(error)
+  if (!(error instanceof StatusError)) return internalError(error)
+  return error.status.code === 404 ? undefined : error
+}
+
+/** Throws NotSelected when another request has changed the key so that it is not selected any more. */
+async function revokeKey(store: Store, key: SelectedKey, revoking: Revoking, context: RequestContext): Promise<void> {
+  const judging = { ...store, strategy: judgingStrategy(store.strategy, key, revoking) }
+  const at = { namespace: '', name: key.name }
+  if (revoking.asked.action === 'Delete') await deleteObject(judging, at, {}, context)
+  else await disableKey(judging, at, revoking, context)
+}
+
+/** Returns the strategy that judges a key again inside the write: labels, uses and the key of this name may have changed. */
+const judgingStrategy = (strategy: Strategy, { uid }: SelectedKey, { test }: Revoking): Strategy => ({
+  ...strategy,
+  access(stored, verb, subresource, user) {
+    if (stored.object.metadata.uid !== uid || !test(stored)) throw new NotSelected()
+    return strategy.access?.(stored, verb, subresource, user) ?? { type: 'hidden' }
+  },
+})
+
+/** Disables a key. If it is so large that the reason does not fit, or the managers, it is disabled without them. */
+async function disableKey(
+  store: Store,
+  at: { namespace: string; name: string },
+  { asked: { reason = '' }, manager }: Revoking,
+  context: RequestContext,
+): Promise<void> {
+  const { kind } = store
+  const ownership = {
+    manager,
+    subresource: '',
+    now: context.now,
+    gvk: { group: kind.group, version: kind.version, kind: kind.kind },
+    schema: wholeObject(kind.schema),
+  } as const
+  const disable = (said: string, isManaged: boolean) =>
+    updateObject(
+      store,
+      {
+        ...at,
+        subresource: '',
+        verb: 'patch',
+        transform(live) {
+          const updated = disabled(live, said)
+          return {
+            object: isManaged ? updateManagers({ ...ownership, live, updated }) : unmanaged(updated),
+            secrets: [],
+          }
+        },
+      },
+      context,
+    )
+  try {
+    await disable(reason, true)
+  } catch (error) {
+    if (!isTooLarge(error)) throw error
+    await disable('', false)
+  }
+}
+
+function disabled({ metadata, spec, ...object }: KubeObject, reason: string): KubeObject {
+  const annotations = reason === '' ? metadata.annotations : { ...metadata.annotations, [REASON]: reason }
+  return {
+    ...object,
+    metadata: { ...metadata, ...(annotations && { annotations }) },
+    spec: { ...spec, disabled: true },
+  }
+}
+
+function unmanaged({ metadata: { managedFields: _, ...metadata }, ...object }: KubeObject): KubeObject {
+  return { ...object, metadata }
+}
+
+/** Reports whether the object does not fit the store, or its annotations their limit (422). */
+const isTooLarge = (error: unknown): boolean =>
+  (error instanceof StorageError && error.code === 'TooLarge') ||
+  (error instanceof StatusError && error.status.code === 422)

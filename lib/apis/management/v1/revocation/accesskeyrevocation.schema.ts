@@ -1,0 +1,88 @@
+/** Defines the fields of a revocation of access keys. */
+
+import { boolean, type FromSchema, int64, list, map, object, string, time } from '../../../../meta/schema/schema.ts'
+import { labelSelectorSchema } from '../../../../meta/selectors/labelselector.ts'
+import { keyTypes } from '../ownedaccesskey.schema.ts'
+
+/** The longest lists of names. */
+const MOST_NAMES = 1000
+const MOST_OWNERS = 100
+
+/** The most keys and failures that an answer describes. */
+export const MOST_SHOWN = 200
+export const MOST_FAILURES = 20
+export const MOST_OWNERS_SHOWN = 500
+
+const owners = (what: string) =>
+  list(`${what} Excludes the other fields that select by owner.`, string('A name.'), { maxItems: MOST_OWNERS })
+
+export const spec = object(
+  'Which keys to revoke, and how. All fields that select must match a key. At least one of them is required, or `all`.',
+  {
+    selector: labelSelectorSchema('Selects by labels.'),
+    users: owners('Selects the keys of these users, as in status.owner.'),
+    teams: owners('Selects the keys of these teams.'),
+    subjects: owners('Selects the keys of these subjects.'),
+    types: list('Selects by spec.type. "" are keys without a type.', string('A type.', { enum: keyTypes }), {
+      maxItems: keyTypes.length,
+    }),
+    createdBefore: time('Selects the keys that were created before this time.'),
+    unusedSince: time(
+      'Selects the keys that were created before this time and have not been used since. Uses are recorded within a minute.',
+    ),
+    madeWith: object('Selects the keys that this access key made. It may be deleted, and it is not selected itself.', {
+      name: string('Name of the key. The key must exist, unless its uid is given.'),
+      uid: string('UID of the key.'),
+      descendants: boolean(
+        'Whether to select also what those keys made, and so on. The default is true. Of a line of more than 32 keys, the first and the nearest 31 are known.',
+      ),
+    }),
+    unscoped: boolean('If true, selects the keys that no scope limits.'),
+    names: list('Selects these keys.', string('Name of a key.'), { maxItems: MOST_NAMES }),
+    all: boolean('If true, selects every key that you may revoke. No other field that selects may be set.'),
+    action: string(
+      'Disable (the default): the keys stay, and can be enabled again. Delete: they cannot be restored. Keys that are disabled already are not selected for Disable.',
+      { enum: ['Disable', 'Delete'] },
+    ),
+    reason: string(
+      'Why the keys are disabled: their annotation management.platform/disabled-reason. Everyone who may read a key sees it.',
+      { maxLength: 256 },
+    ),
+    atMost: int64('The request is refused before it changes anything if it selects more keys.', { minimum: 0 }),
+    includeSelf: boolean(
+      'If true, the access key of the request is revoked too if it is selected, after all others. Otherwise it is spared.',
+    ),
+  },
+)
+
+export const status = object('What was selected, and what was done with it. In a dry run: what would be done.', {
+  matched: int64('How many keys were selected when the request began.'),
+  done: int64('How many of them this request has disabled or deleted.'),
+  failed: int64('How many of them it could not change. The others were changed nevertheless.'),
+  remaining: boolean('Whether keys are left because the time was up. Repeat the request: it continues.'),
+  byOwner: map(
+    `How many of the selected keys each owner has, as in status.owner of a key. At most the ${MOST_OWNERS_SHOWN} owners with most of them.`,
+    int64('Number of keys.'),
+  ),
+  keys: list(
+    `The selected keys, by name. At most the first ${MOST_SHOWN}.`,
+    object('A selected key.', {
+      name: string('Name of the key.'),
+      owner: string('Its owner.'),
+      displayName: string('Name shown in the UI.'),
+      lastActivity: time('Last use before the request.'),
+      expirationTimestamp: time('When it expires. Absent if it does not expire.'),
+      hint: string('The last six characters of its current value, if the server generated it.'),
+    }),
+  ),
+  failures: list(
+    `Why keys could not be changed. At most ${MOST_FAILURES} of them.`,
+    object('A failure.', {
+      name: string('Name of the key.'),
+      code: int64('HTTP status of the same request for this key alone.'),
+      message: string('The reason.'),
+    }),
+  ),
+})
+
+export type RevocationSpec = FromSchema<typeof spec>

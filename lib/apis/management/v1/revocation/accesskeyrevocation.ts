@@ -1,0 +1,25 @@
+/** Defines AccessKeyRevocation, which disables or deletes many access keys at once (docs/revoking.md). */
+import type { VirtualKind } from '../../../../registry/kind.ts'
+import { group, version } from '../group.ts'
+import type { Services } from '../services.ts'
+import { type RevocationSpec, spec, status } from './accesskeyrevocation.schema.ts'
+
+export const AccessKeyRevocation: VirtualKind<Services> = {
+  archetype: 'virtual',
+  group,
+  version,
+  kind: 'AccessKeyRevocation',
+  plural: 'accesskeyrevocations',
+  singular: 'accesskeyrevocation',
+  scope: 'Cluster',
+  description: 'Disables or deletes all access keys that match. Nothing of the request itself is stored.',
+  grantsAccess: true,
+  selectsObjects: true,
+  schema: { spec, status },
+  async create({ object, context }, services) {
+    const asked = (object.spec ?? {}) as RevocationSpec
+    const { revokeKeys } = await import('./accesskeyrevocation.run.ts')
+    const manager = object.metadata.managedFields?.[0]?.manager ?? ''
+    return { ...object, status: await revokeKeys(services, asked, manager, context) }
+  },
+}
