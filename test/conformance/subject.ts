@@ -8,6 +8,7 @@ const additions = (code: number): readonly string[] => [
   '/status/phase',
   '/status/expirationTimestamp',
   '/status/canUse',
+  '/status/madeWith',
   ...(code === 201 ? ['/spec/key'] : []),
 ]
 

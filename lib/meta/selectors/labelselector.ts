@@ -4,7 +4,6 @@
  */
 import { type FieldError, findingsOf, forbidden, invalid, required } from '../errors/fielderror.ts'
 import { labelValueErrors, qualifiedNameErrors } from '../object/names.ts'
-import { list, map, object, string } from '../schema/schema.ts'
 import { sortedEntries } from '../value/walk.ts'
 import type { LabelOperator, LabelSelector } from './labels.ts'
 
@@ -19,24 +18,6 @@ interface SelectorRequirement {
   operator: string
   values?: string[]
 }
-
-/** Returns the schema of a metav1.LabelSelector. */
-export const labelSelectorSchema = (description: string) =>
-  object(description, {
-    matchLabels: map('Labels that must all have these values.', string('Value of the label.')),
-    matchExpressions: list(
-      'Requirements that must all hold.',
-      object(
-        'A requirement.',
-        {
-          key: string('Label that the requirement is about.'),
-          operator: string('In, NotIn, Exists or DoesNotExist. NotIn also matches objects without the label.'),
-          values: list('Values for In and NotIn.', string('A value.')),
-        },
-        { required: ['key', 'operator'] },
-      ),
-    ),
-  })
 
 const OPERATORS: ReadonlyMap<string, LabelOperator> = new Map([
   ['In', 'in'],

@@ -1,9 +1,11 @@
 /** Presents which access key made a key. */
 import { decodeKeyInternal } from '../../../authentication/keyinternal.ts'
 import { managementRequest } from '../../../authorization/attributes/attributes.ts'
+import { containsChain } from '../../../authorization/scopes/chain.ts'
 import { evaluate } from '../../../authorization/scopes/evaluate.ts'
 import type { ScopeOptions } from '../../../authorization/scopes/project.ts'
 import { isMaster, keyIdentity } from '../../../authorization/users/identity.ts'
+import { effectiveChain } from '../../../authorization/users/privilege.ts'
 import type { UserInfo } from '../../../authorization/users/user.ts'
 import type { JsonObject } from '../../../meta/types.ts'
 import type { Stored } from '../../../storage/interface.ts'
@@ -13,16 +15,18 @@ import { toKey } from './ownedaccesskey.values.ts'
 
 /**
  * Returns `madeWith` for a reader of the key: administrators, and its owner if the maker had the same identity. Otherwise the
- * key of another user would be named. The name is that of a key, so the scope must allow a read of that one.
+ * key of another user would be named. A reader with a scope sees it on keys that carry the scope, and the name if the scope
+ * allows a read of that key. What the key of the request itself has made says nothing, as for objects of any other kind.
  */
 export function presentMaker(stored: Stored, user: UserInfo, scopes: ScopeOptions): JsonObject {
   const { ancestors, maker: name, creator } = decodeKeyInternal(stored.internal)
   const uid = ancestors?.at(-1)
-  if (uid === undefined || name === undefined) return {}
+  if (uid === undefined || name === undefined || uid === user.key.uid) return {}
+  const key = toKey(stored)
+  if (!containsChain(effectiveChain(key), user.chain)) return {}
   const decision = evaluate(user.chain, managementRequest({ group, resource: plural, verb: 'get', name }), scopes)
   const { own, self } = decision.allowed ? decision : {}
-  const isOwners = creator === keyIdentity(toKey(stored))
+  const isOwners = creator === keyIdentity(key)
   if (!isOwners && (!isMaster(user) || own)) return {}
-  const isNamed = decision.allowed && (!self || uid === user.key.uid)
-  return { madeWith: { ...(isNamed && { name }), uid } }
+  return { madeWith: { ...(decision.allowed && !self && { name }), uid } }
 }

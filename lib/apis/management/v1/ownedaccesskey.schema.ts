@@ -80,7 +80,7 @@ export const status = object('Observed state of the access key.', {
     { readOnly: true },
   ),
   madeWith: object(
-    'The access key that made this one, if the reader may know it. It may be deleted.',
+    'The access key that made this one, if the reader may know it. It may be deleted. Absent if it is the key of the request.',
     { name: string('Name that it had.'), uid: string('UID.') },
     { readOnly: true },
   ),

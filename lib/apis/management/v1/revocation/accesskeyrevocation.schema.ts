@@ -1,7 +1,7 @@
 /** Defines the fields of a revocation of access keys. */
 
 import { boolean, type FromSchema, int64, list, map, object, string, time } from '../../../../meta/schema/schema.ts'
-import { labelSelectorSchema } from '../../../../meta/selectors/labelselector.ts'
+import { labelSelectorSchema } from '../../../../meta/selectors/labelselector.schema.ts'
 import { keyTypes } from '../ownedaccesskey.schema.ts'
 
 /** The longest lists of names. */
