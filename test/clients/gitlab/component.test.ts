@@ -1,0 +1,260 @@
+/** Runs the GitLab component in every shell of this machine, against the local server with its demo virtual cluster. */
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import https from 'node:https'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { providers, trusts } from '../../support/federation.ts'
+import { describeKubectl } from '../../support/kubectl.ts'
+import { keys } from '../../support/objects.ts'
+import { request } from '../../support/server.ts'
+import { type StartedServer, startedServer } from '../../support/startedserver.ts'
+import { interpolate, type Job, posixShells, runAfterScript, runScript, type Shell } from './gitlab.ts'
+
+const text = await readFile(new URL('../../../clients/gitlab/templates/kubeconfig.yml', import.meta.url), 'utf8')
+
+let server: StartedServer
+let builds: string
+let credential: string
+beforeAll(async () => {
+  server = await startedServer()
+  builds = await mkdtemp(join(tmpdir(), 'keyplane-builds-'))
+  const { issuer, jwks } = (await server.call(`${providers}/demo`)).json.spec
+  const access = [{ verbs: ['use'], teams: ['*'] }]
+  await server.call(providers, {
+    method: 'POST',
+    body: { metadata: { name: 'gitlab' }, spec: { type: 'GitLab', issuer, jwks, access } },
+  })
+  const claims = Object.entries({ project_id: '20', environment: 'production', ref_protected: 'true' })
+  const { json } = await server.call(trusts, {
+    method: 'POST',
+    body: {
+      metadata: { name: 'deploy' },
+      spec: {
+        identityProvider: 'gitlab',
+        user: 'alice',
+        claims: claims.map(([claim, value]) => ({ claim, values: [value] })),
+        scope: { projects: [{ project: 'demo' }] },
+        ttl: 900,
+      },
+    },
+  })
+  credential = json.status.clientID
+}, 120_000)
+afterAll(async () => {
+  await server?.stop()
+  await rm(builds, { recursive: true, force: true })
+})
+
+const SECRET = /mpk_\w{20}|eyJ[\w-]{20}/
+
+/** Returns a new ID token in the form of GitLab. */
+async function idToken(): Promise<string> {
+  const { ACTIONS_ID_TOKEN_REQUEST_URL: url, ACTIONS_ID_TOKEN_REQUEST_TOKEN: token } = server.idTokenVariables
+  const agent = new https.Agent({ ca: server.certificateAuthority })
+  const audience = encodeURIComponent(server.url)
+  const answer = await request(agent, `${new URL('/gitlab', url)}?audience=${audience}`, { token })
+  agent.destroy()
+  return answer.text.trim()
+}
+
+let count = 300
+/** Returns a job that extends the component, and where it runs. */
+async function jobOf(inputs: Record<string, string | number>, script: string[] = ['true'], variables: object = {}) {
+  const jobs = interpolate(text, { url: server.url, 'virtual-cluster': 'demo/demo', ...inputs })
+  const job: Job = { ...(jobs['.keyplane'] as Job), script }
+  const id = String(++count)
+  const project = join(builds, `project-${id}`)
+  await mkdir(project)
+  const env = {
+    PATH: process.env.PATH,
+    HOME: builds,
+    CURL_CA_BUNDLE: server.authorityFile,
+    CI_BUILDS_DIR: builds,
+    CI_JOB_ID: id,
+    ...variables,
+  }
+  return { job, place: { cwd: project, env }, folder: join(builds, `.keyplane-${id}`) }
+}
+
+const trusted = async (inputs = {}, script?: string[], variables = {}) =>
+  jobOf({ credential, ...inputs }, script, { KEYPLANE_ID_TOKEN: await idToken(), ...variables })
+
+const selves = async (token: string) =>
+  (await server.call('/apis/management.platform/v1/selves', { method: 'POST', token, body: {} })).status
+
+async function createKey(scope: object): Promise<string> {
+  const body = { metadata: { generateName: 'ci-' }, spec: { user: 'alice', ttl: 7200, scope } }
+  return (await server.call(keys, { method: 'POST', body })).json.spec.key
+}
+
+test('the shells include one that has no pipefail or other extensions', () => {
+  expect(posixShells.map(({ name }) => name)).toEqual(expect.arrayContaining(['bash']))
+})
+
+describe.each(posixShells)('in $name', (shell: Shell) => {
+  test('a trusted job has a kube config in private files outside its project, and ends with its key', async () => {
+    const { job, place, folder } = await trusted({}, ['echo "KUBECONFIG=$KUBECONFIG"', 'set -o | grep xtrace'])
+    const ran = await runScript(shell, job, place)
+    expect([ran.code, ran.stderr]).toEqual([0, ''])
+    expect(ran.stdout).toContain(`keyplane: KUBECONFIG is ${folder}/kubeconfig\nKUBECONFIG=${folder}/kubeconfig\n`)
+    expect(ran.stdout).not.toMatch(SECRET)
+    const key = (await readFile(join(folder, 'key'), 'utf8')).trim()
+    const modes = ['', 'key', 'kubeconfig', 'header'].map(async (name) => (await stat(join(folder, name))).mode & 0o777)
+    expect(await Promise.all(modes)).toEqual([0o700, 0o600, 0o600, 0o600])
+    expect([await selves(key), await readdir(place.cwd)]).toEqual([201, []])
+
+    expect(await runAfterScript(shell, job, place)).toEqual({ code: 0, stdout: '', stderr: '' })
+    expect([await selves(key), existsSync(folder)]).toEqual([401, false])
+    expect(await runAfterScript(shell, job, place)).toEqual({ code: 0, stdout: '', stderr: '' })
+  })
+
+  test('a job with a key uses that, and leaves it valid', async () => {
+    const key = await createKey({ projects: [{ project: 'demo' }] })
+    const { job, place, folder } = await jobOf({}, ['cat "$KUBECONFIG"'], { KEYPLANE_KEY: key })
+    const ran = await runScript(shell, job, place)
+    expect([ran.code, ran.stdout]).toEqual([0, expect.stringContaining('\nkind: Config\n')])
+    expect((await runAfterScript(shell, job, place)).code).toBe(0)
+    expect([await selves(key), existsSync(folder)]).toEqual([201, false])
+  })
+
+  test('a refused job fails with the reason, before its own script', async () => {
+    const { job, place, folder } = await trusted(
+      { credential: credential.replace(/.$/, (last) => (last === '0' ? '1' : '0')) },
+      ['echo ran'],
+    )
+    const ran = await runScript(shell, job, place)
+    expect([ran.code, ran.stdout]).toEqual([1, ''])
+    expect(ran.stderr).toMatch(
+      /the subject token is not accepted for this client_id.*\nkeyplane: the exchange of the ID token/s,
+    )
+    expect(await runAfterScript(shell, job, place)).toMatchObject({ code: 0 })
+    expect(existsSync(folder)).toBe(false)
+  })
+
+  test('a job without the right scope is told which entry is missing', async () => {
+    const { job, place } = await trusted({ 'virtual-cluster': 'other/demo' })
+    const ran = await runScript(shell, job, place)
+    expect([ran.code, ran.stderr]).toEqual([1, expect.stringMatching(/message: .*spec\.scope does not allow/s)])
+    expect(ran.stderr).toContain('would allow it')
+    await runAfterScript(shell, job, place)
+  })
+
+  test('prints no secret though the job prints every command', async () => {
+    const { job, place } = await trusted({}, ['echo done'])
+    const traced = { ...job, before_script: ['set -o xtrace', ...job.before_script] }
+    const ran = await runScript(shell, traced, place)
+    expect([ran.code, ran.stdout]).toEqual([0, expect.stringContaining('done')])
+    // The shell prints the commands of the job itself again.
+    expect(ran.stderr).toMatch(/^\+ echo '?done'?$/m)
+    expect(ran.stderr).not.toMatch(SECRET)
+    const after = { ...job, after_script: ['set -o xtrace', ...job.after_script] }
+    const ended = await runAfterScript(shell, after, place)
+    expect([ended.code, SECRET.test(ended.stderr)]).toEqual([0, false])
+  })
+})
+
+const [shell] = posixShells as [Shell]
+
+describeKubectl('kubectl', () => {
+  test('lists the pods of the virtual cluster', async () => {
+    const { job, place } = await trusted({ ttl: 600 }, ['kubectl get pods'])
+    expect(await runScript(shell, job, place)).toMatchObject({ code: 0, stdout: expect.stringContaining('Running') })
+    await runAfterScript(shell, job, place)
+  })
+
+  test('talks to the management API without a virtual cluster', async () => {
+    const { job, place } = await trusted({ 'virtual-cluster': '' }, ['kubectl auth whoami'])
+    expect(await runScript(shell, job, place)).toMatchObject({ code: 0, stdout: expect.stringContaining('alice') })
+    await runAfterScript(shell, job, place)
+  })
+})
+
+test('scope narrows the key of the exchange', async () => {
+  const { job, place, folder } = await trusted({ 'virtual-cluster': '', scope: 'virtualcluster:demo/other' })
+  expect((await runScript(shell, job, place)).code).toBe(0)
+  const key = (await readFile(join(folder, 'key'), 'utf8')).trim()
+  const path = '/apis/management.platform/v1/namespaces/p-demo/virtualclusterinstances/demo'
+  expect((await server.call(path, { token: key })).status).toBe(403)
+  await runAfterScript(shell, job, place)
+})
+
+describe('a job says what is missing', () => {
+  test.each<[string, Record<string, string>, string]>([
+    ['without an ID token', { KEYPLANE_ID_TOKEN: '' }, 'keyplane: this job has no ID token'],
+    ['without curl', { PATH: '/nowhere' }, 'keyplane: this image has no curl'],
+  ])('%s', async (_, variables, message) => {
+    const { job, place } = await trusted({}, [], variables)
+    const [command] = [
+      process.env.PATH?.split(':')
+        .map((folder) => join(folder, shell.command))
+        .find(existsSync),
+    ]
+    const ran = await runScript({ ...shell, command: command ?? shell.command }, job, place)
+    expect([ran.code === 0, ran.stderr]).toEqual([false, expect.stringContaining(message)])
+  })
+
+  test('without a trust and a key', async () => {
+    const { job, place } = await jobOf({})
+    const ran = await runScript(shell, job, place)
+    expect([ran.code, ran.stderr]).toEqual([1, expect.stringContaining('the masked variable KEYPLANE_KEY')])
+    await runAfterScript(shell, job, place)
+  })
+
+  test('with a URL of another stage', async () => {
+    const { job, place } = await trusted({ url: server.url.replace('/prod/', '/dev/') })
+    const ran = await runScript(shell, job, place)
+    expect([ran.code, ran.stderr]).toEqual([1, expect.stringContaining('with its stage if there is one')])
+    await runAfterScript(shell, job, place)
+  })
+})
+
+test('after_script leaves files of others, and says so', async () => {
+  const { job, place, folder } = await trusted({}, ['echo mine > "$(dirname "$KUBECONFIG")/mine"'])
+  expect((await runScript(shell, job, place)).code).toBe(0)
+  const after = await runAfterScript(shell, job, place)
+  expect([after.code, after.stderr]).toEqual([0, expect.stringContaining('has files of others, which stay')])
+  expect(await readdir(folder)).toEqual(['mine'])
+})
+
+test('after_script removes the files even if the key cannot be revoked', async () => {
+  const { job, place, folder } = await trusted()
+  expect((await runScript(shell, job, place)).code).toBe(0)
+  await writeFile(join(builds, 'no.crt'), '')
+  const unreachable = { ...place, env: { ...place.env, CURL_CA_BUNDLE: join(builds, 'no.crt') } }
+  const after = await runAfterScript(shell, job, unreachable)
+  expect([after.code, after.stderr]).toEqual([0, expect.stringContaining('is not revoked, and ends by itself')])
+  expect(existsSync(folder)).toBe(false)
+})
+
+describe('inputs', () => {
+  const UID = '3b0c9f52-6f0e-4a57-9d7c-2f4f0a1b8c11'
+  const URL = 'https://keys.example.com/prod/kubernetes/management'
+
+  test('name the job and its stage, and give it the audience', () => {
+    const jobs = interpolate(text, { url: URL, 'job-name': '.staging', stage: 'test' })
+    expect(jobs).toMatchObject({ '.staging': { stage: 'test', id_tokens: { KEYPLANE_ID_TOKEN: { aud: URL } } } })
+  })
+
+  test.each<[string, string]>([
+    ['url', 'http://keys.example.com'],
+    ['url', `${URL}/`],
+    ['url', `${URL}'; id; '`],
+    ['url', `${URL}$(id)`],
+    ['url', `${URL}\nx: y`],
+    ['credential', 'deploy'],
+    ['credential', `deploy@${UID}'`],
+    ['credential', `deploy@${UID}\n`],
+    ['virtual-cluster', 'demo'],
+    ['virtual-cluster', 'a/b/c'],
+    ['virtual-cluster', "a/b';id"],
+    ['scope', 'project:a\nb'],
+    ['scope', '$(id)'],
+    ['project-namespace-prefix', '$(id)'],
+    ['job-name', 'x: y'],
+    ['ttl', '600'],
+  ])('refuse as %s the value %j', (name, value) => {
+    expect(() => interpolate(text, { url: URL, [name]: value })).toThrow(`\`${name}\` input`)
+  })
+})
