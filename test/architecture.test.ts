@@ -315,7 +315,9 @@ describe('size', () => {
       some(/^(federatedidentitycredentials|identityproviders|ownedaccesskeys|virtualclusterinstances)\/list$/),
     )
     expect(having('lib/meta/managedfields/fieldmanager.ts')).toEqual(
-      some(/\/(create|update|patch|rotate)$|^reviews\/|^(bootstrap|garbagecollector|leaks|lifecycle|sweep)$/),
+      some(
+        /\/(create|update|patch|rotate|accessreview)$|^reviews\/|^(bootstrap|garbagecollector|leaks|lifecycle|sweep)$/,
+      ),
     )
     // Requests without a body need no decoder.
     expect(

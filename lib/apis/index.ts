@@ -5,6 +5,7 @@ import { TokenReview } from './authentication/v1/tokenreview.ts'
 import { SelfSubjectAccessReview } from './authorization/v1/selfsubjectaccessreview.ts'
 import { SelfSubjectRulesReview } from './authorization/v1/selfsubjectrulesreview.ts'
 import { SubjectAccessReview } from './authorization/v1/subjectaccessreview.ts'
+import { OwnedAccessKeyAccessReview } from './management/v1/accessreview/ownedaccesskeyaccessreview.ts'
 import { DirectClusterEndpointToken } from './management/v1/directclusterendpointtoken.ts'
 import { FederatedIdentityCredential } from './management/v1/federation/federatedidentitycredential.ts'
 import { IdentityProvider } from './management/v1/federation/identityprovider.ts'
@@ -19,6 +20,7 @@ import { VirtualClusterInstanceKubeConfig } from './management/v1/virtualcluster
 export const kinds: readonly ServedKind[] = [
   OwnedAccessKey,
   OwnedAccessKeyRotation,
+  OwnedAccessKeyAccessReview,
   AccessKeyRevocation,
   FederatedIdentityCredential,
   IdentityProvider,

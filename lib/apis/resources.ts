@@ -26,6 +26,7 @@ const authorization = { ...own, groupVersion: 'authorization.k8s.io/v1' }
 export const servedResources: readonly ServedResource[] = [
   { ...own, plural: 'ownedaccesskeys', stored: true, status: true },
   { ...own, plural: 'ownedaccesskeys', subresource: 'rotate' },
+  { ...own, plural: 'ownedaccesskeys', subresource: 'accessreview' },
   { ...own, plural: 'accesskeyrevocations' },
   { ...own, plural: 'federatedidentitycredentials', stored: true, status: true },
   { ...own, plural: 'identityproviders', stored: true, status: true },

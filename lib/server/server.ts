@@ -5,6 +5,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ReviewServices } from '../apis/authorization/v1/reviewservices.ts'
+import type { AccessReviewServices } from '../apis/management/v1/accessreview/accessreviewservices.ts'
 import { table as providerTable } from '../apis/management/v1/federation/identityprovider.table.ts'
 import { lifeAt } from '../apis/management/v1/ownedaccesskey.status.ts'
 import { OwnedAccessKey } from '../apis/management/v1/ownedaccesskey.ts'
@@ -17,8 +18,9 @@ import { findClosedGate } from '../authentication/gates.ts'
 import { decodeKeyInternal } from '../authentication/keyinternal.ts'
 import type { KeyHash } from '../authentication/pepper.ts'
 import { authenticate } from '../authentication/requests/authenticate.ts'
-import { judge } from '../authentication/values/judge.ts'
+import { type Judgement, judge } from '../authentication/values/judge.ts'
 import type { Attributes } from '../authorization/attributes/attributes.ts'
+import { belowBase } from '../authorization/attributes/requestattributes.ts'
 import { refuseByScope } from '../authorization/scoperefusal.ts'
 import { evaluate } from '../authorization/scopes/evaluate.ts'
 import type { ScopeOptions } from '../authorization/scopes/project.ts'
@@ -41,7 +43,13 @@ import { lazy } from './process/lazy.ts'
 import { describeError } from './process/logger.ts'
 import { storeOf } from './stores.ts'
 
-export interface Server extends AuthenticatingServer, Services, ReviewServices, EndpointServices, Decider<Server> {
+export interface Server
+  extends AuthenticatingServer,
+    AccessReviewServices,
+    Services,
+    ReviewServices,
+    EndpointServices,
+    Decider<Server> {
   scopes: ScopeOptions & SpaceOptions
   storeOf(kind: StoredKind<Server>): Store
 }
@@ -109,10 +117,13 @@ export function createServer(environment: Environment): Server {
     const closed = federation && (await findClosedGate(federation, (keys) => base.storage.getCompanions(keys)))
     return closed === undefined ? stored : undefined
   }
+  async function judgeValue(hash: KeyHash): Promise<Judgement> {
+    const deps = judgeDeps({ storage: base.storage, limits: base.limits })
+    return judge(hash, (await deps.readCredential([hash]))?.item, deps)
+  }
   /** Returns the credential of a value that gives access, or undefined. Makes one read more while a rotation is open. */
   async function livingValue(hash: KeyHash): Promise<Credential | undefined> {
-    const deps = judgeDeps({ storage: base.storage, limits: base.limits })
-    const judged = await judge(hash, (await deps.readCredential([hash]))?.item, deps)
+    const judged = await judgeValue(hash)
     return 'credential' in judged ? judged.credential : undefined
   }
   const server: Server = {
@@ -207,6 +218,8 @@ export function createServer(environment: Environment): Server {
       const { tokensNotBefore } = decodeKeyInternal(stored.internal)
       return { chain: scopesOf(stored), ...(tokensNotBefore !== undefined && { tokensNotBefore }) }
     },
+    judgeValue,
+    pathBelowBase: (path) => belowBase(path, config.basePath),
     async instanceUid({ namespace, name }) {
       const stored = await base.storage.get(VirtualClusterInstance.table, objectKey(namespace, name))
       return stored?.object.metadata.uid

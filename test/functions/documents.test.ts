@@ -35,6 +35,7 @@ describe('discovery', () => {
         'ownedaccesskeys',
         'ownedaccesskeys/status',
         'ownedaccesskeys/rotate',
+        'ownedaccesskeys/accessreview',
         'accesskeyrevocations',
         'federatedidentitycredentials',
         'federatedidentitycredentials/status',

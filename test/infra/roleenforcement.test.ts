@@ -128,6 +128,14 @@ test('access keys', async () => {
     'application/apply-patch+yaml',
   )
   await create(`${keys}/bob/rotate`, { spec: {} }, token)
+  for (const resource of ['ownedaccesskeys', 'identityproviders', 'federatedidentitycredentials']) {
+    const resourceAttributes = { group: 'management.platform', resource, verb: 'get', name: 'bob' }
+    await create(`${keys}/bob/accessreview`, { spec: { resourceAttributes } }, token)
+  }
+  const inNamespace = { group: 'management.platform', resource: 'virtualclusterinstances', namespace: 'p-a', name: 'x' }
+  await create(`${keys}/bob/accessreview`, { spec: { resourceAttributes: { ...inNamespace, verb: 'get' } } }, token)
+  const atCluster = { nonResourceAttributes: { path: '/', verb: 'get' }, target: { cluster: 'eu' } }
+  await create(`${keys}/bob/accessreview`, { spec: atCluster }, token)
   await at.request('DELETE', `${keys}/bob`, token)
   await at.request('DELETE', `${keys}?fieldSelector=spec.user=carol`, admin)
   await create(`${keys}/alice/rotate`, { spec: {} }, token)

@@ -163,8 +163,12 @@ test('the roles grant item operations on named partitions of the table only', ()
 test('only functions that authenticate, judge or write keys access credentials', () => {
   const keyWriters = ['bootstrap', 'garbagecollector', 'lifecycle', ...writersOf('ownedaccesskeys'), 'sweep']
   const authenticators = ['authorizer', 'reviews/tokenreview', 'selves/create']
-  // They judge the key of a long request again.
-  const judges = [...kinds.map((kind) => `${kind}/list`), 'virtualclusterinstances/kubeconfig/create']
+  // They judge the key of a long request again, or that of a review.
+  const judges = [
+    ...kinds.map((kind) => `${kind}/list`),
+    'ownedaccesskeys/accessreview',
+    'virtualclusterinstances/kubeconfig/create',
+  ]
   // It reads the values of keys with an open rotation.
   const shows = 'ownedaccesskeys/get'
   const makers = [...writersOf('federatedidentitycredentials'), ...writersOf('identityproviders')]
@@ -193,6 +197,7 @@ test('functions that judge or write keys, and those that close gates, read the g
     'federatedidentitycredentials/list',
     'identityproviders/deletecollection',
     'identityproviders/list',
+    'ownedaccesskeys/accessreview',
     'ownedaccesskeys/list',
     'reviews/subjectaccessreview',
     'reviews/tokenreview',

@@ -119,7 +119,7 @@ export async function authenticate(
   }
   const { credential, state, until, expires } = judged
   const user = credentialUser(credential, expires)
-  const outside = refusalOf(credential, source)
+  const outside = sourceRefusal(credential, source)
   if (outside !== undefined) {
     // Without a source it is a question about the key, such as a TokenReview, and no use.
     if (source) await deps.signal(signal('source-refused', credential))
@@ -169,7 +169,7 @@ function signalOf(
 const secondsOf = ({ now }: Pick<AuthenticationDeps, 'now'>): number => Math.floor(now() / 1000)
 
 /** Returns why the key may not be used from the source, or undefined. */
-function refusalOf({ name, sourceCIDRs }: Credential, source: Source | undefined): string | undefined {
+export function sourceRefusal({ name, sourceCIDRs }: Credential, source: Source | undefined): string | undefined {
   if (sourceCIDRs === undefined || (source && isWithinCIDRs(source.ip, sourceCIDRs))) return undefined
   return `access key ${JSON.stringify(name)} may not be used from ${source?.ip || 'an unknown address'}`
 }

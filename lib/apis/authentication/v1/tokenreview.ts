@@ -2,102 +2,10 @@
  * Defines TokenReview, with which the authentication webhooks of clusters authenticate access keys (docs/clusters.md).
  * Clusters verify JWTs that this service issues themselves. Source: k8s.io/api authentication/v1.
  */
-import { forbiddenFor } from '../../../authorization/attributes/forbidden.ts'
-import {
-  acceptsKeys,
-  acceptsKeysAnywhere,
-  acceptsKeysOfSpaces,
-  mayReviewAt,
-  type NamedPlace,
-  namedPlaces,
-  reviewAttributes,
-} from '../../../authorization/review.ts'
-import type { Place } from '../../../authorization/scopes/place.ts'
-import { badRequest } from '../../../meta/errors/status.ts'
 import { boolean, list, object, string } from '../../../meta/schema/schema.ts'
-import type { JsonObject } from '../../../meta/types.ts'
-import type { RequestContext, VirtualKind } from '../../../registry/kind.ts'
-import { placeAudience, placeOfAudience } from '../../../token/audience.ts'
-import { extrasOf } from '../../../token/extras.ts'
-import { isVisibleUser, visibleGroups } from '../../../token/visibleuser.ts'
+import type { VirtualKind } from '../../../registry/kind.ts'
 import type { ReviewServices } from '../../authorization/v1/reviewservices.ts'
 import { userInfoSchema } from './selfsubjectreview.ts'
-
-/** Status for every invalid token. It does not reveal the reason. */
-const failed: JsonObject = { user: {}, error: 'invalid bearer token' }
-
-const ambiguous =
-  'the scope of the access key does not name exactly one cluster: name the calling cluster in spec.audiences, as ISSUER/clusters/NAME'
-
-/**
- * Returns the place that the review is for: the one that the audiences name, if the caller may review tokens for it.
- * Without such an audience, it is the only place that the caller's scope names. Returns `anywhere` for administrators
- * who name no place: they want to know who owns the key.
- */
-async function placeOf(
-  audiences: readonly string[],
-  { user, warn }: RequestContext,
-  services: ReviewServices,
-): Promise<Place | 'anywhere' | undefined> {
-  const { issuer, scopes } = services
-  const asked = audiences.flatMap((audience) => placeOfAudience(issuer, audience) ?? [])
-  if (asked.length > 0) {
-    const [first, ...others] = asked.filter((place) => mayReviewAt(user.chain, place, scopes))
-    return others.length === 0 && first && (await exists(first, services)) ? first : undefined
-  }
-  if (user.chain.length === 0) return 'anywhere'
-  const [first, ...others] = namedPlaces(user.chain, scopes)
-  if (!first || others.length > 0) warn(ambiguous)
-  return first && others.length === 0 ? identify(first, services) : undefined
-}
-
-async function exists(place: Place, services: ReviewServices): Promise<boolean> {
-  return place.type === 'cluster' || (await services.instanceUid(place)) === place.uid
-}
-
-async function identify(place: NamedPlace, services: ReviewServices): Promise<Place | undefined> {
-  if (place.type === 'cluster') return place
-  const uid = await services.instanceUid(place)
-  return uid === undefined ? undefined : { ...place, uid }
-}
-
-async function review(
-  token: string,
-  audiences: readonly string[],
-  context: RequestContext,
-  services: ReviewServices,
-): Promise<JsonObject> {
-  const { issuer, scopes } = services
-  const place = await placeOf(audiences, context, services)
-  if (place === undefined) return failed
-  // The cluster does not tell where the token came from, so a key that is limited to addresses is refused.
-  const authentication = await services.authenticate(token)
-  if (!('user' in authentication)) return failed
-  const { user, confirm, touch } = authentication
-  const audience = place === 'anywhere' ? undefined : placeAudience(issuer, place)
-  const named = audience !== undefined && audiences.includes(audience)
-  const taken =
-    place === 'anywhere'
-      ? acceptsKeysAnywhere(user.chain)
-      : acceptsKeys(user.chain, place, scopes) || (named && acceptsKeysOfSpaces(user.chain, place))
-  if (!taken || !isVisibleUser(user.name)) return failed
-  if (!context.dryRun) {
-    if (await confirm()) return failed
-    await touch()
-  }
-  context.note('reviewedKey', user.key.name)
-  return {
-    authenticated: true,
-    user: {
-      username: user.name,
-      ...(user.uid && { uid: user.uid }),
-      groups: visibleGroups(user.groups),
-      extra: extrasOf(user, place === 'anywhere' ? undefined : place, context.now),
-    },
-    // Without audiences, the token is for the API server that asks, as in Kubernetes. Foreign audiences are never confirmed.
-    ...(named && { audiences: [audience] }),
-  }
-}
 
 export const TokenReview: VirtualKind<ReviewServices> = {
   archetype: 'virtual',
@@ -128,12 +36,9 @@ export const TokenReview: VirtualKind<ReviewServices> = {
     },
   },
   async create({ object: asked, context }, services) {
-    const asking = reviewAttributes('tokenreviews', { type: 'Management' })
-    const mayAsk = await services.decide(context, asking)
-    if (!mayAsk.allowed) throw forbiddenFor(asking, context.user, mayAsk.reason)
-    const { token, audiences = [] } = (asked.spec ?? {}) as { token?: string; audiences?: string[] }
-    if (!token) throw badRequest('token is required for TokenReview in authentication')
-    const status = await review(token, audiences, context, services)
+    // Discovery has no use for the rules of a place.
+    const { reviewToken } = await import('./tokenreview.judge.ts')
+    const status = await reviewToken(asked.spec ?? {}, context, services)
     context.note('review', status.authenticated === true ? 'authenticated' : 'not authenticated')
     return { ...asked, status }
   },

@@ -1,0 +1,113 @@
+/** Judges what a cluster asks about a user of this service, and what administrators ask about users of this API. */
+import type { Attributes } from '../../../authorization/attributes/attributes.ts'
+import { forbiddenFor } from '../../../authorization/attributes/forbidden.ts'
+import { mayReviewAt, reviewAttributes } from '../../../authorization/review.ts'
+import { reasonWithEntry } from '../../../authorization/scoperefusal.ts'
+import { evaluateAt, targetOf } from '../../../authorization/scopes/place.ts'
+import type { ScopeChain } from '../../../authorization/scopes/scope.ts'
+import { isMaster } from '../../../authorization/users/identity.ts'
+import type { UserInfo } from '../../../authorization/users/user.ts'
+import { type FieldError, invalid } from '../../../meta/errors/fielderror.ts'
+import { invalidObject } from '../../../meta/errors/status.ts'
+import { dnsSubdomainErrors } from '../../../meta/object/names.ts'
+import type { JsonObject } from '../../../meta/types.ts'
+import type { RequestContext } from '../../../registry/kind.ts'
+import { type Outsider, readExtras } from '../../../token/extras.ts'
+import { type AskedAttributes, toAttributes, validateAsked } from './attributes.schema.ts'
+import { group } from './group.ts'
+import type { ReviewServices } from './reviewservices.ts'
+
+const management = { type: 'Management' } as const
+
+interface ReviewSpec extends AskedAttributes {
+  user?: string
+  groups?: string[]
+  uid?: string
+  extra?: Record<string, string[]>
+}
+
+function validate(spec: ReviewSpec): FieldError[] {
+  const someone = spec.user || spec.groups?.length
+  const why = 'at least one of user or group must be specified'
+  return [...validateAsked(spec), ...(someone ? [] : [invalid('spec.user', spec.user ?? '', why)])]
+}
+
+/** Denies the request finally: the cluster asks no further authorizer. */
+const denied = (reason: string): JsonObject => ({ allowed: false, denied: true, reason })
+
+const LEAKED = 'the access key was reported as leaked after the token was issued: get a new token'
+
+/** Neither allows nor denies. It has no reason, because a cluster would repeat the reason in its own refusals. */
+const noOpinion: JsonObject = { allowed: false }
+
+/**
+ * Denies a request that the scope chain does not allow, or that the key's current scopes do not allow since they were
+ * narrowed. Denies every request of an invalid key, and of tokens from before a leak of the key. The cluster decides all
+ * other requests.
+ */
+async function judge(
+  { key, chain, place, issuedAt }: Outsider,
+  spec: ReviewSpec,
+  caller: UserInfo,
+  services: ReviewServices,
+): Promise<JsonObject> {
+  const { scopes } = services
+  if (!mayReviewAt(caller.chain, place, scopes))
+    return denied('the access key of the caller may not review requests at this cluster')
+  const attributes = toAttributes(spec, targetOf(place, scopes))
+  const decide = (all: ScopeChain) => evaluateAt(all, place, attributes, scopes)
+  const deny = (all: ScopeChain, reason: string) =>
+    denied(reasonWithEntry(reason, all, attributes, { options: scopes, judge: decide }))
+  const decision = decide(chain)
+  if (!decision.allowed) return deny(chain, decision.reason)
+  // Do not look up an invalid name: DynamoDB rejects empty and long keys.
+  const today = dnsSubdomainErrors(key.name).length === 0 ? await services.reviewedKey(key) : undefined
+  if (today === undefined) return denied('the access key no longer gives access')
+  // A cluster that does not send the time of issue cannot distinguish these tokens, so all of them are invalid.
+  if (issuedAt < (today.tokensNotBefore ?? 0)) return denied(LEAKED)
+  const narrowed = decide(today.chain)
+  return narrowed.allowed ? noOpinion : deny(today.chain, narrowed.reason)
+}
+
+/** Returns how this API would decide the request if the user sent it with an access key without a scope. */
+async function judgeHere(
+  { user = '', groups = [], uid }: ReviewSpec,
+  attributes: Attributes,
+  context: RequestContext,
+  services: ReviewServices,
+): Promise<JsonObject> {
+  const somebody: UserInfo = {
+    name: user,
+    groups,
+    key: { name: '', uid: '', type: '' },
+    chain: [],
+    ...(uid !== undefined && { uid }),
+  }
+  const { allowed, reason } = await services.decide({ ...context, user: somebody }, attributes)
+  return { allowed, reason }
+}
+
+/** Returns the status of the review. Throws 403 if the caller may not create it, and 422 for an invalid spec. */
+export async function reviewSubject(
+  kind: string,
+  spec: ReviewSpec,
+  context: RequestContext,
+  services: ReviewServices,
+): Promise<JsonObject> {
+  const asking = reviewAttributes('subjectaccessreviews', management)
+  const mayAsk = await services.decide(context, asking)
+  if (!mayAsk.allowed) throw forbiddenFor(asking, context.user, mayAsk.reason)
+  const errors = validate(spec)
+  if (errors.length > 0) throw invalidObject(group, kind, '', errors)
+  const outsider = readExtras(spec.extra ?? {})
+  if (outsider !== undefined) {
+    const status =
+      'problem' in outsider ? denied(outsider.problem) : await judge(outsider, spec, context.user, services)
+    context.note('review', status === noOpinion ? 'no opinion' : 'denied')
+    if ('key' in outsider) context.note('reviewedKey', outsider.key.name)
+    return status
+  }
+  // A caller that asks for a cluster learns nothing about other users: the cluster authenticated them itself.
+  if (context.user.chain.length > 0 || !isMaster(context.user)) return noOpinion
+  return judgeHere(spec, toAttributes(spec, management), context, services)
+}

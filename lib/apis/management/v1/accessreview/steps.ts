@@ -1,0 +1,136 @@
+/** Judges a request with an access key step by step, in the order of the real decision. */
+import { type Credential, credentialOf, credentialUser } from '../../../../authentication/credential.ts'
+import { decodeKeyInternal } from '../../../../authentication/keyinternal.ts'
+import { lifeOfStored } from '../../../../authentication/keystatus.ts'
+import { sourceRefusal } from '../../../../authentication/requests/authenticate.ts'
+import { valuesOf } from '../../../../authentication/values/keyvalues.ts'
+import type { Decision } from '../../../../authorization/attributes/attributes.ts'
+import { missingEntry } from '../../../../authorization/missingentry.ts'
+import { evaluate } from '../../../../authorization/scopes/evaluate.ts'
+import type { Scope } from '../../../../authorization/scopes/scope.ts'
+import { AUTHENTICATED, isMaster, ownIdentities } from '../../../../authorization/users/identity.ts'
+import type { UserInfo } from '../../../../authorization/users/user.ts'
+import type { RequestContext } from '../../../../registry/kind.ts'
+import type { Stored } from '../../../../storage/interface.ts'
+import type { AccessReviewServices } from './accessreviewservices.ts'
+import type { Asked } from './asked.ts'
+
+export interface Step {
+  check: 'life' | 'source' | 'scope' | 'rights'
+  /** Absent if the check could not be made. */
+  allowed?: boolean
+  entry?: Scope
+  reason: string
+}
+
+interface Review {
+  sourceIP: string | undefined
+  /** The request for the review, with the user who asks. */
+  context: RequestContext
+  services: AccessReviewServices
+}
+
+/** Returns every step, also those after the first that refuses. */
+export async function reviewSteps(stored: Stored, asked: Asked, review: Review): Promise<Step[]> {
+  const { credential, expires, life } = await judgeLife(stored, asked, review.services)
+  const user = credentialUser(credential, expires)
+  const decision = asked.judge(user.chain)
+  return [
+    life,
+    judgeSource(credential, asked, review.sourceIP),
+    judgeScope(stored, user, { decision, asked, services: review.services }),
+    await judgeRights(user, { decision, asked, review }),
+  ]
+}
+
+/**
+ * Judges whether a value of the key gives access, and returns what its credential says. For a target the row decides: tokens
+ * of the key work there, whatever becomes of the value that made them.
+ */
+async function judgeLife(
+  stored: Stored,
+  { isHere }: Asked,
+  services: AccessReviewServices,
+): Promise<{ credential: Credential; expires?: number; life: Step }> {
+  const { name = '', uid = '' } = stored.object.metadata
+  const internal = decodeKeyInternal(stored.internal)
+  const values = valuesOf(internal).map(({ credential }) => credential)
+  const hashes = values.length > 0 ? values : [internal.credential]
+  const judgements = await Promise.all(hashes.map((hash) => services.judgeValue(hash)))
+  const alive = judgements.find((one) => 'credential' in one)
+  const [first] = judgements
+  const dead = first && 'dead' in first ? first.dead : 'the access key has no value that gives access'
+  const isAlive = isHere ? alive !== undefined : (await services.reviewedKey({ name, uid })) !== undefined
+  const life: Step = { check: 'life', allowed: isAlive, reason: isAlive ? 'the access key gives access' : dead }
+  if (alive) return { ...alive, life }
+  const { lastActivity } = lifeOfStored(stored)
+  return { credential: credentialOf(stored.object, internal, lastActivity), life }
+}
+
+function judgeSource(credential: Credential, { isHere }: Asked, sourceIP: string | undefined): Step {
+  const { sourceCIDRs } = credential
+  const check = 'source'
+  if (!isHere) return { check, allowed: true, reason: 'clusters do not check spec.sourceCIDRs' }
+  if (sourceCIDRs === undefined)
+    return { check, allowed: true, reason: 'spec.sourceCIDRs does not limit the access key' }
+  if (sourceIP === undefined)
+    return {
+      check,
+      reason: `not checked without spec.sourceIP: the access key is limited to ${sourceCIDRs.join(', ')}`,
+    }
+  const refusal = sourceRefusal(credential, { ip: sourceIP })
+  return { check, allowed: refusal === undefined, reason: refusal ?? 'spec.sourceCIDRs' }
+}
+
+function judgeScope(
+  stored: Stored,
+  { chain }: UserInfo,
+  { decision, asked, services }: { decision: Decision; asked: Asked; services: AccessReviewServices },
+): Step {
+  const { allowed } = decision
+  if (allowed) return { check: 'scope', allowed, reason: decision.reason }
+  const refusing = chain.findIndex((scope) => !asked.judge([scope]).allowed)
+  // The inherited scopes come first. A scope of the key itself that equals one of them is not repeated.
+  const isInherited = refusing < decodeKeyInternal(stored.internal).carried.length
+  const who = isInherited ? 'the access key inherited this scope, so nobody can change it' : undefined
+  const missing = missingEntry(chain, asked.attributes, services.scopes, asked.judge)
+  return {
+    check: 'scope',
+    allowed,
+    ...(missing && { entry: missing.exact }),
+    reason: who ? `${decision.reason}; ${who}` : decision.reason,
+  }
+}
+
+/** Judges what follows the scope. If the scope refuses, the other rules are judged as for a key without one. */
+async function judgeRights(
+  user: UserInfo,
+  { decision, asked, review }: { decision: Decision; asked: Asked; review: Review },
+): Promise<Step> {
+  const check = 'rights'
+  const { context, services } = review
+  if (!asked.isHere) return { check, reason: 'the cluster decides by its own RBAC' }
+  if (!(await mayLearn(user, asked, review)))
+    return { check, reason: 'not checked: it depends on an object that you may not see' }
+  const chain = decision.allowed ? user.chain : []
+  const { allowed, reason } = await services.decide({ ...context, user: { ...user, chain } }, asked.attributes)
+  return { check, allowed, reason }
+}
+
+/**
+ * Reports whether the user who asks may learn how an object decides the request. They could make it themselves, with no
+ * fewer rights and within their own scopes, or they may read the object.
+ */
+async function mayLearn(user: UserInfo, { attributes }: Asked, { context, services }: Review): Promise<boolean> {
+  if (attributes.kind === 'nonresource' || attributes.name === '') return true
+  const own = evaluate(context.user.chain, attributes, services.scopes)
+  if (own.allowed && !own.own && hasRightsOf(context.user, user)) return true
+  const read = { ...attributes, verb: 'get', subresource: '' }
+  return (await services.decide(context, read)).allowed
+}
+
+/** Reports whether `one` owns everything that `other` owns and is in all of its groups. */
+const hasRightsOf = (one: UserInfo, other: UserInfo): boolean =>
+  isMaster(one) ||
+  (ownIdentities(other).every((identity) => ownIdentities(one).includes(identity)) &&
+    other.groups.every((group) => group === AUTHENTICATED || one.groups.includes(group)))
