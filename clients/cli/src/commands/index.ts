@@ -7,11 +7,13 @@ import { keysList } from './keyslist.ts'
 import { keysShow } from './keysshow.ts'
 import { login } from './login.ts'
 import { logout } from './logout.ts'
+import { rotate } from './rotate.ts'
 import { whoami } from './whoami.ts'
 
 export const sections: readonly Section[] = [
   { title: 'Logging in', commands: [login, whoami, logout] },
   { title: 'Access keys', commands: [keysList, keysCreate, keysShow, keysDisable, keysEnable, keysDelete] },
+  { title: 'The life of a key', commands: [rotate] },
 ]
 
 export const commands: readonly Command[] = sections.flatMap((section) => section.commands)

@@ -1,0 +1,105 @@
+/** `keyplane rotate`: gives an access key a new value while the old one works. */
+import { openSession } from '../api/session.ts'
+import { command } from '../arguments/command.ts'
+import { seconds } from '../arguments/durations.ts'
+import { withLock } from '../config/lock.ts'
+import { UsageError } from '../io/errors.ts'
+import { note } from '../output/messages.ts'
+import { printAs } from '../output/print.ts'
+import { abortRotation, finishRotation } from '../rotation/finish.ts'
+import { demandProgram } from '../rotation/program.ts'
+import { rotate as rotateKey } from '../rotation/rotate.ts'
+import { unfinishedFile } from '../rotation/unfinished.ts'
+
+/** A job stores a value within half an hour, because others may replace a pending value that is an hour old. */
+const LONGEST_TIMEOUT_SECONDS = 1800
+const LONGEST_OVERLAP_SECONDS = 2_592_000
+/** Longer than any run takes. */
+const STALE_MILLISECONDS = 3600_000
+
+export const rotate = command({
+  name: ['rotate'],
+  summary: 'Give an access key a new value while the old one works',
+  description: [
+    'The command after -- gets the new value on its standard input and stores it. Then the new value is used once, and the old one ends after the overlap. If the command fails, or this program is killed at any moment, the old value works on. Repeat the same call: it continues with the same new value.',
+    'If the key is that of the current context, the context gets the new value too. For any other key without a command, the new value is printed, and the old one works until somebody uses the new one.',
+    'What the command prints is on standard error, without the new value.',
+  ].join('\n\n'),
+  positionals: [{ name: 'NAME', help: 'name of the access key' }],
+  rest: {
+    name: 'COMMAND…',
+    help: 'program and arguments that store the new value; run without a shell',
+    optional: true,
+  },
+  options: {
+    overlap: {
+      type: 'string',
+      value: 'DURATION',
+      help: 'how long the old value works after the first use of the new one',
+      default: '1h',
+    },
+    timeout: { type: 'string', value: 'DURATION', help: 'how long the command may take, at most 30m', default: '10m' },
+    replace: {
+      type: 'boolean',
+      help: 'end the new value of another run that was never used. Only if no other run is storing it',
+    },
+    finish: { type: 'boolean', help: 'only end the old value now, instead of after the overlap' },
+    abort: { type: 'boolean', help: 'only end a new value that was never used' },
+  },
+  formats: ['json', 'yaml'],
+  examples: [
+    {
+      does: 'Rotate the key of a repository, and store the new value as its secret',
+      run: 'keyplane rotate ci -- gh secret set KEYPLANE_KEY --repo octo-org/shop',
+    },
+    {
+      does: 'Store it in AWS Secrets Manager, with an overlap of a day',
+      run: 'keyplane rotate ci --overlap 1d -- aws secretsmanager put-secret-value --secret-id ci --secret-string file:///dev/stdin',
+    },
+    { does: 'Rotate your own key in the current context', run: 'keyplane rotate NAME' },
+    { does: 'End the old value at once, when every client has the new one', run: 'keyplane rotate ci --finish' },
+  ],
+  async run({ values, positionals: [name = ''], rest }, io) {
+    const { overlap, timeout = '10m', replace, finish, abort, context, output } = values
+    const overlapSeconds = within(overlap ?? '1h', '--overlap', LONGEST_OVERLAP_SECONDS)
+    const timeoutSeconds = within(timeout, '--timeout', LONGEST_TIMEOUT_SECONDS)
+    if (finish || abort) demandAlone(values, rest)
+    if (rest) await demandProgram(rest, io.env)
+    const session = await openSession(io, { context })
+    const file = unfinishedFile(io, session.server, name)
+    await withLock(`${file}.lock`, { signal: io.signal, staleMilliseconds: STALE_MILLISECONDS }, async () => {
+      const target = { io, session, name, file }
+      if (finish || abort) return note(io, await (finish ? finishRotation : abortRotation)(target))
+      const rotated = await rotateKey({ ...target, overlapSeconds, timeoutSeconds, replace, command: rest })
+      const { value, requestedAt, message } = rotated
+      note(io, message)
+      if (output !== undefined) {
+        const status = { ...(value !== undefined && { key: value }), requestedAt }
+        await printAs(
+          output,
+          { apiVersion: 'management.platform/v1', kind: 'OwnedAccessKeyRotation', metadata: { name }, status },
+          io,
+        )
+      } else if (value !== undefined) io.out(`${value}\n`)
+      // If the reader of standard output is gone, this process ends here, and the value is kept.
+      await new Promise((resolve) => setImmediate(resolve))
+      await rotated.finish()
+    })
+  },
+})
+
+function within(text: string, option: string, most: number): number {
+  const given = seconds(text, option)
+  if (given > most) throw new UsageError(`${option} may be at most ${most / 60}m, not "${text}"`)
+  return given
+}
+
+function demandAlone(
+  values: { finish: boolean; abort: boolean; replace: boolean; overlap?: string | undefined },
+  rest: readonly string[] | undefined,
+): void {
+  const { finish, abort, replace, overlap } = values
+  if ((finish && abort) || replace || overlap !== undefined || rest !== undefined) {
+    throw new UsageError(`${finish ? '--finish' : '--abort'} goes with no other option and no command.`)
+  }
+}

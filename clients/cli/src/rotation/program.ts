@@ -1,0 +1,33 @@
+/** Finds the program of a command line on the PATH. */
+import { constants } from 'node:fs'
+import { access, stat } from 'node:fs/promises'
+import { delimiter, join } from 'node:path'
+import { UsageError } from '../io/errors.ts'
+
+const isWindows = process.platform === 'win32'
+
+/** Throws a UsageError unless the command line names a program that this user may run. */
+export async function demandProgram([program = '']: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
+  if (program === '') throw new UsageError('The command after -- is missing.')
+  const isPath = program.includes('/') || (isWindows && program.includes('\\'))
+  const folders = isPath ? [''] : (env.PATH ?? '').split(delimiter)
+  const endings = isWindows ? ['', ...(env.PATHEXT ?? '.COM;.EXE').split(';')] : ['']
+  for (const folder of folders) {
+    for (const ending of endings) {
+      if (await isProgram(join(isPath ? '' : folder || '.', isPath ? program : `${program}${ending}`))) return
+    }
+  }
+  throw new UsageError(
+    isPath ? `${program} is no program that you may run.` : `The program "${program}" is not on the PATH.`,
+    "Nothing was changed. What follows -- is run without a shell; for pipes and redirections, use: -- sh -c '…'",
+  )
+}
+
+async function isProgram(file: string): Promise<boolean> {
+  try {
+    await access(file, constants.X_OK)
+    return (await stat(file)).isFile()
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,103 @@
+/** Asks the server about the values of a key, and for rotations. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { JsonObject } from '../../../../lib/meta/types.ts'
+import { keyPath } from '../api/keys.ts'
+import { API, type Session } from '../api/session.ts'
+import { StatusError } from '../api/status.ts'
+import { CliError } from '../io/errors.ts'
+import type { Io } from '../io/io.ts'
+
+/** A value of a key, as the status of the key shows it. */
+export interface ShownValue {
+  state: 'Current' | 'Pending' | 'Retiring'
+  /** The end of a value that the server made. */
+  hint?: string
+  made?: string
+  until?: string
+}
+
+export interface ShownKey {
+  resourceVersion?: string
+  isDisabled: boolean
+  current: ShownValue | undefined
+  pending: ShownValue | undefined
+  retiring: ShownValue | undefined
+}
+
+/** Returns the key with its values; undefined if the session may not see it. */
+export async function lookAt(session: Session, name: string): Promise<ShownKey | undefined> {
+  const key = await session.get(keyPath(name)).catch(unless(403, 404))
+  if (key === undefined) return undefined
+  const { metadata, spec, status } = key as {
+    metadata?: { resourceVersion?: string }
+    spec?: { disabled?: boolean }
+    status?: { values?: ShownValue[] }
+  }
+  const valueIn = (state: ShownValue['state']) => status?.values?.find((one) => one.state === state)
+  return {
+    ...(metadata?.resourceVersion !== undefined && { resourceVersion: metadata.resourceVersion }),
+    isDisabled: spec?.disabled === true,
+    current: valueIn('Current'),
+    pending: valueIn('Pending'),
+    retiring: valueIn('Retiring'),
+  }
+}
+
+/** Returns the name of the key that the session presents. Its request is a use: it makes a pending value current. */
+export async function useKey(session: Session): Promise<string> {
+  const self = await session.post(`${API}/selves`, {}, { repeatable: true })
+  return accessKeyIn(self)
+}
+
+/** Returns the name of the key that has the value, which is not used by that; undefined if no living key has it. */
+export async function ownerOf(session: Session, value: string): Promise<string | undefined> {
+  const self = await session
+    .post(`${API}/selves`, { spec: { accessKey: value } }, { repeatable: true })
+    .catch(unless(401))
+  return self && accessKeyIn(self)
+}
+
+function accessKeyIn({ status }: JsonObject): string {
+  const { accessKey } = (status ?? {}) as { accessKey?: unknown }
+  if (typeof accessKey !== 'string') throw new CliError('The server does not say whose key this is.')
+  return accessKey
+}
+
+const unless =
+  (...codes: number[]) =>
+  (error: unknown): undefined => {
+    if (!(error instanceof StatusError) || !codes.includes(error.code)) throw error
+  }
+
+export interface RotationSpec {
+  key?: string
+  overlapSeconds?: number
+  replace?: boolean
+  finish?: boolean
+}
+
+/** Which state of the key the rotation is for. */
+export interface Precondition {
+  resourceVersion: string
+}
+
+const ATTEMPTS = 3
+
+/** Asks for a rotation. With a value of one's own, a request without a certain answer is repeated, which changes nothing. */
+export async function requestRotation(
+  io: Io,
+  session: Session,
+  name: string,
+  spec: RotationSpec,
+  { dryRun = false, precondition }: { dryRun?: boolean; precondition?: Precondition | undefined } = {},
+): Promise<JsonObject> {
+  const body: JsonObject = { ...(precondition && { metadata: { ...precondition } }), spec: { ...spec } }
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await session.post(`${keyPath(name)}/rotate`, body, { repeatable: true, dryRun })
+    } catch (error) {
+      if (!(error instanceof StatusError) || error.code < 500 || attempt === ATTEMPTS) throw error
+    }
+    await sleep(1000 * attempt, undefined, { signal: io.signal })
+  }
+}

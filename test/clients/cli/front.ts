@@ -1,0 +1,57 @@
+/** Stands between the command line and the server, so that a test acts before a request arrives or before its answer does. */
+import type { IncomingMessage } from 'node:http'
+import { createServer, request as send } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { issueLoopback, makeAuthority, validFor } from '../../../infra/local/host/certificates.ts'
+import type { TestServer } from '../../support/server.ts'
+
+export type Moment = 'before' | 'after'
+
+/** Acts before the request reaches the server, and after the server has answered it. Returns whether the connection is cut. */
+export type Act = (moment: Moment, request: { method: string; path: string }) => boolean | Promise<boolean>
+
+export interface Front {
+  /** The URL of the API at the front. */
+  base: string
+  certificateAuthority: string
+  /** By default every request passes. */
+  act: Act
+  stop(): Promise<void>
+}
+
+export async function startFront(server: TestServer): Promise<Front> {
+  const authority = await makeAuthority('front', validFor(1, Date.now()))
+  const { certificate: cert, key } = await issueLoopback(authority, Date.now())
+  const { origin, pathname } = new URL(server.base)
+  const listening = createServer({ cert, key }, async (request, response) => {
+    const { method = '', url: path = '', headers } = request
+    const cut = async (moment: Moment) => {
+      const isCut = await front.act(moment, { method, path: path.slice(pathname.length) })
+      if (isCut) request.socket.destroy()
+      return isCut
+    }
+    const body = Buffer.concat(await Array.fromAsync(request))
+    if (await cut('before')) return
+    const { host: _, ...others } = headers
+    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+      send(new URL(path, origin), { method, headers: others, ca: server.certificateAuthority, agent: false }, resolve)
+        .on('error', reject)
+        .end(body)
+    })
+    const received = Buffer.concat(await Array.fromAsync(answer))
+    if (await cut('after')) return
+    const { 'transfer-encoding': __, ...answered } = answer.headers
+    response.writeHead(answer.statusCode ?? 500, answered).end(received)
+  }).listen(0, '127.0.0.1')
+  await new Promise((resolve) => listening.once('listening', resolve))
+  const front: Front = {
+    base: `https://127.0.0.1:${(listening.address() as AddressInfo).port}${pathname}`,
+    certificateAuthority: authority.certificate,
+    act: () => false,
+    stop: () => {
+      listening.closeAllConnections()
+      return new Promise((resolve) => listening.close(() => resolve()))
+    },
+  }
+  return front
+}

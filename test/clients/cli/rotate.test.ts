@@ -1,0 +1,337 @@
+/** `keyplane rotate` against the whole API, with programs that store the value in a file. */
+import { readdir, readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { keys } from '../../support/objects.ts'
+import { rotatingOn } from '../../support/rotation.ts'
+import { startServer, type TestServer } from '../../support/server.ts'
+import { type CommandLine, createCommandLine, nodes, type RunOptions } from './commandline.ts'
+import { type Front, startFront } from './front.ts'
+
+let server: TestServer
+let cli: CommandLine
+let front: Front
+beforeAll(async () => {
+  server = await startServer({}, { streamSeconds: 3600, unthrottled: true })
+  front = await startFront(server)
+  cli = await createCommandLine(server)
+}, 120_000)
+afterAll(async () => {
+  await cli?.stop()
+  await front?.stop()
+  await server?.stop()
+})
+
+const { rotate, use, values } = rotatingOn(() => server)
+const WORKS = [201, undefined]
+const states = async (name: string) => (await values(name))?.map(({ state }) => state)
+
+let count = 0
+async function createKey(more: object = {}): Promise<{ name: string; old: string }> {
+  const name = `job-${++count}`
+  const made = await server.make(keys, { metadata: { name }, spec: { displayName: 'Job', user: 'alice', ...more } })
+  return { name, old: made.spec.key }
+}
+const selfRotate = { ttl: 86_400, scope: { roles: [{ role: 'selfRotate' }] } }
+
+const stored = () => readFile(join(cli.home, 'stored'), 'utf8')
+const STORE = ['--', 'sh', '-c', 'cat > stored']
+const run = (args: readonly string[], options?: RunOptions) => cli.run(['rotate', ...args], options)
+const as = (key: string): RunOptions => ({ env: { KEYPLANE_KEY: key } })
+
+const rotations = () => join(cli.home, '.local/state/keyplane/rotations')
+const left = async () => (await readdir(rotations()).catch(() => [])).filter((file) => file.endsWith('.json'))
+afterEach(() => rm(rotations(), { recursive: true, force: true }))
+
+describe.each(nodes)('rotate on Node.js $version', ({ path: node }) => {
+  test('stores the new value, uses it, and forgets it', async () => {
+    const { name, old } = await createKey()
+    const ran = await run([name, ...STORE], { node })
+    expect(ran).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: `The new value of access key "${name}" is stored and works. The old one works for another 60m.\n`,
+    })
+    expect(await stored()).toMatch(/^mpk_\w{49}$/)
+    expect(await states(name)).toEqual(['Current', 'Retiring'])
+    expect([await use(old), await use(await stored()), await left()]).toEqual([WORKS, WORKS, []])
+  })
+})
+
+describe('without a command, rotate', () => {
+  test('prints the value of another key, which nobody has used', async () => {
+    const { name } = await createKey()
+    const { code, stdout, stderr } = await run([name])
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^mpk_\w{49}\n$/)])
+    expect(stderr).toContain('The old one works until the new one is used.')
+    expect(await states(name)).toEqual(['Current', 'Pending'])
+    expect([await use(stdout.trim()), await left()]).toEqual([WORKS, []])
+  })
+
+  test('prints an object with -o json', async () => {
+    const { name } = await createKey()
+    const { metadata, status } = JSON.parse(await cli.ok(['rotate', name, '-o', 'json']))
+    expect([metadata, await use(status.key)]).toEqual([{ name }, WORKS])
+  })
+
+  test('keeps the value if nobody reads what it prints', async () => {
+    const { name } = await createKey()
+    const running = cli.start(['rotate', name])
+    running.child.stdout.destroy()
+    expect((await running.ended).code).toBe(141)
+    expect(await left()).toHaveLength(1)
+    expect(await use((await cli.ok(['rotate', name])).trim())).toEqual(WORKS)
+  })
+
+  test('gives the new value to every context that has the old one', async () => {
+    const { name, old } = await createKey()
+    const certificateAuthorityData = Buffer.from(server.certificateAuthority).toString('base64')
+    const mine = { server: server.base, certificateAuthorityData, key: old }
+    const other = { ...mine, key: server.adminKey }
+    const config = await cli.write(
+      'contexts.json',
+      JSON.stringify({ currentContext: 'a', contexts: { a: mine, b: mine, c: other } }),
+    )
+    const env = { KEYPLANE_URL: undefined, KEYPLANE_KEY: undefined, KEYPLANE_CONFIG: config }
+    const { code, stdout } = await run([name], { env })
+    expect([code, stdout]).toEqual([0, ''])
+    const { contexts } = JSON.parse(await readFile(config, 'utf8'))
+    expect([contexts.b, contexts.c]).toEqual([contexts.a, other])
+    expect(await use(contexts.a.key)).toEqual(WORKS)
+    expect(await states(name)).toEqual(['Current', 'Retiring'])
+  })
+})
+
+describe('the command of rotate', () => {
+  /** Expects that the run failed and changed nothing for clients, and that the same call then completes it. */
+  async function expectContinued(name: string, old: string, { code, stderr }: { code: number | null; stderr: string }) {
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringContaining('Repeat the command: it continues with the same new value.'),
+    ])
+    expect([await states(name), await use(old)]).toEqual([['Current', 'Pending'], WORKS])
+    const again = await run([name, ...STORE])
+    expect([again.code, await use(await stored())]).toEqual([0, WORKS])
+  }
+
+  test('may fail', async () => {
+    const { name, old } = await createKey()
+    const ran = await run([name, '--', 'sh', '-c', 'cat > first; exit 3'])
+    expect(ran.stderr).toContain('sh failed with exit code 3.')
+    await expectContinued(name, old, ran)
+    expect(await readFile(join(cli.home, 'first'), 'utf8')).toBe(await stored())
+  })
+
+  test('may end without reading the value', async () => {
+    const { name, old } = await createKey()
+    const ran = await run([name, '--', 'true'])
+    expect(ran.stderr).toContain('true has not read the new value from its standard input')
+    await expectContinued(name, old, ran)
+  })
+
+  test('may hang: it is stopped', async () => {
+    const { name, old } = await createKey()
+    const ran = await run([name, '--timeout', '1s', '--', 'sh', '-c', 'echo $$ > hanging; exec sleep 600'])
+    expect(ran.stderr).toContain('sh did not end within 1s and was stopped.')
+    await expectContinued(name, old, ran)
+    expect(await isAlive(await readFile(join(cli.home, 'hanging'), 'utf8'))).toBe(false)
+  })
+
+  test('is ended when this program gets a signal', async () => {
+    const { name, old } = await createKey()
+    const running = cli.start(['rotate', name, '--', 'sh', '-c', 'echo $$ > asked; echo ready; exec sleep 600'])
+    await running.until(/ready/)
+    running.kill('SIGTERM')
+    const { code, stderr } = await running.ended
+    expect([code, await isAlive(await readFile(join(cli.home, 'asked'), 'utf8'))]).toEqual([143, false])
+    await expectContinued(name, old, { code: 1, stderr })
+  })
+
+  test('must exist before the key is rotated', async () => {
+    const { name } = await createKey()
+    for (const program of ['no-such-program', './stored', '/']) {
+      const { code, stderr } = await run([name, '--', program])
+      expect([code, stderr]).toEqual([2, expect.stringContaining('Nothing was changed.')])
+    }
+    expect(await states(name)).toBeUndefined()
+  })
+
+  test('may open /dev/stdin', async () => {
+    const { name } = await createKey()
+    expect((await run([name, '--', 'cp', '/dev/stdin', 'stored'])).code).toBe(0)
+    expect(await use(await stored())).toEqual(WORKS)
+  })
+
+  test('shows no value, and no process has it in its arguments or its environment', async () => {
+    const { name } = await createKey()
+    const spy =
+      'cat > stored; for one in $$ $PPID; do cat /proc/$one/cmdline /proc/$one/environ; done > seen; ps axww -o args > listed; cat stored stored >&2; cat stored'
+    const { code, stdout, stderr } = await run([name, '--', 'sh', '-c', spy])
+    const value = await stored()
+    expect([code, stdout, stderr]).toEqual([0, '', expect.stringContaining('<redacted>')])
+    const seen = await Promise.all(['seen', 'listed'].map((file) => readFile(join(cli.home, file), 'utf8')))
+    for (const text of [stderr, ...seen]) expect(text).not.toContain(value.slice(4, 40))
+  })
+})
+
+async function isAlive(pid: string): Promise<boolean> {
+  try {
+    process.kill(Number(pid), 0)
+    return true
+  } catch {
+    return false
+  }
+}
+
+describe('rotate', () => {
+  test('repeats a request whose answer is lost, with the same value', async () => {
+    const { name } = await createKey()
+    let lost = 0
+    front.act = (moment, { path }) => moment === 'after' && path.endsWith('/rotate') && lost++ < 2
+    await cli.write('front.crt', front.certificateAuthority)
+    const { code } = await run([name, ...STORE], { env: { KEYPLANE_URL: front.base, KEYPLANE_CA: 'front.crt' } })
+    expect([code, lost, await use(await stored()), await states(name)]).toEqual([0, 3, WORKS, ['Current', 'Retiring']])
+  })
+
+  test('says until when the old value works, during an overlap, and ends it with --finish', async () => {
+    const { name, old } = await createKey()
+    await run([name, ...STORE])
+    const { code, stderr } = await run([name, ...STORE])
+    expect([code, stderr]).toEqual([4, expect.stringMatching(/works until \S+Z[\s\S]*keyplane rotate \S+ --finish/)])
+    const finished = await run([name, '--finish'])
+    expect([finished.code, finished.stderr]).toEqual([0, `The old value of access key "${name}" has ended.\n`])
+    expect([(await use(old))[0], await use(await stored())]).toEqual([401, WORKS])
+    expect((await run([name, '--finish'])).stderr).toBe(`Access key "${name}" has no old value.\n`)
+  })
+
+  test('does not end the old value with --finish while the new one is unused, but the new one with --abort', async () => {
+    const { name, old } = await createKey()
+    const value = (await cli.ok(['rotate', name])).trim()
+    const { code, stderr } = await run([name, '--finish'])
+    expect([code, stderr]).toEqual([1, expect.stringContaining('was never used, so the old one must not end yet')])
+    expect((await run([name, '--abort'])).code).toBe(0)
+    expect([await use(old), (await use(value))[0]]).toEqual([WORKS, 401])
+  })
+
+  test('leaves the value of another run alone, unless --replace is given', async () => {
+    const { name, old } = await createKey()
+    await rotate(name)
+    const refused = await run([name, ...STORE])
+    expect([refused.code, refused.stderr]).toEqual([
+      4,
+      expect.stringMatching(/a value is pending since[\s\S]*--replace/),
+    ])
+    expect([await left(), await use(old)]).toEqual([[], WORKS])
+    expect((await run([name, '--replace', ...STORE])).code).toBe(0)
+    expect(await use(await stored())).toEqual(WORKS)
+  })
+
+  test('begins again when another rotation has ended the value of a killed run', async () => {
+    const { name } = await createKey()
+    await run([name, '--', 'false'])
+    await rotate(name, { replace: true })
+    expect((await run([name, ...STORE])).code).toBe(4)
+    await run([name, '--abort'])
+    await run([name, '--', 'false'])
+    await rotate(name, { finish: true })
+    expect((await run([name, ...STORE])).code).toBe(0)
+    expect(await use(await stored())).toEqual(WORKS)
+  })
+
+  test('does not store the value of a killed run once more after a later rotation', async () => {
+    const { name } = await createKey()
+    const ran = await run([name, '--overlap', '0s', '--', 'sh', '-c', 'cat > stored; exit 1'])
+    expect([ran.code, await use(await stored())]).toEqual([1, WORKS])
+    const { json } = await rotate(name, { overlapSeconds: 3600 })
+    await use(json.status.key)
+    await cli.write('stored', json.status.key)
+    expect((await run([name, ...STORE])).code).toBe(4)
+    expect([await stored(), await left()]).toEqual([json.status.key, []])
+  })
+
+  test('runs once at a time on a machine', async () => {
+    const { name } = await createKey()
+    const first = cli.start([
+      'rotate',
+      name,
+      '--',
+      'sh',
+      '-c',
+      'echo ready; cat > stored; until [ -e go ]; do sleep 0.05; done',
+    ])
+    await first.until(/ready/)
+    const second = await run([name, ...STORE])
+    expect([second.code, second.stderr]).toEqual([1, expect.stringContaining('Another process uses')])
+    await cli.write('go', '')
+    expect((await first.ended).code).toBe(0)
+    expect(await states(name)).toEqual(['Current', 'Retiring'])
+  }, 30_000)
+
+  test('lets one of two machines rotate', async () => {
+    const { name } = await createKey()
+    const ran = await Promise.all(
+      ['one', 'two'].map((machine) =>
+        run([name, '--', 'sh', '-c', `cat > of-${machine}; cp of-${machine} stored`], {
+          env: { XDG_STATE_HOME: join(cli.home, machine) },
+        }),
+      ),
+    )
+    expect(ran.map(({ code }) => code).sort()).toEqual([0, 4])
+    expect(await use(await stored())).toEqual(WORKS)
+  })
+
+  test('stores the value of a disabled key, and says that it works once the key is enabled', async () => {
+    const { name } = await createKey({ disabled: true })
+    const { code, stderr } = await run([name, ...STORE])
+    expect([code, stderr]).toEqual([
+      0,
+      expect.stringContaining(`It works once the key is enabled: keyplane keys enable ${name}`),
+    ])
+    await server.call(`${keys}/${name}`, {
+      method: 'PATCH',
+      body: { spec: { disabled: false } },
+      headers: { 'content-type': 'application/merge-patch+json' },
+    })
+    expect(await use(await stored())).toEqual(WORKS)
+  })
+
+  test('stores the value of a key that this machine may not use', async () => {
+    const { name } = await createKey({ sourceCIDRs: ['192.0.2.0/24'] })
+    const { code, stderr } = await run([name, ...STORE])
+    expect([code, stderr]).toEqual([0, expect.stringContaining('the first client that uses it makes it current')])
+    expect(await states(name)).toEqual(['Current', 'Pending'])
+  })
+
+  test('explains what a key may not do that rotates itself', async () => {
+    const { name, old } = await createKey(selfRotate)
+    const short = await run([name, '--overlap', '10m', ...STORE], as(old))
+    expect([short.code, short.stderr]).toEqual([4, expect.stringContaining('--overlap 1h')])
+    await rotate(name)
+    const early = await run([name, '--replace', ...STORE], as(old))
+    expect([early.code, early.stderr]).toEqual([
+      4,
+      expect.stringMatching(/may be replaced from[\s\S]*Repeat the command after that time/),
+    ])
+    expect(await use(old)).toEqual(WORKS)
+  })
+
+  test('explains that a value was rotated out', async () => {
+    const { name, old } = await createKey()
+    await run([name, ...STORE])
+    const { code, stderr } = await run([name, ...STORE], as(old))
+    expect([code, stderr]).toEqual([4, expect.stringContaining('Your own access key is the old value')])
+  })
+
+  test('refuses what makes no sense', async () => {
+    for (const args of [
+      ['x', '--finish', '--abort'],
+      ['x', '--finish', ...STORE],
+      ['x', '--overlap', '31d'],
+      ['x', '--timeout', '1h'],
+      ['x', '--'],
+      [],
+    ])
+      expect({ args, code: (await run(args)).code }).toEqual({ args, code: 2 })
+    expect((await run(['no-such-key'])).code).toBe(4)
+  })
+})
