@@ -9,6 +9,7 @@ import { canAsk, confirm } from '../output/confirm.ts'
 import { note } from '../output/messages.ts'
 import { plain } from '../output/plain.ts'
 import { ago } from '../output/times.ts'
+import { forEachName } from './each.ts'
 
 export const keysDelete = command({
   name: ['keys', 'delete'],
@@ -29,16 +30,13 @@ export const keysDelete = command({
     const session = await openSession(io, { context })
     const names = [...new Set(positionals)]
     const uids = !yes && canAsk(io) ? await asked(names, session, io) : new Map<string, string>()
-    for (const name of names) {
+    await forEachName(names, io, async (name) => {
       const uid = uids.get(name)
-      await session.delete(
-        keyPath(name),
-        { repeatable: true },
-        uid === undefined ? undefined : { preconditions: { uid } },
-      )
+      const options = uid === undefined ? undefined : { preconditions: { uid } }
+      await session.delete(keyPath(name), {}, options)
       if (output === 'name') io.out(`${plain(name)}\n`)
       else note(io, `${name} is deleted.`)
-    }
+    })
   },
 })
 

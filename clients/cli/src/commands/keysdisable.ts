@@ -5,6 +5,7 @@ import { openSession } from '../api/session.ts'
 import { type Command, command } from '../arguments/command.ts'
 import { note } from '../output/messages.ts'
 import { printAs } from '../output/print.ts'
+import { forEachName } from './each.ts'
 
 export const keysDisable = switching({
   word: 'disable',
@@ -32,13 +33,16 @@ function switching({ word, summary, disabled }: { word: string; summary: string;
     async run({ values: { context, output }, positionals }, io) {
       const session = await openSession(io, { context })
       const items: JsonObject[] = []
-      for (const name of positionals) {
-        items.push(await session.patch(keyPath(name), { spec: { disabled } }, { repeatable: true }))
-        if (output === undefined) note(io, `${name} is ${word}d.`)
+      try {
+        await forEachName(positionals, io, async (name) => {
+          items.push(await session.patch(keyPath(name), { spec: { disabled } }, { repeatable: true }))
+          if (output === undefined) note(io, `${name} is ${word}d.`)
+        })
+      } finally {
+        const [first] = items
+        const all = positionals.length === 1 && first ? first : { apiVersion: 'v1', kind: 'List', items }
+        if (output !== undefined && first) await printAs(output, all, io)
       }
-      if (output === undefined) return
-      const [first] = items
-      await printAs(output, items.length === 1 && first ? first : { apiVersion: 'v1', kind: 'List', items }, io)
     },
   })
 }

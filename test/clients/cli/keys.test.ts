@@ -1,0 +1,244 @@
+/** The commands of access keys against the whole API. */
+import { execFile } from 'node:child_process'
+import { readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startServer, type TestServer } from '../../support/server.ts'
+import { type CommandLine, createCommandLine, nodes } from './commandline.ts'
+
+const KEYS = '/apis/management.platform/v1/ownedaccesskeys'
+const VALUE = /^mpk_[0-9A-Za-z]{49}\n$/
+
+let server: TestServer
+let cli: CommandLine
+beforeAll(async () => {
+  server = await startServer()
+  cli = await createCommandLine(server)
+}, 120_000)
+afterAll(async () => {
+  await cli?.stop()
+  await server?.stop()
+})
+
+const stored = async (name: string) => (await server.call(`${KEYS}/${name}`)).json
+const create = (...args: string[]) => cli.run(['keys', 'create', ...args])
+
+describe.each(nodes)('on Node.js $version', ({ version, path: node }) => {
+  test('a key is created, listed, shown, disabled, enabled and deleted', async () => {
+    const name = `ci-${version.replaceAll('.', '-')}`
+    const run = (...args: string[]) => cli.run(['keys', ...args], { node })
+    const created = await run('create', name, '--user', 'alice', '--project', 'shop', '--ttl', '30d')
+    expect(created).toEqual({ code: 0, stdout: expect.stringMatching(VALUE), stderr: expect.any(String) })
+    expect(created.stderr).toMatch(
+      /^Created the access key .*\n {2}Name +ci-.*\n {2}Owner +alice\n {2}May do +project shop\n[\s\S]*This is its value\. It is shown only now:\n$/,
+    )
+    const self = await server.call('/apis/management.platform/v1/selves', {
+      method: 'POST',
+      body: {},
+      token: created.stdout.trim(),
+    })
+    expect(self.json.status.accessKey).toBe(name)
+    expect((await run('list', '--owner', 'alice')).stdout).toMatch(
+      new RegExp(
+        `^NAME +OWNER +MAY DO +LAST USED +EXPIRES +STATE\n(.*\n)*${name} +alice +project shop +\\d+s ago +in 30d +active\n`,
+      ),
+    )
+    expect((await run('show', name)).stdout).toMatch(/^Expires +in 30d \(\d{4}-\d\d-\d\dT[\d:]+Z\)$/m)
+    expect(await run('disable', name)).toEqual({ code: 0, stdout: '', stderr: `${name} is disabled.\n` })
+    expect((await stored(name)).status.phase).toBe('Disabled')
+    expect(await run('enable', name, '-o', 'name')).toEqual({ code: 0, stdout: `${name}\n`, stderr: '' })
+    expect((await stored(name)).status.phase).toBe('Active')
+    expect(await run('delete', name)).toEqual({ code: 0, stdout: '', stderr: `${name} is deleted.\n` })
+    expect((await stored(name)).reason).toBe('NotFound')
+  })
+})
+
+describe('keys create', () => {
+  test('sets every field that it has an option for', async () => {
+    const rule = { verbs: ['get'], resources: [{ group: '', resources: ['pods'] }] }
+    const options = [
+      ['--display-name', 'All of it', '--description=- a dash', '--ttl', '1d12h', '--ttl-after-last-activity'],
+      ['--project', 'a,b', '--project', 'c', '--virtual-cluster', 'a/x', '--space', 'a/s', '--cluster', 'west'],
+      ['--role', 'runner=a,b/y', '--role', 'agent', '--rule', JSON.stringify(rule)],
+      [
+        '--from',
+        '10.0.0.0/8,203.0.113.7',
+        '--from',
+        '2001:db8::/32',
+        '--team',
+        'ops',
+        '--group',
+        'g1',
+        '--group',
+        'g2',
+      ],
+      ['-l', 'app=shop', '--label', 'empty='],
+    ]
+    expect(await create('all', ...options.flat())).toMatchObject({ code: 0 })
+    const { metadata, spec, status } = await stored('all')
+    expect(metadata.labels).toEqual({ app: 'shop', empty: '' })
+    expect(status.owner).toBe('team:ops')
+    expect(spec).toEqual({
+      displayName: 'All of it',
+      description: '- a dash',
+      team: 'ops',
+      groups: ['g1', 'g2'],
+      ttl: 129_600,
+      ttlAfterLastActivity: true,
+      sourceCIDRs: ['10.0.0.0/8', '203.0.113.7', '2001:db8::/32'],
+      scope: {
+        roles: [{ role: 'runner', projects: ['a'], virtualClusters: ['b/y'] }, { role: 'agent' }],
+        projects: [{ project: 'a' }, { project: 'b' }, { project: 'c' }],
+        spaces: [{ project: 'a', space: 's' }],
+        virtualClusters: [{ project: 'a', virtualCluster: 'x' }],
+        clusters: [{ cluster: 'west' }],
+        rules: [rule],
+      },
+    })
+    expect(await cli.ok(['keys', 'show', 'all'])).toMatch(
+      /^May do +role runner in a b\/y, role agent, projects a b c, virtual cluster a\/x, space a\/s, cluster west, 1 rule$/m,
+    )
+  })
+
+  test('prints the object with -o json and -o yaml, and only the name with -o name', async () => {
+    const json = await create('--user', 'bob', '--self-rotate', '--ttl', '1d', '-o', 'json')
+    const { metadata, spec } = JSON.parse(json.stdout)
+    expect([metadata.name, spec.key]).toEqual([expect.stringMatching(/^key-/), expect.stringMatching(/^mpk_/)])
+    expect(spec.scope).toEqual({ roles: [{ role: 'selfRotate' }] })
+    expect((await create('in-yaml', '--ttl', '1d', '-o', 'yaml')).stdout).toMatch(
+      /^kind: OwnedAccessKey$[\s\S]*^ {2}key: mpk_\w+$/m,
+    )
+    const named = await create('only-name', '--ttl', '1d', '-o', 'name')
+    expect(named).toEqual({
+      code: 0,
+      stdout: 'only-name\n',
+      stderr: expect.stringContaining('The value is not printed'),
+    })
+  })
+
+  test('writes the value to a file that only its owner can read, and nowhere else', async () => {
+    const file = join(cli.home, 'ci.key')
+    const { code, stdout, stderr } = await create(
+      'in-file',
+      '--project',
+      'a',
+      '--ttl',
+      '1d',
+      '--key-file',
+      file,
+      '-o',
+      'json',
+    )
+    expect([code, (await stat(file)).mode & 0o777]).toEqual([0, 0o600])
+    expect(await readFile(file, 'utf8')).toMatch(VALUE)
+    expect(stdout + stderr).not.toContain('mpk_')
+    expect(await cli.ok(['whoami', '-o', 'name'], { env: { KEYPLANE_KEY: undefined, KEYPLANE_KEY_FILE: file } })).toBe(
+      'in-file\n',
+    )
+  })
+
+  test('shows the warning of the server about a key without end and scope', async () => {
+    const { code, stdout, stderr } = await create('endless', '--user', 'alice')
+    expect([code, stdout]).toEqual([0, expect.stringMatching(VALUE)])
+    expect(stderr.match(/Warning: access key "endless" never expires and has every right of alice\n/g)).toHaveLength(1)
+  })
+
+  test('creates nothing in a dry run', async () => {
+    const { code, stdout, stderr } = await create('dry', '--ttl', '1d', '--dry-run')
+    expect([code, stdout, stderr]).toEqual([0, '', expect.stringContaining('Dry run')])
+    expect((await stored('dry')).code).toBe(404)
+  })
+
+  test.each([
+    [['--ttl', '30'], '--ttl must be a duration such as 90s'],
+    [['--ttl', '-1d'], '--ttl needs a value'],
+    [['--virtual-cluster', 'x'], '--virtual-cluster must be PROJECT/NAME, not "x"'],
+    [['--space', 'a/b/c'], '--space must be PROJECT/NAME'],
+    [['--label', 'x'], '--label must be NAME=VALUE'],
+    [['--rule', '[]'], '--rule must be a JSON object'],
+    [['--role', 'runner='], '--role must be ROLE or ROLE=PROJECT'],
+    [['--from'], '--from needs a value: --from CIDR'],
+    [['--ttl', '1d', '--ttl', '2d'], '--ttl is given twice'],
+    [['--dry-run=yes'], '--dry-run takes no value'],
+    [['a', 'b'], 'takes NAME, but got "b" as well'],
+    [['--constructor', 'x'], 'has no option --constructor'],
+    [['--', 'x'], 'takes nothing after --'],
+  ])('refuses %j before it sends anything', async (args, message) => {
+    expect(await create(...args)).toEqual({ code: 2, stdout: '', stderr: expect.stringContaining(message) })
+  })
+
+  test('prints the causes of a refusal, and exits with 4', async () => {
+    const { code, stdout, stderr } = await create('badly', '--from', '10.0.0.1/8')
+    expect([code, stdout]).toEqual([4, ''])
+    expect(stderr).toMatch(/^Error: .*is invalid: /)
+    expect(stderr).toContain('must be 10.0.0.0/8')
+  })
+
+  test('prints the entry that a scope lacks', async () => {
+    const key = (await create('narrow', '--project', 'a', '--ttl', '1d')).stdout.trim()
+    const { code, stderr } = await cli.run(['keys', 'list'], { env: { KEYPLANE_KEY: key } })
+    expect(code).toBe(4)
+    expect(stderr).toContain('spec.scope does not allow list of ownedaccesskeys')
+    expect(stderr).toContain('"verbs":["list"]')
+  })
+})
+
+describe('keys list', () => {
+  test('reads all pages, and filters by label and owner', async () => {
+    await Promise.all(
+      Array.from({ length: 12 }, (_, index) =>
+        server.make(KEYS, {
+          metadata: { name: `many-${index}`, labels: { many: String(index % 2) } },
+          spec: { user: 'carol', ttl: 600 },
+        }),
+      ),
+    )
+    const names = (await cli.ok(['keys', 'list', '--owner', 'carol', '-l', 'many=1', '-o', 'name'])).trim().split('\n')
+    expect(names.sort()).toEqual(['many-1', 'many-11', 'many-3', 'many-5', 'many-7', 'many-9'])
+    expect(JSON.parse(await cli.ok(['keys', 'list', '-l', 'many', '-o', 'json']))).toMatchObject({
+      kind: 'OwnedAccessKeyList',
+      items: { length: 12 },
+    })
+    const none = await cli.run(['keys', 'list', '--owner', 'nobody'])
+    expect(none).toEqual({ code: 0, stdout: '', stderr: 'No access key matches.\n' })
+  })
+
+  test('shows a rotation and an unlimited key in words', async () => {
+    await server.make(KEYS, { metadata: { name: 'rotating' }, spec: { user: 'dave' } })
+    await server.make(`${KEYS}/rotating/rotate`, {})
+    const listed = await cli.ok(['keys', 'list', '--owner', 'dave'])
+    expect(listed).toMatch(/^rotating +dave +everything its owner may +never +never +active, new value not used yet$/m)
+    expect(await cli.ok(['keys', 'show', 'rotating'])).toMatch(/^Pending value +…\w{6}, used never$/m)
+  })
+
+  test('escapes what would change a terminal', async () => {
+    const hostile = 'a\u001b]0;pwned\u0007\u202etxt.exe\u009b31m'
+    await server.make(KEYS, { metadata: { name: 'hostile' }, spec: { displayName: hostile, user: 'erin' } })
+    const shown = await cli.ok(['keys', 'show', 'hostile'])
+    expect(shown).toContain('a\\u{1b}]0;pwned\\u{7}\\u{202e}txt.exe\\u{9b}31m')
+    expect(JSON.parse(await cli.ok(['keys', 'show', 'hostile', '-o', 'json'])).spec.displayName).toBe(hostile)
+  })
+
+  test('ends quietly when its reader is gone', async () => {
+    const command = `"${process.execPath}" "${cli.file}" keys list | head -n 1; echo "\${PIPESTATUS[0]}"`
+    const { PATH } = process.env
+    const env = {
+      PATH,
+      HOME: cli.home,
+      KEYPLANE_URL: server.base,
+      KEYPLANE_KEY: server.adminKey,
+      KEYPLANE_CA: join(cli.home, 'ca.crt'),
+    }
+    const { stdout, stderr } = await promisify(execFile)('bash', ['-c', command], { env })
+    expect([stdout, stderr]).toEqual([expect.stringMatching(/^NAME .*\n(0|141)\n$/), ''])
+  })
+})
+
+describe('keys delete', () => {
+  test('deletes several, and says which is missing', async () => {
+    for (const name of ['gone-1', 'gone-2']) await create(name, '--ttl', '1d')
+    const { code, stdout, stderr } = await cli.run(['keys', 'delete', 'gone-1', 'nothere', 'gone-2', '-o', 'name'])
+    expect([code, stdout, stderr]).toEqual([4, 'gone-1\ngone-2\n', expect.stringContaining('"nothere" not found')])
+  })
+})
