@@ -1,5 +1,6 @@
 /** Asks the server who the holder of the session's key is. */
 import type { JsonObject } from '../../../../lib/meta/types.ts'
+import { CliError } from '../io/errors.ts'
 import { API, type Session } from './session.ts'
 
 export interface Self {
@@ -17,8 +18,11 @@ export interface Self {
   }
 }
 
-/** Returns the user and the key of the session. */
+/** Returns the user and the key of the session. Throws a CliError when another service answers. */
 export async function readSelf(session: Session): Promise<Self> {
   const object = await session.post(`${API}/selves`, {}, { repeatable: true })
+  if (object.kind !== 'Self') {
+    throw new CliError(`${session.server} answers, but not as this API does.`, { hint: 'Check the URL.' })
+  }
   return { object, status: (object.status ?? {}) as Self['status'] }
 }

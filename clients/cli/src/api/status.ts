@@ -24,7 +24,8 @@ export class StatusError extends CliError {
 
   constructor(code: number, status: Status, hint?: string) {
     const exitCode: ExitCode = code < 500 ? 4 : 1
-    super([status.message ?? `the server answered ${code}`, ...causesOf(status)].join('\n'), {
+    const message = textOf(status.message) ?? `the server answered ${code}`
+    super([message, ...causesOf(status, message)].join('\n'), {
       exitCode,
       unavailable: code === 429 || code >= 500,
       ...(hint !== undefined && { hint }),
@@ -35,13 +36,16 @@ export class StatusError extends CliError {
 }
 
 /** Returns the causes that the message does not contain. */
-function causesOf({ message = '', details }: Status): string[] {
-  const causes = Array.isArray(details?.causes) ? details.causes : []
-  return causes.flatMap(({ field, message: cause }) => {
-    if (!cause || message.includes(cause)) return []
-    return [`  ${field ? `${field}: ` : ''}${cause}`]
+function causesOf({ details }: Status, message: string): string[] {
+  const causes: unknown = details?.causes
+  return (Array.isArray(causes) ? causes : []).flatMap((one: Cause | null) => {
+    const [cause, field] = [textOf(one?.message), textOf(one?.field)]
+    if (cause === undefined || message.includes(cause)) return []
+    return [`  ${field === undefined ? '' : `${field}: `}${cause}`]
   })
 }
+
+const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
 
 /** Reports that the server has no such path: its URL is probably wrong. */
 export class UnknownPathError extends CliError {

@@ -1,0 +1,278 @@
+/** What the command line does with servers and networks that do not answer as the API does. */
+import { once } from 'node:events'
+import http from 'node:http'
+import https from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { issueLoopback, makeAuthority, validFor } from '../../../infra/local/host/certificates.ts'
+import { type CommandLine, createCommandLine } from './commandline.ts'
+
+const KEY = `mpk_${'0'.repeat(43)}34O1xt`
+const SELF = { apiVersion: 'management.platform/v1', kind: 'Self', status: { subject: 'alice', accessKey: 'ci' } }
+
+type Handler = (request: http.IncomingMessage, response: http.ServerResponse, attempt: number) => void
+
+let server: https.Server
+let handler: Handler
+let attempts: { method?: string | undefined; url?: string | undefined; authorization?: string | undefined }[]
+let cli: CommandLine
+let env: Record<string, string>
+beforeAll(async () => {
+  const authority = await makeAuthority('keyplane test', validFor(1, Date.now()))
+  const { certificate: cert, key } = await issueLoopback(authority, Date.now())
+  server = https.createServer({ cert, key }, (request, response) => {
+    request.resume()
+    const { method, url, headers } = request
+    attempts.push({ method, url, authorization: headers.authorization })
+    handler(request, response, attempts.length)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  cli = await createCommandLine()
+  const { port } = server.address() as AddressInfo
+  env = {
+    KEYPLANE_URL: `https://127.0.0.1:${port}/kubernetes/management`,
+    KEYPLANE_KEY: KEY,
+    KEYPLANE_CA: await cli.write('ca.crt', authority.certificate),
+  }
+})
+afterAll(async () => {
+  server?.closeAllConnections()
+  server?.close()
+  await cli?.stop()
+})
+beforeEach(() => {
+  attempts = []
+})
+
+const answer =
+  (code: number, body: unknown, headers: Record<string, string | string[]> = {}): Handler =>
+  (_, response) => {
+    const text = typeof body === 'string' ? body : JSON.stringify(body)
+    response.writeHead(code, { 'content-type': 'application/json', ...headers }).end(text)
+  }
+const status = (code: number, more: object = {}) => ({
+  kind: 'Status',
+  apiVersion: 'v1',
+  code,
+  message: `message ${code}`,
+  ...more,
+})
+const whoami = () => cli.run(['whoami'], { env })
+const create = () => cli.run(['keys', 'create', 'ci', '--ttl', '1d'], { env })
+
+describe('an answer that is not of this API', () => {
+  test.each<[string, Handler, RegExp]>([
+    [
+      'a page of a captive portal',
+      answer(200, '<!DOCTYPE html><p>Pay here', { 'content-type': 'text/html' }),
+      /answered 200 with a web page.*\n.*open the address in a browser/,
+    ],
+    [
+      'a page of a proxy',
+      answer(502, '<html>Bad gateway', { 'content-type': 'text/html' }),
+      /answered 502 with a web page/,
+    ],
+    [
+      'the refusal of API Gateway',
+      answer(403, { message: 'Forbidden' }),
+      /API Gateway has no such path at .*\n.*stage or the base path of the URL is wrong/,
+    ],
+    ['no JSON', answer(200, 'OK', { 'content-type': 'text/plain' }), /something that is no answer of this API/],
+    ['an empty text', answer(200, ''), /something that is no answer of this API/],
+    ['an object of another service', answer(200, { ok: true }), /answers, but not as this API does/],
+    ['another JSON value', answer(200, '[1]'), /something that is no answer of this API/],
+  ])('is explained: %s', async (_, given, message) => {
+    handler = given
+    expect(await whoami()).toEqual({ code: 1, stdout: '', stderr: expect.stringMatching(message) })
+  })
+
+  test('is not followed when it is a redirect', async () => {
+    let stolen = 0
+    const other = http.createServer((_, response) => {
+      stolen++
+      response.end('{}')
+    })
+    other.listen(0, '127.0.0.1')
+    await once(other, 'listening')
+    handler = answer(307, '', { location: `http://127.0.0.1:${(other.address() as AddressInfo).port}/` })
+    const { code, stderr } = await whoami()
+    other.close()
+    expect([code, stolen]).toEqual([1, 0])
+    expect(stderr).toMatch(/redirects to http:\/\/127.0.0.1:\d+\/\. The key was not sent there\./)
+  })
+
+  test('is not read to its end when it has no end', async () => {
+    handler = (_, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' })
+      const chunk = ' '.repeat(1024 * 1024)
+      const more = () => {
+        while (response.write(chunk) && !response.destroyed);
+      }
+      response.on('drain', more)
+      more()
+    }
+    expect(await whoami()).toEqual({ code: 1, stdout: '', stderr: expect.stringContaining('sends more than 64 MiB') })
+  })
+
+  test('cannot change the terminal or show the key', async () => {
+    handler = answer(400, status(400, { message: `bad \u001b[2J${KEY}\n\u202eline` }), {
+      warning: ['299 - "one \u009b31m"', '299 - "quoted \\"two\\""', '199 - "other"', '299 - "one \u009b31m"'],
+    })
+    const { code, stderr } = await whoami()
+    expect([code, stderr]).toEqual([
+      4,
+      'Warning: one \\u{9b}31m\nWarning: quoted "two"\nError: bad \\u{1b}[2J<redacted>\n\\u{202e}line\n',
+    ])
+  })
+})
+
+describe('a refusal', () => {
+  test('is printed with causes that its message lacks, and exits with 4', async () => {
+    const causes = [
+      { field: 'spec.ttl', message: 'in the message 422' },
+      { field: 'spec.x', message: 'must be y' },
+      { message: 'message 422' },
+    ]
+    handler = answer(422, status(422, { details: { causes } }))
+    expect(await whoami()).toEqual({
+      code: 4,
+      stdout: '',
+      stderr: 'Error: message 422\n  spec.ttl: in the message 422\n  spec.x: must be y\n',
+    })
+  })
+
+  test('of the key says what to do', async () => {
+    handler = answer(401, status(401))
+    expect(await whoami()).toMatchObject({
+      code: 4,
+      stderr: 'Error: message 401\nLog in with a key that works: keyplane login URL\n',
+    })
+  })
+
+  test('with hostile causes is still printed', async () => {
+    handler = answer(403, {
+      kind: 'Status',
+      message: 7,
+      details: { causes: [null, 3, { message: {} }, { field: [], message: 'ok' }] },
+    })
+    const { code, stderr } = await whoami()
+    expect([code, stderr]).toEqual([4, expect.stringContaining('ok')])
+    expect(stderr).not.toContain('defect')
+  })
+})
+
+describe('a failure that may pass', () => {
+  test('is repeated: a throttled request, also a create', async () => {
+    handler = (request, response, attempt) =>
+      attempt < 3
+        ? answer(429, status(429), { 'retry-after': '0' })(request, response, attempt)
+        : answer(200, SELF)(request, response, attempt)
+    expect(await whoami()).toMatchObject({ code: 0 })
+    expect(attempts).toHaveLength(3)
+  })
+
+  test('is repeated: a request that changes nothing, after a lost connection and a 503 with Retry-After', async () => {
+    handler = (request, response, attempt) => {
+      if (attempt === 1) request.socket.destroy()
+      else if (attempt === 2) answer(503, status(503), { 'retry-after': '0' })(request, response, attempt)
+      else answer(200, SELF)(request, response, attempt)
+    }
+    expect(await whoami()).toMatchObject({ code: 0 })
+    expect(attempts).toHaveLength(3)
+  })
+
+  test.each<[string, Handler]>([
+    ['a lost connection', (request) => void request.socket.destroy()],
+    ['a 504', answer(504, status(504))],
+    ['a 503', answer(503, status(503), { 'retry-after': '0' })],
+  ])('is not repeated for a create, which says that the key may exist: %s', async (_, given) => {
+    handler = given
+    const { code, stdout, stderr } = await create()
+    expect([code, stdout, attempts.length]).toEqual([1, '', 1])
+    expect(stderr).toContain('The key may have been created, but its value is lost.')
+  })
+
+  test('is reported after four attempts', async () => {
+    handler = answer(429, status(429), { 'retry-after': '0' })
+    expect(await whoami()).toMatchObject({ code: 4, stderr: expect.stringContaining('The server is busy.') })
+    expect(attempts).toHaveLength(4)
+  })
+
+  test('is not waited for longer than half a minute', async () => {
+    handler = answer(429, status(429), { 'retry-after': '3600' })
+    expect(await whoami()).toMatchObject({ code: 4 })
+    expect(attempts).toHaveLength(1)
+  })
+})
+
+describe('the network', () => {
+  const at = (url: string) => cli.run(['whoami'], { env: { ...env, KEYPLANE_URL: url } })
+
+  test('says that nothing listens', async () => {
+    expect(await at('https://127.0.0.1:1')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('Nothing listens at 127.0.0.1:1.'),
+    })
+  })
+
+  test('says that a host cannot be found', async () => {
+    expect(await at('https://nothing.invalid')).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/The host nothing.invalid cannot be found|failed/),
+    })
+  })
+
+  test('says that a port speaks no HTTPS', async () => {
+    const plain = http.createServer().listen(0, '127.0.0.1')
+    await once(plain, 'listening')
+    const { code, stderr } = await at(`https://127.0.0.1:${(plain.address() as AddressInfo).port}`)
+    plain.close()
+    expect([code, stderr]).toEqual([1, expect.stringContaining('does not speak HTTPS on this port')])
+  })
+
+  test('says that a certificate is for another host', async () => {
+    const { port } = server.address() as AddressInfo
+    const other = await at(`https://127.0.0.2:${port}`)
+    const listening = other.stderr.includes('Nothing listens')
+    expect([other.code, other.stderr]).toEqual([
+      1,
+      expect.stringContaining(listening ? 'Nothing listens' : 'is for another host'),
+    ])
+  })
+})
+
+test('Ctrl-C ends a request with 130', async () => {
+  const arrived = new Promise<void>((resolve) => {
+    handler = () => resolve()
+  })
+  const running = cli.start(['whoami'], { env })
+  await arrived
+  running.kill('SIGINT')
+  expect(await running.ended).toEqual({ code: 130, stdout: '', stderr: '' })
+})
+
+test('SIGTERM ends a wait for a retry with 143', async () => {
+  const arrived = new Promise<void>((resolve) => {
+    handler = (...call) => {
+      answer(429, status(429), { 'retry-after': '29' })(...call)
+      resolve()
+    }
+  })
+  const running = cli.start(['whoami'], { env })
+  await arrived
+  running.kill('SIGTERM')
+  expect((await running.ended).code).toBe(143)
+})
+
+test('a key of the environment is sent to the server of the environment, trimmed', async () => {
+  handler = answer(200, SELF)
+  await cli.ok(['whoami'], { env: { ...env, KEYPLANE_KEY: ` ${KEY}\n` } })
+  expect(attempts).toEqual([
+    {
+      method: 'POST',
+      url: '/kubernetes/management/apis/management.platform/v1/selves',
+      authorization: `Bearer ${KEY}`,
+    },
+  ])
+})
