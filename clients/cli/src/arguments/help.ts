@@ -41,13 +41,17 @@ function programPage(sections: readonly Section[], program: Program): string {
   const { call } = program
   const lists = sections.filter(({ commands }) => commands.length > 0)
   return blocks([
-    ABOUT,
+    wrapped(ABOUT, program, 0),
     `Usage: ${call} COMMAND [OPTIONS]`,
     `Start with\n${[`${call} login URL`, `${call} whoami`, `${call} keys list`].map((line) => `  ${line}\n`).join('')}`,
     ...lists.map(({ title, commands }) => `${title}\n${table(commands.map(rowOf), program)}`),
     `Environment\n${table(ENVIRONMENT, program)}`,
     `Exit codes\n${table(EXIT_CODES, program)}`,
-    `${call} COMMAND --help explains a command, with examples. ${call} --version prints the version.`,
+    wrapped(
+      `${call} COMMAND --help explains a command, with examples. ${call} --version prints the version.`,
+      program,
+      0,
+    ),
   ])
 }
 
@@ -61,7 +65,7 @@ function groupPage(commands: readonly Command[], words: readonly string[], progr
       .flatMap(({ examples }) => examples.slice(0, 1))
       .map((one) => example(one, program))
       .join('')}`,
-    `${call} COMMAND --help explains a command, with all its options.`,
+    wrapped(`${call} COMMAND --help explains a command, with all its options.`, program, 0),
   ])
 }
 
@@ -112,7 +116,8 @@ const example = ({ does, run }: Command['examples'][number], { call }: Program):
 const blocks = (parts: readonly string[]): string => `${parts.map((part) => part.trimEnd()).join('\n\n')}\n`
 
 function table(rows: readonly Row[], { columns }: Program): string {
-  const width = Math.min(Math.max(...rows.map(([left]) => left.length)), 34) + 2
+  const widest = Math.min(34, Math.floor(columns / 2) - 6)
+  const width = Math.min(Math.max(...rows.map(([left]) => left.length)), widest) + 2
   return rows
     .map(([left, right]) => {
       const text = wrapped(right, { columns }, width + 2)
@@ -125,7 +130,7 @@ function table(rows: readonly Row[], { columns }: Program): string {
 
 /** Breaks a text into lines of at most the terminal's width, all but the first indented. */
 function wrapped(text: string, { columns }: Pick<Program, 'columns'>, indent: number): string {
-  const width = Math.max(40, Math.min(columns, 100) - indent)
+  const width = Math.max(20, Math.min(columns, 100) - indent)
   const lines: string[] = []
   let line = ''
   for (const word of text.split(' ')) {
