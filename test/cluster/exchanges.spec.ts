@@ -12,7 +12,7 @@ import { kubeConfigFile } from '../../infra/local/host/kubeconfigfile.ts'
 import { type ControlPlane, startControlPlane } from '../../infra/local/kubeapiserver/controlplane.ts'
 import { ensurePackaged } from '../../infra/package.ts'
 import { readPage } from '../support/commands.ts'
-import { type Block, yamlOf } from '../support/federationpages.ts'
+import { type Block, mountPod, yamlOf } from '../support/federationpages.ts'
 import { type Ran, runProgram } from '../support/programs.ts'
 
 const main = new URL('../../infra/local/main.ts', import.meta.url).pathname
@@ -97,20 +97,19 @@ const apply = (object: Block) => asAdministrator(`kubectl apply -f - <<'EOF'\n${
 const pin = (keys: object[]) => apply({ ...provider, spec: { ...provider.spec, jwks: JSON.stringify({ keys }) } })
 
 /** Writes the kube config of the pod, and a token for it as the kubelet does. */
-async function mountPod({ namespace = 'shop', audience = base } = {}): Promise<void> {
+async function mount({ namespace = 'shop', audience = base } = {}): Promise<void> {
   const token = await inCluster(`kubectl create token operator -n ${namespace} --audience ${audience} --duration 1h`)
-  await writeFile(join(folder, 'token'), token)
   const [command = ''] = (await readPage('docs/federation-platforms.md')).blocks.values().next().value ?? []
   const credential = (await asAdministrator(command.replace('shop-deploy', trust.metadata.name))).trim()
-  const kubeconfig = config.data.kubeconfig
-    .replaceAll('https://keys.example.com/prod/kubernetes/management', base)
-    .replace(/shop-operator@[-0-9a-f]+/, credential)
-    .replace('/var/run/secrets/keyplane/token', join(folder, 'token'))
-    .replace(/^( +)server: .*$/m, `$&\n$1certificate-authority: ${join(folder, 'api', 'ca.crt')}`)
-  await writeFile(join(folder, 'pod.config'), kubeconfig)
+  const here = (text: string) =>
+    text
+      .replaceAll('https://keys.example.com/prod/kubernetes/management', base)
+      .replace(/shop-operator@[-0-9a-f]+/, credential)
+  const data = { curl: here(config.data.curl), kubeconfig: here(config.data.kubeconfig) }
+  await mountPod(data, { folder, token, authority: join(folder, 'api', 'ca.crt') })
 }
 
-const whoami = () => run('kubectl auth whoami -o jsonpath={.status.userInfo.username}', 'pod.config')
+const whoami = () => run('kubectl auth whoami -o jsonpath={.status.userInfo.username}', 'kubeconfig')
 const accepted = { code: 0, stdout: 'team:shop', stderr: '' }
 const refused = { code: 1, stderr: expect.stringContaining('the subject token is not accepted for this client_id') }
 
@@ -122,32 +121,32 @@ describe('a pod of a real cluster', () => {
     expect(before).toHaveLength(1)
     await pin(before)
     await apply(trust)
-    await mountPod()
+    await mount()
     expect(await whoami()).toEqual(accepted)
     expect(await whoami()).toEqual(accepted)
   })
 
   test('gets none in another namespace, or for another audience', async () => {
-    await mountPod({ namespace: 'attacker' })
+    await mount({ namespace: 'attacker' })
     expect(await whoami()).toMatchObject(refused)
-    await mountPod({ audience: 'https://kubernetes.default.svc' })
+    await mount({ audience: 'https://kubernetes.default.svc' })
     expect(await whoami()).toMatchObject(refused)
   })
 
   test('gets none with a new key of the cluster until it is pinned, and keeps its key until the old one is removed', async () => {
-    await mountPod()
-    const [, key = ''] = /"token": ?"(mpk_\w+)"/.exec((await run(pluginOf('pod.config'), 'pod.config')).stdout) ?? []
+    await mount()
+    const [, key = ''] = /"token": ?"(mpk_\w+)"/.exec((await run(pluginOf('kubeconfig'), 'kubeconfig')).stdout) ?? []
     const self = () =>
       run(
         `curl -sS -H "Authorization: Bearer ${key}" -H 'Content-Type: application/json' -d '{}' ${base}/apis/management.platform/v1/selves`,
-        'pod.config',
+        'kubeconfig',
       )
     expect((await self()).stdout).toContain('"team:shop"')
     await plane.close()
     await startCluster()
     const after = await publishedKeys()
     expect(after).not.toEqual(before)
-    await mountPod()
+    await mount()
     expect(await whoami()).toMatchObject(refused)
     await pin([...before, ...after])
     expect(await whoami()).toEqual(accepted)

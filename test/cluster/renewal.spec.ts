@@ -8,7 +8,7 @@ import { delimiter, dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { kubeConfigFile } from '../../infra/local/host/kubeconfigfile.ts'
 import { readPage } from '../support/commands.ts'
-import { startPlatform, yamlOf } from '../support/federationpages.ts'
+import { mountPod, startPlatform, yamlOf } from '../support/federationpages.ts'
 import { createKubectl } from '../support/kubectl.ts'
 import { instance, instances } from '../support/objects.ts'
 import { type Ran, runProgram } from '../support/programs.ts'
@@ -132,12 +132,8 @@ describeKubectls(releases, ({ version, path }) => {
     const [provider, trust, config] = await yamlOf('docs/federation-pods.md', 'Kubernetes pods')
     const platform = await startPlatform(server, [provider, trust], 'kubernetes.pod')
     const { run, home } = await makeOwnHome('exchange')
-    await writeFile(join(home, 'token'), platform.idToken())
-    const here = platform
-      .here(config.data.kubeconfig)
-      .replace('/var/run/secrets/keyplane/token', join(home, 'token'))
-      .replace(/^( +)server: .*$/m, `$&\n$1certificate-authority: ${join(folder, 'ca.crt')}`)
-    await writeFile(join(home, 'kubeconfig'), here)
+    const data = { curl: platform.here(config.data.curl), kubeconfig: platform.here(config.data.kubeconfig) }
+    await mountPod(data, { folder: home, token: platform.idToken(), authority: join(folder, 'ca.crt') })
     const ran = await run('kubectl --kubeconfig kubeconfig auth whoami')
     expect(ran).toEqual({ code: 0, stdout: expect.stringContaining('team:shop'), stderr: '' })
     await platform.stop()

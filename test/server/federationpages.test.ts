@@ -2,10 +2,10 @@
 
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { dump } from 'js-yaml'
+import { dump, load } from 'js-yaml'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { claimsOf } from '../support/federation.ts'
-import { type Block, type Platform, startPlatform, yamlOf } from '../support/federationpages.ts'
+import { type Block, mountPod, type Platform, startPlatform, yamlOf } from '../support/federationpages.ts'
 import { describeKubectl } from '../support/kubectl.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 
@@ -231,12 +231,11 @@ describeKubectl('Kubernetes pods', async () => {
   const [provider, trust, config] = await yamlOf(PODS, 'Kubernetes pods')
 
   async function runPod(claims = {}) {
-    const [token, file] = [join(platform.folder, 'token'), join(platform.folder, 'kubeconfig')]
-    await platform.install('token', `${platform.idToken(claims)}\n`)
-    const kubeconfig = platform.here(config.data.kubeconfig).replace('/var/run/secrets/keyplane/token', token)
-    const server = kubeconfig.replace(/^( +)server: .*$/m, `$&\n$1certificate-authority: ${platform.folder}/ca.crt`)
-    await platform.install('kubeconfig', server)
-    return platform.run('kubectl auth whoami', { KUBECONFIG: file })
+    const { folder, here } = platform
+    const data = { curl: here(config.data.curl), kubeconfig: here(config.data.kubeconfig) }
+    const token = `${platform.idToken(claims)}\n`
+    await mountPod(data, { folder, token, authority: join(folder, 'ca.crt') })
+    return platform.run('kubectl auth whoami', { KUBECONFIG: join(folder, 'kubeconfig') })
   }
 
   test('get a key through curl as the plugin of kubectl', async () => {
@@ -244,6 +243,16 @@ describeKubectl('Kubernetes pods', async () => {
     const ran = await runPod()
     expect(ran).toEqual({ code: 0, stdout: expect.stringContaining('team:shop'), stderr: '' })
     expect(await platform.keys()).toHaveLength(1)
+  })
+
+  // fabric8 joins the command and its arguments, and runs them with `sh -c`.
+  test('get a key in clients that run plugins through a shell', async () => {
+    platform = await startPlatform(server, [provider, trust], 'kubernetes.pod')
+    await runPod()
+    const { users } = load(await readFile(join(platform.folder, 'kubeconfig'), 'utf8')) as Block
+    const { command, args } = users[0].user.exec
+    const { code, stdout } = await platform.run([command, ...args].join(' '), {}, ['sh', '-c'])
+    expect([code, JSON.parse(stdout).status]).toMatchObject([0, { token: expect.stringMatching(/^mpk_/) }])
   })
 
   test('see in the output of kubectl why they are refused', async () => {

@@ -139,6 +139,10 @@ describeKubectl('curl as the plugin', () => {
     )
     const shown = await run('curl -q --config ~/.kube/demo.curl --no-fail')
     expect(JSON.parse(shown.stdout).message).toContain('access key is disabled')
+    await server.call(`${keys}/${key.name}`, { method: 'DELETE' })
+    const deleted = await run('kubectl --kubeconfig ~/.kube/demo get pods')
+    expect(deleted.stderr).toContain('The requested URL returned error: 401')
+    expect(deleted.stderr).not.toContain('299')
   })
 
   test('serves thirty kubectl at once, with one signature each', async () => {

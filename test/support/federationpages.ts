@@ -29,6 +29,20 @@ export async function yamlOf(page: string, heading: string): Promise<Block[]> {
   return [...section.matchAll(/^```yaml\n([\s\S]*?)^```$/gm)].map(([, yaml = '']) => load(yaml))
 }
 
+/** Mounts the config map of a pod and its token into a folder, whose `kubeconfig` has the certificate authority of the API. */
+export async function mountPod(
+  { curl = '', kubeconfig = '' }: Readonly<Record<string, string>>,
+  { folder, token, authority }: { folder: string; token: string; authority: string },
+): Promise<void> {
+  const file = join(folder, 'token')
+  await writeFile(file, token)
+  await writeFile(join(folder, 'curl'), curl.replace('/var/run/secrets/keyplane/token', file))
+  const whole = kubeconfig
+    .replace('/etc/keyplane/curl', join(folder, 'curl'))
+    .replace(/^( +)server: .*$/m, `$&\n$1certificate-authority: ${authority}`)
+  await writeFile(join(folder, 'kubeconfig'), whole)
+}
+
 export interface Platform {
   /** A folder of this platform's machine. */
   folder: string
