@@ -4,14 +4,18 @@ import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { dump, load } from 'js-yaml'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { type Runner, startRunner } from '../clients/action/runner.ts'
+import { interpolate, type Job, runAfterScript, runScript } from '../clients/gitlab/gitlab.ts'
 import { claimsOf } from '../support/federation.ts'
 import { type Block, mountPod, type Platform, startPlatform, yamlOf } from '../support/federationpages.ts'
 import { describeKubectl } from '../support/kubectl.ts'
+import { instance, instances } from '../support/objects.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 
 const PLATFORMS = 'docs/federation-platforms.md'
 const PODS = 'docs/federation-pods.md'
 const OTHERS = 'docs/federation-others.md'
+const CI = 'docs/ci.md'
 
 let server: TestServer
 let platform: Platform
@@ -24,95 +28,114 @@ afterEach(() => platform?.stop())
 /** What the jobs print: who they are. */
 const isTeam = /"subject": "team:shop"/
 
-describe('GitHub Actions', async () => {
-  const [provider, trust, workflow] = await yamlOf(PLATFORMS, 'GitHub Actions')
-  const { deploy } = workflow.jobs
+/** Creates the virtual cluster of the examples, which belongs to the team. */
+async function createStaging(): Promise<void> {
+  const accessPoint = { ingress: { enabled: true, host: 'staging.example.com' } }
+  const certificateAuthorityData = Buffer.from(server.certificateAuthority).toString('base64')
+  await server.make(
+    instances('p-shop'),
+    instance('staging', { owner: { team: 'shop' }, accessPoint, certificateAuthorityData }),
+  )
+}
 
-  /** Runs the steps of the job as a runner does, and returns what each printed. */
-  async function runJob() {
-    const output = join(platform.folder, 'output')
-    const variables = {
+describe('CI jobs', async () => {
+  beforeAll(createStaging)
+  afterAll(() => server?.call(`${instances('p-shop')}/staging`, { method: 'DELETE' }))
+
+  describe('of GitHub Actions', async () => {
+    const [provider, trust] = await yamlOf(PLATFORMS, 'GitHub Actions')
+    const [workflow] = await yamlOf(CI, 'GitHub Actions')
+    const [action] = workflow.jobs.deploy.steps as Block[]
+
+    let runner: Runner
+    beforeAll(async () => {
+      runner = await startRunner()
+    })
+    afterAll(() => runner?.stop())
+
+    /** Returns the step of the page, as a job with the permission runs it. */
+    const stepOf = (variables: Record<string, string> = {}) => {
+      const inputs = Object.entries<string>(action.with).map(([name, value]) => [name, platform.here(value)])
+      const authorities = { NODE_EXTRA_CA_CERTS: join(platform.folder, 'ca.crt') }
+      return runner.step(Object.fromEntries(inputs), { ...authorities, ...variables })
+    }
+    const permission = () => ({
       ACTIONS_ID_TOKEN_REQUEST_TOKEN: 'request-token',
       ACTIONS_ID_TOKEN_REQUEST_URL: platform.requestUrl,
-      GITHUB_OUTPUT: output,
-      KEYPLANE: platform.here(deploy.env.KEYPLANE),
-      CREDENTIAL: platform.here(deploy.env.CREDENTIAL),
-    }
-    const [get, use, revoke] = deploy.steps as Block[]
-    const got = await platform.run(get.run, variables)
-    if (got.code !== 0) return { got }
-    const [, key = ''] = /^key=(.*)$/m.exec(await readFile(output, 'utf8')) ?? []
-    const used = await platform.run(use.run, { ...variables, KEY: key })
-    const during = await platform.keys()
-    const revoked = await platform.run(revoke.run, { ...variables, KEY: key })
-    return { got, key, used, during, revoked }
-  }
-
-  test('gets a key in the environment, uses it and revokes it', async () => {
-    platform = await startPlatform(server, [provider, trust], 'github.environment')
-    const { got, key, used, during, revoked } = await runJob()
-    expect(got).toEqual({
-      code: 0,
-      stdout: expect.stringMatching(new RegExp(`^::add-mask::eyJ\\S+\n::add-mask::${key}\n$`)),
-      stderr: '',
     })
-    expect(used).toEqual({ code: 0, stdout: expect.stringMatching(isTeam), stderr: '' })
-    expect(during).toHaveLength(1)
-    expect(revoked).toEqual({ code: 0, stdout: '', stderr: '' })
-    expect(await platform.keys()).toEqual([])
-  })
 
-  test('says why the job is refused, and fails', async () => {
-    platform = await startPlatform(server, [provider, trust], 'github.environment')
-    platform.replaced = { environment: 'staging' }
-    const { got } = await runJob()
-    expect(got.code).toBe(1)
-    expect(got.stderr).toContain("claim environment is 'staging', which this client_id does not accept")
-  })
+    test('get a kube config in the environment, and their key is revoked', async () => {
+      platform = await startPlatform(server, [provider, trust], 'github.environment')
+      const step = await stepOf(permission())
+      const { code, errors, warnings, variables } = await step.main()
+      expect([code, errors, warnings]).toEqual([0, [], []])
+      expect(await readFile(variables.KUBECONFIG ?? '', 'utf8')).toContain('server: https://staging.example.com\n')
+      expect(await platform.keys()).toHaveLength(1)
+      expect(await step.post()).toMatchObject({ code: 0, warnings: [] })
+      expect(await platform.keys()).toEqual([])
+      expect(workflow.permissions).toEqual({ 'id-token': 'write', contents: 'read' })
+    })
 
-  test('says what is missing without the permission', async () => {
-    platform = await startPlatform(server, [provider, trust], 'github.environment')
-    const got = await platform.run(deploy.steps[0].run, { KEYPLANE: server.base, CREDENTIAL: platform.credential })
-    expect(got).toMatchObject({
-      code: expect.not.stringMatching(/^0$/),
-      stderr: expect.stringContaining('id-token: write'),
+    test('say why they are refused, and fail', async () => {
+      platform = await startPlatform(server, [provider, trust], 'github.environment')
+      platform.replaced = { environment: 'staging' }
+      const { code, errors } = await (await stepOf(permission())).main()
+      expect([code, errors]).toEqual([
+        1,
+        [expect.stringContaining("claim environment is 'staging', which this client_id does not accept")],
+      ])
+    })
+
+    test('say what is missing without the permission', async () => {
+      platform = await startPlatform(server, [provider, trust], 'github.environment')
+      const { code, errors } = await (await stepOf()).main()
+      expect([code, errors]).toEqual([1, [expect.stringContaining('id-token: write')]])
     })
   })
-})
 
-describe('GitLab CI', async () => {
-  const [provider, trust, pipeline] = await yamlOf(PLATFORMS, 'GitLab CI')
-  const job = pipeline.deploy
+  describe('of GitLab CI', async () => {
+    const [provider, trust] = await yamlOf(PLATFORMS, 'GitLab CI')
+    const [pipeline] = await yamlOf(CI, 'GitLab CI')
+    const template = await readFile(new URL('../../clients/gitlab/templates/kubeconfig.yml', import.meta.url), 'utf8')
+    const shell = { name: 'sh', command: 'sh', args: [] }
 
-  async function runJob(claims = {}) {
-    const variables = {
-      CI_BUILDS_DIR: platform.folder,
-      CI_JOB_ID: '302',
-      KEYPLANE: platform.here(job.variables.KEYPLANE),
-      CREDENTIAL: platform.here(job.variables.CREDENTIAL),
-      KEYPLANE_ID_TOKEN: platform.idToken(claims),
+    /** Runs the job of the page, which prints its kube config. */
+    async function runJob(claims = {}) {
+      const inputs = Object.entries<string>(pipeline.include[0].inputs).map(([name, value]) => [
+        name,
+        platform.here(value),
+      ])
+      const job = interpolate(template, Object.fromEntries(inputs))[pipeline.deploy.extends] as Job
+      const env = {
+        PATH: process.env.PATH,
+        CURL_CA_BUNDLE: join(platform.folder, 'ca.crt'),
+        CI_BUILDS_DIR: platform.folder,
+        CI_JOB_ID: '302',
+        KEYPLANE_ID_TOKEN: platform.idToken(claims),
+      }
+      const place = { cwd: platform.folder, env }
+      const ran = await runScript(shell, { ...job, script: ['cat "$KUBECONFIG"'] }, place)
+      const during = await platform.keys()
+      return { job, ran, during, after: await runAfterScript(shell, job, place) }
     }
-    const file = join(platform.folder, '.keyplane-302')
-    const ran = await platform.run(job.script.join('\n'), variables)
-    const during = { keys: await platform.keys(), mode: (await stat(file)).mode & 0o777 }
-    const after = await platform.run(job.after_script.join('\n'), variables)
-    return { ran, during, after, left: await stat(file).catch(() => undefined) }
-  }
 
-  test('gets a key for a protected branch, uses it and revokes it', async () => {
-    platform = await startPlatform(server, [provider, trust], 'gitlab.environment')
-    const { ran, during, after, left } = await runJob()
-    expect(ran).toEqual({ code: 0, stdout: expect.stringMatching(isTeam), stderr: '' })
-    expect(during).toEqual({ keys: [expect.any(String)], mode: 0o600 })
-    expect(after).toEqual({ code: 0, stdout: '', stderr: '' })
-    expect([left, await platform.keys()]).toEqual([undefined, []])
-    expect(platform.here(job.id_tokens.KEYPLANE_ID_TOKEN.aud)).toBe(server.base)
-  })
+    test('get a kube config for a protected branch, and their key is revoked', async () => {
+      platform = await startPlatform(server, [provider, trust], 'gitlab.environment')
+      const { job, ran, during, after } = await runJob()
+      expect([ran.code, ran.stderr, ran.stdout]).toEqual([
+        0,
+        '',
+        expect.stringContaining('server: https://staging.example.com\n'),
+      ])
+      expect([during.length, after, await platform.keys()]).toEqual([1, { code: 0, stdout: '', stderr: '' }, []])
+      expect(job.id_tokens.KEYPLANE_ID_TOKEN?.aud).toBe(server.base)
+    })
 
-  test('says why the job is refused, and fails', async () => {
-    platform = await startPlatform(server, [provider, trust], 'gitlab.environment')
-    const { ran } = await runJob({ ref_protected: 'false' })
-    expect([ran.code, ran.stderr]).toEqual([1, expect.stringContaining("claim ref_protected is 'false'")])
+    test('say why they are refused, and fail', async () => {
+      platform = await startPlatform(server, [provider, trust], 'gitlab.environment')
+      const { ran } = await runJob({ ref_protected: 'false' })
+      expect([ran.code, ran.stderr]).toEqual([1, expect.stringContaining("claim ref_protected is 'false'")])
+    })
   })
 })
 

@@ -94,7 +94,7 @@ export async function startPlatform(
   }
   const requests = createServer({ cert, key: serving }, (request, response) => {
     const aud = new URL(request.url ?? '/', 'https://a').searchParams.get('audience')
-    const isAsked = request.headers.authorization === 'bearer request-token'
+    const isAsked = /^bearer request-token$/i.test(request.headers.authorization ?? '')
     if (!isAsked) return void response.writeHead(401).end()
     response.writeHead(200).end(JSON.stringify({ count: 1, value: idToken({ aud, ...platform.replaced }) }))
   }).listen(0, '127.0.0.1')

@@ -42,6 +42,17 @@ describe('action.yml', () => {
     expect(Object.keys(description.outputs).sort()).toEqual(namesIn(/\.setOutput\('([a-z-]+)'/g))
   })
 
+  test('has the inputs and outputs of docs/ci.md', async () => {
+    const page = await readFile(join(actionFolder, '../../docs/ci.md'), 'utf8')
+    const namesBelow = (head: string) => {
+      const [, table = ''] = new RegExp(`^\\| ${head} \\|.*\\n\\|---.*\\n((?:\\|.*\\n)+)`, 'm').exec(page) ?? []
+      const cells = table.split('\n').map((row) => row.split('|')[1] ?? '')
+      return cells.flatMap((cell) => [...cell.matchAll(/`([a-z-]+)`/g)].map(([, name = '']) => name)).sort()
+    }
+    expect(namesBelow('input')).toEqual(Object.keys(description.inputs).sort())
+    expect(namesBelow('output')).toEqual(Object.keys(description.outputs).sort())
+  })
+
   test('describes each of them in a sentence', () => {
     const all = Object.values({ ...description.inputs, ...description.outputs })
     expect(all.filter(({ description: text }) => !/^[A-Z].{10,}/.test(text))).toEqual([])
