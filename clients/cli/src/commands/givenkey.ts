@@ -29,6 +29,5 @@ async function read(io: Io, keyFile: string | undefined, server: string): Promis
   const fromEnvironment = await keyInEnvironment(io.env)
   if (fromEnvironment !== undefined) return fromEnvironment
   if (!io.isTerminal.in) return io.readStdin()
-  io.err(`Access key for ${plain(server)} (it is not shown): `)
-  return (await io.readHidden()) ?? ''
+  return (await io.readHidden(`Access key for ${plain(server)} (it is not shown): `)) ?? ''
 }

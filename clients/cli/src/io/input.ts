@@ -1,10 +1,12 @@
 /** Reads lines of standard input, one at a time. */
 
-/** Reads one line of a terminal without showing it; undefined at its end. */
-export async function hiddenLine(signal: AbortSignal): Promise<string | undefined> {
+/** Asks for one line in a terminal, which does not show what is typed. Returns undefined at the end of the input. */
+export async function hiddenLine(prompt: string, signal: AbortSignal): Promise<string | undefined> {
   const { stdin } = process
   let line = ''
+  // Before the question, so that nothing that is typed quickly is shown.
   stdin.setRawMode(true)
+  process.stderr.write(prompt)
   try {
     for (;;) {
       const chunk = await nextChunk(signal)

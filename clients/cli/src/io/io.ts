@@ -14,8 +14,8 @@ export interface Io {
   readStdin(): Promise<string>
   /** Reads one line of standard input without its end, undefined after the last one. */
   readLine(): Promise<string | undefined>
-  /** Reads one line of the terminal without showing it. */
-  readHidden(): Promise<string | undefined>
+  /** Asks for one line in the terminal, which does not show what is typed. */
+  readHidden(prompt: string): Promise<string | undefined>
   /** Aborts with Ctrl-C or SIGTERM. */
   signal: AbortSignal
 }

@@ -44,7 +44,7 @@ export function processIo(): { io: Io; interrupted(): number } {
       return Buffer.concat(chunks).toString()
     },
     readLine: () => lines(controller.signal),
-    readHidden: () => hiddenLine(controller.signal),
+    readHidden: (prompt) => hiddenLine(prompt, controller.signal),
     signal: controller.signal,
   }
   return { io, interrupted: () => code }

@@ -11,3 +11,9 @@ export const plain = (text: string): string =>
 
 /** Like `plain`, but keeps line breaks. */
 export const plainLines = (text: string): string => text.split(/\r?\n/).map(plain).join('\n')
+
+/** Writes unprintable characters of a JSON text as escapes of JSON, which changes no value. */
+export const printableJson = (json: string): string =>
+  json.replace(UNPRINTABLE, (one) => (one === '\n' ? one : one.split('').map(unitEscape).join('')))
+
+const unitEscape = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`

@@ -3,7 +3,7 @@ import { dumpYaml } from '../../../../lib/meta/encoding/yaml.ts'
 import type { JsonObject, JsonValue } from '../../../../lib/meta/types.ts'
 import type { Format } from '../arguments/command.ts'
 import type { Io } from '../io/io.ts'
-import { plain, plainLines } from './plain.ts'
+import { plain, plainLines, printableJson } from './plain.ts'
 
 /** Prints objects: one as itself, a list as its `items` for names. A terminal gets no unprintable characters. */
 export async function printAs(format: Format, object: JsonObject, io: Io): Promise<void> {
@@ -12,7 +12,7 @@ export async function printAs(format: Format, object: JsonObject, io: Io): Promi
 }
 
 async function formatted(format: Format, object: JsonObject): Promise<string> {
-  if (format === 'json') return `${JSON.stringify(object, null, 2)}\n`
+  if (format === 'json') return `${printableJson(JSON.stringify(object, null, 2))}\n`
   if (format === 'yaml') return dumpYaml(object)
   const items = Array.isArray(object.items) ? object.items : [object]
   return items.map((item) => `${plain(nameOf(item))}\n`).join('')

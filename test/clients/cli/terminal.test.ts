@@ -1,0 +1,110 @@
+/** What the command line asks and shows in a terminal. */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startServer, type TestServer } from '../../support/server.ts'
+import { describeTerminal, inTerminal } from '../../support/terminal.ts'
+import { type CommandLine, createCommandLine, nodes } from './commandline.ts'
+
+const KEYS = '/apis/management.platform/v1/ownedaccesskeys'
+
+describeTerminal('in a terminal', () => {
+  let server: TestServer
+  let cli: CommandLine
+  beforeAll(async () => {
+    server = await startServer()
+    cli = await createCommandLine(server)
+  }, 120_000)
+  afterAll(async () => {
+    await cli?.stop()
+    await server?.stop()
+  })
+
+  const type = (
+    args: readonly string[],
+    steps: readonly (readonly [RegExp, string])[] = [],
+    more: Record<string, string> = {},
+    node = process.execPath,
+  ) => {
+    const env = { PATH: process.env.PATH, HOME: cli.home, TERM: 'xterm', ...more }
+    return inTerminal([node, cli.file, ...args], { cwd: cli.home, env }, steps)
+  }
+  const session = () => ({
+    KEYPLANE_URL: server.base,
+    KEYPLANE_KEY: server.adminKey,
+    KEYPLANE_CA: join(cli.home, 'ca.crt'),
+  })
+  const logIn = ['--context', 'term', '--ca', 'ca.crt']
+
+  test.each(nodes)('login asks for the key and does not show it, on Node.js $version', async ({ path }) => {
+    const { code, shown } = await type(
+      ['login', server.base, ...logIn],
+      [[/Access key for .*: /, `x\u007f${server.adminKey}\r`]],
+      {},
+      path,
+    )
+    expect([code, shown]).toEqual([
+      0,
+      expect.stringMatching(/^Access key for https:\/\/\S+ \(it is not shown\): \nLogged in to .* as admin\.\n/),
+    ])
+    expect(shown).not.toContain(server.adminKey.slice(0, 12))
+    const { contexts } = JSON.parse(await readFile(join(cli.home, '.config/keyplane/config.json'), 'utf8'))
+    expect(contexts.term.key).toBe(server.adminKey)
+  })
+
+  test.each([
+    ['\u0003', 130],
+    ['\u0004', 2],
+  ])('login ends when %j is typed instead of a key', async (typed, exitCode) => {
+    const { code, shown } = await type(['login', server.base, ...logIn], [[/Access key for .*: /, typed]])
+    expect([code, shown]).toEqual([exitCode, expect.not.stringContaining('defect')])
+  })
+
+  test('keys delete shows the keys and deletes none without a yes', async () => {
+    await server.make(KEYS, { metadata: { name: 'asked' }, spec: { user: 'alice', displayName: 'Jobs\u001b[2J' } })
+    const refused = await type(['keys', 'delete', 'asked'], [[/\[y\/N\] /, 'n\r']], session())
+    expect(refused.code).toBe(1)
+    expect(refused.shown).toContain(
+      '  asked: "Jobs\\u{1b}[2J", of alice, last used never\nDelete this key for ever? [y/N] ',
+    )
+    expect((await server.call(`${KEYS}/asked`)).status).toBe(200)
+    const interrupted = await type(['keys', 'delete', 'asked'], [[/\[y\/N\] /, '\u0003']], session())
+    expect([interrupted.code, (await server.call(`${KEYS}/asked`)).status]).toEqual([130, 200])
+    const agreed = await type(['keys', 'delete', 'asked'], [[/\[y\/N\] /, 'yes\r']], session())
+    expect([agreed.code, agreed.shown]).toEqual([0, expect.stringContaining('\nasked is deleted.\n')])
+  })
+
+  test('keys delete names the key that is in use', async () => {
+    const name = (await cli.ok(['whoami', '-o', 'name'])).trim()
+    const { shown } = await type(['keys', 'delete', name], [[/\[y\/N\] /, '\r']], session())
+    expect(shown).toMatch(/, the key that you use now\n/)
+  })
+
+  test('keys delete --yes asks nothing', async () => {
+    await server.make(KEYS, { metadata: { name: 'quiet' }, spec: { ttl: 60 } })
+    expect(await type(['keys', 'delete', 'quiet', '--yes'], [], session())).toEqual({
+      code: 0,
+      shown: 'quiet is deleted.\n',
+    })
+  })
+
+  test('a table is cut at the width of the terminal', async () => {
+    const projects = Array.from({ length: 30 }, (_, index) => ({ project: `project-${index}` }))
+    await server.make(KEYS, { metadata: { name: 'wide' }, spec: { ttl: 60, scope: { projects } } })
+    const { shown } = await type(['keys', 'list'], [], session())
+    expect(shown).toMatch(/^wide .* projects project-0 .*… /m)
+    expect(shown.split('\n').filter((line) => line.length > 100)).toEqual([])
+  })
+
+  test('errors are coloured, unless NO_COLOR is set', async () => {
+    expect((await type(['keys', 'show', 'nothere'], [], session())).shown).toContain('\u001b[31mError:\u001b[0m ')
+    expect((await type(['keys', 'show', 'nothere'], [], { ...session(), NO_COLOR: '1' })).shown).toMatch(/^Error: /)
+  })
+
+  test('JSON has escapes for what would change the terminal', async () => {
+    await server.make(KEYS, { metadata: { name: 'escaped' }, spec: { ttl: 60, description: 'a\u009b31m\u202eb' } })
+    const { shown } = await type(['keys', 'show', 'escaped', '-o', 'json'], [], session())
+    expect(JSON.parse(shown).spec.description).toBe('a\u009b31m\u202eb')
+    expect(shown).toContain('a\\u009b31m\\u202eb')
+  })
+})
