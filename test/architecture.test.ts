@@ -115,7 +115,18 @@ const layers: Record<string, readonly string[]> = {
   'lib/endpoints': ['negotiation', '.', 'lists', 'watches', 'handlers'],
   'lib/server': ['process', 'lambda', 'documents', '.', 'oauth', 'exchange', 'leaks'],
   'clients/action/src': ['runner', 'api', 'session', '.'],
-  'clients/cli/src': ['io', 'arguments', 'output', 'config', 'api', 'credentials', 'rotation', 'commands', '.'],
+  'clients/cli/src': [
+    'io',
+    'arguments',
+    'output',
+    'config',
+    'credentials',
+    'kubeconfig',
+    'api',
+    'rotation',
+    'commands',
+    '.',
+  ],
   'infra/local': ['host', 'gateway', 'aws', 'virtualcluster', 'issuer', 'kubeapiserver', '.'],
 }
 

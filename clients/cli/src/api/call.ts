@@ -13,6 +13,8 @@ export interface CallOptions {
   query?: Readonly<Record<string, string>>
   /** Says that a second arrival of the request changes nothing, so that it may be repeated after a failure of the network. */
   repeatable?: boolean
+  /** Ends the request, in place of the signal of the process. */
+  signal?: AbortSignal
 }
 
 export interface Connection {
@@ -40,7 +42,8 @@ export async function call(
   options: CallOptions = {},
 ): Promise<JsonObject> {
   const { server, warned } = connection
-  const { code, headers, text } = await repeated(io, connection, request, options)
+  const stopped = { ...io, signal: options.signal ?? io.signal }
+  const { code, headers, text } = await repeated(stopped, connection, request, options)
   for (const warning of warningsIn(headers.warning ?? [])) {
     if (warned.has(warning)) continue
     warned.add(warning)

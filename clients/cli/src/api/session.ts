@@ -5,8 +5,9 @@ import { readIfThere } from '../config/privatefile.ts'
 import { CliError, UsageError } from '../io/errors.ts'
 import type { Io } from '../io/io.ts'
 import { type CallOptions, call } from './call.ts'
-import { exchangeIdToken } from './exchange.ts'
+import { exchangedKey, forgetExchangedKey } from './exchange.ts'
 import { serverUrl } from './serverurl.ts'
+import { StatusError } from './status.ts'
 
 /** The path of the kinds of this API, below the server. */
 export const API = '/apis/management.platform/v1'
@@ -50,17 +51,22 @@ export function sessionOf(io: Io, target: Target): Session {
     target.certificateAuthorityData === undefined
       ? undefined
       : Buffer.from(target.certificateAuthorityData, 'base64').toString()
+  const exchange = target.exchange && { server, certificateAuthority, ...target.exchange }
   let key: Promise<string> | undefined
   const keyOnce = () => {
-    key ??=
-      target.exchange === undefined
-        ? Promise.resolve(target.key ?? '')
-        : exchangeIdToken(io, { server, certificateAuthority, ...target.exchange })
+    key ??= exchange === undefined ? Promise.resolve(target.key ?? '') : exchangedKey(io, exchange)
     return key
   }
   const warned = new Set<string>()
-  const send = async (method: string, path: string, body?: JsonObject, options: CallOptions = {}) =>
-    call(io, { server, certificateAuthority, key: await keyOnce(), warned }, { method, path, body }, options)
+  const send = async (method: string, path: string, body?: JsonObject, options: CallOptions = {}) => {
+    const connection = { server, certificateAuthority, key: await keyOnce(), warned }
+    try {
+      return await call(io, connection, { method, path, body }, options)
+    } catch (error) {
+      if (exchange && error instanceof StatusError && error.code === 401) await forgetExchangedKey(io, exchange)
+      throw error
+    }
+  }
   return {
     context: target.name,
     server,

@@ -150,8 +150,8 @@ function readInput(command: Command, args: readonly string[]): Input<Options> {
   if (rest === undefined && command.rest !== undefined && !command.rest.optional)
     refuse(`-- ${command.rest.name} is missing`)
   const { output } = values as CommonValues
-  if (output !== undefined && !command.formats?.includes(output)) {
-    refuse(`-o must be one of ${command.formats?.join(', ')}, not "${output}"`)
+  if (output !== undefined && command.formats && !command.formats.includes(output)) {
+    refuse(`-o must be one of ${command.formats.join(', ')}, not "${output}"`)
   }
   return { values: values as Input<Options>['values'], positionals, rest }
 }

@@ -1,19 +1,23 @@
 /** Lists the commands, in the order of the help. */
 import type { Command, Section } from '../arguments/command.ts'
+import { credential } from './credential.ts'
 import { keysCreate } from './keyscreate.ts'
 import { keysDelete } from './keysdelete.ts'
 import { keysDisable, keysEnable } from './keysdisable.ts'
 import { keysList } from './keyslist.ts'
 import { keysShow } from './keysshow.ts'
+import { kubeconfig } from './kubeconfig.ts'
 import { login } from './login.ts'
 import { logout } from './logout.ts'
 import { rotate } from './rotate.ts'
+import { token } from './token.ts'
 import { whoami } from './whoami.ts'
 
 export const sections: readonly Section[] = [
   { title: 'Logging in', commands: [login, whoami, logout] },
   { title: 'Access keys', commands: [keysList, keysCreate, keysShow, keysDisable, keysEnable, keysDelete] },
   { title: 'The life of a key', commands: [rotate] },
+  { title: 'Clusters', commands: [kubeconfig, token, credential] },
 ]
 
 export const commands: readonly Command[] = sections.flatMap((section) => section.commands)

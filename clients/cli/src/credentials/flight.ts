@@ -27,11 +27,14 @@ export interface Wanted {
   target: string
   /** Asks the server. Throws a CliError, which says whether the server was unavailable. */
   issue(signal: AbortSignal): Promise<Issued>
+  /** The part of its life after which the credential is renewed; 1 if it cannot be renewed before its end. */
+  renewedAt?: number
 }
 
 interface Cache {
   folder: string
   name: string
+  renewedAt: number | undefined
   /** Says once that the folder cannot be written. */
   unwritable(error: unknown): void
 }
@@ -49,7 +52,7 @@ export async function cachedCredential(io: Io, wanted: Wanted): Promise<Credenti
   return cache === undefined ? (await ask(io, wanted, REQUEST_MILLISECONDS)).credential : share(io, cache, wanted)
 }
 
-function openCache(io: Io, { owner, target }: Wanted): Cache | undefined {
+function openCache(io: Io, { owner, target, renewedAt }: Wanted): Cache | undefined {
   try {
     const folder = cacheFolder(io)
     openFolder(folder)
@@ -58,7 +61,7 @@ function openCache(io: Io, { owner, target }: Wanted): Cache | undefined {
       if (!said) noteNoCache(io, error)
       said = true
     }
-    return { folder, name: entryName(owner, target), unwritable }
+    return { folder, name: entryName(owner, target), renewedAt, unwritable }
   } catch (error) {
     noteNoCache(io, error)
     return undefined
@@ -100,7 +103,7 @@ async function share(io: Io, cache: Cache, wanted: Wanted): Promise<Credential> 
  */
 function knownAnswer(io: Io, cache: Cache, waitedFor: ReadonlySet<string>): Credential | undefined {
   const entry = usableEntry(io, cache)
-  if (entry !== undefined && ageOf(entry, io.now()) === 'fresh') return entry.credential
+  if (entry !== undefined && ageOf(entry, io.now(), cache.renewedAt) === 'fresh') return entry.credential
   const failure = readFailure(cache.folder, cache.name)
   if (failure === undefined) return undefined
   const own = waitedFor.has(failure.flight)

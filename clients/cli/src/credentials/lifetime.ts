@@ -8,7 +8,7 @@ export interface Lifetime {
 }
 
 /** The part of its life after which a credential is renewed. */
-const RENEWED_AT = 0.8
+export const RENEWED_AT = 0.8
 /** How far another machine with the same home folder may be ahead. A credential from a later time comes from a clock that was wrong. */
 const AHEAD_MILLISECONDS = 60_000
 /** What is left of a life that is too short for a request. */
@@ -17,12 +17,12 @@ const LAST_MILLISECONDS = 5000
 /** `fresh`: to be used. `due`: to be renewed, and usable if that fails. `over`: not usable. */
 export type Age = 'fresh' | 'due' | 'over'
 
-/** Returns the age of a credential. */
-export function ageOf({ received, seconds }: Lifetime, now: Date): Age {
+/** Returns the age of a credential, which is renewed after this part of its life. */
+export function ageOf({ received, seconds }: Lifetime, now: Date, renewedAt = RENEWED_AT): Age {
   const passed = now.getTime() - received
   const life = seconds * 1000
   if (passed < -AHEAD_MILLISECONDS || passed >= life - LAST_MILLISECONDS) return 'over'
-  return passed < life * RENEWED_AT ? 'fresh' : 'due'
+  return passed < life * renewedAt ? 'fresh' : 'due'
 }
 
 /** Returns how many milliseconds after its arrival a credential is to be renewed. */

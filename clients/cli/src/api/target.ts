@@ -1,0 +1,47 @@
+/** Names what a credential opens: a virtual cluster, a connected cluster, or the management API itself. */
+import { UsageError } from '../io/errors.ts'
+
+export type Target =
+  | { kind: 'virtualCluster'; project: string; name: string }
+  | { kind: 'cluster'; name: string }
+  | { kind: 'management' }
+
+/** Namespaces of projects begin with this prefix. */
+export const PROJECT_PREFIX = 'p-'
+
+const NAME = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/
+
+/** Returns the virtual cluster in a text such as `shop/dev`. Throws a UsageError for any other text. */
+export function virtualCluster(text: string): Target & { kind: 'virtualCluster' } {
+  const [project = '', name = '', more] = text.split('/')
+  if (more !== undefined || !NAME.test(project) || !NAME.test(name)) {
+    throw new UsageError(`A virtual cluster is PROJECT/NAME, such as shop/dev, not "${text}".`)
+  }
+  return { kind: 'virtualCluster', project, name }
+}
+
+/** Returns the connected cluster of this name. Throws a UsageError for a text that no cluster is named. */
+export function connectedCluster(name: string): Target & { kind: 'cluster' } {
+  if (!NAME.test(name)) throw new UsageError(`"${name}" is not the name of a cluster.`)
+  return { kind: 'cluster', name }
+}
+
+interface TargetOptions {
+  'virtual-cluster'?: string | undefined
+  cluster?: string | undefined
+}
+
+/** Returns what the options name, and the management API without any. Throws a UsageError if both are given. */
+export function targetOf({ 'virtual-cluster': virtual, cluster }: TargetOptions): Target {
+  if (virtual !== undefined && cluster !== undefined) {
+    throw new UsageError('--virtual-cluster and --cluster exclude each other.')
+  }
+  if (virtual !== undefined) return virtualCluster(virtual)
+  return cluster === undefined ? { kind: 'management' } : connectedCluster(cluster)
+}
+
+/** Returns the options that name the target. */
+export function optionsFor(target: Target): string[] {
+  if (target.kind === 'virtualCluster') return ['--virtual-cluster', `${target.project}/${target.name}`]
+  return target.kind === 'cluster' ? ['--cluster', target.name] : []
+}

@@ -1,0 +1,64 @@
+/** `keyplane credential`: the credential plugin of kubectl. */
+import { type Form, issueCredential } from '../api/issue.ts'
+import { openSession } from '../api/session.ts'
+import { type Target, targetOf } from '../api/target.ts'
+import { command } from '../arguments/command.ts'
+import { seconds } from '../arguments/durations.ts'
+import { checkExecInfo, execCredential } from '../credentials/execcredential.ts'
+import { cachedCredential } from '../credentials/flight.ts'
+import { UsageError } from '../io/errors.ts'
+
+const DEFAULT_TTL = '15m'
+
+export const credential = command({
+  name: ['credential'],
+  summary: 'Print a credential for kubectl (the credential plugin)',
+  description:
+    'Kube configs that "keyplane kubeconfig" writes run this command. It prints an ExecCredential of client.authentication.k8s.io/v1, never ' +
+    'asks anything, and keeps the credential in a private folder until 80 % of its life are over, so that many commands share one.\n\n' +
+    'If the server cannot be reached then, it prints the old credential while that lives, and says so. It never does so when the server ' +
+    'refuses. Without --virtual-cluster and --cluster it prints the access key itself, for the management API.',
+  options: {
+    'virtual-cluster': {
+      type: 'string',
+      value: 'PROJECT/NAME',
+      help: 'virtual cluster to which the credential gives access',
+    },
+    cluster: { type: 'string', value: 'CLUSTER', help: 'connected cluster to which the credential gives access' },
+    with: {
+      type: 'string',
+      value: 'token|cert',
+      help: 'kind of the credential; certificates cannot be revoked, and only virtual clusters sign them',
+      default: 'token',
+    },
+    ttl: { type: 'string', value: 'DURATION', help: 'life of the credential', default: DEFAULT_TTL },
+  },
+  examples: [
+    { does: 'Print a token for a virtual cluster', run: 'keyplane credential --virtual-cluster shop/dev' },
+    { does: 'Print a token for a connected cluster', run: 'keyplane credential --cluster west' },
+  ],
+  async run({ values: { context, ttl, with: form = 'token', ...names } }, io) {
+    checkExecInfo(io)
+    const target = targetOf(names)
+    const life = seconds(ttl ?? DEFAULT_TTL, '--ttl')
+    if (!isForm(form)) throw new UsageError(`--with must be token or cert, not "${form}".`)
+    if (form === 'cert' && target.kind !== 'virtualCluster') {
+      throw new UsageError('--with cert needs --virtual-cluster: nothing else signs client certificates.')
+    }
+    const session = await openSession(io, { context })
+    const key = await session.key()
+    if (target.kind === 'management') return io.out(execCredential({ token: key }))
+    const { server } = session
+    const found = await cachedCredential(io, {
+      owner: { server, key },
+      target: JSON.stringify([labelOf(target), form, life]),
+      issue: (signal) => issueCredential(session, target, life, { form, signal }),
+    })
+    io.out(execCredential(found))
+  },
+})
+
+const isForm = (text: string): text is Form => text === 'token' || text === 'cert'
+
+const labelOf = (target: Exclude<Target, { kind: 'management' }>): string[] =>
+  target.kind === 'cluster' ? [target.kind, target.name] : [target.kind, target.project, target.name]

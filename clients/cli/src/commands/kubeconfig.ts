@@ -1,0 +1,194 @@
+/** `keyplane kubeconfig`: writes kube configs for kubectl and other clients. */
+import { resolve } from 'node:path'
+import { dumpYaml } from '../../../../lib/meta/encoding/yaml.ts'
+import type { JsonObject } from '../../../../lib/meta/types.ts'
+import { type Instance, listInstances } from '../api/instances.ts'
+import { authorityIn, openSession } from '../api/session.ts'
+import { StatusError } from '../api/status.ts'
+import { connectedCluster, PROJECT_PREFIX, type Target, virtualCluster } from '../api/target.ts'
+import { command, type Values } from '../arguments/command.ts'
+import { seconds } from '../arguments/durations.ts'
+import { regularFile, replaceFile } from '../config/outputfile.ts'
+import { CliError, UsageError } from '../io/errors.ts'
+import type { Io } from '../io/io.ts'
+import { type Entry, emptyConfig } from '../kubeconfig/entries.ts'
+import { kubeConfigFiles, mergeEntries } from '../kubeconfig/files.ts'
+import { freeName, withEntry } from '../kubeconfig/merge.ts'
+import { note } from '../output/messages.ts'
+import { clusterEntry, type Making, managementEntry, virtualClusterEntry, WAYS, type Way } from './kubeconfigentries.ts'
+
+const options = {
+  project: { type: 'string', value: 'PROJECT', help: 'all virtual clusters of this project that you may see' },
+  all: { type: 'boolean', help: 'all virtual clusters that you may see' },
+  cluster: { type: 'string', value: 'CLUSTER', help: 'a connected cluster; needs --server' },
+  server: { type: 'string', value: 'URL', help: 'address of the connected cluster' },
+  'certificate-authority': {
+    type: 'string',
+    value: 'FILE',
+    help: 'certificate authority of the connected cluster, in PEM',
+    default: 'those of this machine',
+  },
+  with: {
+    type: 'string',
+    value: 'exec|curl|token|cert',
+    help: 'where the client gets its credential from',
+    default: 'exec',
+  },
+  ttl: { type: 'string', value: 'DURATION', help: 'life of the credential of --with token or cert', default: '1d' },
+  output: {
+    type: 'string',
+    value: 'FILE',
+    help: 'write this file, which only you can read',
+    default: 'standard output',
+  },
+  merge: { type: 'boolean', help: 'add to the kube config that kubectl uses, in KUBECONFIG or ~/.kube/config' },
+  use: { type: 'boolean', help: 'with --merge, make the new context the current one' },
+} as const
+
+export const kubeconfig = command({
+  name: ['kubeconfig'],
+  summary: 'Write a kube config for virtual clusters, a connected cluster, or the management API',
+  description:
+    'With exec, the kube config contains no secret: kubectl runs "keyplane credential" for tokens that live 15 minutes. With curl it runs ' +
+    'curl, which reads the access key from a file beside the kube config. With token or cert, the kube config contains the credential.\n\n' +
+    'Without an argument and a selection it is for the management API itself. --merge keeps everything else in the file, but no comments; ' +
+    'a second run changes only the entries of the first.',
+  positionals: [{ name: 'PROJECT/NAME', help: 'virtual cluster, such as shop/dev', optional: true, multiple: true }],
+  options,
+  examples: [
+    { does: 'Use a virtual cluster with kubectl', run: 'keyplane kubeconfig shop/dev --merge --use' },
+    { does: 'Add everything that you may see', run: 'keyplane kubeconfig --all --merge' },
+    {
+      does: 'Write a file for a job that lasts two hours',
+      run: 'keyplane kubeconfig shop/dev --with token --ttl 2h --output job.kubeconfig',
+    },
+    {
+      does: 'Add a connected cluster',
+      run: 'keyplane kubeconfig --cluster west --server https://west.example.com --certificate-authority west-ca.crt --merge',
+    },
+  ],
+  async run({ values, positionals }, io) {
+    checkUsage(values, positionals)
+    const { merge, use, context } = values
+    const given = values.output as string | undefined
+    const output = given === undefined ? undefined : await regularFile(given)
+    const file = merge ? kubeConfigFiles(io.env)[0] : output
+    const way = values.with ?? 'exec'
+    if (!isWay(way)) throw new UsageError(`--with must be one of ${WAYS.join(', ')}, not "${way}".`)
+    const isStatic = way === 'token' || way === 'cert'
+    if (values.ttl !== undefined && !isStatic) throw new UsageError('--ttl is for --with token and --with cert.')
+    const life = values.ttl === undefined ? undefined : seconds(values.ttl, '--ttl')
+    const session = await openSession(io, { context })
+    const making = { io, session, way, life, file: file === undefined ? undefined : resolve(file) }
+    const entries = await selected(making, values, positionals)
+    if (merge) await mergeAndTell(io, entries, use)
+    else await write(io, entries, output)
+  },
+})
+
+const isWay = (text: string): text is Way => (WAYS as readonly string[]).includes(text)
+
+function checkUsage(values: Values<typeof options>, positionals: readonly string[]): void {
+  const { project, all, cluster, server, merge, use } = values
+  const selections = [positionals.length > 0, project !== undefined, all, cluster !== undefined].filter(Boolean)
+  if (selections.length > 1) {
+    throw new UsageError('PROJECT/NAME, --project, --all and --cluster exclude each other.')
+  }
+  if ((cluster === undefined) !== (server === undefined)) {
+    throw new UsageError(
+      '--cluster and --server belong together.',
+      'keyplane does not know the addresses of connected clusters: take it from the kube config that you have for it.',
+    )
+  }
+  if (cluster === undefined && values['certificate-authority'] !== undefined)
+    throw new UsageError('--certificate-authority is for --cluster.')
+  if (merge && values.output !== undefined) throw new UsageError('--merge and --output exclude each other.')
+  if (use && (!merge || project !== undefined || all || positionals.length > 1))
+    throw new UsageError('--use is for --merge of one cluster.')
+}
+
+async function selected(
+  making: Making,
+  values: Values<typeof options>,
+  positionals: readonly string[],
+): Promise<Entry[]> {
+  const { project, all, cluster, server = '', 'certificate-authority': authority } = values
+  if (positionals.length > 0) {
+    const targets = new Map(positionals.map((text) => [text, virtualCluster(text)]))
+    return inParallel([...targets.values()], (target) => virtualClusterEntry(making, target))
+  }
+  if (all || project !== undefined) {
+    if (project !== undefined) virtualCluster(`${project}/any`)
+    return entriesOfAll(making, await listInstances(making.session, project))
+  }
+  if (cluster === undefined) return [await managementEntry(making)]
+  const content: JsonObject = { server: httpsUrl(server) }
+  if (authority !== undefined) content['certificate-authority-data'] = await authorityIn(authority)
+  return [await clusterEntry(making, connectedCluster(cluster), content)]
+}
+
+function httpsUrl(text: string): string {
+  if (URL.canParse(text) && new URL(text).protocol === 'https:') return text
+  throw new UsageError(`--server must be a URL that begins with https://, not "${text}".`)
+}
+
+/** Leaves out, with a note, what one may see but not use. */
+async function entriesOfAll(making: Making, instances: readonly Instance[]): Promise<Entry[]> {
+  const { io } = making
+  const entries = await inParallel(instances, async ({ name, namespace }) => {
+    if (!namespace.startsWith(PROJECT_PREFIX)) {
+      note(io, `Left out ${name} in namespace ${namespace}, which is not that of a project.`)
+      return undefined
+    }
+    const target: Target = { kind: 'virtualCluster', project: namespace.slice(PROJECT_PREFIX.length), name }
+    try {
+      return await virtualClusterEntry(making, target)
+    } catch (error) {
+      if (!(error instanceof StatusError) || error.code >= 500 || error.code === 401 || error.code === 429) throw error
+      note(io, `Left out ${target.project}/${name}: ${error.message.split('\n')[0]}`)
+      return undefined
+    }
+  })
+  const found = entries.filter((entry) => entry !== undefined)
+  if (found.length === 0) throw new CliError('There is no virtual cluster that you may use.')
+  return found
+}
+
+const AT_ONCE = 8
+
+async function inParallel<In, Out>(items: readonly In[], work: (item: In) => Promise<Out>): Promise<Out[]> {
+  const results: Out[] = []
+  let next = 0
+  const worker = async () => {
+    for (let at = next++; at < items.length; at = next++) results[at] = await work(items[at] as In)
+  }
+  await Promise.all(Array.from({ length: Math.min(AT_ONCE, items.length) }, worker))
+  return results
+}
+
+async function write(io: Io, entries: readonly Entry[], output: string | undefined): Promise<void> {
+  let config = emptyConfig()
+  const taken = new Set<string>()
+  for (const entry of entries) {
+    const name = freeName(entry.name, taken)
+    taken.add(name)
+    config = withEntry(config, entry, name)
+  }
+  // With several, none is a safe choice.
+  if (entries.length === 1) config['current-context'] = entries[0]?.name ?? ''
+  const text = await dumpYaml(config)
+  if (output === undefined) return io.out(text)
+  await replaceFile(output, text)
+  const choice = entries.length === 1 ? '' : ' --context NAME'
+  note(io, `Wrote ${output}. Use it with: kubectl --kubeconfig ${output}${choice} get pods`)
+}
+
+async function mergeAndTell(io: Io, entries: readonly Entry[], use: boolean): Promise<void> {
+  const { names, files } = await mergeEntries(io, entries, use)
+  if (files.length > 0) note(io, `Wrote ${files.join(', ')}.`)
+  else note(io, 'The kube config is up to date.')
+  const [name = ''] = names
+  if (use) note(io, `The current context is ${name}.`)
+  else if (names.length === 1) note(io, `Use it with: kubectl --context ${name} get pods`)
+  else note(io, `The contexts are: ${names.join(', ')}`)
+}

@@ -1,0 +1,135 @@
+/** Makes the entries of kube configs: for virtual clusters, for a connected cluster, and for the management API. */
+import { resolve } from 'node:path'
+import type { JsonObject } from '../../../../lib/meta/types.ts'
+import { credentialRequest, issueCredential, kubeConfigPath, kubeConfigRequest } from '../api/issue.ts'
+import type { Session } from '../api/session.ts'
+import { StatusError } from '../api/status.ts'
+import { optionsFor, PROJECT_PREFIX, type Target } from '../api/target.ts'
+import { configFile } from '../config/paths.ts'
+import type { Credential } from '../credentials/credential.ts'
+import { CliError, UsageError } from '../io/errors.ts'
+import type { Io } from '../io/io.ts'
+import { curlArguments, curlFile, writeCurlFile } from '../kubeconfig/curlfile.ts'
+import { type Entry, pluginUser } from '../kubeconfig/entries.ts'
+import { clusterIn, userIn } from '../kubeconfig/servertext.ts'
+
+export const WAYS = ['exec', 'curl', 'token', 'cert'] as const
+export type Way = (typeof WAYS)[number]
+
+export interface Making {
+  io: Io
+  session: Session
+  way: Way
+  /** The life of a credential in the file, in seconds; undefined for that of the server. */
+  life: number | undefined
+  /** The kube config to write, beside which curl has its files; undefined for standard output. */
+  file: string | undefined
+}
+
+/** The life of a token that curl fetches. */
+const CURL_SECONDS = 900
+const INSTALL_KEYPLANE = 'The plugin keyplane is not installed. Install it with: npm install --global keyplane'
+const INSTALL_CURL = 'The plugin curl is not installed. Install it with the package manager of this system.'
+
+/** Returns the entry of a virtual cluster, whose address the server knows. Asks for no credential if a plugin does that. */
+export async function virtualClusterEntry(making: Making, target: Target & { kind: 'virtualCluster' }): Promise<Entry> {
+  const { session, way, life } = making
+  const { project, name } = target
+  const namespace = `${PROJECT_PREFIX}${project}`
+  const entryName = `${name}.${namespace}`
+  const ask = async (spec: JsonObject): Promise<string> => {
+    const answer = await session.post(kubeConfigPath(namespace, name), kubeConfigRequest(spec)).catch(explained)
+    const { kubeConfig } = (answer.status ?? {}) as { kubeConfig?: unknown }
+    if (typeof kubeConfig !== 'string') throw new CliError(`${session.server} answered without a kube config.`)
+    return kubeConfig
+  }
+  const entry = { name: entryName, mark: { server: session.server, target: labelOf(target) } }
+  if (way === 'token' || way === 'cert') {
+    const text = await ask({ ...(life !== undefined && { certificateTTL: life }), clientCert: way === 'cert' })
+    return { ...entry, cluster: await clusterIn(text), user: staticUser(await userIn(text)) }
+  }
+  const user = await plugin(making, target, entryName)
+  const { command, args } = user.exec as { command: string; args: string[] }
+  return { ...entry, cluster: await clusterIn(await ask({ exec: { command, args } })), user }
+}
+
+/** Returns the entry of a connected cluster, whose address the caller knows. */
+export async function clusterEntry(
+  making: Making,
+  target: Target & { kind: 'cluster' },
+  cluster: JsonObject,
+): Promise<Entry> {
+  const { session, way, life = 86_400 } = making
+  if (way === 'cert') throw new UsageError('--with cert is for virtual clusters: nothing else signs certificates.')
+  const user =
+    way === 'token'
+      ? staticUser((await issueCredential(session, target, life)).credential)
+      : await plugin(making, target, target.name)
+  return { name: target.name, mark: { server: session.server, target: labelOf(target) }, cluster, user }
+}
+
+/** Returns the entry of the management API. Its credential is the access key itself. */
+export async function managementEntry(making: Making): Promise<Entry> {
+  const { session, way } = making
+  const { server, certificateAuthority, context } = session
+  if (way === 'curl' || way === 'cert') {
+    throw new UsageError(`The management API takes the access key itself: use --with exec or token, not ${way}.`)
+  }
+  const target = { kind: 'management' } as const
+  const name = context ?? new URL(server).host
+  return {
+    name,
+    mark: { server, target: labelOf(target) },
+    cluster: {
+      server,
+      ...(certificateAuthority !== undefined && {
+        'certificate-authority-data': Buffer.from(certificateAuthority).toString('base64'),
+      }),
+    },
+    user: way === 'token' ? { token: await session.key() } : await plugin(making, target, name),
+  }
+}
+
+const labelOf = (target: Target): string =>
+  target.kind === 'management' ? 'management' : `${target.kind}/${optionsFor(target)[1]}`
+
+async function plugin({ io, session, way, file }: Making, target: Target, name: string): Promise<JsonObject> {
+  if (way === 'curl' && target.kind !== 'management') {
+    if (file === undefined)
+      throw new UsageError('--with curl needs --output FILE or --merge: it writes files beside it.')
+    const path = curlFile(file, name)
+    const { path: below, body } = credentialRequest(target, CURL_SECONDS)
+    const { server, certificateAuthority } = session
+    await writeCurlFile(path, { url: `${server}${below}`, body, key: await session.key(), certificateAuthority })
+    return pluginUser({ command: 'curl', args: curlArguments(path), installHint: INSTALL_CURL })
+  }
+  const context = session.context === undefined ? [] : ['--context', session.context]
+  // kubectl gives its own environment to the plugin, but later ones may lack these variables.
+  const own = configFile(io)
+  const usual = configFile({ env: { ...io.env, KEYPLANE_CONFIG: undefined, XDG_CONFIG_HOME: undefined } })
+  return pluginUser({
+    command: 'keyplane',
+    args: ['credential', ...optionsFor(target), ...context],
+    ...(own !== usual && { env: { KEYPLANE_CONFIG: resolve(own) } }),
+    installHint: INSTALL_KEYPLANE,
+  })
+}
+
+function staticUser(credential: Credential | Record<string, string>): JsonObject {
+  if ('token' in credential && typeof credential.token === 'string') return { token: credential.token }
+  const { clientCertificateData = '', clientKeyData = '' } = credential as Record<string, string>
+  const base64 = (text: string) => Buffer.from(text).toString('base64')
+  return { 'client-certificate-data': base64(clientCertificateData), 'client-key-data': base64(clientKeyData) }
+}
+
+/** Older servers do not know `spec.exec`, and refuse what they do not know. */
+function explained(error: unknown): never {
+  if (error instanceof StatusError && error.code === 400 && /unknown field "spec\.exec"/.test(error.message)) {
+    throw new CliError('This server makes no kube configs with a plugin.', {
+      exitCode: 4,
+      hint: 'Use --with token, or a newer server.',
+      cause: error,
+    })
+  }
+  throw error
+}

@@ -1,0 +1,137 @@
+/** `keyplane token`: prints a token of a cluster, or keeps one in a file. */
+import { resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { issueCredential } from '../api/issue.ts'
+import { openSession } from '../api/session.ts'
+import { type Target, targetOf } from '../api/target.ts'
+import { command } from '../arguments/command.ts'
+import { duration, seconds } from '../arguments/durations.ts'
+import { replaceFile } from '../config/outputfile.ts'
+import { RENEWED_AT, secondsLeft } from '../credentials/lifetime.ts'
+import { CliError, UsageError } from '../io/errors.ts'
+import type { Io } from '../io/io.ts'
+import { note } from '../output/messages.ts'
+import { printAs } from '../output/print.ts'
+
+const DEFAULT_TTL = '15m'
+
+export const token = command({
+  name: ['token'],
+  summary: 'Print a token for a cluster, or keep one in a file',
+  description:
+    'A token file serves clients that run no plugin: "tokenFile" in a kube config, sidecars, Prometheus. With --renew the command goes on ' +
+    'until it gets SIGTERM, and writes a new token when 80 % of the life of the old one are over. If the server cannot be reached it keeps ' +
+    'the old token and tries again. It ends when the server refuses.',
+  options: {
+    'virtual-cluster': {
+      type: 'string',
+      value: 'PROJECT/NAME',
+      help: 'virtual cluster to which the token gives access',
+    },
+    cluster: { type: 'string', value: 'CLUSTER', help: 'connected cluster to which the token gives access' },
+    ttl: { type: 'string', value: 'DURATION', help: 'life of the token', default: DEFAULT_TTL },
+    out: { type: 'string', value: 'FILE', help: 'write the token to this file, which only you can read' },
+    renew: { type: 'boolean', help: 'go on and renew the token in the file of --out' },
+  },
+  formats: ['json', 'yaml'],
+  examples: [
+    { does: 'Print a token for a connected cluster', run: 'keyplane token --cluster west --ttl 1h' },
+    {
+      does: 'Keep a token of a virtual cluster in a file',
+      run: 'keyplane token --virtual-cluster shop/dev --out /run/keyplane/token --renew',
+    },
+  ],
+  async run({ values: { context, output, ttl, out, renew, ...names } }, io) {
+    const target = targetOf(names)
+    if (target.kind === 'management') throw new UsageError('keyplane token needs --virtual-cluster or --cluster.')
+    if (renew && out === undefined) throw new UsageError('--renew needs --out FILE.')
+    if (output !== undefined && out !== undefined) throw new UsageError('-o prints the token, so it excludes --out.')
+    const wanted = { target, life: seconds(ttl ?? DEFAULT_TTL, '--ttl'), context }
+    const file = out === undefined ? undefined : resolve(out)
+    const first = await issue(io, wanted)
+    if (file === undefined) {
+      const { token, expirationTimestamp } = first
+      if (output === undefined) io.out(`${token}\n`)
+      else await printAs(output, { token, ...(expirationTimestamp !== undefined && { expirationTimestamp }) }, io)
+      return
+    }
+    await replaceFile(file, first.token)
+    note(io, `The token in ${file} lives ${duration(first.seconds)}.`)
+    if (renew) await keepRenewing(io, wanted, file, first)
+  },
+})
+
+interface Wanted {
+  target: Exclude<Target, { kind: 'management' }>
+  /** Seconds. */
+  life: number
+  context: string | undefined
+}
+
+interface Token {
+  token: string
+  expirationTimestamp: string | undefined
+  /** Unix milliseconds. */
+  received: number
+  /** The life from then on. */
+  seconds: number
+}
+
+/** Asks with the key that the context has now: a rotation changes it while this command runs. */
+async function issue(io: Io, { target, life, context }: Wanted): Promise<Token> {
+  const received = io.now()
+  const { credential } = await issueCredential(await openSession(io, { context }), target, life)
+  const { expirationTimestamp } = credential
+  const left = secondsLeft(expirationTimestamp, life, received)
+  const text = 'token' in credential ? credential.token : ''
+  // A clock that is ahead of the server by the whole life says nothing about it.
+  return { token: text, expirationTimestamp, received: received.getTime(), seconds: left > 0 ? left : life }
+}
+
+/** The longest sleep: a machine that was suspended renews soon after it wakes up. */
+const TURN_MILLISECONDS = 15_000
+const SHORTEST_MILLISECONDS = 1000
+const FIRST_RETRY_MILLISECONDS = 2000
+const LONGEST_RETRY_MILLISECONDS = 60_000
+
+/** Renews the token until the process is asked to end. Throws a CliError when the server refuses. */
+async function keepRenewing(io: Io, wanted: Wanted, file: string, first: Token): Promise<void> {
+  let current = first
+  let retry = 0
+  while (await waited(io, retry || untilRenewal(current))) {
+    try {
+      current = await issue(io, wanted)
+      await replaceFile(file, current.token)
+      if (retry > 0) note(io, `The token in ${file} is renewed again, and lives ${duration(current.seconds)}.`)
+      retry = 0
+    } catch (error) {
+      if (io.signal.aborted) return
+      if (!(error instanceof CliError)) throw error
+      if (error.exitCode !== 1) throw error
+      retry = Math.min(retry * 2 || FIRST_RETRY_MILLISECONDS, LONGEST_RETRY_MILLISECONDS)
+      const left = current.seconds - (io.now().getTime() - current.received) / 1000
+      const state = left > 0 ? `lives ${duration(left)} more` : 'has expired'
+      const again = `Trying again in ${duration(retry / 1000)}.`
+      note(io, `The token in ${file} ${state}, but was not renewed: ${error.message.split('\n')[0]} ${again}`)
+    }
+  }
+}
+
+const untilRenewal = ({ seconds }: Token): number => Math.max(seconds * RENEWED_AT * 1000, SHORTEST_MILLISECONDS)
+
+/** Waits by the clock of the machine, and returns true then. Returns false when the process is asked to end. */
+async function waited(io: Io, milliseconds: number): Promise<boolean> {
+  const end = io.now().getTime() + milliseconds
+  const started = performance.now()
+  try {
+    for (;;) {
+      // Whichever clock says so first: one may be set back, the other stops while the machine is suspended.
+      const left = Math.min(end - io.now().getTime(), milliseconds - (performance.now() - started))
+      if (left <= 0) return true
+      await sleep(Math.min(left, TURN_MILLISECONDS), undefined, { signal: io.signal })
+    }
+  } catch (error) {
+    if (io.signal.aborted) return false
+    throw error
+  }
+}

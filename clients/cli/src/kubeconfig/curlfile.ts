@@ -1,0 +1,45 @@
+/** Writes the files with which curl is a credential plugin, as docs/kubeconfigs.md describes them. */
+import { dirname, join } from 'node:path'
+import { replaceFile } from '../config/outputfile.ts'
+
+export interface CurlRequest {
+  url: string
+  body: object
+  key: string
+  certificateAuthority: string | undefined
+}
+
+/** Returns the arguments of curl that read the file. None has a character that a shell reads. */
+export const curlArguments = (file: string): string[] => ['-q', '--proto', '=https', '--config', slashes(file)]
+
+/** Returns the path of the file for an entry, beside its kube config. */
+export const curlFile = (kubeConfig: string, name: string): string => join(dirname(kubeConfig), `${name}.curl`)
+
+/** Writes the file, and beside it the certificate authority of the server if it has one of its own. Only this user can read it. */
+export async function writeCurlFile(file: string, request: CurlRequest): Promise<void> {
+  const { url, body, key, certificateAuthority } = request
+  const authority = `${file}.ca.crt`
+  if (certificateAuthority !== undefined) await replaceFile(authority, certificateAuthority)
+  const headers = {
+    Authorization: `Bearer ${key}`,
+    'Content-Type': 'application/json',
+    Accept: 'application/json;as=ExecCredential;g=client.authentication.k8s.io;v=v1',
+  }
+  const lines = [
+    `url = ${quoted(url)}`,
+    ...Object.entries(headers).map(([name, value]) => `header = ${quoted(`${name}: ${value}`)}`),
+    `data = ${quoted(JSON.stringify(body))}`,
+    'silent',
+    'show-error',
+    'fail',
+    'max-time = 30',
+    'write-out = "%{onerror}%{stderr}%header{warning}\\n"',
+    ...(certificateAuthority === undefined ? [] : [`cacert = ${quoted(slashes(authority))}`]),
+  ]
+  await replaceFile(file, `${lines.join('\n')}\n`)
+}
+
+/** Windows takes slashes as well, and curl reads backslashes in quotes as escapes. */
+const slashes = (path: string): string => (process.platform === 'win32' ? path.replaceAll('\\', '/') : path)
+
+const quoted = (text: string): string => `"${text.replace(/[\\"]/g, '\\$&')}"`

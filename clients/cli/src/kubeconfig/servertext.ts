@@ -1,0 +1,49 @@
+/**
+ * Reads the kube config in an answer of the server. It takes only what a kube config needs, because kubectl runs commands and reads files
+ * that a kube config names.
+ */
+import { parseYaml } from '../../../../lib/meta/encoding/yaml.ts'
+import type { JsonObject, JsonValue } from '../../../../lib/meta/types.ts'
+import { CliError } from '../io/errors.ts'
+
+const invalid = (why: string): CliError =>
+  new CliError(`The server answered with a kube config that is not valid: ${why}.`)
+
+/** Returns the address and the certificate authority of the only cluster. Throws a CliError for any other address than an HTTPS URL. */
+export async function clusterIn(text: string): Promise<JsonObject> {
+  const cluster = record((await onlyOne(text, 'clusters')).cluster)
+  const { server, 'certificate-authority-data': authority } = cluster
+  if (typeof server !== 'string' || !URL.canParse(server) || new URL(server).protocol !== 'https:') {
+    throw invalid('the address of the cluster is no HTTPS URL')
+  }
+  if (authority === undefined) return { server }
+  if (typeof authority !== 'string' || !BASE64.test(authority)) throw invalid('the certificate authority is not base64')
+  return { server, 'certificate-authority-data': authority }
+}
+
+const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/
+
+/** Returns the token or the certificate of the only user, in the words of an ExecCredential. */
+export async function userIn(text: string): Promise<Record<string, string>> {
+  const user = record((await onlyOne(text, 'users')).user)
+  const { token, 'client-certificate-data': certificate, 'client-key-data': key } = user
+  if (typeof token === 'string') return { token }
+  if (typeof certificate !== 'string' || typeof key !== 'string') throw invalid('the user has no credential')
+  return { clientCertificateData: decoded(certificate), clientKeyData: decoded(key) }
+}
+
+async function onlyOne(text: string, list: string): Promise<JsonObject> {
+  const { value } = await parseYaml(text).catch(() => {
+    throw invalid('it is no YAML')
+  })
+  const entries = record(value)[list]
+  if (!Array.isArray(entries) || entries.length !== 1) throw invalid(`it does not have one entry in ${list}`)
+  return record(entries[0])
+}
+
+function record(value: JsonValue | undefined): JsonObject {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalid('it is no object')
+  return value
+}
+
+const decoded = (base64: string): string => Buffer.from(base64, 'base64').toString()

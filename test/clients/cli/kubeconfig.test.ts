@@ -1,0 +1,351 @@
+/** `keyplane kubeconfig`, with kubectl against the demo virtual cluster. */
+import { access, chmod, mkdir, readFile, readlink, stat, writeFile } from 'node:fs/promises'
+import { delimiter, join } from 'node:path'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { kubeConfigFiles } from '../../../clients/cli/src/kubeconfig/files.ts'
+import { type DemoCluster, startDemoCluster } from '../../support/democluster.ts'
+import { describeKubectl } from '../../support/kubectl.ts'
+import { accessKey, instance, instances, keys } from '../../support/objects.ts'
+import { type Ran, runProgram } from '../../support/programs.ts'
+import { startServer, type TestServer } from '../../support/server.ts'
+import { parseYaml } from '../../support/yaml.ts'
+import { type CommandLine, createCommandLine } from './commandline.ts'
+
+let server: TestServer
+let cluster: DemoCluster
+let key: { name: string; value: string }
+let cli: CommandLine
+beforeAll(async () => {
+  server = await startServer({}, { unthrottled: true })
+  cluster = await startDemoCluster(server)
+  // Alice may see this one, but there is no address of it.
+  await server.make(instances('p-demo'), instance('noaddress', { owner: { user: 'alice' } }))
+  const access = { accessPoint: { ingress: { enabled: true, host: 'other.example.com' } } }
+  await server.make(instances('p-other'), instance('demo', { owner: { user: 'alice' }, ...access }))
+  await server.make(instances('p-other'), instance('hidden', { owner: { user: 'bob' }, ...access }))
+}, 120_000)
+afterAll(async () => {
+  await cluster?.close()
+  await server?.stop()
+})
+let made = 0
+beforeEach(async () => {
+  const { metadata, spec } = await server.make(keys, accessKey(`kc-${++made}`, { user: 'alice' }))
+  key = { name: metadata.name, value: spec.key }
+  cli = await createCommandLine(server, key.value)
+  await cli.ok(['login', server.base, '--ca', join(cli.home, 'ca.crt'), '--context', 'here'], {
+    env: { ...person.env, KEYPLANE_KEY: key.value },
+  })
+  await mkdir(join(cli.home, 'path'))
+  const program = await cli.write(
+    join('path', 'keyplane'),
+    `#!/bin/sh\nexec '${process.execPath}' '${cli.file}' "$@"\n`,
+  )
+  await chmod(program, 0o700)
+})
+afterEach(() => cli.stop())
+
+/** A person who has logged in, without variables in the environment. */
+const person = { env: { KEYPLANE_URL: undefined, KEYPLANE_KEY: undefined, KEYPLANE_CA: undefined } }
+
+const issued = (): string[] =>
+  server.log
+    .map((line) => JSON.parse(line))
+    .filter(
+      (one) => one.message === 'audit' && one.key === key.name && one.code === 201 && one.credential !== undefined,
+    )
+    .map(({ credential }) => credential)
+
+const ran = (args: readonly string[], env: Record<string, string> = {}) =>
+  cli.run(['kubeconfig', ...args], { env: { ...person.env, ...env } })
+const ok = (args: readonly string[], env: Record<string, string> = {}) =>
+  cli.ok(['kubeconfig', ...args], { env: { ...person.env, ...env } })
+const inHome = (...names: string[]): string => join(cli.home, ...names)
+
+/** Runs kubectl as a person does who has `keyplane` on the PATH. */
+const kubectl = (...args: string[]): Promise<Ran> =>
+  runProgram('kubectl', args, {
+    cwd: cli.home,
+    env: {
+      HOME: cli.home,
+      PATH: [join(cli.home, 'path'), process.env.KUBEBUILDER_ASSETS, process.env.PATH].filter(Boolean).join(delimiter),
+    },
+  })
+const pods = { code: 0, stdout: expect.stringMatching(/^NAME .*\nhello-0 .* Running /), stderr: '' }
+const namesOf = (config: { contexts: { name: string }[] }): string[] => config.contexts.map(({ name }) => name)
+
+describeKubectl('a kube config of a virtual cluster', () => {
+  test('runs the plugin keyplane, and thirty kubectl at once share one token', async () => {
+    await ok(['demo/demo', '--output', 'config'])
+    expect((await stat(inHome('config'))).mode & 0o777).toBe(0o600)
+    const text = await readFile(inHome('config'), 'utf8')
+    expect(text).not.toMatch(/mpk_|eyJ/)
+    const { users, clusters, 'current-context': current } = await parseYaml(text)
+    expect(current).toBe('demo.p-demo')
+    expect(clusters[0].cluster.server).toBe(cluster.url)
+    const mark = { name: 'keyplane', extension: { server: server.base, target: 'virtualCluster/demo/demo' } }
+    expect(users).toEqual([
+      {
+        name: 'demo.p-demo',
+        user: {
+          exec: {
+            apiVersion: 'client.authentication.k8s.io/v1',
+            command: 'keyplane',
+            args: ['credential', '--virtual-cluster', 'demo/demo', '--context', 'here'],
+            interactiveMode: 'Never',
+            provideClusterInfo: false,
+            installHint: expect.stringContaining('npm install --global keyplane'),
+          },
+          extensions: [mark],
+        },
+      },
+    ])
+    expect(issued()).toEqual(['none'])
+    const all = await Promise.all(Array.from({ length: 30 }, () => kubectl('--kubeconfig', 'config', 'get', 'pods')))
+    expect(all).toEqual(all.map(() => pods))
+    expect(issued()).toEqual(['none', 'token'])
+  }, 120_000)
+
+  test('says how to install the plugin where it is missing', async () => {
+    await ok(['demo/demo', '--output', 'config'])
+    const path = [process.env.KUBEBUILDER_ASSETS, process.env.PATH].filter(Boolean).join(delimiter)
+    const env = { HOME: cli.home, PATH: path }
+    const { stderr } = await runProgram('kubectl', ['--kubeconfig', 'config', 'get', 'pods'], { cwd: cli.home, env })
+    expect(stderr).toContain('npm install --global keyplane')
+  })
+
+  test('runs curl, with a file beside it that only this user can read', async () => {
+    await ok(['demo/demo', '--with', 'curl', '--output', 'config'])
+    for (const name of ['config', 'demo.p-demo.curl', 'demo.p-demo.curl.ca.crt'])
+      expect([name, (await stat(inHome(name))).mode & 0o777]).toEqual([name, 0o600])
+    expect(await readFile(inHome('config'), 'utf8')).not.toMatch(/mpk_|eyJ/)
+    expect(await kubectl('--kubeconfig', 'config', 'get', 'pods')).toEqual(pods)
+    expect(issued()).toEqual(['none', 'token'])
+  })
+
+  test.each([
+    ['token', /token: eyJ/],
+    ['cert', /client-key-data: /],
+  ])('contains a %s', async (way, pattern) => {
+    await ok(['demo/demo', '--with', way, '--ttl', '1h', '--output', 'config'])
+    expect(await readFile(inHome('config'), 'utf8')).toMatch(pattern)
+    expect(await kubectl('--kubeconfig', 'config', 'get', 'pods')).toEqual(pods)
+    expect(issued()).toHaveLength(1)
+  })
+
+  test('reads a token file that keyplane token writes', async () => {
+    await ok(['demo/demo', '--output', 'config'])
+    await cli.ok(['token', '--virtual-cluster', 'demo/demo', '--out', 'token'], person)
+    expect((await stat(inHome('token'))).mode & 0o777).toBe(0o600)
+    await cli.write(
+      'config',
+      (await readFile(inHome('config'), 'utf8')).replace(
+        / {4}exec:\n(?: {6}.*\n)+/,
+        `    tokenFile: ${inHome('token')}\n`,
+      ),
+    )
+    expect(await kubectl('--kubeconfig', 'config', 'get', 'pods')).toEqual(pods)
+  })
+
+  test('shows in kubectl why a revoked key is refused', async () => {
+    await ok(['demo/demo', '--output', 'config'])
+    await server.call(`${keys}/${key.name}`, { method: 'DELETE' })
+    const { code, stderr } = await kubectl('--kubeconfig', 'config', 'get', 'pods')
+    expect([code, stderr]).toEqual([1, expect.stringContaining('Error: ')])
+    expect(stderr).toContain('keyplane login')
+  })
+
+  test('names a context file that is not where it is by default', async () => {
+    const file = await cli.write('contexts.json', await readFile(inHome('.config', 'keyplane', 'config.json'), 'utf8'))
+    const { users } = await parseYaml(await ok(['demo/demo'], { KEYPLANE_CONFIG: 'contexts.json' }))
+    expect(users[0].user.exec.env).toEqual([{ name: 'KEYPLANE_CONFIG', value: file }])
+  })
+})
+
+describeKubectl('a kube config of something else', () => {
+  test('is for a connected cluster', async () => {
+    const ca = await cli.write('west.crt', cluster.certificateAuthority)
+    const args = ['--cluster', 'west', '--server', cluster.url, '--certificate-authority', ca, '--output', 'config']
+    for (const way of ['exec', 'curl', 'token']) {
+      await ok([...args, '--with', way])
+      expect([way, await kubectl('--kubeconfig', 'config', 'get', 'pods')]).toEqual([way, pods])
+    }
+    expect(issued()).toEqual(['token', 'token', 'token'])
+  })
+
+  test('is for the management API itself', async () => {
+    for (const way of ['exec', 'token']) {
+      await ok(['--with', way, '--output', 'config'])
+      const { code, stdout } = await kubectl('--kubeconfig', 'config', 'auth', 'whoami', '-o', 'name')
+      expect([way, code, stdout]).toEqual([way, 0, expect.stringContaining('selfsubjectreview')])
+    }
+  })
+
+  test('is for all virtual clusters that one may use, and says which are left out', async () => {
+    const { code, stdout, stderr } = await ran(['--all'])
+    const config = await parseYaml(stdout)
+    expect([code, namesOf(config)]).toEqual([0, ['demo.p-demo', 'demo.p-other']])
+    expect(config['current-context']).toBe('')
+    expect(stderr).toMatch(/^Left out demo\/noaddress: .+\n$/)
+    expect(stderr).not.toContain('hidden')
+    expect(namesOf(await parseYaml(await ok(['--project', 'other'])))).toEqual(['demo.p-other'])
+    expect(namesOf(await parseYaml(await ok(['other/demo', 'demo/demo', 'other/demo'])))).toEqual([
+      'demo.p-other',
+      'demo.p-demo',
+    ])
+    expect(issued()).not.toContain('token')
+  })
+})
+
+describeKubectl('--merge', () => {
+  const MINE = `# my clusters
+apiVersion: v1
+kind: Config
+preferences: {colors: true}
+clusters:
+  - name: home
+    cluster: {server: 'https://home.example.com', tls-server-name: "0123"}
+users:
+  - name: home
+    user: {token: 'yes'}
+contexts:
+  - name: home
+    context: {cluster: home, user: home, namespace: mine}
+  - name: demo.p-demo
+    context: {cluster: home, user: home}
+current-context: home
+`
+  const write = async (text: string) => {
+    await ok(['demo/demo', '--merge'])
+    await writeFile(inHome('.kube', 'config'), text)
+  }
+  const config = async (name = 'config') => parseYaml(await readFile(inHome('.kube', name), 'utf8'))
+
+  test('makes the kube config of kubectl, and the context is used by its name', async () => {
+    const { code, stderr } = await ran(['demo/demo', '--merge'])
+    expect([code, stderr]).toEqual([
+      0,
+      `Wrote ${inHome('.kube', 'config')}.\nUse it with: kubectl --context demo.p-demo get pods\n`,
+    ])
+    expect((await stat(inHome('.kube', 'config'))).mode & 0o777).toBe(0o600)
+    expect((await config())['current-context']).toBe('')
+    expect(await kubectl('--context', 'demo.p-demo', 'get', 'pods')).toEqual(pods)
+    await ok(['demo/demo', '--merge', '--use'])
+    expect(await kubectl('get', 'pods')).toEqual(pods)
+  })
+
+  test('keeps everything that is not its own, and a copy of the file', async () => {
+    await write(MINE)
+    const { stderr } = await ran(['demo/demo', 'other/demo', '--merge'])
+    expect(stderr).toContain(`is in ${inHome('.kube', 'config')}.before-keyplane. Its comments are only there.`)
+    expect(await readFile(inHome('.kube', 'config.before-keyplane'), 'utf8')).toBe(MINE)
+    const [before, after] = [await parseYaml(MINE), await config()]
+    for (const list of ['clusters', 'users', 'contexts'])
+      expect(after[list].slice(0, before[list].length)).toEqual(before[list])
+    expect(after.preferences).toEqual({ colors: true })
+    expect(after['current-context']).toBe('home')
+    expect(namesOf(after)).toEqual(['home', 'demo.p-demo', 'demo.p-demo-2', 'demo.p-other'])
+    expect(await kubectl('--context', 'demo.p-demo-2', 'get', 'pods')).toEqual(pods)
+  })
+
+  test('updates its own entries only, where they are, and keeps what their user has added', async () => {
+    await write(MINE)
+    await ok(['demo/demo', 'other/demo', '--merge'])
+    expect((await kubectl('config', 'set-context', 'demo.p-demo-2', '--namespace', 'shop')).code).toBe(0)
+    const before = await config()
+    const { stderr } = await ran(['other/demo', 'demo/demo', '--merge'])
+    expect(stderr).toBe('The kube config is up to date.\nThe contexts are: demo.p-other, demo.p-demo-2\n')
+    expect(await config()).toEqual(before)
+    await ok(['demo/demo', '--merge', '--with', 'token'])
+    const after = await config()
+    expect(namesOf(after)).toEqual(namesOf(before))
+    const mine = after.contexts.find(({ name }: { name: string }) => name === 'demo.p-demo-2')
+    expect(mine.context.namespace).toBe('shop')
+    expect(after.users.filter(({ name }: { name: string }) => name !== 'demo.p-demo-2')).toEqual(
+      before.users.filter(({ name }: { name: string }) => name !== 'demo.p-demo-2'),
+    )
+    expect(after.users.find(({ name }: { name: string }) => name === 'demo.p-demo-2').user.token).toMatch(/^eyJ/)
+  })
+
+  test('updates the file of KUBECONFIG that has the entry, and adds others to the first one', async () => {
+    await write(MINE)
+    const KUBECONFIG = [inHome('first'), inHome('second')].join(delimiter)
+    await ok(['demo/demo', '--merge'], { KUBECONFIG: inHome('second') })
+    await cli.write('first', MINE)
+    await ok(['demo/demo', 'other/demo', '--merge', '--with', 'token'], { KUBECONFIG })
+    const first = await parseYaml(await readFile(inHome('first'), 'utf8'))
+    const second = await parseYaml(await readFile(inHome('second'), 'utf8'))
+    expect([namesOf(first), namesOf(second)]).toEqual([['home', 'demo.p-demo', 'demo.p-other'], ['demo.p-demo']])
+    expect(second.users[0].user.token).toMatch(/^eyJ/)
+  })
+
+  test('changes the target of a symbolic link', async () => {
+    const real = await cli.write('real', MINE)
+    await ok(['demo/demo', '--merge'])
+    await runProgram('ln', ['-sf', real, inHome('.kube', 'config')], { cwd: cli.home, env: process.env })
+    await ok(['demo/demo', '--merge'])
+    expect(await readlink(inHome('.kube', 'config'))).toBe(real)
+    expect(namesOf(await config())).toContain('demo.p-demo-2')
+  })
+
+  test.each([
+    ['a list', '- a\n', 'it is no object'],
+    ['a text that is no YAML', 'a: [\n', 'yaml: '],
+    ['entries that are no list', 'clusters: {}\n', 'clusters is not a list'],
+    ['an entry without a name', 'users: [{}]\n', 'an entry of users has no name'],
+    ['a key twice', 'users: []\nusers: []\n', 'line 2: key "users" already set'],
+  ])('leaves a file with %s as it is', async (_, text, why) => {
+    await write(text)
+    const { code, stderr } = await ran(['demo/demo', '--merge'])
+    expect([code, stderr]).toEqual([1, expect.stringContaining(why)])
+    expect(await readFile(inHome('.kube', 'config'), 'utf8')).toBe(text)
+  })
+
+  test('loses nothing when many run at once, beside kubectl config', async () => {
+    await write(MINE)
+    const [all, set] = await Promise.all([
+      Promise.all(['demo/demo', 'other/demo', 'demo/demo', 'other/demo'].map((one) => ran([one, '--merge']))),
+      kubectl('config', 'set', 'preferences.colors', 'false').then(async (first) =>
+        first.code === 0 ? first : kubectl('config', 'set', 'preferences.colors', 'false'),
+      ),
+    ])
+    expect([...all.map(({ code }) => code), set.code]).toEqual([0, 0, 0, 0, 0])
+    expect(namesOf(await config()).toSorted()).toEqual(['demo.p-demo', 'demo.p-demo-2', 'demo.p-other', 'home'])
+    await expect(access(inHome('.kube', 'config.lock'))).rejects.toThrow('ENOENT')
+  })
+})
+
+describe('keyplane kubeconfig', () => {
+  test.each([
+    [['demo/demo', '--all'], 'exclude each other'],
+    [['--all', '--cluster', 'a'], 'exclude each other'],
+    [['--cluster', 'west'], '--cluster and --server belong together'],
+    [['--cluster', 'west', '--server', 'http://west.example.com'], 'must be a URL that begins with https://'],
+    [['demo/demo', '--merge', '--output', 'x'], '--merge and --output exclude each other'],
+    [['--all', '--merge', '--use'], '--use is for --merge of one cluster'],
+    [['demo/demo', '--with', 'curl'], '--with curl needs --output FILE or --merge'],
+    [['--with', 'cert'], 'The management API takes the access key itself'],
+    [['demo/demo', '--ttl', '1h'], '--ttl is for --with token and --with cert'],
+    [['demo/demo', '--with', 'magic'], '--with must be one of exec, curl, token, cert'],
+    [['demo'], 'A virtual cluster is PROJECT/NAME'],
+    [['demo/demo', '--output', '/dev/null'], '/dev/null is no regular file'],
+  ])('refuses %j', async (args, message) => {
+    const { code, stdout, stderr } = await ran(args)
+    expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(message)])
+  })
+
+  test('fails without a file when one of several is refused', async () => {
+    const { code, stderr } = await ran(['demo/demo', 'other/hidden', '--output', 'config'])
+    expect([code, stderr]).toEqual([4, expect.stringContaining('"hidden" not found')])
+    await expect(access(inHome('config'))).rejects.toThrow('ENOENT')
+  })
+
+  test.each([
+    ['linux', { KUBECONFIG: '/a:/b::/a' }, ['/a', '/b']],
+    ['linux', { HOME: '/home/a' }, ['/home/a/.kube/config']],
+    ['win32', { KUBECONFIG: 'C:\\a;D:\\b' }, ['C:\\a', 'D:\\b']],
+    ['win32', { USERPROFILE: 'C:\\Users\\a', HOME: '/home/a' }, ['C:\\Users\\a\\.kube\\config']],
+  ] as const)('finds the kube configs on %s with %j', (platform, env, files) => {
+    expect(kubeConfigFiles(env, platform)).toEqual(files)
+  })
+})
