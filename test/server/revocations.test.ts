@@ -1,7 +1,11 @@
 /** Revocations of many access keys and the line of keys, through the whole API. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { accessKey, apiVersion, keys, management } from '../support/objects.ts'
-import { type Answer, startServer, type TestServer } from '../support/server.ts'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
+import type { KeyEvent } from '../../lib/events/event.ts'
+import { createExchangedKey, newFederation, openGates } from '../support/exchangedkeys.ts'
+import { keys } from '../support/objects.ts'
+import { causesOf, namesOf, recordOf, revokingOn } from '../support/revocations.ts'
+import { startServer, type TestServer } from '../support/server.ts'
 
 let server: TestServer
 beforeAll(async () => {
@@ -9,49 +13,7 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => server?.stop())
 
-const path = `${management}/accesskeyrevocations`
-const merge = { 'content-type': 'application/merge-patch+json' }
-
-interface Asking {
-  token?: string
-  dryRun?: boolean
-}
-
-const send = (body: object, { token, dryRun }: Asking = {}): Promise<Answer> =>
-  server.call(`${path}${dryRun ? '?dryRun=All' : ''}`, { method: 'POST', body, ...(token !== undefined && { token }) })
-const revoke = (spec: object, asking: Asking = {}): Promise<Answer> =>
-  send({ apiVersion, kind: 'AccessKeyRevocation', spec }, asking)
-const patch = (name: string, body: object, token?: string): Promise<Answer> =>
-  server.call(`${keys}/${name}`, { method: 'PATCH', headers: merge, body, ...(token !== undefined && { token }) })
-const self = (token: string) => server.call(`${management}/selves`, { method: 'POST', body: {}, token })
-
-interface Made {
-  name: string
-  uid: string
-  token: string
-}
-
-async function make(name: string, spec: object = {}, metadata: object = {}, token?: string): Promise<Made> {
-  const { status, json, text } = await server.call(keys, {
-    method: 'POST',
-    body: accessKey(name, spec, metadata),
-    ...(token !== undefined && { token }),
-  })
-  if (status !== 201) throw new Error(`${status}: ${text}`)
-  return { name, uid: json.metadata.uid, token: json.spec.key }
-}
-
-const get = async (name: string) => (await server.call(`${keys}/${name}`)).json
-const isDisabled = async (name: string): Promise<boolean> => (await get(name)).spec.disabled === true
-const namesOf = ({ json }: Answer): string[] => json.status.keys.map(({ name }: { name: string }) => name)
-const causesOf = ({ json }: Answer): string[] =>
-  (json.details?.causes ?? []).map(({ field, message }: { field: string; message: string }) => `${field}: ${message}`)
-const recordOf = ({ headers }: Answer) => {
-  const records = server.log
-    .map((line) => JSON.parse(line))
-    .filter(({ requestId }) => requestId === headers['audit-id'])
-  return records.find(({ message }) => message === 'audit')
-}
+const { revoke, make, patch, get, isDisabled, use } = revokingOn(() => server)
 
 let counted = 0
 /** Returns a label that only the keys of one test have. */
@@ -78,13 +40,13 @@ describe('a revocation', () => {
         { name: 'two', owner: 'bob', hint: two.token.slice(-6) },
       ],
     })
-    for (const { token } of [one, two]) expect((await self(token)).status).toBe(401)
-    expect((await self(other.token)).status).toBe(201)
+    for (const { token } of [one, two]) expect(await use(token)).toBe(401)
+    expect(await use(other.token)).toBe(201)
     const { metadata, spec } = await get('one')
     expect([spec.disabled, metadata.generation]).toEqual([true, 2])
     expect(metadata.annotations).toEqual({ 'management.platform/disabled-reason': 'incident 7' })
     expect((await patch('one', { spec: { disabled: false } })).status).toBe(200)
-    expect((await self(one.token)).status).toBe(201)
+    expect(await use(one.token)).toBe(201)
   })
 
   test('deletes the selected keys, also disabled ones', async () => {
@@ -105,14 +67,92 @@ describe('a revocation', () => {
     const labels = newLabel()
     for (const name of ['audited-b', 'audited-a']) await make(name, {}, { labels })
     const answer = await revoke({ selector: { matchLabels: labels } })
-    expect(recordOf(answer)).toMatchObject({
+    expect(recordOf(server, answer)).toMatchObject({
       verb: 'create',
       resource: 'accesskeyrevocations',
       count: 2,
       names: ['audited-a', 'audited-b'],
       code: 201,
     })
+    const changes = await server.parts.storage.changes(
+      OwnedAccessKey.table,
+      Number((await get('audited-a')).metadata.resourceVersion) - 3,
+    )
+    const requests = changes.changes.filter(({ key }) => key.startsWith('audited-')).map(({ by }) => by?.requestId)
+    expect(requests.slice(-2)).toEqual([answer.headers['audit-id'], answer.headers['audit-id']])
   })
+
+  test('ends every value of a key with an open rotation', async () => {
+    const labels = newLabel()
+    const { token } = await make('rotating', {}, { labels })
+    const { json } = await server.call(`${keys}/rotating/rotate`, { method: 'POST', body: {} })
+    expect((await revoke({ selector: { matchLabels: labels } })).json.status).toMatchObject({ done: 1, failed: 0 })
+    expect([await use(token), await use(json.status.key)]).toEqual([401, 401])
+  })
+
+  test('disables and deletes keys of exchanges', async () => {
+    const federation = newFederation()
+    await openGates(server.parts, federation)
+    const one = await createExchangedKey(server.parts, federation)
+    const names = [one.name]
+    expect((await revoke({ names, reason: 'a job is stolen' })).json.status).toMatchObject({ done: 1, failed: 0 })
+    expect(await use(one.token)).toBe(401)
+    expect((await revoke({ names, action: 'Delete' })).json.status).toMatchObject({ matched: 1, done: 1 })
+  })
+
+  test('ends the watches of the keys', async () => {
+    const { token } = await make('watching', { user: 'alice' })
+    const watch = server.call(`${keys}?watch=1&timeoutSeconds=60`, { token })
+    expect((await revoke({ names: ['watching'] })).json.status.done).toBe(1)
+    expect((await watch).status).toBe(200)
+  }, 30_000)
+
+  test('is an event of each key, with who revoked it', async () => {
+    const { token } = await make('revoker', { user: 'root', groups: ['system:masters'] })
+    await make('told', { user: 'alice' })
+    await revoke({ names: ['told'] }, { token })
+    const events = (): KeyEvent[] => server.aws.published.map((text) => JSON.parse(text))
+    await vi.waitFor(() => {
+      const found = events().find(({ type, subject }) => type.includes('revoked') && subject.endsWith('/told'))
+      const actor = { user: 'root' }
+      expect(found?.data).toMatchObject({ how: 'Disabled', actor })
+    }, 20_000)
+  }, 30_000)
+
+  test('shows who changed a key, like a patch of it', async () => {
+    await make('managed')
+    await revoke({ names: ['managed'], reason: 'x' })
+    const { metadata } = await get('managed')
+    const entry = metadata.managedFields.at(-1)
+    expect(entry).toMatchObject({ operation: 'Update', fieldsV1: { 'f:spec': { 'f:disabled': {} } } })
+    expect(entry.fieldsV1['f:metadata']).toEqual({
+      'f:annotations': { '.': {}, 'f:management.platform/disabled-reason': {} },
+    })
+  })
+
+  test('disables a key that has no room for the reason', async () => {
+    const annotations = { full: 'x'.repeat(256 * 1024 - 4) }
+    const { token } = await make('full', {}, { annotations })
+    expect((await revoke({ names: ['full'], reason: 'because' })).json.status).toMatchObject({ done: 1, failed: 0 })
+    expect(await use(token)).toBe(401)
+  })
+
+  test('describes the first 200 keys, and counts all of each owner', async () => {
+    const labels = newLabel()
+    const each = async (index: number) => {
+      const name = `many-${String(index).padStart(3, '0')}`
+      await make(name, { user: index < 3 ? '__proto__' : 'eve', displayName: 'd' }, { labels })
+    }
+    await Promise.all(Array.from({ length: 205 }, (_, index) => each(index)))
+    const { json, text } = await revoke({ selector: { matchLabels: labels } }, { dryRun: true })
+    expect([json.status.matched, json.status.keys.length]).toEqual([205, 200])
+    expect(text).toContain('"byOwner":{"eve":202,"__proto__":3}')
+    expect(json.status.keys[0]).toMatchObject({
+      name: 'many-000',
+      displayName: 'd',
+      hint: expect.stringMatching(/^\w{6}$/),
+    })
+  }, 30_000)
 })
 
 describe('the line of a key', () => {

@@ -56,6 +56,7 @@ export function createRevoker(
   const store = services.keyStore()
   const hold = holdKey(services, context)
   const { credential: _, ...user } = context.user
+  let mayPass = false
   const quiet = { note: () => undefined, warn: () => undefined }
 
   async function attempt(key: SelectedKey, revoked: Revoked): Promise<void> {
@@ -70,6 +71,7 @@ export function createRevoker(
       if (failure.status.code === 401) throw failure
       revoked.failed++
       const { code, message = '' } = failure.status
+      mayPass ||= isPassing(code)
       if (revoked.failures.length < MOST_FAILURES) revoked.failures.push({ name: key.name, code, message })
     }
   }
@@ -92,12 +94,13 @@ export function createRevoker(
       if (stopped !== undefined) throw stopped
       if (own === undefined) return
       // The user needs the key to repeat the request.
-      revoked.remaining ||= !hasTime() || revoked.failures.some(({ code }) => isPassing(code))
+      revoked.remaining ||= !hasTime() || mayPass
       if (!revoked.remaining) await attempt(own, revoked)
     },
   }
 }
 
+/** Reports whether the same request may succeed later. */
 const isPassing = (code: number): boolean => code === 429 || code >= 500
 
 /** Returns a function that throws 401 once the key of the request no longer gives access. It reads at most once a second. */
