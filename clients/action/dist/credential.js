@@ -243,7 +243,7 @@ function expiry(timestamp) {
 }
 
 // src/session/lock.ts
-import { closeSync, openSync, statSync, unlinkSync } from "node:fs";
+import { readFileSync, statSync, unlinkSync, writeFileSync } from "node:fs";
 import { setTimeout as sleep2 } from "node:timers/promises";
 var STALE_MS = 6e4;
 var WAIT_MS = 9e4;
@@ -251,7 +251,7 @@ async function withLock(file, work) {
   const deadline = performance.now() + WAIT_MS;
   while (!take(file)) {
     if (performance.now() > deadline) throw new Failure("another process has been renewing the credential for too long");
-    if (ageOf(file) > STALE_MS) release(file);
+    if (isAbandoned(file)) release(file);
     await sleep2(25 + Math.random() * 50);
   }
   try {
@@ -262,16 +262,23 @@ async function withLock(file, work) {
 }
 function take(file) {
   try {
-    closeSync(openSync(file, "wx", 384));
+    writeFileSync(file, String(process.pid), { flag: "wx", mode: 384 });
     return true;
   } catch (error) {
     if (error.code === "EEXIST") return false;
     throw error;
   }
 }
-function ageOf(file) {
-  const found = statSync(file, { throwIfNoEntry: false });
-  return found ? Date.now() - found.mtimeMs : 0;
+function isAbandoned(file) {
+  try {
+    if (Date.now() - statSync(file).mtimeMs > STALE_MS) return true;
+    const holder = Number(readFileSync(file, "utf8"));
+    if (!(holder > 0)) return false;
+    process.kill(holder, 0);
+    return false;
+  } catch (error) {
+    return error.code === "ESRCH";
+  }
 }
 function release(file) {
   try {
@@ -282,25 +289,25 @@ function release(file) {
 }
 
 // src/session/session.ts
-import { appendFileSync, readFileSync } from "node:fs";
+import { appendFileSync, readFileSync as readFileSync2 } from "node:fs";
 import { join } from "node:path";
 
 // src/session/ownfiles.ts
 import {
-  closeSync as closeSync2,
   fchmodSync,
+  fstatSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
-  openSync as openSync2,
+  openSync,
   renameSync,
   rmdirSync,
   unlinkSync as unlinkSync2,
-  writeFileSync
+  writeFileSync as writeFileSync2
 } from "node:fs";
 function replaceFile(path, text) {
   const next = `${path}.new`;
-  writeFileSync(next, text, { mode: 384 });
+  writeFileSync2(next, text, { mode: 384 });
   renameSync(next, path);
 }
 
@@ -318,7 +325,7 @@ var files = {
 var fileNames = Object.values(files).flatMap((name) => [name, `${name}.new`]);
 var keyFile = (folder) => join(folder, files.key);
 var lockFile = (folder) => join(folder, files.lock);
-var readSession = (folder) => JSON.parse(readFileSync(join(folder, files.session), "utf8"));
+var readSession = (folder) => JSON.parse(readFileSync2(join(folder, files.session), "utf8"));
 var recordExchanged = (folder, { key }) => appendFileSync(join(folder, files.exchanged), `${key}
 `, { mode: 384 });
 function writeHeld(folder, held) {
@@ -327,7 +334,7 @@ function writeHeld(folder, held) {
 }
 function readHeld(folder) {
   try {
-    return JSON.parse(readFileSync(join(folder, files.held), "utf8"));
+    return JSON.parse(readFileSync2(join(folder, files.held), "utf8"));
   } catch (error) {
     throw new Error(`the folder of the step cannot be read: ${messageOf(error)}`);
   }
@@ -344,37 +351,44 @@ var exchangeAnew = (folder, { credential = "", scope, audience, ...api }, { env,
   recordExchanged(folder, made);
   return made;
 }, log2.info);
-async function currentToken(folder, session, { env, log: log2 }) {
+async function currentToken(folder, session, surroundings) {
   const known = tokenOf(readHeld(folder));
   if (known && isFresh(known.life)) return known;
   return withLock(lockFile(folder), async () => {
     const held = readHeld(folder);
     const last = tokenOf(held);
     if (last && isFresh(last.life)) return last;
-    try {
-      return await renew(folder, session, held, { env, log: log2 });
-    } catch (error) {
-      if (!(error instanceof Failure) || !error.isPassing || !last || last.life.until <= Date.now()) throw error;
-      log2.warning(`The last token is used until it expires: ${error.message}`);
-      return last;
-    }
+    const { key, keyLife } = await renewedKey(folder, session, held, surroundings);
+    const { target, ttl = secondsWithin(keyLife, RENEWED_SECONDS) } = session;
+    if (target.type === "management") return { token: key, ...keyLife && { expires: keyLife.until } };
+    const { log: log2 } = surroundings;
+    return unlessUnanswered(last, log2, async () => {
+      const made = await withAttempts(() => requestToken(session, key, { target, seconds: ttl }, log2), log2.info);
+      const tokenLife = made.expires === void 0 ? void 0 : { from: Date.now(), until: made.expires };
+      writeHeld(folder, { key, ...keyLife && { keyLife }, token: made.token, ...tokenLife && { tokenLife } });
+      return made;
+    });
   });
 }
-async function renew(folder, session, held, { env, log: log2 }) {
-  const from = Date.now();
-  let { key, keyLife } = held;
-  if (keyLife && !isFresh(keyLife)) {
-    const made2 = await exchangeAnew(folder, session, { env, log: log2 });
-    key = made2.key;
-    keyLife = { from, until: made2.expires };
-    writeHeld(folder, { key, keyLife });
+async function renewedKey(folder, session, held, surroundings) {
+  const { keyLife } = held;
+  if (!keyLife || isFresh(keyLife)) return held;
+  return unlessUnanswered({ ...held, life: keyLife }, surroundings.log, async () => {
+    const from = Date.now();
+    const { key, expires } = await exchangeAnew(folder, session, surroundings);
+    const renewed = { ...held, key, keyLife: { from, until: expires } };
+    writeHeld(folder, renewed);
+    return renewed;
+  });
+}
+async function unlessUnanswered(last, log2, work) {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof Failure) || !error.isPassing || !last || last.life.until <= Date.now()) throw error;
+    log2.warning(`The last credential is used until it expires: ${error.message}`);
+    return last;
   }
-  const { target, ttl = secondsWithin(keyLife, RENEWED_SECONDS) } = session;
-  if (target.type === "management") return { token: key, ...keyLife && { expires: keyLife.until } };
-  const made = await withAttempts(() => requestToken(session, key, { target, seconds: ttl }, log2), log2.info);
-  const tokenLife = made.expires === void 0 ? void 0 : { from, until: made.expires };
-  writeHeld(folder, { key, ...keyLife && { keyLife }, token: made.token, ...tokenLife && { tokenLife } });
-  return made;
 }
 function secondsWithin(keyLife, usual) {
   const left = keyLife ? Math.floor((keyLife.until - Date.now()) / 1e3) - 1 : usual;

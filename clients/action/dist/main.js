@@ -31,7 +31,6 @@ var commandData = (text) => text.replaceAll("%", "%25").replaceAll("\r", "%0D").
 var printable = (text) => text.slice(0, MAX_CHARACTERS).replaceAll("\r\n", "\n").replace(/[^\P{C}\n]/gu, "?");
 
 // src/step.ts
-import { writeFileSync as writeFileSync2 } from "node:fs";
 import { join as join3, resolve } from "node:path";
 
 // src/api/attempts.ts
@@ -380,8 +379,8 @@ ${delimiter}
 
 // src/session/ownfiles.ts
 import {
-  closeSync,
   fchmodSync,
+  fstatSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
@@ -392,24 +391,28 @@ import {
   writeFileSync
 } from "node:fs";
 import { dirname, join } from "node:path";
-function identityOf(path) {
-  const found = lstatSync(path, { bigint: true, throwIfNoEntry: false });
-  return found && `${found.dev}:${found.ino}:${found.birthtimeNs}`;
+var identityOf = (found) => found && `${found.dev}:${found.ino}:${found.birthtimeNs}`;
+var identityAt = (path) => identityOf(lstatSync(path, { bigint: true, throwIfNoEntry: false }));
+function makeFolder(parent) {
+  const path = mkdtempSync(join(parent, "keyplane-"));
+  return { path, identity: identityAt(path) ?? "" };
 }
-var own = (path) => ({ path, identity: identityOf(path) ?? "" });
-var makeFolder = (parent) => own(mkdtempSync(join(parent, "keyplane-")));
 function makeFile(path) {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 448 });
     const file = openSync(path, "wx", 384);
     fchmodSync(file, 384);
-    closeSync(file);
+    return {
+      path,
+      identity: identityOf(fstatSync(file, { bigint: true })) ?? "",
+      // Writes to the file that was made, whatever has taken its place.
+      write: (text) => writeFileSync(file, text)
+    };
   } catch (error) {
     if (error.code === "EEXIST")
       throw new Failure(`${path} exists. This step overwrites no file: give another path, or remove the file first`);
     throw new Failure(`${path} cannot be written: ${messageOf(error)}`);
   }
-  return own(path);
 }
 function replaceFile(path, text) {
   const next = `${path}.new`;
@@ -478,7 +481,7 @@ async function getIdToken({ env, audience, certificateAuthority }, log2) {
 }
 
 // src/session/lock.ts
-import { closeSync as closeSync2, openSync as openSync2, statSync, unlinkSync as unlinkSync2 } from "node:fs";
+import { readFileSync as readFileSync2, statSync, unlinkSync as unlinkSync2, writeFileSync as writeFileSync2 } from "node:fs";
 import { setTimeout as sleep2 } from "node:timers/promises";
 var STALE_MS = 6e4;
 var WAIT_MS = 9e4;
@@ -486,7 +489,7 @@ async function withLock(file, work) {
   const deadline = performance.now() + WAIT_MS;
   while (!take(file)) {
     if (performance.now() > deadline) throw new Failure("another process has been renewing the credential for too long");
-    if (ageOf(file) > STALE_MS) release(file);
+    if (isAbandoned(file)) release(file);
     await sleep2(25 + Math.random() * 50);
   }
   try {
@@ -497,16 +500,23 @@ async function withLock(file, work) {
 }
 function take(file) {
   try {
-    closeSync2(openSync2(file, "wx", 384));
+    writeFileSync2(file, String(process.pid), { flag: "wx", mode: 384 });
     return true;
   } catch (error) {
     if (error.code === "EEXIST") return false;
     throw error;
   }
 }
-function ageOf(file) {
-  const found = statSync(file, { throwIfNoEntry: false });
-  return found ? Date.now() - found.mtimeMs : 0;
+function isAbandoned(file) {
+  try {
+    if (Date.now() - statSync(file).mtimeMs > STALE_MS) return true;
+    const holder = Number(readFileSync2(file, "utf8"));
+    if (!(holder > 0)) return false;
+    process.kill(holder, 0);
+    return false;
+  } catch (error) {
+    return error.code === "ESRCH";
+  }
 }
 function release(file) {
   try {
@@ -517,7 +527,7 @@ function release(file) {
 }
 
 // src/session/session.ts
-import { appendFileSync as appendFileSync2, readFileSync as readFileSync2 } from "node:fs";
+import { appendFileSync as appendFileSync2, readFileSync as readFileSync3 } from "node:fs";
 import { join as join2 } from "node:path";
 var files = {
   session: "session.json",
@@ -542,7 +552,7 @@ function writeHeld(folder, held) {
 }
 function readHeld(folder) {
   try {
-    return JSON.parse(readFileSync2(join2(folder, files.held), "utf8"));
+    return JSON.parse(readFileSync3(join2(folder, files.held), "utf8"));
   } catch (error) {
     throw new Error(`the folder of the step cannot be read: ${messageOf(error)}`);
   }
@@ -559,37 +569,44 @@ var exchangeAnew = (folder, { credential = "", scope, audience, ...api }, { env,
   recordExchanged(folder, made);
   return made;
 }, log2.info);
-async function currentToken(folder, session, { env, log: log2 }) {
+async function currentToken(folder, session, surroundings) {
   const known = tokenOf(readHeld(folder));
   if (known && isFresh(known.life)) return known;
   return withLock(lockFile(folder), async () => {
     const held = readHeld(folder);
     const last = tokenOf(held);
     if (last && isFresh(last.life)) return last;
-    try {
-      return await renew(folder, session, held, { env, log: log2 });
-    } catch (error) {
-      if (!(error instanceof Failure) || !error.isPassing || !last || last.life.until <= Date.now()) throw error;
-      log2.warning(`The last token is used until it expires: ${error.message}`);
-      return last;
-    }
+    const { key, keyLife } = await renewedKey(folder, session, held, surroundings);
+    const { target, ttl = secondsWithin(keyLife, RENEWED_SECONDS) } = session;
+    if (target.type === "management") return { token: key, ...keyLife && { expires: keyLife.until } };
+    const { log: log2 } = surroundings;
+    return unlessUnanswered(last, log2, async () => {
+      const made = await withAttempts(() => requestToken(session, key, { target, seconds: ttl }, log2), log2.info);
+      const tokenLife = made.expires === void 0 ? void 0 : { from: Date.now(), until: made.expires };
+      writeHeld(folder, { key, ...keyLife && { keyLife }, token: made.token, ...tokenLife && { tokenLife } });
+      return made;
+    });
   });
 }
-async function renew(folder, session, held, { env, log: log2 }) {
-  const from = Date.now();
-  let { key, keyLife } = held;
-  if (keyLife && !isFresh(keyLife)) {
-    const made2 = await exchangeAnew(folder, session, { env, log: log2 });
-    key = made2.key;
-    keyLife = { from, until: made2.expires };
-    writeHeld(folder, { key, keyLife });
+async function renewedKey(folder, session, held, surroundings) {
+  const { keyLife } = held;
+  if (!keyLife || isFresh(keyLife)) return held;
+  return unlessUnanswered({ ...held, life: keyLife }, surroundings.log, async () => {
+    const from = Date.now();
+    const { key, expires } = await exchangeAnew(folder, session, surroundings);
+    const renewed = { ...held, key, keyLife: { from, until: expires } };
+    writeHeld(folder, renewed);
+    return renewed;
+  });
+}
+async function unlessUnanswered(last, log2, work) {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof Failure) || !error.isPassing || !last || last.life.until <= Date.now()) throw error;
+    log2.warning(`The last credential is used until it expires: ${error.message}`);
+    return last;
   }
-  const { target, ttl = secondsWithin(keyLife, RENEWED_SECONDS) } = session;
-  if (target.type === "management") return { token: key, ...keyLife && { expires: keyLife.until } };
-  const made = await withAttempts(() => requestToken(session, key, { target, seconds: ttl }, log2), log2.info);
-  const tokenLife = made.expires === void 0 ? void 0 : { from, until: made.expires };
-  writeHeld(folder, { key, ...keyLife && { keyLife }, token: made.token, ...tokenLife && { tokenLife } });
-  return made;
 }
 function secondsWithin(keyLife, usual) {
   const left = keyLife ? Math.floor((keyLife.until - Date.now()) / 1e3) - 1 : usual;
@@ -615,7 +632,7 @@ async function runStep(env, log2) {
   writeSession(folder.path, session);
   const held = await getKey(folder.path, inputs, session, { env, log: log2 });
   const { text, expires } = await makeKubeConfig(folder.path, inputs, session, held, { env, log: log2 });
-  writeFileSync2(kubeConfig.path, text);
+  kubeConfig.write(text);
   files2.setVariable("KUBECONFIG", kubeConfig.path);
   files2.setOutput("kubeconfig", kubeConfig.path);
   files2.setOutput("key-file", keyFile(folder.path));
@@ -651,25 +668,25 @@ async function getKey(folder, { source }, session, surroundings) {
   surroundings.log.info(`The access key of ${source.credential} is valid ${until(expires)}.`);
   return held;
 }
-async function makeKubeConfig(folder, { renew: renew2 }, session, { key, keyLife }, { env, log: log2 }) {
+async function makeKubeConfig(folder, { renew }, session, { key, keyLife }, { env, log: log2 }) {
   const { target, ttl } = session;
   const seconds = ttl ?? secondsWithin(keyLife, DEFAULT_SECONDS);
   if (target.type === "management") {
     const known = keyLife ? { expires: keyLife.until } : await withAttempts(() => checkKey(session, key, log2), log2.info);
-    const user2 = renew2 ? plugin(folder) : { token: key };
+    const user2 = renew ? plugin(folder) : { token: key };
     return { text: kubeConfigText({ name: "keyplane", server: session.url, ...authorityOf(session), user: user2 }), ...known };
   }
   if (target.type === "virtualCluster") {
-    const user2 = renew2 ? plugin(folder) : { seconds };
+    const user2 = renew ? plugin(folder) : { seconds };
     const made2 = await withAttempts(() => requestKubeConfig(session, key, { target, user: user2 }, log2), log2.info);
-    if (!renew2) return made2;
+    if (!renew) return made2;
     const { token, expires } = await currentToken(folder, session, { env, log: log2 });
     log2.mask(token);
     return { ...made2, ...expires !== void 0 && { expires } };
   }
-  const made = renew2 ? await currentToken(folder, session, { env, log: log2 }) : await withAttempts(() => requestToken(session, key, { target, seconds }, log2), log2.info);
+  const made = renew ? await currentToken(folder, session, { env, log: log2 }) : await withAttempts(() => requestToken(session, key, { target, seconds }, log2), log2.info);
   log2.mask(made.token);
-  const user = renew2 ? plugin(folder) : { token: made.token };
+  const user = renew ? plugin(folder) : { token: made.token };
   const { name, server } = target;
   const text = kubeConfigText({ name, server, ...authorityOf(target), user });
   return { text, ...made.expires !== void 0 && { expires: made.expires } };

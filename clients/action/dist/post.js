@@ -165,8 +165,8 @@ var printable = (text) => text.slice(0, MAX_CHARACTERS).replaceAll("\r\n", "\n")
 
 // src/session/ownfiles.ts
 import {
-  closeSync,
   fchmodSync,
+  fstatSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
@@ -177,18 +177,16 @@ import {
   writeFileSync
 } from "node:fs";
 import { dirname, join } from "node:path";
-function identityOf(path) {
-  const found = lstatSync(path, { bigint: true, throwIfNoEntry: false });
-  return found && `${found.dev}:${found.ino}:${found.birthtimeNs}`;
-}
+var identityOf = (found) => found && `${found.dev}:${found.ino}:${found.birthtimeNs}`;
+var identityAt = (path) => identityOf(lstatSync(path, { bigint: true, throwIfNoEntry: false }));
 function removeFile({ path, identity }) {
-  const found = identityOf(path);
+  const found = identityAt(path);
   if (found === void 0) return void 0;
   if (found !== identity) return `${path} is not the file that this step has written, so it stays`;
   return attempt(() => unlinkSync(path));
 }
 function removeFolder({ path, identity }, names) {
-  const found = identityOf(path);
+  const found = identityAt(path);
   if (found === void 0) return void 0;
   if (found !== identity) return `${path} is not the folder that this step has made, so it stays`;
   const failed = names.map((name) => attempt(() => unlinkSync(join(path, name)))).find((why) => why !== void 0);
@@ -239,7 +237,7 @@ async function cleanUp(env, log) {
   for (const key of granted?.keys ?? []) log.mask(key);
   const left = [kubeConfig && removeFile(kubeConfig), folder && removeFolder(folder, fileNames)];
   for (const why of left) if (why !== void 0) log.warning(why);
-  for (const key of granted?.keys ?? []) await tryToRevoke(granted?.api, key, log);
+  await Promise.all((granted?.keys ?? []).map((key) => tryToRevoke(granted?.api, key, log)));
 }
 function savedOwn(env, name) {
   const [path, identity] = [env[`STATE_${name}`], env[`STATE_${name}-identity`]];

@@ -19,7 +19,7 @@ async function cleanUp(env: NodeJS.ProcessEnv, log: Log): Promise<void> {
   // First of all: whatever follows may take time, and the runner may stop.
   const left = [kubeConfig && removeFile(kubeConfig), folder && removeFolder(folder, fileNames)]
   for (const why of left) if (why !== undefined) log.warning(why)
-  for (const key of granted?.keys ?? []) await tryToRevoke(granted?.api, key, log)
+  await Promise.all((granted?.keys ?? []).map((key) => tryToRevoke(granted?.api, key, log)))
 }
 
 function savedOwn(env: NodeJS.ProcessEnv, name: string): Own | undefined {

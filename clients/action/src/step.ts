@@ -1,5 +1,4 @@
 /** Gets an access key and writes a kube config for the steps that follow. */
-import { writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { withAttempts } from './api/attempts.ts'
 import { describe } from './api/target.ts'
@@ -10,7 +9,7 @@ import { type CommandFiles, commandFiles } from './runner/commandfiles.ts'
 import { Failure } from './runner/failure.ts'
 import type { Log } from './runner/log.ts'
 import { makeFile, makeFolder, type Own } from './session/ownfiles.ts'
-import { currentToken, exchangeAnew, secondsWithin } from './session/renewal.ts'
+import { currentToken, exchangeAnew, type Surroundings, secondsWithin } from './session/renewal.ts'
 import { type Held, keyFile, kubeConfigFile, type Session, writeHeld, writeSession } from './session/session.ts'
 
 /** Lifetime of a token in seconds, if the step does not say it. */
@@ -33,7 +32,7 @@ export async function runStep(env: NodeJS.ProcessEnv, log: Log): Promise<void> {
   writeSession(folder.path, session)
   const held = await getKey(folder.path, inputs, session, { env, log })
   const { text, expires } = await makeKubeConfig(folder.path, inputs, session, held, { env, log })
-  writeFileSync(kubeConfig.path, text)
+  kubeConfig.write(text)
 
   files.setVariable('KUBECONFIG', kubeConfig.path)
   files.setOutput('kubeconfig', kubeConfig.path)
@@ -59,11 +58,6 @@ function sessionOf({ url, audience, certificateAuthority, source, target, ttl }:
     target,
     ...(ttl && { ttl }),
   }
-}
-
-interface Surroundings {
-  env: NodeJS.ProcessEnv
-  log: Log
 }
 
 async function getKey(folder: string, { source }: Inputs, session: Session, surroundings: Surroundings): Promise<Held> {

@@ -3,6 +3,8 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { lstat, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { createKubectl, describeKubectl, type Kubectl } from '../../support/kubectl.ts'
@@ -486,7 +488,7 @@ describeKubectl('kubectl', () => {
       const degraded = await whoami(kubectl, env)
       expect(degraded).toMatchObject({
         code: 0,
-        stderr: expect.stringContaining('The last token is used until it expires'),
+        stderr: expect.stringContaining('The last credential is used until it expires'),
       })
       front.fault = () => undefined
       for (const key of await readKeys(folder)) {
@@ -502,6 +504,33 @@ describeKubectl('kubectl', () => {
       await Promise.all([kubectl.stop(), one.post()])
     }, 60_000)
 
+    test('uses the last key while the exchange fails', async () => {
+      const [inputs, env] = fronted({ renew: 'true' })
+      const one = await step(inputs, env)
+      const kubectl = await kubectlOf(await expectDone(one.main()))
+      const folder = await folderOf(await one.state())
+      await age(folder, (held) => Object.assign(held, { tokenLife: GONE(), keyLife: OLD() }))
+      front.fault = (path) =>
+        path.includes('/oauth2/token') ? { code: 503, headers: { 'retry-after': '0' } } : undefined
+      const degraded = await whoami(kubectl, env)
+      expect([degraded.code, degraded.stderr]).toEqual([0, expect.stringContaining('The last credential is used')])
+      expect(await readKeys(folder)).toHaveLength(1)
+      await Promise.all([kubectl.stop(), one.post()])
+    }, 60_000)
+
+    test('goes on after a plugin was killed while it held the lock', async () => {
+      const one = await step(trusted({ renew: 'true' }))
+      const kubectl = await kubectlOf(await expectDone(one.main()))
+      const folder = await folderOf(await one.state())
+      await age(folder, (held) => Object.assign(held, { tokenLife: GONE() }))
+      const killed = spawn('true')
+      await once(killed, 'close')
+      await writeFile(join(folder, 'lock'), String(killed.pid))
+      expect(await whoami(kubectl)).toEqual(works)
+      expect(existsSync(join(folder, 'lock'))).toBe(false)
+      await Promise.all([kubectl.stop(), one.post()])
+    }, 60_000)
+
     test('works for the management API too, and says what is missing after the job', async () => {
       const one = await step(trusted({ renew: 'true', 'virtual-cluster': '' }))
       const kubectl = await kubectlOf(await expectDone(one.main()))
@@ -513,6 +542,28 @@ describeKubectl('kubectl', () => {
       await Promise.all([kubectl.stop(), one.post()])
     }, 60_000)
   })
+})
+
+test('a step behind a proxy reaches the API through it', async () => {
+  const tunnels: string[] = []
+  const proxy = createServer().on('connect', (request, socket) => {
+    tunnels.push(request.url ?? '')
+    const { hostname, port } = new URL(`https://${request.url}`)
+    const upstream = connect(Number(port), hostname, () => socket.write('HTTP/1.1 200 OK\r\n\r\n'))
+    socket.on('error', () => upstream.destroy()).pipe(upstream)
+    upstream.on('error', () => socket.destroy()).pipe(socket)
+  })
+  proxy.listen(0, '127.0.0.1')
+  await once(proxy, 'listening')
+  const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
+  const one = await step(trusted(), { ...server.idTokenVariables, https_proxy: url })
+  await expectDone(one.main())
+  const hosts = [server.idTokenVariables.ACTIONS_ID_TOKEN_REQUEST_URL, server.url, server.url].map(
+    (to) => new URL(to).host,
+  )
+  expect(tunnels).toEqual(hosts)
+  await expectDone(one.post())
+  proxy.close()
 })
 
 test('the plugin says in one line why it has no credential', async () => {

@@ -1,5 +1,5 @@
 /** Lets one process at a time renew the credential of a folder. */
-import { closeSync, openSync, statSync, unlinkSync } from 'node:fs'
+import { readFileSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Failure } from '../runner/failure.ts'
 
@@ -12,7 +12,7 @@ export async function withLock<T>(file: string, work: () => Promise<T>): Promise
   const deadline = performance.now() + WAIT_MS
   while (!take(file)) {
     if (performance.now() > deadline) throw new Failure('another process has been renewing the credential for too long')
-    if (ageOf(file) > STALE_MS) release(file)
+    if (isAbandoned(file)) release(file)
     await sleep(25 + Math.random() * 50)
   }
   try {
@@ -24,7 +24,7 @@ export async function withLock<T>(file: string, work: () => Promise<T>): Promise
 
 function take(file: string): boolean {
   try {
-    closeSync(openSync(file, 'wx', 0o600))
+    writeFileSync(file, String(process.pid), { flag: 'wx', mode: 0o600 })
     return true
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
@@ -32,10 +32,18 @@ function take(file: string): boolean {
   }
 }
 
-/** Returns the age in milliseconds, 0 if the file is gone. */
-function ageOf(file: string): number {
-  const found = statSync(file, { throwIfNoEntry: false })
-  return found ? Date.now() - found.mtimeMs : 0
+/** Reports whether the holder has died. If it lives after all, in another container, there are two renewals, which does no harm. */
+function isAbandoned(file: string): boolean {
+  try {
+    if (Date.now() - statSync(file).mtimeMs > STALE_MS) return true
+    const holder = Number(readFileSync(file, 'utf8'))
+    // A holder that has not written its id yet.
+    if (!(holder > 0)) return false
+    process.kill(holder, 0)
+    return false
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ESRCH'
+  }
 }
 
 function release(file: string): void {

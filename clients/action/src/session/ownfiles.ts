@@ -1,7 +1,7 @@
 /** Writes files that only this user may read, and removes exactly those again. */
 import {
-  closeSync,
   fchmodSync,
+  fstatSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
@@ -20,31 +20,39 @@ export interface Own {
   identity: string
 }
 
-/** Returns the identity of a file or a folder: an inode number alone may be used again. A symbolic link is not followed. */
-function identityOf(path: string): string | undefined {
-  const found = lstatSync(path, { bigint: true, throwIfNoEntry: false })
-  return found && `${found.dev}:${found.ino}:${found.birthtimeNs}`
-}
+type Found = { dev: bigint; ino: bigint; birthtimeNs: bigint } | undefined
 
-const own = (path: string): Own => ({ path, identity: identityOf(path) ?? '' })
+/** Returns the identity of what was found: an inode number alone may be used again. */
+const identityOf = (found: Found): string | undefined => found && `${found.dev}:${found.ino}:${found.birthtimeNs}`
+
+/** Returns the identity of what is at a path. A symbolic link is not followed. */
+const identityAt = (path: string): string | undefined =>
+  identityOf(lstatSync(path, { bigint: true, throwIfNoEntry: false }))
 
 /** Makes a new folder in `parent`, with mode 0700. */
-export const makeFolder = (parent: string): Own => own(mkdtempSync(join(parent, 'keyplane-')))
+export function makeFolder(parent: string): Own {
+  const path = mkdtempSync(join(parent, 'keyplane-'))
+  return { path, identity: identityAt(path) ?? '' }
+}
 
 /** Makes an empty file with mode 0600. Throws a Failure when there is anything at the path, even a broken symbolic link. */
-export function makeFile(path: string): Own {
+export function makeFile(path: string): Own & { write(text: string): void } {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
     const file = openSync(path, 'wx', 0o600)
     // The umask of the job may have taken rights away from its owner.
     fchmodSync(file, 0o600)
-    closeSync(file)
+    return {
+      path,
+      identity: identityOf(fstatSync(file, { bigint: true })) ?? '',
+      // Writes to the file that was made, whatever has taken its place.
+      write: (text) => writeFileSync(file, text),
+    }
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST')
       throw new Failure(`${path} exists. This step overwrites no file: give another path, or remove the file first`)
     throw new Failure(`${path} cannot be written: ${messageOf(error)}`)
   }
-  return own(path)
 }
 
 /** Replaces the content of a private file at once: a reader sees the old or the new one. */
@@ -56,7 +64,7 @@ export function replaceFile(path: string, text: string): void {
 
 /** Removes a file, if it is still the same. Returns why it is left alone, or undefined when it is gone. */
 export function removeFile({ path, identity }: Own): string | undefined {
-  const found = identityOf(path)
+  const found = identityAt(path)
   if (found === undefined) return undefined
   if (found !== identity) return `${path} is not the file that this step has written, so it stays`
   return attempt(() => unlinkSync(path))
@@ -64,7 +72,7 @@ export function removeFile({ path, identity }: Own): string | undefined {
 
 /** Removes these files of a folder, and the folder. Returns why it is left alone, or undefined when it is gone. */
 export function removeFolder({ path, identity }: Own, names: readonly string[]): string | undefined {
-  const found = identityOf(path)
+  const found = identityAt(path)
   if (found === undefined) return undefined
   if (found !== identity) return `${path} is not the folder that this step has made, so it stays`
   const failed = names.map((name) => attempt(() => unlinkSync(join(path, name)))).find((why) => why !== undefined)

@@ -15,11 +15,17 @@ const RENEWED_SECONDS = 900
 /** The shortest lifetime that the API accepts for a kube config. */
 const LEAST_SECONDS = 600
 
+/** The variables of the job, and where to report. */
+export interface Surroundings {
+  env: NodeJS.ProcessEnv
+  log: Log
+}
+
 /** Exchanges a new ID token for an access key, with one attempt more for each passing failure. */
 export const exchangeAnew = (
   folder: string,
   { credential = '', scope, audience, ...api }: Session,
-  { env, log }: { env: NodeJS.ProcessEnv; log: Log },
+  { env, log }: Surroundings,
 ): Promise<AccessKey> =>
   withAttempts(async () => {
     const { certificateAuthority } = api
@@ -30,47 +36,53 @@ export const exchangeAnew = (
   }, log.info)
 
 /** Returns the token of the folder's target, a new one if the last is about to expire. Falls back to a valid one only if no answer came. */
-export async function currentToken(
-  folder: string,
-  session: Session,
-  { env, log }: { env: NodeJS.ProcessEnv; log: Log },
-): Promise<Token> {
+export async function currentToken(folder: string, session: Session, surroundings: Surroundings): Promise<Token> {
   const known = tokenOf(readHeld(folder))
   if (known && isFresh(known.life)) return known
   return withLock(lockFile(folder), async () => {
     const held = readHeld(folder)
     const last = tokenOf(held)
     if (last && isFresh(last.life)) return last
-    try {
-      return await renew(folder, session, held, { env, log })
-    } catch (error) {
-      if (!(error instanceof Failure) || !error.isPassing || !last || last.life.until <= Date.now()) throw error
-      log.warning(`The last token is used until it expires: ${error.message}`)
-      return last
-    }
+    const { key, keyLife } = await renewedKey(folder, session, held, surroundings)
+    const { target, ttl = secondsWithin(keyLife, RENEWED_SECONDS) } = session
+    if (target.type === 'management') return { token: key, ...(keyLife && { expires: keyLife.until }) }
+    const { log } = surroundings
+    return unlessUnanswered(last, log, async () => {
+      const made = await withAttempts(() => requestToken(session, key, { target, seconds: ttl }, log), log.info)
+      const tokenLife = made.expires === undefined ? undefined : { from: Date.now(), until: made.expires }
+      writeHeld(folder, { key, ...(keyLife && { keyLife }), token: made.token, ...(tokenLife && { tokenLife }) })
+      return made
+    })
   })
 }
 
-async function renew(
-  folder: string,
-  session: Session,
-  held: Held,
-  { env, log }: { env: NodeJS.ProcessEnv; log: Log },
-): Promise<Token> {
-  const from = Date.now()
-  let { key, keyLife } = held
-  if (keyLife && !isFresh(keyLife)) {
-    const made = await exchangeAnew(folder, session, { env, log })
-    key = made.key
-    keyLife = { from, until: made.expires }
-    writeHeld(folder, { key, keyLife })
+/** Returns the access key that the folder holds, or a new one if it came from an exchange and is about to expire. */
+async function renewedKey(folder: string, session: Session, held: Held, surroundings: Surroundings): Promise<Held> {
+  const { keyLife } = held
+  if (!keyLife || isFresh(keyLife)) return held
+  return unlessUnanswered<Held>({ ...held, life: keyLife }, surroundings.log, async () => {
+    const from = Date.now()
+    const { key, expires } = await exchangeAnew(folder, session, surroundings)
+    // The last token stays until there is another.
+    const renewed = { ...held, key, keyLife: { from, until: expires } }
+    writeHeld(folder, renewed)
+    return renewed
+  })
+}
+
+/** Returns what the work returns. If no answer came and the last credential is still valid, returns that. */
+async function unlessUnanswered<T>(
+  last: (T & { life: Life }) | undefined,
+  log: Pick<Log, 'warning'>,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof Failure) || !error.isPassing || !last || last.life.until <= Date.now()) throw error
+    log.warning(`The last credential is used until it expires: ${error.message}`)
+    return last
   }
-  const { target, ttl = secondsWithin(keyLife, RENEWED_SECONDS) } = session
-  if (target.type === 'management') return { token: key, ...(keyLife && { expires: keyLife.until }) }
-  const made = await withAttempts(() => requestToken(session, key, { target, seconds: ttl }, log), log.info)
-  const tokenLife = made.expires === undefined ? undefined : { from, until: made.expires }
-  writeHeld(folder, { key, ...(keyLife && { keyLife }), token: made.token, ...(tokenLife && { tokenLife }) })
-  return made
 }
 
 /** Returns the usual lifetime of a token in seconds, shortened to the life of the key: the API would shorten it with a warning. */
