@@ -44,12 +44,14 @@ function base62(value: bigint, digits: number): string {
 /** Reports whether the text contains an access key or a token of this service. */
 export const holdsCredential = (text: string): boolean => holdsKey(text) || holdsToken(text)
 
-function holdsKey(text: string): boolean {
+const holdsKey = (text: string): boolean => !keysIn(text).next().done
+
+/** Returns every access key in the text, with its position. */
+export function* keysIn(text: string): Generator<{ key: string; at: number }> {
   for (let at = text.indexOf(KEY_PREFIX); at >= 0; at = text.indexOf(KEY_PREFIX, at + 1)) {
-    const one = text.slice(at, at + KEY_LENGTH)
-    if (KEY_PATTERN.test(one) && hasChecksum(one)) return true
+    const key = text.slice(at, at + KEY_LENGTH)
+    if (KEY_PATTERN.test(key) && hasChecksum(key)) yield { key, at }
   }
-  return false
 }
 
 /** The claim that every token of this service contains: see PRIVATE_CLAIM. */

@@ -16,6 +16,8 @@ export interface Front {
   certificateAuthority: string
   /** By default every request passes. */
   act: Act
+  /** Changes the text of an answer. By default nothing is changed. */
+  change(text: string, path: string): string
   stop(): Promise<void>
 }
 
@@ -40,14 +42,15 @@ export async function startFront(server: TestServer): Promise<Front> {
     })
     const received = Buffer.concat(await Array.fromAsync(answer))
     if (await cut('after')) return
-    const { 'transfer-encoding': __, ...answered } = answer.headers
-    response.writeHead(answer.statusCode ?? 500, answered).end(received)
+    const { 'transfer-encoding': __, 'content-length': ___, ...changed } = answer.headers
+    response.writeHead(answer.statusCode ?? 500, changed).end(front.change(received.toString(), path))
   }).listen(0, '127.0.0.1')
   await new Promise((resolve) => listening.once('listening', resolve))
   const front: Front = {
     base: `https://127.0.0.1:${(listening.address() as AddressInfo).port}${pathname}`,
     certificateAuthority: authority.certificate,
     act: () => false,
+    change: (text) => text,
     stop: () => {
       listening.closeAllConnections()
       return new Promise((resolve) => listening.close(() => resolve()))

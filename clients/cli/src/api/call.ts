@@ -20,7 +20,8 @@ export interface CallOptions {
 export interface Connection {
   server: string
   certificateAuthority: string | undefined
-  key: string
+  /** Undefined for requests that need none. */
+  key: string | undefined
   /** The warnings that were shown already. */
   warned: Set<string>
 }
@@ -43,7 +44,7 @@ export async function call(
 ): Promise<JsonObject> {
   const { server, warned } = connection
   const stopped = { ...io, signal: options.signal ?? io.signal }
-  const { code, headers, text } = await repeated(stopped, connection, request, options)
+  const { code, headers, text } = await sendRepeatedly(stopped, connection, request, options)
   for (const warning of warningsIn(headers.warning ?? [])) {
     if (warned.has(warning)) continue
     warned.add(warning)
@@ -57,7 +58,13 @@ export async function call(
   return body
 }
 
-async function repeated(io: Io, connection: Connection, request: Request, options: CallOptions): Promise<HttpsAnswer> {
+/** Sends a request, repeats it as long as that is safe and may help, and returns the last answer. */
+export async function sendRepeatedly(
+  io: Io,
+  connection: Omit<Connection, 'warned'>,
+  request: Request,
+  options: CallOptions,
+): Promise<HttpsAnswer> {
   const repeatable = options.repeatable ?? request.method === 'GET'
   for (let attempt = 1; ; attempt++) {
     let wait = 0.25 * 2 ** attempt
@@ -77,7 +84,7 @@ async function repeated(io: Io, connection: Connection, request: Request, option
 
 function send(
   io: Io,
-  connection: Connection,
+  connection: Omit<Connection, 'warned'>,
   { method, path, body }: Request,
   options: CallOptions,
 ): Promise<HttpsAnswer> {
@@ -90,7 +97,7 @@ function send(
     method,
     headers: {
       accept: options.accept ?? 'application/json',
-      authorization: `Bearer ${connection.key}`,
+      ...(connection.key !== undefined && { authorization: `Bearer ${connection.key}` }),
       ...(body !== undefined && { 'content-type': contentType }),
     },
     body: body === undefined ? undefined : JSON.stringify(body),

@@ -1,6 +1,7 @@
 /** Lists the commands, in the order of the help. */
 import type { Command, Section } from '../arguments/command.ts'
 import { credential } from './credential.ts'
+import { explain } from './explain.ts'
 import { keysCreate } from './keyscreate.ts'
 import { keysDelete } from './keysdelete.ts'
 import { keysDisable, keysEnable } from './keysdisable.ts'
@@ -9,6 +10,8 @@ import { keysShow } from './keysshow.ts'
 import { kubeconfig } from './kubeconfig.ts'
 import { login } from './login.ts'
 import { logout } from './logout.ts'
+import { reportLeak } from './reportleak.ts'
+import { revoke } from './revoke.ts'
 import { rotate } from './rotate.ts'
 import { token } from './token.ts'
 import { whoami } from './whoami.ts'
@@ -16,7 +19,7 @@ import { whoami } from './whoami.ts'
 export const sections: readonly Section[] = [
   { title: 'Logging in', commands: [login, whoami, logout] },
   { title: 'Access keys', commands: [keysList, keysCreate, keysShow, keysDisable, keysEnable, keysDelete] },
-  { title: 'The life of a key', commands: [rotate] },
+  { title: 'The life of a key', commands: [rotate, revoke, explain, reportLeak] },
   { title: 'Clusters', commands: [kubeconfig, token, credential] },
 ]
 

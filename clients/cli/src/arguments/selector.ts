@@ -1,0 +1,30 @@
+/** Reads label selectors, as kubectl writes them. */
+import type { JsonObject } from '../../../../lib/meta/types.ts'
+import { UsageError } from '../io/errors.ts'
+
+const KEY = '[A-Za-z0-9](?:[\\w./-]*[A-Za-z0-9])?'
+const VALUE = '[\\w.-]*'
+const REQUIREMENTS = [
+  { form: new RegExp(`^(${KEY})\\s*={1,2}\\s*(${VALUE})$`), operator: 'In' },
+  { form: new RegExp(`^(${KEY})\\s*!=\\s*(${VALUE})$`), operator: 'NotIn' },
+  { form: new RegExp(`^(${KEY})\\s+in\\s*\\(([\\w., -]*)\\)$`), operator: 'In' },
+  { form: new RegExp(`^(${KEY})\\s+notin\\s*\\(([\\w., -]*)\\)$`), operator: 'NotIn' },
+  { form: new RegExp(`^(${KEY})$`), operator: 'Exists' },
+  { form: new RegExp(`^!\\s*(${KEY})$`), operator: 'DoesNotExist' },
+] as const
+
+/** Returns the selector as a LabelSelector. Throws a UsageError for another form. */
+export function labelSelector(text: string, option: string): JsonObject {
+  // A comma within brackets separates values.
+  const parts = text.split(/,(?![^(]*\))/).map((one) => one.trim())
+  return { matchExpressions: parts.map((part) => requirement(part, option)) }
+}
+
+function requirement(part: string, option: string): JsonObject {
+  for (const { form, operator } of REQUIREMENTS) {
+    const [, key, value] = form.exec(part) ?? []
+    if (key === undefined) continue
+    return { key, operator, ...(value !== undefined && { values: value.split(',').map((one) => one.trim()) }) }
+  }
+  throw new UsageError(`${option} must be a label selector such as app=shop,env!=dev, not "${part}"`)
+}

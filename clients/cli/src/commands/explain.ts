@@ -1,0 +1,172 @@
+/** `keyplane explain`: says whether a key allows a request, with every step of the decision. */
+import { dumpYaml } from '../../../../lib/meta/encoding/yaml.ts'
+import type { JsonObject } from '../../../../lib/meta/types.ts'
+import { keyPath } from '../api/keys.ts'
+import { readSelf } from '../api/self.ts'
+import { API, openSession, type Session } from '../api/session.ts'
+import { command, type Values } from '../arguments/command.ts'
+import { projectAndName } from '../arguments/lists.ts'
+import { nearest } from '../arguments/nearest.ts'
+import { UsageError } from '../io/errors.ts'
+import { plain, plainLines } from '../output/plain.ts'
+import { printAs } from '../output/print.ts'
+
+const GROUP = 'management.platform'
+
+const options = {
+  namespace: {
+    type: 'string',
+    short: 'n',
+    value: 'NAMESPACE',
+    help: 'namespace of the object (default: none, or all)',
+  },
+  subresource: { type: 'string', value: 'NAME', help: 'part of the object, such as log or kubeconfig' },
+  cluster: { type: 'string', value: 'CLUSTER', help: 'ask about a request to this connected cluster' },
+  'virtual-cluster': { type: 'string', value: 'PROJECT/NAME', help: 'ask about a request to this virtual cluster' },
+  space: { type: 'string', value: 'PROJECT/NAME', help: 'ask about a request in this space' },
+  from: { type: 'string', value: 'IP', help: 'ask about a request from this address' },
+} as const
+
+export const explain = command({
+  name: ['explain'],
+  summary: 'Explain why a key allows a request, or what it lacks',
+  description:
+    'NAME is an access key (default: your own). VERB is get, list, watch, create, update, patch, delete or deletecollection. RESOURCE is such as pods, deployments.apps, pods/web-0 for one object, or a path such as /metrics. Without a target the request is one to this API.',
+  positionals: [{ name: '[NAME] VERB RESOURCE', help: 'key, verb, and resource or path', multiple: true }],
+  options,
+  formats: ['json', 'yaml'],
+  examples: [
+    {
+      does: 'May the key ci get a kube config of the virtual cluster shop/dev?',
+      run: 'keyplane explain ci create virtualclusterinstances/dev --subresource kubeconfig -n p-shop',
+    },
+    { does: 'May it list pods in a connected cluster?', run: 'keyplane explain ci list pods -n web --cluster west' },
+    { does: 'May you create access keys?', run: 'keyplane explain create ownedaccesskeys' },
+  ],
+  async run({ values, positionals }, io) {
+    if (positionals.length < 2 || positionals.length > 3) {
+      throw new UsageError('keyplane explain needs a verb and a resource, and before them perhaps a key.', USAGE)
+    }
+    const [what = '', verb = '', given] = positionals.toReversed()
+    const target = targetOf(values)
+    const session = await openSession(io, { context: values.context })
+    const attributes = await attributesOf(session, { verb, what, isHere: target === undefined }, values)
+    const name = given ?? (await readSelf(session)).status.accessKey ?? ''
+    const spec: JsonObject = {
+      ...attributes,
+      ...(target && { target }),
+      ...(values.from !== undefined && { sourceIP: values.from }),
+    }
+    const body = { apiVersion: `${GROUP}/v1`, kind: 'OwnedAccessKeyAccessReview', spec }
+    const review = await session.post(`${keyPath(name)}/accessreview`, body, { repeatable: true })
+    if (values.output !== undefined) return await printAs(values.output, review, io)
+    io.out(await describe(name, `${verb} ${what}`, review.status as unknown as Review))
+  },
+})
+
+const USAGE = 'Run "keyplane explain --help" for its options and examples.'
+
+function targetOf(values: Values<typeof options>): JsonObject | undefined {
+  const { cluster, 'virtual-cluster': virtualCluster, space } = values
+  const targets: JsonObject[] = [
+    ...(cluster === undefined ? [] : [{ cluster }]),
+    ...(virtualCluster === undefined
+      ? []
+      : [{ virtualCluster: { ...projectAndName(virtualCluster, '--virtual-cluster') } }]),
+    ...(space === undefined ? [] : [{ space: { ...projectAndName(space, '--space') } }]),
+  ]
+  if (targets.length > 1)
+    throw new UsageError('Only one of --cluster, --virtual-cluster and --space may be given.', USAGE)
+  return targets[0]
+}
+
+interface Asked {
+  verb: string
+  what: string
+  isHere: boolean
+}
+
+async function attributesOf(
+  session: Session,
+  { verb, what, isHere }: Asked,
+  { namespace, subresource }: Values<typeof options>,
+): Promise<JsonObject> {
+  if (what.startsWith('/')) {
+    if (namespace !== undefined || subresource !== undefined)
+      throw new UsageError('A path has no namespace and no subresource.', USAGE)
+    return { nonResourceAttributes: { verb, path: what } }
+  }
+  const [type = '', name, ...more] = what.split('/')
+  if (more.length > 0)
+    throw new UsageError(`"${what}" is no RESOURCE/NAME.`, 'A part of an object is --subresource NAME.')
+  const [resource = '', ...group] = type.split('.')
+  const known =
+    group.length > 0 || !isHere ? { resource, group: group.join('.') } : await resourceHere(session, resource)
+  return {
+    resourceAttributes: {
+      verb,
+      ...known,
+      ...(name && { name }),
+      ...(namespace !== undefined && { namespace }),
+      ...(subresource !== undefined && { subresource }),
+    },
+  }
+}
+
+/** Returns a resource of this API by its name, its singular or a short name. Throws a UsageError if there is none. */
+async function resourceHere(session: Session, word: string): Promise<{ resource: string; group: string }> {
+  if (word === '*' || word === 'namespaces') return { resource: word, group: word === '*' ? GROUP : '' }
+  const list = (await session.get(API)) as {
+    resources?: { name: string; singularName?: string; shortNames?: string[] }[]
+  }
+  const resources = (list.resources ?? []).filter(({ name }) => !name.includes('/'))
+  const found = resources.find(({ name, singularName, shortNames = [] }) =>
+    [name, singularName, ...shortNames].includes(word.toLowerCase()),
+  )
+  if (found !== undefined) return { resource: found.name, group: GROUP }
+  const names = resources.map(({ name }) => name)
+  const guess = nearest(word, names)
+  throw new UsageError(
+    `This API has no resource "${word}"${guess === undefined ? '' : `: did you mean "${guess}"?`}`,
+    `It has ${names.join(', ')}. For other resources, name the target with --cluster, --virtual-cluster or --space, or the group: pods.GROUP.`,
+  )
+}
+
+interface Review {
+  allowed: boolean
+  reason?: string
+  steps?: { check: string; allowed?: boolean; reason?: string; entry?: JsonObject }[]
+}
+
+/** What each check asks, in words. */
+const CHECKS: Readonly<Record<string, string>> = {
+  life: 'the key',
+  source: 'address',
+  scope: 'scope',
+  rights: 'rights',
+}
+
+async function describe(name: string, request: string, { allowed, reason, steps = [] }: Review): Promise<string> {
+  const lines = steps.map(({ check, allowed: passes, reason: why = '' }) => {
+    const sign = passes === undefined ? '?' : passes ? '✓' : '✗'
+    return plain(`  ${sign} ${(CHECKS[check] ?? check).padEnd(8)} ${why}`)
+  })
+  const entry = steps.find((step) => step.entry !== undefined)?.entry
+  const head = `${request} with access key "${name}": ${allowed ? 'allowed' : 'not allowed'}`
+  return [
+    plain(head),
+    '',
+    ...lines,
+    ...(allowed || lines.length > 0 || !reason ? [] : [plain(`  ${reason}`)]),
+    ...(entry === undefined ? [] : ['', ...(await added(name, entry))]),
+    '',
+  ].join('\n')
+}
+
+async function added(name: string, entry: JsonObject): Promise<string[]> {
+  const yaml = plainLines((await dumpYaml(entry)).trimEnd())
+  return [
+    plain(`This entry of spec.scope would allow it (kubectl edit ownedaccesskey ${name}):`),
+    ...yaml.split('\n').map((line) => `    ${line}`),
+  ]
+}

@@ -1,0 +1,179 @@
+/** `keyplane revoke`: disables or deletes all access keys that match. */
+import type { JsonObject } from '../../../../lib/meta/types.ts'
+import { type Revocation, type RevocationStatus, revoke as revokeAll } from '../api/revocations.ts'
+import { openSession } from '../api/session.ts'
+import { command, type Values } from '../arguments/command.ts'
+import { seconds } from '../arguments/durations.ts'
+import { split } from '../arguments/lists.ts'
+import { labelSelector } from '../arguments/selector.ts'
+import { CliError, UsageError } from '../io/errors.ts'
+import type { Io } from '../io/io.ts'
+import { canAsk, confirm } from '../output/confirm.ts'
+import { note } from '../output/messages.ts'
+import { printAs } from '../output/print.ts'
+import { table } from '../output/table.ts'
+import { ago, expiry } from '../output/times.ts'
+
+const options = {
+  selector: {
+    type: 'string',
+    short: 'l',
+    value: 'SELECTOR',
+    help: 'keys with these labels, such as app=shop,env!=dev',
+  },
+  user: { type: 'string', multiple: true, value: 'USER', help: 'keys of this user' },
+  team: { type: 'string', multiple: true, value: 'TEAM', help: 'keys of this team' },
+  subject: { type: 'string', multiple: true, value: 'SUBJECT', help: 'keys of this subject' },
+  type: { type: 'string', multiple: true, value: 'TYPE', help: 'keys of this type; "" for those without one' },
+  'created-before': {
+    type: 'string',
+    value: 'TIME',
+    help: 'keys older than that, such as 90d or 2026-11-22T10:00:00Z',
+  },
+  'unused-since': { type: 'string', value: 'TIME', help: 'keys that were not used since then, such as 90d' },
+  'made-with': { type: 'string', value: 'NAME', help: 'keys that were made with this key, and those made with them' },
+  'no-descendants': { type: 'boolean', help: 'with --made-with: only keys made with that key itself' },
+  unscoped: { type: 'boolean', help: 'keys that no scope limits' },
+  name: { type: 'string', multiple: true, value: 'NAME', help: 'keys with this name' },
+  all: { type: 'boolean', help: 'every key that you may revoke' },
+  'include-self': { type: 'boolean', help: 'also the key that you use now, after all others' },
+  delete: { type: 'boolean', help: 'delete the keys instead of disabling them' },
+  reason: { type: 'string', value: 'TEXT', help: 'why; everyone who may read a disabled key sees it' },
+  'at-most': { type: 'string', value: 'NUMBER', help: 'change nothing if more keys match' },
+  'dry-run': { type: 'boolean', help: 'only show which keys match' },
+  yes: { type: 'boolean', short: 'y', help: 'do not ask' },
+} as const
+
+export const revoke = command({
+  name: ['revoke'],
+  summary: 'Disable or delete many access keys at once',
+  description: [
+    'A key must match all options that select, and one of the values of an option. The keys are shown, and in a terminal a question is asked first.',
+    'Disabled keys can be enabled again, deleted ones are lost. If this program is ended, what it has done stays: repeat the same call, and it continues.',
+  ].join('\n\n'),
+  options,
+  formats: ['json', 'yaml'],
+  examples: [
+    { does: 'Disable the keys of somebody who leaves', run: 'keyplane revoke --user alice --reason "has left"' },
+    { does: 'Show which keys were not used for 90 days', run: 'keyplane revoke --unused-since 90d --dry-run' },
+    {
+      does: 'End a stolen key and all keys that were made with it, without a question',
+      run: 'keyplane revoke --name ci --yes && keyplane revoke --made-with ci --yes',
+    },
+  ],
+  async run({ values }, io) {
+    const { context, output, yes } = values
+    const spec = specOf(values, io.now())
+    if (!values['dry-run'] && !yes && !canAsk(io)) {
+      throw new UsageError('There is no terminal to ask in.', 'Look first with --dry-run, then repeat it with --yes.')
+    }
+    const session = await openSession(io, { context })
+    const tried = await revokeAll(io, session, spec, { dryRun: true })
+    const { matched } = tried.status
+    if (values['dry-run']) {
+      if (output !== undefined) return await printAs(output, tried.object, io)
+      return io.out(describe(tried.status, io))
+    }
+    if (matched === 0) return note(io, 'No access key matches.')
+    if (!yes) await ask(io, spec, tried.status)
+    // More keys may match by now than were shown.
+    const atMost = yes ? spec.atMost : matched
+    const done = await revokeAll(io, session, { ...spec, ...(atMost !== undefined && { atMost }) }, { dryRun: false })
+    if (output !== undefined) await printAs(output, done.object, io)
+    finish(io, spec, done.status)
+  },
+})
+
+function specOf(values: Values<typeof options>, now: Date): Revocation {
+  const time = (option: 'created-before' | 'unused-since') => {
+    const text = values[option]
+    return text === undefined ? undefined : moment(text, `--${option}`, now)
+  }
+  const list = (given: readonly string[]) => (given.length > 0 ? split(given) : undefined)
+  const madeWith = values['made-with']
+  const isDirect = values['no-descendants']
+  if (isDirect && madeWith === undefined) throw new UsageError('--no-descendants needs --made-with NAME')
+  const selecting = known({
+    selector: values.selector === undefined ? undefined : labelSelector(values.selector, '--selector'),
+    users: list(values.user),
+    teams: list(values.team),
+    subjects: list(values.subject),
+    types: values.type.length > 0 ? values.type : undefined,
+    createdBefore: time('created-before'),
+    unusedSince: time('unused-since'),
+    madeWith: madeWith === undefined ? undefined : { name: madeWith, ...(isDirect && { descendants: false }) },
+    unscoped: values.unscoped || undefined,
+    names: list(values.name),
+    all: values.all || undefined,
+  })
+  if (Object.keys(selecting).length === 0) {
+    throw new UsageError('Which keys? Give an option that selects them, or --all.', 'Run "keyplane revoke --help".')
+  }
+  return {
+    ...selecting,
+    action: values.delete ? 'Delete' : 'Disable',
+    ...known({
+      reason: values.reason,
+      atMost: values['at-most'] === undefined ? undefined : count(values['at-most']),
+      includeSelf: values['include-self'] || undefined,
+    }),
+  }
+}
+
+const known = (members: Record<string, unknown>): JsonObject =>
+  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as JsonObject
+
+/** Returns a time, or a duration before now, as RFC 3339. */
+function moment(text: string, option: string, now: Date): string {
+  const at = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : now.getTime() - seconds(text, option) * 1000
+  if (Number.isNaN(at)) throw new UsageError(`${option} must be a time such as 2026-11-22T10:00:00Z, not "${text}"`)
+  return `${new Date(at).toISOString().slice(0, 19)}Z`
+}
+
+function count(text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new UsageError(`--at-most must be a number, not "${text}"`)
+  return Number(text)
+}
+
+const counted = (keys: number): string => (keys === 1 ? '1 access key' : `${keys} access keys`)
+
+/** Returns the table of the keys that match, and how many of each owner. */
+function describe({ matched, keys = [], byOwner = {} }: RevocationStatus, io: Io): string {
+  if (matched === 0) return 'No access key matches.\n'
+  const now = io.now()
+  const rows = keys.map(({ name, owner = '', displayName = '', lastActivity, expirationTimestamp }) => [
+    name,
+    owner,
+    displayName,
+    ago(lastActivity, now),
+    expiry(expirationTimestamp, now),
+  ])
+  const more = matched - keys.length
+  const owners = Object.entries(byOwner).toSorted(([, a], [, b]) => b - a)
+  const shown = owners.slice(0, 5).map(([owner, number]) => `${number} of ${owner}`)
+  const others = owners.length > shown.length ? [`others of ${owners.length - shown.length} more owners`] : []
+  return [
+    table(['NAME', 'OWNER', 'DISPLAY NAME', 'LAST USED', 'EXPIRES'], rows, io.columns),
+    ...(more > 0 ? [`… and ${counted(more)} more\n`] : []),
+    `${counted(matched)}: ${[...shown, ...others].join(', ')}\n`,
+  ].join('')
+}
+
+async function ask(io: Io, { action }: Revocation, status: RevocationStatus): Promise<void> {
+  note(io, describe(status, io))
+  const end = action === 'Delete' ? 'Delete them for ever?' : 'Disable them?'
+  if (!(await confirm(io, end))) throw new CliError('Nothing was changed.')
+}
+
+/** Says what was done. Throws a CliError if keys are left. */
+function finish(io: Io, { action }: Revocation, { done, failed, failures = [] }: RevocationStatus): void {
+  const verb = action === 'Delete' ? 'deleted' : 'disabled'
+  note(io, `${counted(done)} ${done === 1 ? 'is' : 'are'} ${verb}.`)
+  if (failed === 0) return
+  const reasons = failures.map(({ name, message = '' }) => `  ${name}: ${message}`)
+  const isRefused = failures.every(({ code = 500 }) => code < 500)
+  throw new CliError([`${counted(failed)} could not be ${verb}:`, ...reasons].join('\n'), {
+    exitCode: isRefused ? 4 : 1,
+    ...(!isRefused && { hint: 'Repeat the command: it continues with these.' }),
+  })
+}

@@ -1,0 +1,263 @@
+/** `keyplane report-leak`, `revoke` and `explain` against the whole API. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { keys } from '../../support/objects.ts'
+import { rotatingOn } from '../../support/rotation.ts'
+import { startServer, type TestServer } from '../../support/server.ts'
+import { type CommandLine, createCommandLine } from './commandline.ts'
+import { type Front, startFront } from './front.ts'
+
+let server: TestServer
+let cli: CommandLine
+let front: Front
+beforeAll(async () => {
+  server = await startServer({ MAX_KEYS_PER_OWNER: '0' }, { streamSeconds: 3600, unthrottled: true })
+  front = await startFront(server)
+  cli = await createCommandLine(server)
+  await cli.write('front.crt', front.certificateAuthority)
+}, 120_000)
+afterAll(async () => {
+  await cli?.stop()
+  await front?.stop()
+  await server?.stop()
+})
+
+const { use } = rotatingOn(() => server)
+
+let count = 0
+async function createKey(spec: object = {}, metadata: object = {}): Promise<{ name: string; value: string }> {
+  const name = `key-${++count}`
+  const body = { metadata: { name, ...metadata }, spec: { displayName: 'Job', user: 'alice', ...spec } }
+  return { name, value: (await server.make(keys, body)).spec.key }
+}
+const isDisabled = async (name: string) => (await server.call(`${keys}/${name}`)).json.spec?.disabled === true
+
+describe('report-leak', () => {
+  /** The environment of somebody who has no key. */
+  const stranger = { KEYPLANE_URL: undefined, KEYPLANE_KEY: undefined }
+
+  test('ends the keys in a file without a login, and shows no value', async () => {
+    const [one, two] = [await createKey(), await createKey()]
+    const wrong = `${one.value.slice(0, -1)}${one.value.endsWith('a') ? 'b' : 'a'}`
+    const log = await cli.write('build.log', `start\nkey=${one.value}\n${wrong}\n"${two.value}" ${one.value}x\n`)
+    const ran = await cli.run(['report-leak', log, '--server', server.base], { env: stranger })
+    expect([ran.code, ran.stdout]).toEqual([0, ''])
+    expect(ran.stderr).toContain(
+      `2 access keys in ${log}: …${one.value.slice(-6)} (line 2, 4), …${two.value.slice(-6)} (line 4).`,
+    )
+    expect(ran.stderr).not.toContain(one.value.slice(4, 20))
+    expect([await isDisabled(one.name), await isDisabled(two.name)]).toEqual([true, true])
+    expect((await use(one.value))[1]).toContain('reported as leaked')
+  })
+
+  test('reads standard input, texts in UTF-16, and more keys than one report may have', async () => {
+    const { name, value } = await createKey()
+    const other = Array.from({ length: 60 }, () => server.parts.keys.generate())
+    const input = Buffer.from(`${other.join('\n')}\n${value}\n`, 'utf16le').toString('latin1')
+    const ran = await cli.run(['report-leak', '-o', 'json'], { env: { KEYPLANE_KEY: undefined }, input })
+    expect([ran.code, JSON.parse(ran.stdout).keys.length]).toEqual([0, 61])
+    expect(await isDisabled(name)).toBe(true)
+  })
+
+  test('sends the place, and nothing with --dry-run', async () => {
+    const { name, value } = await createKey()
+    const requests: string[] = []
+    front.act = (_, { path }) => {
+      requests.push(path)
+      return false
+    }
+    const env = { KEYPLANE_URL: front.base, KEYPLANE_CA: 'front.crt' }
+    expect((await cli.run(['report-leak', '--dry-run'], { env, input: value })).code).toBe(0)
+    expect([requests, await isDisabled(name)]).toEqual([[], false])
+    const url = 'https://git.example.com/shop/app'
+    expect((await cli.run(['report-leak', '--url', url], { env, input: value })).code).toBe(0)
+    expect([requests, await isDisabled(name)]).toEqual([['/leaks', '/leaks'], true])
+  })
+
+  test('fails if there is no key, no file or no server', async () => {
+    for (const [args, input, env, code, message] of [
+      [[], 'mpk_', {}, 1, 'There is no access key in standard input.'],
+      [['nothing.log'], '', {}, 1, 'Cannot read nothing.log'],
+      [[], server.parts.keys.generate(), stranger, 2, 'No server is named.'],
+      [['--server', 'http://x'], server.parts.keys.generate(), stranger, 2, 'must begin with https://'],
+    ] as const) {
+      const ran = await cli.run(['report-leak', ...args], { input, env })
+      expect([args, ran.code, ran.stderr]).toEqual([args, code, expect.stringContaining(message)])
+    }
+  })
+})
+
+describe('revoke', () => {
+  test('shows the keys with --dry-run, and disables them with --yes', async () => {
+    const labels = { run: 'shown' }
+    const [one, two] = [await createKey({}, { labels }), await createKey({ user: 'bob' }, { labels })]
+    const dry = await cli.run(['revoke', '-l', 'run=shown', '--dry-run'])
+    expect([dry.code, dry.stderr]).toEqual([0, ''])
+    expect(dry.stdout).toMatch(new RegExp(`${one.name} +alice +Job +never +never\n${two.name} +bob `))
+    expect(dry.stdout).toContain('2 access keys: 1 of alice, 1 of bob\n')
+    expect(await isDisabled(one.name)).toBe(false)
+    const done = await cli.run(['revoke', '-l', 'run=shown', '--yes', '--reason', 'incident 7'])
+    expect(done).toEqual({ code: 0, stdout: '', stderr: '2 access keys are disabled.\n' })
+    expect([await isDisabled(one.name), await isDisabled(two.name)]).toEqual([true, true])
+    expect((await cli.run(['revoke', '-l', 'run=shown', '--yes'])).stderr).toBe('No access key matches.\n')
+  })
+
+  test('does nothing without a terminal and without --yes, and nothing if more keys match than --at-most', async () => {
+    const { name } = await createKey({}, { labels: { run: 'careful' } })
+    const asked = await cli.run(['revoke', '-l', 'run=careful'])
+    expect([asked.code, asked.stderr]).toEqual([2, expect.stringContaining('--dry-run, then repeat it with --yes')])
+    const most = await cli.run(['revoke', '-l', 'run=careful', '--yes', '--at-most', '0'])
+    expect([most.code, await isDisabled(name)]).toEqual([4, false])
+  })
+
+  test('selects by each option', async () => {
+    const { name } = await createKey({ user: 'carol' }, { labels: { run: 'each', tier: 'a' } })
+    const child = await server.call(keys, {
+      method: 'POST',
+      body: { metadata: { name: 'made' }, spec: { displayName: 'made' } },
+      token: server.adminKey,
+    })
+    expect(child.status).toBe(201)
+    const matched = async (...args: string[]) => {
+      const stdout = await cli.ok(['revoke', '--dry-run', '-o', 'json', ...args])
+      return JSON.parse(stdout).status.keys.map((key: { name: string }) => key.name)
+    }
+    const only = ['-l', 'run in (each,other),tier,!none,run!=x']
+    for (const args of [
+      ['--user', 'carol,dave'],
+      ['--name', name],
+      [...only, '--type', ''],
+      [...only, '--unscoped'],
+    ])
+      expect([args, await matched(...args)]).toEqual([args, [name]])
+    for (const args of [
+      ['--team', 'nobody'],
+      ['--subject', 'nobody'],
+      [...only, '--created-before', '1d'],
+      [...only, '--unused-since', '90d'],
+      ['--made-with', name],
+      ['--made-with', name, '--no-descendants'],
+    ])
+      expect([args, await matched(...args)]).toEqual([args, []])
+    expect(await matched('--all')).toContain(name)
+  })
+
+  test('deletes for ever with --delete', async () => {
+    const { name } = await createKey({}, { labels: { run: 'gone' } })
+    expect((await cli.run(['revoke', '-l', 'run=gone', '--delete', '--yes'])).stderr).toBe('1 access key is deleted.\n')
+    expect((await server.call(`${keys}/${name}`)).status).toBe(404)
+  })
+
+  test('repeats while keys remain, and after a lost answer', async () => {
+    const labels = { run: 'many' }
+    const made = await Promise.all(Array.from({ length: 5 }, () => createKey({}, { labels })))
+    let [answers, lost] = [0, 0]
+    front.act = (moment, { path }) => moment === 'after' && path.endsWith('revocations') && ++lost === 2
+    front.change = (text, path) => {
+      if (!path.endsWith('revocations') || ++answers > 1) return text
+      const answer = JSON.parse(text)
+      return JSON.stringify({ ...answer, status: { ...answer.status, remaining: true } })
+    }
+    const env = { KEYPLANE_URL: front.base, KEYPLANE_CA: 'front.crt' }
+    const ran = await cli.run(['revoke', '-l', 'run=many', '--yes'], { env })
+    front.change = (text) => text
+    expect(ran).toEqual({ code: 0, stdout: '', stderr: '5 of 5 …\n5 access keys are disabled.\n' })
+    expect([lost, answers]).toEqual([3, 2])
+    expect(await Promise.all(made.map(({ name }) => isDisabled(name)))).toEqual(made.map(() => true))
+  })
+
+  test('may be killed, and continues', async () => {
+    const { name } = await createKey({}, { labels: { run: 'killed' } })
+    const env = { KEYPLANE_URL: front.base, KEYPLANE_CA: 'front.crt' }
+    front.act = (moment, { path }) => {
+      if (moment === 'before' || !path.endsWith('revocations')) return false
+      running.kill('SIGKILL')
+      return true
+    }
+    const running = cli.start(['revoke', '-l', 'run=killed', '--yes'], { env })
+    expect((await running.ended).code).toBe(null)
+    expect((await cli.run(['revoke', '-l', 'run=killed', '--yes'])).code).toBe(0)
+    expect(await isDisabled(name)).toBe(true)
+  })
+
+  test('refuses what makes no sense', async () => {
+    for (const args of [
+      [],
+      ['--no-descendants', '--all'],
+      ['--created-before', 'yesterday'],
+      ['--at-most', 'x', '--all'],
+      ['-l', 'a in b'],
+    ]) {
+      expect([args, (await cli.run(['revoke', '--yes', ...args])).code]).toEqual([args, 2])
+    }
+  })
+})
+
+describe('explain', () => {
+  const scope = { projects: [{ project: 'shop' }] }
+
+  test('shows each step, and the entry that would allow the request', async () => {
+    const { name } = await createKey({ scope })
+    const { code, stdout } = await cli.run(['explain', name, 'get', 'vci/dev', '-n', 'p-other'])
+    expect(code).toBe(0)
+    expect(stdout).toContain(`get vci/dev with access key "${name}": not allowed\n`)
+    expect(stdout).toMatch(/✓ the key +\S/)
+    expect(stdout).toMatch(/✗ scope +spec\.scope does not allow get of virtualclusterinstances "dev"/)
+    expect(stdout).toMatch(/would allow it[\s\S]*resourceNames:\n +- dev/)
+  })
+
+  test('says that the scope and the rights allow a request, and that a cluster decides by itself', async () => {
+    const { name } = await createKey({ scope: { clusters: [{ cluster: 'west' }] } })
+    const { stdout } = await cli.run(['explain', name, 'list', 'pods', '-n', 'web', '--cluster', 'west'])
+    expect(stdout).toContain('list pods with access key')
+    expect(stdout).toMatch(/✓ scope/)
+    expect(stdout).toMatch(/\? rights/)
+    const own = await cli.run(['explain', 'create', 'ownedaccesskey'])
+    expect(own.stdout).toMatch(/: allowed\n/)
+  })
+
+  test('asks about addresses, paths, subresources and groups', async () => {
+    const { name } = await createKey({ sourceCIDRs: ['192.0.2.0/24'] })
+    const review = async (...args: string[]) => {
+      const { stdout } = await cli.run(['explain', name, ...args, '-o', 'json'])
+      return JSON.parse(stdout)
+    }
+    const { spec, status } = await review('get', '/metrics', '--from', '198.51.100.1')
+    expect(spec).toEqual({ nonResourceAttributes: { verb: 'get', path: '/metrics' }, sourceIP: '198.51.100.1' })
+    expect(status.steps).toContainEqual(expect.objectContaining({ check: 'source', allowed: false }))
+    const args = [
+      'create',
+      'deployments.apps/web',
+      '--subresource',
+      'scale',
+      '-n',
+      's',
+      '--virtual-cluster',
+      'shop/dev',
+    ]
+    expect((await review(...args)).spec).toEqual({
+      resourceAttributes: {
+        verb: 'create',
+        group: 'apps',
+        resource: 'deployments',
+        name: 'web',
+        namespace: 's',
+        subresource: 'scale',
+      },
+      target: { virtualCluster: { project: 'shop', name: 'dev' } },
+    })
+  })
+
+  test('refuses what makes no sense, and names the nearest resource', async () => {
+    for (const [args, message] of [
+      [['get'], 'needs a verb and a resource'],
+      [['get', 'pods/a/b'], 'no RESOURCE/NAME'],
+      [['get', '/metrics', '-n', 's'], 'A path has no namespace'],
+      [['get', 'pods', '--cluster', 'c', '--space', 'a/b'], 'Only one of'],
+      [['get', 'ownedaccesskeyz'], 'did you mean "ownedaccesskeys"?'],
+    ] as const) {
+      const { code, stderr } = await cli.run(['explain', ...args])
+      expect([args, code, stderr]).toEqual([args, 2, expect.stringContaining(message)])
+    }
+    expect((await cli.run(['explain', 'no-such-key', 'get', 'pods', '--cluster', 'c'])).code).toBe(4)
+  })
+})
