@@ -126,7 +126,9 @@ export function negotiate(
     // `sv` names the schema version, which only kinds have. There is one version.
     const version = clause.parameters.get('sv')
     if (version && (version !== 'v1' || !transformable)) continue
-    if ((clause.parameters.get('stream') ?? 'watch') !== 'watch') continue
+    // Only JSON can be streamed.
+    const stream = clause.parameters.get('stream')
+    if (stream !== undefined && (stream !== 'watch' || mediaType !== 'application/json')) continue
     const execCredential = hasCredential && wantsExecCredential(clause)
     const transform = execCredential ? undefined : transformOf(clause)
     if (transform === null || (transform && !transformable)) continue

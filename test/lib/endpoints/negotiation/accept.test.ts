@@ -61,6 +61,7 @@ describe('Accept', () => {
     'application/json;v=v1',
     'application/json;sv=1',
     'application/json;stream=x',
+    'application/yaml;stream=watch',
   ])('rejects %j', (accept) => expect(form(accept)).toBe(refused))
 
   it('allows only JSON for a watch', () => {
