@@ -35,12 +35,12 @@ describeKubectl('the page on operations, with kubectl,', () => {
   }
 
   test('disables all keys of a user and of nobody else', async () => {
-    await shell(commandsOf('Revoking', 1))
+    expect(await shell(commandsOf('Revoking', 1))).toBe('2\n')
     expect(await listDisabled()).toEqual(['alice-1', 'alice-2'])
   })
 
   test('disables the keys of a team with the substitution that the page states', async () => {
-    await shell(commandsOf('Revoking', 1, { alice: 'team:web' }))
+    await shell(commandsOf('Revoking', 1, { 'users: [alice]': 'teams: [web]' }))
     expect(await listDisabled()).toContain('web-1')
   })
 

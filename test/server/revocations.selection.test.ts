@@ -146,7 +146,7 @@ describe('a revocation is refused', () => {
       { selector: { matchExpressions: [{ key: 'env', operator: 'In' }] } },
       "spec.selector.matchExpressions[0].values: Required value: must be specified when `operator` is 'In' or 'NotIn'",
     ],
-  ])('%s', async (_, spec, cause) => {
+  ])('when it is not clear, or selects too much: %s', async (_, spec, cause) => {
     const answer = await revoke(spec)
     expect([answer.status, causesOf(answer)]).toEqual([
       422,

@@ -28,6 +28,7 @@ function codesIn(cell: string): string[] {
 const GROUPS: Record<string, string> = {
   virtualclusterinstances: 'management.platform',
   ownedaccesskeys: 'management.platform',
+  accesskeyrevocations: 'management.platform',
   identityproviders: 'management.platform',
   federatedidentitycredentials: 'management.platform',
   selves: 'management.platform',

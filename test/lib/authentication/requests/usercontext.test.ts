@@ -1,11 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
+  decodeAncestors,
   decodeCredential,
   decodeFederation,
   decodeSourceCIDRs,
   decodeUser,
   decodeWarnings,
+  encodeAncestors,
   encodeCredential,
   encodeFederation,
   encodeSourceCIDRs,
@@ -95,6 +97,17 @@ describe('the user in the context', () => {
       [],
     ]) {
       expect(() => decodeCredential(encodeValue(wrong))).toThrow('the credential of the user')
+    }
+  })
+
+  test('omits the keys that made the key, which are encoded separately', () => {
+    const ancestors = ['uid-1', 'uid-2']
+    expect(encodeUser({ ...alice, ancestors })).toBe(encodeUser(alice))
+    expect(decodeAncestors(encodeAncestors(ancestors))).toEqual(ancestors)
+    for (const wrong of [[], [''], [1], 'uid-1', null, { 0: 'uid-1' }]) {
+      expect(() => decodeAncestors(encodeValue(wrong === 'uid-1' ? '"uid-1"' : wrong))).toThrow(
+        'the ancestors of the key',
+      )
     }
   })
 
