@@ -13,5 +13,5 @@ if (major < oldest[0] || (major === oldest[0] && minor < oldest[1])) {
 }
 import('../dist/keyplane.js').catch((error) => {
   if (error.code !== 'ERR_MODULE_NOT_FOUND') throw error
-  fail('keyplane is not built: run npm run build --workspace clients/cli.')
+  fail('keyplane is not built: run npm run prepare in its checkout.')
 })

@@ -138,6 +138,14 @@ describe('keys create', () => {
     )
   })
 
+  test('creates no key when its file cannot be written', async () => {
+    for (const file of [join(cli.home, 'nowhere', 'ci.key'), cli.home]) {
+      const { code, stdout } = await create('unwritten', '--ttl', '1d', '--key-file', file)
+      expect([code, stdout]).toEqual([file === cli.home ? 2 : 1, ''])
+    }
+    expect((await stored('unwritten')).code).toBe(404)
+  })
+
   test('shows the warning of the server about a key without end and scope', async () => {
     const { code, stdout, stderr } = await create('endless', '--user', 'alice')
     expect([code, stdout]).toEqual([0, expect.stringMatching(VALUE)])

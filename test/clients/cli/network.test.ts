@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import http from 'node:http'
 import https from 'node:https'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { issueLoopback, makeAuthority, validFor } from '../../../infra/local/host/certificates.ts'
 import { type CommandLine, createCommandLine } from './commandline.ts'
@@ -240,6 +240,35 @@ describe('the network', () => {
       expect.stringContaining(listening ? 'Nothing listens' : 'is for another host'),
     ])
   })
+})
+
+test('a proxy is used when Node.js uses it', async () => {
+  handler = answer(200, SELF)
+  let tunnels = 0
+  const proxy = http.createServer()
+  proxy.on('connect', ({ url = '' }, client) => {
+    tunnels++
+    const upstream = connect(Number(url.split(':')[1]), '127.0.0.1', () => {
+      client.write('HTTP/1.1 200 OK\r\n\r\n')
+      upstream.pipe(client).pipe(upstream)
+    })
+    for (const socket of [upstream, client]) socket.on('error', () => socket.destroy())
+  })
+  proxy.listen(0, '127.0.0.1')
+  await once(proxy, 'listening')
+  const address = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
+  const ran = await cli.run(['whoami', '-o', 'name'], {
+    env: { ...env, NODE_USE_ENV_PROXY: '1', HTTPS_PROXY: address },
+  })
+  proxy.close()
+  expect([ran, tunnels]).toEqual([{ code: 0, stdout: 'ci\n', stderr: '' }, 1])
+})
+
+test('a certificate is verified, whatever the environment says', async () => {
+  handler = answer(200, SELF)
+  const { KEYPLANE_CA: _, ...rest } = env
+  const { code, stderr } = await cli.run(['whoami'], { env: { ...rest, NODE_TLS_REJECT_UNAUTHORIZED: '0' } })
+  expect([code, stderr, attempts]).toEqual([1, expect.stringContaining('not signed by an authority'), []])
 })
 
 test('Ctrl-C ends a request with 130', async () => {

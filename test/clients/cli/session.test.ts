@@ -1,5 +1,5 @@
 /** Logging in and out, and `whoami`, against the whole API. */
-import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { chmod, lstat, mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { startServer, type TestServer } from '../../support/server.ts'
@@ -162,6 +162,19 @@ describe('login', () => {
     const ran = await Promise.all(names.map((name) => logIn('--context', name)))
     expect(ran.map(({ code }) => code)).toEqual(names.map(() => 0))
     expect(Object.keys((await config()).contexts).sort()).toEqual(names)
+  })
+
+  test('writes to the target of a symbolic link', async () => {
+    const target = await cli.write('dotfile.json', '{}')
+    const link = join(cli.home, 'link.json')
+    await symlink(target, link)
+    expect(
+      await cli.run(['login', server.base, '--ca', ca], { env: { KEYPLANE_CONFIG: link }, input: server.adminKey }),
+    ).toMatchObject({ code: 0 })
+    expect([(await lstat(link)).isSymbolicLink(), await readFile(target, 'utf8')]).toEqual([
+      true,
+      expect.stringContaining('mpk_'),
+    ])
   })
 
   test('replaces the lock of a process that died', async () => {

@@ -54,7 +54,8 @@ export async function sendHttps({
       url,
       {
         method,
-        agent: false,
+        // Even if NODE_TLS_REJECT_UNAUTHORIZED says otherwise.
+        rejectUnauthorized: true,
         signal,
         timeout: SILENCE_MILLISECONDS,
         ...(certificateAuthority !== undefined && { ca: certificateAuthority }),

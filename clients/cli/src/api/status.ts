@@ -94,6 +94,7 @@ const isStatus = (body: unknown): body is Status => (body as Status | null)?.kin
 
 function hintOf(code: number): string | undefined {
   if (code === 401) return 'Log in with a key that works: keyplane login URL'
+  if (code === 403) return 'To see what your key may do: keyplane whoami'
   if (code === 429) return 'The server is busy. Try again in a minute.'
   if (code >= 500)
     return 'This is a failure of the server. Try again; if it stays, tell its administrators the time of the request.'

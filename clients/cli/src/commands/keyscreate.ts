@@ -8,7 +8,7 @@ import { command, type Values } from '../arguments/command.ts'
 import { seconds } from '../arguments/durations.ts'
 import { pairs, split } from '../arguments/lists.ts'
 import { scopeOf, scopeOptions } from '../arguments/scope.ts'
-import { writePrivately } from '../config/privatefile.ts'
+import { checkWritable, replaceFile } from '../config/outputfile.ts'
 import { CliError } from '../io/errors.ts'
 import { note } from '../output/messages.ts'
 import { plain } from '../output/plain.ts'
@@ -73,15 +73,16 @@ export const keysCreate = command({
   async run({ values, positionals: [name] }, io) {
     const { context, output } = values
     const object = keyObject(name, values)
+    const file = values['key-file']
+    if (file !== undefined) await checkWritable(file)
     const session = await openSession(io, { context })
     const created = await create(session, object, values['dry-run'])
     const key = asKey(created)
     const value = key.spec?.key
     if (values['dry-run']) note(io, 'Dry run: the server would create this key.')
     else if (output === undefined) note(io, `Created the access key ${key.metadata.name}.`)
-    const file = values['key-file']
     if (file !== undefined && value !== undefined && !values['dry-run']) {
-      await writePrivately(file, `${value}\n`)
+      await replaceFile(file, `${value}\n`)
       note(io, `Its value is in ${file}.`)
       delete (created.spec as JsonObject | undefined)?.key
     }

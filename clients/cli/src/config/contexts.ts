@@ -2,8 +2,9 @@
 import { CliError } from '../io/errors.ts'
 import type { Io } from '../io/io.ts'
 import { withLock } from './lock.ts'
+import { replaceFile } from './outputfile.ts'
 import { configFile } from './paths.ts'
-import { readIfThere, writePrivately } from './privatefile.ts'
+import { readIfThere } from './privatefile.ts'
 
 /** How a server is reached: with a key, or with the key that an ID token is exchanged for. */
 export interface Context {
@@ -42,7 +43,7 @@ export async function changeConfig(
       null,
       2,
     )
-    await writePrivately(file, `${text}\n`)
+    await replaceFile(file, `${text}\n`)
   })
 }
 

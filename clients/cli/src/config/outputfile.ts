@@ -1,7 +1,7 @@
 /** Writes the files that a person names for results. They may hold secrets, so only their owner can read them. */
-import { lstat, realpath } from 'node:fs/promises'
-import { resolve } from 'node:path'
-import { UsageError } from '../io/errors.ts'
+import { access, constants, lstat, realpath } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
+import { CliError, UsageError } from '../io/errors.ts'
 import { writePrivately } from './privatefile.ts'
 
 /**
@@ -10,6 +10,14 @@ import { writePrivately } from './privatefile.ts'
  */
 export async function replaceFile(file: string, text: string): Promise<void> {
   await writePrivately(await regularFile(file), text)
+}
+
+/** Throws a CliError if the file cannot be written, before something is done whose result it should take. */
+export async function checkWritable(file: string): Promise<void> {
+  const folder = dirname(await regularFile(file))
+  await access(folder, constants.W_OK | constants.X_OK).catch((error: Error) => {
+    throw new CliError(`Cannot write to ${folder}: ${error.message}`, { cause: error })
+  })
 }
 
 /** Returns the absolute path of the file itself, which need not exist. Throws a UsageError unless it is a regular file. */
