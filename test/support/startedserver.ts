@@ -27,12 +27,12 @@ export interface StartedServer {
   stop(): Promise<void>
 }
 
-/** Starts the local server below a stage, on a free port. */
-export async function startedServer(): Promise<StartedServer> {
+/** Starts the local server below a stage, on a free port. With KUBEBUILDER_ASSETS its demo virtual cluster is a real one. */
+export async function startedServer(settings: { KUBEBUILDER_ASSETS?: string } = {}): Promise<StartedServer> {
   await ensurePackaged({ quiet: true })
   const folder = await mkdtemp(join(tmpdir(), 'keyplane-started-'))
   const { PATH } = process.env
-  const env = { HOME: folder, TMPDIR: folder, PATH, PORT: '0', STAGE: 'prod', DATA_DIR: folder }
+  const env = { HOME: folder, TMPDIR: folder, PATH, PORT: '0', STAGE: 'prod', DATA_DIR: folder, ...settings }
   const server = spawn(process.execPath, [main], { cwd: folder, env })
   let printed = ''
   await new Promise<void>((resolve, reject) => {
