@@ -8,7 +8,7 @@ import type { Decision } from '../../../../authorization/attributes/attributes.t
 import { missingEntry } from '../../../../authorization/missingentry.ts'
 import { evaluate } from '../../../../authorization/scopes/evaluate.ts'
 import type { Scope } from '../../../../authorization/scopes/scope.ts'
-import { AUTHENTICATED, isMaster, ownIdentities } from '../../../../authorization/users/identity.ts'
+import { isMaster, ownIdentities } from '../../../../authorization/users/identity.ts'
 import type { UserInfo } from '../../../../authorization/users/user.ts'
 import type { RequestContext } from '../../../../registry/kind.ts'
 import type { Stored } from '../../../../storage/interface.ts'
@@ -118,19 +118,16 @@ async function judgeRights(
 }
 
 /**
- * Reports whether the user who asks may learn how an object decides the request. They could make it themselves, with no
- * fewer rights and within their own scopes, or they may read the object.
+ * Reports whether the user who asks may learn how an object decides the request. They could make it themselves, owning no
+ * less and within their own scopes, or they may read the object.
  */
 async function mayLearn(user: UserInfo, { attributes }: Asked, { context, services }: Review): Promise<boolean> {
   if (attributes.kind === 'nonresource' || attributes.name === '') return true
-  const own = evaluate(context.user.chain, attributes, services.scopes)
-  if (own.allowed && !own.own && hasRightsOf(context.user, user)) return true
-  const read = { ...attributes, verb: 'get', subresource: '' }
-  return (await services.decide(context, read)).allowed
+  const { user: asker } = context
+  if (ownsNoLess(asker, user) && evaluate(asker.chain, attributes, services.scopes).allowed) return true
+  return (await services.decide(context, { ...attributes, verb: 'get', subresource: '' })).allowed
 }
 
-/** Reports whether `one` owns everything that `other` owns and is in all of its groups. */
-const hasRightsOf = (one: UserInfo, other: UserInfo): boolean =>
-  isMaster(one) ||
-  (ownIdentities(other).every((identity) => ownIdentities(one).includes(identity)) &&
-    other.groups.every((group) => group === AUTHENTICATED || one.groups.includes(group)))
+/** Reports whether `one` owns everything that `other` owns. Other groups than teams and system:masters decide nothing here. */
+const ownsNoLess = (one: UserInfo, other: UserInfo): boolean =>
+  isMaster(one) || ownIdentities(other).every((identity) => ownIdentities(one).includes(identity))
