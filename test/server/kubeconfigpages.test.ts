@@ -2,8 +2,9 @@
 import { randomBytes } from 'node:crypto'
 import { appendFile, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { delimiter, join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { installCommandLine } from '../clients/cli/commandline.ts'
 import { readPage } from '../support/commands.ts'
 import { type DemoCluster, startDemoCluster } from '../support/democluster.ts'
 import { yamlOf } from '../support/federationpages.ts'
@@ -199,6 +200,25 @@ describeKubectl('curl as the plugin', () => {
       { timeout: 30_000, interval: 100 },
     )
     await client.stop()
+  }, 60_000)
+})
+
+describeKubectl('keyplane as the plugin', () => {
+  test('lists pods after a login, and keeps the token for the next command', async () => {
+    const program = await installCommandLine(home)
+    const commands = page.commandsOf('keyplane as the plugin', 0, {
+      'https://keys.example.com/prod/kubernetes/management': server.base,
+    })
+    const environment = {
+      KEYPLANE_KEY: key.value,
+      NODE_EXTRA_CA_CERTS: join(folder, 'ca.crt'),
+      PATH: [dirname(program), process.env.KUBEBUILDER_ASSETS, process.env.PATH].filter(Boolean).join(delimiter),
+    }
+    const before = issued().length
+    const { code, stdout } = await run(commands, environment)
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^NAME .*\nhello-0 .* Running /m)])
+    expect(await run('kubectl --context demo.p-demo get pods', environment)).toEqual(pods)
+    expect(issued().length - before).toBe(1)
   }, 60_000)
 })
 
