@@ -8,6 +8,21 @@ const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const
 /** How long a command may clean up after a signal. */
 const CLEANUP_MILLISECONDS = 2000
 
+const opened = new Set<'stdout' | 'stderr'>()
+
+/** Opens a stream when something is written to it: that takes longer than answering from a cache. Ends the process if its reader is gone. */
+function guarded(name: 'stdout' | 'stderr'): NodeJS.WriteStream {
+  const stream = process[name]
+  if (!opened.has(name)) {
+    opened.add(name)
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error
+      process.exit(BROKEN_PIPE)
+    })
+  }
+  return stream
+}
+
 /** Returns the Io of this process, and the exit code of a command that a signal ended. */
 export function processIo(): { io: Io; interrupted(): number } {
   const controller = new AbortController()
@@ -20,24 +35,26 @@ export function processIo(): { io: Io; interrupted(): number } {
       setTimeout(() => process.exit(exitCode), CLEANUP_MILLISECONDS).unref()
     })
   }
-  for (const stream of [process.stdout, process.stderr]) {
-    stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE') throw error
-      process.exit(BROKEN_PIPE)
-    })
-  }
   const lines = lineReader()
   const io: Io = {
     env: process.env,
     now: () => new Date(),
-    out: (text) => void process.stdout.write(text),
-    err: (text) => void process.stderr.write(text),
+    out: (text) => void guarded('stdout').write(text),
+    err: (text) => void guarded('stderr').write(text),
     isTerminal: {
-      in: process.stdin.isTTY === true,
-      out: process.stdout.isTTY === true,
-      err: process.stderr.isTTY === true,
+      get in() {
+        return process.stdin.isTTY === true
+      },
+      get out() {
+        return process.stdout.isTTY === true
+      },
+      get err() {
+        return process.stderr.isTTY === true
+      },
     },
-    columns: process.stdout.columns ?? 80,
+    get columns() {
+      return process.stdout.columns ?? 80
+    },
     readStdin: async () => {
       const chunks: Buffer[] = []
       for await (const chunk of process.stdin) chunks.push(chunk as Buffer)

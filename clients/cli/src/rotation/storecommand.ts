@@ -1,5 +1,5 @@
 /** Runs the command that stores a new value. The value reaches it on standard input alone, and never appears in its output. */
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import type { Readable, Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -36,6 +36,8 @@ export async function storeValue(
   timeoutSeconds: number,
 ): Promise<void> {
   const [program = '', ...args] = isWindows ? command : ['sh', '-c', WRAPPER, 'sh', ...command]
+  // Other commands need not load it, and the plugin of kubectl must start quickly.
+  const { spawn } = await import('node:child_process')
   const child = spawn(program, args, { env: io.env, stdio: ['pipe', 'pipe', 'pipe', 'pipe', 'pipe'] })
   const began = once(child, 'spawn')
   const ended = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>
