@@ -8,6 +8,7 @@ import { CreateSecretCommand, DescribeSecretCommand, GetSecretValueCommand } fro
 import { load } from 'js-yaml'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { issueLoopback, makeAuthority, validFor } from '../../infra/local/host/certificates.ts'
+import { installCommandLine } from '../clients/cli/commandline.ts'
 import { type Aws, credentials, region, startAws } from '../support/aws.ts'
 import { type Block, yamlOf } from '../support/federationpages.ts'
 import { keys } from '../support/objects.ts'
@@ -39,9 +40,10 @@ beforeAll(async () => {
   const authority = await makeAuthority('platform', validFor(1, Date.now()))
   const { certificate: cert, key } = await issueLoopback(authority, Date.now())
   await writeFile(join(folder, 'ca.crt'), `${authority.certificate}\n${server.certificateAuthority}`)
+  await installCommandLine(folder)
   await writeFile(join(folder, 'rotate.sh'), blockOf('The script', 'bash'))
   await writeFile(join(folder, 'index.mjs'), blockOf('AWS Secrets Manager', 'js'))
-  await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
+  await symlink(join(root, 'node_modules/@aws-sdk'), join(folder, 'node_modules/@aws-sdk'))
   gitlab = createServer({ cert, key }, async (request, response) => {
     const body = new URLSearchParams(Buffer.concat(await Array.fromAsync(request)).toString())
     const asked = `${request.method} ${request.url} ${request.headers['private-token']}`
@@ -68,7 +70,8 @@ const runHere = (command: string, args: readonly string[], environment: Record<s
     cwd: folder,
     env: {
       HOME: folder,
-      PATH: `${folder}:${process.env.PATH}`,
+      PATH: `${folder}:${join(folder, 'node_modules/.bin')}:${process.env.PATH}`,
+      KEYPLANE_CA: join(folder, 'ca.crt'),
       CURL_CA_BUNDLE: join(folder, 'ca.crt'),
       NODE_EXTRA_CA_CERTS: join(folder, 'ca.crt'),
       ...environment,
@@ -106,13 +109,18 @@ test('the first example rotates a key', async () => {
   expect(await use(old)).toEqual(WORKS)
 })
 
+/** Returns the commands of a page for a key of another name. */
+const forKey = (script: string, name: string) => script.replaceAll(/\brotate ci\b/g, `rotate ${name}`)
+
+/** Forgets what a run has left, as the runner of a job does. */
+const newRunner = () => rm(join(folder, '.local'), { recursive: true, force: true })
+
 describe('GitHub Actions secrets', async () => {
   const [workflow] = await yamlOf(PAGE, 'GitHub Actions secrets')
-  const [, step] = workflow.jobs.rotate.steps
-  const environment = (name: string, KEY: string) => ({
-    KEYPLANE: here(step.env.KEYPLANE),
-    NAME: name,
-    KEY,
+  const [, , step] = workflow.jobs.rotate.steps
+  const environment = (KEYPLANE_KEY: string) => ({
+    KEYPLANE_URL: here(step.env.KEYPLANE_URL),
+    KEYPLANE_KEY,
     GH_TOKEN: 'token',
     GITHUB_REPOSITORY: 'octo-org/shop',
   })
@@ -122,24 +130,24 @@ describe('GitHub Actions secrets', async () => {
   test('get the new value while the old one works', async () => {
     const { name, old } = await createKey()
     await gh('cat > secret')
-    const ran = await run(step.run, environment(name, old))
-    expect(ran).toEqual({ code: 0, stdout: '', stderr: '' })
+    const ran = await run(forKey(step.run, name), environment(old))
+    expect([ran.code, ran.stdout, ran.stderr]).toEqual([0, '', expect.stringContaining('is stored and works')])
     const stored = await readFile(join(folder, 'secret'), 'utf8')
     expect(stored).toMatch(/^mpk_\w{49}$/)
-    expect(await states(name)).toEqual(['Current', 'Pending'])
-    expect([await use(old), await use(stored), await use(old)]).toEqual([WORKS, WORKS, WORKS])
     expect(await states(name)).toEqual(['Current', 'Retiring'])
-    const { code, stderr } = await run(step.run, environment(name, stored))
-    expect([code, stderr]).toEqual([1, expect.stringContaining('the previous value works until')])
+    expect([await use(old), await use(stored), await use(old)]).toEqual([WORKS, WORKS, WORKS])
+    const { code, stderr } = await run(forKey(step.run, name), environment(stored))
+    expect([code, stderr]).toEqual([4, expect.stringContaining('the previous value works until')])
   }, 60_000)
 
   test('keep the old value when the job dies before it has stored the new one, and the next run replaces that', async () => {
     const { name, old } = await createKey({ scope: undefined, ttl: undefined })
     await gh('exit 1')
-    expect((await run(step.run, environment(name, old))).code).not.toBe(0)
+    expect((await run(forKey(step.run, name), environment(old))).code).toBe(1)
     expect([await use(old), await states(name)]).toEqual([WORKS, ['Current', 'Pending']])
+    await newRunner()
     await gh('cat > secret')
-    expect((await run(step.run, environment(name, old))).code).toBe(0)
+    expect((await run(forKey(step.run, name), environment(old))).code).toBe(0)
     expect(await use(await readFile(join(folder, 'secret'), 'utf8'))).toEqual(WORKS)
   }, 60_000)
 
@@ -147,9 +155,23 @@ describe('GitHub Actions secrets', async () => {
     const { name, old } = await createKey()
     expect((await rotate(name, {}, { token: old })).status).toBe(201)
     await gh('cat > secret')
-    const { code, stderr } = await run(step.run, environment(name, old))
-    expect([code, stderr]).toEqual([1, expect.stringContaining('with role selfRotate it may be replaced from')])
+    const { code, stderr } = await run(forKey(step.run, name), environment(old))
+    expect([code, stderr]).toEqual([4, expect.stringContaining('with role selfRotate it may be replaced from')])
     expect(await use(old)).toEqual(WORKS)
+  }, 60_000)
+
+  test('get the new value by the script, too', async () => {
+    const { name, old } = await createKey()
+    await gh('cat > secret')
+    const ran = await run('sh rotate.sh gh secret set KEYPLANE_KEY --repo octo-org/shop', {
+      KEYPLANE: server.base,
+      NAME: name,
+      KEY: old,
+      GH_TOKEN: 'token',
+    })
+    expect(ran).toEqual({ code: 0, stdout: '', stderr: '' })
+    expect(await states(name)).toEqual(['Current', 'Pending'])
+    expect([await use(await readFile(join(folder, 'secret'), 'utf8')), await use(old)]).toEqual([WORKS, WORKS])
   }, 60_000)
 })
 
@@ -159,15 +181,14 @@ describe('GitLab variables', async () => {
 
   test('get the new value while the old one works', async () => {
     const { name, old } = await createKey()
-    const ran = await run(script.join('\n'), {
-      KEYPLANE: here(own.KEYPLANE),
-      NAME: name,
+    const ran = await run(forKey(script.join('\n'), name), {
+      KEYPLANE_URL: here(own.KEYPLANE_URL),
       KEYPLANE_KEY: old,
       SETTINGS_TOKEN: 'settings-token',
       CI_API_V4_URL: `https://127.0.0.1:${(gitlab.address() as AddressInfo).port}/api/v4`,
       CI_PROJECT_ID: '20',
     })
-    expect(ran).toEqual({ code: 0, stdout: '', stderr: '' })
+    expect([ran.code, ran.stdout]).toEqual([0, ''])
     expect([await use(variables.KEYPLANE_KEY ?? ''), await use(old)]).toEqual([WORKS, WORKS])
   }, 60_000)
 })
@@ -184,8 +205,8 @@ describe('HashiCorp Vault', () => {
   *) exit 1 ;;
 esac`,
     )
-    const ran = await run(blockOf('HashiCorp Vault', 'sh'), { KEYPLANE: server.base, NAME: name })
-    expect(ran).toEqual({ code: 0, stdout: '', stderr: '' })
+    const ran = await run(forKey(blockOf('HashiCorp Vault', 'sh'), name), { KEYPLANE_URL: server.base })
+    expect([ran.code, ran.stdout]).toEqual([0, ''])
     const stored = await readFile(join(folder, 'stored'), 'utf8')
     expect(stored).not.toBe(old)
     expect([await use(stored), await use(old)]).toEqual([WORKS, WORKS])
@@ -194,6 +215,22 @@ esac`,
 
 describe('AWS Secrets Manager', () => {
   const STEPS = ['createSecret', 'setSecret', 'testSecret', 'finishSecret']
+  test('gets the new value by one command', async () => {
+    const { name, old } = await createKey()
+    await writeFile(join(folder, 'stored'), old)
+    await install(
+      'aws',
+      `case "$*" in
+  'secretsmanager get-secret-value --secret-id ci --query SecretString --output text') cat stored ;;
+  'secretsmanager put-secret-value --secret-id ci --secret-string file:///dev/stdin') cat /dev/stdin > stored ;;
+  *) exit 1 ;;
+esac`,
+    )
+    const ran = await run(forKey(blockOf('AWS Secrets Manager', 'sh'), name), { KEYPLANE_URL: server.base })
+    expect([ran.code, ran.stdout]).toEqual([0, ''])
+    expect([await use(await readFile(join(folder, 'stored'), 'utf8')), await use(old)]).toEqual([WORKS, WORKS])
+  }, 60_000)
+
   const read = async (SecretId: string, VersionStage: string) =>
     (await aws.secrets.send(new GetSecretValueCommand({ SecretId, VersionStage }))).SecretString ?? ''
 
