@@ -84,7 +84,9 @@ describeKubectl('the tour', () => {
     expect(stdout.replace(/mpk_\w{49}(?=")/, 'mpk_…')).toContain(`${exchanged}\n`)
     expect(stdout).toMatch(/"phase": ?"Pending".*^Current\nPending$/ms)
     expect(stdout).toMatch(/^shop-ci +alice +project demo +never +in 30d +active$/m)
-    expect(stdout).toMatch(/^Name +shop-ci$/m)
+    expect(stdout.match(/^hello-0 .* Running /gm)).toHaveLength(2)
+    expect(stdout).toMatch(/shop-ci": allowed\n[\s\S]*shop-ci": not allowed\n[\s\S]*resourceNames:\n +- shop-ci\n/)
+    expect(stderr).toMatch(/is stored and works\. The old one works for another 1h\.[\s\S]*old value .* has ended/)
     const [, name = ''] = /\/(ci-\w+) patched/.exec(stdout) ?? []
     expect(stdout).toMatch(new RegExp(`^${name} +CI of demo +alice `, 'm'))
     expect(stdout).toContain('access key is disabled')

@@ -13,14 +13,19 @@ export function seconds(text: string, option: string): number {
   return total
 }
 
-/** Returns a duration in a unit of which it has at least two, rounded: `90s`, `3h`, `12d`. */
+/** Returns a duration for people: in the largest unit that it is a multiple of, within one percent, or else has at least two of. */
 export function duration(ofSeconds: number): string {
   const whole = Math.max(0, Math.round(ofSeconds))
-  if (whole < 2 * UNITS.m) return `${whole}s`
-  if (whole < 2 * UNITS.h) return `${Math.round(whole / UNITS.m)}m`
-  if (whole < 2 * UNITS.d) return `${Math.round(whole / UNITS.h)}h`
-  if (whole < 2 * YEAR) return `${Math.round(whole / UNITS.d)}d`
-  return `${Math.round(whole / YEAR)}y`
+  const largest = LARGEST_FIRST.find(([, unit]) => {
+    const count = Math.round(whole / unit)
+    return count >= 1 && (whole >= 2 * unit || Math.abs(whole - count * unit) <= unit / 100)
+  })
+  return largest === undefined ? `${whole}s` : `${Math.round(whole / largest[1])}${largest[0]}`
 }
 
-const YEAR = 365 * UNITS.d
+const LARGEST_FIRST = [
+  ['y', 365 * UNITS.d],
+  ['d', UNITS.d],
+  ['h', UNITS.h],
+  ['m', UNITS.m],
+] as const

@@ -87,7 +87,8 @@ function knownWords(commands: readonly Command[], words: readonly string[]): rea
     if (!known.has(word)) {
       const group = ['keyplane', ...before].join(' ')
       const candidates = before.length === 0 ? [...known, 'help'] : [...known]
-      const guess = nearest(word, candidates)
+      const inside = index === 0 ? commands.find(({ name }) => name.length > 1 && name.at(-1) === word) : undefined
+      const guess = inside?.name.join(' ') ?? nearest(word, candidates)
       const help = before.length === 0 ? 'keyplane --help' : `${group} --help`
       throw new UsageError(
         `${group} has no command "${word}"${guess === undefined ? '' : `: did you mean "${guess}"?`}`,
