@@ -191,6 +191,7 @@ test('a request consumes the units that the page states', async () => {
   const leaked: string[] = []
   for (let sample = 0; sample < samples; sample++) {
     await server.make(keys, kilobyte(`rotated-${sample}`))
+    await server.make(keys, kilobyte(`revoked-${sample}`))
     leaked.push((await server.make(keys, kilobyte(`leaked-${sample}`))).spec.key)
     unused.push((await makeRotated(`unused-${sample}`)).next)
     await use((await makeRotated(`used-${sample}`)).next)
@@ -209,6 +210,10 @@ test('a request consumes the units that the page states', async () => {
     'patch of a key': await least((sample) => [`${keys}/made-${sample}`, patch]),
     'delete of a key': await least((sample) => [`${keys}/made-${sample}`, { method: 'DELETE' }]),
     'rotation of a key': await least((sample) => [`${keys}/rotated-${sample}/rotate`, { method: 'POST', body: {} }]),
+    'revocation of one key by its name': await least((sample) => [
+      `${management}/accesskeyrevocations`,
+      { method: 'POST', body: { spec: { names: [`revoked-${sample}`] } } },
+    ]),
     'authorization with the old value while a rotation is open': await least(() => [
       `${management}/selves`,
       { method: 'POST', body: {}, token: open.old },
