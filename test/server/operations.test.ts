@@ -1,4 +1,4 @@
-/** Runs the commands of docs/keys-and-rotation.md that list keys against the local server. */
+/** Runs the commands of docs/keys-and-rotation.md that list keys, and those of docs/revoking.md, against the local server. */
 import { execFile } from 'node:child_process'
 import { delimiter } from 'node:path'
 import { promisify } from 'node:util'
@@ -8,6 +8,7 @@ import { describeKubectl, kubeConfig, useKubectl } from '../support/kubectl.ts'
 import { accessKey, keys } from '../support/objects.ts'
 
 const { commandsOf } = await readPage('docs/keys-and-rotation.md')
+const revoking = await readPage('docs/revoking.md')
 
 describeKubectl('the page on operations, with kubectl,', () => {
   const at = useKubectl()
@@ -16,7 +17,12 @@ describeKubectl('the page on operations, with kubectl,', () => {
     const { base, certificateAuthority, adminKey } = at.server
     const KUBECONFIG = await at.kubectl.file('operations', kubeConfig(base, certificateAuthority, adminKey))
     const { KUBEBUILDER_ASSETS, PATH } = process.env
-    const env = { ...process.env, KUBECONFIG, PATH: [KUBEBUILDER_ASSETS, PATH].filter(Boolean).join(delimiter) }
+    const env = {
+      ...process.env,
+      KUBECONFIG,
+      AUTHORITY: certificateAuthority,
+      PATH: [KUBEBUILDER_ASSETS, PATH].filter(Boolean).join(delimiter),
+    }
     shell = async (commands) =>
       (await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', commands], { env })).stdout
     await at.server.make(keys, accessKey('alice-1', { user: 'alice' }))
@@ -44,10 +50,25 @@ describeKubectl('the page on operations, with kubectl,', () => {
     expect(await listDisabled()).toContain('web-1')
   })
 
+  test('tries a revocation, then disables what it has shown', async () => {
+    const { base, adminKey } = at.server
+    await at.server.make(keys, accessKey('carol-1', { user: 'carol' }))
+    const soon = new Date(Date.now() + 60_000).toISOString()
+    const said = { 'users: [alice]': 'users: [carol]', '2026-11-22T09:00:00Z': soon }
+    const tried = await shell(revoking.commandsOf('One request', 0, said))
+    expect(tried).toMatch(/keys:\n {2}- .*name: carol-1/s)
+    expect(await listDisabled()).not.toContain('carol-1')
+    expect(await shell(revoking.commandsOf('One request', 1, said))).toBe('1 of 1, failed: 0, remaining: false\n')
+    expect(await listDisabled()).toContain('carol-1')
+    const variables = `export CURL_CA_BUNDLE=$(mktemp); echo "$AUTHORITY" > "$CURL_CA_BUNDLE"; KEY=${adminKey}; BASE=${base}; `
+    const answer = await shell(variables + revoking.commandsOf('One request', 2, { '"name": "ci"': '"uid": "none"' }))
+    expect(JSON.parse(answer).status).toMatchObject({ matched: 0 })
+  })
+
   test('lists keys with their owners in the order of their creation', async () => {
     const [header, ...rows] = (await shell(commandsOf('Pepper', 2))).trim().split('\n')
     expect(header?.split(/ +/)).toEqual(['NAME', 'MADE', 'OWNER', 'ENDS'])
-    expect(rows.map((row) => row.split(/ +/)[2])).toEqual(['admin', 'alice', 'alice', 'bob', 'team:web'])
-    expect(rows.map((row) => row.split(/ +/)[3] === '<none>')).toEqual([true, true, false, true, true])
+    expect(rows.map((row) => row.split(/ +/)[2])).toEqual(['admin', 'alice', 'alice', 'bob', 'team:web', 'carol'])
+    expect(rows.map((row) => row.split(/ +/)[3] === '<none>')).toEqual([true, true, false, true, true, true])
   })
 })
