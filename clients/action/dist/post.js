@@ -36,7 +36,12 @@ var TIMEOUT_MS = 35e3;
 var MAX_BYTES = 4 * 1024 * 1024;
 async function send({ url, method, headers, body, authorities }) {
   const target = new URL(url);
-  const agent = new https.Agent({ proxyEnv: process.env, ...authorities !== void 0 && { ca: authorities } });
+  const agent = new https.Agent({
+    proxyEnv: process.env,
+    // Even if NODE_TLS_REJECT_UNAUTHORIZED says otherwise.
+    rejectUnauthorized: true,
+    ...authorities !== void 0 && { ca: authorities }
+  });
   try {
     const signal = AbortSignal.timeout(TIMEOUT_MS);
     return await new Promise((resolve, reject) => {

@@ -27,7 +27,12 @@ const MAX_BYTES = 4 * 1024 * 1024
 export async function send({ url, method, headers, body, authorities }: Request): Promise<Answer> {
   const target = new URL(url)
   // Runners of companies are often behind a proxy, which the usual variables name.
-  const agent = new https.Agent({ proxyEnv: process.env, ...(authorities !== undefined && { ca: authorities }) })
+  const agent = new https.Agent({
+    proxyEnv: process.env,
+    // Even if NODE_TLS_REJECT_UNAUTHORIZED says otherwise.
+    rejectUnauthorized: true,
+    ...(authorities !== undefined && { ca: authorities }),
+  })
   try {
     const signal = AbortSignal.timeout(TIMEOUT_MS)
     return await new Promise<Answer>((resolve, reject) => {
