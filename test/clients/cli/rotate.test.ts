@@ -50,7 +50,7 @@ describe.each(nodes)('rotate on Node.js $version', ({ path: node }) => {
     expect(ran).toEqual({
       code: 0,
       stdout: '',
-      stderr: `The new value of access key "${name}" is stored and works. The old one works for another 60m.\n`,
+      stderr: `The new value of access key "${name}" is stored and works. The old one works for another 1h.\n`,
     })
     expect(await stored()).toMatch(/^mpk_\w{49}$/)
     expect(await states(name)).toEqual(['Current', 'Retiring'])
