@@ -72,6 +72,18 @@ const read = (name: string): Promise<string> => readFile(inHome(name), 'utf8')
 const modeOf = async (name: string): Promise<number> => (await stat(inHome(name))).mode & 0o777
 const userOf = async (name: string) => (await parseYaml(await read(name))).users[0].user
 
+/** Returns the commands for a connected cluster, with tokens that live as many seconds. */
+async function connectedWay(seconds = 900): Promise<string> {
+  const certificate = join(home, 'west-ca.crt')
+  await writeFile(certificate, cluster.certificateAuthority)
+  await mkdir(join(home, '.kube'), { recursive: true })
+  return page.commandsOf('A connected cluster', 0, {
+    'https://west.example.com': cluster.url,
+    ' west-ca.crt': ` ${certificate}`,
+    ' 900,': ` ${seconds},`,
+  })
+}
+
 /** Returns the audit records of the tokens that the key of this test got. */
 const issued = () =>
   server.log
@@ -179,16 +191,25 @@ describeKubectl('curl as the plugin', () => {
     await client.stop()
   }, 60_000)
 
+  test('needs a key with the scope of the page, and no more', async () => {
+    const [{ scope }] = await yamlOf(PAGE, 'How it works')
+    const useKey = async (name: string, own: object) => {
+      key = { name, value: (await server.make(keys, accessKey(name, { user: 'alice', scope: own }))).spec.key }
+    }
+    await useKey('scoped', scope)
+    expect(await run(curlWay)).toEqual(pods)
+    expect(await run(await connectedWay())).toEqual(pods)
+    const { rules, ...others } = scope
+    await useKey('without-rule', others)
+    expect((await run(await connectedWay())).stderr).toContain(
+      'spec.scope does not allow create of directclusterendpointtokens',
+    )
+    await useKey('without-instance', { rules })
+    expect((await run(curlWay)).stderr).toContain('The requested URL returned error: 403')
+  }, 60_000)
+
   test('gets direct tokens for a connected cluster, which client-go renews when they expire', async () => {
-    const certificate = join(home, '.kube', 'west-ca.crt')
-    await mkdir(join(home, '.kube'))
-    await writeFile(certificate, cluster.certificateAuthority)
-    const recipe = page.commandsOf('A connected cluster', 0, {
-      'https://west.example.com': cluster.url,
-      ' west-ca.crt': ` ${certificate}`,
-      ' 900,': ' 3,',
-    })
-    expect(await run(recipe)).toEqual(pods)
+    expect(await run(await connectedWay(3))).toEqual(pods)
     expect(await modeOf('west.curl')).toBe(0o600)
     const before = issued().length
     const client = await startClient('west')

@@ -48,6 +48,23 @@ describe('201', () => {
     expect(headers.warning).toHaveLength(1)
   })
 
+  test('warns in the form of an ExecCredential as well', async () => {
+    const expires = Math.floor(Date.now() / 1000) + 120
+    const user = { ...alice, key: { ...alice.key, expires } }
+    const body = { apiVersion: 'management.platform/v1', kind, spec: { ttl: 3600 } }
+    const accept = 'application/json;as=ExecCredential;g=client.authentication.k8s.io;v=v1'
+    const { json, headers } = await functions.invoke('directclusterendpointtokens/create', {
+      user,
+      body,
+      headers: { accept },
+    })
+    expect([json.kind, headers.warning]).toEqual([
+      'ExecCredential',
+      (await create({ ttl: 3600 }, user)).headers.warning,
+    ])
+    expect(headers.warning).toHaveLength(1)
+  })
+
   // An administrator of this API is not an administrator of clusters.
   test('omits system: groups from the token', async () => {
     const { json } = await create({}, admin)
