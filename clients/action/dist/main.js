@@ -641,7 +641,7 @@ async function runStep(env, log2) {
   files2.setVariable("KUBECONFIG", kubeConfig.path);
   files2.setOutput("kubeconfig", kubeConfig.path);
   files2.setOutput("key-file", keyFile(folder.path));
-  if (expires !== void 0) files2.setOutput("expires", timestamp(expires));
+  if (expires !== void 0 && !inputs.renew) files2.setOutput("expires", timestamp(expires));
   if (inputs.outputKey) files2.setOutput("key", held.key);
   const end = inputs.renew ? "is renewed while the job runs" : `is valid ${until(expires)}`;
   log2.info(`The kube config of ${describe(session.target)} ${end}.`);

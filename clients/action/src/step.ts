@@ -37,7 +37,7 @@ export async function runStep(env: NodeJS.ProcessEnv, log: Log): Promise<void> {
   files.setVariable('KUBECONFIG', kubeConfig.path)
   files.setOutput('kubeconfig', kubeConfig.path)
   files.setOutput('key-file', keyFile(folder.path))
-  if (expires !== undefined) files.setOutput('expires', timestamp(expires))
+  if (expires !== undefined && !inputs.renew) files.setOutput('expires', timestamp(expires))
   if (inputs.outputKey) files.setOutput('key', held.key)
   const end = inputs.renew ? 'is renewed while the job runs' : `is valid ${until(expires)}`
   log.info(`The kube config of ${describe(session.target)} ${end}.`)

@@ -458,6 +458,7 @@ describeKubectl('kubectl', () => {
       const one = await step(trusted({ renew: 'true' }))
       const result = await expectDone(one.main())
       expect(result.shown).toContain('is renewed while the job runs')
+      expect(Object.keys(result.outputs)).toEqual(['kubeconfig', 'key-file'])
       const config = await readFile(result.variables.KUBECONFIG ?? '', 'utf8')
       expect(config).not.toMatch(SECRET)
       const kubectl = await kubectlOf(result)

@@ -3,7 +3,7 @@ import { readFileSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Failure } from '../runner/failure.ts'
 
-/** Longer than a renewal takes: three attempts at each of three requests would have failed before. */
+/** Longer than a renewal usually takes. One that hangs for longer is joined by another, which does no harm. */
 const STALE_MS = 60_000
 const WAIT_MS = 90_000
 
