@@ -69,6 +69,34 @@ describe.each(situations)('rotate by %s', (situation) => {
 })
 
 describe('rotate', () => {
+  const died = { kill: { command: 'begun' as const } }
+  const others = { machine: 'two' }
+
+  test('by a job replaces the value of a run that died on another machine once it is an hour old', async () => {
+    const scene = await createScene({ server, front, cli }, 'a job that is given the stored value')
+    expect((await scene.run(died)).isKilled).toBe(true)
+    const early = await scene.run(others)
+    expect([early.code, early.stderr]).toEqual([4, expect.stringContaining('repeat the command with --replace')])
+    vi.setSystemTime(Date.now() + 3500_000)
+    expect((await scene.run(others)).code).toBe(4)
+    vi.setSystemTime(Date.now() + 120_000)
+    const late = await scene.run(others)
+    expect([late.code, late.stderr]).toEqual([0, expect.stringContaining('was made over an hour ago')])
+    expect([await scene.works(), await states(scene)]).toEqual([true, ['Current', 'Retiring']])
+  })
+
+  test.each(situations.filter((one) => !one.includes('is given')))(
+    'by %s replaces no value of another machine, which may have stored it elsewhere',
+    async (situation) => {
+      const scene = await createScene({ server, front, cli }, situation)
+      const kill = { request: 2, moment: 'after' as const }
+      expect((await scene.run({ kill })).isKilled).toBe(true)
+      vi.setSystemTime(Date.now() + 4000_000)
+      const { code } = await scene.run(others)
+      expect([code, await scene.works(), await states(scene)]).toEqual([4, true, ['Current', 'Pending']])
+    },
+  )
+
   const kill = fc.oneof(
     fc.record({
       request: fc.integer({ min: 1, max: 5 }),

@@ -107,4 +107,28 @@ describeTerminal('in a terminal', () => {
     expect(JSON.parse(shown).spec.description).toBe('a\u009b31m\u202eb')
     expect(shown).toContain('a\\u009b31m\\u202eb')
   })
+
+  test('revoke shows the keys, and disables none without a yes', async () => {
+    await server.make(KEYS, { metadata: { name: 'leaving' }, spec: { user: 'zoe', displayName: 'Jobs\u001b[2J' } })
+    const isDisabled = async () => (await server.call(`${KEYS}/leaving`)).json.spec.disabled === true
+    const revoke = ['revoke', '--user', 'zoe']
+    const refused = await type(revoke, [[/\[y\/N\] /, 'n\r']], session())
+    expect([refused.code, refused.shown]).toEqual([
+      1,
+      expect.stringMatching(/leaving +zoe +Jobs\\u\{1b\}\[2J +never[\s\S]*1 access key: 1 of zoe\n/),
+    ])
+    expect(await isDisabled()).toBe(false)
+    const agreed = await type(revoke, [[/\[y\/N\] /, 'y\r']], session())
+    expect([agreed.code, await isDisabled()]).toEqual([0, true])
+  })
+
+  test('rotate passes Ctrl-C on to its command, and continues with the next call', async () => {
+    await server.make(KEYS, { metadata: { name: 'stopped' }, spec: { user: 'alice' } })
+    const hangs = 'trap "echo got it; exit 1" INT; echo ready; while :; do sleep 0.1; done'
+    const { code, shown } = await type(['rotate', 'stopped', '--', 'sh', '-c', hangs], [[/ready/, '\u0003']], session())
+    expect([code, shown]).toEqual([130, expect.stringContaining('got it')])
+    expect(shown).toContain('Interrupted. The old value of access key "stopped" works. Repeat the command')
+    const again = await cli.run(['rotate', 'stopped', '--', 'sh', '-c', 'cat > value'])
+    expect([again.code, again.stderr]).toEqual([0, expect.stringContaining('Continuing the rotation')])
+  })
 })
