@@ -140,6 +140,17 @@ describe('the audit record of an allowed request', () => {
     expect(record).toMatchObject({ verb: 'deletecollection', count: 2, names: ['bulk-a', 'bulk-b'], code: 200 })
   })
 
+  test('names the keys that a revocation changed, and counts those that it could not change', async () => {
+    const caller = await makeKey({ user: 'carol' })
+    await makeKey({ user: 'carol' }, { name: 'revoked' })
+    await makeKey({ user: 'carol', groups: ['ops'] }, { name: 'protected' })
+    const asked = creation({ names: ['revoked', 'protected'] }, {}, 'AccessKeyRevocation')
+    const path = '/apis/management.platform/v1/accesskeyrevocations'
+    const { record } = await callAudited(path, { ...asked, token: caller.value })
+    expect(record).toMatchObject({ verb: 'create', resource: 'accesskeyrevocations', code: 201 })
+    expect(record).toMatchObject({ count: 1, names: ['revoked'], failed: 1 })
+  })
+
   test('marks a dry run', async () => {
     for (const call of [creation({}, { name: 'dry' }), { method: 'DELETE', path: '/alice' }]) {
       const { record } = await callAudited(`${keys}${'path' in call ? call.path : ''}?dryRun=All`, call)
