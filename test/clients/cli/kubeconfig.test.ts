@@ -1,6 +1,6 @@
 /** `keyplane kubeconfig`, with kubectl against the demo virtual cluster. */
 import { access, chmod, mkdir, readFile, readlink, stat, writeFile } from 'node:fs/promises'
-import { delimiter, join } from 'node:path'
+import { delimiter, join, relative } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { kubeConfigFiles } from '../../../clients/cli/src/kubeconfig/files.ts'
 import { type DemoCluster, startDemoCluster } from '../../support/democluster.ts'
@@ -71,6 +71,13 @@ const kubectl = (...args: string[]): Promise<Ran> =>
       PATH: [join(cli.home, 'path'), process.env.KUBEBUILDER_ASSETS, process.env.PATH].filter(Boolean).join(delimiter),
     },
   })
+/** Returns the name of the file that curl reads, in the home folder. */
+async function curlFileOf(config: string): Promise<string> {
+  const { users } = await parseYaml(await readFile(inHome(config), 'utf8'))
+  const file: string = users[0].user.exec.args.at(-1)
+  expect(file).toMatch(/\/demo\.p-demo\.[0-9a-f]{8}\.curl$/)
+  return relative(cli.home, file)
+}
 const pods = { code: 0, stdout: expect.stringMatching(/^NAME .*\nhello-0 .* Running /), stderr: '' }
 const namesOf = (config: { contexts: { name: string }[] }): string[] => config.contexts.map(({ name }) => name)
 
@@ -116,11 +123,21 @@ describeKubectl('a kube config of a virtual cluster', () => {
 
   test('runs curl, with a file beside it that only this user can read', async () => {
     await ok(['demo/demo', '--with', 'curl', '--output', 'config'])
-    for (const name of ['config', 'demo.p-demo.curl', 'demo.p-demo.curl.ca.crt'])
+    const written = await curlFileOf('config')
+    for (const name of ['config', written, `${written}.ca.crt`])
       expect([name, (await stat(inHome(name))).mode & 0o777]).toEqual([name, 0o600])
     expect(await readFile(inHome('config'), 'utf8')).not.toMatch(/mpk_|eyJ/)
     expect(await kubectl('--kubeconfig', 'config', 'get', 'pods')).toEqual(pods)
     expect(issued()).toEqual(['none', 'token'])
+  })
+
+  test('has a file of curl of its own, beside that of another kube config with another key', async () => {
+    await ok(['demo/demo', '--with', 'curl', '--output', 'config'])
+    const { spec } = await server.make(keys, accessKey(`kc-${++made}`, { user: 'alice' }))
+    const other = { KEYPLANE_URL: server.base, KEYPLANE_KEY: spec.key, KEYPLANE_CA: inHome('ca.crt') }
+    await ok(['demo/demo', '--with', 'curl', '--output', 'other'], other)
+    expect(await readFile(inHome(await curlFileOf('config')), 'utf8')).toContain(key.value)
+    expect(await readFile(inHome(await curlFileOf('other')), 'utf8')).toContain(spec.key)
   })
 
   test.each([

@@ -48,7 +48,7 @@ export async function virtualClusterEntry(making: Making, target: Target & { kin
     const text = await ask({ ...(life !== undefined && { certificateTTL: life }), clientCert: way === 'cert' })
     return { ...entry, cluster: await clusterIn(text), user: staticUser(await userIn(text)) }
   }
-  const user = await plugin(making, target, entryName)
+  const user = await plugin(making, target, entry)
   const { command, args } = user.exec as { command: string; args: string[] }
   return { ...entry, cluster: await clusterIn(await ask({ exec: { command, args } })), user }
 }
@@ -61,11 +61,12 @@ export async function clusterEntry(
 ): Promise<Entry> {
   const { session, way, life = 86_400 } = making
   if (way === 'cert') throw new UsageError('--with cert is for virtual clusters: nothing else signs certificates.')
+  const entry = { name: target.name, mark: { server: session.server, target: labelOf(target) } }
   const user =
     way === 'token'
       ? staticUser((await issueCredential(session, target, life)).credential)
-      : await plugin(making, target, target.name)
-  return { name: target.name, mark: { server: session.server, target: labelOf(target) }, cluster, user }
+      : await plugin(making, target, entry)
+  return { ...entry, cluster, user }
 }
 
 /** Returns the entry of the management API. Its credential is the access key itself. */
@@ -76,28 +77,31 @@ export async function managementEntry(making: Making): Promise<Entry> {
     throw new UsageError(`The management API takes the access key itself: use --with exec or token, not ${way}.`)
   }
   const target = { kind: 'management' } as const
-  const name = context ?? new URL(server).host
+  const entry = { name: context ?? new URL(server).host, mark: { server, target: labelOf(target) } }
   return {
-    name,
-    mark: { server, target: labelOf(target) },
+    ...entry,
     cluster: {
       server,
       ...(certificateAuthority !== undefined && {
         'certificate-authority-data': Buffer.from(certificateAuthority).toString('base64'),
       }),
     },
-    user: way === 'token' ? { token: await session.key() } : await plugin(making, target, name),
+    user: way === 'token' ? { token: await session.key() } : await plugin(making, target, entry),
   }
 }
 
 const labelOf = (target: Target): string =>
   target.kind === 'management' ? 'management' : `${target.kind}/${optionsFor(target)[1]}`
 
-async function plugin({ io, session, way, file }: Making, target: Target, name: string): Promise<JsonObject> {
+async function plugin(
+  { io, session, way, file }: Making,
+  target: Target,
+  entry: Pick<Entry, 'name' | 'mark'>,
+): Promise<JsonObject> {
   if (way === 'curl' && target.kind !== 'management') {
     if (file === undefined)
       throw new UsageError('--with curl needs --output FILE or --merge: it writes files beside it.')
-    const path = curlFile(file, name)
+    const path = curlFile(file, entry)
     const { path: below, body } = credentialRequest(target, CURL_SECONDS)
     const { server, certificateAuthority } = session
     await writeCurlFile(path, { url: `${server}${below}`, body, key: await session.key(), certificateAuthority })

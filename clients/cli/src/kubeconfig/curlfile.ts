@@ -1,6 +1,8 @@
 /** Writes the files with which curl is a credential plugin, as docs/kubeconfigs.md describes them. */
-import { dirname, join } from 'node:path'
+import { createHash } from 'node:crypto'
+import { basename, dirname, join } from 'node:path'
 import { replaceFile } from '../config/outputfile.ts'
+import type { Entry } from './entries.ts'
 
 export interface CurlRequest {
   url: string
@@ -12,8 +14,15 @@ export interface CurlRequest {
 /** Returns the arguments of curl that read the file. None has a character that a shell reads. */
 export const curlArguments = (file: string): string[] => ['-q', '--proto', '=https', '--config', slashes(file)]
 
-/** Returns the path of the file for an entry, beside its kube config. */
-export const curlFile = (kubeConfig: string, name: string): string => join(dirname(kubeConfig), `${name}.curl`)
+/**
+ * Returns the path of the file for an entry, beside its kube config. An entry of the same name for another server, or in another
+ * kube config of the folder, has another file: it may have another key.
+ */
+export function curlFile(kubeConfig: string, { name, mark }: Pick<Entry, 'name' | 'mark'>): string {
+  const whose = [basename(kubeConfig), mark.server, mark.target].join('\n')
+  const hash = createHash('sha256').update(whose).digest('hex').slice(0, 8)
+  return join(dirname(kubeConfig), `${name}.${hash}.curl`)
+}
 
 /** Writes the file, and beside it the certificate authority of the server if it has one of its own. Only this user can read it. */
 export async function writeCurlFile(file: string, request: CurlRequest): Promise<void> {
