@@ -21,8 +21,14 @@ type ParserFindings = Readonly<{
   guarded: readonly string[]
 }>
 
-/** Reports whether an unknown field could be meant for spec: below it, or beside it through a typo or wrong indentation. */
-const isMeantForSpec = (path: string): boolean => !/^(metadata|status)\b/.test(path)
+/**
+ * Returns a test whether an unknown field could be meant for spec: below it, or beside it through a typo or wrong indentation.
+ * In a body that selects objects every field could be.
+ */
+const isMeantForSpec =
+  ({ kind }: Write) =>
+  (path: string): boolean =>
+    kind.selectsObjects === true || !/^(metadata|status)\b/.test(path)
 
 /**
  * Reports whether a typo must be refused: the body selects objects, or it grants access and the client did not choose a
@@ -43,7 +49,7 @@ export function judgeFields(
   const mode = write.options.fieldValidation
   const unknown = mode === 'Ignore' ? [] : fieldFindings([], decoded.unknown)
   const refused = isGuarded(write)
-    ? [...guarded, ...fieldFindings([], decoded.unknown.filter(isMeantForSpec))]
+    ? [...guarded, ...fieldFindings([], decoded.unknown.filter(isMeantForSpec(write)))]
     : mode === 'Strict'
       ? [...strict, ...unknown]
       : []

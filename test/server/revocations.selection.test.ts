@@ -159,6 +159,8 @@ describe('a revocation is refused', () => {
     ['with a misspelled field', { apiVersion, kind, spec: { types: ['User'], user: ['alice'] } }],
     ['with a misspelled field inside', { apiVersion, kind, spec: { madeWith: { name: 'tool', descendents: false } } }],
     ['with a field beside spec', { apiVersion, kind, users: ['alice'], spec: { all: true } }],
+    ['with a field in metadata', { apiVersion, kind, metadata: { users: ['alice'] }, spec: { all: true } }],
+    ['with a field in status', { apiVersion, kind, status: { users: ['alice'] }, spec: { all: true } }],
     ['with a field twice', '{"spec":{"types":["Other"],"types":["User"]}}'],
   ])('%s, whatever the client wants to be ignored', async (_, body) => {
     for (const query of ['', '?fieldValidation=Ignore', '?fieldValidation=Warn', '?fieldValidation=Strict']) {
