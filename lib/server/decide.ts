@@ -3,6 +3,7 @@
  * same order: scope chain, system:masters, then ownership and access rules.
  */
 import { group as managementGroup } from '../apis/management/v1/group.ts'
+import { plural as keys, REVIEW } from '../apis/management/v1/ownedaccesskey.table.ts'
 import type { Attributes, Decision, ResourceAttributes } from '../authorization/attributes/attributes.ts'
 import { belowBase } from '../authorization/attributes/requestattributes.ts'
 import { mayReview } from '../authorization/review.ts'
@@ -52,7 +53,8 @@ export async function decide<S>(server: Decider<S>, context: RequestContext, ask
     asked.kind === 'nonresource' ? { ...asked, path: belowBase(asked.path, server.config.basePath) } : asked
   const byScope = evaluate(context.user.chain, attributes, server.scopes)
   if (!byScope.allowed) return byScope
-  if (isMaster(context.user) && !byScope.own) return { allowed: true, reason: 'group system:masters' }
+  const isUnlimited = !byScope.own && !(context.user.chain.length > 0 && isKeyReview(attributes))
+  if (isMaster(context.user) && isUnlimited) return { allowed: true, reason: 'group system:masters' }
   if (everyScopeAllows(attributes)) return { allowed: true, reason: 'open to every authenticated user' }
   if (attributes.kind === 'nonresource') return { allowed: false, reason: 'not open to users' }
   const review = mayReview(context.user, attributes, server.scopes)
@@ -61,6 +63,13 @@ export async function decide<S>(server: Decider<S>, context: RequestContext, ask
   const decision = await decideResource(server, context, { ...attributes, name: context.user.key.name })
   return decision.allowed ? { ...decision, self: true } : decision
 }
+
+/** Reports whether the request reviews an access key: even of administrators, the scopes decide about which keys they may ask. */
+const isKeyReview = (attributes: Attributes): boolean =>
+  attributes.kind === 'resource' &&
+  attributes.group === managementGroup &&
+  attributes.resource === keys &&
+  attributes.subresource === REVIEW
 
 async function decideResource<S>(
   server: Decider<S>,

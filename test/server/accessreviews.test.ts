@@ -140,7 +140,7 @@ describe('an access review', () => {
     for (const check of ['none', 'life', 'source', 'scope', 'rights']) {
       expect([check, (met.get(check) ?? 0) > 20]).toEqual([check, true])
     }
-  }, 120_000)
+  }, 240_000)
 
   test('returns every step, also those after the first that refuses', async () => {
     const holder = await key({

@@ -12,3 +12,6 @@ export const table: Table = {
   // Otherwise the keys of a fleet of jobs would keep people from creating keys.
   counted: (stored) => !isExchanged(stored),
 }
+
+/** The subresource that says what a request with the key would get. */
+export const REVIEW = 'accessreview'

@@ -2,12 +2,12 @@
 import { checkFormat, duplicateKey } from '../../../authentication/accesskey.ts'
 import { decodeKeyInternal } from '../../../authentication/keyinternal.ts'
 import { managementRequest } from '../../../authorization/attributes/attributes.ts'
-import { validateChain } from '../../../authorization/scopes/chain.ts'
+import { containsChain, validateChain } from '../../../authorization/scopes/chain.ts'
 import { evaluate } from '../../../authorization/scopes/evaluate.ts'
 import { hasSelfRotate } from '../../../authorization/scopes/roles.ts'
 import { validateScope } from '../../../authorization/scopes/validatescope.ts'
 import { forbiddenBeyondDisabling, forbiddenToWorkload } from '../../../authorization/users/exchanged.ts'
-import { isMaster, keyIdentity, MASTERS, ownsKey } from '../../../authorization/users/identity.ts'
+import { isMaster, type Key, keyIdentity, MASTERS, ownsKey } from '../../../authorization/users/identity.ts'
 import {
   effectiveChain,
   forbiddenChange,
@@ -30,7 +30,7 @@ import { spec, status } from './ownedaccesskey.schema.ts'
 import { checkUnchanged } from './ownedaccesskey.self.ts'
 import { inheritSources, validateSources } from './ownedaccesskey.sources.ts'
 import { itemsToPresent, present } from './ownedaccesskey.status.ts'
-import { plural, table } from './ownedaccesskey.table.ts'
+import { plural, REVIEW, table } from './ownedaccesskey.table.ts'
 import {
   changeOf,
   changesMoreThanDisabled,
@@ -87,6 +87,16 @@ function strategy(services: Services): Strategy {
     const decision = evaluate(user.chain, managementRequest({ ...resource, ...request }), scopes)
     return decision.allowed ? decision : {}
   }
+  /**
+   * Returns why the user may not review the key, or undefined. About a key with less scopes than its own, a scoped key would
+   * learn what its scopes keep from it.
+   */
+  const forbiddenReview = (user: UserInfo, key: Key, name: string): string | undefined => {
+    const decision = evaluate(user.chain, managementRequest({ ...resource, verb: 'get', name }), scopes)
+    if (!decision.allowed) return decision.reason
+    const isCarried = key.uid === user.key.uid || containsChain(effectiveChain(key), user.chain)
+    return isCarried ? undefined : 'the access key used has a scope that this access key does not inherit'
+  }
   return {
     mayCreate(user) {
       const reason = forbiddenToWorkload(user, CREATE)
@@ -96,8 +106,13 @@ function strategy(services: Services): Strategy {
       const key = toKey(stored)
       const { name = '', uid } = stored.object.metadata
       const isOfCollection = ['list', 'watch', 'deletecollection'].includes(verb)
-      const { own, self } = limitsOf(user, { verb, subresource, ...(!isOfCollection && { name }) })
+      // Who may read a key may review it.
+      const asked =
+        subresource === REVIEW ? { verb: 'get', name } : { verb, subresource, ...(!isOfCollection && { name }) }
+      const { own, self } = limitsOf(user, asked)
       if (!maySeeKey(user, key, own) || (self && uid !== user.key.uid)) return { type: 'hidden' }
+      const unreviewable = subresource === REVIEW ? forbiddenReview(user, key, name) : undefined
+      if (unreviewable !== undefined) return { type: 'denied', reason: unreviewable }
       const unrotatable = subresource === 'rotate' ? forbiddenBeyondDisabling(user, isExchanged(stored)) : undefined
       if (unrotatable !== undefined) return { type: 'denied', reason: unrotatable }
       const rule = ownsKey(user, key) ? 'own access key' : MASTERS

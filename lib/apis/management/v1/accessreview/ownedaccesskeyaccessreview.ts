@@ -1,12 +1,11 @@
 /** Defines OwnedAccessKeyAccessReview, which says whether a request with an access key would be allowed, and why. */
 import type { VirtualKind } from '../../../../registry/kind.ts'
 import { group, version } from '../group.ts'
-import { plural } from '../ownedaccesskey.table.ts'
+import { plural, REVIEW as subresource } from '../ownedaccesskey.table.ts'
 import type { AccessReviewServices } from './accessreviewservices.ts'
 import { spec, status } from './ownedaccesskeyaccessreview.schema.ts'
 
 const kind = 'OwnedAccessKeyAccessReview'
-const subresource = 'accessreview'
 
 export const OwnedAccessKeyAccessReview: VirtualKind<AccessReviewServices> = {
   archetype: 'virtual',
