@@ -16,8 +16,8 @@ export interface WatchLimits {
 
 /** The services of the server that the endpoints use. */
 export interface EndpointServices {
-  /** Throws 403 unless the scope chain allows these attributes. The authorizer cannot know them, such as an apply that creates. */
-  checkChain(context: RequestContext, attributes: Attributes): void
+  /** Rejects with 403 unless the scope chain allows these attributes. The authorizer cannot know them, such as an apply that creates. */
+  checkChain(context: RequestContext, attributes: Attributes): Promise<void>
   /**
    * Returns the generation of the request's key, or undefined once the key no longer gives access. Long requests ask again:
    * a key of another generation has another value, user or scope than the one that was authorized.

@@ -21,7 +21,6 @@ import { authenticate } from '../authentication/requests/authenticate.ts'
 import { type Judgement, judge } from '../authentication/values/judge.ts'
 import type { Attributes } from '../authorization/attributes/attributes.ts'
 import { belowBase } from '../authorization/attributes/requestattributes.ts'
-import { refuseByScope } from '../authorization/scoperefusal.ts'
 import { evaluate } from '../authorization/scopes/evaluate.ts'
 import type { ScopeOptions } from '../authorization/scopes/project.ts'
 import type { SpaceOptions } from '../authorization/scopes/space.ts'
@@ -71,9 +70,10 @@ export function createServer(environment: Environment): Server {
   const base = createAuthenticatingServer(environment)
   const { config, log, now } = base
 
-  const checkChain = (context: RequestContext, attributes: Attributes): void => {
+  const checkChain = async (context: RequestContext, attributes: Attributes): Promise<void> => {
     const decision = evaluate(context.user.chain, attributes, base.scopes)
     if (decision.allowed) return
+    const { refuseByScope } = await import('../authorization/scoperefusal.ts')
     const { reason, error } = refuseByScope(attributes, context.user, decision, base.scopes)
     context.note('denied', reason)
     throw error

@@ -45,7 +45,7 @@ async function mayDelete(
   const place = kind.scope === 'Namespaced' ? namespace : ''
   const attributes = managementRequest({ ...groupResource(kind), verb: 'delete', name, namespace: place })
   try {
-    server.checkChain(context, attributes)
+    await server.checkChain(context, attributes)
     if (isMaster(context.user)) return true
     const store = server.storeOf(kind)
     const stored = await getObject(store, { namespace: place, name, subresource: '' }, context)

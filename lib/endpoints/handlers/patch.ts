@@ -121,7 +121,7 @@ function applier(write: StoredWrite): Patcher {
     patch: applyTo,
     async create() {
       checkMayCreate(write, 'patch')
-      checkChainAllowsCreate(write)
+      await checkChainAllowsCreate(write)
       const { object, secrets } = await applyTo(undefined)
       const { resourceVersion = '' } = object.metadata
       parseResourceVersion(resourceVersion)
@@ -131,10 +131,10 @@ function applier(write: StoredWrite): Patcher {
   }
 }
 
-/** Throws 403 unless the key's scopes allow a create: the authorizer has checked only the patch. */
-function checkChainAllowsCreate({ services, context, kind, request }: StoredWrite): void {
+/** Rejects with 403 unless the key's scopes allow a create: the authorizer has checked only the patch. */
+async function checkChainAllowsCreate({ services, context, kind, request }: StoredWrite): Promise<void> {
   const { name, namespace } = request
-  services.checkChain(context, managementRequest({ ...groupResource(kind), verb: 'create', name, namespace }))
+  await services.checkChain(context, managementRequest({ ...groupResource(kind), verb: 'create', name, namespace }))
 }
 
 function patcherOf(write: StoredWrite, type: PatchType): Patcher {

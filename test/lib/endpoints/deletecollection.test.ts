@@ -61,7 +61,7 @@ async function runDelete(
     },
   }
   const services: EndpointServices = {
-    checkChain: () => {},
+    checkChain: async () => {},
     watchLimits: { maxSeconds: 120, quietSeconds: 0 },
     keyGeneration: async () => (done < lives ? 1 : undefined),
     // Each deletion takes long enough for the key to be checked again.

@@ -44,7 +44,7 @@ async function startList(query: Record<string, string>, lives: number, slow = 0)
   let asked = 0
   const timers = new Set<() => void>()
   const services: EndpointServices = {
-    checkChain: () => {},
+    checkChain: async () => {},
     watchLimits: { maxSeconds: 120, quietSeconds: 0 },
     async keyGeneration() {
       asked++

@@ -64,7 +64,7 @@ async function watch(
   let now = 0
   const plan = Object.entries(when).map(([second, act]) => ({ second: Number(second), act }))
   const services: EndpointServices = {
-    checkChain: () => {},
+    checkChain: async () => {},
     watchLimits: limits,
     keyGeneration: async () => generation(now / 1000),
     elapsed: () => now,

@@ -54,8 +54,8 @@ export interface Services {
   provider(name: string): Promise<Provider | undefined>
   /** Authenticates an access key. */
   authenticate(token: string): Promise<Authentication>
-  /** Throws 403 unless the scope chain of the request allows the attributes. */
-  checkChain(context: RequestContext, attributes: Attributes): void
+  /** Rejects with 403 unless the scope chain of the request allows the attributes. */
+  checkChain(context: RequestContext, attributes: Attributes): Promise<void>
   /** Returns the store of access keys. */
   keyStore(): Store
   /** Throws 401 if the key of the request was changed since the request was allowed. */

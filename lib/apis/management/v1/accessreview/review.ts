@@ -23,7 +23,7 @@ export async function reviewAccess(
   services: AccessReviewServices,
 ): Promise<KubeObject> {
   // Its refusal names the entry that is missing.
-  services.checkChain(context, managementRequest({ group, resource: plural, verb: 'get', name }))
+  await services.checkChain(context, managementRequest({ group, resource: plural, verb: 'get', name }))
   const key = { namespace: '', name, subresource, verb: 'create' }
   const stored = await getObject(services.keyStore(), key, context)
   const asked = (review.spec ?? {}) as ReviewSpec
