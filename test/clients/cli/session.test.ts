@@ -2,6 +2,7 @@
 import { chmod, lstat, mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { startFederation } from '../../support/federation.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 import { type CommandLine, createCommandLine, nodes } from './commandline.ts'
 
@@ -155,6 +156,28 @@ describe('login', () => {
     })
     const out = await cli.run(['logout'])
     expect(out.stderr).toContain('Logged out of first.\nStill logged in to: second.')
+  })
+
+  test('exchanges an ID token once, and uses the key that it got until it ends', async () => {
+    const federation = await startFederation(server, { maxTTL: 3600, scope: { projects: [{ project: '*' }] } })
+    try {
+      const client = await federation.trust('cli-login', { ttl: 1800 })
+      const tokenFile = await cli.write('id-token', federation.sign())
+      const login = ['login', server.base, '--ca', ca, '--exchange', client, '--token-file', tokenFile]
+      expect(await cli.run(login)).toMatchObject({ code: 0, stdout: '' })
+      const names = [await cli.ok(['whoami', '-o', 'name']), await cli.ok(['whoami', '-o', 'name'])]
+      expect(names).toEqual([expect.stringMatching(/^cli-login-/), names[0]])
+      expect(JSON.stringify(await config())).not.toContain('mpk_')
+      const refused = await cli.run(
+        login.with(-1, await cli.write('other-token', federation.sign({ repository_id: '75' }))),
+      )
+      expect([refused.code, refused.stderr]).toEqual([
+        4,
+        expect.stringMatching(/^Error: The ID token was not exchanged for a key: /),
+      ])
+    } finally {
+      await federation.close()
+    }
   })
 
   test('keeps all contexts when several programs log in at once', async () => {
