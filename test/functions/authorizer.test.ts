@@ -1,6 +1,6 @@
 /** Tests the authorizer with its event: which requests it allows, with which context, and how it rejects the others. */
 import { describe, expect, test } from 'vitest'
-import { decodeCredential, decodeUser } from '../../lib/authentication/requests/usercontext.ts'
+import { decodeCredential, decodeUser, encodeAncestors } from '../../lib/authentication/requests/usercontext.ts'
 import { type Json, useFunctions } from '../support/functions.ts'
 import { accessKeys, callsOf } from './stored/fixtures.ts'
 
@@ -38,6 +38,7 @@ describe('Allow', () => {
       context: {
         user: expect.any(String),
         credential: expect.any(String),
+        ancestors: encodeAncestors(['uid-of-admin']),
         reason: 'spec.scope.rules[0]',
         retryAfter: '1',
       },

@@ -249,6 +249,7 @@ Events:     <none>
     expect(
       rows(resources.stdout).map(({ NAME, SHORTNAMES, NAMESPACED, KIND }) => [NAME, SHORTNAMES, NAMESPACED, KIND]),
     ).toEqual([
+      ['accesskeyrevocations', '', 'false', 'AccessKeyRevocation'],
       ['directclusterendpointtokens', '', 'false', 'DirectClusterEndpointToken'],
       ['federatedidentitycredentials', 'fic', 'false', 'FederatedIdentityCredential'],
       ['identityproviders', 'idp', 'false', 'IdentityProvider'],
