@@ -54,6 +54,21 @@ describe.each(nodes)('on Node.js $version', ({ version, path: node }) => {
   })
 })
 
+describe('a text that is no name', () => {
+  test.each(['', '.', '..', '../selves', 'a/b', '%2e'])('%j deletes nothing, least of all every key', async (text) => {
+    for (const args of [['delete', '--yes'], ['show'], ['disable']]) {
+      const { code, stderr } = await cli.run(['keys', ...args, text])
+      expect([args, code, stderr]).toEqual([args, 2, expect.stringContaining('is not the name of an access key.')])
+    }
+    expect((await cli.run(['whoami'])).code).toBe(0)
+  })
+})
+
+test('a key with a line break is refused in words', async () => {
+  const { code, stderr } = await cli.run(['whoami'], { env: { KEYPLANE_KEY: 'mpk_a\nmpk_b' } })
+  expect([code, stderr]).toEqual([2, expect.stringMatching(/^Error: The access key contains spaces, line breaks/)])
+})
+
 describe('keys create', () => {
   test('sets every field that it has an option for', async () => {
     const rule = { verbs: ['get'], resources: [{ group: '', resources: ['pods'] }] }

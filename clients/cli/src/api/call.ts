@@ -1,6 +1,7 @@
 /** Sends one request of the API: encodes the body, shows warnings, repeats what is safe to repeat, and turns refusals into errors. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { JsonObject } from '../../../../lib/meta/types.ts'
+import { UsageError } from '../io/errors.ts'
 import type { Io } from '../io/io.ts'
 import { warn } from '../output/messages.ts'
 import { type HttpsAnswer, NetworkError, sendHttps } from './https.ts'
@@ -88,6 +89,9 @@ function send(
   { method, path, body }: Request,
   options: CallOptions,
 ): Promise<HttpsAnswer> {
+  if (/[^\x21-\x7e]/.test(connection.key ?? '')) {
+    throw new UsageError('The access key contains spaces, line breaks or other characters that no access key has.')
+  }
   const url = new URL(`${connection.server}${path}`)
   for (const [name, value] of Object.entries(options.query ?? {})) url.searchParams.set(name, value)
   if (options.dryRun) url.searchParams.set('dryRun', 'All')

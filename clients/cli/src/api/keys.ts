@@ -1,5 +1,6 @@
 /** Defines what commands read of access keys, and where they are. */
 import type { JsonObject, JsonValue } from '../../../../lib/meta/types.ts'
+import { UsageError } from '../io/errors.ts'
 import { API, type Session } from './session.ts'
 
 /** An access key, as far as commands read it. */
@@ -31,8 +32,15 @@ export interface AccessKey {
 
 const KEYS = `${API}/ownedaccesskeys`
 
-/** Returns the path of the keys, or of one. */
-export const keyPath = (name?: string): string => (name === undefined ? KEYS : `${KEYS}/${encodeURIComponent(name)}`)
+/** Names that no object has, and with which a path would be that of something else: of all keys, for an empty one. */
+const NO_NAME = /^\.{0,2}$|[/%]/
+
+/** Returns the path of the keys, or of one. Throws a UsageError for a text that cannot be a name. */
+export function keyPath(name?: string): string {
+  if (name === undefined) return KEYS
+  if (NO_NAME.test(name)) throw new UsageError(`"${name}" is not the name of an access key.`)
+  return `${KEYS}/${encodeURIComponent(name)}`
+}
 
 /** Returns what a response says of a key. The server answers only with valid objects. */
 export const asKey = (object: JsonValue): AccessKey => object as unknown as AccessKey

@@ -123,10 +123,14 @@ function specOf(values: Values<typeof options>, now: Date): Revocation {
 const known = (members: Record<string, unknown>): JsonObject =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as JsonObject
 
+/** What a Date can hold, in milliseconds. */
+const LAST_MOMENT = 8.64e15
+
 /** Returns a time, or a duration before now, as RFC 3339. */
 function moment(text: string, option: string, now: Date): string {
   const at = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : now.getTime() - seconds(text, option) * 1000
-  if (Number.isNaN(at)) throw new UsageError(`${option} must be a time such as 2026-11-22T10:00:00Z, not "${text}"`)
+  if (!(Math.abs(at) <= LAST_MOMENT))
+    throw new UsageError(`${option} must be a time such as 2026-11-22T10:00:00Z, not "${text}"`)
   return `${new Date(at).toISOString().slice(0, 19)}Z`
 }
 
