@@ -101,7 +101,7 @@ describeKubectl('a kube config of a virtual cluster', () => {
             args: ['credential', '--virtual-cluster', 'demo/demo', '--context', 'here'],
             interactiveMode: 'Never',
             provideClusterInfo: false,
-            installHint: expect.stringContaining('npm install --global keyplane'),
+            installHint: expect.stringContaining('keyplane is not on the PATH'),
           },
           extensions: [mark],
         },
@@ -118,7 +118,7 @@ describeKubectl('a kube config of a virtual cluster', () => {
     const path = [process.env.KUBEBUILDER_ASSETS, process.env.PATH].filter(Boolean).join(delimiter)
     const env = { HOME: cli.home, PATH: path }
     const { stderr } = await runProgram('kubectl', ['--kubeconfig', 'config', 'get', 'pods'], { cwd: cli.home, env })
-    expect(stderr).toContain('npm install --global keyplane')
+    expect(stderr).toContain('keyplane is not on the PATH')
   })
 
   test('runs curl, with a file beside it that only this user can read', async () => {

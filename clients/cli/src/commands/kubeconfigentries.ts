@@ -28,8 +28,9 @@ export interface Making {
 
 /** The life of a token that curl fetches. */
 const CURL_SECONDS = 900
-const INSTALL_KEYPLANE = 'The plugin keyplane is not installed. Install it with: npm install --global keyplane'
-const INSTALL_CURL = 'The plugin curl is not installed. Install it with the package manager of this system.'
+const INSTALL_KEYPLANE =
+  'keyplane is not on the PATH. Its README explains how to install it. "keyplane kubeconfig --with curl" needs no installation.'
+const INSTALL_CURL = 'curl is not on the PATH. Install it with the package manager of this system.'
 
 /** Returns the entry of a virtual cluster, whose address the server knows. Asks for no credential if a plugin does that. */
 export async function virtualClusterEntry(making: Making, target: Target & { kind: 'virtualCluster' }): Promise<Entry> {

@@ -1,0 +1,40 @@
+/** What the command line takes from the kube config of a server, which may be hostile. */
+import { describe, expect, test } from 'vitest'
+import { clusterIn, userIn } from '../../../clients/cli/src/kubeconfig/servertext.ts'
+
+const config = (cluster: object, user: object = {}): string =>
+  JSON.stringify({
+    clusters: [{ name: 'a', cluster }],
+    users: [{ name: 'a', user }],
+    'current-context': 'a',
+  })
+
+describe('of the kube config of a server', () => {
+  test('only the address and the authority of the cluster are taken', async () => {
+    const cluster = { server: 'https://a.example.com', 'certificate-authority-data': 'YQ==' }
+    const more = { 'proxy-url': 'http://b', 'insecure-skip-tls-verify': true, 'certificate-authority': '/etc/passwd' }
+    expect(await clusterIn(config({ ...cluster, ...more }))).toEqual(cluster)
+  })
+
+  test('only the credential of the user is taken, and never a plugin or a file', async () => {
+    const exec = { command: 'sh', args: ['-c', 'true'] }
+    expect(await userIn(config({}, { token: 'a', exec }))).toEqual({ token: 'a' })
+    for (const user of [{ exec }, { tokenFile: '/etc/passwd' }, { 'client-certificate': 'a', 'client-key': 'b' }])
+      await expect(userIn(config({}, user))).rejects.toThrow('the user has no credential')
+  })
+
+  test.each([
+    ['an address without HTTPS', config({ server: 'http://a.example.com' }), 'is no HTTPS URL'],
+    ['an address that is no text', config({ server: ['https://a'] }), 'is no HTTPS URL'],
+    [
+      'an authority that is not base64',
+      config({ server: 'https://a', 'certificate-authority-data': 'a\nb' }),
+      'is not base64',
+    ],
+    ['several clusters', JSON.stringify({ clusters: [{}, {}] }), 'one entry in clusters'],
+    ['a text that is no YAML', 'a: [', 'it is no YAML'],
+    ['a list', '[]', 'it is no object'],
+  ])('%s is refused', async (_, text, message) => {
+    await expect(clusterIn(text)).rejects.toThrow(message)
+  })
+})
