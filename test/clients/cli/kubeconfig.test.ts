@@ -1,6 +1,6 @@
 /** `keyplane kubeconfig`, with kubectl against the demo virtual cluster. */
-import { access, chmod, mkdir, readFile, readlink, stat, writeFile } from 'node:fs/promises'
-import { delimiter, join, relative } from 'node:path'
+import { access, readFile, readlink, stat, writeFile } from 'node:fs/promises'
+import { delimiter, dirname, join, relative } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { kubeConfigFiles } from '../../../clients/cli/src/kubeconfig/files.ts'
 import { type DemoCluster, startDemoCluster } from '../../support/democluster.ts'
@@ -36,12 +36,6 @@ beforeEach(async () => {
   await cli.ok(['login', server.base, '--ca', join(cli.home, 'ca.crt'), '--context', 'here'], {
     env: { ...person.env, KEYPLANE_KEY: key.value },
   })
-  await mkdir(join(cli.home, 'path'))
-  const program = await cli.write(
-    join('path', 'keyplane'),
-    `#!/bin/sh\nexec '${process.execPath}' '${cli.file}' "$@"\n`,
-  )
-  await chmod(program, 0o700)
 })
 afterEach(() => cli.stop())
 
@@ -68,7 +62,7 @@ const kubectl = (...args: string[]): Promise<Ran> =>
     cwd: cli.home,
     env: {
       HOME: cli.home,
-      PATH: [join(cli.home, 'path'), process.env.KUBEBUILDER_ASSETS, process.env.PATH].filter(Boolean).join(delimiter),
+      PATH: [dirname(cli.file), process.env.KUBEBUILDER_ASSETS, process.env.PATH].filter(Boolean).join(delimiter),
     },
   })
 /** Returns the name of the file that curl reads, in the home folder. */

@@ -39,8 +39,13 @@ interface Cache {
   unwritable(error: unknown): void
 }
 
-/** How long a process waits for another one that asks for the same credential. */
-const WAIT_MILLISECONDS = 5000
+/**
+ * How long a process waits for another one that asks for the same credential: 5 seconds, in turns. On a machine with far too much to do
+ * the turns take longer, and so does the answer.
+ */
+const WAIT_TURNS = 125
+const TURN_MILLISECONDS = 40
+const LONGEST_WAIT_MILLISECONDS = 20_000
 /** How long the server may take: less than the age at which a lock is abandoned. */
 const REQUEST_MILLISECONDS = 25_000
 /** The same while there is a credential to use. */
@@ -75,8 +80,8 @@ async function share(io: Io, cache: Cache, wanted: Wanted): Promise<Credential> 
   const { folder, name } = cache
   const takeLock = flightLock(folder, name, { now: io.now, elapsed: () => performance.now() })
   const waitedFor = new Set<string>()
-  const deadline = performance.now() + WAIT_MILLISECONDS
-  for (;;) {
+  const deadline = performance.now() + LONGEST_WAIT_MILLISECONDS
+  for (let turn = 1; ; turn++) {
     const known = knownAnswer(io, cache, waitedFor)
     if (known !== undefined) return known
     let taken: ReturnType<typeof takeLock>
@@ -88,12 +93,12 @@ async function share(io: Io, cache: Cache, wanted: Wanted): Promise<Credential> 
     }
     if (taken.state === 'taken') return fly(io, cache, wanted, taken.flight, waitedFor)
     if (taken.id !== undefined) waitedFor.add(taken.id)
-    if (performance.now() >= deadline) break
-    await sleep(20 + Math.random() * 40, undefined, { signal: io.signal })
+    if (turn > WAIT_TURNS || performance.now() >= deadline) break
+    await sleep(TURN_MILLISECONDS * (0.5 + Math.random()), undefined, { signal: io.signal })
   }
   const entry = usableEntry(io, cache)
   if (entry === undefined) return fetchNew(io, cache, wanted)
-  noteOld(io, entry, 'another process has been waiting for a new one for 5 s')
+  noteOld(io, entry, 'another process is still waiting for a new one')
   return entry.credential
 }
 
