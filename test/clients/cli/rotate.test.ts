@@ -329,9 +329,10 @@ describe('rotate', () => {
       ['x', '--overlap', '31d'],
       ['x', '--timeout', '1h'],
       ['x', '--'],
+      ['', ...STORE],
       [],
     ])
-      expect({ args, code: (await run(args)).code }).toEqual({ args, code: 2 })
+      expect({ args, code: (await run(args)).code, left: await left() }).toEqual({ args, code: 2, left: [] })
     expect((await run(['no-such-key'])).code).toBe(4)
   })
 })

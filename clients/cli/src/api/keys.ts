@@ -35,10 +35,15 @@ const KEYS = `${API}/ownedaccesskeys`
 /** Names that no object has, and with which a path would be that of something else: of all keys, for an empty one. */
 const NO_NAME = /^\.{0,2}$|[/%]/
 
+/** Throws a UsageError for a text that cannot be the name of a key. */
+export function demandName(text: string): void {
+  if (NO_NAME.test(text)) throw new UsageError(`"${text}" is not the name of an access key.`)
+}
+
 /** Returns the path of the keys, or of one. Throws a UsageError for a text that cannot be a name. */
 export function keyPath(name?: string): string {
   if (name === undefined) return KEYS
-  if (NO_NAME.test(name)) throw new UsageError(`"${name}" is not the name of an access key.`)
+  demandName(name)
   return `${KEYS}/${encodeURIComponent(name)}`
 }
 

@@ -1,4 +1,5 @@
 /** `keyplane rotate`: gives an access key a new value while the old one works. */
+import { demandName } from '../api/keys.ts'
 import { openSession } from '../api/session.ts'
 import { command } from '../arguments/command.ts'
 import { seconds } from '../arguments/durations.ts'
@@ -60,6 +61,7 @@ export const rotate = command({
     { does: 'End the old value at once, when every client has the new one', run: 'keyplane rotate ci --finish' },
   ],
   async run({ values, positionals: [name = ''], rest }, io) {
+    demandName(name)
     const { overlap, timeout = '10m', replace, finish, abort, context, output } = values
     const overlapSeconds = within(overlap ?? '1h', '--overlap', LONGEST_OVERLAP_SECONDS)
     const timeoutSeconds = within(timeout, '--timeout', LONGEST_TIMEOUT_SECONDS)
