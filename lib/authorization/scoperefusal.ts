@@ -12,7 +12,9 @@ import { forbiddenFor, SCOPE_MISSING } from './attributes/forbidden.ts'
 import { broaderEntry, type Judge, missingEntry } from './missingentry.ts'
 import { evaluate } from './scopes/evaluate.ts'
 import type { ScopeOptions } from './scopes/project.ts'
+import { isKeyReview, isReview } from './scopes/roles.ts'
 import type { Scope, ScopeChain } from './scopes/scope.ts'
+import { isMaster } from './users/identity.ts'
 import type { UserInfo } from './users/user.ts'
 
 /** Limits the causes as JSON, in bytes. A longer entry is of no use to a person. */
@@ -27,15 +29,15 @@ export interface ScopeRefusal {
 /** Returns the 403 for a request that the chain refuses, with the reason from `evaluate`. */
 export function refuseByScope(
   attributes: Attributes,
-  user: Pick<UserInfo, 'name' | 'chain' | 'key'>,
+  user: Pick<UserInfo, 'name' | 'groups' | 'chain' | 'key'>,
   decision: Extract<Decision, { allowed: false }>,
   options: ScopeOptions,
 ): ScopeRefusal {
-  const { chain, key } = user
+  const { chain } = user
   const refusing = chain.findIndex((scope) => !evaluate([scope], attributes, options).allowed)
   const reason = `${decision.reason}${changeability(refusing, chain.length)}`
   const { status } = forbiddenFor(attributes, user, reason)
-  const causes = scopeCauses(chain, key.name, attributes, options)
+  const causes = scopeCauses(user, attributes, options)
   const details = { ...status.details, ...(causes.length > 0 && { causes }) }
   return { reason, error: new StatusError({ ...status, details }) }
 }
@@ -51,21 +53,29 @@ function changeability(index: number, length: number): string {
     : '; only another access key can change this scope, and none if it is inherited'
 }
 
-/** Returns the causes with the exact entry, and a broader one if there is room. Returns none if they would be too long. */
-export function scopeCauses(
-  chain: ScopeChain,
-  keyName: string,
+/**
+ * Returns the causes with the exact entry, and a broader one if there is room. Returns none if they would be too long, or if
+ * one entry does not suffice.
+ */
+function scopeCauses(
+  user: Pick<UserInfo, 'groups' | 'chain' | 'key'>,
   attributes: Attributes,
   options: ScopeOptions,
 ): StatusCause[] {
+  const { chain, key } = user
   const missing = missingEntry(chain, attributes, options)
-  if (missing === undefined) return []
+  if (missing === undefined || needsMore(chain, attributes, options)) return []
   const at = chain.length > 1 ? ` in chain[${missing.index}].spec.scope` : ''
-  const exact = causeOf(missing.exact, at)
-  const broader = broaderEntry(chain, missing, { attributes, keyName, options })
-  const both = broader ? [exact, causeOf(broader.entry, `${at}, and ${broader.opens}`)] : [exact]
-  return [both, [exact]].find(isShort) ?? []
+  // Only a role gives the right to create reviews, whatever the rules of a scope allow.
+  const exact = isReview(attributes) && !isMaster(user) ? [] : [causeOf(missing.exact, at)]
+  const broader = broaderEntry(chain, missing, { attributes, keyName: key.name, options })
+  const both = broader ? [...exact, causeOf(broader.entry, `${at}, and ${broader.opens}`)] : exact
+  return [both, exact].find(isShort) ?? []
 }
+
+/** Reports whether the request needs a second entry: whoever reviews the access of a key must be allowed to get the key. */
+const needsMore = (chain: ScopeChain, attributes: Attributes, options: ScopeOptions): boolean =>
+  isKeyReview(attributes) && !evaluate(chain, { ...attributes, verb: 'get', subresource: '' }, options).allowed
 
 const causeOf = (entry: Scope, more: string): StatusCause => ({
   reason: SCOPE_MISSING,

@@ -8,6 +8,7 @@ import { promisify } from 'node:util'
 import { load } from 'js-yaml'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { generateAccessKey, isWellFormed } from '../../lib/authentication/accesskey.ts'
+import { installCommandLine } from '../clients/cli/commandline.ts'
 import { readPage } from '../support/commands.ts'
 import { accessKey, keys, management } from '../support/objects.ts'
 import { startServer, type TestServer } from '../support/server.ts'
@@ -101,6 +102,7 @@ describe('what a scanner finds', () => {
     server = await startServer()
     folder = await mkdtemp(join(tmpdir(), 'keyplane-leaks-'))
     await writeFile(join(folder, 'ca.crt'), server.certificateAuthority)
+    await installCommandLine(folder)
   }, 120_000)
   afterAll(async () => {
     await rm(folder, { recursive: true, force: true })
@@ -118,23 +120,34 @@ describe('what a scanner finds', () => {
   const shell = async (commands: string, environment: Record<string, string> = {}) => {
     const env = {
       ...process.env,
-      PATH: [folder, process.env.PATH].join(delimiter),
+      PATH: [folder, join(folder, 'node_modules/.bin'), process.env.PATH].join(delimiter),
       KEYPLANE: server.base,
       CURL_CA_BUNDLE: join(folder, 'ca.crt'),
+      KEYPLANE_CA: join(folder, 'ca.crt'),
       ...environment,
     }
     return (await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', commands], { env, cwd: folder })).stdout
   }
 
+  test('is ended by the command that finds the keys of a log', async () => {
+    const found = [await makeKey(), await makeKey()]
+    await writeFile(join(folder, 'build.log'), found.map((key) => `12:00 key=${key}, done\n`).join(''))
+    const printed = await shell(commandsOf('When a key leaks', 0))
+    for (const key of found) {
+      expect(await statusOf(key)).toBe(401)
+      expect(printed).not.toContain(key)
+    }
+  })
+
   test('is ended by the command for one key, which gets another value by the commands after it', async () => {
     const key = await makeKey()
     await writeFile(join(folder, 'leaked-key'), `${key}\n`)
-    expect(await shell(commandsOf('When a key leaks', 0))).toBe('202\n')
+    expect(await shell(commandsOf('When a key leaks', 1))).toBe('202\n')
     expect(await statusOf(key)).toBe(401)
-    const rotation = commandsOf('When a key leaks', 1, { NAME: `found-${count}` })
+    const rotation = commandsOf('When a key leaks', 2, { NAME: `found-${count}` })
     const { status } = JSON.parse(await shell(rotation, { KEY: server.adminKey }))
     expect(await statusOf(status.key)).toBe(401)
-    const [, patch = ''] = /-p '(.*)'$/m.exec(commandsOf('When a key leaks', 2)) ?? []
+    const [, patch = ''] = /-p '(.*)'$/m.exec(commandsOf('When a key leaks', 3)) ?? []
     const headers = { 'content-type': 'application/merge-patch+json' }
     const enabled = await server.call(`${keys}/found-${count}`, { method: 'PATCH', headers, body: patch })
     expect([enabled.status, enabled.headers.warning]).toEqual([200, undefined])

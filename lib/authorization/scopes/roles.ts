@@ -96,6 +96,10 @@ function selfRotation(attributes: Attributes, entry: RoleEntry): Grant {
 const isAccessKey = ({ target, group, resource }: ResourceAttributes): boolean =>
   target.type === 'Management' && group === MANAGEMENT_GROUP && resource === 'ownedaccesskeys'
 
+/** Reports whether the request reviews the access of a key of this API. */
+export const isKeyReview = (attributes: Attributes): attributes is ResourceAttributes =>
+  attributes.kind === 'resource' && isAccessKey(attributes) && attributes.subresource === 'accessreview'
+
 /** Reports whether the request is for instances of this API or one of their subresources. */
 export const isInstance = ({ target, group, resource }: ResourceAttributes): boolean =>
   target.type === 'Management' && group === MANAGEMENT_GROUP && resource === 'virtualclusterinstances'

@@ -184,6 +184,9 @@ describe('revoke', () => {
       [],
       ['--no-descendants', '--all'],
       ['--created-before', 'yesterday'],
+      ['--created-before', '2026-02-31'],
+      ['--created-before', '2026-11-22T10:00:00'],
+      ['--unused-since', '99999999w'],
       ['--at-most', 'x', '--all'],
       ['-l', 'a in b'],
     ]) {

@@ -123,15 +123,27 @@ function specOf(values: Values<typeof options>, now: Date): Revocation {
 const known = (members: Record<string, unknown>): JsonObject =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as JsonObject
 
+/** A day, which begins in UTC, or a time of RFC 3339. */
+const TIME = /^(\d{4}-\d\d-\d\d)(T\d\d:\d\d(:\d\d)?(Z|[+-]\d\d:\d\d))?$/
+
 /** What a Date can hold, in milliseconds. */
 const LAST_MOMENT = 8.64e15
 
 /** Returns a time, or a duration before now, as RFC 3339. */
 function moment(text: string, option: string, now: Date): string {
-  const at = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : now.getTime() - seconds(text, option) * 1000
+  const [, day] = TIME.exec(text) ?? []
+  const at = /^\d{4}-/.test(text) ? Date.parse(isDay(day) ? text : '') : now.getTime() - seconds(text, option) * 1000
   if (!(Math.abs(at) <= LAST_MOMENT))
-    throw new UsageError(`${option} must be a time such as 2026-11-22T10:00:00Z, not "${text}"`)
+    throw new UsageError(
+      `${option} must be a day such as 2026-11-22 or a time such as 2026-11-22T10:00:00Z, not "${text}"`,
+    )
   return `${new Date(at).toISOString().slice(0, 19)}Z`
+}
+
+/** Reports whether the calendar has the day. Date.parse takes February 31 for March 3. */
+const isDay = (day: string | undefined): boolean => {
+  const at = Date.parse(`${day}T00:00:00Z`)
+  return !Number.isNaN(at) && new Date(at).toISOString().slice(0, 10) === day
 }
 
 function count(text: string): number {

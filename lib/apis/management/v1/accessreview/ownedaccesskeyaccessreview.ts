@@ -17,6 +17,8 @@ export const OwnedAccessKeyAccessReview: VirtualKind<AccessReviewServices> = {
   subresource,
   scope: 'Cluster',
   description: 'Says whether a request with an access key would be allowed, with every step of the decision.',
+  // Without a misspelled target, the answer would be about this API.
+  grantsAccess: true,
   schema: { spec, status },
   async create(request, services) {
     const { reviewAccess } = await import('./review.ts')
