@@ -205,7 +205,7 @@ export function validateSchema(
     const [value, described, before] = [object[part], schema[part], old?.[part]]
     if (value === undefined || !described) return []
     const wasBroken = before !== undefined && duplicateItems(before, described, part).length > 0
-    return wasBroken ? [] : duplicateItems(value, described, part)
+    return wasBroken ? [] : duplicateItems(value, described, part, floats)
   })
   return [...values, ...duplicates]
 }

@@ -196,6 +196,15 @@ describe('status', () => {
       'Invalid value: "x": must be an object for an array of list-type map',
     ])
   })
+
+  test('shows an item of a map list that is written in floating point as Go does', () => {
+    const object = { status: { conditions: [9007199254740992] } }
+    const floats = new Map([['status.conditions[0]', '9007199254740992.0']])
+    expect(validateSchema(object, schema, 'status', undefined, floats).map(({ message }) => message)).toEqual([
+      'Invalid value: "number": conditions[0] in body must be of type object: "number"',
+      'Invalid value: 9.007199254740992e+15: must be an object for an array of list-type map',
+    ])
+  })
 })
 
 test('limits the number of errors', () => {
