@@ -119,6 +119,18 @@ describeKubectl('a kube config of a virtual cluster', () => {
     expect(stderr).toContain('keyplane is not on the PATH')
   })
 
+  test('warns if only npm puts the plugin on the PATH, or nobody', async () => {
+    const folder = inHome('node_modules', '.bin')
+    const said = async (env: Record<string, string>) =>
+      (await ran(['demo/demo', '--output', 'config'], env)).stderr
+        .split('\n')
+        .filter((line) => line.includes('find it'))
+    const warning = `Warning: kubectl runs keyplane, and will not find it: install it, or add ${folder} to the PATH`
+    expect(await said({ PATH: folder })).toEqual([])
+    expect(await said({ PATH: folder, npm_execpath: '/usr/lib/npm.js' })).toEqual([warning])
+    expect(await said({ PATH: '/nowhere' })).toEqual([warning])
+  })
+
   test('runs curl, with a file beside it that only this user can read', async () => {
     await ok(['demo/demo', '--with', 'curl', '--output', 'config'])
     const written = await curlFileOf('config')

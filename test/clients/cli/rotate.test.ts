@@ -333,6 +333,7 @@ describe('rotate', () => {
       [],
     ])
       expect({ args, code: (await run(args)).code, left: await left() }).toEqual({ args, code: 2, left: [] })
+    expect((await run(['x', '--overlap', '31d'])).stderr).toContain('--overlap may be at most 30d')
     expect((await run(['no-such-key'])).code).toBe(4)
   })
 })

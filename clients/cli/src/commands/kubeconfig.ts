@@ -14,6 +14,7 @@ import type { Io } from '../io/io.ts'
 import { type Entry, emptyConfig } from '../kubeconfig/entries.ts'
 import { kubeConfigFiles, mergeEntries } from '../kubeconfig/files.ts'
 import { freeName, withEntry } from '../kubeconfig/merge.ts'
+import { warnUnlessOnPath } from '../kubeconfig/pluginpath.ts'
 import { note } from '../output/messages.ts'
 import { clusterEntry, type Making, managementEntry, virtualClusterEntry, WAYS, type Way } from './kubeconfigentries.ts'
 
@@ -83,6 +84,7 @@ export const kubeconfig = command({
     const entries = await selected(making, values, positionals)
     if (merge) await mergeAndTell(io, entries, use)
     else await write(io, entries, output)
+    if (way === 'exec') await warnUnlessOnPath(io)
   },
 })
 

@@ -2,13 +2,13 @@
 import { demandName } from '../api/keys.ts'
 import { openSession } from '../api/session.ts'
 import { command } from '../arguments/command.ts'
-import { seconds } from '../arguments/durations.ts'
+import { duration, seconds } from '../arguments/durations.ts'
 import { withLock } from '../config/lock.ts'
 import { UsageError } from '../io/errors.ts'
+import { demandProgram } from '../io/program.ts'
 import { note } from '../output/messages.ts'
 import { printAs } from '../output/print.ts'
 import { abortRotation, finishRotation } from '../rotation/finish.ts'
-import { demandProgram } from '../rotation/program.ts'
 import { rotate as rotateKey } from '../rotation/rotate.ts'
 import { unfinishedFile } from '../rotation/unfinished.ts'
 
@@ -92,7 +92,7 @@ export const rotate = command({
 
 function within(text: string, option: string, most: number): number {
   const given = seconds(text, option)
-  if (given > most) throw new UsageError(`${option} may be at most ${most / 60}m, not "${text}"`)
+  if (given > most) throw new UsageError(`${option} may be at most ${duration(most)}, not "${text}".`)
   return given
 }
 
