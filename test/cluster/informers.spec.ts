@@ -10,7 +10,7 @@ import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startPlatform, yamlOf } from '../support/federationpages.ts'
+import { mountPod, startPlatform, yamlOf } from '../support/federationpages.ts'
 import { kubeConfig } from '../support/kubectl.ts'
 import { accessKey, keys } from '../support/objects.ts'
 import { startServer, type TestServer } from '../support/server.ts'
@@ -203,14 +203,11 @@ describe.skipIf(!hasGo)(suite, () => {
     const scope = { rules: [{ requestTargets: ['Management'], resources }] }
     const pod = await startPlatform(server, [provider, { ...trust, spec: { ...trust.spec, scope } }], 'kubernetes.pod')
     try {
-      await pod.install('token', pod.idToken())
-      const authority = join(pod.folder, 'ca.crt')
-      const kubeconfig = pod
-        .here(config.data.kubeconfig)
-        .replace('/var/run/secrets/keyplane/token', join(pod.folder, 'token'))
-        .replace(/^( +)server: .*$/m, `$&\n$1certificate-authority: ${authority}`)
-      await pod.install('kubeconfig', kubeconfig)
-      const place = { config: join(pod.folder, 'kubeconfig'), environment: { CURL_CA_BUNDLE: authority } }
+      const { folder, here } = pod
+      const authority = join(folder, 'ca.crt')
+      const data = { curl: here(config.data.curl), kubeconfig: here(config.data.kubeconfig) }
+      await mountPod(data, { folder, token: pod.idToken(), authority })
+      const place = { config: join(folder, 'kubeconfig'), environment: { CURL_CA_BUNDLE: authority } }
       const informer = await startInformer([], false, place)
       const [first = '', ...more] = await pod.keys()
       expect(more).toEqual([])

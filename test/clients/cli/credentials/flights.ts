@@ -1,4 +1,5 @@
 /** Runs processes that need the same cached credential, beside the server that they ask. */
+import { copyFileSync, existsSync } from 'node:fs'
 import { chmod, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -49,6 +50,8 @@ const bundled = build({
   format: 'esm',
 })
 const NOBODY = 65_534
+/** Where a home folder has this Node.js for users who may not read the folder of the tests. */
+const NODE = 'node'
 const isRoot = process.getuid?.() === 0
 
 export async function createFlights(): Promise<Flights> {
@@ -91,7 +94,9 @@ export async function createFlights(): Promise<Flights> {
     unprivileged,
     through = [],
   }: FlightOptions = {}) => {
-    const [command = '', ...args] = [...through, process.execPath, program]
+    const isNobody = isRoot && unprivileged === true
+    if (isNobody && !existsSync(join(home, NODE))) copyFileSync(process.execPath, join(home, NODE))
+    const [command = '', ...args] = [...through, isNobody ? join(home, NODE) : process.execPath, program]
     return runProgram(command, args, {
       cwd: home,
       env: {
@@ -104,7 +109,7 @@ export async function createFlights(): Promise<Flights> {
         KILL_AT: String(killAt),
         ...env,
       },
-      ...(isRoot && unprivileged && { uid: NOBODY, gid: NOBODY }),
+      ...(isNobody && { uid: NOBODY, gid: NOBODY }),
     })
   }
   return {
