@@ -3,13 +3,13 @@
  * same order: scope chain, system:masters, then ownership and access rules.
  */
 import { group as managementGroup } from '../apis/management/v1/group.ts'
-import { plural as keys, REVIEW } from '../apis/management/v1/ownedaccesskey.table.ts'
 import type { Attributes, Decision, ResourceAttributes } from '../authorization/attributes/attributes.ts'
 import { belowBase } from '../authorization/attributes/requestattributes.ts'
 import { mayReview } from '../authorization/review.ts'
 import { evaluate } from '../authorization/scopes/evaluate.ts'
 import { everyScopeAllows } from '../authorization/scopes/everyscope.ts'
 import type { ScopeOptions } from '../authorization/scopes/project.ts'
+import { isKeyReview } from '../authorization/scopes/roles.ts'
 import { isMaster } from '../authorization/users/identity.ts'
 import type { Access, RequestContext, StoredKind } from '../registry/kind.ts'
 import { accessTo, accessToCreate, objectKey, type Store } from '../registry/store.ts'
@@ -53,6 +53,7 @@ export async function decide<S>(server: Decider<S>, context: RequestContext, ask
     asked.kind === 'nonresource' ? { ...asked, path: belowBase(asked.path, server.config.basePath) } : asked
   const byScope = evaluate(context.user.chain, attributes, server.scopes)
   if (!byScope.allowed) return byScope
+  // Even for an administrator, a scope decides which keys it may review.
   const isUnlimited = !byScope.own && !(context.user.chain.length > 0 && isKeyReview(attributes))
   if (isMaster(context.user) && isUnlimited) return { allowed: true, reason: 'group system:masters' }
   if (everyScopeAllows(attributes)) return { allowed: true, reason: 'open to every authenticated user' }
@@ -63,13 +64,6 @@ export async function decide<S>(server: Decider<S>, context: RequestContext, ask
   const decision = await decideResource(server, context, { ...attributes, name: context.user.key.name })
   return decision.allowed ? { ...decision, self: true } : decision
 }
-
-/** Reports whether the request reviews an access key: even of administrators, the scopes decide about which keys they may ask. */
-const isKeyReview = (attributes: Attributes): boolean =>
-  attributes.kind === 'resource' &&
-  attributes.group === managementGroup &&
-  attributes.resource === keys &&
-  attributes.subresource === REVIEW
 
 async function decideResource<S>(
   server: Decider<S>,

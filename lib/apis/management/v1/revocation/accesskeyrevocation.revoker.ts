@@ -15,8 +15,8 @@ import type { Services } from '../services.ts'
 import type { SelectedKey } from './accesskeyrevocation.find.ts'
 import { MOST_FAILURES, type RevocationSpec } from './accesskeyrevocation.schema.ts'
 
-/** Says on a disabled key why it is. */
-export const REASON = 'management.platform/disabled-reason'
+/** The annotation that says why a key is disabled. */
+const REASON = 'management.platform/disabled-reason'
 
 export interface Revoking {
   asked: RevocationSpec
