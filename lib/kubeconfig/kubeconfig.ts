@@ -2,7 +2,7 @@
 
 import type { ScopeOptions } from '../authorization/scopes/project.ts'
 import type { UserInfo } from '../authorization/users/user.ts'
-import { rfc3339, rfc3339OfUnix } from '../meta/encoding/time.ts'
+import { rfc3339 } from '../meta/encoding/time.ts'
 import { checkDeadline, type Deadline } from '../meta/errors/deadline.ts'
 import { type FieldError, forbidden } from '../meta/errors/fielderror.ts'
 import { forbiddenResource } from '../meta/errors/status.ts'
@@ -15,6 +15,7 @@ import {
   type ClientCertificate,
   issueClientCertificate,
 } from './certificates/clientcertificate.ts'
+import { lifetimeWarnings } from './certificates/lifetimewarnings.ts'
 import { isFailure } from './certificates/signingrequest.ts'
 import { type ClusterClient, withDeadline } from './cluster/client.ts'
 import type { Credentials } from './cluster/credentials.ts'
@@ -205,7 +206,7 @@ async function withCertificate(
   })
   const outlived = outlivingCertificate(user, issued.notAfter)
   if (outlived !== undefined) throw forbiddenKubeConfig(instance, services, outlived)
-  const warnings = [...issued.warnings, ...lifetimeWarnings(request, seconds, issued)]
+  const warnings = [...issued.warnings, ...lifetimeWarnings(user, { now, seconds, notAfter: issued.notAfter })]
   const facts = { credential: 'certificate', serial: issued.serial } as const
   return { user: issued, authority, expires: issued.notAfter, warnings, facts }
 }
@@ -229,29 +230,6 @@ function order(
     },
     { ...services, client, signal, now: services.clock },
   )
-}
-
-/** Signers backdate by 5 minutes, so smaller differences are ignored. */
-const TOLERANCE_SECONDS = 600
-
-function lifetimeWarnings(
-  { user, now }: KubeConfigRequest,
-  seconds: number | undefined,
-  { notAfter }: ClientCertificate,
-): string[] {
-  const warnings: string[] = []
-  const granted = Math.floor((notAfter.getTime() - now.getTime()) / 1000)
-  if (seconds !== undefined && granted < seconds - TOLERANCE_SECONDS) {
-    warnings.push(`requested expiration of ${seconds} seconds shortened to ${granted} seconds`)
-  }
-  const { expires } = user.key
-  if (expires !== undefined && notAfter.getTime() > expires * 1000) {
-    const end = rfc3339OfUnix(expires)
-    warnings.push(
-      `the certificate is valid until ${rfc3339(notAfter)} and cannot be revoked; its access key expires at ${end}: the deployment setting max-certificate-ttl-seconds limits certificates`,
-    )
-  }
-  return warnings
 }
 
 function forbiddenKubeConfig({ name }: Instance, { resource }: KubeConfigServices, why: string) {
