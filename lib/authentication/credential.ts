@@ -15,10 +15,9 @@ import { effectiveChain } from '../authorization/users/privilege.ts'
 import type { Federation, Identity, PresentedCredential, UserInfo } from '../authorization/users/user.ts'
 import type { JsonObject, JsonValue, KubeObject } from '../meta/types.ts'
 import type { Companion } from '../storage/interface.ts'
-import { constantTimeEqual } from './constanttime.ts'
 import { parseFederation } from './federationform.ts'
 import { type KeyInternal, parseKeyHash } from './keyinternal.ts'
-import { expiryOf, type KeyLife, type LifeLimits, lifeOf } from './keystatus.ts'
+import { type KeyLife, lifeOf } from './keystatus.ts'
 import { type LastSource, readSources } from './lastsources.ts'
 import type { KeyHash } from './pepper.ts'
 import {
@@ -84,25 +83,7 @@ export interface StoredKey {
   internal: JsonObject
 }
 
-/** The values of write-only fields by path (`identity.connectorData`). Reads never return them. */
-export type Sealed = Readonly<Record<string, string>>
-
 const SORT_KEY = '#'
-const SEALED = 'sealed:'
-/**
- * The sparse index, and its attributes, in which the sweep finds expired keys. It omits keys without an expiry and keys
- * under deletion. The stored time applies the maximum ttl at the key's last write or use. Keys that an exchange made have
- * a partition of their own, because they are retained for another time. New values of open rotations and retiring values
- * have one, in which those are found whose rotation is over.
- */
-export const EXPIRY_INDEX = {
-  name: 'expiry',
-  partition: 'expiryIndex',
-  sort: 'expiry',
-  value: 'credential',
-  exchanged: 'federated',
-  rotation: 'rotation',
-} as const
 
 /** Returns the item key of the credential for a hash. */
 export const credentialItemKey = ({ version, hash }: KeyHash): { pk: string; sk: string } => ({
@@ -142,38 +123,7 @@ export const requireUnused = (
   lacks: UNUSED.lacks,
 })
 
-/**
- * Reports whether the item has this sealed value. Constant time, because owners can test values that they cannot read.
- */
-export function hasSealedValue(item: JsonObject, path: string, value: string): boolean {
-  const held = item[SEALED + path]
-  return typeof held === 'string' && constantTimeEqual(held, value)
-}
-
-/**
- * Returns the attributes, besides the last activity, that a use of the key at `now` writes to its item. Only the current
- * value is in the index by the expiry of the key.
- */
-export const activityAttributes = (credential: Credential, now: number, limits: LifeLimits): JsonObject =>
-  credential.pending || credential.until !== undefined
-    ? {}
-    : indexAttributes({ ...credential, lastActivity: now }, limits)
-
-/** Returns the attributes that the first use of a pending value at `now` writes to its item. */
-export const firstUseAttributes = (credential: Credential, now: number): JsonObject => ({
-  firstUsed: now,
-  ...rotationIndex(now + (credential.overlap ?? 0)),
-})
-
-/** Returns the position in the index of a value whose rotation is open, or of a retiring one, until `at`. */
-export const rotationIndex = (at: number): JsonObject => ({
-  [EXPIRY_INDEX.partition]: EXPIRY_INDEX.rotation,
-  [EXPIRY_INDEX.sort]: at,
-})
-
-/**
- * Parses a credential item. Throws an Error without the content for an item that is not in this form.
- */
+/** Parses a credential item. Throws an Error without the content for an item that is not in this form. */
 export function readCredential(item: JsonObject): Credential {
   const { chain, federation, successor, sources, ...rest } = strictRecord('a credential', item, REQUIRED, {
     ...OPTIONAL,
@@ -266,16 +216,6 @@ export const STATE_ATTRIBUTES: readonly string[] = ['successor', 'overlap', 'pen
  * allowed before the rotation began has seen no successor, so its writes demand that the mark is missing.
  */
 export const BRIEF = 'brief'
-export const INDEX_ATTRIBUTES: readonly string[] = [EXPIRY_INDEX.partition, EXPIRY_INDEX.sort]
-
-/** Returns the attributes that store sealed values. */
-export const seal = (sealed: Sealed): JsonObject =>
-  Object.fromEntries(Object.entries(sealed).map(([path, value]) => [SEALED + path, value]))
-
-/** Returns the attributes of an item that store sealed values. */
-export const sealedIn = (item: JsonObject): JsonObject =>
-  Object.fromEntries(Object.entries(item).filter(([name]) => name.startsWith(SEALED)))
-
 /** Returns what the credentials of all values of a key say, besides the generation. */
 export function credentialOf(object: KubeObject, internal: KeyInternal, lastActivity?: number): Credential {
   const { metadata, spec = {} } = object
@@ -310,11 +250,3 @@ const shownName = (member: 'displayName' | 'email', value: JsonValue | undefined
   typeof value === 'string' && value !== '' && Buffer.byteLength(JSON.stringify(value)) <= MAX_SHOWN_BYTES
     ? { [member]: value }
     : {}
-
-/** Returns the position of the current value in the index by the expiry of its key, if it has one. */
-export function indexAttributes(credential: Credential, limits: LifeLimits): JsonObject {
-  const at = credential.deleted ? undefined : expiryOf(credential, limits)
-  if (at === undefined) return {}
-  const value = credential.federation ? EXPIRY_INDEX.exchanged : EXPIRY_INDEX.value
-  return { [EXPIRY_INDEX.partition]: value, [EXPIRY_INDEX.sort]: at }
-}

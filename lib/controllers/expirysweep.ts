@@ -7,7 +7,7 @@
  * A lowered maximum reaches the index entry of a key when the key is used or written. A key that is never used again is kept
  * longer than the retention, although it has expired. A raised maximum leaves stale entries, which each run checks and keeps.
  */
-import { EXPIRY_INDEX } from '../authentication/credential.ts'
+import { EXPIRY_INDEX } from '../authentication/expiryindex.ts'
 import { decodeKeyInternal } from '../authentication/keyinternal.ts'
 import { keyStatus, type LifeLimits, lifeOfStored } from '../authentication/keystatus.ts'
 import { unixSeconds } from '../meta/encoding/time.ts'

@@ -1,7 +1,7 @@
 /**
  * Sends the events of keys that have expired or will expire soon. The index names candidates; the keys themselves decide.
  */
-import { EXPIRY_INDEX } from '../authentication/credential.ts'
+import { EXPIRY_INDEX } from '../authentication/expiryindex.ts'
 import { type KeyLife, keyStatus, type LifeLimits, lifeOfStored } from '../authentication/keystatus.ts'
 import { unixSeconds } from '../meta/encoding/time.ts'
 import type { Stored } from '../storage/interface.ts'

@@ -1,5 +1,5 @@
 /** Reads the keys that a part of the expiry index names. */
-import { EXPIRY_INDEX } from '../authentication/credential.ts'
+import { EXPIRY_INDEX } from '../authentication/expiryindex.ts'
 import { OutOfTime } from '../registry/parallel.ts'
 import { objectKey } from '../registry/store.ts'
 import type { CompanionItem, IndexQuery, Stored } from '../storage/interface.ts'

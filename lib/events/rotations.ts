@@ -1,5 +1,5 @@
 /** Settles rotations that are over, and sends the events of those that stalled: their new value is unused after a day. */
-import { EXPIRY_INDEX } from '../authentication/credential.ts'
+import { EXPIRY_INDEX } from '../authentication/expiryindex.ts'
 import { decodeKeyInternal } from '../authentication/keyinternal.ts'
 import { STALLED_SECONDS } from '../authentication/values/writes.ts'
 import { controllerContext } from '../controllers/internalcontext.ts'

@@ -10,20 +10,16 @@ import {
   type Credential,
   credentialItemKey,
   credentialOf,
-  INDEX_ATTRIBUTES,
-  indexAttributes,
   KEY_ATTRIBUTES,
-  rotationIndex,
-  type Sealed,
   STATE_ATTRIBUTES,
   type StoredKey,
-  seal,
-  sealedIn,
   UNUSED,
 } from '../credential.ts'
+import { INDEX_ATTRIBUTES, indexAttributes, rotationIndex } from '../expiryindex.ts'
 import { decodeKeyInternal } from '../keyinternal.ts'
 import { type LifeLimits, REQUEST_SECONDS } from '../keystatus.ts'
 import type { KeyHash } from '../pepper.ts'
+import { type Sealed, seal, sealedIn } from '../sealed.ts'
 import { type EndedValue, generationOf, isUnrotated, type KeyValue, sameHash, valuesOf } from './keyvalues.ts'
 import { isTombstone, tombstoneAttributes } from './tombstone.ts'
 

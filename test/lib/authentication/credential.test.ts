@@ -1,13 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import {
-  activityAttributes,
-  credentialUser,
-  hasSealedValue,
-  readCredential,
-  type Sealed,
-  type StoredKey,
-} from '../../../lib/authentication/credential.ts'
+import { credentialUser, readCredential, type StoredKey } from '../../../lib/authentication/credential.ts'
+import { activityAttributes } from '../../../lib/authentication/expiryindex.ts'
 import { decodeKeyInternal, encodeKeyInternal } from '../../../lib/authentication/keyinternal.ts'
+import { hasSealedValue, type Sealed } from '../../../lib/authentication/sealed.ts'
 import { createCredential, deleteCredentials, updateCredentials } from '../../../lib/authentication/values/writes.ts'
 import type { JsonObject } from '../../../lib/meta/types.ts'
 import { CREATED, HASH, itemOf, storedKey } from './keys.ts'

@@ -1,9 +1,10 @@
 /** Prepares the credential items that are written when an access key is created, updated or deleted. */
 import { duplicateKey, hintOf } from '../../../authentication/accesskey.ts'
-import { hasSealedValue, readCredential, requireAbsentCredentials } from '../../../authentication/credential.ts'
+import { readCredential, requireAbsentCredentials } from '../../../authentication/credential.ts'
 import { decodeKeyInternal, encodeKeyInternal, type KeyInternal } from '../../../authentication/keyinternal.ts'
 import { lineOf } from '../../../authentication/lineage.ts'
 import type { KeyHash } from '../../../authentication/pepper.ts'
+import { hasSealedValue } from '../../../authentication/sealed.ts'
 import { type EndedValue, hasValue, sameHash, type ValuesChange } from '../../../authentication/values/keyvalues.ts'
 import { replaceValues } from '../../../authentication/values/rotation.ts'
 import { type RotationFacts, settle } from '../../../authentication/values/settle.ts'

@@ -1,7 +1,8 @@
 /** Reads values of an access key from stored objects and from requests. */
-import type { Sealed } from '../../../authentication/credential.ts'
+
 import { decodeKeyInternal } from '../../../authentication/keyinternal.ts'
 import { lifeOf } from '../../../authentication/keystatus.ts'
+import type { Sealed } from '../../../authentication/sealed.ts'
 import { hasValue, valuesOf } from '../../../authentication/values/keyvalues.ts'
 import type { ScopeChain } from '../../../authorization/scopes/scope.ts'
 import type { Key, KeySpec } from '../../../authorization/users/identity.ts'
