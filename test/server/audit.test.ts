@@ -307,6 +307,14 @@ describe('issued credentials', () => {
     namespace: 'p-a',
     name: 'x',
   }
+  const ofCreation = {
+    ...ofInstance,
+    verb: 'create',
+    subresource: 'kubeconfig',
+    decision: 'allow',
+    reason: 'no scope; spec.owner',
+    code: 201,
+  }
   const kubeConfig = (spec: object, query = '', headers: Record<string, string> = {}) =>
     callAudited(`${instances}/x/kubeconfig${query}`, {
       ...creation(spec, {}, 'VirtualClusterInstanceKubeConfig'),
@@ -326,17 +334,12 @@ describe('issued credentials', () => {
     expect(record).toEqual({
       ...common,
       ...byAlice(),
-      ...ofInstance,
-      verb: 'create',
-      subresource: 'kubeconfig',
+      ...ofCreation,
       uid: answer.json.metadata.uid,
       credential: 'token',
       jti,
       audiences: aud,
       expires: answer.json.status.expirationTimestamp,
-      decision: 'allow',
-      reason: 'no scope; spec.owner',
-      code: 201,
     })
   })
 
@@ -396,14 +399,9 @@ describe('issued credentials', () => {
     expect(record).toEqual({
       ...common,
       ...byAlice(),
-      ...ofInstance,
-      verb: 'create',
-      subresource: 'kubeconfig',
+      ...ofCreation,
       uid: answer.json.metadata.uid,
       credential: 'none',
-      decision: 'allow',
-      reason: 'no scope; spec.owner',
-      code: 201,
     })
   })
 
