@@ -22,8 +22,8 @@ type ParserFindings = Readonly<{
 }>
 
 /**
- * Returns a test whether an unknown field could be meant for spec: below it, or beside it through a typo or wrong indentation.
- * In a body that selects objects every field could be.
+ * Returns a function that reports whether an unknown field could be meant for spec: below it, or beside it through a typo or
+ * wrong indentation. In a body that selects objects, every field could be.
  */
 const isMeantForSpec =
   ({ kind }: Write) =>

@@ -65,7 +65,7 @@ export const decodeFederation = (text: string): Federation =>
 /** Encodes the uids of the keys that made the presented one as a separate text. */
 export const encodeAncestors = (uids: readonly string[]): string => encode(uids)
 
-/** Decodes them. Throws an Error, without the text, for anything that `encodeAncestors` does not produce. */
+/** Decodes the uids. Throws an Error, without the text, for anything that `encodeAncestors` does not produce. */
 export function decodeAncestors(text: string): readonly string[] {
   const what = 'the ancestors of the key of the user'
   const uids = decode(what, text)

@@ -28,8 +28,8 @@ export function ownersOf({ users, teams, subjects }: RevocationSpec): readonly I
 }
 
 /**
- * Returns whether a valid revocation selects a key as it is now: it matches all that is given, and is not yet what the
- * revocation makes it. `maker` is the uid of the key in `spec.madeWith`.
+ * Returns a test whether a key, as it is now, is selected by a valid revocation: it matches all fields of the spec, and is
+ * not yet what the revocation makes it. `maker` is the uid of the key in `spec.madeWith`.
  */
 export function selects(spec: RevocationSpec, maker: string | undefined): Test {
   const { names, types, selector, createdBefore, unusedSince, unscoped, madeWith, action = 'Disable' } = spec
@@ -77,7 +77,7 @@ function isMadeWith(maker: string, descendants: boolean): Test {
 }
 
 /**
- * Returns whether the user may revoke a key: the scopes allow listing it and changing or deleting it, it is visible, and it
+ * Returns a test whether the user may revoke a key: the scopes allow listing it and changing or deleting it, it is visible, and it
  * carries the scopes of the user, unless it is the key of the request.
  */
 export function mayRevoke(user: UserInfo, { action }: RevocationSpec, { scopes }: Pick<Services, 'scopes'>): Test {
