@@ -1,6 +1,6 @@
 /** What the command line takes from the kube config of a server, which may be hostile. */
 import { describe, expect, test } from 'vitest'
-import { clusterIn, userIn } from '../../../clients/cli/src/kubeconfig/servertext.ts'
+import { clusterIn, userIn } from '../../../clients/cli/src/api/servertext.ts'
 
 const config = (cluster: object, user: object = {}): string =>
   JSON.stringify({

@@ -61,6 +61,6 @@ async function fromObject({ status }: JsonObject): Promise<Partial<Credential>> 
   const { kubeConfig, token, expirationTimestamp } = (status ?? {}) as Record<string, string>
   const expiry = { ...(expirationTimestamp !== undefined && { expirationTimestamp }) }
   if (kubeConfig === undefined) return { ...expiry, ...(token !== undefined && { token }) }
-  const { userIn } = await import('../kubeconfig/servertext.ts')
+  const { userIn } = await import('./servertext.ts')
   return { ...expiry, ...(await userIn(kubeConfig)) }
 }

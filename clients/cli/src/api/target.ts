@@ -20,7 +20,12 @@ export function virtualCluster(text: string): Target & { kind: 'virtualCluster' 
   return { kind: 'virtualCluster', project, name }
 }
 
-/** Returns the connected cluster of this name. Throws a UsageError for a text that no cluster is named. */
+/** Throws a UsageError for a text that cannot be the name of a project. */
+export function checkProject(name: string): void {
+  if (!NAME.test(name)) throw new UsageError(`"${name}" is not the name of a project.`)
+}
+
+/** Returns the connected cluster of this name. Throws a UsageError for a text that cannot be the name of a cluster. */
 export function connectedCluster(name: string): Target & { kind: 'cluster' } {
   if (!NAME.test(name)) throw new UsageError(`"${name}" is not the name of a cluster.`)
   return { kind: 'cluster', name }
@@ -31,7 +36,7 @@ interface TargetOptions {
   cluster?: string | undefined
 }
 
-/** Returns what the options name, and the management API without any. Throws a UsageError if both are given. */
+/** Returns what the options name, or the management API if both are missing. Throws a UsageError if both are given. */
 export function targetOf({ 'virtual-cluster': virtual, cluster }: TargetOptions): Target {
   if (virtual !== undefined && cluster !== undefined) {
     throw new UsageError('--virtual-cluster and --cluster exclude each other.')

@@ -3,20 +3,28 @@ import { resolve } from 'node:path'
 import { dumpYaml } from '../../../../lib/meta/encoding/yaml.ts'
 import type { JsonObject } from '../../../../lib/meta/types.ts'
 import { type Instance, listInstances } from '../api/instances.ts'
+import { inParallel } from '../api/parallel.ts'
 import { authorityIn, openSession } from '../api/session.ts'
 import { StatusError } from '../api/status.ts'
-import { connectedCluster, PROJECT_PREFIX, type Target, virtualCluster } from '../api/target.ts'
+import { checkProject, connectedCluster, PROJECT_PREFIX, type Target, virtualCluster } from '../api/target.ts'
 import { command, type Values } from '../arguments/command.ts'
 import { seconds } from '../arguments/durations.ts'
 import { regularFile, replaceFile } from '../config/outputfile.ts'
 import { CliError, UsageError } from '../io/errors.ts'
 import type { Io } from '../io/io.ts'
+import {
+  clusterEntry,
+  type Making,
+  managementEntry,
+  virtualClusterEntry,
+  WAYS,
+  type Way,
+} from '../kubeconfig/clusterentries.ts'
 import { type Entry, emptyConfig } from '../kubeconfig/entries.ts'
 import { kubeConfigFiles, mergeEntries } from '../kubeconfig/files.ts'
 import { freeName, withEntry } from '../kubeconfig/merge.ts'
 import { warnUnlessOnPath } from '../kubeconfig/pluginpath.ts'
 import { note } from '../output/messages.ts'
-import { clusterEntry, type Making, managementEntry, virtualClusterEntry, WAYS, type Way } from './kubeconfigentries.ts'
 
 const options = {
   project: { type: 'string', value: 'PROJECT', help: 'all virtual clusters of this project that you may see' },
@@ -120,7 +128,7 @@ async function selected(
     return inParallel([...targets.values()], (target) => virtualClusterEntry(making, target))
   }
   if (all || project !== undefined) {
-    if (project !== undefined) virtualCluster(`${project}/any`)
+    if (project !== undefined) checkProject(project)
     return entriesOfAll(making, await listInstances(making.session, project))
   }
   if (cluster === undefined) return [await managementEntry(making)]
@@ -134,7 +142,7 @@ function httpsUrl(text: string): string {
   throw new UsageError(`--server must be a URL that begins with https://, not "${text}".`)
 }
 
-/** Leaves out, with a note, what one may see but not use. */
+/** Returns the entries of the instances that the key may use. Leaves out the others, with a note for each. Throws a CliError if none is left. */
 async function entriesOfAll(making: Making, instances: readonly Instance[]): Promise<Entry[]> {
   const { io } = making
   const entries = await inParallel(instances, async ({ name, namespace }) => {
@@ -154,18 +162,6 @@ async function entriesOfAll(making: Making, instances: readonly Instance[]): Pro
   const found = entries.filter((entry) => entry !== undefined)
   if (found.length === 0) throw new CliError('There is no virtual cluster that you may use.')
   return found
-}
-
-const AT_ONCE = 8
-
-async function inParallel<In, Out>(items: readonly In[], work: (item: In) => Promise<Out>): Promise<Out[]> {
-  const results: Out[] = []
-  let next = 0
-  const worker = async () => {
-    for (let at = next++; at < items.length; at = next++) results[at] = await work(items[at] as In)
-  }
-  await Promise.all(Array.from({ length: Math.min(AT_ONCE, items.length) }, worker))
-  return results
 }
 
 async function write(io: Io, entries: readonly Entry[], output: string | undefined): Promise<void> {

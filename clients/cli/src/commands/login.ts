@@ -1,5 +1,6 @@
 /** `keyplane login`: verifies a server and a key, and keeps them as the current context. */
 import { resolve } from 'node:path'
+import { givenKey } from '../api/givenkey.ts'
 import { readSelf, type Self } from '../api/self.ts'
 import { serverUrl } from '../api/serverurl.ts'
 import { authorityIn, sessionOf } from '../api/session.ts'
@@ -13,7 +14,6 @@ import { note, warn } from '../output/messages.ts'
 import { scopeWords } from '../output/scopewords.ts'
 import { facts } from '../output/table.ts'
 import { expiry, withTime } from '../output/times.ts'
-import { givenKey } from './givenkey.ts'
 
 const options = {
   'key-file': { type: 'string', value: 'FILE', help: 'file with the access key; - reads standard input' },

@@ -1,10 +1,10 @@
 /** `keyplane keys disable` and `keyplane keys enable`. */
-import type { JsonObject } from '../../../../lib/meta/types.ts'
-import { keyPath } from '../api/keys.ts'
-import { openSession } from '../api/session.ts'
-import { type Command, command } from '../arguments/command.ts'
-import { note } from '../output/messages.ts'
-import { printAs } from '../output/print.ts'
+import type { JsonObject } from '../../../../../lib/meta/types.ts'
+import { keyPath } from '../../api/keys.ts'
+import { openSession } from '../../api/session.ts'
+import { type Command, command } from '../../arguments/command.ts'
+import { note } from '../../output/messages.ts'
+import { printAs } from '../../output/print.ts'
 import { forEachName } from './each.ts'
 
 export const keysDisable = switching({

@@ -1,13 +1,13 @@
 /** `keyplane keys show`: shows one access key. */
-import { type AccessKey, asKey, keyPath, stateOf } from '../api/keys.ts'
-import { openSession } from '../api/session.ts'
-import { command } from '../arguments/command.ts'
-import { duration } from '../arguments/durations.ts'
-import type { Io } from '../io/io.ts'
-import { printAs } from '../output/print.ts'
-import { scopeWords } from '../output/scopewords.ts'
-import { facts } from '../output/table.ts'
-import { ago, expiry, withTime } from '../output/times.ts'
+import { type AccessKey, asKey, keyPath, stateOf } from '../../api/keys.ts'
+import { openSession } from '../../api/session.ts'
+import { command } from '../../arguments/command.ts'
+import { duration } from '../../arguments/durations.ts'
+import type { Io } from '../../io/io.ts'
+import { printAs } from '../../output/print.ts'
+import { scopeWords } from '../../output/scopewords.ts'
+import { facts } from '../../output/table.ts'
+import { ago, expiry, withTime } from '../../output/times.ts'
 
 export const keysShow = command({
   name: ['keys', 'show'],

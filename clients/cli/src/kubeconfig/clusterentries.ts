@@ -2,6 +2,7 @@
 import { resolve } from 'node:path'
 import type { JsonObject } from '../../../../lib/meta/types.ts'
 import { credentialRequest, issueCredential, kubeConfigPath, kubeConfigRequest } from '../api/issue.ts'
+import { clusterIn, userIn } from '../api/servertext.ts'
 import type { Session } from '../api/session.ts'
 import { StatusError } from '../api/status.ts'
 import { optionsFor, PROJECT_PREFIX, type Target } from '../api/target.ts'
@@ -9,9 +10,8 @@ import { configFile } from '../config/paths.ts'
 import type { Credential } from '../credentials/credential.ts'
 import { CliError, UsageError } from '../io/errors.ts'
 import type { Io } from '../io/io.ts'
-import { curlArguments, curlFile, writeCurlFile } from '../kubeconfig/curlfile.ts'
-import { type Entry, pluginUser } from '../kubeconfig/entries.ts'
-import { clusterIn, userIn } from '../kubeconfig/servertext.ts'
+import { curlArguments, curlFile, writeCurlFile } from './curlfile.ts'
+import { type Entry, pluginUser } from './entries.ts'
 
 export const WAYS = ['exec', 'curl', 'token', 'cert'] as const
 export type Way = (typeof WAYS)[number]

@@ -1,9 +1,9 @@
-/** Does something with each of several objects. */
-import { StatusError } from '../api/status.ts'
-import type { Io } from '../io/io.ts'
-import { reportError } from '../output/messages.ts'
+/** Runs a command for each of several access keys. */
+import { StatusError } from '../../api/status.ts'
+import type { Io } from '../../io/io.ts'
+import { reportError } from '../../output/messages.ts'
 
-/** Does the work for every name, also after the server refused one. Throws the last refusal, after it reported the others. */
+/** Does the work for every name, and continues if the server refuses one. Reports each refusal but the last, which it throws. */
 export async function forEachName(
   names: readonly string[],
   io: Io,

@@ -1,10 +1,10 @@
 /** Takes the access key of a login from where the person put it, and checks its form before it is sent anywhere. */
 import { hasChecksum, KEY_PATTERN, KEY_PREFIX } from '../../../../lib/meta/value/credentialtext.ts'
-import { keyInEnvironment } from '../api/session.ts'
 import { readIfThere } from '../config/privatefile.ts'
 import { CliError, UsageError } from '../io/errors.ts'
 import type { Io } from '../io/io.ts'
 import { plain } from '../output/plain.ts'
+import { keyInEnvironment } from './session.ts'
 
 /** Returns the key in the file, in the environment, on standard input, or typed in the terminal, in this order. */
 export async function givenKey(io: Io, keyFile: string | undefined, server: string): Promise<string> {
