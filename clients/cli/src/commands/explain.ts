@@ -48,7 +48,7 @@ export const explain = command({
       throw new UsageError('keyplane explain needs a verb and a resource, and before them perhaps a key.', USAGE)
     }
     const [what = '', verb = '', given] = positionals.toReversed()
-    const target = targetOf(values)
+    const target = placeOf(values)
     const session = await openSession(io, { context: values.context })
     const attributes = await attributesOf(session, { verb, what, isHere: target === undefined }, values)
     const name = given ?? (await readSelf(session)).status.accessKey ?? ''
@@ -66,7 +66,7 @@ export const explain = command({
 
 const USAGE = 'Run "keyplane explain --help" for its options and examples.'
 
-function targetOf(values: Values<typeof options>): JsonObject | undefined {
+function placeOf(values: Values<typeof options>): JsonObject | undefined {
   const { cluster, 'virtual-cluster': virtualCluster, space } = values
   const targets: JsonObject[] = [
     ...(cluster === undefined ? [] : [{ cluster }]),
