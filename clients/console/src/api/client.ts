@@ -1,0 +1,88 @@
+/** Sends requests to the API with the access key of the session. */
+import { ApiError, NetworkError, type Status } from './status.ts'
+
+const LIMIT_MS = 30_000
+
+/** The documents of the API that are not JSON objects of a kind. */
+export type Body = object
+
+export interface Call {
+  method?: 'GET' | 'POST' | 'PATCH' | 'DELETE'
+  body?: Body
+  /** Media type of the body. A merge patch for PATCH, otherwise JSON. */
+  dryRun?: boolean
+  signal?: AbortSignal
+}
+
+export interface Api {
+  /**
+   * Sends a request to a path below the API, such as `apis/management.platform/v1/ownedaccesskeys`. Throws an ApiError for a
+   * refusal, a NetworkError without an answer, and an AbortError after `signal`.
+   */
+  send<T>(path: string, call?: Call): Promise<T>
+}
+
+export interface ApiSettings {
+  /** URL of the API, with a slash at its end. */
+  root: URL
+  key: string
+  /** Called with the message of a 401: the key is no longer valid. */
+  onEnd?(message: string): void
+  /** Called with the texts of Warning headers. */
+  onWarnings?(texts: readonly string[]): void
+}
+
+export function createApi({ root, key, onEnd, onWarnings }: ApiSettings): Api {
+  return {
+    async send(path, { method = 'GET', body, dryRun = false, signal } = {}) {
+      const url = new URL(path, root)
+      if (dryRun) url.searchParams.set('dryRun', 'All')
+      const { response, text } = await exchange(url, {
+        method,
+        headers: {
+          accept: 'application/json',
+          authorization: `Bearer ${key}`,
+          ...(body && { 'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json' }),
+        },
+        ...(body && { body: JSON.stringify(body) }),
+        cache: 'no-store',
+        credentials: 'omit',
+        redirect: 'error',
+        signal: signal ? AbortSignal.any([signal, AbortSignal.timeout(LIMIT_MS)]) : AbortSignal.timeout(LIMIT_MS),
+      })
+      const answer = parse(text)
+      onWarnings?.(warningsOf(response.headers.get('warning')))
+      if (response.ok && answer !== undefined) return answer as never
+      const status = (answer ?? {}) as Status
+      if (response.status === 401) onEnd?.(status.message ?? '')
+      throw new ApiError(response.status, status)
+    },
+  }
+}
+
+/** Throws a NetworkError, unless the caller ended the request. */
+async function exchange(url: URL, request: RequestInit): Promise<{ response: Response; text: string }> {
+  try {
+    const response = await fetch(url, request)
+    return { response, text: await response.text() }
+  } catch (error) {
+    if (error instanceof DOMException && error.name === 'AbortError') throw error
+    throw new NetworkError(error)
+  }
+}
+
+function parse(text: string): object | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Returns the texts of a Warning header: `299 - "text", 299 - "text"` (RFC 9111). */
+export function warningsOf(header: string | null): string[] {
+  return [...(header ?? '').matchAll(/\b299 \S+ "((?:[^"\\]|\\.)*)"/g)].map(([, text = '']) =>
+    text.replace(/\\(.)/g, '$1'),
+  )
+}

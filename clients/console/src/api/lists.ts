@@ -1,0 +1,27 @@
+/** Reads lists page by page. */
+import type { Api } from './client.ts'
+import type { List } from './objects.ts'
+
+const PAGE = 500
+
+/** The most objects that a list shows. The command line and kubectl have no such limit. */
+export const MOST = 2500
+
+export interface Listed<T> {
+  items: T[]
+  /** Objects beyond MOST that are not shown; their number may be unknown. */
+  more: boolean
+}
+
+/** Returns all objects of a collection, up to MOST. */
+export async function listAll<T>(api: Api, path: string, signal: AbortSignal): Promise<Listed<T>> {
+  const items: T[] = []
+  let next = ''
+  do {
+    const query = new URLSearchParams({ limit: String(PAGE), ...(next && { continue: next }) })
+    const page: List<T> = await api.send(`${path}?${query}`, { signal })
+    items.push(...page.items)
+    next = page.metadata.continue ?? ''
+  } while (next !== '' && items.length < MOST)
+  return { items, more: next !== '' }
+}

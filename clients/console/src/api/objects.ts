@@ -1,0 +1,79 @@
+/** The objects of the API, as far as the console shows them. Every field may be absent: a key sees what its rights allow. */
+
+export interface Metadata {
+  name: string
+  namespace?: string
+  uid: string
+  resourceVersion: string
+  generation?: number
+  creationTimestamp: string
+  deletionTimestamp?: string
+  labels?: Record<string, string>
+  annotations?: Record<string, string>
+}
+
+export interface Scope {
+  roles?: { role?: string; projects?: string[]; virtualClusters?: string[] }[]
+  projects?: { project?: string }[]
+  spaces?: { project?: string; space?: string }[]
+  virtualClusters?: { project?: string; virtualCluster?: string }[]
+  clusters?: { cluster?: string }[]
+  rules?: object[]
+  allowPlatformCli?: boolean
+}
+
+/** An OwnedAccessKey: lib/apis/management/v1/ownedaccesskey.md. */
+export interface AccessKey {
+  metadata: Metadata
+  spec: {
+    displayName?: string
+    description?: string
+    user?: string
+    team?: string
+    subject?: string
+    groups?: string[]
+    /** The value, only in the answer that made it. */
+    key?: string
+    disabled?: boolean
+    ttl?: number
+    ttlAfterLastActivity?: boolean
+    scope?: Scope
+    sourceCIDRs?: string[]
+    type?: string
+  }
+  status?: {
+    lastActivity?: string
+    owner?: string
+    phase?: string
+    expirationTimestamp?: string
+    lastSources?: { ip: string; userAgent?: string; lastSeen: string }[]
+    madeWith?: { name?: string; uid: string }
+    lastRotation?: string
+    values?: KeyValue[]
+  }
+}
+
+export interface KeyValue {
+  hint?: string
+  state: 'Current' | 'Pending' | 'Retiring'
+  made?: string
+  lastActivity?: string
+  until?: string
+}
+
+/** The status of a Self: who the access key of the request is. */
+export interface Self {
+  user?: { name: string; displayName?: string; email?: string }
+  team?: { name: string }
+  subject?: string
+  uid: string
+  groups?: string[]
+  /** The name of the access key. */
+  accessKey: string
+  accessKeyScope?: Scope
+}
+
+export interface List<T> {
+  metadata: { resourceVersion: string; continue?: string; remainingItemCount?: number }
+  items: T[]
+}

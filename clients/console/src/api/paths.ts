@@ -1,0 +1,21 @@
+/** The paths of the API's resources below its root. */
+
+const GROUP = 'apis/management.platform/v1'
+
+const at = (...parts: readonly string[]): string => [GROUP, ...parts.map(encodeURIComponent)].join('/')
+
+export const paths = {
+  selves: at('selves'),
+  keys: at('ownedaccesskeys'),
+  key: (name: string) => at('ownedaccesskeys', name),
+  rotate: (name: string) => at('ownedaccesskeys', name, 'rotate'),
+  accessReview: (name: string) => at('ownedaccesskeys', name, 'accessreview'),
+  providers: at('identityproviders'),
+  provider: (name: string) => at('identityproviders', name),
+  trusts: at('federatedidentitycredentials'),
+  trust: (name: string) => at('federatedidentitycredentials', name),
+  virtualClusters: at('virtualclusterinstances'),
+  virtualCluster: (namespace: string, name: string) => at('namespaces', namespace, 'virtualclusterinstances', name),
+  kubeConfig: (namespace: string, name: string) =>
+    at('namespaces', namespace, 'virtualclusterinstances', name, 'kubeconfig'),
+} as const

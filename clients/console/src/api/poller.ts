@@ -1,0 +1,112 @@
+/**
+ * Keeps data fresh by asking again and again while somebody looks: only while the page is visible and has the focus. After a
+ * failure it keeps the data and asks less often. A watch would hold a function of the server for as long.
+ */
+
+/** What a poller sees of its surroundings. */
+export interface Surroundings {
+  /** Whether the page is visible and has the focus. */
+  isAttended(): boolean
+  /** Calls back when that may have changed. Returns a function that ends this. */
+  onAttention(callback: () => void): () => void
+  /** Calls back once, after some milliseconds. Returns a function that cancels it. */
+  after(milliseconds: number, callback: () => void): () => void
+  now(): Date
+}
+
+export interface Snapshot<T> {
+  data?: T
+  /** When the data was read. */
+  at?: Date
+  /** Why the last attempt failed. The data is that of the last one that succeeded. */
+  error?: unknown
+  isLoading: boolean
+}
+
+export interface Poller<T> {
+  readonly snapshot: Snapshot<T>
+  /** Asks now, for example after an own change. Never rejects: the snapshot has the error. */
+  refresh(): Promise<void>
+  stop(): void
+}
+
+export interface PollerSettings<T> {
+  load(signal: AbortSignal): Promise<T>
+  /** Milliseconds between the end of an attempt and the next one. */
+  every: number
+  /** What an earlier poller of the same data knew. */
+  start?: Snapshot<T>
+  onChange(snapshot: Snapshot<T>): void
+  surroundings: Surroundings
+}
+
+const LONGEST_MS = 120_000
+
+/** Returns the milliseconds until the next attempt: twice as long after each failure, up to two minutes. */
+export const delayAfter = (every: number, failures: number): number =>
+  Math.max(every, Math.min(every * 2 ** failures, LONGEST_MS))
+
+/** Starts at once if there is no data or if it is older than `every`. */
+export function createPoller<T>({ load, every, start, onChange, surroundings }: PollerSettings<T>): Poller<T> {
+  let snapshot: Snapshot<T> = { ...start, isLoading: false }
+  let failures = 0
+  let running: AbortController | undefined
+  let cancel = (): void => {}
+  let isStopped = false
+
+  const change = (next: Snapshot<T>): void => {
+    snapshot = next
+    onChange(next)
+  }
+  const isDue = (): boolean =>
+    snapshot.at === undefined || surroundings.now().getTime() - snapshot.at.getTime() >= delayAfter(every, failures)
+
+  const plan = (): void => {
+    cancel()
+    if (!isStopped) cancel = surroundings.after(delayAfter(every, failures), attend)
+  }
+  /** Asks if somebody looks and it is time, otherwise later. */
+  const attend = (): void => {
+    if (isStopped || running) return
+    if (!surroundings.isAttended()) cancel()
+    else if (isDue() || failures > 0) void ask()
+    else plan()
+  }
+  const ask = async (): Promise<void> => {
+    cancel()
+    running?.abort()
+    const own = new AbortController()
+    running = own
+    change({ ...snapshot, isLoading: true })
+    try {
+      const data = await load(own.signal)
+      if (running !== own) return
+      failures = 0
+      running = undefined
+      change({ data, at: surroundings.now(), isLoading: false })
+    } catch (error) {
+      if (running !== own) return
+      failures += 1
+      running = undefined
+      change({ ...snapshot, error, isLoading: false })
+    }
+    plan()
+  }
+
+  const forget = surroundings.onAttention(attend)
+  const first = (): Promise<void> | void => (isDue() ? ask() : plan())
+  void first()
+  return {
+    get snapshot() {
+      return snapshot
+    },
+    refresh: ask,
+    stop() {
+      isStopped = true
+      running?.abort()
+      running = undefined
+      cancel()
+      forget()
+    },
+  }
+}

@@ -1,0 +1,67 @@
+/** Errors of the API and of the network, and what they say in words. */
+
+/** A Status of Kubernetes, as far as the console reads it. */
+export interface Status {
+  message?: string
+  reason?: string
+  code?: number
+  details?: { causes?: { reason?: string; field?: string; message?: string }[]; retryAfterSeconds?: number }
+}
+
+/** The API refused a request or failed. */
+export class ApiError extends Error {
+  readonly code: number
+  readonly status: Status
+
+  constructor(code: number, status: Status) {
+    super(status.message ?? `The server answered with code ${code}.`)
+    this.name = 'ApiError'
+    this.code = code
+    this.status = status
+  }
+}
+
+/** No answer came: the network, the server or a time limit. Whether the request had an effect is unknown. */
+export class NetworkError extends Error {
+  constructor(cause: unknown) {
+    super('The server cannot be reached.', { cause })
+    this.name = 'NetworkError'
+  }
+}
+
+/** An error for people: what happened, the details, and what to do next. */
+export interface ErrorWords {
+  title: string
+  details: readonly string[]
+  next?: string
+}
+
+/** What a code means and what to do about it. The message of the server follows. */
+const MEANINGS: Readonly<Record<number, [title: string, next?: string]>> = {
+  400: ['The request is not valid.'],
+  401: ['You are signed out.', 'Sign in again.'],
+  403: ['Your access key does not allow this.', 'Ask whoever gave you the key, or sign in with another one.'],
+  404: ['It does not exist any more.', 'Someone else may have deleted it.'],
+  409: ['Someone else changed it at the same time.', 'Look at its current state, then try again.'],
+  413: ['The request is too large.'],
+  422: ['Some of the values are not valid.'],
+  429: ['The server receives too many requests.', 'Wait a moment, then try again.'],
+  503: ['The server cannot answer at the moment.', 'Try again.'],
+  504: ['The server took too long.', 'Look at the current state before you try again: it may have been done.'],
+}
+
+/** Returns the words for any error. Causes of an invalid request are named with their fields. */
+export function errorWords(error: unknown): ErrorWords {
+  if (error instanceof NetworkError) {
+    return { title: error.message, details: [], next: 'Check your network connection, then try again.' }
+  }
+  if (!(error instanceof ApiError)) {
+    return { title: 'The console failed.', details: [error instanceof Error ? error.message : String(error)] }
+  }
+  const [title, next] = MEANINGS[error.code] ?? ['The server failed.', 'Try again.']
+  const causes = (error.status.details?.causes ?? []).flatMap(({ field, message }) =>
+    message === undefined ? [] : [field ? `${field}: ${message}` : message],
+  )
+  const details = error.code === 422 && causes.length > 0 ? causes : [error.message, ...causes]
+  return { title, details, ...(next !== undefined && { next }) }
+}

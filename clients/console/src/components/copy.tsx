@@ -1,0 +1,22 @@
+import { useRef, useState } from 'preact/hooks'
+
+/** A button that copies a text, and says so. */
+export function Copy({ text, label = 'Copy' }: { text: string; label?: string }) {
+  const [said, say] = useState<string>()
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  const copy = async () => {
+    clearTimeout(timer.current)
+    try {
+      await navigator.clipboard.writeText(text)
+      say('Copied')
+    } catch {
+      say('Select the text to copy it')
+    }
+    timer.current = setTimeout(() => say(undefined), 2500)
+  }
+  return (
+    <button type="button" class="quiet" onClick={copy}>
+      <span aria-live="polite">{said ?? label}</span>
+    </button>
+  )
+}

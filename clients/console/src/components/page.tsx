@@ -1,0 +1,60 @@
+import type { ComponentChildren } from 'preact'
+import { errorWords } from '../api/status.ts'
+import type { Polled } from '../session/usepolled.ts'
+import { ErrorNotice, Notice } from './notice.tsx'
+import { Time } from './time.tsx'
+
+export interface PageProps {
+  title: string
+  /** A line below the title. */
+  about?: ComponentChildren
+  /** Buttons and links at the right. */
+  actions?: ComponentChildren
+  children: ComponentChildren
+}
+
+/** The frame of a page. The heading takes the focus when the page is opened, so that screen readers begin there. */
+export function Page({ title, about, actions, children }: PageProps) {
+  return (
+    <>
+      <header class="page">
+        <div>
+          <h1 tabIndex={-1}>{title}</h1>
+          {about && <p>{about}</p>}
+        </div>
+        {actions && <div class="actions">{actions}</div>}
+      </header>
+      {children}
+    </>
+  )
+}
+
+/**
+ * Shows polled data: what is loading, what failed, and the data. If a later attempt fails, the data stays, below a line that says
+ * how old it is.
+ */
+export function Fresh<T>({ polled, children }: { polled: Polled<T>; children(data: T): ComponentChildren }) {
+  const { data, at, error, refresh } = polled
+  const again = (
+    <button type="button" onClick={() => void refresh()}>
+      Try again
+    </button>
+  )
+  if (data === undefined) {
+    return error === undefined ? <p class="loading">Loading…</p> : <ErrorNotice error={error}>{again}</ErrorNotice>
+  }
+  const words = error === undefined ? undefined : errorWords(error)
+  return (
+    <>
+      {words && (
+        <Notice tone="warn" title={`This page could not be refreshed. ${words.title}`}>
+          <p>
+            You see what it was <Time at={(at ?? new Date()).toISOString()} />. The console tries again by itself.{' '}
+            {again}
+          </p>
+        </Notice>
+      )}
+      {children(data)}
+    </>
+  )
+}

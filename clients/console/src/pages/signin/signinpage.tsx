@@ -1,0 +1,100 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { Field } from '../../components/field.tsx'
+import { Foreign } from '../../components/foreign.tsx'
+import { ErrorNotice, Notice } from '../../components/notice.tsx'
+import { givenKey } from '../../session/givenkey.ts'
+import type { SessionEnd } from '../../session/session.ts'
+import type { SignIn } from '../../session/usesession.ts'
+
+export interface SignInPageProps {
+  end?: SessionEnd
+  signIn(given: SignIn): Promise<void>
+}
+
+/** Asks for an access key. It goes to the API in the Authorization header, and nowhere else. */
+export function SignInPage({ end, signIn }: SignInPageProps) {
+  const input = useRef<HTMLInputElement>(null)
+  const [isBusy, setBusy] = useState(false)
+  const [error, setError] = useState<unknown>()
+  const [wrong, setWrong] = useState<string>()
+  const [keep, setKeep] = useState(false)
+  const [isOver, setOver] = useState(false)
+  useEffect(() => input.current?.focus(), [])
+
+  const open = async (text: string) => {
+    setError(undefined)
+    const key = givenKey(text)
+    if (key === undefined) {
+      setWrong(text.trim() === '' ? 'Paste an access key.' : 'This text has no access key, or several.')
+      input.current?.focus()
+      return
+    }
+    setWrong(undefined)
+    setBusy(true)
+    try {
+      await signIn({ key, keep })
+    } catch (failure) {
+      setError(failure)
+      setBusy(false)
+      input.current?.select()
+    }
+  }
+  const drop = async (event: DragEvent) => {
+    event.preventDefault()
+    setOver(false)
+    const file = event.dataTransfer?.files[0]
+    if (file) await open(file.size < 1_000_000 ? await file.text() : '')
+  }
+
+  return (
+    <main
+      class={isOver ? 'signin over' : 'signin'}
+      onDragOver={(event) => {
+        event.preventDefault()
+        setOver(true)
+      }}
+      onDragLeave={() => setOver(false)}
+      onDrop={drop}
+    >
+      <div class="brand">keyplane</div>
+      <h1 tabIndex={-1}>Sign in</h1>
+      {end && (
+        <Notice tone="warn" title={end.title}>
+          {end.detail && (
+            <p>
+              <Foreign text={end.detail} />
+            </p>
+          )}
+        </Notice>
+      )}
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          void open(input.current?.value ?? '')
+        }}
+      >
+        <Field label="Access key" hint="Paste it, or drop a file that holds it, such as a kube config." error={wrong}>
+          {(attributes) => (
+            <input
+              {...attributes}
+              ref={input}
+              type="password"
+              autoComplete="off"
+              spellcheck={false}
+              autoCapitalize="off"
+              placeholder="mpk_…"
+            />
+          )}
+        </Field>
+        <label class="check">
+          <input type="checkbox" checked={keep} onChange={(event) => setKeep(event.currentTarget.checked)} />
+          Keep the key for this tab, so that a reload does not sign you out
+        </label>
+        <button type="submit" class="primary" disabled={isBusy}>
+          {isBusy ? 'Signing in…' : 'Sign in'}
+        </button>
+      </form>
+      {error !== undefined && <ErrorNotice error={error} />}
+    </main>
+  )
+}

@@ -1,0 +1,32 @@
+/** What a page knows of the person who is signed in. */
+import { createContext } from 'preact'
+import { useContext } from 'preact/hooks'
+import type { Api } from '../api/client.ts'
+import type { Self } from '../api/objects.ts'
+import type { Snapshot } from '../api/poller.ts'
+
+export interface Session {
+  api: Api
+  self: Self
+  /** Whether an exchange made the key, so that signing out ends it. */
+  isExchanged: boolean
+  /** What pages have read, by name, so that going back shows it at once. Ends with the session. */
+  cache: Map<string, Snapshot<unknown>>
+  signOut(): void
+}
+
+/** Why there is no session. */
+export interface SessionEnd {
+  title: string
+  /** The server's message. */
+  detail?: string
+}
+
+export const SessionContext = createContext<Session | undefined>(undefined)
+
+/** Returns the session. Only for components of pages, which are shown to signed-in people alone. */
+export function useSession(): Session {
+  const session = useContext(SessionContext)
+  if (!session) throw new Error('no session')
+  return session
+}

@@ -1,0 +1,100 @@
+import { useCallback, useEffect, useState } from 'preact/hooks'
+import { Foreign } from '../components/foreign.tsx'
+import { Page } from '../components/page.tsx'
+import { RevealDialog } from '../components/revealdialog.tsx'
+import { SignInPage } from '../pages/signin/signinpage.tsx'
+import { NoticeContext, type NoticeText } from '../session/notices.ts'
+import { RevealContext, type Revealed } from '../session/revealed.ts'
+import { SessionContext } from '../session/session.ts'
+import { useSessionControl } from '../session/usesession.ts'
+import { hrefOf, type Route } from '../text/routes.ts'
+import { Boundary } from './boundary.tsx'
+import { Header } from './header.tsx'
+import { pageOf } from './pages.ts'
+import { useRoute } from './useroute.ts'
+
+/** How long a notice stays, in milliseconds. Warnings and errors stay until they are dismissed. */
+const NOTICE_MS = 6000
+
+/** The whole console: notices and values shown once stand above the session, and outlive it. */
+export function App() {
+  const [notices, setNotices] = useState<readonly NoticeText[]>([])
+  const [revealed, reveal] = useState<Revealed>()
+  const dismiss = useCallback((one: NoticeText) => setNotices((all) => all.filter((other) => other !== one)), [])
+  const notify = useCallback(
+    (one: NoticeText) => {
+      setNotices((all) => [...all.filter(({ text }) => text !== one.text), one])
+      if (one.tone === 'good') setTimeout(() => dismiss(one), NOTICE_MS)
+    },
+    [dismiss],
+  )
+  return (
+    <Boundary>
+      <NoticeContext.Provider value={notify}>
+        <RevealContext.Provider value={reveal}>
+          <SignedIn />
+        </RevealContext.Provider>
+      </NoticeContext.Provider>
+      <Notices notices={notices} dismiss={dismiss} />
+      {revealed && <RevealDialog revealed={revealed} onStored={() => reveal(undefined)} />}
+    </Boundary>
+  )
+}
+
+function SignedIn() {
+  const { session, isRestoring, end, signIn } = useSessionControl()
+  const route = useRoute()
+  const entry = pageOf(route)
+  const title = session ? (entry?.title ?? 'Not found') : 'Sign in'
+  const address = session ? [route.page, ...route.parts].join('/') : undefined
+  useEffect(() => {
+    document.title = `${title} · keyplane`
+  }, [title])
+  useEffect(() => {
+    if (address === undefined) return
+    window.scrollTo(0, 0)
+    document.querySelector<HTMLElement>('h1')?.focus()
+  }, [address])
+  if (isRestoring) return <p class="loading">Signing in…</p>
+  if (!session) return <SignInPage signIn={signIn} {...(end && { end })} />
+  return (
+    <SessionContext.Provider value={session}>
+      <button type="button" class="skip" onClick={skip}>
+        Skip to the content
+      </button>
+      <Header page={entry?.page} />
+      <main id="main" tabIndex={-1}>
+        {entry ? <entry.component route={route} key={address} /> : <NotFound route={route} />}
+      </main>
+    </SessionContext.Provider>
+  )
+}
+
+/** Moves the focus. A link to `#main` would change the address, which is that of the page. */
+const skip = () => document.getElementById('main')?.focus()
+
+const NotFound = ({ route }: { route: Route }) => (
+  <Page title="Not found">
+    <p>
+      There is no page <Foreign text={[route.page, ...route.parts].join('/')} />.{' '}
+      <a href={hrefOf('keys')}>Go to the keys</a>.
+    </p>
+  </Page>
+)
+
+function Notices({ notices, dismiss }: { notices: readonly NoticeText[]; dismiss(one: NoticeText): void }) {
+  return (
+    <div class="notices" aria-live="polite">
+      {notices.map((one) => (
+        <div class={`notice ${one.tone}`} key={one.text}>
+          <p>
+            <Foreign text={one.text} />
+          </p>
+          <button type="button" class="quiet" onClick={() => dismiss(one)}>
+            Dismiss
+          </button>
+        </div>
+      ))}
+    </div>
+  )
+}

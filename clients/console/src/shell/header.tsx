@@ -1,0 +1,34 @@
+import { Foreign } from '../components/foreign.tsx'
+import { useSession } from '../session/session.ts'
+import { hrefOf } from '../text/routes.ts'
+import { pages } from './pages.ts'
+
+/** Who is signed in, and the way to the pages. */
+export function Header({ page }: { page: string | undefined }) {
+  const { self, signOut } = useSession()
+  return (
+    <header class="top">
+      <a class="brand" href={hrefOf('keys')}>
+        keyplane
+      </a>
+      <nav aria-label="Pages">
+        {pages.map(
+          (one) =>
+            one.nav && (
+              <a href={hrefOf(one.page)} aria-current={one.page === page ? 'page' : undefined} key={one.page}>
+                {one.nav}
+              </a>
+            ),
+        )}
+      </nav>
+      <div class="who">
+        <span title="You are signed in as">
+          <Foreign text={self.subject ?? self.accessKey} />
+        </span>
+        <button type="button" class="quiet" onClick={signOut}>
+          Sign out
+        </button>
+      </div>
+    </header>
+  )
+}

@@ -1,0 +1,49 @@
+/** Says times in words: relative ones for reading, exact ones for the hover. */
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+
+/** The units of relative times, each with the distance from which it is used. */
+const UNITS: readonly [name: string, length: number, from: number][] = [
+  ['year', 365 * DAY, 365 * DAY],
+  ['month', 30 * DAY, 60 * DAY],
+  ['day', DAY, 2 * DAY],
+  ['hour', HOUR, 2 * HOUR],
+  ['minute', MINUTE, MINUTE],
+]
+
+/** Returns `3 days`, `90 minutes` or `less than a minute` for a distance in milliseconds. */
+export function distance(milliseconds: number): string {
+  const size = Math.abs(milliseconds)
+  const [name, length] = UNITS.find(([, , from]) => size >= from) ?? []
+  if (name === undefined || length === undefined) return 'less than a minute'
+  const count = Math.floor(size / length)
+  return `${count} ${name}${count === 1 ? '' : 's'}`
+}
+
+/** Returns `3 days ago`, `in 2 hours` or `just now`. */
+export function relative(time: Date, now: Date): string {
+  const ahead = time.getTime() - now.getTime()
+  if (Math.abs(ahead) < MINUTE) return ahead > 0 ? 'in less than a minute' : 'just now'
+  return ahead > 0 ? `in ${distance(ahead)}` : `${distance(ahead)} ago`
+}
+
+/** Returns the time in full, in the zone of the reader and in UTC, such as `Sun, 22 Nov 2026, 21:05:09 GMT+1 (2026-11-22T20:05:09Z)`. */
+export function exact(time: Date): string {
+  const local = new Intl.DateTimeFormat('en-GB', {
+    weekday: 'short',
+    day: 'numeric',
+    month: 'short',
+    year: 'numeric',
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+    timeZoneName: 'short',
+  })
+  return `${local.format(time)} (${time.toISOString().replace('.000', '')})`
+}
+
+/** Returns the date alone, in the zone of the reader, such as `22 Nov 2026`. */
+export const dateOf = (time: Date): string =>
+  new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric' }).format(time)
