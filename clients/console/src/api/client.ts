@@ -3,13 +3,10 @@ import { ApiError, NetworkError, type Status } from './status.ts'
 
 const LIMIT_MS = 30_000
 
-/** The documents of the API that are not JSON objects of a kind. */
-export type Body = object
-
 export interface Call {
   method?: 'GET' | 'POST' | 'PATCH' | 'DELETE'
-  body?: Body
-  /** Media type of the body. A merge patch for PATCH, otherwise JSON. */
+  /** Sent as a merge patch with PATCH, otherwise as JSON. */
+  body?: object
   dryRun?: boolean
   signal?: AbortSignal
 }
@@ -28,8 +25,8 @@ export interface ApiSettings {
   key: string
   /** Called with the message of a 401: the key is no longer valid. */
   onEnd?(message: string): void
-  /** Called with the texts of Warning headers. */
-  onWarnings?(texts: readonly string[]): void
+  /** Called with the texts of the Warning headers of an answer, and whether the request only read. */
+  onWarnings?(texts: readonly string[], isRead: boolean): void
 }
 
 export function createApi({ root, key, onEnd, onWarnings }: ApiSettings): Api {
@@ -51,7 +48,7 @@ export function createApi({ root, key, onEnd, onWarnings }: ApiSettings): Api {
         signal: signal ? AbortSignal.any([signal, AbortSignal.timeout(LIMIT_MS)]) : AbortSignal.timeout(LIMIT_MS),
       })
       const answer = parse(text)
-      onWarnings?.(warningsOf(response.headers.get('warning')))
+      onWarnings?.(warningsOf(response.headers.get('warning')), method === 'GET')
       if (response.ok && answer !== undefined) return answer as never
       const status = (answer ?? {}) as Status
       if (response.status === 401) onEnd?.(status.message ?? '')

@@ -1,6 +1,7 @@
 /** Opens, keeps and ends the session of the tab. */
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { createApi } from '../api/client.ts'
+import { freshWarnings } from '../api/freshwarnings.ts'
 import type { Self } from '../api/objects.ts'
 import { paths } from '../api/paths.ts'
 import { apiRoot } from '../api/root.ts'
@@ -58,9 +59,7 @@ export function useSessionControl(): SessionControl {
         onEnd(detail) {
           if (kept.current === given) finish({ title: 'Your access key is no longer valid.', detail })
         },
-        onWarnings: (texts) => {
-          for (const text of texts) notify({ tone: 'warn', text })
-        },
+        onWarnings: freshWarnings((text) => notify({ tone: 'warn', text })),
       })
       kept.current = given
       if (given.keep) keepKey(sessionStorage, { key, isExchanged, seen: Date.now() })
