@@ -1,6 +1,6 @@
 /** Runs callers that write, read, list and watch as fast as possible and record the answers. */
 import https from 'node:https'
-import { type Answer, type Call, request } from '../support/server.ts'
+import { type Answer, type Call, request } from '../support/request.ts'
 import { accessKey } from './access.ts'
 import type { Served } from './processes.ts'
 

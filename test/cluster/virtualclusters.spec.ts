@@ -6,7 +6,8 @@ import { issueClient, type KeyPair, makeAuthority, validFor } from '../../infra/
 import { freePort } from '../../infra/local/host/freeport.ts'
 import { kubeConfigFile } from '../../infra/local/host/kubeconfigfile.ts'
 import { createKubectl } from '../support/kubectl.ts'
-import { type Answer, startServer, type TestServer } from '../support/server.ts'
+import type { Answer } from '../support/request.ts'
+import { startServer, type TestServer } from '../support/server.ts'
 import { changeKey, type Key, makeKey, management } from './keys.ts'
 import { type Address, chooseAddress, type Plane, startPlane } from './planes.ts'
 

@@ -7,7 +7,8 @@ import { validateScope } from '../../lib/authorization/scopes/validatescope.ts'
 import { scope as anyScope } from '../lib/authorization/arbitraries.ts'
 import { type AskedRequest, askedRequests, makeObjects } from '../support/askedrequests.ts'
 import { accessKey, instances, keys } from '../support/objects.ts'
-import { type Answer, startServer, type TestServer } from '../support/server.ts'
+import type { Answer } from '../support/request.ts'
+import { startServer, type TestServer } from '../support/server.ts'
 
 interface Holder {
   name: string

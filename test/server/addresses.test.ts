@@ -8,7 +8,8 @@ import type { Address } from '../../infra/local/gateway/routes.ts'
 import { type Front, startFront } from '../support/front.ts'
 import { createKubectl, describeKubectl, type Kubectl, kubeConfig, outputOf } from '../support/kubectl.ts'
 import { accessKey, instance, keys } from '../support/objects.ts'
-import { type Answer, type Call, request, startServer, type TestServer } from '../support/server.ts'
+import { type Answer, type Call, request } from '../support/request.ts'
+import { startServer, type TestServer } from '../support/server.ts'
 
 const basePath = '/kubernetes/management'
 

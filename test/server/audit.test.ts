@@ -9,7 +9,8 @@ import { kubeConfigFile } from '../../infra/local/host/kubeconfigfile.ts'
 import { startVirtualCluster, type VirtualCluster } from '../../infra/local/virtualcluster/virtualcluster.ts'
 import { credentialItemKey } from '../../lib/authentication/credential.ts'
 import { apiVersion, instance, instances as instancesIn, keys, management } from '../support/objects.ts'
-import { type Answer, type Call, startServer, type TestServer } from '../support/server.ts'
+import type { Answer, Call } from '../support/request.ts'
+import { startServer, type TestServer } from '../support/server.ts'
 import { parseYaml } from '../support/yaml.ts'
 
 const instances = instancesIn('p-a')

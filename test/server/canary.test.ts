@@ -12,7 +12,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { generateAccessKey } from '../../lib/authentication/accesskey.ts'
 import { describeKubectl, type Kubectl, kubectlOf } from '../support/kubectl.ts'
 import { accessKey, apiVersion, keys, management } from '../support/objects.ts'
-import { type Answer, type Call, startServer, type TestServer } from '../support/server.ts'
+import type { Answer, Call } from '../support/request.ts'
+import { startServer, type TestServer } from '../support/server.ts'
 
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration'
 const types = {

@@ -14,7 +14,8 @@ import {
   startFaultyCluster,
 } from '../lib/kubeconfig/faultycluster.ts'
 import { instance, instances } from '../support/objects.ts'
-import { type Answer, startServer, type TestServer } from '../support/server.ts'
+import type { Answer } from '../support/request.ts'
+import { startServer, type TestServer } from '../support/server.ts'
 
 /** Text in every answer of a failing virtual cluster, and in no answer of this API. */
 const SAID = 'hunter2'

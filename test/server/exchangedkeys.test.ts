@@ -18,7 +18,8 @@ import { testAuthority, type Wish } from '../lib/kubeconfig/authority.ts'
 import { startFaultyCluster } from '../lib/kubeconfig/faultycluster.ts'
 import { createExchangedKey, type Exchanged, newFederation, openGates, setGate } from '../support/exchangedkeys.ts'
 import { accessKey, apiVersion, instance, instances, keys, management } from '../support/objects.ts'
-import { type Answer, type Call, startServer, type TestServer } from '../support/server.ts'
+import type { Answer, Call } from '../support/request.ts'
+import { startServer, type TestServer } from '../support/server.ts'
 import { contextOf } from '../support/users.ts'
 
 const most = 3

@@ -1,7 +1,8 @@
 /** Tests that hidden objects of other users look exactly like missing objects. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { accessKey, apiVersion, instance, instances as instancesIn, keys } from '../support/objects.ts'
-import { type Answer, type Call, startServer, type TestServer } from '../support/server.ts'
+import type { Answer, Call } from '../support/request.ts'
+import { startServer, type TestServer } from '../support/server.ts'
 
 const instances = instancesIn('p-a')
 

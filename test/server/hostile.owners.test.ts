@@ -1,7 +1,8 @@
 /** Tests that users cannot turn the garbage collector against others with owner references and finalizers. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { accessKey, apiVersion, instance, instances, keys } from '../support/objects.ts'
-import { type Answer, type Call, startServer, type TestServer } from '../support/server.ts'
+import type { Answer, Call } from '../support/request.ts'
+import { startServer, type TestServer } from '../support/server.ts'
 
 let server: TestServer
 let alice: string

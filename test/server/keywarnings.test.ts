@@ -5,7 +5,8 @@ import type { JsonObject } from '../../lib/meta/types.ts'
 import { createObject } from '../../lib/registry/create.ts'
 import { createKubectl, describeKubectl, kubeConfig } from '../support/kubectl.ts'
 import { accessKey, keys, management } from '../support/objects.ts'
-import { type Call, startServer, type TestServer } from '../support/server.ts'
+import type { Call } from '../support/request.ts'
+import { startServer, type TestServer } from '../support/server.ts'
 import { admin, contextOf } from '../support/users.ts'
 
 const DAY = 86_400

@@ -14,7 +14,8 @@ import { decodeKeyInternal } from '../../lib/authentication/keyinternal.ts'
 import { createExchangedKey, newFederation, openGates } from '../support/exchangedkeys.ts'
 import { leakSignals } from '../support/leaksignals.ts'
 import { accessKey, keys, management } from '../support/objects.ts'
-import { type Answer, startServer, type TestServer } from '../support/server.ts'
+import type { Answer } from '../support/request.ts'
+import { startServer, type TestServer } from '../support/server.ts'
 
 let server: TestServer
 let count = 0

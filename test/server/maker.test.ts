@@ -9,7 +9,7 @@ import { updateObject } from '../../lib/registry/update.ts'
 import { accessKeys, callsOf, objectOf } from '../functions/stored/fixtures.ts'
 import { useFunctions } from '../support/functions.ts'
 import { type Gate, startGate } from '../support/gate.ts'
-import type { Answer } from '../support/server.ts'
+import type { Answer } from '../support/request.ts'
 import { admin, contextOf } from '../support/users.ts'
 
 const functions = useFunctions()

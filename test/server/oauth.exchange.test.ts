@@ -17,7 +17,8 @@ import {
 } from '../support/federation.ts'
 import { accessKey, keys, management } from '../support/objects.ts'
 import { oidcClientId, startOidcProvider } from '../support/oidcprovider.ts'
-import { type Answer, startServer, type TestServer } from '../support/server.ts'
+import type { Answer } from '../support/request.ts'
+import { startServer, type TestServer } from '../support/server.ts'
 
 let server: TestServer
 let federation: Federation

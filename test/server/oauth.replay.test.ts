@@ -18,7 +18,8 @@ import { endless } from '../support/deadlines.ts'
 import { startDynamoDB, type TestDynamoDB } from '../support/dynamodb.ts'
 import { exchangeForm, type Federation, startFederation, trusts } from '../support/federation.ts'
 import { keys, management } from '../support/objects.ts'
-import { type Answer, startServer, type TestServer } from '../support/server.ts'
+import type { Answer } from '../support/request.ts'
+import { startServer, type TestServer } from '../support/server.ts'
 
 const random = randomFrom(Number(process.env.SEED ?? 1))
 

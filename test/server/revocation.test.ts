@@ -8,7 +8,8 @@ import { credentialItemKey } from '../../lib/authentication/credential.ts'
 import { testAuthority } from '../lib/kubeconfig/authority.ts'
 import { startFaultyCluster } from '../lib/kubeconfig/faultycluster.ts'
 import { accessKey, instance, instances, keys, management } from '../support/objects.ts'
-import { type Answer, type Call, startServer, type TestServer } from '../support/server.ts'
+import type { Answer, Call } from '../support/request.ts'
+import { startServer, type TestServer } from '../support/server.ts'
 
 let server: TestServer
 beforeAll(async () => {

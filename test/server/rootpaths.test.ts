@@ -2,7 +2,8 @@
 import https from 'node:https'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { accessKey, instance, instances, keys } from '../support/objects.ts'
-import { type Answer, type Call, request, startServer, type TestServer } from '../support/server.ts'
+import { type Answer, type Call, request } from '../support/request.ts'
+import { startServer, type TestServer } from '../support/server.ts'
 
 let server: TestServer
 let agent: https.Agent

@@ -6,8 +6,9 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createExchangedKey, newFederation, openGates } from '../support/exchangedkeys.ts'
 import { accessKey, keys } from '../support/objects.ts'
+import type { Answer, Call } from '../support/request.ts'
 import { rotatingOn } from '../support/rotation.ts'
-import { type Answer, type Call, startServer, type TestServer } from '../support/server.ts'
+import { startServer, type TestServer } from '../support/server.ts'
 
 let server: TestServer
 let folder: string

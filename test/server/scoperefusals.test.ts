@@ -6,7 +6,8 @@ import type { Scope } from '../../lib/authorization/scopes/scope.ts'
 import { validateScope } from '../../lib/authorization/scopes/validatescope.ts'
 import { scope as anyScope } from '../lib/authorization/arbitraries.ts'
 import { accessKey, instances, keys, management } from '../support/objects.ts'
-import { type Answer, type Call, startServer, type TestServer } from '../support/server.ts'
+import type { Answer, Call } from '../support/request.ts'
+import { startServer, type TestServer } from '../support/server.ts'
 
 let server: TestServer
 beforeAll(async () => {

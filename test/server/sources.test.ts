@@ -11,7 +11,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createKubectl, describeKubectl, kubeConfig } from '../support/kubectl.ts'
 import { accessKey, apiVersion, instance, instances, keys, management } from '../support/objects.ts'
 import { parsed } from '../support/parsed.ts'
-import { type Answer, type Call, startServer, type TestServer } from '../support/server.ts'
+import type { Answer, Call } from '../support/request.ts'
+import { startServer, type TestServer } from '../support/server.ts'
 
 let server: TestServer
 let agents: Map<string, Agent>

@@ -2,7 +2,8 @@
 import { readIdTokenShape } from './idtokens.ts'
 import { startIssuer, type TestIssuer, type TokenOptions } from './issuer.ts'
 import { apiVersion, management } from './objects.ts'
-import type { Answer, TestServer } from './server.ts'
+import type { Answer } from './request.ts'
+import type { TestServer } from './server.ts'
 
 export const providers = `${management}/identityproviders`
 export const trusts = `${management}/federatedidentitycredentials`

@@ -11,7 +11,8 @@ import { readIdTokenShape } from './idtokens.ts'
 import { type IssuerKey, makeIssuerKey, signIdToken } from './issuerkey.ts'
 import { management } from './objects.ts'
 import { type Ran, runProgram } from './programs.ts'
-import type { Answer, TestServer } from './server.ts'
+import type { Answer } from './request.ts'
+import type { TestServer } from './server.ts'
 
 const root = new URL('../../', import.meta.url)
 

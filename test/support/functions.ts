@@ -8,7 +8,7 @@ import { encodeCredential, encodeSourceCIDRs, encodeUser } from '../../lib/authe
 import type { UserInfo } from '../../lib/authorization/users/user.ts'
 import { startDeployment, type TestDeployment } from './deployment.ts'
 import { parsed } from './parsed.ts'
-import type { Answer } from './server.ts'
+import type { Answer } from './request.ts'
 
 /** Changes to the event in events/. */
 export interface Invocation {

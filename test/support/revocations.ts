@@ -1,6 +1,7 @@
 /** Sends revocations of access keys to a server, and reads what they did. */
 import { accessKey, apiVersion, keys, management } from './objects.ts'
-import type { Answer, TestServer } from './server.ts'
+import type { Answer } from './request.ts'
+import type { TestServer } from './server.ts'
 
 export const revocations = `${management}/accesskeyrevocations`
 

@@ -2,7 +2,8 @@
 import { UpdateItemCommand } from '@aws-sdk/client-dynamodb'
 import { credentialItemKey } from '../../lib/authentication/credential.ts'
 import { keys, management } from './objects.ts'
-import type { Answer, Call, TestServer } from './server.ts'
+import type { Answer, Call } from './request.ts'
+import type { TestServer } from './server.ts'
 
 export interface Rotating {
   /** Rotates the key `name` with the spec, by default as the administrator. */

@@ -10,23 +10,7 @@ import { freePort } from '../../infra/local/host/freeport.ts'
 import { ensurePackaged } from '../../infra/package.ts'
 import { ensureFirstKey } from '../../lib/server/bootstrap.ts'
 import { basePath, stage, startDeployment, type TestDeployment } from './deployment.ts'
-import { parsed } from './parsed.ts'
-
-export interface Answer {
-  status: number
-  headers: Record<string, string | string[] | undefined>
-  text: string
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
-  json: any
-}
-
-export interface Call {
-  method?: string
-  body?: unknown
-  /** Bearer token; by default the administrator's, '' for none. */
-  token?: string
-  headers?: Record<string, string>
-}
+import { type Answer, type Call, request } from './request.ts'
 
 export interface TestServer extends TestDeployment {
   /** `https://127.0.0.1:PORT/STAGE` */
@@ -135,32 +119,4 @@ async function startOn(
       await deployment.stop()
     },
   }
-}
-
-/** Sends one request; objects as JSON, text unchanged. */
-export function request(
-  agent: https.Agent,
-  url: string,
-  { method = 'GET', body, token, headers = {} }: Call,
-): Promise<Answer> {
-  const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body)
-  const all = {
-    ...(token && { authorization: `Bearer ${token}` }),
-    ...(text !== undefined && typeof body !== 'string' && { 'content-type': 'application/json' }),
-    ...(text !== undefined && { 'content-length': String(Buffer.byteLength(text)) }),
-    ...headers,
-  }
-  return new Promise((resolve, reject) => {
-    const sent = https.request(url, { method, agent, headers: all }, (response) => {
-      const chunks: Buffer[] = []
-      response.on('data', (chunk: Buffer) => chunks.push(chunk))
-      response.on('error', reject)
-      response.on('end', () => {
-        const received = Buffer.concat(chunks).toString()
-        resolve({ status: response.statusCode ?? 0, headers: response.headers, text: received, json: parsed(received) })
-      })
-    })
-    sent.on('error', reject)
-    sent.end(text)
-  })
 }

@@ -6,7 +6,7 @@ import https from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ensurePackaged } from '../../infra/package.ts'
-import { type Answer, type Call, request } from './server.ts'
+import { type Answer, type Call, request } from './request.ts'
 
 const main = new URL('../../infra/local/main.ts', import.meta.url).pathname
 

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { providers, trusts } from '../../support/federation.ts'
 import { describeKubectl } from '../../support/kubectl.ts'
 import { keys } from '../../support/objects.ts'
-import { request } from '../../support/server.ts'
+import { request } from '../../support/request.ts'
 import { type StartedServer, startedServer } from '../../support/startedserver.ts'
 import { interpolate, type Job, posixShells, runAfterScript, runScript, type Shell } from './gitlab.ts'
 

@@ -2,7 +2,7 @@
 import { expect } from 'vitest'
 import type { JsonObject } from '../../../lib/meta/types.ts'
 import type { Invocation, useFunctions } from '../../support/functions.ts'
-import type { Answer } from '../../support/server.ts'
+import type { Answer } from '../../support/request.ts'
 import { admin } from '../../support/users.ts'
 
 export type Used = ReturnType<typeof useFunctions>

@@ -1,7 +1,7 @@
 /** Tests the responses of list for every stored kind, one group per status code. */
 import { describe, expect, test } from 'vitest'
 import type { Invocation } from '../../support/functions.ts'
-import type { Answer } from '../../support/server.ts'
+import type { Answer } from '../../support/request.ts'
 import { bob } from '../../support/users.ts'
 import { callsOf, type StoredFunctions, type Used } from './fixtures.ts'
 import { describeRefusals } from './refusals.ts'

@@ -1,7 +1,7 @@
 /** Tests errors that do not depend on the verb and kind. */
 import { describe, expect, test } from 'vitest'
 import type { Invocation } from '../../support/functions.ts'
-import type { Answer } from '../../support/server.ts'
+import type { Answer } from '../../support/request.ts'
 import { admin } from '../../support/users.ts'
 import { status } from './fixtures.ts'
 

@@ -1,6 +1,7 @@
 /** Runs many concurrent writers on shared and own access keys, and records their answers. */
 import type { KubeObject } from '../../../lib/meta/types.ts'
-import type { Answer, TestServer } from '../../support/server.ts'
+import type { Answer } from '../../support/request.ts'
+import type { TestServer } from '../../support/server.ts'
 
 export const path = '/apis/management.platform/v1/ownedaccesskeys'
 
