@@ -1,0 +1,42 @@
+/** Finds and starts the Chromium of this machine. Nothing is downloaded. */
+import { accessSync, constants, statSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { type Browser, chromium } from 'playwright-core'
+
+/** The programs on `PATH` that are tried, in this order. */
+const PROGRAMS = ['chromium', 'chromium-browser', 'google-chrome']
+
+export const NO_BROWSER = `No browser is found: the console is not tested. Install Chromium (Debian and Ubuntu: apt-get install chromium), or set CHROMIUM to the path of a Chromium or Chrome.`
+
+/** Returns the path of the browser, from CHROMIUM or `PATH`. */
+export function findBrowser({ CHROMIUM, PATH = '' }: NodeJS.ProcessEnv): string | undefined {
+  if (CHROMIUM) return isProgram(CHROMIUM) ? CHROMIUM : undefined
+  const folders = PATH.split(delimiter).filter((folder) => folder !== '')
+  return PROGRAMS.flatMap((name) => folders.map((folder) => join(folder, name))).find(isProgram)
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return statSync(path).isFile()
+  } catch {
+    return false
+  }
+}
+
+/** Starts a browser that finds no host but this machine. */
+export async function launchBrowser(): Promise<Browser> {
+  const executablePath = findBrowser(process.env)
+  if (executablePath === undefined) throw new Error(NO_BROWSER)
+  return await chromium.launch({
+    executablePath,
+    args: [
+      '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
+      // Scroll bars take space on some systems only, and screenshots shall not depend on it.
+      '--hide-scrollbars',
+      '--font-render-hinting=none',
+    ],
+    // Chromium has no sandbox for root.
+    chromiumSandbox: process.getuid?.() !== 0,
+  })
+}

@@ -1,0 +1,21 @@
+/** Configures `npm run test:browser`, the tests of the console in a real browser. Ends with one sentence if there is none. */
+import { defineConfig } from 'vitest/config'
+import { findBrowser, NO_BROWSER } from './chromium.ts'
+
+if (findBrowser(process.env) === undefined) {
+  process.stderr.write(`${NO_BROWSER}\n`)
+  process.exit(1)
+}
+
+export default defineConfig({
+  test: {
+    root: new URL('../..', import.meta.url).pathname,
+    include: ['test/browser/**/*.spec.ts'],
+    // Each has a server, and shares a browser with the files that it runs.
+    maxWorkers: 2,
+    isolate: false,
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+    experimental: { viteModuleRunner: false },
+  },
+})
