@@ -112,7 +112,7 @@ describe('keys create', () => {
       },
     })
     expect(await cli.ok(['keys', 'show', 'all'])).toMatch(
-      /^May do +role runner in a b\/y, role agent, projects a b c, virtual cluster a\/x, space a\/s, cluster west, 1 rule$/m,
+      /^May do +role runner in project a for virtual cluster b\/y, role agent, projects a b c, virtual cluster a\/x, space a\/s, cluster west, 1 rule$/m,
     )
   })
 

@@ -1,5 +1,6 @@
 /** `keyplane login`: verifies a server and a key, and keeps them as the current context. */
 import { resolve } from 'node:path'
+import { scopeWords } from '../../../../lib/authorization/scopes/words.ts'
 import { givenKey } from '../api/givenkey.ts'
 import { readSelf, type Self } from '../api/self.ts'
 import { serverUrl } from '../api/serverurl.ts'
@@ -11,7 +12,6 @@ import { configFile } from '../config/paths.ts'
 import { UsageError } from '../io/errors.ts'
 import type { Io } from '../io/io.ts'
 import { note, warn } from '../output/messages.ts'
-import { scopeWords } from '../output/scopewords.ts'
 import { facts } from '../output/table.ts'
 import { expiry, withTime } from '../output/times.ts'
 

@@ -1,11 +1,12 @@
 /** `keyplane whoami`: shows the user and the key of the context. */
+
+import { scopeWords } from '../../../../lib/authorization/scopes/words.ts'
 import { readSelf, type Self } from '../api/self.ts'
 import { openSession, type Session } from '../api/session.ts'
 import { command } from '../arguments/command.ts'
 import type { Io } from '../io/io.ts'
 import { plain } from '../output/plain.ts'
 import { printAs } from '../output/print.ts'
-import { scopeWords } from '../output/scopewords.ts'
 import { facts } from '../output/table.ts'
 import { expiry, withTime } from '../output/times.ts'
 

@@ -1,11 +1,12 @@
 /** `keyplane keys list`: shows access keys as a table. */
+
+import { scopeWords } from '../../../../../lib/authorization/scopes/words.ts'
 import { type AccessKey, asKey, listKeys, stateOf } from '../../api/keys.ts'
 import { openSession } from '../../api/session.ts'
 import { command } from '../../arguments/command.ts'
 import type { Io } from '../../io/io.ts'
 import { note } from '../../output/messages.ts'
 import { printAs } from '../../output/print.ts'
-import { scopeWords } from '../../output/scopewords.ts'
 import { table } from '../../output/table.ts'
 import { ago, expiry } from '../../output/times.ts'
 

@@ -1,11 +1,12 @@
 /** `keyplane keys show`: shows one access key. */
+
+import { scopeWords } from '../../../../../lib/authorization/scopes/words.ts'
 import { type AccessKey, asKey, keyPath, stateOf } from '../../api/keys.ts'
 import { openSession } from '../../api/session.ts'
 import { command } from '../../arguments/command.ts'
 import { duration } from '../../arguments/durations.ts'
 import type { Io } from '../../io/io.ts'
 import { printAs } from '../../output/print.ts'
-import { scopeWords } from '../../output/scopewords.ts'
 import { facts } from '../../output/table.ts'
 import { ago, expiry, withTime } from '../../output/times.ts'
 
