@@ -4,6 +4,7 @@
  */
 import { glob, mkdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { build as esbuild, formatMessages, type Metafile, type Plugin, stop } from 'esbuild'
 import { type ZipOptions, zipSync } from 'fflate'
 import { runCommand } from './command.ts'
@@ -36,6 +37,18 @@ const environmentCredentials: Plugin = {
   },
 }
 
+/** Provides the files of the console to the function that serves them: the module `keyplane:console`. */
+const consoleFiles = (root: string): Plugin => ({
+  name: 'console-files',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^keyplane:console$/ }, ({ path }) => ({ path, namespace: 'console-files' }))
+    onLoad({ filter: /.*/, namespace: 'console-files' }, async () => {
+      const { buildConsole } = await import(pathToFileURL(join(root, 'clients/console/build.ts')).href)
+      return { contents: `export const files = ${JSON.stringify(await buildConsole())}` }
+    })
+  },
+})
+
 /** The first day that a zip archive can express, at Unix mode 0644: the same for every build. fflate reads local time. */
 const REPRODUCIBLE: ZipOptions = { mtime: new Date(1980, 0, 1), os: 3, attrs: (0o100644 << 16) >>> 0 }
 
@@ -62,7 +75,7 @@ export async function build(root: string): Promise<Bundle[]> {
     legalComments: 'none',
     logLevel: 'silent',
     metafile: true,
-    plugins: [environmentCredentials],
+    plugins: [environmentCredentials, consoleFiles(root)],
     write: false,
   })
   const doubts = await formatMessages(warnings, { kind: 'warning' })

@@ -64,7 +64,16 @@ async function pack({ root, quiet, options }: { root: string; quiet: boolean; op
 
 /** Returns the SHA-256 over the names and contents of all files that the package depends on. */
 async function digestOfSources(root: string): Promise<string> {
-  const patterns = ['functions/**/*', 'lib/**/*', 'infra/*', 'infra/plugins/*', 'serverless.yml', 'package-lock.json']
+  const patterns = [
+    'functions/**/*',
+    'lib/**/*',
+    'clients/console/*',
+    'clients/console/src/**/*',
+    'infra/*',
+    'infra/plugins/*',
+    'serverless.yml',
+    'package-lock.json',
+  ]
   const entries = await Array.fromAsync(glob(patterns, { cwd: root, withFileTypes: true }))
   const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
   const hash = createHash('sha256')

@@ -147,12 +147,14 @@ describe('the kinds of the server', () => {
 })
 
 describe('routes', () => {
-  test('are public only for discovery of the issuer, the token endpoint, reports of leaks, version and health', () => {
+  test('are public only for discovery of the issuer, the token endpoint, reports of leaks, the console, version and health', () => {
     const open = packaged.deployment.routes.filter(({ authorizerFunctionId }) => authorizerFunctionId === undefined)
     const paths = new Set(open.map(({ resource }) => resource.replace(basePath, '')))
     expect([...paths].sort()).toEqual([
       '/.well-known/oauth-authorization-server',
       '/.well-known/openid-configuration',
+      '/console',
+      '/console/{proxy+}',
       '/healthz',
       '/healthz/{check}',
       '/leaks',
@@ -190,7 +192,9 @@ describe('routes', () => {
       routes
         .filter(
           ({ method, resource }) =>
-            method !== 'HEAD' && wanted(resource) && !/\/\.well-known|\/openid|\/oauth2|\/leaks/.test(resource),
+            method !== 'HEAD' &&
+            wanted(resource) &&
+            !/\/\.well-known|\/openid|\/oauth2|\/leaks|^\/console/.test(resource),
         )
         .map(({ resource, ...route }) => ({ ...route, resource: resource.replace(basePath, '') }))
         .filter(({ functionId }) => moduleOf(functionId) !== 'notfound')
@@ -202,7 +206,7 @@ describe('routes', () => {
   test('serve HEAD wherever they serve GET', () => {
     const lines = (method: string) =>
       packaged.deployment.routes
-        .filter((route) => route.method === method && route.resource.startsWith(basePath))
+        .filter((route) => route.method === method && /^\/(kubernetes|console)/.test(route.resource))
         .map((route) => `${route.resource} ${route.functionId}`)
     expect(lines('HEAD').sort()).toEqual(lines('GET').sort())
   })
@@ -213,7 +217,7 @@ describe('routes', () => {
         module: '',
         timeoutSeconds: 0,
       }
-      expect([module, streaming]).toEqual([module, module.endsWith('/list') || module === 'functions/openapi'])
+      expect([module, streaming]).toEqual([module, /\/(console|openapi|list)$/.test(module)])
       expect(timeoutSeconds * 1000).toBeLessThan(timeoutMilliseconds)
       if (module.endsWith('/list')) expect(timeoutSeconds).toBeGreaterThan(280)
     }
@@ -230,7 +234,7 @@ describe('the template', () => {
         return segments.map((_, index) => segments.slice(0, index + 1).join('/'))
       }),
     )
-    const atRoot = [...paths].filter((path) => !/^(kubernetes($|\/)|\{proxy\+\})/.test(path)).length
+    const atRoot = [...paths].filter((path) => !/^(kubernetes($|\/)|console($|\/)|\{proxy\+\})/.test(path)).length
     expect([all < 400, paths.size < 200]).toEqual([true, true])
     const page = (await readFile(join(root, 'docs/deploying.md'), 'utf8')).replaceAll('\n', ' ')
     expect(page).toContain(`The stack has ${all} resources`)

@@ -1,6 +1,6 @@
 /** Checks the architecture: the direction of imports, one importer for each npm package, small handlers and bundles. */
 import { glob, readFile } from 'node:fs/promises'
-import { dirname, join, normalize } from 'node:path'
+import { dirname, join, matchesGlob, normalize } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { functionNames } from '../infra/build.ts'
 import { ensurePackaged } from '../infra/package.ts'
@@ -49,7 +49,15 @@ function importsOf(from: string, text: string): Import[] {
 }
 
 /** Functions that answer from the request alone. They load neither the store nor its client. */
-const bare = ['discovery', 'issuer', 'notfound', 'openapi', 'namespaces/list', 'customresourcedefinitions/list']
+const bare = [
+  'console',
+  'discovery',
+  'issuer',
+  'notfound',
+  'openapi',
+  'namespaces/list',
+  'customresourcedefinitions/list',
+]
 
 const isPackage = (to: string) => !/^(lib|functions|infra|test|clients)\/|^node:/.test(to)
 const packageOf = (to: string) =>
@@ -98,7 +106,10 @@ const importedByClients = [
   'lib/meta/value/credentialtext.ts',
 ]
 
-/** The folders of a package from the lowest to the highest. A file imports from its own folder and lower ones; `.` is the package's own folder. */
+/**
+ * The folders of a package from the lowest to the highest. A file imports from its own folder and lower ones; `.` is the package's
+ * own folder, and `*` stands for folders that know nothing of each other.
+ */
 const layers: Record<string, readonly string[]> = {
   'lib/meta': [
     '.',
@@ -118,7 +129,7 @@ const layers: Record<string, readonly string[]> = {
   'lib/authorization': ['attributes', 'scopes', 'users', '.'],
   'lib/kubeconfig': ['cluster', 'certificates', '.'],
   'lib/endpoints': ['negotiation', '.', 'lists', 'watches', 'handlers'],
-  'lib/server': ['process', 'lambda', 'documents', '.', 'oauth', 'exchange', 'leaks'],
+  'lib/server': ['process', 'lambda', 'console', 'documents', '.', 'oauth', 'exchange', 'leaks'],
   'clients/action/src': ['runner', 'api', 'session', '.'],
   'clients/cli/src': [
     'io',
@@ -133,10 +144,13 @@ const layers: Record<string, readonly string[]> = {
     'commands',
     '.',
   ],
-  // Pages are side by side. The shell above them imports each.
-  'clients/console/src': ['text', 'api', 'session', 'components', 'pages/signin', 'pages/keys', 'shell', '.'],
+  'clients/console/src': ['text', 'api', 'session', 'components', 'pages/*', 'shell', '.'],
   'infra/local': ['host', 'gateway', 'aws', 'virtualcluster', 'issuer', 'kubeapiserver', '.'],
 }
+
+/** Returns the position of a folder in the layers of its package, or -1. */
+const layerOf = (order: readonly string[], folder: string): number =>
+  order.findIndex((one) => matchesGlob(folder || '.', one))
 
 describe('imports', () => {
   test('are found', () => {
@@ -159,7 +173,7 @@ describe('imports', () => {
     const unlisted = [...new Set([...sources.keys()].map(dirname))].filter((folder) => {
       if (/^(functions(\/.*)?|infra|infra\/plugins|lib\/apis(\/.*)?|clients\/[^/]+)$/.test(folder)) return false
       const [layered] = Object.entries(layers).filter(([name]) => `${folder}/`.startsWith(`${name}/`))
-      if (layered) return !layered[1].includes(folder.slice(layered[0].length + 1) || '.')
+      if (layered) return layerOf(layered[1], folder.slice(layered[0].length + 1)) < 0
       return !/^lib\/[^/]+$/.test(folder) || !(packageFolderOf(`${folder}/`) in below)
     })
     expect(unlisted).toEqual([])
@@ -180,11 +194,14 @@ describe('imports', () => {
   })
 
   test.each(Object.entries(layers))('go downward only inside %s', (folder, order) => {
-    const layerOf = (file: string) => order.indexOf(dirname(file).slice(folder.length + 1) || '.')
+    const below = (file: string) => dirname(file).slice(folder.length + 1)
+    const layer = (file: string) => layerOf(order, below(file))
     const inside = (file: string) => file.startsWith(`${folder}/`)
-    expect([...sources.keys()].filter((file) => inside(file) && layerOf(file) < 0)).toEqual([])
+    expect([...sources.keys()].filter((file) => inside(file) && layer(file) < 0)).toEqual([])
     const within = imports.filter(({ from, to }) => inside(from) && inside(to))
-    expect(within.filter(({ from, to }) => layerOf(from) < layerOf(to))).toEqual([])
+    expect(within.filter(({ from, to }) => layer(from) < layer(to))).toEqual([])
+    const beside = within.filter(({ from, to }) => layer(from) === layer(to) && below(from) !== below(to))
+    expect(beside).toEqual([])
   })
 
   test('contain no cycle', () => {
@@ -207,7 +224,7 @@ describe('imports', () => {
       'js-yaml': (from) => from === 'lib/meta/encoding/yamllibrary.ts',
       'fast-json-patch': (from) => from === 'lib/meta/patch/jsonpatch.ts',
       jose: (from) => from.startsWith('lib/token/') || from === 'lib/federation/verify.ts',
-      '@middy/core': (from) => from === 'lib/server/lambda/serve.ts',
+      '@middy/core': (from) => from === 'lib/server/lambda/runtime.ts',
       '@peculiar/x509': (from) => from === 'lib/kubeconfig/certificates/x509.ts',
       'reflect-metadata': (from) => from === 'lib/kubeconfig/certificates/x509.ts',
     }

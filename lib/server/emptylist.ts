@@ -2,7 +2,8 @@
 import { emptyCollection } from '../endpoints/watches/emptycollection.ts'
 import { groupVersion } from '../meta/groupversion.ts'
 import type { KindInfo } from '../registry/kind.ts'
-import { type LambdaHandler, serve } from './lambda/serve.ts'
+import type { LambdaHandler } from './lambda/runtime.ts'
+import { serve } from './lambda/serve.ts'
 import { lazy } from './process/lazy.ts'
 
 /** Loads the server with the first watch: open watches are counted in the table, and nothing else here needs it. */

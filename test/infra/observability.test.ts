@@ -18,6 +18,7 @@ test('the stage has no tracing, is throttled and logs no bodies', () => {
   const settings = { DataTraceEnabled: false, LoggingLevel: 'ERROR', MetricsEnabled: false, CachingEnabled: false }
   const ofExchanges = { HttpMethod: 'POST', ThrottlingRateLimit: 50, ThrottlingBurstLimit: 100, ...settings }
   const ofLeaks = { HttpMethod: 'POST', ThrottlingRateLimit: 5, ThrottlingBurstLimit: 20, ...settings }
+  const ofConsole = { ThrottlingRateLimit: 50, ThrottlingBurstLimit: 200, ...settings }
   const base = '/~1kubernetes~1management~1'
   const below = `${base}oauth2~1`
   expect(stage?.[1].Properties.MethodSettings).toEqual([
@@ -26,6 +27,10 @@ test('the stage has no tracing, is throttled and logs no bodies', () => {
     { ResourcePath: `${below}revoke`, ...ofExchanges },
     { ResourcePath: `${base}leaks`, ...ofLeaks },
     { ResourcePath: `${base}leaks~1github`, ...ofLeaks },
+    ...['GET', 'HEAD'].flatMap((HttpMethod) => [
+      { ...ofConsole, HttpMethod, ResourcePath: '/~1console' },
+      { ...ofConsole, HttpMethod, ResourcePath: '/~1console~1{proxy+}' },
+    ]),
   ])
   const { methodThrottles } = packaged.deployment.api
   const routed = packaged.deployment.routes.map(({ method, resource }) => `${method} ${resource}`)

@@ -273,6 +273,7 @@ test('tokens, kube configs, reviews and documents', async () => {
   await create('/apis/authorization.k8s.io/v1/selfsubjectrulesreviews', { spec: { namespace: 'p-demo' } }, token)
   for (const path of ['/apis', '/openapi/v3', '/openid/v1/jwks', '/version']) await at.request('GET', path, admin)
   await expect(at.request('GET', '/nothing', admin)).rejects.toThrow(': 404 ')
+  await expect(at.request('GET', '/../../console/nothing', '')).rejects.toThrow(': 404 There is no such page')
   const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
   for (const path of ['/api/v1/namespaces', definitions]) await at.request('GET', path, admin)
   await expect(create('/api/v1/namespaces', { metadata: { name: 'p-web' } })).rejects.toThrow(': 409 ')

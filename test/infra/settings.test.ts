@@ -240,7 +240,10 @@ test('every parameter reaches the place where it takes effect', async () => {
   const limits = { ThrottlingRateLimit: '1005', ThrottlingBurstLimit: '1006' }
   const ofExchanges = { HttpMethod: 'POST', ThrottlingRateLimit: '1011', ThrottlingBurstLimit: '1012' }
   const ofLeaks = { HttpMethod: 'POST', ThrottlingRateLimit: 5, ThrottlingBurstLimit: 20 }
-  const methodSettings = [limits, ofExchanges, ofExchanges, ofLeaks, ofLeaks].map((one) => expect.objectContaining(one))
+  const ofConsole = { ThrottlingRateLimit: 50, ThrottlingBurstLimit: 200 }
+  const methodSettings = [limits, ofExchanges, ofExchanges, ofLeaks, ofLeaks, ...Array(4).fill(ofConsole)].map((one) =>
+    expect.objectContaining(one),
+  )
   expect(ApiStage.Properties.MethodSettings).toEqual(methodSettings)
   const days = [provider.logRetentionInDays, ...[AccessLog, ExecutionLog].map((log) => log.Properties.RetentionInDays)]
   expect(days.map(Number)).toEqual([365, 365, 365])

@@ -7,7 +7,8 @@ import type { LambdaResponse } from './lambdaevents.ts'
 /** Smaller responses are not worth compressing (k8s.io/apiserver responsewriters: 128 KiB). */
 const minCompressedBytes = 128 * 1024
 
-function acceptsGzip({ headers }: APIGatewayProxyEvent): boolean {
+/** Reports whether the client accepts gzip. */
+export function acceptsGzip({ headers }: Pick<APIGatewayProxyEvent, 'headers'>): boolean {
   const name = Object.keys(headers ?? {}).find((one) => one.toLowerCase() === 'accept-encoding')
   const tokens = (name ? (headers[name] ?? '') : '').split(',').map((token) => token.trim().toLowerCase())
   return tokens.some((token) => /^gzip\s*(;|$)/.test(token) && !/;\s*q=0(\.0*)?$/.test(token))

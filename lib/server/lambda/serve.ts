@@ -1,9 +1,7 @@
 /**
  * Makes the Lambda handler of an endpoint. It converts the event to a request, calls the endpoint, and logs one audit
- * record with metrics. It is the sole importer of middy.
+ * record with metrics.
  */
-import middy from '@middy/core'
-import { executionModeStreamifyResponse } from '@middy/core/StreamifyResponse'
 import type { APIGatewayProxyEvent } from 'aws-lambda'
 import { routedPath } from '../../authorization/attributes/requestattributes.ts'
 import type { ApiRequest, ApiResponse } from '../../endpoints/request.ts'
@@ -21,6 +19,7 @@ import { compressBody } from './compression.ts'
 import { type LambdaResponse, statusForm, toApiRequest, toLambdaResponse } from './lambdaevents.ts'
 import { publicAnswer } from './public.ts'
 import { requestDeadline } from './requestdeadline.ts'
+import { type LambdaHandler, lambdaHandler } from './runtime.ts'
 import { withTimeout } from './timeout.ts'
 
 /** Answers a request, and adds notes to its audit record. */
@@ -36,9 +35,6 @@ export interface Invocation {
   resource: string
   streams: boolean
 }
-
-// biome-ignore lint/suspicious/noExplicitAny: the types of middy's modes and of Lambda's streams do not meet.
-export type LambdaHandler = any
 
 /** Returns the response, or an error after the deadline. The deadline does not bound streams, which end by themselves. */
 async function answerInTime(
@@ -117,7 +113,7 @@ export function serveWith<S extends MinimalServer>(
     const compresses = server.config.compressStreams
     return compressBody(toLambdaResponse(response, requestId), event, { streams, compresses })
   }
-  return middy(streams ? { executionMode: executionModeStreamifyResponse } : {}).handler(invoke as never)
+  return lambdaHandler(invoke, { streams })
 }
 
 /** Returns the Lambda handler of an endpoint that answers from the request alone. */
