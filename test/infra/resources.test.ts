@@ -98,7 +98,7 @@ test('a function has only code, size, role and the names of the resources that i
     // These two only wait.
     const waits = /^(Namespaces|Customresourcedefinitions)Dashlist/.test(id)
     const isSmall =
-      /(list|deletecollection|^Accesskeyrevocations|^Namespaces|^Discovery|^Openapi|^Issuer|^Notfound|^Bootstrap|^Sweep|^Settle|^Garbage|^Lifecycle)/
+      /(list|deletecollection|^Accesskeyrevocations|^Namespaces|^Console|^Discovery|^Openapi|^Issuer|^Notfound|^Bootstrap|^Sweep|^Settle|^Garbage|^Lifecycle)/
     const MemorySize = waits ? 128 : isSmall.test(id) ? 512 : 1769
     expect([id, rest]).toEqual([id, { Runtime: 'nodejs24.x', Architectures: ['arm64'], MemorySize }])
     expect(Code.S3Bucket).toEqual({ Ref: 'ServerlessDeploymentBucket' })

@@ -9,6 +9,7 @@ import { ensurePackaged } from '../../infra/package.ts'
 import { type Answer, type Call, request } from './request.ts'
 
 const main = new URL('../../infra/local/main.ts', import.meta.url).pathname
+const movedClock = new URL('./movedclock.ts', import.meta.url).pathname
 
 export interface StartedServer {
   /** The URL of the API, with its stage. */
@@ -24,22 +25,36 @@ export interface StartedServer {
   adminKey: string
   /** Sends a request to a path below the URL, as the administrator unless it has another token. */
   call(path: string, call?: Call): Promise<Answer>
+  /** Sets the clock of a server that was started with one. It goes on from there. */
+  setClock(now: Date): Promise<void>
   stop(): Promise<void>
 }
 
-/** Starts the local server below a stage, on a free port. With KUBEBUILDER_ASSETS its demo virtual cluster is a real one. */
-export async function startedServer(settings: { KUBEBUILDER_ASSETS?: string } = {}): Promise<StartedServer> {
+/**
+ * Starts the local server below a stage, on a free port. With KUBEBUILDER_ASSETS its demo virtual cluster is a real one. With
+ * `clock` it starts at that time, which may not be a year from now: its certificate would not be valid.
+ */
+export async function startedServer(
+  settings: { KUBEBUILDER_ASSETS?: string } = {},
+  clock?: Date,
+): Promise<StartedServer> {
   await ensurePackaged({ quiet: true })
   const folder = await mkdtemp(join(tmpdir(), 'keyplane-started-'))
   const { PATH } = process.env
-  const env = { HOME: folder, TMPDIR: folder, PATH, PORT: '0', STAGE: 'prod', DATA_DIR: folder, ...settings }
-  const server = spawn(process.execPath, [main], { cwd: folder, env })
+  const offset = clock && { CLOCK_OFFSET: String(clock.getTime() - Date.now()) }
+  const env = { HOME: folder, TMPDIR: folder, PATH, PORT: '0', STAGE: 'prod', DATA_DIR: folder, ...settings, ...offset }
+  const program = clock ? ['--import', movedClock, main] : [main]
+  const server = spawn(process.execPath, program, {
+    cwd: folder,
+    env,
+    stdio: ['pipe', 'pipe', 'pipe', ...(clock ? ['ipc' as const] : [])],
+  })
   let printed = ''
   await new Promise<void>((resolve, reject) => {
-    server.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+    server.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
       printed += chunk
     })
-    server.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+    server.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
       printed += chunk
       if (printed.includes('Press Ctrl-C to stop.')) resolve()
     })
@@ -60,6 +75,12 @@ export async function startedServer(settings: { KUBEBUILDER_ASSETS?: string } = 
     idTokenVariables: idTokenVariables as StartedServer['idTokenVariables'],
     adminKey,
     call: (path, call = {}) => request(agent, `${url}${path}`, { token: adminKey, ...call }),
+    async setClock(now) {
+      if (!clock) throw new Error('the server has the clock of this machine')
+      const moved = once(server, 'message')
+      server.send({ clockOffset: now.getTime() - Date.now() })
+      await moved
+    },
     async stop() {
       agent.destroy()
       const ended = once(server, 'exit')

@@ -1,0 +1,34 @@
+/**
+ * Preloaded into a server of a test: its clock runs with an offset that the test sets, so that it has objects from the past. The
+ * message `{ clockOffset }` from the test, in milliseconds, moves the clock and is answered with itself.
+ */
+import { subscribe } from 'node:diagnostics_channel'
+import type { ServerResponse } from 'node:http'
+
+const Real = Date
+let offset = Number(process.env.CLOCK_OFFSET)
+
+globalThis.Date = class extends Real {
+  // biome-ignore lint/suspicious/noExplicitAny: the constructor of Date has several forms.
+  constructor(...given: any[]) {
+    if (given.length === 0) super(Real.now() + offset)
+    else super(...(given as [number]))
+  }
+
+  static override now(): number {
+    return Real.now() + offset
+  }
+} as DateConstructor
+
+// Clients of AWS set their clocks by this header, which Node.js fills from its own.
+subscribe('http.server.response.created', (message) => {
+  const { response } = message as { response: ServerResponse }
+  response.setHeader('date', new Date().toUTCString())
+})
+
+process.on('message', (message: { clockOffset: number }) => {
+  offset = message.clockOffset
+  process.send?.(message)
+})
+// The server ends although the test could send more.
+process.channel?.unref()
