@@ -6,7 +6,7 @@ export function freshWarnings(tell: (text: string) => void): (texts: readonly st
   const told = new Set<string>()
   return (texts, isRead) => {
     for (const text of texts) {
-      const form = text.replace(/(\d+[smhdy]?)+/g, '0')
+      const form = text.replace(/\d[\dsmhdy]*/g, '0')
       if (told.has(form)) continue
       if (isRead) told.add(form)
       tell(text)
