@@ -1,3 +1,4 @@
+import { Brand } from '../components/brand.tsx'
 import { Foreign } from '../components/foreign.tsx'
 import { useSession } from '../session/session.ts'
 import { hrefOf } from '../text/routes.ts'
@@ -8,8 +9,8 @@ export function Header({ page }: { page: string | undefined }) {
   const { self, signOut } = useSession()
   return (
     <header class="top">
-      <a class="brand" href={hrefOf('keys')}>
-        keyplane
+      <a class="home" href={hrefOf('keys')}>
+        <Brand />
       </a>
       <nav aria-label="Pages">
         {pages.map(

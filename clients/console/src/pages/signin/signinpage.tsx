@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { Brand } from '../../components/brand.tsx'
 import { Field } from '../../components/field.tsx'
 import { Foreign } from '../../components/foreign.tsx'
 import { ErrorNotice, Notice } from '../../components/notice.tsx'
@@ -56,7 +57,7 @@ export function SignInPage({ end, signIn }: SignInPageProps) {
       onDragLeave={() => setOver(false)}
       onDrop={drop}
     >
-      <div class="brand">keyplane</div>
+      <Brand />
       <h1 tabIndex={-1}>Sign in</h1>
       {end && (
         <Notice tone="warn" title={end.title}>
