@@ -52,6 +52,8 @@ export const test = plain
           contexts.set(context, guards)
         }
         const page = await context.newPage()
+        // Shorter than that of a test, so that a failure names what it waited for.
+        page.setDefaultTimeout(10_000)
         if (!blank) await page.goto(`${address}${path}`)
         return page
       },
