@@ -86,7 +86,7 @@ export async function startLocalServer(
     refs,
     region: REGION,
     account: ACCOUNT,
-    environment: environmentFor(endpoints, credentials, { issuer, stage }),
+    environment: { ...environmentFor(endpoints, credentials, { issuer, stage }), ...settings.console },
     address,
     answered,
   })

@@ -16,6 +16,9 @@ const COMMAND = {
     DATA_DIR: 'folder for data and client files (default .local)',
     AWS_ENDPOINT_URL_DYNAMODB: 'URL of a DynamoDB emulator that replaces the embedded one',
     KUBEBUILDER_ASSETS: 'folder with etcd, kube-apiserver and kube-controller-manager; makes the demo a real cluster',
+    CONSOLE_ISSUER: 'identity provider for signing in to the console; also CONSOLE_CLIENT_ID and CONSOLE_CREDENTIAL',
+    CONSOLE_SCOPES: 'scopes that the console asks it for (default "openid email profile")',
+    CONSOLE_ORIGINS: 'further origins of it, separated by commas',
   },
 } as const satisfies Command
 

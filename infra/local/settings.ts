@@ -1,5 +1,6 @@
 /** Reads the settings of the local server from the environment. */
 import { resolve } from 'node:path'
+import { readConfig } from '../../lib/server/process/config.ts'
 import { stageError } from '../osls.ts'
 import { StartupError } from './host/startuperror.ts'
 
@@ -16,11 +17,16 @@ export interface Settings {
   dynamodbEndpoint?: string
   /** Folder with etcd, kube-apiserver and kube-controller-manager; makes the demo a real cluster. */
   kubebuilderAssets?: string
+  /** Variables with which people sign in to the console with an identity provider. */
+  console?: Readonly<Record<string, string>>
 }
 
 const DEFAULT_PORT = 8443
 
-/** Reads PORT, STAGE, DATA_DIR, AWS_ENDPOINT_URL_DYNAMODB and KUBEBUILDER_ASSETS. Throws a StartupError. */
+/** The variables of the function that serves the console. */
+const CONSOLE = ['ISSUER', 'CLIENT_ID', 'CREDENTIAL', 'SCOPES', 'ORIGINS'].map((name) => `CONSOLE_${name}`)
+
+/** Reads the variables that main.ts lists. Throws a StartupError. */
 export function readSettings(
   memory: boolean,
   environment: Readonly<Record<string, string | undefined>>,
@@ -34,7 +40,21 @@ export function readSettings(
     memory,
     ...(endpoint && { dynamodbEndpoint: endpointOf(endpoint) }),
     ...(assets && { kubebuilderAssets: resolve(cwd, assets) }),
+    ...consoleOf(environment),
   }
+}
+
+function consoleOf(environment: Readonly<Record<string, string | undefined>>): Pick<Settings, 'console'> {
+  const given = CONSOLE.flatMap((name) => (environment[name] ? [[name, environment[name]] as const] : []))
+  if (given.length === 0) return {}
+  const variables = Object.fromEntries(given)
+  try {
+    // Reading it checks that nothing is missing.
+    void readConfig(variables).consoleSignIn
+  } catch (error) {
+    throw new StartupError(`The ${(error as Error).message}.`)
+  }
+  return { console: variables }
 }
 
 function portOf(text: string | undefined): number {

@@ -1,5 +1,8 @@
 /** Validates the settings of a deployment (`custom.settings` of serverless.yml) with the rest of the configuration. */
 
+/** An https origin. */
+const origin = 'https://[A-Za-z0-9.-]+(:[0-9]{1,5})?'
+
 const seconds = { type: 'integer', minimum: 0, maximum: 3153600000 }
 
 // The stage is part of the names of all resources. Lambda is strictest: the longest function name,
@@ -76,6 +79,15 @@ const settings = {
   // Lambda accepts at most 16 subnets and 5 security groups.
   'vpc-subnets': { type: 'string', pattern: '^subnet-[0-9a-f]{8,17}(,subnet-[0-9a-f]{8,17}){0,15}$' },
   'vpc-security-groups': { type: 'string', pattern: '^sg-[0-9a-f]{8,17}(,sg-[0-9a-f]{8,17}){0,4}$' },
+  // They become part of the page of the console and of its policy: lib/server/process/environment.ts has the same forms.
+  'console-issuer': { type: 'string', pattern: `^${origin}(/[^/?#\\s]+)*/?$`, maxLength: 512 },
+  'console-client-id': { type: 'string', pattern: '^[!-~]{1,256}$' },
+  'console-credential': {
+    type: 'string',
+    pattern: '^[a-z0-9][-a-z0-9.]{0,252}@[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$',
+  },
+  'console-scopes': { type: 'string', pattern: '^[!#-[\\]-~]{1,64}( [!#-[\\]-~]{1,64}){0,15}$' },
+  'console-origins': { type: 'string', pattern: `^${origin}(,${origin}){0,7}$` },
 }
 
 /** serverless.yml has a fallback for these settings. */
@@ -90,19 +102,24 @@ const optional = [
   'warm-write-units',
   'vpc-subnets',
   'vpc-security-groups',
+  'console-issuer',
+  'console-client-id',
+  'console-credential',
+  'console-scopes',
+  'console-origins',
 ]
 
-/** Each of these settings requires the other. */
-const pairs = [
+/** Each of these settings requires those beside it. */
+const together = [
   ['domain', 'certificate-arn'],
   ['vpc-subnets', 'vpc-security-groups'],
+  ['console-issuer', 'console-client-id', 'console-credential'],
 ]
-const dependencies = Object.fromEntries(
-  pairs.flatMap(([one, other]) => [
-    [one, [other]],
-    [other, [one]],
-  ]),
-)
+const dependencies = {
+  ...Object.fromEntries(together.flatMap((names) => names.map((one) => [one, names.filter((other) => other !== one)]))),
+  'console-scopes': ['console-issuer'],
+  'console-origins': ['console-issuer'],
+}
 const required = Object.keys(settings).filter((name) => !optional.includes(name))
 
 module.exports = class Settings {

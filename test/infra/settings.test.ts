@@ -23,6 +23,11 @@ const given = {
   'warm-write-units': 8_000,
   'vpc-subnets': 'subnet-0123456789abcdef0,subnet-0123456789abcdef1',
   'vpc-security-groups': 'sg-0123456789abcdef0',
+  'console-issuer': 'https://login.company.example/realms/staff',
+  'console-client-id': 'keyplane',
+  'console-credential': 'staff@5d0a3a55-6d6f-4d0e-8a0f-3f1f6c0d9b11',
+  'console-scopes': 'openid email groups',
+  'console-origins': 'https://tokens.company.example',
 }
 
 let defaults: Record<string, unknown>
@@ -106,6 +111,37 @@ test.each<[setting: string, refused: unknown[], taken: unknown[]]>([
   ['record-sources', ['', 'yes', 1], [true, false]],
   ['list-concurrency', [0, -1, 1.5, 'many'], [1, 1000]],
   [
+    'console-issuer',
+    [
+      '',
+      'http://a.example',
+      'https://a.example?x',
+      "https://a;script-src 'unsafe-inline'",
+      'https://*.a.example',
+      'https://a@b',
+    ],
+    ['https://a.example/', 'https://a.example:8443/b/c'],
+  ],
+  ['console-client-id', ['', 'a b', 'ä'], ['0oa1', 'a"<b>&c']],
+  [
+    'console-credential',
+    ['', 'staff', 'staff@1', '@5d0a3a55-6d6f-4d0e-8a0f-3f1f6c0d9b11', 'Staff@5d0a3a55-6d6f-4d0e-8a0f-3f1f6c0d9b11'],
+    ['staff@5d0a3a55-6d6f-4d0e-8a0f-3f1f6c0d9b11', 'a.b-c@5d0a3a55-6d6f-4d0e-8a0f-3f1f6c0d9b11'],
+  ],
+  ['console-scopes', ['', 'openid  email', 'openid "email"', ' openid'], ['openid', 'openid api://a/b']],
+  [
+    'console-origins',
+    [
+      '',
+      'https://a.example/',
+      'https://a.example, https://b.example',
+      'http://a.example',
+      '*',
+      "https://a.example;'self'",
+    ],
+    ['https://a.example', 'https://a.example:8443,https://b.example'],
+  ],
+  [
     'domain',
     [
       '',
@@ -159,6 +195,19 @@ test.each([
   expect(accepts({ ...defaults, ...neither })).toBe(true)
 })
 
+test('the settings for signing in to the console are given together, and the optional ones not alone', () => {
+  const { 'console-issuer': _, 'console-client-id': __, 'console-credential': ___, ...without } = given
+  const { 'console-scopes': ____, 'console-origins': _____, ...none } = without
+  expect(accepts({ ...defaults, ...none })).toBe(true)
+  const three = ['console-issuer', 'console-client-id', 'console-credential'] as const
+  for (const missing of three) {
+    const some = Object.fromEntries(three.filter((name) => name !== missing).map((name) => [name, given[name]]))
+    expect([missing, accepts({ ...defaults, ...none, ...some })]).toEqual([missing, false])
+  }
+  for (const alone of ['console-scopes', 'console-origins'] as const)
+    expect([alone, accepts({ ...defaults, ...none, [alone]: given[alone] })]).toEqual([alone, false])
+})
+
 test('every parameter is documented with its default', async () => {
   const page = await readFile(join(root, 'docs/deploying.md'), 'utf8')
   const shown = new Map<string, string>()
@@ -207,6 +256,11 @@ test('every parameter reaches the place where it takes effect', async () => {
     // test/infra/signingkeys.test.ts
     'signing-keys': '2,1',
     'event-bus': 'keys',
+    'console-issuer': 'https://login.company.example',
+    'console-client-id': 'keyplane',
+    'console-credential': 'staff@5d0a3a55-6d6f-4d0e-8a0f-3f1f6c0d9b11',
+    'console-scopes': 'openid groups',
+    'console-origins': 'https://tokens.company.example',
   }
   // test/infra/everysetting.test.ts has the others, which add to the template.
   const all = Object.keys({ ...params, ...additions })
@@ -262,6 +316,13 @@ test('every parameter reaches the place where it takes effect', async () => {
     ].sort(),
   )
   expect(functions.leaks.environment).toMatchObject({ ON_LEAK: 'report', LEAK_KEYS_URL: params['leak-keys-url'] })
+  expect(functions.console.environment).toEqual({
+    CONSOLE_ISSUER: params['console-issuer'],
+    CONSOLE_CLIENT_ID: params['console-client-id'],
+    CONSOLE_CREDENTIAL: params['console-credential'],
+    CONSOLE_SCOPES: params['console-scopes'],
+    CONSOLE_ORIGINS: params['console-origins'],
+  })
   expect(custom.settings['signing-keys']).toBe('2,1')
   expect(custom.settings['event-bus']).toBe('keys')
 }, 60_000)

@@ -50,11 +50,42 @@ test.each([
   ['MAX_EXCHANGE_TTL_SECONDS', ['-1', '1h']],
   ['ALLOW_PRIVATE_ISSUERS', ['no', 'True', '1']],
   ['COMPRESS_STREAMS', ['no', 'True', '1']],
+  ['CONSOLE_ISSUER', ['http://a', 'https://a?b', "https://a;script-src 'unsafe-inline'", 'https://*', 'https://a@b']],
+  ['CONSOLE_CLIENT_ID', ['a b', 'a\n', 'ä']],
+  ['CONSOLE_CREDENTIAL', ['staff', 'staff@1', '@5d0a3a55-6d6f-4d0e-8a0f-3f1f6c0d9b11']],
+  ['CONSOLE_SCOPES', ['openid  email', '"openid"']],
+  ['CONSOLE_ORIGINS', ['https://a/', 'https://a,', '*', "'self'", 'https://a https://b']],
   ['RECORD_SOURCES', ['no', 'True', '1']],
 ])('a function does not start with an invalid %s', (name, values) => {
   for (const value of values) {
     expect(() => createMinimalServer({ ...settings, [name]: value }), JSON.stringify(value)).toThrow(
       `environment variable ${name} must be `,
     )
+  }
+})
+
+test('the console has an identity provider if all of its settings are there', () => {
+  const { config } = createMinimalServer({ CONSOLE_ISSUER: '', CONSOLE_CLIENT_ID: '', CONSOLE_CREDENTIAL: '' })
+  expect(config.consoleSignIn).toBeUndefined()
+  const given = {
+    CONSOLE_ISSUER: 'https://login.example/',
+    CONSOLE_CLIENT_ID: 'keyplane',
+    CONSOLE_CREDENTIAL: 'staff@5d0a3a55-6d6f-4d0e-8a0f-3f1f6c0d9b11',
+  }
+  expect(createMinimalServer(given).config.consoleSignIn).toEqual({
+    issuer: 'https://login.example/',
+    clientID: 'keyplane',
+    credential: given.CONSOLE_CREDENTIAL,
+    scopes: 'openid email profile',
+    origins: [],
+  })
+  const more = { ...given, CONSOLE_SCOPES: 'openid', CONSOLE_ORIGINS: 'https://a.example,https://b.example' }
+  expect(createMinimalServer(more).config.consoleSignIn).toMatchObject({
+    scopes: 'openid',
+    origins: ['https://a.example', 'https://b.example'],
+  })
+  for (const missing of Object.keys(given)) {
+    const { config } = createMinimalServer({ ...given, [missing]: '' })
+    expect(() => config.consoleSignIn).toThrow(`environment variable ${missing} is not set`)
   }
 })

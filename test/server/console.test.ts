@@ -9,13 +9,13 @@ import { ensurePackaged } from '../../infra/package.ts'
 let files: ConsoleFile[]
 let gateway: Gateway
 
-const start = async (address: { stage: string } | { mapping: string }) => {
+const start = async (address: { stage: string } | { mapping: string }, more: Record<string, string> = {}) => {
   const { template, bundles } = await ensurePackaged({ quiet: true })
   return startGateway({
     template,
     bundlesDir: bundles,
     refs: { Table: 'keyplane', Pepper: 'pepper', AccessKey: 'access-key', SigningKey: 'key' },
-    environment: { AWS_REGION: 'eu-central-1', AWS_ACCESS_KEY_ID: 'local', AWS_SECRET_ACCESS_KEY: 'local' },
+    environment: { AWS_REGION: 'eu-central-1', AWS_ACCESS_KEY_ID: 'local', AWS_SECRET_ACCESS_KEY: 'local', ...more },
     streamSeconds: 3600,
     address,
   })
@@ -169,5 +169,36 @@ test('the console is served at the root of a custom domain and below a base path
     } finally {
       await other.close()
     }
+  }
+})
+
+test('the console with an identity provider has its settings in the page, and its origins in the policy', async () => {
+  const other = await start(
+    { mapping: '' },
+    {
+      CONSOLE_ISSUER: 'https://login.company.example:8443/realms/staff',
+      CONSOLE_CLIENT_ID: `"><script>alert('&quot;')</script>`,
+      CONSOLE_CREDENTIAL: 'staff@5d0a3a55-6d6f-4d0e-8a0f-3f1f6c0d9b11',
+      CONSOLE_ORIGINS: 'https://tokens.company.example,https://login.company.example:8443',
+    },
+  )
+  try {
+    const response = await fetch(`${other.url}/console/`)
+    const page = await response.text()
+    const [, content = ''] = /<meta name="keyplane-sign-in" content="([^"<>]*)">/.exec(page) ?? []
+    const entities: Record<string, string> = { '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"' }
+    expect(JSON.parse(content.replace(/&\w+;/g, (one) => entities[one] ?? one))).toEqual({
+      issuer: 'https://login.company.example:8443/realms/staff',
+      clientID: `"><script>alert('&quot;')</script>`,
+      credential: 'staff@5d0a3a55-6d6f-4d0e-8a0f-3f1f6c0d9b11',
+      scopes: 'openid email profile',
+      origins: ['https://login.company.example:8443', 'https://tokens.company.example'],
+    })
+    expect(page.match(/<script/g)).toHaveLength(1)
+    expect(response.headers.get('content-security-policy')).toContain(
+      "; connect-src 'self' https://login.company.example:8443 https://tokens.company.example; ",
+    )
+  } finally {
+    await other.close()
   }
 })

@@ -1,9 +1,10 @@
 /** Answers requests for the files of the console: a page without a cache, and files that a browser keeps for ever. */
 import { gzipSync } from 'node:zlib'
 import { type ApiResponse, emptyStream } from '../../endpoints/request.ts'
+import type { ConsoleSignIn } from '../process/config.ts'
 import { lazy } from '../process/lazy.ts'
 import { securityHeaders } from './securityheaders.ts'
-import { metaElement, originsOf, type SignInSettings } from './signinsettings.ts'
+import { metaElement, originsOf } from './signinsettings.ts'
 
 /** A file of the console, as clients/console/build.ts makes it. */
 export interface ConsoleFile {
@@ -42,7 +43,7 @@ const MARK = /\{\{sign-in\}\}\n?/
 /** Returns the function that answers requests. With settings, people can sign in with an identity provider. */
 export function consoleAnswers(
   files: readonly ConsoleFile[],
-  signIn?: SignInSettings,
+  signIn?: ConsoleSignIn,
 ): (request: ConsoleRequest) => ConsoleAnswer {
   const element = signIn ? `${metaElement(signIn)}\n` : ''
   const known = new Map(

@@ -9,7 +9,7 @@ import { type ConsoleFile, type ConsoleOutcome, consoleAnswers } from './answer.
 export function consoleHandler(files: readonly ConsoleFile[]): LambdaHandler {
   const server = createMinimalServer(process.env)
   const compresses = server.config.compressStreams
-  const answer = consoleAnswers(files)
+  const answer = consoleAnswers(files, server.config.consoleSignIn)
   const endpoint: PublicEndpoint<ConsoleOutcome> = {
     resource: 'console',
     verb: 'get',

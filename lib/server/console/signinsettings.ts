@@ -1,30 +1,18 @@
-/** The settings with which people sign in to the console with an identity provider of their company. */
-export interface SignInSettings {
-  /** Issuer (`iss`) of the ID tokens, below which its discovery document is. */
-  issuer: string
-  /** The name of the console at the identity provider, and the audience of its ID tokens. */
-  clientID: string
-  /** `NAME@UID` of the FederatedIdentityCredential that exchanges ID tokens for access keys. */
-  credential: string
-  /** Further origins of the identity provider that the console may call. */
-  origins: readonly string[]
-}
+/** Writes the settings for signing in with an identity provider into the page of the console and its policy. */
+import type { ConsoleSignIn } from '../process/config.ts'
 
 /** Returns the origins that the console calls to sign somebody in. */
-export const originsOf = ({ issuer, origins }: SignInSettings): string[] => [
+export const originsOf = ({ issuer, origins }: ConsoleSignIn): string[] => [
   ...new Set([new URL(issuer).origin, ...origins]),
 ]
 
 /** Returns the element of the page that the console reads the settings from. */
-export const metaElement = (settings: SignInSettings): string =>
-  `<meta name="keyplane-sign-in" content="${escapeAttribute(JSON.stringify(settings))}">`
-
-const ESCAPES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
+export function metaElement(settings: ConsoleSignIn): string {
+  const { issuer, clientID, credential, scopes } = settings
+  const text = JSON.stringify({ issuer, clientID, credential, scopes, origins: originsOf(settings) })
+  return `<meta name="keyplane-sign-in" content="${escapeAttribute(text)}">`
 }
 
-const escapeAttribute = (text: string): string => text.replace(/[&<>"']/g, (one) => ESCAPES[one] ?? one)
+const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
+
+const escapeAttribute = (text: string): string => text.replace(/[&<>"]/g, (one) => ESCAPES[one] ?? one)

@@ -61,12 +61,40 @@ export interface Config {
   readonly onLeak: 'disable' | 'report'
   /** Where GitHub publishes the keys with which it signs reports of leaks. */
   readonly leakKeysUrl: string
+  /** How people sign in to the console with an identity provider; undefined: they cannot. */
+  readonly consoleSignIn: ConsoleSignIn | undefined
+}
+
+export interface ConsoleSignIn {
+  /** Issuer (`iss`) of the ID tokens, below which its discovery document is. */
+  readonly issuer: string
+  /** The name of the console at the identity provider, and the audience of its ID tokens. */
+  readonly clientID: string
+  /** `NAME@UID` of the FederatedIdentityCredential that exchanges ID tokens for access keys. */
+  readonly credential: string
+  /** The scopes that the console asks for, separated by spaces. */
+  readonly scopes: string
+  /** Further origins of the identity provider that the console may call. */
+  readonly origins: readonly string[]
 }
 
 function requiredText(environment: Environment, name: string): string {
   const value = environment[name]
   if (!value) throw new Error(`environment variable ${name} is not set`)
   return value
+}
+
+/** Throws if only some of the three variables are set. */
+function readConsoleSignIn(environment: Environment): ConsoleSignIn | undefined {
+  const { CONSOLE_ISSUER, CONSOLE_CLIENT_ID, CONSOLE_CREDENTIAL, CONSOLE_SCOPES, CONSOLE_ORIGINS } = environment
+  if (!CONSOLE_ISSUER && !CONSOLE_CLIENT_ID && !CONSOLE_CREDENTIAL) return undefined
+  return {
+    issuer: requiredText(environment, 'CONSOLE_ISSUER'),
+    clientID: requiredText(environment, 'CONSOLE_CLIENT_ID'),
+    credential: requiredText(environment, 'CONSOLE_CREDENTIAL'),
+    scopes: CONSOLE_SCOPES || 'openid email profile',
+    origins: CONSOLE_ORIGINS ? CONSOLE_ORIGINS.split(',') : [],
+  }
 }
 
 const wholeNumber = (environment: Environment, name: string, absent: number): number =>
@@ -167,6 +195,9 @@ export function readConfig(environment: Environment): Config {
     },
     get leakKeysUrl() {
       return requiredText(environment, 'LEAK_KEYS_URL')
+    },
+    get consoleSignIn() {
+      return readConsoleSignIn(environment)
     },
   }
 }

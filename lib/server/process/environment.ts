@@ -64,6 +64,20 @@ const forms: Readonly<Record<string, Form>> = {
   ALLOW_PRIVATE_ISSUERS: flag,
   ON_LEAK: matching(/^(disable|report)?$/, 'disable or report'),
   LEAK_KEYS_URL: matching(url, 'an https URL without query and fragment'),
+  CONSOLE_ISSUER: matching(
+    /^(https:\/\/[A-Za-z0-9.-]+(:\d{1,5})?(\/[^/?#\s]+)*\/?)?$/,
+    'an https URL without query and fragment',
+  ),
+  CONSOLE_CLIENT_ID: matching(/^[!-~]{0,256}$/, 'the ID of a client'),
+  CONSOLE_CREDENTIAL: matching(
+    /^([a-z0-9][-a-z0-9.]{0,252}@[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})?$/,
+    'NAME@UID of a federated identity credential',
+  ),
+  CONSOLE_SCOPES: matching(/^([!#-[\]-~]{1,64}( [!#-[\]-~]{1,64}){0,15})?$/, 'scopes, separated by spaces'),
+  CONSOLE_ORIGINS: matching(
+    /^(https:\/\/[A-Za-z0-9.-]+(:\d{1,5})?(,(?=h)|$)){0,8}$/,
+    'https origins, separated by commas',
+  ),
 }
 
 function areKeyIds(value: string): boolean {

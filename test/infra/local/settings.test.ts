@@ -2,6 +2,8 @@ import { expect, test } from 'vitest'
 import { StartupError } from '../../../infra/local/host/startuperror.ts'
 import { readSettings } from '../../../infra/local/settings.ts'
 
+const uid = '5d0a3a55-6d6f-4d0e-8a0f-3f1f6c0d9b11'
+
 test.each([
   [false, {}, { port: 8443, dataDir: '/project/.local', memory: false }],
   [false, { PORT: '', DATA_DIR: '' }, { port: 8443, dataDir: '/project/.local', memory: false }],
@@ -24,6 +26,25 @@ test.each([
       kubebuilderAssets: '/project/k',
     },
   ],
+  [
+    false,
+    {
+      CONSOLE_ISSUER: 'https://login.example',
+      CONSOLE_CLIENT_ID: 'keyplane',
+      CONSOLE_CREDENTIAL: `staff@${uid}`,
+      CONSOLE_SCOPES: '',
+    },
+    {
+      port: 8443,
+      dataDir: '/project/.local',
+      memory: false,
+      console: {
+        CONSOLE_ISSUER: 'https://login.example',
+        CONSOLE_CLIENT_ID: 'keyplane',
+        CONSOLE_CREDENTIAL: `staff@${uid}`,
+      },
+    },
+  ],
 ])('readSettings with memory %j accepts %j', (memory, environment, settings) => {
   expect(readSettings(memory, environment, '/project')).toEqual(settings)
 })
@@ -36,6 +57,11 @@ test.each([
   [{ STAGE: 'my-stage' }, 'STAGE must be 1 to 13 lower-case letters and digits, the first one a letter.'],
   [{ AWS_ENDPOINT_URL_DYNAMODB: '127.0.0.1:8000' }, 'AWS_ENDPOINT_URL_DYNAMODB must be an http or https address.'],
   [{ AWS_ENDPOINT_URL_DYNAMODB: 'localhost:8000' }, 'AWS_ENDPOINT_URL_DYNAMODB must be an http or https address.'],
+  [{ CONSOLE_ISSUER: 'https://login.example' }, 'The environment variable CONSOLE_CLIENT_ID is not set.'],
+  [
+    { CONSOLE_ISSUER: 'http://login.example' },
+    'The environment variable CONSOLE_ISSUER must be an https URL without query and fragment.',
+  ],
 ])('readSettings refuses %j', (environment, sentence) => {
   expect(() => readSettings(false, environment, '/project')).toThrow(new StartupError(sentence))
 })
