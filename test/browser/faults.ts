@@ -34,14 +34,18 @@ export async function failRequests(
   return () => page.unroute(url)
 }
 
-/** Lets requests to a resource wait until the returned function is called. From then on they reach the API. */
-export async function holdRequests(page: Page, resource: string): Promise<() => void> {
+/** Lets requests to a resource wait until the returned function is called, and then reach the API. */
+export async function holdRequests(page: Page, resource: string): Promise<() => Promise<void>> {
+  const url = urlOf(resource)
   const released = Promise.withResolvers<void>()
-  await page.route(urlOf(resource), async (route) => {
+  await page.route(url, async (route) => {
     await released.promise
     await route.continue()
   })
-  return released.resolve
+  return async () => {
+    released.resolve()
+    await page.unroute(url)
+  }
 }
 
 /** Takes the network away until the returned function is called. */

@@ -1,20 +1,20 @@
-import { useEffect, useState } from 'preact/hooks'
 import { exact, relative } from '../text/times.ts'
+import { useNow } from './usenow.ts'
 
-const EVERY_MS = 30_000
+export interface TimeProps {
+  at: string
+  /** Whether it has happened. Then it is `just now` at the latest, although the clock of the server is ahead. */
+  isPast?: boolean
+}
 
 /** Shows a time in relation to now, and the exact one on hover. */
-export function Time({ at }: { at: string }) {
-  const [now, tick] = useState(() => new Date())
-  useEffect(() => {
-    const timer = setInterval(() => tick(new Date()), EVERY_MS)
-    return () => clearInterval(timer)
-  }, [])
+export function Time({ at, isPast = false }: TimeProps) {
+  const now = useNow()
   const time = new Date(at)
   if (Number.isNaN(time.getTime())) return <span>unknown</span>
   return (
     <time dateTime={at} title={exact(time)}>
-      {relative(time, now)}
+      {relative(isPast && time > now ? now : time, now)}
     </time>
   )
 }

@@ -1,29 +1,113 @@
-import { listAll } from '../../api/lists.ts'
+import { useMemo, useState } from 'preact/hooks'
+import { type Listed, listAll, MOST } from '../../api/lists.ts'
 import type { AccessKey } from '../../api/objects.ts'
 import { paths } from '../../api/paths.ts'
-import { Foreign } from '../../components/foreign.tsx'
+import { ApiError } from '../../api/status.ts'
+import { Code } from '../../components/code.tsx'
+import { Notice } from '../../components/notice.tsx'
 import { Fresh, Page } from '../../components/page.tsx'
-import { usePolled } from '../../session/usepolled.ts'
-import { hrefOf } from '../../text/routes.ts'
+import { Time } from '../../components/time.tsx'
+import { useNow } from '../../components/usenow.ts'
+import { type Polled, usePolled } from '../../session/usepolled.ts'
+import type { Route } from '../../text/routes.ts'
+import { countCards } from './attention.ts'
+import { CardBar } from './cardbar.tsx'
+import { NewKey, NoKeys, NoMatch, NotAllowed } from './emptykeys.tsx'
+import { pollEvery } from './pace.ts'
+import { Rows } from './rows.tsx'
+import { rowsOf, select } from './selection.ts'
+import { Toolbar } from './toolbar.tsx'
+import { useView } from './useview.ts'
 
 /** The access keys that the person may see. */
-export function KeysPage() {
-  const keys = usePolled('keys', ({ api }, signal) => listAll<AccessKey>(api, paths.keys, signal))
+export function KeysPage({ route }: { route: Route }) {
+  const [every, setEvery] = useState(pollEvery(0))
+  const keys = usePolled('keys', ({ api }, signal) => listAll<AccessKey>(api, paths.keys, signal), every)
+  const next = pollEvery(keys.data?.items.length ?? 0)
+  if (next !== every) setEvery(next)
+  const { data, error } = keys
   return (
-    <Page title="Keys">
-      <Fresh polled={keys}>
-        {({ items }) => (
-          <ul>
-            {items.map(({ metadata: { name } }) => (
-              <li key={name}>
-                <a href={hrefOf('keys', [name])}>
-                  <Foreign text={name} />
-                </a>
-              </li>
-            ))}
-          </ul>
-        )}
-      </Fresh>
+    <Page title="Keys" actions={<NewKey />}>
+      {data === undefined && error instanceof ApiError && error.code === 403 ? (
+        <NotAllowed message={error.message} />
+      ) : (
+        <Fresh polled={keys}>{(listed) => <Keys listed={listed} polled={keys} route={route} />}</Fresh>
+      )}
     </Page>
   )
 }
+
+interface KeysProps {
+  listed: Listed<AccessKey>
+  polled: Polled<unknown>
+  route: Route
+}
+
+function Keys({ listed: { items, more }, polled, route }: KeysProps) {
+  const control = useView(route)
+  const { view, go } = control
+  const now = useNow()
+  const rows = useMemo(() => rowsOf(items), [items])
+  const counts = useMemo(() => countCards(items, now), [items, now])
+  const { shown, total, exchanges, hidden } = useMemo(() => select(rows, view, now), [rows, view, now])
+  if (items.length === 0) return <NoKeys />
+  return (
+    <>
+      {more && <TooMany />}
+      <CardBar counts={counts} chosen={view.card} choose={(card) => go({ card })} />
+      <Toolbar control={control} />
+      <div class="keys facts">
+        <p role="status">{countWords(shown.length, total)}</p>
+        {exchanges > 0 && (
+          <button
+            type="button"
+            class="quiet"
+            aria-pressed={view.exchanges}
+            onClick={() => go({ exchanges: !view.exchanges })}
+          >
+            {exchanges === 1 ? '1 of an exchange' : `${exchanges} of exchanges`}
+          </button>
+        )}
+        <Reading polled={polled} />
+      </div>
+      {shown.length === 0 ? (
+        <NoMatch
+          hidden={hidden}
+          onClear={() => go({ filter: '', card: undefined })}
+          onShow={() => go({ exchanges: true })}
+        />
+      ) : (
+        <Rows shown={shown} sort={view.sort} onSort={(sort) => go({ sort })} />
+      )}
+    </>
+  )
+}
+
+function countWords(shown: number, total: number): string {
+  if (shown < total) return `${shown} of ${total} keys`
+  return total === 1 ? '1 key' : `${total} keys`
+}
+
+/** How old the list is, and a button that reads it again. */
+const Reading = ({ polled: { at, refresh } }: { polled: Polled<unknown> }) => (
+  <p class="reading muted">
+    {at && (
+      <>
+        As of <Time at={at.toISOString()} isPast />
+      </>
+    )}
+    <button type="button" class="quiet" onClick={() => void refresh()}>
+      Refresh
+    </button>
+  </p>
+)
+
+const TooMany = () => (
+  <Notice tone="plain" title={`These are the first ${MOST} keys`}>
+    <p>
+      There are more. The filter and the counts do not see them. The command line lists them all, or those of one owner
+      or with one label:
+    </p>
+    <Code title="Command line" text="keyplane keys list --owner alice -l app=shop" />
+  </Notice>
+)

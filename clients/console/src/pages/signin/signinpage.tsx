@@ -12,9 +12,6 @@ export interface SignInPageProps {
   signIn(given: SignIn): Promise<void>
 }
 
-/** A kube config with several certificates is far smaller. */
-const LARGEST_FILE = 1_000_000
-
 /** Asks for an access key. It goes to the API in the Authorization header, and nowhere else. */
 export function SignInPage({ end, signIn }: SignInPageProps) {
   const input = useRef<HTMLInputElement>(null)
@@ -47,8 +44,7 @@ export function SignInPage({ end, signIn }: SignInPageProps) {
     event.preventDefault()
     setOver(false)
     const file = event.dataTransfer?.files[0]
-    if (file && file.size > LARGEST_FILE) setWrong('This file is too large to be that of an access key.')
-    else if (file) await open(await file.text())
+    if (file) await open(file.size < 1_000_000 ? await file.text() : '')
   }
 
   return (
@@ -69,11 +65,6 @@ export function SignInPage({ end, signIn }: SignInPageProps) {
             <p>
               <Foreign text={end.detail} />
             </p>
-          )}
-          {end.retry && (
-            <button type="button" onClick={end.retry}>
-              Try again
-            </button>
           )}
         </Notice>
       )}

@@ -1,0 +1,71 @@
+/** Says which access keys need attention, and why. Only keys that work can: what cannot be used does no harm. */
+import { isUnrestricted } from '../../../../../lib/authorization/scopes/words.ts'
+import { isActive, isExchanged, lastUse, lifeOf, livesADay, openRotation, timeOf } from '../../api/keyfacts.ts'
+import type { AccessKey } from '../../api/objects.ts'
+
+const DAY = 24 * 60 * 60_000
+const UNUSED_MS = 90 * DAY
+const SOON_MS = 14 * DAY
+
+export interface Card {
+  title: string
+  /** What it means, and what to do. */
+  about: string
+  /** Judges a key that works and that no exchange made. */
+  concerns(key: AccessKey, now: number): boolean
+}
+
+const TABLE = {
+  'rotation-pending': {
+    title: 'Rotation pending',
+    about:
+      'These keys have a new value that nobody has used yet, so their old value works on. Store the new value wherever the old one is. If the new value is lost, end the rotation on the page of the key.',
+    concerns: (key) => openRotation(key) === 'Pending',
+  },
+  'expires-soon': {
+    title: 'Expires within 14 days',
+    about:
+      'Whatever uses these keys stops working when they expire. For each that is still needed, make a new key. Keys made for a day or less are left out, and so are keys that each use extends by up to 14 days.',
+    concerns: expiresSoon,
+  },
+  unused: {
+    title: 'Unused for 90 days',
+    about:
+      'These keys were last used 90 days ago or earlier, or were made then and never used. Disable a key first. If nobody misses it, delete it.',
+    concerns: (key, now) => now - (lastUse(key) ?? now) >= UNUSED_MS,
+  },
+  'never-expires': {
+    title: 'Never expires',
+    about:
+      'These keys work until somebody ends them, and so does every copy. Make a new key with an end, use it in place of the old one, and delete the old one.',
+    concerns: ({ status }) => status?.expirationTimestamp === undefined,
+  },
+  'no-scope': {
+    title: 'No scope',
+    about:
+      'These keys may do everything that their owner may, unless they were made with a key that has a scope. For a job, make a key that may do only what the job does.',
+    concerns: ({ spec }) => isUnrestricted(spec.scope),
+  },
+} satisfies Record<string, Card>
+
+export type CardName = keyof typeof TABLE
+
+/** The cards, the most urgent first. */
+export const cards: ReadonlyMap<CardName, Card> = new Map(Object.entries(TABLE) as [CardName, Card][])
+
+export const isCardName = (text: string): text is CardName => cards.has(text as CardName)
+
+/** Reports whether the key belongs to the card. */
+export const needs = (name: CardName, key: AccessKey, now: Date): boolean =>
+  isActive(key) && !isExchanged(key) && cards.get(name)?.concerns(key, now.getTime()) === true
+
+/** Returns how many keys belong to each card. */
+export const countCards = (keys: readonly AccessKey[], now: Date): ReadonlyMap<CardName, number> =>
+  new Map([...cards.keys()].map((name) => [name, keys.filter((key) => needs(name, key, now)).length]))
+
+/** A key that each use extends is about to expire only if its disuse brought it there. */
+function expiresSoon(key: AccessKey, now: number): boolean {
+  const end = timeOf(key.status?.expirationTimestamp)
+  if (end === undefined || end - now > SOON_MS || livesADay(key)) return false
+  return !key.spec.ttlAfterLastActivity || (lifeOf(key) ?? 0) > SOON_MS
+}

@@ -1,0 +1,102 @@
+/** The facts of a key that the table and the list show. */
+import { isUnrestricted, scopeWords } from '../../../../../lib/authorization/scopes/words.ts'
+import { stateWords } from '../../api/keyfacts.ts'
+import { Badge, type Tone } from '../../components/badge.tsx'
+import { Foreign } from '../../components/foreign.tsx'
+import { Time } from '../../components/time.tsx'
+import { useSession } from '../../session/session.ts'
+import { hrefOf } from '../../text/routes.ts'
+import { visible } from '../../text/visible.ts'
+import type { Row } from './selection.ts'
+
+/** The name, which leads to the page of the key, and what the key is called. */
+export function Name({ row: { key, isExchanged } }: { row: Row }) {
+  const { self } = useSession()
+  const { metadata, spec } = key
+  return (
+    <>
+      <a href={hrefOf('keys', [metadata.name])}>
+        <Foreign text={metadata.name} />
+      </a>
+      {metadata.name === self.accessKey && <Badge tone="plain" text="You use it now" />}
+      {isExchanged && <Badge tone="plain" text="Exchange" />}
+      {spec.displayName && (
+        <span class="muted clamped">
+          <Foreign text={spec.displayName} />
+        </span>
+      )}
+    </>
+  )
+}
+
+export const Owner = ({ row: { key } }: { row: Row }) => <Foreign text={key.status?.owner ?? ''} />
+
+/** What the key may do. A long scope is cut; its page has all of it. */
+export function May({ row: { key } }: { row: Row }) {
+  const words = scopeWords(key.spec.scope)
+  return (
+    <span class={isUnrestricted(key.spec.scope) ? 'clamped' : 'clamped muted'} title={visible(words)}>
+      <Foreign text={words} />
+    </span>
+  )
+}
+
+export function LastUsed({ row: { key } }: { row: Row }) {
+  const at = key.status?.lastActivity
+  return at ? <Time at={at} isPast /> : <span class="muted">never</span>
+}
+
+/** From where the key was last used. The programs that used it are in the part that opens, and in the hover. */
+export function Sources({ row: { key } }: { row: Row }) {
+  const sources = key.status?.lastSources ?? []
+  const [latest, ...others] = sources
+  if (!latest) return null
+  const words = sources.map(({ ip, userAgent }) => visible(userAgent ? `${ip}: ${userAgent}` : ip)).join('\n')
+  return (
+    <details class="sources">
+      <summary title={words}>
+        from <Foreign text={latest.ip} />
+        {others.length > 0 && ` and ${others.length} more`}
+      </summary>
+      <ul>
+        {sources.map(({ ip, userAgent, lastSeen }) => (
+          <li key={ip}>
+            <Foreign text={ip} />, <Time at={lastSeen} isPast />
+            {userAgent && (
+              <span class="muted">
+                <Foreign text={userAgent} />
+              </span>
+            )}
+          </li>
+        ))}
+      </ul>
+    </details>
+  )
+}
+
+export const Made = ({ row: { key } }: { row: Row }) => <Time at={key.metadata.creationTimestamp} isPast />
+
+export function Expires({ row: { key } }: { row: Row }) {
+  const { spec, status } = key
+  if (!status?.expirationTimestamp) return <span>never</span>
+  return (
+    <>
+      <Time at={status.expirationTimestamp} />
+      {spec.ttlAfterLastActivity && status.phase !== 'Expired' && <span class="muted"> if not used</span>}
+    </>
+  )
+}
+
+const TONES: Readonly<Record<string, Tone>> = {
+  Active: 'good',
+  'Rotation pending': 'warn',
+  Terminating: 'warn',
+}
+
+export const State = ({ row: { key } }: { row: Row }) => (
+  <span class="badges">
+    {stateWords(key).map((words) => (
+      <Badge tone={TONES[words] ?? 'plain'} text={words} key={words} />
+    ))}
+  </span>
+)

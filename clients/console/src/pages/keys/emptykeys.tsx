@@ -1,0 +1,66 @@
+import { Code } from '../../components/code.tsx'
+import { Empty } from '../../components/empty.tsx'
+import { Foreign } from '../../components/foreign.tsx'
+import { useSession } from '../../session/session.ts'
+import { hrefOf } from '../../text/routes.ts'
+
+export const NewKey = () => (
+  <a class="button primary" href={hrefOf('new-key')}>
+    New key
+  </a>
+)
+
+/** There is no key to see at all. */
+export const NoKeys = () => (
+  <Empty title="There are no keys yet">
+    <p>
+      An access key lets a CI job or another program use this API and its clusters. You decide what it may do, from
+      where, and for how long.
+    </p>
+    <NewKey />
+    <p>Or make one in a terminal, such as this one for a job of project shop:</p>
+    <Code title="Command line" text="keyplane keys create shop-ci --project shop --ttl 30d" />
+  </Empty>
+)
+
+/** The key of the session does not list keys. */
+export function NotAllowed({ message }: { message: string }) {
+  const { accessKey } = useSession().self
+  return (
+    <Empty title="Your access key does not list keys">
+      <p>
+        Its scope does not cover that. To see all your keys, sign in with a key that has no scope, or one with the role
+        platformCLI.
+      </p>
+      <p>
+        <a class="button primary" href={hrefOf('keys', [accessKey])}>
+          Show the key that you use
+        </a>
+      </p>
+      <p class="muted">
+        The server says: <Foreign text={message} />
+      </p>
+    </Empty>
+  )
+}
+
+export interface NoMatchProps {
+  /** Keys of exchanges that match and are not shown. */
+  hidden: number
+  onClear(): void
+  onShow(): void
+}
+
+/** Nothing matches the filter and the card. */
+export const NoMatch = ({ hidden, onClear, onShow }: NoMatchProps) => (
+  <Empty title="No key matches">
+    {hidden > 0 && (
+      <button type="button" onClick={onShow}>
+        Show {hidden === 1 ? 'the key of an exchange that matches' : `the ${hidden} keys of exchanges that match`}
+      </button>
+    )}
+    <button type="button" onClick={onClear}>
+      Show all keys
+    </button>
+  </Empty>
+)

@@ -1,0 +1,33 @@
+/** Finds access keys by words. */
+import { scopeWords } from '../../../../../lib/authorization/scopes/words.ts'
+import { stateWords } from '../../api/keyfacts.ts'
+import type { AccessKey } from '../../api/objects.ts'
+import { visible } from '../../text/visible.ts'
+
+/** Hidden characters are searched as they are shown, and letters without their case. */
+const plain = (text: string): string => visible(text.normalize('NFKC')).toLowerCase()
+
+/** Returns what is searched of a key: its names, owner, scope, labels, addresses and state, one a line. */
+export function searchText(key: AccessKey): string {
+  const { metadata, spec, status } = key
+  const texts = [
+    metadata.name,
+    spec.displayName,
+    spec.description,
+    status?.owner,
+    scopeWords(spec.scope),
+    ...Object.entries(metadata.labels ?? {}).map(([name, value]) => `${name}=${value}`),
+    ...(status?.lastSources ?? []).map(({ ip }) => ip),
+    ...stateWords(key),
+  ]
+  return texts.map((text) => plain(text ?? '')).join('\n')
+}
+
+/** Returns a function that reports whether a searched text has every word of the filter. An empty filter matches all. */
+export function matcher(filter: string): (searched: string) => boolean {
+  const words = filter
+    .split(/\s+/)
+    .filter((word) => word !== '')
+    .map(plain)
+  return (searched) => words.every((word) => searched.includes(word))
+}

@@ -1,0 +1,60 @@
+import { useId, useRef } from 'preact/hooks'
+import { useNarrow } from '../../components/usenarrow.ts'
+import { useSlash } from '../../components/useslash.ts'
+import { columns, type Sort, sortOf, sortText } from './sorting.ts'
+import type { ViewControl } from './useview.ts'
+
+/** Longer ones make no sense, and would make a long address. */
+const LONGEST = 200
+
+/** The filter and, where no headers of a table do it, the order. */
+export function Toolbar({ control: { view, go, type, settle } }: { control: ViewControl }) {
+  const isNarrow = useNarrow()
+  const field = useRef<HTMLInputElement>(null)
+  const id = useId()
+  useSlash(field)
+  return (
+    <search class="toolbar">
+      <div class="filter">
+        <label class="hidden" for={id}>
+          Filter the keys
+        </label>
+        <input
+          id={id}
+          ref={field}
+          type="search"
+          value={view.filter}
+          maxLength={LONGEST}
+          placeholder={isNarrow ? 'Filter keys' : 'Filter by name, owner, scope, label, address or state'}
+          autoComplete="off"
+          autoCapitalize="off"
+          spellcheck={false}
+          aria-keyshortcuts="/"
+          onInput={(event) => type(event.currentTarget.value)}
+          onBlur={settle}
+        />
+      </div>
+      {isNarrow && <Order sort={view.sort} onSort={(sort) => go({ sort })} />}
+    </search>
+  )
+}
+
+const ORDERS = [...columns].flatMap(([column, { title, directions }]) =>
+  directions.map((words, index) => ({ text: sortText({ column, isDown: index === 1 }), words: `${title}, ${words}` })),
+)
+
+function Order({ sort, onSort }: { sort: Sort; onSort(sort: Sort): void }) {
+  return (
+    <select
+      aria-label="Order of the keys"
+      value={sortText(sort)}
+      onChange={(event) => onSort(sortOf(event.currentTarget.value))}
+    >
+      {ORDERS.map(({ text, words }) => (
+        <option value={text} key={text}>
+          {words}
+        </option>
+      ))}
+    </select>
+  )
+}

@@ -1,0 +1,312 @@
+/** Which access keys the page shows, in which order, and which need attention. */
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { isExchanged, stateWords } from '../../../clients/console/src/api/keyfacts.ts'
+import type { AccessKey } from '../../../clients/console/src/api/objects.ts'
+import { type CardName, cards, countCards, needs } from '../../../clients/console/src/pages/keys/attention.ts'
+import { matcher, searchText } from '../../../clients/console/src/pages/keys/filter.ts'
+import { pollEvery } from '../../../clients/console/src/pages/keys/pace.ts'
+import { rowsOf, select } from '../../../clients/console/src/pages/keys/selection.ts'
+import {
+  chosen,
+  columns,
+  DEFAULT_SORT,
+  type Sort,
+  sorted,
+  sortOf,
+  sortText,
+} from '../../../clients/console/src/pages/keys/sorting.ts'
+import { hrefOfView, type View, viewOf } from '../../../clients/console/src/pages/keys/view.ts'
+import { routeOf } from '../../../clients/console/src/text/routes.ts'
+import { ago, ahead, byExchange, DAY, type Facts, HOUR, keyOf, keys, MINUTE, NOW } from './keys.ts'
+
+const cardsOf = (facts: Facts): CardName[] => [...cards.keys()].filter((name) => needs(name, keyOf(facts), NOW))
+
+describe('a key needs attention', () => {
+  test.each<[string, Facts, CardName[]]>([
+    ['not if it has a scope and an end, and is used', {}, []],
+    ['if it never expires', { status: { expirationTimestamp: undefined } }, ['never-expires']],
+    ['if it has no scope', { spec: { scope: undefined } }, ['no-scope']],
+    ['if a rule of its scope has no limit', { spec: { scope: { rules: [{}] } } }, ['no-scope']],
+    ['not if its scope is empty', { spec: { scope: {} } }, []],
+    ['if it was last used 90 days ago', { status: { lastActivity: ago(90 * DAY) } }, ['unused']],
+    ['not if it was used a minute later', { status: { lastActivity: ago(90 * DAY - MINUTE) } }, []],
+    [
+      'if it was made 90 days ago and never used',
+      { metadata: { creationTimestamp: ago(90 * DAY) }, status: { lastActivity: undefined } },
+      ['unused'],
+    ],
+    [
+      'not if it was made later and not used yet',
+      { metadata: { creationTimestamp: ago(89 * DAY) }, status: { lastActivity: undefined } },
+      [],
+    ],
+    [
+      'not if it was made long ago and is used',
+      { metadata: { creationTimestamp: ago(900 * DAY) }, status: { lastActivity: ago(DAY) } },
+      [],
+    ],
+    ['if it expires in 14 days', { status: { expirationTimestamp: ahead(14 * DAY) } }, ['expires-soon']],
+    ['not if it expires a minute later', { status: { expirationTimestamp: ahead(14 * DAY + MINUTE) } }, []],
+    ['if it was made for a week', { status: { expirationTimestamp: ahead(7 * DAY) } }, ['expires-soon']],
+    ['not if it was made for a day', { status: { expirationTimestamp: ahead(22 * HOUR) } }, []],
+    [
+      'not if each use extends it by 14 days',
+      {
+        spec: { ttlAfterLastActivity: true },
+        status: { lastActivity: ago(DAY), expirationTimestamp: ahead(13 * DAY) },
+      },
+      [],
+    ],
+    [
+      'if its disuse ends it soon, although each use extends it by 30 days',
+      {
+        spec: { ttlAfterLastActivity: true },
+        status: { lastActivity: ago(20 * DAY), expirationTimestamp: ahead(10 * DAY) },
+      },
+      ['expires-soon'],
+    ],
+    [
+      'if its new value is not used',
+      { status: { values: [{ state: 'Current' }, { state: 'Pending' }] } },
+      ['rotation-pending'],
+    ],
+    ['not if its old value ends', { status: { values: [{ state: 'Current' }, { state: 'Retiring' }] } }, []],
+    [
+      'for several reasons',
+      { spec: { scope: undefined }, status: { expirationTimestamp: undefined } },
+      ['never-expires', 'no-scope'],
+    ],
+  ])('%s', (_, facts, expected) => {
+    expect(cardsOf(facts)).toEqual(expected)
+  })
+
+  const reasons: Facts = {
+    spec: { scope: undefined },
+    status: { expirationTimestamp: undefined, lastActivity: ago(99 * DAY) },
+  }
+
+  test.each(['Disabled', 'Expired', 'Terminating', 'Elsewhere'])('never while its phase is %s', (phase) => {
+    expect(cardsOf(reasons)).toHaveLength(3)
+    expect(cardsOf({ ...reasons, status: { ...reasons.status, phase } })).toEqual([])
+  })
+
+  test('never if its times cannot be read, as far as they decide', () => {
+    expect(
+      cardsOf({ metadata: { creationTimestamp: 'x' }, status: { lastActivity: 'x', expirationTimestamp: 'x' } }),
+    ).toEqual([])
+  })
+
+  test('is counted as often as it is found', () => {
+    fc.assert(
+      fc.property(keys, (all) => {
+        for (const [name, count] of countCards(all, NOW)) {
+          expect(select(rowsOf(all), { ...viewOf(new URLSearchParams()), card: name }, NOW).shown).toHaveLength(count)
+        }
+      }),
+    )
+  })
+})
+
+describe('a key of an exchange', () => {
+  const exchanged = { metadata: { ownerReferences: byExchange }, status: { expirationTimestamp: ahead(HOUR) } }
+
+  test('is known by its controller and its short life, and needs no attention', () => {
+    expect(isExchanged(keyOf(exchanged))).toBe(true)
+    expect(cardsOf({ ...exchanged, spec: { scope: undefined } })).toEqual([])
+  })
+
+  test.each<[string, Facts]>([
+    ['never expires', { status: { expirationTimestamp: undefined } }],
+    ['lives longer than a day', { status: { expirationTimestamp: ahead(23 * HOUR) } }],
+    ['is extended by each use', { spec: { ttlAfterLastActivity: true }, status: { expirationTimestamp: ahead(HOUR) } }],
+  ])('is not what claims to be one and %s', (_, facts) => {
+    expect(isExchanged(keyOf({ metadata: { ownerReferences: byExchange }, ...facts }))).toBe(false)
+  })
+
+  test('is not what another object owns', () => {
+    const [owner] = byExchange.map((one) => ({ ...one, controller: false }))
+    expect(isExchanged(keyOf({ ...exchanged, metadata: { ownerReferences: owner ? [owner] : [] } }))).toBe(false)
+  })
+
+  const view = viewOf(new URLSearchParams())
+  const rows = rowsOf([keyOf(), keyOf({ ...exchanged, name: 'shop-1' }), keyOf({ ...exchanged, name: 'shop-2' })])
+
+  test('is not shown unasked, and is counted', () => {
+    expect(select(rows, view, NOW)).toMatchObject({
+      shown: [{ key: { metadata: { name: 'ci' } } }],
+      total: 1,
+      exchanges: 2,
+      hidden: 2,
+    })
+    expect(select(rows, { ...view, filter: 'shop-2' }, NOW)).toMatchObject({ shown: [], total: 1, hidden: 1 })
+    expect(select(rows, { ...view, exchanges: true }, NOW)).toMatchObject({ total: 3, exchanges: 2, hidden: 0 })
+  })
+})
+
+describe('the filter', () => {
+  const key = keyOf({
+    name: 'shop-CI',
+    metadata: { labels: { app: 'shop', 'example.com/tier': 'front' } },
+    spec: { displayName: 'Ｆull Width\u202E', description: 'For releases', scope: { clusters: [{ cluster: 'west' }] } },
+    status: {
+      owner: 'team:shop',
+      lastSources: [{ ip: '203.0.113.7', lastSeen: ago(0) }],
+      values: [{ state: 'Pending' }],
+    },
+  })
+
+  test.each([
+    '',
+    '  ',
+    'SHOP-ci',
+    'full width',
+    '\\u{202e}',
+    'releases',
+    'team:shop',
+    'cluster west',
+    'app=shop',
+    'tier=front',
+    '203.0.113',
+    'active rotation',
+    'west active shop-ci',
+  ])('finds by %j', (filter) => {
+    expect(matcher(filter)(searchText(key))).toBe(true)
+  })
+
+  test.each(['shop-cd', 'west east', 'app=shopexample.com', '^shop', '.*'])('does not find by %j', (filter) => {
+    expect(matcher(filter)(searchText(key))).toBe(false)
+  })
+
+  test('finds fewer keys the more words it has', () => {
+    fc.assert(
+      fc.property(keys, fc.string(), fc.string(), (all, one, other) => {
+        const found = (filter: string) => all.map(searchText).filter(matcher(filter))
+        expect(found(`${one} ${other}`)).toEqual(found(one).filter(matcher(other)))
+      }),
+    )
+  })
+
+  test('finds every key by its name', () => {
+    fc.assert(
+      fc.property(keys, (all) => {
+        for (const one of all) expect(matcher(one.metadata.name)(searchText(one))).toBe(true)
+      }),
+    )
+  })
+})
+
+describe('sorting', () => {
+  const names = (all: readonly AccessKey[], sort: Sort) =>
+    sorted(
+      all.map((key) => ({ key })),
+      sort,
+    ).map(({ key }) => key.metadata.name)
+  const sort = fc.record({ column: fc.constantFrom(...columns.keys()), isDown: fc.boolean() })
+
+  test('counts numbers in names', () => {
+    expect(names([keyOf({ name: 'ci-10' }), keyOf({ name: 'ci-2' }), keyOf({ name: 'backup' })], DEFAULT_SORT)).toEqual(
+      ['backup', 'ci-2', 'ci-10'],
+    )
+  })
+
+  const times = [
+    keyOf({ name: 'soon', status: { lastActivity: ago(HOUR), expirationTimestamp: ahead(HOUR) } }),
+    keyOf({ name: 'late', status: { lastActivity: ago(DAY), expirationTimestamp: ahead(DAY) } }),
+    keyOf({ name: 'never', status: { lastActivity: undefined, expirationTimestamp: undefined } }),
+  ]
+  test.each<[Sort, string[]]>([
+    [{ column: 'used', isDown: true }, ['soon', 'late', 'never']],
+    [{ column: 'used', isDown: false }, ['never', 'late', 'soon']],
+    [{ column: 'expires', isDown: false }, ['soon', 'late', 'never']],
+    [{ column: 'expires', isDown: true }, ['never', 'late', 'soon']],
+  ])('by %j puts keys without the time at the end where they belong', (by, expected) => {
+    expect(names(times, by)).toEqual(expected)
+  })
+
+  test('by state puts what works first, and open rotations before the others', () => {
+    const all = [
+      keyOf({ name: 'expired', status: { phase: 'Expired' } }),
+      keyOf({ name: 'disabled', status: { phase: 'Disabled' } }),
+      keyOf({ name: 'active' }),
+      keyOf({ name: 'pending', status: { values: [{ state: 'Pending' }] } }),
+    ]
+    expect(names(all, { column: 'state', isDown: false })).toEqual(['pending', 'active', 'disabled', 'expired'])
+  })
+
+  test('loses and adds no key, and depends on no order of before', () => {
+    fc.assert(
+      fc.property(keys, sort, fc.infiniteStream(fc.nat()), (all, by, numbers) => {
+        const shuffled = all.map((key) => ({ key, at: numbers.next().value ?? 0 })).sort((a, b) => a.at - b.at)
+        const order = names(all, by)
+        expect(
+          names(
+            shuffled.map(({ key }) => key),
+            by,
+          ),
+        ).toEqual(order)
+        expect(order.toSorted()).toEqual(all.map(({ metadata }) => metadata.name).toSorted())
+      }),
+    )
+  })
+
+  test('turns round when the column is chosen again', () => {
+    for (const column of columns.keys()) {
+      const first = chosen(column, { column: column === 'name' ? 'owner' : 'name', isDown: true })
+      expect(chosen(column, first)).toEqual({ column, isDown: !first.isDown })
+    }
+    expect(chosen('used', DEFAULT_SORT)).toEqual({ column: 'used', isDown: true })
+    expect(chosen('expires', DEFAULT_SORT)).toEqual({ column: 'expires', isDown: false })
+  })
+})
+
+describe('the address of a view', () => {
+  const view: fc.Arbitrary<View> = fc.record({
+    filter: fc.string({ unit: 'grapheme' }),
+    card: fc.constantFrom(undefined, ...cards.keys()),
+    sort: fc.record({ column: fc.constantFrom(...columns.keys()), isDown: fc.boolean() }),
+    exchanges: fc.boolean(),
+  })
+
+  test('leads back to the view', () => {
+    fc.assert(
+      fc.property(view, (one) => {
+        expect(viewOf(routeOf(hrefOfView(one)).query)).toEqual(one)
+      }),
+    )
+  })
+
+  test('is that of the page for what it shows at first', () => {
+    expect(hrefOfView(viewOf(new URLSearchParams()))).toBe('#/keys')
+  })
+
+  test.each(['card=toString', 'card=__proto__', 'sort=constructor', 'sort=', 'sort=--name', 'exchanges=1', 'x=y'])(
+    'with %s shows what the page shows at first',
+    (query) => {
+      expect(viewOf(new URLSearchParams(query))).toEqual(viewOf(new URLSearchParams()))
+    },
+  )
+
+  test.each(['name', '-used'])('has the order as %s', (text) => {
+    expect(sortText(sortOf(text))).toBe(text)
+  })
+})
+
+describe('the words for a state', () => {
+  test.each<[Facts['status'], string[]]>([
+    [{ phase: 'Disabled' }, ['Disabled']],
+    [{ values: [{ state: 'Current' }] }, ['Active']],
+    [{ values: [{ state: 'Current' }, { state: 'Pending' }] }, ['Active', 'Rotation pending']],
+    [{ values: [{ state: 'Current' }, { state: 'Retiring' }] }, ['Active', 'Old value still works']],
+  ])('of %j are %j', (status, words) => {
+    expect(stateWords(keyOf({ ...(status && { status }) }))).toEqual(words)
+  })
+
+  test('of a key whose state cannot be read say so', () => {
+    expect(stateWords(keyOf({ status: { phase: undefined } }))).toEqual(['Unknown'])
+  })
+})
+
+test('a list is read again every 15 seconds, and a long one less often', () => {
+  expect([0, 150, 151, 1000, 2500].map(pollEvery)).toEqual([15_000, 15_000, 30_000, 105_000, 255_000])
+})
