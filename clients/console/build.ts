@@ -1,11 +1,12 @@
 /**
- * Bundles the console: one script, one style sheet, one icon and a page that names them. Names contain a hash of the contents, so
+ * Bundles the console: one script, one style sheet, one icon, what it knows of CI platforms, and a page that names them. Names contain a hash of the contents, so
  * browsers keep the files for ever. The output depends on the sources only, never on the time or the machine.
  */
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { type BuildOptions, build as esbuild, formatMessages } from 'esbuild'
+import { parseYaml } from '../../lib/meta/encoding/yaml.ts'
 
 export interface ConsoleFile {
   /** Its address below the folder of the console. */
@@ -26,7 +27,7 @@ export const SIGN_IN = '{{sign-in}}'
  * Throws for errors and for warnings.
  */
 export async function buildConsole(src = join(import.meta.dirname, 'src')): Promise<ConsoleFile[]> {
-  const [script, styles, icon, page] = await Promise.all([
+  const [script, styles, icon, platforms, page] = await Promise.all([
     bundle(join(src, 'main.tsx'), {
       format: 'esm',
       target: 'es2022',
@@ -36,12 +37,14 @@ export async function buildConsole(src = join(import.meta.dirname, 'src')): Prom
     }),
     bundle(join(src, 'styles/main.css'), {}),
     readFile(join(src, 'icon.svg'), 'utf8'),
+    readFile(join(src, 'platforms.yaml'), 'utf8'),
     readFile(join(src, 'index.html'), 'utf8'),
   ])
   const files = {
     script: hashed('console', 'js', 'text/javascript; charset=utf-8', script),
     styles: hashed('console', 'css', 'text/css; charset=utf-8', styles),
     icon: hashed('icon', 'svg', 'image/svg+xml', icon),
+    platforms: hashed('platforms', 'json', 'application/json', JSON.stringify((await parseYaml(platforms)).value)),
   }
   const names = Object.fromEntries(Object.entries(files).map(([mark, { name }]) => [`{{${mark}}}`, name]))
   const text = page.replace(/\{\{[\w-]+\}\}/g, (mark) => {

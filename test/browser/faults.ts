@@ -34,18 +34,14 @@ export async function failRequests(
   return () => page.unroute(url)
 }
 
-/** Lets requests to a resource wait until the returned function is called, and then reach the API. */
-export async function holdRequests(page: Page, resource: string): Promise<() => Promise<void>> {
-  const url = urlOf(resource)
+/** Lets requests to a resource wait until the returned function is called. From then on they reach the API. */
+export async function holdRequests(page: Page, resource: string): Promise<() => void> {
   const released = Promise.withResolvers<void>()
-  await page.route(url, async (route) => {
+  await page.route(urlOf(resource), async (route) => {
     await released.promise
     await route.continue()
   })
-  return async () => {
-    released.resolve()
-    await page.unroute(url)
-  }
+  return released.resolve
 }
 
 /** Takes the network away until the returned function is called. */

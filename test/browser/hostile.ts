@@ -9,6 +9,7 @@ export const HOSTILE = {
   lines: 'first\nsecond\r\n\tthird',
   emoji: '🔑'.repeat(60),
   long: 'w'.repeat(2000),
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: it is text.
   template: '${7*7}{{7*7}}javascript:alert(1)',
 } as const
 

@@ -11,18 +11,19 @@ describe('the built console', () => {
   })
   const textOf = (pattern: RegExp) => files.find(({ name }) => pattern.test(name))?.text ?? ''
 
-  test('is a page, and a script, a style sheet and an icon whose names have a hash of the contents', () => {
+  test('is a page, and a script, a style sheet, an icon and data whose names have a hash of the contents', () => {
     expect(files.map(({ name, type }) => [name.replace(/-[0-9a-f]{16}\./, '-HASH.'), type])).toEqual([
       ['index.html', 'text/html; charset=utf-8'],
       ['console-HASH.js', 'text/javascript; charset=utf-8'],
       ['console-HASH.css', 'text/css; charset=utf-8'],
       ['icon-HASH.svg', 'image/svg+xml'],
+      ['platforms-HASH.json', 'application/json'],
     ])
   })
 
   test('has a page that names the files by relative addresses', () => {
     const page = textOf(/html$/)
-    const addresses = [...page.matchAll(/(?:href|src)="([^"]*)"/g)].map(([, address]) => address)
+    const addresses = [...page.matchAll(/(?:href|src|content)="([\w-]+\.\w+)"/g)].map(([, address]) => address)
     expect(addresses.sort()).toEqual(
       files
         .slice(1)
@@ -56,12 +57,13 @@ describe('a build', () => {
   })
   afterAll(() => rm(src, { recursive: true }))
 
-  const page = '{{sign-in}} {{script}} {{styles}} {{icon}}'
+  const page = '{{sign-in}} {{script}} {{styles}} {{icon}} {{platforms}}'
   const build = async (more: Record<string, string>) => {
     const sources = {
       'main.tsx': 'export {}',
       'styles/main.css': 'p { color: red }',
       'icon.svg': '<svg/>',
+      'platforms.yaml': '[]',
       'index.html': page,
     }
     for (const [name, text] of Object.entries({ ...sources, ...more })) await writeFile(join(src, name), text)
@@ -79,8 +81,12 @@ describe('a build', () => {
     ['a warning of the script', { 'main.tsx': 'if (globalThis.a === -0) throw 1' }, 'Comparison with -0'],
     ['a warning of the styles', { 'styles/main.css': 'p { color: red' }, 'Expected "}"'],
     ['an unknown mark', { 'index.html': `${page} {{other}}` }, 'unknown mark {{other}}'],
-    ['a page without its script', { 'index.html': '{{sign-in}} {{styles}} {{icon}}' }, 'not console-'],
-    ['a page without the mark for signing in', { 'index.html': '{{script}} {{styles}} {{icon}}' }, 'not {{sign-in}}'],
+    ['a page without its script', { 'index.html': '{{sign-in}} {{styles}} {{icon}} {{platforms}}' }, 'not console-'],
+    [
+      'a page without the mark for signing in',
+      { 'index.html': '{{script}} {{styles}} {{icon}} {{platforms}}' },
+      'not {{sign-in}}',
+    ],
   ])('throws for %s', async (_, more, message) => {
     await expect(build(more)).rejects.toThrow(message)
   })

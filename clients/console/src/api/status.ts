@@ -39,7 +39,7 @@ export interface ErrorWords {
 /** What a code means and what to do about it. The message of the server follows. */
 const MEANINGS: Readonly<Record<number, [title: string, next?: string]>> = {
   400: ['The request is not valid.'],
-  401: ['You are signed out.', 'Sign in again.'],
+  401: ['This access key is not accepted.', 'Check that you have pasted all of it, or sign in with another one.'],
   403: ['Your access key does not allow this.', 'Ask whoever gave you the key, or sign in with another one.'],
   404: ['It does not exist any more.', 'Someone else may have deleted it.'],
   409: ['Someone else changed it at the same time.', 'Look at its current state, then try again.'],

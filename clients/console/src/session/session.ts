@@ -20,6 +20,8 @@ export interface SessionEnd {
   title: string
   /** The server's message. */
   detail?: string
+  /** Tries again with the key of before the reload, which is still kept. */
+  retry?(): void
 }
 
 export const SessionContext = createContext<Session | undefined>(undefined)

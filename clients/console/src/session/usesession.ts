@@ -5,7 +5,7 @@ import { freshWarnings } from '../api/freshwarnings.ts'
 import type { Self } from '../api/objects.ts'
 import { paths } from '../api/paths.ts'
 import { apiRoot } from '../api/root.ts'
-import { ApiError } from '../api/status.ts'
+import { ApiError, errorWords } from '../api/status.ts'
 import { forgetKey, IDLE_MS, keepKey, keptKey } from './keptkey.ts'
 import { useNotify } from './notices.ts'
 import type { Session, SessionEnd } from './session.ts'
@@ -33,8 +33,7 @@ const INPUTS = ['pointerdown', 'keydown', 'wheel', 'touchstart'] as const
 export function useSessionControl(): SessionControl {
   const [session, setSession] = useState<Session>()
   const [end, setEnd] = useState<SessionEnd>()
-  const [restored] = useState(() => keptKey(sessionStorage, new Date()))
-  const [isRestoring, setRestoring] = useState(restored !== undefined)
+  const [isRestoring, setRestoring] = useState(() => keptKey(sessionStorage, new Date()) !== undefined)
   const notify = useNotify()
   const kept = useRef<SignIn | undefined>(undefined)
 
@@ -69,17 +68,27 @@ export function useSessionControl(): SessionControl {
     [finish, notify],
   )
 
+  const restore = useCallback(async () => {
+    const restored = keptKey(sessionStorage, new Date())
+    setRestoring(restored !== undefined)
+    try {
+      if (restored) await signIn({ ...restored, keep: true })
+      else finish()
+    } catch (error) {
+      const { title, details } = errorWords(error)
+      const [detail] = details
+      const words = { title, ...(detail !== undefined && { detail }) }
+      // The server may answer later. A key that it has refused is forgotten.
+      if (error instanceof ApiError && error.code === 401) finish(words)
+      else setEnd({ ...words, retry: () => void restore() })
+    }
+    setRestoring(false)
+  }, [signIn, finish])
+
+  // A session that is kept begins without the person.
   useEffect(() => {
-    if (!restored) return
-    const refused = (error: unknown) =>
-      finish({
-        title: error instanceof ApiError ? 'Your access key is no longer valid.' : 'The server cannot be reached.',
-        ...(error instanceof ApiError && { detail: error.message }),
-      })
-    signIn({ ...restored, keep: true })
-      .catch(refused)
-      .finally(() => setRestoring(false))
-  }, [restored, signIn, finish])
+    if (isRestoring) void restore()
+  }, [])
 
   useEffect(() => (session ? endWhenIdle(kept, finish) : undefined), [session, finish])
 

@@ -1,6 +1,8 @@
 /** The pages of the console. */
 import type { ComponentType } from 'preact'
 import { KeysPage } from '../pages/keys/keyspage.tsx'
+import { TrustRoute } from '../pages/trusts/trustroute.tsx'
+import { TrustsPage } from '../pages/trusts/trustspage.tsx'
 import type { Route } from '../text/routes.ts'
 
 export interface PageEntry {
@@ -15,7 +17,12 @@ export interface PageEntry {
   component: ComponentType<{ route: Route }>
 }
 
-export const pages: readonly PageEntry[] = [{ page: 'keys', parts: 0, title: 'Keys', nav: 'Keys', component: KeysPage }]
+export const pages: readonly PageEntry[] = [
+  { page: 'keys', parts: 0, title: 'Keys', nav: 'Keys', component: KeysPage },
+  { page: 'trusts', parts: 0, title: 'Trusts', nav: 'Trusts', component: TrustsPage },
+  { page: 'trusts', parts: 1, title: 'Trusts', component: TrustRoute },
+  { page: 'trusts', parts: 2, title: 'Trusts', component: TrustRoute },
+]
 
 /** Returns the page of a route, or undefined if there is none. */
 export const pageOf = ({ page, parts }: Route): PageEntry | undefined =>

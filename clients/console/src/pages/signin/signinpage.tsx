@@ -12,6 +12,9 @@ export interface SignInPageProps {
   signIn(given: SignIn): Promise<void>
 }
 
+/** A kube config with several certificates is far smaller. */
+const LARGEST_FILE = 1_000_000
+
 /** Asks for an access key. It goes to the API in the Authorization header, and nowhere else. */
 export function SignInPage({ end, signIn }: SignInPageProps) {
   const input = useRef<HTMLInputElement>(null)
@@ -44,7 +47,8 @@ export function SignInPage({ end, signIn }: SignInPageProps) {
     event.preventDefault()
     setOver(false)
     const file = event.dataTransfer?.files[0]
-    if (file) await open(file.size < 1_000_000 ? await file.text() : '')
+    if (file && file.size > LARGEST_FILE) setWrong('This file is too large to be that of an access key.')
+    else if (file) await open(await file.text())
   }
 
   return (
@@ -65,6 +69,11 @@ export function SignInPage({ end, signIn }: SignInPageProps) {
             <p>
               <Foreign text={end.detail} />
             </p>
+          )}
+          {end.retry && (
+            <button type="button" onClick={end.retry}>
+              Try again
+            </button>
           )}
         </Notice>
       )}

@@ -1,0 +1,54 @@
+/** The objects of the exchange of ID tokens, as far as the console shows them. */
+import type { ClaimEntry } from '../text/claims.ts'
+import type { Metadata, Scope } from './objects.ts'
+
+/** An IdentityProvider: lib/apis/management/v1/identityprovider.md. */
+export interface Provider {
+  metadata: Metadata
+  spec: {
+    displayName?: string
+    description?: string
+    issuer: string
+    type?: string
+    audience?: string
+    jwks?: string
+    tokenUse?: string
+    maxTokenAge?: number
+    maxTTL?: number
+    scope?: Scope
+    claims?: ClaimEntry[]
+    access?: { verbs: string[]; users?: string[]; teams?: string[] }[]
+    disabled?: boolean
+  }
+  status?: { phase?: string; type?: string; audience?: string; tokenUse?: string }
+}
+
+/** A FederatedIdentityCredential, called trust: lib/apis/management/v1/federatedidentitycredential.md. */
+export interface Trust {
+  metadata: Metadata
+  spec: {
+    displayName?: string
+    description?: string
+    identityProvider: string
+    claims: ClaimEntry[]
+    user?: string
+    team?: string
+    subject?: string
+    groups?: string[]
+    claimMappings?: {
+      username: { claim: string; prefix: string }
+      groups?: { claim: string; value: string; group: string }[]
+    }
+    scope?: Scope
+    /** Seconds. */
+    ttl?: number
+    disabled?: boolean
+  }
+  status?: { owner?: string; phase?: string; clientID?: string }
+}
+
+/** The lifetime in seconds of keys from a trust without `ttl`. */
+export const DEFAULT_TTL = 3600
+
+/** The label that keys of exchanges have: the name of their trust. Trusts with a name that is no label value give none. */
+export const TRUST_LABEL = 'management.platform/federated-identity-credential'

@@ -1,0 +1,46 @@
+import type { Provider } from '../../api/trusts.ts'
+import { Foreign } from '../../components/foreign.tsx'
+import type { ClaimEntry } from '../../text/claims.ts'
+import { distance } from '../../text/times.ts'
+import { Fact } from './trustlist.tsx'
+
+/** All claims with all their values, exactly. */
+export const Claims = ({ entries }: { entries: readonly ClaimEntry[] }) => (
+  <dl class="trust-facts trust-claims">
+    {entries.map(({ claim, values = [], patterns = [] }) => (
+      <div key={claim}>
+        <dt>
+          <Foreign text={claim} />
+        </dt>
+        <dd>
+          {values.map((value) => (
+            <code key={value}>
+              <Foreign text={value} />
+            </code>
+          ))}
+          {patterns.map((pattern) => (
+            <span key={pattern}>
+              like{' '}
+              <code>
+                <Foreign text={pattern} />
+              </code>
+            </span>
+          ))}
+        </dd>
+      </div>
+    ))}
+  </dl>
+)
+
+/** What the provider demands of every ID token. */
+export const Conditions = ({ provider: { spec, status } }: { provider: Provider }) => (
+  <>
+    <dl class="trust-facts">
+      <Fact name="Issuer" text={spec.issuer} />
+      <Fact name="Audience" text={status?.audience ?? ''} />
+      <Fact name="Use" text={status?.tokenUse === 'Lifetime' ? 'again until it expires' : 'once'} />
+      {spec.maxTokenAge !== undefined && <Fact name="Age" text={`at most ${distance(spec.maxTokenAge * 1000)}`} />}
+    </dl>
+    {spec.claims && <Claims entries={spec.claims} />}
+  </>
+)

@@ -1,0 +1,156 @@
+/** What a person has filled into the form for a new trust: what is missing, the objects that it makes, and whose errors are whose. */
+import type { Scope } from '../../api/objects.ts'
+import type { Provider, Trust } from '../../api/trusts.ts'
+import type { ClaimEntry } from '../../text/claims.ts'
+import { type Manifest, manifestOf } from './manifest.ts'
+import type { ClaimField, Platform } from './platforms.ts'
+
+/** Whose keys the exchanges make. Without a name they are those of the person. */
+export type OwnerKind = 'user' | 'team' | 'subject'
+
+export interface Draft {
+  platform: Platform
+  /** The name of an existing provider, or empty for a new one. */
+  provider: string
+  newProvider: { name: string; issuer: string; owner: string; jwks: string; isForAll: boolean }
+  /** The claim of the platform's choice. */
+  choice: string
+  /** What was typed, by claim. */
+  values: Readonly<Record<string, string>>
+  ownerKind: OwnerKind | ''
+  owner: string
+  name: string
+  scope: Scope
+  ttl: number
+}
+
+/** Messages by field of the form. Those of claims have the name of the claim. */
+export type Problems = Readonly<Record<string, string>>
+
+/** Returns the fields of a draft that become claims of the trust. */
+export function claimFields({ platform, choice }: Pick<Draft, 'platform' | 'choice'>): readonly ClaimField[] {
+  const { fields, choice: choices = [] } = platform
+  const chosen = choices.find(({ claim }) => claim === choice) ?? choices[0]
+  return chosen ? [...fields, chosen] : fields
+}
+
+/** Returns a draft for another platform, which keeps what has nothing to do with the platform. */
+export function draftFor(platform: Platform, draft?: Draft): Draft {
+  const { type, issuer = '', fields } = platform
+  return {
+    ...(draft ?? { ownerKind: '', owner: '', name: '', scope: {}, ttl: 1800 }),
+    platform,
+    provider: '',
+    newProvider: {
+      name: type.toLowerCase(),
+      issuer,
+      owner: '',
+      jwks: '',
+      isForAll: false,
+    },
+    choice: '',
+    values: Object.fromEntries(fields.flatMap(({ claim, options }) => (options ? [[claim, options[0] ?? '']] : []))),
+  }
+}
+
+/** Reports whether a new provider must bind an organization: strangers get tokens from the same issuer. */
+export function needsOwner({ platform: { owner, issuer }, newProvider }: Draft): boolean {
+  return owner !== undefined && (issuer === undefined || issuer === newProvider.issuer.trim())
+}
+
+/** Returns what is missing or cannot be right. The server judges the rest. */
+export function problemsOf(draft: Draft): Problems {
+  const { provider, newProvider, values, ownerKind, owner, name, scope } = draft
+  const { owner: organization } = draft.platform
+  const problems: Record<string, string | undefined> = {
+    name: name.trim() === '' ? 'Give the trust a name.' : undefined,
+    owner: ownerKind !== '' && owner.trim() === '' ? 'Name the owner.' : undefined,
+    scope: Object.values(scope).some((one) => !Array.isArray(one) || one.length > 0)
+      ? undefined
+      : 'Choose what the keys may do.',
+  }
+  for (const field of claimFields(draft)) problems[field.claim] = problemOf(field, values[field.claim])
+  if (provider === '') {
+    problems.providerName = newProvider.name.trim() === '' ? 'Give the identity provider a name.' : undefined
+    problems.issuer = /^https:\/\/./.test(newProvider.issuer.trim()) ? undefined : 'The issuer begins with https://.'
+    if (organization && (needsOwner(draft) || newProvider.owner.trim() !== '')) {
+      problems.organization = problemOf(organization, newProvider.owner)
+    }
+  }
+  return Object.fromEntries(Object.entries(problems).flatMap(([field, text]) => (text ? [[field, text]] : [])))
+}
+
+function problemOf({ label, form }: ClaimField, given = ''): string | undefined {
+  const text = given.trim()
+  if (text === '') return `${label} is required: without it, the trust would let in more jobs than you mean.`
+  if (text.includes('*')) return 'Write one value without *. Patterns are part of the YAML only.'
+  return form && !new RegExp(form[0]).test(text) ? form[1] : undefined
+}
+
+/** Returns the claims of the trust. Fields that are still empty give none. */
+export function claimsOf(draft: Draft): ClaimEntry[] {
+  return claimFields(draft).flatMap((field) => {
+    const text = draft.values[field.claim]?.trim() ?? ''
+    if (text === '') return []
+    const also = Object.entries(field.also ?? {}).map(([claim, value]) => ({ claim, values: [value] }))
+    return [{ claim: field.claim, values: [`${field.prefix ?? ''}${text}`] }, ...also]
+  })
+}
+
+/** Returns the provider, if the draft makes one. */
+export function providerObject(draft: Draft): Manifest<Provider['spec']> | undefined {
+  const { platform, provider, newProvider } = draft
+  if (provider !== '') return undefined
+  const { type, issuer, owner, tokenUse } = platform
+  const given = newProvider.issuer.trim()
+  const organization = newProvider.owner.trim()
+  const jwks = newProvider.jwks.trim()
+  const metadata = { name: newProvider.name.trim() }
+  return manifestOf('IdentityProvider', metadata, {
+    issuer: given,
+    ...(issuer !== given && type !== 'OIDC' && { type }),
+    ...(tokenUse && { tokenUse }),
+    ...(jwks !== '' && { jwks }),
+    ...(owner && organization !== '' && { claims: [{ claim: owner.claim, values: [organization] }] }),
+    ...(newProvider.isForAll && { access: [{ verbs: ['use'], teams: ['*'] }] }),
+  })
+}
+
+/** Returns the trust. */
+export function trustObject(draft: Draft): Manifest<Trust['spec']> {
+  const { provider, newProvider, ownerKind, owner, name, scope, ttl } = draft
+  const metadata = { name: name.trim() }
+  return manifestOf('FederatedIdentityCredential', metadata, {
+    identityProvider: provider || newProvider.name.trim(),
+    ...(ownerKind !== '' && { [ownerKind]: owner.trim() }),
+    claims: claimsOf(draft),
+    scope,
+    ttl,
+  })
+}
+
+/** The fields of the form for members of the objects. */
+const PROVIDER_FIELDS = new Map([
+  ['name', 'providerName'],
+  ['issuer', 'issuer'],
+  ['jwks', 'keys'],
+  ['claims', 'organization'],
+])
+const TRUST_FIELDS = new Map([
+  ['name', 'name'],
+  ['user', 'owner'],
+  ['team', 'owner'],
+  ['subject', 'owner'],
+  ['scope', 'scope'],
+  ['ttl', 'ttl'],
+  ['identityProvider', 'provider'],
+])
+
+/** Returns the field of the form that an error of the server is about, or undefined. */
+export function fieldOf(path: string, kind: 'provider' | 'trust', draft: Draft): string | undefined {
+  const [, member = '', index] = /^(?:metadata|spec)\.(\w+)(?:\[(\d+)\])?/.exec(path) ?? []
+  if (kind === 'provider') return PROVIDER_FIELDS.get(member)
+  if (member !== 'claims') return TRUST_FIELDS.get(member)
+  const claim = claimsOf(draft)[Number(index)]?.claim ?? ''
+  return claimFields(draft).find((field) => field.claim === claim || Object.hasOwn(field.also ?? {}, claim))?.claim
+}

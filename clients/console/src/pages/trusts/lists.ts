@@ -1,0 +1,12 @@
+/** Reads the lists of trusts and providers, which several pages share. */
+import { type Listed, listAll } from '../../api/lists.ts'
+import { paths } from '../../api/paths.ts'
+import type { Provider, Trust } from '../../api/trusts.ts'
+import { type Polled, usePolled } from '../../session/usepolled.ts'
+
+export const useTrusts = (): Polled<Listed<Trust>> =>
+  usePolled('trusts', ({ api }, signal) => listAll<Trust>(api, paths.trusts, signal))
+
+/** The providers that the person may use. Administrators see all. */
+export const useProviders = (): Polled<Listed<Provider>> =>
+  usePolled('providers', ({ api }, signal) => listAll<Provider>(api, paths.providers, signal))

@@ -1,0 +1,272 @@
+import type { ComponentChildren } from 'preact'
+import type { Provider } from '../../api/trusts.ts'
+import { Field } from '../../components/field.tsx'
+import { distance } from '../../text/times.ts'
+import { visible } from '../../text/visible.ts'
+import { type Draft, needsOwner, type OwnerKind, type Problems } from './draft.ts'
+import type { ClaimField, Platform } from './platforms.ts'
+
+export interface FieldsProps {
+  draft: Draft
+  problems: Problems
+  change(part: Partial<Draft>): void
+}
+
+interface TextProps {
+  label: string
+  hint?: string
+  error?: string | undefined
+  value: string
+  onInput(value: string): void
+}
+
+const Text = ({ label, hint, error, value, onInput }: TextProps) => (
+  <Field label={label} hint={hint} error={error}>
+    {(attributes) => (
+      <input
+        {...attributes}
+        value={value}
+        autoComplete="off"
+        autoCapitalize="off"
+        spellcheck={false}
+        onInput={(event) => onInput(event.currentTarget.value)}
+      />
+    )}
+  </Field>
+)
+
+/** The options are values with their texts. */
+const Choice = ({
+  options,
+  ...props
+}: TextProps & { options: readonly (readonly [value: string, text: string])[] }) => (
+  <Field label={props.label} hint={props.hint} error={props.error}>
+    {(attributes) => (
+      <select {...attributes} value={props.value} onChange={(event) => props.onInput(event.currentTarget.value)}>
+        {options.map(([value, text]) => (
+          <option value={value} key={value}>
+            {text}
+          </option>
+        ))}
+      </select>
+    )}
+  </Field>
+)
+
+const Group = ({ title, children }: { title: string; children: ComponentChildren }) => (
+  <fieldset class="trust-stack">
+    <legend>{title}</legend>
+    {children}
+  </fieldset>
+)
+
+export interface PlatformFieldProps {
+  platforms: readonly Platform[]
+  platform: Platform
+  onChange(platform: Platform): void
+}
+
+export const PlatformField = ({ platforms, platform, onChange }: PlatformFieldProps) => (
+  <Choice
+    label="Platform"
+    options={platforms.map(({ type, label }) => [type, label])}
+    value={platform.type}
+    onInput={(type) => onChange(platforms.find((one) => one.type === type) ?? platform)}
+  />
+)
+
+export interface ProviderFieldsProps extends FieldsProps {
+  /** Those of the platform that the person may use. */
+  providers: readonly Provider[]
+  choose(name: string): void
+  isMaster: boolean
+}
+
+/** Which provider, or what a new one needs. */
+export function ProviderFields({ draft, problems, change, providers, choose, isMaster }: ProviderFieldsProps) {
+  const { provider, newProvider } = draft
+  const { owner, issuerHint, keysHint } = draft.platform
+  const names = new Set([...providers.map(({ metadata }) => metadata.name), ...(provider ? [provider] : [])])
+  const set = (part: Partial<Draft['newProvider']>) => change({ newProvider: { ...newProvider, ...part } })
+  return (
+    <Group title="Identity provider">
+      {names.size > 0 && (
+        <Choice
+          label="Provider"
+          error={problems.provider}
+          options={[...[...names].map((name) => [name, visible(name)] as const), ['', 'A new one']]}
+          value={provider}
+          onInput={choose}
+        />
+      )}
+      {provider === '' && (
+        <>
+          {!isMaster && (
+            <p class="hint">Only administrators make identity providers. Fill in the form, and give them the YAML.</p>
+          )}
+          <Text
+            label="Name of the provider"
+            error={problems.providerName}
+            value={newProvider.name}
+            onInput={(name) => set({ name })}
+          />
+          <Text
+            label="Issuer"
+            hint={issuerHint ?? 'Change it for an instance of your own.'}
+            error={problems.issuer}
+            value={newProvider.issuer}
+            onInput={(value) => set({ issuer: value })}
+          />
+          {owner && (
+            <Text
+              label={needsOwner(draft) ? owner.label : `${owner.label} (optional)`}
+              hint={owner.hint}
+              error={problems.organization}
+              value={newProvider.owner}
+              onInput={(value) => set({ owner: value })}
+            />
+          )}
+          {keysHint && (
+            <Text
+              label="Public keys (JSON)"
+              hint={keysHint}
+              error={problems.keys}
+              value={newProvider.jwks}
+              onInput={(jwks) => set({ jwks })}
+            />
+          )}
+          <label class="check">
+            <input
+              type="checkbox"
+              checked={newProvider.isForAll}
+              onChange={(event) => set({ isForAll: event.currentTarget.checked })}
+            />
+            Everyone with a key may make trusts with it
+          </label>
+        </>
+      )}
+    </Group>
+  )
+}
+
+/** Which jobs get in. */
+export function JobFields({ draft, problems, change }: FieldsProps) {
+  const { fields, choice = [] } = draft.platform
+  const chosen = choice.find(({ claim }) => claim === draft.choice) ?? choice[0]
+  return (
+    <Group title="Which jobs get a key">
+      {fields.map((field) => (
+        <ClaimInput field={field} draft={draft} problems={problems} change={change} key={field.claim} />
+      ))}
+      {chosen && choice.length > 1 && (
+        <Choice
+          label="Limited to"
+          options={choice.map(({ claim, label }) => [
+            claim,
+            `One ${label.replace(/^[A-Z]/, (first) => first.toLowerCase())}`,
+          ])}
+          value={chosen.claim}
+          onInput={(claim) => change({ choice: claim })}
+        />
+      )}
+      {chosen && <ClaimInput field={chosen} draft={draft} problems={problems} change={change} key={chosen.claim} />}
+    </Group>
+  )
+}
+
+function ClaimInput({ field, draft, problems, change }: FieldsProps & { field: ClaimField }) {
+  const { claim, label, hint, options } = field
+  const props: TextProps = {
+    label,
+    hint,
+    error: problems[claim],
+    value: draft.values[claim] ?? '',
+    onInput: (value) => change({ values: { ...draft.values, [claim]: value } }),
+  }
+  return options ? <Choice {...props} options={options.map((one) => [one, one])} /> : <Text {...props} />
+}
+
+/** Whose keys the jobs get. Only administrators name other users and subjects. */
+export function OwnerFields({
+  draft,
+  problems,
+  change,
+  isMaster,
+  teams,
+}: FieldsProps & { isMaster: boolean; teams: string[] }) {
+  const kinds: (readonly [OwnerKind | '', string])[] = [
+    ['', 'Me'],
+    ['team', 'A team'],
+    ...(isMaster
+      ? ([
+          ['user', 'A user'],
+          ['subject', 'A subject'],
+        ] as const)
+      : []),
+  ]
+  const [ownTeam = ''] = teams
+  return (
+    <Group title="Whose key it is">
+      <Choice
+        label="Owner"
+        options={kinds}
+        value={draft.ownerKind}
+        onInput={(kind) => change({ ownerKind: kind as OwnerKind, owner: kind === 'team' ? ownTeam : '' })}
+      />
+      {draft.ownerKind !== '' && (
+        <Text
+          label="Name of the owner"
+          error={problems.owner}
+          value={draft.owner}
+          onInput={(owner) => change({ owner })}
+        />
+      )}
+      <Text
+        label="Name of the trust"
+        hint="Such as shop-deploy. Its keys have names that begin with it."
+        error={problems.name}
+        value={draft.name}
+        onInput={(name) => change({ name })}
+      />
+    </Group>
+  )
+}
+
+/** Seconds. */
+const LIFETIMES = [900, 1800, 3600, 7200, 14_400]
+
+/** What the keys may do, and for how long. */
+export function RightsFields({
+  draft,
+  problems,
+  change,
+  most = Number.POSITIVE_INFINITY,
+}: FieldsProps & { most: number | undefined }) {
+  return (
+    <Group title="What it may do">
+      <ProjectsField draft={draft} problems={problems} change={change} />
+      <Choice
+        label="Valid for"
+        hint="A job that takes longer exchanges another ID token."
+        error={problems.ttl}
+        options={LIFETIMES.filter((ttl) => ttl <= most || ttl === draft.ttl).map((ttl) => [
+          String(ttl),
+          distance(ttl * 1000),
+        ])}
+        value={String(draft.ttl)}
+        onInput={(ttl) => change({ ttl: Number(ttl) })}
+      />
+    </Group>
+  )
+}
+
+/** The projects of the scope, as text. */
+const ProjectsField = ({ draft, problems, change }: FieldsProps) => (
+  <Text
+    label="Projects"
+    hint="Names of projects, separated by spaces."
+    error={problems.scope}
+    value={(draft.scope.projects ?? []).map(({ project }) => project).join(' ')}
+    onInput={(text) => change({ scope: { projects: text.split(' ').map((project) => ({ project })) } })}
+  />
+)

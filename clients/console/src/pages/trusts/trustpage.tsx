@@ -1,0 +1,232 @@
+import { scopePhrases } from '../../../../../lib/authorization/scopes/words.ts'
+import type { AccessKey, List } from '../../api/objects.ts'
+import { paths } from '../../api/paths.ts'
+import { apiRoot } from '../../api/root.ts'
+import { DEFAULT_TTL, type Provider, TRUST_LABEL, type Trust } from '../../api/trusts.ts'
+import { Code } from '../../components/code.tsx'
+import { Foreign } from '../../components/foreign.tsx'
+import { Notice } from '../../components/notice.tsx'
+import { Fresh, Page } from '../../components/page.tsx'
+import { Time } from '../../components/time.tsx'
+import { usePolled } from '../../session/usepolled.ts'
+import { claimsInWords } from '../../text/claims.ts'
+import { hrefOf } from '../../text/routes.ts'
+import { distance } from '../../text/times.ts'
+import { visible } from '../../text/visible.ts'
+import { Actions } from './actions.tsx'
+import { Claims, Conditions } from './claims.tsx'
+import { fillJobs, UnsafeValue } from './jobs.ts'
+import { useProviders } from './lists.ts'
+import { appliedYaml } from './manifest.ts'
+import type { JobTemplate } from './platforms.ts'
+import { problemsOfTrust } from './state.ts'
+import { Fact } from './trustlist.tsx'
+import { usePlatforms } from './useplatforms.ts'
+
+/** One trust: who gets in, what they get, and the job that belongs to it. */
+export function TrustPage({ name }: { name: string }) {
+  const trust = usePolled(`trust ${name}`, ({ api }, signal) => api.send<Trust>(paths.trust(name), { signal }))
+  const providers = useProviders()
+  const { data } = trust
+  return (
+    <Page
+      title={visible(name)}
+      about={data?.spec.displayName && <Foreign text={data.spec.displayName} />}
+      actions={
+        data && (
+          <Actions
+            object={data}
+            path={paths.trust(name)}
+            noun="trust"
+            loss="A trust that is made again under this name has another client ID: its jobs need the new one."
+            onChange={() => void trust.refresh()}
+          />
+        )
+      }
+    >
+      <Fresh polled={trust}>{(one) => <Details trust={one} providers={providers.data?.items} />}</Fresh>
+    </Page>
+  )
+}
+
+function Details({ trust, providers }: { trust: Trust; providers: readonly Provider[] | undefined }) {
+  const { metadata, spec, status } = trust
+  const provider = providers?.find((one) => one.metadata.name === spec.identityProvider)
+  return (
+    <>
+      {problemsOfTrust(trust, providers).map(({ tone, text, explanation }) => (
+        <Notice tone={tone} title={text} key={text}>
+          <p>{explanation}</p>
+        </Notice>
+      ))}
+      <div class="trust-pair">
+        <section class="card trust-stack" aria-labelledby="who">
+          <h2 id="who">Who gets in</h2>
+          <p>
+            <Foreign text={claimsInWords(spec.claims, provider?.status?.type)} />
+          </p>
+          <Claims entries={spec.claims} />
+          <p>
+            Through the identity provider{' '}
+            <a href={hrefOf('trusts', ['providers', spec.identityProvider])}>
+              <Foreign text={spec.identityProvider} />
+            </a>
+            {provider ? ', which demands this of every ID token:' : '.'}
+          </p>
+          {provider && <Conditions provider={provider} />}
+        </section>
+        <section class="card trust-stack" aria-labelledby="what">
+          <h2 id="what">What they get</h2>
+          <dl class="trust-facts">
+            <Fact
+              name="A key of"
+              text={spec.claimMappings ? mappingInWords(spec.claimMappings) : (status?.owner ?? '')}
+            />
+            {spec.groups && <Fact name="With the groups" text={spec.groups.join(', ')} />}
+            <Fact name="Valid for" text={lifetimeInWords(spec.ttl, provider)} />
+          </dl>
+          <div>
+            <h3>It may use</h3>
+            <Phrases scope={spec.scope} />
+          </div>
+          {provider?.spec.scope && (
+            <div>
+              <h3>And only what the provider allows</h3>
+              <Phrases scope={provider.spec.scope} />
+            </div>
+          )}
+          {spec.description && (
+            <p class="muted">
+              <Foreign text={spec.description} />
+            </p>
+          )}
+          <Made name={metadata.name} />
+        </section>
+      </div>
+      <Job trust={trust} provider={provider} />
+      <Code title="YAML" text={appliedYaml('FederatedIdentityCredential', trust)} />
+    </>
+  )
+}
+
+const Phrases = ({ scope }: { scope: unknown }) => (
+  <ul class="trust-phrases">
+    {(scopePhrases(scope).length > 0 ? scopePhrases(scope) : ['nothing but questions about itself']).map((phrase) => (
+      <li key={phrase}>
+        <Foreign text={phrase} />
+      </li>
+    ))}
+  </ul>
+)
+
+function lifetimeInWords(ttl = DEFAULT_TTL, provider: Provider | undefined): string {
+  const most = provider?.spec.maxTTL
+  return most !== undefined && most < ttl
+    ? `${distance(most * 1000)}: the provider allows no more`
+    : distance(ttl * 1000)
+}
+
+const mappingInWords = ({
+  username: { claim, prefix },
+  groups = [],
+}: NonNullable<Trust['spec']['claimMappings']>): string =>
+  [
+    `user ${prefix} and the claim ${claim}`,
+    ...groups.map(({ claim: of, value, group }) => `group ${group} if ${of} is ${value}`),
+  ].join(', ')
+
+/** A trust whose name is no label value labels no keys. */
+const LABEL = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/
+const SHOWN = 5
+
+/** The newest keys of the trust: what of its exchanges is still known. */
+function Made({ name }: { name: string }) {
+  const query = new URLSearchParams({ labelSelector: `${TRUST_LABEL}=${name}`, limit: '500' })
+  const keys = usePolled(`keys of ${name}`, async ({ api }, signal) => {
+    if (!LABEL.test(name)) return []
+    const { items } = await api.send<List<AccessKey>>(`${paths.keys}?${query}`, { signal })
+    const made = ({ metadata }: AccessKey) => metadata.creationTimestamp
+    return items.toSorted((one, other) => made(other).localeCompare(made(one)))
+  })
+  return (
+    <div class="trust-stack">
+      <h3>Keys of its last exchanges</h3>
+      <Fresh polled={keys}>
+        {(items) =>
+          items.length === 0 ? (
+            <p class="muted">There is none. Keys that a job revokes are gone, and expired ones go after a day.</p>
+          ) : (
+            <ul>
+              {items.slice(0, SHOWN).map(({ metadata, spec }) => (
+                <li key={metadata.uid}>
+                  <Time at={metadata.creationTimestamp} />{' '}
+                  <a href={hrefOf('keys', [metadata.name])}>
+                    <Foreign text={spec.displayName ?? metadata.name} />
+                  </a>
+                </li>
+              ))}
+              {items.length > SHOWN && <li class="muted">and {items.length - SHOWN} more</li>}
+            </ul>
+          )
+        }
+      </Fresh>
+    </div>
+  )
+}
+
+/** The job of the platform, ready to copy. */
+function Job({ trust: { spec, status }, provider }: { trust: Trust; provider: Provider | undefined }) {
+  const platforms = usePlatforms()
+  const url = apiRoot.href.replace(/\/$/, '')
+  const values = {
+    url,
+    clientID: status?.clientID ?? '',
+    audience: provider?.status?.audience ?? url,
+    claims: [...spec.claims, ...(provider?.spec.claims ?? [])],
+    ...virtualClusterOf(spec.scope),
+  }
+  return (
+    <section class="trust-stack" aria-labelledby="job">
+      <h2 id="job">The job</h2>
+      <Fresh polled={platforms}>
+        {(all) => {
+          const { jobs = [] } = all.find(({ type }) => type === provider?.status?.type) ?? all.at(-1) ?? {}
+          const written = tryTo(() => fillJobs(jobs, values))
+          return typeof written === 'string' ? (
+            <Notice tone="warn" title="The console writes no job for this trust.">
+              <p>{written}</p>
+            </Notice>
+          ) : (
+            written.map(({ title, text, next }) => (
+              <div class="trust-stack" key={title}>
+                <Code title={title} text={text} />
+                {next && (
+                  <p class="hint">
+                    <Foreign text={next} />
+                  </p>
+                )}
+              </div>
+            ))
+          )
+        }}
+      </Fresh>
+    </section>
+  )
+}
+
+/** Returns the reason if a value could break out of a job. */
+function tryTo(write: () => JobTemplate[]): JobTemplate[] | string {
+  try {
+    return write()
+  } catch (error) {
+    if (error instanceof UnsafeValue) return error.message
+    throw error
+  }
+}
+
+/** Returns the virtual cluster if the scope is for one. */
+function virtualClusterOf(scope: Trust['spec']['scope']): { virtualCluster?: string } {
+  const [only, ...others] = scope?.virtualClusters ?? []
+  if (!only?.project || !only.virtualCluster || others.length > 0) return {}
+  return only.virtualCluster === '*' ? {} : { virtualCluster: `${only.project}/${only.virtualCluster}` }
+}

@@ -1,0 +1,20 @@
+import { Page } from '../../components/page.tsx'
+import { hrefOf, type Route } from '../../text/routes.ts'
+import { NewTrustPage } from './newtrustpage.tsx'
+import { ProviderPage } from './providerpage.tsx'
+import { TrustPage } from './trustpage.tsx'
+
+/** The pages below `#/trusts`: `new`, `credentials/NAME` and `providers/NAME`. */
+export function TrustRoute({ route }: { route: Route }) {
+  const [kind, name] = route.parts
+  if (kind === 'new' && name === undefined) return <NewTrustPage platform={route.query.get('platform') ?? ''} />
+  if (kind === 'credentials' && name !== undefined) return <TrustPage name={name} />
+  if (kind === 'providers' && name !== undefined) return <ProviderPage name={name} />
+  return (
+    <Page title="Not found">
+      <p>
+        There is no such page. <a href={hrefOf('trusts')}>Go to the trusts</a>.
+      </p>
+    </Page>
+  )
+}

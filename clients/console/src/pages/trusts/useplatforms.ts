@@ -1,0 +1,18 @@
+/** Loads what is known of each platform: data beside the script, which the browser needs for these pages only. */
+import { NetworkError } from '../../api/status.ts'
+import { type Polled, usePolled } from '../../session/usepolled.ts'
+import type { Platform } from './platforms.ts'
+
+const DAY_MS = 86_400_000
+
+export const usePlatforms = (): Polled<readonly Platform[]> =>
+  usePolled(
+    'platforms',
+    async (_, signal) => {
+      const name = document.querySelector<HTMLMetaElement>('meta[name="keyplane-platforms"]')?.content ?? ''
+      const response = await fetch(new URL(name, import.meta.url), { signal, credentials: 'omit' })
+      if (!response.ok) throw new NetworkError(response.status)
+      return await response.json()
+    },
+    DAY_MS,
+  )

@@ -1,0 +1,78 @@
+/** Says in words which jobs the claims of a trust let in. Values are texts of others, and are quoted where they could read as words. */
+
+/** Requires one claim of an ID token to have one of the values or to fit one of the patterns. */
+export interface ClaimEntry {
+  claim: string
+  values?: readonly string[]
+  patterns?: readonly string[]
+}
+
+/** Names of claims that say what they are about, once what surrounds it is left out. */
+const TELLING =
+  /^(?:terraform_|oidc\.circleci\.com\/(?:vcs-)?)?((?:repository|repository_owner|enterprise|project|namespace|organization|pipeline|cluster|queue|workspace|origin|context|deploymentEnvironment|run_phase|environment|deployment_tier|ref|branch|build_branch|build_tag|step_key|event_name|pipeline_source|(?:job_)?workflow_ref|sub)(?:_id|-ids?|Uuid|Name)?)$/
+
+/** Returns `repository owner` for `repository_owner_id`, or the whole claim if its name is not known. */
+function nounOf(claim: string): string {
+  const [, name] = TELLING.exec(claim) ?? []
+  if (name === undefined) return `claim ${quoted(claim)}`
+  if (name === 'sub') return 'subject'
+  return name
+    .replace(/(_id|-ids?|Uuid|Name)$/, '')
+    .replace(/[_-]|(?=[A-Z])/g, ' ')
+    .toLowerCase()
+}
+
+/** Whose ID tokens each platform signs. */
+const HOLDERS: Readonly<Record<string, string>> = {
+  GitHub: 'Jobs',
+  GitLab: 'Jobs',
+  Buildkite: 'Builds',
+  CircleCI: 'Jobs',
+  Bitbucket: 'Steps',
+  TerraformCloud: 'Runs',
+  Kubernetes: 'Pods',
+}
+
+/** A list of values in a sentence shows this many. The page of the trust has all. */
+const MOST_VALUES = 3
+const LONGEST_VALUE = 60
+
+/** Returns a sentence such as `Jobs of repository 74, environment production`. `type` is the platform, if it is known. */
+export function claimsInWords(entries: readonly ClaimEntry[], type = ''): string {
+  const holders = Object.hasOwn(HOLDERS, type) ? HOLDERS[type] : undefined
+  const parts = entries.map(entryInWords).join(', ')
+  return `${holders ? `${holders} of` : 'ID tokens with'} ${parts}`
+}
+
+function entryInWords({ claim, values = [], patterns = [] }: ClaimEntry): string {
+  const choices = [...values.map((value) => ({ value, isPattern: false })), ...patterns.map(pattern)]
+  const [only] = choices
+  if (choices.length === 1 && only && !only.isPattern) {
+    const known = wordsOf(claim, only.value)
+    if (known !== undefined) return known
+  }
+  const shown = choices
+    .slice(0, MOST_VALUES)
+    .map(({ value, isPattern }) => `${isPattern ? 'like ' : ''}${quoted(value)}`)
+  if (choices.length > MOST_VALUES) shown.push(`${choices.length - MOST_VALUES} more`)
+  return `${nounOf(claim)} ${shown.join(' or ')}`
+}
+
+const pattern = (value: string) => ({ value, isPattern: true })
+
+/** Returns the words for values that say more than their text, or undefined. */
+function wordsOf(claim: string, value: string): string | undefined {
+  if (/(^|_)ref_protected$/.test(claim) && value === 'true') return 'protected branches and tags'
+  if (claim === 'environment_protected' && value === 'true') return 'protected environments'
+  const [, kind, name = ''] = /^refs\/(heads|tags)\/(.+)$/s.exec(value) ?? []
+  if (kind && /(^|\/vcs-)ref$/.test(claim)) return `${kind === 'heads' ? 'branch' : 'tag'} ${quoted(name)}`
+  const [, namespace, account] = /^system:serviceaccount:([^:]+):([^:]+)$/s.exec(claim === 'sub' ? value : '') ?? []
+  if (namespace && account) return `service account ${quoted(account)} in namespace ${quoted(namespace)}`
+  return undefined
+}
+
+/** Returns the text as it is if it cannot be read as other words of the sentence, otherwise in quotes. */
+export function quoted(text: string): string {
+  const short = text.length > LONGEST_VALUE ? `${text.slice(0, LONGEST_VALUE)}…` : text
+  return /^[\p{L}\p{N}_.:/@+*~{}|=…-]+$/u.test(short) ? short : `"${short.replace(/["\\]/g, '\\$&')}"`
+}

@@ -1,0 +1,37 @@
+/** Writes commands for a shell (bash, zsh, ksh) that any text can be part of, and that can be pasted into a terminal. */
+
+const SAFE = /^[\w@%+:,./-][\w@%+=:,./-]*$/
+/** A terminal acts on control characters in what is pasted, and invisible ones hide what a command does. */
+const UNSEEN = /[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/u
+
+/** Returns the text as one word of a command. */
+export function shellWord(text: string): string {
+  if (SAFE.test(text)) return text
+  return UNSEEN.test(text)
+    ? `$'${Array.from(text.toWellFormed(), quoted).join('')}'`
+    : `'${text.replaceAll("'", `'\\''`)}'`
+}
+
+/** Returns the character as part of `$'…'`: those that a terminal may act on or hide as the octal numbers of their bytes. */
+function quoted(character: string): string {
+  if (/['\\]/.test(character)) return `\\${character}`
+  if (!UNSEEN.test(character)) return character
+  return Array.from(new TextEncoder().encode(character), (byte) => `\\${byte.toString(8).padStart(3, '0')}`).join('')
+}
+
+/** Returns a command that reads the text from its standard input. No line of the text ends it. */
+export function heredoc(command: string, text: string): string {
+  const found = new Set(text.split('\n'))
+  let end = 'EOF'
+  while (found.has(end)) end += '_'
+  return `${command} <<'${end}'\n${text}${text.endsWith('\n') ? '' : '\n'}${end}`
+}
+
+/** Returns `NAME WORD` for an option, or `NAME=WORD` for a value that looks like an option itself. */
+export const option = (name: string, value: string): string =>
+  value.startsWith('-') || value === ''
+    ? `${name}=${value === '' ? "''" : shellWord(value)}`
+    : `${name} ${shellWord(value)}`
+
+/** Returns a command over several lines: its beginning, and each option on a line of its own. */
+export const commandLines = (start: string, options: readonly string[]): string => [start, ...options].join(' \\\n  ')

@@ -1,0 +1,205 @@
+/** The form for a new trust: whatever it proposes, the rules of the server accept it without a warning. */
+import { describe, expect, test } from 'vitest'
+import {
+  claimFields,
+  type Draft,
+  draftFor,
+  fieldOf,
+  needsOwner,
+  problemsOf,
+  providerObject,
+  trustObject,
+} from '../../../clients/console/src/pages/trusts/draft.ts'
+import { type IssuerType, issuerRules, issuerTypes } from '../../../lib/federation/catalogue.ts'
+import { claimWarnings, validateProviderClaims, validateTrustClaims } from '../../../lib/federation/validateclaims.ts'
+import { platformOf, platforms } from './platforms.ts'
+
+const UUID = '0184990a-4782-42b5-afc1-16715b10b10f'
+
+/** What a person types for each claim. */
+const TYPED: Readonly<Record<string, string>> = {
+  repository_id: '74',
+  repository_owner_id: '65',
+  project_id: '20',
+  namespace_id: '72',
+  environment: 'production',
+  ref: 'main',
+  organization_id: UUID,
+  pipeline_id: UUID,
+  build_branch: 'main',
+  'oidc.circleci.com/project-id': UUID,
+  'oidc.circleci.com/vcs-origin': 'github.com/acme-inc/app',
+  'oidc.circleci.com/vcs-ref': 'main',
+  workspaceUuid: `{${UUID}}`,
+  repositoryUuid: `{${UUID}}`,
+  deploymentEnvironmentUuid: `{${UUID}}`,
+  branchName: 'main',
+  terraform_organization_id: 'org-GRNbCjYNpBB6NEH9',
+  terraform_workspace_id: 'ws-mbsd5E3Ktt5Rg2Xm',
+  terraform_run_phase: 'apply',
+  sub: 'shop:operator',
+}
+
+const ISSUERS: Readonly<Record<string, string>> = {
+  CircleCI: `https://oidc.circleci.com/org/${UUID}`,
+  Bitbucket: 'https://api.bitbucket.org/2.0/workspaces/acme-inc/pipelines-config/identity/oidc',
+  Kubernetes: 'https://kubernetes.default.svc',
+  OIDC: 'https://builds.example.com',
+}
+
+/** Every platform with every claim that it lets people choose. */
+const cases = platforms.flatMap(({ type, choice = [{ claim: '' }] }) =>
+  choice.map(({ claim }) => [type, claim] as const),
+)
+
+/** Returns a form that a person has filled in. */
+function filled(type: string, choice: string): Draft {
+  const draft = { ...draftFor(platformOf(type)), choice }
+  const { owner } = platformOf(type)
+  return {
+    ...draft,
+    name: ' shop-deploy ',
+    scope: { projects: [{ project: 'shop' }] },
+    newProvider: {
+      ...draft.newProvider,
+      issuer: draft.newProvider.issuer || (ISSUERS[type] ?? ''),
+      owner: owner ? (TYPED[owner.claim] ?? '') : '',
+    },
+    values: {
+      ...draft.values,
+      ...Object.fromEntries(claimFields(draft).map(({ claim }) => [claim, ` ${TYPED[claim]} `])),
+    },
+  }
+}
+
+const issuerOf = (draft: Draft) => providerObject(draft)?.spec.issuer ?? ''
+const rulesFor = (draft: Draft) => issuerRules(issuerOf(draft), draft.platform.type as IssuerType)
+const claimsOfProvider = (draft: Draft) => providerObject(draft)?.spec.claims
+
+describe('the form', () => {
+  test('has every platform that has jobs', () => {
+    const people: IssuerType[] = ['Azure', 'AWS', 'Google']
+    expect(platforms.map(({ type }) => type).toSorted()).toEqual(
+      issuerTypes.filter((type) => !people.includes(type)).toSorted(),
+    )
+  })
+
+  test.each(cases)('of %s with %s makes a trust that the rules accept without a warning', (type, choice) => {
+    const draft = filled(type, choice)
+    const { claims } = trustObject(draft).spec
+    expect(problemsOf(draft)).toEqual({})
+    expect(validateTrustClaims(claims, rulesFor(draft), issuerOf(draft))).toEqual([])
+    expect(claimWarnings(claims, rulesFor(draft))).toEqual([])
+    expect(rulesFor(draft).type).toBe(type)
+  })
+
+  test.each(cases)('of %s with %s makes a provider that the rules accept', (type, choice) => {
+    const draft = filled(type, choice)
+    expect(validateProviderClaims(claimsOfProvider(draft), rulesFor(draft), issuerOf(draft))).toEqual([])
+  })
+
+  test.each(cases)('of %s with %s lets no field out that decides who gets in', (type, choice) => {
+    const draft = filled(type, choice)
+    for (const { claim, label } of claimFields(draft)) {
+      for (const text of ['', ' ', '*', 'release/*']) {
+        const problems = problemsOf({ ...draft, values: { ...draft.values, [claim]: text } })
+        expect(Object.keys(problems), `${label}: ${text}`).toEqual([claim])
+      }
+    }
+  })
+
+  test.each(platforms.filter(({ owner }) => owner).map(({ type }) => type))(
+    'of %s demands the organization where strangers have the same issuer',
+    (type) => {
+      const whole = filled(type, '')
+      const draft = { ...whole, newProvider: { ...whole.newProvider, owner: '' } }
+      expect([needsOwner(draft), rulesFor(draft).shared]).toEqual([true, true])
+      expect(Object.keys(problemsOf(draft))).toEqual(['organization'])
+    },
+  )
+
+  test('needs no organization for an instance of ones own, and names its platform', () => {
+    const whole = filled('GitLab', 'ref')
+    const draft = { ...whole, newProvider: { ...whole.newProvider, owner: '', issuer: 'https://git.example.com' } }
+    expect(problemsOf(draft)).toEqual({})
+    expect(providerObject(draft)).toMatchObject({ spec: { type: 'GitLab' } })
+    expect(validateProviderClaims(undefined, rulesFor(draft), issuerOf(draft))).toEqual([])
+  })
+
+  test('lets a branch of GitLab in, and no tag of its name', () => {
+    expect(trustObject(filled('GitLab', 'ref')).spec.claims).toEqual([
+      { claim: 'project_id', values: ['20'] },
+      { claim: 'ref', values: ['main'] },
+      { claim: 'ref_type', values: ['branch'] },
+      { claim: 'ref_protected', values: ['true'] },
+    ])
+  })
+
+  test.each([
+    ['GitHub', 'ref', 'refs/heads/main'],
+    ['CircleCI', 'oidc.circleci.com/vcs-ref', 'refs/heads/main'],
+    ['Kubernetes', 'sub', 'system:serviceaccount:shop:operator'],
+  ])('of %s writes %s as the platform does', (type, claim, value) => {
+    expect(trustObject(filled(type, claim)).spec.claims).toContainEqual({ claim, values: [value] })
+  })
+
+  test('lets nobody else use a new provider unless the person says so', () => {
+    const draft = filled('GitHub', 'environment')
+    expect(providerObject(draft)).not.toHaveProperty('spec.access')
+    const open = { ...draft, newProvider: { ...draft.newProvider, isForAll: true } }
+    expect(providerObject(open)).toHaveProperty('spec.access', [{ verbs: ['use'], teams: ['*'] }])
+  })
+
+  test('makes no provider beside an existing one', () => {
+    const draft = { ...filled('GitHub', 'environment'), provider: 'demo' }
+    expect(providerObject(draft)).toBeUndefined()
+    expect(trustObject(draft)).toMatchObject({ metadata: { name: 'shop-deploy' }, spec: { identityProvider: 'demo' } })
+  })
+
+  test('names the owner, or nobody for the person', () => {
+    const draft = filled('GitHub', 'environment')
+    expect(trustObject({ ...draft, ownerKind: 'team', owner: ' shop ' })).toHaveProperty('spec.team', 'shop')
+    expect(trustObject({ ...draft, owner: 'left over' }).spec).not.toMatchObject({ user: expect.anything() })
+    expect(Object.keys(problemsOf({ ...draft, ownerKind: 'team' }))).toEqual(['owner'])
+  })
+
+  test('demands a scope: one without entries would be useless', () => {
+    const draft = filled('GitHub', 'environment')
+    expect(Object.keys(problemsOf({ ...draft, scope: {} }))).toEqual(['scope'])
+    expect(Object.keys(problemsOf({ ...draft, scope: { projects: [] } }))).toEqual(['scope'])
+  })
+
+  test('keeps what has nothing to do with the platform', () => {
+    const next = draftFor(platformOf('GitLab'), filled('GitHub', 'environment'))
+    expect([next.name, next.scope, next.values, next.newProvider.name]).toEqual([
+      ' shop-deploy ',
+      { projects: [{ project: 'shop' }] },
+      {},
+      'gitlab',
+    ])
+  })
+})
+
+describe('an error of the server is shown at', () => {
+  const gitlab = filled('GitLab', 'environment')
+  test.each<[path: string, kind: 'provider' | 'trust', field: string | undefined]>([
+    ['spec.claims[0].values[0]', 'trust', 'project_id'],
+    ['spec.claims[1]', 'trust', 'environment'],
+    ['spec.claims[2].values[0]', 'trust', 'environment'],
+    ['spec.claims[9]', 'trust', undefined],
+    ['spec.claims', 'trust', undefined],
+    ['spec.claims', 'provider', 'organization'],
+    ['spec.claims[0].values[0]', 'provider', 'organization'],
+    ['metadata.name', 'trust', 'name'],
+    ['metadata.name', 'provider', 'providerName'],
+    ['spec.team', 'trust', 'owner'],
+    ['spec.scope.projects[0].project', 'trust', 'scope'],
+    ['spec.ttl', 'trust', 'ttl'],
+    ['spec.identityProvider', 'trust', 'provider'],
+    ['spec.issuer', 'provider', 'issuer'],
+    ['spec.jwks', 'provider', 'keys'],
+    ['spec.other', 'trust', undefined],
+  ])('%s of the %s: %s', (path, kind, field) => {
+    expect(fieldOf(path, kind, gitlab)).toBe(field)
+  })
+})

@@ -1,0 +1,14 @@
+/** What the console knows of CI platforms, as it is built. */
+import { readFile } from 'node:fs/promises'
+import type { Platform } from '../../../clients/console/src/pages/trusts/platforms.ts'
+import { parseYaml } from '../../../lib/meta/encoding/yaml.ts'
+
+const file = new URL('../../../clients/console/src/platforms.yaml', import.meta.url)
+
+export const platforms = (await parseYaml(await readFile(file, 'utf8'))).value as unknown as readonly Platform[]
+
+export function platformOf(type: string): Platform {
+  const found = platforms.find((one) => one.type === type)
+  if (!found) throw new Error(`no platform ${type}`)
+  return found
+}
