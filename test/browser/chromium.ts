@@ -36,6 +36,7 @@ export async function launchBrowser(): Promise<Browser> {
       '--hide-scrollbars',
       '--font-render-hinting=none',
     ],
+    env: { ...process.env, FONTCONFIG_FILE: join(import.meta.dirname, 'fonts.conf') },
     // Chromium has no sandbox for root.
     chromiumSandbox: process.getuid?.() !== 0,
   })

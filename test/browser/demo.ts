@@ -57,6 +57,10 @@ export async function startDemo(): Promise<Demo> {
   const rotate = async (name: string, spec: object) =>
     (await send('POST', `ownedaccesskeys/${name}/rotate`, { spec })).status.key as string
 
+  // What the local server starts with would be in the way of the company's own.
+  for (const name of ['federatedidentitycredentials/demo', 'identityproviders/demo', 'ownedaccesskeys/vcluster-demo']) {
+    await send('DELETE', name, {})
+  }
   await key('legacy-import', {
     displayName: 'Import of the old catalogue',
     description: 'Made before there were scopes. Owner: Alice.',

@@ -1,0 +1,86 @@
+/**
+ * Checks every view in both colour schemes and two widths: axe finds nothing, nothing is wider than the screen, and the guards find
+ * nothing. With SCREENSHOTS it also takes the pictures of docs/console (`npm run screenshots`).
+ */
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect } from 'vitest'
+import { axeProblems } from './axe.ts'
+import { consoleOf, contextOptions, test } from './browser.ts'
+import { type Demo, startDemo } from './demo.ts'
+import { guard } from './guards.ts'
+import { withPalette } from './palette.ts'
+import { SCHEMES, views, WIDTHS } from './views.ts'
+
+const pictures = join(import.meta.dirname, '../../docs/console')
+
+let demo: Demo
+beforeAll(async () => {
+  demo = await startDemo()
+})
+afterAll(() => demo.server.stop())
+
+const variants = SCHEMES.flatMap((scheme) => Object.entries(WIDTHS).map(([width, size]) => ({ scheme, width, size })))
+
+test.for(variants)(
+  'every view is in order in a $scheme scheme and $width',
+  { timeout: 120_000 },
+  async ({ scheme, width, size }, { chromium }) => {
+    const address = consoleOf(demo.server.url)
+    const context = await chromium.newContext(contextOptions({ colorScheme: scheme, ...size }))
+    try {
+      const guards = await guard(context, new URL(address).origin)
+      // Some views show a key.
+      guards.allowKeyIn('text')
+      const page = await context.newPage()
+      page.setDefaultTimeout(10_000)
+      await page.clock.setFixedTime(demo.now)
+      await page.goto(address)
+      for (const view of views) {
+        await view.open(page, demo)
+        await settled(page)
+        const problems = [...(await axeProblems(page)), ...(await tooWide(page))]
+        expect.soft([view.name, problems]).toEqual([view.name, []])
+        if (process.env.SCREENSHOTS) await take(page, `${view.name}-${scheme}-${width}.png`)
+      }
+      expect(await guards.finish()).toEqual([])
+    } finally {
+      await context.close()
+    }
+  },
+)
+
+test('every entry of the pages has a view', async () => {
+  const text = await readFile(join(import.meta.dirname, '../../clients/console/src/shell/pages.ts'), 'utf8')
+  const entries = [...text.matchAll(/\{ page: '(\w+)', parts: (\d)/g)].map(([, page, parts]) => [page, Number(parts)])
+  expect(entries.length).toBeGreaterThan(0)
+  const shown = views.map(({ entry }) => entry)
+  expect(entries.filter((entry) => !shown.some((one) => String(one) === String(entry)))).toEqual([])
+})
+
+/** Waits until the page shows its data and no animation runs. */
+async function settled(page: Page): Promise<void> {
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  await page.locator('.loading').waitFor({ state: 'detached' })
+  // No row looks as if somebody pointed at it.
+  await page.mouse.move(0, 0)
+  await page.evaluate(() => Promise.all(document.getAnimations().map((one) => one.finished)))
+}
+
+/** Returns the elements that reach beyond the screen, if the page can be scrolled sideways. */
+const tooWide = (page: Page): Promise<string[]> =>
+  page.evaluate(() => {
+    const { scrollWidth, clientWidth } = document.documentElement
+    if (scrollWidth <= clientWidth) return []
+    const wide = [...document.querySelectorAll('body *')].filter(
+      (one) => one.getBoundingClientRect().right > clientWidth,
+    )
+    return wide.map(({ tagName, className }) => `wider than the screen: ${tagName}.${className}`)
+  })
+
+async function take(page: Page, name: string): Promise<void> {
+  await mkdir(pictures, { recursive: true })
+  const png = await page.screenshot({ fullPage: true, caret: 'hide', animations: 'disabled' })
+  await writeFile(join(pictures, name), withPalette(png))
+}

@@ -1,0 +1,46 @@
+/** What the console shows of the demo company, one view after the other: for axe, for the width, and for the pictures in docs. */
+import type { Page } from 'playwright-core'
+import { signIn } from './browser.ts'
+import type { Demo } from './demo.ts'
+
+export interface View {
+  /** Its pictures are docs/console/NAME-SCHEME-WIDTH.png. */
+  name: string
+  /** The entry of `pages.ts` that it shows: the page and the number of further parts. Absent for views without an entry. */
+  entry?: readonly [page: string, parts: number]
+  /** Comes from any other view, as the administrator. */
+  open(page: Page, demo: Demo): Promise<void>
+}
+
+export const SCHEMES = ['light', 'dark'] as const
+export const WIDTHS = { wide: { width: 1280, height: 800 }, narrow: { width: 390, height: 844 } } as const
+
+/** Goes to an address, and waits for a text there. */
+const at = (hash: string, text: string) => async (page: Page) => {
+  await page.evaluate((address) => {
+    location.hash = address
+  }, hash)
+  await page.locator('main').getByText(text).first().waitFor()
+}
+
+export const views: readonly View[] = [
+  {
+    name: 'sign-in',
+    async open(page) {
+      await page.getByLabel('Access key').waitFor()
+    },
+  },
+  {
+    name: 'keys',
+    entry: ['keys', 0],
+    async open(page, { server }) {
+      await signIn(page, server.adminKey)
+      await page.getByText('deploy-production').first().waitFor()
+    },
+  },
+  { name: 'trusts', entry: ['trusts', 0], open: at('#/trusts', 'shop-deploy') },
+  { name: 'new-trust', entry: ['trusts', 1], open: at('#/trusts/new?platform=GitHub', 'Repository') },
+  { name: 'trust', entry: ['trusts', 2], open: at('#/trusts/credentials/shop-deploy', 'octo-org/shop') },
+  { name: 'provider', entry: ['trusts', 2], open: at('#/trusts/providers/github', 'GitHub Actions') },
+  { name: 'not-found', open: at('#/nowhere', 'nowhere') },
+]
