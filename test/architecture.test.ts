@@ -100,6 +100,7 @@ const below: Record<string, readonly string[]> = {
 
 /** The modules of lib that clients may import: they are pure, and run on the oldest Node.js that a client supports. */
 const importedByClients = [
+  'lib/authorization/attributes/resourcetext.ts',
   'lib/authorization/scopes/words.ts',
   'lib/meta/encoding/yaml.ts',
   'lib/meta/types.ts',

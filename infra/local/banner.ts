@@ -7,6 +7,8 @@ import { DEMO } from './virtualcluster/demo.ts'
 export interface BannerFacts {
   /** URL with the base path. */
   url: string
+  /** URL of the console. */
+  console: string
   /** Absolute paths. */
   files: { ca: string; accessKey: string; kubeconfig: string; jobEnvironment: string }
   /** Path of the demo's kube config, which the printed commands write. */
@@ -16,13 +18,16 @@ export interface BannerFacts {
 }
 
 /** Returns the text, which starts and ends with a newline. */
-export function banner({ url, files, demoKubeconfig, keeps }: BannerFacts): string {
+export function banner({ url, console, files, demoKubeconfig, keeps }: BannerFacts): string {
   const api = `${url}/apis/management.platform/v1`
   const curl = `curl -sS --cacert ${quoteForShell(files.ca)} -H "Authorization: Bearer $(cat ${quoteForShell(files.accessKey)})" -H 'Content-Type: application/json'`
   const instance = `${api}/namespaces/${DEMO.namespace}/virtualclusterinstances/${DEMO.name}`
   return `
 keyplane serves ${url}
 ${keeps}
+
+The console is at ${console}
+Sign in with the key in ${files.accessKey}
 
 The command line logs in from this folder with:
 

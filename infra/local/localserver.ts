@@ -109,7 +109,13 @@ export async function startLocalServer(
   const started = starting.move()
   return {
     url: issuer,
-    banner: banner({ url: issuer, files, keeps, demoKubeconfig: join(dataDir.path, 'demo.kubeconfig') }),
+    banner: banner({
+      url: issuer,
+      console: new URL('../console/', issuer).href,
+      files,
+      keeps,
+      demoKubeconfig: join(dataDir.path, 'demo.kubeconfig'),
+    }),
     broken: endpoints.broken,
     close: () => started.disposeAsync(),
   }

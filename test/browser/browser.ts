@@ -52,6 +52,8 @@ export const test = plain
           contexts.set(context, guards)
         }
         const page = await context.newPage()
+        // Shorter than that of a test, so that a failure names what it waited for.
+        page.setDefaultTimeout(10_000)
         if (!blank) await page.goto(`${address}${path}`)
         return page
       },
@@ -87,7 +89,7 @@ export const contextOptions = ({
   locale: 'en-US',
   timezoneId: 'UTC',
   hasTouch: width < 600,
-  permissions: ['clipboard-read', 'clipboard-write'],
+  permissions: ['clipboard-write'],
 })
 
 /** Signs in with a key as a person does who has it in the clipboard. */
@@ -95,4 +97,19 @@ export async function signIn(page: Page, key: string): Promise<void> {
   await page.getByLabel('Access key').fill(key)
   await page.getByRole('button', { name: 'Sign in', exact: true }).click()
   await page.getByRole('button', { name: 'Sign out' }).waitFor()
+}
+
+/** Returns the text in the clipboard, as a person pastes it elsewhere: the console itself may not read it. */
+export async function clipboardText(page: Page): Promise<string> {
+  const context = await page.context().browser()?.newContext()
+  if (!context) throw new Error('the page has no browser')
+  try {
+    const elsewhere = await context.newPage()
+    await elsewhere.setContent('<textarea></textarea>')
+    const field = elsewhere.locator('textarea')
+    await field.press('Control+V')
+    return await field.inputValue()
+  } finally {
+    await context.close()
+  }
 }

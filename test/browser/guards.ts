@@ -89,7 +89,13 @@ export async function guard(context: BrowserContext, origin: string): Promise<Gu
     allowMessage: (pattern) => allowedMessages.push(pattern),
     allowOrigin: (allowed) => origins.add(allowed),
     async finish() {
-      await Promise.all(context.pages().map(checkPage))
+      // An empty page has nothing, and may keep nothing.
+      await Promise.all(
+        context
+          .pages()
+          .filter((page) => page.url() !== 'about:blank')
+          .map(checkPage),
+      )
       for (const { name } of await context.cookies()) problems.add(`a cookie: ${name}`)
       await Promise.all(reading)
       return [...problems]
@@ -114,6 +120,8 @@ function decoded(text: string): string {
 
 /** Runs in each page before its scripts: reports violations of the policy, and keys as soon as they appear. */
 function watchPage({ secret, report }: { secret: string; report: string }): void {
+  // An empty page has nothing, and may keep nothing.
+  if (location.protocol === 'about:') return
   const tell = (value: Report) => (window as unknown as Record<string, (value: Report) => void>)[report]?.(value)
   addEventListener('securitypolicyviolation', ({ effectiveDirective, blockedURI, sourceFile, lineNumber }) =>
     tell({ kind: 'policy', detail: `${effectiveDirective} ${blockedURI} ${sourceFile}:${lineNumber}` }),

@@ -6,6 +6,7 @@ import { wordsOfOneShell } from '../../support/shelltext.ts'
 const folder = `/tmp/it's "my" $HOME; data`
 const text = banner({
   url: 'https://127.0.0.1:8443/kubernetes/management',
+  console: 'https://127.0.0.1:8443/console/',
   files: {
     ca: `${folder}/ca.crt`,
     accessKey: `${folder}/access-key`,

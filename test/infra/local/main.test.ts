@@ -125,6 +125,8 @@ describe('npm start', () => {
 
     const client = await clientOf(DATA_DIR, first.output.stdout)
     await hasEvent(DATA_DIR, 'created', 'demo')
+    const [, address = ''] = /^The console is at (\S+)$/m.exec(first.output.stdout) ?? []
+    expect(address).toMatch(/^https:\/\/127\.0\.0\.1:\d+\/console\/$/)
     const self = await client.post('/selves', 'Self', {})
     expect(self.body).toMatchObject({ status: { groups: ['system:masters', 'system:authenticated'] } })
     const demo = await client.get(demoPath)
@@ -215,7 +217,7 @@ describe('npm start', () => {
     const config = JSON.parse(await readFile(join(DATA_DIR, 'kubeconfig'), 'utf8'))
     expect(config.clusters[0].cluster.server).toBe(client.url)
     const printed = server.output.stdout.match(/https:\S+/g) ?? []
-    expect(printed.filter((url) => !url.startsWith(client.url))).toEqual([])
+    expect(printed.filter((url) => !url.startsWith(client.url))).toEqual([new URL('../console/', client.url).href])
 
     const plain = createApiClient(await readFile(join(DATA_DIR, 'ca.crt'), 'utf8'))
     const { body } = await plain.send('GET', `${client.url}/.well-known/openid-configuration`)

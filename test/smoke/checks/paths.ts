@@ -1,5 +1,6 @@
 /** Checks how API Gateway passes on paths and queries, and that addresses in answers work below the stage. */
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { type Check, keyObject, keys, withKey } from './check.ts'
 
 const openApi = '/openapi/v3'
@@ -31,6 +32,26 @@ export const paths: readonly Check[] = [
       const target = new URL(location, `https://host${path}`)
       assert.equal(target.host, 'host', location)
       assert.equal((await client.call(target.pathname + target.search)).status, 200, location)
+    },
+  },
+  {
+    name: 'the address of the console gets a slash, and its page and script arrive as they were built',
+    emulated: false,
+    async run(client) {
+      const bare = await client.call('/console', { below: 'stage', token: '' })
+      assert.deepEqual([bare.status, bare.headers.location], [308, 'console/'], bare.text)
+      const page = await client.call('/console/', { below: 'stage', token: '', accept: 'text/html' })
+      assert.equal(page.status, 200, page.text)
+      assert.match(page.headers['content-security-policy'] ?? '', /^default-src 'none'; script-src 'self'; /)
+      const [, script = '', hash] = /src="(console-([0-9a-f]{16})\.js)"/.exec(page.text) ?? []
+      for (const acceptEncoding of ['gzip', 'identity']) {
+        const { status, text } = await client.call(`/console/${script}`, { below: 'stage', token: '', acceptEncoding })
+        assert.equal(status, 200, text)
+        const found = createHash('sha256').update(text).digest('hex').slice(0, 16)
+        assert.equal(found, hash, `damaged, ${acceptEncoding}`)
+      }
+      const head = await client.call('/console/', { method: 'HEAD', below: 'stage', token: '' })
+      assert.deepEqual([head.status, head.text], [200, ''])
     },
   },
   {

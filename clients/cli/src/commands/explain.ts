@@ -1,4 +1,9 @@
 /** `keyplane explain`: says whether a key allows a request, with every step of the decision. */
+import {
+  type ApiResource,
+  managementResource,
+  readResource,
+} from '../../../../lib/authorization/attributes/resourcetext.ts'
 import { dumpYaml } from '../../../../lib/meta/encoding/yaml.ts'
 import type { JsonObject } from '../../../../lib/meta/types.ts'
 import { keyPath } from '../api/keys.ts'
@@ -96,12 +101,12 @@ async function attributesOf(
       throw new UsageError('A path has no namespace and no subresource.', USAGE)
     return { nonResourceAttributes: { verb, path: what } }
   }
-  const [type = '', name, ...more] = what.split('/')
-  if (more.length > 0)
+  const read = readResource(what)
+  if (read === undefined)
     throw new UsageError(`"${what}" is no RESOURCE/NAME.`, 'A part of an object is --subresource NAME.')
-  const [resource = '', ...group] = type.split('.')
+  const { resource, group, part: name } = read
   const known =
-    group.length > 0 || !isHere ? { resource, group: group.join('.') } : await resourceHere(session, resource)
+    group !== undefined || !isHere ? { resource, group: group ?? '' } : await resourceHere(session, resource)
   return {
     resourceAttributes: {
       verb,
@@ -115,15 +120,10 @@ async function attributesOf(
 
 /** Returns a resource of this API by its name, its singular or a short name. Throws a UsageError if there is none. */
 async function resourceHere(session: Session, word: string): Promise<{ resource: string; group: string }> {
-  if (word === '*' || word === 'namespaces') return { resource: word, group: word === '*' ? GROUP : '' }
-  const list = (await session.get(API)) as {
-    resources?: { name: string; singularName?: string; shortNames?: string[] }[]
-  }
+  const list = (await session.get(API)) as { resources?: ApiResource[] }
   const resources = (list.resources ?? []).filter(({ name }) => !name.includes('/'))
-  const found = resources.find(({ name, singularName, shortNames = [] }) =>
-    [name, singularName, ...shortNames].includes(word.toLowerCase()),
-  )
-  if (found !== undefined) return { resource: found.name, group: GROUP }
+  const found = managementResource(word, GROUP, resources)
+  if (found !== undefined) return found
   const names = resources.map(({ name }) => name)
   const guess = nearest(word, names)
   throw new UsageError(

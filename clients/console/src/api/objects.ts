@@ -72,9 +72,45 @@ export interface Self {
   /** The name of the access key. */
   accessKey: string
   accessKeyScope?: Scope
+  /** The objects of a project are in the namespace PREFIX + PROJECT. */
+  projectNamespacePrefix?: string
 }
 
 export interface List<T> {
   metadata: { resourceVersion: string; continue?: string; remainingItemCount?: number }
   items: T[]
+}
+
+/** A VirtualClusterInstance: lib/apis/management/v1/virtualclusterinstance.md. */
+export interface VirtualCluster {
+  metadata: Metadata
+  spec?: {
+    displayName?: string
+    description?: string
+    owner?: { user?: string; team?: string }
+    accessPoint?: { ingress?: { enabled?: boolean; host?: string } }
+  }
+  status?: {
+    canUse?: boolean
+    phase?: string
+    reason?: string
+    message?: string
+    conditions?: { type: string; status?: string; severity?: string; reason?: string; message?: string }[]
+  }
+}
+
+/** The status of an OwnedAccessKeyAccessReview. */
+export interface AccessReview {
+  allowed: boolean
+  reason?: string
+  steps?: ReviewStep[]
+}
+
+export interface ReviewStep {
+  check: string
+  /** Absent if the check could not be made. */
+  allowed?: boolean
+  reason?: string
+  /** The scope entry that would allow the request. */
+  entry?: Scope
 }

@@ -5,6 +5,8 @@ const GROUP = 'apis/management.platform/v1'
 const at = (...parts: readonly string[]): string => [GROUP, ...parts.map(encodeURIComponent)].join('/')
 
 export const paths = {
+  /** The resources of the API. */
+  discovery: at(),
   selves: at('selves'),
   keys: at('ownedaccesskeys'),
   key: (name: string) => at('ownedaccesskeys', name),
@@ -15,7 +17,9 @@ export const paths = {
   trusts: at('federatedidentitycredentials'),
   trust: (name: string) => at('federatedidentitycredentials', name),
   virtualClusters: at('virtualclusterinstances'),
+  virtualClustersIn: (namespace: string) => at('namespaces', namespace, 'virtualclusterinstances'),
   virtualCluster: (namespace: string, name: string) => at('namespaces', namespace, 'virtualclusterinstances', name),
   kubeConfig: (namespace: string, name: string) =>
     at('namespaces', namespace, 'virtualclusterinstances', name, 'kubeconfig'),
+  clusterTokens: at('directclusterendpointtokens'),
 } as const

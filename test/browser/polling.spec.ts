@@ -1,0 +1,131 @@
+/** How pages stay fresh: by asking while somebody looks, less often after a failure, and never without being looked at. */
+import type { Page } from 'playwright-core'
+import { expect } from 'vitest'
+import { type PageOptions, signIn, test } from './browser.ts'
+import { cutNetwork, failRequests, statusOf } from './faults.ts'
+import type { Guards } from './guards.ts'
+import { deleteKey, makeKey } from './keys.ts'
+
+const MINUTE = 60_000
+
+/** Counts the lists of keys that were asked for. */
+const lists = ({ requests }: Guards) => requests.filter((request) => /\/ownedaccesskeys\?/.test(request.url())).length
+
+const spec = test.extend(
+  'watched',
+  async ({ openPage, visits, address, server }) =>
+    async (options: PageOptions = {}) => {
+      const page = await openPage({ ...options, blank: true })
+      await page.clock.install()
+      await page.goto(`${address}#/keys`)
+      const { name } = await makeKey(server, 'first')
+      await signIn(page, server.adminKey)
+      await page.getByText(name).first().waitFor()
+      return { page, guards: visits.guardsOf(page), name }
+    },
+)
+
+/** Says that the page has lost the focus, or has it again, as the browser does when the person turns to another window. */
+async function setFocus(page: Page, hasFocus: boolean): Promise<void> {
+  await page.evaluate((value) => {
+    document.hasFocus = () => value
+    window.dispatchEvent(new Event(value ? 'focus' : 'blur'))
+  }, hasFocus)
+}
+
+spec('shows what others change, without a reload', async ({ watched, server }) => {
+  const { page, name } = await watched()
+  const later = await makeKey(server, 'later')
+  await deleteKey(server, name)
+  await page.clock.fastForward(MINUTE)
+  await page.getByText(later.name).first().waitFor()
+  expect(await page.getByText(name).count()).toBe(0)
+})
+
+spec('asks a few times a minute, one request at a time', async ({ watched }) => {
+  const { page, guards } = await watched()
+  const before = lists(guards)
+  for (let count = 0; count < 6; count++) {
+    const answered = page.waitForResponse(/\/ownedaccesskeys\?/)
+    await page.clock.fastForward(20_000)
+    await answered
+  }
+  expect(lists(guards) - before).toBeLessThanOrEqual(8)
+})
+
+spec('asks nothing without the focus, and at once when it is back', async ({ watched, server }) => {
+  const { page, guards } = await watched()
+  await setFocus(page, false)
+  await page.clock.fastForward(MINUTE)
+  const before = guards.requests.length
+  for (let minutes = 0; minutes < 5; minutes++) await page.clock.fastForward(MINUTE)
+  const { name } = await makeKey(server, 'meanwhile')
+  expect(guards.requests.length).toBe(before)
+  await setFocus(page, true)
+  await page.getByText(name).first().waitFor()
+})
+
+spec('says when it could not ask, how old the data is, and recovers by itself', async ({ watched, server }) => {
+  const { page, guards, name } = await watched()
+  const end = await failRequests(
+    page,
+    'ownedaccesskeys',
+    statusOf(503, 'ServiceUnavailable', 'the store does not answer'),
+  )
+  await page.clock.fastForward(MINUTE)
+  const banner = page.getByText('This page could not be refreshed.')
+  await banner.waitFor()
+  await page.getByText(name).first().waitFor()
+  await page.clock.fastForward(3 * MINUTE)
+  await expect
+    .poll(() => page.getByRole('status').filter({ has: banner }).locator('time').innerText())
+    .toMatch(/^\d+ minutes ago$/)
+
+  // The longer it lasts, the less often the page asks.
+  const before = lists(guards)
+  for (let count = 0; count < 20; count++) await page.clock.runFor(30_000)
+  expect(lists(guards) - before).toBeLessThanOrEqual(6)
+
+  await page.mouse.click(600, 700)
+  const { name: later } = await makeKey(server, 'later')
+  await end()
+  await page.clock.fastForward(3 * MINUTE)
+  await page.getByText(later).first().waitFor()
+  expect(await banner.count()).toBe(0)
+})
+
+spec('tries again at once when the person asks for it', async ({ watched, server }) => {
+  const { page, guards } = await watched()
+  const restore = await cutNetwork(page, guards)
+  await page.clock.fastForward(MINUTE)
+  await page.getByText('The server cannot be reached.', { exact: false }).waitFor()
+  const { name } = await makeKey(server, 'later')
+  await restore()
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await page.getByText(name).first().waitFor()
+})
+
+spec('says in words what the first request for a page failed with', async ({ openPage, server }) => {
+  const page = await openPage()
+  const end = await failRequests(page, 'ownedaccesskeys', {
+    status: 504,
+    body: { message: 'Endpoint request timed out' },
+  })
+  await signIn(page, server.adminKey)
+  await page.getByRole('alert').waitFor()
+  expect(await page.getByRole('alert').innerText()).toMatch(/The server took too long\./)
+  await end()
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await page.getByText('vcluster-demo').first().waitFor()
+})
+
+spec('ends a request when the person leaves the page', async ({ openPage, server }) => {
+  const page = await openPage()
+  const cancelled = page.waitForEvent('requestfailed', (request) => /\/ownedaccesskeys\?/.test(request.url()))
+  await page.route(/\/ownedaccesskeys\?/, () => {})
+  await signIn(page, server.adminKey)
+  await page.evaluate(() => {
+    location.hash = '#/nowhere'
+  })
+  expect((await cancelled).failure()?.errorText).toBe('net::ERR_ABORTED')
+})

@@ -1,0 +1,93 @@
+/** How the console is served: what its headers make a browser refuse. */
+import { expect } from 'vitest'
+import { clipboardText, contextOptions, test } from './browser.ts'
+
+test('loads without a complaint of the browser, from its own host only, at the address without a slash too', async ({
+  visits,
+  address,
+}) => {
+  const page = await visits.open({ blank: true })
+  await page.goto(address.slice(0, -1))
+  expect(page.url()).toBe(address)
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+  const { requests } = visits.guardsOf(page)
+  const types = requests.map((request) => request.resourceType()).sort()
+  expect(types.filter((type) => type !== 'other')).toEqual(['document', 'document', 'script', 'stylesheet'])
+})
+
+test('keeps its script and styles over a reload, and not its page', async ({ page }) => {
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+  const transferred = () =>
+    page.evaluate(() =>
+      performance
+        .getEntriesByType('resource')
+        .filter(({ name }) => /\.(js|css)$/.test(name))
+        .map((entry) => (entry as PerformanceResourceTiming).transferSize),
+    )
+  expect(Math.min(...(await transferred()))).toBeGreaterThan(0)
+  const reloaded = page.waitForResponse((response) => response.request().resourceType() === 'document')
+  await page.reload()
+  expect((await reloaded).status()).toBe(200)
+  expect(await transferred()).toEqual([0, 0])
+})
+
+test('may write to the clipboard and not read it', async ({ page, guards }) => {
+  guards.allowMessage(/^Permissions policy violation: The Clipboard API/)
+  await page.evaluate(() => navigator.clipboard.writeText('one text'))
+  expect(await clipboardText(page)).toBe('one text')
+  const refusal = page.evaluate(() => navigator.clipboard.readText())
+  await expect(refusal).rejects.toThrow('permissions policy')
+})
+
+/** Attempts of injected code, with the directive of the policy that refuses them. */
+const attempts: readonly [directive: string, attempt: () => unknown][] = [
+  ['style-src-attr', () => document.body.setAttribute('style', 'display: none')],
+  ['img-src', () => document.body.append(Object.assign(new Image(), { src: 'https://elsewhere.example/a.png' }))],
+  ['connect-src', () => fetch('https://elsewhere.example/')],
+  [
+    'base-uri',
+    () => document.head.append(Object.assign(document.createElement('base'), { href: 'https://elsewhere.example/' })),
+  ],
+  ['require-trusted-types-for', () => document.body.insertAdjacentHTML('beforeend', '<p>text</p>')],
+  [
+    'trusted-types',
+    () =>
+      (
+        window as never as { trustedTypes: { createPolicy(name: string, rules: object): void } }
+      ).trustedTypes.createPolicy('own', {}),
+  ],
+]
+
+test.for(attempts)('refuses what %s forbids', async ([directive, attempt], { chromium, address }) => {
+  // The guards of other tests count a refusal as a problem.
+  const context = await chromium.newContext(contextOptions({}))
+  try {
+    const page = await context.newPage()
+    await page.addInitScript(() => {
+      addEventListener('securitypolicyviolation', ({ effectiveDirective }) => {
+        document.documentElement.dataset.refused = effectiveDirective
+      })
+    })
+    await page.goto(address)
+    await page.evaluate(attempt).catch(() => {})
+    await page.locator(`html[data-refused="${directive}"]`).waitFor()
+    expect(page.url()).toBe(address)
+  } finally {
+    await context.close()
+  }
+})
+
+test('cannot be shown in the page of another site', async ({ chromium, address }) => {
+  const context = await chromium.newContext(contextOptions({}))
+  try {
+    const page = await context.newPage()
+    await page.goto('about:blank')
+    await page.evaluate(
+      (src) => document.body.append(Object.assign(document.createElement('iframe'), { src })),
+      address,
+    )
+    await expect.poll(() => page.frames().some((frame) => frame.url().startsWith('chrome-error:'))).toBe(true)
+  } finally {
+    await context.close()
+  }
+})

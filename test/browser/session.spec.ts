@@ -1,0 +1,191 @@
+/** The end of a session: by time, by the server and by the person, in one tab and in two. What was shown is gone afterwards. */
+import type { Page } from 'playwright-core'
+import { describe, expect } from 'vitest'
+import { signIn, test } from './browser.ts'
+import { press } from './keyboard.ts'
+import { changeKey, deleteKey, makeKey } from './keys.ts'
+
+const MINUTE = 60_000
+
+const signInButton = (page: Page) => page.getByRole('button', { name: 'Sign in', exact: true })
+const signOutButton = (page: Page) => page.getByRole('button', { name: 'Sign out' })
+
+/** Everything that the page holds: its text and what is in its fields and attributes. */
+const content = (page: Page) => page.evaluate(() => document.documentElement.outerHTML)
+
+describe('without input', () => {
+  test('a session ends after 15 minutes, and nothing of it is left', async ({ openPage, server }) => {
+    const { name } = await makeKey(server, 'idle')
+    const page = await openPage({ blank: true })
+    await page.clock.install()
+    await page.goto(new URL('../console/', server.url).href)
+    await signIn(page, server.adminKey)
+    await page.getByText(name).first().waitFor()
+    await page.clock.fastForward(14 * MINUTE)
+    await signOutButton(page).waitFor()
+    await page.clock.fastForward(2 * MINUTE)
+    await page.getByText('You were signed out after 15 minutes without input.').waitFor()
+    expect(await content(page)).not.toContain(name)
+    expect(await page.title()).toBe('Sign in · keyplane')
+  })
+
+  test('a kept session ends too, also when the tab slept or was reloaded meanwhile', async ({
+    openPage,
+    visits,
+    server,
+  }) => {
+    const page = await openPage({ blank: true })
+    visits.guardsOf(page).allowKeyIn('sessionStorage')
+    await page.clock.install()
+    await page.goto(new URL('../console/', server.url).href)
+    await page.getByRole('checkbox', { name: /Keep/ }).check()
+    await signIn(page, server.adminKey)
+    await page.clock.fastForward(16 * MINUTE)
+    await signInButton(page).waitFor()
+    expect(await page.evaluate(() => sessionStorage.length)).toBe(0)
+
+    await page.getByRole('checkbox', { name: /Keep/ }).check()
+    await signIn(page, server.adminKey)
+    // The browser was closed, and opens its tabs again later.
+    const kept = await page.evaluate(() => ({ ...sessionStorage }))
+    const later = await openPage({ blank: true })
+    visits.guardsOf(later).allowKeyIn('sessionStorage')
+    await later.clock.install({ time: Date.now() + 60 * MINUTE })
+    await later.addInitScript((items) => {
+      for (const [name, value] of Object.entries(items)) sessionStorage.setItem(name, value)
+    }, kept)
+    await later.goto(new URL('../console/', server.url).href)
+    await signInButton(later).waitFor()
+    expect(await later.evaluate(() => sessionStorage.length)).toBe(0)
+  })
+
+  test('every input starts the 15 minutes anew', async ({ openPage, server }) => {
+    const page = await openPage({ blank: true })
+    await page.clock.install()
+    await page.goto(new URL('../console/', server.url).href)
+    await signIn(page, server.adminKey)
+    for (const input of [
+      () => page.keyboard.press('Tab'),
+      () => page.mouse.wheel(0, 10),
+      () => page.mouse.click(600, 700),
+    ]) {
+      await page.clock.fastForward(14 * MINUTE)
+      await input()
+      await page.clock.runFor(20_000)
+      await signOutButton(page).waitFor()
+    }
+  })
+})
+
+describe('when the key ends while the page is open', () => {
+  const end = async (page: Page, name: string, words: RegExp) => {
+    // The page asks the server when it is looked at again.
+    await page.evaluate(() => window.dispatchEvent(new Event('focus')))
+    await page.clock.fastForward(MINUTE)
+    await page.getByText('Your access key is no longer valid.').waitFor()
+    await page.getByText(words).waitFor()
+    expect(await content(page)).not.toContain(name)
+    await signInButton(page).waitFor()
+  }
+  const open = async (openPage: () => Promise<Page>, key: string) => {
+    const page = await openPage()
+    await page.clock.install()
+    await page.reload()
+    await signIn(page, key)
+    return page
+  }
+
+  test('the page says that it was disabled', async ({ openPage, server }) => {
+    const { name, value } = await makeKey(server, 'disabled')
+    const page = await open(openPage, value)
+    await page.getByText(name).first().waitFor()
+    await changeKey(server, name, { disabled: true })
+    await end(page, name, /access key is disabled/)
+  })
+
+  test('the page says that it was deleted', async ({ openPage, server }) => {
+    const { name, value } = await makeKey(server, 'deleted')
+    const page = await open(openPage, value)
+    await page.getByText(name).first().waitFor()
+    await deleteKey(server, name)
+    await end(page, name, /not known here/)
+  })
+
+  test('the page says that it has expired', async ({ openPage, server }) => {
+    const { name, value } = await makeKey(server, 'expired', { ttl: 3600 })
+    const page = await open(openPage, value)
+    await page.getByText(name).first().waitFor()
+    await changeKey(server, name, { ttl: 1 })
+    await end(page, name, /access key has expired/)
+  })
+})
+
+describe('signing out', () => {
+  test('with the keyboard leaves nothing of the session, also not on the way back', async ({ page, server }) => {
+    const { name } = await makeKey(server, 'seen')
+    await signIn(page, server.adminKey)
+    await page.getByText(name).first().waitFor()
+    await page.evaluate(() => {
+      location.hash = '#/nowhere'
+    })
+    await page.getByRole('heading', { name: 'Not found' }).waitFor()
+    await press(signOutButton(page))
+    await signInButton(page).waitFor()
+    expect(await content(page)).not.toContain(name)
+    await page.goBack()
+    await expect.poll(() => page.url()).not.toContain('nowhere')
+    expect(await content(page)).not.toContain(name)
+    await page.goForward()
+    await expect.poll(() => page.url()).toContain('nowhere')
+    expect(await content(page)).not.toContain(name)
+    await signInButton(page).waitFor()
+  })
+
+  test('ends no request of the next session with an answer to the last one', async ({ page, server }) => {
+    const { name, value } = await makeKey(server, 'slow')
+    const released = Promise.withResolvers<void>()
+    await page.route(/\/ownedaccesskeys\?/, async (route) => {
+      const isFirst = route.request().headers().authorization?.endsWith(value)
+      if (isFirst) await released.promise
+      await route.continue().catch(() => undefined)
+    })
+    await signIn(page, value)
+    await signOutButton(page).click()
+    await changeKey(server, name, { disabled: true })
+    await signIn(page, server.adminKey)
+    released.resolve()
+    await page.getByText(name).first().waitFor()
+    await signOutButton(page).waitFor()
+  })
+})
+
+describe('in two tabs', () => {
+  test('each has its own session with its own key', async ({ page, openPage, server }) => {
+    const [alice, bob] = await Promise.all([makeKey(server, 'alice'), makeKey(server, 'bob', { user: 'bob' })])
+    const other = await openPage({ beside: page })
+    await signIn(page, alice.value)
+    await signIn(other, bob.value)
+    await page.getByText(alice.name).first().waitFor()
+    await other.getByText(bob.name).first().waitFor()
+    expect(await content(page)).not.toContain(bob.name)
+    expect(await content(other)).not.toContain(alice.name)
+    await signOutButton(page).click()
+    await signInButton(page).waitFor()
+    await signOutButton(other).waitFor()
+  })
+
+  test('the same key ends in both when it is disabled', async ({ page, openPage, server }) => {
+    const { name, value } = await makeKey(server, 'shared')
+    const other = await openPage({ beside: page })
+    for (const one of [page, other]) await signIn(one, value)
+    await changeKey(server, name, { disabled: true })
+    for (const one of [page, other]) {
+      await one.bringToFront()
+      await one.reload()
+      await signInButton(one).waitFor()
+      await one.getByLabel('Access key').fill(value)
+      await signInButton(one).click()
+      await one.getByText(/access key is disabled/).waitFor()
+    }
+  })
+})

@@ -1,0 +1,147 @@
+/** What all pages share: addresses, titles, the keyboard, small screens, slow lines, and what goes over the network. */
+import { expect } from 'vitest'
+import { signIn, test } from './browser.ts'
+import { makeHostile } from './hostile.ts'
+import { focused, hasFocus, press, tabStops, tabTo } from './keyboard.ts'
+
+test('goes back and forward, with the title and the heading of each page', async ({ openPage, server }) => {
+  const page = await openPage({ path: '#/nowhere' })
+  await signIn(page, server.adminKey)
+  const links = await page.getByRole('navigation').getByRole('link').all()
+  expect(links.length).toBeGreaterThan(0)
+  const seen: string[] = []
+  for (const link of links) {
+    await link.click()
+    await expect.poll(() => link.getAttribute('aria-current')).toBe('page')
+    const heading = page.getByRole('heading', { level: 1 })
+    expect(await page.title()).toBe(`${await heading.innerText()} · keyplane`)
+    await expect.poll(() => hasFocus(heading)).toBe(true)
+    seen.push(await page.title())
+  }
+  expect(new Set(seen).size).toBe(links.length)
+  for (const title of seen.toReversed().slice(1)) {
+    await page.goBack()
+    await expect.poll(() => page.title()).toBe(title)
+  }
+  for (const title of seen.slice(1)) {
+    await page.goForward()
+    await expect.poll(() => page.title()).toBe(title)
+  }
+})
+
+test('shows a page with a heading and a way out for every address', async ({ page, server }) => {
+  await signIn(page, server.adminKey)
+  const heading = page.getByRole('heading', { level: 1 })
+  for (const address of [
+    '#/nowhere',
+    '#/keys/a/b/c/d',
+    '#/%E0%A4%A',
+    '#/__proto__',
+    '#/constructor',
+    '#//////',
+    '#/keys/%2e%2e%2f',
+    '#/keys/..%2f..%2fapis',
+    '#/<img src=x onerror=alert(1)>',
+    '#main',
+  ]) {
+    await page.evaluate((hash) => {
+      location.hash = hash
+    }, address)
+    await heading.waitFor()
+    expect([address, await page.locator('main').innerText()]).not.toEqual([
+      address,
+      expect.stringMatching(/console failed|undefined/),
+    ])
+    await page.getByRole('navigation').getByRole('link', { name: 'Keys' }).click()
+    await expect.poll(() => heading.innerText()).toBe('Keys')
+  }
+})
+
+test('is complete with the keyboard: sign in, skip, every page, sign out', async ({ page, server }) => {
+  await expect.poll(() => hasFocus(page.getByLabel('Access key'))).toBe(true)
+  await page.keyboard.type(server.adminKey)
+  await press(page.getByRole('button', { name: 'Sign in', exact: true }))
+  await page.getByRole('heading', { name: 'Keys', level: 1 }).waitFor()
+
+  const { stops, ringless } = await tabStops(page)
+  expect(stops[0]).toBe('button "Skip to the content"')
+  expect(ringless).toEqual([])
+  const names = await page.getByRole('navigation').getByRole('link').allInnerTexts()
+  expect(stops).toEqual(expect.arrayContaining([...names.map((name) => `link "${name}"`), 'button "Sign out"']))
+
+  for (const name of names.slice(1)) {
+    await press(page.getByRole('navigation').getByRole('link', { name, exact: true }))
+    await expect.poll(() => focused(page)).toMatch(/^heading /)
+    const visited = await tabStops(page)
+    expect([name, visited.ringless]).toEqual([name, []])
+  }
+  await press(page.getByRole('button', { name: 'Skip to the content' }))
+  expect(await hasFocus(page.getByRole('main'))).toBe(true)
+  await tabTo(page.getByRole('button', { name: 'Sign out' }), 'Shift+Tab')
+  await page.keyboard.press('Enter')
+  await expect.poll(() => hasFocus(page.getByLabel('Access key'))).toBe(true)
+})
+
+test('moves nothing for people who asked for less motion', async ({ openPage, server }) => {
+  const page = await openPage({ reducedMotion: 'reduce' })
+  await signIn(page, server.adminKey)
+  const moving = await page.evaluate(() =>
+    [...document.querySelectorAll('*')]
+      .filter((one) => {
+        const { transitionDuration, animationName, animationDuration } = getComputedStyle(one)
+        const isAnimated = animationName !== 'none' && Number.parseFloat(animationDuration) > 0.01
+        return isAnimated || transitionDuration.split(',').some((time) => Number.parseFloat(time) > 0.01)
+      })
+      .map(({ tagName, className }) => `${tagName}.${className}`),
+  )
+  expect(moving).toEqual([])
+})
+
+test('fits into 320 pixels, also with hostile names, and does what none of them says', async ({ openPage, server }) => {
+  await makeHostile(server)
+  const page = await openPage({ width: 320, height: 640 })
+  await signIn(page, server.adminKey)
+  const links = await page.getByRole('navigation').getByRole('link').all()
+  for (const link of links) {
+    await link.click()
+    await page.locator('.loading').waitFor({ state: 'detached' })
+    const [width, title] = await page.evaluate(() => [document.documentElement.scrollWidth, document.title])
+    expect([title, width]).toEqual([title, 320])
+    expect(title).toMatch(/^[A-Z][\w ?]+ · keyplane$/)
+    expect(await page.locator('img, script:not([src]), iframe, object, embed').count()).toBe(0)
+  }
+})
+
+test('needs few requests and few bytes on a slow line', async ({ openPage, visits, address, server }) => {
+  const page = await openPage({ blank: true })
+  const line = await page.context().newCDPSession(page)
+  await line.send('Network.enable')
+  // 400 kbit/s with 400 ms to the server and back, as on a bad mobile line.
+  const slow = { offline: false, latency: 400, downloadThroughput: 50_000, uploadThroughput: 50_000 }
+  await line.send('Network.emulateNetworkConditions', slow)
+  let bytes = 0
+  line.on('Network.loadingFinished', ({ encodedDataLength }) => {
+    bytes += encodedDataLength
+  })
+  await page.goto(address)
+  await page.getByLabel('Access key').waitFor()
+  const { requests } = visits.guardsOf(page)
+  expect(requests.length).toBeLessThanOrEqual(4)
+  await signIn(page, server.adminKey)
+  await page.getByText('vcluster-demo').first().waitFor()
+  expect(requests.length).toBeLessThanOrEqual(6)
+  expect(bytes).toBeLessThan(60_000)
+})
+
+test('talks to its own server alone, and shows no key', async ({ page, guards, address, server }) => {
+  await signIn(page, server.adminKey)
+  for (const link of await page.getByRole('navigation').getByRole('link').all()) {
+    await link.click()
+    await page.locator('.loading').waitFor({ state: 'detached' })
+  }
+  const { origin } = new URL(address)
+  const paths = guards.requests.map((request) => request.url())
+  expect(paths.filter((url) => !url.startsWith(`${origin}/prod/`) && !url.startsWith('data:'))).toEqual([])
+  expect(paths.length).toBeGreaterThan(5)
+  expect(await guards.finish()).toEqual([])
+})
