@@ -372,7 +372,8 @@ describe('size', () => {
       if (seen.has(path)) return 0
       seen.add(path)
       const text = await readFile(path, 'utf8')
-      const parts = [...text.matchAll(/\b(?:from|import)"(\.[^"]+)"/g)].map(([, part]) =>
+      // The function of the console contains scripts of browsers (.js), which import others as well.
+      const parts = [...text.matchAll(/\b(?:from|import)"(\.[^"]+\.mjs)"/g)].map(([, part]) =>
         join(dirname(path), part ?? ''),
       )
       let size = Buffer.byteLength(text)

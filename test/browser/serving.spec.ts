@@ -12,10 +12,10 @@ test('loads without a complaint of the browser, from its own host only, at the a
   await page.getByRole('heading', { name: 'Sign in' }).waitFor()
   const { requests } = visits.guardsOf(page)
   const types = requests.map((request) => request.resourceType()).sort()
-  expect(types.filter((type) => type !== 'other')).toEqual(['document', 'document', 'script', 'stylesheet'])
+  expect(new Set(types.filter((type) => type !== 'other'))).toEqual(new Set(['document', 'script', 'stylesheet']))
 })
 
-test('keeps its script and styles over a reload, and not its page', async ({ page }) => {
+test('keeps its scripts and styles over a reload, and not its page', async ({ page }) => {
   await page.getByRole('heading', { name: 'Sign in' }).waitFor()
   const transferred = () =>
     page.evaluate(() =>
@@ -28,7 +28,7 @@ test('keeps its script and styles over a reload, and not its page', async ({ pag
   const reloaded = page.waitForResponse((response) => response.request().resourceType() === 'document')
   await page.reload()
   expect((await reloaded).status()).toBe(200)
-  expect(await transferred()).toEqual([0, 0])
+  expect(Math.max(...(await transferred()))).toBe(0)
 })
 
 test('may write to the clipboard and not read it', async ({ page, guards }) => {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,36 +12,70 @@ describe('the built console', () => {
   })
   const textOf = (pattern: RegExp) => files.find(({ name }) => pattern.test(name))?.text ?? ''
 
-  test('is a page, and a script, a style sheet, an icon and data whose names have a hash of the contents', () => {
-    expect(files.map(({ name, type }) => [name.replace(/-[0-9a-f]{16}\./, '-HASH.'), type])).toEqual([
+  test('is a page, scripts, a style sheet, an icon and data whose names have a hash of the contents', () => {
+    const named = files.map(({ name, type }) => [name.replace(/-[0-9a-f]{16}\./, '-HASH.'), type])
+    expect(named.filter(([name]) => !name?.endsWith('.js'))).toEqual([
       ['index.html', 'text/html; charset=utf-8'],
-      ['console-HASH.js', 'text/javascript; charset=utf-8'],
       ['console-HASH.css', 'text/css; charset=utf-8'],
       ['icon-HASH.svg', 'image/svg+xml'],
       ['platforms-HASH.json', 'application/json'],
     ])
+    const scripts = named.filter(([name]) => name?.endsWith('.js'))
+    expect(scripts).toContainEqual(['console-HASH.js', 'text/javascript; charset=utf-8'])
+    expect(scripts).toContainEqual(['keyspage-HASH.js', 'text/javascript; charset=utf-8'])
+    for (const { name, text } of files.slice(1)) {
+      expect(name).toContain(createHash('sha256').update(text).digest('hex').slice(0, 16))
+    }
   })
 
-  test('has a page that names the files by relative addresses', () => {
+  /** Returns the scripts that a script imports. */
+  const importedBy = ({ text }: ConsoleFile, pattern: RegExp): ConsoleFile[] =>
+    [...text.matchAll(pattern)].map(([, name]) => {
+      const found = files.find((one) => one.name === name)
+      if (!found) throw new Error(`no file ${name}`)
+      return found
+    })
+  const AT_ONCE = /\b(?:from|import)\s*"\.\/([^"]+)"/g
+  const LATER = /\bimport\("\.\/([^"]+)"\)/g
+  /** Returns a script with all that it imports at once. */
+  const closure = (file: ConsoleFile): ConsoleFile[] => [
+    file,
+    ...importedBy(file, AT_ONCE).flatMap((one) => closure(one)),
+  ]
+  const entry = () => files.find(({ name }) => /^console-.*js$/.test(name)) as ConsoleFile
+
+  test('has a page that names its files by relative addresses, and every script that loads with it', () => {
     const page = textOf(/html$/)
     const addresses = [...page.matchAll(/(?:href|src|content)="([\w-]+\.\w+)"/g)].map(([, address]) => address)
-    expect(addresses.sort()).toEqual(
+    const others = files.slice(1).filter(({ name }) => !name.endsWith('.js'))
+    const expected = new Set([...others, ...closure(entry())].map(({ name }) => name))
+    expect(addresses.sort()).toEqual([...expected].sort())
+    expect(page.split('{{sign-in}}')).toHaveLength(2)
+    expect(page).not.toContain('{{preload}}')
+  })
+
+  test('has no script that nothing imports', () => {
+    const pages = importedBy(entry(), LATER)
+    expect(pages.length).toBeGreaterThan(1)
+    const reached = new Set([entry(), ...pages].flatMap(closure).map(({ name }) => name))
+    expect([...reached].sort()).toEqual(
       files
-        .slice(1)
         .map(({ name }) => name)
+        .filter((name) => name.endsWith('.js'))
         .sort(),
     )
-    expect(page.split('{{sign-in}}')).toHaveLength(2)
   })
 
   test('is the same for the same sources', async () => {
     expect(await buildConsole()).toEqual(files)
   })
 
-  test('has a script of at most 80 KiB', () => {
-    const size = Buffer.byteLength(textOf(/js$/))
-    expect(size).toBeGreaterThan(10_000)
-    expect(size).toBeLessThanOrEqual(80 * 1024)
+  test('loads at most 80 KiB of script for each page, uncompressed', () => {
+    const sizes = importedBy(entry(), LATER).map((page) => {
+      const loaded = new Set([...closure(entry()), ...closure(page)])
+      return [page.name, [...loaded].reduce((sum, { text }) => sum + Buffer.byteLength(text), 0)] as const
+    })
+    expect(sizes.filter(([, size]) => size < 20_000 || size > 80 * 1024)).toEqual([])
   })
 
   test('has no inline script, style or event handler, which the policy of the page forbids', () => {

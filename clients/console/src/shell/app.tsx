@@ -10,6 +10,7 @@ import { useSessionControl } from '../session/usesession.ts'
 import { hrefOf, type Route } from '../text/routes.ts'
 import { Boundary } from './boundary.tsx'
 import { Header } from './header.tsx'
+import { LoadedPage, loadPage } from './loadedpage.tsx'
 import { pageOf } from './pages.ts'
 import { useRoute } from './useroute.ts'
 
@@ -50,11 +51,10 @@ function SignedIn() {
   useEffect(() => {
     document.title = `${title} · keyplane`
   }, [title])
+  // While somebody signs in, the page loads. If that fails, it says so when it is shown.
   useEffect(() => {
-    if (address === undefined) return
-    window.scrollTo(0, 0)
-    document.querySelector<HTMLElement>('h1')?.focus()
-  }, [address])
+    if (entry) loadPage(entry).catch(() => {})
+  }, [entry])
   if (isRestoring) return <p class="loading">Signing in…</p>
   if (!session) return <SignInPage signIn={signIn} {...(end && { end })} />
   return (
@@ -64,23 +64,32 @@ function SignedIn() {
       </button>
       <Header page={entry?.page} />
       <main id="main" tabIndex={-1}>
-        {entry ? <entry.component route={route} key={address} /> : <NotFound route={route} />}
+        {entry ? <LoadedPage entry={entry} route={route} onShown={begin} key={address} /> : <NotFound route={route} />}
       </main>
     </SessionContext.Provider>
   )
 }
 
+/** Begins at the top of a page that is shown anew, for screen readers too. */
+function begin(): void {
+  window.scrollTo(0, 0)
+  document.querySelector<HTMLElement>('h1')?.focus()
+}
+
 /** Moves the focus. A link to `#main` would change the address, which is that of the page. */
 const skip = () => document.getElementById('main')?.focus()
 
-const NotFound = ({ route }: { route: Route }) => (
-  <Page title="Not found">
-    <p>
-      There is no page <Foreign text={[route.page, ...route.parts].join('/')} />.{' '}
-      <a href={hrefOf('keys')}>Go to the keys</a>.
-    </p>
-  </Page>
-)
+function NotFound({ route }: { route: Route }) {
+  const path = [route.page, ...route.parts].join('/')
+  useEffect(begin, [path])
+  return (
+    <Page title="Not found">
+      <p>
+        There is no page <Foreign text={path} />. <a href={hrefOf('keys')}>Go to the keys</a>.
+      </p>
+    </Page>
+  )
+}
 
 function Notices({ notices, dismiss }: { notices: readonly NoticeText[]; dismiss(one: NoticeText): void }) {
   return (

@@ -1,9 +1,8 @@
-/** The pages of the console. */
+/** The pages of the console. Each is a script of its own, which the browser loads with the first visit. */
 import type { ComponentType } from 'preact'
-import { KeysPage } from '../pages/keys/keyspage.tsx'
-import { TrustRoute } from '../pages/trusts/trustroute.tsx'
-import { TrustsPage } from '../pages/trusts/trustspage.tsx'
 import type { Route } from '../text/routes.ts'
+
+export type PageComponent = ComponentType<{ route: Route }>
 
 export interface PageEntry {
   /** First part of its address. */
@@ -14,15 +13,31 @@ export interface PageEntry {
   title: string
   /** Its link in the header. */
   nav?: string
-  component: ComponentType<{ route: Route }>
+  load(): Promise<PageComponent>
 }
 
 export const pages: readonly PageEntry[] = [
-  { page: 'keys', parts: 0, title: 'Keys', nav: 'Keys', component: KeysPage },
-  { page: 'trusts', parts: 0, title: 'Trusts', nav: 'Trusts', component: TrustsPage },
-  { page: 'trusts', parts: 1, title: 'Trusts', component: TrustRoute },
-  { page: 'trusts', parts: 2, title: 'Trusts', component: TrustRoute },
+  {
+    page: 'keys',
+    parts: 0,
+    title: 'Keys',
+    nav: 'Keys',
+    load: async () => (await import('../pages/keys/keyspage.tsx')).KeysPage,
+  },
+  {
+    page: 'trusts',
+    parts: 0,
+    title: 'Trusts',
+    nav: 'Trusts',
+    load: async () => (await import('../pages/trusts/trustspage.tsx')).TrustsPage,
+  },
+  { page: 'trusts', parts: 1, title: 'Trusts', load: trustRoute },
+  { page: 'trusts', parts: 2, title: 'Trusts', load: trustRoute },
 ]
+
+async function trustRoute(): Promise<PageComponent> {
+  return (await import('../pages/trusts/trustroute.tsx')).TrustRoute
+}
 
 /** Returns the page of a route, or undefined if there is none. */
 export const pageOf = ({ page, parts }: Route): PageEntry | undefined =>
