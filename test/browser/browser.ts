@@ -113,3 +113,9 @@ export async function clipboardText(page: Page): Promise<string> {
     await context.close()
   }
 }
+
+/** Waits until the page has all its data. */
+export async function loaded(page: Page): Promise<void> {
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  await expect.poll(() => page.locator('.loading').count(), { timeout: 10_000 }).toBe(0)
+}

@@ -1,6 +1,6 @@
 /** What all pages share: addresses, titles, the keyboard, small screens, slow lines, and what goes over the network. */
 import { expect } from 'vitest'
-import { signIn, test } from './browser.ts'
+import { loaded, signIn, test } from './browser.ts'
 import { makeHostile } from './hostile.ts'
 import { focused, hasFocus, press, tabStops, tabTo } from './keyboard.ts'
 
@@ -104,7 +104,7 @@ test('fits into 320 pixels, also with hostile names, and does what none of them 
   const links = await page.getByRole('navigation').getByRole('link').all()
   for (const link of links) {
     await link.click()
-    await page.locator('.loading').waitFor({ state: 'detached' })
+    await loaded(page)
     const [width, title] = await page.evaluate(() => [document.documentElement.scrollWidth, document.title])
     expect([title, width]).toEqual([title, 320])
     expect(title).toMatch(/^[A-Z][\w ?]+ · keyplane$/)
@@ -127,17 +127,18 @@ test('needs few requests and few bytes on a slow line', async ({ openPage, visit
   await page.getByLabel('Access key').waitFor()
   const { requests } = visits.guardsOf(page)
   expect(requests.length).toBeLessThanOrEqual(4)
+  // A minute of this line carries seven times as much. The script alone may have 80 KB before it is compressed.
+  expect(bytes).toBeLessThan(50_000)
   await signIn(page, server.adminKey)
   await page.getByText('vcluster-demo').first().waitFor()
   expect(requests.length).toBeLessThanOrEqual(6)
-  expect(bytes).toBeLessThan(60_000)
 })
 
 test('talks to its own server alone, and shows no key', async ({ page, guards, address, server }) => {
   await signIn(page, server.adminKey)
   for (const link of await page.getByRole('navigation').getByRole('link').all()) {
     await link.click()
-    await page.locator('.loading').waitFor({ state: 'detached' })
+    await loaded(page)
   }
   const { origin } = new URL(address)
   const paths = guards.requests.map((request) => request.url())

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect } from 'vitest'
 import { axeProblems } from './axe.ts'
-import { consoleOf, contextOptions, test } from './browser.ts'
+import { consoleOf, contextOptions, loaded, test } from './browser.ts'
 import { type Demo, startDemo } from './demo.ts'
 import { guard } from './guards.ts'
 import { withPalette } from './palette.ts'
@@ -62,7 +62,7 @@ test('every entry of the pages has a view', async () => {
 /** Waits until the page shows its data and no animation runs. */
 async function settled(page: Page): Promise<void> {
   await page.getByRole('heading', { level: 1 }).waitFor()
-  await page.locator('.loading').waitFor({ state: 'detached' })
+  await loaded(page)
   // No row looks as if somebody pointed at it.
   await page.mouse.move(0, 0)
   await page.evaluate(() => Promise.all(document.getAnimations().map((one) => one.finished)))
