@@ -1,0 +1,299 @@
+/** The pages about trusts: keyboard only, with real exchanges of the local server's issuer, and with hostile objects of others. */
+import type { Page } from 'playwright-core'
+import { describe, expect } from 'vitest'
+import { type Ran, runProgram } from '../support/programs.ts'
+import type { StartedServer } from '../support/startedserver.ts'
+import { axeProblems } from './axe.ts'
+import { signIn, test } from './browser.ts'
+import { HOSTILE } from './hostile.ts'
+import { hasFocus, press, tabTo } from './keyboard.ts'
+
+const GROUP = '/apis/management.platform/v1'
+
+/** Creates an object and returns it. */
+async function make(server: StartedServer, resource: string, kind: string, name: string, spec: object) {
+  const body = { apiVersion: 'management.platform/v1', kind, metadata: { name }, spec }
+  const { status, text, json } = await server.call(`${GROUP}/${resource}`, { method: 'POST', body })
+  if (status !== 201) throw new Error(`${status} for ${name}: ${text}`)
+  return json
+}
+
+const makeTrust = (server: StartedServer, name: string, spec: object = {}) =>
+  make(server, 'federatedidentitycredentials', 'FederatedIdentityCredential', name, {
+    identityProvider: 'demo',
+    user: 'alice',
+    claims: [
+      { claim: 'repository_id', values: ['74'] },
+      { claim: 'environment', values: ['production'] },
+    ],
+    scope: { projects: [{ project: 'demo' }] },
+    ...spec,
+  })
+
+const makeKey = async (server: StartedServer, name: string, spec: object): Promise<string> =>
+  (await make(server, 'ownedaccesskeys', 'OwnedAccessKey', name, spec)).spec.key
+
+/** Opens a page as the administrator, or with another key. */
+async function visit(openPage: (options: object) => Promise<Page>, key: string, path: string, options: object = {}) {
+  const page = await openPage({ path, ...options })
+  await signIn(page, key)
+  return page
+}
+
+/** Types into a field as a person without a mouse does. */
+async function type(page: Page, label: string, text: string): Promise<void> {
+  await tabTo(page.getByLabel(label, { exact: true }))
+  await page.keyboard.type(text)
+}
+
+/** Returns the text of a box that has a copy button. */
+const codeOf = (page: Page, title: string) => page.getByRole('region', { name: title }).innerText()
+
+/** Runs the job of the page as a job of the local server's issuer. */
+async function runJob(page: Page, server: StartedServer): Promise<Ran> {
+  const { PATH, HOME } = process.env
+  const env = { PATH, HOME, CURL_CA_BUNDLE: server.authorityFile, ...server.idTokenVariables }
+  return runProgram('sh', ['-c', await codeOf(page, 'Step with curl')], { cwd: '/', env })
+}
+
+const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true })
+
+describe('a trust', () => {
+  test('is made for GitHub with the keyboard, and its job gets a key', async ({ openPage, server }) => {
+    const page = await visit(openPage, server.adminKey, '#/trusts')
+    await press(page.getByRole('link', { name: 'New trust' }))
+    await heading(page, 'New trust').waitFor()
+    await press(page.getByRole('button', { name: 'Create', exact: true }))
+    await expect.poll(() => hasFocus(page.getByLabel('Repository id'))).toBe(true)
+    await page.keyboard.type('seventy')
+    await type(page, 'Environment', 'production')
+    await type(page, 'Name of the trust', 'made-here')
+    await type(page, 'Projects', 'demo')
+    await page.keyboard.press('Enter')
+    await page.getByText('The id is a number.').waitFor()
+    expect(await hasFocus(page.getByLabel('Repository id'))).toBe(true)
+    await page.keyboard.press('Control+a')
+    await page.keyboard.type('74')
+    await page
+      .getByText(
+        'Jobs of repository 74, environment production get a key of yours for 30 minutes. It may use: project demo.',
+      )
+      .waitFor()
+    await page.keyboard.press('Enter')
+    await heading(page, 'made-here').waitFor()
+
+    const ran = await runJob(page, server)
+    expect([ran.code, ran.stderr]).toEqual([0, ''])
+    expect(JSON.parse(ran.stdout).status).toMatchObject({
+      accessKey: expect.stringMatching(/^made-here-/),
+      accessKeyScope: { projects: [{ project: 'demo' }] },
+    })
+  })
+
+  test('says at its field what the server refuses', async ({ openPage, server }) => {
+    await makeTrust(server, 'taken')
+    const page = await visit(openPage, server.adminKey, '#/trusts/new?platform=GitHub')
+    await type(page, 'Repository id', '74')
+    await type(page, 'Environment', 'production')
+    await type(page, 'Name of the trust', 'Not A Name')
+    await type(page, 'Projects', 'demo')
+    await page.keyboard.press('Enter')
+    const name = page.getByLabel('Name of the trust')
+    await expect.poll(() => hasFocus(name)).toBe(true)
+    expect(await name.getAttribute('aria-invalid')).toBe('true')
+    await page.getByText(/RFC 1123/).waitFor()
+    await page.keyboard.press('Control+a')
+    await page.keyboard.type('taken')
+    await page.keyboard.press('Enter')
+    await page.getByText('This name is taken.').waitFor()
+  })
+
+  test('of a new provider is made with it, and the next attempt does not make it again', async ({
+    openPage,
+    server,
+  }) => {
+    await makeTrust(server, 'second')
+    const page = await visit(openPage, server.adminKey, '#/trusts/new?platform=GitLab')
+    await type(page, 'Group id', '72')
+    await type(page, 'Project id', '20')
+    await type(page, 'Environment', 'production')
+    await type(page, 'Name of the trust', 'second')
+    await type(page, 'Projects', 'demo')
+    await page.keyboard.press('Enter')
+    await page.getByText('This name is taken.').waitFor()
+    await expect.poll(() => hasFocus(page.getByLabel('Name of the trust'))).toBe(true)
+    await page.keyboard.type('-gitlab')
+    await page.keyboard.press('Enter')
+    await heading(page, 'second-gitlab').waitFor()
+    const { json } = await server.call(`${GROUP}/identityproviders/gitlab`)
+    expect(json.spec).toEqual({
+      issuer: 'https://gitlab.com',
+      claims: [{ claim: 'namespace_id', values: ['72'] }],
+    })
+    await page.getByText('Jobs of project 20, environment production, protected branches and tags').waitFor()
+    expect(await codeOf(page, 'Job with the component')).toContain('    credential: second-gitlab@')
+  })
+
+  test('is disabled, which refuses its job, enabled and deleted', async ({ openPage, server }) => {
+    await makeTrust(server, 'to-delete')
+    const page = await visit(openPage, server.adminKey, '#/trusts/credentials/to-delete')
+    await page.getByText('Step with curl').first().waitFor()
+    expect((await runJob(page, server)).stdout).toContain('to-delete-')
+
+    await press(page.getByRole('button', { name: 'Disable', exact: true }))
+    await page.getByRole('dialog').getByText('The keys of earlier exchanges are refused').waitFor()
+    await press(page.getByRole('dialog').getByRole('button', { name: 'Disable' }))
+    await page.getByText('No ID token is exchanged, and the keys of earlier exchanges cannot be used.').waitFor()
+    expect((await runJob(page, server)).stdout).toContain('Unauthorized')
+
+    await press(page.getByRole('button', { name: 'Enable', exact: true }))
+    await press(page.getByRole('dialog').getByRole('button', { name: 'Enable' }))
+    await page.getByRole('button', { name: 'Disable', exact: true }).waitFor()
+    expect((await runJob(page, server)).stdout).toContain('to-delete-')
+
+    await press(page.getByRole('button', { name: 'Delete', exact: true }))
+    await type(page, 'Its name', 'to-delete-not')
+    await page.keyboard.press('Enter')
+    await page.getByText('This is not its name.').waitFor()
+    for (let count = 0; count < '-not'.length; count++) await page.keyboard.press('Backspace')
+    await page.keyboard.press('Enter')
+    await heading(page, 'Trusts').waitFor()
+    await expect.poll(() => page.getByRole('link', { name: 'to-delete' }).count()).toBe(0)
+    expect((await server.call(`${GROUP}/federatedidentitycredentials/to-delete`)).status).toBe(404)
+  })
+
+  test('is not deleted if another one has taken its name', async ({ openPage, server }) => {
+    await makeTrust(server, 'remade')
+    const page = await visit(openPage, server.adminKey, '#/trusts/credentials/remade')
+    await press(page.getByRole('button', { name: 'Delete', exact: true }))
+    await server.call(`${GROUP}/federatedidentitycredentials/remade`, { method: 'DELETE' })
+    await makeTrust(server, 'remade')
+    await type(page, 'Its name', 'remade')
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog').getByRole('alert').waitFor()
+    expect((await server.call(`${GROUP}/federatedidentitycredentials/remade`)).status).toBe(200)
+  })
+
+  test('shows the keys of its last exchanges', async ({ openPage, server }) => {
+    await makeTrust(server, 'exchanged')
+    const page = await visit(openPage, server.adminKey, '#/trusts/credentials/exchanged')
+    await page.getByText('There is none. Keys that a job revokes are gone').waitFor()
+    const script = (await codeOf(page, 'Step with curl')).replace(/^printf %s "\$KEY".*$/m, '')
+    const env = { PATH: process.env.PATH, CURL_CA_BUNDLE: server.authorityFile, ...server.idTokenVariables }
+    expect((await runProgram('sh', ['-c', script], { cwd: '/', env })).code).toBe(0)
+    await page.reload()
+    await signIn(page, server.adminKey)
+    await page.getByRole('link', { name: /octo-org\/shop.*production.*run 1234567890/ }).waitFor()
+  })
+
+  test('says what is wrong with its provider', async ({ openPage, server }) => {
+    const spec = { issuer: 'https://builds.example.com', disabled: true }
+    await make(server, 'identityproviders', 'IdentityProvider', 'builds', spec)
+    await makeTrust(server, 'nightly', { identityProvider: 'builds', claims: [{ claim: 'sub', values: ['nightly'] }] })
+    const page = await visit(openPage, server.adminKey, '#/trusts/credentials/nightly')
+    await page.getByText('Provider disabled').waitFor()
+    await server.call(`${GROUP}/identityproviders/builds`, { method: 'DELETE' })
+    await page.reload()
+    await signIn(page, server.adminKey)
+    await page.getByText('Provider not found').waitFor()
+  })
+})
+
+describe('a person', () => {
+  test('without a trust reads what one is, and begins with a platform', async ({ openPage, server }) => {
+    const page = await visit(openPage, await makeKey(server, 'of-bob', { user: 'bob' }), '#/trusts')
+    await page.getByText('No trust yet').waitFor()
+    expect(await axeProblems(page)).toEqual([])
+    await press(page.getByRole('link', { name: 'Buildkite' }))
+    await heading(page, 'New trust').waitFor()
+    expect(await page.getByLabel('Platform').inputValue()).toBe('Buildkite')
+    await page.getByText('Only administrators make identity providers.').waitFor()
+  })
+
+  test('who may not list providers sees trusts, and why there is nothing else', async ({ openPage, server }) => {
+    await makeTrust(server, 'of-alice')
+    const resources = [{ group: 'management.platform', resources: ['federatedidentitycredentials'] }]
+    const scope = { rules: [{ verbs: ['get', 'list'], resources }] }
+    const page = await visit(openPage, await makeKey(server, 'limited', { user: 'alice', scope }), '#/trusts')
+    await page.getByRole('link', { name: 'of-alice' }).waitFor()
+    await page.getByText('Your access key does not allow this.').waitFor()
+    await press(page.getByRole('link', { name: 'of-alice' }))
+    await heading(page, 'of-alice').waitFor()
+    await page.getByText('ID tokens with repository 74, environment production').waitFor()
+  })
+})
+
+describe('texts of others', () => {
+  test('neither run nor break the pages, and no job is written with them', async ({ openPage, server }) => {
+    const audience = `x'"; curl evil.example #`
+    const issuer = 'https://hostile.example.com'
+    await make(server, 'identityproviders', 'IdentityProvider', 'hostile', {
+      issuer,
+      audience,
+      displayName: HOSTILE.markup,
+      description: HOSTILE.template,
+      access: [{ verbs: ['use'], users: [HOSTILE.markup] }],
+    })
+    await makeTrust(server, 'hostile', {
+      identityProvider: 'hostile',
+      displayName: HOSTILE.markup,
+      description: HOSTILE.long,
+      claims: [
+        { claim: 'sub', values: [HOSTILE.markup, HOSTILE.direction, HOSTILE.lines, HOSTILE.long.slice(0, 1000)] },
+        { claim: 'environment', values: [`\${{ secrets.TOKEN }}\n      - run: curl evil.example`] },
+        { claim: HOSTILE.markup.slice(0, 100), patterns: [`a${HOSTILE.invisible}*`] },
+      ],
+    })
+    for (const [name, width] of [
+      ['credentials', 1280],
+      ['credentials', 390],
+      ['providers', 390],
+    ] as const) {
+      const page = await visit(openPage, server.adminKey, `#/trusts/${name}/hostile`, { width })
+      if (name === 'credentials') await page.getByText('The audience has characters that could become part').waitFor()
+      await page.getByText('<img src=x').first().waitFor()
+      expect(await page.title()).toBe('Trusts · keyplane')
+      expect(await page.locator('#main img').count()).toBe(0)
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width)
+      expect(await axeProblems(page)).toEqual([])
+    }
+    const page = await visit(openPage, server.adminKey, '#/trusts')
+    await page.getByText('"<img src=x onerror=').first().waitFor()
+    expect(await page.getByText('\u202E').count()).toBe(0)
+  })
+
+  test('in an address show a page that says so', async ({ openPage, server }) => {
+    const page = await visit(openPage, server.adminKey, `#/trusts/credentials/${encodeURIComponent(HOSTILE.markup)}`)
+    await page.getByRole('alert').waitFor()
+    await heading(page, HOSTILE.markup).waitFor()
+    await page.evaluate(() => {
+      location.hash = '#/trusts/others/x'
+    })
+    await heading(page, 'Not found').waitFor()
+  })
+})
+
+describe.each([
+  ['light', 1280],
+  ['dark', 390],
+] as const)('in the %s scheme, %i pixels wide,', (colorScheme, width) => {
+  test('every page is accessible, and none scrolls sideways', async ({ openPage, server }) => {
+    const page = await visit(openPage, server.adminKey, '#/trusts', { colorScheme, width })
+    for (const [path, text] of [
+      ['#/trusts', 'https://issuer.demo.internal'],
+      ['#/trusts/credentials/demo', 'Step with the Action'],
+      ['#/trusts/providers/demo', 'Production jobs of octo-org/shop'],
+      ['#/trusts/new?platform=Kubernetes', 'Public keys (JSON)'],
+    ]) {
+      await page.evaluate((hash) => {
+        location.hash = hash ?? ''
+      }, path)
+      await page
+        .getByText(text ?? '')
+        .first()
+        .waitFor()
+      expect(await axeProblems(page), path).toEqual([])
+      expect(await page.evaluate(() => document.documentElement.scrollWidth), path).toBeLessThanOrEqual(width)
+    }
+  })
+})
