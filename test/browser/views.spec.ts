@@ -53,7 +53,7 @@ test.for(variants)(
 
 test('every entry of the pages has a view', async () => {
   const text = await readFile(join(import.meta.dirname, '../../clients/console/src/shell/pages.ts'), 'utf8')
-  const entries = [...text.matchAll(/\{ page: '(\w+)', parts: (\d)/g)].map(([, page, parts]) => [page, Number(parts)])
+  const entries = [...text.matchAll(/\bpage: '(\w+)',\s+parts: (\d)/g)].map(([, page, parts]) => [page, Number(parts)])
   expect(entries.length).toBeGreaterThan(0)
   const shown = views.map(({ entry }) => entry)
   expect(entries.filter((entry) => !shown.some((one) => String(one) === String(entry)))).toEqual([])
