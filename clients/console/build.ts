@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { type BuildOptions, build as esbuild, formatMessages } from 'esbuild'
+import { type BuildOptions, build as esbuild, formatMessages, type Plugin } from 'esbuild'
 import { parseYaml } from '../../lib/meta/encoding/yaml.ts'
 
 export interface ConsoleFile {
@@ -60,52 +60,75 @@ export async function buildConsole(src = join(import.meta.dirname, 'src')): Prom
 interface Scripts {
   /** The script that the page names. */
   script: ConsoleFile
-  /** What it imports at once. */
+  /** What it imports at once, and every page too. */
   shared: ConsoleFile[]
-  /** What it imports later: the pages of the console. */
+  /** The pages of the console, which it imports later. */
   pages: ConsoleFile[]
 }
 
+/**
+ * Bundles the scripts: the entry, one with everything that pages share, and one for each page. esbuild alone would split the shared code into
+ * one script for each set of pages that use it.
+ */
 async function bundleScripts(entry: string): Promise<Scripts> {
   const { outputFiles, metafile } = await run(entry, {
-    format: 'esm',
+    ...MODULES,
     splitting: true,
     outdir: 'out',
     entryNames: 'console',
     chunkNames: '[name]~[hash]',
     metafile: true,
-    target: 'es2022',
     jsx: 'automatic',
     jsxImportSource: 'preact',
   })
   const texts = new Map(outputFiles.map(({ path, text }) => [basename(path), text]))
-  const outputs = new Map(Object.entries(metafile?.outputs ?? {}).map(([path, output]) => [basename(path), output]))
-  const made = new Map<string, ConsoleFile>()
-  // A name has a hash of the text, and the text the names of what it imports: so those are made first. No script imports its importer.
-  const make = (path: string): ConsoleFile => {
-    const known = made.get(path)
-    if (known) return known
-    const text = importsOf(path).reduce((all, one) => all.replaceAll(one, make(one).name), texts.get(path) ?? '')
-    const isShared = path.startsWith('chunk~')
-    const name = isShared ? 'shared' : path.replace(/(~.*)?\.js$/, '')
-    const file = hashed(name, 'js', 'text/javascript; charset=utf-8', `${NOTICE}\n${text}`)
-    made.set(path, file)
-    return file
-  }
-  const importsOf = (path: string) => (outputs.get(path)?.imports ?? []).map((one) => basename(one.path))
-  const script = make('console.js')
-  const shared = new Set<ConsoleFile>()
-  const collect = (path: string): void => {
-    for (const one of outputs.get(path)?.imports ?? []) {
-      if (one.kind !== 'import-statement') continue
-      shared.add(make(basename(one.path)))
-      collect(basename(one.path))
-    }
-  }
-  collect('console.js')
-  const pages = [...made.values()].filter((one) => one !== script && !shared.has(one))
-  return { script, shared: [...shared], pages }
+  const outputs = Object.entries(metafile?.outputs ?? {}).map(([path, output]) => ({ ...output, name: basename(path) }))
+  const parts = outputs.filter(({ name }) => name.startsWith('chunk~'))
+  // Exports have names that are unique in one part only.
+  const exported = (part: number, write: (inside: string, outside: string) => string) =>
+    (parts[part]?.exports ?? []).map((name) => write(name, `${name}_${part}`)).join()
+  const all = parts.map(
+    ({ name }, at) => `export {${exported(at, (one, other) => `${one} as ${other}`)}} from './${name}'`,
+  )
+  const shared: ConsoleFile[] = []
+  if (parts.length > 0) shared.push(scriptFile('shared', await joined(all.join('\n'), texts)))
+  const [{ name: sharedName } = { name: '' }] = shared
+  const shims = parts.map(({ name }, at): [string, string] => [
+    name,
+    `export {${exported(at, (one, other) => `${other} as ${one}`)}} from './${sharedName}'`,
+  ])
+  const make = async (name: string) => await joined(texts.get(name) ?? '', new Map(shims))
+  const pages = await Promise.all(
+    outputs
+      .filter(({ name }) => name.includes('~') && !name.startsWith('chunk~'))
+      .map(async ({ name }) => ({ name, file: scriptFile(name.replace(/~.*/, ''), await make(name)) })),
+  )
+  const text = pages.reduce((sum, { name, file }) => sum.replaceAll(name, file.name), await make('console.js'))
+  return { script: scriptFile('console', text), shared, pages: pages.map(({ file }) => file) }
 }
+
+/** What all scripts are. */
+const MODULES = { format: 'esm', target: 'es2022' } as const
+
+const scriptFile = (name: string, text: string): ConsoleFile =>
+  hashed(name, 'js', 'text/javascript; charset=utf-8', `${NOTICE}\n${text}`)
+
+/** Bundles a script with the given parts that it imports. Whatever else it imports stays outside. */
+function joined(script: string, parts: ReadonlyMap<string, string>): Promise<string> {
+  return bundle('script.js', { ...MODULES, absWorkingDir: import.meta.dirname, plugins: [only(script, parts)] })
+}
+
+const only = (script: string, parts: ReadonlyMap<string, string>): Plugin => ({
+  name: 'parts',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /.*/ }, ({ path, kind }) => {
+      const name = basename(path)
+      const isInside = kind === 'entry-point' || (kind === 'import-statement' && parts.has(name))
+      return isInside ? { path: name, namespace: 'part' } : { path, external: true }
+    })
+    onLoad({ filter: /.*/, namespace: 'part' }, ({ path }) => ({ contents: parts.get(path) ?? script, loader: 'js' }))
+  },
+})
 
 async function bundle(entry: string, options: BuildOptions): Promise<string> {
   const { outputFiles } = await run(entry, options)
