@@ -1,50 +1,55 @@
+import { perRow } from '../../components/perrow.ts'
 import { Expires, LastUsed, Made, May, Name, Owner, Sources, State } from './cells.tsx'
 import type { Row } from './selection.ts'
+
+const ListRow = perRow<Row>(({ row }) => (
+  <li class={row.key.status?.phase === 'Active' ? 'card row' : 'card row ended'}>
+    <div class="title">
+      <Name row={row} />
+    </div>
+    <State row={row} />
+    <dl>
+      <div class="whole">
+        <dt>Owner</dt>
+        <dd>
+          <Owner row={row} />
+        </dd>
+      </div>
+      <div class="whole">
+        <dt>May do</dt>
+        <dd>
+          <May row={row} />
+        </dd>
+      </div>
+      <div>
+        <dt>Last used</dt>
+        <dd>
+          <LastUsed row={row} />
+        </dd>
+      </div>
+      <div>
+        <dt>Expires</dt>
+        <dd>
+          <Expires row={row} />
+        </dd>
+      </div>
+      <div>
+        <dt>Made</dt>
+        <dd>
+          <Made row={row} />
+        </dd>
+      </div>
+    </dl>
+    <Sources row={row} />
+  </li>
+))
 
 /** The keys one below the other, for a narrow window. */
 export function KeysList({ rows }: { rows: readonly Row[] }) {
   return (
     <ul class="keys list">
       {rows.map((row) => (
-        <li class={row.key.status?.phase === 'Active' ? 'card row' : 'card row ended'} key={row.key.metadata.uid}>
-          <div class="title">
-            <Name row={row} />
-          </div>
-          <State row={row} />
-          <dl>
-            <div class="whole">
-              <dt>Owner</dt>
-              <dd>
-                <Owner row={row} />
-              </dd>
-            </div>
-            <div class="whole">
-              <dt>May do</dt>
-              <dd>
-                <May row={row} />
-              </dd>
-            </div>
-            <div>
-              <dt>Last used</dt>
-              <dd>
-                <LastUsed row={row} />
-              </dd>
-            </div>
-            <div>
-              <dt>Expires</dt>
-              <dd>
-                <Expires row={row} />
-              </dd>
-            </div>
-            <div>
-              <dt>Made</dt>
-              <dd>
-                <Made row={row} />
-              </dd>
-            </div>
-          </dl>
-          <Sources row={row} />
-        </li>
+        <ListRow row={row} key={row.key.metadata.uid} />
       ))}
     </ul>
   )

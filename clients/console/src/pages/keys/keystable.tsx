@@ -1,4 +1,5 @@
 import type { FunctionComponent } from 'preact'
+import { perRow } from '../../components/perrow.ts'
 import { Expires, LastUsed, Made, May, Name, Owner, Sources, State } from './cells.tsx'
 import type { Row } from './selection.ts'
 import { type ColumnName, chosen, columns, type Sort } from './sorting.ts'
@@ -30,6 +31,19 @@ function Used({ row }: { row: Row }) {
 
 const NAMES = [...columns.keys()]
 
+const TableRow = perRow<Row>(({ row }) => (
+  <tr class={row.key.status?.phase === 'Active' ? 'row' : 'row ended'}>
+    {NAMES.map((name) => {
+      const Cell = CELLS[name]
+      return (
+        <td class={name} key={name}>
+          <Cell row={row} />
+        </td>
+      )
+    })}
+  </tr>
+))
+
 /** The keys as a table whose headers sort it. */
 export function KeysTable({ rows, sort, onSort }: KeysTableProps) {
   return (
@@ -53,16 +67,7 @@ export function KeysTable({ rows, sort, onSort }: KeysTableProps) {
         </thead>
         <tbody>
           {rows.map((row) => (
-            <tr class={row.key.status?.phase === 'Active' ? 'row' : 'row ended'} key={row.key.metadata.uid}>
-              {NAMES.map((name) => {
-                const Cell = CELLS[name]
-                return (
-                  <td class={name} key={name}>
-                    <Cell row={row} />
-                  </td>
-                )
-              })}
-            </tr>
+            <TableRow row={row} key={row.key.metadata.uid} />
           ))}
         </tbody>
       </table>
