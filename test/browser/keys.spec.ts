@@ -1,0 +1,417 @@
+/** The page of the access keys, at a company with some: what it shows, finds, sorts and counts, and how it stays fresh. */
+import https from 'node:https'
+import { exportJWK, generateKeyPair, SignJWT } from 'jose'
+import type { Locator, Page } from 'playwright-core'
+import { describe, expect, onTestFinished } from 'vitest'
+import { request } from '../support/request.ts'
+import { axeProblems } from './axe.ts'
+import { type PageOptions, signIn, test } from './browser.ts'
+import { type Demo, startDemo } from './demo.ts'
+import { failRequests, statusOf } from './faults.ts'
+import { HOSTILE, makeHostile } from './hostile.ts'
+import { focused, hasFocus, press, tabTo } from './keyboard.ts'
+import { deleteKey, makeKey } from './keys.ts'
+
+const MINUTE = 60_000
+
+const spec = test
+  // biome-ignore lint/correctness/noEmptyPattern: Vitest reads what a fixture needs from its pattern.
+  .extend('demo', { scope: 'file' }, async ({}, { onCleanup }) => {
+    const demo = await startDemo()
+    onCleanup(() => demo.server.stop())
+    return demo
+  })
+  .extend('server', { scope: 'file' }, ({ demo }) => demo.server)
+  /** Opens the page at the time of the company, signed in as the administrator. */
+  .extend('openKeys', ({ openPage, address, demo }) => async (options: PageOptions & { key?: string } = {}) => {
+    const { path = '#/keys', key = demo.server.adminKey, ...others } = options
+    const page = await openPage({ ...others, blank: true })
+    await page.clock.install({ time: demo.now })
+    await page.goto(`${address}${path}`)
+    await signIn(page, key)
+    await page
+      .getByRole('region', { name: 'Needs attention' })
+      .or(page.getByRole('heading', { level: 2 }))
+      .first()
+      .waitFor()
+    return page
+  })
+
+// The first one starts the server, which takes longer than a test may.
+spec.beforeAll(({ demo }) => void demo, 120_000)
+
+/** The links with the names of the keys, in order. */
+const names = (page: Page): Promise<string[]> => page.locator('.row a').allInnerTexts()
+const row = (page: Page, name: string): Locator =>
+  page.locator('.row').filter({ has: page.getByRole('link', { name, exact: true }) })
+const filter = (page: Page): Locator => page.getByRole('searchbox', { name: 'Filter the keys' })
+const card = (page: Page, name: RegExp): Locator =>
+  page.getByRole('region', { name: 'Needs attention' }).getByRole('button', { name })
+const hashOf = (page: Page): string => new URL(page.url()).hash
+/** How much wider than its window the page is. */
+const overflow = (page: Page): Promise<number> =>
+  page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
+
+/** Lets a job of an issuer of the company exchange an ID token for a key of the trust `build`. */
+async function exchange({ server, now }: Demo): Promise<void> {
+  const { publicKey, privateKey } = await generateKeyPair('ES256')
+  const issuer = 'https://builds.company.example'
+  const jwks = JSON.stringify({ keys: [{ ...(await exportJWK(publicKey)), kid: '1', alg: 'ES256' }] })
+  const make = async (resource: string, kind: string, name: string, spec: object) => {
+    const body = { apiVersion: 'management.platform/v1', kind, metadata: { name }, spec }
+    const { status, text, json } = await server.call(`/apis/management.platform/v1/${resource}`, {
+      method: 'POST',
+      body,
+    })
+    expect([status, text]).toEqual([201, expect.any(String)])
+    onTestFinished(async () => {
+      await server.call(`/apis/management.platform/v1/${resource}/${name}`, { method: 'DELETE' })
+    })
+    return json.metadata.uid as string
+  }
+  await make('identityproviders', 'IdentityProvider', 'builds', { issuer, jwks })
+  const uid = await make('federatedidentitycredentials', 'FederatedIdentityCredential', 'build', {
+    identityProvider: 'builds',
+    team: 'shop',
+    claims: [{ claim: 'sub', values: ['job'] }],
+    scope: {},
+  })
+  const seconds = Math.floor(now.getTime() / 1000)
+  const token = await new SignJWT({ jti: '1' })
+    .setProtectedHeader({ alg: 'ES256', kid: '1' })
+    .setIssuer(issuer)
+    .setSubject('job')
+    .setAudience(server.url)
+    .setIssuedAt(seconds)
+    .setExpirationTime(seconds + 600)
+    .sign(privateKey)
+  const { status, text } = await server.call('/oauth2/token', {
+    method: 'POST',
+    token: '',
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body: new URLSearchParams({
+      grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
+      subject_token_type: 'urn:ietf:params:oauth:token-type:jwt',
+      client_id: `build@${uid}`,
+      subject_token: token,
+    }).toString(),
+  })
+  expect([status, text]).toEqual([200, expect.any(String)])
+}
+
+describe('the page of the keys', () => {
+  spec('shows what each key may do, when and from where it was used, and its state', async ({ openKeys }) => {
+    const page = await openKeys()
+    const cells = (name: string) => row(page, name).getByRole('cell').allInnerTexts()
+    expect(await cells('deploy-production')).toEqual([
+      expect.stringMatching(/^deploy-production\s+Deployments of the shop$/),
+      'team:shop',
+      'project shop',
+      expect.stringMatching(/^3 minutes ago\s+from 127\.0\.2\.8$/),
+      '6 months ago',
+      'in 5 months',
+      'Active',
+    ])
+    expect((await cells('grafana')).slice(2, 6)).toEqual([
+      'role platformCLI',
+      expect.stringMatching(/^40 minutes ago\s+from 127\.0\.7\.3$/),
+      '40 days ago',
+      'in 13 days if not used',
+    ])
+    expect((await cells('legacy-import'))[2]).toBe('everything its owner may')
+    expect((await cells('terraform'))[6]).toMatch(/^Active\s+Rotation pending$/)
+    expect((await cells('laptop-of-bob'))[6]).toBe('Disabled')
+    expect((await cells('trial'))[6]).toBe('Expired')
+    expect(await row(page, 'deploy-production').locator('time').first().getAttribute('title')).toMatch(
+      /\d Z?\(2026|\(\d{4}-/,
+    )
+
+    const sources = row(page, 'laptop-of-bob').getByRole('group')
+    expect(await sources.getByText('kubectl/v1.34.4').isVisible()).toBe(false)
+    await press(sources.getByText('from 127.0.8.1'))
+    expect(await sources.getByRole('listitem').innerText()).toMatch(
+      /^127\.0\.8\.1, 3 months ago\s+kubectl\/v1\.34\.4 \(darwin/,
+    )
+  })
+
+  spec('counts what needs attention, and shows it alone on demand', async ({ openKeys }) => {
+    const page = await openKeys()
+    const counts = await page.getByRole('region', { name: 'Needs attention' }).getByRole('button').allInnerTexts()
+    expect(counts.map((text) => text.replace(/\s+/g, ' '))).toEqual([
+      '1 Rotation pending',
+      '1 Expires within 14 days',
+      '2 Unused for 90 days',
+      '2 Never expires',
+      '2 No scope',
+    ])
+    const all = await names(page)
+
+    await card(page, /^1 Rotation pending$/).click()
+    expect(await names(page)).toEqual(['terraform'])
+    expect(await page.getByRole('status').innerText()).toBe(`1 of ${all.length} keys`)
+    await page.getByText('These keys have a new value that nobody has used yet').waitFor()
+    await card(page, /^2 Unused for 90 days$/).click()
+    expect(await names(page)).toEqual(['legacy-import', 'report-builder'])
+    expect(hashOf(page)).toBe('#/keys?card=unused')
+    expect(await card(page, /^2 Unused/).getAttribute('aria-pressed')).toBe('true')
+    expect(await card(page, /^1 Rotation/).getAttribute('aria-pressed')).toBe('false')
+
+    await page.goBack()
+    await expect.poll(() => names(page)).toEqual(['terraform'])
+    await page.goBack()
+    await expect.poll(() => names(page)).toEqual(all)
+    await page.goForward()
+    await card(page, /^1 Rotation pending$/).click()
+    await expect.poll(() => names(page)).toEqual(all)
+    expect(hashOf(page)).toBe('#/keys')
+  })
+
+  spec('finds keys by words, and says the same to a colleague with the address', async ({ openKeys }) => {
+    const page = await openKeys()
+    const all = await names(page)
+    await filter(page).fill('TEAM:platform role')
+    expect(await names(page)).toEqual(['grafana'])
+    await filter(page).fill('127.0.2.9')
+    expect(await names(page)).toEqual(['terraform'])
+    await filter(page).fill('team:platform')
+    expect(await names(page)).toEqual(['grafana', 'terraform'])
+
+    await page.getByRole('link', { name: 'terraform', exact: true }).click()
+    await expect.poll(() => hashOf(page)).toBe('#/keys/terraform')
+    await page.goBack()
+    await expect.poll(() => names(page)).toEqual(['grafana', 'terraform'])
+    expect(await filter(page).inputValue()).toBe('team:platform')
+    const colleague = await openKeys({ path: hashOf(page) })
+    expect(await names(colleague)).toEqual(['grafana', 'terraform'])
+
+    await page.getByRole('navigation').getByRole('link', { name: 'Keys' }).click()
+    await expect.poll(() => names(page)).toEqual(all)
+    expect(await filter(page).inputValue()).toBe('')
+  })
+
+  spec('says what to do when nothing matches', async ({ openKeys }) => {
+    const page = await openKeys({ path: '#/keys?filter=nobody-has-this&card=unused' })
+    await page.getByRole('heading', { name: 'No key matches' }).waitFor()
+    await page.getByRole('button', { name: 'Show all keys' }).click()
+    expect((await names(page)).length).toBeGreaterThan(8)
+    expect(hashOf(page)).toBe('#/keys')
+  })
+
+  spec('is used with the keyboard alone: filter, cards, order, the way to a key', async ({ openKeys }) => {
+    const page = await openKeys()
+    await page.keyboard.press('/')
+    expect(await hasFocus(filter(page))).toBe(true)
+    await page.keyboard.type('a/b')
+    expect(await filter(page).inputValue()).toBe('a/b')
+    await page.keyboard.press('Escape')
+    expect(await filter(page).inputValue()).toBe('')
+    await tabTo(card(page, /^2 Never expires$/), 'Shift+Tab')
+    await page.keyboard.press('Space')
+    expect(await names(page)).toEqual([expect.stringMatching(/^admin-/), 'legacy-import'])
+    await page.keyboard.press('Space')
+
+    const header = (name: string) => page.getByRole('columnheader', { name, exact: true })
+    expect(await header('Name').getAttribute('aria-sort')).toBe('ascending')
+    await press(header('Last used').getByRole('button'))
+    expect(await header('Last used').getAttribute('aria-sort')).toBe('descending')
+    expect(await header('Name').getAttribute('aria-sort')).toBe(null)
+    expect((await names(page)).slice(1, 4)).toEqual(['deploy-production', 'terraform', 'grafana'])
+    await page.keyboard.press('Enter')
+    expect(await header('Last used').getAttribute('aria-sort')).toBe('ascending')
+    expect(hashOf(page)).toBe('#/keys?sort=used')
+    expect((await names(page)).slice(0, 2)).toEqual(['ci-preview', 'trial'])
+
+    await press(page.getByRole('link', { name: 'trial', exact: true }))
+    await expect.poll(() => hashOf(page)).toBe('#/keys/trial')
+  })
+
+  spec('keeps its data, filter and order when it cannot be refreshed', async ({ openKeys }) => {
+    const page = await openKeys({ path: '#/keys?sort=-made' })
+    const end = await failRequests(
+      page,
+      'ownedaccesskeys',
+      statusOf(503, 'ServiceUnavailable', 'the store does not answer'),
+    )
+    await page.getByRole('button', { name: 'Refresh' }).click()
+    await page.getByText('This page could not be refreshed.').waitFor()
+    await filter(page).fill('alice')
+    expect(await names(page)).toEqual(['ci-preview', 'legacy-import'])
+    await end()
+    await page.getByRole('button', { name: 'Refresh' }).click()
+    await page.getByText('This page could not be refreshed.').waitFor({ state: 'detached' })
+    expect(await names(page)).toEqual(['ci-preview', 'legacy-import'])
+  })
+
+  spec(
+    'moves the focus to the next key when somebody else deletes the one that has it',
+    async ({ openKeys, server }) => {
+      const [one, other] = [await makeKey(server, 'gone'), await makeKey(server, 'gone')].map(({ name }) => name).sort()
+      const page = await openKeys({ path: '#/keys?filter=gone' })
+      await tabTo(page.getByRole('link', { name: one ?? '', exact: true }))
+      await deleteKey(server, one ?? '')
+      await page.clock.fastForward(MINUTE)
+      await expect.poll(() => names(page)).toEqual([other])
+      await expect.poll(() => focused(page)).toBe(`link "${other}"`)
+      await deleteKey(server, other ?? '')
+      await page.clock.fastForward(MINUTE)
+      await page.getByRole('heading', { name: 'No key matches' }).waitFor()
+    },
+  )
+
+  spec('shows keys of exchanges on demand only', async ({ openKeys, demo }) => {
+    await exchange(demo)
+    const page = await openKeys()
+    const before = await names(page)
+    await page.getByRole('button', { name: '1 of an exchange' }).click()
+    const shown = await names(page)
+    expect(shown.filter((name) => !before.includes(name))).toEqual([expect.stringMatching(/^build-[a-z2-7]{12}$/)])
+    expect(hashOf(page)).toBe('#/keys?exchanges=shown')
+
+    const other = await openKeys({ path: '#/keys?filter=build-' })
+    await other.getByRole('button', { name: 'Show the key of an exchange that matches' }).click()
+    expect(await names(other)).toEqual([expect.stringMatching(/^build-/)])
+  })
+})
+
+describe('texts of others', () => {
+  spec('are shown as texts, whatever they are, and fit every window', async ({ openKeys, server, demo }) => {
+    const hostile = await makeHostile(server)
+    onTestFinished(async () => {
+      for (const name of hostile) await deleteKey(server, name)
+    })
+    const agent = new https.Agent({ ca: server.certificateAuthority, localAddress: '127.0.3.3' })
+    const call = {
+      method: 'POST',
+      body: {},
+      token: demo.keys['ci-preview'] ?? '',
+      headers: { 'user-agent': HOSTILE.markup },
+    }
+    const { status } = await request(agent, `${server.url}/apis/management.platform/v1/selves`, call)
+    expect(status).toBe(201)
+    agent.destroy()
+
+    for (const width of [1280, 390]) {
+      const page = await openKeys({ width })
+      expect(await names(page)).toEqual(expect.arrayContaining(hostile))
+      await page.getByText('gnp.\\u{202e}exe.').first().waitFor()
+      await page.getByText('from 127.0.3.3').click()
+      await page.getByText('<img src=x onerror=').last().waitFor()
+      expect(await overflow(page)).toBe(0)
+      expect(await page.locator('main img').count()).toBe(0)
+      expect(await page.title()).toBe('Keys · keyplane')
+      expect(await axeProblems(page)).toEqual([])
+      await filter(page).fill('constructor')
+      expect(await names(page)).toEqual(['constructor'])
+    }
+  })
+})
+
+describe('on a phone', () => {
+  spec.for(['light', 'dark'] as const)(
+    'keys are cards in an order of one’s choice, in the %s scheme',
+    async (colorScheme, { openKeys }) => {
+      const page = await openKeys({ width: 390, colorScheme })
+      expect(await page.getByRole('table').count()).toBe(0)
+      await page.getByRole('combobox', { name: 'Order of the keys' }).selectOption('Expires, soonest first')
+      expect((await names(page)).slice(0, 3)).toEqual(['trial', 'backup-nightly', 'grafana'])
+      expect(hashOf(page)).toBe('#/keys?sort=expires')
+      expect(await row(page, 'terraform').innerText()).toMatch(
+        /terraform[\s\S]*Rotation pending[\s\S]*team:platform[\s\S]*25 minutes ago/,
+      )
+      expect(await overflow(page)).toBe(0)
+      expect(await axeProblems(page)).toEqual([])
+    },
+  )
+})
+
+spec.for(['light', 'dark'] as const)(
+  'the table has no problem that axe finds, in the %s scheme',
+  async (colorScheme, { openKeys }) => {
+    const page = await openKeys({ colorScheme, path: '#/keys?card=unused' })
+    expect(await axeProblems(page)).toEqual([])
+  },
+)
+
+describe('without the right to list', () => {
+  spec('says so, and leads to the key of the session', async ({ openKeys, server }) => {
+    const { name, value } = await makeKey(server, 'narrow', { scope: { projects: [{ project: 'shop' }] } })
+    const page = await openKeys({ key: value })
+    await page.getByRole('heading', { name: 'Your access key does not list keys' }).waitFor()
+    expect(await page.getByRole('link', { name: 'Show the key that you use' }).getAttribute('href')).toBe(
+      `#/keys/${name}`,
+    )
+    expect(await axeProblems(page)).toEqual([])
+    await deleteKey(server, name)
+  })
+})
+
+/** Answers as a server with so many keys, in pages. */
+async function serveKeys(page: Page, count: number): Promise<void> {
+  const itemOf = (_: unknown, index: number) => ({
+    metadata: { name: `key-${index + 1}`, uid: `uid-${index + 1}`, creationTimestamp: '2026-11-01T00:00:00Z' },
+    spec: { scope: {} },
+    status: { phase: 'Active', owner: 'alice', expirationTimestamp: '2099-01-01T00:00:00Z' },
+  })
+  const items = Array.from({ length: count }, itemOf)
+  await page.route(/\/ownedaccesskeys\?/, (route) => {
+    const query = new URL(route.request().url()).searchParams
+    const from = Number(query.get('continue') ?? 0)
+    const to = from + Number(query.get('limit'))
+    return route.fulfill({
+      json: { metadata: to < count ? { continue: String(to) } : {}, items: items.slice(from, to) },
+    })
+  })
+}
+
+describe('a server', () => {
+  spec('without keys: the page says what a key is and how to make one', async ({ openPage, server }) => {
+    const page = await openPage({ path: '#/keys' })
+    await serveKeys(page, 0)
+    await signIn(page, server.adminKey)
+    await page.getByRole('heading', { name: 'There are no keys yet' }).waitFor()
+    expect(await page.getByRole('main').getByRole('link', { name: 'New key' }).last().getAttribute('href')).toBe(
+      '#/new-key',
+    )
+    await page.getByText('keyplane keys create shop-ci --project shop --ttl 30d').waitFor()
+    expect(await axeProblems(page)).toEqual([])
+  })
+
+  spec(
+    'with a thousand keys: the first hundred are drawn, all are found, and the list is read less often',
+    async ({ openPage, visits, address, server }) => {
+      const page = await openPage({ blank: true })
+      await page.clock.install()
+      await serveKeys(page, 1000)
+      await page.goto(`${address}#/keys`)
+      await signIn(page, server.adminKey)
+      await page.getByText('1000 keys', { exact: true }).waitFor()
+      await page.getByText('No key needs attention.').waitFor()
+      expect(await names(page)).toHaveLength(100)
+      await press(page.getByRole('button', { name: 'Show 100 more' }))
+      await expect.poll(() => focused(page)).toBe('link "key-101"')
+      expect(await names(page)).toHaveLength(200)
+      await filter(page).fill('key-99')
+      expect(await names(page)).toEqual(['key-99', ...Array.from({ length: 10 }, (_, index) => `key-99${index}`)])
+
+      const lists = () => visits.guardsOf(page).requests.filter((one) => /\/ownedaccesskeys\?/.test(one.url())).length
+      const before = lists()
+      await page.clock.runFor(1.5 * MINUTE)
+      expect(lists()).toBe(before)
+      await page.clock.runFor(0.5 * MINUTE)
+      await expect.poll(lists).toBe(before + 2)
+    },
+  )
+
+  spec(
+    'with more keys than a page can show: says how many these are, and what lists all',
+    async ({ openPage, server }) => {
+      const page = await openPage({ path: '#/keys' })
+      await serveKeys(page, 3000)
+      await signIn(page, server.adminKey)
+      await page.getByText('These are the first 2500 keys').waitFor()
+      await page.getByText('keyplane keys list --owner alice').waitFor()
+      await filter(page).fill('key-2500')
+      expect(await names(page)).toEqual(['key-2500'])
+    },
+  )
+})
