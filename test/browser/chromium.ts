@@ -24,14 +24,14 @@ function isProgram(path: string): boolean {
   }
 }
 
-/** Starts a browser that finds no host but this machine. */
+/** Starts a browser that finds no host but this machine. `login.test` is the identity provider of test/support/oidcprovider.ts. */
 export async function launchBrowser(): Promise<Browser> {
   const executablePath = findBrowser(process.env)
   if (executablePath === undefined) throw new Error(NO_BROWSER)
   return await chromium.launch({
     executablePath,
     args: [
-      '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
+      '--host-resolver-rules=MAP login.test 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
       // Scroll bars take space on some systems only, and screenshots shall not depend on it.
       '--hide-scrollbars',
       '--font-render-hinting=none',

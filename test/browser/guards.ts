@@ -15,7 +15,7 @@ export interface Guards {
   allowKeyIn(place: Place): void
   /** Allows messages of the browser that match, such as those about a network that the test took away. */
   allowMessage(pattern: RegExp): void
-  /** Allows requests to a further origin, such as that of an identity provider. */
+  /** Allows requests to a further origin, such as that of an identity provider, and its own cookies. */
   allowOrigin(origin: string): void
   /** Looks at what the open pages show and keep, and returns all problems. */
   finish(): Promise<readonly string[]>
@@ -51,7 +51,7 @@ export async function guard(context: BrowserContext, origin: string): Promise<Gu
     const headers = await request.allHeaders().catch(() => request.headers())
     for (const [name, value] of Object.entries(headers)) {
       if (name !== 'authorization' && holdsSecret(decoded(value))) problems.add(`a key in the header ${name}: ${label}`)
-      if (name === 'cookie') problems.add(`a cookie: ${label}`)
+      if (name === 'cookie' && asked === origin) problems.add(`a cookie: ${label}`)
     }
   }
 
@@ -96,7 +96,9 @@ export async function guard(context: BrowserContext, origin: string): Promise<Gu
           .filter((page) => page.url() !== 'about:blank')
           .map(checkPage),
       )
-      for (const { name } of await context.cookies()) problems.add(`a cookie: ${name}`)
+      const hosts = [...origins].filter((one) => one !== origin).map((one) => new URL(one).hostname)
+      for (const { name, domain } of await context.cookies())
+        if (!hosts.includes(domain)) problems.add(`a cookie: ${name}`)
       await Promise.all(reading)
       return [...problems]
     },

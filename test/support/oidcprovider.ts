@@ -29,6 +29,11 @@ const { Provider: OidcProvider } = createRequire(import.meta.url)('oidc-provider
 export const oidcClientId = 'keyplane'
 const redirectUri = 'https://app.test/callback'
 
+export interface OidcProviderOptions {
+  /** Where a browser may be sent back to, besides the address of `login`. */
+  redirectURIs?: readonly string[]
+}
+
 export interface TestOidcProvider {
   issuer: string
   certificateAuthority: string
@@ -37,6 +42,14 @@ export interface TestOidcProvider {
   rotate(alg: OidcAlgorithm): void
   /** Logs a person in and returns the ID token. */
   login(accountId: string): Promise<string>
+  /** Logs this person in whenever a browser comes. */
+  expect(accountId: string): void
+  /** Refuses every browser with an error in the form of OAuth. */
+  refuse(error: { error: string; error_description?: string }): void
+  /** Sets whether pages of other origins may call the token endpoint. */
+  allowCORS(allows: boolean): void
+  /** Returns its public keys, as it publishes them. */
+  readKeys(): Promise<string>
   close(): Promise<void>
 }
 
@@ -82,7 +95,7 @@ function memoryAdapter() {
   }
 }
 
-export async function startOidcProvider(): Promise<TestOidcProvider> {
+export async function startOidcProvider({ redirectURIs = [] }: OidcProviderOptions = {}): Promise<TestOidcProvider> {
   const authority = await testAuthority('provider authority')
   const tls = await authority.pair({ names: ['login.test'], usages: [SERVER_AUTH] })
   let handler: Handler
@@ -92,16 +105,19 @@ export async function startOidcProvider(): Promise<TestOidcProvider> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const issuer = `https://login.test:${(server.address() as AddressInfo).port}`
   let accountId = ''
+  let refusal: object | undefined
+  let allowsCORS = true
 
   function rotate(alg: OidcAlgorithm): void {
     const provider = new OidcProvider(issuer, {
       jwks: { keys: [makeKey(alg)] },
+      clientBasedCORS: () => allowsCORS,
       adapter: memoryAdapter(),
       ttl: { AccessToken: 300, AuthorizationCode: 60, Grant: 300, IdToken: 300, Interaction: 60, Session: 300 },
       clients: [
         {
           client_id: oidcClientId,
-          redirect_uris: [redirectUri],
+          redirect_uris: [redirectUri, ...redirectURIs],
           token_endpoint_auth_method: 'none',
           id_token_signed_response_alg: alg,
         },
@@ -127,6 +143,7 @@ export async function startOidcProvider(): Promise<TestOidcProvider> {
   /** Answers the question who the person is, and what the client may learn. */
   async function finish(provider: Provider, request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { params } = await provider.interactionDetails(request, response)
+    if (refusal) return await provider.interactionFinished(request, response, refusal)
     const grant = new provider.Grant({ accountId, clientId: params.client_id })
     grant.addOIDCScope('openid email groups')
     await provider.interactionFinished(request, response, {
@@ -168,6 +185,20 @@ export async function startOidcProvider(): Promise<TestOidcProvider> {
     certificateAuthority: authority.certificate,
     destinations,
     rotate,
+    async readKeys() {
+      const { body } = await sendHttps({ ...transport, url: new URL(`${issuer}/jwks`), method: 'GET', headers: {} })
+      return body.toString()
+    },
+    expect(who) {
+      accountId = who
+      refusal = undefined
+    },
+    refuse(error) {
+      refusal = error
+    },
+    allowCORS(allows) {
+      allowsCORS = allows
+    },
     async login(who) {
       accountId = who
       const verifier = randomBytes(32).toString('base64url')

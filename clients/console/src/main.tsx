@@ -1,5 +1,8 @@
 import { render } from 'preact'
+import { takeReturned } from './session/federatedsignin.ts'
 import { App } from './shell/app.tsx'
 
+// The code in the address goes before anything else looks at it.
+const returned = takeReturned()
 const place = document.getElementById('console')
-if (place) render(<App />, place)
+if (place) render(<App returned={returned} />, place)

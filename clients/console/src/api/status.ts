@@ -36,6 +36,17 @@ export interface ErrorWords {
   next?: string
 }
 
+/** A failure that has its words. */
+export class KnownError extends Error {
+  readonly words: ErrorWords
+
+  constructor(words: ErrorWords) {
+    super(words.title)
+    this.name = 'KnownError'
+    this.words = words
+  }
+}
+
 /** What a code means and what to do about it. The message of the server follows. */
 const MEANINGS: Readonly<Record<number, [title: string, next?: string]>> = {
   400: ['The request is not valid.'],
@@ -52,6 +63,7 @@ const MEANINGS: Readonly<Record<number, [title: string, next?: string]>> = {
 
 /** Returns the words for any error. Causes of an invalid request are named with their fields. */
 export function errorWords(error: unknown): ErrorWords {
+  if (error instanceof KnownError) return error.words
   if (error instanceof NetworkError) {
     return { title: error.message, details: [], next: 'Check your network connection, then try again.' }
   }

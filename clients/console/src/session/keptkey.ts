@@ -10,8 +10,8 @@ const NAME = 'keyplane'
 
 export interface KeptKey {
   key: string
-  /** Whether an exchange made the key, so that signing out ends it. */
-  isExchanged: boolean
+  /** When the key expires, in milliseconds, if an exchange made it. */
+  ends?: number
   /** Time of the last input, in milliseconds. */
   seen: number
 }

@@ -8,8 +8,10 @@ import type { Snapshot } from '../api/poller.ts'
 export interface Session {
   api: Api
   self: Self
-  /** Whether an exchange made the key, so that signing out ends it. */
-  isExchanged: boolean
+  /** When the key expires, in milliseconds, if the identity provider was used to sign in. Signing out ends such a key. */
+  ends?: number
+  /** Leaves for the identity provider and comes back to the same page. Throws a KnownError if it cannot be used. */
+  signInAgain?(): Promise<void>
   /** What pages have read, by name, so that going back shows it at once. Ends with the session. */
   cache: Map<string, Snapshot<unknown>>
   signOut(): void
@@ -20,6 +22,8 @@ export interface SessionEnd {
   title: string
   /** The server's message. */
   detail?: string
+  /** What to do about it. */
+  next?: string
   /** Tries again with the key of before the reload, which is still kept. */
   retry?(): void
 }

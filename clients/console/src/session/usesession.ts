@@ -6,23 +6,38 @@ import type { Self } from '../api/objects.ts'
 import { paths } from '../api/paths.ts'
 import { apiRoot } from '../api/root.ts'
 import { ApiError, errorWords } from '../api/status.ts'
+import { relative } from '../text/times.ts'
+import { revoke } from './exchange.ts'
+import { keyOf, leaveToSignIn, type Returned } from './federatedsignin.ts'
 import { forgetKey, IDLE_MS, keepKey, keptKey } from './keptkey.ts'
 import { useNotify } from './notices.ts'
 import type { Session, SessionEnd } from './session.ts'
+import { type SignInSettings, signInSettings } from './signinsettings.ts'
 
 export interface SignIn {
   key: string
   /** Keep the key over a reload of this tab. */
   keep: boolean
-  isExchanged?: boolean
+  /** When the key expires, in milliseconds, if an exchange made it. */
+  ends?: number
+}
+
+/** The identity provider of the company. */
+export interface Federated {
+  /** Such as `login.company.example`. */
+  host: string
+  /** Leaves for it. Throws a KnownError if it cannot be used. */
+  leave(keep: boolean): Promise<void>
 }
 
 export interface SessionControl {
   session?: Session
-  /** Whether the key of before a reload is being checked. */
+  /** Whether the key of before a reload is being checked, or the answer of an identity provider. */
   isRestoring: boolean
-  /** Why the last session ended. */
+  /** Why the last session ended, or why there is none. */
   end?: SessionEnd
+  /** Absent: people sign in with a key only. */
+  federated?: Federated
   /** Throws an ApiError or NetworkError if the key is not accepted. */
   signIn(given: SignIn): Promise<void>
 }
@@ -30,10 +45,14 @@ export interface SessionControl {
 const IDLE_CHECK_MS = 10_000
 const INPUTS = ['pointerdown', 'keydown', 'wheel', 'touchstart'] as const
 
-export function useSessionControl(): SessionControl {
+/** `returned` is the answer of the identity provider with which the page was opened. */
+export function useSessionControl(returned: Returned | undefined): SessionControl {
+  const [settings] = useState(settingsOfPage)
   const [session, setSession] = useState<Session>()
   const [end, setEnd] = useState<SessionEnd>()
-  const [isRestoring, setRestoring] = useState(() => keptKey(sessionStorage, new Date()) !== undefined)
+  const [isRestoring, setRestoring] = useState(
+    () => returned !== undefined || keptKey(sessionStorage, new Date()) !== undefined,
+  )
   const notify = useNotify()
   const kept = useRef<SignIn | undefined>(undefined)
 
@@ -44,16 +63,28 @@ export function useSessionControl(): SessionControl {
     setEnd(reason)
   }, [])
 
+  /** Ends the session, and the key if it was made for the session. */
+  const leave = useCallback(
+    (reason?: SessionEnd) => {
+      const given = kept.current
+      finish(reason)
+      if (given?.ends === undefined) return
+      const text = `The server did not confirm that your key has ended. It expires ${relative(new Date(given.ends), new Date())}.`
+      revoke(given.key, apiRoot).catch(() => notify({ tone: 'warn', text }))
+    },
+    [finish, notify],
+  )
+
   const signIn = useCallback(
     async (given: SignIn) => {
-      const { key, isExchanged = false } = given
-      const settings = { root: apiRoot, key }
-      const { status: self } = await createApi(settings).send<{ status: Self }>(paths.selves, {
+      const { key, keep, ends } = given
+      const connection = { root: apiRoot, key }
+      const { status: self } = await createApi(connection).send<{ status: Self }>(paths.selves, {
         method: 'POST',
         body: {},
       })
       const api = createApi({
-        ...settings,
+        ...connection,
         // A late answer to an earlier session must not end this one.
         onEnd(detail) {
           if (kept.current === given) finish({ title: 'Your access key is no longer valid.', detail })
@@ -61,11 +92,18 @@ export function useSessionControl(): SessionControl {
         onWarnings: freshWarnings((text) => notify({ tone: 'warn', text })),
       })
       kept.current = given
-      if (given.keep) keepKey(sessionStorage, { key, isExchanged, seen: Date.now() })
+      if (keep) keepKey(sessionStorage, { ...given, seen: Date.now() })
       setEnd(undefined)
-      setSession({ api, self, isExchanged, cache: new Map(), signOut: () => finish() })
+      setSession({
+        api,
+        self,
+        ...(ends !== undefined && { ends }),
+        ...(ends !== undefined && settings && { signInAgain: () => leaveToSignIn(settings, keep) }),
+        cache: new Map(),
+        signOut: () => leave(),
+      })
     },
-    [finish, notify],
+    [settings, finish, leave, notify],
   )
 
   const restore = useCallback(async () => {
@@ -75,39 +113,73 @@ export function useSessionControl(): SessionControl {
       if (restored) await signIn({ ...restored, keep: true })
       else finish()
     } catch (error) {
-      const { title, details } = errorWords(error)
-      const [detail] = details
-      const words = { title, ...(detail !== undefined && { detail }) }
       // The server may answer later. A key that it has refused is forgotten.
-      if (error instanceof ApiError && error.code === 401) finish(words)
-      else setEnd({ ...words, retry: () => void restore() })
+      if (error instanceof ApiError && error.code === 401) finish(endOf(error))
+      else setEnd({ ...endOf(error), retry: () => void restore() })
     }
     setRestoring(false)
   }, [signIn, finish])
 
-  // A session that is kept begins without the person.
+  /** Signs in with the answer of the identity provider. If it fails, the session of before goes on, if its key was kept. */
+  const complete = useCallback(
+    async (answer: Returned, asked: SignInSettings) => {
+      try {
+        await signIn({ ...(await keyOf(answer, asked)), keep: answer.attempt?.keep === true })
+      } catch (error) {
+        const reason = endOf(error)
+        await restore()
+        if (kept.current) notify({ tone: 'bad', text: [reason.title, reason.detail].filter(Boolean).join(' ') })
+        else setEnd((other) => other ?? reason)
+      }
+      setRestoring(false)
+    },
+    [signIn, restore, notify],
+  )
+
+  // A session that is kept begins without the person, and so does one from the identity provider.
   useEffect(() => {
-    if (isRestoring) void restore()
+    if (returned && settings) void complete(returned, settings)
+    else if (isRestoring) void restore()
   }, [])
 
-  useEffect(() => (session ? endWhenIdle(kept, finish) : undefined), [session, finish])
+  useEffect(() => (session ? watchEnd(kept, { leave, finish }) : undefined), [session, leave, finish])
 
-  return { ...(session && { session }), isRestoring, ...(end && { end }), signIn }
+  return {
+    ...(session && { session }),
+    isRestoring,
+    ...(end && { end }),
+    ...(settings && {
+      federated: { host: new URL(settings.issuer).host, leave: (keep: boolean) => leaveToSignIn(settings, keep) },
+    }),
+    signIn,
+  }
 }
 
-/** Ends the session after the idle time without input. Returns a function that ends the observation. */
-function endWhenIdle(kept: { current?: SignIn | undefined }, finish: (reason: SessionEnd) => void): () => void {
+const settingsOfPage = (): SignInSettings | undefined =>
+  signInSettings(document.querySelector('meta[name="keyplane-sign-in"]')?.getAttribute('content'))
+
+function endOf(error: unknown): SessionEnd {
+  const { title, details, next } = errorWords(error)
+  return { title, ...(details.length > 0 && { detail: details.join(' ') }), ...(next !== undefined && { next }) }
+}
+
+interface Ends {
+  leave(reason: SessionEnd): void
+  finish(reason: SessionEnd): void
+}
+
+/** Ends the session after the idle time without input, and when its key expires. Returns a function that ends the observation. */
+function watchEnd(kept: { current?: SignIn | undefined }, { leave, finish }: Ends): () => void {
   let seen = Date.now()
   const input = () => {
     seen = Date.now()
   }
   const check = () => {
-    if (Date.now() - seen >= IDLE_MS) {
-      finish({ title: 'You were signed out after 15 minutes without input.' })
-    } else if (kept.current?.keep) {
-      const { key, isExchanged = false } = kept.current
-      keepKey(sessionStorage, { key, isExchanged, seen })
-    }
+    const now = Date.now()
+    const { ends = Number.POSITIVE_INFINITY, keep = false } = kept.current ?? {}
+    if (ends <= now) finish({ title: 'Your session has ended: its access key has expired.' })
+    else if (now - seen >= IDLE_MS) leave({ title: 'You were signed out after 15 minutes without input.' })
+    else if (kept.current && keep) keepKey(sessionStorage, { ...kept.current, seen })
   }
   for (const name of INPUTS) window.addEventListener(name, input, { passive: true })
   const timer = setInterval(check, IDLE_CHECK_MS)

@@ -3,12 +3,14 @@ import { Foreign } from '../components/foreign.tsx'
 import { Page } from '../components/page.tsx'
 import { RevealDialog } from '../components/revealdialog.tsx'
 import { SignInPage } from '../pages/signin/signinpage.tsx'
+import type { Returned } from '../session/federatedsignin.ts'
 import { NoticeContext, type NoticeText } from '../session/notices.ts'
 import { RevealContext, type Revealed } from '../session/revealed.ts'
 import { SessionContext } from '../session/session.ts'
 import { useSessionControl } from '../session/usesession.ts'
 import { hrefOf, type Route } from '../text/routes.ts'
 import { Boundary } from './boundary.tsx'
+import { Ending } from './ending.tsx'
 import { Header } from './header.tsx'
 import { LoadedPage, loadPage } from './loadedpage.tsx'
 import { pageOf } from './pages.ts'
@@ -18,7 +20,7 @@ import { useRoute } from './useroute.ts'
 const NOTICE_MS = 6000
 
 /** The whole console: notices and values shown once stand above the session, and outlive it. */
-export function App() {
+export function App({ returned }: { returned: Returned | undefined }) {
   const [notices, setNotices] = useState<readonly NoticeText[]>([])
   const [revealed, reveal] = useState<Revealed>()
   const dismiss = useCallback((one: NoticeText) => setNotices((all) => all.filter((other) => other !== one)), [])
@@ -33,7 +35,7 @@ export function App() {
     <Boundary>
       <NoticeContext.Provider value={notify}>
         <RevealContext.Provider value={reveal}>
-          <SignedIn />
+          <SignedIn returned={returned} />
         </RevealContext.Provider>
       </NoticeContext.Provider>
       <Notices notices={notices} dismiss={dismiss} />
@@ -42,8 +44,8 @@ export function App() {
   )
 }
 
-function SignedIn() {
-  const { session, isRestoring, end, signIn } = useSessionControl()
+function SignedIn({ returned }: { returned: Returned | undefined }) {
+  const { session, isRestoring, end, federated, signIn } = useSessionControl(returned)
   const route = useRoute()
   const entry = pageOf(route)
   const title = session ? (entry?.title ?? 'Not found') : 'Sign in'
@@ -56,13 +58,14 @@ function SignedIn() {
     if (entry) loadPage(entry).catch(() => {})
   }, [entry])
   if (isRestoring) return <p class="loading">Signing in…</p>
-  if (!session) return <SignInPage signIn={signIn} {...(end && { end })} />
+  if (!session) return <SignInPage signIn={signIn} {...(end && { end })} {...(federated && { federated })} />
   return (
     <SessionContext.Provider value={session}>
       <button type="button" class="skip" onClick={skip}>
         Skip to the content
       </button>
       <Header page={entry?.page} />
+      <Ending />
       <main id="main" tabIndex={-1}>
         {entry ? <LoadedPage entry={entry} route={route} onShown={begin} key={address} /> : <NotFound route={route} />}
       </main>

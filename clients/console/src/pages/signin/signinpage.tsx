@@ -5,10 +5,12 @@ import { Foreign } from '../../components/foreign.tsx'
 import { ErrorNotice, Notice } from '../../components/notice.tsx'
 import { givenKey } from '../../session/givenkey.ts'
 import type { SessionEnd } from '../../session/session.ts'
-import type { SignIn } from '../../session/usesession.ts'
+import type { Federated, SignIn } from '../../session/usesession.ts'
 
 export interface SignInPageProps {
   end?: SessionEnd
+  /** Absent: people sign in with a key only. */
+  federated?: Federated
   signIn(given: SignIn): Promise<void>
 }
 
@@ -16,7 +18,7 @@ export interface SignInPageProps {
 const LARGEST_FILE = 1_000_000
 
 /** Asks for an access key. It goes to the API in the Authorization header, and nowhere else. */
-export function SignInPage({ end, signIn }: SignInPageProps) {
+export function SignInPage({ end, federated, signIn }: SignInPageProps) {
   const input = useRef<HTMLInputElement>(null)
   const [isBusy, setBusy] = useState(false)
   const [error, setError] = useState<unknown>()
@@ -24,6 +26,12 @@ export function SignInPage({ end, signIn }: SignInPageProps) {
   const [keep, setKeep] = useState(false)
   const [isOver, setOver] = useState(false)
   useEffect(() => input.current?.focus(), [])
+  useEffect(() => {
+    // Back from the identity provider, the browser may show the page as it was left.
+    const again = () => setBusy(false)
+    window.addEventListener('pageshow', again)
+    return () => window.removeEventListener('pageshow', again)
+  }, [])
 
   const open = async (text: string) => {
     setError(undefined)
@@ -41,6 +49,17 @@ export function SignInPage({ end, signIn }: SignInPageProps) {
       setError(failure)
       setBusy(false)
       input.current?.select()
+    }
+  }
+  const leave = async (provider: Federated) => {
+    setError(undefined)
+    setWrong(undefined)
+    setBusy(true)
+    try {
+      await provider.leave(keep)
+    } catch (failure) {
+      setError(failure)
+      setBusy(false)
     }
   }
   const drop = async (event: DragEvent) => {
@@ -70,12 +89,21 @@ export function SignInPage({ end, signIn }: SignInPageProps) {
               <Foreign text={end.detail} />
             </p>
           )}
+          {end.next && <p>{end.next}</p>}
           {end.retry && (
             <button type="button" onClick={end.retry}>
               Try again
             </button>
           )}
         </Notice>
+      )}
+      {federated && (
+        <>
+          <button type="button" class="primary" disabled={isBusy} onClick={() => void leave(federated)}>
+            Sign in with <Foreign text={federated.host} />
+          </button>
+          <p class="or">or with an access key</p>
+        </>
       )}
       <form
         onSubmit={(event) => {
@@ -100,7 +128,7 @@ export function SignInPage({ end, signIn }: SignInPageProps) {
           <input type="checkbox" checked={keep} onChange={(event) => setKeep(event.currentTarget.checked)} />
           Keep the key for this tab, so that a reload does not sign you out
         </label>
-        <button type="submit" class="primary" disabled={isBusy}>
+        <button type="submit" class={federated ? '' : 'primary'} disabled={isBusy}>
           {isBusy ? 'Signing in…' : 'Sign in'}
         </button>
       </form>

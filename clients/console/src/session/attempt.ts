@@ -1,0 +1,49 @@
+/**
+ * What the console remembers while a person is at the identity provider: in the session storage of the tab, from which it is taken
+ * when the person comes back. It contains no key.
+ */
+export interface Attempt {
+  /** Binds the answer to this tab (RFC 6749 section 10.12). */
+  state: string
+  /** Binds the ID token to this attempt (OpenID Connect Core 1.0 section 3.1.2.1). */
+  nonce: string
+  /** Proves that whoever redeems the code has asked for it (RFC 7636). */
+  verifier: string
+  /** The page of the console to come back to, such as `#/keys/ci`. */
+  hash: string
+  /** Keep the key over a reload of this tab. */
+  keep: boolean
+}
+
+const NAME = 'keyplane-sign-in'
+
+/** Returns an attempt with new random values of 256 bits. */
+export const newAttempt = (back: Pick<Attempt, 'hash' | 'keep'>): Attempt => ({
+  state: randomText(),
+  nonce: randomText(),
+  verifier: randomText(),
+  ...back,
+})
+
+/** Returns the challenge of a verifier, with the method S256. */
+export async function challengeOf(verifier: string): Promise<string> {
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(verifier))
+  return base64url(new Uint8Array(digest))
+}
+
+export const keepAttempt = (storage: Storage, attempt: Attempt): void => storage.setItem(NAME, JSON.stringify(attempt))
+
+/** Returns the attempt and forgets it: an answer is accepted once. */
+export function takeAttempt(storage: Storage): Attempt | undefined {
+  const text = storage.getItem(NAME)
+  storage.removeItem(NAME)
+  return text === null ? undefined : (JSON.parse(text) as Attempt)
+}
+
+const randomText = (): string => base64url(crypto.getRandomValues(new Uint8Array(32)))
+
+const base64url = (bytes: Uint8Array): string =>
+  btoa(String.fromCharCode(...bytes))
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+    .replaceAll('=', '')

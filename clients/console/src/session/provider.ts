@@ -1,0 +1,66 @@
+/** Asks the identity provider where its endpoints are (OpenID Connect Discovery 1.0), and sends it requests. */
+import { type Answer, askJSON } from '../api/askjson.ts'
+import { KnownError } from '../api/status.ts'
+import type { SignInSettings } from './signinsettings.ts'
+
+export interface Provider {
+  authorization: URL
+  token: URL
+  /** Whether its answers name the issuer (RFC 9207). */
+  namesIssuer: boolean
+}
+
+const LONGEST = 300
+const NEXT =
+  'Try again, or sign in with an access key. An administrator finds more in the documentation of the console.'
+
+/** Returns a text of the identity provider that is short enough to show. */
+export const shortened = (text: string): string => (text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text)
+
+/** Returns the error for an identity provider that answers something else than the protocol says. */
+export const providerFailure = (detail: string): KnownError =>
+  new KnownError({ title: 'Your identity provider cannot be used.', details: [detail], next: NEXT })
+
+/** Returns the provider. Throws a KnownError for one that cannot be read, or has endpoints that the deployment does not allow. */
+export async function readProvider(settings: SignInSettings): Promise<Provider> {
+  const { issuer } = settings
+  const { answer, status } = await askProvider(new URL(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`))
+  if (status !== 200) throw providerFailure(`Its discovery document is not there: code ${status} of ${issuer}.`)
+  return providerOf(answer, settings)
+}
+
+/** Returns the provider that a discovery document describes. */
+export function providerOf(document: Answer, { issuer, origins }: SignInSettings): Provider {
+  if (document.issuer !== issuer) {
+    throw providerFailure(`It is not ${issuer}: its discovery document names ${shortened(String(document.issuer))}.`)
+  }
+  const token = endpoint(document, 'token_endpoint')
+  if (!origins.includes(token.origin)) {
+    throw providerFailure(`Its token endpoint is at ${token.origin}, which the setting console-origins does not allow.`)
+  }
+  return {
+    authorization: endpoint(document, 'authorization_endpoint'),
+    token,
+    namesIssuer: document.authorization_response_iss_parameter_supported === true,
+  }
+}
+
+function endpoint(document: Answer, name: string): URL {
+  const text = document[name]
+  const url = typeof text === 'string' && URL.canParse(text) ? new URL(text) : undefined
+  if (url?.protocol === 'https:') return url
+  throw providerFailure(`Its discovery document has no ${name} with https.`)
+}
+
+/** Sends a request to the identity provider: a form, or GET without one. Throws a KnownError if there is no answer. */
+export async function askProvider(
+  url: URL,
+  form?: Record<string, string>,
+): Promise<{ status: number; answer: Answer }> {
+  try {
+    return await askJSON(url, form)
+  } catch {
+    // The browser does not tell a host that cannot be reached from one that forbids the request.
+    throw providerFailure(`${url.origin} cannot be reached, or does not allow requests of this page (CORS).`)
+  }
+}

@@ -1,0 +1,42 @@
+import { useState } from 'preact/hooks'
+import { ErrorNotice, Notice } from '../components/notice.tsx'
+import { useNow } from '../components/usenow.ts'
+import { useSession } from '../session/session.ts'
+import { relative } from '../text/times.ts'
+
+/** How long before its end a session says so. */
+const NEAR_MS = 5 * 60_000
+
+/** Says that the session ends soon, and offers another one. */
+export function Ending() {
+  const { ends, signInAgain } = useSession()
+  const now = useNow()
+  const [isBusy, setBusy] = useState(false)
+  const [error, setError] = useState<unknown>()
+  if (ends === undefined || ends - now.getTime() > NEAR_MS) return null
+  const again = async () => {
+    setError(undefined)
+    setBusy(true)
+    try {
+      await signInAgain?.()
+    } catch (failure) {
+      setError(failure)
+      setBusy(false)
+    }
+  }
+  return (
+    <div class="ending">
+      <Notice tone="warn" title={`Your session ends ${relative(new Date(ends), now)}.`}>
+        {signInAgain && (
+          <>
+            <p>Sign in again to go on. You come back to this page, without what you have typed.</p>
+            <button type="button" onClick={again} disabled={isBusy}>
+              Sign in again
+            </button>
+          </>
+        )}
+      </Notice>
+      {error !== undefined && <ErrorNotice error={error} />}
+    </div>
+  )
+}

@@ -1,0 +1,288 @@
+/** Signing in to the console with an identity provider: oidc-provider, over TLS, and the exchange of the API. */
+import type { BrowserContext, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, expect } from 'vitest'
+import { contextOptions, test } from './browser.ts'
+import { type FederatedConsole, startFederatedConsole } from './federatedconsole.ts'
+import { type Guards, guard } from './guards.ts'
+
+let at: FederatedConsole
+let context: BrowserContext | undefined
+let guards: Guards
+let page: Page
+
+beforeAll(async () => {
+  at = await startFederatedConsole()
+}, 120_000)
+afterAll(() => at.stop())
+
+const signedIn = (): Promise<void> => page.getByRole('button', { name: 'Sign out' }).waitFor()
+const start = (): Promise<void> => page.getByRole('button', { name: /^Sign in with / }).click()
+
+/** The keys that the page has used, in their order. */
+const usedKeys = async (): Promise<string[]> => {
+  const sent = await Promise.all(guards.requests.map((request) => request.allHeaders()))
+  return [...new Set(sent.flatMap(({ authorization }) => authorization?.replace('Bearer ', '') ?? []))]
+}
+const visit = test.extend('visit', ({ chromium }) => async (path = '') => {
+  at.expect('alice')
+  at.allowCORS(true)
+  context = await chromium.newContext(contextOptions({}))
+  guards = await guard(context, new URL(at.address).origin)
+  guards.allowOrigin(at.issuer)
+  page = await context.newPage()
+  await page.goto(`${at.address}${path}`)
+})
+afterEach(async () => {
+  if (!context) return
+  const problems = await guards.finish()
+  await context.close()
+  context = undefined
+  expect(problems).toEqual([])
+})
+
+/** Changes the address at the identity provider before the browser goes there. */
+const changeRequest = (change: (url: URL) => void): Promise<unknown> =>
+  page.route(`${at.issuer}/auth?*`, (route) => {
+    const url = new URL(route.request().url())
+    change(url)
+    return route.continue({ url: url.href })
+  })
+
+/** Answers in place of the identity provider, with the state of the attempt. */
+const answerWith = (answer: (state: string) => Record<string, string>): Promise<unknown> =>
+  page.route(`${at.issuer}/auth?*`, (route) => {
+    const state = new URL(route.request().url()).searchParams.get('state') ?? ''
+    const location = `${at.address}?${new URLSearchParams(answer(state))}`
+    return route.fulfill({ status: 303, headers: { location } })
+  })
+
+/** Waits for the reason why nobody is signed in. */
+const reason = async (...texts: string[]): Promise<void> => {
+  for (const text of texts) await page.getByText(text).waitFor()
+  expect(page.url().split('#')[0]).toBe(at.address)
+  expect(await page.evaluate(() => sessionStorage.length)).toBe(0)
+}
+const requestsTo = (part: string) => guards.requests.filter((request) => request.url().includes(part))
+
+visit('comes back to the same page with a key that ends with the session', async ({ visit }) => {
+  await visit('#/keys?show=expired')
+  await start()
+  await signedIn()
+  expect(page.url()).toBe(`${at.address}#/keys?show=expired`)
+  const [key = '', ...others] = await usedKeys()
+  expect(others).toEqual([])
+  expect(await at.userOf(key)).toBe('company:alice@example.com')
+  // The code is in neither the address nor the history, and nothing is kept.
+  await page.goBack()
+  await page.goForward()
+  expect(page.url()).not.toContain('code=')
+  expect(await page.evaluate(() => JSON.stringify(sessionStorage))).toBe('{}')
+})
+
+visit(
+  'sends the code with its verifier to the identity provider, and the ID token to the API alone',
+  async ({ visit }) => {
+    await visit()
+    await start()
+    await signedIn()
+    const [asked] = requestsTo('/auth?')
+    const query = new URL(asked?.url() ?? '').searchParams
+    expect([query.get('response_type'), query.get('code_challenge_method'), query.get('scope')]).toEqual([
+      'code',
+      'S256',
+      'openid email groups',
+    ])
+    expect(query.get('redirect_uri')).toBe(at.address)
+    for (const name of ['state', 'nonce', 'code_challenge']) expect(query.get(name)).toMatch(/^[\w-]{43}$/)
+    const [redeemed] = requestsTo(`${at.issuer}/token`).filter((one) => one.method() === 'POST')
+    expect(new URLSearchParams(redeemed?.postData() ?? '').get('code_verifier')).toMatch(/^[\w-]{43}$/)
+    const withTokens = guards.requests.filter((one) => /subject_token=/.test(one.postData() ?? ''))
+    expect(withTokens.map((one) => one.url())).toEqual([`${at.api}/oauth2/token`])
+  },
+)
+
+visit('ends the key when the person signs out', async ({ visit }) => {
+  await visit()
+  await start()
+  await signedIn()
+  const [key = ''] = await usedKeys()
+  expect(await at.userOf(key)).toBe('company:alice@example.com')
+  const revoked = page.waitForResponse((response) => response.url().endsWith('/oauth2/revoke'))
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+  expect((await revoked).status()).toBe(200)
+  expect(await at.userOf(key)).toBeUndefined()
+})
+
+visit('says that a key may go on when the API does not confirm its end', async ({ visit }) => {
+  await visit()
+  await start()
+  await signedIn()
+  await page.route('**/oauth2/revoke', (route) => route.fulfill({ status: 503, body: '{}' }))
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await page.getByText('The server did not confirm that your key has ended. It expires in').waitFor()
+})
+
+visit('offers another session before the end of this one, and comes back to the same page', async ({ visit }) => {
+  await visit('#/keys')
+  await start()
+  await page.getByText(/Your session ends in [23] minutes/).waitFor()
+  await page.evaluate(() => {
+    location.hash = '#/keys?text=ci'
+  })
+  await page.getByRole('button', { name: 'Sign in again' }).click()
+  await expect.poll(async () => (await usedKeys()).length).toBe(2)
+  await signedIn()
+  expect(page.url()).toBe(`${at.address}#/keys?text=ci`)
+})
+
+visit('keeps the key over a reload if the person asks for it, also after the detour', async ({ visit }) => {
+  await visit()
+  guards.allowKeyIn('sessionStorage')
+  await page.getByRole('checkbox', { name: /^Keep the key for this tab/ }).check()
+  await start()
+  await signedIn()
+  await page.reload()
+  await page.getByText(/Your session ends in/).waitFor()
+  expect(await usedKeys()).toHaveLength(1)
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+  expect(await page.evaluate(() => JSON.stringify(sessionStorage))).toBe('{}')
+})
+
+visit('goes on with the kept session when signing in again fails', async ({ visit }) => {
+  await visit('#/keys')
+  guards.allowKeyIn('sessionStorage')
+  await page.getByRole('checkbox', { name: /^Keep the key for this tab/ }).check()
+  await start()
+  await signedIn()
+  await answerWith((state) => ({ error: 'access_denied', error_description: 'Not today', state, iss: at.issuer }))
+  await page.getByRole('button', { name: 'Sign in again' }).click()
+  await page.getByText('Your identity provider refused the sign-in. access_denied: Not today').waitFor()
+  await signedIn()
+  expect(await usedKeys()).toHaveLength(1)
+})
+
+visit('accepts no answer with another state', async ({ visit }) => {
+  await visit()
+  await answerWith(() => ({ code: 'stolen', state: 'other' }))
+  await start()
+  await reason('This sign-in was not started in this tab.')
+  expect(requestsTo(`${at.issuer}/token`)).toEqual([])
+})
+
+visit('accepts no answer to an attempt that was not made in this tab', async ({ visit }) => {
+  await visit('?code=stolen&state=known#/keys')
+  await reason('This sign-in was not started in this tab.')
+  expect(requestsTo(`${at.issuer}/token`)).toEqual([])
+})
+
+visit('accepts no answer twice', async ({ visit }) => {
+  await visit()
+  await start()
+  await signedIn()
+  const [answer] = requestsTo('?code=')
+  await page.goto(answer?.url() ?? '')
+  await reason('This sign-in was not started in this tab.')
+})
+
+visit('shows the refusal of a code that was redeemed before', async ({ visit }) => {
+  await visit()
+  await start()
+  await signedIn()
+  const code = new URL(requestsTo('?code=')[0]?.url() ?? '').searchParams.get('code') ?? ''
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  guards.allowMessage(/status of 400/)
+  await answerWith((state) => ({ code, state, iss: at.issuer }))
+  await start()
+  await reason('Your identity provider refused the sign-in.', 'invalid_grant: grant request is invalid')
+})
+
+visit('accepts no answer of another identity provider', async ({ visit }) => {
+  await visit()
+  await answerWith((state) => ({ code: 'stolen', state, iss: 'https://elsewhere.example' }))
+  await start()
+  await reason('This sign-in was not started in this tab.')
+  expect(requestsTo(`${at.issuer}/token`)).toEqual([])
+})
+
+visit('accepts no answer without its issuer from an identity provider that names itself', async ({ visit }) => {
+  await visit()
+  await answerWith((state) => ({ code: 'stolen', state }))
+  await start()
+  await reason('This sign-in was not started in this tab.')
+})
+
+visit('accepts no ID token with another nonce', async ({ visit }) => {
+  await visit()
+  await changeRequest((url) => url.searchParams.set('nonce', 'other'))
+  await start()
+  await reason('This sign-in was not started in this tab.')
+  expect(requestsTo('/oauth2/token')).toEqual([])
+})
+
+visit('accepts no code that was asked for with another verifier', async ({ visit }) => {
+  await visit()
+  guards.allowMessage(/status of 400/)
+  await changeRequest((url) => url.searchParams.set('code_challenge', 'A'.repeat(43)))
+  await start()
+  await reason('Your identity provider refused the sign-in.')
+})
+
+visit('shows an error of the identity provider as text', async ({ visit }) => {
+  await visit('#/keys')
+  at.refuse({ error: 'access_denied', error_description: '<img src=x onerror=alert(1)>' })
+  await start()
+  await reason('access_denied: <img src=x onerror=alert(1)>', 'Try again, or sign in with an access key.')
+  expect(await page.locator('img').count()).toBe(0)
+  // The next attempt works.
+  at.expect('alice')
+  await start()
+  await signedIn()
+})
+
+visit('shows why the API makes no key', async ({ visit }) => {
+  await visit()
+  at.expect('mallory')
+  await start()
+  await reason(
+    'You cannot sign in here with this account.',
+    "claim sub is 'mallory', which this client_id does not accept",
+    'The federated identity credential console decides who may sign in. Ask an administrator.',
+  )
+})
+
+visit('says that the identity provider does not allow requests of the page', async ({ visit }) => {
+  await visit()
+  guards.allowMessage(/CORS policy|net::ERR_FAILED|status of 400/)
+  at.allowCORS(false)
+  await start()
+  await reason('Your identity provider cannot be used.', `${at.issuer} cannot be reached, or does not allow requests`)
+})
+
+visit.for([
+  ['fails', { status: 500, body: 'oops' }, 'code 500'],
+  ['has no ID token', { status: 200, body: '{"access_token":"a"}' }, 'Its answer has no ID token.'],
+  ['is no JSON', { status: 200, body: '<html>' }, 'Its answer has no ID token.'],
+] as const)('says that the token endpoint %s', async ([, answer, text], { visit }) => {
+  await visit()
+  guards.allowMessage(/status of 500/)
+  await page.route(`${at.issuer}/token`, (route) =>
+    route.fulfill({ ...answer, headers: { 'access-control-allow-origin': '*' } }),
+  )
+  await start()
+  await reason(text)
+})
+
+visit('leaves nothing behind when the page is reloaded in the middle', async ({ visit }) => {
+  await visit()
+  const { promise: held, resolve: hold } = Promise.withResolvers<void>()
+  await page.route('**/oauth2/token', () => hold())
+  await start()
+  await held
+  await page.unroute('**/oauth2/token')
+  await page.reload()
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+  expect(page.url()).toBe(at.address)
+  expect(await page.evaluate(() => JSON.stringify(sessionStorage))).toBe('{}')
+})

@@ -1,0 +1,195 @@
+import { describe, expect, test } from 'vitest'
+import { KnownError } from '../../../clients/console/src/api/status.ts'
+import {
+  type Attempt,
+  challengeOf,
+  keepAttempt,
+  newAttempt,
+  takeAttempt,
+} from '../../../clients/console/src/session/attempt.ts'
+import {
+  authorizationURL,
+  checkNonce,
+  codeOf,
+  isAnswer,
+  refusal,
+} from '../../../clients/console/src/session/codeflow.ts'
+import { type Provider, providerOf, shortened } from '../../../clients/console/src/session/provider.ts'
+import { type SignInSettings, signInSettings } from '../../../clients/console/src/session/signinsettings.ts'
+
+const issuer = 'https://login.company.example/realms/staff'
+const settings: SignInSettings = {
+  issuer,
+  clientID: 'keyplane & co',
+  credential: 'staff@5d0a3a55-6d6f-4d0e-8a0f-3f1f6c0d9b11',
+  scopes: 'openid email',
+  origins: ['https://login.company.example'],
+}
+const discovery = {
+  issuer,
+  authorization_endpoint: `${issuer}/auth?tenant=a`,
+  token_endpoint: `${issuer}/token`,
+}
+const provider: Provider = providerOf(discovery, settings)
+const attempt: Attempt = { state: 's', nonce: 'n', verifier: 'v', hash: '#/keys', keep: false }
+
+/** Returns the words of the error that is thrown. */
+function wordsOf(work: () => unknown): string {
+  try {
+    work()
+  } catch (error) {
+    if (error instanceof KnownError) return [error.words.title, ...error.words.details].join(' ')
+    throw error
+  }
+  throw new Error('nothing is thrown')
+}
+
+/** A store in memory with the two operations that are used. */
+function memory() {
+  const items = new Map<string, string>()
+  return {
+    items,
+    storage: {
+      getItem: (name: string) => items.get(name) ?? null,
+      setItem: (name: string, value: string) => void items.set(name, value),
+      removeItem: (name: string) => void items.delete(name),
+    } as unknown as Storage,
+  }
+}
+
+describe('an attempt', () => {
+  test('has random values of 256 bits that differ', () => {
+    const { state, nonce, verifier } = newAttempt({ hash: '', keep: true })
+    for (const value of [state, nonce, verifier]) expect(value).toMatch(/^[\w-]{43}$/)
+    expect(new Set([state, nonce, verifier, newAttempt({ hash: '', keep: true }).state]).size).toBe(4)
+  })
+
+  test('has the challenge of RFC 7636, appendix B', async () => {
+    const challenge = await challengeOf('dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk')
+    expect(challenge).toBe('E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM')
+  })
+
+  test('is taken once', () => {
+    const { storage, items } = memory()
+    keepAttempt(storage, attempt)
+    expect(takeAttempt(storage)).toEqual(attempt)
+    expect(items.size).toBe(0)
+    expect(takeAttempt(storage)).toBeUndefined()
+  })
+})
+
+test('the address at the identity provider has the parameters of the protocol, and keeps its own', async () => {
+  const url = new URL(await authorizationURL(provider, settings, attempt, 'https://keys.example.com/console/'))
+  expect(url.origin + url.pathname).toBe(`${issuer}/auth`)
+  expect(Object.fromEntries(url.searchParams)).toEqual({
+    tenant: 'a',
+    response_type: 'code',
+    client_id: 'keyplane & co',
+    redirect_uri: 'https://keys.example.com/console/',
+    scope: 'openid email',
+    state: 's',
+    nonce: 'n',
+    code_challenge: await challengeOf('v'),
+    code_challenge_method: 'S256',
+  })
+})
+
+describe('a discovery document', () => {
+  test.each([
+    ['names another issuer', { ...discovery, issuer: `${issuer}/` }, 'It is not'],
+    ['is empty', {}, 'its discovery document names undefined'],
+    ['has no token endpoint', { ...discovery, token_endpoint: undefined }, 'has no token_endpoint with https'],
+    ['has a plain endpoint', { ...discovery, authorization_endpoint: 'http://a.example' }, 'no authorization_endpoint'],
+    ['has a script', { ...discovery, authorization_endpoint: 'javascript:alert(1)' }, 'no authorization_endpoint'],
+    ['has no URL', { ...discovery, authorization_endpoint: 'auth' }, 'no authorization_endpoint'],
+    [
+      'has a token endpoint elsewhere',
+      { ...discovery, token_endpoint: 'https://tokens.example/token' },
+      'Its token endpoint is at https://tokens.example, which the setting console-origins does not allow.',
+    ],
+  ])('is refused if it %s', (_, document, words) => {
+    expect(wordsOf(() => providerOf(document, settings))).toContain(words)
+  })
+
+  test('may have a token endpoint at an origin that the deployment allows', () => {
+    const origins = [...settings.origins, 'https://tokens.example']
+    const elsewhere = providerOf(
+      { ...discovery, token_endpoint: 'https://tokens.example/token' },
+      { ...settings, origins },
+    )
+    expect(elsewhere.token.href).toBe('https://tokens.example/token')
+  })
+
+  test('has long texts only in part', () => {
+    expect(shortened('a'.repeat(300))).toHaveLength(300)
+    expect(shortened('a'.repeat(10_000))).toBe(`${'a'.repeat(300)}…`)
+  })
+})
+
+describe('an answer', () => {
+  const code = (search: string, more: Partial<Provider> = {}) =>
+    codeOf(search, attempt, settings, { ...provider, ...more })
+  const foreign = 'This sign-in was not started in this tab.'
+
+  test('has a code, with or without the issuer', () => {
+    expect(code('?code=a%2Bb&state=s')).toBe('a+b')
+    expect(code(`?code=c&state=s&iss=${encodeURIComponent(issuer)}`, { namesIssuer: true })).toBe('c')
+  })
+
+  test.each([
+    ['another state', '?code=c&state=t'],
+    ['no state', '?code=c'],
+    ['two states', '?code=c&state=s&state=s'],
+    ['an error for another state', '?error=access_denied&state=t'],
+    ['another issuer', `?code=c&state=s&iss=${encodeURIComponent(`${issuer}/`)}`],
+    ['two issuers', `?code=c&state=s&iss=${encodeURIComponent(issuer)}&iss=https://a`],
+    ['two codes', '?code=c&code=d&state=s'],
+    ['another issuer and an error', '?error=access_denied&state=s&iss=https://a'],
+  ])('with %s is refused', (_, search) => {
+    expect(wordsOf(() => code(search))).toBe(foreign)
+  })
+
+  test('without an attempt is refused', () => {
+    expect(wordsOf(() => codeOf('?code=c&state=s', undefined, settings, provider))).toBe(foreign)
+  })
+
+  test('without its issuer is refused if the identity provider names itself', () => {
+    expect(wordsOf(() => code('?code=c&state=s', { namesIssuer: true }))).toBe(foreign)
+  })
+
+  test('with an empty code is refused', () => {
+    expect(wordsOf(() => code('?code=&state=s'))).toContain('Its answer has no code.')
+  })
+
+  test('with an error has its words', () => {
+    expect(wordsOf(() => code('?error=access_denied&state=s&error_description=Not+you'))).toBe(
+      'Your identity provider refused the sign-in. access_denied: Not you',
+    )
+    expect(refusal(undefined, 7).words.details).toEqual([])
+    expect(refusal('a'.repeat(1000), 'b').words.details[0]).toHaveLength(301)
+  })
+
+  test('is recognized by its code or its error', () => {
+    expect(['?code=', '?error=a', '?x=1', ''].map(isAnswer)).toEqual([true, true, false, false])
+  })
+})
+
+describe('an ID token', () => {
+  const tokenWith = (payload: string) => `e30.${Buffer.from(payload).toString('base64url')}.c2ln`
+
+  test('belongs to the attempt by its nonce', () => {
+    expect(() => checkNonce(tokenWith('{"nonce":"n","name":"Zoë ☃ \\u0000"}'), attempt)).not.toThrow()
+  })
+
+  test.each(['', 'a', 'a.b.c', tokenWith('null'), tokenWith('"n"'), tokenWith('{}'), tokenWith('{"nonce":["n"]}')])(
+    'is refused: %s',
+    (token) => {
+      expect(wordsOf(() => checkNonce(token, attempt))).toBe('This sign-in was not started in this tab.')
+    },
+  )
+})
+
+test('the settings are those in the page', () => {
+  expect(signInSettings(JSON.stringify(settings))).toEqual(settings)
+  expect(signInSettings(undefined)).toBeUndefined()
+})
