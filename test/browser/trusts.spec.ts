@@ -220,6 +220,7 @@ describe('a person', () => {
     await press(page.getByRole('link', { name: 'of-alice' }))
     await heading(page, 'of-alice').waitFor()
     await page.getByText('ID tokens with repository 74, environment production').waitFor()
+    await page.getByText('You do not see the identity provider').waitFor()
   })
 })
 

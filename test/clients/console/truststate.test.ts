@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { Provider, Trust } from '../../../clients/console/src/api/trusts.ts'
 import {
   accessInWords,
+  ownerInWords,
   problemsOfTrust,
   stateOfProvider,
   stateOfTrust,
@@ -70,4 +71,12 @@ describe('accessInWords', () => {
   ])('says %s', (words, access) => {
     expect(accessInWords(provider(access && { access }).spec)).toBe(words)
   })
+})
+
+test.each([
+  ['alice', 'alice'],
+  ['team:shop', 'team shop'],
+  ['subject:a:b', 'subject a:b'],
+])('the owner %s is %s in words', (owner, words) => {
+  expect(ownerInWords({ ...trust(), status: { owner } })).toBe(words)
 })

@@ -161,10 +161,7 @@ export function JobFields({ draft, problems, change }: FieldsProps) {
       {chosen && choice.length > 1 && (
         <Choice
           label="Limited to"
-          options={choice.map(({ claim, label }) => [
-            claim,
-            `One ${label.replace(/^[A-Z]/, (first) => first.toLowerCase())}`,
-          ])}
+          options={choice.map(({ claim, label }) => [claim, `One ${label.replace(' UUID', '').toLowerCase()}`])}
           value={chosen.claim}
           onInput={(claim) => change({ choice: claim })}
         />

@@ -40,29 +40,26 @@ export function ProviderPage({ name }: { name: string }) {
     >
       <Fresh polled={provider}>
         {(one) => (
-          <>
-            <section class="card trust-stack" aria-labelledby="tokens">
-              <h2 id="tokens">
-                Which ID tokens it accepts <Badge {...stateOfProvider(one)} />
-              </h2>
-              <Conditions provider={one} />
-              <dl class="trust-facts">
-                <Fact name="Platform" text={one.status?.type ?? ''} />
-                <Fact name="Public keys" text={one.spec.jwks ? 'pinned here' : 'read from the issuer'} />
-                <Fact name="Used by" text={accessInWords(one.spec)} />
-                {one.spec.maxTTL !== undefined && (
-                  <Fact name="Keys valid for" text={`at most ${distance(one.spec.maxTTL * 1000)}`} />
-                )}
-                {one.spec.scope && <Fact name="Keys may use" text={`at most ${scopeWords(one.spec.scope)}`} />}
-              </dl>
-              {one.spec.description && (
-                <p class="muted">
-                  <Foreign text={one.spec.description} />
-                </p>
+          <section class="card trust-stack" aria-labelledby="tokens">
+            <h2 id="tokens">
+              Which ID tokens it accepts <Badge {...stateOfProvider(one)} />
+            </h2>
+            <Conditions provider={one} />
+            <dl class="trust-facts">
+              <Fact name="Platform" text={one.status?.type ?? ''} />
+              <Fact name="Public keys" text={one.spec.jwks ? 'pinned here' : 'read from the issuer'} />
+              <Fact name="Used by" text={accessInWords(one.spec)} />
+              {one.spec.maxTTL !== undefined && (
+                <Fact name="Keys valid for" text={`at most ${distance(one.spec.maxTTL * 1000)}`} />
               )}
-            </section>
-            <Code title="YAML" text={appliedYaml('IdentityProvider', one)} />
-          </>
+              {one.spec.scope && <Fact name="Keys may use" text={`at most ${scopeWords(one.spec.scope)}`} />}
+            </dl>
+            {one.spec.description && (
+              <p class="muted">
+                <Foreign text={one.spec.description} />
+              </p>
+            )}
+          </section>
         )}
       </Fresh>
       <section class="trust-stack" aria-labelledby="users">
@@ -78,6 +75,7 @@ export function ProviderPage({ name }: { name: string }) {
           }}
         </Fresh>
       </section>
+      {data && <Code title="YAML" text={appliedYaml('IdentityProvider', data)} />}
     </Page>
   )
 }

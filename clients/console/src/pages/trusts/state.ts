@@ -87,3 +87,6 @@ export function accessInWords({ access = [] }: Provider['spec']): string {
   ])
   return names.join(', ') || 'administrators only'
 }
+
+/** Returns `alice`, `team shop` or `subject backup` for the owner of a trust. */
+export const ownerInWords = ({ status }: Trust): string => (status?.owner ?? '').replace(/^(team|subject):/, '$1 ')

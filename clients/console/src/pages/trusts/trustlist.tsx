@@ -5,7 +5,7 @@ import { Foreign } from '../../components/foreign.tsx'
 import { claimsInWords } from '../../text/claims.ts'
 import { hrefOf } from '../../text/routes.ts'
 import { distance } from '../../text/times.ts'
-import { stateOfTrust } from './state.ts'
+import { ownerInWords, stateOfTrust } from './state.ts'
 
 export interface TrustListProps {
   trusts: readonly Trust[]
@@ -20,7 +20,7 @@ export const typeOf = (name: string, providers: readonly Provider[] | undefined)
 export const TrustList = ({ trusts, providers }: TrustListProps) => (
   <ul class="trust-rows">
     {trusts.map((trust) => {
-      const { metadata, spec, status } = trust
+      const { metadata, spec } = trust
       const { tone, text } = stateOfTrust(trust, providers)
       return (
         <li class="card" key={metadata.uid}>
@@ -39,7 +39,7 @@ export const TrustList = ({ trusts, providers }: TrustListProps) => (
             <Foreign text={claimsInWords(spec.claims, typeOf(spec.identityProvider, providers))} />
           </p>
           <dl class="trust-facts">
-            <Fact name="Keys of" text={spec.claimMappings ? 'the person who logs in' : (status?.owner ?? '')} />
+            <Fact name="Keys of" text={spec.claimMappings ? 'the person who logs in' : ownerInWords(trust)} />
             <Fact name="May use" text={scopeWords(spec.scope)} />
             <Fact name="Valid for" text={distance((spec.ttl ?? DEFAULT_TTL) * 1000)} />
             <Fact name="Through" text={spec.identityProvider} />

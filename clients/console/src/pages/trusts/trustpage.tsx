@@ -19,7 +19,7 @@ import { fillJobs, UnsafeValue } from './jobs.ts'
 import { useProviders } from './lists.ts'
 import { appliedYaml } from './manifest.ts'
 import type { JobTemplate } from './platforms.ts'
-import { problemsOfTrust } from './state.ts'
+import { ownerInWords, problemsOfTrust } from './state.ts'
 import { Fact } from './trustlist.tsx'
 import { usePlatforms } from './useplatforms.ts'
 
@@ -50,7 +50,7 @@ export function TrustPage({ name }: { name: string }) {
 }
 
 function Details({ trust, providers }: { trust: Trust; providers: readonly Provider[] | undefined }) {
-  const { metadata, spec, status } = trust
+  const { metadata, spec } = trust
   const provider = providers?.find((one) => one.metadata.name === spec.identityProvider)
   return (
     <>
@@ -71,7 +71,7 @@ function Details({ trust, providers }: { trust: Trust; providers: readonly Provi
             <a href={hrefOf('trusts', ['providers', spec.identityProvider])}>
               <Foreign text={spec.identityProvider} />
             </a>
-            {provider ? ', which demands this of every ID token:' : '.'}
+            {provider ? ', which demands this of every ID token:' : '. You do not see what it demands.'}
           </p>
           {provider && <Conditions provider={provider} />}
         </section>
@@ -80,7 +80,7 @@ function Details({ trust, providers }: { trust: Trust; providers: readonly Provi
           <dl class="trust-facts">
             <Fact
               name="A key of"
-              text={spec.claimMappings ? mappingInWords(spec.claimMappings) : (status?.owner ?? '')}
+              text={spec.claimMappings ? mappingInWords(spec.claimMappings) : ownerInWords(trust)}
             />
             {spec.groups && <Fact name="With the groups" text={spec.groups.join(', ')} />}
             <Fact name="Valid for" text={lifetimeInWords(spec.ttl, provider)} />
@@ -188,6 +188,9 @@ function Job({ trust: { spec, status }, provider }: { trust: Trust; provider: Pr
   return (
     <section class="trust-stack" aria-labelledby="job">
       <h2 id="job">The job</h2>
+      {!provider && (
+        <p class="muted">You do not see the identity provider: this is the general job, with the usual audience.</p>
+      )}
       <Fresh polled={platforms}>
         {(all) => {
           const { jobs = [] } = all.find(({ type }) => type === provider?.status?.type) ?? all.at(-1) ?? {}
