@@ -129,7 +129,7 @@ test('needs few requests and few bytes on a slow line', async ({ openPage, visit
   const { requests } = visits.guardsOf(page)
   // The page, its styles and its icon, the script, what all pages share, and the page of the keys.
   expect(requests.length).toBeLessThanOrEqual(6)
-  // A minute of this line carries seven times as much. The script alone may have 80 KB before it is compressed.
+  // What this line carries in a second.
   expect(bytes).toBeLessThan(50_000)
   await signIn(page, server.adminKey)
   await page.getByText('vcluster-demo').first().waitFor()

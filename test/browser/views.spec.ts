@@ -2,10 +2,10 @@
  * Checks every view in both colour schemes and two widths: axe finds nothing, nothing is wider than the screen, and the guards find
  * nothing. With SCREENSHOTS it also takes the pictures of docs/console (`npm run screenshots`).
  */
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, expect } from 'vitest'
+import { afterAll, beforeAll, describe, expect } from 'vitest'
 import { axeProblems } from './axe.ts'
 import { consoleOf, contextOptions, loaded, test } from './browser.ts'
 import { type Demo, startDemo } from './demo.ts'
@@ -43,6 +43,7 @@ test.for(variants)(
         const problems = [...(await axeProblems(page)), ...(await tooWide(page))]
         expect.soft([view.name, problems]).toEqual([view.name, []])
         if (process.env.SCREENSHOTS) await take(page, `${view.name}-${scheme}-${width}.png`)
+        await view.leave?.(page, demo)
       }
       expect(await guards.finish()).toEqual([])
     } finally {
@@ -57,6 +58,24 @@ test('every entry of the pages has a view', async () => {
   expect(entries.length).toBeGreaterThan(0)
   const shown = views.map(({ entry }) => entry)
   expect(entries.filter((entry) => !shown.some((one) => String(one) === String(entry)))).toEqual([])
+})
+
+describe('docs/console.md', () => {
+  const names = views.flatMap(({ name }) => variants.map(({ scheme, width }) => `${name}-${scheme}-${width}.png`))
+
+  test('has the four pictures of every view, and no others', async () => {
+    expect((await readdir(pictures)).toSorted()).toEqual(names.toSorted())
+  })
+
+  test('shows each picture once', async () => {
+    const text = await readFile(`${pictures}.md`, 'utf8')
+    expect(names.filter((name) => text.split(`"console/${name}"`).length !== 2)).toEqual([])
+  })
+
+  test('has pictures of 3 MB at most', async () => {
+    const sizes = await Promise.all(names.map(async (name) => (await stat(join(pictures, name))).size))
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(3_000_000)
+  })
 })
 
 /** Waits until the page shows its data and no animation runs. */

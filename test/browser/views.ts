@@ -10,9 +10,13 @@ export interface View {
   entry?: readonly [page: string, parts: number]
   /** Comes from any other view, as the administrator. */
   open(page: Page, demo: Demo): Promise<void>
+  /** Leaves everything as it was before, for the next view. */
+  leave?(page: Page, demo: Demo): Promise<void>
 }
 
 export const SCHEMES = ['light', 'dark'] as const
+
+/** Wide as on a desk, narrow as on a phone. */
 export const WIDTHS = { wide: { width: 1280, height: 800 }, narrow: { width: 390, height: 844 } } as const
 
 /** Goes to an address, and waits for a text there. */
@@ -39,8 +43,18 @@ export const views: readonly View[] = [
     },
   },
   { name: 'trusts', entry: ['trusts', 0], open: at('#/trusts', 'shop-deploy') },
-  { name: 'new-trust', entry: ['trusts', 1], open: at('#/trusts/new?platform=GitHub', 'Repository') },
+  {
+    name: 'new-trust',
+    entry: ['trusts', 1],
+    async open(page) {
+      await at('#/trusts/new?platform=GitHub', 'Repository')(page)
+      await page.getByLabel('Provider', { exact: true }).selectOption('github')
+      await page.getByLabel('Repository id').fill('74')
+      await page.getByLabel('Environment', { exact: true }).fill('production')
+      await page.getByLabel('Name of the trust').fill('shop-release')
+      await page.getByLabel('Projects').fill('shop')
+    },
+  },
   { name: 'trust', entry: ['trusts', 2], open: at('#/trusts/credentials/shop-deploy', 'octo-org/shop') },
   { name: 'provider', entry: ['trusts', 2], open: at('#/trusts/providers/github', 'GitHub Actions') },
-  { name: 'not-found', open: at('#/nowhere', 'nowhere') },
 ]
