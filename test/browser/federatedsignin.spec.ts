@@ -1,7 +1,7 @@
 /** Signing in to the console with an identity provider: oidc-provider, over TLS, and the exchange of the API. */
 import type { BrowserContext, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect } from 'vitest'
-import { contextOptions, test } from './browser.ts'
+import { contextOptions, test as plain } from './browser.ts'
 import { type FederatedConsole, startFederatedConsole } from './federatedconsole.ts'
 import { type Guards, guard } from './guards.ts'
 
@@ -23,7 +23,7 @@ const usedKeys = async (): Promise<string[]> => {
   const sent = await Promise.all(guards.requests.map((request) => request.allHeaders()))
   return [...new Set(sent.flatMap(({ authorization }) => authorization?.replace('Bearer ', '') ?? []))]
 }
-const visit = test.extend('visit', ({ chromium }) => async (path = '') => {
+const test = plain.extend('visit', ({ chromium }) => async (path = '') => {
   at.expect('alice')
   at.allowCORS(true)
   context = await chromium.newContext(contextOptions({}))
@@ -64,7 +64,7 @@ const reason = async (...texts: string[]): Promise<void> => {
 }
 const requestsTo = (part: string) => guards.requests.filter((request) => request.url().includes(part))
 
-visit('comes back to the same page with a key that ends with the session', async ({ visit }) => {
+test('comes back to the same page with a key that ends with the session', async ({ visit }) => {
   await visit('#/keys?show=expired')
   await start()
   await signedIn()
@@ -79,29 +79,28 @@ visit('comes back to the same page with a key that ends with the session', async
   expect(await page.evaluate(() => JSON.stringify(sessionStorage))).toBe('{}')
 })
 
-visit(
-  'sends the code with its verifier to the identity provider, and the ID token to the API alone',
-  async ({ visit }) => {
-    await visit()
-    await start()
-    await signedIn()
-    const [asked] = requestsTo('/auth?')
-    const query = new URL(asked?.url() ?? '').searchParams
-    expect([query.get('response_type'), query.get('code_challenge_method'), query.get('scope')]).toEqual([
-      'code',
-      'S256',
-      'openid email groups',
-    ])
-    expect(query.get('redirect_uri')).toBe(at.address)
-    for (const name of ['state', 'nonce', 'code_challenge']) expect(query.get(name)).toMatch(/^[\w-]{43}$/)
-    const [redeemed] = requestsTo(`${at.issuer}/token`).filter((one) => one.method() === 'POST')
-    expect(new URLSearchParams(redeemed?.postData() ?? '').get('code_verifier')).toMatch(/^[\w-]{43}$/)
-    const withTokens = guards.requests.filter((one) => /subject_token=/.test(one.postData() ?? ''))
-    expect(withTokens.map((one) => one.url())).toEqual([`${at.api}/oauth2/token`])
-  },
-)
+test('sends the code with its verifier to the identity provider, and the ID token to the API alone', async ({
+  visit,
+}) => {
+  await visit()
+  await start()
+  await signedIn()
+  const [asked] = requestsTo('/auth?')
+  const query = new URL(asked?.url() ?? '').searchParams
+  expect([query.get('response_type'), query.get('code_challenge_method'), query.get('scope')]).toEqual([
+    'code',
+    'S256',
+    'openid email groups',
+  ])
+  expect(query.get('redirect_uri')).toBe(at.address)
+  for (const name of ['state', 'nonce', 'code_challenge']) expect(query.get(name)).toMatch(/^[\w-]{43}$/)
+  const [redeemed] = requestsTo(`${at.issuer}/token`).filter((one) => one.method() === 'POST')
+  expect(new URLSearchParams(redeemed?.postData() ?? '').get('code_verifier')).toMatch(/^[\w-]{43}$/)
+  const withTokens = guards.requests.filter((one) => /subject_token=/.test(one.postData() ?? ''))
+  expect(withTokens.map((one) => one.url())).toEqual([`${at.api}/oauth2/token`])
+})
 
-visit('ends the key when the person signs out', async ({ visit }) => {
+test('ends the key when the person signs out', async ({ visit }) => {
   await visit()
   await start()
   await signedIn()
@@ -114,7 +113,7 @@ visit('ends the key when the person signs out', async ({ visit }) => {
   expect(await at.userOf(key)).toBeUndefined()
 })
 
-visit('says that a key may go on when the API does not confirm its end', async ({ visit }) => {
+test('says that a key may go on when the API does not confirm its end', async ({ visit }) => {
   await visit()
   await start()
   await signedIn()
@@ -123,7 +122,7 @@ visit('says that a key may go on when the API does not confirm its end', async (
   await page.getByText('The server did not confirm that your key has ended. It expires in').waitFor()
 })
 
-visit('offers another session before the end of this one, and comes back to the same page', async ({ visit }) => {
+test('offers another session before the end of this one, and comes back to the same page', async ({ visit }) => {
   await visit('#/keys')
   await start()
   await page.getByText(/Your session ends in [23] minutes/).waitFor()
@@ -136,7 +135,7 @@ visit('offers another session before the end of this one, and comes back to the 
   expect(page.url()).toBe(`${at.address}#/keys?text=ci`)
 })
 
-visit('keeps the key over a reload if the person asks for it, also after the detour', async ({ visit }) => {
+test('keeps the key over a reload if the person asks for it, also after the detour', async ({ visit }) => {
   await visit()
   guards.allowKeyIn('sessionStorage')
   await page.getByRole('checkbox', { name: /^Keep the key for this tab/ }).check()
@@ -150,7 +149,7 @@ visit('keeps the key over a reload if the person asks for it, also after the det
   expect(await page.evaluate(() => JSON.stringify(sessionStorage))).toBe('{}')
 })
 
-visit('goes on with the kept session when signing in again fails', async ({ visit }) => {
+test('goes on with the kept session when signing in again fails', async ({ visit }) => {
   await visit('#/keys')
   guards.allowKeyIn('sessionStorage')
   await page.getByRole('checkbox', { name: /^Keep the key for this tab/ }).check()
@@ -163,7 +162,7 @@ visit('goes on with the kept session when signing in again fails', async ({ visi
   expect(await usedKeys()).toHaveLength(1)
 })
 
-visit('accepts no answer with another state', async ({ visit }) => {
+test('accepts no answer with another state', async ({ visit }) => {
   await visit()
   await answerWith(() => ({ code: 'stolen', state: 'other' }))
   await start()
@@ -171,13 +170,13 @@ visit('accepts no answer with another state', async ({ visit }) => {
   expect(requestsTo(`${at.issuer}/token`)).toEqual([])
 })
 
-visit('accepts no answer to an attempt that was not made in this tab', async ({ visit }) => {
+test('accepts no answer to an attempt that was not made in this tab', async ({ visit }) => {
   await visit('?code=stolen&state=known#/keys')
   await reason('This sign-in was not started in this tab.')
   expect(requestsTo(`${at.issuer}/token`)).toEqual([])
 })
 
-visit('accepts no answer twice', async ({ visit }) => {
+test('accepts no answer twice', async ({ visit }) => {
   await visit()
   await start()
   await signedIn()
@@ -186,7 +185,7 @@ visit('accepts no answer twice', async ({ visit }) => {
   await reason('This sign-in was not started in this tab.')
 })
 
-visit('shows the refusal of a code that was redeemed before', async ({ visit }) => {
+test('shows the refusal of a code that was redeemed before', async ({ visit }) => {
   await visit()
   await start()
   await signedIn()
@@ -198,7 +197,7 @@ visit('shows the refusal of a code that was redeemed before', async ({ visit }) 
   await reason('Your identity provider refused the sign-in.', 'invalid_grant: grant request is invalid')
 })
 
-visit('accepts no answer of another identity provider', async ({ visit }) => {
+test('accepts no answer of another identity provider', async ({ visit }) => {
   await visit()
   await answerWith((state) => ({ code: 'stolen', state, iss: 'https://elsewhere.example' }))
   await start()
@@ -206,14 +205,14 @@ visit('accepts no answer of another identity provider', async ({ visit }) => {
   expect(requestsTo(`${at.issuer}/token`)).toEqual([])
 })
 
-visit('accepts no answer without its issuer from an identity provider that names itself', async ({ visit }) => {
+test('accepts no answer without its issuer from an identity provider that names itself', async ({ visit }) => {
   await visit()
   await answerWith((state) => ({ code: 'stolen', state }))
   await start()
   await reason('This sign-in was not started in this tab.')
 })
 
-visit('accepts no ID token with another nonce', async ({ visit }) => {
+test('accepts no ID token with another nonce', async ({ visit }) => {
   await visit()
   await changeRequest((url) => url.searchParams.set('nonce', 'other'))
   await start()
@@ -221,7 +220,7 @@ visit('accepts no ID token with another nonce', async ({ visit }) => {
   expect(requestsTo('/oauth2/token')).toEqual([])
 })
 
-visit('accepts no code that was asked for with another verifier', async ({ visit }) => {
+test('accepts no code that was asked for with another verifier', async ({ visit }) => {
   await visit()
   guards.allowMessage(/status of 400/)
   await changeRequest((url) => url.searchParams.set('code_challenge', 'A'.repeat(43)))
@@ -229,7 +228,7 @@ visit('accepts no code that was asked for with another verifier', async ({ visit
   await reason('Your identity provider refused the sign-in.')
 })
 
-visit('shows an error of the identity provider as text', async ({ visit }) => {
+test('shows an error of the identity provider as text', async ({ visit }) => {
   await visit('#/keys')
   at.refuse({ error: 'access_denied', error_description: '<img src=x onerror=alert(1)>' })
   await start()
@@ -241,7 +240,7 @@ visit('shows an error of the identity provider as text', async ({ visit }) => {
   await signedIn()
 })
 
-visit('shows why the API makes no key', async ({ visit }) => {
+test('shows why the API makes no key', async ({ visit }) => {
   await visit()
   at.expect('mallory')
   await start()
@@ -252,7 +251,7 @@ visit('shows why the API makes no key', async ({ visit }) => {
   )
 })
 
-visit('says that the identity provider does not allow requests of the page', async ({ visit }) => {
+test('says that the identity provider does not allow requests of the page', async ({ visit }) => {
   await visit()
   guards.allowMessage(/CORS policy|net::ERR_FAILED|status of 400/)
   at.allowCORS(false)
@@ -260,7 +259,7 @@ visit('says that the identity provider does not allow requests of the page', asy
   await reason('Your identity provider cannot be used.', `${at.issuer} cannot be reached, or does not allow requests`)
 })
 
-visit.for([
+test.for([
   ['fails', { status: 500, body: 'oops' }, 'code 500'],
   ['has no ID token', { status: 200, body: '{"access_token":"a"}' }, 'Its answer has no ID token.'],
   ['is no JSON', { status: 200, body: '<html>' }, 'Its answer has no ID token.'],
@@ -274,7 +273,7 @@ visit.for([
   await reason(text)
 })
 
-visit('leaves nothing behind when the page is reloaded in the middle', async ({ visit }) => {
+test('leaves nothing behind when the page is reloaded in the middle', async ({ visit }) => {
   await visit()
   const { promise: held, resolve: hold } = Promise.withResolvers<void>()
   await page.route('**/oauth2/token', () => hold())
