@@ -5,7 +5,7 @@ import type { Locator, Page } from 'playwright-core'
 import { describe, expect, onTestFinished } from 'vitest'
 import { request } from '../support/request.ts'
 import { axeProblems } from './axe.ts'
-import { type PageOptions, signIn, test } from './browser.ts'
+import { test as base, type PageOptions, signIn } from './browser.ts'
 import { type Demo, startDemo } from './demo.ts'
 import { failRequests, statusOf } from './faults.ts'
 import { HOSTILE, makeHostile } from './hostile.ts'
@@ -14,7 +14,7 @@ import { deleteKey, makeKey } from './keys.ts'
 
 const MINUTE = 60_000
 
-const spec = test
+const test = base
   // biome-ignore lint/correctness/noEmptyPattern: Vitest reads what a fixture needs from its pattern.
   .extend('demo', { scope: 'file' }, async ({}, { onCleanup }) => {
     const demo = await startDemo()
@@ -38,7 +38,7 @@ const spec = test
   })
 
 // The first one starts the server, which takes longer than a test may.
-spec.beforeAll(({ demo }) => void demo, 120_000)
+test.beforeAll(({ demo }) => void demo, 120_000)
 
 /** The links with the names of the keys, in order. */
 const names = (page: Page): Promise<string[]> => page.locator('.row a').allInnerTexts()
@@ -100,7 +100,7 @@ async function exchange({ server, now }: Demo): Promise<void> {
 }
 
 describe('the page of the keys', () => {
-  spec('shows what each key may do, when and from where it was used, and its state', async ({ openKeys }) => {
+  test('shows what each key may do, when and from where it was used, and its state', async ({ openKeys }) => {
     const page = await openKeys()
     const cells = (name: string) => row(page, name).getByRole('cell').allInnerTexts()
     expect(await cells('deploy-production')).toEqual([
@@ -134,7 +134,7 @@ describe('the page of the keys', () => {
     )
   })
 
-  spec('counts what needs attention, and shows it alone on demand', async ({ openKeys }) => {
+  test('counts what needs attention, and shows it alone on demand', async ({ openKeys }) => {
     const page = await openKeys()
     const counts = await page.getByRole('region', { name: 'Needs attention' }).getByRole('button').allInnerTexts()
     expect(counts.map((text) => text.replace(/\s+/g, ' '))).toEqual([
@@ -166,7 +166,7 @@ describe('the page of the keys', () => {
     expect(hashOf(page)).toBe('#/keys')
   })
 
-  spec('finds keys by words, and says the same to a colleague with the address', async ({ openKeys }) => {
+  test('finds keys by words, and says the same to a colleague with the address', async ({ openKeys }) => {
     const page = await openKeys()
     const all = await names(page)
     await filter(page).fill('TEAM:platform role')
@@ -189,7 +189,7 @@ describe('the page of the keys', () => {
     expect(await filter(page).inputValue()).toBe('')
   })
 
-  spec('says what to do when nothing matches', async ({ openKeys }) => {
+  test('says what to do when nothing matches', async ({ openKeys }) => {
     const page = await openKeys({ path: '#/keys?filter=nobody-has-this&card=unused' })
     await page.getByRole('heading', { name: 'No key matches' }).waitFor()
     await page.getByRole('button', { name: 'Show all keys' }).click()
@@ -197,7 +197,7 @@ describe('the page of the keys', () => {
     expect(hashOf(page)).toBe('#/keys')
   })
 
-  spec('is used with the keyboard alone: filter, cards, order, the way to a key', async ({ openKeys }) => {
+  test('is used with the keyboard alone: filter, cards, order, the way to a key', async ({ openKeys }) => {
     const page = await openKeys()
     await page.keyboard.press('/')
     expect(await hasFocus(filter(page))).toBe(true)
@@ -225,7 +225,7 @@ describe('the page of the keys', () => {
     await expect.poll(() => hashOf(page)).toBe('#/keys/trial')
   })
 
-  spec('keeps its data, filter and order when it cannot be refreshed', async ({ openKeys }) => {
+  test('keeps its data, filter and order when it cannot be refreshed', async ({ openKeys }) => {
     const page = await openKeys({ path: '#/keys?sort=-made' })
     const end = await failRequests(
       page,
@@ -242,23 +242,23 @@ describe('the page of the keys', () => {
     expect(await names(page)).toEqual(['ci-preview', 'legacy-import'])
   })
 
-  spec(
-    'moves the focus to the next key when somebody else deletes the one that has it',
-    async ({ openKeys, server }) => {
-      const [one, other] = [await makeKey(server, 'gone'), await makeKey(server, 'gone')].map(({ name }) => name).sort()
-      const page = await openKeys({ path: '#/keys?filter=gone' })
-      await tabTo(page.getByRole('link', { name: one ?? '', exact: true }))
-      await deleteKey(server, one ?? '')
-      await page.clock.fastForward(MINUTE)
-      await expect.poll(() => names(page)).toEqual([other])
-      await expect.poll(() => focused(page)).toBe(`link "${other}"`)
-      await deleteKey(server, other ?? '')
-      await page.clock.fastForward(MINUTE)
-      await page.getByRole('heading', { name: 'No key matches' }).waitFor()
-    },
-  )
+  test('moves the focus to the next key when somebody else deletes the one that has it', async ({
+    openKeys,
+    server,
+  }) => {
+    const [one, other] = [await makeKey(server, 'gone'), await makeKey(server, 'gone')].map(({ name }) => name).sort()
+    const page = await openKeys({ path: '#/keys?filter=gone' })
+    await tabTo(page.getByRole('link', { name: one ?? '', exact: true }))
+    await deleteKey(server, one ?? '')
+    await page.clock.fastForward(MINUTE)
+    await expect.poll(() => names(page)).toEqual([other])
+    await expect.poll(() => focused(page)).toBe(`link "${other}"`)
+    await deleteKey(server, other ?? '')
+    await page.clock.fastForward(MINUTE)
+    await page.getByRole('heading', { name: 'No key matches' }).waitFor()
+  })
 
-  spec('shows keys of exchanges on demand only', async ({ openKeys, demo }) => {
+  test('shows keys of exchanges on demand only', async ({ openKeys, demo }) => {
     await exchange(demo)
     const page = await openKeys()
     const before = await names(page)
@@ -274,7 +274,7 @@ describe('the page of the keys', () => {
 })
 
 describe('texts of others', () => {
-  spec('are shown as texts, whatever they are, and fit every window', async ({ openKeys, server, demo }) => {
+  test('are shown as texts, whatever they are, and fit every window', async ({ openKeys, server, demo }) => {
     const hostile = await makeHostile(server)
     onTestFinished(async () => {
       for (const name of hostile) await deleteKey(server, name)
@@ -307,7 +307,7 @@ describe('texts of others', () => {
 })
 
 describe('on a phone', () => {
-  spec.for(['light', 'dark'] as const)(
+  test.for(['light', 'dark'] as const)(
     'keys are cards in an order of one’s choice, in the %s scheme',
     async (colorScheme, { openKeys }) => {
       const page = await openKeys({ width: 390, colorScheme })
@@ -324,7 +324,7 @@ describe('on a phone', () => {
   )
 })
 
-spec.for(['light', 'dark'] as const)(
+test.for(['light', 'dark'] as const)(
   'the table has no problem that axe finds, in the %s scheme',
   async (colorScheme, { openKeys }) => {
     const page = await openKeys({ colorScheme, path: '#/keys?card=unused' })
@@ -333,7 +333,7 @@ spec.for(['light', 'dark'] as const)(
 )
 
 describe('without the right to list', () => {
-  spec('says so, and leads to the key of the session', async ({ openKeys, server }) => {
+  test('says so, and leads to the key of the session', async ({ openKeys, server }) => {
     const { name, value } = await makeKey(server, 'narrow', { scope: { projects: [{ project: 'shop' }] } })
     const page = await openKeys({ key: value })
     await page.getByRole('heading', { name: 'Your access key does not list keys' }).waitFor()
@@ -364,7 +364,7 @@ async function serveKeys(page: Page, count: number): Promise<void> {
 }
 
 describe('a server', () => {
-  spec('without keys: the page says what a key is and how to make one', async ({ openPage, server }) => {
+  test('without keys: the page says what a key is and how to make one', async ({ openPage, server }) => {
     const page = await openPage({ path: '#/keys' })
     await serveKeys(page, 0)
     await signIn(page, server.adminKey)
@@ -376,42 +376,44 @@ describe('a server', () => {
     expect(await axeProblems(page)).toEqual([])
   })
 
-  spec(
-    'with a thousand keys: the first hundred are drawn, all are found, and the list is read less often',
-    async ({ openPage, visits, address, server }) => {
-      const page = await openPage({ blank: true })
-      await page.clock.install()
-      await serveKeys(page, 1000)
-      await page.goto(`${address}#/keys`)
-      await signIn(page, server.adminKey)
-      await page.getByText('1000 keys', { exact: true }).waitFor()
-      await page.getByText('No key needs attention.').waitFor()
-      expect(await names(page)).toHaveLength(100)
-      await press(page.getByRole('button', { name: 'Show 100 more' }))
-      await expect.poll(() => focused(page)).toBe('link "key-101"')
-      expect(await names(page)).toHaveLength(200)
-      await filter(page).fill('key-99')
-      expect(await names(page)).toEqual(['key-99', ...Array.from({ length: 10 }, (_, index) => `key-99${index}`)])
+  test('with a thousand keys: the first hundred are drawn, all are found, and the list is read less often', async ({
+    openPage,
+    visits,
+    address,
+    server,
+  }) => {
+    const page = await openPage({ blank: true })
+    await page.clock.install()
+    await serveKeys(page, 1000)
+    await page.goto(`${address}#/keys`)
+    await signIn(page, server.adminKey)
+    await page.getByText('1000 keys', { exact: true }).waitFor()
+    await page.getByText('No key needs attention.').waitFor()
+    expect(await names(page)).toHaveLength(100)
+    await press(page.getByRole('button', { name: 'Show 100 more' }))
+    await expect.poll(() => focused(page)).toBe('link "key-101"')
+    expect(await names(page)).toHaveLength(200)
+    await filter(page).fill('key-99')
+    expect(await names(page)).toEqual(['key-99', ...Array.from({ length: 10 }, (_, index) => `key-99${index}`)])
 
-      const lists = () => visits.guardsOf(page).requests.filter((one) => /\/ownedaccesskeys\?/.test(one.url())).length
-      const before = lists()
-      await page.clock.runFor(1.5 * MINUTE)
-      expect(lists()).toBe(before)
-      await page.clock.runFor(0.5 * MINUTE)
-      await expect.poll(lists).toBe(before + 2)
-    },
-  )
+    const lists = () => visits.guardsOf(page).requests.filter((one) => /\/ownedaccesskeys\?/.test(one.url())).length
+    const before = lists()
+    await page.clock.runFor(1.5 * MINUTE)
+    expect(lists()).toBe(before)
+    await page.clock.runFor(0.5 * MINUTE)
+    await expect.poll(lists).toBe(before + 2)
+  })
 
-  spec(
-    'with more keys than a page can show: says how many these are, and what lists all',
-    async ({ openPage, server }) => {
-      const page = await openPage({ path: '#/keys' })
-      await serveKeys(page, 3000)
-      await signIn(page, server.adminKey)
-      await page.getByText('These are the first 2500 keys').waitFor()
-      await page.getByText('keyplane keys list --owner alice').waitFor()
-      await filter(page).fill('key-2500')
-      expect(await names(page)).toEqual(['key-2500'])
-    },
-  )
+  test('with more keys than a page can show: says how many these are, and what lists all', async ({
+    openPage,
+    server,
+  }) => {
+    const page = await openPage({ path: '#/keys' })
+    await serveKeys(page, 3000)
+    await signIn(page, server.adminKey)
+    await page.getByText('These are the first 2500 keys').waitFor()
+    await page.getByText('keyplane keys list --owner alice').waitFor()
+    await filter(page).fill('key-2500')
+    expect(await names(page)).toEqual(['key-2500'])
+  })
 })

@@ -9,14 +9,16 @@ import { hrefOf } from '../../text/routes.ts'
 import { visible } from '../../text/visible.ts'
 import type { Row } from './selection.ts'
 
-/** The name, which leads to the page of the key, and what the key is called. */
+/** The name, which leads to the page of the key, and what the key is called. Long texts are cut; that page has all of them. */
 export function Name({ row: { key, isExchanged } }: { row: Row }) {
   const { self } = useSession()
   const { metadata, spec } = key
   return (
     <>
-      <a href={hrefOf('keys', [metadata.name])}>
-        <Foreign text={metadata.name} />
+      <a href={hrefOf('keys', [metadata.name])} title={visible(metadata.name)}>
+        <span class="clamped">
+          <Foreign text={metadata.name} />
+        </span>
       </a>
       {metadata.name === self.accessKey && <Badge tone="plain" text="You use it now" />}
       {isExchanged && <Badge tone="plain" text="Exchange" />}
@@ -29,9 +31,16 @@ export function Name({ row: { key, isExchanged } }: { row: Row }) {
   )
 }
 
-export const Owner = ({ row: { key } }: { row: Row }) => <Foreign text={key.status?.owner ?? ''} />
+export function Owner({ row: { key } }: { row: Row }) {
+  const owner = key.status?.owner ?? ''
+  return (
+    <span class="clamped" title={visible(owner)}>
+      <Foreign text={owner} />
+    </span>
+  )
+}
 
-/** What the key may do. A long scope is cut; its page has all of it. */
+/** What the key may do. */
 export function May({ row: { key } }: { row: Row }) {
   const words = scopeWords(key.spec.scope)
   return (
