@@ -54,7 +54,10 @@ test.for(variants)(
 
 test('every entry of the pages has a view', async () => {
   const text = await readFile(join(import.meta.dirname, '../../clients/console/src/shell/pages.ts'), 'utf8')
-  const entries = [...text.matchAll(/\bpage: '(\w+)',\s+parts: (\d)/g)].map(([, page, parts]) => [page, Number(parts)])
+  const entries = [...text.matchAll(/\bpage: '([\w-]+)',\s+parts: (\d)/g)].map(([, page, parts]) => [
+    page,
+    Number(parts),
+  ])
   expect(entries.length).toBeGreaterThan(0)
   const shown = views.map(({ entry }) => entry)
   expect(entries.filter((entry) => !shown.some((one) => String(one) === String(entry)))).toEqual([])
@@ -84,6 +87,7 @@ async function settled(page: Page): Promise<void> {
   await loaded(page)
   // No row looks as if somebody pointed at it.
   await page.mouse.move(0, 0)
+  await page.evaluate(() => window.scrollTo(0, 0))
   await page.evaluate(() => Promise.all(document.getAnimations().map((one) => one.finished)))
 }
 
