@@ -42,6 +42,7 @@ export const views: readonly View[] = [
       await page.getByText('deploy-production').first().waitFor()
     },
   },
+  { name: 'new-key', entry: ['new-key', 0], open: at('#/new-key', 'In a sentence') },
   { name: 'trusts', entry: ['trusts', 0], open: at('#/trusts', 'shop-deploy') },
   {
     name: 'new-trust',

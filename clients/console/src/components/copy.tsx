@@ -1,7 +1,14 @@
 import { useRef, useState } from 'preact/hooks'
 
+export interface CopyProps {
+  text: string
+  label?: string
+  /** Called when the text is in the clipboard. */
+  onCopied?(): void
+}
+
 /** A button that copies a text, and says so. */
-export function Copy({ text, label = 'Copy' }: { text: string; label?: string }) {
+export function Copy({ text, label = 'Copy', onCopied }: CopyProps) {
   const [said, say] = useState<string>()
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
   const copy = async () => {
@@ -9,6 +16,7 @@ export function Copy({ text, label = 'Copy' }: { text: string; label?: string })
     try {
       await navigator.clipboard.writeText(text)
       say('Copied')
+      onCopied?.()
     } catch {
       say('Select the text to copy it')
     }

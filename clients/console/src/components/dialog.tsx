@@ -27,11 +27,18 @@ export function Dialog({ title, onClose, isSticky = false, isWide = false, child
       ref={dialog}
       class={isWide ? 'wide' : undefined}
       aria-labelledby={name}
+      onKeyDown={(event) => {
+        if (isSticky && event.key === 'Escape') event.preventDefault()
+      }}
       onCancel={(event) => {
         event.preventDefault()
         if (!isSticky) onClose()
       }}
-      onClose={onClose}
+      onClose={(event) => {
+        // Browsers close a dialog at the second request, such as the gesture to go back, whatever the page says.
+        if (isSticky) event.currentTarget.showModal()
+        else onClose()
+      }}
     >
       <h2 id={name}>{title}</h2>
       {children}

@@ -1,30 +1,77 @@
 import { useEffect, useState } from 'preact/hooks'
+import { apiRoot } from '../api/root.ts'
 import type { Revealed } from '../session/revealed.ts'
+import { option } from '../text/kubectl.ts'
+import { Code } from './code.tsx'
 import { Copy } from './copy.tsx'
 import { Dialog } from './dialog.tsx'
+import { Foreign } from './foreign.tsx'
+import { Notice } from './notice.tsx'
 
-/** Shows a value that the server returns only once, until the person says that it is stored. */
+/**
+ * Shows a value that the server returns only once, until the person says that it is stored. The value is in the document only
+ * while it is shown.
+ */
 export function RevealDialog({ revealed, onStored }: { revealed: Revealed; onStored(): void }) {
-  const { title, value, explanation } = revealed
+  const { title, name, value, explanation, next } = revealed
   const [isShown, show] = useState(false)
+  const [isTaken, setTaken] = useState(false)
+  const [isWarned, setWarned] = useState(false)
   useEffect(() => {
     const ask = (event: BeforeUnloadEvent) => event.preventDefault()
     window.addEventListener('beforeunload', ask)
     return () => window.removeEventListener('beforeunload', ask)
   }, [])
+  const store = () => {
+    if (!isTaken && !isWarned) return setWarned(true)
+    onStored()
+    if (next !== undefined) location.hash = next
+  }
   return (
-    <Dialog title={title} onClose={onStored} isSticky isWide>
-      <p>{explanation}</p>
+    <Dialog title="A value that is shown once" onClose={store} isSticky isWide>
+      <p>
+        <strong>
+          <Foreign text={title} />
+        </strong>
+        . {explanation}
+      </p>
       <p class="secret">
-        <output>{isShown ? value : '•'.repeat(32)}</output>
-        <button type="button" class="quiet" aria-pressed={isShown} onClick={() => show(!isShown)}>
+        {isShown ? (
+          <code class="value">{value}</code>
+        ) : (
+          <span class="value" aria-hidden="true">
+            {'•'.repeat(24)}
+          </span>
+        )}
+        <button
+          type="button"
+          aria-pressed={isShown}
+          onClick={() => {
+            show(!isShown)
+            setTaken(true)
+          }}
+        >
           {isShown ? 'Hide' : 'Show'}
         </button>
-        <Copy text={value} />
+        <Copy text={value} label="Copy the value" onCopied={() => setTaken(true)} />
       </p>
+      <div class="uses">
+        <h3>Where it belongs</h3>
+        <p>Each of these programs asks for the value, so it is in no command and no history of a shell:</p>
+        <Code title="Secret of a GitHub repository" text="gh secret set KEYPLANE_KEY" />
+        <Code
+          title="Command line"
+          text={`keyplane login ${option('--context', name)} ${apiRoot.href.replace(/\/$/, '')}`}
+        />
+      </div>
+      {isWarned && !isTaken && (
+        <Notice tone="bad" title="You have neither shown nor copied the value.">
+          <p>Nobody can read it afterwards. The key then needs a rotation, which makes a new value.</p>
+        </Notice>
+      )}
       <div class="actions">
-        <button type="button" class="primary" onClick={onStored}>
-          I have stored it
+        <button type="button" class="primary" onClick={store}>
+          {isWarned && !isTaken ? 'Go on without the value' : 'I have stored it'}
         </button>
       </div>
     </Dialog>

@@ -13,6 +13,8 @@ export interface Revealed {
   value: string
   /** What to do with it, in one or two sentences. */
   explanation: string
+  /** Address of the page to open afterwards. */
+  next?: string
 }
 
 export const RevealContext = createContext<(revealed: Revealed) => void>(() => {})

@@ -25,6 +25,12 @@ export const pages: readonly PageEntry[] = [
     load: async () => (await import('../pages/keys/keyspage.tsx')).KeysPage,
   },
   {
+    page: 'new-key',
+    parts: 0,
+    title: 'New key',
+    load: async () => (await import('../pages/newkey/newkeypage.tsx')).NewKeyPage,
+  },
+  {
     page: 'trusts',
     parts: 0,
     title: 'Trusts',

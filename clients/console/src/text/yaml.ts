@@ -5,8 +5,8 @@
 
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [member: string]: Json | undefined }
 
-/** Returns the value as YAML with a line break at its end. Members that are undefined are left out. */
-export const toYaml = (value: Json): string => `${lines(value).join('\n')}\n`
+/** Returns a JSON value as YAML with a line break at its end. Members that are undefined are left out. */
+export const toYaml = (value: Json | object): string => `${lines(value as Json).join('\n')}\n`
 
 function lines(value: Json): string[] {
   if (typeof value !== 'object' || value === null) return [scalar(value)]

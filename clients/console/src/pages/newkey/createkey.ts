@@ -1,0 +1,74 @@
+/**
+ * Creates a key with a value that the browser has made. So nothing is lost with the answer of the server: the same request can be
+ * sent again, and it never makes a second key.
+ */
+import type { Api } from '../../api/client.ts'
+import type { AccessKey } from '../../api/objects.ts'
+import { paths } from '../../api/paths.ts'
+import { ApiError, NetworkError } from '../../api/status.ts'
+import { newKeyValue } from '../../text/keyvalue.ts'
+import { randomName } from '../../text/names.ts'
+import { NAME_PREFIX, type NewKey } from './form.ts'
+
+/** A key that is being created. Forget it as soon as its value is shown: the value is a secret. */
+export interface Attempt {
+  readonly key: NewKey
+  readonly name: string
+  readonly value: string
+  /** Whether the request was sent before, and its answer was lost. */
+  readonly isRepeated: boolean
+}
+
+/** No answer came, or one that does not say whether the key exists. The same attempt can be repeated. */
+export class AnswerLost extends Error {
+  constructor(cause: unknown) {
+    super('The answer was lost.', { cause })
+    this.name = 'AnswerLost'
+  }
+}
+
+const randomBytes = (bytes: Uint8Array<ArrayBuffer>) => crypto.getRandomValues(bytes)
+
+export function newAttempt(key: NewKey): Attempt {
+  const name = 'name' in key.metadata ? key.metadata.name : randomName(NAME_PREFIX, randomBytes)
+  return { key, name, value: newKeyValue(randomBytes), isRepeated: false }
+}
+
+/**
+ * Creates the key, or finds that an earlier request of the same attempt has created it. Throws AnswerLost if nobody knows, and the
+ * ApiError of a refusal, after which the key does not exist. `apiWith` sends requests with another key than that of the session.
+ */
+export async function createKey(api: Api, attempt: Attempt, apiWith: (key: string) => Api): Promise<void> {
+  const { key, name, value, isRepeated } = attempt
+  const body = { ...key, metadata: { name }, spec: { ...key.spec, key: value } }
+  try {
+    await api.send<AccessKey>(paths.keys, { method: 'POST', body })
+  } catch (error) {
+    if (isLost(error)) throw new AnswerLost(error)
+    // The first request may have succeeded. Then this one meets its name, its value or its share of a quota.
+    if (!isRepeated || !(await isOfKey(apiWith(value), name))) throw error
+  }
+}
+
+/** Lets the server check the key, and creates nothing. */
+export const checkKey = async (api: Api, key: NewKey): Promise<void> =>
+  void (await api.send(paths.keys, { method: 'POST', body: key, dryRun: true }))
+
+const isLost = (error: unknown): boolean =>
+  error instanceof NetworkError || (error instanceof ApiError && (error.code >= 500 || error.code < 400))
+
+/** Reports whether the API accepts the value as that of the key with this name. */
+async function isOfKey(api: Api, name: string): Promise<boolean> {
+  try {
+    const { status } = await api.send<{ status: { accessKey: string } }>(paths.selves, { method: 'POST', body: {} })
+    return status.accessKey === name
+  } catch (error) {
+    if (isLost(error)) throw new AnswerLost(error)
+    // Only the holder of the value is told that its addresses are others.
+    return (
+      error instanceof ApiError &&
+      error.code === 403 &&
+      error.message.includes(`access key "${name}" may not be used from`)
+    )
+  }
+}

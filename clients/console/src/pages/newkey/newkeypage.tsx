@@ -1,0 +1,198 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { createApi } from '../../api/client.ts'
+import { apiRoot } from '../../api/root.ts'
+import { ErrorNotice, Notice } from '../../components/notice.tsx'
+import { Page } from '../../components/page.tsx'
+import { useNow } from '../../components/usenow.ts'
+import { useReveal } from '../../session/revealed.ts'
+import { useSession } from '../../session/session.ts'
+import { hrefOf } from '../../text/routes.ts'
+import { AnswerLost, type Attempt, checkKey, createKey, newAttempt } from './createkey.ts'
+import { Fields } from './fields.tsx'
+import { emptyForm, type Form, keyOf } from './form.ts'
+import { Preview } from './preview.tsx'
+import type { Problem } from './problems.ts'
+import { sentencesOf } from './sentence.ts'
+import { usePlaces } from './useplaces.ts'
+import { problemsOf, refusedFields } from './validate.ts'
+
+/** What the last request came to. */
+type Outcome =
+  | { kind: 'accepted' }
+  | { kind: 'refused'; error: unknown }
+  | { kind: 'lost'; attempt: Attempt; error: unknown }
+
+/** The form of a new key, and beside it what the key means. */
+export function NewKeyPage() {
+  const { api, self, cache } = useSession()
+  const reveal = useReveal()
+  const places = usePlaces()
+  const frame = useRef<HTMLFormElement>(null)
+  const [form, setForm] = useState<Form>(emptyForm)
+  const [touched, setTouched] = useState<ReadonlySet<string>>(new Set())
+  const [isSubmitted, setSubmitted] = useState(false)
+  const [refused, setRefused] = useState<readonly Problem[]>([])
+  const [outcome, setOutcome] = useState<Outcome>()
+  const [busy, setBusy] = useState<'check' | 'create'>()
+  const isSending = useRef(false)
+  /** Grows when the first wrong field shall take the focus. */
+  const [faults, setFaults] = useState(0)
+
+  const own = problemsOf(form)
+  const shown = [...own.filter(({ field, isMissing }) => isSubmitted || (touched.has(field) && !isMissing)), ...refused]
+  const problem = (field: string) => shown.find((one) => one.field === field)?.text
+
+  useEffect(() => {
+    if (faults > 0) frame.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus()
+  }, [faults])
+  const isLost = outcome?.kind === 'lost'
+  useEffect(() => {
+    if (!isLost) return
+    const ask = (event: BeforeUnloadEvent) => event.preventDefault()
+    window.addEventListener('beforeunload', ask)
+    return () => window.removeEventListener('beforeunload', ask)
+  }, [isLost])
+
+  const change = (changes: Partial<Form>) => {
+    setForm((before) => ({ ...before, ...changes }))
+    setOutcome(undefined)
+    setRefused((all) => all.filter(({ field }) => !isChanged(field, changes)))
+  }
+  /** Sends a request, unless one is under way: a double click makes one key. */
+  const once = async (what: 'check' | 'create', send: () => Promise<void>) => {
+    if (isSending.current) return
+    isSending.current = true
+    setBusy(what)
+    setOutcome(undefined)
+    setRefused([])
+    try {
+      await send()
+    } catch (error) {
+      const problems = refusedFields(error, form)
+      setRefused(problems)
+      if (problems.length > 0) setFaults((count) => count + 1)
+      else setOutcome({ kind: 'refused', error })
+    } finally {
+      isSending.current = false
+      setBusy(undefined)
+    }
+  }
+  const isReady = (): boolean => {
+    setSubmitted(true)
+    if (own.length > 0) setFaults((count) => count + 1)
+    return own.length === 0
+  }
+  const create = (attempt: Attempt) =>
+    once('create', async () => {
+      try {
+        await createKey(api, attempt, (key) => createApi({ root: apiRoot, key }))
+      } catch (error) {
+        if (!(error instanceof AnswerLost)) throw error
+        setOutcome({ kind: 'lost', attempt: { ...attempt, isRepeated: true }, error: error.cause })
+        return
+      }
+      const { name, value } = attempt
+      cache.delete('keys')
+      reveal({
+        title: `The value of ${name}`,
+        name,
+        value,
+        explanation: 'This is the only time that you see it. The server keeps no copy: store it before you go on.',
+        next: hrefOf('keys', [name]),
+      })
+    })
+  const check = () =>
+    once('check', async () => {
+      await checkKey(api, keyOf(form))
+      setOutcome({ kind: 'accepted' })
+    })
+  const submit = (event: Event) => {
+    event.preventDefault()
+    if (!isLost && isReady()) void create(newAttempt(keyOf(form)))
+  }
+
+  const object = keyOf(form)
+  const now = useNow()
+  return (
+    <Page title="New key" about="Choose what it may do. Beside the form you see what that means.">
+      <form
+        class="newkey"
+        ref={frame}
+        noValidate
+        onSubmit={submit}
+        onFocusOut={({ target, relatedTarget }) => {
+          // A message that appears when a button is pressed would move the button away from the pointer.
+          const isField = relatedTarget instanceof HTMLElement && relatedTarget.matches('input, select, textarea')
+          const field = isField && target instanceof HTMLElement ? target.dataset.field : undefined
+          if (field !== undefined) setTouched((all) => new Set(all).add(field))
+        }}
+      >
+        <div class="fields">
+          <fieldset disabled={isLost || busy === 'create'} class="card stack">
+            <Fields form={form} self={self} known={places} problem={problem} onChange={change} />
+          </fieldset>
+          {isSubmitted && shown.length > 0 && (
+            <Notice
+              tone="bad"
+              title={shown.length === 1 ? 'A field needs attention.' : `${shown.length} fields need attention.`}
+            >
+              {[...new Set(shown.map(({ text }) => text))].map((text) => (
+                <p key={text}>{text}</p>
+              ))}
+            </Notice>
+          )}
+          {outcome?.kind === 'refused' && <ErrorNotice error={outcome.error} />}
+          {outcome?.kind === 'accepted' && <Notice tone="good" title="The server would create this key." />}
+          {outcome?.kind === 'lost' ? (
+            <Lost
+              name={outcome.attempt.name}
+              again={() => void create(outcome.attempt)}
+              restart={() => setOutcome(undefined)}
+            />
+          ) : (
+            <div class="actions">
+              <button type="submit" class="primary" aria-disabled={busy !== undefined}>
+                {busy === 'create' ? 'Creating…' : 'Create the key'}
+              </button>
+              <button type="button" aria-disabled={busy !== undefined} onClick={() => void (isReady() && check())}>
+                {busy === 'check' ? 'Checking…' : 'Check'}
+              </button>
+            </div>
+          )}
+        </div>
+        <Preview object={object} sentences={sentencesOf(object, { self, now, ownSources: places.ownSources })} />
+      </form>
+    </Page>
+  )
+}
+
+/** Reports whether the changes are about the field of a refusal. Rows of the scope are one member of the form. */
+function isChanged(field: string, changes: Partial<Form>): boolean {
+  if (/^\d/.test(field) || field === 'scope') return 'rows' in changes || 'isScoped' in changes
+  if (field === 'owner') return 'owner' in changes || 'ownerKind' in changes
+  if (field === 'lifetime') return 'lifetime' in changes || 'count' in changes || 'isFromLastUse' in changes
+  return field in changes
+}
+
+function Lost({ name, again, restart }: { name: string; again(): void; restart(): void }) {
+  return (
+    <Notice tone="warn" title="No answer came. The key may exist.">
+      <p>
+        Send the same request again: it has the same name, <code>{name}</code>, and the same value, so it never makes a
+        second key.
+      </p>
+      <div class="actions">
+        <button type="button" class="primary" onClick={again}>
+          Send it again
+        </button>
+        <button type="button" onClick={restart}>
+          Change the form
+        </button>
+      </div>
+      <p class="hint">
+        If you change the form or leave this page, the value is forgotten. Then look for {name} in{' '}
+        <a href={hrefOf('keys')}>the keys</a>, and delete it.
+      </p>
+    </Notice>
+  )
+}

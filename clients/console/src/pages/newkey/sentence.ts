@@ -1,0 +1,97 @@
+/** Says in plain sentences what a key means: whose it is, what it may do, from where, and when it ends. */
+import type { Scope, Self } from '../../api/objects.ts'
+import { joined, said, scopeClauses } from '../../text/scopesentence.ts'
+import { dateOf } from '../../text/times.ts'
+import { type NewKey, ownGroups } from './form.ts'
+
+export interface Surroundings {
+  self: Self
+  now: Date
+  /** The addresses to which the signed-in key is limited. */
+  ownSources?: readonly string[] | undefined
+}
+
+/** Returns the sentences. Names in them are as they were typed: show them as texts of others. */
+export function sentencesOf({ spec }: NewKey, { self, now, ownSources }: Surroundings): string[] {
+  const { scope, sourceCIDRs, ttl, ttlAfterLastActivity } = spec
+  return [
+    `Acts as ${ownerWords(spec, self)}.`,
+    ...groupsSentences(spec, self),
+    ...scopeSentences(scope, holderWords(spec), self),
+    sourcesSentence(sourceCIDRs, ownSources),
+    endSentence(ttl, ttlAfterLastActivity, now),
+  ]
+}
+
+function ownerWords({ user, team, subject }: NewKey['spec'], self: Self): string {
+  if (user !== undefined) return `the user ${said(user)}`
+  if (team !== undefined) return `the team ${said(team)}`
+  if (subject !== undefined) return `the subject ${said(subject)}`
+  return `you, ${selfName(self)}`
+}
+
+/** Returns the name of the signed-in person. */
+export const selfName = ({ user, team, subject = '' }: Self): string =>
+  user ? user.name : team ? `the team ${team.name}` : subject
+
+const isOwn = ({ user, team, subject }: NewKey['spec']): boolean =>
+  user === undefined && team === undefined && subject === undefined
+
+const holderWords = (spec: NewKey['spec']): string =>
+  isOwn(spec) ? 'you' : `this ${spec.user !== undefined ? 'user' : spec.team !== undefined ? 'team' : 'subject'}`
+
+function groupsSentences(spec: NewKey['spec'], self: Self): string[] {
+  const { groups = [] } = spec
+  const without = isOwn(spec) ? ownGroups(self).filter((group) => !groups.includes(group)) : []
+  const noun = (list: readonly string[]) => `the group${list.length === 1 ? '' : 's'} ${joined(list.map(said))}`
+  return [
+    ...(groups.length > 0 ? [`Is in ${noun(groups)}.`] : []),
+    ...(without.length > 0 ? [`Is not in ${noun(without)}, unlike you.`] : []),
+  ]
+}
+
+function scopeSentences(scope: Scope | undefined, holder: string, self: Self): string[] {
+  return [
+    ownScopeSentence(scope, holder),
+    ...(self.accessKeyScope
+      ? [`Stays within the scope of the key that you signed in with: ${withinWords(self.accessKeyScope)}.`]
+      : []),
+  ]
+}
+
+function ownScopeSentence(scope: Scope | undefined, holder: string): string {
+  if (scope === undefined) return `May do everything that ${holder} may.`
+  const clauses = scopeClauses(scope)
+  if (clauses.length === 0) return 'May do nothing but ask who it is, what it may do, and what the API offers.'
+  return `May ${joined(clauses)}, and nothing else, as far as ${holder} may.`
+}
+
+const withinWords = (scope: Scope): string => joined(scopeClauses(scope)) || 'nothing but questions about itself'
+
+function sourcesSentence(sources: readonly string[] | undefined, ownSources: readonly string[] | undefined): string {
+  if (sources) return `Works only from ${joined(sources.map(said))}.`
+  if (ownSources?.length) return `Works only from ${joined(ownSources)}, like the key that you signed in with.`
+  return 'Works from every address.'
+}
+
+const DAY_SECONDS = 86_400
+
+function endSentence(ttl: number | undefined, isFromLastUse: boolean | undefined, now: Date): string {
+  if (ttl === undefined) return 'Never ends, unless the server sets a limit.'
+  const end = new Date(now.getTime() + ttl * 1000)
+  const date = ttl < 2 * DAY_SECONDS ? `${dateOf(end)}, ${minuteOf(end)}` : dateOf(end)
+  return isFromLastUse
+    ? `Ends ${lifeWords(ttl)} after its last use; if it is never used, on ${date}.`
+    : `Ends on ${date}.`
+}
+
+const minuteOf = (time: Date): string =>
+  new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' }).format(time)
+
+/** Returns `30 days`, `90 minutes` or `1 hour`. */
+export function lifeWords(seconds: number): string {
+  const [noun, size] =
+    seconds % DAY_SECONDS === 0 ? ['day', DAY_SECONDS] : seconds % 3600 === 0 ? ['hour', 3600] : ['minute', 60]
+  const count = seconds / Number(size)
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
+}

@@ -1,0 +1,34 @@
+/** Reads what the form offers and says: the virtual clusters that the person may see, and the limits of the signed-in key. */
+import { useEffect, useState } from 'preact/hooks'
+import { listAll } from '../../api/lists.ts'
+import type { AccessKey, Metadata } from '../../api/objects.ts'
+import { paths } from '../../api/paths.ts'
+import { useSession } from '../../session/session.ts'
+import { byProject } from './places.ts'
+
+export interface Places {
+  virtualClusters: ReadonlyMap<string, readonly string[]>
+  /** The addresses to which the signed-in key is limited. */
+  ownSources?: readonly string[] | undefined
+}
+
+/** Returns what is known so far. A person who may not read it types the names. */
+export function usePlaces(): Places {
+  const { api, self } = useSession()
+  const [virtualClusters, setVirtualClusters] = useState<Places['virtualClusters']>(new Map())
+  const [ownSources, setOwnSources] = useState<readonly string[]>()
+  useEffect(() => {
+    const ended = new AbortController()
+    const { signal } = ended
+    const ignore = () => {}
+    listAll<{ metadata: Metadata }>(api, paths.virtualClusters, signal).then(
+      ({ items }) => setVirtualClusters(byProject(items, self.projectNamespacePrefix ?? 'p-')),
+      ignore,
+    )
+    api
+      .send<AccessKey>(paths.key(self.accessKey), { signal })
+      .then(({ spec }) => setOwnSources(spec.sourceCIDRs), ignore)
+    return () => ended.abort()
+  }, [api, self])
+  return { virtualClusters, ownSources }
+}

@@ -1,0 +1,84 @@
+/** Finds what is wrong with the form before the server is asked, and the fields of what the server refuses. */
+import { ApiError } from '../../api/status.ts'
+import { addressProblem } from '../../text/addresses.ts'
+import { nameProblem } from '../../text/names.ts'
+import { type Form, secondsOf, sourcesOf } from './form.ts'
+import type { Problem } from './problems.ts'
+import { rowFieldOf, scopeProblems } from './scoperows.ts'
+
+const MOST_SOURCES = 32
+
+/** Returns what is wrong with the form, in the order of its fields. */
+export function problemsOf(form: Form): Problem[] {
+  const name = form.name.trim() === '' ? undefined : nameProblem(form.name.trim())
+  return [
+    ...(name ? [{ field: 'name', text: name }] : []),
+    ...(form.ownerKind !== 'self' && form.owner.trim() === ''
+      ? [{ field: 'owner', text: `Name the ${form.ownerKind}.`, isMissing: true as const }]
+      : []),
+    ...(form.isScoped ? scopeProblems(form.rows) : []),
+    ...lifetimeProblems(form),
+    ...sourceProblems(form),
+  ]
+}
+
+function lifetimeProblems(form: Form): Problem[] {
+  const { lifetime, count, isFromLastUse, isScoped, rows } = form
+  if (lifetime === 'custom' && secondsOf(form) === undefined) {
+    return count.trim() === ''
+      ? [{ field: 'count', text: 'Say how long the key lives.', isMissing: true }]
+      : [{ field: 'count', text: 'Write a whole number above 0.' }]
+  }
+  if (!isScoped || !rows.some(({ kind, role }) => kind === 'role' && role === 'selfRotate')) return []
+  if (lifetime === 'never') return [{ field: 'lifetime', text: 'A key that may rotate itself must end.' }]
+  if (!isFromLastUse) return []
+  return [{ field: 'lifetime', text: 'The lifetime of a key that may rotate itself cannot count from its last use.' }]
+}
+
+function sourceProblems(form: Form): Problem[] {
+  const sources = sourcesOf(form)
+  const text = sources.map(addressProblem).find((problem) => problem !== undefined)
+  if (text !== undefined) return [{ field: 'sources', text }]
+  return sources.length > MOST_SOURCES
+    ? [{ field: 'sources', text: `At most ${MOST_SOURCES} addresses are possible.` }]
+    : []
+}
+
+/** The fields of the form by the paths of the server. The longest match counts. */
+const FIELDS: readonly [path: string, field: string][] = [
+  ['metadata', 'name'],
+  ['spec.displayName', 'displayName'],
+  ['spec.description', 'description'],
+  ['spec.user', 'owner'],
+  ['spec.team', 'owner'],
+  ['spec.subject', 'owner'],
+  ['spec.groups', 'groups'],
+  ['spec.ttl', 'lifetime'],
+  ['spec.ttlAfterLastActivity', 'lifetime'],
+  ['spec.sourceCIDRs', 'sources'],
+  ['spec.scope', 'scope'],
+]
+
+/** Returns the field of the form for a path of the server, or undefined. */
+export function fieldOf(path: string, form: Form): string | undefined {
+  const row = form.isScoped ? rowFieldOf(path, form.rows) : undefined
+  const rest = (start: string) => path.slice(start.length)
+  return row ?? FIELDS.find(([start]) => path.startsWith(start) && /^($|[.[])/.test(rest(start)))?.[1]
+}
+
+/** Returns the problems of fields that a refusal names. None: the refusal is about the request as a whole. */
+export function refusedFields(error: unknown, form: Form): Problem[] {
+  if (!(error instanceof ApiError)) return []
+  if (error.code === 409) return [{ field: 'name', text: 'A key with this name exists already.' }]
+  // A 403 begins its reason with the path.
+  const [, path = '', reason = ''] = /\b(spec\.\w+): (.*)$/s.exec(error.message) ?? []
+  const causes =
+    error.code === 403
+      ? [{ field: path, message: reason }]
+      : error.code === 422
+        ? (error.status.details?.causes ?? [])
+        : []
+  const problems = causes.map(({ field = '', message = '' }) => ({ field: fieldOf(field, form), text: message }))
+  const known = problems.filter((one): one is Problem => one.field !== undefined)
+  return known.length === problems.length ? known : []
+}

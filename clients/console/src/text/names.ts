@@ -1,0 +1,27 @@
+/** Checks names of objects as Kubernetes does, and makes names. */
+
+const LONGEST = 253
+
+/** Returns what is wrong with the name of an object, or undefined. The rule is that of Kubernetes: a DNS subdomain. */
+export function nameProblem(name: string): string | undefined {
+  if (name.length > LONGEST) return `A name has at most ${LONGEST} characters.`
+  if (name.split('.').every((part) => /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(part))) return undefined
+  return 'Use lower-case letters, digits, “-” and “.”. Begin and end with a letter or a digit, also around each “.”.'
+}
+
+/** Contains no vowels and no 0, 1 or 3, as in the names that the server makes, so that suffixes do not spell words. */
+const SUFFIX_ALPHABET = 'bcdfghjklmnpqrstvwxz2456789'
+/** With so many characters two names are never the same by chance. */
+const SUFFIX_LENGTH = 8
+
+/** Returns the prefix with random characters. `randomBytes` fills an array with random numbers. */
+export function randomName(prefix: string, randomBytes: (bytes: Uint8Array<ArrayBuffer>) => Uint8Array): string {
+  let suffix = ''
+  // Larger numbers would make some characters likelier than others.
+  const limit = 256 - (256 % SUFFIX_ALPHABET.length)
+  while (suffix.length < SUFFIX_LENGTH) {
+    const [one = limit] = randomBytes(new Uint8Array(1))
+    if (one < limit) suffix += SUFFIX_ALPHABET.charAt(one % SUFFIX_ALPHABET.length)
+  }
+  return prefix + suffix
+}

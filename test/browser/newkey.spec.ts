@@ -1,0 +1,443 @@
+/** Making a key: with the keyboard alone, from every kind of scope, with wrong and hostile values, and when answers are lost. */
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect } from 'vitest'
+import { buildCommandLine } from '../../clients/cli/build.ts'
+import type { StartedServer } from '../support/startedserver.ts'
+import { axeProblems } from './axe.ts'
+import { test as plain, signIn } from './browser.ts'
+import { cutNetwork, holdRequests } from './faults.ts'
+import { HOSTILE } from './hostile.ts'
+import { hasFocus, press, tabTo } from './keyboard.ts'
+
+/** `PATH` with the kubectl of the tests. */
+const PATH = [process.env.KUBEBUILDER_ASSETS, process.env.PATH].filter(Boolean).join(delimiter)
+const hasKubectl = spawnSync('kubectl', ['version', '--client'], { env: { PATH } }).status === 0
+if (!hasKubectl)
+  process.stderr.write('not run, no kubectl on PATH or in KUBEBUILDER_ASSETS: the commands beside the form\n')
+
+const KEYS = '/apis/management.platform/v1/ownedaccesskeys'
+const MINUTE = 60_000
+
+/** A page that shows the form to the administrator. */
+const test = plain.extend('form', async ({ page, server, guards }) => {
+  guards.allowKeyIn('text')
+  await openForm(page, server.adminKey)
+  return page
+})
+
+async function openForm(page: Page, key: string): Promise<void> {
+  await signIn(page, key)
+  await page.evaluate(() => {
+    location.hash = '#/new-key'
+  })
+  await page.getByRole('heading', { name: 'New key' }).waitFor()
+}
+
+const createButton = (page: Page) => page.getByRole('button', { name: 'Create the key' })
+const revealDialog = (page: Page) => page.getByRole('dialog', { name: 'A value that is shown once' })
+const storedButton = (page: Page) => page.getByRole('button', { name: 'I have stored it' })
+const shownValue = (page: Page) => revealDialog(page).getByText(/^mpk_\w{49}$/)
+const content = (page: Page) => page.evaluate(() => document.documentElement.outerHTML)
+const sentence = (page: Page) => page.locator('.sentence').innerText()
+
+/** Returns the text that the page shows as YAML or as a command. */
+async function shownAs(page: Page, form: 'YAML' | 'kubectl' | 'keyplane'): Promise<string> {
+  await page.getByRole('radio', { name: form }).check({ force: true })
+  return page.locator('.preview pre').innerText()
+}
+
+/** Shows the value, and returns it after the person has stored it. */
+async function takeValue(page: Page): Promise<string> {
+  await page.getByRole('button', { name: 'Show' }).click()
+  const value = await shownValue(page).innerText()
+  await storedButton(page).click()
+  await revealDialog(page).waitFor({ state: 'detached' })
+  return value
+}
+
+const keyNamed = async (server: StartedServer, name: string) => (await server.call(`${KEYS}/${name}`)).json
+const namesOf = async (server: StartedServer): Promise<string[]> =>
+  (await server.call(KEYS)).json.items.map(({ metadata }: { metadata: { name: string } }) => metadata.name)
+
+/** Returns the name of the key that accepts the value. */
+async function nameOfKey(server: StartedServer, value: string): Promise<string> {
+  const { json } = await server.call('/apis/management.platform/v1/selves', { method: 'POST', body: {}, token: value })
+  return json.status.accessKey
+}
+
+// The first test waits for the server too.
+test('a key can be made with the keyboard alone, and its value is shown once', { timeout: 60_000 }, async ({
+  form: page,
+  server,
+}) => {
+  await tabTo(page.getByLabel('Name (optional)', { exact: true }))
+  await page.keyboard.type('by-keyboard')
+  await tabTo(page.getByLabel('Project', { exact: true }))
+  await page.keyboard.type('demo')
+  await tabTo(page.getByLabel('Lifetime'))
+  await page.keyboard.type('1 day')
+  expect(await sentence(page)).toMatch(
+    /^Acts as you, admin\. .* May use everything in project demo, and nothing else, as far as you may\. Works from every address\. Ends on /,
+  )
+  await press(createButton(page))
+  await revealDialog(page).waitFor()
+  expect(await content(page)).not.toMatch(/mpk_\w/)
+  await press(page.getByRole('button', { name: 'Show' }))
+  const value = await shownValue(page).innerText()
+  expect(await nameOfKey(server, value)).toBe('by-keyboard')
+  expect(await axeProblems(page)).toEqual([])
+
+  for (let count = 0; count < 3; count++) await page.keyboard.press('Escape')
+  await press(page.getByRole('button', { name: 'Copy the value' }))
+  await page.getByText('Copied').waitFor()
+  await press(storedButton(page))
+  await revealDialog(page).waitFor({ state: 'detached' })
+  expect(page.url()).toMatch(/#\/keys\/by-keyboard$/)
+  expect(await content(page)).not.toContain(value)
+  await page.goBack()
+  await page.getByLabel('Description (optional)').focus()
+  await page.keyboard.press('Control+V')
+  expect(await page.getByLabel('Description (optional)').inputValue()).toBe(value)
+  const { spec } = await keyNamed(server, 'by-keyboard')
+  expect(spec).toEqual({ scope: { projects: [{ project: 'demo' }] }, ttl: 86_400 })
+})
+
+/** Adds an entry of the scope. */
+async function addEntry(page: Page, number: number, kind: string, parts: Record<string, string>): Promise<void> {
+  await page.getByRole('button', { name: 'Add an entry' }).click()
+  const entry = page.getByRole('group', { name: `Entry ${number}` })
+  await entry.getByLabel('Allows').selectOption(kind)
+  for (const [label, value] of Object.entries(parts)) {
+    const field = entry.getByLabel(label, { exact: true })
+    if (label === 'Role') await field.selectOption(value)
+    else await field.fill(value)
+  }
+}
+
+async function fillEverything(page: Page): Promise<void> {
+  await page.getByLabel('Display name (optional)').fill("CI of 'demo'")
+  await page.getByLabel('Description (optional)').fill('Ask Alice.\nOr Bob.')
+  await page.getByLabel('Acts as').selectOption('A team')
+  await page.getByLabel('Name of the team').fill('shop')
+  await page.getByLabel('Project', { exact: true }).fill('*')
+  await addEntry(page, 2, 'Virtual cluster', { Project: 'p', 'Virtual cluster': '*' })
+  await addEntry(page, 3, 'Space', { Project: 'p', Space: 's' })
+  await addEntry(page, 4, 'Connected cluster', { 'Connected cluster': 'west' })
+  await addEntry(page, 5, 'Role', { Role: 'vcluster', 'Only in (optional)': 'a/x' })
+  await addEntry(page, 6, 'Role', { Role: 'selfRotate' })
+  await addEntry(page, 7, 'Rule (advanced)', { Verbs: 'get', Resources: 'pods, pods/log', Namespaces: 'shop' })
+  await page.getByLabel('Lifetime').selectOption('Custom')
+  await page.getByLabel('How long').fill('36')
+  await page.getByLabel('Unit').selectOption('hours')
+  await page.getByLabel('Source addresses (optional)').fill('127.0.0.0/8\n2001:db8::/32')
+}
+
+describe.skipIf(!hasKubectl)('the commands beside the form', () => {
+  let folder: string
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'keyplane-newkey-'))
+    await buildCommandLine(join(folder, 'keyplane.js'))
+    const program = `#!/bin/sh\nexec '${process.execPath}' '${join(folder, 'keyplane.js')}' "$@"\n`
+    await writeFile(join(folder, 'keyplane'), program, { mode: 0o700 })
+  })
+  afterAll(() => rm(folder, { recursive: true }))
+
+  /** Types the command into a shell that has kubectl and keyplane, and returns what it prints. */
+  async function typed(server: StartedServer, command: string): Promise<string> {
+    const config = join(folder, 'kubeconfig')
+    const cluster = { server: server.url, 'certificate-authority': server.authorityFile }
+    const file = {
+      apiVersion: 'v1',
+      kind: 'Config',
+      clusters: [{ name: 'a', cluster }],
+      users: [{ name: 'a', user: { token: server.adminKey } }],
+      contexts: [{ name: 'a', context: { cluster: 'a', user: 'a' } }],
+      'current-context': 'a',
+    }
+    await writeFile(config, JSON.stringify(file), { mode: 0o600 })
+    const shell = spawn('bash', ['-s'], {
+      cwd: folder,
+      env: {
+        PATH: [folder, PATH].join(delimiter),
+        HOME: folder,
+        KUBECONFIG: config,
+        KEYPLANE_URL: server.url,
+        KEYPLANE_CA: server.authorityFile,
+        KEYPLANE_KEY: server.adminKey,
+      },
+    })
+    let stdout = ''
+    let stderr = ''
+    shell.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+      stdout += chunk
+    })
+    shell.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+      stderr += chunk
+    })
+    shell.stdin.end(`${command}\n`)
+    const [code] = await once(shell, 'close')
+    expect([code, stderr]).toEqual([0, expect.any(String)])
+    return stdout
+  }
+
+  /** Makes the key in the console, by its YAML, and by both commands, and returns the specs. */
+  async function specsOf(page: Page, server: StartedServer): Promise<object[]> {
+    const manifest = join(folder, 'key.yaml')
+    await writeFile(manifest, await shownAs(page, 'YAML'))
+    const byYaml = (await typed(server, `kubectl create -f ${manifest} -o name`)).trim().split('/').at(-1) ?? ''
+    const [byKubectl = ''] = (await typed(server, await shownAs(page, 'kubectl'))).split(' ')
+    const value = (await typed(server, await shownAs(page, 'keyplane'))).trim()
+    const { json } = await server.call('/apis/management.platform/v1/selves', {
+      method: 'POST',
+      body: {},
+      token: value,
+    })
+    await createButton(page).click()
+    await takeValue(page)
+    const own = decodeURIComponent(page.url().split('/').at(-1) ?? '')
+    const names = [own, byYaml, byKubectl, json.status.accessKey]
+    expect(new Set(names).size).toBe(4)
+    return Promise.all(names.map(async (name) => (await keyNamed(server, name)).spec))
+  }
+
+  test('make the same key as the console, with every kind of entry', async ({ form: page, server }) => {
+    await fillEverything(page)
+    const [spec, ...others] = await specsOf(page, server)
+    expect(spec).toEqual({
+      displayName: "CI of 'demo'",
+      description: 'Ask Alice.\nOr Bob.',
+      team: 'shop',
+      ttl: 129_600,
+      scope: {
+        projects: [{ project: '*' }],
+        virtualClusters: [{ project: 'p', virtualCluster: '*' }],
+        spaces: [{ project: 'p', space: 's' }],
+        clusters: [{ cluster: 'west' }],
+        roles: [{ role: 'vcluster', virtualClusters: ['a/x'] }, { role: 'selfRotate' }],
+        rules: [{ verbs: ['get'], resources: [{ resources: ['pods', 'pods/log'] }], namespaces: ['shop'] }],
+      },
+      sourceCIDRs: ['127.0.0.0/8', '2001:db8::/32'],
+    })
+    expect(others).toEqual([spec, spec, spec])
+  })
+
+  test('make the same key as the console, with hostile texts', async ({ form: page, server }) => {
+    const text = Object.values(HOSTILE).join('').replaceAll('\r', '')
+    const shell = "'; touch owned; $(touch owned) `touch owned` \\' EOF"
+    await page.getByLabel('Display name (optional)').fill(`${shell} ${HOSTILE.direction} x`)
+    await page.getByLabel('Description (optional)').fill(`${shell}\nEOF\ntouch owned\n${text.slice(0, 500)} x`)
+    await page.getByLabel('Project', { exact: true }).fill('a"b\'c$(touch-owned)')
+    expect(await sentence(page)).toContain('project “a"b\'c$(touch-owned)”')
+    expect(await shownAs(page, 'keyplane')).not.toMatch(/[^\n\P{C}]/u)
+    const [spec, ...others] = await specsOf(page, server)
+    expect(others).toEqual([spec, spec, spec])
+    expect(await typed(server, 'ls')).not.toContain('owned')
+    expect(await page.title()).toMatch(/ · keyplane$/)
+  })
+})
+
+describe('a form that is not right', () => {
+  test('says so at its fields, and the first one has the focus', async ({ form: page }) => {
+    await page.getByLabel('Name (optional)', { exact: true }).fill('Not A Name')
+    await page.getByLabel('Source addresses (optional)').fill('10.0.0.1/8')
+    await createButton(page).click()
+    await expect.poll(() => hasFocus(page.getByLabel('Name (optional)', { exact: true }))).toBe(true)
+    const alert = page.getByRole('alert')
+    expect(await alert.innerText()).toMatch(
+      /^3 fields need attention\.(.|\n)*Use lower-case letters(.|\n)*Name a project(.|\n)*Write 10\.0\.0\.0\/8/,
+    )
+    for (const label of ['Name (optional)', 'Project', 'Source addresses (optional)'])
+      expect(await page.getByLabel(label, { exact: true }).getAttribute('aria-invalid')).toBe('true')
+    expect(await axeProblems(page)).toEqual([])
+    await page.getByLabel('Name (optional)', { exact: true }).fill('a-name')
+    expect(await page.getByLabel('Name (optional)', { exact: true }).getAttribute('aria-invalid')).toBeNull()
+  })
+
+  test('shows the refusals of the server at their fields', async ({ form: page, server }) => {
+    await server.call(KEYS, { method: 'POST', body: object('taken') })
+    await page.getByLabel('Project', { exact: true }).fill('demo')
+    await page.getByLabel('Name (optional)', { exact: true }).fill('taken')
+    for (const button of ['Check', 'Create the key']) {
+      await page.getByRole('button', { name: button }).click()
+      await page.getByText('A key with this name exists already.').first().waitFor()
+      await expect.poll(() => hasFocus(page.getByLabel('Name (optional)', { exact: true }))).toBe(true)
+    }
+    await page.getByLabel('Name (optional)', { exact: true }).fill('not-taken')
+    await page.getByLabel('Acts as').selectOption('A user')
+    await page.getByLabel('Name of the user').fill('system:root')
+    await createButton(page).click()
+    await page.getByText("may not begin with 'system:'").first().waitFor()
+    await expect.poll(() => hasFocus(page.getByLabel('Name of the user'))).toBe(true)
+    await page.getByLabel('Name of the user').fill('alice')
+    await page.getByRole('button', { name: 'Check' }).click()
+    await page.getByText('The server would create this key.').waitFor()
+    expect(await namesOf(server)).not.toContain('not-taken')
+  })
+
+  test('says that a scoped key makes keys within its scope', async ({ page, server }) => {
+    const rules = [{ verbs: ['create', 'get', 'list'], resources: [{ group: 'management.platform' }] }]
+    const { json } = await server.call(KEYS, {
+      method: 'POST',
+      body: object('scoped', { user: 'alice', scope: { rules } }),
+    })
+    await openForm(page, json.spec.key)
+    await page.getByLabel('Everything the owner may').check()
+    expect(await sentence(page)).toContain(
+      'Acts as you, alice. May do everything that you may. Stays within the scope of the key that you signed in with: create, get and list all resources of management.platform.',
+    )
+    await page.getByLabel('Acts as').selectOption('A user')
+    await page.getByLabel('Name of the user').fill('bob')
+    await createButton(page).click()
+    await page.getByText('only system:masters may create access keys for others').first().waitFor()
+    await expect.poll(() => hasFocus(page.getByLabel('Name of the user'))).toBe(true)
+  })
+})
+
+const object = (name: string, spec: object = { user: 'alice', ttl: 3600, scope: {} }) => ({
+  apiVersion: 'management.platform/v1',
+  kind: 'OwnedAccessKey',
+  metadata: { name },
+  spec,
+})
+
+describe('a request', () => {
+  test('is sent once when the button is clicked twice', async ({ form: page, guards, server }) => {
+    await page.getByLabel('Project', { exact: true }).fill('demo')
+    await page.getByLabel('Name (optional)', { exact: true }).fill('clicked-twice')
+    const release = await holdRequests(page, 'ownedaccesskeys')
+    await createButton(page).dblclick()
+    await page.keyboard.press('Enter')
+    release()
+    await takeValue(page)
+    const sent = guards.requests.filter((one) => one.method() === 'POST' && one.url().endsWith('ownedaccesskeys'))
+    expect(sent).toHaveLength(1)
+    expect(await namesOf(server)).toContain('clicked-twice')
+  })
+
+  /** Loses the answers to creates. The requests reach the API if `arrive`. */
+  async function loseAnswers(page: Page, arrive: boolean): Promise<() => Promise<void>> {
+    const url = /\/ownedaccesskeys$/
+    await page.route(url, async (route) => {
+      if (arrive) await route.fetch()
+      await route.abort('connectionreset')
+    })
+    return () => page.unroute(url)
+  }
+
+  for (const [arrive, sources] of [
+    [true, ''],
+    [true, '203.0.113.7'],
+    [false, ''],
+  ] as const) {
+    const words = arrive ? `arrived${sources ? ', for other addresses' : ''}` : 'did not arrive'
+    test(`whose answer was lost can be repeated, and makes one key: it ${words}`, async ({
+      form: page,
+      guards,
+      server,
+    }) => {
+      guards.allowMessage(/net::ERR_(CONNECTION_RESET|FAILED)/)
+      await page.getByLabel('Project', { exact: true }).fill('demo')
+      await page.getByLabel('Display name (optional)').fill(`lost ${words}`)
+      await page.getByLabel('Source addresses (optional)').fill(sources)
+      const found = await loseAnswers(page, arrive)
+      await createButton(page).click()
+      await page.getByText('No answer came. The key may exist.').waitFor()
+      expect(await page.getByLabel('Display name (optional)').isDisabled()).toBe(true)
+      await found()
+      await page.getByRole('button', { name: 'Send it again' }).click()
+      const value = await takeValue(page)
+      const { items } = (await server.call(KEYS)).json
+      const made = items.filter(({ spec }: { spec: { displayName?: string } }) => spec.displayName === `lost ${words}`)
+      expect(made).toHaveLength(1)
+      expect(page.url().split('/').at(-1)).toBe(made[0].metadata.name)
+      if (!sources) expect(await nameOfKey(server, value)).toBe(made[0].metadata.name)
+    })
+  }
+
+  test('that is repeated never takes the key of somebody else for its own', async ({ form: page, guards, server }) => {
+    guards.allowMessage(/net::ERR_(CONNECTION_RESET|FAILED)/)
+    await page.getByLabel('Project', { exact: true }).fill('demo')
+    await page.getByLabel('Name (optional)', { exact: true }).fill('of-somebody-else')
+    const found = await loseAnswers(page, false)
+    await createButton(page).click()
+    await page.getByText('No answer came. The key may exist.').waitFor()
+    await found()
+    await server.call(KEYS, { method: 'POST', body: object('of-somebody-else') })
+    await page.getByRole('button', { name: 'Send it again' }).click()
+    await page.getByText('A key with this name exists already.').first().waitFor()
+    expect(await revealDialog(page).count()).toBe(0)
+  })
+})
+
+describe('a value that is shown', () => {
+  const make = async (page: Page) => {
+    await page.getByLabel('Project', { exact: true }).fill('demo')
+    await createButton(page).click()
+    await revealDialog(page).waitFor()
+  }
+
+  test('stays when the session ends and the network is lost', async ({ openPage, visits, server }) => {
+    const page = await openPage({ blank: true })
+    const guards = visits.guardsOf(page)
+    guards.allowKeyIn('text')
+    await page.clock.install()
+    await page.goto(new URL('../console/', server.url).href)
+    await openForm(page, server.adminKey)
+    await make(page)
+    await page.getByRole('button', { name: 'Show' }).click()
+    const value = await shownValue(page).innerText()
+    const restore = await cutNetwork(page, guards)
+    await page.clock.fastForward(16 * MINUTE)
+    await page.getByText('You were signed out after 15 minutes without input.').waitFor()
+    expect(await shownValue(page).innerText()).toBe(value)
+    await storedButton(page).click()
+    await revealDialog(page).waitFor({ state: 'detached' })
+    expect(await content(page)).not.toContain(value)
+    await restore()
+  })
+
+  test('is not closed without a warning when nobody has shown or copied it', async ({ form: page }) => {
+    await make(page)
+    await storedButton(page).click()
+    await page.getByText('You have neither shown nor copied the value.').waitFor()
+    await page.getByRole('button', { name: 'Go on without the value' }).click()
+    await revealDialog(page).waitFor({ state: 'detached' })
+  })
+
+  test('asks before the page is left, and is in no storage', async ({ form: page }) => {
+    await make(page)
+    const asked = page.waitForEvent('dialog')
+    await page.close({ runBeforeUnload: true })
+    const question = await asked
+    expect(question.type()).toBe('beforeunload')
+    await question.dismiss()
+    await page.goBack()
+    await revealDialog(page).waitFor()
+    expect(await page.evaluate(() => JSON.stringify([{ ...sessionStorage }, { ...localStorage }, history.state]))).toBe(
+      '[{},{},null]',
+    )
+    await takeValue(page)
+  })
+})
+
+plain(
+  'the form fits a phone, and offers the virtual clusters that the person may see',
+  async ({ openPage, server }) => {
+    const page = await openPage({ width: 390, height: 844 })
+    await openForm(page, server.adminKey)
+    await addEntry(page, 2, 'Virtual cluster', { Project: 'demo' })
+    const offered = page.getByRole('group', { name: 'Entry 2' }).locator('datalist').last().locator('option')
+    await expect
+      .poll(() => offered.evaluateAll((all) => all.map((one) => (one as HTMLOptionElement).value)))
+      .toEqual(['demo'])
+    await addEntry(page, 3, 'Rule (advanced)', {})
+    await createButton(page).click()
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390)
+    expect(await axeProblems(page)).toEqual([])
+  },
+)

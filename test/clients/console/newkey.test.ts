@@ -1,0 +1,342 @@
+/** The form of a new key: its object, its sentence, its commands, and what is wrong with it. */
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { Self } from '../../../clients/console/src/api/objects.ts'
+import { ApiError } from '../../../clients/console/src/api/status.ts'
+import { keyplaneCommand, kubectlCommand } from '../../../clients/console/src/pages/newkey/commands.ts'
+import { emptyForm, type Form, keyOf, ownGroups } from '../../../clients/console/src/pages/newkey/form.ts'
+import { byProject } from '../../../clients/console/src/pages/newkey/places.ts'
+import { newRow, type ScopeRow } from '../../../clients/console/src/pages/newkey/scoperows.ts'
+import { sentencesOf } from '../../../clients/console/src/pages/newkey/sentence.ts'
+import { fieldOf, problemsOf, refusedFields } from '../../../clients/console/src/pages/newkey/validate.ts'
+import { scopeClauses } from '../../../clients/console/src/text/scopesentence.ts'
+import { validateScope } from '../../../lib/authorization/scopes/validatescope.ts'
+
+const alice: Self = { user: { name: 'alice' }, uid: 'u', accessKey: 'k', groups: ['system:authenticated', 'team:shop'] }
+const now = new Date('2026-11-22T12:00:00Z')
+
+const row = (id: number, changes: Partial<ScopeRow>): ScopeRow => ({ ...newRow(id), ...changes })
+const formWith = (changes: Partial<Form>): Form => ({ ...emptyForm, rows: [row(1, { project: 'demo' })], ...changes })
+const scoped = (...rows: Partial<ScopeRow>[]): Form => formWith({ rows: rows.map((one, index) => row(index + 1, one)) })
+const sentence = (form: Form, self = alice, ownSources?: string[]) =>
+  sentencesOf(keyOf(form), { self, now, ownSources }).join(' ')
+
+const EVERY_KIND: Partial<ScopeRow>[] = [
+  { kind: 'project', project: 'demo' },
+  { kind: 'project', project: '*' },
+  { kind: 'virtualCluster', project: 'p', name: 'x' },
+  { kind: 'virtualCluster', project: 'p', name: '*' },
+  { kind: 'space', project: 'p', name: 's' },
+  { kind: 'cluster', name: 'west' },
+  { kind: 'role', role: 'platformCLI', where: 'a, b' },
+  { kind: 'role', role: 'vcluster', where: 'a/x' },
+  { kind: 'role', role: 'selfRotate', where: 'is not used' },
+  { kind: 'rule', verbs: 'get, list', resources: 'pods, deployments', group: 'apps', names: 'web', namespaces: 'shop' },
+]
+
+describe('the object', () => {
+  test('has what the form says and nothing else', () => {
+    expect(keyOf(formWith({}))).toEqual({
+      apiVersion: 'management.platform/v1',
+      kind: 'OwnedAccessKey',
+      metadata: { generateName: 'key-' },
+      spec: { ttl: 2_592_000, scope: { projects: [{ project: 'demo' }] } },
+    })
+  })
+
+  test('has every field', () => {
+    const form = formWith({
+      name: ' ci ',
+      displayName: ' CI of demo ',
+      description: 'x',
+      ownerKind: 'team',
+      owner: 'shop',
+      groups: ['g'],
+      isScoped: false,
+      lifetime: 'custom',
+      count: '90',
+      unit: 'minutes',
+      isFromLastUse: true,
+      sources: '10.0.0.0/8\n\n 203.0.113.7 ',
+    })
+    expect(keyOf(form)).toMatchObject({
+      metadata: { name: 'ci' },
+      spec: {
+        displayName: 'CI of demo',
+        description: 'x',
+        team: 'shop',
+        groups: ['g'],
+        ttl: 5400,
+        ttlAfterLastActivity: true,
+        sourceCIDRs: ['10.0.0.0/8', '203.0.113.7'],
+      },
+    })
+    expect(keyOf(form).spec).not.toHaveProperty('scope')
+  })
+
+  test('has no end without a lifetime, and then nothing counts from the last use', () => {
+    const { spec } = keyOf(formWith({ lifetime: 'never', isFromLastUse: true }))
+    expect([spec.ttl, spec.ttlAfterLastActivity]).toEqual([undefined, undefined])
+  })
+
+  test('has a scope of every kind of row, which the server accepts', () => {
+    const { scope } = keyOf(scoped(...EVERY_KIND)).spec
+    expect(scope).toEqual({
+      projects: [{ project: 'demo' }, { project: '*' }],
+      virtualClusters: [
+        { project: 'p', virtualCluster: 'x' },
+        { project: 'p', virtualCluster: '*' },
+      ],
+      spaces: [{ project: 'p', space: 's' }],
+      clusters: [{ cluster: 'west' }],
+      roles: [
+        { role: 'platformCLI', projects: ['a', 'b'] },
+        { role: 'vcluster', virtualClusters: ['a/x'] },
+        { role: 'selfRotate' },
+      ],
+      rules: [
+        {
+          verbs: ['get', 'list'],
+          resources: [{ group: 'apps', resources: ['pods', 'deployments'], resourceNames: ['web'] }],
+          namespaces: ['shop'],
+        },
+      ],
+    })
+    expect(validateScope(scope)).toEqual([])
+  })
+})
+
+describe('the sentence', () => {
+  test.each<[Form, string]>([
+    [
+      scoped({ project: 'demo' }, { kind: 'virtualCluster', project: 'p', name: 'x' }),
+      'Acts as you, alice. May use everything in project demo and the virtual cluster p/x, and nothing else, as far as you may. Works from every address. Ends on 22 Dec 2026.',
+    ],
+    [
+      formWith({ isScoped: false, lifetime: 'never', ownerKind: 'user', owner: 'bob', sources: '10.0.0.0/8' }),
+      'Acts as the user bob. May do everything that this user may. Works only from 10.0.0.0/8. Never ends, unless the server sets a limit.',
+    ],
+    [
+      formWith({ rows: [], lifetime: '86400', isFromLastUse: true }),
+      'Acts as you, alice. May do nothing but ask who it is, what it may do, and what the API offers. Works from every address. Ends 1 day after its last use; if it is never used, on 23 Nov 2026, 12:00.',
+    ],
+    [
+      formWith({ ownerKind: 'team', rows: [row(1, {})] }),
+      'Acts as the team …. May use everything in project …, and nothing else, as far as this team may. Works from every address. Ends on 22 Dec 2026.',
+    ],
+  ])('of form %# is exact', (form, words) => {
+    expect(sentence(form)).toBe(words)
+  })
+
+  test.each<[Partial<ScopeRow>, string]>([
+    [{ project: '*' }, 'use everything in all projects'],
+    [{ kind: 'virtualCluster', project: 'p', name: '*' }, 'use everything in all virtual clusters of project p'],
+    [{ kind: 'space', project: 'p', name: 's' }, 'use everything in the space p/s'],
+    [{ kind: 'cluster', name: '*' }, 'use everything in all connected clusters'],
+    [{ kind: 'role', role: 'platformCLI' }, 'read all virtual clusters and the keys of its owner'],
+    [{ kind: 'role', role: 'platformCLI', where: 'a b' }, 'read virtual clusters of projects a and b'],
+    [{ kind: 'role', role: 'selfRotate' }, 'read and rotate itself'],
+    [
+      { kind: 'role', role: 'vcluster', where: 'a/x' },
+      'review tokens and access, read virtual clusters and write their status, only a/x (role vcluster)',
+    ],
+    [{ kind: 'role', role: 'runner' }, 'have the role runner, which allows nothing in this API'],
+    [{ kind: 'rule' }, 'do everything, by a rule without limits'],
+    [{ kind: 'rule', verbs: '*' }, 'do everything, by a rule without limits'],
+    [{ kind: 'rule', verbs: 'get list', resources: 'pods' }, 'get and list pods'],
+    [{ kind: 'rule', group: 'apps' }, 'do everything with all resources of apps'],
+    [
+      { kind: 'rule', resources: '*', namespaces: 'a b' },
+      'do everything with all resources of the core group in the namespaces a and b',
+    ],
+    [{ kind: 'rule', verbs: 'get', resources: 'pods/log', names: 'web' }, 'get pods/log named web'],
+  ])('says of a row %j what it allows', (one, words) => {
+    expect(scopeClauses(keyOf(scoped(one)).spec.scope ?? {})).toEqual([words])
+  })
+
+  test('says which groups the key has, and which it lacks', () => {
+    const admin = { ...alice, groups: ['system:masters', 'system:authenticated', 'ops'] }
+    expect(ownGroups(admin)).toEqual(['system:masters', 'ops'])
+    expect(sentence(formWith({ groups: ['ops'] }), admin)).toContain(
+      'Is in the group ops. Is not in the group system:masters, unlike you.',
+    )
+    expect(sentence(formWith({ ownerKind: 'user', owner: 'bob' }), admin)).not.toContain('group')
+  })
+
+  test('says what the key inherits from the one of the session', () => {
+    const self = { ...alice, accessKeyScope: { projects: [{ project: 'demo' }] } }
+    expect(sentence(formWith({ isScoped: false }), self, ['10.0.0.0/8'])).toContain(
+      'Stays within the scope of the key that you signed in with: use everything in project demo. Works only from 10.0.0.0/8, like the key that you signed in with.',
+    )
+  })
+
+  test('quotes names that could be read as part of it', () => {
+    const form = scoped({ project: 'a, and everything else. “Really' })
+    expect(sentence(form)).toContain("project “a, and everything else. 'Really”, and nothing else, as far as you may.")
+  })
+
+  test('leaves out nothing that a scope of the server may have', () => {
+    const rule = { verbs: ['get'], nonResourceURLs: ['/metrics'] }
+    expect(scopeClauses({ rules: [rule], allowPlatformCli: true, roles: [{ role: 'later' }] })).toEqual([
+      'have the role later',
+      'read all virtual clusters and the keys of its owner',
+      `do what this rule allows: ${JSON.stringify(rule)}`,
+    ])
+  })
+})
+
+describe('the commands', () => {
+  test('say the same as the object', () => {
+    const form = {
+      ...scoped(...EVERY_KIND),
+      name: 'ci',
+      displayName: "Alice's",
+      sources: '10.0.0.0/8',
+      isFromLastUse: true,
+    }
+    expect(keyplaneCommand(keyOf(form))).toBe(`keyplane keys create ci \\
+  --display-name 'Alice'\\''s' \\
+  --ttl 30d \\
+  --ttl-after-last-activity \\
+  --project demo \\
+  --project '*' \\
+  --virtual-cluster p/x \\
+  --virtual-cluster 'p/*' \\
+  --space p/s \\
+  --cluster west \\
+  --role platformCLI=a,b \\
+  --role vcluster=a/x \\
+  --self-rotate \\
+  --rule '{"verbs":["get","list"],"resources":[{"group":"apps","resources":["pods","deployments"],"resourceNames":["web"]}],"namespaces":["shop"]}' \\
+  --from 10.0.0.0/8`)
+    expect(kubectlCommand(keyOf(form))).toMatch(
+      /^kubectl create -o jsonpath='.*' -f - <<'EOF'\napiVersion: (.*\n)*EOF$/,
+    )
+  })
+
+  test.each<[string, Form]>([
+    ['an empty scope', formWith({ rows: [] })],
+    ['a name with a comma, which the program would split', scoped({ project: 'a,b' })],
+    ['a name that is missing', scoped({ project: '' })],
+    ['a name that looks like an option', formWith({ name: '-x' })],
+  ])('of keyplane are missing for %s', (_, form) => {
+    expect(keyplaneCommand(keyOf(form))).toBeUndefined()
+  })
+})
+
+describe('what is wrong', () => {
+  const fields = (form: Form) => problemsOf(form).map(({ field }) => field)
+  test.each<[string, Form, string[]]>([
+    ['nothing', formWith({ name: 'ci' }), []],
+    ['a name with capitals', formWith({ name: 'CI' }), ['name']],
+    ['a missing owner', formWith({ ownerKind: 'user' }), ['owner']],
+    ['a missing project', scoped({}), ['1.project']],
+    ['a name with a slash', scoped({ project: 'a/b' }), ['1.project']],
+    ['a wildcard within a name', scoped({ project: 'a*' }), ['1.project']],
+    ['a wildcard for the project', scoped({ kind: 'space', project: '*', name: 's' }), ['1.project']],
+    ['both parts', scoped({ project: 'a' }, { kind: 'virtualCluster' }), ['2.project', '2.name']],
+    ['projects and virtual clusters of a role', scoped({ kind: 'role', where: 'a b/x' }), ['1.where']],
+    ['a place that is no pair', scoped({ kind: 'role', where: 'a/b/c' }), ['1.where']],
+    ['names without resources', scoped({ kind: 'rule', names: 'a' }), ['1.resources']],
+    ['a missing lifetime', formWith({ lifetime: 'custom' }), ['count']],
+    ['a lifetime that is no number', formWith({ lifetime: 'custom', count: '1.5' }), ['count']],
+    ['a lifetime of 0', formWith({ lifetime: 'custom', count: '0' }), ['count']],
+    [
+      'a key that rotates itself for ever',
+      { ...scoped({ kind: 'role', role: 'selfRotate' }), lifetime: 'never' },
+      ['lifetime'],
+    ],
+    ['the same, in use', { ...scoped({ kind: 'role', role: 'selfRotate' }), isFromLastUse: true }, ['lifetime']],
+    ['an address with host bits', formWith({ sources: '10.0.0.1/8' }), ['sources']],
+    [
+      'too many addresses',
+      formWith({ sources: Array.from({ length: 33 }, (_, at) => `10.0.0.${at}`).join('\n') }),
+      ['sources'],
+    ],
+    ['the scope of a key without one', formWith({ isScoped: false, rows: [row(1, {})] }), []],
+  ])('is found: %s', (_, form, found) => {
+    expect(fields(form)).toEqual(found)
+  })
+
+  test('is all that the server refuses of a scope', () => {
+    const name = fc.constantFrom('', 'a', '*', 'a*', 'a/b', 'a/*', '*/a', '/', 'a,b', ' ')
+    const rows = fc.array(
+      fc.record({
+        kind: fc.constantFrom(
+          'project' as const,
+          'virtualCluster' as const,
+          'space' as const,
+          'cluster' as const,
+          'role' as const,
+        ),
+        project: name,
+        name,
+        where: name,
+        role: fc.constantFrom('agent', 'vcluster', 'platformCLI', 'runner'),
+      }),
+      { maxLength: 3 },
+    )
+    fc.assert(
+      fc.property(rows, (some) => {
+        const form = scoped(...some)
+        const refused = validateScope(keyOf(form).spec.scope)
+        const found = fields(form)
+        // Each refusal has a field, and that field was found.
+        for (const { field } of refused) expect(found).toContain(fieldOf(field, form))
+      }),
+      { numRuns: 1000 },
+    )
+  })
+})
+
+describe('a refusal', () => {
+  const form = scoped(
+    { kind: 'cluster', name: 'west' },
+    { project: 'a' },
+    { kind: 'space', project: 'p', name: 's' },
+    { project: 'b' },
+  )
+  test.each([
+    ['metadata.name', 'name'],
+    ['spec.user', 'owner'],
+    ['spec.subject', 'owner'],
+    ['spec.ttl', 'lifetime'],
+    ['spec.ttlAfterLastActivity', 'lifetime'],
+    ['spec.sourceCIDRs[2]', 'sources'],
+    ['spec.scope', 'scope'],
+    ['spec.scope.projects[0].project', '2.project'],
+    ['spec.scope.projects[1].project', '4.project'],
+    ['spec.scope.projects[2].project', 'scope'],
+    ['spec.scope.spaces[0].space', '3.name'],
+    ['spec.scope.clusters[0].cluster', '1.name'],
+    ['spec.key', undefined],
+    ['', undefined],
+  ])('of %s belongs to the field %s', (path, field) => {
+    expect(fieldOf(path, form)).toBe(field)
+  })
+
+  const refuse = (code: number, status: object) => refusedFields(new ApiError(code, status), form)
+  test('names its fields', () => {
+    const causes = [{ field: 'spec.ttl', message: 'too long' }]
+    expect(refuse(422, { details: { causes } })).toEqual([{ field: 'lifetime', text: 'too long' }])
+    expect(refuse(403, { message: 'forbidden: spec.user: only for others' })).toEqual([
+      { field: 'owner', text: 'only for others' },
+    ])
+    expect(refuse(409, {})).toEqual([{ field: 'name', text: 'A key with this name exists already.' }])
+  })
+
+  test('that is not about fields alone is one of the whole request', () => {
+    const causes = [{ field: 'spec.ttl', message: 'too long' }, { message: 'other' }]
+    expect(refuse(422, { details: { causes } })).toEqual([])
+    expect(refuse(403, { message: 'exceeded quota' })).toEqual([])
+    expect(refusedFields(new Error('x'), form)).toEqual([])
+  })
+})
+
+test('names are offered by project, and others are left out', () => {
+  const of = (namespace: string, name: string) => ({ metadata: { namespace, name } as never })
+  expect([...byProject([of('p-a', 'x'), of('p-b', 'y'), of('p-a', 'z'), of('default', 'w')], 'p-')]).toEqual([
+    ['a', ['x', 'z']],
+    ['b', ['y']],
+  ])
+})
