@@ -10,8 +10,10 @@ import {
   providerObject,
   trustObject,
 } from '../../../clients/console/src/pages/trusts/draft.ts'
+import { readScope } from '../../../clients/console/src/pages/trusts/scopetext.ts'
 import { type IssuerType, issuerRules, issuerTypes } from '../../../lib/federation/catalogue.ts'
 import { claimWarnings, validateProviderClaims, validateTrustClaims } from '../../../lib/federation/validateclaims.ts'
+import { parseRequestedScope } from '../../../lib/server/exchange/requestedscope.ts'
 import { platformOf, platforms } from './platforms.ts'
 
 const UUID = '0184990a-4782-42b5-afc1-16715b10b10f'
@@ -59,7 +61,7 @@ function filled(type: string, choice: string): Draft {
   return {
     ...draft,
     name: ' shop-deploy ',
-    scope: { projects: [{ project: 'shop' }] },
+    scope: ' project:shop ',
     newProvider: {
       ...draft.newProvider,
       issuer: draft.newProvider.issuer || (ISSUERS[type] ?? ''),
@@ -163,17 +165,30 @@ describe('the form', () => {
     expect(Object.keys(problemsOf({ ...draft, ownerKind: 'team' }))).toEqual(['owner'])
   })
 
-  test('demands a scope: one without entries would be useless', () => {
-    const draft = filled('GitHub', 'environment')
-    expect(Object.keys(problemsOf({ ...draft, scope: {} }))).toEqual(['scope'])
-    expect(Object.keys(problemsOf({ ...draft, scope: { projects: [] } }))).toEqual(['scope'])
+  test.each([
+    ['', 'Say what the keys may use.'],
+    [' ', 'Say what the keys may use.'],
+    ['project:shop shop', 'shop is not understood.'],
+    ['space:shop', 'space:shop is not understood.'],
+    ['project:', 'project: is not understood.'],
+    ['project:a/b', 'project:a/b is not understood.'],
+    ['virtualcluster:a//b', 'virtualcluster:a//b is not understood.'],
+    ['constructor:a', 'constructor:a is not understood.'],
+    ['project:shop,\u202eother:x', undefined],
+  ])('judges the scope %j', (scope, problem) => {
+    expect(problemsOf({ ...filled('GitHub', 'environment'), scope }).scope).toBe(problem)
+  })
+
+  test('reads the words of a scope as an exchange does', () => {
+    const words = 'project:a project:* virtualcluster:a/b space:a/* cluster:west role:platformCLI'
+    expect(readScope(words)).toEqual({ scope: parseRequestedScope(words), unknown: [] })
   })
 
   test('keeps what has nothing to do with the platform', () => {
     const next = draftFor(platformOf('GitLab'), filled('GitHub', 'environment'))
     expect([next.name, next.scope, next.values, next.newProvider.name]).toEqual([
       ' shop-deploy ',
-      { projects: [{ project: 'shop' }] },
+      ' project:shop ',
       {},
       'gitlab',
     ])

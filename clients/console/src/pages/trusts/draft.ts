@@ -1,9 +1,10 @@
 /** What a person has filled into the form for a new trust: what is missing, the objects that it makes, and whose errors are whose. */
-import type { Scope } from '../../api/objects.ts'
 import type { Provider, Trust } from '../../api/trusts.ts'
 import type { ClaimEntry } from '../../text/claims.ts'
+import { visible } from '../../text/visible.ts'
 import { type Manifest, manifestOf } from './manifest.ts'
 import type { ClaimField, Platform } from './platforms.ts'
+import { readScope } from './scopetext.ts'
 
 /** Whose keys the exchanges make. Without a name they are those of the person. */
 export type OwnerKind = 'user' | 'team' | 'subject'
@@ -20,7 +21,8 @@ export interface Draft {
   ownerKind: OwnerKind | ''
   owner: string
   name: string
-  scope: Scope
+  /** The words of the scope. */
+  scope: string
   ttl: number
 }
 
@@ -38,7 +40,7 @@ export function claimFields({ platform, choice }: Pick<Draft, 'platform' | 'choi
 export function draftFor(platform: Platform, draft?: Draft): Draft {
   const { type, issuer = '', fields } = platform
   return {
-    ...(draft ?? { ownerKind: '', owner: '', name: '', scope: {}, ttl: 1800 }),
+    ...(draft ?? { ownerKind: '', owner: '', name: '', scope: '', ttl: 1800 }),
     platform,
     provider: '',
     newProvider: {
@@ -65,9 +67,7 @@ export function problemsOf(draft: Draft): Problems {
   const problems: Record<string, string | undefined> = {
     name: name.trim() === '' ? 'Give the trust a name.' : undefined,
     owner: ownerKind !== '' && owner.trim() === '' ? 'Name the owner.' : undefined,
-    scope: Object.values(scope).some((one) => !Array.isArray(one) || one.length > 0)
-      ? undefined
-      : 'Choose what the keys may do.',
+    scope: scopeProblem(scope),
   }
   for (const field of claimFields(draft)) problems[field.claim] = problemOf(field, values[field.claim])
   if (provider === '') {
@@ -78,6 +78,12 @@ export function problemsOf(draft: Draft): Problems {
     }
   }
   return Object.fromEntries(Object.entries(problems).flatMap(([field, text]) => (text ? [[field, text]] : [])))
+}
+
+function scopeProblem(text: string): string | undefined {
+  const [first] = readScope(text).unknown
+  if (first !== undefined) return `${visible(first)} is not understood.`
+  return text.trim() === '' ? 'Say what the keys may use.' : undefined
 }
 
 function problemOf({ label, form }: ClaimField, given = ''): string | undefined {
@@ -124,7 +130,7 @@ export function trustObject(draft: Draft): Manifest<Trust['spec']> {
     identityProvider: provider || newProvider.name.trim(),
     ...(ownerKind !== '' && { [ownerKind]: owner.trim() }),
     claims: claimsOf(draft),
-    scope,
+    scope: readScope(scope).scope,
     ttl,
   })
 }

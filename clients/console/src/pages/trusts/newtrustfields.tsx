@@ -5,6 +5,7 @@ import { distance } from '../../text/times.ts'
 import { visible } from '../../text/visible.ts'
 import { type Draft, needsOwner, type OwnerKind, type Problems } from './draft.ts'
 import type { ClaimField, Platform } from './platforms.ts'
+import { SCOPE_WORDS } from './scopetext.ts'
 
 export interface FieldsProps {
   draft: Draft
@@ -241,7 +242,13 @@ export function RightsFields({
 }: FieldsProps & { most: number | undefined }) {
   return (
     <Group title="What it may do">
-      <ProjectsField draft={draft} problems={problems} change={change} />
+      <Text
+        label="May use"
+        hint={SCOPE_WORDS}
+        error={problems.scope}
+        value={draft.scope}
+        onInput={(scope) => change({ scope })}
+      />
       <Choice
         label="Valid for"
         hint="A job that takes longer exchanges another ID token."
@@ -256,14 +263,3 @@ export function RightsFields({
     </Group>
   )
 }
-
-/** The projects of the scope, as text. */
-const ProjectsField = ({ draft, problems, change }: FieldsProps) => (
-  <Text
-    label="Projects"
-    hint="Names of projects, separated by spaces."
-    error={problems.scope}
-    value={(draft.scope.projects ?? []).map(({ project }) => project).join(' ')}
-    onInput={(text) => change({ scope: { projects: text.split(' ').map((project) => ({ project })) } })}
-  />
-)
