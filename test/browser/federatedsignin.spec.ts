@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, expect } from 'vitest'
 import { contextOptions, test as plain } from './browser.ts'
 import { type FederatedConsole, startFederatedConsole } from './federatedconsole.ts'
 import { type Guards, guard } from './guards.ts'
+import { focused } from './keyboard.ts'
 
 let at: FederatedConsole
 let context: BrowserContext | undefined
@@ -77,6 +78,13 @@ test('comes back to the same page with a key that ends with the session', async 
   await page.goForward()
   expect(page.url()).not.toContain('code=')
   expect(await page.evaluate(() => JSON.stringify(sessionStorage))).toBe('{}')
+})
+
+test('is the first thing that Enter does', async ({ visit }) => {
+  await visit()
+  await expect.poll(() => focused(page)).toMatch(/^button "Sign in with login\.test/)
+  await page.keyboard.press('Enter')
+  await signedIn()
 })
 
 test('sends the code with its verifier to the identity provider, and the ID token to the API alone', async ({

@@ -20,12 +20,13 @@ const LARGEST_FILE = 1_000_000
 /** Asks for an access key. It goes to the API in the Authorization header, and nowhere else. */
 export function SignInPage({ end, federated, signIn }: SignInPageProps) {
   const input = useRef<HTMLInputElement>(null)
+  const provider = useRef<HTMLButtonElement>(null)
   const [isBusy, setBusy] = useState(false)
   const [error, setError] = useState<unknown>()
   const [wrong, setWrong] = useState<string>()
   const [keep, setKeep] = useState(false)
   const [isOver, setOver] = useState(false)
-  useEffect(() => input.current?.focus(), [])
+  useEffect(() => (provider.current ?? input.current)?.focus(), [])
   useEffect(() => {
     // Back from the identity provider, the browser may show the page as it was left.
     const again = () => setBusy(false)
@@ -51,12 +52,12 @@ export function SignInPage({ end, federated, signIn }: SignInPageProps) {
       input.current?.select()
     }
   }
-  const leave = async (provider: Federated) => {
+  const leave = async (company: Federated) => {
     setError(undefined)
     setWrong(undefined)
     setBusy(true)
     try {
-      await provider.leave(keep)
+      await company.leave(keep)
     } catch (failure) {
       setError(failure)
       setBusy(false)
@@ -99,8 +100,10 @@ export function SignInPage({ end, federated, signIn }: SignInPageProps) {
       )}
       {federated && (
         <>
-          <button type="button" class="primary" disabled={isBusy} onClick={() => void leave(federated)}>
-            Sign in with <Foreign text={federated.host} />
+          <button type="button" class="primary" ref={provider} disabled={isBusy} onClick={() => void leave(federated)}>
+            <span>
+              Sign in with <Foreign text={federated.host} />
+            </span>
           </button>
           <p class="or">or with an access key</p>
         </>
