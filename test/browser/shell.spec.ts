@@ -1,6 +1,7 @@
 /** What all pages share: addresses, titles, the keyboard, small screens, slow lines, and what goes over the network. */
 import { expect } from 'vitest'
 import { loaded, signIn, test } from './browser.ts'
+import { failRequests } from './faults.ts'
 import { makeHostile } from './hostile.ts'
 import { focused, hasFocus, press, tabStops, tabTo } from './keyboard.ts'
 
@@ -56,6 +57,40 @@ test('shows a page with a heading and a way out for every address', async ({ pag
     await page.getByRole('navigation').getByRole('link', { name: 'Keys' }).click()
     await expect.poll(() => heading.innerText()).toBe('Keys')
   }
+})
+
+test('keeps the session when a page fails', async ({ page, server }) => {
+  await signIn(page, server.adminKey)
+  await loaded(page)
+  const recover = await failRequests(page, 'ownedaccesskeys', {
+    status: 200,
+    body: { metadata: {}, items: [{ metadata: { name: 'a\u202eb' } }] },
+  })
+  await page.getByRole('button', { name: 'Refresh' }).click()
+  await page.getByText('The console failed.').waitFor()
+  const pages = page.getByRole('navigation')
+  await pages.getByRole('link', { name: 'Trusts' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Trusts' }).waitFor()
+  await recover()
+  await page.getByRole('button', { name: 'Sign out' }).waitFor()
+})
+
+test('asks the API for nothing by the names of folders', async ({ openPage, visits, server }) => {
+  const page = await openPage({ path: '#/trusts/..' })
+  await signIn(page, server.adminKey)
+  await page.getByRole('heading', { level: 1, name: 'Not found' }).waitFor()
+  expect(visits.guardsOf(page).requests.filter((request) => /\/v1\/?$/.test(request.url()))).toEqual([])
+})
+
+test('has no key in its address that somebody looks for', async ({ page, guards, server }) => {
+  await signIn(page, server.adminKey)
+  await loaded(page)
+  await page.getByRole('searchbox').fill(`mpk_${'a'.repeat(49)}`)
+  await page.getByRole('heading', { name: 'No key matches' }).waitFor()
+  await page.getByRole('searchbox').press('Tab')
+  expect(page.url()).not.toContain('mpk_')
+  await page.getByRole('searchbox').fill('')
+  expect(await guards.finish()).toEqual([])
 })
 
 test('is complete with the keyboard: sign in, skip, every page, sign out', async ({ page, server }) => {

@@ -276,6 +276,13 @@ describe('the address of a view', () => {
     )
   })
 
+  test.each(['mpk_a', `ci mpk_${'a'.repeat(49)}`, 'eyJhbGciOiJub25lIn0.e30.'])(
+    'has no filter with a secret: %s',
+    (filter) => {
+      expect(hrefOfView({ ...viewOf(new URLSearchParams()), filter })).toBe('#/keys')
+    },
+  )
+
   test('is that of the page for what it shows at first', () => {
     expect(hrefOfView(viewOf(new URLSearchParams()))).toBe('#/keys')
   })

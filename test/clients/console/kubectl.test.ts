@@ -33,6 +33,8 @@ const HOSTILE = [
     '\u202egnp',
     '\u{1f600}',
     '\ufeff',
+    'admin\u3164',
+    '\u2800',
     "\u200b'",
     'é',
     '#a',
@@ -75,7 +77,7 @@ describe.each(shells.map(({ name }) => name))('%s', (shell) => {
 test('words hold nothing that a terminal acts on or hides', () => {
   fc.assert(
     fc.property(text, (one) => {
-      expect(shellWord(one)).not.toMatch(/[\p{C}\p{Zl}\p{Zp}]/u)
+      expect(shellWord(one)).not.toMatch(/[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/u)
     }),
   )
 })

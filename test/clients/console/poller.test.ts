@@ -123,6 +123,15 @@ describe('a poller', () => {
     expect(asked).toEqual([25_000, 35_000])
   })
 
+  test('asks at once after the clock was set back', async () => {
+    const room = new Room()
+    room.time = 15_000
+    const start = { data: 'old', at: new Date(9_000_000), isLoading: false }
+    const { asked } = polled(room, () => 'new', start)
+    await room.pass(0)
+    expect(asked).toEqual([15_000])
+  })
+
   test('ignores the answer to a request that a refresh has replaced', async () => {
     const room = new Room()
     const answers: ((text: string) => void)[] = []

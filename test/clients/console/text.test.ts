@@ -57,6 +57,8 @@ describe('visible', () => {
     ['two\nlines', 'two\\nlines'],
     ['Prüfung 🔑 試験', 'Prüfung 🔑 試験'],
     ['\uD800', '\\u{d800}'],
+    ['admin\u3164\u2800\u{E0100}', 'admin\\u{3164}\\u{2800}\\u{e0100}'],
+    ['❤\uFE0F\uFE0F, a\uFE0F', '❤\uFE0F\\u{fe0f}, a\\u{fe0f}'],
   ])('writes %j as %j', (text, shown) => {
     expect(visible(text)).toBe(shown)
   })
@@ -82,6 +84,7 @@ describe('givenKey', () => {
     [' \n', 'blanks'],
     [`${key()} ${key()}`, 'two keys'],
     ['two words', 'a text'],
+    ['my-own-secret\u200b', 'a character that no header can carry'],
   ])('finds none in %j (%s)', (text) => {
     expect(givenKey(text)).toBeUndefined()
   })

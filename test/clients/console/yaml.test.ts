@@ -39,6 +39,7 @@ const ODD = [
     '\u2028',
     '\u202e',
     '\ufeff',
+    'admin\u3164',
     '\uffff',
     '\u{1f600}',
     '\u{e0001}',

@@ -58,8 +58,11 @@ export function createPoller<T>({ load, every, start, onChange, surroundings }: 
     snapshot = next
     onChange(next)
   }
-  const isDue = (): boolean =>
-    snapshot.at === undefined || surroundings.now().getTime() - snapshot.at.getTime() >= delayAfter(every, failures)
+  const isDue = (): boolean => {
+    const age = snapshot.at && surroundings.now().getTime() - snapshot.at.getTime()
+    // The data is from the future if the clock was set back meanwhile.
+    return age === undefined || age < 0 || age >= delayAfter(every, failures)
+  }
 
   const plan = (): void => {
     cancel()

@@ -3,11 +3,14 @@
 /** An access key as the server makes it (lib/authentication/accesskey.ts). */
 const MADE = /\bmpk_[0-9A-Za-z]{49}\b/g
 
+/** What a header can carry, without spaces. Another text is no key, or has an invisible character that was copied with it. */
+const SENDABLE = /^[!-~]+$/
+
 /** Returns the key, or undefined for an empty text and for a text with several keys. Keys of another form stand alone. */
 export function givenKey(text: string): string | undefined {
   const found = new Set(text.match(MADE))
   const [one] = found
   if (found.size > 0) return found.size === 1 ? one : undefined
   const alone = text.trim()
-  return /^\S+$/.test(alone) ? alone : undefined
+  return SENDABLE.test(alone) ? alone : undefined
 }

@@ -32,7 +32,7 @@ export function App({ returned }: { returned: Returned | undefined }) {
     [dismiss],
   )
   return (
-    <Boundary>
+    <Boundary as="main">
       <NoticeContext.Provider value={notify}>
         <RevealContext.Provider value={reveal}>
           <SignedIn returned={returned} />
@@ -67,7 +67,10 @@ function SignedIn({ returned }: { returned: Returned | undefined }) {
       <Header page={entry?.page} />
       <Ending />
       <main id="main" tabIndex={-1}>
-        {entry ? <LoadedPage entry={entry} route={route} onShown={begin} key={address} /> : <NotFound route={route} />}
+        {/* A page that fails takes neither the session with it nor a value that is shown once. */}
+        <Boundary as="div" key={address}>
+          {entry ? <LoadedPage entry={entry} route={route} onShown={begin} /> : <NotFound route={route} />}
+        </Boundary>
       </main>
     </SessionContext.Provider>
   )

@@ -1,8 +1,15 @@
 import { Component, type ComponentChildren } from 'preact'
+import { Foreign } from '../components/foreign.tsx'
 import { Notice } from '../components/notice.tsx'
 
-/** Shows what is left when a component fails, instead of an empty page. */
-export class Boundary extends Component<{ children: ComponentChildren }, { message?: string }> {
+export interface BoundaryProps {
+  /** The element that says what failed. */
+  as: 'main' | 'div'
+  children: ComponentChildren
+}
+
+/** Says what failed, instead of the children that failed. */
+export class Boundary extends Component<BoundaryProps, { message?: string }> {
   override state: { message?: string } = {}
 
   static override getDerivedStateFromError(error: unknown) {
@@ -11,14 +18,17 @@ export class Boundary extends Component<{ children: ComponentChildren }, { messa
 
   override render() {
     const { message } = this.state
-    if (message === undefined) return this.props.children
+    const { as: Place, children } = this.props
+    if (message === undefined) return children
     return (
-      <main>
+      <Place>
         <Notice tone="bad" title="The console failed.">
-          <p>{message}</p>
+          <p>
+            <Foreign text={message} />
+          </p>
           <p>Nothing was changed by this. Reload the page to go on.</p>
         </Notice>
-      </main>
+      </Place>
     )
   }
 }

@@ -45,6 +45,8 @@ async function trustRoute(): Promise<PageComponent> {
   return (await import('../pages/trusts/trustroute.tsx')).TrustRoute
 }
 
-/** Returns the page of a route, or undefined if there is none. */
+/** Returns the page of a route, or undefined if there is none. No object is called `.` or `..`, which would change the path of a request. */
 export const pageOf = ({ page, parts }: Route): PageEntry | undefined =>
-  pages.find((one) => one.page === page && one.parts === parts.length)
+  parts.some((part) => /^\.\.?$/.test(part))
+    ? undefined
+    : pages.find((one) => one.page === page && one.parts === parts.length)

@@ -2,7 +2,7 @@
 
 const SAFE = /^[\w@%+:,./-][\w@%+=:,./-]*$/
 /** A terminal acts on control characters in what is pasted, and invisible ones hide what a command does. */
-const UNSEEN = /[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/u
+const UNSEEN = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]|(?! )\p{Zs}/u
 
 /** Returns the text as one word of a command. */
 export function shellWord(text: string): string {

@@ -1,7 +1,11 @@
 /** Makes texts of others safe to show: invisible characters and changes of direction could make one name look like another. */
 
-/** Control, format (invisible, direction-changing), surrogate, private and line separator characters. */
-const HIDDEN = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]/gu
+/**
+ * Control, format (invisible, direction-changing), surrogate, private and line separator characters; others that are drawn as nothing,
+ * such as fillers and variation selectors, except the one that makes a sign an emoji; and the empty Braille pattern.
+ */
+const HIDDEN =
+  /(?!(?<=\p{Extended_Pictographic})\uFE0F)[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu
 
 /** Returns the text with each hidden character as an escape such as `\u{202e}`, and with line breaks as `\n`. */
 export const visible = (text: string): string =>

@@ -44,7 +44,7 @@ const scalar = (value: string | number | boolean | null): string =>
 const PLAIN = /^[A-Za-z/](?:[\w./@+-]|:(?=[\w/])| (?=[\w/@(]))*$/
 /** The words that some version of YAML reads as something else than a text. */
 const WORD = /^(?:y|n|yes|no|on|off|true|false|null)$/i
-const UNSEEN = /[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu
+const UNSEEN = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]|(?! )\p{Zs}/gu
 
 const text = (value: string): string =>
   PLAIN.test(value) && !WORD.test(value) ? value : JSON.stringify(value.toWellFormed()).replace(UNSEEN, escaped)
