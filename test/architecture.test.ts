@@ -145,7 +145,7 @@ const layers: Record<string, readonly string[]> = {
     'commands',
     '.',
   ],
-  'clients/console/src': ['text', 'api', 'session', 'components', 'pages/*', 'shell', '.'],
+  'clients/console/src': ['text', 'api', 'session', 'components', 'pages/key/rotation', 'pages/*', 'shell', '.'],
   'infra/local': ['host', 'gateway', 'aws', 'virtualcluster', 'issuer', 'kubeapiserver', '.'],
 }
 

@@ -43,6 +43,8 @@ export const views: readonly View[] = [
     },
   },
   { name: 'new-key', entry: ['new-key', 0], open: at('#/new-key', 'In a sentence') },
+  { name: 'key', entry: ['keys', 1], open: at('#/keys/deploy-production', 'Deployments of the shop') },
+  { name: 'rotation', entry: ['keys', 1], open: at('#/keys/terraform', 'Nothing has used the new value yet.') },
   { name: 'trusts', entry: ['trusts', 0], open: at('#/trusts', 'shop-deploy') },
   {
     name: 'new-trust',

@@ -11,6 +11,7 @@ export const paths = {
   keys: at('ownedaccesskeys'),
   key: (name: string) => at('ownedaccesskeys', name),
   rotate: (name: string) => at('ownedaccesskeys', name, 'rotate'),
+  revocations: at('accesskeyrevocations'),
   accessReview: (name: string) => at('ownedaccesskeys', name, 'accessreview'),
   providers: at('identityproviders'),
   provider: (name: string) => at('identityproviders', name),

@@ -15,6 +15,8 @@ export interface Session {
   /** What pages have read, by name, so that going back shows it at once. Ends with the session. */
   cache: Map<string, Snapshot<unknown>>
   signOut(): void
+  /** Goes on with a new value of the same key. Throws an ApiError or NetworkError if it is not accepted: the old one stays. */
+  goOn(key: string): Promise<void>
 }
 
 /** Why there is no session. */

@@ -76,13 +76,15 @@ export function useSessionControl(returned: Returned | undefined): SessionContro
   )
 
   const signIn = useCallback(
-    async (given: SignIn) => {
+    async (given: SignIn, before?: SignIn) => {
       const { key, keep, ends } = given
       const connection = { root: apiRoot, key }
       const { status: self } = await createApi(connection).send<{ status: Self }>(paths.selves, {
         method: 'POST',
         body: {},
       })
+      // The session to go on with may have ended meanwhile.
+      if (before !== undefined && kept.current !== before) return
       const api = createApi({
         ...connection,
         // A late answer to an earlier session must not end this one.
@@ -101,6 +103,7 @@ export function useSessionControl(returned: Returned | undefined): SessionContro
         ...(ends !== undefined && settings && { signInAgain: () => leaveToSignIn(settings, keep) }),
         cache: new Map(),
         signOut: () => leave(),
+        goOn: (next) => signIn({ ...given, key: next }, given),
       })
     },
     [settings, finish, leave, notify],

@@ -31,6 +31,12 @@ export const pages: readonly PageEntry[] = [
     load: async () => (await import('../pages/newkey/newkeypage.tsx')).NewKeyPage,
   },
   {
+    page: 'keys',
+    parts: 1,
+    title: 'Access key',
+    load: async () => (await import('../pages/key/keypage.tsx')).KeyPage,
+  },
+  {
     page: 'trusts',
     parts: 0,
     title: 'Trusts',

@@ -1,0 +1,34 @@
+import { useState } from 'preact/hooks'
+import type { AccessKey } from '../../api/objects.ts'
+import { hrefOf } from '../../text/routes.ts'
+import { DeleteDialog } from './deletedialog.tsx'
+import { DisableDialog } from './disabledialog.tsx'
+import { EditDialog } from './editdialog.tsx'
+import type { ActionProps } from './usechange.ts'
+
+const DIALOGS = { edit: EditDialog, disable: DisableDialog, delete: DeleteDialog } as const
+
+/** What can be done with the key as a whole. */
+export function Actions({ accessKey, refresh }: Omit<ActionProps, 'onClose'>) {
+  const [open, setOpen] = useState<{ dialog: keyof typeof DIALOGS; seen: AccessKey }>()
+  const { metadata, spec } = accessKey
+  const Chosen = open && DIALOGS[open.dialog]
+  const choose = (dialog: keyof typeof DIALOGS) => () => setOpen({ dialog, seen: accessKey })
+  return (
+    <>
+      <a class="button" href={hrefOf('may-it', [], { key: metadata.name })}>
+        May it?
+      </a>
+      <button type="button" onClick={choose('edit')}>
+        Edit
+      </button>
+      <button type="button" onClick={choose('disable')}>
+        {spec.disabled ? 'Enable' : 'Disable'}
+      </button>
+      <button type="button" class="danger" onClick={choose('delete')}>
+        Delete
+      </button>
+      {Chosen && <Chosen accessKey={open.seen} refresh={refresh} onClose={() => setOpen(undefined)} />}
+    </>
+  )
+}

@@ -1,0 +1,50 @@
+import { paths } from '../../api/paths.ts'
+import { Dialog } from '../../components/dialog.tsx'
+import { ErrorNotice, Notice } from '../../components/notice.tsx'
+import { useSession } from '../../session/session.ts'
+import { type ActionProps, useChange } from './usechange.ts'
+
+/** Disables the key, or enables it again. */
+export function DisableDialog({ accessKey, refresh, onClose }: ActionProps) {
+  const { api, self } = useSession()
+  const { name, uid, resourceVersion } = accessKey.metadata
+  const disabled = !accessKey.spec.disabled
+  const word = disabled ? 'Disable' : 'Enable'
+  const { isBusy, error, run } = useChange(
+    () =>
+      api.send(paths.key(name), {
+        method: 'PATCH',
+        body: { metadata: { uid, resourceVersion }, spec: { disabled } },
+      }),
+    async () => {
+      onClose()
+      await refresh()
+    },
+  )
+  return (
+    <Dialog title={`${word} ${name}`} onClose={onClose}>
+      {disabled ? (
+        <p>
+          Every request with this key gets a 401 from the next one on. Its watches end within 15 seconds, and tokens
+          made with it within 30. You can enable the key again. Keys that it made work on.
+        </p>
+      ) : (
+        <p>Requests with this key work again, with each value that has not ended. So do tokens made with it.</p>
+      )}
+      {disabled && name === self.accessKey && (
+        <Notice tone="warn" title="You are signed in with this key">
+          <p>The console signs you out. To enable it again, you need another key.</p>
+        </Notice>
+      )}
+      {error !== undefined && <ErrorNotice error={error} />}
+      <div class="actions">
+        <button type="button" onClick={onClose}>
+          Cancel
+        </button>
+        <button type="button" class={disabled ? 'danger' : 'primary'} disabled={isBusy} onClick={run}>
+          {word} the key
+        </button>
+      </div>
+    </Dialog>
+  )
+}

@@ -1,0 +1,80 @@
+import { useState } from 'preact/hooks'
+import { paths } from '../../api/paths.ts'
+import { Dialog } from '../../components/dialog.tsx'
+import { Field } from '../../components/field.tsx'
+import { ErrorNotice } from '../../components/notice.tsx'
+import { useNotify } from '../../session/notices.ts'
+import { useSession } from '../../session/session.ts'
+import { exact } from '../../text/times.ts'
+import { draftOf, endWith, patchOf } from './edit.ts'
+import { lifetimeSeconds } from './lifetime.ts'
+import { type ActionProps, useChange } from './usechange.ts'
+
+/** Changes what may change during the life of a key. The scope is not among it: a key for something else is another key. */
+export function EditDialog({ accessKey, refresh, onClose }: ActionProps) {
+  const { api } = useSession()
+  const notify = useNotify()
+  const [before] = useState(() => draftOf(accessKey))
+  const [draft, setDraft] = useState(before)
+  const { name } = accessKey.metadata
+  const isLifetime = lifetimeSeconds(draft.lifetime) !== undefined
+  const end = endWith(accessKey, draft.lifetime)
+  const set = (member: keyof typeof draft) => (event: { currentTarget: { value: string } }) =>
+    setDraft({ ...draft, [member]: event.currentTarget.value })
+  const save = async () => {
+    const body = patchOf(accessKey, before, draft)
+    if (body) await api.send(paths.key(name), { method: 'PATCH', body })
+    return body !== undefined
+  }
+  const { isBusy, error, run } = useChange(save, async (isChanged) => {
+    onClose()
+    if (!isChanged) return
+    notify({ tone: 'good', text: `${name} was changed.` })
+    await refresh()
+  })
+  return (
+    <Dialog title={`Edit ${name}`} onClose={onClose} isWide>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (isLifetime) void run()
+        }}
+      >
+        <Field label="Display name">
+          {(attributes) => <input {...attributes} value={draft.displayName} onInput={set('displayName')} />}
+        </Field>
+        <Field label="Description">
+          {(attributes) => <textarea {...attributes} rows={3} value={draft.description} onInput={set('description')} />}
+        </Field>
+        <Field
+          label="Lifetime"
+          hint={lifetimeHint(accessKey.spec.ttlAfterLastActivity === true, end)}
+          error={isLifetime ? undefined : 'Write a number and a unit: d, h, m or s.'}
+        >
+          {(attributes) => <input {...attributes} value={draft.lifetime} onInput={set('lifetime')} placeholder="30d" />}
+        </Field>
+        <Field
+          label="May be used from"
+          hint="One address or CIDR on each line, such as 203.0.113.7 or 10.0.0.0/8. Empty: everywhere."
+        >
+          {(attributes) => <textarea {...attributes} rows={3} value={draft.addresses} onInput={set('addresses')} />}
+        </Field>
+        {error !== undefined && <ErrorNotice error={error} />}
+        <div class="actions">
+          <button type="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button type="submit" class="primary" disabled={isBusy}>
+            Save
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}
+
+function lifetimeHint(isSliding: boolean, end: number | undefined): string {
+  const from = `Counted from its ${isSliding ? 'last use' : 'creation'}, such as 30d or 12h. Empty: it never expires.`
+  if (end === undefined) return from
+  return `${from} It ${end <= Date.now() ? 'would have expired' : 'expires'} ${exact(new Date(end))}.`
+}

@@ -1,0 +1,178 @@
+import type { ComponentChildren } from 'preact'
+import { scopeWords } from '../../../../../lib/authorization/scopes/words.ts'
+import type { AccessKey } from '../../api/objects.ts'
+import { Foreign } from '../../components/foreign.tsx'
+import { Time } from '../../components/time.tsx'
+import { hrefOf } from '../../text/routes.ts'
+import { visibleMaker } from './descendants.ts'
+import { historyOf } from './history.ts'
+import { scopeEntries } from './scopeentries.ts'
+
+/** Everything that the object says of the key. `keys` are those that the person may see. */
+export function Facts({ accessKey, keys }: { accessKey: AccessKey; keys: readonly AccessKey[] }) {
+  const { metadata, spec, status = {} } = accessKey
+  const { labels = {}, annotations = {} } = metadata
+  return (
+    <section class="card facts" aria-labelledby="facts">
+      <h2 id="facts">About this key</h2>
+      <dl>
+        <Fact term="Owner">
+          <Foreign text={status.owner ?? 'unknown'} />
+        </Fact>
+        {spec.groups && spec.groups.length > 0 && (
+          <Fact term="Groups">
+            <Texts texts={spec.groups} />
+          </Fact>
+        )}
+        {spec.type && (
+          <Fact term="Type">
+            <Foreign text={spec.type} />
+          </Fact>
+        )}
+        {spec.description && (
+          <Fact term="Description">
+            <Foreign text={spec.description} />
+          </Fact>
+        )}
+        <Fact term="May do">
+          <Scope scope={spec.scope} />
+        </Fact>
+        <Fact term="Expires">
+          <Expiry accessKey={accessKey} />
+        </Fact>
+        <Fact term="Last used">{status.lastActivity ? <Time at={status.lastActivity} /> : 'never'}</Fact>
+        {status.lastSources && status.lastSources.length > 0 && (
+          <Fact term="Used from">
+            <ul>
+              {status.lastSources.map(({ ip, userAgent, lastSeen }) => (
+                <li key={ip}>
+                  <Foreign text={ip} />, <Time at={lastSeen} />
+                  {userAgent && (
+                    <span class="muted block">
+                      <Foreign text={userAgent} />
+                    </span>
+                  )}
+                </li>
+              ))}
+            </ul>
+          </Fact>
+        )}
+        <Fact term="May be used from">
+          {spec.sourceCIDRs?.length ? <Texts texts={spec.sourceCIDRs} /> : 'everywhere'}
+        </Fact>
+        {status.madeWith && (
+          <Fact term="Made with">
+            <Maker maker={status.madeWith} keys={keys} />
+          </Fact>
+        )}
+        <Pairs term="Labels" pairs={labels} />
+        <Pairs term="Annotations" pairs={annotations} />
+        <Fact term="History">
+          <ul>
+            {historyOf(accessKey, new Date()).map(({ at, words }) => (
+              <li key={words}>
+                {words} <Time at={at} />
+              </li>
+            ))}
+          </ul>
+        </Fact>
+      </dl>
+    </section>
+  )
+}
+
+const Fact = ({ term, children }: { term: string; children: ComponentChildren }) => (
+  <div>
+    <dt>{term}</dt>
+    <dd>{children}</dd>
+  </div>
+)
+
+const Texts = ({ texts }: { texts: readonly string[] }) => (
+  <ul>
+    {texts.map((text) => (
+      <li key={text}>
+        <Foreign text={text} />
+      </li>
+    ))}
+  </ul>
+)
+
+/** More characters are shown only to whoever asks for them. */
+const LONG = 500
+
+function Pairs({ term, pairs }: { term: string; pairs: Record<string, string> }) {
+  const entries = Object.entries(pairs)
+  if (entries.length === 0) return null
+  const list = (
+    <ul>
+      {entries.map(([name, value]) => (
+        <li key={name}>
+          <span class="muted">
+            <Foreign text={name} />
+          </span>
+          : <Foreign text={value} />
+        </li>
+      ))}
+    </ul>
+  )
+  const isLong = entries.flat().join('').length > LONG
+  return (
+    <Fact term={term}>
+      {isLong ? (
+        <details>
+          <summary>{entries.length === 1 ? '1 long text' : `${entries.length} texts`}</summary>
+          {list}
+        </details>
+      ) : (
+        list
+      )}
+    </Fact>
+  )
+}
+
+function Scope({ scope }: { scope: AccessKey['spec']['scope'] }) {
+  const entries = scopeEntries(scope)
+  return (
+    <>
+      <Foreign text={scopeWords(scope)} />
+      {(entries.length > 1 || entries.some(({ limits }) => limits.length > 0)) && (
+        <details>
+          <summary>Entry by entry</summary>
+          <ul>
+            {entries.map(({ words, limits }, at) => (
+              <li key={at}>
+                <Foreign text={words} />
+                {limits.map((limit) => (
+                  <span class="muted block" key={limit}>
+                    <Foreign text={limit} />
+                  </span>
+                ))}
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </>
+  )
+}
+
+function Expiry({ accessKey: { spec, status } }: { accessKey: AccessKey }) {
+  if (!status?.expirationTimestamp) return <>never</>
+  return (
+    <>
+      <Time at={status.expirationTimestamp} />
+      {spec.ttlAfterLastActivity && status.phase !== 'Expired' && ' unless it is used before'}
+    </>
+  )
+}
+
+function Maker({ maker: { name, uid }, keys }: { maker: { name?: string; uid: string }; keys: readonly AccessKey[] }) {
+  const seen = visibleMaker(uid, keys)
+  if (seen === undefined) return <Foreign text={name ?? uid} />
+  return (
+    <a href={hrefOf('keys', [seen])}>
+      <Foreign text={seen} />
+    </a>
+  )
+}

@@ -1,0 +1,63 @@
+/** Revokes everything that a key made (docs/revoking.md): first a dry run, then the same selection until nothing remains. */
+import type { Api } from '../../api/client.ts'
+import { paths } from '../../api/paths.ts'
+
+export type Action = 'Disable' | 'Delete'
+
+export interface Selected {
+  matched?: number
+  done?: number
+  failed?: number
+  remaining?: boolean
+  byOwner?: Record<string, number>
+  keys?: { name?: string; owner?: string; displayName?: string; lastActivity?: string }[]
+  failures?: { name?: string; message?: string }[]
+}
+
+export interface Choice {
+  /** UID of the key whose descendants are revoked. */
+  uid: string
+  action: Action
+  reason: string
+}
+
+async function send(api: Api, { uid, action, reason }: Choice, limit: { dryRun?: true; atMost?: number }) {
+  const { dryRun = false, atMost } = limit
+  const spec = { madeWith: { uid }, action, ...(reason && { reason }), ...(atMost !== undefined && { atMost }) }
+  const body = { apiVersion: 'management.platform/v1', kind: 'AccessKeyRevocation', spec }
+  const answer = await api.send<{ status?: Selected }>(paths.revocations, { method: 'POST', dryRun, body })
+  return answer.status ?? {}
+}
+
+/** Returns what the revocation would do. */
+export const tryRevocation = (api: Api, choice: Choice): Promise<Selected> => send(api, choice, { dryRun: true })
+
+export interface Outcome {
+  done: number
+  failed: number
+  failures: NonNullable<Selected['failures']>
+}
+
+/** A request that changes nothing although keys remain is repeated so often. */
+const IDLE_LIMIT = 3
+
+/**
+ * Revokes at most as many keys as the dry run has counted, and repeats the request while keys remain. After an error, the same
+ * call goes on where it was: what is done no longer matches.
+ */
+export async function revoke(
+  api: Api,
+  choice: Choice,
+  atMost: number,
+  onProgress: (outcome: Outcome) => void,
+): Promise<Outcome> {
+  let outcome: Outcome = { done: 0, failed: 0, failures: [] }
+  for (let idle = 0; idle < IDLE_LIMIT; ) {
+    const { done = 0, failed = 0, remaining = false, failures = [] } = await send(api, choice, { atMost })
+    outcome = { done: outcome.done + done, failed, failures }
+    onProgress(outcome)
+    if (!remaining) return outcome
+    idle = done > 0 ? 0 : idle + 1
+  }
+  throw new Error('The server could not revoke the remaining keys in time. Try again.')
+}

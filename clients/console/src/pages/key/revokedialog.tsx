@@ -1,0 +1,138 @@
+import { useEffect, useState } from 'preact/hooks'
+import { Dialog } from '../../components/dialog.tsx'
+import { Field } from '../../components/field.tsx'
+import { Foreign } from '../../components/foreign.tsx'
+import { ErrorNotice } from '../../components/notice.tsx'
+import { Time } from '../../components/time.tsx'
+import { useSession } from '../../session/session.ts'
+import { type Action, type Outcome, revoke, type Selected, tryRevocation } from './revocation.ts'
+import { useChange } from './usechange.ts'
+
+const ACTIONS: readonly [action: Action, words: string][] = [
+  ['Disable', 'Disable them: they can be enabled again'],
+  ['Delete', 'Delete them: this cannot be undone'],
+]
+
+const keysWords = (count: number): string => (count === 1 ? '1 key' : `${count} keys`)
+
+/** Revokes all that a key made. Shows first what that is, and changes no more than it has shown. */
+export function RevokeDialog({ name, uid, onClose }: { name: string; uid: string; onClose(): void }) {
+  const { api } = useSession()
+  const [action, setAction] = useState<Action>('Disable')
+  const [reason, setReason] = useState('')
+  const [selected, setSelected] = useState<Selected>()
+  const [failure, setFailure] = useState<unknown>()
+  const [outcome, setOutcome] = useState<Outcome>()
+  const [isDone, setDone] = useState(false)
+  useEffect(() => {
+    let isCurrent = true
+    setSelected(undefined)
+    setFailure(undefined)
+    tryRevocation(api, { uid, action, reason: '' }).then(
+      (answer) => isCurrent && setSelected(answer),
+      (error: unknown) => isCurrent && setFailure(error),
+    )
+    return () => {
+      isCurrent = false
+    }
+  }, [api, uid, action])
+  const matched = selected?.matched ?? 0
+  const { isBusy, error, run } = useChange(
+    () => revoke(api, { uid, action, reason }, matched, setOutcome),
+    () => setDone(true),
+  )
+  const word = action === 'Disable' ? 'Disabled' : 'Deleted'
+  return (
+    <Dialog title={`Revoke all that ${name} made`} onClose={onClose} isSticky={isBusy} isWide>
+      <p>
+        The keys that it made, and what those made. {name} itself stays as it is, and so does the key that you are
+        signed in with.
+      </p>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          void run()
+        }}
+      >
+        <fieldset disabled={isBusy || outcome !== undefined}>
+          <legend>What to do</legend>
+          {ACTIONS.map(([one, words]) => (
+            <label class="check" key={one}>
+              <input type="radio" name="action" checked={action === one} onChange={() => setAction(one)} />
+              {words}
+            </label>
+          ))}
+          {action === 'Disable' && (
+            <Field label="Reason" hint="Everybody who may read these keys sees it.">
+              {(attributes) => (
+                <input
+                  {...attributes}
+                  value={reason}
+                  maxLength={256}
+                  onInput={(event) => setReason(event.currentTarget.value)}
+                />
+              )}
+            </Field>
+          )}
+        </fieldset>
+        {failure !== undefined && <ErrorNotice error={failure} />}
+        {selected && !isDone && <Selection selected={selected} />}
+        {outcome && (
+          <p role="status">
+            {word} {outcome.done} of {keysWords(matched)}.{outcome.failed > 0 && ` ${outcome.failed} failed.`}
+          </p>
+        )}
+        {outcome?.failures.map((one) => (
+          <p class="error" key={one.name}>
+            <Foreign text={`${one.name}: ${one.message}`} />
+          </p>
+        ))}
+        {error !== undefined && <ErrorNotice error={error} />}
+        <div class="actions">
+          <button type="button" disabled={isBusy} onClick={onClose}>
+            {isDone ? 'Close' : 'Cancel'}
+          </button>
+          {!isDone && (
+            <button type="submit" class="danger" disabled={isBusy || matched === 0}>
+              {isBusy ? 'Working…' : error ? 'Go on' : `${action} ${keysWords(matched)}`}
+            </button>
+          )}
+        </div>
+      </form>
+    </Dialog>
+  )
+}
+
+function Selection({ selected: { matched = 0, byOwner = {}, keys = [] } }: { selected: Selected }) {
+  if (matched === 0) return <p role="status">No key matches. There is nothing to revoke.</p>
+  const owners = Object.entries(byOwner).map(([owner, count]) => `${owner} (${count})`)
+  return (
+    <>
+      <p role="status">
+        {matched === 1 ? 'This key matches' : `These ${matched} keys match`}. Owners:{' '}
+        <Foreign text={owners.join(', ')} />.
+      </p>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable with the keyboard. */}
+      <section class="selection" tabIndex={0} aria-label="Keys that match">
+        <ul>
+          {keys.map(({ name = '', displayName, lastActivity }) => (
+            <li key={name}>
+              <Foreign text={name} />{' '}
+              <span class="muted">
+                {displayName && <Foreign text={displayName} />}{' '}
+                {lastActivity ? (
+                  <>
+                    used <Time at={lastActivity} />
+                  </>
+                ) : (
+                  'never used'
+                )}
+              </span>
+            </li>
+          ))}
+          {matched > keys.length && <li class="muted">and {matched - keys.length} more</li>}
+        </ul>
+      </section>
+    </>
+  )
+}

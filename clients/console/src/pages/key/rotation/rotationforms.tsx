@@ -1,0 +1,130 @@
+import { useState } from 'preact/hooks'
+import type { AccessKey } from '../../../api/objects.ts'
+import { Code } from '../../../components/code.tsx'
+import { Dialog } from '../../../components/dialog.tsx'
+import { Field } from '../../../components/field.tsx'
+import { useSession } from '../../../session/session.ts'
+import { shellWord } from '../../../text/kubectl.ts'
+import type { RotationControl } from './userotation.ts'
+
+const HOUR = 3600
+const OVERLAPS: readonly [seconds: number, words: string][] = [
+  [0, 'not at all: its first use ends the old value'],
+  [HOUR, '1 hour'],
+  [6 * HOUR, '6 hours'],
+  [24 * HOUR, '1 day'],
+  [7 * 24 * HOUR, '7 days'],
+  [30 * 24 * HOUR, '30 days, the longest'],
+]
+
+export interface MakeValueProps {
+  accessKey: AccessKey
+  control: RotationControl
+  isReplacement?: boolean
+  onDone?(): void
+}
+
+/** Asks for the overlap, and makes the value. */
+export function MakeValue({ accessKey, control, isReplacement = false, onDone }: MakeValueProps) {
+  const { self } = useSession()
+  const [overlap, setOverlap] = useState(HOUR)
+  // A key with this role needs an overlap in which its owner can notice.
+  const isLimited = self.accessKeyScope?.roles?.some(({ role }) => role === 'selfRotate') === true
+  const make = async () => {
+    await control.make(overlap, isReplacement)
+    onDone?.()
+  }
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        void make()
+      }}
+    >
+      {isReplacement && (
+        <p>
+          This makes another value. The one that waits ends: whoever has stored it can no longer use it. The old value
+          works on.
+        </p>
+      )}
+      <Field
+        label="How long the old value works after the first use of the new one"
+        hint="Longer than the longest job, or than the time after which a service reads its secret again."
+      >
+        {(attributes) => (
+          <select {...attributes} value={overlap} onChange={(event) => setOverlap(Number(event.currentTarget.value))}>
+            {OVERLAPS.filter(([seconds]) => seconds > 0 || !isLimited).map(([seconds, words]) => (
+              <option value={seconds} key={seconds}>
+                {words}
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
+      <div class="actions">
+        <button type="submit" class={isReplacement ? 'danger' : 'primary'} disabled={control.isBusy}>
+          {control.isBusy ? 'Making…' : isReplacement ? 'Replace the new value' : 'Make a new value'}
+        </button>
+      </div>
+      {!isReplacement && (
+        <details>
+          <summary>With the command line</summary>
+          <Code
+            title="Makes the value, stores it, and uses it once"
+            text={`keyplane rotate ${shellWord(accessKey.metadata.name)} -- gh secret set KEYPLANE_KEY --repo OWNER/REPOSITORY`}
+          />
+        </details>
+      )}
+    </form>
+  )
+}
+
+const FINISH = {
+  use: {
+    button: 'Discard the new value',
+    about:
+      'The new value ends, and the old one works on. Whoever has stored the new value must store the old one again.',
+  },
+  overlap: {
+    button: 'End the old value now',
+    about: 'Everything that still uses the old value gets a 401 at its next request. The new value works on.',
+  },
+} as const
+
+/** Ends an open rotation, after a question. What goes wrong is shown by the card: the rotation may have gone on meanwhile. */
+export function Finish({
+  control,
+  step,
+  accessKey,
+}: {
+  control: RotationControl
+  step: 'use' | 'overlap'
+  accessKey: AccessKey
+}) {
+  const [seen, setSeen] = useState<AccessKey>()
+  const { button, about } = FINISH[step]
+  const end = async (key: AccessKey) => {
+    await control.finish(key)
+    setSeen(undefined)
+  }
+  return (
+    <>
+      <button type="button" disabled={control.isBusy} onClick={() => setSeen(accessKey)}>
+        {button}
+      </button>
+      {seen && (
+        <Dialog title={button} onClose={() => setSeen(undefined)}>
+          <p>{about}</p>
+          <div class="actions">
+            <button type="button" onClick={() => setSeen(undefined)}>
+              Cancel
+            </button>
+            <button type="button" class="danger" disabled={control.isBusy} onClick={() => void end(seen)}>
+              {button}
+            </button>
+          </div>
+        </Dialog>
+      )}
+    </>
+  )
+}

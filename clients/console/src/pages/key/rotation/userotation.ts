@@ -1,0 +1,121 @@
+/** Rotates a key on behalf of the person, and shows the new value once. */
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type { AccessKey } from '../../../api/objects.ts'
+import { useNotify } from '../../../session/notices.ts'
+import { useReveal } from '../../../session/revealed.ts'
+import { type Session, useSession } from '../../../session/session.ts'
+import { newKeyValue } from '../../../text/keyvalue.ts'
+import { rotationOf, valuesOf } from './rotation.ts'
+import { type Attempt, finish, isUncertain, rotate } from './rotationcall.ts'
+
+export interface RotationControl {
+  isBusy: boolean
+  error?: unknown
+  /** Whether a value was sent, and no answer tells what became of it. */
+  lost: boolean
+  /** The new value, if it belongs to the key of the session and waits for its first use. */
+  own?: string
+  make(overlapSeconds: number, isReplacement: boolean): Promise<void>
+  repeat(): Promise<void>
+  /** Ends the rotation that the person has seen. */
+  finish(seen: AccessKey): Promise<void>
+  goOn(): Promise<void>
+}
+
+/** What is in memory until the session ends, by the UIDs of keys. */
+interface Memory {
+  attempts: Map<string, Attempt>
+  own: Map<string, string>
+}
+const memories = new WeakMap<Session, Memory>()
+
+function memoryOf(session: Session): Memory {
+  const memory = memories.get(session) ?? { attempts: new Map(), own: new Map() }
+  memories.set(session, memory)
+  return memory
+}
+
+const GONE_ON = 'The rotation has gone on meanwhile, so nothing was ended. Look at its current state.'
+
+export function useRotation(accessKey: AccessKey, refresh: () => Promise<void>): RotationControl {
+  const session = useSession()
+  const notify = useNotify()
+  const reveal = useReveal()
+  const [isBusy, setBusy] = useState(false)
+  const [error, setError] = useState<unknown>()
+  const running = useRef(false)
+  const { attempts, own } = memoryOf(session)
+  const { name, uid } = accessKey.metadata
+  const isWaiting = rotationOf(valuesOf(accessKey)).step === 'use'
+  useEffect(() => {
+    if (!isWaiting) own.delete(uid)
+  }, [isWaiting, own, uid])
+
+  /** Runs one request at a time, and then reads the key. Returns the error, if there is one. */
+  const run = async (act: () => Promise<void>): Promise<unknown> => {
+    if (running.current) return undefined
+    running.current = true
+    setBusy(true)
+    setError(undefined)
+    let failure: unknown
+    try {
+      await act()
+    } catch (caught) {
+      failure = caught
+    }
+    await refresh()
+    running.current = false
+    setBusy(false)
+    return failure
+  }
+
+  const send = async (attempt: Attempt): Promise<void> => {
+    attempts.set(uid, attempt)
+    const failure = await run(async () => {
+      await rotate(session.api, accessKey, attempt)
+      attempts.delete(uid)
+      if (name === session.self.accessKey) own.set(uid, attempt.value)
+      reveal({
+        title: `The new value of ${name}`,
+        name,
+        value: attempt.value,
+        explanation: `Store it where the job reads it. It is shown only now. The old value works until this one is used.`,
+      })
+    })
+    if (failure === undefined) return
+    if (isUncertain(failure)) attempts.set(uid, { ...attempt, isLost: true })
+    else attempts.delete(uid)
+    setError(failure)
+  }
+  const attempt = attempts.get(uid)
+  const value = own.get(uid)
+  return {
+    isBusy,
+    error,
+    lost: attempt?.isLost === true,
+    ...(value !== undefined && isWaiting && { own: value }),
+    make: (overlapSeconds, isReplacement) =>
+      send({
+        value: newKeyValue((bytes) => crypto.getRandomValues(bytes)),
+        overlapSeconds,
+        ...(isReplacement && { replaces: accessKey.metadata.resourceVersion }),
+        isLost: false,
+      }),
+    repeat: async () => {
+      if (attempt) await send(attempt)
+    },
+    async finish(seen) {
+      const failure = await run(async () => {
+        if (await finish(session.api, seen)) own.delete(uid)
+        else notify({ tone: 'warn', text: GONE_ON })
+      })
+      setError(failure)
+    },
+    async goOn() {
+      if (value === undefined) return
+      const failure = await run(() => session.goOn(value))
+      setError(failure)
+      if (failure === undefined) notify({ tone: 'good', text: `You are signed in with the new value of ${name}.` })
+    },
+  }
+}

@@ -1,0 +1,67 @@
+import type { AccessKey, KeyValue } from '../../api/objects.ts'
+import { Badge } from '../../components/badge.tsx'
+import { Foreign } from '../../components/foreign.tsx'
+import { Time } from '../../components/time.tsx'
+import { valuesOf } from './rotation/rotation.ts'
+
+const STATES = {
+  Current: { tone: 'good', words: 'works' },
+  Pending: { tone: 'warn', words: 'works, and becomes the current one at its first use' },
+  Retiring: { tone: 'warn', words: 'works until it ends' },
+} as const
+
+/** The values of the key that have not ended, in words. The values themselves are known to their holders only. */
+export function ValuesCard({ accessKey }: { accessKey: AccessKey }) {
+  const isActive = accessKey.status?.phase === 'Active'
+  return (
+    <section class="card" aria-labelledby="values">
+      <h2 id="values">Values</h2>
+      <p class="hint">
+        The bearer tokens of this key. The server stores only their hashes, so nobody can read them here.
+      </p>
+      <ul class="values">
+        {valuesOf(accessKey).map((value) => (
+          <li key={value.state}>
+            <p>
+              <Badge tone={isActive ? (STATES[value.state]?.tone ?? 'plain') : 'plain'} text={value.state} />{' '}
+              {value.hint && (
+                <code>
+                  …<Foreign text={value.hint} />
+                </code>
+              )}
+            </p>
+            <p>
+              <Words value={value} isActive={isActive} />
+            </p>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+const Words = ({ value: { state, made, lastActivity, until }, isActive }: { value: KeyValue; isActive: boolean }) => (
+  <>
+    {isActive ? STATES[state]?.words : 'does not work, because the key is not active'}
+    {made && (
+      <>
+        {' · made '}
+        <Time at={made} />
+      </>
+    )}
+    {' · '}
+    {lastActivity ? (
+      <>
+        last used <Time at={lastActivity} />
+      </>
+    ) : (
+      'not used yet'
+    )}
+    {until && (
+      <>
+        {' · ends '}
+        <Time at={until} />
+      </>
+    )}
+  </>
+)

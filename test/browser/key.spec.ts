@@ -1,0 +1,372 @@
+/** The page of one key, by keyboard: rotating it with a real use of the new value, ending it, and what it made. */
+import type { Page } from 'playwright-core'
+import { describe, expect } from 'vitest'
+import type { StartedServer } from '../support/startedserver.ts'
+import { axeProblems } from './axe.ts'
+import { clipboardText, signIn, test } from './browser.ts'
+import { failRequests, statusOf } from './faults.ts'
+import { HOSTILE } from './hostile.ts'
+import { hasFocus, press, tabTo } from './keyboard.ts'
+import { changeKey, deleteKey, type MadeKey, makeKey } from './keys.ts'
+
+const GROUP = '/apis/management.platform/v1'
+const KEYS = `${GROUP}/ownedaccesskeys`
+
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
+const dialog = (page: Page) => page.getByRole('dialog')
+const heading = (page: Page, name: string | RegExp) => page.getByRole('heading', { name })
+const input = (page: Page) => dialog(page).getByRole('textbox')
+
+const read = async (server: StartedServer, { name }: { name: string }) => (await server.call(`${KEYS}/${name}`)).json
+const statesOf = async (server: StartedServer, key: { name: string }): Promise<string[]> =>
+  ((await read(server, key)).status.values ?? []).map(({ state }: { state: string }) => state)
+
+/** Uses a value as a job does, from outside the browser. Returns the status of the answer. */
+const use = async (server: StartedServer, token: string): Promise<number> =>
+  (await server.call(`${GROUP}/selves`, { method: 'POST', body: {}, token, headers: { 'user-agent': 'shop-job/2' } }))
+    .status
+
+/** Makes a key with another key. */
+async function makeWith(server: StartedServer, token: string, name: string, displayName = ''): Promise<MadeKey> {
+  const body = {
+    apiVersion: 'management.platform/v1',
+    kind: 'OwnedAccessKey',
+    metadata: { generateName: `${name}-` },
+    spec: { user: 'alice', displayName, ttl: 3600 },
+  }
+  const { status, text, json } = await server.call(KEYS, { method: 'POST', token, body })
+  if (status !== 201) throw new Error(`${status}: ${text}`)
+  return { name: json.metadata.name, value: json.spec.key }
+}
+
+/** Shows the page of a key to a person with a value of a key. */
+async function show(page: Page, { name }: { name: string }, value: string): Promise<void> {
+  await page.evaluate((hash) => {
+    location.hash = hash
+  }, `#/keys/${name}`)
+  await signIn(page, value)
+  await heading(page, name).first().waitFor()
+  await heading(page, 'Rotate').waitFor()
+}
+
+/** Makes a new value by keyboard, and returns it as the person copies it. */
+async function makeValue(page: Page): Promise<string> {
+  await press(button(page, 'Make a new value'))
+  return await takeValue(page)
+}
+
+/** Copies the value that is shown once, and says that it is stored. */
+async function takeValue(page: Page): Promise<string> {
+  await dialog(page).getByText('The new value of').waitFor()
+  await press(dialog(page).getByRole('button', { name: 'Copy the value' }))
+  await dialog(page).getByText('Copied').waitFor()
+  const value = await clipboardText(page)
+  await press(button(page, 'I have stored it'))
+  await expect.poll(() => dialog(page).count()).toBe(0)
+  return value
+}
+
+/** Lets a request reach the server and loses its answer, once. */
+async function loseAnswer(page: Page, path: RegExp): Promise<void> {
+  await page.route(
+    path,
+    async (route) => {
+      await route.fetch()
+      await route.abort('connectionreset')
+    },
+    { times: 1 },
+  )
+}
+
+describe('a rotation', () => {
+  test('turns green when the new value is used, and ends the old value', async ({ page, server }) => {
+    const key = await makeKey(server, 'shop', { ttl: 86_400 })
+    await use(server, key.value)
+    await show(page, key, server.adminKey)
+    const value = await makeValue(page)
+    expect(value).toMatch(/^mpk_[0-9A-Za-z]{49}$/)
+    await page.getByText('Nothing has used the new value yet.').waitFor()
+    expect(await statesOf(server, key)).toEqual(['Current', 'Pending'])
+    expect(await page.getByText('The new value was used').count()).toBe(0)
+    expect(await axeProblems(page)).toEqual([])
+
+    expect(await use(server, value)).toBe(201)
+    await heading(page, /The new value was used/).waitFor()
+    await page.getByText(/from 127\.0\.0\.1 \(shop-job\/2\)/).waitFor()
+
+    await press(button(page, 'End the old value now'))
+    await dialog(page).getByText('gets a 401 at its next request').waitFor()
+    await press(dialog(page).getByRole('button', { name: 'End the old value now' }))
+    await button(page, 'Make a new value').waitFor()
+    expect([await use(server, key.value), await use(server, value)]).toEqual([401, 201])
+  })
+
+  test('shows where it is after a reload', async ({ page, guards, server }) => {
+    guards.allowKeyIn('sessionStorage')
+    const key = await makeKey(server, 'reloaded')
+    await server.call(`${KEYS}/${key.name}/rotate`, { method: 'POST', body: {} })
+    await page.getByRole('checkbox', { name: /Keep/ }).check()
+    await show(page, key, server.adminKey)
+    await page.reload()
+    await page.getByText('Nothing has used the new value yet.').waitFor()
+    await page.getByText('Pending', { exact: true }).waitFor()
+  })
+
+  test('keeps to one new value when the answer is lost', async ({ page, guards, server }) => {
+    guards.allowMessage(/net::ERR_CONNECTION_RESET/)
+    const key = await makeKey(server, 'lost')
+    await show(page, key, server.adminKey)
+    await loseAnswer(page, /\/rotate$/)
+    await press(button(page, 'Make a new value'))
+    await page.getByText('Whether the key has the new value is not known').waitFor()
+    const [, pending] = (await read(server, key)).status.values
+    expect(pending.state).toBe('Pending')
+    await press(button(page, 'Try again'))
+    const value = await takeValue(page)
+    expect((await read(server, key)).status.values[1]).toEqual(pending)
+    expect(await use(server, value)).toBe(201)
+    await heading(page, /The new value was used/).waitFor()
+  })
+
+  test('replaces a value that is lost, also if the answer to that is lost', async ({ page, guards, server }) => {
+    guards.allowMessage(/net::ERR_CONNECTION_RESET/)
+    const key = await makeKey(server, 'replaced')
+    const { json } = await server.call(`${KEYS}/${key.name}/rotate`, { method: 'POST', body: {} })
+    await show(page, key, server.adminKey)
+    await press(button(page, 'The new value is lost'))
+    await loseAnswer(page, /\/rotate$/)
+    await press(button(page, 'Replace the new value'))
+    await page.getByText('Whether the key has the new value is not known').waitFor()
+    await press(button(page, 'Try again'))
+    const value = await takeValue(page)
+    expect(await use(server, json.status.key)).toBe(401)
+    expect(await use(server, value)).toBe(201)
+  })
+
+  test('discards the new value, and the old one works on', async ({ page, server }) => {
+    const key = await makeKey(server, 'discarded')
+    await show(page, key, server.adminKey)
+    const value = await makeValue(page)
+    await press(button(page, 'Discard the new value'))
+    await press(dialog(page).getByRole('button', { name: 'Discard the new value' }))
+    await button(page, 'Make a new value').waitFor()
+    expect([await use(server, value), await use(server, key.value)]).toEqual([401, 201])
+  })
+
+  test('does not end the old value when the new one was used before it is discarded', async ({ page, server }) => {
+    const key = await makeKey(server, 'raced')
+    await show(page, key, server.adminKey)
+    const value = await makeValue(page)
+    await press(button(page, 'Discard the new value'))
+    await tabTo(dialog(page).getByRole('button', { name: 'Discard the new value' }))
+    await use(server, value)
+    await page.keyboard.press('Enter')
+    await page.getByText('The rotation has gone on meanwhile, so nothing was ended.').waitFor()
+    expect(await statesOf(server, key)).toEqual(['Current', 'Retiring'])
+    expect(await use(server, key.value)).toBe(201)
+  })
+
+  test('says so when another tab has made a value meanwhile', async ({ page, openPage, server }) => {
+    const key = await makeKey(server, 'tabs')
+    await show(page, key, server.adminKey)
+    const other = await openPage({ beside: page })
+    await show(other, key, server.adminKey)
+    await makeValue(other)
+    // The first tab shows what it has read before, as it does without the focus.
+    const end = await failRequests(page, `ownedaccesskeys/${key.name}`, statusOf(503, 'ServiceUnavailable', 'not now'))
+    await page.bringToFront()
+    await press(button(page, 'Make a new value'))
+    await page
+      .getByRole('alert')
+      .getByText(/a value is pending since/)
+      .waitFor()
+    await end()
+    // It reads the key again when somebody looks.
+    await page.evaluate(() => window.dispatchEvent(new Event('focus')))
+    await page.getByText('Nothing has used the new value yet.').waitFor()
+    expect(await statesOf(server, key)).toEqual(['Current', 'Pending'])
+  })
+
+  test('of the key of the session goes on with the new value once it is stored', async ({ page, guards, server }) => {
+    const key = await makeKey(server, 'own', { ttl: 86_400 })
+    await show(page, key, key.value)
+    const value = await makeValue(page)
+    guards.addSecret(value)
+    await page.getByText('You are signed in with the old value').waitFor()
+    await press(button(page, 'Go on with the new value'))
+    await heading(page, /The new value was used/).waitFor()
+    const last = guards.requests.at(-1)
+    expect(await last?.headerValue('authorization')).toBe(`Bearer ${value}`)
+  })
+
+  test('that the server refuses is a sentence, and nothing is kept for a repetition', async ({ page, server }) => {
+    const key = await makeKey(server, 'refused')
+    await show(page, key, server.adminKey)
+    await failRequests(page, `ownedaccesskeys/${key.name}/rotate`, statusOf(403, 'Forbidden', 'it may not be rotated'))
+    await press(button(page, 'Make a new value'))
+    await page.getByRole('alert').getByText('it may not be rotated').waitFor()
+    await button(page, 'Make a new value').waitFor()
+    expect(await button(page, 'Try again').count()).toBe(0)
+  })
+})
+
+describe('a key', () => {
+  test('is disabled and enabled', async ({ page, server }) => {
+    const key = await makeKey(server, 'paused')
+    await show(page, key, server.adminKey)
+    await press(button(page, 'Disable'), 'Enter')
+    await press(button(page, 'Disable the key'))
+    await page.getByText('Disabled', { exact: true }).waitFor()
+    expect(await use(server, key.value)).toBe(401)
+    await press(button(page, 'Enable'))
+    await press(button(page, 'Enable the key'))
+    await page.getByText('Active', { exact: true }).waitFor()
+    expect(await use(server, key.value)).toBe(201)
+  })
+
+  test('is deleted only by its exact name, and the list says so', async ({ page, server }) => {
+    const key = await makeKey(server, 'ended')
+    await show(page, key, server.adminKey)
+    await press(button(page, 'Delete'))
+    for (const wrong of ['', key.name.toUpperCase(), `${key.name} `, `${key.name}\u200b`, key.name.slice(1)]) {
+      await tabTo(input(page))
+      await page.keyboard.press('Control+A')
+      await page.keyboard.press('Delete')
+      await page.keyboard.insertText(wrong)
+      await page.keyboard.press('Enter')
+      await dialog(page).getByText('This is not the name of the key.').waitFor()
+      await expect.poll(() => hasFocus(input(page))).toBe(true)
+    }
+    expect(await use(server, key.value)).toBe(201)
+    await page.keyboard.press('Control+A')
+    await page.keyboard.type(key.name)
+    await page.keyboard.press('Enter')
+    await page.getByText(`${key.name} was deleted.`).waitFor()
+    await heading(page, 'Keys').waitFor()
+    expect(await use(server, key.value)).toBe(401)
+  })
+
+  test('of the same name made since is not deleted', async ({ page, server }) => {
+    const name = 'made-anew'
+    const body = {
+      apiVersion: 'management.platform/v1',
+      kind: 'OwnedAccessKey',
+      metadata: { name },
+      spec: { user: 'alice' },
+    }
+    const make = async () => (await server.call(KEYS, { method: 'POST', body })).json.spec.key
+    await make()
+    await show(page, { name }, server.adminKey)
+    await press(button(page, 'Delete'))
+    await deleteKey(server, name)
+    const value = await make()
+    await tabTo(input(page))
+    await page.keyboard.type(name)
+    await page.keyboard.press('Enter')
+    await dialog(page).getByRole('alert').waitFor()
+    expect(await use(server, value)).toBe(201)
+  })
+
+  test('that somebody else deletes says so', async ({ page, server }) => {
+    const key = await makeKey(server, 'gone')
+    // The page reads a key whose rotation is pending more often.
+    await server.call(`${KEYS}/${key.name}/rotate`, { method: 'POST', body: {} })
+    await show(page, key, server.adminKey)
+    await deleteKey(server, key.name)
+    await page.getByText('This key was deleted').waitFor()
+    expect(await button(page, 'Delete').count()).toBe(0)
+  })
+
+  test('that is that of the session ends the session in words when it is disabled', async ({ page, server }) => {
+    const key = await makeKey(server, 'self')
+    await show(page, key, key.value)
+    await press(button(page, 'Disable'))
+    await dialog(page).getByText('You are signed in with this key').waitFor()
+    await press(button(page, 'Disable the key'))
+    await page.getByText('access key is disabled').waitFor()
+    await button(page, 'Sign in').waitFor()
+  })
+
+  test('that is not there, or cannot be, says so', async ({ openPage, server }) => {
+    const page = await openPage({ path: '#/keys/nobody' })
+    await signIn(page, server.adminKey)
+    await page.getByText('There is no such key').waitFor()
+    for (const name of ['..', '%2e%2e', '%3Cimg%20src=x%3E', 'a%2Fb']) {
+      await page.evaluate((hash) => {
+        location.hash = hash
+      }, `#/keys/${name}`)
+      await heading(page, 'No such key').waitFor()
+    }
+  })
+
+  test('is edited field by field, and a conflict is a sentence', async ({ page, server }) => {
+    const key = await makeKey(server, 'edited', { displayName: 'Before', ttl: 86_400 })
+    await show(page, key, server.adminKey)
+    await press(button(page, 'Edit'))
+    await tabTo(page.getByLabel('Display name'))
+    await page.keyboard.press('Control+A')
+    await page.keyboard.type('After')
+    await page.keyboard.press('Enter')
+    await page.getByText(`${key.name} was changed.`).waitFor()
+    expect((await read(server, key)).spec).toMatchObject({ displayName: 'After', ttl: 86_400 })
+
+    await press(button(page, 'Edit'))
+    await changeKey(server, key.name, { description: 'by somebody else' })
+    await tabTo(page.getByLabel('Lifetime'))
+    await page.keyboard.press('Control+A')
+    await page.keyboard.type('2d')
+    await page.keyboard.press('Enter')
+    await dialog(page).getByText('Someone else changed it at the same time.').waitFor()
+    expect((await read(server, key)).spec).toMatchObject({ description: 'by somebody else', ttl: 86_400 })
+  })
+
+  test('shows texts of others as they are, on a phone too', async ({ openPage, server }) => {
+    const page = await openPage({ width: 390 })
+    const { name } = await makeKey(server, 'hostile', { displayName: HOSTILE.markup, description: HOSTILE.direction })
+    await server.call(`${KEYS}/${name}`, {
+      method: 'PATCH',
+      headers: { 'content-type': 'application/merge-patch+json' },
+      body: { metadata: { annotations: { long: HOSTILE.long, markup: HOSTILE.markup, lines: HOSTILE.lines } } },
+    })
+    await show(page, { name }, server.adminKey)
+    await page.getByText(HOSTILE.markup).first().waitFor()
+    await page.getByText('gnp.\\u{202e}exe').first().waitFor()
+    await page.getByText('YAML', { exact: true }).click()
+    expect(await page.title()).toBe('Access key · keyplane')
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390)
+    expect(await axeProblems(page)).toEqual([])
+  })
+})
+
+describe('what a key made', () => {
+  test('is shown, and revoked after a dry run', async ({ page, server }) => {
+    const key = await makeKey(server, 'maker')
+    const child = await makeWith(server, key.value, 'child', HOSTILE.markup)
+    const grandchild = await makeWith(server, child.value, 'grandchild')
+    await show(page, key, server.adminKey)
+    await page.getByRole('link', { name: grandchild.name }).waitFor()
+    await press(button(page, 'Revoke all that it made'))
+    await dialog(page).getByText('These 2 keys match.').waitFor()
+    await dialog(page).getByText(child.name).waitFor()
+    expect(await use(server, child.value)).toBe(201)
+    await tabTo(page.getByLabel('Reason'))
+    await page.keyboard.type('laptop stolen')
+    await press(button(page, 'Disable 2 keys'))
+    await dialog(page).getByText('Disabled 2 of 2 keys.').waitFor()
+    const answers = [await use(server, child.value), await use(server, grandchild.value), await use(server, key.value)]
+    expect(answers).toEqual([401, 401, 201])
+    expect((await read(server, child)).metadata.annotations).toEqual({
+      'management.platform/disabled-reason': 'laptop stolen',
+    })
+    await press(button(page, 'Close'))
+
+    await press(button(page, 'Revoke all that it made'))
+    await dialog(page).getByText('No key matches.').waitFor()
+    await tabTo(dialog(page).getByRole('radio', { name: /Disable/ }))
+    await page.keyboard.press('ArrowDown')
+    await press(button(page, 'Delete 2 keys'))
+    await dialog(page).getByText('Deleted 2 of 2 keys.').waitFor()
+    await press(button(page, 'Close'))
+    await page.getByText('You see no key that was made with this one.').waitFor()
+  })
+})

@@ -1,0 +1,272 @@
+/** What the page of a key reads from the key: its rotation, its history, what it made; and what it sends. */
+import { randomFillSync } from 'node:crypto'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { AccessKey, KeyValue } from '../../../clients/console/src/api/objects.ts'
+import { ApiError, NetworkError } from '../../../clients/console/src/api/status.ts'
+import { countOf, descendantsOf, visibleMaker } from '../../../clients/console/src/pages/key/descendants.ts'
+import { draftOf, endWith, patchOf } from '../../../clients/console/src/pages/key/edit.ts'
+import { historyOf } from '../../../clients/console/src/pages/key/history.ts'
+import { lifetimeSeconds, lifetimeText } from '../../../clients/console/src/pages/key/lifetime.ts'
+import {
+  progressOf,
+  rotationOf,
+  sourceOf,
+  valuesOf,
+  whyNot,
+} from '../../../clients/console/src/pages/key/rotation/rotation.ts'
+import { isUncertain } from '../../../clients/console/src/pages/key/rotation/rotationcall.ts'
+import { scopeEntries } from '../../../clients/console/src/pages/key/scopeentries.ts'
+import { newKeyValue } from '../../../clients/console/src/text/keyvalue.ts'
+import { isWellFormed } from '../../../lib/authentication/accesskey.ts'
+
+const AT = '2026-11-22T12:00:00Z'
+const LATER = '2026-11-22T13:00:00Z'
+
+const keyOf = (name: string, key: { metadata?: object; spec?: object; status?: object } = {}): AccessKey => ({
+  metadata: { name, uid: `uid-${name}`, resourceVersion: '7', creationTimestamp: AT, ...key.metadata },
+  spec: { ...key.spec },
+  status: { ...key.status },
+})
+
+test('a new value has the form of the server', () => {
+  for (let count = 0; count < 200; count++) {
+    expect(isWellFormed(newKeyValue((bytes) => randomFillSync(bytes)))).toBe(true)
+  }
+  // docs/access-keys.md
+  expect(newKeyValue((bytes) => bytes.fill(255))).toBe('mpk_yhjskwdA6OZ1AL1YmHWZWm8LLG7HjnuCA2j5rOw8Xp10Dlxw5')
+  expect(newKeyValue((bytes) => bytes)).toBe('mpk_000000000000000000000000000000000000000000034O1xt')
+})
+
+describe('the rotation of a key', () => {
+  const value = (state: KeyValue['state']): fc.Arbitrary<KeyValue> =>
+    fc.record(
+      {
+        state: fc.constant(state),
+        made: fc.constantFrom(AT, LATER, '2026-11-22T14:00:00Z'),
+        hint: fc.constantFrom('abc123', 'def456'),
+        lastActivity: fc.constantFrom(AT, LATER),
+      },
+      { requiredKeys: ['state'] },
+    )
+  /** At most one value of each state, in any order, as any server might answer. */
+  const values = fc
+    .tuple(
+      fc.option(value('Current'), { nil: undefined }),
+      fc.option(value('Pending'), { nil: undefined }),
+      fc.option(value('Retiring'), { nil: undefined }),
+    )
+    .chain((all) =>
+      fc.shuffledSubarray(
+        all.filter((one) => one !== undefined),
+        { minLength: all.filter(Boolean).length },
+      ),
+    )
+
+  test('waits for a first use while any value is pending, then is in its overlap while one is retiring', () => {
+    fc.assert(
+      fc.property(values, (all) => {
+        const has = (state: KeyValue['state']) => all.some((one) => one.state === state)
+        const { step, fresh, old } = rotationOf(all)
+        expect(step).toBe(has('Pending') ? 'use' : has('Retiring') ? 'overlap' : 'make')
+        if (step === 'use') expect([fresh?.state, old?.state ?? 'Current']).toEqual(['Pending', 'Current'])
+        if (step === 'overlap') expect([fresh?.state ?? 'Current', old?.state]).toEqual(['Current', 'Retiring'])
+        if (step === 'make') expect([fresh, old]).toEqual([undefined, undefined])
+      }),
+    )
+  })
+
+  test('is never said to have been used unless what was pending is current, and what was current is not', () => {
+    fc.assert(
+      fc.property(values, values, (before, after) => {
+        const progress = progressOf(before, after)
+        if (progress !== 'used') return
+        const [pending, old] = [
+          before.find(({ state }) => state === 'Pending'),
+          before.find(({ state }) => state === 'Current'),
+        ]
+        const current = after.find(({ state }) => state === 'Current')
+        expect(after.some(({ state }) => state === 'Pending')).toBe(false)
+        expect(pending?.made).toBeDefined()
+        expect(current?.made).toBe(pending?.made)
+        expect(old?.made === current?.made && old?.hint === current?.hint && old !== undefined).toBe(false)
+      }),
+    )
+  })
+
+  test('has no news when nothing has changed', () => {
+    fc.assert(
+      fc.property(values, (all) => {
+        expect(progressOf(all, all)).toBeUndefined()
+      }),
+    )
+  })
+
+  const current = { state: 'Current', made: AT, hint: 'first1' } as const
+  const pending = { state: 'Pending', made: LATER } as const
+  const used = [
+    { state: 'Current', made: LATER, lastActivity: LATER },
+    { state: 'Retiring', made: AT, until: LATER },
+  ] as const
+  test.each([
+    ['made', [current], [current, pending]],
+    ['used', [current, pending], used],
+    ['used', [current, pending], [{ state: 'Current', made: LATER }]],
+    ['discarded', [current, pending], [{ state: 'Current', made: AT }]],
+    ['made', [current, pending], [current, { ...pending, made: '2026-11-22T14:00:00Z' }]],
+    ['ended', used, [used[0]]],
+    ['made', used, [{ ...used[0] }, pending]],
+    // Which of two values of the same second is left cannot be told.
+    [
+      undefined,
+      [
+        { state: 'Current', made: AT },
+        { state: 'Pending', made: AT },
+      ],
+      [{ state: 'Current', made: AT }],
+    ],
+  ] as [string | undefined, KeyValue[], KeyValue[]][])('has the news %s', (news, before, after) => {
+    expect(progressOf(before, after)).toBe(news)
+  })
+
+  test('of a key that was never rotated has the value that it was made with', () => {
+    const key = keyOf('ci', { status: { lastActivity: LATER } })
+    expect(valuesOf(key)).toEqual([{ state: 'Current', made: AT, lastActivity: LATER }])
+    expect(rotationOf(valuesOf(key)).step).toBe('make')
+  })
+
+  test('names a source only if no other value was used at that time', () => {
+    const source = { ip: '127.0.0.1', lastSeen: LATER }
+    const both = (at: string) =>
+      keyOf('ci', { status: { lastSources: [source], values: [used[0], { ...used[1], lastActivity: at }] } })
+    expect(sourceOf(used[0], both(AT))).toEqual(source)
+    expect(sourceOf(used[0], both(LATER))).toBeUndefined()
+    expect(sourceOf({ state: 'Current' }, keyOf('ci'))).toBeUndefined()
+  })
+
+  test.each([
+    ['Active', undefined],
+    ['Disabled', undefined],
+    ['Expired', /expired/],
+    ['Terminating', /being deleted/],
+  ])('of a key in phase %s', (phase, words) => {
+    const why = whyNot(keyOf('ci', { status: { phase } }))
+    if (words === undefined) expect(why).toBeUndefined()
+    else expect(why).toMatch(words)
+  })
+})
+
+test('a request may have had an effect if there was no answer or the server failed', () => {
+  expect([400, 403, 409, 422, 429].map((code) => isUncertain(new ApiError(code, {})))).toEqual(Array(5).fill(false))
+  expect([500, 503, 504].map((code) => isUncertain(new ApiError(code, {})))).toEqual(Array(3).fill(true))
+  expect(isUncertain(new NetworkError(new Error()))).toBe(true)
+})
+
+describe('what a key made', () => {
+  const madeWith = (maker: string) => ({ status: { madeWith: { name: maker, uid: `uid-${maker}` } } })
+
+  test('is a tree by name', () => {
+    const keys = [
+      keyOf('c', madeWith('b')),
+      keyOf('b', madeWith('a')),
+      keyOf('a'),
+      keyOf('x'),
+      keyOf('aa', madeWith('a')),
+    ]
+    const tree = descendantsOf('uid-a', keys)
+    expect(tree.map(({ key, made }) => [key.metadata.name, made.map((one) => one.key.metadata.name)])).toEqual([
+      ['aa', []],
+      ['b', ['c']],
+    ])
+    expect(countOf(tree)).toBe(3)
+    expect(visibleMaker('uid-x', keys)).toBe('x')
+    expect(visibleMaker('uid-gone', keys)).toBeUndefined()
+  })
+
+  test('ends, whatever the keys say of their makers', () => {
+    const names = fc.constantFrom('a', 'b', 'c', 'd', 'e')
+    fc.assert(
+      fc.property(fc.uniqueArray(names), fc.array(names, { minLength: 5, maxLength: 5 }), (all, makers) => {
+        const keys = all.map((name, at) => keyOf(name, madeWith(makers[at] ?? 'a')))
+        expect(countOf(descendantsOf('uid-a', keys))).toBeLessThanOrEqual(keys.length)
+      }),
+    )
+  })
+})
+
+describe('an edit', () => {
+  const key = keyOf('ci', {
+    spec: { displayName: 'CI', ttl: 86_400, sourceCIDRs: ['10.0.0.0/8'], scope: { projects: [{ project: 'a' }] } },
+  })
+  const before = draftOf(key)
+  const guards = { metadata: { uid: 'uid-ci', resourceVersion: '7' } }
+
+  test('without a change sends nothing', () => {
+    expect(patchOf(key, before, before)).toBeUndefined()
+    expect(patchOf(keyOf('x'), draftOf(keyOf('x')), draftOf(keyOf('x')))).toBeUndefined()
+  })
+
+  test('sends only what has changed, for the version that was seen', () => {
+    expect(patchOf(key, before, { ...before, displayName: '' })).toEqual({ ...guards, spec: { displayName: '' } })
+    expect(patchOf(key, before, { ...before, lifetime: '2d' })).toEqual({ ...guards, spec: { ttl: 172_800 } })
+    expect(patchOf(key, before, { ...before, lifetime: ' ' })).toEqual({ ...guards, spec: { ttl: null } })
+    expect(patchOf(key, before, { ...before, addresses: ' 10.0.0.0/8,\n::1 ' })).toEqual({
+      ...guards,
+      spec: { sourceCIDRs: ['10.0.0.0/8', '::1'] },
+    })
+    expect(patchOf(key, before, { ...before, addresses: '' })).toEqual({ ...guards, spec: { sourceCIDRs: null } })
+  })
+
+  test('knows when the key would expire', () => {
+    expect(endWith(key, '1h')).toBe(Date.parse(LATER))
+    const sliding = keyOf('x', { spec: { ttlAfterLastActivity: true }, status: { lastActivity: LATER } })
+    expect(endWith(sliding, '1h')).toBe(Date.parse(LATER) + 3_600_000)
+    expect([endWith(key, ''), endWith(key, 'soon')]).toEqual([undefined, undefined])
+  })
+
+  test('reads every lifetime that it writes', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 99_999_999 }), (seconds) => {
+        expect(lifetimeSeconds(lifetimeText(seconds))).toBe(seconds)
+      }),
+    )
+    for (const text of ['0d', '-1d', '1', 'd', '1w', '1.5d', '1e3s', '９d'])
+      expect(lifetimeSeconds(text)).toBeUndefined()
+  })
+})
+
+describe('a scope entry by entry', () => {
+  test('has each entry with everything that restricts it', () => {
+    const rule = {
+      verbs: ['get'],
+      resources: [{ group: '', resources: ['pods'] }],
+      namespaces: [''],
+      cluster: '',
+      requestTargets: [],
+    }
+    expect(
+      scopeEntries({ projects: [{ project: 'a' }, { project: '*' }], rules: [rule], allowPlatformCli: false }),
+    ).toEqual([
+      { words: 'project a', limits: [] },
+      { words: 'all projects', limits: [] },
+      { words: '1 rule', limits: ['verbs: get', 'resources: {"group":"","resources":["pods"]}', 'namespaces: ""'] },
+    ])
+    expect(scopeEntries(undefined)).toEqual([])
+  })
+
+  test('never fails, whatever a server answers', () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.constantFrom('roles', 'rules', 'projects', 'x'), fc.jsonValue()), (scope) => {
+        for (const { words } of scopeEntries(scope)) expect(words).not.toBe('')
+      }),
+    )
+  })
+})
+
+test('the history has what was, the latest first', () => {
+  const key = keyOf('ci', {
+    status: { lastActivity: LATER, expirationTimestamp: '2027-01-01T00:00:00Z', lastRotation: 'never' },
+  })
+  expect(historyOf(key, new Date('2026-12-01T00:00:00Z')).map(({ words }) => words)).toEqual(['Used last', 'Created'])
+  expect(historyOf(key, new Date('2027-12-01T00:00:00Z'))[0]?.words).toBe('Expired')
+})
