@@ -60,4 +60,10 @@ export const views: readonly View[] = [
   },
   { name: 'trust', entry: ['trusts', 2], open: at('#/trusts/credentials/shop-deploy', 'octo-org/shop') },
   { name: 'provider', entry: ['trusts', 2], open: at('#/trusts/providers/github', 'GitHub Actions') },
+  { name: 'virtual-clusters', entry: ['virtual-clusters', 0], open: at('#/virtual-clusters', 'analytics') },
+  {
+    name: 'may-it',
+    entry: ['may-it', 0],
+    open: at('#/may-it?key=deploy-production&verb=list&resource=virtualclusterinstances&namespace=p-data', 'Refuses'),
+  },
 ]

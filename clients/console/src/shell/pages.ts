@@ -45,6 +45,20 @@ export const pages: readonly PageEntry[] = [
   },
   { page: 'trusts', parts: 1, title: 'Trusts', load: trustRoute },
   { page: 'trusts', parts: 2, title: 'Trusts', load: trustRoute },
+  {
+    page: 'virtual-clusters',
+    parts: 0,
+    title: 'Virtual clusters',
+    nav: 'Virtual clusters',
+    load: async () => (await import('../pages/virtualclusters/virtualclusterspage.tsx')).VirtualClustersPage,
+  },
+  {
+    page: 'may-it',
+    parts: 0,
+    title: 'May it?',
+    nav: 'May it?',
+    load: async () => (await import('../pages/mayit/mayitpage.tsx')).MayItPage,
+  },
 ]
 
 async function trustRoute(): Promise<PageComponent> {

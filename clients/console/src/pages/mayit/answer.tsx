@@ -1,0 +1,112 @@
+import type { RefObject } from 'preact'
+import type { AccessKey, AccessReview, ReviewStep } from '../../api/objects.ts'
+import { Badge } from '../../components/badge.tsx'
+import { Code } from '../../components/code.tsx'
+import { Copy } from '../../components/copy.tsx'
+import { Foreign } from '../../components/foreign.tsx'
+import { type Json, toYaml } from '../../text/yaml.ts'
+import { explainCommand, type Question, rawCommand, requestWords } from './question.ts'
+import { addCommand, allowingEntry, isInherited, verdictOf, wordsOf } from './steps.ts'
+
+export interface Given {
+  question: Question
+  /** The spec of the review. */
+  spec: object
+  /** The reviewed key. */
+  reviewed: AccessKey
+  review: AccessReview
+}
+
+/** The answer to a question, with every step of the decision. */
+export function Answer({
+  question,
+  spec,
+  reviewed,
+  review,
+  heading,
+}: Given & { heading: RefObject<HTMLHeadingElement | null> }) {
+  const { allowed, steps = [] } = review
+  return (
+    <article class="card answer">
+      <h2 ref={heading} tabIndex={-1}>
+        <Badge tone={allowed ? 'good' : 'bad'} text={allowed ? 'Allowed' : 'Not allowed'} />{' '}
+        <Foreign text={question.key} />: <Foreign text={requestWords(question)} />
+      </h2>
+      {steps.length === 0 && review.reason && (
+        <p>
+          <Foreign text={review.reason} />
+        </p>
+      )}
+      <ol>
+        {steps.map((step) => (
+          <Step step={step} reviewed={reviewed} key={step.check} />
+        ))}
+      </ol>
+      {question.place !== '' && (
+        <p>
+          <strong>The cluster has the last word.</strong> This says whether the scope of the key denies the request
+          there. The cluster's own RBAC must allow it as well.
+        </p>
+      )}
+      {question.place === '' && allowed && (
+        <p class="muted">
+          Only the request itself shows its body: a change that would widen a key is refused all the same.
+        </p>
+      )}
+      <p>
+        <Copy text={location.href} label="Copy the address of this answer" />
+      </p>
+      <details>
+        <summary>The same in a terminal</summary>
+        <Code title="keyplane" text={explainCommand(question)} />
+        <Code title="kubectl" text={rawCommand(question.key, spec)} />
+      </details>
+    </article>
+  )
+}
+
+function Step({ step, reviewed }: { step: ReviewStep; reviewed: AccessKey }) {
+  const { title, asks } = wordsOf(step)
+  const { tone, text } = verdictOf(step)
+  const allowing = allowingEntry(step, reviewed)
+  return (
+    <li>
+      <h3>
+        {title} <Badge tone={tone} text={text} />
+      </h3>
+      <p class="hint">{asks}</p>
+      {step.reason && (
+        <p>
+          <Foreign text={step.reason} />
+        </p>
+      )}
+      {allowing && <Code title="This entry of the key's scope allows it" text={toYaml(allowing as Json)} />}
+      {step.entry && <Missing entry={step.entry} step={step} reviewed={reviewed} />}
+    </li>
+  )
+}
+
+/** Shows the scope entry that would allow the request, and how to add it. */
+function Missing({
+  entry,
+  step,
+  reviewed,
+}: {
+  entry: NonNullable<ReviewStep['entry']>
+  step: ReviewStep
+  reviewed: AccessKey
+}) {
+  return (
+    <>
+      <Code title="This entry of spec.scope would allow it, and nothing else" text={toYaml(entry as Json)} />
+      {isInherited(step) ? (
+        <p>Make a new key with this entry instead, with a key whose own scope has it.</p>
+      ) : (
+        <>
+          <Code title="Add it" text={addCommand(reviewed, entry)} />
+          <p>Its owner or an administrator may add it, with another key: no key widens its own scope.</p>
+        </>
+      )}
+    </>
+  )
+}

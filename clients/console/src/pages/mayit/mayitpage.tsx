@@ -1,0 +1,127 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type { ApiResource } from '../../../../../lib/authorization/attributes/resourcetext.ts'
+import { listAll } from '../../api/lists.ts'
+import type { AccessKey, AccessReview } from '../../api/objects.ts'
+import { paths } from '../../api/paths.ts'
+import { ApiError } from '../../api/status.ts'
+import { ErrorNotice } from '../../components/notice.tsx'
+import { Page } from '../../components/page.tsx'
+import { useSession } from '../../session/session.ts'
+import { usePolled } from '../../session/usepolled.ts'
+import { hrefOf, type Route } from '../../text/routes.ts'
+import { Answer, type Given } from './answer.tsx'
+import { Examples } from './examples.tsx'
+import { isAsked, type Problems, type Question, queryOf, questionOf, specOf } from './question.ts'
+import { QuestionForm } from './questionform.tsx'
+
+/** The names of keys and resources change rarely, in milliseconds. */
+const SELDOM_MS = 300_000
+
+interface State {
+  /** The query that the state belongs to. */
+  query: string
+  given?: Given
+  problems?: Problems
+  error?: unknown
+}
+
+/** Asks the server whether a request with a key would be allowed. The question is the address of the page. */
+export function MayItPage({ route }: { route: Route }) {
+  const { api, self } = useSession()
+  const known = usePolled('may-it', ({ api }, signal) => readNames(api, signal), SELDOM_MS)
+  const [state, setState] = useState<State>({ query: '' })
+  const [attempt, again] = useState(0)
+  const heading = useRef<HTMLHeadingElement>(null)
+  const isOwnQuestion = useRef(false)
+  const query = route.query.toString()
+  const question = questionOf(route.query, self.accessKey)
+  const resources = known.data?.resources
+
+  useEffect(() => {
+    const question = questionOf(new URLSearchParams(query), self.accessKey)
+    if (!isAsked(question) || !resources) return
+    const made = specOf(question, resources)
+    if ('problems' in made) return setState({ query, problems: made.problems })
+    const own = new AbortController()
+    setState({ query })
+    ask(api, question, made.spec, own.signal).then(
+      (given) => setState({ query, given }),
+      (error) => !own.signal.aborted && setState({ query, error }),
+    )
+    return () => own.abort()
+  }, [query, resources, api, self, attempt])
+
+  const { given, problems, error }: State = state.query === query ? state : { query }
+  useEffect(() => {
+    if (!given || !isOwnQuestion.current) return
+    isOwnQuestion.current = false
+    heading.current?.focus()
+  }, [given])
+
+  const submit = (asked: Question) => {
+    const address = hrefOf('may-it', [], queryOf(asked))
+    isOwnQuestion.current = true
+    if (address === location.hash) again((count) => count + 1)
+    else location.hash = address
+  }
+  const isBusy = isAsked(question) && !given && !problems && !error && !known.error
+  return (
+    <Page title="May it?" about="Whether a request with a key is allowed, with every step of the decision.">
+      <div class="mayit">
+        <QuestionForm
+          question={question}
+          query={query}
+          keys={known.data?.keys ?? []}
+          resources={resources ?? []}
+          problems={problems ?? {}}
+          onAsk={submit}
+        />
+        <div class="given" aria-live="polite">
+          {known.error !== undefined && !resources && <ErrorNotice error={known.error} />}
+          {isBusy && <p class="loading">Asking…</p>}
+          {error !== undefined && <ReviewError error={error} />}
+          {given && <Answer {...given} heading={heading} />}
+          {!isAsked(question) && <Examples keyName={question.key} />}
+        </div>
+      </div>
+    </Page>
+  )
+}
+
+type SessionApi = ReturnType<typeof useSession>['api']
+
+/** Reads the resources of the API, and the keys that the person may ask about. A key with a scope may not list keys. */
+async function readNames(api: SessionApi, signal: AbortSignal): Promise<{ resources: ApiResource[]; keys: string[] }> {
+  const mayNot = (error: unknown) => {
+    if (error instanceof ApiError && error.code === 403) return { items: [] }
+    throw error
+  }
+  const [{ resources }, { items }] = await Promise.all([
+    api.send<{ resources: ApiResource[] }>(paths.discovery, { signal }),
+    listAll<AccessKey>(api, paths.keys, signal).catch(mayNot),
+  ])
+  return { resources, keys: items.map(({ metadata }) => metadata.name) }
+}
+
+async function ask(api: SessionApi, question: Question, spec: object, signal: AbortSignal): Promise<Given> {
+  const [review, reviewed] = await Promise.all([
+    api.send<{ status: AccessReview }>(paths.accessReview(question.key), { method: 'POST', body: { spec }, signal }),
+    api.send<AccessKey>(paths.key(question.key), { signal }),
+  ])
+  return { question, spec, reviewed, review: review.status }
+}
+
+function ReviewError({ error }: { error: unknown }) {
+  const code = error instanceof ApiError ? error.code : 0
+  return (
+    <ErrorNotice error={error}>
+      {code === 404 && <p>You may ask about keys that you may see. Those of others are as if they did not exist.</p>}
+      {code === 403 && (
+        <p>
+          A key with a scope may ask about itself, and about keys that carry all of its scopes, if the scope allows
+          reading them.
+        </p>
+      )}
+    </ErrorNotice>
+  )
+}

@@ -1,0 +1,148 @@
+/** The question of the page "May it?": between the address, the form, the request and the command line. It holds no secret. */
+import {
+  type ApiResource,
+  managementResource,
+  readResource,
+} from '../../../../../lib/authorization/attributes/resourcetext.ts'
+import { heredoc, option, shellWord } from '../../text/kubectl.ts'
+
+export const GROUP = 'management.platform'
+
+/** Where the request is made. The names are those of the options of `keyplane explain`. */
+export const PLACES = {
+  '': 'this API',
+  cluster: 'a connected cluster',
+  'virtual-cluster': 'a virtual cluster',
+  space: 'a space',
+} as const
+export type Place = keyof typeof PLACES
+
+export interface Question {
+  key: string
+  verb: string
+  /** As kubectl writes it, with a subresource after a slash, or a path that begins with a slash. */
+  resource: string
+  name: string
+  namespace: string
+  place: Place
+  /** The cluster, or PROJECT/NAME. */
+  at: string
+  from: string
+}
+
+export type Problems = Partial<Record<keyof Question, string>>
+
+const TEXTS = ['key', 'verb', 'resource', 'name', 'namespace', 'from'] as const
+
+/** Reads a query. What it does not say is empty; the key is the person's own. */
+export function questionOf(query: URLSearchParams, ownKey: string): Question {
+  const place = (Object.keys(PLACES) as Place[]).find((one) => one !== '' && query.has(one)) ?? ''
+  const texts = Object.fromEntries(TEXTS.map((one) => [one, (query.get(one) ?? '').trim()]))
+  const { key, ...rest } = texts as Record<(typeof TEXTS)[number], string>
+  return { ...rest, key: key || ownKey, place, at: place === '' ? '' : (query.get(place) ?? '').trim() }
+}
+
+/** Returns the query of a question, without what is empty. */
+export function queryOf(question: Question): Record<string, string> {
+  const { place, at } = question
+  const texts = TEXTS.flatMap((one) => (question[one].trim() === '' ? [] : [[one, question[one].trim()]]))
+  return { ...Object.fromEntries(texts), ...(place !== '' && { [place]: at.trim() }) }
+}
+
+/** Reports whether a query asks something, rather than only choosing the key. */
+export const isAsked = ({ verb, resource }: Question): boolean => verb !== '' && resource !== ''
+
+export const isPath = (resource: string): boolean => resource.startsWith('/')
+
+/** Returns the spec of the review, or what is wrong, by field. */
+export function specOf(
+  question: Question,
+  resources: readonly ApiResource[],
+): { spec: object } | { problems: Problems } {
+  const { key, verb, resource, name, namespace, place, at, from } = question
+  const problems: Problems = {}
+  if (key === '') problems.key = 'Enter the name of an access key.'
+  if (verb === '') problems.verb = 'Choose a verb.'
+  const attributes = isPath(resource)
+    ? { nonResourceAttributes: { verb: verb.toLowerCase(), path: resource } }
+    : undefined
+  if (attributes && (name || namespace)) problems.resource = 'A path has no name and no namespace.'
+  if (attributes && place === 'space') problems.resource = 'A space has no paths.'
+  const read = attributes ? undefined : readResource(resource)
+  if (!attributes && !read) {
+    problems.resource =
+      resource === '' ? 'Enter a resource or a path.' : 'Write RESOURCE, RESOURCE.GROUP or RESOURCE/SUBRESOURCE.'
+  }
+  const named =
+    read &&
+    (read.group === undefined && place === ''
+      ? managementResource(read.resource, GROUP, resources)
+      : { resource: read.resource, group: read.group ?? '' })
+  if (read && !named) {
+    problems.resource = `This API has no resource "${read.resource}". Choose where the request is made, or name the group: ${read.resource}.GROUP.`
+  }
+  const [project = '', one = '', ...more] = at.split('/')
+  const isPair = project !== '' && one !== '' && more.length === 0
+  if (place === 'cluster' && at === '') problems.at = 'Enter the name of a connected cluster.'
+  if ((place === 'virtual-cluster' || place === 'space') && !isPair)
+    problems.at = 'Write PROJECT/NAME, such as shop/dev.'
+  if (Object.keys(problems).length > 0) return { problems }
+  const targets = {
+    '': undefined,
+    cluster: { cluster: at },
+    'virtual-cluster': { virtualCluster: { project, name: one } },
+    space: { space: { project, name: one } },
+  }
+  const subresource = read?.part
+  const target = targets[place]
+  return {
+    spec: {
+      ...(attributes ?? {
+        resourceAttributes: {
+          verb,
+          ...named,
+          ...(subresource && { subresource }),
+          ...(name && { name }),
+          ...(namespace && { namespace }),
+        },
+      }),
+      ...(target && { target }),
+      ...(from && { sourceIP: from }),
+    },
+  }
+}
+
+/** Returns the question in words: `get virtualclusterinstances "demo" in namespace p-demo of this API`. */
+export function requestWords({ verb, resource, name, namespace, place, at, from }: Question): string {
+  const where = place === '' ? '' : ` in ${PLACES[place].replace(/^a /, 'the ')} ${at}`
+  return [
+    `${verb} ${resource}`,
+    name && ` "${name}"`,
+    namespace && ` in namespace ${namespace}`,
+    where,
+    from && `, from ${from}`,
+  ].join('')
+}
+
+/** Returns the same question to the command line. */
+export function explainCommand({ key, verb, resource, name, namespace, place, at, from }: Question): string {
+  const read = isPath(resource) ? undefined : readResource(resource)
+  const type = read?.group === undefined ? read?.resource : `${read.resource}.${read.group}`
+  const what = read ? `${type}${name && `/${name}`}` : resource
+  const options = [
+    read?.part && option('--subresource', read.part),
+    namespace && option('--namespace', namespace),
+    place !== '' && option(`--${place}`, at),
+    from && option('--from', from),
+  ].filter(Boolean)
+  const words = [key, verb, what].map(shellWord)
+  const isOption = [key, verb, what].some((one) => one.startsWith('-'))
+  return `${['keyplane explain', ...(isOption ? [...options, '--', ...words] : [...words, ...options])].join(' ')}\n`
+}
+
+/** Returns the request itself, for kubectl. */
+export function rawCommand(key: string, spec: object): string {
+  const path = `/apis/${GROUP}/v1/ownedaccesskeys/${encodeURIComponent(key)}/accessreview`
+  const review = { apiVersion: `${GROUP}/v1`, kind: 'OwnedAccessKeyAccessReview', spec }
+  return `${heredoc(`kubectl create --raw ${shellWord(path)} -f -`, JSON.stringify(review, undefined, 2))}\n`
+}

@@ -1,0 +1,103 @@
+import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import type { ApiResource } from '../../../../../lib/authorization/attributes/resourcetext.ts'
+import { Field } from '../../components/field.tsx'
+import { PLACES, type Place, type Problems, type Question } from './question.ts'
+
+const VERBS = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection', '*']
+const ELSEWHERE = ['pods', 'pods/log', 'secrets', 'deployments.apps', 'namespaces', '/metrics', '/version']
+
+export interface QuestionFormProps {
+  /** What the form shows until the person changes it. */
+  question: Question
+  /** The query of the question: another one, as of a link or of going back, replaces what the form shows. */
+  query: string
+  keys: readonly string[]
+  resources: readonly ApiResource[]
+  problems: Problems
+  onAsk(question: Question): void
+}
+
+export function QuestionForm({ question, query, keys, resources, problems, onAsk }: QuestionFormProps) {
+  const [asked, setAsked] = useState(question)
+  const [shownQuery, setShownQuery] = useState(query)
+  const form = useRef<HTMLFormElement>(null)
+  if (shownQuery !== query) {
+    setShownQuery(query)
+    setAsked(question)
+  }
+  useEffect(() => form.current?.querySelector<HTMLElement>('[aria-invalid]')?.focus(), [problems])
+  const lists = useId()
+  const text = (
+    name: keyof Question,
+    label: string,
+    more: { hint?: string; list?: string[]; placeholder?: string } = {},
+  ) => (
+    <Field label={label} hint={more.hint} error={problems[name]}>
+      {(attributes) => (
+        <>
+          <input
+            {...attributes}
+            value={asked[name]}
+            placeholder={more.placeholder}
+            list={more.list && `${lists}-${name}`}
+            spellcheck={false}
+            autoComplete="off"
+            autoCapitalize="off"
+            onInput={(event) => setAsked({ ...asked, [name]: event.currentTarget.value })}
+          />
+          {more.list && (
+            <datalist id={`${lists}-${name}`}>
+              {more.list.map((one) => (
+                <option value={one} key={one} />
+              ))}
+            </datalist>
+          )}
+        </>
+      )}
+    </Field>
+  )
+  const { place } = asked
+  const here = resources.map(({ name }) => name)
+  return (
+    <form
+      ref={form}
+      class="card"
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault()
+        onAsk(asked)
+      }}
+    >
+      {text('key', 'May the key', { list: [...keys] })}
+      {text('verb', 'do', { list: VERBS, placeholder: 'get, list, create …' })}
+      {text('resource', 'on the resource, or path', {
+        list: place === '' ? here : ELSEWHERE,
+        hint: 'As in kubectl: pods, deployments.apps, pods/log for a subresource. A path begins with a slash.',
+      })}
+      {text('name', 'of the name', { placeholder: 'all names' })}
+      {text('namespace', 'in the namespace', { placeholder: 'none, or all' })}
+      <Field label="at">
+        {(attributes) => (
+          <select
+            {...attributes}
+            value={place}
+            onChange={(event) => setAsked({ ...asked, place: event.currentTarget.value as Place })}
+          >
+            {Object.entries(PLACES).map(([value, words]) => (
+              <option value={value} key={value}>
+                {words}
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
+      {place === 'cluster' && text('at', 'Connected cluster')}
+      {(place === 'virtual-cluster' || place === 'space') &&
+        text('at', place === 'space' ? 'Space' : 'Virtual cluster', { placeholder: 'PROJECT/NAME' })}
+      {place === '' && text('from', 'from the address', { placeholder: 'not checked' })}
+      <button type="submit" class="primary">
+        Ask
+      </button>
+    </form>
+  )
+}

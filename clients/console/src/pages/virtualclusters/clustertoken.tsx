@@ -1,0 +1,92 @@
+import { useState } from 'preact/hooks'
+import { paths } from '../../api/paths.ts'
+import { Field } from '../../components/field.tsx'
+import { ErrorNotice } from '../../components/notice.tsx'
+import { useReveal } from '../../session/revealed.ts'
+import { useSession } from '../../session/session.ts'
+import { exact } from '../../text/times.ts'
+import { LIFETIMES } from './ways.ts'
+
+/** A token holds for every cluster with `*`, so only one name is taken. */
+const NAME = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/
+
+/** Makes a token for a connected cluster, which is shown once. */
+export function ClusterToken() {
+  const { api } = useSession()
+  const reveal = useReveal()
+  const [cluster, setCluster] = useState('')
+  const [ttl, setTtl] = useState(3600)
+  const [state, setState] = useState<{ wrong?: string; error?: unknown; isBusy?: boolean }>({})
+  const make = async () => {
+    const name = cluster.trim()
+    if (!NAME.test(name)) {
+      return setState({
+        wrong: name === '' ? 'Enter the name of a connected cluster.' : 'This cannot be the name of a cluster.',
+      })
+    }
+    setState({ isBusy: true })
+    try {
+      const { status } = await api.send<{ status: { token: string; expirationTimestamp: string } }>(
+        paths.clusterTokens,
+        {
+          method: 'POST',
+          body: { spec: { ttl, scope: { clusters: [{ cluster: name }] } } },
+        },
+      )
+      reveal({
+        title: `A token for ${name}`,
+        name,
+        value: status.token,
+        explanation: `Present it to the API server of ${name} as a bearer token. It holds until ${exact(new Date(status.expirationTimestamp))}, and ends with your access key. It is not shown again.`,
+      })
+      setState({})
+    } catch (error) {
+      setState({ error })
+    }
+  }
+  return (
+    <section class="card clusters token">
+      <div>
+        <h2>A token for a connected cluster</h2>
+        <p class="muted">
+          The cluster accepts it in place of a password. kubectl renews such tokens by itself with{' '}
+          <code>keyplane kubeconfig --cluster</code>.
+        </p>
+      </div>
+      <form
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault()
+          void make()
+        }}
+      >
+        <Field label="Connected cluster" error={state.wrong}>
+          {(attributes) => (
+            <input
+              {...attributes}
+              value={cluster}
+              spellcheck={false}
+              autoCapitalize="off"
+              onInput={(event) => setCluster(event.currentTarget.value)}
+            />
+          )}
+        </Field>
+        <Field label="Lifetime">
+          {(attributes) => (
+            <select {...attributes} value={ttl} onChange={(event) => setTtl(Number(event.currentTarget.value))}>
+              {LIFETIMES.map(([value, words]) => (
+                <option value={value} key={value}>
+                  {words}
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
+        <button type="submit" disabled={state.isBusy}>
+          Make a token
+        </button>
+      </form>
+      {state.error !== undefined && <ErrorNotice error={state.error} />}
+    </section>
+  )
+}

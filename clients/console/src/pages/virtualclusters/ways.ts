@@ -1,0 +1,178 @@
+/** The ways in which a kube config signs in: what is asked of the server, and the commands that belong to it. */
+import { commandLines, heredoc, option, shellWord } from '../../text/kubectl.ts'
+
+export type Way = 'curl' | 'keyplane' | 'token' | 'certificate'
+
+export interface WayWords {
+  way: Way
+  title: string
+  needs: string
+  rightFor: string
+}
+
+export const WAYS: readonly WayWords[] = [
+  {
+    way: 'curl',
+    title: 'Renews itself with curl',
+    needs: 'curl, and your access key in a file that only you can read.',
+    rightFor: 'laptops without an installation, CI images, operators',
+  },
+  {
+    way: 'keyplane',
+    title: 'Renews itself with keyplane',
+    needs: 'the command line keyplane (Node.js), signed in with your access key.',
+    rightFor: 'people, loops and scripts: many commands share one token',
+  },
+  {
+    way: 'token',
+    title: 'A token in the file',
+    needs: 'nothing else. The file is a secret until the token expires.',
+    rightFor: 'one job that is shorter than its token',
+  },
+  {
+    way: 'certificate',
+    title: 'A client certificate in the file',
+    needs: 'nothing else. It cannot be revoked, and carries no scope: the file is a secret until it expires.',
+    rightFor: 'virtual clusters that do not accept tokens of this server',
+  },
+]
+
+/** The lifetimes of a credential in the file, in seconds. The server may allow less. */
+export const LIFETIMES: readonly [seconds: number, words: string][] = [
+  [3600, '1 hour'],
+  [8 * 3600, '8 hours'],
+  [86_400, '1 day'],
+  [7 * 86_400, '7 days'],
+  [30 * 86_400, '30 days'],
+]
+
+/** The life of a token that curl fetches, in seconds. */
+const CURL_SECONDS = 900
+
+/** A virtual cluster as commands name it. */
+export interface Place {
+  namespace: string
+  name: string
+  /** Absent if the namespace is not that of a project: then `keyplane` does not know it. */
+  project?: string | undefined
+}
+
+export interface Choice {
+  way: Way
+  seconds: number
+  /** The file that curl reads, with its whole path. */
+  file: string
+}
+
+/** Reports whether the file contains a credential. */
+export const isSecret = (way: Way): boolean => way === 'token' || way === 'certificate'
+
+/** Returns the file name of a kube config, such as `shop-dev.kubeconfig`. */
+export function fileNameOf({ project, namespace, name }: Place): string {
+  const safe = `${project ?? namespace}-${name}`.replace(/[^\w.-]+/g, '-').replace(/^[.-]+/, '')
+  return `${safe.slice(0, 120) || 'cluster'}.kubeconfig`
+}
+
+/** Returns why curl cannot find a file by this path, or undefined. Clients do not expand `~` and variables. */
+export function pathProblem(path: string): string | undefined {
+  if (!/^(\/|[A-Za-z]:[\\/])[^\p{C}]+$/u.test(path)) {
+    return 'Write the whole path, such as /home/alice/.kube/dev.curl. kubectl does not expand ~.'
+  }
+  return /[$`"']/.test(path) ? 'Choose a path without quotes and $.' : undefined
+}
+
+/** Windows takes slashes as well, and curl reads backslashes as escapes. */
+const slashes = (path: string): string => path.replaceAll('\\', '/')
+
+/** Returns the spec of the request. With a plugin it asks for no credential. */
+export function specOf({ way, seconds, file }: Choice, place: Place, server: string): object {
+  if (way === 'curl') return { exec: { command: 'curl', args: ['-q', '--proto', '=https', '--config', slashes(file)] } }
+  if (way === 'keyplane') {
+    const context = ['--context', contextOf(server)]
+    return { exec: { command: 'keyplane', args: ['credential', '--virtual-cluster', labelOf(place), ...context] } }
+  }
+  return { certificateTTL: seconds, ...(way === 'certificate' && { clientCert: true }) }
+}
+
+const labelOf = ({ project = '', name }: Place): string => `${project}/${name}`
+
+/** Returns the name that `keyplane login` gives to the context of a server: its host, and its stage if it has one. */
+export function contextOf(server: string): string {
+  const { host, pathname } = new URL(server)
+  return `${host}${pathname.replace(/\/kubernetes\/management$/, '').replace(/\/$/, '')}`
+}
+
+const pathOf = ({ namespace, name }: Place): string =>
+  `/apis/management.platform/v1/namespaces/${encodeURIComponent(namespace)}/virtualclusterinstances/${encodeURIComponent(name)}/kubeconfig`
+
+/**
+ * Returns the commands that write the file for curl. They ask for the access key, which is in no argument and no history. They are
+ * one command, so that nothing that is pasted with them answers the question.
+ */
+export function curlFileCommand(path: string, place: Place, server: string): string {
+  const quoted = (text: string) => `"${text.replace(/[\\"]/g, '\\$&')}"`
+  const config = [
+    `url = ${quoted(server + pathOf(place))}`,
+    'header = "Content-Type: application/json"',
+    'header = "Accept: application/json;as=ExecCredential;g=client.authentication.k8s.io;v=v1"',
+    `data = ${quoted(JSON.stringify({ spec: { certificateTTL: CURL_SECONDS } }))}`,
+    'silent',
+    'show-error',
+    'fail',
+    'max-time = 30',
+    'write-out = "%{onerror}%{stderr}%header{warning}\\n"',
+  ].join('\n')
+  const file = shellWord(slashes(path))
+  return `(umask 077
+printf 'Access key: ' && read -rs KEY && echo
+mkdir -p ${shellWord(slashes(path).replace(/\/[^/]*$/, '') || '/')}
+{ printf 'header = "Authorization: Bearer %s"\\n' "$KEY"
+${heredoc('cat', config)}
+} > ${file})
+`
+}
+
+/** Returns the commands after the download: what the machine needs, and a first command with the kube config. */
+export function nextCommands({ way }: Choice, place: Place, server: string): string {
+  const login =
+    way === 'keyplane' ? [`keyplane login ${shellWord(server)} ${option('--context', contextOf(server))}`] : []
+  return [...login, `kubectl ${option('--kubeconfig', `./${fileNameOf(place)}`)} get pods`, ''].join('\n')
+}
+
+/** Returns the commands that do the same without the console, each with its title. */
+export function sameCommands(choice: Choice, place: Place, server: string): { title: string; text: string }[] {
+  const { way, seconds } = choice
+  const file = fileNameOf(place)
+  const body = JSON.stringify({ spec: specOf(choice, place, server) })
+  const options = {
+    curl: ['--with curl', option('--output', file)],
+    keyplane: ['--merge'],
+    token: ['--with token', `--ttl ${seconds}s`, option('--output', file)],
+    certificate: ['--with cert', `--ttl ${seconds}s`, option('--output', file)],
+  }
+  const own = {
+    title: 'keyplane',
+    text: `${commandLines(`keyplane kubeconfig ${shellWord(labelOf(place))}`, options[way])}\n`,
+  }
+  return [
+    ...(place.project === undefined ? [] : [own]),
+    {
+      title: 'kubectl',
+      text: `(umask 077
+printf %s ${shellWord(body)} |
+  kubectl create --raw ${shellWord(pathOf(place))} -f - |
+  jq -r .status.kubeConfig > ${shellWord(file)})
+`,
+    },
+    {
+      title: 'curl',
+      text: `(umask 077
+printf 'Access key: ' && read -rs KEY && echo
+CONFIG=$(printf 'Authorization: Bearer %s' "$KEY" | curl -q -sS --fail --proto '=https' -H @- \\
+  -H 'Accept: application/yaml' -H 'Content-Type: application/json' --data-binary ${shellWord(body)} \\
+  ${shellWord(server + pathOf(place))}) &&
+  printf '%s\\n' "$CONFIG" | sed '1,/^  kubeConfig: |/d; /^    /!d; s/^    //' > ${shellWord(file)})
+`,
+    },
+  ]
+}

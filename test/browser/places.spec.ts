@@ -1,0 +1,369 @@
+/** Virtual clusters and "May it?": kube configs that a real kubectl uses, what is refused, and answers that the requests themselves confirm. */
+import { spawnSync } from 'node:child_process'
+import { appendFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { delimiter, dirname, join } from 'node:path'
+import type { Page } from 'playwright-core'
+import { describe, expect } from 'vitest'
+import { buildCommandLine } from '../../clients/cli/build.ts'
+import { type Ran, runProgram } from '../support/programs.ts'
+import { clipboardText, loaded, test as plain, signIn } from './browser.ts'
+import { failRequests, holdRequests, statusOf } from './faults.ts'
+import { HOSTILE } from './hostile.ts'
+import { hasFocus, press, tabTo } from './keyboard.ts'
+import { changeKey, makeKey } from './keys.ts'
+
+const GROUP = '/apis/management.platform/v1'
+const DEMO = 'namespaces/p-demo/virtualclusterinstances/demo/kubeconfig'
+
+/** With a folder of the person who uses the browser. */
+// biome-ignore lint/correctness/noEmptyPattern: Vitest reads what a fixture needs from its pattern.
+const test = plain.extend('home', async ({}, { onCleanup }) => {
+  const folder = await mkdtemp(join(tmpdir(), 'keyplane-places-'))
+  onCleanup(() => rm(folder, { recursive: true, force: true }))
+  return folder
+})
+
+const folders = (home: string): string =>
+  [join(home, 'bin'), process.env.KUBEBUILDER_ASSETS, process.env.PATH].filter(Boolean).join(delimiter)
+const program = (home: string, command: string, args: string[], env: NodeJS.ProcessEnv = {}): Promise<Ran> =>
+  runProgram(command, args, { cwd: home, env: { HOME: home, PATH: folders(home), ...env } })
+
+const hasKubectl = spawnSync('kubectl', ['version', '--client'], { env: { PATH: folders('/') } }).status === 0
+if (!hasKubectl)
+  process.stderr.write('not run, no kubectl on PATH or in KUBEBUILDER_ASSETS: the kube configs of the console\n')
+const describeKubectl = describe.skipIf(!hasKubectl)
+
+/** Puts the command line on the PATH of the person. */
+async function installCommandLine(home: string): Promise<void> {
+  await mkdir(join(home, 'bin'))
+  await buildCommandLine(join(home, 'keyplane.mjs'))
+  const script = `#!/bin/sh\nexec '${process.execPath}' '${join(home, 'keyplane.mjs')}' "$@"\n`
+  await writeFile(join(home, 'bin/keyplane'), script, { mode: 0o700 })
+}
+const pods = { code: 0, stdout: expect.stringMatching(/^NAME .*\nhello-0 /), stderr: '' }
+
+const dialog = (page: Page) => page.getByRole('dialog')
+const openDialog = async (page: Page, name = 'demo') => {
+  await press(page.getByRole('button', { name: `Download kube config of ${name}` }))
+  await dialog(page).waitFor()
+}
+const button = (page: Page, name: string) => dialog(page).getByRole('button', { name, exact: true })
+/** Chooses a way with the arrow keys. */
+const choose = async (page: Page, way: string) => {
+  const wanted = dialog(page).getByRole('radio', { name: way })
+  await tabTo(dialog(page).getByRole('radio', { checked: true }))
+  while (!(await wanted.isChecked())) await page.keyboard.press('ArrowDown')
+}
+/** Downloads the file with the keyboard, and keeps it in the folder. */
+const download = async (page: Page, home: string): Promise<string> => {
+  const started = page.waitForEvent('download')
+  await press(button(page, 'Download'))
+  const file = await started
+  expect(file.suggestedFilename()).toBe('demo-demo.kubeconfig')
+  const path = join(home, file.suggestedFilename())
+  await file.saveAs(path)
+  await dialog(page).getByText('Downloaded demo-demo.kubeconfig.').waitFor()
+  return path
+}
+
+describeKubectl('a downloaded kube config', () => {
+  test.for(['A token in the file', 'A client certificate in the file'])(
+    'works: %s',
+    async (way, { page, server, home }) => {
+      await signIn(page, (await makeKey(server, 'user')).value)
+      await press(page.getByRole('navigation').getByRole('link', { name: 'Virtual clusters' }))
+      await openDialog(page)
+      await choose(page, way)
+      await tabTo(dialog(page).getByLabel('Lifetime'))
+      await page.keyboard.type('1 hour')
+      const file = await download(page, home)
+      await dialog(page)
+        .getByText(/Its credential expires in (59|60) minutes/)
+        .waitFor()
+      expect(await program(home, 'kubectl', ['--kubeconfig', file, 'get', 'pods'])).toEqual(pods)
+      await page.keyboard.press('Escape')
+      await dialog(page).waitFor({ state: 'detached' })
+      expect(await hasFocus(page.getByRole('button', { name: 'Download kube config of demo' }))).toBe(true)
+    },
+  )
+
+  test('renews itself with curl, and says so when the key ends', async ({ page, server, home }) => {
+    const key = await makeKey(server, 'user')
+    await signIn(page, key.value)
+    await press(page.getByRole('navigation').getByRole('link', { name: 'Virtual clusters' }))
+    await openDialog(page)
+    await tabTo(dialog(page).getByLabel('File for curl, on your machine'))
+    await page.keyboard.press('Control+A')
+    await page.keyboard.type(join(home, 'kube folder/demo.curl'))
+    const written = await dialog(page)
+      .getByRole('region', { name: /Write the file for curl/ })
+      .innerText()
+    const file = await download(page, home)
+    expect(await readFile(file, 'utf8')).not.toMatch(/mpk_|eyJ|client-key-data/)
+    const bash = await program(home, 'bash', ['-c', `bash -c "$COMMANDS" <<< "$VALUE"`], {
+      COMMANDS: written,
+      VALUE: key.value,
+    })
+    expect(bash).toMatchObject({ code: 0 })
+    await appendFile(join(home, 'kube folder/demo.curl'), `cacert = "${server.authorityFile}"\n`)
+    const get = () => program(home, 'kubectl', ['--kubeconfig', file, 'get', 'pods'])
+    expect([await get(), await get()]).toEqual([pods, pods])
+    await changeKey(server, key.name, { disabled: true })
+    expect(await get()).toMatchObject({ code: 1, stderr: expect.stringContaining('access key is disabled') })
+  })
+
+  test('renews itself with keyplane', async ({ page, server, home }) => {
+    const key = await makeKey(server, 'user')
+    await signIn(page, key.value)
+    await press(page.getByRole('navigation').getByRole('link', { name: 'Virtual clusters' }))
+    await openDialog(page)
+    await choose(page, 'Renews itself with keyplane')
+    const file = await download(page, home)
+    expect(await readFile(file, 'utf8')).not.toMatch(/mpk_|eyJ|client-key-data/)
+    await installCommandLine(home)
+    const commands = await dialog(page)
+      .getByRole('region', { name: /Use it/ })
+      .innerText()
+    const [login = '', use = ''] = commands.trim().split('\n')
+    const env = { KEYPLANE_KEY: key.value, AUTHORITY: server.authorityFile }
+    expect(await program(home, 'bash', ['-c', `${login} --ca "$AUTHORITY"`], env)).toMatchObject({ code: 0 })
+    expect(await program(home, 'bash', ['-c', use])).toEqual(pods)
+  })
+
+  test('is what the commands beside it write', async ({ page, server, home }) => {
+    await signIn(page, server.adminKey)
+    await press(page.getByRole('navigation').getByRole('link', { name: 'Virtual clusters' }))
+    await openDialog(page)
+    await choose(page, 'A token in the file')
+    await press(dialog(page).getByText('The same in a terminal'))
+    const commands = await dialog(page).getByRole('region', { name: 'curl', exact: true }).innerText()
+    const env = { COMMANDS: commands, VALUE: server.adminKey, CURL_CA_BUNDLE: server.authorityFile }
+    expect(await program(home, 'bash', ['-c', `bash -c "$COMMANDS" <<< "$VALUE"`], env)).toMatchObject({ code: 0 })
+    const file = join(home, 'demo-demo.kubeconfig')
+    expect(await program(home, 'kubectl', ['--kubeconfig', file, 'get', 'pods'])).toEqual(pods)
+  })
+})
+
+describe('the page of virtual clusters', () => {
+  test('copies a kube config, and keeps none of it', async ({ page, server, guards }) => {
+    await signIn(page, server.adminKey)
+    await press(page.getByRole('navigation').getByRole('link', { name: 'Virtual clusters' }))
+    await openDialog(page)
+    await choose(page, 'A token in the file')
+    await press(button(page, 'Copy'))
+    await dialog(page).getByText('Copied.').waitFor()
+    expect(await clipboardText(page)).toMatch(/^apiVersion: v1\n[\s\S]*token: eyJ/)
+    expect(await guards.finish()).toEqual([])
+  })
+
+  test('shows a scoped key what its scope names, and asks for another project', async ({ page, server }) => {
+    await signIn(page, (await makeKey(server, 'scoped', { scope: { projects: [{ project: 'demo' }] } })).value)
+    await press(page.getByRole('navigation').getByRole('link', { name: 'Virtual clusters' }))
+    await page.getByText('You see those of: project demo.').waitFor()
+    await page.getByRole('heading', { name: 'demo', exact: true }).waitFor()
+    await tabTo(page.getByLabel('Show another project'))
+    await page.keyboard.type('other')
+    await page.keyboard.press('Enter')
+    await page.getByText('p-other cannot be shown.').waitFor()
+    expect(new URL(page.url()).hash).toBe('#/virtual-clusters?project=other')
+    await page.goBack()
+    await page.getByText('p-other cannot be shown.').waitFor({ state: 'detached' })
+  })
+
+  test('says why a certificate is refused, and what to choose instead', async ({ page, server }) => {
+    const scope = { rules: [{ verbs: ['get', 'list', 'create'] }] }
+    await signIn(page, (await makeKey(server, 'restricted', { scope })).value)
+    await press(page.getByRole('navigation').getByRole('link', { name: 'Virtual clusters' }))
+    await openDialog(page)
+    await choose(page, 'A client certificate in the file')
+    await press(button(page, 'Download'))
+    const alert = dialog(page).getByRole('alert')
+    await expect.poll(() => alert.innerText()).toMatch(/a client certificate cannot be scoped[\s\S]*Choose a token/)
+  })
+
+  test('says what it waits for, and what failed', async ({ page, server }) => {
+    await signIn(page, server.adminKey)
+    await press(page.getByRole('navigation').getByRole('link', { name: 'Virtual clusters' }))
+    await openDialog(page)
+    const release = await holdRequests(page, DEMO)
+    await choose(page, 'A client certificate in the file')
+    await press(button(page, 'Download'))
+    await dialog(page).getByText('The virtual cluster is signing the certificate.').waitFor()
+    const started = page.waitForEvent('download')
+    await release()
+    await started
+    await failRequests(page, DEMO, statusOf(504, 'Timeout', 'the virtual cluster did not answer in time'))
+    await press(button(page, 'Download'))
+    await expect
+      .poll(() => dialog(page).getByRole('alert').innerText())
+      .toMatch(/did not answer in time[\s\S]*may be starting/)
+  })
+
+  test('refuses a path that kubectl would not find', async ({ page, server }) => {
+    await signIn(page, server.adminKey)
+    await press(page.getByRole('navigation').getByRole('link', { name: 'Virtual clusters' }))
+    await openDialog(page)
+    await tabTo(dialog(page).getByLabel('File for curl, on your machine'))
+    await page.keyboard.press('Control+A')
+    await page.keyboard.type('~/.kube/demo.curl')
+    await press(button(page, 'Download'))
+    await dialog(page).getByText('kubectl does not expand ~').waitFor()
+  })
+
+  test('shows hostile texts as texts, on a small screen too', async ({ openPage, server }) => {
+    const path = `${GROUP}/namespaces/p-hostile/virtualclusterinstances`
+    const make = (name: string, displayName: string) =>
+      server.call(path, {
+        method: 'POST',
+        body: {
+          apiVersion: 'management.platform/v1',
+          kind: 'VirtualClusterInstance',
+          metadata: { name, namespace: 'p-hostile' },
+          spec: { displayName, owner: { user: 'alice' } },
+        },
+      })
+    for (const [kind, text] of Object.entries(HOSTILE))
+      expect([kind, (await make(kind, text)).status]).toEqual([kind, 201])
+    const page = await openPage({ path: '#/virtual-clusters', width: 390, height: 844 })
+    await signIn(page, server.adminKey)
+    await page.getByText(HOSTILE.markup).waitFor()
+    await page.getByText('gnp.\\u{202e}exe').waitFor()
+    await page.getByLabel('Filter by name').fill('hostile/dir')
+    await page.getByText('1 of').waitFor()
+    expect(await page.getByRole('main').getByRole('heading', { level: 2 }).first().innerText()).toBe('direction')
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390)
+  })
+
+  test('makes a token for a connected cluster, which is shown once', async ({ page, server, guards }) => {
+    await signIn(page, server.adminKey)
+    await press(page.getByRole('navigation').getByRole('link', { name: 'Virtual clusters' }))
+    const cluster = page.getByLabel('Connected cluster')
+    await tabTo(cluster)
+    await page.keyboard.type('*')
+    await page.keyboard.press('Enter')
+    await page.getByText('This cannot be the name of a cluster.').waitFor()
+    await cluster.press('Control+A')
+    await page.keyboard.type('west')
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog', { name: 'A token for west' }).waitFor()
+    await press(button(page, 'Copy'))
+    await dialog(page).getByText('Copied').waitFor()
+    const [, claims = ''] = (await clipboardText(page)).split('.')
+    expect(JSON.parse(Buffer.from(claims, 'base64url').toString())).toMatchObject({
+      aud: [expect.stringMatching(/\/clusters\/west$/)],
+    })
+    await press(button(page, 'I have stored it'))
+    expect(await guards.finish()).toEqual([])
+  })
+})
+
+describe('May it?', () => {
+  const answer = (page: Page) => page.getByRole('article')
+  const verdict = async (page: Page) => {
+    await answer(page).getByRole('heading', { level: 2 }).waitFor()
+    return (await answer(page).getByRole('heading', { level: 2 }).innerText()).startsWith('Allowed')
+  }
+
+  test('answers what the request itself then gets', async ({ page, server }) => {
+    const scope = { projects: [{ project: 'demo' }] }
+    const key = await makeKey(server, 'asked', { scope })
+    const pairs: [query: string, method: string, path: string, body?: object][] = [
+      ['verb=list&resource=vci&namespace=p-demo', 'GET', 'namespaces/p-demo/virtualclusterinstances'],
+      ['verb=list&resource=vci', 'GET', 'virtualclusterinstances'],
+      ['verb=get&resource=vci&namespace=p-demo&name=demo', 'GET', 'namespaces/p-demo/virtualclusterinstances/demo'],
+      ['verb=get&resource=vci&namespace=p-other&name=x', 'GET', 'namespaces/p-other/virtualclusterinstances/x'],
+      [
+        'verb=create&resource=vci/kubeconfig&namespace=p-demo&name=demo',
+        'POST',
+        DEMO,
+        { spec: { certificateTTL: 600 } },
+      ],
+      ['verb=list&resource=ownedaccesskeys.management.platform', 'GET', 'ownedaccesskeys'],
+      ['verb=create&resource=selves', 'POST', 'selves', {}],
+    ]
+    await signIn(page, server.adminKey)
+    const answers: [string, boolean][] = []
+    const real: [string, boolean][] = []
+    for (const [query, method, path, body] of pairs) {
+      await page.evaluate((hash) => {
+        location.hash = hash
+      }, `#/may-it?key=${key.name}&${query}`)
+      const heading = answer(page).getByRole('heading', { level: 2 })
+      const { verb = '', resource = '' } = Object.fromEntries(new URLSearchParams(query))
+      await heading.filter({ hasText: `${verb} ${resource}` }).waitFor()
+      await loaded(page)
+      answers.push([query, await verdict(page)])
+      const { status } = await server.call(`${GROUP}/${path}`, { method, token: key.value, ...(body && { body }) })
+      real.push([query, status < 300])
+    }
+    expect(answers).toEqual(real)
+    expect(new Set(real.map(([, allowed]) => allowed)).size).toBe(2)
+  })
+
+  test('is asked with the keyboard, and its answer is an address', async ({ page, server, openPage }) => {
+    const key = await makeKey(server, 'keyboard', { scope: { projects: [{ project: 'demo' }] } })
+    await signIn(page, server.adminKey)
+    await press(page.getByRole('navigation').getByRole('link', { name: 'May it?' }))
+    await tabTo(page.getByLabel('May the key'))
+    await page.keyboard.press('Control+A')
+    await page.keyboard.type(key.name)
+    await tabTo(page.getByLabel('do', { exact: true }))
+    await page.keyboard.type('list')
+    await tabTo(page.getByLabel('on the resource, or path'))
+    await page.keyboard.type('podz')
+    await page.keyboard.press('Enter')
+    await page.getByText('This API has no resource "podz".').waitFor()
+    await expect.poll(() => hasFocus(page.getByLabel('on the resource, or path'))).toBe(true)
+    await page.keyboard.press('Control+A')
+    await page.keyboard.type('vci')
+    await page.keyboard.press('Enter')
+    expect(await verdict(page)).toBe(false)
+    await expect.poll(() => hasFocus(answer(page).getByRole('heading', { level: 2 }))).toBe(true)
+    const address = page.url()
+    await page.goBack()
+    await page.getByText('This API has no resource "podz".').waitFor()
+    expect(await page.getByLabel('on the resource, or path').inputValue()).toBe('podz')
+
+    const other = await openPage({ path: new URL(address).hash, width: 390, height: 844 })
+    await signIn(other, server.adminKey)
+    expect(await verdict(other)).toBe(false)
+    expect(await other.evaluate(() => document.documentElement.scrollWidth)).toBe(390)
+  })
+
+  test('shows what was not judged, and that a cluster has the last word', async ({ openPage, server }) => {
+    const key = await makeKey(server, 'limited', { sourceCIDRs: ['192.0.2.0/24'] })
+    const page = await openPage({ path: `#/may-it?key=${key.name}&verb=list&resource=vci` })
+    await signIn(page, server.adminKey)
+    await answer(page).getByRole('listitem').filter({ hasText: 'Address' }).getByText('Not judged').waitFor()
+    await page.evaluate((hash) => {
+      location.hash = hash
+    }, `#/may-it?key=${key.name}&verb=list&resource=pods&cluster=west`)
+    await answer(page).getByText('The cluster has the last word.').waitFor()
+    await answer(page).getByRole('listitem').filter({ hasText: 'Rights' }).getByText('Not judged').waitFor()
+  })
+
+  test('tells nothing about keys that the person may not see', async ({ openPage, server }) => {
+    const [other, own] = [await makeKey(server, 'bobs', { user: 'bob' }), await makeKey(server, 'alices')]
+    const page = await openPage({ path: `#/may-it?key=${other.name}&verb=list&resource=vci` })
+    await signIn(page, own.value)
+    await page.getByRole('alert').getByText('You may ask about keys that you may see.').waitFor()
+  })
+
+  describeKubectl('with kubectl', () => {
+    test('has the command that adds the entry, which then allows the request', async ({ openPage, server, home }) => {
+      const key = await makeKey(server, 'widened', { scope: { projects: [{ project: 'demo' }] } })
+      const page = await openPage({ path: `#/may-it?key=${key.name}&verb=list&resource=vci` })
+      await signIn(page, server.adminKey)
+      expect(await verdict(page)).toBe(false)
+      const command = await answer(page).getByRole('region', { name: 'Add it' }).innerText()
+      const env = { KUBECONFIG: join(dirname(server.authorityFile), 'kubeconfig') }
+      expect(await program(home, 'bash', ['-c', command], env)).toMatchObject({ code: 0 })
+      await press(page.getByRole('button', { name: 'Ask' }))
+      await answer(page)
+        .getByRole('heading', { name: /^Allowed/ })
+        .waitFor()
+      await answer(page).getByText("This entry of the key's scope allows it").waitFor()
+    })
+  })
+})

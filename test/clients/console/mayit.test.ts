@@ -1,0 +1,177 @@
+/** The page "May it?": questions in addresses, requests and commands, and the entries that decide. */
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import {
+  explainCommand,
+  isAsked,
+  PLACES,
+  type Place,
+  type Question,
+  queryOf,
+  questionOf,
+  rawCommand,
+  requestWords,
+  specOf,
+} from '../../../clients/console/src/pages/mayit/question.ts'
+import { addCommand, allowingEntry, isInherited, verdictOf } from '../../../clients/console/src/pages/mayit/steps.ts'
+
+const NONE: Question = { key: 'ci', verb: '', resource: '', name: '', namespace: '', place: '', at: '', from: '' }
+const resources = [{ name: 'virtualclusterinstances', singularName: 'virtualclusterinstance', shortNames: ['vci'] }]
+const spec = (question: Partial<Question>) => specOf({ ...NONE, ...question }, resources)
+
+describe('a question', () => {
+  test('is the same after its address', () => {
+    const word = fc.string({ minLength: 1 }).filter((text) => text.isWellFormed() && text === text.trim())
+    const maybe = fc.oneof(fc.constant(''), word)
+    const question = fc.record({
+      key: word,
+      verb: maybe,
+      resource: maybe,
+      name: maybe,
+      namespace: maybe,
+      place: fc.constantFrom(...(Object.keys(PLACES) as Place[])),
+      at: maybe,
+      from: maybe,
+    })
+    fc.assert(
+      fc.property(question, (one) => {
+        const asked = { ...one, at: one.place === '' ? '' : one.at }
+        expect(questionOf(new URLSearchParams(queryOf(asked)), 'own')).toEqual(asked)
+      }),
+    )
+  })
+
+  test('is about the own key by default, and asks nothing with a key alone', () => {
+    expect(questionOf(new URLSearchParams(), 'own')).toEqual({ ...NONE, key: 'own' })
+    expect(isAsked(questionOf(new URLSearchParams('key=ci'), 'own'))).toBe(false)
+    expect(isAsked(questionOf(new URLSearchParams('verb=get&resource=/x'), 'own'))).toBe(true)
+  })
+
+  test.each<[Partial<Question>, object]>([
+    [
+      { verb: 'get', resource: 'vci', name: 'x', namespace: 'p-a' },
+      {
+        resourceAttributes: {
+          verb: 'get',
+          group: 'management.platform',
+          resource: 'virtualclusterinstances',
+          name: 'x',
+          namespace: 'p-a',
+        },
+      },
+    ],
+    [
+      { verb: 'create', resource: 'ownedaccesskeys.management.platform/rotate', name: 'k' },
+      {
+        resourceAttributes: {
+          verb: 'create',
+          group: 'management.platform',
+          resource: 'ownedaccesskeys',
+          subresource: 'rotate',
+          name: 'k',
+        },
+      },
+    ],
+    [
+      { verb: 'get', resource: 'pods/log', place: 'cluster', at: 'west', from: '10.0.0.1' },
+      {
+        resourceAttributes: { verb: 'get', group: '', resource: 'pods', subresource: 'log' },
+        target: { cluster: 'west' },
+        sourceIP: '10.0.0.1',
+      },
+    ],
+    [
+      { verb: 'list', resource: 'deployments.apps', place: 'virtual-cluster', at: 'shop/dev' },
+      {
+        resourceAttributes: { verb: 'list', group: 'apps', resource: 'deployments' },
+        target: { virtualCluster: { project: 'shop', name: 'dev' } },
+      },
+    ],
+    [
+      { verb: 'list', resource: 'pods', place: 'space', at: 'shop/dev' },
+      {
+        resourceAttributes: { verb: 'list', group: '', resource: 'pods' },
+        target: { space: { project: 'shop', name: 'dev' } },
+      },
+    ],
+    [{ verb: 'GET', resource: '/metrics' }, { nonResourceAttributes: { verb: 'get', path: '/metrics' } }],
+  ])('%j becomes a request', (question, expected) => {
+    expect(spec(question)).toEqual({ spec: expected })
+  })
+
+  test.each<[Partial<Question>, keyof Question, RegExp]>([
+    [{ verb: 'get', resource: 'pods' }, 'resource', /no resource "pods".*pods\.GROUP/],
+    [{ verb: 'get', resource: 'pods/web/log', place: 'cluster', at: 'c' }, 'resource', /RESOURCE\/SUBRESOURCE/],
+    [{ verb: 'get', resource: '/metrics', name: 'x' }, 'resource', /no name/],
+    [{ verb: 'get', resource: '/metrics', place: 'space', at: 'a/b' }, 'resource', /no paths/],
+    [{ resource: 'vci' }, 'verb', /verb/],
+    [{ verb: 'get', resource: 'vci', key: '' }, 'key', /name/],
+    [{ verb: 'get', resource: 'pods', place: 'cluster' }, 'at', /connected cluster/],
+    [{ verb: 'get', resource: 'pods', place: 'virtual-cluster', at: 'dev' }, 'at', /PROJECT\/NAME/],
+    [{ verb: 'get', resource: 'pods', place: 'space', at: 'a/b/c' }, 'at', /PROJECT\/NAME/],
+  ])('%j is refused at its field', (question, field, words) => {
+    expect(spec(question)).toEqual({ problems: { [field]: expect.stringMatching(words) } })
+  })
+
+  test('is a command for the command line, and one for kubectl', () => {
+    const asked = { ...NONE, verb: 'get', resource: 'pods/log', name: 'web-0', namespace: "it's" }
+    expect(explainCommand({ ...asked, place: 'virtual-cluster', at: 'shop/dev' })).toBe(
+      `keyplane explain ci get pods/web-0 --subresource log --namespace 'it'\\''s' --virtual-cluster shop/dev\n`,
+    )
+    expect(explainCommand({ ...NONE, verb: '--context=evil', resource: '/x', from: '::1' })).toBe(
+      'keyplane explain --from ::1 -- ci --context=evil /x\n',
+    )
+    expect(rawCommand('a/b', {})).toMatch(
+      /^kubectl create --raw \/apis\/management\.platform\/v1\/ownedaccesskeys\/a%2Fb\/accessreview -f - <<'EOF'\n/,
+    )
+  })
+
+  test('is said in words', () => {
+    const asked = { ...NONE, verb: 'list', resource: 'pods', namespace: 'web', place: 'cluster', at: 'west' } as const
+    expect(requestWords(asked)).toBe('list pods in namespace web in the connected cluster west')
+  })
+})
+
+describe('a step', () => {
+  const metadata = { name: 'ci', uid: 'u', resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z' }
+  const key = { metadata, spec: { scope: { projects: [{ project: 'a' }, { project: 'b' }], allowPlatformCli: true } } }
+  const scope = (reason: string, allowed = true) => ({ check: 'scope', allowed, reason })
+
+  test('names the entry of the own scope that allows the request', () => {
+    expect(allowingEntry(scope('spec.scope.projects[1]'), key)).toEqual({ projects: [{ project: 'b' }] })
+    expect(allowingEntry(scope('chain[0].spec.scope.clusters[0], chain[1].spec.scope.projects[0]'), key)).toEqual({
+      projects: [{ project: 'a' }],
+    })
+    expect(allowingEntry(scope('spec.scope.allowPlatformCli'), key)).toEqual({ allowPlatformCli: true })
+  })
+
+  test.each(['no scope', 'every scope', 'spec.scope.constructor[0]', 'spec.scope.rules[0]'])(
+    'names no entry for "%s"',
+    (reason) => {
+      expect(allowingEntry(scope(reason), key)).toBeUndefined()
+    },
+  )
+
+  test('that refuses has no entry that allows', () => {
+    expect(allowingEntry(scope('spec.scope.projects[1]', false), key)).toBeUndefined()
+  })
+
+  test('says whether anybody can change the scope', () => {
+    expect(isInherited(scope('…; the access key inherited this scope, so nobody can change it', false))).toBe(true)
+    expect(isInherited(scope('spec.scope does not allow it', false))).toBe(false)
+  })
+
+  test('that was not judged is neither allowed nor refused', () => {
+    const texts = [true, false, undefined].map(
+      (allowed) => verdictOf({ check: 'rights', ...(allowed !== undefined && { allowed }) }).text,
+    )
+    expect(texts).toEqual(['Passes', 'Refuses', 'Not judged'])
+  })
+
+  test('comes with the command that adds the entry to a list, or makes the list', () => {
+    expect(addCommand(key, { projects: [{ project: "it's" }] })).toBe(
+      `kubectl patch ownedaccesskey ci --type json -p '[{"op":"add","path":"/spec/scope/projects/-","value":{"project":"it'\\''s"}}]'\n`,
+    )
+    expect(addCommand(key, { rules: [{}] })).toContain('{"op":"add","path":"/spec/scope/rules","value":[{}]}')
+  })
+})
