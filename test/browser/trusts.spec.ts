@@ -59,7 +59,10 @@ async function runJob(page: Page, server: StartedServer): Promise<Ran> {
 const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true })
 
 describe('a trust', () => {
-  test('is made for GitHub with the keyboard, and its job gets a key', async ({ openPage, server }) => {
+  test('is made for GitHub with the keyboard, and its job gets a key', { timeout: 90_000 }, async ({
+    openPage,
+    server,
+  }) => {
     const page = await visit(openPage, server.adminKey, '#/trusts')
     await press(page.getByRole('link', { name: 'New trust' }))
     await heading(page, 'New trust').waitFor()
@@ -68,7 +71,7 @@ describe('a trust', () => {
     await page.keyboard.type('seventy')
     await type(page, 'Environment', 'production')
     await type(page, 'Name of the trust', 'made-here')
-    await type(page, 'May use', 'project:demo ')
+    await type(page, 'Project', 'demo')
     await page.keyboard.press('Enter')
     await page.getByText('The id is a number.').waitFor()
     expect(await hasFocus(page.getByLabel('Repository id'))).toBe(true)
@@ -96,7 +99,7 @@ describe('a trust', () => {
     await type(page, 'Repository id', '74')
     await type(page, 'Environment', 'production')
     await type(page, 'Name of the trust', 'Not A Name')
-    await type(page, 'May use', 'project:demo ')
+    await type(page, 'Project', 'demo')
     await page.keyboard.press('Enter')
     const name = page.getByLabel('Name of the trust')
     await expect.poll(() => hasFocus(name)).toBe(true)
@@ -118,7 +121,7 @@ describe('a trust', () => {
     await type(page, 'Project id', '20')
     await type(page, 'Environment', 'production')
     await type(page, 'Name of the trust', 'second')
-    await type(page, 'May use', 'project:demo ')
+    await type(page, 'Project', 'demo')
     await page.keyboard.press('Enter')
     await page.getByText('This name is taken.').waitFor()
     await expect.poll(() => hasFocus(page.getByLabel('Name of the trust'))).toBe(true)

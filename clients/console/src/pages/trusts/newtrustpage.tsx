@@ -21,22 +21,30 @@ import { usePlatforms } from './useplatforms.ts'
 /** A form that leads to a trust. It proposes only trusts that name one workload, and shows what it is about to make. */
 export function NewTrustPage({ platform }: { platform: string }) {
   const platforms = usePlatforms()
+  const providers = useProviders()
   return (
     <Page title="New trust" about="A trust lets jobs of a platform in without a stored secret.">
       <Fresh polled={platforms}>
         {(all) => {
           const first = all.find(({ type }) => type === platform) ?? all[0]
-          return first && <Form platforms={all} first={first} />
+          // Which fields there are depends on the providers. None may go while somebody types.
+          if (providers.data === undefined && providers.error === undefined) return <p class="loading">Loading…</p>
+          return first && <Form platforms={all} first={first} providers={providers} />
         }}
       </Fresh>
     </Page>
   )
 }
 
-function Form({ platforms, first }: { platforms: readonly Platform[]; first: Platform }) {
+interface FormProps {
+  platforms: readonly Platform[]
+  first: Platform
+  providers: ReturnType<typeof useProviders>
+}
+
+function Form({ platforms, first, providers }: FormProps) {
   const { api, self } = useSession()
   const notify = useNotify()
-  const providers = useProviders()
   const form = useRef<HTMLFormElement>(null)
   const [given, setDraft] = useState(() => draftFor(first))
   const [chosen, choose] = useState<string>()
