@@ -1,9 +1,10 @@
 /** What a person has filled into the form for a new trust: what is missing, the objects that it makes, and whose errors are whose. */
 import type { Provider, Trust } from '../../api/trusts.ts'
 import type { ClaimEntry } from '../../text/claims.ts'
-import { newRow, rowFieldOf, type ScopeRow, scopeOf, scopeProblems } from '../newkey/scoperows.ts'
+import { visible } from '../../text/visible.ts'
 import { type Manifest, manifestOf } from './manifest.ts'
 import type { ClaimField, Platform } from './platforms.ts'
+import { readScope } from './scopetext.ts'
 
 /** Whose keys the exchanges make. Without a name they are those of the person. */
 export type OwnerKind = 'user' | 'team' | 'subject'
@@ -20,8 +21,8 @@ export interface Draft {
   ownerKind: OwnerKind | ''
   owner: string
   name: string
-  /** The entries of the scope. */
-  rows: readonly ScopeRow[]
+  /** The words of the scope. */
+  scope: string
   ttl: number
 }
 
@@ -39,7 +40,7 @@ export function claimFields({ platform, choice }: Pick<Draft, 'platform' | 'choi
 export function draftFor(platform: Platform, draft?: Draft): Draft {
   const { type, issuer = '', fields } = platform
   return {
-    ...(draft ?? { ownerKind: '', owner: '', name: '', rows: [newRow(1)], ttl: 1800 }),
+    ...(draft ?? { ownerKind: '', owner: '', name: '', scope: '', ttl: 1800 }),
     platform,
     provider: '',
     newProvider: {
@@ -61,14 +62,13 @@ export function needsOwner({ platform: { owner, issuer }, newProvider }: Draft):
 
 /** Returns what is missing or cannot be right. The server judges the rest. */
 export function problemsOf(draft: Draft): Problems {
-  const { provider, newProvider, ownerKind, values, owner, name, rows } = draft
+  const { provider, newProvider, values, ownerKind, owner, name, scope } = draft
   const { owner: organization } = draft.platform
   const problems: Record<string, string | undefined> = {
     name: name.trim() === '' ? 'Give the trust a name.' : undefined,
     owner: ownerKind !== '' && owner.trim() === '' ? 'Name the owner.' : undefined,
-    scope: rows.length === 0 ? 'Say what the keys may use.' : undefined,
+    scope: scopeProblem(scope),
   }
-  for (const { field, text } of scopeProblems(rows)) problems[field] = text
   for (const field of claimFields(draft)) problems[field.claim] = problemOf(field, values[field.claim])
   if (provider === '') {
     problems.providerName = newProvider.name.trim() === '' ? 'Give the identity provider a name.' : undefined
@@ -78,6 +78,12 @@ export function problemsOf(draft: Draft): Problems {
     }
   }
   return Object.fromEntries(Object.entries(problems).flatMap(([field, text]) => (text ? [[field, text]] : [])))
+}
+
+function scopeProblem(text: string): string | undefined {
+  const [first] = readScope(text).unknown
+  if (first !== undefined) return `${visible(first)} is not understood.`
+  return text.trim() === '' ? 'Say what the keys may use.' : undefined
 }
 
 function problemOf({ label, form }: ClaimField, given = ''): string | undefined {
@@ -118,13 +124,13 @@ export function providerObject(draft: Draft): Manifest<Provider['spec']> | undef
 
 /** Returns the trust. */
 export function trustObject(draft: Draft): Manifest<Trust['spec']> {
-  const { provider, newProvider, ownerKind, owner, name, rows, ttl } = draft
+  const { provider, newProvider, ownerKind, owner, name, scope, ttl } = draft
   const metadata = { name: name.trim() }
   return manifestOf('FederatedIdentityCredential', metadata, {
     identityProvider: provider || newProvider.name.trim(),
     ...(ownerKind !== '' && { [ownerKind]: owner.trim() }),
     claims: claimsOf(draft),
-    scope: scopeOf(rows),
+    scope: readScope(scope).scope,
     ttl,
   })
 }
@@ -141,6 +147,7 @@ const TRUST_FIELDS = new Map([
   ['user', 'owner'],
   ['team', 'owner'],
   ['subject', 'owner'],
+  ['scope', 'scope'],
   ['ttl', 'ttl'],
   ['identityProvider', 'provider'],
 ])
@@ -149,7 +156,6 @@ const TRUST_FIELDS = new Map([
 export function fieldOf(path: string, kind: 'provider' | 'trust', draft: Draft): string | undefined {
   const [, member = '', index] = /^(?:metadata|spec)\.(\w+)(?:\[(\d+)\])?/.exec(path) ?? []
   if (kind === 'provider') return PROVIDER_FIELDS.get(member)
-  if (member === 'scope') return rowFieldOf(path, draft.rows) ?? 'scope'
   if (member !== 'claims') return TRUST_FIELDS.get(member)
   const claim = claimsOf(draft)[Number(index)]?.claim ?? ''
   return claimFields(draft).find((field) => field.claim === claim || Object.hasOwn(field.also ?? {}, claim))?.claim

@@ -3,10 +3,9 @@ import type { Provider } from '../../api/trusts.ts'
 import { Field } from '../../components/field.tsx'
 import { distance } from '../../text/times.ts'
 import { visible } from '../../text/visible.ts'
-import { ScopePicker } from '../newkey/scopepicker.tsx'
-import { usePlaces } from '../newkey/useplaces.ts'
 import { type Draft, needsOwner, type OwnerKind, type Problems } from './draft.ts'
 import type { ClaimField, Platform } from './platforms.ts'
+import { SCOPE_WORDS } from './scopetext.ts'
 
 export interface FieldsProps {
   draft: Draft
@@ -241,16 +240,15 @@ export function RightsFields({
   change,
   most = Number.POSITIVE_INFINITY,
 }: FieldsProps & { most: number | undefined }) {
-  const places = usePlaces()
   return (
     <Group title="What it may do">
-      <ScopePicker
-        rows={draft.rows}
-        known={places}
-        problem={(field) => problems[field]}
-        onChange={(rows) => change({ rows })}
+      <Text
+        label="May use"
+        hint={SCOPE_WORDS}
+        error={problems.scope}
+        value={draft.scope}
+        onInput={(scope) => change({ scope })}
       />
-      {problems.scope && <p class="error">{problems.scope}</p>}
       <Choice
         label="Valid for"
         hint="A job that takes longer exchanges another ID token."
