@@ -59,6 +59,16 @@ describe('without input', () => {
     expect(await later.evaluate(() => sessionStorage.length)).toBe(0)
   })
 
+  test('a session ends before the first input on a device that slept', async ({ openPage, server }) => {
+    const page = await openPage({ blank: true })
+    await page.clock.install()
+    await page.goto(new URL('../console/', server.url).href)
+    await signIn(page, server.adminKey)
+    await page.clock.setSystemTime(Date.now() + 480 * MINUTE)
+    await page.mouse.click(640, 700)
+    await page.getByText('You were signed out after 15 minutes without input.').waitFor()
+  })
+
   test('every input starts the 15 minutes anew', async ({ openPage, server }) => {
     const page = await openPage({ blank: true })
     await page.clock.install()
@@ -188,4 +198,16 @@ describe('in two tabs', () => {
       await one.getByText(/access key is disabled/).waitFor()
     }
   })
+})
+
+test('a wrong clock of the device is told, until the session ends', async ({ openPage, server }) => {
+  const page = await openPage({ blank: true })
+  await page.clock.install({ time: Date.now() - 190 * MINUTE })
+  await page.goto(new URL('../console/', server.url).href)
+  await signIn(page, server.adminKey)
+  const words = page.getByText(/^The clock of this device is 3 hours behind that of the server\./)
+  await words.waitFor()
+  await press(signOutButton(page))
+  await signInButton(page).waitFor()
+  await words.waitFor({ state: 'detached' })
 })

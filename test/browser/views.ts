@@ -42,7 +42,18 @@ export const views: readonly View[] = [
       await page.getByText('deploy-production').first().waitFor()
     },
   },
-  { name: 'new-key', entry: ['new-key', 0], open: at('#/new-key', 'In a sentence') },
+  {
+    name: 'new-key',
+    entry: ['new-key', 0],
+    async open(page) {
+      await at('#/new-key', 'In a sentence')(page)
+      await page.getByLabel('Name (optional)', { exact: true }).fill('shop-ci')
+      await page.getByLabel('Display name (optional)').fill('CI of the shop')
+      await page.getByLabel('Project', { exact: true }).fill('shop')
+      await page.getByLabel('Source addresses (optional)').fill('203.0.113.0/24')
+      await page.getByLabel('Source addresses (optional)').blur()
+    },
+  },
   { name: 'key', entry: ['keys', 1], open: at('#/keys/deploy-production', 'Deployments of the shop') },
   { name: 'rotation', entry: ['keys', 1], open: at('#/keys/terraform', 'Nothing has used the new value yet.') },
   { name: 'trusts', entry: ['trusts', 0], open: at('#/trusts', 'shop-deploy') },

@@ -25,11 +25,13 @@ export interface ApiSettings {
   key: string
   /** Called with the message of a 401: the key is no longer valid. */
   onEnd?(message: string): void
+  /** Called with the time of the server in milliseconds, in whole seconds. */
+  onTime?(time: number): void
   /** Called with the texts of the Warning headers of an answer, and whether the request only read. */
   onWarnings?(texts: readonly string[], isRead: boolean): void
 }
 
-export function createApi({ root, key, onEnd, onWarnings }: ApiSettings): Api {
+export function createApi({ root, key, onEnd, onTime, onWarnings }: ApiSettings): Api {
   return {
     async send(path, { method = 'GET', body, dryRun = false, signal } = {}) {
       const url = new URL(path, root)
@@ -48,6 +50,8 @@ export function createApi({ root, key, onEnd, onWarnings }: ApiSettings): Api {
         signal: signal ? AbortSignal.any([signal, AbortSignal.timeout(LIMIT_MS)]) : AbortSignal.timeout(LIMIT_MS),
       })
       const answer = parse(text)
+      const time = Date.parse(response.headers.get('date') ?? '')
+      if (!Number.isNaN(time)) onTime?.(time)
       onWarnings?.(warningsOf(response.headers.get('warning')), method === 'GET')
       if (response.ok && answer !== undefined) return answer as never
       const status = (answer ?? {}) as Status

@@ -2,6 +2,8 @@
  * What the console remembers while a person is at the identity provider: in the session storage of the tab, from which it is taken
  * when the person comes back. It contains no key.
  */
+import { readObject, type TabStorage } from './tabstorage.ts'
+
 export interface Attempt {
   /** Binds the answer to this tab (RFC 6749 section 10.12). */
   state: string
@@ -31,13 +33,14 @@ export async function challengeOf(verifier: string): Promise<string> {
   return base64url(new Uint8Array(digest))
 }
 
-export const keepAttempt = (storage: Storage, attempt: Attempt): void => storage.setItem(NAME, JSON.stringify(attempt))
+export const keepAttempt = (storage: TabStorage, attempt: Attempt): void =>
+  storage.setItem(NAME, JSON.stringify(attempt))
 
 /** Returns the attempt and forgets it: an answer is accepted once. */
-export function takeAttempt(storage: Storage): Attempt | undefined {
-  const text = storage.getItem(NAME)
+export function takeAttempt(storage: TabStorage): Attempt | undefined {
+  const attempt = readObject(storage, NAME)
   storage.removeItem(NAME)
-  return text === null ? undefined : (JSON.parse(text) as Attempt)
+  return attempt as Attempt | undefined
 }
 
 const randomText = (): string => base64url(crypto.getRandomValues(new Uint8Array(32)))

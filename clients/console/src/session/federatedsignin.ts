@@ -5,6 +5,7 @@ import { authorizationURL, codeOf, isAnswer } from './codeflow.ts'
 import { type ExchangedKey, exchange, redeem } from './exchange.ts'
 import { readProvider } from './provider.ts'
 import type { SignInSettings } from './signinsettings.ts'
+import { tabStorage } from './tabstorage.ts'
 
 /** An answer of an identity provider, and the attempt that it may belong to. */
 export interface Returned {
@@ -17,7 +18,7 @@ export async function leaveToSignIn(settings: SignInSettings, keep: boolean): Pr
   const provider = await readProvider(settings)
   const attempt = newAttempt({ hash: location.hash, keep })
   const address = await authorizationURL(provider, settings, attempt, consoleRoot.href)
-  keepAttempt(sessionStorage, attempt)
+  keepAttempt(tabStorage, attempt)
   location.assign(address)
 }
 
@@ -28,7 +29,7 @@ export async function leaveToSignIn(settings: SignInSettings, keep: boolean): Pr
 export function takeReturned(): Returned | undefined {
   const { search, pathname, hash } = location
   if (search === '') return undefined
-  const returned = isAnswer(search) ? { search, attempt: takeAttempt(sessionStorage) } : undefined
+  const returned = isAnswer(search) ? { search, attempt: takeAttempt(tabStorage) } : undefined
   history.replaceState(null, '', `${pathname}${returned?.attempt?.hash ?? hash}`)
   return returned
 }

@@ -2,6 +2,7 @@
  * Keeps the access key over a reload of its tab, if the person asked for it: in sessionStorage, which no other tab sees and which
  * ends with the tab. Otherwise the key is in memory only.
  */
+import { readObject, type TabStorage } from './tabstorage.ts'
 
 /** A session ends after this time without input. */
 export const IDLE_MS = 15 * 60_000
@@ -16,15 +17,16 @@ export interface KeptKey {
   seen: number
 }
 
-export const keepKey = (storage: Storage, kept: KeptKey): void => storage.setItem(NAME, JSON.stringify(kept))
+export const keepKey = (storage: TabStorage, kept: KeptKey): void => storage.setItem(NAME, JSON.stringify(kept))
 
-export const forgetKey = (storage: Storage): void => storage.removeItem(NAME)
+export const forgetKey = (storage: TabStorage): void => storage.removeItem(NAME)
 
 /** Returns the key of before the reload. Forgets it after the idle time. */
-export function keptKey(storage: Storage, now: Date): KeptKey | undefined {
-  const text = storage.getItem(NAME)
-  const kept = text === null ? undefined : (JSON.parse(text) as KeptKey)
-  if (kept && now.getTime() - kept.seen < IDLE_MS) return kept
+export function keptKey(storage: TabStorage, now: Date): KeptKey | undefined {
+  const kept = readObject(storage, NAME) as Partial<KeptKey> | undefined
+  const age = now.getTime() - (kept?.seen ?? Number.NaN)
+  // The last input is in the future if the clock was set back. Then nobody knows how long ago it was.
+  if (typeof kept?.key === 'string' && age >= 0 && age < IDLE_MS) return kept as KeptKey
   forgetKey(storage)
   return undefined
 }

@@ -6,13 +6,14 @@ import type { Self } from '../api/objects.ts'
 import { paths } from '../api/paths.ts'
 import { apiRoot } from '../api/root.ts'
 import { ApiError, errorWords } from '../api/status.ts'
-import { relative } from '../text/times.ts'
+import { distance, relative } from '../text/times.ts'
 import { revoke } from './exchange.ts'
 import { keyOf, leaveToSignIn, type Returned } from './federatedsignin.ts'
 import { forgetKey, IDLE_MS, keepKey, keptKey } from './keptkey.ts'
 import { useNotify } from './notices.ts'
 import type { Session, SessionEnd } from './session.ts'
 import { type SignInSettings, signInSettings } from './signinsettings.ts'
+import { tabStorage } from './tabstorage.ts'
 
 export interface SignIn {
   key: string
@@ -43,6 +44,8 @@ export interface SessionControl {
 }
 
 const IDLE_CHECK_MS = 10_000
+/** From this difference on, relative times mislead. */
+const WRONG_CLOCK_MS = 5 * 60_000
 const INPUTS = ['pointerdown', 'keydown', 'wheel', 'touchstart'] as const
 
 /** `returned` is the answer of the identity provider with which the page was opened. */
@@ -51,13 +54,13 @@ export function useSessionControl(returned: Returned | undefined): SessionContro
   const [session, setSession] = useState<Session>()
   const [end, setEnd] = useState<SessionEnd>()
   const [isRestoring, setRestoring] = useState(
-    () => returned !== undefined || keptKey(sessionStorage, new Date()) !== undefined,
+    () => returned !== undefined || keptKey(tabStorage, new Date()) !== undefined,
   )
   const notify = useNotify()
   const kept = useRef<SignIn | undefined>(undefined)
 
   const finish = useCallback((reason?: SessionEnd) => {
-    forgetKey(sessionStorage)
+    forgetKey(tabStorage)
     kept.current = undefined
     setSession(undefined)
     setEnd(reason)
@@ -79,7 +82,11 @@ export function useSessionControl(returned: Returned | undefined): SessionContro
     async (given: SignIn, before?: SignIn) => {
       const { key, keep, ends } = given
       const connection = { root: apiRoot, key }
-      const { status: self } = await createApi(connection).send<{ status: Self }>(paths.selves, {
+      let ahead = 0
+      const onTime = (time: number) => {
+        ahead = Date.now() - time
+      }
+      const { status: self } = await createApi({ ...connection, onTime }).send<{ status: Self }>(paths.selves, {
         method: 'POST',
         body: {},
       })
@@ -91,10 +98,12 @@ export function useSessionControl(returned: Returned | undefined): SessionContro
         onEnd(detail) {
           if (kept.current === given) finish({ title: 'Your access key is no longer valid.', detail })
         },
-        onWarnings: freshWarnings((text) => notify({ tone: 'warn', text })),
+        onWarnings: freshWarnings((text) => {
+          if (kept.current === given) notify({ tone: 'warn', text })
+        }),
       })
       kept.current = given
-      if (keep) keepKey(sessionStorage, { ...given, seen: Date.now() })
+      if (keep) keepKey(tabStorage, { ...given, seen: Date.now() })
       setEnd(undefined)
       setSession({
         api,
@@ -105,12 +114,13 @@ export function useSessionControl(returned: Returned | undefined): SessionContro
         signOut: () => leave(),
         goOn: (next) => signIn({ ...given, key: next }, given),
       })
+      if (Math.abs(ahead) >= WRONG_CLOCK_MS) notify({ tone: 'warn', text: clockWords(ahead) })
     },
     [settings, finish, leave, notify],
   )
 
   const restore = useCallback(async () => {
-    const restored = keptKey(sessionStorage, new Date())
+    const restored = keptKey(tabStorage, new Date())
     setRestoring(restored !== undefined)
     try {
       if (restored) await signIn({ ...restored, keep: true })
@@ -158,6 +168,9 @@ export function useSessionControl(returned: Returned | undefined): SessionContro
   }
 }
 
+const clockWords = (ahead: number): string =>
+  `The clock of this device is ${distance(ahead)} ${ahead > 0 ? 'ahead of' : 'behind'} that of the server. Relative times here are wrong by as much.`
+
 const settingsOfPage = (): SignInSettings | undefined =>
   signInSettings(document.querySelector('meta[name="keyplane-sign-in"]')?.getAttribute('content'))
 
@@ -174,15 +187,23 @@ interface Ends {
 /** Ends the session after the idle time without input, and when its key expires. Returns a function that ends the observation. */
 function watchEnd(kept: { current?: SignIn | undefined }, { leave, finish }: Ends): () => void {
   let seen = Date.now()
-  const input = () => {
-    seen = Date.now()
-  }
-  const check = () => {
+  /** Ends the session if it is over, and reports whether it is. */
+  const isOver = (): boolean => {
     const now = Date.now()
-    const { ends = Number.POSITIVE_INFINITY, keep = false } = kept.current ?? {}
+    const { ends = Number.POSITIVE_INFINITY } = kept.current ?? {}
+    // The clock may be set back.
+    seen = Math.min(seen, now)
     if (ends <= now) finish({ title: 'Your session has ended: its access key has expired.' })
     else if (now - seen >= IDLE_MS) leave({ title: 'You were signed out after 15 minutes without input.' })
-    else if (kept.current && keep) keepKey(sessionStorage, { ...kept.current, seen })
+    else return false
+    return true
+  }
+  // On a device that slept, the first input comes before any timer.
+  const input = () => {
+    if (!isOver()) seen = Date.now()
+  }
+  const check = () => {
+    if (!isOver() && kept.current?.keep) keepKey(tabStorage, { ...kept.current, seen })
   }
   for (const name of INPUTS) window.addEventListener(name, input, { passive: true })
   const timer = setInterval(check, IDLE_CHECK_MS)

@@ -19,7 +19,7 @@ import { useRoute } from './useroute.ts'
 /** How long a notice stays, in milliseconds. Warnings and errors stay until they are dismissed. */
 const NOTICE_MS = 6000
 
-/** The whole console: notices and values shown once stand above the session, and outlive it. */
+/** The whole console: notices and values shown once stand above the session. A value outlives it. */
 export function App({ returned }: { returned: Returned | undefined }) {
   const [notices, setNotices] = useState<readonly NoticeText[]>([])
   const [revealed, reveal] = useState<Revealed>()
@@ -31,11 +31,12 @@ export function App({ returned }: { returned: Returned | undefined }) {
     },
     [dismiss],
   )
+  const forget = useCallback(() => setNotices([]), [])
   return (
     <Boundary as="main">
       <NoticeContext.Provider value={notify}>
         <RevealContext.Provider value={reveal}>
-          <SignedIn returned={returned} />
+          <SignedIn returned={returned} onEnd={forget} />
         </RevealContext.Provider>
       </NoticeContext.Provider>
       <Notices notices={notices} dismiss={dismiss} />
@@ -44,8 +45,10 @@ export function App({ returned }: { returned: Returned | undefined }) {
   )
 }
 
-function SignedIn({ returned }: { returned: Returned | undefined }) {
+function SignedIn({ returned, onEnd }: { returned: Returned | undefined; onEnd(): void }) {
   const { session, isRestoring, end, federated, signIn } = useSessionControl(returned)
+  // What was said to one person is not shown to the next.
+  useEffect(() => (session ? onEnd : undefined), [session, onEnd])
   const route = useRoute()
   const entry = pageOf(route)
   const title = session ? (entry?.title ?? 'Not found') : 'Sign in'
