@@ -4,7 +4,7 @@ import { describe, expect } from 'vitest'
 import type { StartedServer } from '../support/startedserver.ts'
 import { axeProblems } from './axe.ts'
 import { clipboardText, signIn, test } from './browser.ts'
-import { failRequests, statusOf } from './faults.ts'
+import { failRequests, holdRequests, statusOf } from './faults.ts'
 import { HOSTILE } from './hostile.ts'
 import { hasFocus, press, tabTo } from './keyboard.ts'
 import { changeKey, deleteKey, type MadeKey, makeKey } from './keys.ts'
@@ -244,6 +244,24 @@ describe('a key', () => {
     await page.getByText(`${key.name} was deleted.`).waitFor()
     await heading(page, 'Keys').waitFor()
     expect(await use(server, key.value)).toBe(401)
+  })
+
+  test('that is deleted while the person looks at another page leaves them there', async ({ page, server }) => {
+    const key = await makeKey(server, 'late')
+    await show(page, key, server.adminKey)
+    await press(button(page, 'Delete'))
+    const release = await holdRequests(page, `ownedaccesskeys/${key.name}`)
+    await input(page).fill(key.name)
+    await page.keyboard.press('Enter')
+    await button(page, 'Deleting…').waitFor()
+    await page.keyboard.press('Escape')
+    await page.evaluate(() => {
+      location.hash = '#/trusts'
+    })
+    await heading(page, 'Trusts').first().waitFor()
+    release()
+    await page.getByText(`${key.name} was deleted.`).waitFor()
+    await expect.poll(() => new URL(page.url()).hash).toBe('#/trusts')
   })
 
   test('of the same name made since is not deleted', async ({ page, server }) => {

@@ -246,13 +246,15 @@ describe('the page of virtual clusters', () => {
     await cluster.press('Control+A')
     await page.keyboard.type('west')
     await page.keyboard.press('Enter')
-    await page.getByRole('dialog', { name: 'A token for west' }).waitFor()
-    await press(button(page, 'Copy'))
+    await dialog(page).getByText('A token for west').waitFor()
+    await press(button(page, 'Copy the value'))
     await dialog(page).getByText('Copied').waitFor()
     const [, claims = ''] = (await clipboardText(page)).split('.')
     expect(JSON.parse(Buffer.from(claims, 'base64url').toString())).toMatchObject({
       aud: [expect.stringMatching(/\/clusters\/west$/)],
     })
+    // It is no access key, so nothing tells to log in with it.
+    expect(await dialog(page).innerText()).not.toMatch(/KEYPLANE_KEY|keyplane login/)
     await press(button(page, 'I have stored it'))
     expect(await guards.finish()).toEqual([])
   })
@@ -329,6 +331,20 @@ describe('May it?', () => {
     await signIn(other, server.adminKey)
     expect(await verdict(other)).toBe(false)
     expect(await other.evaluate(() => document.documentElement.scrollWidth)).toBe(390)
+  })
+
+  test('never has the value of a key in its address', async ({ page, server, guards }) => {
+    await signIn(page, server.adminKey)
+    await press(page.getByRole('navigation').getByRole('link', { name: 'May it?' }))
+    const key = page.getByLabel('May the key')
+    await key.fill(server.adminKey)
+    await page.getByLabel('do', { exact: true }).fill('list')
+    await page.getByLabel('on the resource, or path').fill('vci')
+    await page.keyboard.press('Enter')
+    await page.getByText('This is a secret value. Enter a name.').waitFor()
+    await expect.poll(() => hasFocus(key)).toBe(true)
+    await key.fill('')
+    expect(await guards.finish()).toEqual([])
   })
 
   test('shows what was not judged, and that a cluster has the last word', async ({ openPage, server }) => {

@@ -45,6 +45,10 @@ describe('addresses of pages', () => {
     expect(routeOf(hash)).toMatchObject({ page: 'keys', parts: [] })
   })
 
+  test.each([`mpk_${'a'.repeat(49)}`, 'x eyJhbGciOiJub25lIn0.e30.'])('have no secret in their query: %s', (text) => {
+    expect(hrefOf('may-it', [], { key: text, verb: 'get' })).toBe('#/may-it?verb=get')
+  })
+
   test('with a part that is badly encoded keep it', () => {
     expect(routeOf('#/keys/%zz').parts).toEqual(['%zz'])
   })

@@ -13,7 +13,7 @@ import { Notice } from './notice.tsx'
  * while it is shown.
  */
 export function RevealDialog({ revealed, onStored }: { revealed: Revealed; onStored(): void }) {
-  const { title, name, value, explanation, next } = revealed
+  const { title, name, value, explanation, isToken = false, next } = revealed
   const [isShown, show] = useState(false)
   const [isTaken, setTaken] = useState(false)
   const [isWarned, setWarned] = useState(false)
@@ -55,18 +55,23 @@ export function RevealDialog({ revealed, onStored }: { revealed: Revealed; onSto
         </button>
         <Copy text={value} label="Copy the value" onCopied={() => setTaken(true)} />
       </p>
-      <div class="uses">
-        <h3>Where it belongs</h3>
-        <p>Each of these programs asks for the value, so it is in no command and no history of a shell:</p>
-        <Code title="Secret of a GitHub repository" text="gh secret set KEYPLANE_KEY" />
-        <Code
-          title="Command line"
-          text={`keyplane login ${option('--context', name)} ${apiRoot.href.replace(/\/$/, '')}`}
-        />
-      </div>
+      {!isToken && (
+        <div class="uses">
+          <h3>Where it belongs</h3>
+          <p>Each of these programs asks for the value, so it is in no command and no history of a shell:</p>
+          <Code title="Secret of a GitHub repository" text="gh secret set KEYPLANE_KEY" />
+          <Code
+            title="Command line"
+            text={`keyplane login ${option('--context', name)} ${apiRoot.href.replace(/\/$/, '')}`}
+          />
+        </div>
+      )}
       {isWarned && !isTaken && (
         <Notice tone="bad" title="You have neither shown nor copied the value.">
-          <p>Nobody can read it afterwards. The key then needs a rotation, which makes a new value.</p>
+          <p>
+            Nobody can read it afterwards.{' '}
+            {isToken ? 'Then make another token.' : 'The key then needs a rotation, which makes a new value.'}
+          </p>
         </Notice>
       )}
       <div class="actions">

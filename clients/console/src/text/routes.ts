@@ -1,4 +1,5 @@
 /** Reads and writes the addresses of pages: the part after `#`, such as `#/keys/ci-abc12`. An access key is never part of one. */
+import { hasSecret } from './secrets.ts'
 
 export interface Route {
   /** The first part: which page. */
@@ -23,9 +24,9 @@ function decoded(part: string): string {
   }
 }
 
-/** Returns the address of a page. */
+/** Returns the address of a page. What people type becomes part of queries, so those with an access key or a token are left out. */
 export function hrefOf(page: string, parts: readonly string[] = [], query: Record<string, string> = {}): string {
   const path = [page, ...parts].map(encodeURIComponent).join('/')
-  const search = new URLSearchParams(query).toString()
+  const search = new URLSearchParams(Object.entries(query).filter(([, text]) => !hasSecret(text))).toString()
   return `#/${path}${search && `?${search}`}`
 }

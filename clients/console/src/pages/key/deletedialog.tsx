@@ -42,7 +42,8 @@ export function DeleteDialog({ accessKey, refresh, onClose }: ActionProps) {
     notify({ tone: 'good', text: `${name} was deleted.` })
     cache.delete('keys')
     cache.delete(`key/${name}`)
-    location.hash = hrefOf('keys')
+    // The answer may come when the person is on another page.
+    if (location.hash === hrefOf('keys', [name])) location.hash = hrefOf('keys')
   })
   return (
     <Dialog title={`Delete ${name}`} onClose={onClose}>

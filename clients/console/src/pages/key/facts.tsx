@@ -40,13 +40,13 @@ export function Facts({ accessKey, keys }: { accessKey: AccessKey; keys: readonl
         <Fact term="Expires">
           <Expiry accessKey={accessKey} />
         </Fact>
-        <Fact term="Last used">{status.lastActivity ? <Time at={status.lastActivity} /> : 'never'}</Fact>
+        <Fact term="Last used">{status.lastActivity ? <Time at={status.lastActivity} isPast /> : 'never'}</Fact>
         {status.lastSources && status.lastSources.length > 0 && (
           <Fact term="Used from">
             <ul>
               {status.lastSources.map(({ ip, userAgent, lastSeen }) => (
                 <li key={ip}>
-                  <Foreign text={ip} />, <Time at={lastSeen} />
+                  <Foreign text={ip} />, <Time at={lastSeen} isPast />
                   {userAgent && (
                     <span class="muted block">
                       <Foreign text={userAgent} />
@@ -71,7 +71,7 @@ export function Facts({ accessKey, keys }: { accessKey: AccessKey; keys: readonl
           <ul>
             {historyOf(accessKey, new Date()).map(({ at, words }) => (
               <li key={words}>
-                {words} <Time at={at} />
+                {words} <Time at={at} isPast />
               </li>
             ))}
           </ul>

@@ -1,6 +1,5 @@
 /** What the page of the keys shows is part of its address, so that the way back, a reload and a colleague see the same. */
 import { hrefOf } from '../../text/routes.ts'
-import { hasSecret } from '../../text/secrets.ts'
 import { type CardName, isCardName } from './attention.ts'
 import { DEFAULT_SORT, type Sort, sortOf, sortText } from './sorting.ts'
 
@@ -23,10 +22,10 @@ export function viewOf(query: URLSearchParams): View {
   }
 }
 
-/** Returns the address of the page with this view. Defaults are left out, and so is a filter with an access key or a token. */
+/** Returns the address of the page with this view. Defaults are left out. */
 export const hrefOfView = ({ filter, card, sort, exchanges }: View): string =>
   hrefOf('keys', [], {
-    ...(filter && !hasSecret(filter) && { filter }),
+    ...(filter && { filter }),
     ...(card && { card }),
     ...(sortText(sort) !== sortText(DEFAULT_SORT) && { sort: sortText(sort) }),
     ...(exchanges && { exchanges: 'shown' }),

@@ -11,7 +11,7 @@ import { usePolled } from '../../session/usepolled.ts'
 import { hrefOf, type Route } from '../../text/routes.ts'
 import { Answer, type Given } from './answer.tsx'
 import { Examples } from './examples.tsx'
-import { isAsked, type Problems, type Question, queryOf, questionOf, specOf } from './question.ts'
+import { isAsked, type Problems, type Question, queryOf, questionOf, secretsOf, specOf } from './question.ts'
 import { QuestionForm } from './questionform.tsx'
 
 /** The names of keys and resources change rarely, in milliseconds. */
@@ -59,6 +59,8 @@ export function MayItPage({ route }: { route: Route }) {
   }, [given])
 
   const submit = (asked: Question) => {
+    const secrets = secretsOf(asked)
+    if (Object.keys(secrets).length > 0) return setState({ query, problems: secrets })
     const address = hrefOf('may-it', [], queryOf(asked))
     isOwnQuestion.current = true
     if (address === location.hash) again((count) => count + 1)

@@ -5,6 +5,7 @@ import {
   readResource,
 } from '../../../../../lib/authorization/attributes/resourcetext.ts'
 import { heredoc, option, shellWord } from '../../text/kubectl.ts'
+import { hasSecret } from '../../text/secrets.ts'
 
 export const GROUP = 'management.platform'
 
@@ -48,6 +49,14 @@ export function queryOf(question: Question): Record<string, string> {
   const texts = TEXTS.flatMap((one) => (question[one].trim() === '' ? [] : [[one, question[one].trim()]]))
   return { ...Object.fromEntries(texts), ...(place !== '' && { [place]: at.trim() }) }
 }
+
+/** Returns the fields that hold a value of a key or a token, which must not become part of an address. */
+export const secretsOf = (question: Question): Problems =>
+  Object.fromEntries(
+    Object.entries(question)
+      .filter(([, text]) => hasSecret(text))
+      .map(([field]) => [field, 'This is a secret value. Enter a name.']),
+  )
 
 /** Reports whether a query asks something, rather than only choosing the key. */
 export const isAsked = ({ verb, resource }: Question): boolean => verb !== '' && resource !== ''

@@ -37,6 +37,7 @@ export function ClusterToken() {
         title: `A token for ${name}`,
         name,
         value: status.token,
+        isToken: true,
         explanation: `Present it to the API server of ${name} as a bearer token. It holds until ${exact(new Date(status.expirationTimestamp))}, and ends with your access key. It is not shown again.`,
       })
       setState({})
