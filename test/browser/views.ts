@@ -27,6 +27,13 @@ const at = (hash: string, text: string) => async (page: Page) => {
   await page.locator('main').getByText(text).first().waitFor()
 }
 
+async function fillNewKey(page: Page): Promise<void> {
+  await at('#/new-key', 'In a sentence')(page)
+  await page.getByLabel('Name (optional)', { exact: true }).fill('shop-ci')
+  await page.getByLabel('Display name (optional)').fill('CI of the shop')
+  await page.getByLabel('Project', { exact: true }).fill('shop')
+}
+
 export const views: readonly View[] = [
   {
     name: 'sign-in',
@@ -42,20 +49,21 @@ export const views: readonly View[] = [
       await page.getByText('deploy-production').first().waitFor()
     },
   },
-  {
-    name: 'new-key',
-    entry: ['new-key', 0],
-    async open(page) {
-      await at('#/new-key', 'In a sentence')(page)
-      await page.getByLabel('Name (optional)', { exact: true }).fill('shop-ci')
-      await page.getByLabel('Display name (optional)').fill('CI of the shop')
-      await page.getByLabel('Project', { exact: true }).fill('shop')
-      await page.getByLabel('Source addresses (optional)').fill('203.0.113.0/24')
-      await page.getByLabel('Source addresses (optional)').blur()
-    },
-  },
   { name: 'key', entry: ['keys', 1], open: at('#/keys/deploy-production', 'Deployments of the shop') },
   { name: 'rotation', entry: ['keys', 1], open: at('#/keys/terraform', 'Nothing has used the new value yet.') },
+  { name: 'new-key', entry: ['new-key', 0], open: fillNewKey },
+  {
+    name: 'shown-once',
+    async open(page) {
+      await page.getByRole('button', { name: 'Create the key' }).click()
+      await page.getByRole('dialog').waitFor()
+    },
+    async leave(page, { server }) {
+      await page.getByRole('button', { name: 'I have stored it' }).click()
+      await page.getByRole('button', { name: 'Go on without the value' }).click()
+      await server.call('/apis/management.platform/v1/ownedaccesskeys/shop-ci', { method: 'DELETE' })
+    },
+  },
   { name: 'trusts', entry: ['trusts', 0], open: at('#/trusts', 'shop-deploy') },
   {
     name: 'new-trust',
