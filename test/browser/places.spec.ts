@@ -70,6 +70,7 @@ const download = async (page: Page, home: string): Promise<string> => {
 describeKubectl('a downloaded kube config', () => {
   test.for(['A token in the file', 'A client certificate in the file'])(
     'works: %s',
+    { timeout: 60_000 },
     async (way, { page, server, home }) => {
       await signIn(page, (await makeKey(server, 'user')).value)
       await press(page.getByRole('navigation').getByRole('link', { name: 'Virtual clusters' }))
