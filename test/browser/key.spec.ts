@@ -295,6 +295,19 @@ describe('a key', () => {
     expect(await button(page, 'Delete').count()).toBe(0)
   })
 
+  test('that somebody else deletes leaves the focus on the page', async ({ page, server }) => {
+    const key = await makeKey(server, 'focus', { description: 'long '.repeat(4000) })
+    await server.call(`${KEYS}/${key.name}/rotate`, { method: 'POST', body: {} })
+    await show(page, key, server.adminKey)
+    await page.getByText('1 long text').waitFor()
+    expect(await page.evaluate(() => document.documentElement.scrollHeight)).toBeLessThan(4000)
+    await press(button(page, 'Edit'))
+    await tabTo(input(page).first())
+    await deleteKey(server, key.name)
+    await page.getByText('This key was deleted').waitFor()
+    await expect.poll(() => hasFocus(page.getByRole('heading', { level: 1, name: key.name }))).toBe(true)
+  })
+
   test('that is that of the session ends the session in words when it is disabled', async ({ page, server }) => {
     const key = await makeKey(server, 'self')
     await show(page, key, key.value)

@@ -31,7 +31,7 @@ export function Facts({ accessKey, keys }: { accessKey: AccessKey; keys: readonl
         )}
         {spec.description && (
           <Fact term="Description">
-            <Foreign text={spec.description} />
+            <LongText text={spec.description} />
           </Fact>
         )}
         <Fact term="May do">
@@ -100,6 +100,16 @@ const Texts = ({ texts }: { texts: readonly string[] }) => (
 
 /** More characters are shown only to whoever asks for them. */
 const LONG = 500
+
+function LongText({ text }: { text: string }) {
+  if (text.length <= LONG) return <Foreign text={text} />
+  return (
+    <details>
+      <summary>1 long text</summary>
+      <Foreign text={text} />
+    </details>
+  )
+}
 
 function Pairs({ term, pairs }: { term: string; pairs: Record<string, string> }) {
   const entries = Object.entries(pairs)
