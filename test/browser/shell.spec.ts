@@ -75,6 +75,21 @@ test('keeps the session when a page fails', async ({ page, server }) => {
   await page.getByRole('button', { name: 'Sign out' }).waitFor()
 })
 
+test('says when the script of a page does not come, and loads it when asked again', async ({
+  page,
+  guards,
+  server,
+}) => {
+  guards.allowMessage(/Failed to load resource/)
+  await page.route('**/console/trustspage-*.js', (route) => route.abort())
+  await signIn(page, server.adminKey)
+  await page.getByRole('navigation').getByRole('link', { name: 'Trusts' }).click()
+  await page.getByText('This page could not be loaded.').waitFor()
+  await page.unroute('**/console/trustspage-*.js')
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await page.getByRole('heading', { name: 'Identity providers' }).waitFor()
+})
+
 test('asks the API for nothing by the names of folders', async ({ openPage, visits, server }) => {
   const page = await openPage({ path: '#/trusts/..' })
   await signIn(page, server.adminKey)

@@ -104,6 +104,8 @@ const tooWide = (page: Page): Promise<string[]> =>
 
 async function take(page: Page, name: string): Promise<void> {
   await mkdir(pictures, { recursive: true })
-  const png = await page.screenshot({ fullPage: true, caret: 'hide', animations: 'disabled' })
+  // Above a dialog, a picture of the whole page would have a backdrop that ends with the first screen.
+  const fullPage = (await page.getByRole('dialog').count()) === 0
+  const png = await page.screenshot({ fullPage, caret: 'hide', animations: 'disabled' })
   await writeFile(join(pictures, name), withPalette(png))
 }
