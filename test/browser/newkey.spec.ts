@@ -441,3 +441,23 @@ plain(
     expect(await axeProblems(page)).toEqual([])
   },
 )
+
+describe('a request', () => {
+  test('whose answer is lost while the person is on another page is told there', async ({ form, server, guards }) => {
+    guards.allowMessage(/net::ERR_FAILED/)
+    const held = Promise.withResolvers<void>()
+    await form.route(/\/ownedaccesskeys$/, async (route) => {
+      await held.promise
+      await route.abort('failed')
+    })
+    await form.getByLabel('Name (optional)', { exact: true }).fill('left-behind')
+    await form.getByText('Everything the owner may').click()
+    await form.getByRole('button', { name: 'Create the key' }).click()
+    await form.getByRole('button', { name: 'Creating…' }).waitFor()
+    await form.getByRole('navigation').getByRole('link', { name: 'Trusts' }).click()
+    await form.getByRole('heading', { level: 1, name: 'Trusts' }).waitFor()
+    held.resolve()
+    await form.getByText('The key left-behind may exist, but its value is lost.').waitFor()
+    expect((await server.call(`${KEYS}/left-behind`)).status).toBe(404)
+  })
+})

@@ -4,6 +4,7 @@ import { apiRoot } from '../../api/root.ts'
 import { ErrorNotice, Notice } from '../../components/notice.tsx'
 import { Page } from '../../components/page.tsx'
 import { useNow } from '../../components/usenow.ts'
+import { useNotify } from '../../session/notices.ts'
 import { useReveal } from '../../session/revealed.ts'
 import { useSession } from '../../session/session.ts'
 import { hrefOf } from '../../text/routes.ts'
@@ -26,6 +27,7 @@ type Outcome =
 export function NewKeyPage() {
   const { api, self, cache } = useSession()
   const reveal = useReveal()
+  const notify = useNotify()
   const places = usePlaces()
   const frame = useRef<HTMLFormElement>(null)
   const [form, setForm] = useState<Form>(emptyForm)
@@ -35,6 +37,13 @@ export function NewKeyPage() {
   const [outcome, setOutcome] = useState<Outcome>()
   const [busy, setBusy] = useState<'check' | 'create'>()
   const isSending = useRef(false)
+  const isLeft = useRef(false)
+  useEffect(
+    () => () => {
+      isLeft.current = true
+    },
+    [],
+  )
   /** Grows when the first wrong field shall take the focus. */
   const [faults, setFaults] = useState(0)
 
@@ -89,6 +98,8 @@ export function NewKeyPage() {
       } catch (error) {
         if (!(error instanceof AnswerLost)) throw error
         setOutcome({ kind: 'lost', attempt: { ...attempt, isRepeated: true }, error: error.cause })
+        // The page that would say so may be gone, and the value with it.
+        if (isLeft.current) notify({ tone: 'warn', text: lostWords(attempt.name) })
         return
       }
       const { name, value } = attempt
@@ -165,6 +176,9 @@ export function NewKeyPage() {
     </Page>
   )
 }
+
+const lostWords = (name: string): string =>
+  `No answer came. The key ${name} may exist, but its value is lost. Look for it in the keys, and delete it.`
 
 /** Reports whether the changes are about the field of a refusal. Rows of the scope are one member of the form. */
 function isChanged(field: string, changes: Partial<Form>): boolean {
