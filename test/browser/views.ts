@@ -74,7 +74,7 @@ export const views: readonly View[] = [
       await page.getByLabel('Repository id').fill('74')
       await page.getByLabel('Environment', { exact: true }).fill('production')
       await page.getByLabel('Name of the trust').fill('shop-release')
-      await page.getByLabel('Projects').fill('shop')
+      await page.getByLabel('May use').fill('project:shop')
     },
   },
   { name: 'trust', entry: ['trusts', 2], open: at('#/trusts/credentials/shop-deploy', 'octo-org/shop') },
