@@ -1,5 +1,5 @@
 /**
- * Bundles the console: scripts, a style sheet, an icon, what it knows of CI platforms, and a page that names them. Each page of the console is
+ * Bundles the console: scripts, a style sheet, an icon, the data on CI platforms, and a page that names them. Each page of the console is
  * a script of its own, which the browser loads with the first visit. Names contain a hash of the contents, so browsers keep the files
  * for ever. The output depends on the sources only, never on the time or the machine.
  */
@@ -107,7 +107,7 @@ async function bundleScripts(entry: string): Promise<Scripts> {
   return { script: scriptFile('console', text), shared, pages: pages.map(({ file }) => file) }
 }
 
-/** What all scripts are. */
+/** The format of all scripts. */
 const MODULES = { format: 'esm', target: 'es2022' } as const
 
 const scriptFile = (name: string, text: string): ConsoleFile =>
@@ -146,7 +146,7 @@ async function run(entry: string, options: BuildOptions) {
     charset: 'utf8',
     legalComments: 'none',
     logLevel: 'silent',
-    // The file is for the type check.
+    // tsconfig.json is for the type check only.
     tsconfigRaw: {},
     ...options,
     write: false,

@@ -35,7 +35,7 @@ export interface ConsoleAnswer {
 
 const PAGE = 'index.html'
 
-const words = 'There is no such page. The console has one address, which ends with /console/.\n'
+const NOT_FOUND = 'There is no such page. The console has one address, which ends with /console/.\n'
 
 /** The line of the page that names the settings for signing in, or that a page without them lacks. */
 const MARK = /\{\{sign-in\}\}\n?/
@@ -72,7 +72,7 @@ export function consoleAnswers(
     }
     const isFolder = name === undefined && !path.endsWith('//')
     const file = isFolder ? known.get(PAGE) : path.endsWith('/') ? undefined : known.get(name ?? '')
-    if (file === undefined) return answer(refuse(404, words), 'not found')
+    if (file === undefined) return answer(refuse(404, NOT_FOUND), 'not found')
     const headers = {
       'content-type': file.type,
       'cache-control': file.name === PAGE ? 'no-store' : 'public, max-age=31536000, immutable',

@@ -1,7 +1,7 @@
 /** Tells what the fields of an access key mean. Times that cannot be read count as unknown. */
 import type { AccessKey } from './objects.ts'
 
-const DAY = 24 * 60 * 60_000
+export const DAY_MS = 24 * 60 * 60_000
 
 /** Returns a time of an object in milliseconds, or undefined if there is none. */
 export function timeOf(text: string | undefined): number | undefined {
@@ -30,7 +30,7 @@ export function isExchanged(key: AccessKey): boolean {
 }
 
 /** Reports whether the key was made for a day or less. */
-export const livesADay = (key: AccessKey): boolean => (lifeOf(key) ?? Number.POSITIVE_INFINITY) <= DAY
+export const livesADay = (key: AccessKey): boolean => (lifeOf(key) ?? Number.POSITIVE_INFINITY) <= DAY_MS
 
 /** Reports whether a request with the key is accepted, as far as its state says. */
 export const isActive = ({ status }: AccessKey): boolean => status?.phase === 'Active'

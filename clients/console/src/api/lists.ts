@@ -2,6 +2,7 @@
 import type { Api } from './client.ts'
 import type { List } from './objects.ts'
 
+/** Objects that one request asks for. */
 const PAGE = 500
 
 /** The most objects that a list shows. The command line and kubectl have no such limit. */

@@ -1,4 +1,4 @@
-/** The objects of the API, as far as the console shows them. Every field may be absent: a key sees what its rights allow. */
+/** Declares the objects of the API, as far as the console shows them. Every field may be absent: a key sees what its rights allow. */
 
 export interface Metadata {
   name: string

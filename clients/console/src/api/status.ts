@@ -1,4 +1,4 @@
-/** Errors of the API and of the network, and what they say in words. */
+/** Puts errors of the API and of the network into words. */
 
 /** A Status of Kubernetes, as far as the console reads it. */
 export interface Status {

@@ -1,4 +1,4 @@
-/** The browser as a poller sees it. */
+/** Gives a poller the focus, the visibility and the timers of the browser. */
 import type { Surroundings } from './poller.ts'
 
 export const browser: Surroundings = {

@@ -1,4 +1,4 @@
-/** The objects of the exchange of ID tokens, as far as the console shows them. */
+/** Declares the objects of token exchange, as far as the console shows them. */
 import type { ClaimEntry } from '../text/claims.ts'
 import type { Metadata, Scope } from './objects.ts'
 
@@ -50,5 +50,5 @@ export interface Trust {
 /** The lifetime in seconds of keys from a trust without `ttl`. */
 export const DEFAULT_TTL = 3600
 
-/** The label that keys of exchanges have: the name of their trust. Trusts with a name that is no label value give none. */
+/** The label of keys of exchanges, with the name of their trust. It is absent if that name is not a valid label value. */
 export const TRUST_LABEL = 'management.platform/federated-identity-credential'

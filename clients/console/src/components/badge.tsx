@@ -1,6 +1,6 @@
 export type Tone = 'good' | 'warn' | 'bad' | 'plain'
 
-/** A word about a state. The word says it; the colour only helps. */
+/** Shows a state in a word. The colour adds nothing that the word does not say. */
 export function Badge({ tone, text }: { tone: Tone; text: string }) {
   return <span class={`badge ${tone}`}>{text}</span>
 }

@@ -7,7 +7,7 @@ export interface CopyProps {
   onCopied?(): void
 }
 
-/** A button that copies a text, and says so. */
+/** Shows a button that copies a text, and says for 2.5 seconds whether that worked. */
 export function Copy({ text, label = 'Copy', onCopied }: CopyProps) {
   const [said, say] = useState<string>()
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)

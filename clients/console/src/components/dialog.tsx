@@ -11,7 +11,7 @@ export interface DialogProps {
   children: ComponentChildren
 }
 
-/** A modal dialog of the browser, which keeps the focus inside and returns it afterwards. */
+/** Shows a modal dialog of the browser, which keeps the focus inside and returns it afterwards. */
 export function Dialog({ title, onClose, isSticky = false, isWide = false, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null)
   const name = useId()

@@ -9,7 +9,7 @@ export interface FieldProps {
   children(attributes: { id: string; 'aria-describedby'?: string; 'aria-invalid'?: true }): ComponentChildren
 }
 
-/** A labelled control of a form. */
+/** Shows a control of a form with its label, hint and error. */
 export function Field({ label, hint, error, children }: FieldProps) {
   const id = useId()
   const described = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ')

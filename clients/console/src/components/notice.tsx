@@ -8,7 +8,7 @@ export interface NoticeProps {
   children?: ComponentChildren
 }
 
-/** A box that says something important. Screen readers announce bad ones at once. */
+/** Shows a message in a box. Screen readers announce bad ones at once. */
 export function Notice({ tone, title, children }: NoticeProps) {
   return (
     <div class={`notice ${tone}`} role={tone === 'bad' ? 'alert' : 'status'}>
@@ -18,7 +18,7 @@ export function Notice({ tone, title, children }: NoticeProps) {
   )
 }
 
-/** Says in words what went wrong and what to do next. */
+/** Shows in words what went wrong and what to do next. */
 export function ErrorNotice({ error, children }: { error: unknown; children?: ComponentChildren }) {
   const { title, details, next } = errorWords(error)
   return (

@@ -13,7 +13,7 @@ export interface PageProps {
   children: ComponentChildren
 }
 
-/** The frame of a page. The heading takes the focus when the page is opened, so that screen readers begin there. */
+/** Shows the title, the actions and the content of a page. The heading can take the focus, so that screen readers begin there. */
 export function Page({ title, about, actions, children }: PageProps) {
   return (
     <>
@@ -30,7 +30,7 @@ export function Page({ title, about, actions, children }: PageProps) {
 }
 
 /**
- * Shows polled data: what is loading, what failed, and the data. If a later attempt fails, the data stays, below a line that says
+ * Shows polled data, or that it loads, or why it failed. If a later attempt fails, the data stays, below a line that says
  * how old it is.
  */
 export function Fresh<T>({ polled, children }: { polled: Polled<T>; children(data: T): ComponentChildren }) {

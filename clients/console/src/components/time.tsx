@@ -3,7 +3,7 @@ import { useNow } from './usenow.ts'
 
 export interface TimeProps {
   at: string
-  /** Whether it has happened. Then it is `just now` at the latest, although the clock of the server is ahead. */
+  /** Whether it has happened. If the clock of the server is ahead, it then shows `just now`. */
   isPast?: boolean
 }
 

@@ -1,6 +1,6 @@
-/** Tells whether the window is as narrow as that of a phone. */
 import { useEffect, useState } from 'preact/hooks'
 
+/** Reports whether the window is at most 720 px wide, as on a phone. */
 export function useNarrow(): boolean {
   const [query] = useState(() => matchMedia('(max-width: 720px)'))
   const [isNarrow, setNarrow] = useState(query.matches)

@@ -11,7 +11,7 @@ function tell(): void {
   for (const listener of listeners) listener(now)
 }
 
-/** Returns the time, and a later one every half a minute. */
+/** Returns the current time, and updates the component every 30 seconds. */
 export function useNow(): Date {
   const [now, setNow] = useState(() => new Date())
   useEffect(() => {

@@ -19,7 +19,7 @@ import { useRoute } from './useroute.ts'
 /** How long a notice stays, in milliseconds. Warnings and errors stay until they are dismissed. */
 const NOTICE_MS = 6000
 
-/** The whole console: notices and values shown once stand above the session. A value outlives it. */
+/** Shows the whole console. Notices and the dialog of a value that is shown once are outside of the session, so the dialog outlives it. */
 export function App({ returned }: { returned: Returned | undefined }) {
   const [notices, setNotices] = useState<readonly NoticeText[]>([])
   const [revealed, reveal] = useState<Revealed>()
@@ -47,7 +47,7 @@ export function App({ returned }: { returned: Returned | undefined }) {
 
 function SignedIn({ returned, onEnd }: { returned: Returned | undefined; onEnd(): void }) {
   const { session, isRestoring, end, federated, signIn } = useSessionControl(returned)
-  // What was said to one person is not shown to the next.
+  // The next person does not see the notices of the last one.
   useEffect(() => (session ? onEnd : undefined), [session, onEnd])
   const route = useRoute()
   const entry = pageOf(route)
@@ -56,7 +56,7 @@ function SignedIn({ returned, onEnd }: { returned: Returned | undefined; onEnd()
   useEffect(() => {
     document.title = `${title} · keyplane`
   }, [title])
-  // While somebody signs in, the page loads. If that fails, it says so when it is shown.
+  // The page loads while somebody signs in. LoadedPage shows the failure of that.
   useEffect(() => {
     if (entry) loadPage(entry).catch(() => {})
   }, [entry])
@@ -79,13 +79,13 @@ function SignedIn({ returned, onEnd }: { returned: Returned | undefined; onEnd()
   )
 }
 
-/** Begins at the top of a page that is shown anew, for screen readers too. */
+/** Scrolls to the top of a new page and focuses its heading, where screen readers begin. */
 function begin(): void {
   window.scrollTo(0, 0)
   document.querySelector<HTMLElement>('h1')?.focus()
 }
 
-/** Moves the focus. A link to `#main` would change the address, which is that of the page. */
+/** Focuses the content. A link to `#main` would change the hash, which is the route. */
 const skip = () => document.getElementById('main')?.focus()
 
 function NotFound({ route }: { route: Route }) {

@@ -3,12 +3,12 @@ import { Foreign } from '../components/foreign.tsx'
 import { Notice } from '../components/notice.tsx'
 
 export interface BoundaryProps {
-  /** The element that says what failed. */
+  /** The element around the error. */
   as: 'main' | 'div'
   children: ComponentChildren
 }
 
-/** Says what failed, instead of the children that failed. */
+/** Shows an error in place of children that throw while they render. */
 export class Boundary extends Component<BoundaryProps, { message?: string }> {
   override state: { message?: string } = {}
 

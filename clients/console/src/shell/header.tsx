@@ -4,7 +4,7 @@ import { useSession } from '../session/session.ts'
 import { hrefOf } from '../text/routes.ts'
 import { pages } from './pages.ts'
 
-/** Who is signed in, and the way to the pages. */
+/** Shows the links to the pages, who is signed in, and the button that signs out. */
 export function Header({ page }: { page: string | undefined }) {
   const { self, signOut } = useSession()
   return (

@@ -1,4 +1,4 @@
-/** The pages of the console. Each is a script of its own, which the browser loads with the first visit. */
+/** Lists the pages of the console. Each is a script of its own, which the browser loads with the first visit. */
 import type { ComponentType } from 'preact'
 import type { Route } from '../text/routes.ts'
 

@@ -1,11 +1,10 @@
-/** Says which access keys need attention, and why. Only keys that work can: what cannot be used does no harm. */
+/** Decides which access keys need attention, and why. Keys that do not work need none: they can do no harm. */
 import { isUnrestricted } from '../../../../../lib/authorization/scopes/words.ts'
-import { isActive, isExchanged, lastUse, lifeOf, livesADay, openRotation, timeOf } from '../../api/keyfacts.ts'
+import { DAY_MS, isActive, isExchanged, lastUse, lifeOf, livesADay, openRotation, timeOf } from '../../api/keyfacts.ts'
 import type { AccessKey } from '../../api/objects.ts'
 
-const DAY = 24 * 60 * 60_000
-const UNUSED_MS = 90 * DAY
-const SOON_MS = 14 * DAY
+const UNUSED_MS = 90 * DAY_MS
+const SOON_MS = 14 * DAY_MS
 
 export interface Card {
   title: string
@@ -63,7 +62,7 @@ export const needs = (name: CardName, key: AccessKey, now: Date): boolean =>
 export const countCards = (keys: readonly AccessKey[], now: Date): ReadonlyMap<CardName, number> =>
   new Map([...cards.keys()].map((name) => [name, keys.filter((key) => needs(name, key, now)).length]))
 
-/** A key that each use extends is about to expire only if its disuse brought it there. */
+/** Reports whether a key expires within 14 days. A key that each use extends counts only if its lifetime is longer than that. */
 function expiresSoon(key: AccessKey, now: number): boolean {
   const end = timeOf(key.status?.expirationTimestamp)
   if (end === undefined || end - now > SOON_MS || livesADay(key)) return false

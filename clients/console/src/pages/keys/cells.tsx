@@ -1,4 +1,4 @@
-/** The facts of a key that the table and the list show. */
+/** Shows the facts of a key, in the table and in the list. */
 import { isUnrestricted, scopeWords } from '../../../../../lib/authorization/scopes/words.ts'
 import { stateWords } from '../../api/keyfacts.ts'
 import { Badge, type Tone } from '../../components/badge.tsx'
@@ -9,7 +9,7 @@ import { hrefOf } from '../../text/routes.ts'
 import { visible } from '../../text/visible.ts'
 import type { Row } from './selection.ts'
 
-/** The name, which leads to the page of the key, and what the key is called. Long texts are cut; that page has all of them. */
+/** Shows the name, linked to the page of the key, and the display name. Long texts are cut; the page has them whole. */
 export function Name({ row: { key, isExchanged } }: { row: Row }) {
   const { self } = useSession()
   const { metadata, spec } = key
@@ -40,7 +40,7 @@ export function Owner({ row: { key } }: { row: Row }) {
   )
 }
 
-/** What the key may do. */
+/** Shows what the key may do. */
 export function May({ row: { key } }: { row: Row }) {
   const words = scopeWords(key.spec.scope)
   return (
@@ -55,7 +55,7 @@ export function LastUsed({ row: { key } }: { row: Row }) {
   return at ? <Time at={at} isPast /> : <span class="muted">never</span>
 }
 
-/** From where the key was last used. The programs that used it are in the part that opens, and in the hover. */
+/** Shows the address that last used the key. The other addresses and the programs are in the part that opens, and on hover. */
 export function Sources({ row: { key } }: { row: Row }) {
   const sources = key.status?.lastSources ?? []
   const [latest, ...others] = sources

@@ -10,7 +10,7 @@ export const NewKey = () => (
   </a>
 )
 
-/** There is no key to see at all. */
+/** Says what a key is, and how to make one, when there are none to see. */
 export const NoKeys = () => (
   <Empty title="There are no keys yet">
     <p>
@@ -23,7 +23,7 @@ export const NoKeys = () => (
   </Empty>
 )
 
-/** The key of the session does not list keys. */
+/** Says what to do when the key of the session may not list keys. */
 export function NotAllowed({ message }: { message: string }) {
   const { accessKey } = useSession().self
   return (
@@ -51,7 +51,7 @@ export interface NoMatchProps {
   onShow(): void
 }
 
-/** Nothing matches the filter and the card. */
+/** Offers ways out when no key matches the filter and the card. */
 export const NoMatch = ({ hidden, onClear, onShow }: NoMatchProps) => (
   <Empty title="No key matches">
     {hidden > 0 && (

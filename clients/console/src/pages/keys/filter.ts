@@ -4,7 +4,7 @@ import { stateWords } from '../../api/keyfacts.ts'
 import type { AccessKey } from '../../api/objects.ts'
 import { visible } from '../../text/visible.ts'
 
-/** Hidden characters are searched as they are shown, and letters without their case. */
+/** Returns a text in lower case, with hidden characters as they are shown. */
 const plain = (text: string): string => visible(text.normalize('NFKC')).toLowerCase()
 
 /** Returns what is searched of a key: its names, owner, scope, labels, addresses and state, one a line. */

@@ -44,7 +44,7 @@ const ListRow = perRow<Row>(({ row }) => (
   </li>
 ))
 
-/** The keys one below the other, for a narrow window. */
+/** Shows the keys one below the other, for a narrow window. */
 export function KeysList({ rows }: { rows: readonly Row[] }) {
   return (
     <ul class="keys list">

@@ -19,7 +19,7 @@ import { rowsOf, select } from './selection.ts'
 import { Toolbar } from './toolbar.tsx'
 import { useView } from './useview.ts'
 
-/** The access keys that the person may see. */
+/** Shows the access keys that the person may see. */
 export function KeysPage({ route }: { route: Route }) {
   const [every, setEvery] = useState(pollEvery(0))
   const keys = usePolled('keys', ({ api }, signal) => listAll<AccessKey>(api, paths.keys, signal), every)

@@ -12,7 +12,7 @@ export interface Places {
   ownSources?: readonly string[] | undefined
 }
 
-/** Returns what is known so far. A person who may not read it types the names. */
+/** Returns what has been read so far. Failures are ignored: the person can type the names. */
 export function usePlaces(): Places {
   const { api, self } = useSession()
   const [virtualClusters, setVirtualClusters] = useState<Places['virtualClusters']>(new Map())

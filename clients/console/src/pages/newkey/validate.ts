@@ -44,7 +44,7 @@ function sourceProblems(form: Form): Problem[] {
     : []
 }
 
-/** The fields of the form by the paths of the server. The longest match counts. */
+/** The fields of the form by the paths of the server. */
 const FIELDS: readonly [path: string, field: string][] = [
   ['metadata', 'name'],
   ['spec.displayName', 'displayName'],
@@ -66,7 +66,7 @@ export function fieldOf(path: string, form: Form): string | undefined {
   return row ?? FIELDS.find(([start]) => path.startsWith(start) && /^($|[.[])/.test(rest(start)))?.[1]
 }
 
-/** Returns the problems of fields that a refusal names. None: the refusal is about the request as a whole. */
+/** Returns the problems of the fields that a refusal names. Returns none if it also concerns anything else in the request. */
 export function refusedFields(error: unknown, form: Form): Problem[] {
   if (!(error instanceof ApiError)) return []
   if (error.code === 409) return [{ field: 'name', text: 'A key with this name exists already.' }]

@@ -23,7 +23,7 @@ import { ownerInWords, problemsOfTrust } from './state.ts'
 import { Fact } from './trustlist.tsx'
 import { usePlatforms } from './useplatforms.ts'
 
-/** One trust: who gets in, what they get, and the job that belongs to it. */
+/** Shows one trust: who gets in, what they get, and the job that uses it. */
 export function TrustPage({ name }: { name: string }) {
   const trust = usePolled(`trust ${name}`, ({ api }, signal) => api.send<Trust>(paths.trust(name), { signal }))
   const providers = useProviders()
