@@ -16,6 +16,8 @@ export default defineConfig({
     isolate: false,
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    // As long as the browser waits for an element.
+    expect: { poll: { timeout: 10_000 } },
     experimental: { viteModuleRunner: false },
   },
 })
