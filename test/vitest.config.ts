@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
-import { BaseSequencer, type TestSpecification } from 'vitest/node'
+import { BaseSequencer, type TestSpecification, type Vite } from 'vitest/node'
+import { buildConsole } from '../clients/console/build.ts'
 
 /** Tests of pure packages: they share no state, so they run in threads and keep the modules that other files loaded. */
 const pure = [
@@ -44,6 +45,15 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
+/** The module that infra/build.ts makes for the function of the console. */
+const consoleFiles: Vite.Plugin = {
+  name: 'console-files',
+  resolveId: (id) => (id === 'keyplane:console' ? `\0${id}` : undefined),
+  async load(id) {
+    return id === '\0keyplane:console' ? `export const files = ${JSON.stringify(await buildConsole())}` : undefined
+  },
+}
+
 /** Loads modules with Node.js, which strips their types. Vite would transform each one. */
 const native = { experimental: { viteModuleRunner: false } }
 // With a compile cache, coverage would be imprecise. Processes that the tests start use the cache too.
@@ -64,7 +74,7 @@ export default defineConfig({
       { extends: true, test: { ...native, name: 'pure', include: pure, pool: 'threads', isolate: false } },
       { extends: true, test: { ...native, name: 'shared', include: shared, exclude: functions, isolate: false } },
       // Node.js cannot reset modules, and a process for each file would cost more than Vite.
-      { extends: true, test: { name: 'functions', include: functions, isolate: false } },
+      { extends: true, plugins: [consoleFiles], test: { name: 'functions', include: functions, isolate: false } },
       {
         extends: true,
         test: {
