@@ -146,7 +146,19 @@ const layers: Record<string, readonly string[]> = {
     'commands',
     '.',
   ],
-  'clients/console/src': ['text', 'api', 'session', 'components', 'pages/key/rotation', 'pages/*', 'shell', '.'],
+  'clients/console/src': [
+    'text',
+    'api',
+    'session',
+    'components/hooks',
+    'components',
+    'pages/key/rotation',
+    'pages/key/lineage',
+    'pages/trusts/platforms',
+    'pages/*',
+    'shell',
+    '.',
+  ],
   'infra/local': ['host', 'gateway', 'aws', 'virtualcluster', 'issuer', 'kubeapiserver', '.'],
 }
 

@@ -2,8 +2,8 @@
 import { readFile } from 'node:fs/promises'
 import { load } from 'js-yaml'
 import { describe, expect, test } from 'vitest'
-import { fillJobs, type JobValues } from '../../../clients/console/src/pages/trusts/jobs.ts'
-import type { JobTemplate } from '../../../clients/console/src/pages/trusts/platforms.ts'
+import { fillJobs, type JobValues } from '../../../clients/console/src/pages/trusts/platforms/jobs.ts'
+import type { JobTemplate } from '../../../clients/console/src/pages/trusts/platforms/platforms.ts'
 import type { ClaimEntry } from '../../../clients/console/src/text/claims.ts'
 import { platformOf, platforms } from './platforms.ts'
 

@@ -4,10 +4,10 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { AccessKey, KeyValue } from '../../../clients/console/src/api/objects.ts'
 import { ApiError, NetworkError } from '../../../clients/console/src/api/status.ts'
-import { countOf, descendantsOf, visibleMaker } from '../../../clients/console/src/pages/key/descendants.ts'
 import { draftOf, endWith, patchOf } from '../../../clients/console/src/pages/key/edit.ts'
 import { historyOf } from '../../../clients/console/src/pages/key/history.ts'
 import { lifetimeSeconds, lifetimeText } from '../../../clients/console/src/pages/key/lifetime.ts'
+import { countOf, descendantsOf, visibleMaker } from '../../../clients/console/src/pages/key/lineage/descendants.ts'
 import {
   progressOf,
   rotationOf,

@@ -1,6 +1,6 @@
 /** What the console knows of CI platforms, as it is built. */
 import { readFile } from 'node:fs/promises'
-import type { Platform } from '../../../clients/console/src/pages/trusts/platforms.ts'
+import type { Platform } from '../../../clients/console/src/pages/trusts/platforms/platforms.ts'
 import { parseYaml } from '../../../lib/meta/encoding/yaml.ts'
 
 const file = new URL('../../../clients/console/src/platforms.yaml', import.meta.url)

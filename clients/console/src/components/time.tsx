@@ -1,5 +1,5 @@
 import { exact, relative } from '../text/times.ts'
-import { useNow } from './usenow.ts'
+import { useNow } from './hooks/usenow.ts'
 
 export interface TimeProps {
   at: string

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
+import { useNow } from '../components/hooks/usenow.ts'
 import { ErrorNotice, Notice } from '../components/notice.tsx'
-import { useNow } from '../components/usenow.ts'
 import { useSession } from '../session/session.ts'
 import { relative } from '../text/times.ts'
 

@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks'
 import type { AccessKey } from '../../api/objects.ts'
 import { hrefOf } from '../../text/routes.ts'
+import type { ActionProps } from './actionprops.ts'
 import { DeleteDialog } from './deletedialog.tsx'
 import { DisableDialog } from './disabledialog.tsx'
 import { EditDialog } from './editdialog.tsx'
-import type { ActionProps } from './usechange.ts'
 
 const DIALOGS = { edit: EditDialog, disable: DisableDialog, delete: DeleteDialog } as const
 

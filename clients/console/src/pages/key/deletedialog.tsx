@@ -4,12 +4,13 @@ import { paths } from '../../api/paths.ts'
 import { ApiError } from '../../api/status.ts'
 import { Dialog } from '../../components/dialog.tsx'
 import { Field } from '../../components/field.tsx'
+import { useChange } from '../../components/hooks/usechange.ts'
 import { ErrorNotice, Notice } from '../../components/notice.tsx'
 import { useNotify } from '../../session/notices.ts'
 import { useSession } from '../../session/session.ts'
 import { hrefOf } from '../../text/routes.ts'
+import type { ActionProps } from './actionprops.ts'
 import { isUncertain } from './rotation/rotationcall.ts'
-import { type ActionProps, useChange } from './usechange.ts'
 
 /** Deletes the key once its name was typed: exactly this key, and only as the person has seen it. */
 export function DeleteDialog({ accessKey, refresh, onClose }: ActionProps) {

@@ -1,8 +1,9 @@
 import { paths } from '../../api/paths.ts'
 import { Dialog } from '../../components/dialog.tsx'
+import { useChange } from '../../components/hooks/usechange.ts'
 import { ErrorNotice, Notice } from '../../components/notice.tsx'
 import { useSession } from '../../session/session.ts'
-import { type ActionProps, useChange } from './usechange.ts'
+import type { ActionProps } from './actionprops.ts'
 
 /** Disables the key, or enables it again. */
 export function DisableDialog({ accessKey, refresh, onClose }: ActionProps) {

@@ -2,13 +2,14 @@ import { useState } from 'preact/hooks'
 import { paths } from '../../api/paths.ts'
 import { Dialog } from '../../components/dialog.tsx'
 import { Field } from '../../components/field.tsx'
+import { useChange } from '../../components/hooks/usechange.ts'
 import { ErrorNotice } from '../../components/notice.tsx'
 import { useNotify } from '../../session/notices.ts'
 import { useSession } from '../../session/session.ts'
 import { exact } from '../../text/times.ts'
+import type { ActionProps } from './actionprops.ts'
 import { draftOf, endWith, patchOf } from './edit.ts'
 import { lifetimeSeconds } from './lifetime.ts'
-import { type ActionProps, useChange } from './usechange.ts'
 
 /** Changes what may change during the life of a key. The scope is not among it: a key for something else is another key. */
 export function EditDialog({ accessKey, refresh, onClose }: ActionProps) {

@@ -4,8 +4,8 @@ import type { AccessKey } from '../../api/objects.ts'
 import { Foreign } from '../../components/foreign.tsx'
 import { Time } from '../../components/time.tsx'
 import { hrefOf } from '../../text/routes.ts'
-import { visibleMaker } from './descendants.ts'
 import { historyOf } from './history.ts'
+import { visibleMaker } from './lineage/descendants.ts'
 import { scopeEntries } from './scopeentries.ts'
 
 /** Everything that the object says of the key. `keys` are those that the person may see. */

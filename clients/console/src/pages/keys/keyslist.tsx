@@ -1,4 +1,4 @@
-import { perRow } from '../../components/perrow.ts'
+import { perRow } from '../../components/hooks/perrow.ts'
 import { Expires, LastUsed, Made, May, Name, Owner, Sources, State } from './cells.tsx'
 import type { Row } from './selection.ts'
 

@@ -1,5 +1,5 @@
 import type { FunctionComponent } from 'preact'
-import { perRow } from '../../components/perrow.ts'
+import { perRow } from '../../components/hooks/perrow.ts'
 import { Expires, LastUsed, Made, May, Name, Owner, Sources, State } from './cells.tsx'
 import type { Row } from './selection.ts'
 import { type ColumnName, chosen, columns, type Sort } from './sorting.ts'

@@ -1,6 +1,6 @@
 import type { RefObject } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { useNarrow } from '../../components/usenarrow.ts'
+import { useNarrow } from '../../components/hooks/usenarrow.ts'
 import { KeysList } from './keyslist.tsx'
 import { KeysTable } from './keystable.tsx'
 import type { Row } from './selection.ts'

@@ -1,6 +1,6 @@
 import { useId, useRef } from 'preact/hooks'
-import { useNarrow } from '../../components/usenarrow.ts'
-import { useSlash } from '../../components/useslash.ts'
+import { useNarrow } from '../../components/hooks/usenarrow.ts'
+import { useSlash } from '../../components/hooks/useslash.ts'
 import { columns, type Sort, sortOf, sortText } from './sorting.ts'
 import type { ViewControl } from './useview.ts'
 

@@ -3,7 +3,7 @@ import type { Provider, Trust } from '../../api/trusts.ts'
 import type { ClaimEntry } from '../../text/claims.ts'
 import { visible } from '../../text/visible.ts'
 import { type Manifest, manifestOf } from './manifest.ts'
-import type { ClaimField, Platform } from './platforms.ts'
+import type { ClaimField, Platform } from './platforms/platforms.ts'
 import { readScope } from './scopetext.ts'
 
 /** Whose keys the exchanges make. Without a name they are those of the person. */

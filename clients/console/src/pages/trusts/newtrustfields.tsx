@@ -4,7 +4,7 @@ import { Field } from '../../components/field.tsx'
 import { distance } from '../../text/times.ts'
 import { visible } from '../../text/visible.ts'
 import { type Draft, needsOwner, type OwnerKind, type Problems } from './draft.ts'
-import type { ClaimField, Platform } from './platforms.ts'
+import type { ClaimField, Platform } from './platforms/platforms.ts'
 import { SCOPE_WORDS } from './scopetext.ts'
 
 export interface FieldsProps {

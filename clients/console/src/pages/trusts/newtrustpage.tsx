@@ -15,8 +15,8 @@ import { type Draft, draftFor, fieldOf, type Problems, problemsOf, providerObjec
 import { useProviders } from './lists.ts'
 import { yamlOf } from './manifest.ts'
 import { JobFields, OwnerFields, PlatformField, ProviderFields, RightsFields } from './newtrustfields.tsx'
-import type { Platform } from './platforms.ts'
-import { usePlatforms } from './useplatforms.ts'
+import type { Platform } from './platforms/platforms.ts'
+import { usePlatforms } from './platforms/useplatforms.ts'
 
 /** A form that leads to a trust. It proposes only trusts that name one workload, and shows what it is about to make. */
 export function NewTrustPage({ platform }: { platform: string }) {

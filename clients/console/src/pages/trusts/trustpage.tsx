@@ -15,13 +15,13 @@ import { distance } from '../../text/times.ts'
 import { visible } from '../../text/visible.ts'
 import { Actions } from './actions.tsx'
 import { Claims, Conditions } from './claims.tsx'
-import { fillJobs, UnsafeValue } from './jobs.ts'
 import { useProviders } from './lists.ts'
 import { appliedYaml } from './manifest.ts'
-import type { JobTemplate } from './platforms.ts'
+import { fillJobs, UnsafeValue } from './platforms/jobs.ts'
+import type { JobTemplate } from './platforms/platforms.ts'
+import { usePlatforms } from './platforms/useplatforms.ts'
 import { ownerInWords, problemsOfTrust } from './state.ts'
 import { Fact } from './trustlist.tsx'
-import { usePlatforms } from './useplatforms.ts'
 
 /** Shows one trust: who gets in, what they get, and the job that uses it. */
 export function TrustPage({ name }: { name: string }) {

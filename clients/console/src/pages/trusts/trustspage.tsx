@@ -6,9 +6,9 @@ import { Notice } from '../../components/notice.tsx'
 import { Fresh, Page } from '../../components/page.tsx'
 import { hrefOf } from '../../text/routes.ts'
 import { useProviders, useTrusts } from './lists.ts'
+import { usePlatforms } from './platforms/useplatforms.ts'
 import { accessInWords, stateOfProvider } from './state.ts'
 import { Fact, TrustList } from './trustlist.tsx'
-import { usePlatforms } from './useplatforms.ts'
 
 /** The trusts that the person may see, and the identity providers that the person may use. Each list has errors of its own. */
 export function TrustsPage() {

@@ -1,6 +1,6 @@
 /** Revokes everything that a key made (docs/revoking.md): first a dry run, then the same selection until nothing remains. */
-import type { Api } from '../../api/client.ts'
-import { paths } from '../../api/paths.ts'
+import type { Api } from '../../../api/client.ts'
+import { paths } from '../../../api/paths.ts'
 
 export type Action = 'Disable' | 'Delete'
 

@@ -1,12 +1,12 @@
 import { useEffect, useState } from 'preact/hooks'
-import { Dialog } from '../../components/dialog.tsx'
-import { Field } from '../../components/field.tsx'
-import { Foreign } from '../../components/foreign.tsx'
-import { ErrorNotice } from '../../components/notice.tsx'
-import { Time } from '../../components/time.tsx'
-import { useSession } from '../../session/session.ts'
+import { Dialog } from '../../../components/dialog.tsx'
+import { Field } from '../../../components/field.tsx'
+import { Foreign } from '../../../components/foreign.tsx'
+import { useChange } from '../../../components/hooks/usechange.ts'
+import { ErrorNotice } from '../../../components/notice.tsx'
+import { Time } from '../../../components/time.tsx'
+import { useSession } from '../../../session/session.ts'
 import { type Action, type Outcome, revoke, type Selected, tryRevocation } from './revocation.ts'
-import { useChange } from './usechange.ts'
 
 const ACTIONS: readonly [action: Action, words: string][] = [
   ['Disable', 'Disable them: they can be enabled again'],

@@ -1,6 +1,6 @@
 /** Loads what is known of each platform: data beside the script, which the browser needs for these pages only. */
-import { NetworkError } from '../../api/status.ts'
-import { type Polled, usePolled } from '../../session/usepolled.ts'
+import { NetworkError } from '../../../api/status.ts'
+import { type Polled, usePolled } from '../../../session/usepolled.ts'
 import type { Platform } from './platforms.ts'
 
 const DAY_MS = 86_400_000

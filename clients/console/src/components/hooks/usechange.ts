@@ -1,14 +1,5 @@
 /** Runs the change that a dialog is for: one at a time, with its error. */
 import { useRef, useState } from 'preact/hooks'
-import type { AccessKey } from '../../api/objects.ts'
-
-/** What the dialog of an action on a key gets. */
-export interface ActionProps {
-  /** The key as it was when the person chose the action. */
-  accessKey: AccessKey
-  refresh(): Promise<void>
-  onClose(): void
-}
 
 export interface Change {
   isBusy: boolean

@@ -1,6 +1,6 @@
 /** Fills the jobs of a platform with the values of a trust. No value can become part of a command. */
-import type { ClaimEntry } from '../../text/claims.ts'
-import { toYaml } from '../../text/yaml.ts'
+import type { ClaimEntry } from '../../../text/claims.ts'
+import { toYaml } from '../../../text/yaml.ts'
 import type { JobTemplate } from './platforms.ts'
 
 /** What a job must know. */

@@ -1,5 +1,5 @@
 /** Finds what a key made, among the keys that the person may see. */
-import type { AccessKey } from '../../api/objects.ts'
+import type { AccessKey } from '../../../api/objects.ts'
 
 export interface Descendant {
   key: AccessKey

@@ -1,0 +1,9 @@
+import type { AccessKey } from '../../api/objects.ts'
+
+/** What the dialog of an action on a key gets. */
+export interface ActionProps {
+  /** The key as it was when the person chose the action. */
+  accessKey: AccessKey
+  refresh(): Promise<void>
+  onClose(): void
+}
