@@ -47,21 +47,21 @@ export async function buildConsole(src = join(import.meta.dirname, 'src')): Prom
   const names = Object.fromEntries(Object.entries(files).map(([mark, { name }]) => [`{{${mark}}}`, name]))
   const text = page.replace(/\{\{[\w-]+\}\}/g, (mark) => {
     if (mark === SIGN_IN) return mark
-    if (mark === PRELOAD) return shared.map(({ name }) => `<link rel="modulepreload" href="${name}">`).join('\n')
+    if (mark === PRELOAD) return `<link rel="modulepreload" href="${shared.name}">`
     const name = names[mark]
     if (name === undefined) throw new Error(`index.html has the unknown mark ${mark}`)
     return name
   })
   const missing = [...Object.values(names), SIGN_IN].filter((one) => text.split(one).length !== 2)
   if (missing.length > 0) throw new Error(`index.html must name each of its files once, and not ${missing.join(', ')}`)
-  return [{ name: 'index.html', type: 'text/html; charset=utf-8', text }, ...Object.values(files), ...shared, ...pages]
+  return [{ name: 'index.html', type: 'text/html; charset=utf-8', text }, ...Object.values(files), shared, ...pages]
 }
 
 interface Scripts {
   /** The script that the page names. */
   script: ConsoleFile
   /** What it imports at once, and every page too. */
-  shared: ConsoleFile[]
+  shared: ConsoleFile
   /** The pages of the console, which it imports later. */
   pages: ConsoleFile[]
 }
@@ -84,27 +84,38 @@ async function bundleScripts(entry: string): Promise<Scripts> {
   const texts = new Map(outputFiles.map(({ path, text }) => [basename(path), text]))
   const outputs = Object.entries(metafile?.outputs ?? {}).map(([path, output]) => ({ ...output, name: basename(path) }))
   const parts = outputs.filter(({ name }) => name.startsWith('chunk~'))
-  // Exports have names that are unique in one part only.
-  const exported = (part: number, write: (inside: string, outside: string) => string) =>
-    (parts[part]?.exports ?? []).map((name) => write(name, `${name}_${part}`)).join()
-  const all = parts.map(
-    ({ name }, at) => `export {${exported(at, (one, other) => `${one} as ${other}`)}} from './${name}'`,
-  )
-  const shared: ConsoleFile[] = []
-  if (parts.length > 0) shared.push(scriptFile('shared', await joined(all.join('\n'), texts)))
-  const [{ name: sharedName } = { name: '' }] = shared
-  const shims = parts.map(({ name }, at): [string, string] => [
-    name,
-    `export {${exported(at, (one, other) => `${other} as ${one}`)}} from './${sharedName}'`,
-  ])
-  const make = async (name: string) => await joined(texts.get(name) ?? '', new Map(shims))
-  const pages = await Promise.all(
-    outputs
-      .filter(({ name }) => name.includes('~') && !name.startsWith('chunk~'))
-      .map(async ({ name }) => ({ name, file: scriptFile(name.replace(/~.*/, ''), await make(name)) })),
-  )
-  const text = pages.reduce((sum, { name, file }) => sum.replaceAll(name, file.name), await make('console.js'))
+  const all = parts.map(({ name, exports }, at) => {
+    const names = exports.map((one) => `${one} as ${exportOf(one, at)}`)
+    return `export {${names.join()}} from './${name}'`
+  })
+  const shared = scriptFile('shared', await joined(all.join('\n'), texts))
+  const places = new Map(parts.map(({ name }, at) => [name, at]))
+  const textOf = (name: string) => importingOnce(texts.get(name) ?? '', places, shared.name)
+  const pages = outputs
+    .filter(({ name }) => name.includes('~') && !name.startsWith('chunk~'))
+    .map(({ name }) => ({ name, file: scriptFile(name.replace(/~.*/, ''), textOf(name)) }))
+  const text = pages.reduce((sum, { name, file }) => sum.replaceAll(name, file.name), textOf('console.js'))
   return { script: scriptFile('console', text), shared, pages: pages.map(({ file }) => file) }
+}
+
+/** Returns the name under which the shared script exports what a part exports: names are unique in one part only. */
+const exportOf = (name: string, part: number): string => `${name}_${part}`
+
+/** An import of a part, as esbuild writes it: `import{a as b,c}from"./chunk~HASH.js";`. */
+const PART_IMPORT = /import(?:\{([^}]*)\}from)?"\.\/(chunk~[^"]+)";/g
+
+/** Returns the script with one import of the shared script in place of those of its parts. */
+function importingOnce(script: string, places: ReadonlyMap<string, number>, shared: string): string {
+  const names: string[] = []
+  const rest = script.replace(PART_IMPORT, (_, list: string | undefined, part: string) => {
+    for (const one of list?.split(',') ?? []) {
+      const [name = '', own = name] = one.split(' as ')
+      names.push(`${exportOf(name, places.get(part) ?? -1)} as ${own}`)
+    }
+    return ''
+  })
+  if (rest.includes('chunk~')) throw new Error('esbuild writes imports of its parts in another form')
+  return `import{${names.join()}}from"./${shared}";${rest}`
 }
 
 /** The format of all scripts. */
@@ -113,22 +124,17 @@ const MODULES = { format: 'esm', target: 'es2022' } as const
 const scriptFile = (name: string, text: string): ConsoleFile =>
   hashed(name, 'js', 'text/javascript; charset=utf-8', `${NOTICE}\n${text}`)
 
-/** Bundles a script with the given parts that it imports. Whatever else it imports stays outside. */
+/** Bundles a script with the given parts, which it and they import. */
 function joined(script: string, parts: ReadonlyMap<string, string>): Promise<string> {
-  return bundle('script.js', { ...MODULES, absWorkingDir: import.meta.dirname, plugins: [only(script, parts)] })
+  const plugin: Plugin = {
+    name: 'parts',
+    setup({ onResolve, onLoad }) {
+      onResolve({ filter: /.*/ }, ({ path }) => ({ path: basename(path), namespace: 'part' }))
+      onLoad({ filter: /.*/, namespace: 'part' }, ({ path }) => ({ contents: parts.get(path) ?? script, loader: 'js' }))
+    },
+  }
+  return bundle('script.js', { ...MODULES, absWorkingDir: import.meta.dirname, plugins: [plugin] })
 }
-
-const only = (script: string, parts: ReadonlyMap<string, string>): Plugin => ({
-  name: 'parts',
-  setup({ onResolve, onLoad }) {
-    onResolve({ filter: /.*/ }, ({ path, kind }) => {
-      const name = basename(path)
-      const isInside = kind === 'entry-point' || (kind === 'import-statement' && parts.has(name))
-      return isInside ? { path: name, namespace: 'part' } : { path, external: true }
-    })
-    onLoad({ filter: /.*/, namespace: 'part' }, ({ path }) => ({ contents: parts.get(path) ?? script, loader: 'js' }))
-  },
-})
 
 async function bundle(entry: string, options: BuildOptions): Promise<string> {
   const { outputFiles } = await run(entry, options)
