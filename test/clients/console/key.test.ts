@@ -6,7 +6,6 @@ import type { AccessKey, KeyValue } from '../../../clients/console/src/api/objec
 import { ApiError, NetworkError } from '../../../clients/console/src/api/status.ts'
 import { draftOf, endWith, patchOf } from '../../../clients/console/src/pages/key/edit.ts'
 import { historyOf } from '../../../clients/console/src/pages/key/history.ts'
-import { lifetimeSeconds, lifetimeText } from '../../../clients/console/src/pages/key/lifetime.ts'
 import { countOf, descendantsOf, visibleMaker } from '../../../clients/console/src/pages/key/lineage/descendants.ts'
 import {
   progressOf,
@@ -18,6 +17,7 @@ import {
 import { isUncertain } from '../../../clients/console/src/pages/key/rotation/rotationcall.ts'
 import { scopeEntries } from '../../../clients/console/src/pages/key/scopeentries.ts'
 import { newKeyValue } from '../../../clients/console/src/text/keyvalue.ts'
+import { lifetimeSeconds, lifetimeText } from '../../../clients/console/src/text/lifetime.ts'
 import { isWellFormed } from '../../../lib/authentication/accesskey.ts'
 
 const AT = '2026-11-22T12:00:00Z'

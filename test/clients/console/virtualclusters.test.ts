@@ -7,8 +7,9 @@ import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import type { Api } from '../../../clients/console/src/api/client.ts'
 import type { Self, VirtualCluster } from '../../../clients/console/src/api/objects.ts'
+import { projectIn } from '../../../clients/console/src/api/projects.ts'
 import { ApiError } from '../../../clients/console/src/api/status.ts'
-import { placesOf, projectIn, readClusters } from '../../../clients/console/src/pages/virtualclusters/readclusters.ts'
+import { placesOf, readClusters } from '../../../clients/console/src/pages/virtualclusters/readclusters.ts'
 import {
   contextOf,
   curlFileCommand,

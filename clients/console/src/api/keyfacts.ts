@@ -1,7 +1,6 @@
 /** Tells what the fields of an access key mean. Times that cannot be read count as unknown. */
+import { DAY_MS } from '../text/times.ts'
 import type { AccessKey } from './objects.ts'
-
-export const DAY_MS = 24 * 60 * 60_000
 
 /** Returns a time of an object in milliseconds, or undefined if there is none. */
 export function timeOf(text: string | undefined): number | undefined {

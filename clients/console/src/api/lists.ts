@@ -6,15 +6,15 @@ import type { List } from './objects.ts'
 const PAGE = 500
 
 /** The most objects that a list shows. The command line and kubectl have no such limit. */
-export const MOST = 2500
+export const MAX_LISTED = 2500
 
 export interface Listed<T> {
   items: T[]
-  /** Objects beyond MOST that are not shown; their number may be unknown. */
+  /** Objects beyond MAX_LISTED that are not shown; their number may be unknown. */
   more: boolean
 }
 
-/** Returns all objects of a collection, up to MOST. */
+/** Returns all objects of a collection, up to MAX_LISTED. */
 export async function listAll<T>(api: Api, path: string, signal: AbortSignal): Promise<Listed<T>> {
   const items: T[] = []
   let next = ''
@@ -23,6 +23,6 @@ export async function listAll<T>(api: Api, path: string, signal: AbortSignal): P
     const page: List<T> = await api.send(`${path}?${query}`, { signal })
     items.push(...page.items)
     next = page.metadata.continue ?? ''
-  } while (next !== '' && items.length < MOST)
+  } while (next !== '' && items.length < MAX_LISTED)
   return { items, more: next !== '' }
 }

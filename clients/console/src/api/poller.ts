@@ -2,6 +2,7 @@
  * Keeps data fresh by asking again and again while somebody looks: only while the page is visible and has the focus. After a
  * failure it keeps the data and asks less often. A watch would hold a function of the server for as long.
  */
+import { MINUTE_MS } from '../text/times.ts'
 
 /** What a poller sees of its surroundings. */
 export interface Surroundings {
@@ -40,7 +41,7 @@ export interface PollerSettings<T> {
   surroundings: Surroundings
 }
 
-const LONGEST_MS = 120_000
+const LONGEST_MS = 2 * MINUTE_MS
 
 /** Returns the milliseconds until the next attempt: twice as long after each failure, up to two minutes. */
 export const delayAfter = (every: number, failures: number): number =>

@@ -2,10 +2,11 @@
  * Keeps the access key over a reload of its tab, if the person asked for it: in sessionStorage, which no other tab sees and which
  * ends with the tab. Otherwise the key is in memory only.
  */
+import { MINUTE_MS } from '../text/times.ts'
 import { readObject, type TabStorage } from './tabstorage.ts'
 
 /** A session ends after this time without input. */
-export const IDLE_MS = 15 * 60_000
+export const IDLE_MS = 15 * MINUTE_MS
 
 const NAME = 'keyplane'
 

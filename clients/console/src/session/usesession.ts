@@ -6,7 +6,7 @@ import type { Self } from '../api/objects.ts'
 import { paths } from '../api/paths.ts'
 import { apiRoot } from '../api/root.ts'
 import { ApiError, errorWords } from '../api/status.ts'
-import { distance, relative } from '../text/times.ts'
+import { distance, MINUTE_MS, relative } from '../text/times.ts'
 import { revoke } from './exchange.ts'
 import { keyOf, leaveToSignIn, type Returned } from './federatedsignin.ts'
 import { forgetKey, IDLE_MS, keepKey, keptKey } from './keptkey.ts'
@@ -45,7 +45,7 @@ export interface SessionControl {
 
 const IDLE_CHECK_MS = 10_000
 /** From this difference on, relative times mislead. */
-const WRONG_CLOCK_MS = 5 * 60_000
+const WRONG_CLOCK_MS = 5 * MINUTE_MS
 const INPUTS = ['pointerdown', 'keydown', 'wheel', 'touchstart'] as const
 
 /** `returned` is the answer of the identity provider with which the page was opened. */

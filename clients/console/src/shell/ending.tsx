@@ -2,10 +2,10 @@ import { useState } from 'preact/hooks'
 import { useNow } from '../components/hooks/usenow.ts'
 import { ErrorNotice, Notice } from '../components/notice.tsx'
 import { useSession } from '../session/session.ts'
-import { relative } from '../text/times.ts'
+import { MINUTE_MS, relative } from '../text/times.ts'
 
 /** How long before its end a session says so. */
-const NEAR_MS = 5 * 60_000
+const NEAR_MS = 5 * MINUTE_MS
 
 /** Says that the session ends soon, and offers another one. */
 export function Ending() {

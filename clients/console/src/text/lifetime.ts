@@ -1,18 +1,38 @@
-/** Reads and writes how long a key lives: `30d`, `12h`, `90m` or `3600s`. */
+/** Reads, writes and says how long a key lives, in seconds as in the fields of objects. */
 
-const SECONDS = { d: 86_400, h: 3600, m: 60, s: 1 } as const
+export const HOUR_SECONDS = 3600
+export const DAY_SECONDS = 24 * HOUR_SECONDS
 
-/** Returns the shortest of these texts, and none for a key without an end. */
+const UNITS: readonly [letter: string, noun: string, seconds: number][] = [
+  ['d', 'day', DAY_SECONDS],
+  ['h', 'hour', HOUR_SECONDS],
+  ['m', 'minute', 60],
+  ['s', 'second', 1],
+]
+
+/** Returns the shortest of `30d`, `12h`, `90m` and `3601s`, and an empty text for no end. */
 export function lifetimeText(seconds: number | undefined): string {
   if (!seconds) return ''
-  const [unit, length] = Object.entries(SECONDS).find(([, size]) => seconds % size === 0) ?? ['s', 1]
-  return `${seconds / length}${unit}`
+  const { count, letter } = counted(seconds)
+  return `${count}${letter}`
+}
+
+/** Returns `30 days`, `90 minutes` or `1 hour`. */
+export function lifetimeWords(seconds: number): string {
+  const { count, noun } = counted(seconds)
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
 }
 
 /** Returns the seconds, 0 for an empty text, or undefined for one that is no lifetime. */
 export function lifetimeSeconds(text: string): number | undefined {
   if (text.trim() === '') return 0
-  const [, count = '', unit = ''] = /^\s*(\d{1,9})\s*([dhms])\s*$/.exec(text) ?? []
-  const seconds = Number(count) * SECONDS[unit as keyof typeof SECONDS]
-  return seconds > 0 ? seconds : undefined
+  const [, count = '', unit] = /^\s*(\d{1,9})\s*([dhms])\s*$/.exec(text) ?? []
+  const [, , size = 0] = UNITS.find(([letter]) => letter === unit) ?? []
+  return Number(count) * size || undefined
+}
+
+/** Counts a lifetime in the largest unit of which it is a whole number. */
+function counted(seconds: number): { count: number; letter: string; noun: string } {
+  const [letter, noun, size] = UNITS.find((unit) => seconds % unit[2] === 0) ?? ['s', 'second', 1]
+  return { count: seconds / size, letter, noun }
 }

@@ -1,16 +1,17 @@
 /** Says times in words: relative ones for reading, exact ones for the hover. */
 
-const MINUTE = 60_000
-const HOUR = 60 * MINUTE
-const DAY = 24 * HOUR
+/** Lengths of time in milliseconds. Those in seconds, as the fields of objects have them, are in lifetime.ts. */
+export const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
+export const DAY_MS = 24 * HOUR_MS
 
 /** The units of relative times, each with the distance from which it is used. */
 const UNITS: readonly [name: string, length: number, from: number][] = [
-  ['year', 365 * DAY, 365 * DAY],
-  ['month', 30 * DAY, 60 * DAY],
-  ['day', DAY, 2 * DAY],
-  ['hour', HOUR, 2 * HOUR],
-  ['minute', MINUTE, MINUTE],
+  ['year', 365 * DAY_MS, 365 * DAY_MS],
+  ['month', 30 * DAY_MS, 60 * DAY_MS],
+  ['day', DAY_MS, 2 * DAY_MS],
+  ['hour', HOUR_MS, 2 * HOUR_MS],
+  ['minute', MINUTE_MS, MINUTE_MS],
 ]
 
 /** Returns `3 days`, `90 minutes` or `less than a minute` for a distance in milliseconds. */
@@ -25,7 +26,7 @@ export function distance(milliseconds: number): string {
 /** Returns `3 days ago`, `in 2 hours` or `just now`. */
 export function relative(time: Date, now: Date): string {
   const ahead = time.getTime() - now.getTime()
-  if (Math.abs(ahead) < MINUTE) return ahead > 0 ? 'in less than a minute' : 'just now'
+  if (Math.abs(ahead) < MINUTE_MS) return ahead > 0 ? 'in less than a minute' : 'just now'
   return ahead > 0 ? `in ${distance(ahead)}` : `${distance(ahead)} ago`
 }
 

@@ -1,6 +1,6 @@
 /** Makes the patch of an edited key: only the fields that the person has changed, for the version that the person has seen. */
 import type { AccessKey } from '../../api/objects.ts'
-import { lifetimeSeconds, lifetimeText } from './lifetime.ts'
+import { lifetimeSeconds, lifetimeText } from '../../text/lifetime.ts'
 
 export interface Draft {
   displayName: string

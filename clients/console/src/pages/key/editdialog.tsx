@@ -6,10 +6,10 @@ import { useChange } from '../../components/hooks/usechange.ts'
 import { ErrorNotice } from '../../components/notice.tsx'
 import { useNotify } from '../../session/notices.ts'
 import { useSession } from '../../session/session.ts'
+import { lifetimeSeconds } from '../../text/lifetime.ts'
 import { exact } from '../../text/times.ts'
 import type { ActionProps } from './actionprops.ts'
 import { draftOf, endWith, patchOf } from './edit.ts'
-import { lifetimeSeconds } from './lifetime.ts'
 
 /** Changes what may change during the life of a key. The scope is not among it: a key for something else is another key. */
 export function EditDialog({ accessKey, refresh, onClose }: ActionProps) {

@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'preact/hooks'
-import { type Listed, listAll, MOST } from '../../api/lists.ts'
+import { type Listed, listAll, MAX_LISTED } from '../../api/lists.ts'
 import type { AccessKey } from '../../api/objects.ts'
 import { paths } from '../../api/paths.ts'
 import { ApiError } from '../../api/status.ts'
@@ -103,7 +103,7 @@ const Reading = ({ polled: { at, refresh } }: { polled: Polled<unknown> }) => (
 )
 
 const TooMany = () => (
-  <Notice tone="plain" title={`These are the first ${MOST} keys`}>
+  <Notice tone="plain" title={`These are the first ${MAX_LISTED} keys`}>
     <p>
       There are more. The filter and the counts do not see them. The command line lists them all, or those of one owner
       or with one label:

@@ -9,13 +9,14 @@ import { Page } from '../../components/page.tsx'
 import { useSession } from '../../session/session.ts'
 import { usePolled } from '../../session/usepolled.ts'
 import { hrefOf, type Route } from '../../text/routes.ts'
+import { MINUTE_MS } from '../../text/times.ts'
 import { Answer, type Given } from './answer.tsx'
 import { Examples } from './examples.tsx'
 import { isAsked, type Problems, type Question, queryOf, questionOf, secretsOf, specOf } from './question.ts'
 import { QuestionForm } from './questionform.tsx'
 
 /** The names of keys and resources change rarely, in milliseconds. */
-const SELDOM_MS = 300_000
+const SELDOM_MS = 5 * MINUTE_MS
 
 interface State {
   /** The query that the state belongs to. */

@@ -1,14 +1,17 @@
 /** Sorts virtual clusters by their projects. */
 import type { Metadata } from '../../api/objects.ts'
+import { projectIn } from '../../api/projects.ts'
 
-/** Returns the names of instances by project: the objects of a project are in the namespace PREFIX + PROJECT. */
-export function byProject(items: readonly { metadata: Metadata }[], prefix: string): Map<string, string[]> {
+/** Names of virtual clusters, by project. */
+export type NamesByProject = ReadonlyMap<string, readonly string[]>
+
+/** Returns the names of the virtual clusters of each project. */
+export function byProject(items: readonly { metadata: Metadata }[], prefix: string): NamesByProject {
   const found = new Map<string, string[]>()
   for (const { metadata } of items) {
     const { namespace = '', name } = metadata
-    if (!namespace.startsWith(prefix)) continue
-    const project = namespace.slice(prefix.length)
-    found.set(project, [...(found.get(project) ?? []), name])
+    const project = projectIn(namespace, prefix)
+    if (project !== undefined) found.set(project, [...(found.get(project) ?? []), name])
   }
   return found
 }

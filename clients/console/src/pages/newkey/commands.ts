@@ -1,6 +1,7 @@
 /** Writes the commands that create a key: that of kubectl, and that of keyplane where its options can say the same. */
 import type { Scope } from '../../api/objects.ts'
 import { commandLines, heredoc, option, shellWord } from '../../text/kubectl.ts'
+import { lifetimeText } from '../../text/lifetime.ts'
 import { toYaml } from '../../text/yaml.ts'
 import type { NewKey } from './form.ts'
 
@@ -22,7 +23,7 @@ export function keyplaneCommand({ metadata, spec }: NewKey): string | undefined 
     ...given('--team', spec.team),
     ...given('--subject', spec.subject),
     ...(spec.groups ?? []).map((group) => option('--group', group)),
-    ...given('--ttl', spec.ttl === undefined ? undefined : durationOf(spec.ttl)),
+    ...given('--ttl', spec.ttl === undefined ? undefined : lifetimeText(spec.ttl)),
     ...(spec.ttlAfterLastActivity ? ['--ttl-after-last-activity'] : []),
     ...(scope ?? []).filter((one) => one !== undefined),
     ...(spec.sourceCIDRs ?? []).map((one) => option('--from', one)),
@@ -59,15 +60,4 @@ function roleOption({ role = '', projects = [], virtualClusters = [] }: NonNulla
   const places = [...projects, ...virtualClusters]
   if (role === 'selfRotate') return '--self-rotate'
   return option('--role', places.length === 0 ? role : `${role}=${places.join(',')}`)
-}
-
-const DURATIONS: readonly [unit: string, seconds: number][] = [
-  ['d', 86_400],
-  ['h', 3600],
-  ['m', 60],
-]
-
-function durationOf(seconds: number): string {
-  const [unit, size] = DURATIONS.find(([, one]) => seconds % one === 0) ?? ['s', 1]
-  return `${seconds / size}${unit}`
 }

@@ -2,14 +2,15 @@ import type { Self } from '../../api/objects.ts'
 import { Field } from '../../components/field.tsx'
 import { Foreign } from '../../components/foreign.tsx'
 import { Notice } from '../../components/notice.tsx'
+import type { NamesByProject } from './byproject.ts'
 import { type Form, LIFETIMES, NAME_PREFIX, type OwnerKind, ownGroups, UNITS } from './form.ts'
-import { type KnownPlaces, ScopePicker } from './scopepicker.tsx'
+import { ScopePicker } from './scopepicker.tsx'
 import { selfName } from './sentence.ts'
 
 export interface FieldsProps {
   form: Form
   self: Self
-  known: KnownPlaces
+  virtualClusters: NamesByProject
   problem(field: string): string | undefined
   onChange(changes: Partial<Form>): void
 }
@@ -160,7 +161,7 @@ function OwnerFields({ form, self, problem, onChange }: FieldsProps) {
   )
 }
 
-function ScopeFields({ form, known, problem, onChange }: FieldsProps) {
+function ScopeFields({ form, virtualClusters, problem, onChange }: FieldsProps) {
   return (
     <fieldset class="field">
       <legend>What it may do</legend>
@@ -173,7 +174,12 @@ function ScopeFields({ form, known, problem, onChange }: FieldsProps) {
         Everything the owner may
       </label>
       {form.isScoped && (
-        <ScopePicker rows={form.rows} known={known} problem={problem} onChange={(rows) => onChange({ rows })} />
+        <ScopePicker
+          rows={form.rows}
+          virtualClusters={virtualClusters}
+          problem={problem}
+          onChange={(rows) => onChange({ rows })}
+        />
       )}
       {problem('scope') && <p class="error">{problem('scope')}</p>}
     </fieldset>

@@ -1,22 +1,20 @@
 /** The form of a new key: what a person types, and the object that it is. */
 import type { Scope, Self } from '../../api/objects.ts'
+import { DAY_SECONDS, HOUR_SECONDS } from '../../text/lifetime.ts'
 import { newRow, type ScopeRow, scopeOf } from './scoperows.ts'
 
 export type OwnerKind = 'self' | 'user' | 'team' | 'subject'
 
-const HOUR = 3600
-const DAY = 24 * HOUR
-
 /** The lifetimes to choose from, in seconds. */
 export const LIFETIMES: readonly [label: string, seconds: number][] = [
-  ['1 hour', HOUR],
-  ['1 day', DAY],
-  ['7 days', 7 * DAY],
-  ['30 days', 30 * DAY],
-  ['90 days', 90 * DAY],
-  ['1 year', 365 * DAY],
+  ['1 hour', HOUR_SECONDS],
+  ['1 day', DAY_SECONDS],
+  ['7 days', 7 * DAY_SECONDS],
+  ['30 days', 30 * DAY_SECONDS],
+  ['90 days', 90 * DAY_SECONDS],
+  ['1 year', 365 * DAY_SECONDS],
 ]
-export const UNITS = { minutes: 60, hours: HOUR, days: DAY } as const
+export const UNITS = { minutes: 60, hours: HOUR_SECONDS, days: DAY_SECONDS } as const
 
 export interface Form {
   name: string
@@ -45,7 +43,7 @@ export const emptyForm: Form = {
   groups: [],
   isScoped: true,
   rows: [newRow(1)],
-  lifetime: String(30 * DAY),
+  lifetime: String(30 * DAY_SECONDS),
   count: '',
   unit: 'days',
   isFromLastUse: false,

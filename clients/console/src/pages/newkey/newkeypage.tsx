@@ -14,7 +14,7 @@ import { emptyForm, type Form, keyOf } from './form.ts'
 import { Preview } from './preview.tsx'
 import type { Problem } from './problems.ts'
 import { sentencesOf } from './sentence.ts'
-import { usePlaces } from './useplaces.ts'
+import { useKnown } from './useknown.ts'
 import { problemsOf, refusedFields } from './validate.ts'
 
 /** What the last request came to. */
@@ -28,7 +28,7 @@ export function NewKeyPage() {
   const { api, self, cache } = useSession()
   const reveal = useReveal()
   const notify = useNotify()
-  const places = usePlaces()
+  const { virtualClusters, ownSources } = useKnown()
   const frame = useRef<HTMLFormElement>(null)
   const [form, setForm] = useState<Form>(emptyForm)
   const [touched, setTouched] = useState<ReadonlySet<string>>(new Set())
@@ -140,7 +140,7 @@ export function NewKeyPage() {
       >
         <div class="fields">
           <fieldset disabled={isLost || busy === 'create'} class="card stack">
-            <Fields form={form} self={self} known={places} problem={problem} onChange={change} />
+            <Fields form={form} self={self} virtualClusters={virtualClusters} problem={problem} onChange={change} />
           </fieldset>
           {isSubmitted && shown.length > 0 && (
             <Notice
@@ -171,7 +171,7 @@ export function NewKeyPage() {
             </div>
           )}
         </div>
-        <Preview object={object} sentences={sentencesOf(object, { self, now, ownSources: places.ownSources })} />
+        <Preview object={object} sentences={sentencesOf(object, { self, now, ownSources })} />
       </form>
     </Page>
   )

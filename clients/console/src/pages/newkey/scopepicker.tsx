@@ -1,22 +1,18 @@
 import { useEffect, useId, useRef } from 'preact/hooks'
+import type { NamesByProject } from './byproject.ts'
 import { KIND_WORDS, ROLE_HINTS } from './rowwords.ts'
 import { KINDS, LIMITABLE, newRow, type RowKind, type ScopeRow } from './scoperows.ts'
 
-/** The names that the person may see, which the inputs offer. */
-export interface KnownPlaces {
-  /** Names of virtual clusters by project. */
-  virtualClusters: ReadonlyMap<string, readonly string[]>
-}
-
 export interface ScopePickerProps {
   rows: readonly ScopeRow[]
-  known: KnownPlaces
+  /** Those that the person may see: the inputs offer them. */
+  virtualClusters: NamesByProject
   problem(field: string): string | undefined
   onChange(rows: readonly ScopeRow[]): void
 }
 
 /** The entries of the scope, each of which allows something more. */
-export function ScopePicker({ rows, known, problem, onChange }: ScopePickerProps) {
+export function ScopePicker({ rows, virtualClusters, problem, onChange }: ScopePickerProps) {
   const list = useRef<HTMLDivElement>(null)
   const add = useRef<HTMLButtonElement>(null)
   const added = useRef<number>(undefined)
@@ -36,7 +32,7 @@ export function ScopePicker({ rows, known, problem, onChange }: ScopePickerProps
           key={row.id}
           row={row}
           number={index + 1}
-          known={known}
+          virtualClusters={virtualClusters}
           problem={problem}
           onChange={(next) => onChange(rows.map((one) => (one === row ? next : one)))}
           onRemove={() => {
@@ -58,18 +54,18 @@ export function ScopePicker({ rows, known, problem, onChange }: ScopePickerProps
 interface RowProps {
   row: ScopeRow
   number: number
-  known: KnownPlaces
+  virtualClusters: NamesByProject
   problem(field: string): string | undefined
   onChange(row: ScopeRow): void
   onRemove(): void
 }
 
-function Row({ row, number, known, problem, onChange, onRemove }: RowProps) {
+function Row({ row, number, virtualClusters, problem, onChange, onRemove }: RowProps) {
   const id = useId()
   const { kind } = row
   const hint = kind === 'role' ? roleHint(row.role) : KIND_WORDS[kind][1]
-  const projects = [...known.virtualClusters.keys()]
-  const names = known.virtualClusters.get(row.project.trim()) ?? []
+  const projects = [...virtualClusters.keys()]
+  const names = virtualClusters.get(row.project.trim()) ?? []
   const part = (member: Part, label: string, offered: readonly string[] = []) => (
     <RowPart
       key={member}

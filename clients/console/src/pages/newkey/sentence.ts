@@ -1,10 +1,11 @@
 /** Says in plain sentences what a key means: whose it is, what it may do, from where, and when it ends. */
 import type { Scope, Self } from '../../api/objects.ts'
+import { DAY_SECONDS, lifetimeWords } from '../../text/lifetime.ts'
 import { joined, said, scopeClauses } from '../../text/scopesentence.ts'
 import { dateOf } from '../../text/times.ts'
 import { type NewKey, ownGroups } from './form.ts'
 
-export interface Surroundings {
+export interface SentenceContext {
   self: Self
   now: Date
   /** The addresses to which the signed-in key is limited. */
@@ -12,7 +13,7 @@ export interface Surroundings {
 }
 
 /** Returns the sentences. Names in them are as they were typed: show them as texts of others. */
-export function sentencesOf({ spec }: NewKey, { self, now, ownSources }: Surroundings): string[] {
+export function sentencesOf({ spec }: NewKey, { self, now, ownSources }: SentenceContext): string[] {
   const { scope, sourceCIDRs, ttl, ttlAfterLastActivity } = spec
   return [
     `Acts as ${ownerWords(spec, self)}.`,
@@ -74,24 +75,14 @@ function sourcesSentence(sources: readonly string[] | undefined, ownSources: rea
   return 'Works from every address.'
 }
 
-const DAY_SECONDS = 86_400
-
 function endSentence(ttl: number | undefined, isFromLastUse: boolean | undefined, now: Date): string {
   if (ttl === undefined) return 'Never ends, unless the server sets a limit.'
   const end = new Date(now.getTime() + ttl * 1000)
   const date = ttl < 2 * DAY_SECONDS ? `${dateOf(end)}, ${minuteOf(end)}` : dateOf(end)
   return isFromLastUse
-    ? `Ends ${lifeWords(ttl)} after its last use; if it is never used, on ${date}.`
+    ? `Ends ${lifetimeWords(ttl)} after its last use; if it is never used, on ${date}.`
     : `Ends on ${date}.`
 }
 
 const minuteOf = (time: Date): string =>
   new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' }).format(time)
-
-/** Returns `30 days`, `90 minutes` or `1 hour`. */
-export function lifeWords(seconds: number): string {
-  const [noun, size] =
-    seconds % DAY_SECONDS === 0 ? ['day', DAY_SECONDS] : seconds % 3600 === 0 ? ['hour', 3600] : ['minute', 60]
-  const count = seconds / Number(size)
-  return `${count} ${noun}${count === 1 ? '' : 's'}`
-}

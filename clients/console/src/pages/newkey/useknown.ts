@@ -3,26 +3,27 @@ import { useEffect, useState } from 'preact/hooks'
 import { listAll } from '../../api/lists.ts'
 import type { AccessKey, Metadata } from '../../api/objects.ts'
 import { paths } from '../../api/paths.ts'
+import { prefixOf } from '../../api/projects.ts'
 import { useSession } from '../../session/session.ts'
-import { byProject } from './places.ts'
+import { byProject, type NamesByProject } from './byproject.ts'
 
-export interface Places {
-  virtualClusters: ReadonlyMap<string, readonly string[]>
+export interface Known {
+  virtualClusters: NamesByProject
   /** The addresses to which the signed-in key is limited. */
   ownSources?: readonly string[] | undefined
 }
 
 /** Returns what has been read so far. Failures are ignored: the person can type the names. */
-export function usePlaces(): Places {
+export function useKnown(): Known {
   const { api, self } = useSession()
-  const [virtualClusters, setVirtualClusters] = useState<Places['virtualClusters']>(new Map())
+  const [virtualClusters, setVirtualClusters] = useState<NamesByProject>(new Map())
   const [ownSources, setOwnSources] = useState<readonly string[]>()
   useEffect(() => {
     const ended = new AbortController()
     const { signal } = ended
     const ignore = () => {}
     listAll<{ metadata: Metadata }>(api, paths.virtualClusters, signal).then(
-      ({ items }) => setVirtualClusters(byProject(items, self.projectNamespacePrefix ?? 'p-')),
+      ({ items }) => setVirtualClusters(byProject(items, prefixOf(self))),
       ignore,
     )
     api

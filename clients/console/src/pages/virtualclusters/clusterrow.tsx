@@ -1,12 +1,12 @@
 import { useState } from 'preact/hooks'
 import type { VirtualCluster } from '../../api/objects.ts'
+import { projectIn } from '../../api/projects.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Foreign } from '../../components/foreign.tsx'
 import { useSession } from '../../session/session.ts'
 import { hrefOf } from '../../text/routes.ts'
 import { visible } from '../../text/visible.ts'
 import { KubeConfigDialog } from './kubeconfigdialog.tsx'
-import { projectIn } from './readclusters.ts'
 import { endpointOf, ownerOf, stateOf } from './words.ts'
 
 export function ClusterRow({ cluster, prefix }: { cluster: VirtualCluster; prefix: string }) {

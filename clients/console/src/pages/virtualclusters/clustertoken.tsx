@@ -4,6 +4,7 @@ import { Field } from '../../components/field.tsx'
 import { ErrorNotice } from '../../components/notice.tsx'
 import { useReveal } from '../../session/revealed.ts'
 import { useSession } from '../../session/session.ts'
+import { HOUR_SECONDS } from '../../text/lifetime.ts'
 import { exact } from '../../text/times.ts'
 import { LIFETIMES } from './ways.ts'
 
@@ -15,7 +16,7 @@ export function ClusterToken() {
   const { api } = useSession()
   const reveal = useReveal()
   const [cluster, setCluster] = useState('')
-  const [ttl, setTtl] = useState(3600)
+  const [ttl, setTtl] = useState(HOUR_SECONDS)
   const [state, setState] = useState<{ wrong?: string; error?: unknown; isBusy?: boolean }>({})
   const make = async () => {
     const name = cluster.trim()

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { VirtualCluster } from '../../api/objects.ts'
 import { paths } from '../../api/paths.ts'
+import { prefixOf, projectIn } from '../../api/projects.ts'
 import { apiRoot } from '../../api/root.ts'
 import { Code } from '../../components/code.tsx'
 import { Dialog } from '../../components/dialog.tsx'
@@ -8,8 +9,8 @@ import { Field } from '../../components/field.tsx'
 import { Notice } from '../../components/notice.tsx'
 import { Time } from '../../components/time.tsx'
 import { useSession } from '../../session/session.ts'
+import { DAY_SECONDS } from '../../text/lifetime.ts'
 import { visible } from '../../text/visible.ts'
-import { prefixOf, projectIn } from './readclusters.ts'
 import { Refusal } from './refusal.tsx'
 import { copyLater, saveFile } from './savefile.ts'
 import {
@@ -47,7 +48,7 @@ export function KubeConfigDialog({ cluster, onClose }: { cluster: VirtualCluster
   const [choice, choose] = useState<Choice>({
     // The value of an exchanged key is nowhere but here, so only the file itself can sign in.
     way: isExchanged ? 'token' : 'curl',
-    seconds: 86_400,
+    seconds: DAY_SECONDS,
     file: `/home/ME/.kube/${name}.${namespace}.curl`,
   })
   const [state, setState] = useState<{ made?: Made; error?: unknown; wrong?: string; busy?: 'asking' | 'long' }>({})

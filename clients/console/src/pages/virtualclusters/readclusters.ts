@@ -3,6 +3,7 @@ import type { Api } from '../../api/client.ts'
 import { listAll } from '../../api/lists.ts'
 import type { Scope, Self, VirtualCluster } from '../../api/objects.ts'
 import { paths } from '../../api/paths.ts'
+import { prefixOf } from '../../api/projects.ts'
 import { ApiError } from '../../api/status.ts'
 
 export interface Clusters {
@@ -19,13 +20,6 @@ export interface Places {
   namespaces: string[]
   single: string[]
 }
-
-/** The prefix of project namespaces, unless the server says another. */
-export const prefixOf = ({ projectNamespacePrefix = 'p-' }: Self): string => projectNamespacePrefix
-
-/** Returns the project of a namespace, or undefined if it is not that of a project. */
-export const projectIn = (namespace: string, prefix: string): string | undefined =>
-  namespace.startsWith(prefix) && namespace.length > prefix.length ? namespace.slice(prefix.length) : undefined
 
 /** Returns the places that a scope names. Wildcards name none. */
 export function placesOf(scope: Scope | undefined, prefix: string): Places {

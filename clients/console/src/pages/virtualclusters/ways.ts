@@ -1,5 +1,6 @@
 /** The ways in which a kube config signs in: what is asked of the server, and the commands that belong to it. */
 import { commandLines, heredoc, option, shellWord } from '../../text/kubectl.ts'
+import { DAY_SECONDS, HOUR_SECONDS } from '../../text/lifetime.ts'
 
 export type Way = 'curl' | 'keyplane' | 'token' | 'certificate'
 
@@ -39,11 +40,11 @@ export const WAYS: readonly WayWords[] = [
 
 /** The lifetimes of a credential in the file, in seconds. The server may allow less. */
 export const LIFETIMES: readonly [seconds: number, words: string][] = [
-  [3600, '1 hour'],
-  [8 * 3600, '8 hours'],
-  [86_400, '1 day'],
-  [7 * 86_400, '7 days'],
-  [30 * 86_400, '30 days'],
+  [HOUR_SECONDS, '1 hour'],
+  [8 * HOUR_SECONDS, '8 hours'],
+  [DAY_SECONDS, '1 day'],
+  [7 * DAY_SECONDS, '7 days'],
+  [30 * DAY_SECONDS, '30 days'],
 ]
 
 /** The life of a token that curl fetches, in seconds. */

@@ -1,6 +1,6 @@
 /** Says in words what a virtual cluster is like, and finds those that a text matches. */
 import type { VirtualCluster } from '../../api/objects.ts'
-import { projectIn } from './readclusters.ts'
+import { projectIn } from '../../api/projects.ts'
 
 export interface State {
   tone: 'good' | 'warn' | 'bad' | 'plain'

@@ -1,9 +1,8 @@
 /** Loads what is known of each platform: data beside the script, which the browser needs for these pages only. */
 import { NetworkError } from '../../../api/status.ts'
 import { type Polled, usePolled } from '../../../session/usepolled.ts'
+import { DAY_MS } from '../../../text/times.ts'
 import type { Platform } from './platforms.ts'
-
-const DAY_MS = 86_400_000
 
 export const usePlatforms = (): Polled<readonly Platform[]> =>
   usePolled(
