@@ -15,7 +15,7 @@ import { startGateway } from './gateway/gateway.ts'
 import type { Answered } from './gateway/requestlines.ts'
 import { prefixOf } from './gateway/routes.ts'
 import { issueLoopback, type KeyPair, keepAuthority } from './host/certificates.ts'
-import { freePort } from './host/freeport.ts'
+import { reservePort } from './host/freeport.ts'
 import { kubeConfigFile } from './host/kubeconfigfile.ts'
 import { openStored } from './host/stored.ts'
 import { startDemoIssuer } from './issuer/demoissuer.ts'
@@ -58,7 +58,8 @@ export async function startLocalServer(
   { say, answered, published }: Screen,
 ): Promise<LocalServer> {
   await using starting = new AsyncDisposableStack()
-  const port = await freePort(settings.port)
+  const reserved = await reservePort(settings.port)
+  starting.defer(() => reserved.release())
   const dataDir = await openDataDir(settings)
   starting.defer(() => dataDir.release())
   const credentials = newCredentials()
@@ -76,13 +77,13 @@ export async function startLocalServer(
 
   const { stage } = settings
   const address = stage === undefined ? { mapping: '' } : { stage }
-  const issuer = `https://127.0.0.1:${port}${prefixOf(address)}${BASE_PATH}`
+  const issuer = `https://127.0.0.1:${reserved.port}${prefixOf(address)}${BASE_PATH}`
   const serving = await issueLoopback(authority, now())
   const gateway = await startGateway({
     template: packaged.template,
     bundlesDir: packaged.bundles,
     tls: { cert: serving.certificate, key: serving.key },
-    port,
+    port: reserved,
     refs,
     region: REGION,
     account: ACCOUNT,

@@ -6,7 +6,7 @@ import https from 'node:https'
 import { startGateway } from '../../infra/local/gateway/gateway.ts'
 import { type Address, prefixOf } from '../../infra/local/gateway/routes.ts'
 import { issueLoopback, makeAuthority, validFor } from '../../infra/local/host/certificates.ts'
-import { freePort } from '../../infra/local/host/freeport.ts'
+import { reservePort } from '../../infra/local/host/freeport.ts'
 import { ensurePackaged } from '../../infra/package.ts'
 import { ensureFirstKey } from '../../lib/server/bootstrap.ts'
 import { basePath, stage, startDeployment, type TestDeployment } from './deployment.ts'
@@ -38,58 +38,42 @@ export interface ServerOptions {
   bundles?: string
   /** By default the stage of the deployment. */
   address?: Address
-  /** Returns the port to listen on. */
-  choosePort?: () => Promise<number>
 }
-
-const attempts = 5
 
 /**
  * Starts everything, below a stage as on a host of execute-api. `environment` overrides settings of the deployment (such as
- * MAX_KEY_TTL_SECONDS). The issuer contains the port, which must be known before the server listens: when the port is taken
- * meanwhile, starts again on another one.
+ * MAX_KEY_TTL_SECONDS).
  */
 export async function startServer(
   environment: Record<string, string> = {},
-  { choosePort = freePort, ...options }: ServerOptions = {},
-): Promise<TestServer> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await startOn(await choosePort(), environment, options)
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE' || attempt === attempts) throw error
-    }
-  }
-}
-
-async function startOn(
-  port: number,
-  environment: Record<string, string>,
-  { streamSeconds = 1, unthrottled = false, template, bundles, address = { stage } }: ServerOptions,
+  { streamSeconds = 1, unthrottled = false, template, bundles, address = { stage } }: ServerOptions = {},
 ): Promise<TestServer> {
   const [packaged, authority] = await Promise.all([
     ensurePackaged({ quiet: true }),
     makeAuthority('keyplane test', validFor(1, Date.now())),
   ])
   const serving = await issueLoopback(authority, Date.now())
-  const root = `https://127.0.0.1:${port}${prefixOf(address)}`
+  await using starting = new AsyncDisposableStack()
+  // The issuer contains the port, which must be known before the server listens.
+  const reserved = await reservePort()
+  starting.defer(() => reserved.release())
+  const root = `https://127.0.0.1:${reserved.port}${prefixOf(address)}`
   const base = `${root}${basePath}`
   const deployment = await startDeployment(base, environment)
+  starting.defer(() => deployment.stop())
   const { TABLE_NAME = '', PEPPER_SECRET_ID = '', SIGNING_KEY_IDS = '' } = deployment.environment
   const gateway = await startGateway({
     template: template ?? packaged.template,
     bundlesDir: bundles ?? packaged.bundles,
     tls: { cert: serving.certificate, key: serving.key },
-    port,
+    port: reserved,
     refs: { Table: TABLE_NAME, Pepper: PEPPER_SECRET_ID, AccessKey: 'access-key', SigningKey: SIGNING_KEY_IDS },
     environment: deployment.environment,
     streamSeconds,
     unthrottled,
     address,
-  }).catch(async (error: unknown) => {
-    await deployment.stop()
-    throw error
   })
+  starting.defer(() => gateway.close(0))
   let adminKey = ''
   await ensureFirstKey(deployment.parts, {
     read: async () => undefined,
@@ -100,6 +84,7 @@ async function startOn(
   const agent = new https.Agent({ ca: authority.certificate, keepAlive: true })
   const call = (path: string, call: Call = {}): Promise<Answer> =>
     request(agent, `${base}${path}`, { token: adminKey, ...call })
+  const started = starting.move()
   return {
     ...deployment,
     root,
@@ -115,8 +100,7 @@ async function startOn(
     },
     async stop() {
       agent.destroy()
-      await gateway.close(0)
-      await deployment.stop()
+      await started.disposeAsync()
     },
   }
 }

@@ -4,6 +4,7 @@ import { createServer, type Server } from 'node:http'
 import { createServer as createTlsServer, Server as TlsServer } from 'node:https'
 import { type AddressInfo, createServer as createTcpServer, type Server as TcpServer } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
+import { type ReservedPort, reservePort, WITHOUT_IPV6 } from '../host/freeport.ts'
 import { applyEnvironment, unionOfEnvironments } from './environment.ts'
 import { scheduledEvent } from './events.ts'
 import { createLambda } from './lambda.ts'
@@ -21,8 +22,8 @@ export interface GatewayOptions {
   bundlesDir: string
   /** PEM. Without it the gateway serves plain HTTP, over which kubectl sends no token. */
   tls?: { cert: string; key: string }
-  /** The port on 127.0.0.1 and, if the machine has it, on ::1. 0 or absent selects a free port. */
-  port?: number
+  /** The port on 127.0.0.1 and, if the machine has it, on ::1. By default a free one. The gateway releases it. */
+  port?: ReservedPort
   /** Physical IDs by logical ID, attributes by `LOGICALID.ATTRIBUTE`. */
   refs?: Readonly<Record<string, string>>
   /** Variables that override those of the template: endpoints, credentials, ISSUER. */
@@ -83,8 +84,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const authorizers = new Set(deployment.routes.flatMap(({ authorizerFunctionId: id }) => (id ? [id] : [])))
   try {
     await Promise.all([...authorizers].map((id) => lambda.warm(id)))
-    await listen(server, options.port ?? 0, '127.0.0.1')
-    await listen6(server6, portOf(server))
+    const { port, release } = options.port ?? (await reservePort())
+    release()
+    await listen(server, port, '127.0.0.1')
+    await listen6(server6, port)
   } catch (error) {
     server.close()
     restoreEnvironment()
@@ -147,9 +150,6 @@ const listen = (server: TcpServer, port: number, host: string) =>
   new Promise<void>((resolve, reject) => {
     server.once('error', reject).listen(port, host, resolve)
   })
-
-/** The errors of a machine without IPv6. */
-const WITHOUT_IPV6: readonly unknown[] = ['EADDRNOTAVAIL', 'EAFNOSUPPORT']
 
 /** Listens on ::1 too, so that clients have addresses of both families. Does nothing on a machine without IPv6. */
 const listen6 = (server: TcpServer, port: number) =>

@@ -5,7 +5,7 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { clusterFiles, clusterFlags } from '../../clusterfiles.ts'
-import { freePort } from '../host/freeport.ts'
+import { reservePort } from '../host/freeport.ts'
 import { StartupError } from '../host/startuperror.ts'
 import { writeDurably } from '../host/stored.ts'
 import type { ApiClient } from '../virtualcluster/apiclient.ts'
@@ -32,9 +32,10 @@ export interface KubeApiserverOptions {
  */
 export async function prepareKubeApiserver({ assets, folder, path, now }: KubeApiserverOptions): Promise<DemoCluster> {
   const { authority, tokens, ...state } = await openClusterState(path, now())
-  const port = await freePort(state.port).catch(() => freePort())
+  const { port, release } = await reservePort(state.port).catch(() => reservePort())
   await state.keepPort(port)
   const running = new AsyncDisposableStack()
+  running.defer(release)
   return {
     url: `https://127.0.0.1:${port}`,
     certificateAuthority: authority.certificate,
@@ -43,6 +44,7 @@ export async function prepareKubeApiserver({ assets, folder, path, now }: KubeAp
       await writeTrust(folder, issuer)
       const users = ROLES.map((role) => ({ token: tokens[role], name: `${USER_PREFIX}${role}`, uid: role }))
       const flags = clusterFlags({ directory: folder })
+      release()
       const plane = await startControlPlane({ assets, folder, port, authority, users, flags, now })
       running.defer(() => plane.close())
       await makeRoles(plane.admin, plane.url)
