@@ -115,7 +115,8 @@ describe('build', () => {
   })
 })
 
-describe('package', () => {
+// The packager runs up to three times in a test.
+describe('package', { timeout: 120_000 }, () => {
   test('is built once for the same sources, also by concurrent callers, and again when they change', async () => {
     const [{ template, bundles }] = await Promise.all([
       ensurePackaged({ quiet: true, root }),
