@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useState } from 'preact/hooks'
+import { useCallback, useEffect, useLayoutEffect, useState } from 'preact/hooks'
 import { Foreign } from '../components/foreign.tsx'
 import { Page } from '../components/page.tsx'
 import { RevealDialog } from '../components/revealdialog.tsx'
@@ -53,7 +53,8 @@ function SignedIn({ returned, onEnd }: { returned: Returned | undefined; onEnd()
   const entry = pageOf(route)
   const title = session ? (entry?.title ?? 'Not found') : 'Sign in'
   const address = session ? [route.page, ...route.parts].join('/') : undefined
-  useEffect(() => {
+  // With the page: nothing of a session that has ended stays in the title.
+  useLayoutEffect(() => {
     document.title = `${title} · keyplane`
   }, [title])
   // The page loads while somebody signs in. LoadedPage shows the failure of that.
