@@ -8,7 +8,7 @@ import { keyplaneCommand, kubectlCommand } from '../../../clients/console/src/pa
 import { emptyForm, type Form, keyOf, ownGroups } from '../../../clients/console/src/pages/newkey/form.ts'
 import { newRow, type ScopeRow } from '../../../clients/console/src/pages/newkey/scoperows.ts'
 import { sentencesOf } from '../../../clients/console/src/pages/newkey/sentence.ts'
-import { fieldOf, problemsOf, refusedFields } from '../../../clients/console/src/pages/newkey/validate.ts'
+import { fieldOf, isAbout, problemsOf, refusedFields } from '../../../clients/console/src/pages/newkey/validate.ts'
 import { scopeClauses } from '../../../clients/console/src/text/scopesentence.ts'
 import { validateScope } from '../../../lib/authorization/scopes/validatescope.ts'
 
@@ -123,6 +123,10 @@ describe('the sentence', () => {
     [
       formWith({ ownerKind: 'team', rows: [row(1, {})] }),
       'Acts as the team …. May use everything in project …, and nothing else, as far as this team may. Works from every address. Ends on 22 Dec 2026.',
+    ],
+    [
+      formWith({ isScoped: false, lifetime: 'custom', count: '999999999', unit: 'days' }),
+      'Acts as you, alice. May do everything that you may. Works from every address. Never ends, unless the server sets a limit.',
     ],
   ])('of form %# is exact', (form, words) => {
     expect(sentence(form)).toBe(words)
@@ -323,6 +327,18 @@ describe('a refusal', () => {
       { field: 'owner', text: 'only for others' },
     ])
     expect(refuse(409, {})).toEqual([{ field: 'name', text: 'A key with this name exists already.' }])
+  })
+
+  test.each([
+    ['name', { name: 'x' }],
+    ['owner', { ownerKind: 'team' }],
+    ['lifetime', { unit: 'hours' }],
+    ['lifetime', { isFromLastUse: true }],
+    ['2.project', { rows: [] }],
+    ['scope', { isScoped: false }],
+  ] as const)('of the field %s is over after the change %j', (field, changes) => {
+    expect(isAbout(field, changes)).toBe(true)
+    expect(isAbout(field, { description: 'x' })).toBe(false)
   })
 
   test('that is not about fields alone is one of the whole request', () => {

@@ -15,7 +15,7 @@ import { Preview } from './preview.tsx'
 import type { Problem } from './problems.ts'
 import { sentencesOf } from './sentence.ts'
 import { useKnown } from './useknown.ts'
-import { problemsOf, refusedFields } from './validate.ts'
+import { isAbout, problemsOf, refusedFields } from './validate.ts'
 
 /** What the last request came to. */
 type Outcome =
@@ -65,7 +65,7 @@ export function NewKeyPage() {
   const change = (changes: Partial<Form>) => {
     setForm((before) => ({ ...before, ...changes }))
     setOutcome(undefined)
-    setRefused((all) => all.filter(({ field }) => !isChanged(field, changes)))
+    setRefused((all) => all.filter(({ field }) => !isAbout(field, changes)))
   }
   /** Sends a request, unless one is under way: a double click makes one key. */
   const once = async (what: 'check' | 'create', send: () => Promise<void>) => {
@@ -179,14 +179,6 @@ export function NewKeyPage() {
 
 const lostWords = (name: string): string =>
   `No answer came. The key ${name} may exist, but its value is lost. Look for it in the keys, and delete it.`
-
-/** Reports whether the changes are about the field of a refusal. Rows of the scope are one member of the form. */
-function isChanged(field: string, changes: Partial<Form>): boolean {
-  if (/^\d/.test(field) || field === 'scope') return 'rows' in changes || 'isScoped' in changes
-  if (field === 'owner') return 'owner' in changes || 'ownerKind' in changes
-  if (field === 'lifetime') return 'lifetime' in changes || 'count' in changes || 'isFromLastUse' in changes
-  return field in changes
-}
 
 function Lost({ name, again, restart }: { name: string; again(): void; restart(): void }) {
   return (

@@ -75,9 +75,12 @@ function sourcesSentence(sources: readonly string[] | undefined, ownSources: rea
   return 'Works from every address.'
 }
 
+/** For the server, a key that would end later does not end. */
+const LAST_END = new Date('9999-12-31T23:59:59Z')
+
 function endSentence(ttl: number | undefined, isFromLastUse: boolean | undefined, now: Date): string {
-  if (ttl === undefined) return 'Never ends, unless the server sets a limit.'
-  const end = new Date(now.getTime() + ttl * 1000)
+  const end = new Date(now.getTime() + (ttl ?? Number.POSITIVE_INFINITY) * 1000)
+  if (ttl === undefined || !(end <= LAST_END)) return 'Never ends, unless the server sets a limit.'
   const date = ttl < 2 * DAY_SECONDS ? `${dateOf(end)}, ${minuteOf(end)}` : dateOf(end)
   return isFromLastUse
     ? `Ends ${lifetimeWords(ttl)} after its last use; if it is never used, on ${date}.`
