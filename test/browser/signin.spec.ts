@@ -231,6 +231,26 @@ describe('the key', () => {
     await signedIn(page)
   })
 
+  test('that was kept is forgotten when the person signs in with another one instead', async ({
+    page,
+    guards,
+    server,
+  }) => {
+    guards.allowKeyIn('sessionStorage')
+    const other = await makeKey(server, 'other', { user: 'bob' })
+    await page.getByRole('checkbox', { name: /Keep/ }).check()
+    await signIn(page, server.adminKey)
+    const end = await failRequests(page, 'selves', statusOf(503, 'ServiceUnavailable', 'the store does not answer'))
+    await page.reload()
+    await page.getByText(/cannot answer at the moment/).waitFor()
+    await end()
+    await signIn(page, other.value)
+    await page.getByRole('banner').getByText('bob').waitFor()
+    expect(await page.evaluate(() => sessionStorage.length)).toBe(0)
+    await page.reload()
+    await button(page).waitFor()
+  })
+
   test('that an exchange did not make still works after signing out', async ({ page, server }) => {
     const { value } = await makeKey(server, 'lasting')
     await signIn(page, value)

@@ -104,6 +104,8 @@ export function useSessionControl(returned: Returned | undefined): SessionContro
       })
       kept.current = given
       if (keep) keepKey(tabStorage, { ...given, seen: Date.now() })
+      // Another key may still be kept that could not be checked after a reload.
+      else forgetKey(tabStorage)
       setEnd(undefined)
       setSession({
         api,
