@@ -14,6 +14,7 @@ import { hasFocus, press, tabTo } from './keyboard.ts'
 import { changeKey, makeKey } from './keys.ts'
 
 const GROUP = '/apis/management.platform/v1'
+const MINUTE = 60_000
 const DEMO = 'namespaces/p-demo/virtualclusterinstances/demo/kubeconfig'
 
 /** With a folder of the person who uses the browser. */
@@ -201,6 +202,23 @@ describe('the page of virtual clusters', () => {
       .toMatch(/did not answer in time[\s\S]*may be starting/)
   })
 
+  test('hands out nothing for a choice that was changed while the server worked', async ({ page, server }) => {
+    await signIn(page, server.adminKey)
+    await press(page.getByRole('navigation').getByRole('link', { name: 'Virtual clusters' }))
+    await openDialog(page)
+    const release = await holdRequests(page, DEMO)
+    await choose(page, 'A token in the file')
+    const [asked, ended] = [page.waitForRequest(/kubeconfig$/), page.waitForEvent('requestfailed')]
+    await press(button(page, 'Download'))
+    await asked
+    await dialog(page).getByLabel('Lifetime').selectOption('1 hour')
+    await ended
+    const [file] = await Promise.all([page.waitForEvent('download'), release(), press(button(page, 'Download'))])
+    const [, token = ''] = /token: (\S+)/.exec(await readFile(await file.path(), 'utf8')) ?? []
+    const { exp, iat } = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString())
+    expect(exp - iat).toBe(3600)
+  })
+
   test('refuses a path that kubectl would not find', async ({ page, server }) => {
     await signIn(page, server.adminKey)
     await press(page.getByRole('navigation').getByRole('link', { name: 'Virtual clusters' }))
@@ -358,6 +376,42 @@ describe('May it?', () => {
     }, `#/may-it?key=${key.name}&verb=list&resource=pods&cluster=west`)
     await answer(page).getByText('The cluster has the last word.').waitFor()
     await answer(page).getByRole('listitem').filter({ hasText: 'Rights' }).getByText('Not judged').waitFor()
+  })
+
+  test('asks only what the form shows', async ({ page, server, guards }) => {
+    await signIn(page, server.adminKey)
+    await press(page.getByRole('navigation').getByRole('link', { name: 'May it?' }))
+    await page.getByLabel('from the address').fill('nowhere')
+    await page.getByLabel('do', { exact: true }).fill('list')
+    await page.getByLabel('on the resource, or path').fill('pods')
+    await page.getByLabel('at', { exact: true }).selectOption('a connected cluster')
+    await page.getByLabel('Connected cluster').fill('west')
+    await page.keyboard.press('Enter')
+    await answer(page).getByText('The cluster has the last word.').waitFor()
+    expect(new URL(page.url()).hash).not.toContain('nowhere')
+    expect(await guards.finish()).toEqual([])
+  })
+
+  test('keeps its answer while the names of keys and resources are read again', async ({
+    openPage,
+    server,
+    visits,
+  }) => {
+    const page = await openPage({ blank: true })
+    await page.clock.install()
+    await page.goto(new URL('../console/#/may-it?verb=list&resource=vci', server.url).href)
+    await signIn(page, server.adminKey)
+    await verdict(page)
+    const reviews = () =>
+      visits.guardsOf(page).requests.filter((request) => /\/accessreview$/.test(request.url())).length
+    const before = reviews()
+    // When the second reading is over, the page has done all that follows the first one.
+    for (const _ of ['first', 'second']) {
+      const read = page.waitForResponse(/\/ownedaccesskeys\?/)
+      await page.clock.fastForward(6 * MINUTE)
+      await (await read).finished()
+    }
+    expect(reviews()).toBe(before)
   })
 
   test('tells nothing about keys that the person may not see', async ({ openPage, server }) => {

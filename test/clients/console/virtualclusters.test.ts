@@ -101,6 +101,21 @@ describe('reading virtual clusters', () => {
     })
   })
 
+  test('shows a virtual cluster of the scope once when its whole project is asked for', async () => {
+    const one = { accessKeyScope: { virtualClusters: [{ project: 'c', virtualCluster: 'dev' }] } }
+    const found = await read(
+      { virtualclusterinstances: 403, 'namespaces/p-c/virtualclusterinstances': list(cluster()) },
+      { ...self, ...one },
+      'p-c',
+    )
+    expect(found).toEqual({
+      items: [cluster()],
+      more: false,
+      only: { namespaces: ['p-c'], single: [] },
+      refused: [],
+    })
+  })
+
   test('fails when the server does, so that no half of a list looks like all', async () => {
     await expect(read({ virtualclusterinstances: 503 })).rejects.toThrow('code 503')
     const half = { virtualclusterinstances: 403, 'namespaces/p-a/virtualclusterinstances': list() }

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { ApiResource } from '../../../../../lib/authorization/attributes/resourcetext.ts'
+import type { Api } from '../../api/client.ts'
 import { listAll } from '../../api/lists.ts'
 import type { AccessKey, AccessReview } from '../../api/objects.ts'
 import { paths } from '../../api/paths.ts'
@@ -36,12 +37,14 @@ export function MayItPage({ route }: { route: Route }) {
   const isOwnQuestion = useRef(false)
   const query = route.query.toString()
   const question = questionOf(route.query, self.accessKey)
-  const resources = known.data?.resources
+  const resources = useRef<ApiResource[]>([])
+  if (known.data) resources.current = known.data.resources
+  const isReady = known.data !== undefined
 
   useEffect(() => {
     const question = questionOf(new URLSearchParams(query), self.accessKey)
-    if (!isAsked(question) || !resources) return
-    const made = specOf(question, resources)
+    if (!isAsked(question) || !isReady) return
+    const made = specOf(question, resources.current)
     if ('problems' in made) return setState({ query, problems: made.problems })
     const own = new AbortController()
     setState({ query })
@@ -50,7 +53,7 @@ export function MayItPage({ route }: { route: Route }) {
       (error) => !own.signal.aborted && setState({ query, error }),
     )
     return () => own.abort()
-  }, [query, resources, api, self, attempt])
+  }, [query, isReady, api, self, attempt])
 
   const { given, problems, error }: State = state.query === query ? state : { query }
   useEffect(() => {
@@ -67,7 +70,7 @@ export function MayItPage({ route }: { route: Route }) {
     if (address === location.hash) again((count) => count + 1)
     else location.hash = address
   }
-  const isBusy = isAsked(question) && !given && !problems && !error && !known.error
+  const isBusy = isAsked(question) && !given && !problems && !error && (isReady || !known.error)
   return (
     <Page title="May it?" about="Whether a request with a key is allowed, with every step of the decision.">
       <div class="mayit">
@@ -75,12 +78,12 @@ export function MayItPage({ route }: { route: Route }) {
           question={question}
           query={query}
           keys={known.data?.keys ?? []}
-          resources={resources ?? []}
+          resources={resources.current}
           problems={problems ?? {}}
           onAsk={submit}
         />
         <div class="given" aria-live="polite">
-          {known.error !== undefined && !resources && <ErrorNotice error={known.error} />}
+          {known.error !== undefined && !isReady && <ErrorNotice error={known.error} />}
           {isBusy && <p class="loading">Asking…</p>}
           {error !== undefined && <ReviewError error={error} />}
           {given && <Answer {...given} heading={heading} />}
@@ -91,10 +94,8 @@ export function MayItPage({ route }: { route: Route }) {
   )
 }
 
-type SessionApi = ReturnType<typeof useSession>['api']
-
 /** Reads the resources of the API, and the keys that the person may ask about. A key with a scope may not list keys. */
-async function readNames(api: SessionApi, signal: AbortSignal): Promise<{ resources: ApiResource[]; keys: string[] }> {
+async function readNames(api: Api, signal: AbortSignal): Promise<{ resources: ApiResource[]; keys: string[] }> {
   const mayNot = (error: unknown) => {
     if (error instanceof ApiError && error.code === 403) return { items: [] }
     throw error
@@ -106,7 +107,7 @@ async function readNames(api: SessionApi, signal: AbortSignal): Promise<{ resour
   return { resources, keys: items.map(({ metadata }) => metadata.name) }
 }
 
-async function ask(api: SessionApi, question: Question, spec: object, signal: AbortSignal): Promise<Given> {
+async function ask(api: Api, question: Question, spec: object, signal: AbortSignal): Promise<Given> {
   const [review, reviewed] = await Promise.all([
     api.send<{ status: AccessReview }>(paths.accessReview(question.key), { method: 'POST', body: { spec }, signal }),
     api.send<AccessKey>(paths.key(question.key), { signal }),

@@ -65,7 +65,8 @@ export function QuestionForm({ question, query, keys, resources, problems, onAsk
       noValidate
       onSubmit={(event) => {
         event.preventDefault()
-        onAsk(asked)
+        // The field is shown for this API only, which alone checks addresses.
+        onAsk(asked.place === '' ? asked : { ...asked, from: '' })
       }}
     >
       {text('key', 'May the key', { list: [...keys] })}

@@ -56,6 +56,8 @@ export function KubeConfigDialog({ cluster, onClose }: { cluster: VirtualCluster
   useEffect(() => () => running.current?.abort(), [])
 
   const change = (part: Partial<Choice>) => {
+    // Nothing is handed out for a choice that is no longer shown.
+    running.current?.abort()
     choose({ ...choice, ...part })
     setState({})
   }

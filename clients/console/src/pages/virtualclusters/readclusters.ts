@@ -21,13 +21,14 @@ export interface Places {
   single: string[]
 }
 
-/** Returns the places that a scope names. Wildcards name none. */
-export function placesOf(scope: Scope | undefined, prefix: string): Places {
+/** Returns the places that a scope names, and the namespace `further`. Wildcards name none. */
+export function placesOf(scope: Scope | undefined, prefix: string, further?: string): Places {
   const { roles = [], projects = [], virtualClusters = [], rules = [] } = scope ?? {}
   const isName = (text: string | undefined): text is string => text !== undefined && text !== '' && text !== '*'
   const named = [...projects.map(({ project }) => project), ...roles.flatMap((role) => role.projects ?? [])]
   const ruled = (rules as { namespaces?: string[] }[]).flatMap((rule) => rule.namespaces ?? [])
-  const namespaces = new Set([...named.filter(isName).map((name) => prefix + name), ...ruled.filter(isName)])
+  const all = [...named.filter(isName).map((name) => prefix + name), ...[...ruled, further].filter(isName)]
+  const namespaces = new Set(all)
   const pairs = [
     ...virtualClusters.map(({ project, virtualCluster }) => [project, virtualCluster]),
     ...roles.flatMap((role) => role.virtualClusters ?? []).map((text) => text.split('/')),
@@ -50,8 +51,7 @@ export async function readClusters(
   } catch (error) {
     if (!(error instanceof ApiError && error.code === 403)) throw error
   }
-  const only = placesOf(self.accessKeyScope, prefixOf(self))
-  if (further !== undefined && !only.namespaces.includes(further)) only.namespaces.push(further)
+  const only = placesOf(self.accessKeyScope, prefixOf(self), further)
   const refused: Clusters['refused'] = []
   const asked = async (place: string, read: () => Promise<{ items: VirtualCluster[]; more: boolean }>) => {
     try {
