@@ -47,7 +47,7 @@ const row = (page: Page, name: string): Locator =>
 const filter = (page: Page): Locator => page.getByRole('searchbox', { name: 'Filter the keys' })
 const card = (page: Page, name: RegExp): Locator =>
   page.getByRole('region', { name: 'Needs attention' }).getByRole('button', { name })
-const hashOf = (page: Page): string => new URL(page.url()).hash
+const hashOf = (page: Page): Promise<string> => page.evaluate(() => location.hash)
 /** How much wider than its window the page is. */
 const overflow = (page: Page): Promise<number> =>
   page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
@@ -152,7 +152,7 @@ describe('the page of the keys', () => {
     await page.getByText('These keys have a new value that nobody has used yet').waitFor()
     await card(page, /^2 Unused for 90 days$/).click()
     expect(await names(page)).toEqual(['legacy-import', 'report-builder'])
-    expect(hashOf(page)).toBe('#/keys?card=unused')
+    expect(await hashOf(page)).toBe('#/keys?card=unused')
     expect(await card(page, /^2 Unused/).getAttribute('aria-pressed')).toBe('true')
     expect(await card(page, /^1 Rotation/).getAttribute('aria-pressed')).toBe('false')
 
@@ -163,7 +163,7 @@ describe('the page of the keys', () => {
     await page.goForward()
     await card(page, /^1 Rotation pending$/).click()
     await expect.poll(() => names(page)).toEqual(all)
-    expect(hashOf(page)).toBe('#/keys')
+    expect(await hashOf(page)).toBe('#/keys')
   })
 
   test('finds keys by words, and says the same to a colleague with the address', async ({ openKeys }) => {
@@ -181,7 +181,7 @@ describe('the page of the keys', () => {
     await page.goBack()
     await expect.poll(() => names(page)).toEqual(['grafana', 'terraform'])
     expect(await filter(page).inputValue()).toBe('team:platform')
-    const colleague = await openKeys({ path: hashOf(page) })
+    const colleague = await openKeys({ path: await hashOf(page) })
     expect(await names(colleague)).toEqual(['grafana', 'terraform'])
 
     await page.getByRole('navigation').getByRole('link', { name: 'Keys' }).click()
@@ -189,18 +189,41 @@ describe('the page of the keys', () => {
     expect(await filter(page).inputValue()).toBe('')
   })
 
+  test('keeps what a person types as soon as the list is there', async ({ openPage, address, demo }) => {
+    const page = await openPage({ blank: true })
+    await page.addInitScript(() => {
+      const observer = new MutationObserver(() => {
+        const field = document.querySelector<HTMLInputElement>('input[type=search]')
+        if (!field) return
+        observer.disconnect()
+        field.value = 'terraform'
+        field.dispatchEvent(new Event('input', { bubbles: true }))
+      })
+      observer.observe(document, { childList: true, subtree: true })
+    })
+    await page.goto(`${address}#/keys`)
+    await signIn(page, demo.server.adminKey)
+    await expect.poll(() => hashOf(page)).toBe('#/keys?filter=terraform')
+    await expect.poll(() => hasFocus(page.getByRole('heading', { level: 1 }))).toBe(true)
+    await expect.poll(() => names(page)).toEqual(['terraform'])
+    expect(await filter(page).inputValue()).toBe('terraform')
+  })
+
   test('says what to do when nothing matches', async ({ openKeys }) => {
     const page = await openKeys({ path: '#/keys?filter=nobody-has-this&card=unused' })
     await page.getByRole('heading', { name: 'No key matches' }).waitFor()
     await page.getByRole('button', { name: 'Show all keys' }).click()
     expect((await names(page)).length).toBeGreaterThan(8)
-    expect(hashOf(page)).toBe('#/keys')
+    expect(await hashOf(page)).toBe('#/keys')
   })
 
   test('is used with the keyboard alone: filter, cards, order, the way to a key', async ({ openKeys }) => {
     const page = await openKeys()
-    await page.keyboard.press('/')
-    expect(await hasFocus(filter(page))).toBe(true)
+    const reach = async () => {
+      await page.keyboard.press('/')
+      return hasFocus(filter(page))
+    }
+    await expect.poll(reach).toBe(true)
     await page.keyboard.type('a/b')
     expect(await filter(page).inputValue()).toBe('a/b')
     await page.keyboard.press('Escape')
@@ -218,7 +241,7 @@ describe('the page of the keys', () => {
     expect((await names(page)).slice(1, 4)).toEqual(['deploy-production', 'terraform', 'grafana'])
     await page.keyboard.press('Enter')
     expect(await header('Last used').getAttribute('aria-sort')).toBe('ascending')
-    expect(hashOf(page)).toBe('#/keys?sort=used')
+    expect(await hashOf(page)).toBe('#/keys?sort=used')
     expect((await names(page)).slice(0, 2)).toEqual(['ci-preview', 'trial'])
 
     await press(page.getByRole('link', { name: 'trial', exact: true }))
@@ -265,7 +288,7 @@ describe('the page of the keys', () => {
     await page.getByRole('button', { name: '1 of an exchange' }).click()
     const shown = await names(page)
     expect(shown.filter((name) => !before.includes(name))).toEqual([expect.stringMatching(/^build-[a-z2-7]{12}$/)])
-    expect(hashOf(page)).toBe('#/keys?exchanges=shown')
+    expect(await hashOf(page)).toBe('#/keys?exchanges=shown')
 
     const other = await openKeys({ path: '#/keys?filter=build-' })
     await other.getByRole('button', { name: 'Show the key of an exchange that matches' }).click()
@@ -314,7 +337,7 @@ describe('on a phone', () => {
       expect(await page.getByRole('table').count()).toBe(0)
       await page.getByRole('combobox', { name: 'Order of the keys' }).selectOption('Expires, soonest first')
       expect((await names(page)).slice(0, 3)).toEqual(['trial', 'backup-nightly', 'grafana'])
-      expect(hashOf(page)).toBe('#/keys?sort=expires')
+      expect(await hashOf(page)).toBe('#/keys?sort=expires')
       expect(await row(page, 'terraform').innerText()).toMatch(
         /terraform[\s\S]*Rotation pending[\s\S]*team:platform[\s\S]*25 minutes ago/,
       )

@@ -21,7 +21,11 @@ export function useView(route: Route): ViewControl {
   const latest = useRef(view)
   latest.current = view
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  const followed = useRef(route)
   useEffect(() => {
+    // A person may type before the first effect.
+    if (followed.current === route) return
+    followed.current = route
     clearTimeout(timer.current)
     setView(viewOf(route.query))
   }, [route])
