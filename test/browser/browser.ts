@@ -2,7 +2,7 @@
  * `test` for specs of the console. It starts the local server once for each file, and opens pages of a real browser, which fail the
  * test if they break a rule of `guards.ts`. Wait with `locator.waitFor()` and `expect.poll`, never for a time.
  */
-import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
+import type { BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core'
 import { expect, test as plain } from 'vitest'
 import { startedServer } from '../support/startedserver.ts'
 import { launchBrowser } from './chromium.ts'
@@ -97,6 +97,25 @@ export async function signIn(page: Page, key: string): Promise<void> {
   await page.getByLabel('Access key').fill(key)
   await page.getByRole('button', { name: 'Sign in', exact: true }).click()
   await page.getByRole('button', { name: 'Sign out' }).waitFor()
+  await listening(page.getByRole('main'))
+}
+
+/**
+ * Waits until something in a part of the page has the focus. That comes together with what the page begins to listen to after it is
+ * drawn: the address, keys, time without input.
+ */
+export async function listening(part: Locator): Promise<void> {
+  await part.locator(':focus').waitFor()
+}
+
+/** Changes the address as a person does who edits it, and waits until the page follows. */
+export async function goTo(page: Page, hash: string): Promise<void> {
+  await page.evaluate(async (wanted) => {
+    const before = location.href
+    const followed = new Promise((resolve) => addEventListener('hashchange', resolve, { once: true }))
+    location.hash = wanted
+    if (location.href !== before) await followed
+  }, hash)
 }
 
 /** Returns the text in the clipboard, as a person pastes it elsewhere: the console itself may not read it. */

@@ -1,7 +1,7 @@
 /** Signing in to the console with an identity provider: oidc-provider, over TLS, and the exchange of the API. */
 import type { BrowserContext, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect } from 'vitest'
-import { contextOptions, test as plain } from './browser.ts'
+import { contextOptions, goTo, test as plain } from './browser.ts'
 import { type FederatedConsole, startFederatedConsole } from './federatedconsole.ts'
 import { type Guards, guard } from './guards.ts'
 import { focused } from './keyboard.ts'
@@ -60,8 +60,8 @@ const answerWith = (answer: (state: string) => Record<string, string>): Promise<
 /** Waits for the reason why nobody is signed in. */
 const reason = async (...texts: string[]): Promise<void> => {
   for (const text of texts) await page.getByText(text).waitFor()
-  expect(page.url().split('#')[0]).toBe(at.address)
-  expect(await page.evaluate(() => sessionStorage.length)).toBe(0)
+  await expect.poll(() => page.url().split('#')[0]).toBe(at.address)
+  await expect.poll(() => page.evaluate(() => sessionStorage.length)).toBe(0)
 }
 const requestsTo = (part: string) => guards.requests.filter((request) => request.url().includes(part))
 
@@ -69,7 +69,7 @@ test('comes back to the same page with a key that ends with the session', async 
   await visit('#/keys?show=expired')
   await start()
   await signedIn()
-  expect(page.url()).toBe(`${at.address}#/keys?show=expired`)
+  await expect.poll(() => page.url()).toBe(`${at.address}#/keys?show=expired`)
   const [key = '', ...others] = await usedKeys()
   expect(others).toEqual([])
   expect(await at.userOf(key)).toBe('company:alice@example.com')
@@ -77,7 +77,7 @@ test('comes back to the same page with a key that ends with the session', async 
   await page.goBack()
   await page.goForward()
   expect(page.url()).not.toContain('code=')
-  expect(await page.evaluate(() => JSON.stringify(sessionStorage))).toBe('{}')
+  await expect.poll(() => page.evaluate(() => JSON.stringify(sessionStorage))).toBe('{}')
 })
 
 test('is the first thing that Enter does', async ({ visit }) => {
@@ -134,13 +134,11 @@ test('offers another session before the end of this one, and comes back to the s
   await visit('#/keys')
   await start()
   await page.getByText(/Your session ends in [23] minutes/).waitFor()
-  await page.evaluate(() => {
-    location.hash = '#/keys?text=ci'
-  })
+  await goTo(page, '#/keys?text=ci')
   await page.getByRole('button', { name: 'Sign in again' }).click()
   await expect.poll(async () => (await usedKeys()).length).toBe(2)
   await signedIn()
-  expect(page.url()).toBe(`${at.address}#/keys?text=ci`)
+  await expect.poll(() => page.url()).toBe(`${at.address}#/keys?text=ci`)
 })
 
 test('keeps the key over a reload if the person asks for it, also after the detour', async ({ visit }) => {
@@ -154,7 +152,7 @@ test('keeps the key over a reload if the person asks for it, also after the deto
   expect(await usedKeys()).toHaveLength(1)
   await page.getByRole('button', { name: 'Sign out' }).click()
   await page.getByRole('heading', { name: 'Sign in' }).waitFor()
-  expect(await page.evaluate(() => JSON.stringify(sessionStorage))).toBe('{}')
+  await expect.poll(() => page.evaluate(() => JSON.stringify(sessionStorage))).toBe('{}')
 })
 
 test('goes on with the kept session when signing in again fails', async ({ visit }) => {
@@ -290,6 +288,6 @@ test('leaves nothing behind when the page is reloaded in the middle', async ({ v
   await page.unroute('**/oauth2/token')
   await page.reload()
   await page.getByRole('heading', { name: 'Sign in' }).waitFor()
-  expect(page.url()).toBe(at.address)
-  expect(await page.evaluate(() => JSON.stringify(sessionStorage))).toBe('{}')
+  await expect.poll(() => page.url()).toBe(at.address)
+  await expect.poll(() => page.evaluate(() => JSON.stringify(sessionStorage))).toBe('{}')
 })

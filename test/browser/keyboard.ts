@@ -4,9 +4,10 @@ import type { Locator, Page } from 'playwright-core'
 /** More stops than any page has. */
 const MOST = 150
 
-/** Presses Tab until the element has the focus. Throws with all stops on the way if Tab never reaches it. */
+/** Waits for the element, and presses Tab until it has the focus. Throws with all stops on the way if Tab never reaches it. */
 export async function tabTo(target: Locator, key: 'Tab' | 'Shift+Tab' = 'Tab'): Promise<void> {
   const page = target.page()
+  await target.first().waitFor({ state: 'attached' })
   const stops: string[] = []
   while (!(await hasFocus(target))) {
     if (stops.length === MOST) throw new Error(`Tab does not reach ${target}. Its stops: ${stops.join(', ')}`)

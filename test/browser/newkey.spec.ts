@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect } from 'vitest'
 import { buildCommandLine } from '../../clients/cli/build.ts'
 import type { StartedServer } from '../support/startedserver.ts'
 import { axeProblems } from './axe.ts'
-import { test as plain, signIn } from './browser.ts'
+import { goTo, test as plain, signIn } from './browser.ts'
 import { cutNetwork, holdRequests } from './faults.ts'
 import { HOSTILE } from './hostile.ts'
 import { hasFocus, press, tabTo } from './keyboard.ts'
@@ -32,9 +32,7 @@ const test = plain.extend('form', async ({ page, server, guards }) => {
 
 async function openForm(page: Page, key: string): Promise<void> {
   await signIn(page, key)
-  await page.evaluate(() => {
-    location.hash = '#/new-key'
-  })
+  await goTo(page, '#/new-key')
   await page.getByRole('heading', { name: 'New key' }).waitFor()
 }
 
@@ -97,12 +95,14 @@ test('a key can be made with the keyboard alone, and its value is shown once', {
   await page.getByText('Copied').waitFor()
   await press(storedButton(page))
   await revealDialog(page).waitFor({ state: 'detached' })
-  expect(page.url()).toMatch(/#\/keys\/by-keyboard$/)
+  await expect.poll(() => page.url()).toMatch(/#\/keys\/by-keyboard$/)
   expect(await content(page)).not.toContain(value)
   await page.goBack()
+  // Where the focus is at the beginning of a page.
+  await expect.poll(() => hasFocus(page.getByRole('heading', { level: 1, name: 'New key' }))).toBe(true)
   await page.getByLabel('Description (optional)').focus()
   await page.keyboard.press('Control+V')
-  expect(await page.getByLabel('Description (optional)').inputValue()).toBe(value)
+  await expect.poll(() => page.getByLabel('Description (optional)').inputValue()).toBe(value)
   const { spec } = await keyNamed(server, 'by-keyboard')
   expect(spec).toEqual({ scope: { projects: [{ project: 'demo' }] }, ttl: 86_400 })
 })
@@ -354,7 +354,7 @@ describe('a request', () => {
       const { items } = (await server.call(KEYS)).json
       const made = items.filter(({ spec }: { spec: { displayName?: string } }) => spec.displayName === `lost ${words}`)
       expect(made).toHaveLength(1)
-      expect(page.url().split('/').at(-1)).toBe(made[0].metadata.name)
+      await expect.poll(() => page.url().split('/').at(-1)).toBe(made[0].metadata.name)
       if (!sources) expect(await nameOfKey(server, value)).toBe(made[0].metadata.name)
     })
   }

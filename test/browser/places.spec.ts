@@ -7,7 +7,7 @@ import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
 import { buildCommandLine } from '../../clients/cli/build.ts'
 import { type Ran, runProgram } from '../support/programs.ts'
-import { clipboardText, loaded, test as plain, signIn } from './browser.ts'
+import { clipboardText, goTo, loaded, test as plain, signIn } from './browser.ts'
 import { failRequests, holdRequests, statusOf } from './faults.ts'
 import { HOSTILE } from './hostile.ts'
 import { hasFocus, press, tabTo } from './keyboard.ts'
@@ -86,7 +86,7 @@ describeKubectl('a downloaded kube config', () => {
       expect(await program(home, 'kubectl', ['--kubeconfig', file, 'get', 'pods'])).toEqual(pods)
       await page.keyboard.press('Escape')
       await dialog(page).waitFor({ state: 'detached' })
-      expect(await hasFocus(page.getByRole('button', { name: 'Download kube config of demo' }))).toBe(true)
+      await expect.poll(() => hasFocus(page.getByRole('button', { name: 'Download kube config of demo' }))).toBe(true)
     },
   )
 
@@ -168,7 +168,7 @@ describe('the page of virtual clusters', () => {
     await page.keyboard.type('other')
     await page.keyboard.press('Enter')
     await page.getByText('p-other cannot be shown.').waitFor()
-    expect(new URL(page.url()).hash).toBe('#/virtual-clusters?project=other')
+    await expect.poll(() => new URL(page.url()).hash).toBe('#/virtual-clusters?project=other')
     await page.goBack()
     await page.getByText('p-other cannot be shown.').waitFor({ state: 'detached' })
   })
@@ -307,9 +307,7 @@ describe('May it?', () => {
     const answers: [string, boolean][] = []
     const real: [string, boolean][] = []
     for (const [query, method, path, body] of pairs) {
-      await page.evaluate((hash) => {
-        location.hash = hash
-      }, `#/may-it?key=${key.name}&${query}`)
+      await goTo(page, `#/may-it?key=${key.name}&${query}`)
       const heading = answer(page).getByRole('heading', { level: 2 })
       const { verb = '', resource = '' } = Object.fromEntries(new URLSearchParams(query))
       await heading.filter({ hasText: `${verb} ${resource}` }).waitFor()
@@ -371,9 +369,7 @@ describe('May it?', () => {
     const page = await openPage({ path: `#/may-it?key=${key.name}&verb=list&resource=vci` })
     await signIn(page, server.adminKey)
     await answer(page).getByRole('listitem').filter({ hasText: 'Address' }).getByText('Not judged').waitFor()
-    await page.evaluate((hash) => {
-      location.hash = hash
-    }, `#/may-it?key=${key.name}&verb=list&resource=pods&cluster=west`)
+    await goTo(page, `#/may-it?key=${key.name}&verb=list&resource=pods&cluster=west`)
     await answer(page).getByText('The cluster has the last word.').waitFor()
     await answer(page).getByRole('listitem').filter({ hasText: 'Rights' }).getByText('Not judged').waitFor()
   })

@@ -1,7 +1,7 @@
 /** How pages stay fresh: by asking while somebody looks, less often after a failure, and never without being looked at. */
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
-import { type PageOptions, signIn, test } from './browser.ts'
+import { goTo, type PageOptions, signIn, test } from './browser.ts'
 import { cutNetwork, failRequests, statusOf } from './faults.ts'
 import type { Guards } from './guards.ts'
 import { deleteKey, makeKey } from './keys.ts'
@@ -45,7 +45,8 @@ spec('shows what others change, without a reload', async ({ watched, server }) =
 spec('asks at most every 15 seconds', async ({ watched }) => {
   const { page, guards } = await watched()
   const clock = () => page.evaluate(() => Date.now())
-  const [before, start] = [lists(guards), await clock()]
+  const start = await clock()
+  const before = lists(guards)
   while (lists(guards) - before < 6) await page.clock.fastForward(5000)
   expect((await clock()) - start).toBeGreaterThanOrEqual(75_000)
 })
@@ -121,8 +122,6 @@ spec('ends a request when the person leaves the page', async ({ openPage, server
   const cancelled = page.waitForEvent('requestfailed', (request) => /\/ownedaccesskeys\?/.test(request.url()))
   await page.route(/\/ownedaccesskeys\?/, () => {})
   await signIn(page, server.adminKey)
-  await page.evaluate(() => {
-    location.hash = '#/nowhere'
-  })
+  await goTo(page, '#/nowhere')
   expect((await cancelled).failure()?.errorText).toBe('net::ERR_ABORTED')
 })

@@ -1,7 +1,7 @@
 /** The end of a session: by time, by the server and by the person, in one tab and in two. What was shown is gone afterwards. */
 import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
-import { signIn, test } from './browser.ts'
+import { goTo, signIn, test } from './browser.ts'
 import { press } from './keyboard.ts'
 import { changeKey, deleteKey, makeKey } from './keys.ts'
 
@@ -35,7 +35,7 @@ describe('without input', () => {
     await page.clock.fastForward(2 * MINUTE)
     await page.getByText('You were signed out after 15 minutes without input.').waitFor()
     expect(await content(page)).not.toContain(name)
-    expect(await page.title()).toBe('Sign in · keyplane')
+    await expect.poll(() => page.title()).toBe('Sign in · keyplane')
   })
 
   test('a kept session ends too, also when the tab slept or was reloaded meanwhile', async ({
@@ -51,7 +51,7 @@ describe('without input', () => {
     await signIn(page, server.adminKey)
     await page.clock.fastForward(16 * MINUTE)
     await signInButton(page).waitFor()
-    expect(await page.evaluate(() => sessionStorage.length)).toBe(0)
+    await expect.poll(() => page.evaluate(() => sessionStorage.length)).toBe(0)
 
     await page.getByRole('checkbox', { name: /Keep/ }).check()
     await signIn(page, server.adminKey)
@@ -65,7 +65,7 @@ describe('without input', () => {
     }, kept)
     await later.goto(new URL('../console/', server.url).href)
     await signInButton(later).waitFor()
-    expect(await later.evaluate(() => sessionStorage.length)).toBe(0)
+    await expect.poll(() => later.evaluate(() => sessionStorage.length)).toBe(0)
   })
 
   test('a session ends before the first input on a device that slept', async ({ openPage, server }) => {
@@ -140,6 +140,8 @@ describe('when the key ends while the page is open', () => {
     const page = await open(openPage, value)
     await page.getByText(name).first().waitFor()
     await changeKey(server, name, { ttl: 1 })
+    const self = () => server.call('/apis/management.platform/v1/selves', { method: 'POST', body: {}, token: value })
+    await expect.poll(async () => (await self()).status).toBe(401)
     await end(page, name, /access key has expired/)
   })
 })
@@ -149,9 +151,7 @@ describe('signing out', () => {
     const { name } = await makeKey(server, 'seen')
     await signIn(page, server.adminKey)
     await page.getByText(name).first().waitFor()
-    await page.evaluate(() => {
-      location.hash = '#/nowhere'
-    })
+    await goTo(page, '#/nowhere')
     await page.getByRole('heading', { name: 'Not found' }).waitFor()
     await press(signOutButton(page))
     await signInButton(page).waitFor()

@@ -1,6 +1,6 @@
 /** What all pages share: addresses, titles, the keyboard, small screens, slow lines, and what goes over the network. */
 import { expect } from 'vitest'
-import { loaded, signIn, test } from './browser.ts'
+import { goTo, loaded, signIn, test } from './browser.ts'
 import { failRequests } from './faults.ts'
 import { makeHostile } from './hostile.ts'
 import { focused, hasFocus, press, tabStops, tabTo } from './keyboard.ts'
@@ -46,9 +46,7 @@ test('shows a page with a heading and a way out for every address', async ({ pag
     '#/<img src=x onerror=alert(1)>',
     '#main',
   ]) {
-    await page.evaluate((hash) => {
-      location.hash = hash
-    }, address)
+    await goTo(page, address)
     await heading.waitFor()
     expect([address, await page.locator('main').innerText()]).not.toEqual([
       address,
@@ -123,11 +121,12 @@ test('is complete with the keyboard: sign in, skip, every page, sign out', async
   for (const name of names.slice(1)) {
     await press(page.getByRole('navigation').getByRole('link', { name, exact: true }))
     await expect.poll(() => focused(page)).toMatch(/^heading /)
+    await loaded(page)
     const visited = await tabStops(page)
     expect([name, visited.ringless]).toEqual([name, []])
   }
   await press(page.getByRole('button', { name: 'Skip to the content' }))
-  expect(await hasFocus(page.getByRole('main'))).toBe(true)
+  await expect.poll(() => hasFocus(page.getByRole('main'))).toBe(true)
   await tabTo(page.getByRole('button', { name: 'Sign out' }), 'Shift+Tab')
   await page.keyboard.press('Enter')
   await expect.poll(() => hasFocus(page.getByLabel('Access key'))).toBe(true)
@@ -155,6 +154,7 @@ test('fits into 320 pixels, also with hostile names, and does what none of them 
   const links = await page.getByRole('navigation').getByRole('link').all()
   for (const link of links) {
     await link.click()
+    await expect.poll(() => link.getAttribute('aria-current')).toBe('page')
     await loaded(page)
     const [width, title] = await page.evaluate(() => [document.documentElement.scrollWidth, document.title])
     expect([title, width]).toEqual([title, 320])
@@ -190,6 +190,7 @@ test('talks to its own server alone, and shows no key', async ({ page, guards, a
   await signIn(page, server.adminKey)
   for (const link of await page.getByRole('navigation').getByRole('link').all()) {
     await link.click()
+    await expect.poll(() => link.getAttribute('aria-current')).toBe('page')
     await loaded(page)
   }
   const { origin } = new URL(address)

@@ -27,13 +27,13 @@ async function drop(page: Page, text: string): Promise<void> {
 describe('a person signs in', () => {
   test('by typing a key and pressing Enter', async ({ page, server }) => {
     const { value } = await makeKey(server, 'typed')
-    expect(await page.title()).toBe('Sign in · keyplane')
+    await expect.poll(() => page.title()).toBe('Sign in · keyplane')
     await expect.poll(() => hasFocus(field(page))).toBe(true)
     await page.keyboard.type(value)
     await page.keyboard.press('Enter')
     await signedIn(page)
     await page.getByRole('banner').getByText('alice').waitFor()
-    expect(await page.title()).toBe('Keys · keyplane')
+    await expect.poll(() => page.title()).toBe('Keys · keyplane')
   })
 
   test('by pasting a key with the line break of a terminal', async ({ page, server }) => {
@@ -185,7 +185,7 @@ describe('the key', () => {
     await signIn(page, server.adminKey)
     await page.reload()
     await button(page).waitFor()
-    expect(await page.evaluate(() => [sessionStorage.length, localStorage.length])).toEqual([0, 0])
+    await expect.poll(() => page.evaluate(() => [sessionStorage.length, localStorage.length])).toEqual([0, 0])
   })
 
   test('is kept for the tab if the person asks for it, and for no other tab', async ({
@@ -203,7 +203,7 @@ describe('the key', () => {
     await button(other).waitFor()
     await page.getByRole('button', { name: 'Sign out' }).click()
     await button(page).waitFor()
-    expect(await page.evaluate(() => sessionStorage.length)).toBe(0)
+    await expect.poll(() => page.evaluate(() => sessionStorage.length)).toBe(0)
     await page.reload()
     await button(page).waitFor()
   })
@@ -216,7 +216,7 @@ describe('the key', () => {
     await changeKey(server, name, { disabled: true })
     await page.reload()
     await page.getByText('access key is disabled').waitFor()
-    expect(await page.evaluate(() => sessionStorage.length)).toBe(0)
+    await expect.poll(() => page.evaluate(() => sessionStorage.length)).toBe(0)
   })
 
   test('that was kept stays when the server does not answer after a reload', async ({ page, guards, server }) => {

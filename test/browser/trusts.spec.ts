@@ -4,7 +4,7 @@ import { describe, expect } from 'vitest'
 import { type Ran, runProgram } from '../support/programs.ts'
 import type { StartedServer } from '../support/startedserver.ts'
 import { axeProblems } from './axe.ts'
-import { signIn, test } from './browser.ts'
+import { goTo, signIn, test } from './browser.ts'
 import { HOSTILE } from './hostile.ts'
 import { hasFocus, press, tabTo } from './keyboard.ts'
 
@@ -74,7 +74,7 @@ describe('a trust', () => {
     await type(page, 'May use', 'project:demo ')
     await page.keyboard.press('Enter')
     await page.getByText('The id is a number.').waitFor()
-    expect(await hasFocus(page.getByLabel('Repository id'))).toBe(true)
+    await expect.poll(() => hasFocus(page.getByLabel('Repository id'))).toBe(true)
     await page.keyboard.press('Control+a')
     await page.keyboard.type('74')
     await page
@@ -209,7 +209,7 @@ describe('a person', () => {
     expect(await axeProblems(page)).toEqual([])
     await press(page.getByRole('link', { name: 'Buildkite' }))
     await heading(page, 'New trust').waitFor()
-    expect(await page.getByLabel('Platform').inputValue()).toBe('Buildkite')
+    await expect.poll(() => page.getByLabel('Platform').inputValue()).toBe('Buildkite')
     await page.getByText('Only administrators make identity providers.').waitFor()
   })
 
@@ -270,9 +270,7 @@ describe('texts of others', () => {
     const page = await visit(openPage, server.adminKey, `#/trusts/credentials/${encodeURIComponent(HOSTILE.markup)}`)
     await page.getByRole('alert').waitFor()
     await heading(page, HOSTILE.markup).waitFor()
-    await page.evaluate(() => {
-      location.hash = '#/trusts/others/x'
-    })
+    await goTo(page, '#/trusts/others/x')
     await heading(page, 'Not found').waitFor()
   })
 })
@@ -289,9 +287,7 @@ describe.each([
       ['#/trusts/providers/demo', 'Production jobs of octo-org/shop'],
       ['#/trusts/new?platform=Kubernetes', 'Public keys (JSON)'],
     ]) {
-      await page.evaluate((hash) => {
-        location.hash = hash ?? ''
-      }, path)
+      await goTo(page, path ?? '')
       await page
         .getByText(text ?? '')
         .first()

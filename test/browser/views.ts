@@ -1,6 +1,6 @@
 /** What the console shows of the demo company, one view after the other: for axe, for the width, and for the pictures in docs. */
 import type { Page } from 'playwright-core'
-import { signIn } from './browser.ts'
+import { goTo, signIn } from './browser.ts'
 import type { Demo } from './demo.ts'
 
 export interface View {
@@ -21,9 +21,7 @@ export const WIDTHS = { wide: { width: 1280, height: 800 }, narrow: { width: 390
 
 /** Goes to an address, and waits for a text there. */
 const at = (hash: string, text: string) => async (page: Page) => {
-  await page.evaluate((address) => {
-    location.hash = address
-  }, hash)
+  await goTo(page, hash)
   await page.locator('main').getByText(text).first().waitFor()
 }
 

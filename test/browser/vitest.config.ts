@@ -14,7 +14,8 @@ export default defineConfig({
     // Each has a server, and shares a browser with the files that it runs.
     maxWorkers: 2,
     isolate: false,
-    testTimeout: 30_000,
+    // The first test of a file waits for its server too.
+    testTimeout: 60_000,
     hookTimeout: 60_000,
     // As long as the browser waits for an element.
     expect: { poll: { timeout: 10_000 } },
