@@ -44,6 +44,18 @@ export async function holdRequests(page: Page, resource: string): Promise<() => 
   return released.resolve
 }
 
+/** Lets a request reach the server and loses its answer, once. */
+export async function loseAnswer(page: Page, guards: Guards, method: string, path: RegExp): Promise<void> {
+  guards.allowMessage(/net::ERR_CONNECTION_RESET/)
+  let isLost = false
+  await page.route(path, async (route) => {
+    if (isLost || route.request().method() !== method) return route.fallback()
+    isLost = true
+    await route.fetch()
+    await route.abort('connectionreset')
+  })
+}
+
 /** Takes the network away until the returned function is called. */
 export async function cutNetwork(page: Page, guards: Guards): Promise<() => Promise<void>> {
   guards.allowMessage(/net::ERR_INTERNET_DISCONNECTED/)

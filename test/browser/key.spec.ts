@@ -3,14 +3,15 @@ import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
 import type { StartedServer } from '../support/startedserver.ts'
 import { axeProblems } from './axe.ts'
-import { clipboardText, signIn, test } from './browser.ts'
-import { failRequests, holdRequests, statusOf } from './faults.ts'
+import { clipboardText, goTo, listening, signIn, test } from './browser.ts'
+import { failRequests, holdRequests, loseAnswer, statusOf } from './faults.ts'
 import { HOSTILE } from './hostile.ts'
 import { hasFocus, press, tabTo } from './keyboard.ts'
 import { changeKey, deleteKey, type MadeKey, makeKey } from './keys.ts'
 
 const GROUP = '/apis/management.platform/v1'
 const KEYS = `${GROUP}/ownedaccesskeys`
+const MINUTE = 60_000
 
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
 const dialog = (page: Page) => page.getByRole('dialog')
@@ -27,12 +28,12 @@ const use = async (server: StartedServer, token: string): Promise<number> =>
     .status
 
 /** Makes a key with another key. */
-async function makeWith(server: StartedServer, token: string, name: string, displayName = ''): Promise<MadeKey> {
+async function makeWith(server: StartedServer, token: string, name: string, spec: object = {}): Promise<MadeKey> {
   const body = {
     apiVersion: 'management.platform/v1',
     kind: 'OwnedAccessKey',
     metadata: { generateName: `${name}-` },
-    spec: { user: 'alice', displayName, ttl: 3600 },
+    spec: { user: 'alice', ttl: 3600, ...spec },
   }
   const { status, text, json } = await server.call(KEYS, { method: 'POST', token, body })
   if (status !== 201) throw new Error(`${status}: ${text}`)
@@ -41,9 +42,8 @@ async function makeWith(server: StartedServer, token: string, name: string, disp
 
 /** Shows the page of a key to a person with a value of a key. */
 async function show(page: Page, { name }: { name: string }, value: string): Promise<void> {
-  await page.evaluate((hash) => {
-    location.hash = hash
-  }, `#/keys/${name}`)
+  await listening(page.locator('body'))
+  await goTo(page, `#/keys/${name}`)
   await signIn(page, value)
   await heading(page, name).first().waitFor()
   await heading(page, 'Rotate').waitFor()
@@ -64,18 +64,6 @@ async function takeValue(page: Page): Promise<string> {
   await press(button(page, 'I have stored it'))
   await expect.poll(() => dialog(page).count()).toBe(0)
   return value
-}
-
-/** Lets a request reach the server and loses its answer, once. */
-async function loseAnswer(page: Page, path: RegExp): Promise<void> {
-  await page.route(
-    path,
-    async (route) => {
-      await route.fetch()
-      await route.abort('connectionreset')
-    },
-    { times: 1 },
-  )
 }
 
 describe('a rotation', () => {
@@ -113,10 +101,9 @@ describe('a rotation', () => {
   })
 
   test('keeps to one new value when the answer is lost', async ({ page, guards, server }) => {
-    guards.allowMessage(/net::ERR_CONNECTION_RESET/)
     const key = await makeKey(server, 'lost')
     await show(page, key, server.adminKey)
-    await loseAnswer(page, /\/rotate$/)
+    await loseAnswer(page, guards, 'POST', /\/rotate$/)
     await press(button(page, 'Make a new value'))
     await page.getByText('Whether the key has the new value is not known').waitFor()
     const [, pending] = (await read(server, key)).status.values
@@ -129,12 +116,11 @@ describe('a rotation', () => {
   })
 
   test('replaces a value that is lost, also if the answer to that is lost', async ({ page, guards, server }) => {
-    guards.allowMessage(/net::ERR_CONNECTION_RESET/)
     const key = await makeKey(server, 'replaced')
     const { json } = await server.call(`${KEYS}/${key.name}/rotate`, { method: 'POST', body: {} })
     await show(page, key, server.adminKey)
     await press(button(page, 'The new value is lost'))
-    await loseAnswer(page, /\/rotate$/)
+    await loseAnswer(page, guards, 'POST', /\/rotate$/)
     await press(button(page, 'Replace the new value'))
     await page.getByText('Whether the key has the new value is not known').waitFor()
     await press(button(page, 'Try again'))
@@ -171,15 +157,16 @@ describe('a rotation', () => {
     await show(page, key, server.adminKey)
     const other = await openPage({ beside: page })
     await show(other, key, server.adminKey)
-    await makeValue(other)
     // The first tab shows what it has read before, as it does without the focus.
     const end = await failRequests(page, `ownedaccesskeys/${key.name}`, statusOf(503, 'ServiceUnavailable', 'not now'))
+    await makeValue(other)
     await page.bringToFront()
     await press(button(page, 'Make a new value'))
     await page
       .getByRole('alert')
       .getByText(/a value is pending since/)
       .waitFor()
+    await page.getByText('This page could not be refreshed.').waitFor()
     await end()
     // It reads the key again when somebody looks.
     await page.evaluate(() => window.dispatchEvent(new Event('focus')))
@@ -255,13 +242,11 @@ describe('a key', () => {
     await page.keyboard.press('Enter')
     await button(page, 'Deleting…').waitFor()
     await page.keyboard.press('Escape')
-    await page.evaluate(() => {
-      location.hash = '#/trusts'
-    })
+    await goTo(page, '#/trusts')
     await heading(page, 'Trusts').first().waitFor()
     release()
     await page.getByText(`${key.name} was deleted.`).waitFor()
-    await expect.poll(() => new URL(page.url()).hash).toBe('#/trusts')
+    expect(await page.evaluate(() => location.hash)).toBe('#/trusts')
   })
 
   test('of the same name made since is not deleted', async ({ page, server }) => {
@@ -328,9 +313,7 @@ describe('a key', () => {
       ['%2e%2e', 'Not found'],
       ['a%2Fb', 'No such key'],
     ] as const) {
-      await page.evaluate((hash) => {
-        location.hash = hash
-      }, `#/keys/${name}`)
+      await goTo(page, `#/keys/${name}`)
       await page.getByRole('heading', { level: 1, name: title, exact: true }).waitFor()
     }
   })
@@ -374,11 +357,162 @@ describe('a key', () => {
   })
 })
 
+describe('a lost answer', () => {
+  const reset = (page: Page) => dialog(page).getByText('The server cannot be reached.').waitFor()
+
+  test('to a deletion: the repetition finds the key deleted, and the list says so', async ({
+    page,
+    guards,
+    server,
+  }) => {
+    const key = await makeKey(server, 'deleted')
+    await show(page, key, server.adminKey)
+    await press(button(page, 'Delete'))
+    await loseAnswer(page, guards, 'DELETE', /\/ownedaccesskeys\/deleted-/)
+    await tabTo(input(page))
+    await page.keyboard.type(key.name)
+    await page.keyboard.press('Enter')
+    await reset(page)
+    expect(await use(server, key.value)).toBe(401)
+    await page.keyboard.press('Enter')
+    await page.getByText(`${key.name} was deleted.`).waitFor()
+    await heading(page, 'Keys').waitFor()
+  })
+
+  test('to a change of the state: the repetition changes nothing, and is done', async ({ page, guards, server }) => {
+    const key = await makeKey(server, 'paused')
+    await show(page, key, server.adminKey)
+    await press(button(page, 'Disable'))
+    await loseAnswer(page, guards, 'PATCH', /\/ownedaccesskeys\/paused-/)
+    await press(button(page, 'Disable the key'))
+    await reset(page)
+    expect(await use(server, key.value)).toBe(401)
+    const { resourceVersion } = (await read(server, key)).metadata
+    await press(button(page, 'Disable the key'))
+    await expect.poll(() => dialog(page).count()).toBe(0)
+    await page.getByText('Disabled', { exact: true }).waitFor()
+    expect((await read(server, key)).metadata.resourceVersion).toBe(resourceVersion)
+  })
+
+  test('to an edit: the repetition changes nothing, and is done', async ({ page, guards, server }) => {
+    const key = await makeKey(server, 'edited')
+    await show(page, key, server.adminKey)
+    await press(button(page, 'Edit'))
+    await loseAnswer(page, guards, 'PATCH', /\/ownedaccesskeys\/edited-/)
+    await tabTo(page.getByLabel('Display name'))
+    await page.keyboard.type('After')
+    await page.keyboard.press('Enter')
+    await reset(page)
+    const { metadata, spec } = await read(server, key)
+    expect(spec.displayName).toBe('After')
+    await page.keyboard.press('Enter')
+    await page.getByText(`${key.name} was changed.`).waitFor()
+    expect((await read(server, key)).metadata.resourceVersion).toBe(metadata.resourceVersion)
+  })
+
+  test('to an edit is no reason to undo what somebody else changed since', async ({ page, guards, server }) => {
+    const key = await makeKey(server, 'edited-by-two')
+    await show(page, key, server.adminKey)
+    await press(button(page, 'Edit'))
+    await loseAnswer(page, guards, 'PATCH', /\/ownedaccesskeys\/edited-by-two-/)
+    await tabTo(page.getByLabel('Display name'))
+    await page.keyboard.type('After')
+    await page.keyboard.press('Enter')
+    await reset(page)
+    await changeKey(server, key.name, { displayName: 'By somebody else' })
+    await page.keyboard.press('Enter')
+    await dialog(page).getByText('Someone else changed it at the same time.').waitFor()
+    expect((await read(server, key)).spec.displayName).toBe('By somebody else')
+  })
+})
+
+describe('a key whose page is open', () => {
+  const open = async (
+    openPage: (options: { blank: true }) => Promise<Page>,
+    address: string,
+    key: MadeKey,
+    value: string,
+  ) => {
+    const page = await openPage({ blank: true })
+    await page.clock.install()
+    await page.goto(address)
+    await show(page, key, value)
+    await page.getByText('Active', { exact: true }).waitFor()
+    return page
+  }
+
+  test('says that it has expired, without a reload', async ({ openPage, address, server }) => {
+    const key = await makeKey(server, 'expiring', { ttl: 3600 })
+    const page = await open(openPage, address, key, server.adminKey)
+    await changeKey(server, key.name, { ttl: 1 })
+    await expect.poll(() => use(server, key.value)).toBe(401)
+    await page.clock.fastForward(MINUTE)
+    await page.getByText('Expired', { exact: true }).waitFor()
+    await page.getByText('An expired key cannot be rotated. Make a new key.').waitFor()
+    await button(page, 'Delete').waitFor()
+    // The session is that of another key.
+    await button(page, 'Sign out').waitFor()
+  })
+
+  test.for([
+    ['Edit', 'Save'],
+    ['Disable', 'Disable the key'],
+    ['Delete', 'Delete the key'],
+    ['Discard the new value', 'Discard the new value'],
+  ] as const)(
+    'and was deleted by somebody else closes the dialog "%s"',
+    async ([action, confirm], { openPage, address, server }) => {
+      const key = await makeKey(server, 'vanished')
+      await server.call(`${KEYS}/${key.name}/rotate`, { method: 'POST', body: {} })
+      const page = await open(openPage, address, key, server.adminKey)
+      await press(button(page, action))
+      await dialog(page).getByRole('button', { name: confirm }).waitFor()
+      await deleteKey(server, key.name)
+      await page.clock.fastForward(MINUTE)
+      await page.getByText('This key was deleted').waitFor()
+      await page.getByText('Deleted', { exact: true }).waitFor()
+      expect(await dialog(page).count()).toBe(0)
+      expect(await button(page, action).count()).toBe(0)
+      await expect.poll(() => hasFocus(page.getByRole('heading', { level: 1, name: key.name }))).toBe(true)
+    },
+  )
+
+  test.for([
+    ['Edit', 'Save'],
+    ['Disable', 'Disable the key'],
+    ['Delete', 'Delete the key'],
+  ] as const)(
+    'and was deleted says so to who confirms "%s" before the page knows',
+    async ([action, confirm], { page, server }) => {
+      const key = await makeKey(server, 'unnoticed')
+      // The page reads a key whose rotation is pending more often.
+      await server.call(`${KEYS}/${key.name}/rotate`, { method: 'POST', body: {} })
+      await show(page, key, server.adminKey)
+      await press(button(page, action))
+      await dialog(page).waitFor()
+      const read = Promise.withResolvers<void>()
+      await page.route(new RegExp(`/ownedaccesskeys/${key.name}$`), async (route) => {
+        if (route.request().method() === 'GET') await read.promise
+        await route.fallback()
+      })
+      if (action === 'Edit') await page.getByLabel('Display name').fill('After')
+      if (action === 'Delete') await input(page).fill(key.name)
+      await deleteKey(server, key.name)
+      await press(dialog(page).getByRole('button', { name: confirm }))
+      await dialog(page).getByRole('alert').getByText('It does not exist any more.').waitFor()
+      read.resolve()
+      await page.getByText('This key was deleted').waitFor()
+      expect(await dialog(page).count()).toBe(0)
+    },
+  )
+})
+
 describe('what a key made', () => {
   test('is shown, and revoked after a dry run', async ({ page, server }) => {
     const key = await makeKey(server, 'maker')
-    const child = await makeWith(server, key.value, 'child', HOSTILE.markup)
-    const grandchild = await makeWith(server, child.value, 'grandchild')
+    const child = await makeWith(server, key.value, 'child', { displayName: HOSTILE.markup })
+    // It may not outlive its maker.
+    const grandchild = await makeWith(server, child.value, 'grandchild', { ttl: 600 })
     await show(page, key, server.adminKey)
     await page.getByRole('link', { name: grandchild.name }).waitFor()
     await press(button(page, 'Revoke all that it made'))
@@ -404,5 +538,71 @@ describe('what a key made', () => {
     await dialog(page).getByText('Deleted 2 of 2 keys.').waitFor()
     await press(button(page, 'Close'))
     await page.getByText('You see no key that was made with this one.').waitFor()
+  })
+
+  /** Lets each revocation end only the first of these keys that is left, as a server does whose time is up. */
+  async function slowDown(page: Page, names: string[], failAt?: number): Promise<void> {
+    let requests = 0
+    await page.route(/\/accesskeyrevocations$/, async (route) => {
+      requests += 1
+      if (requests === failAt) return route.fulfill({ status: 503, json: { message: 'not now' } })
+      const { madeWith: _, ...spec } = route.request().postDataJSON().spec
+      const left = names.splice(0, 1)
+      const response = await route.fetch({
+        postData: { ...route.request().postDataJSON(), spec: { ...spec, names: left } },
+      })
+      const { status, ...answer } = await response.json()
+      await route.fulfill({ response, json: { ...answer, status: { ...status, remaining: names.length > 0 } } })
+    })
+  }
+
+  test('is revoked in several requests if one is not enough, and an error does not lose the count', async ({
+    page,
+    server,
+  }) => {
+    const key = await makeKey(server, 'maker')
+    const made: MadeKey[] = []
+    for (let count = 0; count < 4; count++) made.push(await makeWith(server, key.value, 'made'))
+    await show(page, key, server.adminKey)
+    await press(button(page, 'Revoke all that it made'))
+    await dialog(page).getByText('These 4 keys match.').waitFor()
+    await slowDown(
+      page,
+      made.map(({ name }) => name),
+      3,
+    )
+    await press(button(page, 'Disable 4 keys'))
+    await dialog(page).getByRole('alert').getByText('not now').waitFor()
+    await dialog(page).getByText('Disabled 2 of 4 keys.').waitFor()
+    expect(await Promise.all(made.map(({ value }) => use(server, value)))).toEqual([401, 401, 201, 201])
+    await press(button(page, 'Go on'))
+    await dialog(page).getByText('Disabled 4 of 4 keys.').waitFor()
+    await button(page, 'Close').waitFor()
+    expect(await Promise.all(made.map(({ value }) => use(server, value)))).toEqual([401, 401, 401, 401])
+  })
+
+  test('is left as it is when a revocation does not get on, which the dialog says', async ({
+    page,
+    guards,
+    server,
+  }) => {
+    const key = await makeKey(server, 'maker')
+    const made = await makeWith(server, key.value, 'made')
+    await show(page, key, server.adminKey)
+    await press(button(page, 'Revoke all that it made'))
+    await dialog(page).getByText('This key matches.').waitFor()
+    const sent = () => guards.requests.filter((one) => one.url().endsWith('/accesskeyrevocations')).length
+    const before = sent()
+    await page.route(/\/accesskeyrevocations$/, (route) =>
+      route.fulfill({ status: 201, json: { status: { matched: 1, done: 0, failed: 0, remaining: true } } }),
+    )
+    await press(button(page, 'Disable 1 key'))
+    await dialog(page).getByRole('alert').getByText('could not revoke the remaining keys in time').waitFor()
+    expect(await dialog(page).getByText('The console failed.').count()).toBe(0)
+    expect(sent() - before).toBe(3)
+    await page.unroute(/\/accesskeyrevocations$/)
+    await press(button(page, 'Go on'))
+    await dialog(page).getByText('Disabled 1 of 1 key.').waitFor()
+    expect(await use(server, made.value)).toBe(401)
   })
 })

@@ -1,22 +1,20 @@
-import { paths } from '../../api/paths.ts'
+import { useRef } from 'preact/hooks'
 import { Dialog } from '../../components/dialog.tsx'
 import { useChange } from '../../components/hooks/usechange.ts'
 import { ErrorNotice, Notice } from '../../components/notice.tsx'
 import { useSession } from '../../session/session.ts'
 import type { ActionProps } from './actionprops.ts'
+import { patchKey } from './patchkey.ts'
 
 /** Disables the key, or enables it again. */
 export function DisableDialog({ accessKey, refresh, onClose }: ActionProps) {
   const { api, self } = useSession()
   const { name, uid, resourceVersion } = accessKey.metadata
   const disabled = !accessKey.spec.disabled
+  const wasLost = useRef(false)
   const word = disabled ? 'Disable' : 'Enable'
   const { isBusy, error, run } = useChange(
-    () =>
-      api.send(paths.key(name), {
-        method: 'PATCH',
-        body: { metadata: { uid, resourceVersion }, spec: { disabled } },
-      }),
+    () => patchKey(api, name, { metadata: { uid, resourceVersion }, spec: { disabled } }, wasLost),
     async () => {
       onClose()
       await refresh()

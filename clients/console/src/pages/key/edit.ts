@@ -1,6 +1,7 @@
 /** Makes the patch of an edited key: only the fields that the person has changed, for the version that the person has seen. */
 import type { AccessKey } from '../../api/objects.ts'
 import { lifetimeSeconds, lifetimeText } from '../../text/lifetime.ts'
+import type { KeyPatch } from './patchkey.ts'
 
 export interface Draft {
   displayName: string
@@ -18,7 +19,7 @@ export const draftOf = ({ spec }: AccessKey): Draft => ({
 })
 
 /** Returns the merge patch, or undefined if nothing has changed. */
-export function patchOf({ metadata, spec: old }: AccessKey, before: Draft, draft: Draft): object | undefined {
+export function patchOf({ metadata, spec: old }: AccessKey, before: Draft, draft: Draft): KeyPatch | undefined {
   const has = (member: keyof Draft) => draft[member] !== before[member]
   const addresses = draft.addresses.split(/[\s,]+/).filter((one) => one !== '')
   const spec = {

@@ -1,5 +1,4 @@
-import { useState } from 'preact/hooks'
-import { paths } from '../../api/paths.ts'
+import { useRef, useState } from 'preact/hooks'
 import { Dialog } from '../../components/dialog.tsx'
 import { Field } from '../../components/field.tsx'
 import { useChange } from '../../components/hooks/usechange.ts'
@@ -10,6 +9,7 @@ import { lifetimeSeconds } from '../../text/lifetime.ts'
 import { exact } from '../../text/times.ts'
 import type { ActionProps } from './actionprops.ts'
 import { draftOf, endWith, patchOf } from './edit.ts'
+import { patchKey } from './patchkey.ts'
 
 /** Changes what may change during the life of a key. The scope is not among it: a key for something else is another key. */
 export function EditDialog({ accessKey, refresh, onClose }: ActionProps) {
@@ -17,6 +17,7 @@ export function EditDialog({ accessKey, refresh, onClose }: ActionProps) {
   const notify = useNotify()
   const [before] = useState(() => draftOf(accessKey))
   const [draft, setDraft] = useState(before)
+  const wasLost = useRef(false)
   const { name } = accessKey.metadata
   const isLifetime = lifetimeSeconds(draft.lifetime) !== undefined
   const end = endWith(accessKey, draft.lifetime)
@@ -24,7 +25,7 @@ export function EditDialog({ accessKey, refresh, onClose }: ActionProps) {
     setDraft({ ...draft, [member]: event.currentTarget.value })
   const save = async () => {
     const body = patchOf(accessKey, before, draft)
-    if (body) await api.send(paths.key(name), { method: 'PATCH', body })
+    if (body) await patchKey(api, name, body, wasLost)
     return body !== undefined
   }
   const { isBusy, error, run } = useChange(save, async (isChanged) => {

@@ -1,6 +1,7 @@
 /** Revokes everything that a key made (docs/revoking.md): first a dry run, then the same selection until nothing remains. */
 import type { Api } from '../../../api/client.ts'
 import { paths } from '../../../api/paths.ts'
+import { KnownError } from '../../../api/status.ts'
 
 export type Action = 'Disable' | 'Delete'
 
@@ -42,16 +43,17 @@ export interface Outcome {
 const IDLE_LIMIT = 3
 
 /**
- * Revokes at most as many keys as the dry run has counted, and repeats the request while keys remain. After an error, the same
- * call goes on where it was: what is done no longer matches.
+ * Revokes at most as many keys as the dry run has counted, and repeats the request while keys remain. After an error, a call with
+ * the outcome so far goes on: what is done no longer matches.
  */
 export async function revoke(
   api: Api,
   choice: Choice,
   atMost: number,
+  before: Outcome | undefined,
   onProgress: (outcome: Outcome) => void,
 ): Promise<Outcome> {
-  let outcome: Outcome = { done: 0, failed: 0, failures: [] }
+  let outcome: Outcome = before ?? { done: 0, failed: 0, failures: [] }
   for (let idle = 0; idle < IDLE_LIMIT; ) {
     const { done = 0, failed = 0, remaining = false, failures = [] } = await send(api, choice, { atMost })
     outcome = { done: outcome.done + done, failed, failures }
@@ -59,5 +61,9 @@ export async function revoke(
     if (!remaining) return outcome
     idle = done > 0 ? 0 : idle + 1
   }
-  throw new Error('The server could not revoke the remaining keys in time. Try again.')
+  throw new KnownError({
+    title: 'The server could not revoke the remaining keys in time.',
+    details: [],
+    next: 'Go on, or try again later.',
+  })
 }

@@ -38,7 +38,7 @@ export function RevokeDialog({ name, uid, onClose }: { name: string; uid: string
   }, [api, uid, action])
   const matched = selected?.matched ?? 0
   const { isBusy, error, run } = useChange(
-    () => revoke(api, { uid, action, reason }, matched, setOutcome),
+    () => revoke(api, { uid, action, reason }, matched, outcome, setOutcome),
     () => setDone(true),
   )
   const word = action === 'Disable' ? 'Disabled' : 'Deleted'

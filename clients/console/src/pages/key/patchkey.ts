@@ -1,0 +1,34 @@
+/** Sends a change of a key, which can be repeated when its answer was lost. */
+import type { Api } from '../../api/client.ts'
+import type { AccessKey } from '../../api/objects.ts'
+import { paths } from '../../api/paths.ts'
+import { ApiError } from '../../api/status.ts'
+import { isUncertain } from './rotation/rotationcall.ts'
+
+export interface KeyPatch {
+  metadata: { uid: string; resourceVersion?: string }
+  spec: Record<string, unknown>
+}
+
+/**
+ * Patches the version of the key that the patch names. `wasLost` remembers whether the answer to an attempt was lost: if that attempt
+ * has changed the key, its repetition conflicts with itself, and is done.
+ */
+export async function patchKey(api: Api, name: string, patch: KeyPatch, wasLost: { current: boolean }): Promise<void> {
+  try {
+    await api.send(paths.key(name), { method: 'PATCH', body: patch })
+  } catch (error) {
+    const isConflict = error instanceof ApiError && error.code === 409
+    if (wasLost.current && isConflict && isIn(patch, await api.send<AccessKey>(paths.key(name)))) return
+    wasLost.current ||= isUncertain(error)
+    throw error
+  }
+}
+
+/** Reports whether the key is as the patch makes it. An empty value, or none, is the same to the server. */
+function isIn({ metadata, spec }: KeyPatch, live: AccessKey): boolean {
+  const textOf = (value: unknown) => JSON.stringify(value || null)
+  const members = new Map<string, unknown>(Object.entries(live.spec))
+  const isSame = Object.entries(spec).every(([member, value]) => textOf(value) === textOf(members.get(member)))
+  return isSame && live.metadata.uid === metadata.uid
+}
