@@ -1,10 +1,14 @@
 import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
 
-export interface FieldProps {
+/** What a field says around its control. */
+export interface FieldTexts {
   label: string
   hint?: ComponentChildren
   error?: string | undefined
+}
+
+export interface FieldProps extends FieldTexts {
   /** Renders the control with the attributes that connect it to its label, hint and error. */
   children(attributes: { id: string; 'aria-describedby'?: string; 'aria-invalid'?: true }): ComponentChildren
 }

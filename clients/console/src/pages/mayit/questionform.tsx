@@ -1,6 +1,7 @@
-import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { ApiResource } from '../../../../../lib/authorization/attributes/resourcetext.ts'
-import { Field } from '../../components/field.tsx'
+import { SelectField } from '../../components/selectfield.tsx'
+import { TextField, type TextFieldProps } from '../../components/textfield.tsx'
 import { PLACES, type Place, type Problems, type Question } from './question.ts'
 
 const VERBS = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection', '*']
@@ -26,35 +27,18 @@ export function QuestionForm({ question, query, keys, resources, problems, onAsk
     setAsked(question)
   }
   useEffect(() => form.current?.querySelector<HTMLElement>('[aria-invalid]')?.focus(), [problems])
-  const lists = useId()
   const text = (
     name: keyof Question,
     label: string,
-    more: { hint?: string; list?: string[]; placeholder?: string } = {},
+    more: Pick<TextFieldProps, 'hint' | 'offered' | 'placeholder'> = {},
   ) => (
-    <Field label={label} hint={more.hint} error={problems[name]}>
-      {(attributes) => (
-        <>
-          <input
-            {...attributes}
-            value={asked[name]}
-            placeholder={more.placeholder}
-            list={more.list && `${lists}-${name}`}
-            spellcheck={false}
-            autoComplete="off"
-            autoCapitalize="off"
-            onInput={(event) => setAsked({ ...asked, [name]: event.currentTarget.value })}
-          />
-          {more.list && (
-            <datalist id={`${lists}-${name}`}>
-              {more.list.map((one) => (
-                <option value={one} key={one} />
-              ))}
-            </datalist>
-          )}
-        </>
-      )}
-    </Field>
+    <TextField
+      label={label}
+      error={problems[name]}
+      value={asked[name]}
+      onInput={(value) => setAsked({ ...asked, [name]: value })}
+      {...more}
+    />
   )
   const { place } = asked
   const here = resources.map(({ name }) => name)
@@ -69,29 +53,20 @@ export function QuestionForm({ question, query, keys, resources, problems, onAsk
         onAsk(asked.place === '' ? asked : { ...asked, from: '' })
       }}
     >
-      {text('key', 'May the key', { list: [...keys] })}
-      {text('verb', 'do', { list: VERBS, placeholder: 'get, list, create …' })}
+      {text('key', 'May the key', { offered: keys })}
+      {text('verb', 'do', { offered: VERBS, placeholder: 'get, list, create …' })}
       {text('resource', 'on the resource, or path', {
-        list: place === '' ? here : ELSEWHERE,
+        offered: place === '' ? here : ELSEWHERE,
         hint: 'As in kubectl: pods, deployments.apps, pods/log for a subresource. A path begins with a slash.',
       })}
       {text('name', 'of the name', { placeholder: 'all names' })}
       {text('namespace', 'in the namespace', { placeholder: 'none, or all' })}
-      <Field label="at">
-        {(attributes) => (
-          <select
-            {...attributes}
-            value={place}
-            onChange={(event) => setAsked({ ...asked, place: event.currentTarget.value as Place })}
-          >
-            {Object.entries(PLACES).map(([value, words]) => (
-              <option value={value} key={value}>
-                {words}
-              </option>
-            ))}
-          </select>
-        )}
-      </Field>
+      <SelectField
+        label="at"
+        value={place}
+        options={Object.entries(PLACES) as [Place, string][]}
+        onChange={(one) => setAsked({ ...asked, place: one })}
+      />
       {place === 'cluster' && text('at', 'Connected cluster')}
       {(place === 'virtual-cluster' || place === 'space') &&
         text('at', place === 'space' ? 'Space' : 'Virtual cluster', { placeholder: 'PROJECT/NAME' })}

@@ -2,6 +2,8 @@ import type { Self } from '../../api/objects.ts'
 import { Field } from '../../components/field.tsx'
 import { Foreign } from '../../components/foreign.tsx'
 import { Notice } from '../../components/notice.tsx'
+import { SelectField } from '../../components/selectfield.tsx'
+import { TextField } from '../../components/textfield.tsx'
 import type { NamesByProject } from './byproject.ts'
 import { type Form, LIFETIMES, NAME_PREFIX, type OwnerKind, ownGroups, UNITS } from './form.ts'
 import { ScopePicker } from './scopepicker.tsx'
@@ -21,23 +23,14 @@ export function Fields(props: FieldsProps) {
   return (
     <>
       <div class="pair">
-        <Field
+        <TextField
           label="Name (optional)"
           hint={`Programs use it. Without one, the key is called ${NAME_PREFIX}… It cannot be changed.`}
           error={problem('name')}
-        >
-          {(attributes) => (
-            <input
-              {...attributes}
-              data-field="name"
-              value={form.name}
-              autoComplete="off"
-              autoCapitalize="off"
-              spellcheck={false}
-              onInput={(event) => onChange({ name: event.currentTarget.value })}
-            />
-          )}
-        </Field>
+          name="name"
+          value={form.name}
+          onInput={(name) => onChange({ name })}
+        />
         <Field
           label="Display name (optional)"
           hint="For people, such as CI of the shop."
@@ -92,7 +85,7 @@ export function Fields(props: FieldsProps) {
   )
 }
 
-const OWNERS: readonly [OwnerKind, string][] = [
+const OWNERS: readonly [Exclude<OwnerKind, 'self'>, string][] = [
   ['user', 'A user'],
   ['team', 'A team'],
   ['subject', 'Another subject'],
@@ -104,36 +97,21 @@ function OwnerFields({ form, self, problem, onChange }: FieldsProps) {
   return (
     <>
       <div class="pair">
-        <Field label="Acts as" hint="What the owner may not do, the key may not do either.">
-          {(attributes) => (
-            <select
-              {...attributes}
-              value={ownerKind}
-              onChange={(event) => onChange({ ownerKind: event.currentTarget.value as OwnerKind })}
-            >
-              <option value="self">You, {selfName(self)}</option>
-              {OWNERS.map(([kind, label]) => (
-                <option value={kind} key={kind}>
-                  {label}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
+        <SelectField
+          label="Acts as"
+          hint="What the owner may not do, the key may not do either."
+          value={ownerKind}
+          options={[['self', `You, ${selfName(self)}`], ...OWNERS]}
+          onChange={(kind) => onChange({ ownerKind: kind })}
+        />
         {ownerKind !== 'self' && (
-          <Field label={`Name of the ${ownerKind}`} error={problem('owner')}>
-            {(attributes) => (
-              <input
-                {...attributes}
-                data-field="owner"
-                value={form.owner}
-                autoComplete="off"
-                autoCapitalize="off"
-                spellcheck={false}
-                onInput={(event) => onChange({ owner: event.currentTarget.value })}
-              />
-            )}
-          </Field>
+          <TextField
+            label={`Name of the ${ownerKind}`}
+            error={problem('owner')}
+            name="owner"
+            value={form.owner}
+            onInput={(owner) => onChange({ owner })}
+          />
         )}
       </div>
       {offered.length > 0 && (
@@ -191,24 +169,14 @@ function LifetimeFields({ form, problem, onChange }: FieldsProps) {
   return (
     <div class="field">
       <div class="pair">
-        <Field label="Lifetime" error={problem('lifetime')}>
-          {(attributes) => (
-            <select
-              {...attributes}
-              data-field="lifetime"
-              value={lifetime}
-              onChange={(event) => onChange({ lifetime: event.currentTarget.value })}
-            >
-              {LIFETIMES.map(([label, seconds]) => (
-                <option value={String(seconds)} key={label}>
-                  {label}
-                </option>
-              ))}
-              <option value="custom">Custom</option>
-              <option value="never">Never ends</option>
-            </select>
-          )}
-        </Field>
+        <SelectField
+          label="Lifetime"
+          error={problem('lifetime')}
+          name="lifetime"
+          value={lifetime}
+          options={LIFETIMES}
+          onChange={(one) => onChange({ lifetime: one })}
+        />
         {lifetime === 'custom' && (
           <Field label="How long" error={problem('count')}>
             {(attributes) => (

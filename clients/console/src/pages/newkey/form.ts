@@ -5,14 +5,16 @@ import { newRow, type ScopeRow, scopeOf } from './scoperows.ts'
 
 export type OwnerKind = 'self' | 'user' | 'team' | 'subject'
 
-/** The lifetimes to choose from, in seconds. */
-export const LIFETIMES: readonly [label: string, seconds: number][] = [
-  ['1 hour', HOUR_SECONDS],
-  ['1 day', DAY_SECONDS],
-  ['7 days', 7 * DAY_SECONDS],
-  ['30 days', 30 * DAY_SECONDS],
-  ['90 days', 90 * DAY_SECONDS],
-  ['1 year', 365 * DAY_SECONDS],
+/** The lifetimes to choose from: seconds as a text, or one of two words. */
+export const LIFETIMES: readonly (readonly [lifetime: string, words: string])[] = [
+  [String(HOUR_SECONDS), '1 hour'],
+  [String(DAY_SECONDS), '1 day'],
+  [String(7 * DAY_SECONDS), '7 days'],
+  [String(30 * DAY_SECONDS), '30 days'],
+  [String(90 * DAY_SECONDS), '90 days'],
+  [String(365 * DAY_SECONDS), '1 year'],
+  ['custom', 'Custom'],
+  ['never', 'Never ends'],
 ]
 export const UNITS = { minutes: 60, hours: HOUR_SECONDS, days: DAY_SECONDS } as const
 
@@ -25,8 +27,8 @@ export interface Form {
   groups: readonly string[]
   isScoped: boolean
   rows: readonly ScopeRow[]
-  /** The seconds of a lifetime to choose from, as a text, or one of these. */
-  lifetime: string | 'never' | 'custom'
+  /** One of LIFETIMES. */
+  lifetime: string
   count: string
   unit: keyof typeof UNITS
   isFromLastUse: boolean

@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks'
 import { paths } from '../../api/paths.ts'
-import { Field } from '../../components/field.tsx'
 import { ErrorNotice } from '../../components/notice.tsx'
+import { SelectField } from '../../components/selectfield.tsx'
+import { TextField } from '../../components/textfield.tsx'
 import { useReveal } from '../../session/revealed.ts'
 import { useSession } from '../../session/session.ts'
 import { HOUR_SECONDS } from '../../text/lifetime.ts'
@@ -16,7 +17,7 @@ export function ClusterToken() {
   const { api } = useSession()
   const reveal = useReveal()
   const [cluster, setCluster] = useState('')
-  const [ttl, setTtl] = useState(HOUR_SECONDS)
+  const [ttl, setTtl] = useState<number>(HOUR_SECONDS)
   const [state, setState] = useState<{ wrong?: string; error?: unknown; isBusy?: boolean }>({})
   const make = async () => {
     const name = cluster.trim()
@@ -34,12 +35,16 @@ export function ClusterToken() {
           body: { spec: { ttl, scope: { clusters: [{ cluster: name }] } } },
         },
       )
+      const end = exact(new Date(status.expirationTimestamp))
       reveal({
         title: `A token for ${name}`,
         name,
         value: status.token,
         isToken: true,
-        explanation: `Present it to the API server of ${name} as a bearer token. It holds until ${exact(new Date(status.expirationTimestamp))}, and ends with your access key. It is not shown again.`,
+        explanation: [
+          `Present it to the API server of ${name} as a bearer token.`,
+          `It holds until ${end}, and ends with your access key. It is not shown again.`,
+        ].join(' '),
       })
       setState({})
     } catch (error) {
@@ -62,28 +67,8 @@ export function ClusterToken() {
           void make()
         }}
       >
-        <Field label="Connected cluster" error={state.wrong}>
-          {(attributes) => (
-            <input
-              {...attributes}
-              value={cluster}
-              spellcheck={false}
-              autoCapitalize="off"
-              onInput={(event) => setCluster(event.currentTarget.value)}
-            />
-          )}
-        </Field>
-        <Field label="Lifetime">
-          {(attributes) => (
-            <select {...attributes} value={ttl} onChange={(event) => setTtl(Number(event.currentTarget.value))}>
-              {LIFETIMES.map(([value, words]) => (
-                <option value={value} key={value}>
-                  {words}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
+        <TextField label="Connected cluster" error={state.wrong} value={cluster} onInput={setCluster} />
+        <SelectField label="Lifetime" value={ttl} options={LIFETIMES} onChange={(seconds) => setTtl(seconds)} />
         <button type="submit" disabled={state.isBusy}>
           Make a token
         </button>

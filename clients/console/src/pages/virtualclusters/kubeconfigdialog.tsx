@@ -5,8 +5,9 @@ import { prefixOf, projectIn } from '../../api/projects.ts'
 import { apiRoot } from '../../api/root.ts'
 import { Code } from '../../components/code.tsx'
 import { Dialog } from '../../components/dialog.tsx'
-import { Field } from '../../components/field.tsx'
 import { Notice } from '../../components/notice.tsx'
+import { SelectField } from '../../components/selectfield.tsx'
+import { TextField } from '../../components/textfield.tsx'
 import { Time } from '../../components/time.tsx'
 import { useSession } from '../../session/session.ts'
 import { DAY_SECONDS } from '../../text/lifetime.ts'
@@ -116,21 +117,13 @@ export function KubeConfigDialog({ cluster, onClose }: { cluster: VirtualCluster
         </Notice>
       )}
       {isSecret(way) ? (
-        <Field label="Lifetime" hint="The server may allow less, and says so.">
-          {(attributes) => (
-            <select
-              {...attributes}
-              value={seconds}
-              onChange={(event) => change({ seconds: Number(event.currentTarget.value) })}
-            >
-              {LIFETIMES.map(([value, words]) => (
-                <option value={value} key={value}>
-                  {words}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
+        <SelectField
+          label="Lifetime"
+          hint="The server may allow less, and says so."
+          value={seconds}
+          options={LIFETIMES}
+          onChange={(one) => change({ seconds: one })}
+        />
       ) : (
         <p>
           The file holds no credential: kubectl fetches tokens of 15 minutes with your access key. Whoever has the file
@@ -139,21 +132,13 @@ export function KubeConfigDialog({ cluster, onClose }: { cluster: VirtualCluster
       )}
       {way === 'curl' && (
         <>
-          <Field
+          <TextField
             label="File for curl, on your machine"
             hint="The whole path. The kube config names this file, and the commands below write it."
             error={wrong}
-          >
-            {(attributes) => (
-              <input
-                {...attributes}
-                value={file}
-                spellcheck={false}
-                autoCapitalize="off"
-                onInput={(event) => change({ file: event.currentTarget.value })}
-              />
-            )}
-          </Field>
+            value={file}
+            onInput={(path) => change({ file: path })}
+          />
           {pathProblem(file) === undefined && (
             <Code title="Write the file for curl (bash, zsh)" text={curlFileCommand(file, place, server)} />
           )}

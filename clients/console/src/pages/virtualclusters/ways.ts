@@ -1,6 +1,6 @@
 /** The ways in which a kube config signs in: what is asked of the server, and the commands that belong to it. */
 import { commandLines, heredoc, option, shellWord } from '../../text/kubectl.ts'
-import { DAY_SECONDS, HOUR_SECONDS } from '../../text/lifetime.ts'
+import { DAY_SECONDS, HOUR_SECONDS, lifetimeWords } from '../../text/lifetime.ts'
 
 export type Way = 'curl' | 'keyplane' | 'token' | 'certificate'
 
@@ -38,14 +38,10 @@ export const WAYS: readonly WayWords[] = [
   },
 ]
 
-/** The lifetimes of a credential in the file, in seconds. The server may allow less. */
-export const LIFETIMES: readonly [seconds: number, words: string][] = [
-  [HOUR_SECONDS, '1 hour'],
-  [8 * HOUR_SECONDS, '8 hours'],
-  [DAY_SECONDS, '1 day'],
-  [7 * DAY_SECONDS, '7 days'],
-  [30 * DAY_SECONDS, '30 days'],
-]
+/** The lifetimes of a credential in the file, in seconds with their words. The server may allow less. */
+export const LIFETIMES = [HOUR_SECONDS, 8 * HOUR_SECONDS, DAY_SECONDS, 7 * DAY_SECONDS, 30 * DAY_SECONDS].map(
+  (seconds) => [seconds, lifetimeWords(seconds)] as const,
+)
 
 /** The life of a token that curl fetches, in seconds. */
 const CURL_SECONDS = 900
