@@ -1,4 +1,5 @@
 /** Declares the objects of the API, as far as the console shows them. Every field may be absent: a key sees what its rights allow. */
+import type { Scope } from '../text/scopesentence.ts'
 
 export interface Metadata {
   name: string
@@ -13,33 +14,28 @@ export interface Metadata {
   ownerReferences?: { kind: string; name: string; uid: string; controller?: boolean }[]
 }
 
-export interface Scope {
-  roles?: { role?: string; projects?: string[]; virtualClusters?: string[] }[]
-  projects?: { project?: string }[]
-  spaces?: { project?: string; space?: string }[]
-  virtualClusters?: { project?: string; virtualCluster?: string }[]
-  clusters?: { cluster?: string }[]
-  rules?: object[]
-  allowPlatformCli?: boolean
+/** What the specs of access keys and of trusts, which make them, have in common. */
+export interface KeySpec {
+  displayName?: string
+  description?: string
+  user?: string
+  team?: string
+  subject?: string
+  groups?: readonly string[]
+  scope?: Scope
+  /** Seconds. */
+  ttl?: number
+  disabled?: boolean
 }
 
 /** An OwnedAccessKey: lib/apis/management/v1/ownedaccesskey.md. */
 export interface AccessKey {
   metadata: Metadata
-  spec: {
-    displayName?: string
-    description?: string
-    user?: string
-    team?: string
-    subject?: string
-    groups?: string[]
+  spec: KeySpec & {
     /** The value, only in the answer that made it. */
     key?: string
-    disabled?: boolean
-    ttl?: number
     ttlAfterLastActivity?: boolean
-    scope?: Scope
-    sourceCIDRs?: string[]
+    sourceCIDRs?: readonly string[]
     type?: string
   }
   status?: {

@@ -98,8 +98,8 @@ export function createPoller<T>({ load, every, start, onChange, surroundings }: 
   }
 
   const forget = surroundings.onAttention(attend)
-  const first = (): Promise<void> | void => (isDue() ? ask() : plan())
-  void first()
+  if (isDue()) void ask()
+  else plan()
   return {
     get snapshot() {
       return snapshot

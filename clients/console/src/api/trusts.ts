@@ -1,6 +1,7 @@
 /** Declares the objects of token exchange, as far as the console shows them. */
 import type { ClaimEntry } from '../text/claims.ts'
-import type { Metadata, Scope } from './objects.ts'
+import type { Scope } from '../text/scopesentence.ts'
+import type { KeySpec, Metadata } from './objects.ts'
 
 /** An IdentityProvider: lib/apis/management/v1/identityprovider.md. */
 export interface Provider {
@@ -26,23 +27,13 @@ export interface Provider {
 /** A FederatedIdentityCredential, called trust: lib/apis/management/v1/federatedidentitycredential.md. */
 export interface Trust {
   metadata: Metadata
-  spec: {
-    displayName?: string
-    description?: string
+  spec: KeySpec & {
     identityProvider: string
     claims: ClaimEntry[]
-    user?: string
-    team?: string
-    subject?: string
-    groups?: string[]
     claimMappings?: {
       username: { claim: string; prefix: string }
       groups?: { claim: string; value: string; group: string }[]
     }
-    scope?: Scope
-    /** Seconds. */
-    ttl?: number
-    disabled?: boolean
   }
   status?: { owner?: string; phase?: string; clientID?: string }
 }

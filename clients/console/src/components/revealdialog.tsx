@@ -1,11 +1,12 @@
-import { useEffect, useState } from 'preact/hooks'
-import { apiRoot } from '../api/root.ts'
+import { useState } from 'preact/hooks'
+import { server } from '../api/root.ts'
 import type { Revealed } from '../session/revealed.ts'
 import { option } from '../text/kubectl.ts'
 import { Code } from './code.tsx'
 import { Copy } from './copy.tsx'
 import { Dialog } from './dialog.tsx'
 import { Foreign } from './foreign.tsx'
+import { useLeaveWarning } from './hooks/useleavewarning.ts'
 import { Notice } from './notice.tsx'
 
 /**
@@ -17,11 +18,7 @@ export function RevealDialog({ revealed, onStored }: { revealed: Revealed; onSto
   const [isShown, show] = useState(false)
   const [isTaken, setTaken] = useState(false)
   const [isWarned, setWarned] = useState(false)
-  useEffect(() => {
-    const ask = (event: BeforeUnloadEvent) => event.preventDefault()
-    window.addEventListener('beforeunload', ask)
-    return () => window.removeEventListener('beforeunload', ask)
-  }, [])
+  useLeaveWarning()
   const store = () => {
     if (!isTaken && !isWarned) return setWarned(true)
     onStored()
@@ -60,10 +57,7 @@ export function RevealDialog({ revealed, onStored }: { revealed: Revealed; onSto
           <h3>Where it belongs</h3>
           <p>Each of these programs asks for the value, so it is in no command and no history of a shell:</p>
           <Code title="Secret of a GitHub repository" text="gh secret set KEYPLANE_KEY" />
-          <Code
-            title="Command line"
-            text={`keyplane login ${option('--context', name)} ${apiRoot.href.replace(/\/$/, '')}`}
-          />
+          <Code title="Command line" text={`keyplane login ${option('--context', name)} ${server}`} />
         </div>
       )}
       {isWarned && !isTaken && (

@@ -65,7 +65,10 @@ async function trustRoute(): Promise<PageComponent> {
   return (await import('../pages/trusts/trustroute.tsx')).TrustRoute
 }
 
-/** Returns the page of a route, or undefined if there is none. No object is called `.` or `..`, which would change the path of a request. */
+/**
+ * Returns the page of a route, or undefined if there is none. No object is called `.` or `..`, which would change the path of a
+ * request.
+ */
 export const pageOf = ({ page, parts }: Route): PageEntry | undefined =>
   parts.some((part) => /^\.\.?$/.test(part))
     ? undefined

@@ -7,9 +7,14 @@ export interface ClaimEntry {
   patterns?: readonly string[]
 }
 
-/** Names of claims that say what they are about, once what surrounds it is left out. */
-const TELLING =
-  /^(?:terraform_|oidc\.circleci\.com\/(?:vcs-)?)?((?:repository|repository_owner|enterprise|project|namespace|organization|pipeline|cluster|queue|workspace|origin|context|deploymentEnvironment|run_phase|environment|deployment_tier|ref|branch|build_branch|build_tag|step_key|event_name|pipeline_source|(?:job_)?workflow_ref|sub)(?:_id|-ids?|Uuid|Name)?)$/
+/** What the names of claims say they are about, once what surrounds it is left out. */
+const SUBJECTS = [
+  ...['repository', 'repository_owner', 'enterprise', 'project', 'namespace', 'organization', 'pipeline', 'cluster'],
+  ...['queue', 'workspace', 'origin', 'context', 'deploymentEnvironment', 'run_phase', 'environment'],
+  ...['deployment_tier', 'ref', 'branch', 'build_branch', 'build_tag', 'step_key', 'event_name', 'pipeline_source'],
+  ...['(?:job_)?workflow_ref', 'sub'],
+].join('|')
+const TELLING = new RegExp(`^(?:terraform_|oidc\\.circleci\\.com/(?:vcs-)?)?((?:${SUBJECTS})(?:_id|-ids?|Uuid|Name)?)$`)
 
 /** Returns `repository owner` for `repository_owner_id`, or the whole claim if its name is not known. */
 function nounOf(claim: string): string {

@@ -1,8 +1,7 @@
 /** Writes commands for a shell (bash, zsh, ksh) that any text can be part of, and that can be pasted into a terminal. */
+import { UNSEEN } from './visible.ts'
 
 const SAFE = /^[\w@%+:,./-][\w@%+=:,./-]*$/
-/** A terminal acts on control characters in what is pasted, and invisible ones hide what a command does. */
-const UNSEEN = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]|(?! )\p{Zs}/u
 
 /** Returns the text as one word of a command. */
 export function shellWord(text: string): string {

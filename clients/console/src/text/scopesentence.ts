@@ -1,17 +1,18 @@
 /** Says what a scope allows as the clauses of a sentence, which name the things and what a role or a rule lets one do with them. */
 
-export interface SaidScope {
-  roles?: readonly { role?: string; projects?: readonly string[]; virtualClusters?: readonly string[] }[]
-  projects?: readonly { project?: string }[]
-  spaces?: readonly { project?: string; space?: string }[]
-  virtualClusters?: readonly { project?: string; virtualCluster?: string }[]
-  clusters?: readonly { cluster?: string }[]
-  rules?: readonly object[]
+/** A scope: docs/scopes.md. */
+export interface Scope {
+  roles?: { role?: string; projects?: string[]; virtualClusters?: string[] }[]
+  projects?: { project?: string }[]
+  spaces?: { project?: string; space?: string }[]
+  virtualClusters?: { project?: string; virtualCluster?: string }[]
+  clusters?: { cluster?: string }[]
+  rules?: object[]
   allowPlatformCli?: boolean
 }
 
 /** Returns clauses that follow "may", such as `use everything in project demo`. None: the scope allows nothing of its own. */
-export function scopeClauses(scope: SaidScope): string[] {
+export function scopeClauses(scope: Scope): string[] {
   const { roles = [], projects = [], spaces = [], virtualClusters = [], clusters = [], rules = [] } = scope
   const things = [
     ...projects.map(({ project }) => (project === '*' ? 'all projects' : `project ${said(project)}`)),
@@ -43,7 +44,7 @@ const within = (noun: string, project: string | undefined, name: string | undefi
 
 const CONNECTING = 'review tokens and access, read virtual clusters and write their status'
 
-type Role = NonNullable<SaidScope['roles']>[number]
+type Role = NonNullable<Scope['roles']>[number]
 
 /** What each role allows: docs/scopes.md. */
 function roleClause({ role = '', projects = [], virtualClusters = [] }: Role): string {

@@ -7,6 +7,9 @@
 const HIDDEN =
   /(?!(?<=\p{Extended_Pictographic})\uFE0F)[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu
 
+/** A character that a terminal may act on, or that is not seen: in commands and files it is an escape. */
+export const UNSEEN = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]|(?! )\p{Zs}/u
+
 /** Returns the text with each hidden character as an escape such as `\u{202e}`, and with line breaks as `\n`. */
 export const visible = (text: string): string =>
   text.replace(HIDDEN, (one) => (one === '\n' ? '\\n' : `\\u{${(one.codePointAt(0) ?? 0).toString(16)}}`))

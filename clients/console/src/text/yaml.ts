@@ -2,6 +2,7 @@
  * Writes JSON values as YAML in block style. Strings are quoted unless every reader takes them for the same string, and no text
  * of others can add a line: line breaks, control characters and invisible characters are escapes.
  */
+import { UNSEEN } from './visible.ts'
 
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [member: string]: Json | undefined }
 
@@ -44,10 +45,10 @@ const scalar = (value: string | number | boolean | null): string =>
 const PLAIN = /^[A-Za-z/](?:[\w./@+-]|:(?=[\w/])| (?=[\w/@(]))*$/
 /** The words that some version of YAML reads as something else than a text. */
 const WORD = /^(?:y|n|yes|no|on|off|true|false|null)$/i
-const UNSEEN = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]|(?! )\p{Zs}/gu
+const EVERY_UNSEEN = new RegExp(UNSEEN, 'gu')
 
 const text = (value: string): string =>
-  PLAIN.test(value) && !WORD.test(value) ? value : JSON.stringify(value.toWellFormed()).replace(UNSEEN, escaped)
+  PLAIN.test(value) && !WORD.test(value) ? value : JSON.stringify(value.toWellFormed()).replace(EVERY_UNSEEN, escaped)
 
 function escaped(one: string): string {
   const code = (one.codePointAt(0) ?? 0).toString(16)

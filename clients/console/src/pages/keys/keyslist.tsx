@@ -1,10 +1,11 @@
+import { isActive } from '../../api/keyfacts.ts'
 import { perRow } from '../../components/hooks/perrow.ts'
 import { Expires, LastUsed, Made, May, Name, Owner, Sources, State } from './cells.tsx'
 import type { Row } from './selection.ts'
 
 const ListRow = perRow<Row>(({ row }) => (
-  <li class={row.key.status?.phase === 'Active' ? 'card row' : 'card row ended'}>
-    <div class="title">
+  <li class={isActive(row.key) ? 'card row' : 'card row ended'}>
+    <div>
       <Name row={row} />
     </div>
     <State row={row} />

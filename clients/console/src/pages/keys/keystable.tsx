@@ -1,4 +1,5 @@
 import type { FunctionComponent } from 'preact'
+import { isActive } from '../../api/keyfacts.ts'
 import { perRow } from '../../components/hooks/perrow.ts'
 import { Expires, LastUsed, Made, May, Name, Owner, Sources, State } from './cells.tsx'
 import type { Row } from './selection.ts'
@@ -32,7 +33,7 @@ function Used({ row }: { row: Row }) {
 const NAMES = [...columns.keys()]
 
 const TableRow = perRow<Row>(({ row }) => (
-  <tr class={row.key.status?.phase === 'Active' ? 'row' : 'row ended'}>
+  <tr class={isActive(row.key) ? 'row' : 'row ended'}>
     {NAMES.map((name) => {
       const Cell = CELLS[name]
       return (

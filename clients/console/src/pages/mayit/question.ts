@@ -61,7 +61,7 @@ export const secretsOf = (question: Question): Problems =>
 /** Reports whether a query asks something, rather than only choosing the key. */
 export const isAsked = ({ verb, resource }: Question): boolean => verb !== '' && resource !== ''
 
-export const isPath = (resource: string): boolean => resource.startsWith('/')
+const isPath = (resource: string): boolean => resource.startsWith('/')
 
 /** Returns the spec of the review, or what is wrong, by field. */
 export function specOf(
@@ -146,7 +146,8 @@ export function explainCommand({ key, verb, resource, name, namespace, place, at
   ].filter(Boolean)
   const words = [key, verb, what].map(shellWord)
   const isOption = [key, verb, what].some((one) => one.startsWith('-'))
-  return `${['keyplane explain', ...(isOption ? [...options, '--', ...words] : [...words, ...options])].join(' ')}\n`
+  const all = isOption ? [...options, '--', ...words] : [...words, ...options]
+  return `keyplane explain ${all.join(' ')}\n`
 }
 
 /** Returns the request itself, for kubectl. */

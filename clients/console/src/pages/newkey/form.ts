@@ -1,5 +1,5 @@
 /** The form of a new key: what a person types, and the object that it is. */
-import type { Scope, Self } from '../../api/objects.ts'
+import type { AccessKey, Self } from '../../api/objects.ts'
 import { DAY_SECONDS, HOUR_SECONDS } from '../../text/lifetime.ts'
 import { newRow, type ScopeRow, scopeOf } from './scoperows.ts'
 
@@ -57,18 +57,7 @@ export interface NewKey {
   apiVersion: 'management.platform/v1'
   kind: 'OwnedAccessKey'
   metadata: { name: string } | { generateName: string }
-  spec: {
-    displayName?: string
-    description?: string
-    user?: string
-    team?: string
-    subject?: string
-    groups?: readonly string[]
-    ttl?: number
-    ttlAfterLastActivity?: true
-    sourceCIDRs?: readonly string[]
-    scope?: Scope
-  }
+  spec: Omit<AccessKey['spec'], 'key' | 'disabled' | 'type'>
 }
 
 /** Beginning of the name of a key without a given one. */
@@ -89,7 +78,7 @@ export function keyOf(form: Form): NewKey {
       ...(form.ownerKind !== 'self' && { [form.ownerKind]: form.owner.trim() }),
       ...(form.groups.length > 0 && { groups: form.groups }),
       ...(ttl !== undefined && { ttl }),
-      ...(ttl !== undefined && form.isFromLastUse && { ttlAfterLastActivity: true as const }),
+      ...(ttl !== undefined && form.isFromLastUse && { ttlAfterLastActivity: true }),
       ...(sources.length > 0 && { sourceCIDRs: sources }),
       ...(form.isScoped && { scope: scopeOf(form.rows) }),
     },

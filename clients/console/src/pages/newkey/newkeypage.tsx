@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { createApi } from '../../api/client.ts'
 import { apiRoot } from '../../api/root.ts'
+import { useLeaveWarning } from '../../components/hooks/useleavewarning.ts'
 import { useNow } from '../../components/hooks/usenow.ts'
 import { ErrorNotice, Notice } from '../../components/notice.tsx'
 import { Page } from '../../components/page.tsx'
@@ -55,12 +56,7 @@ export function NewKeyPage() {
     if (faults > 0) frame.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus()
   }, [faults])
   const isLost = outcome?.kind === 'lost'
-  useEffect(() => {
-    if (!isLost) return
-    const ask = (event: BeforeUnloadEvent) => event.preventDefault()
-    window.addEventListener('beforeunload', ask)
-    return () => window.removeEventListener('beforeunload', ask)
-  }, [isLost])
+  useLeaveWarning(isLost)
 
   const change = (changes: Partial<Form>) => {
     setForm((before) => ({ ...before, ...changes }))

@@ -1,7 +1,7 @@
 /** Says in plain sentences what a key means: whose it is, what it may do, from where, and when it ends. */
-import type { Scope, Self } from '../../api/objects.ts'
+import type { Self } from '../../api/objects.ts'
 import { DAY_SECONDS, lifetimeWords } from '../../text/lifetime.ts'
-import { joined, said, scopeClauses } from '../../text/scopesentence.ts'
+import { joined, type Scope, said, scopeClauses } from '../../text/scopesentence.ts'
 import { dateOf } from '../../text/times.ts'
 import { type NewKey, ownGroups } from './form.ts'
 

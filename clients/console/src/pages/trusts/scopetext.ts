@@ -1,5 +1,5 @@
 /** Reads a scope that a person has typed, in the words that the parameter `scope` of an exchange has. */
-import type { Scope } from '../../api/objects.ts'
+import type { Scope } from '../../text/scopesentence.ts'
 
 export const SCOPE_WORDS =
   'project:NAME, virtualcluster:PROJECT/NAME, space:PROJECT/NAME, cluster:NAME or role:NAME. Separate several by spaces.'

@@ -1,7 +1,7 @@
 import { scopePhrases } from '../../../../../lib/authorization/scopes/words.ts'
 import type { AccessKey, List } from '../../api/objects.ts'
 import { paths } from '../../api/paths.ts'
-import { apiRoot } from '../../api/root.ts'
+import { server } from '../../api/root.ts'
 import { DEFAULT_TTL, type Provider, TRUST_LABEL, type Trust } from '../../api/trusts.ts'
 import { Code } from '../../components/code.tsx'
 import { Foreign } from '../../components/foreign.tsx'
@@ -177,7 +177,7 @@ function Made({ name }: { name: string }) {
 /** The job of the platform, ready to copy. */
 function Job({ trust: { spec, status }, provider }: { trust: Trust; provider: Provider | undefined }) {
   const platforms = usePlatforms()
-  const url = apiRoot.href.replace(/\/$/, '')
+  const url = server
   const values = {
     url,
     clientID: status?.clientID ?? '',

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type { VirtualCluster } from '../../api/objects.ts'
 import { paths } from '../../api/paths.ts'
 import { prefixOf, projectIn } from '../../api/projects.ts'
-import { apiRoot } from '../../api/root.ts'
+import { server } from '../../api/root.ts'
 import { Code } from '../../components/code.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { Notice } from '../../components/notice.tsx'
@@ -28,8 +28,6 @@ import {
   WAYS,
 } from './ways.ts'
 
-/** The address of the API as commands name it. */
-const server = apiRoot.href.replace(/\/$/, '')
 /** After this time the dialog says what it waits for, in milliseconds. */
 const LONG_MS = 3000
 
