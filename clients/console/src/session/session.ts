@@ -19,6 +19,15 @@ export interface Session {
   goOn(key: string): Promise<void>
 }
 
+/** What a session begins with. */
+export interface SignIn {
+  key: string
+  /** Keep the key over a reload of this tab. */
+  keep: boolean
+  /** When the key expires, in milliseconds, if an exchange made it. */
+  ends?: number
+}
+
 /** Why there is no session. */
 export interface SessionEnd {
   title: string

@@ -9,19 +9,12 @@ import { ApiError, errorWords } from '../api/status.ts'
 import { distance, MINUTE_MS, relative } from '../text/times.ts'
 import { revoke } from './exchange.ts'
 import { keyOf, leaveToSignIn, type Returned } from './federatedsignin.ts'
-import { forgetKey, IDLE_MS, keepKey, keptKey } from './keptkey.ts'
+import { forgetKey, keepKey, keptKey } from './keptkey.ts'
 import { useNotify } from './notices.ts'
-import type { Session, SessionEnd } from './session.ts'
+import type { Session, SessionEnd, SignIn } from './session.ts'
 import { type SignInSettings, signInSettings } from './signinsettings.ts'
 import { tabStorage } from './tabstorage.ts'
-
-export interface SignIn {
-  key: string
-  /** Keep the key over a reload of this tab. */
-  keep: boolean
-  /** When the key expires, in milliseconds, if an exchange made it. */
-  ends?: number
-}
+import { watchEnd } from './watchend.ts'
 
 /** The identity provider of the company. */
 export interface Federated {
@@ -43,10 +36,8 @@ export interface SessionControl {
   signIn(given: SignIn): Promise<void>
 }
 
-const IDLE_CHECK_MS = 10_000
 /** From this difference on, relative times mislead. */
 const WRONG_CLOCK_MS = 5 * MINUTE_MS
-const INPUTS = ['pointerdown', 'keydown', 'wheel', 'touchstart'] as const
 
 /** `returned` is the answer of the identity provider with which the page was opened. */
 export function useSessionControl(returned: Returned | undefined): SessionControl {
@@ -72,7 +63,8 @@ export function useSessionControl(returned: Returned | undefined): SessionContro
       const given = kept.current
       finish(reason)
       if (given?.ends === undefined) return
-      const text = `The server did not confirm that your key has ended. It expires ${relative(new Date(given.ends), new Date())}.`
+      const expires = relative(new Date(given.ends), new Date())
+      const text = `The server did not confirm that your key has ended. It expires ${expires}.`
       revoke(given.key, apiRoot).catch(() => notify({ tone: 'warn', text }))
     },
     [finish, notify],
@@ -81,19 +73,12 @@ export function useSessionControl(returned: Returned | undefined): SessionContro
   const signIn = useCallback(
     async (given: SignIn, before?: SignIn) => {
       const { key, keep, ends } = given
-      const connection = { root: apiRoot, key }
-      let ahead = 0
-      const onTime = (time: number) => {
-        ahead = Date.now() - time
-      }
-      const { status: self } = await createApi({ ...connection, onTime }).send<{ status: Self }>(paths.selves, {
-        method: 'POST',
-        body: {},
-      })
+      const { self, ahead } = await identify(key)
       // The session to go on with may have ended meanwhile.
       if (before !== undefined && kept.current !== before) return
       const api = createApi({
-        ...connection,
+        root: apiRoot,
+        key,
         // A late answer to an earlier session must not end this one.
         onEnd(detail) {
           if (kept.current === given) finish({ title: 'Your access key is no longer valid.', detail })
@@ -170,8 +155,24 @@ export function useSessionControl(returned: Returned | undefined): SessionContro
   }
 }
 
-const clockWords = (ahead: number): string =>
-  `The clock of this device is ${distance(ahead)} ${ahead > 0 ? 'ahead of' : 'behind'} that of the server. Relative times here are wrong by as much.`
+/**
+ * Returns whose the key is, and how many milliseconds the clock of this device is ahead of that of the server. Throws an ApiError or
+ * NetworkError if the key is not accepted.
+ */
+async function identify(key: string): Promise<{ self: Self; ahead: number }> {
+  let ahead = 0
+  const onTime = (time: number) => {
+    ahead = Date.now() - time
+  }
+  const api = createApi({ root: apiRoot, key, onTime })
+  const { status } = await api.send<{ status: Self }>(paths.selves, { method: 'POST', body: {} })
+  return { self: status, ahead }
+}
+
+function clockWords(ahead: number): string {
+  const relation = ahead > 0 ? 'ahead of' : 'behind'
+  return `The clock of this device is ${distance(ahead)} ${relation} that of the server. Relative times here are wrong by as much.`
+}
 
 const settingsOfPage = (): SignInSettings | undefined =>
   signInSettings(document.querySelector('meta[name="keyplane-sign-in"]')?.getAttribute('content'))
@@ -179,40 +180,4 @@ const settingsOfPage = (): SignInSettings | undefined =>
 function endOf(error: unknown): SessionEnd {
   const { title, details, next } = errorWords(error)
   return { title, ...(details.length > 0 && { detail: details.join(' ') }), ...(next !== undefined && { next }) }
-}
-
-interface Ends {
-  leave(reason: SessionEnd): void
-  finish(reason: SessionEnd): void
-}
-
-/** Ends the session after the idle time without input, and when its key expires. Returns a function that ends the observation. */
-function watchEnd(kept: { current?: SignIn | undefined }, { leave, finish }: Ends): () => void {
-  let seen = Date.now()
-  /** Ends the session if it is over, and reports whether it is. */
-  const isOver = (): boolean => {
-    const now = Date.now()
-    const { ends = Number.POSITIVE_INFINITY } = kept.current ?? {}
-    // The clock may be set back.
-    seen = Math.min(seen, now)
-    if (ends <= now) finish({ title: 'Your session has ended: its access key has expired.' })
-    else if (now - seen >= IDLE_MS) leave({ title: 'You were signed out after 15 minutes without input.' })
-    else return false
-    return true
-  }
-  // On a device that slept, the first input comes before any timer.
-  const input = () => {
-    if (!isOver()) seen = Date.now()
-  }
-  const check = () => {
-    if (!isOver() && kept.current?.keep) keepKey(tabStorage, { ...kept.current, seen })
-  }
-  for (const name of INPUTS) window.addEventListener(name, input, { passive: true })
-  const timer = setInterval(check, IDLE_CHECK_MS)
-  document.addEventListener('visibilitychange', check)
-  return () => {
-    for (const name of INPUTS) window.removeEventListener(name, input)
-    clearInterval(timer)
-    document.removeEventListener('visibilitychange', check)
-  }
 }

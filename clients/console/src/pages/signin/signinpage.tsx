@@ -4,8 +4,8 @@ import { Field } from '../../components/field.tsx'
 import { Foreign } from '../../components/foreign.tsx'
 import { ErrorNotice, Notice } from '../../components/notice.tsx'
 import { givenKey } from '../../session/givenkey.ts'
-import type { SessionEnd } from '../../session/session.ts'
-import type { Federated, SignIn } from '../../session/usesession.ts'
+import type { SessionEnd, SignIn } from '../../session/session.ts'
+import type { Federated } from '../../session/usesession.ts'
 
 export interface SignInPageProps {
   end?: SessionEnd
