@@ -427,6 +427,42 @@ describe('a server', () => {
     await expect.poll(lists).toBe(before + 2)
   })
 
+  // It makes the keys one by one, as fast as the server does.
+  base(
+    'with 520 keys of its own: the list is read in two pages, and has each key once',
+    { timeout: 180_000 },
+    async ({ openPage, visits, server }) => {
+      const made = Array.from({ length: 520 }, (_, index) => `job-${String(index).padStart(3, '0')}`)
+      const left = [...made]
+      const make = async () => {
+        for (let name = left.pop(); name !== undefined; name = left.pop()) {
+          const body = {
+            apiVersion: 'management.platform/v1',
+            kind: 'OwnedAccessKey',
+            metadata: { name },
+            spec: { user: 'alice', ttl: 86_400, scope: {} },
+          }
+          const { status } = await server.call('/apis/management.platform/v1/ownedaccesskeys', { method: 'POST', body })
+          expect(status).toBe(201)
+        }
+      }
+      await Promise.all(Array.from({ length: 8 }, make))
+
+      const page = await openPage({ path: '#/keys?filter=job-' })
+      await signIn(page, server.adminKey)
+      await page.getByText(/^520 of \d+ keys$/).waitFor()
+      const lists = visits.guardsOf(page).requests.filter((one) => /\/ownedaccesskeys\?/.test(one.url()))
+      expect(lists.slice(0, 2).map((one) => new URL(one.url()).searchParams.has('continue'))).toEqual([false, true])
+      for (let drawn = 100; drawn < made.length; drawn += 100) {
+        await page.getByRole('button', { name: /^Show \d+ more$/ }).click()
+        await expect.poll(() => focused(page)).toBe(`link "${made[drawn]}"`)
+      }
+      expect(await names(page)).toEqual(made)
+      await filter(page).fill('JOB-519')
+      expect(await names(page)).toEqual(['job-519'])
+    },
+  )
+
   test('with more keys than a page can show: says how many these are, and what lists all', async ({
     openPage,
     server,
