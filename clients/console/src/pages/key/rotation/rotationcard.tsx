@@ -109,7 +109,7 @@ function Waiting({ accessKey, control }: { accessKey: AccessKey; control: Rotati
   const [isLost, setLost] = useState(false)
   return (
     <>
-      <p class="waiting" role="status">
+      <p role="status">
         Nothing has used the new value yet. The old one works for as long as that is so. This page looks every 3
         seconds.
       </p>
