@@ -83,37 +83,52 @@ async function bundleScripts(entry: string): Promise<Scripts> {
   })
   const texts = new Map(outputFiles.map(({ path, text }) => [basename(path), text]))
   const outputs = Object.entries(metafile?.outputs ?? {}).map(([path, output]) => ({ ...output, name: basename(path) }))
-  const parts = outputs.filter(({ name }) => name.startsWith('chunk~'))
-  const all = parts.map(({ name, exports }, at) => {
-    const names = exports.map((one) => `${one} as ${exportOf(one, at)}`)
-    return `export {${names.join()}} from './${name}'`
-  })
-  const shared = scriptFile('shared', await joined(all.join('\n'), texts))
-  const places = new Map(parts.map(({ name }, at) => [name, at]))
-  const textOf = (name: string) => importingOnce(texts.get(name) ?? '', places, shared.name)
-  const pages = outputs
-    .filter(({ name }) => name.includes('~') && !name.startsWith('chunk~'))
+  const [parts, scripts] = [outputs.filter(isPart), outputs.filter((one) => !isPart(one))]
+  const sourceOf = (name: string) => texts.get(name) ?? ''
+  const exported = new Map<string, string>()
+  for (const { part, name } of scripts.flatMap((one) => partImportsOf(sourceOf(one.name)))) {
+    const key = `${part} ${name}`
+    if (!exported.has(key)) exported.set(key, (FIRST_NAME + exported.size).toString(36))
+  }
+  const lines = [
+    ...parts.map(({ name }) => `import './${name}'`),
+    ...[...exported].map(([key, short]) => {
+      const [part, name] = key.split(' ')
+      return `export {${name} as ${short}} from './${part}'`
+    }),
+  ]
+  const shared = scriptFile('shared', await joined(lines.join('\n'), texts))
+  const textOf = (name: string) => importingOnce(sourceOf(name), exported, shared.name)
+  const pages = scripts
+    .filter(({ name }) => name.includes('~'))
     .map(({ name }) => ({ name, file: scriptFile(name.replace(/~.*/, ''), textOf(name)) }))
   const text = pages.reduce((sum, { name, file }) => sum.replaceAll(name, file.name), textOf('console.js'))
   return { script: scriptFile('console', text), shared, pages: pages.map(({ file }) => file) }
 }
 
-/** Returns the name under which the shared script exports what a part exports: names are unique in one part only. */
-const exportOf = (name: string, part: number): string => `${name}_${part}`
+/** From this number on, numbers in base 36 are names: `a0`, `a1` and so on. */
+const FIRST_NAME = 360
+
+/** Reports whether esbuild has split an output off, because several pages import it. */
+const isPart = ({ name }: { name: string }): boolean => name.startsWith('chunk~')
 
 /** An import of a part, as esbuild writes it: `import{a as b,c}from"./chunk~HASH.js";`. */
 const PART_IMPORT = /import(?:\{([^}]*)\}from)?"\.\/(chunk~[^"]+)";/g
 
-/** Returns the script with one import of the shared script in place of those of its parts. */
-function importingOnce(script: string, places: ReadonlyMap<string, number>, shared: string): string {
-  const names: string[] = []
-  const rest = script.replace(PART_IMPORT, (_, list: string | undefined, part: string) => {
-    for (const one of list?.split(',') ?? []) {
+/** Returns what a script imports of the parts: the name there, and its own. */
+function partImportsOf(script: string): { part: string; name: string; own: string }[] {
+  return [...script.matchAll(PART_IMPORT)].flatMap(([, list, part = '']) =>
+    (list?.split(',') ?? []).map((one) => {
       const [name = '', own = name] = one.split(' as ')
-      names.push(`${exportOf(name, places.get(part) ?? -1)} as ${own}`)
-    }
-    return ''
-  })
+      return { part, name, own }
+    }),
+  )
+}
+
+/** Returns the script with one import of the shared script in place of those of its parts. */
+function importingOnce(script: string, exported: ReadonlyMap<string, string>, shared: string): string {
+  const names = partImportsOf(script).map(({ part, name, own }) => `${exported.get(`${part} ${name}`)} as ${own}`)
+  const rest = script.replace(PART_IMPORT, '')
   if (rest.includes('chunk~')) throw new Error('esbuild writes imports of its parts in another form')
   return `import{${names.join()}}from"./${shared}";${rest}`
 }
