@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import type { Provider } from '../../api/trusts.ts'
-import { Field } from '../../components/field.tsx'
+import { SelectField } from '../../components/selectfield.tsx'
+import { TextField } from '../../components/textfield.tsx'
 import { distance } from '../../text/times.ts'
 import { visible } from '../../text/visible.ts'
 import { type Draft, needsOwner, type OwnerKind, type Problems } from './draft.ts'
@@ -12,47 +13,6 @@ export interface FieldsProps {
   problems: Problems
   change(part: Partial<Draft>): void
 }
-
-interface TextProps {
-  label: string
-  hint?: string
-  error?: string | undefined
-  value: string
-  onInput(value: string): void
-}
-
-const Text = ({ label, hint, error, value, onInput }: TextProps) => (
-  <Field label={label} hint={hint} error={error}>
-    {(attributes) => (
-      <input
-        {...attributes}
-        value={value}
-        autoComplete="off"
-        autoCapitalize="off"
-        spellcheck={false}
-        onInput={(event) => onInput(event.currentTarget.value)}
-      />
-    )}
-  </Field>
-)
-
-/** The options are values with their texts. */
-const Choice = ({
-  options,
-  ...props
-}: TextProps & { options: readonly (readonly [value: string, text: string])[] }) => (
-  <Field label={props.label} hint={props.hint} error={props.error}>
-    {(attributes) => (
-      <select {...attributes} value={props.value} onChange={(event) => props.onInput(event.currentTarget.value)}>
-        {options.map(([value, text]) => (
-          <option value={value} key={value}>
-            {text}
-          </option>
-        ))}
-      </select>
-    )}
-  </Field>
-)
 
 const Group = ({ title, children }: { title: string; children: ComponentChildren }) => (
   <fieldset class="trust-stack">
@@ -68,11 +28,11 @@ export interface PlatformFieldProps {
 }
 
 export const PlatformField = ({ platforms, platform, onChange }: PlatformFieldProps) => (
-  <Choice
+  <SelectField
     label="Platform"
     options={platforms.map(({ type, label }) => [type, label])}
     value={platform.type}
-    onInput={(type) => onChange(platforms.find((one) => one.type === type) ?? platform)}
+    onChange={(type) => onChange(platforms.find((one) => one.type === type) ?? platform)}
   />
 )
 
@@ -92,12 +52,12 @@ export function ProviderFields({ draft, problems, change, providers, choose, isM
   return (
     <Group title="Identity provider">
       {names.size > 0 && (
-        <Choice
+        <SelectField
           label="Provider"
           error={problems.provider}
           options={[...[...names].map((name) => [name, visible(name)] as const), ['', 'A new one']]}
           value={provider}
-          onInput={choose}
+          onChange={choose}
         />
       )}
       {provider === '' && (
@@ -105,13 +65,13 @@ export function ProviderFields({ draft, problems, change, providers, choose, isM
           {!isMaster && (
             <p class="hint">Only administrators make identity providers. Fill in the form, and give them the YAML.</p>
           )}
-          <Text
+          <TextField
             label="Name of the provider"
             error={problems.providerName}
             value={newProvider.name}
             onInput={(name) => set({ name })}
           />
-          <Text
+          <TextField
             label="Issuer"
             hint={issuerHint ?? 'Change it for an instance of your own.'}
             error={problems.issuer}
@@ -119,7 +79,7 @@ export function ProviderFields({ draft, problems, change, providers, choose, isM
             onInput={(value) => set({ issuer: value })}
           />
           {owner && (
-            <Text
+            <TextField
               label={needsOwner(draft) ? owner.label : `${owner.label} (optional)`}
               hint={owner.hint}
               error={problems.organization}
@@ -128,7 +88,7 @@ export function ProviderFields({ draft, problems, change, providers, choose, isM
             />
           )}
           {keysHint && (
-            <Text
+            <TextField
               label="Public keys (JSON)"
               hint={keysHint}
               error={problems.keys}
@@ -160,11 +120,11 @@ export function JobFields({ draft, problems, change }: FieldsProps) {
         <ClaimInput field={field} draft={draft} problems={problems} change={change} key={field.claim} />
       ))}
       {chosen && choice.length > 1 && (
-        <Choice
+        <SelectField
           label="Limited to"
           options={choice.map(({ claim, label }) => [claim, `One ${label.replace(' UUID', '').toLowerCase()}`])}
           value={chosen.claim}
-          onInput={(claim) => change({ choice: claim })}
+          onChange={(claim) => change({ choice: claim })}
         />
       )}
       {chosen && <ClaimInput field={chosen} draft={draft} problems={problems} change={change} key={chosen.claim} />}
@@ -174,14 +134,13 @@ export function JobFields({ draft, problems, change }: FieldsProps) {
 
 function ClaimInput({ field, draft, problems, change }: FieldsProps & { field: ClaimField }) {
   const { claim, label, hint, options } = field
-  const props: TextProps = {
-    label,
-    hint,
-    error: problems[claim],
-    value: draft.values[claim] ?? '',
-    onInput: (value) => change({ values: { ...draft.values, [claim]: value } }),
-  }
-  return options ? <Choice {...props} options={options.map((one) => [one, one])} /> : <Text {...props} />
+  const shown = { label, hint, error: problems[claim], value: draft.values[claim] ?? '' }
+  const set = (value: string) => change({ values: { ...draft.values, [claim]: value } })
+  return options ? (
+    <SelectField {...shown} options={options.map((one) => [one, one])} onChange={set} />
+  ) : (
+    <TextField {...shown} onInput={set} />
+  )
 }
 
 /** Whose keys the jobs get. Only administrators name other users and subjects. */
@@ -205,21 +164,21 @@ export function OwnerFields({
   const [ownTeam = ''] = teams
   return (
     <Group title="Whose key it is">
-      <Choice
+      <SelectField
         label="Owner"
         options={kinds}
         value={draft.ownerKind}
-        onInput={(kind) => change({ ownerKind: kind as OwnerKind, owner: kind === 'team' ? ownTeam : '' })}
+        onChange={(kind) => change({ ownerKind: kind as OwnerKind, owner: kind === 'team' ? ownTeam : '' })}
       />
       {draft.ownerKind !== '' && (
-        <Text
+        <TextField
           label="Name of the owner"
           error={problems.owner}
           value={draft.owner}
           onInput={(owner) => change({ owner })}
         />
       )}
-      <Text
+      <TextField
         label="Name of the trust"
         hint="Such as shop-deploy. Its keys have names that begin with it."
         error={problems.name}
@@ -242,23 +201,20 @@ export function RightsFields({
 }: FieldsProps & { most: number | undefined }) {
   return (
     <Group title="What it may do">
-      <Text
+      <TextField
         label="May use"
         hint={SCOPE_WORDS}
         error={problems.scope}
         value={draft.scope}
         onInput={(scope) => change({ scope })}
       />
-      <Choice
+      <SelectField
         label="Valid for"
         hint="A job that takes longer exchanges another ID token."
         error={problems.ttl}
-        options={LIFETIMES.filter((ttl) => ttl <= most || ttl === draft.ttl).map((ttl) => [
-          String(ttl),
-          distance(ttl * 1000),
-        ])}
-        value={String(draft.ttl)}
-        onInput={(ttl) => change({ ttl: Number(ttl) })}
+        options={LIFETIMES.filter((ttl) => ttl <= most || ttl === draft.ttl).map((ttl) => [ttl, distance(ttl * 1000)])}
+        value={draft.ttl}
+        onChange={(ttl) => change({ ttl })}
       />
     </Group>
   )

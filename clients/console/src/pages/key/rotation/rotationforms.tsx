@@ -2,19 +2,19 @@ import { useState } from 'preact/hooks'
 import type { AccessKey } from '../../../api/objects.ts'
 import { Code } from '../../../components/code.tsx'
 import { Dialog } from '../../../components/dialog.tsx'
-import { Field } from '../../../components/field.tsx'
+import { SelectField } from '../../../components/selectfield.tsx'
 import { useSession } from '../../../session/session.ts'
 import { shellWord } from '../../../text/kubectl.ts'
+import { DAY_SECONDS, HOUR_SECONDS } from '../../../text/lifetime.ts'
 import type { RotationControl } from './userotation.ts'
 
-const HOUR = 3600
 const OVERLAPS: readonly [seconds: number, words: string][] = [
   [0, 'not at all: its first use ends the old value'],
-  [HOUR, '1 hour'],
-  [6 * HOUR, '6 hours'],
-  [24 * HOUR, '1 day'],
-  [7 * 24 * HOUR, '7 days'],
-  [30 * 24 * HOUR, '30 days, the longest'],
+  [HOUR_SECONDS, '1 hour'],
+  [6 * HOUR_SECONDS, '6 hours'],
+  [DAY_SECONDS, '1 day'],
+  [7 * DAY_SECONDS, '7 days'],
+  [30 * DAY_SECONDS, '30 days, the longest'],
 ]
 
 export interface MakeValueProps {
@@ -27,7 +27,7 @@ export interface MakeValueProps {
 /** Asks for the overlap, and makes the value. */
 export function MakeValue({ accessKey, control, isReplacement = false, onDone }: MakeValueProps) {
   const { self } = useSession()
-  const [overlap, setOverlap] = useState(HOUR)
+  const [overlap, setOverlap] = useState<number>(HOUR_SECONDS)
   // A key with this role needs an overlap in which its owner can notice.
   const isLimited = self.accessKeyScope?.roles?.some(({ role }) => role === 'selfRotate') === true
   const make = async () => {
@@ -47,20 +47,13 @@ export function MakeValue({ accessKey, control, isReplacement = false, onDone }:
           works on.
         </p>
       )}
-      <Field
+      <SelectField
         label="How long the old value works after the first use of the new one"
         hint="Longer than the longest job, or than the time after which a service reads its secret again."
-      >
-        {(attributes) => (
-          <select {...attributes} value={overlap} onChange={(event) => setOverlap(Number(event.currentTarget.value))}>
-            {OVERLAPS.filter(([seconds]) => seconds > 0 || !isLimited).map(([seconds, words]) => (
-              <option value={seconds} key={seconds}>
-                {words}
-              </option>
-            ))}
-          </select>
-        )}
-      </Field>
+        value={overlap}
+        options={OVERLAPS.filter(([seconds]) => seconds > 0 || !isLimited)}
+        onChange={(seconds) => setOverlap(seconds)}
+      />
       <div class="actions">
         <button type="submit" class={isReplacement ? 'danger' : 'primary'} disabled={control.isBusy}>
           {control.isBusy ? 'Making…' : isReplacement ? 'Replace the new value' : 'Make a new value'}
