@@ -79,11 +79,11 @@ test('says when the script of a page does not come, and loads it when asked agai
   server,
 }) => {
   guards.allowMessage(/Failed to load resource/)
-  await page.route('**/console/trustspage-*.js', (route) => route.abort())
+  await page.route('**/console/trustroute-*.js', (route) => route.abort())
   await signIn(page, server.adminKey)
   await page.getByRole('navigation').getByRole('link', { name: 'Trusts' }).click()
   await page.getByText('This page could not be loaded.').waitFor()
-  await page.unroute('**/console/trustspage-*.js')
+  await page.unroute('**/console/trustroute-*.js')
   await page.getByRole('button', { name: 'Try again' }).click()
   await page.getByRole('heading', { name: 'Identity providers' }).waitFor()
 })

@@ -3,7 +3,7 @@ import { randomFillSync } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { AccessKey, KeyValue } from '../../../clients/console/src/api/objects.ts'
-import { ApiError, NetworkError } from '../../../clients/console/src/api/status.ts'
+import { ApiError, isUncertain, NetworkError } from '../../../clients/console/src/api/status.ts'
 import { draftOf, endWith, patchOf } from '../../../clients/console/src/pages/key/edit.ts'
 import { historyOf } from '../../../clients/console/src/pages/key/history.ts'
 import { countOf, descendantsOf, visibleMaker } from '../../../clients/console/src/pages/key/lineage/descendants.ts'
@@ -14,7 +14,6 @@ import {
   valuesOf,
   whyNot,
 } from '../../../clients/console/src/pages/key/rotation/rotation.ts'
-import { isUncertain } from '../../../clients/console/src/pages/key/rotation/rotationcall.ts'
 import { scopeEntries } from '../../../clients/console/src/pages/key/scopeentries.ts'
 import { newKeyValue } from '../../../clients/console/src/text/keyvalue.ts'
 import { lifetimeSeconds, lifetimeText } from '../../../clients/console/src/text/lifetime.ts'

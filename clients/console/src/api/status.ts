@@ -29,6 +29,9 @@ export class NetworkError extends Error {
   }
 }
 
+/** Reports whether a request may have had an effect in spite of its error: there was no answer, or the server failed. */
+export const isUncertain = (error: unknown): boolean => !(error instanceof ApiError) || error.code >= 500
+
 /** An error for people: what happened, the details, and what to do next. */
 export interface ErrorWords {
   title: string

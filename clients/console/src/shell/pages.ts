@@ -36,13 +36,7 @@ export const pages: readonly PageEntry[] = [
     title: 'Access key',
     load: async () => (await import('../pages/key/keypage.tsx')).KeyPage,
   },
-  {
-    page: 'trusts',
-    parts: 0,
-    title: 'Trusts',
-    nav: 'Trusts',
-    load: async () => (await import('../pages/trusts/trustspage.tsx')).TrustsPage,
-  },
+  { page: 'trusts', parts: 0, title: 'Trusts', nav: 'Trusts', load: trustRoute },
   { page: 'trusts', parts: 1, title: 'Trusts', load: trustRoute },
   { page: 'trusts', parts: 2, title: 'Trusts', load: trustRoute },
   {

@@ -1,7 +1,8 @@
 import { useRef } from 'preact/hooks'
+import { ChangeForm } from '../../components/changeform.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { useChange } from '../../components/hooks/usechange.ts'
-import { ErrorNotice, Notice } from '../../components/notice.tsx'
+import { Notice } from '../../components/notice.tsx'
 import { useSession } from '../../session/session.ts'
 import type { ActionProps } from './actionprops.ts'
 import { patchKey } from './patchkey.ts'
@@ -13,7 +14,7 @@ export function DisableDialog({ accessKey, refresh, onClose }: ActionProps) {
   const disabled = !accessKey.spec.disabled
   const wasLost = useRef(false)
   const word = disabled ? 'Disable' : 'Enable'
-  const { isBusy, error, run } = useChange(
+  const change = useChange(
     () => patchKey(api, name, { metadata: { uid, resourceVersion }, spec: { disabled } }, wasLost),
     async () => {
       onClose()
@@ -35,15 +36,7 @@ export function DisableDialog({ accessKey, refresh, onClose }: ActionProps) {
           <p>The console signs you out. To enable it again, you need another key.</p>
         </Notice>
       )}
-      {error !== undefined && <ErrorNotice error={error} />}
-      <div class="actions">
-        <button type="button" onClick={onClose}>
-          Cancel
-        </button>
-        <button type="button" class={disabled ? 'danger' : 'primary'} disabled={isBusy} onClick={run}>
-          {word} the key
-        </button>
-      </div>
+      <ChangeForm change={change} word={`${word} the key`} tone={disabled ? 'danger' : 'primary'} onClose={onClose} />
     </Dialog>
   )
 }

@@ -1,8 +1,8 @@
 import { useRef, useState } from 'preact/hooks'
+import { ChangeForm } from '../../components/changeform.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { Field } from '../../components/field.tsx'
 import { useChange } from '../../components/hooks/usechange.ts'
-import { ErrorNotice } from '../../components/notice.tsx'
 import { useNotify } from '../../session/notices.ts'
 import { useSession } from '../../session/session.ts'
 import { lifetimeSeconds } from '../../text/lifetime.ts'
@@ -28,7 +28,7 @@ export function EditDialog({ accessKey, refresh, onClose }: ActionProps) {
     if (body) await patchKey(api, name, body, wasLost)
     return body !== undefined
   }
-  const { isBusy, error, run } = useChange(save, async (isChanged) => {
+  const change = useChange(save, async (isChanged) => {
     onClose()
     if (!isChanged) return
     notify({ tone: 'good', text: `${name} was changed.` })
@@ -36,11 +36,12 @@ export function EditDialog({ accessKey, refresh, onClose }: ActionProps) {
   })
   return (
     <Dialog title={`Edit ${name}`} onClose={onClose} isWide>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          if (isLifetime) void run()
-        }}
+      <ChangeForm
+        change={change}
+        word="Save"
+        busyWord="Saving…"
+        onSubmit={() => isLifetime && void change.run()}
+        onClose={onClose}
       >
         <Field label="Display name">
           {(attributes) => <input {...attributes} value={draft.displayName} onInput={set('displayName')} />}
@@ -61,16 +62,7 @@ export function EditDialog({ accessKey, refresh, onClose }: ActionProps) {
         >
           {(attributes) => <textarea {...attributes} rows={3} value={draft.addresses} onInput={set('addresses')} />}
         </Field>
-        {error !== undefined && <ErrorNotice error={error} />}
-        <div class="actions">
-          <button type="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" class="primary" disabled={isBusy}>
-            Save
-          </button>
-        </div>
-      </form>
+      </ChangeForm>
     </Dialog>
   )
 }

@@ -2,8 +2,7 @@
 import type { Api } from '../../api/client.ts'
 import type { AccessKey } from '../../api/objects.ts'
 import { paths } from '../../api/paths.ts'
-import { ApiError } from '../../api/status.ts'
-import { isUncertain } from './rotation/rotationcall.ts'
+import { ApiError, isUncertain } from '../../api/status.ts'
 
 export interface KeyPatch {
   metadata: { uid: string; resourceVersion?: string }

@@ -1,9 +1,10 @@
+/** Disables, enables and deletes a trust or an identity provider. */
 import { useState } from 'preact/hooks'
 import type { Provider, Trust } from '../../api/trusts.ts'
+import { ChangeForm } from '../../components/changeform.tsx'
+import { DeleteForm } from '../../components/deleteform.tsx'
 import { Dialog } from '../../components/dialog.tsx'
-import { Field } from '../../components/field.tsx'
-import { Foreign } from '../../components/foreign.tsx'
-import { ErrorNotice } from '../../components/notice.tsx'
+import { useChange } from '../../components/hooks/usechange.ts'
 import { useNotify } from '../../session/notices.ts'
 import { useSession } from '../../session/session.ts'
 import { hrefOf } from '../../text/routes.ts'
@@ -16,106 +17,79 @@ export interface ActionsProps {
   noun: string
   /** What deleting it means, beyond its keys. */
   loss: string
-  onChange(): void
+  /** The names of the data that shows it, in the cache of the session. */
+  shownIn: readonly string[]
+  refresh(): unknown
 }
 
-type Act = 'disable' | 'enable' | 'delete'
+type Dialogs = 'delete' | 'disable'
 
-/** Buttons that disable, enable and delete a trust or a provider, each after a question. */
+/** Shows the buttons for what can be done with the object as a whole. */
 export function Actions(props: ActionsProps) {
+  const [open, setOpen] = useState<{ dialog: Dialogs; seen: ActionsProps['object'] }>()
   const { object } = props
-  const [act, ask] = useState<Act>()
-  const toggle: Act = object.spec.disabled ? 'enable' : 'disable'
   if (object.metadata.deletionTimestamp) return null
+  const choose = (dialog: Dialogs) => () => setOpen({ dialog, seen: object })
+  const Chosen = open?.dialog === 'delete' ? DeleteDialog : DisableDialog
   return (
     <>
-      <button type="button" onClick={() => ask(toggle)}>
+      <button type="button" onClick={choose('disable')}>
         {object.spec.disabled ? 'Enable' : 'Disable'}
       </button>
-      <button type="button" onClick={() => ask('delete')}>
+      <button type="button" onClick={choose('delete')}>
         Delete
       </button>
-      {act && <Question {...props} act={act} onClose={() => ask(undefined)} />}
+      {open && <Chosen {...props} object={open.seen} onClose={() => setOpen(undefined)} />}
     </>
   )
 }
 
+type DialogProps = ActionsProps & { onClose(): void }
+
 const ENDS = 'The keys of earlier exchanges are refused from the next request on.'
 
-const CONSEQUENCES: Readonly<Record<Act, string>> = {
-  disable: `No ID token is exchanged any more. ${ENDS} When you enable it again, those that have not expired are valid again.`,
-  enable: 'ID tokens are exchanged again. The keys of earlier exchanges that have not expired are valid again.',
-  delete: `${ENDS} The garbage collector deletes them.`,
-}
-
-function Question({ object, path, noun, loss, onChange, act, onClose }: ActionsProps & { act: Act; onClose(): void }) {
+function DisableDialog({ object, path, noun, refresh, onClose }: DialogProps) {
   const { api } = useSession()
   const notify = useNotify()
   const { name, uid } = object.metadata
-  const [typed, type] = useState('')
-  const [wrong, setWrong] = useState<string>()
-  const [isBusy, setBusy] = useState(false)
-  const [error, setError] = useState<unknown>()
-  const word = act[0]?.toUpperCase() + act.slice(1)
-
-  const run = async () => {
-    if (act === 'delete' && typed.trim() !== name) {
-      setWrong('This is not its name.')
-      return
-    }
-    setBusy(true)
-    setError(undefined)
-    try {
-      if (act === 'delete') await api.send(path, { method: 'DELETE', body: { preconditions: { uid } } })
-      else await api.send(path, { method: 'PATCH', body: { metadata: { uid }, spec: { disabled: act === 'disable' } } })
-      notify({ tone: 'good', text: `The ${noun} ${name} is ${act}d.` })
+  const disabled = !object.spec.disabled
+  const word = disabled ? 'Disable' : 'Enable'
+  const change = useChange(
+    () => api.send(path, { method: 'PATCH', body: { metadata: { uid }, spec: { disabled } } }),
+    async () => {
       onClose()
-      if (act === 'delete') location.hash = hrefOf('trusts')
-      else onChange()
-    } catch (failure) {
-      setError(failure)
-      setBusy(false)
-    }
-  }
+      notify({ tone: 'good', text: `${name} was ${disabled ? 'disabled' : 'enabled'}.` })
+      await refresh()
+    },
+  )
   return (
-    <Dialog title={`${word} this ${noun}?`} onClose={onClose}>
+    <Dialog title={`${word} ${name}`} onClose={onClose}>
+      {disabled ? (
+        <p>
+          No ID token is exchanged any more. {ENDS} When you enable it again, those that have not expired are valid
+          again.
+        </p>
+      ) : (
+        <p>ID tokens are exchanged again. The keys of earlier exchanges that have not expired are valid again.</p>
+      )}
+      <ChangeForm
+        change={change}
+        word={`${word} the ${noun}`}
+        tone={disabled ? 'danger' : 'primary'}
+        onClose={onClose}
+      />
+    </Dialog>
+  )
+}
+
+function DeleteDialog({ object: { metadata }, noun, loss, ...deletion }: DialogProps) {
+  return (
+    <Dialog title={`Delete ${metadata.name}`} onClose={deletion.onClose}>
+      <p>This cannot be undone.</p>
       <p>
-        <Foreign text={name} />
+        {ENDS} The garbage collector deletes them. {loss}
       </p>
-      <p>
-        {CONSEQUENCES[act]} {act === 'delete' && loss}
-      </p>
-      <form
-        class="trust-stack"
-        onSubmit={(event) => {
-          event.preventDefault()
-          void run()
-        }}
-      >
-        {act === 'delete' && (
-          <Field label="Its name" hint="Type the name to delete it." error={wrong}>
-            {(attributes) => (
-              <input
-                {...attributes}
-                value={typed}
-                autoComplete="off"
-                spellcheck={false}
-                autoCapitalize="off"
-                onInput={(event) => type(event.currentTarget.value)}
-              />
-            )}
-          </Field>
-        )}
-        {error !== undefined && <ErrorNotice error={error} />}
-        <div class="actions">
-          <button type="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" class={act === 'enable' ? 'primary' : 'danger'} disabled={isBusy}>
-            {word}
-          </button>
-        </div>
-      </form>
+      <DeleteForm noun={noun} metadata={metadata} list={hrefOf('trusts')} {...deletion} />
     </Dialog>
   )
 }

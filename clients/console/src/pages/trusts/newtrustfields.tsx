@@ -168,7 +168,7 @@ export function OwnerFields({
         label="Owner"
         options={kinds}
         value={draft.ownerKind}
-        onChange={(kind) => change({ ownerKind: kind as OwnerKind, owner: kind === 'team' ? ownTeam : '' })}
+        onChange={(kind) => change({ ownerKind: kind, owner: kind === 'team' ? ownTeam : '' })}
       />
       {draft.ownerKind !== '' && (
         <TextField

@@ -4,78 +4,75 @@ import type { Provider } from '../../api/trusts.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Code } from '../../components/code.tsx'
 import { Foreign } from '../../components/foreign.tsx'
-import { Fresh, Page } from '../../components/page.tsx'
-import { usePolled } from '../../session/usepolled.ts'
+import { Fresh } from '../../components/page.tsx'
 import { distance } from '../../text/times.ts'
-import { visible } from '../../text/visible.ts'
-import { Actions } from './actions.tsx'
 import { Conditions } from './claims.tsx'
 import { useTrusts } from './lists.ts'
 import { appliedYaml } from './manifest.ts'
+import { ObjectPage } from './objectpage.tsx'
 import { accessInWords, stateOfProvider } from './state.ts'
 import { Fact, TrustList } from './trustlist.tsx'
 
-/** One identity provider: which ID tokens it accepts, who may use it, and the trusts that do. */
+/** Shows one identity provider: which ID tokens it accepts, who may use it, and the trusts that do. */
 export function ProviderPage({ name }: { name: string }) {
-  const provider = usePolled(`provider ${name}`, ({ api }, signal) =>
-    api.send<Provider>(paths.provider(name), { signal }),
-  )
-  const trusts = useTrusts()
-  const { data } = provider
   return (
-    <Page
-      title={visible(name)}
-      about={data?.spec.displayName && <Foreign text={data.spec.displayName} />}
-      actions={
-        data && (
-          <Actions
-            object={data}
-            path={paths.provider(name)}
-            noun="identity provider"
-            loss="Its trusts exchange nothing any more, and work with no other provider of this name: make them again."
-            onChange={() => void provider.refresh()}
-          />
-        )
-      }
+    <ObjectPage<Provider>
+      name={name}
+      path={paths.provider(name)}
+      noun="identity provider"
+      loss="Its trusts exchange nothing any more, and work with no other provider of this name: make them again."
+      list="providers"
     >
-      <Fresh polled={provider}>
-        {(one) => (
-          <section class="card trust-stack" aria-labelledby="tokens">
-            <h2 id="tokens">
-              Which ID tokens it accepts <Badge {...stateOfProvider(one)} />
-            </h2>
-            <Conditions provider={one} />
-            <dl class="trust-facts">
-              <Fact name="Platform" text={one.status?.type ?? ''} />
-              <Fact name="Public keys" text={one.spec.jwks ? 'pinned here' : 'read from the issuer'} />
-              <Fact name="Used by" text={accessInWords(one.spec)} />
-              {one.spec.maxTTL !== undefined && (
-                <Fact name="Keys valid for" text={`at most ${distance(one.spec.maxTTL * 1000)}`} />
-              )}
-              {one.spec.scope && <Fact name="Keys may use" text={`at most ${scopeWords(one.spec.scope)}`} />}
-            </dl>
-            {one.spec.description && (
-              <p class="muted">
-                <Foreign text={one.spec.description} />
-              </p>
-            )}
-          </section>
-        )}
+      {(provider) => (
+        <>
+          <Accepted provider={provider} />
+          <Users provider={provider} />
+          <Code title="YAML" text={appliedYaml('IdentityProvider', provider)} />
+        </>
+      )}
+    </ObjectPage>
+  )
+}
+
+function Accepted({ provider }: { provider: Provider }) {
+  const { spec, status } = provider
+  return (
+    <section class="card trust-stack" aria-labelledby="tokens">
+      <h2 id="tokens">
+        Which ID tokens it accepts <Badge {...stateOfProvider(provider)} />
+      </h2>
+      <Conditions provider={provider} />
+      <dl class="trust-facts">
+        <Fact name="Platform" text={status?.type ?? ''} />
+        <Fact name="Public keys" text={spec.jwks ? 'pinned here' : 'read from the issuer'} />
+        <Fact name="Used by" text={accessInWords(spec)} />
+        {spec.maxTTL !== undefined && <Fact name="Keys valid for" text={`at most ${distance(spec.maxTTL * 1000)}`} />}
+        {spec.scope && <Fact name="Keys may use" text={`at most ${scopeWords(spec.scope)}`} />}
+      </dl>
+      {spec.description && (
+        <p class="muted">
+          <Foreign text={spec.description} />
+        </p>
+      )}
+    </section>
+  )
+}
+
+function Users({ provider }: { provider: Provider }) {
+  const trusts = useTrusts()
+  return (
+    <section class="trust-stack" aria-labelledby="users">
+      <h2 id="users">Trusts that use it</h2>
+      <Fresh polled={trusts}>
+        {({ items }) => {
+          const using = items.filter(({ spec }) => spec.identityProvider === provider.metadata.name)
+          return using.length === 0 ? (
+            <p class="muted">There is none that you may see.</p>
+          ) : (
+            <TrustList trusts={using} providers={[provider]} />
+          )
+        }}
       </Fresh>
-      <section class="trust-stack" aria-labelledby="users">
-        <h2 id="users">Trusts that use it</h2>
-        <Fresh polled={trusts}>
-          {({ items }) => {
-            const using = items.filter(({ spec }) => spec.identityProvider === name)
-            return using.length === 0 ? (
-              <p class="muted">There is none that you may see.</p>
-            ) : (
-              <TrustList trusts={using} providers={data && [data]} />
-            )
-          }}
-        </Fresh>
-      </section>
-      {data && <Code title="YAML" text={appliedYaml('IdentityProvider', data)} />}
-    </Page>
+    </section>
   )
 }

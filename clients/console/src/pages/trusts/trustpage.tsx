@@ -6,17 +6,16 @@ import { DEFAULT_TTL, type Provider, TRUST_LABEL, type Trust } from '../../api/t
 import { Code } from '../../components/code.tsx'
 import { Foreign } from '../../components/foreign.tsx'
 import { Notice } from '../../components/notice.tsx'
-import { Fresh, Page } from '../../components/page.tsx'
+import { Fresh } from '../../components/page.tsx'
 import { Time } from '../../components/time.tsx'
 import { usePolled } from '../../session/usepolled.ts'
 import { claimsInWords } from '../../text/claims.ts'
 import { hrefOf } from '../../text/routes.ts'
 import { distance } from '../../text/times.ts'
-import { visible } from '../../text/visible.ts'
-import { Actions } from './actions.tsx'
 import { Claims, Conditions } from './claims.tsx'
 import { useProviders } from './lists.ts'
 import { appliedYaml } from './manifest.ts'
+import { ObjectPage } from './objectpage.tsx'
 import { fillJobs, UnsafeValue } from './platforms/jobs.ts'
 import type { JobTemplate } from './platforms/platforms.ts'
 import { usePlatforms } from './platforms/useplatforms.ts'
@@ -25,27 +24,17 @@ import { Fact } from './trustlist.tsx'
 
 /** Shows one trust: who gets in, what they get, and the job that uses it. */
 export function TrustPage({ name }: { name: string }) {
-  const trust = usePolled(`trust ${name}`, ({ api }, signal) => api.send<Trust>(paths.trust(name), { signal }))
   const providers = useProviders()
-  const { data } = trust
   return (
-    <Page
-      title={visible(name)}
-      about={data?.spec.displayName && <Foreign text={data.spec.displayName} />}
-      actions={
-        data && (
-          <Actions
-            object={data}
-            path={paths.trust(name)}
-            noun="trust"
-            loss="A trust that is made again under this name has another client ID: its jobs need the new one."
-            onChange={() => void trust.refresh()}
-          />
-        )
-      }
+    <ObjectPage<Trust>
+      name={name}
+      path={paths.trust(name)}
+      noun="trust"
+      loss="A trust that is made again under this name has another client ID: its jobs need the new one."
+      list="trusts"
     >
-      <Fresh polled={trust}>{(one) => <Details trust={one} providers={providers.data?.items} />}</Fresh>
-    </Page>
+      {(trust) => <Details trust={trust} providers={providers.data?.items} />}
+    </ObjectPage>
   )
 }
 

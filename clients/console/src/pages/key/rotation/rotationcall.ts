@@ -17,9 +17,6 @@ export interface Attempt {
   isLost: boolean
 }
 
-/** Reports whether the request may have had an effect: there was no answer, or the server failed. */
-export const isUncertain = (error: unknown): boolean => !(error instanceof ApiError) || error.code >= 500
-
 const call = (api: Api, { metadata: { name, uid } }: AccessKey, spec: object, resourceVersion?: string) =>
   api.send(paths.rotate(name), {
     method: 'POST',

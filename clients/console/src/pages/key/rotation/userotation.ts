@@ -1,12 +1,13 @@
 /** Rotates a key on behalf of the person, and shows the new value once. */
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { AccessKey } from '../../../api/objects.ts'
+import { isUncertain } from '../../../api/status.ts'
 import { useNotify } from '../../../session/notices.ts'
 import { useReveal } from '../../../session/revealed.ts'
 import { type Session, useSession } from '../../../session/session.ts'
 import { newKeyValue } from '../../../text/keyvalue.ts'
 import { rotationOf, valuesOf } from './rotation.ts'
-import { type Attempt, finish, isUncertain, rotate } from './rotationcall.ts'
+import { type Attempt, finish, rotate } from './rotationcall.ts'
 
 export interface RotationControl {
   isBusy: boolean

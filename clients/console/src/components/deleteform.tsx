@@ -1,0 +1,37 @@
+import { useRef, useState } from 'preact/hooks'
+import { ChangeForm } from './changeform.tsx'
+import { Field } from './field.tsx'
+import { type DeletionProps, useDeletion } from './hooks/usedeletion.ts'
+
+/** Deletes an object once its name was typed. `noun` says what it is, such as `key`. */
+export function DeleteForm({ noun, ...deletion }: DeletionProps & { noun: string }) {
+  const { name } = deletion.metadata
+  const change = useDeletion(deletion)
+  const input = useRef<HTMLInputElement>(null)
+  const [wrong, setWrong] = useState<string>()
+  const submit = () => {
+    if (input.current?.value.trim() === name) {
+      setWrong(undefined)
+      void change.run()
+    } else {
+      setWrong(`This is not the name of the ${noun}.`)
+      input.current?.focus()
+    }
+  }
+  return (
+    <ChangeForm
+      change={change}
+      word={`Delete the ${noun}`}
+      busyWord="Deleting…"
+      tone="danger"
+      onSubmit={submit}
+      onClose={deletion.onClose}
+    >
+      <Field label={`Type ${name} to delete it`} error={wrong}>
+        {(attributes) => (
+          <input {...attributes} ref={input} autoComplete="off" autoCapitalize="off" spellcheck={false} />
+        )}
+      </Field>
+    </ChangeForm>
+  )
+}
