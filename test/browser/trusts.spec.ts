@@ -5,6 +5,7 @@ import { type Ran, runProgram } from '../support/programs.ts'
 import type { StartedServer } from '../support/startedserver.ts'
 import { axeProblems } from './axe.ts'
 import { goTo, signIn, test } from './browser.ts'
+import { holdRequests, loseAnswer } from './faults.ts'
 import { HOSTILE } from './hostile.ts'
 import { hasFocus, press, tabTo } from './keyboard.ts'
 
@@ -164,6 +165,31 @@ describe('a trust', () => {
     await heading(page, 'Trusts').waitFor()
     await expect.poll(() => page.getByRole('link', { name: 'to-delete' }).count()).toBe(0)
     expect((await server.call(`${GROUP}/federatedidentitycredentials/to-delete`)).status).toBe(404)
+  })
+
+  test('is deleted by a repetition when the answer is lost, and is not in the list that was seen before', async ({
+    openPage,
+    visits,
+    server,
+  }) => {
+    await makeTrust(server, 'lost')
+    const page = await visit(openPage, server.adminKey, '#/trusts')
+    await press(page.getByRole('link', { name: 'lost', exact: true }))
+    await press(page.getByRole('button', { name: 'Delete', exact: true }))
+    await loseAnswer(page, visits.guardsOf(page), 'DELETE', /\/federatedidentitycredentials\/lost$/)
+    await type(page, 'Type lost to delete it', 'lost')
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog').getByText('The server cannot be reached.').waitFor()
+    expect((await server.call(`${GROUP}/federatedidentitycredentials/lost`)).status).toBe(404)
+
+    const release = await holdRequests(page, 'federatedidentitycredentials')
+    await page.keyboard.press('Enter')
+    await page.getByText('lost was deleted.').waitFor()
+    await heading(page, 'Trusts').waitFor()
+    // No answer for the list has come yet.
+    expect(await page.getByRole('link', { name: 'lost', exact: true }).count()).toBe(0)
+    release()
+    await page.getByRole('heading', { name: 'Identity providers' }).waitFor()
   })
 
   test('is not deleted if another one has taken its name', async ({ openPage, server }) => {
