@@ -152,6 +152,7 @@ const layers: Record<string, readonly string[]> = {
     'session',
     'components/hooks',
     'components',
+    'components/forms',
     'pages/key/rotation',
     'pages/key/lineage',
     'pages/trusts/platforms',

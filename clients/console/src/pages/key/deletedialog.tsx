@@ -1,6 +1,6 @@
 import { paths } from '../../api/paths.ts'
-import { DeleteForm } from '../../components/deleteform.tsx'
 import { Dialog } from '../../components/dialog.tsx'
+import { DeleteForm } from '../../components/forms/deleteform.tsx'
 import { Notice } from '../../components/notice.tsx'
 import { useSession } from '../../session/session.ts'
 import { hrefOf } from '../../text/routes.ts'

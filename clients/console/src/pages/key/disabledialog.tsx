@@ -1,6 +1,6 @@
 import { useRef } from 'preact/hooks'
-import { ChangeForm } from '../../components/changeform.tsx'
 import { Dialog } from '../../components/dialog.tsx'
+import { ChangeForm } from '../../components/forms/changeform.tsx'
 import { useChange } from '../../components/hooks/usechange.ts'
 import { Notice } from '../../components/notice.tsx'
 import { useSession } from '../../session/session.ts'

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { ApiResource } from '../../../../../lib/authorization/attributes/resourcetext.ts'
-import { SelectField } from '../../components/selectfield.tsx'
-import { TextField, type TextFieldProps } from '../../components/textfield.tsx'
+import { SelectField } from '../../components/forms/selectfield.tsx'
+import { TextField, type TextFieldProps } from '../../components/forms/textfield.tsx'
 import { PLACES, type Place, type Problems, type Question } from './question.ts'
 
 const VERBS = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection', '*']

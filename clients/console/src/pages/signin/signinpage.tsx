@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { Brand } from '../../components/brand.tsx'
-import { Field } from '../../components/field.tsx'
 import { Foreign } from '../../components/foreign.tsx'
+import { Field } from '../../components/forms/field.tsx'
 import { ErrorNotice, Notice } from '../../components/notice.tsx'
 import { givenKey } from '../../session/givenkey.ts'
 import type { SessionEnd, SignIn } from '../../session/session.ts'

@@ -1,9 +1,9 @@
 /** Disables, enables and deletes a trust or an identity provider. */
 import { useState } from 'preact/hooks'
 import type { Provider, Trust } from '../../api/trusts.ts'
-import { ChangeForm } from '../../components/changeform.tsx'
-import { DeleteForm } from '../../components/deleteform.tsx'
 import { Dialog } from '../../components/dialog.tsx'
+import { ChangeForm } from '../../components/forms/changeform.tsx'
+import { DeleteForm } from '../../components/forms/deleteform.tsx'
 import { useChange } from '../../components/hooks/usechange.ts'
 import { useNotify } from '../../session/notices.ts'
 import { useSession } from '../../session/session.ts'

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { Dialog } from '../../../components/dialog.tsx'
-import { Field } from '../../../components/field.tsx'
 import { Foreign } from '../../../components/foreign.tsx'
+import { Field } from '../../../components/forms/field.tsx'
 import { useChange } from '../../../components/hooks/usechange.ts'
 import { ErrorNotice } from '../../../components/notice.tsx'
 import { Time } from '../../../components/time.tsx'

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
-import type { Change } from './hooks/usechange.ts'
-import { ErrorNotice } from './notice.tsx'
+import type { Change } from '../hooks/usechange.ts'
+import { ErrorNotice } from '../notice.tsx'
 
 export interface ChangeFormProps {
   change: Change

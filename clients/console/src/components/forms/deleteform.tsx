@@ -1,7 +1,7 @@
 import { useRef, useState } from 'preact/hooks'
+import { type DeletionProps, useDeletion } from '../hooks/usedeletion.ts'
 import { ChangeForm } from './changeform.tsx'
 import { Field } from './field.tsx'
-import { type DeletionProps, useDeletion } from './hooks/usedeletion.ts'
 
 /** Deletes an object once its name was typed. `noun` says what it is, such as `key`. */
 export function DeleteForm({ noun, ...deletion }: DeletionProps & { noun: string }) {
