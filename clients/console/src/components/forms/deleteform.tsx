@@ -10,7 +10,7 @@ export function DeleteForm({ noun, ...deletion }: DeletionProps & { noun: string
   const input = useRef<HTMLInputElement>(null)
   const [wrong, setWrong] = useState<string>()
   const submit = () => {
-    if (input.current?.value.trim() === name) {
+    if (input.current?.value === name) {
       setWrong(undefined)
       void change.run()
     } else {
