@@ -93,11 +93,14 @@ function Form({ platforms, first, providers }: FormProps) {
     }
   }
 
-  const { scope, claims } = trustObject(draft).spec
+  const trust = trustObject(draft)
+  const { scope, claims } = trust.spec
   const { platform, ownerKind, owner, ttl } = draft
+  const jobs = claimsInWords(claims, platform.type)
+  const whose = ownerKind === '' ? 'yours' : `${ownerKind} ${owner.trim()}`
   const fields = { draft, problems, change }
   const provider = providerObject(draft)
-  const objects = [...(provider ? [provider] : []), trustObject(draft)]
+  const objects = [...(provider ? [provider] : []), trust]
   return (
     <div class="trust-pair">
       <form
@@ -143,7 +146,7 @@ function Form({ platforms, first, providers }: FormProps) {
               'Fill in which jobs get in.'
             ) : (
               <Foreign
-                text={`${claimsInWords(claims, platform.type)} get a key of ${ownerKind === '' ? 'yours' : `${ownerKind} ${owner.trim()}`} for ${distance(ttl * 1000)}. It may use: ${scopeWords(scope)}.`}
+                text={`${jobs} get a key of ${whose} for ${distance(ttl * 1000)}. It may use: ${scopeWords(scope)}.`}
               />
             )}
           </p>

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 import type { AccessKey } from '../../../api/objects.ts'
 import { Code } from '../../../components/code.tsx'
 import { Dialog } from '../../../components/dialog.tsx'
+import { ChangeForm } from '../../../components/forms/changeform.tsx'
 import { SelectField } from '../../../components/forms/selectfield.tsx'
 import { useSession } from '../../../session/session.ts'
 import { shellWord } from '../../../text/kubectl.ts'
@@ -108,14 +109,12 @@ export function Finish({
       {seen && (
         <Dialog title={button} onClose={() => setSeen(undefined)}>
           <p>{about}</p>
-          <div class="actions">
-            <button type="button" onClick={() => setSeen(undefined)}>
-              Cancel
-            </button>
-            <button type="button" class="danger" disabled={control.isBusy} onClick={() => void end(seen)}>
-              {button}
-            </button>
-          </div>
+          <ChangeForm
+            change={{ isBusy: control.isBusy, run: () => end(seen) }}
+            word={button}
+            tone="danger"
+            onClose={() => setSeen(undefined)}
+          />
         </Dialog>
       )}
     </>
