@@ -66,12 +66,12 @@ function checkResourceVersion({ kind }: Store, updated: KubeObject, live: Stored
 /** Restricts an update to its subresource: the main resource keeps the old status, and `status` keeps everything else. */
 function confine(updated: KubeObject, old: KubeObject, subresource: Subresource): KubeObject {
   if (subresource === 'status') {
-    const { managedFields, resourceVersion } = updated.metadata
+    const { managedFields } = updated.metadata
     const { managedFields: _, ...metadata } = old.metadata
     const { status: __, ...rest } = old
     return {
       ...rest,
-      metadata: { ...metadata, ...(managedFields && { managedFields }), ...(resourceVersion && { resourceVersion }) },
+      metadata: { ...metadata, ...(managedFields && { managedFields }) },
       ...(updated.status !== undefined && { status: updated.status }),
     }
   }
@@ -98,6 +98,8 @@ const changesSpec = ({ object, floats = NO_FLOATS }: Draft, old: KubeObject): bo
 interface Judged {
   mutation: Mutation
   draft: Draft
+  /** The resourceVersion of the update as the client wrote it, for example with leading zeros. */
+  resourceVersion?: string | undefined
   /** Set if the object does not exist and the write creates it. */
   creation?: CreateRequest
 }
@@ -123,8 +125,10 @@ async function judge(store: Store, request: UpdateRequest, live: Stored, context
   const old = live.object
   const updated = await request.transform(withoutUndescribed(old, kind.schema))
   checkResourceVersion(store, updated.object, live)
+  const confined = confine(updated.object, old, subresource)
+  const { resourceVersion } = confined.metadata
   const draft: Draft = {
-    object: keepUndescribed(fixupForUpdate(confine(updated.object, old, subresource), old), old, kind.schema),
+    object: keepUndescribed(fixupForUpdate(confined, old), old, kind.schema),
     internal: live.internal,
     secrets: subresource === '' ? updated.secrets : [],
     ...(updated.floats && { floats: updated.floats }),
@@ -144,20 +148,18 @@ async function judge(store: Store, request: UpdateRequest, live: Stored, context
   const subject = { group: kind.group, kind: kind.kind, resource: groupResource(kind), object: draft.object }
   await admitOwnerReferences(subject, old, ownerPermissions(store, draft.object, context))
 
+  const judged = (mutation: Mutation): Judged => ({ mutation, draft, resourceVersion })
   const { object, internal, secrets } = draft
   const key = objectKey(namespace, name)
   if (isFinalized(object)) {
     const side = (await strategy.companions?.(undefined, live)) ?? []
-    return {
-      draft,
-      mutation: { type: 'delete', companions: [...side, ...ownerCompanions(kind.plural, key, undefined, old)] },
-    }
+    return judged({ type: 'delete', companions: [...side, ...ownerCompanions(kind.plural, key, undefined, old)] })
   }
-  if (deepEqual(object, old) && deepEqual(internal, live.internal)) return { draft, mutation: { type: 'none' } }
+  if (deepEqual(object, old) && deepEqual(internal, live.internal)) return judged({ type: 'none' })
   const side = (await strategy.companions?.({ object, internal, secrets }, live)) ?? []
   const owners = ownerCompanions(kind.plural, key, object, old)
   const reserve = isMaster(context.user) || object.metadata.deletionTimestamp !== undefined
-  return { draft, mutation: { type: 'put', object, internal, companions: [...side, ...owners], reserve } }
+  return judged({ type: 'put', object, internal, companions: [...side, ...owners], reserve })
 }
 
 /**
@@ -195,14 +197,17 @@ function seenBy({ resourceVersion = '' }: UpdateRequest): ReadOptions {
   return revision > 0 && Number.isSafeInteger(revision) ? { notOlderThan: revision } : {}
 }
 
-/** Returns the outcome. After a removal or a dry run, the object has the stored resourceVersion. */
+/**
+ * Returns the outcome. After a removal or a dry run, which store nothing new, the object has the resourceVersion of the update, as
+ * the client wrote it. Source: k8s.io/apiserver/pkg/registry/generic/registry (DryRunnableStorage, Store.deleteWithoutFinalizers).
+ */
 function answer(judged: Judged | undefined, before: Stored | undefined, after?: Stored): Outcome {
   if (!judged) throw new Error('the update has no result')
-  const { draft, creation } = judged
+  const { draft, creation, resourceVersion = String(before?.rv) } = judged
   if (after) return { stored: after, draft, created: creation !== undefined }
   if (creation) return dryRunOutcome(draft, creation)
   if (!before) throw new Error('an update without a live object')
-  const metadata = { ...draft.object.metadata, resourceVersion: String(before.rv) }
+  const metadata = { ...draft.object.metadata, resourceVersion }
   return {
     stored: { ...before, object: { ...draft.object, metadata }, internal: draft.internal },
     draft,
