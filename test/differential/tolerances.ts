@@ -222,7 +222,7 @@ const tolerances: readonly Tolerance[] = [
     ends: true,
     fits: (want) =>
       want.code >= 400 &&
-      /Object '?Kind'? is missing in|Object 'apiVersion' is missing|the API version in the data \(\)|invalid object type: (?:\/, Kind=|.*, Kind=$)|\.apiVersion accessor error: <nil>|in version "" cannot be handled/.test(
+      /Object '?Kind'? is missing in|Object '?apiVersion'? is missing|the API version in the data \(\)|invalid object type: (?:\/, Kind=|.*, Kind=$)|\.apiVersion accessor error: <nil>|in version "" cannot be handled/.test(
         textOf(want),
       ),
   },
