@@ -349,6 +349,7 @@ function readHeld(folder) {
 var RENEWED_AT = 0.8;
 var RENEWED_SECONDS = 900;
 var LEAST_SECONDS = 600;
+var REQUEST_SECONDS = 40;
 var exchangeAnew = (folder, { credential = "", scope, audience, ...api }, { env, log: log2 }) => withAttempts(async () => {
   const { certificateAuthority } = api;
   const idToken = await getIdToken({ env, audience, ...certificateAuthority && { certificateAuthority } }, log2);
@@ -364,11 +365,12 @@ async function currentToken(folder, session, surroundings) {
     const last = tokenOf(held);
     if (last && isFresh(last.life)) return last;
     const { key, keyLife } = await renewedKey(folder, session, held, surroundings);
-    const { target, ttl = secondsWithin(keyLife, RENEWED_SECONDS) } = session;
+    const { target, ttl } = session;
     if (target.type === "management") return { token: key, ...keyLife && { expires: keyLife.until } };
     const { log: log2 } = surroundings;
     return unlessUnanswered(last, log2, async () => {
-      const made = await withAttempts(() => requestToken(session, key, { target, seconds: ttl }, log2), log2.info);
+      const seconds = () => ttl ?? secondsWithin(keyLife, RENEWED_SECONDS);
+      const made = await withAttempts(() => requestToken(session, key, { target, seconds: seconds() }, log2), log2.info);
       const tokenLife = made.expires === void 0 ? void 0 : { from: Date.now(), until: made.expires };
       writeHeld(folder, { key, ...keyLife && { keyLife }, token: made.token, ...tokenLife && { tokenLife } });
       return made;
@@ -396,7 +398,7 @@ async function unlessUnanswered(last, log2, work) {
   }
 }
 function secondsWithin(keyLife, usual) {
-  const left = keyLife ? Math.floor((keyLife.until - Date.now()) / 1e3) - 1 : usual;
+  const left = keyLife ? Math.floor((keyLife.until - Date.now()) / 1e3) - REQUEST_SECONDS : usual;
   return Math.max(LEAST_SECONDS, Math.min(usual, left));
 }
 function tokenOf({ token, tokenLife }) {

@@ -567,6 +567,7 @@ function readHeld(folder) {
 var RENEWED_AT = 0.8;
 var RENEWED_SECONDS = 900;
 var LEAST_SECONDS = 600;
+var REQUEST_SECONDS = 40;
 var exchangeAnew = (folder, { credential = "", scope, audience, ...api }, { env, log: log2 }) => withAttempts(async () => {
   const { certificateAuthority } = api;
   const idToken = await getIdToken({ env, audience, ...certificateAuthority && { certificateAuthority } }, log2);
@@ -582,11 +583,12 @@ async function currentToken(folder, session, surroundings) {
     const last = tokenOf(held);
     if (last && isFresh(last.life)) return last;
     const { key, keyLife } = await renewedKey(folder, session, held, surroundings);
-    const { target, ttl = secondsWithin(keyLife, RENEWED_SECONDS) } = session;
+    const { target, ttl } = session;
     if (target.type === "management") return { token: key, ...keyLife && { expires: keyLife.until } };
     const { log: log2 } = surroundings;
     return unlessUnanswered(last, log2, async () => {
-      const made = await withAttempts(() => requestToken(session, key, { target, seconds: ttl }, log2), log2.info);
+      const seconds = () => ttl ?? secondsWithin(keyLife, RENEWED_SECONDS);
+      const made = await withAttempts(() => requestToken(session, key, { target, seconds: seconds() }, log2), log2.info);
       const tokenLife = made.expires === void 0 ? void 0 : { from: Date.now(), until: made.expires };
       writeHeld(folder, { key, ...keyLife && { keyLife }, token: made.token, ...tokenLife && { tokenLife } });
       return made;
@@ -614,7 +616,7 @@ async function unlessUnanswered(last, log2, work) {
   }
 }
 function secondsWithin(keyLife, usual) {
-  const left = keyLife ? Math.floor((keyLife.until - Date.now()) / 1e3) - 1 : usual;
+  const left = keyLife ? Math.floor((keyLife.until - Date.now()) / 1e3) - REQUEST_SECONDS : usual;
   return Math.max(LEAST_SECONDS, Math.min(usual, left));
 }
 function tokenOf({ token, tokenLife }) {
@@ -675,21 +677,21 @@ async function getKey(folder, { source }, session, surroundings) {
 }
 async function makeKubeConfig(folder, { renew }, session, { key, keyLife }, { env, log: log2 }) {
   const { target, ttl } = session;
-  const seconds = ttl ?? secondsWithin(keyLife, DEFAULT_SECONDS);
+  const seconds = () => ttl ?? secondsWithin(keyLife, DEFAULT_SECONDS);
   if (target.type === "management") {
     const known = keyLife ? { expires: keyLife.until } : await withAttempts(() => checkKey(session, key, log2), log2.info);
     const user2 = renew ? plugin(folder) : { token: key };
     return { text: kubeConfigText({ name: "keyplane", server: session.url, ...authorityOf(session), user: user2 }), ...known };
   }
   if (target.type === "virtualCluster") {
-    const user2 = renew ? plugin(folder) : { seconds };
-    const made2 = await withAttempts(() => requestKubeConfig(session, key, { target, user: user2 }, log2), log2.info);
+    const user2 = () => renew ? plugin(folder) : { seconds: seconds() };
+    const made2 = await withAttempts(() => requestKubeConfig(session, key, { target, user: user2() }, log2), log2.info);
     if (!renew) return made2;
     const { token, expires } = await currentToken(folder, session, { env, log: log2 });
     log2.mask(token);
     return { ...made2, ...expires !== void 0 && { expires } };
   }
-  const made = renew ? await currentToken(folder, session, { env, log: log2 }) : await withAttempts(() => requestToken(session, key, { target, seconds }, log2), log2.info);
+  const made = renew ? await currentToken(folder, session, { env, log: log2 }) : await withAttempts(() => requestToken(session, key, { target, seconds: seconds() }, log2), log2.info);
   log2.mask(made.token);
   const user = renew ? plugin(folder) : { token: made.token };
   const { name, server } = target;

@@ -82,15 +82,15 @@ async function makeKubeConfig(
   { env, log }: Surroundings,
 ): Promise<KubeConfig> {
   const { target, ttl } = session
-  const seconds = ttl ?? secondsWithin(keyLife, DEFAULT_SECONDS)
+  const seconds = () => ttl ?? secondsWithin(keyLife, DEFAULT_SECONDS)
   if (target.type === 'management') {
     const known = keyLife ? { expires: keyLife.until } : await withAttempts(() => checkKey(session, key, log), log.info)
     const user = renew ? plugin(folder) : { token: key }
     return { text: kubeConfigText({ name: 'keyplane', server: session.url, ...authorityOf(session), user }), ...known }
   }
   if (target.type === 'virtualCluster') {
-    const user = renew ? plugin(folder) : { seconds }
-    const made = await withAttempts(() => requestKubeConfig(session, key, { target, user }, log), log.info)
+    const user = () => (renew ? plugin(folder) : { seconds: seconds() })
+    const made = await withAttempts(() => requestKubeConfig(session, key, { target, user: user() }, log), log.info)
     if (!renew) return made
     const { token, expires } = await currentToken(folder, session, { env, log })
     log.mask(token)
@@ -98,7 +98,7 @@ async function makeKubeConfig(
   }
   const made = renew
     ? await currentToken(folder, session, { env, log })
-    : await withAttempts(() => requestToken(session, key, { target, seconds }, log), log.info)
+    : await withAttempts(() => requestToken(session, key, { target, seconds: seconds() }, log), log.info)
   log.mask(made.token)
   const user = renew ? plugin(folder) : { token: made.token }
   const { name, server } = target

@@ -288,6 +288,13 @@ describe('a step on a bad network', () => {
     expect(existsSync(outputs.kubeconfig ?? '')).toBe(false)
   })
 
+  test.each(['true', 'false'])('asks for no longer token than a slow API can give (renew: %s)', async (renew) => {
+    front.fault = (path) => (path.includes('/apis/') ? { delay: 4000 } : undefined)
+    const one = await step(...fronted({ renew }))
+    expect((await expectDone(one.main())).warnings).toEqual([])
+    await expectDone(one.post())
+  })
+
   test('gives up after three attempts', async () => {
     front.fault = (path) => (path.startsWith('/github') ? { code: 500, headers: { 'retry-after': '0' } } : undefined)
     const error = await expectFailed((await step(...fronted())).main())

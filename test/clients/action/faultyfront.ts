@@ -3,9 +3,11 @@ import { once } from 'node:events'
 import { createServer, request as httpsRequest } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { pipeline } from 'node:stream'
+import { setTimeout } from 'node:timers/promises'
 import { issueLoopback, makeAuthority, validFor } from '../../../infra/local/host/certificates.ts'
 
-export type Fault = 'hang' | 'reset' | { code: number; headers?: Record<string, string>; body?: string }
+/** `delay` is in milliseconds: the request is forwarded then. */
+export type Fault = 'hang' | 'reset' | { delay: number } | { code: number; headers?: Record<string, string>; body?: string }
 
 export interface FaultyFront {
   /** The URL that stands for an upstream URL. */
@@ -22,13 +24,14 @@ export interface FaultyFront {
 export async function startFaultyFront(upstreamAuthority: string): Promise<FaultyFront> {
   const authority = await makeAuthority('front', validFor(1, Date.now()))
   const { certificate: cert, key } = await issueLoopback(authority, Date.now())
-  const server = createServer({ cert, key }, (incoming, response) => {
+  const server = createServer({ cert, key }, async (incoming, response) => {
     const [, host = '', path = ''] = /^\/([^/]+)(\/.*)$/.exec(incoming.url ?? '') ?? []
     front.seen.push(path)
     const fault = front.fault(path)
     if (fault === 'hang') return
     if (fault === 'reset') return void incoming.socket.destroy()
-    if (fault) return void response.writeHead(fault.code, fault.headers).end(fault.body)
+    if (fault && 'delay' in fault) await setTimeout(fault.delay)
+    else if (fault) return void response.writeHead(fault.code, fault.headers).end(fault.body)
     const { method } = incoming
     const outgoing = httpsRequest(
       `https://${host}${path}`,

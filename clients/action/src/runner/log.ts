@@ -25,7 +25,7 @@ export const runnerLog = (write: (text: string) => void): Log => ({
 })
 
 /** Encodes the text of a command as the runner decodes it. */
-export const commandData = (text: string): string =>
+const commandData = (text: string): string =>
   text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A')
 
 /** Returns the text without control characters, which could rewrite what a terminal or a log shows. */

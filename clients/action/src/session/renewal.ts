@@ -14,6 +14,8 @@ const RENEWED_AT = 0.8
 const RENEWED_SECONDS = 900
 /** The shortest lifetime that the API accepts for a kube config. */
 const LEAST_SECONDS = 600
+/** Longer than a request may take. */
+const REQUEST_SECONDS = 40
 
 /** The variables of the job, and where to report. */
 export interface Surroundings {
@@ -44,11 +46,12 @@ export async function currentToken(folder: string, session: Session, surrounding
     const last = tokenOf(held)
     if (last && isFresh(last.life)) return last
     const { key, keyLife } = await renewedKey(folder, session, held, surroundings)
-    const { target, ttl = secondsWithin(keyLife, RENEWED_SECONDS) } = session
+    const { target, ttl } = session
     if (target.type === 'management') return { token: key, ...(keyLife && { expires: keyLife.until }) }
     const { log } = surroundings
     return unlessUnanswered(last, log, async () => {
-      const made = await withAttempts(() => requestToken(session, key, { target, seconds: ttl }, log), log.info)
+      const seconds = () => ttl ?? secondsWithin(keyLife, RENEWED_SECONDS)
+      const made = await withAttempts(() => requestToken(session, key, { target, seconds: seconds() }, log), log.info)
       const tokenLife = made.expires === undefined ? undefined : { from: Date.now(), until: made.expires }
       writeHeld(folder, { key, ...(keyLife && { keyLife }), token: made.token, ...(tokenLife && { tokenLife }) })
       return made
@@ -85,9 +88,12 @@ async function unlessUnanswered<T>(
   }
 }
 
-/** Returns the usual lifetime of a token in seconds, shortened to the life of the key: the API would shorten it with a warning. */
+/**
+ * Returns the usual lifetime of a token in seconds, or what is left of the life of the key after the request: the API would shorten more
+ * than that with a warning. Each attempt asks anew.
+ */
 export function secondsWithin(keyLife: Life | undefined, usual: number): number {
-  const left = keyLife ? Math.floor((keyLife.until - Date.now()) / 1000) - 1 : usual
+  const left = keyLife ? Math.floor((keyLife.until - Date.now()) / 1000) - REQUEST_SECONDS : usual
   return Math.max(LEAST_SECONDS, Math.min(usual, left))
 }
 
