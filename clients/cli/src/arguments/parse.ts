@@ -4,7 +4,7 @@ import { UsageError } from '../io/errors.ts'
 import type { Command, CommonValues, Format, Input, Option, Options } from './command.ts'
 import { nearest } from './nearest.ts'
 
-export const contextOption: Option = {
+const contextOption: Option = {
   type: 'string',
   value: 'NAME',
   help: 'context to use, as `keyplane login` named it (default: the current one)',

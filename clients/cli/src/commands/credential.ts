@@ -6,9 +6,8 @@ import { command } from '../arguments/command.ts'
 import { seconds } from '../arguments/durations.ts'
 import { checkExecInfo, execCredential } from '../credentials/execcredential.ts'
 import { cachedCredential } from '../credentials/flight.ts'
+import { DEFAULT_TTL } from '../credentials/lifetime.ts'
 import { UsageError } from '../io/errors.ts'
-
-const DEFAULT_TTL = '15m'
 
 export const credential = command({
   name: ['credential'],

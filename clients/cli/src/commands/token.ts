@@ -7,13 +7,11 @@ import { type Target, targetOf } from '../api/target.ts'
 import { command } from '../arguments/command.ts'
 import { duration, seconds } from '../arguments/durations.ts'
 import { replaceFile } from '../config/outputfile.ts'
-import { RENEWED_AT, secondsLeft } from '../credentials/lifetime.ts'
+import { DEFAULT_TTL, type Lifetime, renewalAfter, secondsLeft } from '../credentials/lifetime.ts'
 import { CliError, UsageError } from '../io/errors.ts'
 import type { Io } from '../io/io.ts'
 import { note } from '../output/messages.ts'
 import { printAs } from '../output/print.ts'
-
-const DEFAULT_TTL = '15m'
 
 export const token = command({
   name: ['token'],
@@ -68,13 +66,9 @@ interface Wanted {
   context: string | undefined
 }
 
-interface Token {
+interface Token extends Lifetime {
   token: string
   expirationTimestamp: string | undefined
-  /** Unix milliseconds. */
-  received: number
-  /** The life from then on. */
-  seconds: number
 }
 
 /** Asks with the key that the context has now: a rotation changes it while this command runs. */
@@ -98,7 +92,7 @@ const LONGEST_RETRY_MILLISECONDS = 60_000
 async function keepRenewing(io: Io, wanted: Wanted, file: string, first: Token): Promise<void> {
   let current = first
   let retry = 0
-  while (await waited(io, retry || untilRenewal(current))) {
+  while (await waited(io, retry || Math.max(renewalAfter(current), SHORTEST_MILLISECONDS))) {
     try {
       current = await issue(io, wanted)
       await replaceFile(file, current.token)
@@ -106,8 +100,7 @@ async function keepRenewing(io: Io, wanted: Wanted, file: string, first: Token):
       retry = 0
     } catch (error) {
       if (io.signal.aborted) return
-      if (!(error instanceof CliError)) throw error
-      if (error.exitCode !== 1) throw error
+      if (!(error instanceof CliError) || error.exitCode !== 1) throw error
       retry = Math.min(retry * 2 || FIRST_RETRY_MILLISECONDS, LONGEST_RETRY_MILLISECONDS)
       const left = current.seconds - (io.now().getTime() - current.received) / 1000
       const state = left > 0 ? `lives ${duration(left)} more` : 'has expired'
@@ -116,8 +109,6 @@ async function keepRenewing(io: Io, wanted: Wanted, file: string, first: Token):
     }
   }
 }
-
-const untilRenewal = ({ seconds }: Token): number => Math.max(seconds * RENEWED_AT * 1000, SHORTEST_MILLISECONDS)
 
 /** Waits by the clock of the machine, and returns true then. Returns false when the process is asked to end. */
 async function waited(io: Io, milliseconds: number): Promise<boolean> {

@@ -7,6 +7,8 @@ export interface Lifetime {
   seconds: number
 }
 
+/** The life of a credential that is asked for by default. */
+export const DEFAULT_TTL = '15m'
 /** The part of its life after which a credential is renewed. */
 export const RENEWED_AT = 0.8
 /** How far another machine with the same home folder may be ahead. A credential from a later time comes from a clock that was wrong. */
@@ -26,7 +28,7 @@ export function ageOf({ received, seconds }: Lifetime, now: Date, renewedAt = RE
 }
 
 /** Returns how many milliseconds after its arrival a credential is to be renewed. */
-export const renewalAfter = ({ seconds }: Pick<Lifetime, 'seconds'>): number => seconds * 1000 * RENEWED_AT
+export const renewalAfter = ({ seconds }: Lifetime): number => seconds * 1000 * RENEWED_AT
 
 /**
  * Returns the seconds that a credential lives from now on: until its expiry, but no longer than was asked for, in case that the clock of
