@@ -1,10 +1,10 @@
 /** Signing in to the console with an identity provider: oidc-provider, over TLS, and the exchange of the API. */
 import type { BrowserContext, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect } from 'vitest'
-import { contextOptions, goTo, test as plain } from './browser.ts'
-import { type FederatedConsole, startFederatedConsole } from './federatedconsole.ts'
-import { type Guards, guard } from './guards.ts'
-import { focused } from './keyboard.ts'
+import { contextOptions, goTo, test as plain } from './support/browser.ts'
+import { type FederatedConsole, startFederatedConsole } from './support/federatedconsole.ts'
+import { type Guards, guard } from './support/guards.ts'
+import { focused } from './support/keyboard.ts'
 
 let at: FederatedConsole
 let context: BrowserContext | undefined

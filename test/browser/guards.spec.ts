@@ -5,9 +5,9 @@ import type { AddressInfo } from 'node:net'
 import { delimiter, join } from 'node:path'
 import type { BrowserContext, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest'
-import { contextOptions, test } from './browser.ts'
-import { findBrowser, NO_BROWSER } from './chromium.ts'
-import { type Guards, guard } from './guards.ts'
+import { contextOptions, test } from './support/browser.ts'
+import { findBrowser, NO_BROWSER } from './support/chromium.ts'
+import { type Guards, guard } from './support/guards.ts'
 
 const KEY = `mpk_${'0123456789abcdefghijABCDEFGHIJ'.repeat(2).slice(0, 49)}`
 const SUPPLIED = 'a-value-of-ones-own-that-has-no-known-form'

@@ -2,12 +2,12 @@
 import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
 import type { StartedServer } from '../support/startedserver.ts'
-import { axeProblems } from './axe.ts'
-import { clipboardText, goTo, listening, signIn, test } from './browser.ts'
-import { failRequests, holdRequests, loseAnswer, statusOf } from './faults.ts'
-import { HOSTILE } from './hostile.ts'
-import { hasFocus, press, tabTo } from './keyboard.ts'
-import { changeKey, deleteKey, type MadeKey, makeKey } from './keys.ts'
+import { axeProblems } from './support/axe.ts'
+import { clipboardText, goTo, listening, signIn, test } from './support/browser.ts'
+import { failRequests, holdRequests, loseAnswer, statusOf } from './support/faults.ts'
+import { HOSTILE } from './support/hostile.ts'
+import { hasFocus, press, tabTo } from './support/keyboard.ts'
+import { changeKey, deleteKey, type MadeKey, makeKey } from './support/keys.ts'
 
 const GROUP = '/apis/management.platform/v1'
 const KEYS = `${GROUP}/ownedaccesskeys`

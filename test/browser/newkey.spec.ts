@@ -8,11 +8,11 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect } from 'vitest'
 import { buildCommandLine } from '../../clients/cli/build.ts'
 import type { StartedServer } from '../support/startedserver.ts'
-import { axeProblems } from './axe.ts'
-import { goTo, test as plain, signIn } from './browser.ts'
-import { cutNetwork, holdRequests } from './faults.ts'
-import { HOSTILE } from './hostile.ts'
-import { hasFocus, press, tabTo } from './keyboard.ts'
+import { axeProblems } from './support/axe.ts'
+import { consoleOf, goTo, test as plain, signIn } from './support/browser.ts'
+import { cutNetwork, holdRequests } from './support/faults.ts'
+import { HOSTILE } from './support/hostile.ts'
+import { hasFocus, press, tabTo } from './support/keyboard.ts'
 
 /** `PATH` with the kubectl of the tests. */
 const PATH = [process.env.KUBEBUILDER_ASSETS, process.env.PATH].filter(Boolean).join(delimiter)
@@ -386,7 +386,7 @@ describe('a value that is shown', () => {
     const guards = visits.guardsOf(page)
     guards.allowKeyIn('text')
     await page.clock.install()
-    await page.goto(new URL('../console/', server.url).href)
+    await page.goto(consoleOf(server.url))
     await openForm(page, server.adminKey)
     await make(page)
     await page.getByRole('button', { name: 'Show' }).click()

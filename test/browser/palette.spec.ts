@@ -1,8 +1,8 @@
 /** Tests the reduction of pictures: they stay what they were, and become smaller. */
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
-import { test } from './browser.ts'
-import { withPalette } from './palette.ts'
+import { test } from './support/browser.ts'
+import { withPalette } from './support/palette.ts'
 
 /** Returns red, green and blue of points of a picture, as the browser shows them. */
 const coloursAt = (page: Page, png: Buffer, points: readonly (readonly [x: number, y: number])[]) =>

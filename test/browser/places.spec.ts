@@ -7,11 +7,11 @@ import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
 import { buildCommandLine } from '../../clients/cli/build.ts'
 import { type Ran, runProgram } from '../support/programs.ts'
-import { clipboardText, goTo, loaded, test as plain, signIn } from './browser.ts'
-import { failRequests, holdRequests, statusOf } from './faults.ts'
-import { HOSTILE } from './hostile.ts'
-import { hasFocus, press, tabTo } from './keyboard.ts'
-import { changeKey, makeKey } from './keys.ts'
+import { clipboardText, consoleOf, goTo, loaded, test as plain, signIn } from './support/browser.ts'
+import { failRequests, holdRequests, statusOf } from './support/faults.ts'
+import { HOSTILE } from './support/hostile.ts'
+import { hasFocus, press, tabTo } from './support/keyboard.ts'
+import { changeKey, makeKey } from './support/keys.ts'
 
 const GROUP = '/apis/management.platform/v1'
 const MINUTE = 60_000
@@ -395,7 +395,7 @@ describe('May it?', () => {
   }) => {
     const page = await openPage({ blank: true })
     await page.clock.install()
-    await page.goto(new URL('../console/#/may-it?verb=list&resource=vci', server.url).href)
+    await page.goto(`${consoleOf(server.url)}#/may-it?verb=list&resource=vci`)
     await signIn(page, server.adminKey)
     await verdict(page)
     const reviews = () =>

@@ -1,10 +1,10 @@
 /** How pages stay fresh: by asking while somebody looks, less often after a failure, and never without being looked at. */
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
-import { goTo, type PageOptions, signIn, test } from './browser.ts'
-import { cutNetwork, failRequests, statusOf } from './faults.ts'
-import type { Guards } from './guards.ts'
-import { deleteKey, makeKey } from './keys.ts'
+import { goTo, type PageOptions, signIn, test } from './support/browser.ts'
+import { cutNetwork, failRequests, statusOf } from './support/faults.ts'
+import type { Guards } from './support/guards.ts'
+import { deleteKey, makeKey } from './support/keys.ts'
 
 const MINUTE = 60_000
 

@@ -2,7 +2,7 @@
 import { basename } from 'node:path'
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
-import { clipboardText, contextOptions, test } from './browser.ts'
+import { clipboardText, contextOptions, test } from './support/browser.ts'
 
 test('loads without a complaint of the browser, from its own host only, at the address without a slash too', async ({
   visits,

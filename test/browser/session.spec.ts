@@ -1,10 +1,10 @@
 /** The end of a session: by time, by the server and by the person, in one tab and in two. What was shown is gone afterwards. */
 import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
-import { goTo, signIn, test } from './browser.ts'
-import { holdRequests } from './faults.ts'
-import { press } from './keyboard.ts'
-import { changeKey, deleteKey, makeKey } from './keys.ts'
+import { consoleOf, goTo, signIn, test } from './support/browser.ts'
+import { holdRequests } from './support/faults.ts'
+import { press } from './support/keyboard.ts'
+import { changeKey, deleteKey, makeKey } from './support/keys.ts'
 
 const MINUTE = 60_000
 
@@ -28,7 +28,7 @@ describe('without input', () => {
     const { name } = await makeKey(server, 'idle')
     const page = await openPage({ blank: true })
     await page.clock.install()
-    await page.goto(new URL('../console/', server.url).href)
+    await page.goto(consoleOf(server.url))
     await signIn(page, server.adminKey)
     await page.getByText(name).first().waitFor()
     await page.clock.fastForward(14 * MINUTE)
@@ -47,7 +47,7 @@ describe('without input', () => {
     const page = await openPage({ blank: true })
     visits.guardsOf(page).allowKeyIn('sessionStorage')
     await page.clock.install()
-    await page.goto(new URL('../console/', server.url).href)
+    await page.goto(consoleOf(server.url))
     await page.getByRole('checkbox', { name: /Keep/ }).check()
     await signIn(page, server.adminKey)
     await page.clock.fastForward(16 * MINUTE)
@@ -64,7 +64,7 @@ describe('without input', () => {
     await later.addInitScript((items) => {
       for (const [name, value] of Object.entries(items)) sessionStorage.setItem(name, value)
     }, kept)
-    await later.goto(new URL('../console/', server.url).href)
+    await later.goto(consoleOf(server.url))
     await signInButton(later).waitFor()
     await expect.poll(() => later.evaluate(() => sessionStorage.length)).toBe(0)
   })
@@ -72,7 +72,7 @@ describe('without input', () => {
   test('a session ends before the first input on a device that slept', async ({ openPage, server }) => {
     const page = await openPage({ blank: true })
     await page.clock.install()
-    await page.goto(new URL('../console/', server.url).href)
+    await page.goto(consoleOf(server.url))
     await signIn(page, server.adminKey)
     await page.clock.setSystemTime(Date.now() + 480 * MINUTE)
     await page.mouse.click(640, 700)
@@ -82,7 +82,7 @@ describe('without input', () => {
   test('every input starts the 15 minutes anew', async ({ openPage, server }) => {
     const page = await openPage({ blank: true })
     await page.clock.install()
-    await page.goto(new URL('../console/', server.url).href)
+    await page.goto(consoleOf(server.url))
     await signIn(page, server.adminKey)
     await page.clock.fastForward(6 * MINUTE)
     for (const [event, input] of [
@@ -222,7 +222,7 @@ describe('in two tabs', () => {
 test('a wrong clock of the device is told, until the session ends', async ({ openPage, server }) => {
   const page = await openPage({ blank: true })
   await page.clock.install({ time: Date.now() - 190 * MINUTE })
-  await page.goto(new URL('../console/', server.url).href)
+  await page.goto(consoleOf(server.url))
   await signIn(page, server.adminKey)
   const words = page.getByText(/^The clock of this device is 3 hours behind that of the server\./)
   await words.waitFor()

@@ -1,9 +1,9 @@
 /** What all pages share: addresses, titles, the keyboard, small screens, slow lines, and what goes over the network. */
 import { expect } from 'vitest'
-import { goTo, loaded, signIn, test } from './browser.ts'
-import { failRequests } from './faults.ts'
-import { makeHostile } from './hostile.ts'
-import { focused, hasFocus, press, tabStops, tabTo } from './keyboard.ts'
+import { goTo, loaded, signIn, test } from './support/browser.ts'
+import { failRequests } from './support/faults.ts'
+import { makeHostile } from './support/hostile.ts'
+import { focused, hasFocus, press, tabStops, tabTo } from './support/keyboard.ts'
 
 test('goes back and forward, with the title and the heading of each page', async ({ openPage, server }) => {
   const page = await openPage({ path: '#/nowhere' })

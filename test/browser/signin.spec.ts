@@ -3,10 +3,10 @@ import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
-import { signIn, test } from './browser.ts'
-import { cutNetwork, failRequests, holdRequests, statusOf } from './faults.ts'
-import { hasFocus, tabTo } from './keyboard.ts'
-import { changeKey, deleteKey, makeKey } from './keys.ts'
+import { signIn, test } from './support/browser.ts'
+import { cutNetwork, failRequests, holdRequests, statusOf } from './support/faults.ts'
+import { hasFocus, tabTo } from './support/keyboard.ts'
+import { changeKey, deleteKey, makeKey } from './support/keys.ts'
 
 const field = (page: Page) => page.getByLabel('Access key')
 const button = (page: Page) => page.getByRole('button', { name: 'Sign in', exact: true })

@@ -6,12 +6,12 @@ import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect } from 'vitest'
-import { axeProblems } from './axe.ts'
-import { consoleOf, contextOptions, loaded, test } from './browser.ts'
-import { type Demo, startDemo } from './demo.ts'
-import { guard } from './guards.ts'
-import { withPalette } from './palette.ts'
-import { SCHEMES, views, WIDTHS } from './views.ts'
+import { axeProblems } from './support/axe.ts'
+import { consoleOf, contextOptions, loaded, test } from './support/browser.ts'
+import { type Demo, startDemo } from './support/demo.ts'
+import { guard } from './support/guards.ts'
+import { withPalette } from './support/palette.ts'
+import { SCHEMES, views, WIDTHS } from './support/views.ts'
 
 const pictures = join(import.meta.dirname, '../../docs/console')
 

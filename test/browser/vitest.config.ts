@@ -1,6 +1,6 @@
 /** Configures `npm run test:browser`, the tests of the console in a real browser. Ends with one sentence if there is none. */
 import { defineConfig } from 'vitest/config'
-import { findBrowser, NO_BROWSER } from './chromium.ts'
+import { findBrowser, NO_BROWSER } from './support/chromium.ts'
 
 if (findBrowser(process.env) === undefined) {
   process.stderr.write(`${NO_BROWSER}\n`)

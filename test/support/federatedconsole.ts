@@ -1,6 +1,6 @@
 /** Starts the API with oidc-provider as the identity provider of its console, for specs in a browser. */
 import { applyEnvironment } from '../../infra/local/gateway/environment.ts'
-import type { FederatedConsole } from '../browser/federatedconsole.ts'
+import type { FederatedConsole } from '../browser/support/federatedconsole.ts'
 import { clientOf, provider, providers, trust, trusts } from './federation.ts'
 import { management } from './objects.ts'
 import { oidcClientId, startOidcProvider } from './oidcprovider.ts'

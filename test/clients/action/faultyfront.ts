@@ -7,7 +7,11 @@ import { setTimeout } from 'node:timers/promises'
 import { issueLoopback, makeAuthority, validFor } from '../../../infra/local/host/certificates.ts'
 
 /** `delay` is in milliseconds: the request is forwarded then. */
-export type Fault = 'hang' | 'reset' | { delay: number } | { code: number; headers?: Record<string, string>; body?: string }
+export type Fault =
+  | 'hang'
+  | 'reset'
+  | { delay: number }
+  | { code: number; headers?: Record<string, string>; body?: string }
 
 export interface FaultyFront {
   /** The URL that stands for an upstream URL. */

@@ -1,7 +1,7 @@
 /** Fills a server with what a small company would have: keys in every state, with their past, trusts and virtual clusters. */
 import https from 'node:https'
-import { type Answer, request } from '../support/request.ts'
-import { type StartedServer, startedServer } from '../support/startedserver.ts'
+import { type Answer, request } from '../../support/request.ts'
+import { type StartedServer, startedServer } from '../../support/startedserver.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE

@@ -4,7 +4,7 @@
  */
 import type { BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core'
 import { expect, test as plain } from 'vitest'
-import { startedServer } from '../support/startedserver.ts'
+import { startedServer } from '../../support/startedserver.ts'
 import { launchBrowser } from './chromium.ts'
 import { type Guards, guard } from './guards.ts'
 

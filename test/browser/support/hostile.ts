@@ -1,5 +1,5 @@
 /** Creates keys with hostile names and texts, as far as the API accepts them. */
-import type { StartedServer } from '../support/startedserver.ts'
+import type { StartedServer } from '../../support/startedserver.ts'
 
 /** Texts that a console must show without acting on them or breaking. */
 export const HOSTILE = {

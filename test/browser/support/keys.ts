@@ -1,5 +1,5 @@
 /** Makes keys for specs, as the administrator. */
-import type { StartedServer } from '../support/startedserver.ts'
+import type { StartedServer } from '../../support/startedserver.ts'
 
 export interface MadeKey {
   name: string

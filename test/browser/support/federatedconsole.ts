@@ -19,7 +19,7 @@ export interface FederatedConsole {
 
 /** Starts both. The module is loaded without its types: those of Node.js and of browsers do not meet in what it imports. */
 export async function startFederatedConsole(): Promise<FederatedConsole> {
-  const path = new URL('../support/federatedconsole.ts', import.meta.url).href
+  const path = new URL('../../support/federatedconsole.ts', import.meta.url).href
   const { start } = (await import(path)) as { start(): Promise<FederatedConsole> }
   return await start()
 }
