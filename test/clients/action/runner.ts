@@ -1,7 +1,8 @@
 /** Runs the Action as the runner of GitHub does: its bundles as processes, with the variables, files and commands of the runner. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { writeFileSync } from 'node:fs'
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -92,6 +93,7 @@ interface Place {
 function runProgram(program: 'main' | 'post', { folder, commands, env }: Place) {
   const file = (name: string) => join(commands, `${program}-${name}`)
   const all = { ...env, GITHUB_ENV: file('env'), GITHUB_OUTPUT: file('output'), GITHUB_STATE: file('state') }
+  for (const name of ['env', 'output', 'state']) writeFileSync(file(name), '', { flag: 'a' })
   const child = spawn(process.execPath, [join(actionFolder, 'dist', `${program}.js`)], { cwd: folder, env: all })
   let raw = ''
   for (const stream of [child.stdout, child.stderr]) {
@@ -100,8 +102,6 @@ function runProgram(program: 'main' | 'post', { folder, commands, env }: Place) 
     })
   }
   const run = async (): Promise<StepResult> => {
-    const created = ['env', 'output', 'state'].map((name) => writeFile(file(name), '', { flag: 'a' }))
-    await Promise.all(created)
     const [code] = await once(child, 'close')
     return {
       code,
