@@ -36,13 +36,13 @@ async function start(settings: Record<string, string> = {}) {
       output += chunk
       if (output.includes('Press Ctrl-C to stop.')) resolve(output)
     })
-    child.once('exit', (code) => reject(new Error(`ended with ${code}: ${errors}`)))
+    child.once('close', (code) => reject(new Error(`ended with ${code}: ${errors}`)))
   })
   return {
     printed,
     pid: child.pid ?? 0,
     async stop() {
-      const ended = once(child, 'exit')
+      const ended = once(child, 'close')
       child.kill('SIGTERM')
       return [(await ended)[0], errors]
     },

@@ -27,7 +27,10 @@ async function copyRow(name: string): Promise<void> {
   }
 }
 
-/** Returns the responses of a process with little memory. They are fewer than the forms if it crashed. */
+/**
+ * Returns the responses of a process with little memory. They are fewer than the forms if it crashed. The last one may arrive after the
+ * exit.
+ */
 async function listForms(forms: readonly Form[]): Promise<Listed[]> {
   const child = fork(new URL('lister.ts', import.meta.url), {
     execArgv: [`--max-old-space-size=${heapMegabytes}`],
@@ -36,7 +39,7 @@ async function listForms(forms: readonly Form[]): Promise<Listed[]> {
   const answers: Listed[] = []
   child.on('message', (answer) => answers.push(answer as Listed))
   child.send(forms)
-  await once(child, 'exit')
+  await once(child, 'close')
   return answers
 }
 

@@ -38,9 +38,9 @@ function start(environment: Record<string, string>, ...args: string[]) {
       output.stdout += chunk
       if (output.stdout.includes('Press Ctrl-C to stop.')) resolve()
     })
-    child.once('exit', (code) => reject(new Error(`ended with ${code}: ${output.stderr}`)))
+    child.once('close', (code) => reject(new Error(`ended with ${code}: ${output.stderr}`)))
   })
-  const ended = once(child, 'exit').then(([code]) => code as number | null)
+  const ended = once(child, 'close').then(([code]) => code as number | null)
   ready.catch(() => {})
   return { child, output, ready, ended }
 }
@@ -279,7 +279,7 @@ test.skipIf(!hasPython)(
       new Promise<void>((resolve, reject) => {
         const look = () => pattern.test(shown) && resolve()
         child.stdout.on('data', look)
-        child.once('exit', () => reject(new Error(`ended before ${pattern}: ${shown}`)))
+        child.once('close', () => reject(new Error(`ended before ${pattern}: ${shown}`)))
         look()
       })
     child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
