@@ -9,6 +9,13 @@ export interface Form {
   query: Record<string, string>
 }
 
+/** What the process is told to do. */
+export interface Task {
+  /** The user of all requests, as the authorizer passes it on. */
+  user: string
+  forms: readonly Form[]
+}
+
 export interface Listed {
   status: number | undefined
   bytes: number
@@ -18,7 +25,7 @@ installRuntimeGlobal()
 const { handler } = await import('../../../functions/ownedaccesskeys/list.ts')
 const given = JSON.parse(await readFile(new URL('../../../events/ownedaccesskeys/list.json', import.meta.url), 'utf8'))
 
-async function list({ headers, query }: Form): Promise<Listed> {
+async function list(user: string, { headers, query }: Form): Promise<Listed> {
   let metadata: Metadata = {}
   let bytes = 0
   const sink = new Writable({
@@ -34,7 +41,11 @@ async function list({ headers, query }: Form): Promise<Listed> {
   })
   const event = {
     ...given,
-    requestContext: { ...given.requestContext, requestTimeEpoch: Date.now() },
+    requestContext: {
+      ...given.requestContext,
+      requestTimeEpoch: Date.now(),
+      authorizer: { user, principalId: 'user' },
+    },
     headers,
     multiValueHeaders: {},
     queryStringParameters: query,
@@ -44,7 +55,7 @@ async function list({ headers, query }: Form): Promise<Listed> {
   return { status: metadata.statusCode, bytes }
 }
 
-process.once('message', async (forms: Form[]) => {
-  for (const form of forms) process.send?.(await list(form))
+process.once('message', async ({ user, forms }: Task) => {
+  for (const form of forms) process.send?.(await list(user, form))
   process.disconnect()
 })
