@@ -121,6 +121,20 @@ test('ends the key when the person signs out', async ({ visit }) => {
   expect(await at.userOf(key)).toBeUndefined()
 })
 
+test('offers a kube config that needs no access key, and says which ones do', async ({ visit }) => {
+  await visit('#/virtual-clusters')
+  await start()
+  await page.getByRole('button', { name: 'Download kube config of oak' }).click()
+  const dialog = page.getByRole('dialog')
+  const notice = dialog.getByText('You signed in without an access key.')
+  expect(await dialog.getByRole('radio', { name: 'A token in the file' }).isChecked()).toBe(true)
+  expect(await notice.count()).toBe(0)
+  for (const way of ['Renews itself with curl', 'Renews itself with keyplane']) {
+    await dialog.getByRole('radio', { name: way }).check()
+    await notice.waitFor()
+  }
+})
+
 test('says that a key may go on when the API does not confirm its end', async ({ visit }) => {
   await visit()
   await start()
@@ -170,7 +184,7 @@ test('goes on with the kept session when signing in again fails', async ({ visit
 
 test('accepts no answer with another state', async ({ visit }) => {
   await visit()
-  await answerWith(() => ({ code: 'stolen', state: 'other' }))
+  await answerWith(() => ({ code: 'stolen', state: 'other', iss: at.issuer }))
   await start()
   await reason('This sign-in was not started in this tab.')
   expect(requestsTo(`${at.issuer}/token`)).toEqual([])

@@ -2,7 +2,7 @@
 import { applyEnvironment } from '../../infra/local/gateway/environment.ts'
 import type { FederatedConsole } from '../browser/support/federatedconsole.ts'
 import { clientOf, provider, providers, trust, trusts } from './federation.ts'
-import { management } from './objects.ts'
+import { instance, instances, management } from './objects.ts'
 import { oidcClientId, startOidcProvider } from './oidcprovider.ts'
 import { startServer } from './server.ts'
 
@@ -20,6 +20,11 @@ export async function start(): Promise<FederatedConsole> {
     ttl: 240,
   })
   const credential = clientOf(await server.make(trusts, people))
+  const oak = {
+    owner: { user: 'company:alice@example.com' },
+    accessPoint: { ingress: { enabled: true, host: 'oak.clusters.company.example' } },
+  }
+  await server.make(instances('p-shop'), instance('oak', oak))
   // The function of the console reads its settings at its first request.
   const restore = applyEnvironment({
     CONSOLE_ISSUER: issuer,

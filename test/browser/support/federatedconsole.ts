@@ -1,4 +1,4 @@
-/** The API with a console that has an identity provider. */
+/** The API with a console that has an identity provider, and a virtual cluster `oak` that belongs to alice. */
 export interface FederatedConsole {
   /** Address of the console, with a slash at its end. */
   address: string
