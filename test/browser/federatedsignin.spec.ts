@@ -144,6 +144,16 @@ test('says that a key may go on when the API does not confirm its end', async ({
   await page.getByText('The server did not confirm that your key has ended. It expires in').waitFor()
 })
 
+test('ends when its key expires, on a device that nobody uses', async ({ visit }) => {
+  await visit()
+  await page.clock.install()
+  await start()
+  await page.getByText(/Your session ends in [23] minutes/).waitFor()
+  await page.clock.fastForward('05:00')
+  await page.getByText('Your session has ended: its access key has expired.').waitFor()
+  expect(await page.getByRole('button', { name: 'Sign out' }).count()).toBe(0)
+})
+
 test('offers another session before the end of this one, and comes back to the same page', async ({ visit }) => {
   await visit('#/keys')
   await start()
@@ -269,6 +279,14 @@ test('shows why the API makes no key', async ({ visit }) => {
     "claim sub is 'mallory', which this client_id does not accept",
     'The federated identity credential console decides who may sign in. Ask an administrator.',
   )
+})
+
+test('shows why API Gateway refuses the exchange', async ({ visit }) => {
+  await visit()
+  guards.allowMessage(/status of 429/)
+  await page.route('**/oauth2/token', (route) => route.fulfill({ status: 429, json: { message: 'Too Many Requests' } }))
+  await start()
+  await reason('You cannot sign in here with this account.', 'Too Many Requests')
 })
 
 test('says that the identity provider does not allow requests of the page', async ({ visit }) => {

@@ -79,6 +79,16 @@ describe('without input', () => {
     await page.getByText('You were signed out after 15 minutes without input.').waitFor()
   })
 
+  test('a session is no longer because the clock was set back', async ({ openPage, server }) => {
+    const page = await openPage({ blank: true })
+    await page.clock.install()
+    await page.goto(consoleOf(server.url))
+    await signIn(page, server.adminKey)
+    await page.clock.setSystemTime(Date.now() - 60 * MINUTE)
+    for (const minutes of [1, 15]) await page.clock.fastForward(minutes * MINUTE)
+    await page.getByText('You were signed out after 15 minutes without input.').waitFor()
+  })
+
   test('every input starts the 15 minutes anew', async ({ openPage, server }) => {
     const page = await openPage({ blank: true })
     await page.clock.install()
