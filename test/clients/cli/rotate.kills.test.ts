@@ -86,6 +86,16 @@ describe('rotate', () => {
     expect([await scene.works(), await states(scene)]).toEqual([true, ['Current', 'Retiring']])
   })
 
+  test('by a job replaces such a value although the answer is lost', async () => {
+    const scene = await createScene({ server, front, cli }, 'a job that is given the stored value')
+    await scene.run(died)
+    vi.setSystemTime(Date.now() + 3660_000)
+    // Who am I, the rotation, the key, the age of its value, the replacement.
+    const late = await scene.run({ ...others, lost: 5 })
+    expect([late.code, late.stderr]).toEqual([0, expect.stringContaining('was made over an hour ago')])
+    expect([await scene.works(), await states(scene)]).toEqual([true, ['Current', 'Retiring']])
+  })
+
   test.each(situations.filter((one) => !one.includes('is given')))(
     'by %s replaces no value of another machine, which may have stored it elsewhere',
     async (situation) => {

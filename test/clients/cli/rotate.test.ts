@@ -213,6 +213,18 @@ describe('rotate', () => {
     expect([await use(old), (await use(value))[0]]).toEqual([WORKS, 401])
   })
 
+  test.each(['--finish', '--abort'])('is done with %s although the answer was lost', async (option) => {
+    const { name, old } = await createKey()
+    if (option === '--finish') await run([name, ...STORE])
+    else await rotate(name)
+    let lost = 0
+    front.act = (moment, { path }) => moment === 'after' && path.endsWith('/rotate') && lost++ < 1
+    await cli.write('front.crt', front.certificateAuthority)
+    const { code, stderr } = await run([name, option], { env: { KEYPLANE_URL: front.base, KEYPLANE_CA: 'front.crt' } })
+    expect([code, stderr]).toEqual([0, expect.stringContaining('has ended.')])
+    expect((await use(old))[0]).toBe(option === '--finish' ? 401 : WORKS[0])
+  })
+
   test('leaves the value of another run alone, unless --replace is given', async () => {
     const { name, old } = await createKey()
     await rotate(name)
@@ -326,6 +338,8 @@ describe('rotate', () => {
     for (const args of [
       ['x', '--finish', '--abort'],
       ['x', '--finish', ...STORE],
+      ['x', '--finish', '-o', 'json'],
+      ['x', '--abort', '--timeout', '5m'],
       ['x', '--overlap', '31d'],
       ['x', '--timeout', '1h'],
       ['x', '--'],

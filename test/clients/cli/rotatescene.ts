@@ -30,8 +30,13 @@ export interface Scene {
   read(): Promise<string>
   /** Reports whether the stored value works, without using it. */
   works(): Promise<boolean>
-  /** Runs the command to its end, or kills it. Returns whether it was killed. */
-  run(options?: { kill?: Kill | undefined; machine?: string; args?: string[] }): Promise<Ran & { isKilled: boolean }>
+  /** Runs the command to its end, or kills it. Returns whether it was killed. `lost` counts requests: the answer to that one is lost. */
+  run(options?: {
+    kill?: Kill | undefined
+    lost?: number
+    machine?: string
+    args?: string[]
+  }): Promise<Ran & { isKilled: boolean }>
 }
 
 /** Stores standard input in `$STORE` by rename. `$KILL` says when it kills its parent, whose process id is in `$PARENT`. */
@@ -72,7 +77,7 @@ export async function createScene(
       const { json } = await server.call(`${management}/selves`, { method: 'POST', body })
       return json.status?.accessKey === name
     },
-    async run({ kill, machine = 'one', args = [] } = {}) {
+    async run({ kill, lost, machine = 'one', args = [] } = {}) {
       const parent = join(cli.home, `${name}.${++runs}.pid`)
       const session = isPerson
         ? { KEYPLANE_CONFIG: config }
@@ -85,6 +90,7 @@ export async function createScene(
       let isKilled = false
       front.act = (moment) => {
         if (moment === 'before') request++
+        if (moment === 'after' && request === lost) return true
         if (kill === undefined || !('request' in kill) || kill.request !== request || kill.moment !== moment)
           return false
         isKilled = true

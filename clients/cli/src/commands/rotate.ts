@@ -97,11 +97,18 @@ function within(text: string, option: string, most: number): number {
 }
 
 function demandAlone(
-  values: { finish: boolean; abort: boolean; replace: boolean; overlap?: string | undefined },
+  values: {
+    finish: boolean
+    abort: boolean
+    replace: boolean
+    overlap?: string | undefined
+    timeout?: string | undefined
+    output?: string | undefined
+  },
   rest: readonly string[] | undefined,
 ): void {
-  const { finish, abort, replace, overlap } = values
-  if ((finish && abort) || replace || overlap !== undefined || rest !== undefined) {
+  const { finish, abort, replace, overlap, timeout, output } = values
+  if ((finish && abort) || replace || (overlap ?? timeout ?? output ?? rest) !== undefined) {
     throw new UsageError(`${finish ? '--finish' : '--abort'} goes with no other option and no command.`)
   }
 }

@@ -1,4 +1,5 @@
 /** Connects commands with the streams, the clock and the signals of this process. */
+import { addAbortSignal } from 'node:stream'
 import { hiddenLine, lineReader } from './input.ts'
 import type { Io } from './io.ts'
 
@@ -57,7 +58,7 @@ export function processIo(): { io: Io; interrupted(): number } {
     },
     readStdin: async () => {
       const chunks: Buffer[] = []
-      for await (const chunk of process.stdin) chunks.push(chunk as Buffer)
+      for await (const chunk of addAbortSignal(controller.signal, process.stdin)) chunks.push(chunk as Buffer)
       return Buffer.concat(chunks).toString()
     },
     readLine: () => lines(controller.signal),

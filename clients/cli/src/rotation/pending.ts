@@ -106,7 +106,12 @@ async function replaceAbandoned(run: Run, spec: RotationSpec, precondition: Prec
   note(io, `A value of access key "${name}" was made over an hour ago, and is neither used nor stored. It is replaced.`)
   const asked = requestRotation(io, session, name, { ...spec, replace: true }, { precondition })
   const rotation = await asked.catch((error: unknown) => {
-    throw isRefusal(error) ? error : unanswered(name, error)
+    if (!isRefusal(error)) throw unanswered(name, error)
+    if (error.code !== 409) throw error
+    // Perhaps it is the repetition of a request whose answer was lost. Then the value is pending.
+    return requestRotation(io, session, name, spec).catch(() => {
+      throw error
+    })
   })
   return pendingOf(rotation)
 }
