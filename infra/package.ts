@@ -34,7 +34,7 @@ export async function ensurePackaged({
   root?: string
   say?: Say
 } = {}): Promise<Packaged> {
-  const stamp = join(root, '.build', 'packaged.sha256')
+  const stamp = stampIn(root)
   const digest = await digestOfSources(root)
   const isPackaged = async () => (await readFile(stamp, 'utf8').catch(() => '')) === digest
   if (!(await isPackaged())) {
@@ -42,15 +42,18 @@ export async function ensurePackaged({
       if (await isPackaged()) return
       say('Packaging the functions. This takes some seconds, and is repeated only when sources change ...')
       await pack({ root, quiet, options: [] })
-      await writeFile(stamp, digest)
     })
   }
   const template = join(root, '.serverless', 'cloudformation-template-update-stack.json')
   return { template, bundles: join(root, '.build') }
 }
 
+/** The file with the digest of the sources of a package with the default settings. */
+const stampIn = (root: string) => join(root, '.build', 'packaged.sha256')
+
 /** Bundling removes .build with the stamp, so a package with other options is never mistaken for the default one. */
 async function pack({ root, quiet, options }: { root: string; quiet: boolean; options: readonly string[] }) {
+  const digest = await digestOfSources(root)
   const { build } = await import('./build.ts')
   const bundles = await build(root)
   const osls = join(project, 'node_modules', 'serverless', 'bin', 'serverless.js')
@@ -59,6 +62,7 @@ async function pack({ root, quiet, options }: { root: string; quiet: boolean; op
   const { stdout, stderr } = await packaging.catch((error: { stdout: string; stderr: string }) => {
     throw new Error(`packaging failed:\n${error.stdout}${error.stderr}`)
   })
+  if (options.length === 0) await writeFile(stampIn(root), digest)
   if (!quiet) process.stdout.write(`${bundles.length} functions bundled\n${stdout}${stderr}`)
 }
 

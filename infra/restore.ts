@@ -9,6 +9,7 @@
  *   values has ended since, or if another one has come into use.
  * - No event is published twice, and none is lost: signals are those of the deployment, and their publisher continues after the
  *   changes that the restore makes.
+ * - Parts of transactions are repaired or named (repair.ts): DynamoDB may have restored the items of one at different moments.
  * - No key of an exchange is restored: the trust that it came through may have been closed since. A job exchanges again.
  * - No ID token can be exchanged again: the records of exchanged tokens are kept. Fetched keys of issuers are not restored.
  */
@@ -24,6 +25,7 @@ import {
 } from '@aws-sdk/client-dynamodb'
 import { activityOf, isSlot, revisionKey, rowsOf } from '../lib/storage/keys.ts'
 import { type Command, runCommand, UsageError } from './command.ts'
+import { repair } from './repair.ts'
 import { compareValues, isTombstone, type StoredItem, textOf } from './restoredvalues.ts'
 
 export interface Restoration {
@@ -48,6 +50,9 @@ export interface Restored {
   ended: string[]
   /** The number of keys that exchanges made. */
   exchanged: number
+  /** Parts of transactions that the other table contains: what was repaired, and what somebody must do, one line each. */
+  repairs: string[]
+  open: string[]
 }
 
 /** Exceeds the number of revisions that writers from before the incident, which are still running, could hold. */
@@ -68,15 +73,20 @@ export async function restore(restoration: Restoration): Promise<Restored> {
     const kind = textOf(item.pk)
     revisions.set(kind, Math.max(revisions.get(kind) ?? 0, numberOf(item.n)))
   }
+  const restored: StoredItem[] = []
+  const slots: StoredItem[] = []
   for await (const item of itemsOf(client, from)) {
     if (isRevision(item)) raise(item)
-    else if (isSlot({ pk: textOf(item.pk) }) || textOf(item.pk).startsWith('jwks#') || isRecordOfEvents(item)) continue
-    else {
-      const name = nameOf(item)
-      if (name !== undefined && without.has(name)) withheld.add(name)
-      else wanted.set(idOf(item), item)
-      if (name !== undefined && item.federation !== undefined) exchanged.add(name)
-    }
+    else if (isSlot({ pk: textOf(item.pk) })) slots.push(item)
+    else if (textOf(item.pk).startsWith('jwks#') || isRecordOfEvents(item)) continue
+    else restored.push(item)
+  }
+  const { items, repairs, open } = repair(restored, slots)
+  for (const item of items) {
+    const name = nameOf(item)
+    if (name !== undefined && without.has(name)) withheld.add(name)
+    else wanted.set(idOf(item), item)
+    if (name !== undefined && item.federation !== undefined) exchanged.add(name)
   }
   const present: StoredItem[] = []
   const published: StoredItem[] = []
@@ -120,6 +130,8 @@ export async function restore(restoration: Restoration): Promise<Restored> {
     withheld: [...withheld].sort(),
     ended: [...ended].sort(),
     exchanged: exchanged.size,
+    repairs,
+    open,
   }
 }
 
@@ -130,7 +142,7 @@ const leftOut = [accessKeys, 'federatedidentitycredentials', 'identityproviders'
 const isRecordOfExchange = ({ pk }: StoredItem) => textOf(pk).startsWith('exchange#')
 
 /** What happened to keys, and how far it has been published: a restore neither repeats nor hides it. */
-const isRecordOfEvents = ({ pk }: StoredItem) => /^(signal|lifecycle)#/.test(textOf(pk))
+const isRecordOfEvents = ({ pk }: StoredItem) => /^(signal|told|lifecycle)#/.test(textOf(pk))
 
 /** The position in the change log up to which events are published (lib/events/position.ts). */
 const isPublished = ({ pk }: StoredItem) => textOf(pk) === 'lifecycle#position'
@@ -215,7 +227,7 @@ if (import.meta.main) {
     if (from === to) throw new UsageError('--from and --to are the same table')
     const names = without === undefined ? '' : await readFile(without, 'utf8')
     const client = new DynamoDBClient({ region })
-    const { written, removed, withheld, exchanged, ended } = await restore({
+    const { written, removed, withheld, exchanged, ended, repairs, open } = await restore({
       client,
       from,
       to,
@@ -226,7 +238,9 @@ if (import.meta.main) {
     process.stdout.write(
       `${written} items written, ${removed} removed, keys not restored: ${withheld.join(', ') || 'none'}\n` +
         `keys not restored because a value of theirs has ended since: ${ended.join(', ') || 'none'}\n` +
-        `keys of exchanges, none of which is restored: ${exchanged}\n`,
+        `keys of exchanges, none of which is restored: ${exchanged}\n` +
+        repairs.map((line) => `repaired: ${line}\n`).join('') +
+        open.map((line) => `NOT REPAIRED: ${line}\n`).join(''),
     )
   })
 }

@@ -1,4 +1,3 @@
-import { Namespace } from '../../lib/apis/core/v1/namespace.ts'
-import { emptyListHandler } from '../../lib/server/emptylist.ts'
+import { listHandler } from '../../lib/server/namespaces/list.ts'
 
-export const handler = emptyListHandler(Namespace)
+export const handler = await listHandler()

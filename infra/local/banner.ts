@@ -20,7 +20,9 @@ export interface BannerFacts {
 /** Returns the text, which starts and ends with a newline. */
 export function banner({ url, console, files, demoKubeconfig, keeps }: BannerFacts): string {
   const api = `${url}/apis/management.platform/v1`
-  const curl = `curl -sS --cacert ${quoteForShell(files.ca)} -H "Authorization: Bearer $(cat ${quoteForShell(files.accessKey)})" -H 'Content-Type: application/json'`
+  // The key goes through a pipe: other users of the machine see arguments.
+  const curl = `curl -sS --cacert ${quoteForShell(files.ca)} -H @-`
+  const admin = `printf 'Authorization: Bearer %s' "$(cat ${quoteForShell(files.accessKey)})" | ${curl} -H 'Content-Type: application/json'`
   const instance = `${api}/namespaces/${DEMO.namespace}/virtualclusterinstances/${DEMO.name}`
   return `
 keyplane serves ${url}
@@ -38,7 +40,7 @@ that is valid for one day and for the project ${DEMO.project}; use it to fetch a
 and, as the administrator, fetch one with a client certificate and list pods with it. The last lines exchange the ID token of a job,
 which the demo issuer signs, for an access key of 15 minutes. README.md has a five-minute tour.
 
-${curl} -d '{}' ${api}/selves
+${admin} -d '{}' ${api}/selves
 
 export KUBECONFIG=${quoteForShell(files.kubeconfig)}
 KEY=$(kubectl create -o jsonpath='{.spec.key}' -f - <<'EOF'
@@ -48,20 +50,20 @@ EOF
 )
 kubectl get ownedaccesskeys
 
-curl -sS --cacert ${quoteForShell(files.ca)} -H "Authorization: Bearer $KEY" -H "Content-Type: application/yaml" --data-binary @- ${instance}/kubeconfig <<'EOF'
+printf 'Authorization: Bearer %s' "$KEY" | ${curl} -H "Content-Type: application/yaml" ${instance}/kubeconfig --data-binary '
 apiVersion: management.platform/v1
 kind: VirtualClusterInstanceKubeConfig
 metadata:
   namespace: ${DEMO.namespace}
 spec: {}
-EOF
+'
 
-${curl} -d '{"spec": {"clientCert": true, "certificateTTL": 3600}}' ${instance}/kubeconfig |
+${admin} -d '{"spec": {"clientCert": true, "certificateTTL": 3600}}' ${instance}/kubeconfig |
   node -e 'fs.writeFileSync(process.argv[1], JSON.parse(fs.readFileSync(0)).status.kubeConfig, { mode: 0o600 })' ${quoteForShell(demoKubeconfig)}
 kubectl --kubeconfig ${quoteForShell(demoKubeconfig)} get pods
 
 . ${quoteForShell(files.jobEnvironment)}
-ID_TOKEN=$(curl -sS --cacert ${quoteForShell(files.ca)} -H "Authorization: Bearer $ACTIONS_ID_TOKEN_REQUEST_TOKEN" "$ACTIONS_ID_TOKEN_REQUEST_URL&audience=$KEYPLANE" | sed -n 's/.*"value":"\\([^"]*\\)".*/\\1/p')
+ID_TOKEN=$(printf 'Authorization: Bearer %s' "$ACTIONS_ID_TOKEN_REQUEST_TOKEN" | ${curl} "$ACTIONS_ID_TOKEN_REQUEST_URL&audience=$KEYPLANE" | sed -n 's/.*"value":"\\([^"]*\\)".*/\\1/p')
 printf %s "$ID_TOKEN" | curl -sS --cacert ${quoteForShell(files.ca)} -H 'Accept: text/plain' -d grant_type=urn:ietf:params:oauth:grant-type:token-exchange -d subject_token_type=urn:ietf:params:oauth:token-type:jwt -d "client_id=$CREDENTIAL" --data-urlencode subject_token@- "$KEYPLANE/oauth2/token"
 
 Press Ctrl-C to stop.

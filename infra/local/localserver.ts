@@ -89,6 +89,7 @@ export async function startLocalServer(
     account: ACCOUNT,
     environment: { ...environmentFor(endpoints, credentials, { issuer, stage }), ...settings.console },
     address,
+    sharesHost: true,
     answered,
   })
   starting.defer(() => gateway.close())

@@ -1,7 +1,8 @@
-/** `npm start`: serves the whole API on this machine. Exits with 0 on a signal, and with 1 and one sentence on failure. */
+/** `npm start`: serves the whole API on this machine. Exits with 0 on a signal or when npm is gone, and with 1 and one sentence on failure. */
 import { type Command, runCommand } from '../command.ts'
 import { eventLine } from './eventline.ts'
 import { type Answered, hideFunctionLogs, requestLine } from './gateway/requestlines.ts'
+import { npmGone } from './host/npmparent.ts'
 import { StartupError } from './host/startuperror.ts'
 import { type LocalServer, startLocalServer } from './localserver.ts'
 import { readSettings } from './settings.ts'
@@ -31,6 +32,12 @@ async function serve(memory: boolean): Promise<void> {
       ended = true
       signalled.resolve()
     })
+  // Its terminal and its pipes may be gone as well.
+  npmGone().then(() => {
+    ended = true
+    for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
+    signalled.resolve()
+  })
   const say = (sentence: string) => process.stdout.write(`${sentence}\n`)
   // The server's own requests at startup are not shown, nor are their events.
   let show: (answered: Answered) => void = () => {}

@@ -5,7 +5,7 @@
  *
  *     pk=credential#2#bXk… sk=# name=ci uid=… generation=1 user=alice identity=user:alice groups=[…] type=User chain=[…] created=1795257600
  *        lastActivity=… ttl=3600 ttlAfterLastActivity=false disabled=false deleted=false expiry=1795261200 expiryIndex=credential
- *        federation={trust={uid=… revision=3} provider={uid=… revision=1}} ancestors=[…]
+ *        federation={trust={uid=… revision=3} provider={uid=… revision=1}} signedIn=1795257600 ancestors=[…]
  */
 
 import { parseChain } from '../authorization/scopes/parsechain.ts'
@@ -54,6 +54,8 @@ export interface Credential extends KeyLife {
   email?: string
   /** Present when an exchange made the key. */
   federation?: Federation
+  /** When the person of such a key signed in, in unix seconds. Absent in items of earlier versions. */
+  signedIn?: number
   /** The uids of the keys that made the key, the nearest last. */
   ancestors?: readonly string[]
   /** The addresses from which the key may be used. Absent: all. */
@@ -189,6 +191,7 @@ const OPTIONAL = {
   displayName: isText,
   email: isText,
   federation: () => true,
+  signedIn: isCount,
   ancestors: isUidList,
   sourceCIDRs: isTextList,
 }
@@ -240,6 +243,7 @@ export function credentialOf(object: KubeObject, internal: KeyInternal, lastActi
     ...shownName('displayName', preferredUsername),
     ...shownName('email', email),
     ...(internal.federation && { federation: internal.federation }),
+    ...(internal.signedIn !== undefined && { signedIn: internal.signedIn }),
   }
 }
 

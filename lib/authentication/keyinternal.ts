@@ -23,6 +23,11 @@ export interface ValueFacts {
   number: number
   /** Unix seconds. */
   made: number
+  /**
+   * The number of the first value of the row in which each value made the next one. Its own number if another key made it.
+   * Absent if that is not known: then every earlier value counts as its maker.
+   */
+  since?: number
   /** The last six characters, if the value was generated here. They are its checksum, so they reveal nothing. */
   hint?: string
 }
@@ -60,6 +65,8 @@ export interface KeyInternal {
   retiring?: RetiringValue
   /** Present when an exchange made the key. It never changes. */
   federation?: Federation
+  /** When the person of an exchanged key signed in, in unix seconds. It never changes. */
+  signedIn?: number
   /** Unix seconds. Reviews refuse tokens of the key that were issued before it. Present when a value of the key has leaked. */
   tokensNotBefore?: number
   /** The members that this release does not know. Whoever writes the key keeps them. */
@@ -79,6 +86,7 @@ export const encodeKeyInternal = ({
   pending,
   retiring,
   federation,
+  signedIn,
   tokensNotBefore,
 }: KeyInternal): JsonObject => ({
   ...unknown,
@@ -92,14 +100,16 @@ export const encodeKeyInternal = ({
   ...(pending && { pending: { ...storedValue(pending), overlap: pending.overlap } }),
   ...(retiring && { retiring: { ...storedValue(retiring), until: retiring.until } }),
   ...(federation && { federation: storedFederation(federation) }),
+  ...(signedIn !== undefined && { signedIn }),
   ...(tokensNotBefore !== undefined && { tokensNotBefore }),
 })
 
 const storedHash = ({ version, hash }: KeyHash): JsonObject => ({ version, hash })
 
-const storedFacts = ({ number, made, hint }: ValueFacts): JsonObject => ({
+const storedFacts = ({ number, made, since, hint }: ValueFacts): JsonObject => ({
   number,
   made,
+  ...(since !== undefined && { since }),
   ...(hint !== undefined && { hint }),
 })
 
@@ -121,7 +131,7 @@ export function decodeKeyInternal(value: JsonObject): KeyInternal {
 function parseKeyInternal(stored: JsonObject): KeyInternal {
   const record = strictRecord('the internal part of a key', stored, MEMBERS, OPTIONAL)
   const { creator, carried, credential, value, ended, pending, retiring, federation, tokensNotBefore } = record
-  const { ancestors, maker } = record
+  const { ancestors, maker, signedIn } = record
   return {
     creator: creator as Identity,
     carried: parseChain(carried),
@@ -137,6 +147,7 @@ function parseKeyInternal(stored: JsonObject): KeyInternal {
       retiring: parseValue<RetiringValue>('the retiring value of a key', retiring, 'until'),
     }),
     ...(federation !== undefined && { federation: parseFederation(federation) }),
+    ...(signedIn !== undefined && { signedIn: signedIn as number }),
     ...(tokensNotBefore !== undefined && { tokensNotBefore: tokensNotBefore as number }),
     ...unknownMembers(stored, MEMBERS, OPTIONAL),
   }
@@ -160,7 +171,7 @@ function parseValue<V extends PendingValue | RetiringValue>(what: string, value:
 const isAny: Check = () => true
 const HASH = { version: isNonEmptyText, hash: isNonEmptyText }
 const FACTS = { number: isCount, made: isCount }
-const FACTS_OPTIONAL = { hint: isNonEmptyText }
+const FACTS_OPTIONAL = { hint: isNonEmptyText, since: isCount }
 const MEMBERS = { creator: isIdentity, carried: Array.isArray, credential: isAny }
 const OPTIONAL = {
   ancestors: isUidList,
@@ -170,5 +181,6 @@ const OPTIONAL = {
   pending: isAny,
   retiring: isAny,
   federation: isAny,
+  signedIn: isCount,
   tokensNotBefore: isCount,
 }

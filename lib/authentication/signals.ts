@@ -1,8 +1,10 @@
 /**
  * Builds and reads signals: what authentication saw and no row tells. Each is an item of an outbox in the table, from which
- * events are published. There is one for each kind, value and UTC day. DynamoDB's TTL removes it after a week.
+ * events are published. There is one for each kind, value and UTC day. The publisher removes it; of a kind that recurs it leaves
+ * a mark, which says for the rest of the day that the event was published. DynamoDB's TTL removes both after a week.
  *
  *     pk=signal#20261121 sk=rotated#bXkga2V5IGhhc2gx kind=rotated name=ci uid=… at=1795257600 value=2 expires=1795862400
+ *     pk=told#20261121   sk=reused#bXkga2V5IGhhc2gx expires=1795862400
  */
 import type { JsonObject } from '../meta/types.ts'
 import type { CompanionItem } from '../storage/interface.ts'
@@ -32,8 +34,6 @@ export interface Signal {
   userAgent?: string
   /** Where the value was found, if a report says so. */
   url?: string
-  /** When its event was published, in unix seconds. */
-  published?: number
 }
 
 const DAY_SECONDS = 86_400
@@ -47,6 +47,16 @@ const MAX_URL = 512
 /** Returns the partition with the signals of a UTC day. `at` is in unix seconds. */
 export const signalPartition = (at: number): string =>
   `signal#${new Date(at * 1000).toISOString().slice(0, 10).replaceAll('-', '')}`
+
+/** The kinds that a value may cause again and again. The other two are written with a first use, in its transaction. */
+const RECURRING = ['reused', 'source-refused', 'leaked'] as const satisfies readonly SignalKind[]
+
+/** Reports whether the signal may be written again after its event was published. */
+export const recurs = ({ sk }: Pick<CompanionItem, 'sk'>): boolean =>
+  RECURRING.some((kind) => sk.startsWith(`${kind}#`))
+
+/** Returns the key of the mark that the event of a signal was published. */
+export const markKey = ({ pk, sk }: Pick<CompanionItem, 'pk' | 'sk'>) => ({ pk: pk.replace(/^signal#/, 'told#'), sk })
 
 /** Returns the item of a signal about the value with this hash. Texts of clients are shortened. */
 export function signalItem({ ip, userAgent, url, ...signal }: Signal, { hash }: KeyHash): CompanionItem {
@@ -67,4 +77,4 @@ export const readSignal = (item: JsonObject): Signal =>
 const isKind = (value: unknown): boolean => KINDS.some((kind) => kind === value)
 
 const REQUIRED = { kind: isKind, name: isNonEmptyText, uid: isNonEmptyText, at: isCount }
-const OPTIONAL = { value: isCount, ip: isText, userAgent: isText, url: isText, published: isCount }
+const OPTIONAL = { value: isCount, ip: isText, userAgent: isText, url: isText }

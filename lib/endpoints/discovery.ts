@@ -8,7 +8,8 @@ import { type ServedKind, statusVerbs, storedVerbs } from '../registry/kind.ts'
 const verbs = { stored: storedVerbs, virtual: ['create'], absent: ['get', 'list', 'watch'] } as const
 
 /** Returns the verbs of a kind, without those of its subresources. */
-export const verbsOf = ({ archetype }: Pick<ServedKind, 'archetype'>): readonly string[] => verbs[archetype]
+export const verbsOf = (kind: Pick<ServedKind, 'archetype' | 'verbs'>): readonly string[] =>
+  kind.verbs ?? verbs[kind.archetype]
 
 interface Resource {
   name: string
@@ -38,7 +39,7 @@ function resourcesOf(kind: ServedKind): Resource[] {
   return hasStatus ? [main, { ...common, name: `${kind.plural}/status`, singularName: '', verbs: statusVerbs }] : [main]
 }
 
-/** Groups the kinds by group and version, in their given order. */
+/** Groups the kinds by group and version, in their given order. The core group is '' and has documents of its own. */
 function groupKinds(kinds: readonly ServedKind[]): Map<string, Map<string, ServedKind[]>> {
   const groups = new Map<string, Map<string, ServedKind[]>>()
   for (const kind of kinds) {
@@ -74,7 +75,7 @@ export function apiResourceList(kinds: readonly ServedKind[], group: string, ver
   return { kind: 'APIResourceList', apiVersion: 'v1', groupVersion: groupVersion({ group, version }), resources }
 }
 
-/** Returns the document at /api. The core group has only namespaces, which are not stored objects here. */
+/** Returns the document at /api. */
 export function coreVersions(serverAddress: string): JsonObject {
   return {
     kind: 'APIVersions',
@@ -82,32 +83,6 @@ export function coreVersions(serverAddress: string): JsonObject {
     serverAddressByClientCIDRs: [{ clientCIDR: '0.0.0.0/0', serverAddress }],
   }
 }
-
-const namespaceResource: Resource = {
-  name: 'namespaces',
-  singularName: 'namespace',
-  namespaced: false,
-  kind: 'Namespace',
-  verbs: ['get', 'list', 'watch'],
-  shortNames: ['ns'],
-}
-
-/** Returns the document at /api/v1. */
-export const coreResourceList = (): JsonObject => ({
-  kind: 'APIResourceList',
-  apiVersion: 'v1',
-  groupVersion: 'v1',
-  resources: [{ ...namespaceResource } as unknown as JsonObject],
-})
-
-/** Returns the Namespace of any DNS label. kubectl requests it after a 404 in that namespace. */
-export const namespaceObject = (name: string): JsonObject => ({
-  kind: 'Namespace',
-  apiVersion: 'v1',
-  metadata: { name },
-  spec: { finalizers: ['kubernetes'] },
-  status: { phase: 'Active' },
-})
 
 function aggregatedResource(kind: ServedKind, siblings: readonly ServedKind[]): JsonObject | undefined {
   if (kind.subresource) return undefined
@@ -139,30 +114,19 @@ const aggregatedList = (version: string, items: JsonObject[]): JsonObject => ({
   items,
 })
 
-/** Returns the document at /apis in the aggregated form. */
-export function aggregatedGroups(kinds: readonly ServedKind[], discoveryVersion: string): JsonObject {
-  const items = [...groupKinds(kinds)].map(([name, versions]) => ({
-    metadata: { name },
+function aggregatedGroup(name: string, versions: ReadonlyMap<string, ServedKind[]>): JsonObject {
+  return {
+    metadata: name ? { name } : {},
     versions: [...versions].map(([version, own]) => ({
       version,
       resources: own.map((kind) => aggregatedResource(kind, own)).filter((one) => one !== undefined),
       freshness: 'Current',
     })),
-  }))
-  return aggregatedList(discoveryVersion, items)
+  }
 }
 
-/** Returns the document at /api in the aggregated form. */
-export function aggregatedCore(discoveryVersion: string): JsonObject {
-  const { name, kind, singularName, verbs, shortNames = [] } = namespaceResource
-  const resource = {
-    resource: name,
-    responseKind: { group: '', version: 'v1', kind },
-    scope: 'Cluster',
-    singularResource: singularName,
-    verbs: [...verbs],
-    shortNames: [...shortNames],
-  }
-  const versions = [{ version: 'v1', resources: [resource], freshness: 'Current' }]
-  return aggregatedList(discoveryVersion, [{ metadata: {}, versions }])
+/** Returns the document at /apis, or for kinds of the core group at /api, in the aggregated form. */
+export function aggregatedGroups(kinds: readonly ServedKind[], discoveryVersion: string): JsonObject {
+  const items = [...groupKinds(kinds)].map(([name, versions]) => aggregatedGroup(name, versions))
+  return aggregatedList(discoveryVersion, items)
 }

@@ -27,8 +27,8 @@ export async function startKeyCheck(
   return async () => {
     const now = services.elapsed()
     if (!holds || now - checked < recheckMs) return holds
-    checked = now
     const current = await services.keyGeneration(context)
+    checked = now
     holds &&= current !== undefined && current === generation
     return holds
   }
@@ -40,14 +40,14 @@ export async function ensureKeyHolds(check: KeyCheck): Promise<void> {
 }
 
 /**
- * Streams text until the key changes. Then the stream fails, which marks a list as incomplete. An `endless` one, a watch,
- * ends instead. A client that has stopped reading is disconnected.
+ * Streams text until the key changes. Then the stream fails, which marks a list as incomplete. That of a watch ends instead; if
+ * the key cannot be read, it ends with the text of `failed`. A client that has stopped reading is disconnected.
  */
 export function whileKeyHolds(
   services: Pick<EndpointServices, 'every'>,
   check: KeyCheck,
   pieces: AsyncIterable<string>,
-  { endless = false } = {},
+  { failed }: { failed?: (error: unknown) => string } = {},
 ): Required<Pick<ApiResponse, 'body' | 'cut'>> {
   const stop = new AbortController()
   async function* stream(): AsyncGenerator<string> {
@@ -58,8 +58,13 @@ export function whileKeyHolds(
     const end = services.every(stalledMs, () => void checkStalled())
     try {
       for await (const piece of pieces) {
-        if (endless && !(await check())) return
-        await ensureKeyHolds(check)
+        if (failed) {
+          const held = await check().catch((error: unknown) => ({ error }))
+          if (held !== true) {
+            if (held) yield failed(held.error)
+            return
+          }
+        } else await ensureKeyHolds(check)
         isWaiting = true
         yield piece
         isWaiting = false

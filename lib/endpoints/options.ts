@@ -88,6 +88,18 @@ function writeOptions(
   }
 }
 
+/**
+ * Throws 400 for a parameter that looks like `dryRun` and is not, such as `dryrun`, `dry_run` or `dryRun[]`. Unknown parameters are
+ * otherwise ignored, and the request would take effect.
+ */
+export function refuseDryRunLookalikes(query: Query): void {
+  for (const name of query.keys()) {
+    const letters = name.toLowerCase().replace(/[^a-z]/g, '')
+    if (name === 'dryRun' || !(letters.startsWith('dry') || letters.includes('dryrun'))) continue
+    throw badRequest(`unknown query parameter ${quote(name)}: a dry run is requested with dryRun=All`)
+  }
+}
+
 /** Throws 422 on CreateOptions. */
 export const createOptions = (query: Query): WriteOptions => writeOptions(query, 'CreateOptions')
 
@@ -95,7 +107,7 @@ export const createOptions = (query: Query): WriteOptions => writeOptions(query,
 export const updateOptions = (query: Query): WriteOptions => writeOptions(query, 'UpdateOptions')
 
 /** Throws 422 on PatchOptions. An apply needs a field manager; other patches may not set `force`. */
-export function patchOptions(query: Query, type: PatchType): WriteOptions {
+export function patchOptions(query: Query, type: PatchType | 'application/strategic-merge-patch+json'): WriteOptions {
   const isApply = type === 'application/apply-patch+yaml'
   const force = queryFlag(query, 'force')
   const errors: FieldError[] = []

@@ -9,6 +9,8 @@ export interface ApiRequest {
   method: string
   /** The path below the base path. */
   path: string
+  /** Set if the path was sent with a slash at its end, which the gateway ignores when it routes. */
+  endsInSlash?: true
   /** The path parameter of the gateway's route; '' if the route has none. */
   namespace: string
   name: string

@@ -13,6 +13,17 @@ export function refuseImpersonation({ request, context }: Pick<Call, 'request' |
   throw forbiddenPath(`User "${context.user.name}" cannot impersonate: this API does not support impersonation`)
 }
 
+/**
+ * Throws 400 for a DELETE whose path ends in a slash. A script that sends `$URL/$NAME` with an empty name would delete the whole
+ * collection, and with access keys also the key that it uses.
+ */
+export function refuseTrailingSlash({ endsInSlash }: Pick<ApiRequest, 'endsInSlash'>): void {
+  if (!endsInSlash) return
+  throw badRequest(
+    'the path of a DELETE may not end in a slash: name the object to delete, or leave out the slash to delete all objects of the collection',
+  )
+}
+
 /** Throws 400 for a name or namespace in the path that could be read as another path. */
 export function checkPathNames({ namespace, name }: Pick<ApiRequest, 'namespace' | 'name'>): void {
   for (const [what, value] of Object.entries({ Namespace: namespace, Name: name })) {

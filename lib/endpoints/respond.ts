@@ -28,6 +28,12 @@ export async function respond(
   return { status, headers: { 'content-type': output.mediaType }, warnings, body: await encodeBody(value, output) }
 }
 
+/** Returns a response with a credential, which nothing on its way may store. */
+export const uncached = (response: ApiResponse): ApiResponse => ({
+  ...response,
+  headers: { ...response.headers, 'cache-control': 'no-store' },
+})
+
 const jsonOutput = (pretty: boolean): Output => ({ mediaType: 'application/json', pretty })
 
 /**

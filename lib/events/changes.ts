@@ -64,6 +64,8 @@ function expiredBefore({ object }: Stored, { at, limits }: Moment): Derived[] {
 function changes(previous: Stored, stored: Stored, { rv }: Moment): Derived[] {
   const [before, after] = [decodeKeyInternal(previous.internal), decodeKeyInternal(stored.internal)]
   const started = after.pending && after.pending.number !== before.pending?.number ? after.pending : undefined
+  const isUsed = before.pending && sameHash(before.pending.credential, after.credential)
+  const replaced = started && !isUsed ? before.pending : undefined
   const fields = [...changedFields(previous.object, stored.object), ...changedValues(before, after)]
   return [
     ...(started
@@ -72,6 +74,15 @@ function changes(previous: Stored, stored: Stored, { rv }: Moment): Derived[] {
             kind: 'rotation-started' as EventKind,
             unique: String(started.number),
             data: { value: started.number, overlapSeconds: started.overlap },
+          },
+        ]
+      : []),
+    ...(replaced
+      ? [
+          {
+            kind: 'rotation-replaced' as EventKind,
+            unique: String(replaced.number),
+            data: { value: replaced.number },
           },
         ]
       : []),

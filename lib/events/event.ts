@@ -16,6 +16,7 @@ export type EventKind =
   | 'rotation-started'
   | 'rotated'
   | 'rotation-stalled'
+  | 'rotation-replaced'
   | 'reused'
   | 'source-refused'
   | 'leaked'

@@ -19,16 +19,19 @@ export const eventBridgeBus = (name: string, connect: () => Promise<EventBridgeC
   async put(entries) {
     const { PutEventsCommand } = await sdk()
     const client = await connect()
-    const { Entries = [] } = await client.send(
-      new PutEventsCommand({
-        Entries: entries.map(({ source, detailType, detail }) => ({
-          Source: source,
-          DetailType: detailType,
-          Detail: detail,
-          EventBusName: name,
-        })),
-      }),
-    )
+    const command = new PutEventsCommand({
+      Entries: entries.map(({ source, detailType, detail }) => ({
+        Source: source,
+        DetailType: detailType,
+        Detail: detail,
+        EventBusName: name,
+      })),
+    })
+    const { Entries = [] } = await client.send(command).catch((error: unknown) => {
+      // One invalid entry makes the whole call invalid.
+      if (!(error instanceof Error) || error.name !== 'ValidationException') throw error
+      return { Entries: entries.map(() => ({ EventId: undefined, ErrorCode: error.name })) }
+    })
     // An entry without an id was not accepted, whether or not it has an error code.
     return entries.map((_, index) => (Entries[index]?.EventId ? undefined : (Entries[index]?.ErrorCode ?? 'NoAnswer')))
   },

@@ -43,7 +43,8 @@ function identity({ user, team, subject }: KeySpec): JsonObject {
   return subject ? { subject: shortened(subject) } : {}
 }
 
-const shortened = (text: string): string => text.slice(0, TEXT_LENGTH)
+/** Cuts a text, but no character of it in two: half of one is no Unicode, which the bus may refuse. */
+const shortened = (text: string): string => text.slice(0, TEXT_LENGTH).replace(/[\ud800-\udbff]$/, '')
 
 function labels(all: Readonly<Record<string, string>>): JsonObject {
   if (Object.keys(all).length === 0) return {}

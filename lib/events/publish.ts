@@ -1,4 +1,4 @@
-/** Sends events in batches, and sends again what the bus has refused. */
+/** Sends events in batches, sends again what the bus has refused, and passes over what it refuses for good. */
 import { type KeyEvent, kindOf } from './event.ts'
 
 /** An event as the bus receives it. */
@@ -21,7 +21,7 @@ const BATCH_BYTES = 224 * 1024
 const TRIES = 5
 const PAUSE_MS = 100
 
-/** An event that the bus refused until the tries were used up. */
+/** The bus accepted no event, or has no capacity: what it refused must be sent again. */
 export class Refused extends Error {
   constructor(codes: readonly string[]) {
     super(`the event bus refused ${codes.length} events: ${[...new Set(codes)].join(', ')}`)
@@ -29,32 +29,65 @@ export class Refused extends Error {
   }
 }
 
-/** Returns when the bus has accepted all events. Throws Refused, or the error of the call. */
-export async function publish(
-  { bus, sleep }: { bus: Bus; sleep(ms: number): Promise<void> },
-  events: readonly KeyEvent[],
-): Promise<void> {
-  for (const batch of batches(events.map(toEntry))) {
-    let left = batch
-    for (let tries = 1; ; tries++) {
-      const codes = await bus.put(left)
-      const refused = codes.filter((code) => code !== undefined)
-      if (refused.length === 0) break
-      if (tries === TRIES) throw new Refused(refused)
-      left = left.filter((_, index) => codes[index] !== undefined)
-      await sleep(PAUSE_MS * 2 ** tries)
-    }
-  }
+/** An event that the bus does not accept, though it accepts others. */
+export interface PassedOver {
+  event: KeyEvent
+  /** The error code of the bus. */
+  code: string
 }
 
-const toEntry = (event: KeyEvent): BusEntry => ({
+interface Sent extends BusEntry {
+  event: KeyEvent
+}
+
+/** The code of EventBridge that blames the event itself. Others may be about the bus, such as its policy. */
+const MALFORMED = 'MalformedDetail'
+const THROTTLED = 'ThrottlingException'
+
+/**
+ * Returns when the bus has accepted the events, with those that it refuses for good: several times, and alone, while it accepts
+ * others. Without that, one such event would stop all later ones. Throws Refused, or the error of the call.
+ */
+export async function publish(link: Link, events: readonly KeyEvent[]): Promise<readonly PassedOver[]> {
+  const refused: PassedOver[] = []
+  for (const batch of batches(events.map(toEntry))) refused.push(...(await sendBatch(link, batch)))
+  const isBusAway = refused.length === events.length && refused.some(({ code }) => code !== MALFORMED)
+  if (isBusAway || refused.some(({ code }) => code === THROTTLED)) throw new Refused(refused.map(({ code }) => code))
+  return refused
+}
+
+interface Link {
+  bus: Bus
+  sleep(ms: number): Promise<void>
+}
+
+/** Sends a batch, and again what was refused; at last each of those alone. Returns what was refused then. */
+async function sendBatch({ bus, sleep }: Link, batch: readonly Sent[]): Promise<PassedOver[]> {
+  let left = batch
+  for (let tries = 1; left.length > 0 && tries < TRIES; tries++) {
+    const codes = await bus.put(left.map(entryOf))
+    left = left.filter((_, index) => codes[index] !== undefined)
+    if (left.length > 0) await sleep(PAUSE_MS * 2 ** tries)
+  }
+  const refused: PassedOver[] = []
+  for (const one of left) {
+    const [code] = await bus.put([entryOf(one)])
+    if (code !== undefined) refused.push({ event: one.event, code })
+  }
+  return refused
+}
+
+const entryOf = ({ event: _, ...entry }: Sent): BusEntry => entry
+
+const toEntry = (event: KeyEvent): Sent => ({
+  event,
   source: 'keyplane',
   detailType: kindOf(event),
-  detail: JSON.stringify(event),
+  detail: JSON.stringify(event, (_, value) => (typeof value === 'string' ? value.toWellFormed() : value)),
 })
 
-function batches(entries: readonly BusEntry[]): BusEntry[][] {
-  const all: BusEntry[][] = []
+function batches(entries: readonly Sent[]): Sent[][] {
+  const all: Sent[][] = []
   let bytes = 0
   for (const entry of entries) {
     const size = Buffer.byteLength(entry.detail) + 64

@@ -1,8 +1,9 @@
-/** Publishes the signals of authentication, and marks them. */
-import { KEPT_DAYS, readSignal, type Signal, signalPartition } from '../authentication/signals.ts'
+/** Publishes the signals of authentication, and removes them: each run reads only what is new. */
+import { KEPT_DAYS, markKey, readSignal, recurs, type Signal, signalPartition } from '../authentication/signals.ts'
 import { unixSeconds } from '../meta/encoding/time.ts'
 import { forEach, OutOfTime } from '../registry/parallel.ts'
 import { objectKey } from '../registry/store.ts'
+import { companionPages } from '../storage/companionpages.ts'
 import type { CompanionItem } from '../storage/interface.ts'
 import type { Happening } from './event.ts'
 import { keyData } from './keydata.ts'
@@ -22,16 +23,23 @@ export async function sendSignals(life: Lifecycle, send: Send, all: boolean): Pr
 
 async function sendDay(life: Lifecycle, send: Send, pk: string): Promise<void> {
   const { storage, hasTime } = life
-  for (let page = await storage.queryCompanions(pk); ; page = await storage.queryCompanions(pk, { after: page.next })) {
-    const open = page.items.filter(({ attributes }) => attributes.published === undefined)
-    for (let start = 0; start < open.length; start += AT_ONCE) {
-      const some = open.slice(start, start + AT_ONCE)
-      await send(await Promise.all(some.map((item) => happening(life, item))))
-      await forEach(some, hasTime, (item) => mark(life, item))
+  for await (const items of companionPages(storage, pk)) {
+    for (let start = 0; start < items.length; start += AT_ONCE) {
+      const some = items.slice(start, start + AT_ONCE)
+      const told = await toldOf(storage, some)
+      const untold = some.filter((item) => !told.has(item.sk))
+      await send(await Promise.all(untold.map((item) => happening(life, item))))
+      await forEach(some, hasTime, (item) => remove(life, item, told.has(item.sk)))
     }
-    if (page.next === undefined) return
     if (!hasTime()) throw new OutOfTime()
   }
+}
+
+/** Returns the sort keys of the signals whose event was published before they were written again. */
+async function toldOf(storage: Lifecycle['storage'], items: readonly CompanionItem[]): Promise<ReadonlySet<string>> {
+  const recurring = items.filter(recurs)
+  const marks = recurring.length > 0 ? await storage.getCompanions(recurring.map(markKey)) : []
+  return new Set(marks.flatMap((mark) => (mark ? [mark.sk] : [])))
 }
 
 async function happening(
@@ -51,8 +59,13 @@ const factsOf = ({ ip, userAgent, url, value }: Partial<Signal>) => ({
   ...(url !== undefined && { url }),
 })
 
-/** Marks a signal as published. Does nothing if another run has marked it. */
-async function mark({ storage, now, deadline }: Lifecycle, item: CompanionItem): Promise<void> {
-  const published = unixSeconds(now())
-  await storage.swapCompanion(item, { ...item, attributes: { ...item.attributes, published } }, { deadline })
+/**
+ * Removes a signal whose event was published, so that no run reads it again. The mark comes first: without it, a signal that is
+ * written again would be one that nobody was told of.
+ */
+async function remove({ storage, deadline }: Lifecycle, item: CompanionItem, isMarked: boolean): Promise<void> {
+  const { expires = 0 } = item.attributes
+  if (recurs(item) && !isMarked)
+    await storage.keepCompanion({ ...markKey(item), attributes: { expires } }, { deadline })
+  await storage.dropCompanion(item, { deadline })
 }

@@ -16,8 +16,15 @@ export type Verdict =
   | 'valid'
   /** No key of the issuer has signed the token. */
   | 'invalid'
-  /** The keys of the issuer are not known. */
-  | 'unavailable'
+  | Unknown
+
+/** Whether the token is valid cannot be said yet. */
+export interface Unknown {
+  /** What is not known: every key of the issuer, or only the one whose id the token names. */
+  unknown: 'keys' | 'key'
+  /** Seconds until the next fetch. */
+  retryAfter: number
+}
 
 export interface IssuerKeys {
   /** Verifies the signature of a token, not its claims and times. Throws a StorageError if the table fails. */
@@ -170,6 +177,19 @@ export function createIssuerKeys({ storage, fetch, observer, now, sleep }: Issue
     return verifySignature(token, keys)
   }
 
+  /**
+   * Returns the verdict on a token that no known key has signed. One that names an unknown key is refused only if the keys were
+   * fetched after it had been `received`: the issuer may have the key since the fetch before.
+   */
+  function judgeUnsigned(provider: Provider, known: Known, { kid }: IdToken, received: number): Verdict {
+    const keys = usableKeys(provider, known)
+    const isNamed = kid === undefined || keys.some((key) => key.kid === kid)
+    if (keys.length > 0 && (isNamed || known.fetchedAt >= received)) return 'invalid'
+    const next = known.attemptedAt + (isPending(known) ? FETCH_MS : BETWEEN_FETCHES_MS)
+    const wait = Math.min(Math.max(next - now(), second), BETWEEN_FETCHES_MS)
+    return { unknown: keys.length > 0 ? 'key' : 'keys', retryAfter: Math.ceil(wait / second) }
+  }
+
   function pinnedKeys(uid: string, text: string): readonly PublicKey[] {
     const found = pinned.get(uid)
     if (found?.text === text) return found.keys
@@ -185,6 +205,7 @@ export function createIssuerKeys({ storage, fetch, observer, now, sleep }: Issue
         const keys = pinnedKeys(provider.uid, provider.spec.jwks)
         return (await verifySignature(token, keys)) ? 'valid' : 'invalid'
       }
+      const received = now()
       const recalled = recall(provider) ?? (await load(provider))
       let known = isFresh(recalled) ? recalled : await renew(provider, recalled)
       if (await isSigned(provider, known, token)) return 'valid'
@@ -195,7 +216,7 @@ export function createIssuerKeys({ storage, fetch, observer, now, sleep }: Issue
         if (known.fetchedAt === before) break
         if (await isSigned(provider, known, token)) return 'valid'
       }
-      return usableKeys(provider, known).length > 0 ? 'invalid' : 'unavailable'
+      return judgeUnsigned(provider, known, token, received)
     },
   }
 }

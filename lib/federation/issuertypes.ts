@@ -2,6 +2,7 @@
  * Describes the claims of each type of issuer: which identify a tenant permanently, and which only appear to. Each entry
  * names the documentation from which its claims are taken.
  */
+import type { IssuerType } from './issuers.ts'
 
 /** A form that the text of a claim must have. */
 export interface ClaimForm {
@@ -34,14 +35,12 @@ export interface TypeRules {
   patternForms?: Readonly<Record<string, ClaimForm>>
   /** The claim that says why or how a job runs. A token with another value needs a trust that lists the value. */
   events?: { claim: string; accepted: readonly string[]; risks: Readonly<Record<string, string>> }
-  /** Claims of which a trust should bind one, each list with who is accepted otherwise. */
-  advised: readonly { oneOf: readonly string[]; otherwise: string }[]
+  /** Claims of which a trust should bind one, or all of an inner list, each with who is accepted otherwise. */
+  advised: readonly { oneOf: readonly (string | readonly string[])[]; otherwise: string }[]
   /** Claims that tell people which job a key is for, and the number of the job with its word. */
   display: { parts: readonly string[]; number?: { claim: string; word: string } }
   /** Claims that the records of an exchange show. */
   recorded: readonly string[]
-  /** `Lifetime` for tokens that their owners read from a file or a cache more than once. */
-  tokenUse: 'Once' | 'Lifetime'
 }
 
 const DIGITS: ClaimForm = { form: /^[0-9]{1,19}$/, text: 'a string of digits' }
@@ -102,7 +101,6 @@ export const typeRules = {
       'run_id',
       'workflow_ref',
     ],
-    tokenUse: 'Once',
   },
   // https://docs.gitlab.com/ci/secrets/id_token_authentication
   GitLab: {
@@ -121,15 +119,15 @@ export const typeRules = {
     },
     patternForms: { ci_config_ref_uri: HOST_FIRST },
     advised: [
+      // A tag may have the name of a branch, and anybody who pushes may choose the name of an environment.
       {
-        oneOf: ['ref', 'ref_protected', 'environment', 'environment_protected', 'deployment_tier'],
-        otherwise: 'whoever can push to a branch',
+        oneOf: [['ref_type', 'ref_protected'], 'environment_protected'],
+        otherwise: 'whoever can push a branch or a tag that is not protected',
       },
       { oneOf: ['project_id'], otherwise: 'every project of the namespace' },
     ],
     display: { parts: ['project_path', 'environment'], number: { claim: 'job_id', word: 'job' } },
     recorded: ['project_path', 'project_id', 'ref', 'sha', 'environment', 'pipeline_source', 'user_login', 'job_id'],
-    tokenUse: 'Once',
   },
   // https://buildkite.com/docs/agent/cli/reference/oidc. A job asks for the claims that end in _id with --claim.
   Buildkite: {
@@ -153,7 +151,6 @@ export const typeRules = {
       'step_key',
       'job_id',
     ],
-    tokenUse: 'Once',
   },
   // https://circleci.com/docs/openid-connect-tokens/. Every organization has an issuer of its own.
   CircleCI: {
@@ -180,7 +177,6 @@ export const typeRules = {
     ],
     display: { parts: ['oidc.circleci.com/vcs-origin', 'oidc.circleci.com/vcs-ref'] },
     recorded: ['oidc.circleci.com/project-id', 'oidc.circleci.com/vcs-origin', 'oidc.circleci.com/vcs-ref'],
-    tokenUse: 'Once',
   },
   // https://support.atlassian.com/bitbucket-cloud/docs/integrate-pipelines-with-resource-servers-using-oidc/
   // The issuer contains the name of the workspace, which somebody else may take when it is given up.
@@ -206,7 +202,6 @@ export const typeRules = {
       'pipelineUuid',
       'stepUuid',
     ],
-    tokenUse: 'Once',
   },
   // https://developer.hashicorp.com/terraform/cloud-docs/dynamic-provider-credentials/workload-identity-tokens
   TerraformCloud: {
@@ -230,7 +225,6 @@ export const typeRules = {
       number: { claim: 'terraform_run_id', word: 'run' },
     },
     recorded: ['terraform_organization_name', 'terraform_workspace_name', 'terraform_run_id', 'terraform_run_phase'],
-    tokenUse: 'Once',
   },
   // https://kubernetes.io/docs/reference/access-authn-authz/service-accounts-admin/
   // `sub` names namespace and service account. The claim kubernetes.io is an object, with which nothing is compared.
@@ -245,7 +239,6 @@ export const typeRules = {
     display: { parts: ['sub'] },
     recorded: [],
     // A pod reads the token from a file, which the kubelet renews about once an hour.
-    tokenUse: 'Lifetime',
   },
   // https://learn.microsoft.com/en-us/entra/identity-platform/id-token-claims-reference. The issuer names the tenant.
   Azure: {
@@ -258,7 +251,6 @@ export const typeRules = {
     display: { parts: ['preferred_username'] },
     recorded: ['oid', 'tid'],
     // Azure's libraries return a token from their cache until it expires.
-    tokenUse: 'Lifetime',
   },
   // https://docs.aws.amazon.com/IAM/latest/UserGuide/id_roles_providers_outbound_token_claims.html. Every account has an
   // issuer of its own. The other claims are members of an object, with which nothing is compared.
@@ -271,7 +263,6 @@ export const typeRules = {
     advised: [],
     display: { parts: ['sub'] },
     recorded: [],
-    tokenUse: 'Once',
   },
   // https://developers.google.com/identity/openid-connect/openid-connect. `hd` is the domain of an organization: whoever
   // uses it for a provider keeps the domain.
@@ -284,7 +275,6 @@ export const typeRules = {
     display: { parts: ['email'] },
     recorded: ['hd', 'email'],
     // Google's libraries and the metadata server return a token from their cache until it expires.
-    tokenUse: 'Lifetime',
   },
   OIDC: {
     tenants: 'everybody',
@@ -294,6 +284,5 @@ export const typeRules = {
     advised: [],
     display: { parts: ['sub'] },
     recorded: [],
-    tokenUse: 'Once',
   },
-} satisfies Record<string, TypeRules>
+} satisfies Record<IssuerType, TypeRules>

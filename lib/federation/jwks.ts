@@ -22,9 +22,8 @@ export type PublicKey = {
 }
 
 export interface KeySet {
+  /** Those that can verify ID tokens. */
   keys: PublicKey[]
-  /** How many keys of the set cannot verify ID tokens. */
-  skipped: number
 }
 
 /** Thrown for a key set that cannot be used. The message quotes nothing of it. */
@@ -60,8 +59,7 @@ export function normalizeKeySet(value: JsonValue): KeySet {
   if (entries.some((entry) => isObject(entry) && SECRET_MEMBERS.some((name) => Object.hasOwn(entry, name)))) {
     throw new UnusableKeySet('contains a private or symmetric key: publish only public keys, and replace this one')
   }
-  const keys = entries.flatMap((entry) => (isObject(entry) ? (toPublicKey(entry) ?? []) : []))
-  return { keys, skipped: entries.length - keys.length }
+  return { keys: entries.flatMap((entry) => (isObject(entry) ? (toPublicKey(entry) ?? []) : [])) }
 }
 
 function decode(text: string): JsonValue {
@@ -76,16 +74,30 @@ function decode(text: string): JsonValue {
   return parsed.value
 }
 
+/** The algorithms of keys for encryption and key agreement begin so. RFC 7518 section 4.1. */
+const ENCRYPTION = /^(RSA-OAEP|RSA1_5|ECDH-ES)/
+
+/** Reports whether a key may be for signatures: it names no other use (RFC 7517 sections 4.2 to 4.4). */
+export function isForSignatures({ use, key_ops: operations, alg }: JsonObject): boolean {
+  if (use !== undefined && use !== 'sig') return false
+  if (operations !== undefined && !(Array.isArray(operations) && operations.includes('verify'))) return false
+  return !(typeof alg === 'string' && ENCRYPTION.test(alg))
+}
+
 /** Returns the members that verifying needs, or undefined if the key cannot verify ID tokens. */
 function toPublicKey(entry: JsonObject): PublicKey | undefined {
-  const { kty, kid, alg, use, key_ops: operations } = entry
+  const { kty, kid, alg, use } = entry
   if (kid !== undefined && typeof kid !== 'string') return undefined
   if (alg !== undefined && !isAlgorithm(alg)) return undefined
-  if (use !== undefined && use !== 'sig') return undefined
-  if (operations !== undefined && !(Array.isArray(operations) && operations.includes('verify'))) return undefined
+  if (!isForSignatures(entry)) return undefined
   const material = toMaterial(kty, entry)
   if (!material) return undefined
-  const key: PublicKey = { ...material, ...(kid !== undefined && { kid }), ...(alg && { alg }), ...(use && { use }) }
+  const key: PublicKey = {
+    ...material,
+    ...(kid !== undefined && { kid }),
+    ...(alg && { alg }),
+    ...(use && { use: 'sig' }),
+  }
   return signatureAlgorithms.some((one) => fitsAlgorithm(key, one)) && isSound(key) ? key : undefined
 }
 

@@ -3,8 +3,8 @@ import { isCount, strictRecord, unknownMembers } from '../authentication/strictr
 import type { Scope } from '../authorization/scopes/scope.ts'
 import type { JsonObject } from '../meta/types.ts'
 import type { Stored } from '../storage/interface.ts'
-import type { IssuerType, TokenUse } from './catalogue.ts'
 import type { ClaimEntry } from './claims.ts'
+import type { IssuerType, TokenUse } from './issuers.ts'
 
 /** Who may see a provider and refer to it. */
 export interface ProviderAccess {

@@ -1,10 +1,7 @@
 /** Computes the values of provider fields that have defaults. Defaults are not stored. */
 import { DEFAULT_ALGORITHMS, isAlgorithm, type SignatureAlgorithm } from './algorithms.ts'
-import { type IssuerRules, type IssuerType, issuerRules, type TokenUse } from './catalogue.ts'
+import { type IssuerType, knownIssuer, type TokenUse, tokenUses } from './issuers.ts'
 import type { ProviderSpec } from './provider.ts'
-
-/** Returns the rules for the ID tokens of the provider's issuer. */
-export const rulesOf = ({ issuer, type }: ProviderSpec): IssuerRules => issuerRules(issuer, type)
 
 /** Returns the signature algorithms that the provider accepts. */
 export const algorithmsOf = ({ algorithms }: ProviderSpec): readonly SignatureAlgorithm[] =>
@@ -14,7 +11,7 @@ export const algorithmsOf = ({ algorithms }: ProviderSpec): readonly SignatureAl
 export const audienceOf = ({ audience }: ProviderSpec, ownIssuer: string): string => audience ?? ownIssuer
 
 /** Returns how often an ID token of the provider can be exchanged. */
-export const tokenUseOf = (spec: ProviderSpec): TokenUse => spec.tokenUse ?? rulesOf(spec).tokenUse
+export const tokenUseOf = (spec: ProviderSpec): TokenUse => spec.tokenUse ?? tokenUses[typeOf(spec)]
 
-/** Returns the platform of the provider's issuer. */
-export const typeOf = (spec: ProviderSpec): IssuerType => rulesOf(spec).type
+/** Returns the platform of the provider's issuer. A known issuer has its own type, whatever the spec says. */
+export const typeOf = ({ issuer, type }: ProviderSpec): IssuerType => knownIssuer(issuer)?.type ?? type ?? 'OIDC'

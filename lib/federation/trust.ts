@@ -4,6 +4,7 @@ import {
   isIdentity,
   isNonEmptyText,
   isText,
+  isUidList,
   strictRecord,
   unknownMembers,
 } from '../authentication/strictrecord.ts'
@@ -36,6 +37,8 @@ export interface TrustSpec {
   scope?: Scope
   /** Seconds. */
   ttl?: number
+  /** The most living keys. Absent: no limit. */
+  maxKeys?: number
   disabled?: boolean
 }
 
@@ -45,6 +48,8 @@ export interface TrustInternal {
   creator: Identity
   /** The uid of the access key that made the trust. Empty if no access key did. */
   maker: string
+  /** The uids of the keys that this key descends from, the first of the line first. Trusts of release 0.1.0 have none. */
+  ancestors?: readonly string[]
   /** The scopes inherited from that key, without the scope of the trust. */
   carried: ScopeChain
   /** The uid of the provider. A provider that is deleted and made again under its name is another one. */
@@ -66,26 +71,29 @@ export interface Trust extends TrustInternal {
 /** Returns the `client_id` of an exchange: `NAME@UID`. A trust that is deleted and made again has another one. */
 export const clientIdOf = ({ name, uid }: Pick<Trust, 'name' | 'uid'>): string => `${name}@${uid}`
 
-export const encodeTrustInternal = ({ unknown, carried, ...internal }: TrustInternal): JsonObject => ({
+export const encodeTrustInternal = ({ unknown, carried, ancestors, ...internal }: TrustInternal): JsonObject => ({
   ...unknown,
   ...internal,
+  ...(ancestors && { ancestors: [...ancestors] }),
   carried: carried as unknown as JsonValue,
 })
 
 /** Parses the stored form. Throws an Error for anything else. */
 export function decodeTrustInternal(value: JsonObject): TrustInternal {
-  const { creator, maker, carried, providerUid, revision } = strictRecord(
+  const { creator, maker, ancestors, carried, providerUid, revision } = strictRecord(
     'the internal part of a federated identity credential',
     value,
     MEMBERS,
+    OPTIONAL,
   )
   return {
     creator: creator as Identity,
     maker: maker as string,
+    ...(ancestors !== undefined && { ancestors: ancestors as string[] }),
     carried: parseChain(carried),
     providerUid: providerUid as string,
     revision: revision as number,
-    ...unknownMembers(value, MEMBERS),
+    ...unknownMembers(value, MEMBERS, OPTIONAL),
   }
 }
 
@@ -96,6 +104,7 @@ const MEMBERS = {
   providerUid: isNonEmptyText,
   revision: isCount,
 }
+const OPTIONAL = { ancestors: isUidList }
 
 /** Returns the trust, whose spec the schema has validated. */
 export function toTrust({ object, internal }: Pick<Stored, 'object' | 'internal'>): Trust {

@@ -22,10 +22,16 @@ const IMPERSONAL: ReadonlySet<string> = new Set([
   'c_hash',
   'email_verified',
   'idp',
+  'locale',
   'nonce',
+  's_hash',
+  'scope',
+  'session_state',
   'sid',
   'token_use',
+  'updated_at',
   'ver',
+  'zoneinfo',
 ])
 
 /** Claims that people may change themselves, at some issuers to names of others. */
@@ -104,14 +110,18 @@ const identifies = (entry: ClaimEntry, rules: IssuerRules, entries: readonly Cla
       hasChoices(entry)
 
 /** Reports whether only tokens whose issuer has verified the email can pass. */
-const requiresVerifiedEmail = (entries: readonly ClaimEntry[]): boolean =>
+const requiresVerifiedEmail = (entries: readonly ClaimEntry[]): boolean => requiresTrue(entries, 'email_verified')
+
+/** Reports whether only tokens in which the claim is true can pass. */
+const requiresTrue = (entries: readonly ClaimEntry[], name: string): boolean =>
   entries.some(
     ({ claim, values = [], patterns = [] }) =>
-      claim === 'email_verified' &&
-      values.every((value) => value === 'true') &&
-      values.length > 0 &&
-      patterns.length === 0,
+      claim === name && values.every((value) => value === 'true') && values.length > 0 && patterns.length === 0,
   )
+
+/** Reports whether the entries limit the claim. A claim that says whether something is protected must be true. */
+const limits = (entries: readonly ClaimEntry[], name: string): boolean =>
+  name.endsWith('_protected') ? requiresTrue(entries, name) : entries.some(({ claim }) => claim === name)
 
 const hasChoices = ({ values = [], patterns = [] }: ClaimEntry): boolean => values.length + patterns.length > 0
 
@@ -157,7 +167,9 @@ function validatePatterns(claim: string, patterns: readonly string[], rules: Iss
 export function claimWarnings(entries: readonly ClaimEntry[], rules: IssuerRules, path = 'spec.claims'): string[] {
   const { names, advised, events } = rules
   const claims = new Set(entries.map(({ claim }) => claim))
-  const missing = advised.filter(({ oneOf }) => !oneOf.some((claim) => claims.has(claim)))
+  const missing = advised.filter(
+    ({ oneOf }) => !oneOf.some((all) => [all].flat().every((claim) => limits(entries, claim))),
+  )
   const about = ({ claim, values = [] }: ClaimEntry): string[] => {
     const replacement = own(names, claim)
     const risks = claim === events?.claim ? values.filter((value) => Object.hasOwn(events.risks, value)) : []
@@ -172,7 +184,10 @@ export function claimWarnings(entries: readonly ClaimEntry[], rules: IssuerRules
     return sentences
   }
   return [
-    ...missing.map(({ oneOf, otherwise }) => `${path}: ${otherwise} gets in: bind ${oneOfText(oneOf)} as well`),
+    ...missing.map(({ oneOf, otherwise }) => {
+      const wanted = oneOfText(oneOf.map((all) => [all].flat().join(' and ')))
+      return `${path}: ${otherwise} gets in: bind ${wanted} as well`
+    }),
     ...entries.flatMap((entry, index) => about(entry).map((sentence) => `${path}[${index}]: ${sentence}`)),
   ]
 }

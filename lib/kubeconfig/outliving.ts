@@ -1,6 +1,6 @@
 /**
- * Prevents an access key that an exchange made from leaving behind a client certificate that outlives it. A certificate
- * cannot be revoked.
+ * Prevents an access key that an exchange made, and a value that a rotation has replaced, from leaving behind a client
+ * certificate that outlives it. A certificate cannot be revoked.
  */
 import type { UserInfo } from '../authorization/users/user.ts'
 import { rfc3339, rfc3339OfUnix } from '../meta/encoding/time.ts'
@@ -9,8 +9,12 @@ import { SHORTEST } from './ttl.ts'
 /** Covers the time until the virtual cluster signs, and the difference between its clock and ours. */
 const MARGIN_SECONDS = 60
 
-/** Returns the end of an exchanged key in Unix seconds. Certificates of other keys may outlive them. */
-const endOf = ({ federation, key }: UserInfo): number | undefined => (federation ? key.expires : undefined)
+/**
+ * Returns the end of an exchanged key, or of a value that a rotation has replaced, in Unix seconds. Certificates of other keys
+ * may outlive them.
+ */
+const endOf = ({ federation, key, credential }: UserInfo): number | undefined =>
+  federation ? key.expires : credential?.until
 
 /**
  * Returns why the user may not have a certificate for so many seconds (403), or undefined. If `seconds` is undefined, the
@@ -21,11 +25,16 @@ export function outlivingRequest(user: UserInfo, seconds: number | undefined, no
   if (end === undefined) return undefined
   const most = end - Math.ceil(now.getTime() / 1000) - MARGIN_SECONDS
   if (seconds !== undefined && seconds <= most) return undefined
-  const why = `a client certificate would outlive the access key used, which expires at ${rfc3339OfUnix(end)}`
+  const why = `a client certificate would outlive ${nounOf(user)} ${rfc3339OfUnix(end)}`
   return most < SHORTEST
     ? `${why}, and Kubernetes signs none for less than ${SHORTEST} seconds; ask for a token (clientCert: false)`
     : `${why}; ask for spec.certificateTTL of at most ${most}`
 }
+
+const nounOf = ({ federation }: UserInfo): string =>
+  federation
+    ? 'the access key used, which expires at'
+    : 'the value of the access key used, which was rotated and ends at'
 
 /** Returns why the user may not have a certificate that the virtual cluster signed until then (403), or undefined. */
 export function outlivingCertificate(user: UserInfo, notAfter: Date): string | undefined {

@@ -5,12 +5,13 @@
 
 import { stringify } from '../meta/encoding/json.ts'
 import { groupVersion } from '../meta/groupversion.ts'
+import { isRequired } from '../meta/schema/validate.ts'
 import type { JsonObject } from '../meta/types.ts'
 import { byBytes } from '../meta/value/byteorder.ts'
 import { contentHash } from './etag.ts'
 import { sharedRef, sharedSchemas } from './meta.ts'
 import { openApiSchema } from './openapischema.ts'
-import { gvkOf, type OpenApiKind, pathsOf, schemaName } from './paths.ts'
+import { groupPath, gvkOf, type OpenApiKind, pathsOf, schemaName } from './paths.ts'
 
 const typeProperties = (apiVersion: string, kind: string): JsonObject => ({
   apiVersion: { type: 'string', description: `Version of this representation: ${apiVersion}.` },
@@ -29,6 +30,7 @@ function kindSchema(kind: OpenApiKind): JsonObject {
       ...(spec && { spec: openApiSchema(spec) }),
       ...(status && { status: openApiSchema(status) }),
     },
+    ...(isRequired(spec) && { required: ['spec'] }),
     'x-kubernetes-group-version-kind': [gvkOf(kind)],
   }
 }
@@ -74,7 +76,7 @@ export function openApiDocument(kinds: readonly OpenApiKind[], info: OpenApiInfo
     openapi: '3.0.0',
     info: { ...info, license: { ...info.license } },
     // Relative to the document (…/openapi/v3/apis/GROUP/VERSION), so it is right below any stage or base path.
-    servers: [{ url: '../../../..' }],
+    servers: [{ url: kinds[0]?.group ? '../../../..' : '../../..' }],
     paths: mergeObjects(kinds.map(pathsOf)),
     components: {
       schemas: openApiSchemas(kinds),
@@ -97,7 +99,7 @@ export interface OpenApi {
  * Source: k8s.io/client-go/openapi/groupversion.go.
  */
 export function openApi(kinds: readonly OpenApiKind[], info: OpenApiInfo): OpenApi {
-  const groups = Map.groupBy(kinds, ({ group, version }) => `apis/${group}/${version}`)
+  const groups = Map.groupBy(kinds, (kind) => groupPath(kind).slice(1))
   const documents = [...groups]
     .sort(([one], [other]) => byBytes(one, other))
     .map(([path, own]) => {

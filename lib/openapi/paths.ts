@@ -12,17 +12,27 @@ import { DELETE, LIST, parametersOf, WATCH, WRITE } from './parameters.ts'
 
 /** A kind and its supported operations. */
 export interface OpenApiKind extends KindInfo {
+  archetype?: ServedKind['archetype']
   /** The verbs of the kind, without subresources: `['create']` for kinds that store nothing. */
   verbs: readonly string[]
   /** Set if the kind is created as a subresource of `plural`: POST …/PLURAL/{name}/SUBRESOURCE. */
   subresource?: string
+  /** The media types of its patches, if it accepts others than most kinds. */
+  patchTypes?: readonly string[]
   /** Set if the answer to a create can be an ExecCredential. */
   credential?: ServedKind['credential']
 }
 
+/** The name of the core group in the schemas of Kubernetes. */
+const CORE = 'core.api.k8s.io'
+
 /** Returns the schema name of a kind, such as `platform.management.v1.OwnedAccessKey`. */
 export const schemaName = ({ group, version, kind }: OpenApiKind): string =>
-  [...group.split('.').reverse(), version, kind].join('.')
+  [...(group || CORE).split('.').reverse(), version, kind].join('.')
+
+/** Returns the path of a group version: `/apis/GROUP/VERSION`, or `/api/VERSION` for the core group. */
+export const groupPath = ({ group, version }: Pick<KindInfo, 'group' | 'version'>): string =>
+  group ? `/apis/${group}/${version}` : `/api/${version}`
 
 export const gvkOf = ({ group, version, kind }: OpenApiKind): JsonObject => ({ group, version, kind })
 
@@ -48,9 +58,9 @@ interface Operation {
 
 const title = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
-/** Returns `ManagementPlatform`; for Kubernetes' own groups only the first part: `Authentication`. */
+/** Returns `ManagementPlatform`; for Kubernetes' own groups only the first part: `Authentication`, `Core`. */
 const groupName = ({ group }: OpenApiKind): string =>
-  group
+  (group || 'core')
     .replace(/\.k8s\.io$/, '')
     .split('.')
     .map(title)
@@ -112,10 +122,10 @@ const objectBody = (kind: OpenApiKind): JsonObject => ({
   content: content(Object.keys(bodyTypes), ref(kind)),
 })
 
-const patchBody: JsonObject = {
+const patchBody = (kind: OpenApiKind): JsonObject => ({
   required: true,
-  content: { ...content(patchTypes, { description: 'A patch in the format of its type.' }) },
-}
+  content: content(kind.patchTypes ?? patchTypes, { description: 'A patch in the format of its type.' }),
+})
 
 const deleteBody: JsonObject = { content: content(Object.keys(bodyTypes), sharedRef('DeleteOptions')) }
 
@@ -167,7 +177,7 @@ const patchOf = (kind: OpenApiKind, description: string, creates = true): Operat
   description,
   answers: { 200: ref(kind), ...(creates && { 201: ref(kind) }) },
   query: [...WRITE, 'force'],
-  body: patchBody,
+  body: patchBody(kind),
 })
 
 function item(kind: OpenApiKind, where: Where, what: string): JsonObject {
@@ -187,7 +197,7 @@ function item(kind: OpenApiKind, where: Where, what: string): JsonObject {
         body: objectBody(kind),
       },
     ],
-    patch: ['patch', patchOf(kind, `Changes ${what}.`, !isStatus)],
+    patch: ['patch', patchOf(kind, `Changes ${what}.`, kind.archetype !== 'virtual' && !isStatus)],
     ...(isStatus
       ? {}
       : {
@@ -224,7 +234,7 @@ const withParameters = (path: string, item: JsonObject): JsonObject => {
 
 /** Returns all paths of a kind. */
 export function pathsOf(kind: OpenApiKind): JsonObject {
-  const base = `/apis/${kind.group}/${kind.version}`
+  const base = groupPath(kind)
   const namespaced = kind.scope === 'Namespaced'
   const where: Where = { namespaced }
   const whole = `${base}/${namespaced ? 'namespaces/{namespace}/' : ''}${kind.plural}`
@@ -243,7 +253,7 @@ export function pathsOf(kind: OpenApiKind): JsonObject {
     }
     const served = item(kind, where, `the ${kind.singular}`)
     list.push([one, kind.verbs.includes('patch') ? served : { ...served, ...unservedPatch(kind, where) }])
-    if (kind.schema.status && kind.verbs.includes('update')) {
+    if (kind.archetype !== 'virtual' && kind.schema.status && kind.verbs.includes('update')) {
       list.push([`${one}/status`, item(kind, { namespaced, suffix: 'Status' }, `the status of the ${kind.singular}`)])
     }
   }

@@ -67,7 +67,10 @@ const olderParameter = ({ schema, ...parameter }: Parameter) => ({ ...parameter,
 
 const schemaOf = ({ content = {} }: Content): V2Schema | undefined => {
   const [first] = Object.values(content)
-  return first && older({ type: 'object', ...first.schema })
+  if (!first) return undefined
+  const { schema = {} } = first
+  // A reference stands alone: generators refuse a type beside it.
+  return older(schema.$ref === undefined ? { type: 'object', ...schema } : schema)
 }
 
 /** Turns the body into a parameter, and moves media types to the operation. */

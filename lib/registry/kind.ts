@@ -171,6 +171,15 @@ export interface VirtualKind<S = never> extends KindInfo {
   archetype: 'virtual'
   /** Set if the kind is a subresource of another resource: POST …/PARENT/NAME/SUBRESOURCE. */
   subresource?: string
+  /** The verbs, if there are others than create. */
+  verbs?: readonly string[]
+  /** The media types of its patches, if it accepts others than most kinds. */
+  patchTypes?: readonly string[]
+  /**
+   * Whether a create changes other objects at once. A misspelled `dryRun` would do so in earnest, so parameters that look like it
+   * are refused.
+   */
+  changesObjects?: true
   /** Whether `metadata.resourceVersion` is that of the parent, as a precondition. Otherwise it is dropped. */
   hasPreconditions?: true
   /** Validates beyond the schema and returns the response. Stores no object of its own. */
@@ -197,7 +206,7 @@ export interface ProtobufMessage {
 /** A kind as discovery and OpenAPI describe it. An `absent` kind has no objects and supports no writes. */
 export type ServedKind = KindInfo & { archetype: 'stored' | 'virtual' | 'absent' } & Pick<
     VirtualKind,
-    'subresource' | 'credential'
+    'subresource' | 'verbs' | 'patchTypes' | 'credential'
   >
 
 /** The verbs of every stored kind, in the order of discovery. */

@@ -3,6 +3,7 @@
  * object. The garbage collector uses it to find dependents.
  */
 import type { KubeObject } from '../meta/types.ts'
+import { companionPages } from '../storage/companionpages.ts'
 import type { Companion, Storage } from '../storage/interface.ts'
 
 const ownerPartition = (uid: string): string => `owner#${uid}`
@@ -44,14 +45,11 @@ export interface Dependent {
  * may not appear; all others appear exactly once.
  */
 export async function* dependentsOf(
-  { queryCompanions }: Pick<Storage, 'queryCompanions'>,
+  storage: Pick<Storage, 'queryCompanions'>,
   uid: string,
   limit = 100,
 ): AsyncGenerator<Dependent[], void, void> {
-  for (let after: string | undefined; ; ) {
-    const { items, next } = await queryCompanions(ownerPartition(uid), { limit, ...(after !== undefined && { after }) })
+  for await (const items of companionPages(storage, ownerPartition(uid), { limit })) {
     yield items.map(({ attributes: { resource, key } }) => ({ resource: String(resource), key: String(key) }))
-    if (next === undefined) return
-    after = next
   }
 }

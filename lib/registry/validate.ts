@@ -10,6 +10,7 @@ import { validateSchema } from '../meta/schema/validate.ts'
 import { joinWriteOnly } from '../meta/schema/writeonly.ts'
 import type { KubeObject } from '../meta/types.ts'
 import type { Draft, KindInfo, Subresource } from './kind.ts'
+import { validateServerLabels } from './serverlabels.ts'
 
 /** One transaction holds 100 items: row, slot, credential, index partitions and both sides of a change of owners. */
 const maxOwnerReferences = 40
@@ -51,6 +52,7 @@ export function validateNew(kind: KindInfo, { object, secrets, floats }: Draft):
   if (counts.length > 0) return counts
   return [
     ...validateMeta(object.metadata, { namespaced: kind.scope === 'Namespaced' }),
+    ...validateServerLabels(object.metadata),
     ...validateSchema(joinWriteOnly(object, secrets), kind.schema, '', undefined, floats),
     ...misplacedCredentials(object),
   ]
@@ -71,6 +73,7 @@ export function validateChange(
   return [
     ...common,
     ...own,
+    ...validateServerLabels(object.metadata, old.metadata),
     ...validateSchema(joinWriteOnly(object, secrets), kind.schema, subresource, old, floats),
     ...misplacedCredentials(object, old),
   ]

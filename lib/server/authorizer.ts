@@ -69,15 +69,6 @@ const allowed = (principalId: string, context: AuthorizerContext): APIGatewayAut
 /** Methods that change nothing, so that clients may repeat a request of which the gateway knows no outcome. */
 const SAFE: readonly string[] = ['GET', 'HEAD']
 
-/** Methods of which only the query says whether a request is a dry run. For DELETE it may be the body, which is not known here. */
-const DRY_RUN_BY_QUERY: readonly string[] = ['POST', 'PUT', 'PATCH']
-
-/** Reports whether the handler will change nothing, because it reads the same from the query. */
-function isDryRun({ httpMethod, multiValueQueryStringParameters }: APIGatewayRequestAuthorizerEvent): boolean {
-  const values = multiValueQueryStringParameters?.dryRun ?? []
-  return DRY_RUN_BY_QUERY.includes(httpMethod) && values.length > 0 && values.every((value) => value === 'All')
-}
-
 /** Returns all Authorization headers, in any case. The token is rejected if there are two, because neither is preferred. */
 const authorizationHeaders = (event: APIGatewayRequestAuthorizerEvent): string[] =>
   Object.entries(event.multiValueHeaders ?? {}).flatMap(([name, values]) =>
@@ -166,7 +157,8 @@ async function authorizeRequest(
     refused('denied', 403, reason, who)
     return allow(user.name, { forbidden: encodeForbidden(error.status) })
   }
-  const ended = isDryRun(event) ? undefined : await confirm()
+  // A dry run is a use as well: what it reads is real.
+  const ended = await confirm()
   if (ended) return 'unknown' in ended ? refuseUnknown() : refuseDead(ended)
   await touch()
   return allow(user.name, {

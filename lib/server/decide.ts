@@ -28,11 +28,14 @@ export interface Decider<S> {
 
 /**
  * Requests that every authenticated user may make within their scope: creating kinds that check each request themselves,
- * and reading namespaces, which are not stored.
+ * and requests for namespaces, which are not stored: writes change nothing.
  */
 const openToAll: ReadonlySet<string> = new Set([
   `create ${managementGroup}/directclusterendpointtokens`,
   `create ${managementGroup}/accesskeyrevocations`,
+  'create /namespaces',
+  'patch /namespaces',
+  'update /namespaces',
   'get /namespaces',
   'list /namespaces',
   'watch /namespaces',

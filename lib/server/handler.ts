@@ -4,10 +4,10 @@
  */
 
 import type { Call, Handler, StoredCall, VirtualCall } from '../endpoints/call.ts'
-import type { ApiRequest } from '../endpoints/request.ts'
+import type { ApiRequest, ApiResponse } from '../endpoints/request.ts'
 import { runHandler } from '../endpoints/run.ts'
 import type { KubeObject } from '../meta/types.ts'
-import type { KindInfo, RequestContext, StoredKind, VirtualKind } from '../registry/kind.ts'
+import type { KindInfo, RequestContext, StoredKind, StoredVerb, VirtualKind } from '../registry/kind.ts'
 import type { Table } from '../storage/interface.ts'
 import type { LambdaHandler } from './lambda/runtime.ts'
 import { type Endpoint, type Invocation, type Notes, serveWith } from './lambda/serve.ts'
@@ -72,6 +72,23 @@ export async function virtualHandler(kind: VirtualKind<Server>, handler: Handler
   }
   const resource = kind.subresource ? `${kind.plural}/${kind.subresource}` : kind.plural
   return startFunction(kind, endpoint, { verb: handler.verb, resource, streams: false }, undefined)
+}
+
+/**
+ * Returns the Lambda handler of one verb of a kind whose objects are computed. `answer` may read the objects of a stored kind,
+ * whose table the function then loads at start.
+ */
+export async function computedHandler(
+  kind: KindInfo,
+  verb: StoredVerb,
+  answer: (call: Call, server: Server) => Promise<ApiResponse>,
+  table?: Table,
+): Promise<LambdaHandler> {
+  const endpoint: Endpoint<Server> = (request, server, notes) => {
+    const handler: Handler<Call> = { verb, handle: (call) => answer(call, server) }
+    return runHandler(handler, callOf(request, server, notes), reporting(server, request))
+  }
+  return startFunction(kind, endpoint, { verb, resource: kind.plural, streams: verb === 'list' }, table)
 }
 
 async function startFunction(

@@ -1,6 +1,7 @@
 /** Makes the handler that publishes events about access keys. A run that publishes something or fails writes a log line. */
 import type { Context } from 'aws-lambda'
 import { OwnedAccessKey } from '../apis/management/v1/ownedaccesskey.ts'
+import { kindOf } from '../events/event.ts'
 import { connectEventBridge, eventBridgeBus } from '../events/eventbridge.ts'
 import { type Bus, publish } from '../events/publish.ts'
 import { runLifecycle } from '../events/run.ts'
@@ -25,6 +26,7 @@ export function lifecycleHandler() {
   const bus = lazy((): Bus => eventBridgeBus(config.eventBus, connect))
   return async (_event: unknown, context: Pick<Context, 'getRemainingTimeInMillis'>): Promise<void> => {
     let published = 0
+    let rotationsReplaced = 0
     try {
       const { settled, remaining } = await runLifecycle({
         store: server.storeOf(OwnedAccessKey),
@@ -35,17 +37,23 @@ export function lifecycleHandler() {
         deadline: () => context.getRemainingTimeInMillis(),
         source: config.issuer,
         async publish(events) {
+          rotationsReplaced += events.filter((event) => kindOf(event) === 'rotation-replaced').length
           if (config.eventBus === NONE) return
-          await publish({ bus: bus(), sleep }, events)
-          published += events.length
+          const refused = await publish({ bus: bus(), sleep }, events)
+          for (const { event, code } of refused) {
+            const { id, type, subject } = event
+            log('error', 'event refused', { id, type, subject, code }, [{ values: { eventsLost: 1 } }])
+          }
+          published += events.length - refused.length
         },
         lost(since, to) {
           log('error', 'events lost', { since, to }, [{ values: { eventsLost: to - since } }])
         },
       })
-      if (published === 0 && settled === 0) return
+      if (published === 0 && settled === 0 && rotationsReplaced === 0) return
       const counts = { published, settled, ...(remaining && { remaining }) }
-      log('info', 'events', counts, [{ values: { eventsPublished: published, eventsFailed: 0 } }])
+      const values = { eventsPublished: published, eventsFailed: 0, rotationsReplaced }
+      log('info', 'events', counts, [{ values }])
     } catch (error) {
       log('error', 'events', { published, error: describeError(error) }, [
         { values: { eventsPublished: published, eventsFailed: 1 } },

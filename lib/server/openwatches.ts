@@ -8,6 +8,7 @@
  */
 import type { EndpointServices } from '../endpoints/call.ts'
 import { tooManyRequests } from '../meta/errors/status.ts'
+import { companionPages } from '../storage/companionpages.ts'
 import type { Storage } from '../storage/interface.ts'
 
 /** How long a watch counts after its last renewal. */
@@ -45,11 +46,23 @@ export function watchCounter({ storage, most, now, uuid }: Watches): EndpointSer
     }
     const close = (): Promise<void> => storage.dropCompanion(item, unhurried).catch(() => undefined)
     await keep()
-    const { items } = await storage.queryCompanions(item.pk)
-    const open = items.filter(({ attributes: { until } }) => Number(until) > now()).length
-    if (open <= most) return { keep, close }
+    if (!(await hasMore(storage, item.pk, { most, now: now() }))) return { keep, close }
     await close()
     const text = `access key "${key.name}" has ${most} watches open, the most that one may have (setting watches-per-key)`
     throw tooManyRequests(text, retryAfterSeconds)
   }
+}
+
+/** Reports whether more than `most` watches of the partition are open. Reads no further than it must. */
+async function hasMore(
+  storage: Pick<Storage, 'queryCompanions'>,
+  pk: string,
+  { most, now }: { most: number; now: number },
+): Promise<boolean> {
+  let open = 0
+  for await (const items of companionPages(storage, pk)) {
+    open += items.filter(({ attributes: { until } }) => Number(until) > now).length
+    if (open > most) return true
+  }
+  return false
 }

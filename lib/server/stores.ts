@@ -14,7 +14,6 @@ import type { Storage } from '../storage/interface.ts'
 /** The parts of the server that stores use. */
 interface Stores extends Services {
   storage: Storage
-  storeOf(kind: StoredKind<Services>): Store
 }
 
 /** Returns the store of a kind. */

@@ -2,6 +2,7 @@
 
 import { validateChain, withScope } from '../authorization/scopes/chain.ts'
 import type { Scope } from '../authorization/scopes/scope.ts'
+import { endOfAccess } from '../authorization/users/outliving.ts'
 import type { UserInfo } from '../authorization/users/user.ts'
 import { type FieldError, forbidden } from '../meta/errors/fielderror.ts'
 import { forbiddenPath } from '../meta/errors/status.ts'
@@ -49,7 +50,7 @@ export function prepareClusterToken(
   settings: IssuerSettings,
 ): Prepared | { errors: FieldError[] } {
   const chain = withScope(user.chain, scope)
-  const lifetime = tokenLifetime('spec.ttl', ttl, { maxSeconds: settings.maxSeconds, key: user.key, now })
+  const lifetime = tokenLifetime('spec.ttl', ttl, { maxSeconds: settings.maxSeconds, key: endOfAccess(user), now })
   const errors = validateChain(chain)
   // A chain that exceeds its limits is not evaluated further.
   const audiences = errors.length > 0 ? [] : clusterAudiences(settings.issuer, chain)
@@ -78,7 +79,7 @@ export function prepareVirtualClusterToken(
   settings: Pick<IssuerSettings, 'issuer' | 'uuid'>,
 ): Prepared {
   const audiences = [virtualClusterAudience(settings.issuer, cluster.namespace, cluster.name, cluster.uid)]
-  const lifetime = limitToKey(seconds, { key: user.key, now })
+  const lifetime = limitToKey(seconds, { key: endOfAccess(user), now })
   const claims = claimsFor({ user, chain: user.chain, audiences, lifetime, now }, settings) ?? refuse()
   if (tokenLength(claims) > MAX_TOKEN_LENGTH) throw forbiddenPath(TOO_LARGE)
   return { claims, warnings: lifetime.warnings }

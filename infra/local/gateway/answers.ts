@@ -26,13 +26,13 @@ export async function writeAnswer(
   response: ServerResponse,
   answer: unknown,
   request: IncomingHttpHeaders,
-  { binaryMediaTypes, minimumCompressionSize = Number.POSITIVE_INFINITY }: Deployment['api'],
+  { binaryMediaTypes, minimumCompressionSize = Number.POSITIVE_INFINITY, ...api }: Deployment['api'],
 ): Promise<void> {
   const { statusCode = 200, headers, multiValueHeaders, body, isBase64Encoded } = parseAnswer(answer)
   // API Gateway decodes base64 only for clients whose Accept starts with a binary type; others get the base64 text.
   const binary = isBase64Encoded === true && isBinary(request.accept, binaryMediaTypes)
   const bytes = Buffer.from(body ?? '', binary ? 'base64' : 'utf8')
-  setHeaders(response, { headers: headers ?? {}, multiValueHeaders: multiValueHeaders ?? {} })
+  setHeaders(response, { headers: headers ?? {}, multiValueHeaders: multiValueHeaders ?? {} }, api)
   response.statusCode = Number(statusCode)
   const compress = bytes.length >= minimumCompressionSize && /\bgzip\b/.test(String(request['accept-encoding'] ?? ''))
   if (compress) response.setHeader('Content-Encoding', 'gzip')
@@ -44,20 +44,26 @@ export async function writeAnswer(
 const gzipped = promisify(gzip)
 
 /** Starts a streamed response. Throws MalformedAnswer before it writes anything. */
-export function beginAnswer(response: ServerResponse, metadata: Metadata): void {
+export function beginAnswer(response: ServerResponse, metadata: Metadata, api: Host): void {
   const statusCode = metadata.statusCode ?? 200
   if (!isStatus(statusCode)) throw new MalformedAnswer('statusCode must be a number from 200 to 599')
-  setHeaders(response, { headers: metadata.headers ?? {}, multiValueHeaders: metadata.multiValueHeaders ?? {} })
+  setHeaders(response, { headers: metadata.headers ?? {}, multiValueHeaders: metadata.multiValueHeaders ?? {} }, api)
   if (metadata.cookies) response.setHeader('Set-Cookie', metadata.cookies)
   response.statusCode = statusCode
   response.flushHeaders()
 }
 
 /** Writes a response of the gateway itself. Drops headers that a function set before it failed. */
-export function writeRendered(response: ServerResponse, { statusCode, headers, body }: Rendered): void {
+export function writeRendered(response: ServerResponse, { statusCode, headers, body }: Rendered, api: Host): void {
   for (const name of response.getHeaderNames()) if (name !== 'x-amzn-requestid') response.removeHeader(name)
-  response.writeHead(statusCode, { ...headers, 'Content-Length': Buffer.byteLength(body) }).end(body)
+  const sent = Object.entries(headers).filter(([name]) => isSent(name.toLowerCase(), api))
+  response.writeHead(statusCode, { ...Object.fromEntries(sent), 'Content-Length': Buffer.byteLength(body) }).end(body)
 }
+
+type Host = Pick<Deployment['api'], 'sharesHost'>
+
+/** Strict-Transport-Security would bind all ports of a host, also those of other programs, which may not serve HTTPS. */
+const isSent = (name: string, { sharesHost }: Host): boolean => !(sharesHost && name === 'strict-transport-security')
 
 const members = new Set(['statusCode', 'headers', 'multiValueHeaders', 'body', 'isBase64Encoded'])
 
@@ -85,6 +91,7 @@ const remapped = new Set(['authorization', 'connection', 'content-length', 'date
 function setHeaders(
   response: ServerResponse,
   { headers, multiValueHeaders }: { headers: object; multiValueHeaders: Record<string, readonly unknown[]> },
+  api: Host,
 ) {
   const lists: HeaderLists = new Map()
   for (const [name, values] of Object.entries(multiValueHeaders)) addHeader(lists, name, values.map(String))
@@ -93,6 +100,7 @@ function setHeaders(
   try {
     if (!lists.has('content-type')) response.setHeader('Content-Type', 'application/json')
     for (const [key, { name, values }] of lists) {
+      if (!isSent(key, api)) continue
       response.setHeader(remapped.has(key) ? `x-amzn-Remapped-${name}` : name, values)
     }
   } catch (error) {

@@ -41,6 +41,10 @@ export interface GatewayOptions {
    * of the template.
    */
   streamSeconds?: number
+  /** Runs no functions on schedules or for streams. */
+  unscheduled?: boolean
+  /** Set if other servers have the same host, on other ports: responses then omit Strict-Transport-Security, which binds all ports. */
+  sharesHost?: boolean
   /** Disables the throttling of the stage, for measurements of this machine. */
   unthrottled?: boolean
   /** Called for failures that the client does not see. */
@@ -66,7 +70,11 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const environment = options.environment ?? {}
   const { address = { mapping: '' } } = options
   const described = readTemplate(await readFile(options.template, 'utf8'), { refs, region, account, environment })
-  const deployment = deployedAs(described, { address, unthrottled: options.unthrottled === true })
+  const deployment = deployedAs(described, {
+    address,
+    unthrottled: options.unthrottled === true,
+    sharesHost: options.sharesHost === true,
+  })
   const restoreEnvironment = applyEnvironment(unionOfEnvironments(deployment.functions.values(), environment))
   const lambda = createLambda(deployment, options.bundlesDir)
   const { listener, running, endStreams } = createListener(deployment, lambda, {
@@ -106,7 +114,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     ...stream,
     seconds: streamSeconds ?? Math.max(1, windowSeconds),
   }))
-  const timers = startTimers([...deployment.schedules, ...streams].map(timerOf))
+  const timers = startTimers(options.unscheduled ? [] : [...deployment.schedules, ...streams].map(timerOf))
 
   return {
     url: `${options.tls ? 'https' : 'http'}://127.0.0.1:${portOf(server)}${prefixOf(address)}`,
@@ -131,14 +139,14 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   }
 }
 
-/** Returns the deployment with the name of the stage, and without its throttling if asked to. */
+/** Returns the deployment as these options serve it. */
 function deployedAs(
   { api: { throttle, methodThrottles, ...api }, ...deployment }: Deployment,
-  { address, unthrottled }: { address: Address; unthrottled: boolean },
+  { address, unthrottled, sharesHost }: { address: Address; unthrottled: boolean; sharesHost: boolean },
 ): Deployment {
   const { stage = api.stage } = 'stage' in address ? address : {}
   const limited = unthrottled ? { methodThrottles: new Map() } : { methodThrottles, ...(throttle && { throttle }) }
-  return { ...deployment, api: { ...api, stage, ...limited } }
+  return { ...deployment, api: { ...api, stage, sharesHost, ...limited } }
 }
 
 const warn = (message: string, cause: unknown) =>

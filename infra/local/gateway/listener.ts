@@ -52,7 +52,7 @@ export function createListener(
     const refuse = (type: ResponseType, passed: object = authorizer ?? {}): void => {
       const rendered = () => renderResponse(type, responses, { ...context, authorizer: passed })
       if (response.headersSent) response.destroy()
-      else if (!response.destroyed) writeRendered(response, rendered())
+      else if (!response.destroyed) writeRendered(response, rendered(), api)
     }
     let done = () => {}
     const begin = performance.now()
@@ -64,7 +64,7 @@ export function createListener(
     try {
       const body = await readBody(request)
       const located = locate(path, address)
-      if (located === undefined) return writeRendered(response, FORBIDDEN)
+      if (located === undefined) return writeRendered(response, FORBIDDEN, api)
       const match = find(request.method ?? '', located.routed)
       const admitted = await throttle.admit(match && `${match.route.method} ${match.route.resource}`)
       if (admitted === undefined) return refuse('THROTTLED')
@@ -112,7 +112,7 @@ export function createListener(
   /** `begun` frees the slot of a started stream, which mostly waits, and reports the request. */
   async function stream(route: Route, event: unknown, response: ServerResponse, begun: () => void) {
     const body = createResponseStream((metadata) => {
-      beginAnswer(response, metadata)
+      beginAnswer(response, metadata, api)
       begun()
       return response
     })

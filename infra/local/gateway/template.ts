@@ -11,6 +11,8 @@ export interface Deployment {
     account: string
     /** Limit of all methods together; undefined for no limit. */
     throttle?: Limits
+    /** Set if other servers have the same host, on other ports. */
+    sharesHost?: boolean
     /** Limits of methods that have their own, by method and resource: `POST /a/b`. */
     methodThrottles: ReadonlyMap<string, Limits>
   } & Omit<ApiDescription, 'routes' | 'responses'>

@@ -179,10 +179,17 @@ export function sourceRefusal({ name, sourceCIDRs }: Credential, source: Source 
  * Returns what the writes of the request depend on. The old value may end during the request only if its overlap is shorter
  * than a request: then they depend on the new value, too, being unused.
  */
-function presented({ version, hash }: KeyHash, { credential, state }: Alive): PresentedCredential {
-  const { created, successor, overlap = 0 } = credential
+function presented({ version, hash }: KeyHash, { credential, state, until }: Alive): PresentedCredential {
+  const { created, signedIn, successor, overlap = 0 } = credential
   const isShort = state === 'Current' && successor !== undefined && overlap < REQUEST_SECONDS
-  return { version, hash, created, ...(isShort && { successor }) }
+  return {
+    version,
+    hash,
+    created,
+    ...(signedIn !== undefined && { signedIn }),
+    ...(isShort && { successor }),
+    ...(until !== undefined && { until }),
+  }
 }
 
 /** Returns the condition that the item is still what was judged. */

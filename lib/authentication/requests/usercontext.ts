@@ -42,13 +42,13 @@ export function decodeUser(text: string): UserInfo {
 }
 
 /** Encodes the credential of the presented key as a separate text. */
-export const encodeCredential = ({ version, hash, created, successor }: PresentedCredential): string =>
-  encode({ version, hash, created, ...(successor && { successor }) })
+export const encodeCredential = ({ version, hash, created, signedIn, successor, until }: PresentedCredential): string =>
+  encode({ version, hash, created, signedIn, successor, until })
 
 /** Decodes the credential. Throws an Error, without the text, for anything that `encodeCredential` does not produce. */
 export function decodeCredential(text: string): PresentedCredential {
   const what = 'the credential of the user'
-  const { successor, ...credential } = strictRecord(what, decode(what, text), CREDENTIAL, { successor: () => true })
+  const { successor, ...credential } = strictRecord(what, decode(what, text), CREDENTIAL, CREDENTIAL_OPTIONAL)
   return {
     ...(credential as unknown as PresentedCredential),
     ...(successor !== undefined && { successor: parseKeyHash(successor) }),
@@ -105,6 +105,7 @@ function decode(what: string, text: string): unknown {
 }
 
 const CREDENTIAL = { version: isNonEmptyText, hash: isNonEmptyText, created: isCount }
+const CREDENTIAL_OPTIONAL = { signedIn: isCount, successor: () => true, until: isCount }
 const USER = { name: isNonEmptyText, groups: isTextList, key: () => true, chain: Array.isArray }
 const KEY = { name: isNonEmptyText, uid: isNonEmptyText, type: isText }
 const KEY_OPTIONAL = {

@@ -1,16 +1,29 @@
 /**
- * Changes the values of a key: rotates them, ends a rotation, replaces all of them, and ends one that has leaked. The
+ * Changes the values of a key: rotates them, ends a rotation, and replaces all of them. The
  * functions take the internal part of the key as `settle` returns it, so a pending value is unused.
  */
 import type { KeyInternal, ValueFacts } from '../keyinternal.ts'
 import { REQUEST_SECONDS } from '../keystatus.ts'
 import type { KeyHash } from '../pepper.ts'
-import { type EndedValue, findValue, isUnrotated, lastNumber, type ValuesChange, valuesOf } from './keyvalues.ts'
+import { type EndedValue, isUnrotated, lastNumber, type ValuesChange, valuesOf } from './keyvalues.ts'
 import type { EndReason } from './tombstone.ts'
 
 /** A value to give to a key. */
-export interface NewValue extends Omit<ValueFacts, 'number'> {
+export interface NewValue extends Omit<ValueFacts, 'number' | 'since'> {
   credential: KeyHash
+  by: ValueMaker
+}
+
+/**
+ * Which value of the key presents the request for a new one: its facts, `other` for one of another key, or `unknown`. The key
+ * may not know its first value.
+ */
+export type ValueMaker = Pick<ValueFacts, 'number' | 'since'> | 'other' | 'unknown'
+
+/** Returns the facts of a new value, with the record of what made it. */
+function factsOf({ by, made, hint }: Omit<NewValue, 'credential'>, number: number): ValueFacts {
+  const since = by === 'other' ? number : by === 'unknown' ? undefined : by.number === 1 ? 1 : by.since
+  return { number, made, ...(since !== undefined && { since }), ...(hint !== undefined && { hint }) }
 }
 
 /**
@@ -19,16 +32,21 @@ export interface NewValue extends Omit<ValueFacts, 'number'> {
  */
 export function startRotation(
   internal: KeyInternal,
-  { overlap, ...next }: NewValue & { overlap: number },
+  { overlap, credential, ...next }: NewValue & { overlap: number },
   created: number,
 ): ValuesChange {
   if (internal.retiring) throw new Error('a value of the key is retiring')
   const { pending: before, value = { number: 1, made: created }, ...rest } = internal
+  const facts = factsOf({ ...next, made: madeAfterLeak(internal, next.made) }, lastNumber(internal) + 1)
   return {
-    internal: { ...rest, value, pending: { ...next, number: lastNumber(internal) + 1, overlap } },
+    internal: { ...rest, value, pending: { ...facts, credential, overlap } },
     ended: before ? [end(before, 'replaced')] : [],
   }
 }
+
+/** Returns when a value is made: after the leak of the current value, though it may be in the same second. */
+const madeAfterLeak = ({ ended, tokensNotBefore = 0 }: KeyInternal, made: number): number =>
+  ended === undefined ? made : Math.max(made, tokensNotBefore - REQUEST_SECONDS + 1)
 
 /** Returns the change that ends the pending and the retiring value, as `finished`. The current one stays. */
 export function finishRotation(internal: KeyInternal): ValuesChange {
@@ -37,55 +55,15 @@ export function finishRotation(internal: KeyInternal): ValuesChange {
 }
 
 /** Returns the change that makes a value current at once. All others end, as `replaced`. */
-export function replaceValues(internal: KeyInternal, { credential, ...facts }: NewValue): ValuesChange {
+export function replaceValues(internal: KeyInternal, { credential, ...next }: NewValue): ValuesChange {
   const { value, ended: _, pending: __, retiring: ___, ...rest } = internal
-  // The values of a key that was never rotated have one number, so that they can replace each other in turn, as ever.
-  const number = isUnrotated(internal) ? 1 : lastNumber(internal) + 1
+  // The values that other keys give to a key that was never rotated have one number, so that they can replace each other in turn.
+  const number = isUnrotated(internal) && next.by === 'other' ? 1 : lastNumber(internal) + 1
   return {
-    internal: { ...rest, credential, ...((value || number > 1) && { value: { ...facts, number } }) },
+    internal: { ...rest, credential, ...((value || number > 1) && { value: factsOf(next, number) }) },
     ended: valuesOf(internal).map((one) => end(one, 'replaced')),
   }
 }
 
-/**
- * Returns the change for a value that was reported as leaked at `now` (unix seconds), or undefined if it is no value of the
- * key or has ended. With the current value, a retiring one ends. Tokens that the value may have made are refused.
- */
-export function endLeaked(internal: KeyInternal, hash: KeyHash, now: number): ValuesChange | undefined {
-  const found = findValue(internal, hash)
-  if (found === undefined) return undefined
-  const { tokensNotBefore } = refuseTokens(internal, now)
-  const { pending, retiring, ...rest } = internal
-  if (found.state === 'Current') {
-    return {
-      internal: { ...rest, ended: 'leaked', ...(pending && { pending }), tokensNotBefore },
-      ended: [end(found, 'leaked'), ...(retiring ? [end(retiring, 'leaked')] : [])],
-    }
-  }
-  return {
-    internal: {
-      ...rest,
-      ...(pending && found.state !== 'Pending' && { pending }),
-      ...(retiring && found.state !== 'Retiring' && { retiring }),
-      tokensNotBefore,
-    },
-    ended: [end(found, 'leaked')],
-  }
-}
-
-/**
- * Returns the change for a value that was reported as leaked after it had ended at `at` (unix seconds): tokens that it may have
- * made are refused. Returns undefined if they are already.
- */
-export function endTokens(internal: KeyInternal, at: number): ValuesChange | undefined {
-  const refused = refuseTokens(internal, at)
-  return refused.tokensNotBefore === internal.tokensNotBefore ? undefined : { internal: refused, ended: [] }
-}
-
-/** A request that was authorized before `at` may issue a token for as long as it lasts. */
-const refuseTokens = (internal: KeyInternal, at: number) => ({
-  ...internal,
-  tokensNotBefore: Math.max(at + REQUEST_SECONDS, internal.tokensNotBefore ?? 0),
-})
-
-const end = ({ credential }: { credential: KeyHash }, reason: EndReason): EndedValue => ({ credential, reason })
+/** Returns the end of a value for this reason. */
+export const end = ({ credential }: { credential: KeyHash }, reason: EndReason): EndedValue => ({ credential, reason })

@@ -23,6 +23,10 @@ export interface Tombstone {
   at: number
   /** When a value that a rotation made was first used. */
   firstUsed?: number
+  /** The number of the value. Absent if it is not known. */
+  value?: number
+  /** The value was never used, so it made nothing. */
+  unused?: true
   /** The TTL attribute of the table. Absent when the tombstone is kept for ever, as that of a leaked value. */
   expires?: number
 }
@@ -51,4 +55,9 @@ export const tombstoneAttributes = ({ expires: _, ...tombstone }: Tombstone, ret
 const isReason = (value: unknown): boolean => typeof value === 'string' && Object.hasOwn(ENDED_REASONS, value)
 
 const REQUIRED = { ended: isReason, name: isNonEmptyText, uid: isNonEmptyText, user: isNonEmptyText, at: isCount }
-const OPTIONAL = { firstUsed: isCount, expires: isCount }
+const OPTIONAL = {
+  firstUsed: isCount,
+  value: isCount,
+  unused: (value: unknown) => value === true,
+  expires: isCount,
+}

@@ -89,7 +89,8 @@ export async function updateCredentials(update: KeyUpdate, now: number, deps: Wr
   const from = decodeKeyInternal(before.internal)
   const isPlain = isUnrotated(from)
   const old = valuesOf(from)
-  const next = valuesOf(decodeKeyInternal(after.internal))
+  const to = decodeKeyInternal(after.internal)
+  const next = valuesOf(to)
   const added = next.filter((value) => find(old, value) === undefined)
   const gone = old.filter((value) => find(next, value) === undefined)
   const read = [
@@ -107,11 +108,11 @@ export async function updateCredentials(update: KeyUpdate, now: number, deps: Wr
     const when = { attributes: { uid: before.object.metadata.uid ?? '' }, lacks: UNUSED.lacks }
     return [{ ...setOf(update, value, deps.limits), ...(isGuarded && { when }) }]
   })
-  const ends = gone.map(({ credential, state }): Companion => {
+  const ends = gone.map(({ credential, state, facts }): Companion => {
     const key = credentialItemKey(credential)
-    // A key that was never rotated leaves nothing of the value that another one replaces.
-    if (isPlain && reasonOf(update, credential) === 'replaced') return { op: 'delete', ...key }
-    return tombstoneWrite(update, { credential, state }, itemOf(credential), now, deps)
+    // A key that was never rotated leaves nothing of the value that another key replaces.
+    if (isPlain && isUnrotated(to) && reasonOf(update, credential) === 'replaced') return { op: 'delete', ...key }
+    return tombstoneWrite(update, { credential, state, ...(facts && { facts }) }, itemOf(credential), now, deps)
   })
   const puts = added.map((value): Companion => {
     const source = itemOf(from.credential) ?? {}
@@ -228,7 +229,7 @@ const reasonOf = ({ ended }: KeyUpdate, hash: KeyHash) =>
  */
 function tombstoneWrite(
   update: KeyUpdate,
-  { credential, state }: Pick<KeyValue, 'credential' | 'state'>,
+  { credential, state, facts }: Pick<KeyValue, 'credential' | 'state' | 'facts'>,
   item: JsonObject | undefined,
   now: number,
   { limits, retentionSeconds }: WriteDeps,
@@ -244,6 +245,8 @@ function tombstoneWrite(
     user,
     at: now,
     ...(firstUsed !== undefined && { firstUsed }),
+    value: facts?.number ?? 1,
+    ...(state === 'Pending' && firstUsed === undefined && { unused: true as const }),
   }
   const isGuarded = state === 'Pending' && firstUsed === undefined && item !== undefined && !isTombstone(item)
   return {

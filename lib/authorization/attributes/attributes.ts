@@ -47,6 +47,14 @@ export type Attributes = ResourceAttributes | NonResourceAttributes
 
 type Asked = Pick<ResourceAttributes, 'verb'> & Partial<Pick<ResourceAttributes, 'subresource' | 'name' | 'namespace'>>
 
+/** The types of targets. */
+export const requestTargets = [
+  'Management',
+  'Cluster',
+  'ProjectSpace',
+  'ProjectVirtualCluster',
+] as const satisfies readonly Target['type'][]
+
 /** Returns the attributes of a request for a resource of this API, in any group. Omitted members default to ''. */
 export const managementRequest = (asked: GroupResource & Asked): ResourceAttributes => ({
   kind: 'resource',

@@ -60,14 +60,17 @@ export function requestAttributes(request: RoutedRequest, options: RoutingOption
   const { namespace, rest, ...gr } = resource
   const [name = '', subresource = ''] = rest
   const verb = verbOf(request, name)
+  const asked = SELECTING.has(verb) ? selectedName(request) : name
+  // A list or watch of one namespace asks for no more than a get of it.
+  const isNamespace = gr.group === '' && gr.resource === 'namespaces'
   return {
     kind: 'resource',
     target,
     verb,
     ...gr,
     subresource,
-    namespace,
-    name: SELECTING.has(verb) ? selectedName(request) : name,
+    namespace: isNamespace ? asked : namespace,
+    name: asked,
     ...(namespace === '' && options.namespaced.has(gr.resource) && { allNamespaces: true as const }),
   }
 }

@@ -55,6 +55,9 @@ export function roleGrants(entry: RoleEntry, attributes: Attributes, options: Sc
     .reduce((best, grant) => (best === 'all' ? best : (grant ?? best)), undefined)
 }
 
+/** Reports whether the role permits reviews, which it gives to users who may not create them otherwise. */
+export const givesReviews = ({ role }: RoleEntry): boolean => ROLES.get(role ?? '')?.grants === connected
+
 /** Reports whether the scope has the role selfRotate. */
 export const hasSelfRotate = ({ roles = [] }: Scope): boolean => roles.some(({ role }) => role === SELF_ROTATE)
 

@@ -1,5 +1,7 @@
 /** Defines the scope of a key: the schema that keys and tokens share, and its type. Specification section 2.3. */
+
 import { boolean, type FromSchema, list, object, string } from '../../meta/schema/schema.ts'
+import { requestTargets } from '../attributes/attributes.ts'
 
 const rule = object('Deprecated: a rule that allows matching requests.', {
   verbs: list('Matching verbs. Empty means every verb.', string('A verb.')),
@@ -23,10 +25,7 @@ const rule = object('Deprecated: a rule that allows matching requests.', {
     'Matching URL paths. A wildcard (*) is allowed only as the whole last segment.',
     string('A path.'),
   ),
-  requestTargets: list(
-    'Allowed targets. Empty means every target.',
-    string('A target.', { enum: ['Management', 'Cluster', 'ProjectSpace', 'ProjectVirtualCluster'] }),
-  ),
+  requestTargets: list('Allowed targets. Empty means every target.', string('A target.', { enum: requestTargets })),
   cluster: string('Matches requests to this connected cluster only. Empty means no restriction.'),
   virtualClusters: list(
     'Matches requests to these virtual clusters only. Empty means no restriction.',

@@ -3,7 +3,7 @@
  * and what it does not understand is a `?`.
  */
 
-type Entry = Readonly<Record<string, unknown>>
+import { type Entry, entries, isEntry, isUnlimited } from './unrestricted.ts'
 
 /** What a key or token without a scope may do. */
 const EVERYTHING = 'everything its owner may'
@@ -33,10 +33,6 @@ export function scopePhrases(scope: unknown): string[] {
     ...(Object.keys(scope).every((member) => MEMBERS.includes(member)) ? [] : ['?']),
   ]
 }
-
-/** Reports whether the scope restricts nothing: there is none, or one of its rules has no limit. */
-export const isUnrestricted = (scope: unknown): boolean =>
-  !isEntry(scope) || entries(scope.rules).some((rule) => isUnlimited(rule))
 
 function roleWords({ role, projects, virtualClusters }: Entry): string {
   const places = [
@@ -68,21 +64,6 @@ function rulesWords(rules: readonly Entry[]): string[] {
     ...(limited > 0 ? [limited === 1 ? '1 rule' : `${limited} rules`] : []),
   ]
 }
-
-/** Reports whether every member of the rule is empty, which restricts nothing, or all verbs. */
-const isUnlimited = (rule: Entry): boolean =>
-  Object.entries(rule).every(
-    ([member, value]) =>
-      value === undefined ||
-      value === '' ||
-      (Array.isArray(value) && (value.length === 0 || (member === 'verbs' && value.includes('*')))),
-  )
-
-const isEntry = (value: unknown): value is Entry => typeof value === 'object' && value !== null && !Array.isArray(value)
-
-/** Returns the entries of a list. One that is no object has no members. */
-const entries = (value: unknown): Entry[] =>
-  Array.isArray(value) ? value.map((one) => (isEntry(one) ? one : { unknown: one })) : []
 
 const texts = (value: unknown): string[] => (Array.isArray(value) ? value.map(text) : [])
 const text = (value: unknown): string => (typeof value === 'string' && value !== '' ? value : '?')

@@ -1,16 +1,17 @@
 /**
  * Prevents an expiring key from leaving behind access that outlives it. Such a key cannot create a longer-lived key or
- * extend the access of one. Otherwise, anyone who obtained the key for an hour could keep access for ever.
+ * extend the access of one. Otherwise, anyone who obtained the key for an hour could keep access for ever. The end of a value
+ * that a rotation has replaced binds in the same way, and without exceptions: its rotation was meant to end all access by it.
  */
 
 import { rfc3339OfUnix, unixSeconds } from '../../meta/encoding/time.ts'
-import { canonicalText } from '../scopes/chain.ts'
+import { canonicalText, withScope } from '../scopes/chain.ts'
 import { LOGIN } from './exchanged.ts'
-import { isMaster, type Key, type KeySpec } from './identity.ts'
+import { isMaster, type Key, type KeySpec, MASTERS } from './identity.ts'
 import { lengthens, outlives } from './lifetime.ts'
 import type { UserInfo } from './user.ts'
 
-/** Users who have just signed in may create keys. Only the service creates keys of type Login, at sign-in. */
+/** Users who have just signed in may create keys. Only the service creates keys of type Login, and says since when. */
 const SIGNED_IN_SECONDS = 15 * 60
 
 /** The time of the request and the deploy-time maximum ttl in seconds. */
@@ -29,20 +30,31 @@ export interface KeyChange extends Moment {
   noun?: string
 }
 
+/** The end of a key or of a value, in Unix seconds, and the beginning of the refusals. */
+interface End {
+  at: number
+  mayNot: string
+  /** Whether it is the end of a value. */
+  isOfValue?: true
+}
+
 /**
  * Returns why the user may not `act` on an object that makes keys for as long as it exists (403), or undefined. Every access
  * key that expires is refused, because no ttl limits what the object makes later.
  */
 export function lastingReason(user: UserInfo, now: Date, act: string): string | undefined {
   const end = endOf(user, now)
-  return end === undefined ? undefined : `${expiryPrefix(end)} ${act}, which could outlive it${advice(user)}`
+  return end && `${end.mayNot} ${act}, which could outlive it${advice(user)}`
 }
 
 /** Returns why the user may not create this key now (403), or undefined. */
 export function outlivingCreation(user: UserInfo, spec: KeySpec, { now, maxTtl }: Moment): string | undefined {
   const end = endOf(user, now)
-  if (end === undefined || !outlives(spec, unixSeconds(now), end, maxTtl)) return undefined
-  return `spec.ttl: ${expiryPrefix(end)} create one that could outlive it${advice(user)}`
+  if (end && outlives(spec, unixSeconds(now), end.at, maxTtl)) {
+    return `spec.ttl: ${end.mayNot} create one that could outlive it${advice(user)}`
+  }
+  const value = endOfValue(user)
+  return value && isExempt({ spec, carried: user.chain }) ? `${value.mayNot} create ${EXEMPT}` : undefined
 }
 
 /**
@@ -51,30 +63,67 @@ export function outlivingCreation(user: UserInfo, spec: KeySpec, { now, maxTtl }
  * and may add a scope or an expiry.
  */
 export function outlivingChange(user: UserInfo, old: Key, next: KeySpec, change: KeyChange): string | undefined {
+  const value = endOfValue(user)
+  const isGained = change.isRotated || !isExempt(old)
+  if (value && isGained && isExempt({ ...old, spec: next })) return `${value.mayNot} make or rotate ${EXEMPT}`
   const end = endOf(user, change.now)
-  if (end === undefined || !outlives(next, change.created, end, change.maxTtl)) return undefined
+  if (end === undefined || !outlives(next, change.created, end.at, change.maxTtl)) return undefined
   const isOwn = user.key.uid !== '' && user.key.uid === old.uid
-  const gained = lengthens(old.spec, next) ? 'extend the lifetime' : isOwn ? undefined : gain(old.spec, next, change)
-  return gained && `${expiryPrefix(end)} ${gained} of one that could outlive it${advice(user)}`
+  const more = isOwn ? undefined : (gain(old.spec, next, change) ?? (end.isOfValue && changedRight(old.spec, next)))
+  const gained = lengthens(old.spec, next) ? 'extend the lifetime' : more
+  return gained && `${end.mayNot} ${gained} of one that could outlive it${advice(user)}`
 }
+
+const RIGHTS = ['user', 'team', 'subject', 'groups', 'type', 'sourceCIDRs'] as const
+
+const changedRight = (old: KeySpec, next: KeySpec): string | undefined => {
+  const changed = RIGHTS.find((member) => JSON.stringify(old[member] ?? '') !== JSON.stringify(next[member] ?? ''))
+  return changed && `change spec.${changed}`
+}
+
+const EXEMPT = `an access key of ${MASTERS} without a scope, whose own end would not bind what it makes`
+
+/** Reports whether the end of a key does not bind what it makes. */
+const isExempt = ({ spec, carried }: Pick<Key, 'spec' | 'carried'>): boolean =>
+  (spec.groups?.includes(MASTERS) || spec.type === LOGIN) && withScope(carried, spec.scope).length === 0
 
 const gain = ({ scope }: KeySpec, next: KeySpec, { isRotated }: KeyChange): string | undefined => {
   if (isRotated) return 'change the value'
   return scope && (!next.scope || canonicalText(scope) !== canonicalText(next.scope)) ? 'change the scope' : undefined
 }
 
+/** Returns when the user's access by this value ends, by the key or by a rotation. Tokens do not outlive it. */
+export function endOfAccess({ key, credential }: UserInfo): { expires?: number } {
+  const ends = [key.expires, credential?.until].filter((end) => end !== undefined)
+  return ends.length === 0 ? {} : { expires: Math.min(...ends) }
+}
+
+/** Returns the end of the value of the request, if a rotation has replaced it. It binds everybody. */
+function endOfValue({ credential }: UserInfo): End | undefined {
+  const at = credential?.until
+  const mayNot =
+    at !== undefined && `the value of the access key used was rotated, ends at ${rfc3339OfUnix(at)} and may not`
+  return mayNot ? { at, mayNot, isOfValue: true } : undefined
+}
+
+/** Returns the end that new access may not outlive, or undefined. The earlier one binds. */
+function endOf(user: UserInfo, now: Date): End | undefined {
+  const value = endOfValue(user)
+  const expires = endOfKey(user, now)
+  if (expires === undefined || (value && value.at <= expires)) return value
+  return { at: expires, mayNot: `the access key used expires at ${rfc3339OfUnix(expires)} and may not` }
+}
+
 /**
  * Returns the expiry of the user's key in Unix seconds, or undefined when new keys may outlive it. Scopes are evaluated
  * before groups.
  */
-function endOf(user: UserInfo, now: Date): number | undefined {
+function endOfKey(user: UserInfo, now: Date): number | undefined {
   const { chain, credential, key } = user
   if (chain.length > 0) return key.expires
-  const hasSignedIn =
-    key.type === LOGIN && credential !== undefined && unixSeconds(now) - credential.created < SIGNED_IN_SECONDS
+  const { signedIn = 0 } = credential ?? {}
+  const hasSignedIn = key.type === LOGIN && unixSeconds(now) - signedIn < SIGNED_IN_SECONDS
   return isMaster(user) || hasSignedIn ? undefined : key.expires
 }
-
-const expiryPrefix = (end: number): string => `the access key used expires at ${rfc3339OfUnix(end)} and may not`
 
 const advice = ({ chain, key }: UserInfo): string => (key.type === LOGIN && chain.length === 0 ? '; sign in again' : '')

@@ -78,15 +78,26 @@ export function chainAfterChange(user: UserInfo, old: Key, next: KeySpec): Scope
  */
 function exceedsScope(user: UserInfo, old: Key, next: KeySpec, noun = 'access key'): string | undefined {
   if (user.chain.length === 0) return undefined
-  const isOwn = user.key.uid !== '' && user.key.uid === old.uid
-  if (!isOwn && !containsChain(effectiveChain(old), user.chain)) {
-    return `the access key used has a scope that this ${noun} does not inherit`
-  }
+  const beyond = beyondChain(user, old, noun)
+  if (beyond !== undefined) return beyond
   if (old.spec.scope && !next.scope) return 'an access key with a scope may not remove spec.scope'
   if (widensSources(old.spec, next)) return 'an access key with a scope may not widen spec.sourceCIDRs'
   if (lengthens(old.spec, next))
     return `an access key with a scope may not extend the lifetime of ${noun === 'access key' ? 'an' : 'a'} ${noun}`
   return undefined
+}
+
+/**
+ * Returns why the user may not change the labels of the key (403), or undefined. Lists and revocations select by labels, so a scoped
+ * caller could take keys that do not carry its scope out of them.
+ */
+export const forbiddenLabels = (user: UserInfo, old: Key): string | undefined => beyondChain(user, old, 'access key')
+
+/** Returns why a key is beyond the scopes of a caller: it is not the caller's own, and does not carry all of them. */
+function beyondChain(user: UserInfo, old: Key, noun: string): string | undefined {
+  const isOwn = user.key.uid !== '' && user.key.uid === old.uid
+  if (user.chain.length === 0 || isOwn || containsChain(effectiveChain(old), user.chain)) return undefined
+  return `the access key used has a scope that this ${noun} does not inherit`
 }
 
 /** Returns which part of the spec exceeds the user's own privileges, or undefined. */

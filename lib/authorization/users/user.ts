@@ -10,8 +10,12 @@ export interface PresentedCredential {
   hash: string
   /** Unix seconds. */
   created: number
+  /** When the person signed in, in unix seconds. Absent: nobody knows. */
+  signedIn?: number
   /** The credential of the new value, if its first use would end this value within the time of a request. */
   successor?: { version: string; hash: string }
+  /** For a value that a rotation has replaced: the first second in which it is invalid, in unix seconds. */
+  until?: number
 }
 
 /** A trust or an identity provider at the revision that it had at an exchange. */

@@ -20,7 +20,7 @@ import { negotiate } from '../negotiation/accept.ts'
 import { bodyType, checkBodySize } from '../negotiation/bodies.ts'
 import { dryRunErrors, listOptions, queryFlag, queryInteger, withDryRun } from '../options.ts'
 import { type ApiRequest, type ApiResponse, queryValue } from '../request.ts'
-import { checkPathNames, refuseImpersonation } from '../requestchecks.ts'
+import { checkPathNames, refuseImpersonation, refuseTrailingSlash } from '../requestchecks.ts'
 import { respond, respondObject } from '../respond.ts'
 
 const policies = ['Foreground', 'Background', 'Orphan']
@@ -85,6 +85,7 @@ const success = (details: NonNullable<Status['details']>): Status => ({
 async function handle(call: StoredCall): Promise<ApiResponse> {
   const { request, store, kind, warnings } = call
   refuseImpersonation(call)
+  refuseTrailingSlash(request)
   checkPathNames(request)
   const output = negotiate(request)
   checkBodySize(request.body)
@@ -137,6 +138,7 @@ function unfinishedError(dryRun: boolean, count: number, cause: unknown): Status
 async function handleCollection(call: StoredCall): Promise<ApiResponse> {
   const { request, store, services, kind, warnings } = call
   refuseImpersonation(call)
+  refuseTrailingSlash(request)
   checkPathNames(request)
   const output = negotiate(request)
   checkBodySize(request.body)

@@ -17,7 +17,7 @@ import { negotiate, type Output } from '../negotiation/accept.ts'
 import { type ListOptions, listOptions } from '../options.ts'
 import { type ApiResponse, emptyStream } from '../request.ts'
 import { checkPathNames, refuseImpersonation } from '../requestchecks.ts'
-import { answerWatch } from './watch.ts'
+import { answerWatch, storedView } from './watch.ts'
 
 /** Objects per page of an unlimited list: 1 to 2 MB, one or two queries. */
 const pageSize = 500
@@ -30,7 +30,8 @@ async function handle(call: StoredCall): Promise<ApiResponse> {
   const options = listOptions(request.query, true)
   const output = negotiate(request, { watch: options.watch })
   const context = { ...call.context, dryRun: false }
-  return options.watch ? answerWatch(call, context, options, output) : answerList(call, context, options, output)
+  if (!options.watch) return answerList(call, context, options, output)
+  return answerWatch(call, context, options, output, storedView(call, context, selectionOf(call.kind, options)))
 }
 
 async function answerList(

@@ -13,10 +13,10 @@ import { credentialOf } from '../execcredential.ts'
 import { negotiate } from '../negotiation/accept.ts'
 import { bodyType, checkBodySize } from '../negotiation/bodies.ts'
 import { decodeProtobuf, isProtobuf } from '../negotiation/protobuf.ts'
-import { createOptions, withDryRun } from '../options.ts'
+import { createOptions, refuseDryRunLookalikes, withDryRun } from '../options.ts'
 import type { ApiResponse } from '../request.ts'
 import { checkPathNames, refuseImpersonation } from '../requestchecks.ts'
-import { respond, respondObject } from '../respond.ts'
+import { respond, respondObject, uncached } from '../respond.ts'
 import { ensureNamespace, ownershipOf } from './writesteps.ts'
 
 async function decode(write: Write & { kind: VirtualKind }): Promise<DecodedRequest> {
@@ -59,6 +59,7 @@ async function handle(call: VirtualCall): Promise<ApiResponse> {
   checkPathNames(request)
   const output = negotiate(request, { hasCredential: kind.credential !== undefined })
   checkBodySize(request.body)
+  if (kind.changesObjects) refuseDryRunLookalikes(request.query)
   const options = createOptions(request.query)
   const context = withDryRun(call.context, options.dryRun)
   const write = { ...call, context, options }
@@ -69,8 +70,10 @@ async function handle(call: VirtualCall): Promise<ApiResponse> {
   if (errors.length > 0) throw invalidObject(kind.group, kind.kind, object.metadata.name ?? '', errors)
   const managed = updateManagers({ ...ownershipOf(write, ''), live: undefined, updated: object })
   const answer = await call.create(managed, context)
-  if (output.execCredential) return respond(201, await credentialOf(kind, answer), output, warnings)
-  return respondObject(request, kind, answer, output, 201, warnings)
+  const response = output.execCredential
+    ? await respond(201, await credentialOf(kind, answer), output, warnings)
+    : await respondObject(request, kind, answer, output, 201, warnings)
+  return kind.grantsAccess ? uncached(response) : response
 }
 
 export const createVirtualHandler: Handler<VirtualCall> = { verb: 'create', handle }

@@ -8,42 +8,66 @@ import { expired, StatusError } from '../../meta/errors/status.ts'
 import { groupVersion } from '../../meta/groupversion.ts'
 import type { JsonObject, KubeObject, Status } from '../../meta/types.ts'
 import { partialMetadata, table } from '../../printers/table.ts'
-import type { Reader, RequestContext } from '../../registry/kind.ts'
+import type { KindInfo, Reader, RequestContext, StoredKind } from '../../registry/kind.ts'
 import { visibilityFilter } from '../../registry/read.ts'
 import { toStatusError } from '../../registry/storageerrors.ts'
 import { presenterOf } from '../../registry/store.ts'
 import { StorageError } from '../../storage/errors.ts'
-import type { ChangeBatch, ListPage, Stored } from '../../storage/interface.ts'
-import type { OpenWatch, StoredCall } from '../call.ts'
+import type { ChangeBatch, Stored } from '../../storage/interface.ts'
+import type { EndpointServices, OpenWatch, StoredCall } from '../call.ts'
 import { type KeyCheck, startKeyCheck, whileKeyHolds } from '../keycheck.ts'
 import { openCollection, presentPages } from '../lists/page.ts'
-import { parseRevision, type Selection, selectionOf } from '../lists/selection.ts'
+import { parseRevision, type Selection } from '../lists/selection.ts'
+import type { Pages } from '../lists/text.ts'
 import { includeObject, type Output, transformError } from '../negotiation/accept.ts'
 import type { ListOptions } from '../options.ts'
 import { type ApiResponse, askedRevision, emptyStream, queryValue } from '../request.ts'
 import { watchPace } from '../watches/pace.ts'
 import { heartbeat, heartbeatMs, watchEnd } from '../watches/times.ts'
-import { eventsOf } from '../watches/watchevents.ts'
+import { eventsOf, type WatchEvent } from '../watches/watchevents.ts'
 import { asksForWebSocket, noWebSocket } from '../watches/websocket.ts'
 
 type EventType = 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR'
 
+/** What a watch reads, and how it prints objects: a stored kind, or one that is derived from a stored kind. */
+export type WatchCall = Omit<StoredCall, 'kind'> & { readonly kind: Pick<StoredKind, 'columns' | keyof KindInfo> }
+
 /** A watch whose request has been checked. */
 interface Watch {
-  readonly call: StoredCall
+  readonly call: WatchCall
   readonly context: RequestContext
   readonly options: ListOptions
   readonly output: Output
-  readonly selection: Selection
+  readonly view: WatchView
+}
+
+/** Where a watch starts. */
+export interface WatchStart {
+  /** The revision that the request names, if any. */
+  revision: number | undefined
+  /** Whether the watch begins with the objects that exist. */
+  isInitial: boolean
+}
+
+/** The objects that a watch shows. */
+export interface WatchView {
+  /** Reads the state at the start. Returns the objects that exist, and the revision after which changes follow. */
+  begin(start: WatchStart): Promise<{ initial: Pages; rv: number }>
+  /** Returns the events of the next changes. */
+  events(batch: ChangeBatch): AsyncIterable<WatchEvent>
+}
+
+/** Returns the time of the events of a watch. The request's own is minutes old by then. */
+export function watchClock({ now }: RequestContext, { elapsed }: Pick<EndpointServices, 'elapsed'>): () => Date {
+  const began = elapsed()
+  return () => new Date(now.getTime() + elapsed() - began)
 }
 
 /** Writes objects as event lines in the negotiated form. Only the first Table contains its columns. */
 function eventWriter({ call, context, output: { transform } }: Watch) {
-  const { kind, request, store, services } = call
+  const { kind, request, services } = call
   let withColumns = true
-  const began = services.elapsed()
-  /** The time of the event. The request's own is minutes old by then. */
-  const now = (): Date => new Date(context.now.getTime() + services.elapsed() - began)
+  const now = watchClock(context, services)
   const form = (object: KubeObject): unknown => {
     if (!transform) return object
     if (transform.as !== 'Table') return partialMetadata(object, transform.version)
@@ -59,11 +83,7 @@ function eventWriter({ call, context, output: { transform } }: Watch) {
     return rows
   }
   const line = (type: EventType, object: unknown): string => `${stringify({ type, object })}\n`
-  const reader = (): Reader => ({ user: context.user, now: now() })
   return {
-    presentAll: (pages: Start['initial']) => presentPages(store, pages, reader()),
-    present: async (stored: Stored): Promise<KubeObject> =>
-      (await presenterOf(store, [stored.internal], reader()))(stored),
     change: (type: EventType, object: KubeObject): string => line(type, form(object)),
     bookmark: (rv: number, initialEventsEnd = false): string =>
       line(
@@ -81,23 +101,41 @@ function eventWriter({ call, context, output: { transform } }: Watch) {
   }
 }
 
+/** Shows the objects of a stored kind that the selectors match. */
+export function storedView(call: StoredCall, context: RequestContext, selection: Selection): WatchView {
+  const { store, kind, request, services } = call
+  const now = watchClock(context, services)
+  const reader = (): Reader => ({ user: context.user, now: now() })
+  const inNamespace = ({ object }: Stored): boolean =>
+    !request.namespace || object.metadata.namespace === request.namespace
+  return {
+    async begin({ revision, isInitial }) {
+      if (!isInitial) return { initial: [], rv: revision || (await store.storage.revision(kind.table)) }
+      const start = revision ? { notOlderThan: revision } : {}
+      const opening = { verb: 'watch', selection, start, limit: 0, pageSize: 0 } as const
+      const { pages, rv } = await openCollection(call, context, opening)
+      return { initial: presentPages(store, pages, reader()), rv }
+    },
+    events: eventsOf({
+      selects: (stored) => inNamespace(stored) && selection.matches(stored),
+      may: visibilityFilter(store, 'watch', context),
+      latest: (stored) => store.storage.latest(store.kind.table, stored),
+      shown: async (stored) => (await presenterOf(store, [stored.internal], reader()))(stored),
+    }),
+  }
+}
+
 interface Start {
-  /** The objects that exist, if the watch begins with them. */
-  initial: AsyncIterable<ListPage> | Iterable<ListPage>
+  initial: Pages
   isInitial: boolean
   rv: number
 }
 
 /** Starts a watch with the objects that exist, or after a revision. */
-async function begin({ call, context, options, selection }: Watch): Promise<Start> {
-  const { storage, kind } = call.store
+async function begin({ options, view }: Watch): Promise<Start> {
   const revision = parseRevision(options.resourceVersion)
-  const wantsInitial = options.sendInitialEvents ?? !revision
-  if (!wantsInitial) return { initial: [], isInitial: false, rv: revision || (await storage.revision(kind.table)) }
-  const start = revision ? { notOlderThan: revision } : {}
-  const opening = { verb: 'watch', selection, start, limit: 0, pageSize: 0 } as const
-  const { pages, rv } = await openCollection(call, context, opening)
-  return { initial: pages, isInitial: true, rv }
+  const isInitial = options.sendInitialEvents ?? !revision
+  return { ...(await view.begin({ revision, isInitial })), isInitial }
 }
 
 /**
@@ -105,13 +143,14 @@ async function begin({ call, context, options, selection }: Watch): Promise<Star
  * stream begins.
  */
 export async function answerWatch(
-  call: StoredCall,
+  call: WatchCall,
   context: RequestContext,
   options: ListOptions,
   output: Output,
+  view: WatchView,
 ): Promise<ApiResponse> {
   const { request, services, warnings } = call
-  const watch = { call, context, options, output, selection: selectionOf(call.kind, options) }
+  const watch = { call, context, options, output, view }
   const wrong = output.transform && transformError(output.transform.as, false)
   if (wrong) throw wrong
   if (output.transform?.as === 'Table') includeObject(queryValue(request.query, 'includeObject'))
@@ -136,7 +175,9 @@ export async function answerWatch(
     status: 200,
     headers,
     warnings,
-    ...whileKeyHolds(services, check, closeAfter(open, lines), { endless: true }),
+    ...whileKeyHolds(services, check, closeAfter(open, lines), {
+      failed: (error) => eventWriter(watch).error(failure(error)),
+    }),
     immediate: true,
   }
 }
@@ -167,8 +208,8 @@ async function changesAfter({ storage, kind }: StoredCall['store'], rv: number):
   }
 }
 
-/** Returns the Status of a failed poll. An expired log makes the client list again. */
-function failure(error: unknown, rv: number): Status {
+/** Returns the Status of a failed read. An expired log after revision `rv` makes the client list again. */
+function failure(error: unknown, rv = 0): Status {
   if (error instanceof StorageError && error.code === 'Expired') {
     return expired(`too old resource version: ${rv} (${error.current ?? 'unknown'})`).status
   }
@@ -178,25 +219,17 @@ function failure(error: unknown, rv: number): Status {
 }
 
 async function* events(watch: Watch, start: Start, check: KeyCheck): AsyncGenerator<string> {
-  const { call, context, options, selection } = watch
-  const { store, services, request } = call
+  const { call, options, view } = watch
+  const { store, services } = call
   const { allowWatchBookmarks, sendInitialEvents, timeoutSeconds } = options
   const write = eventWriter(watch)
-  const inNamespace = ({ object }: Stored): boolean =>
-    !request.namespace || object.metadata.namespace === request.namespace
-  const eventsIn = eventsOf({
-    selects: (stored) => inNamespace(stored) && selection.matches(stored),
-    may: visibilityFilter(store, 'watch', context),
-    latest: (stored) => store.storage.latest(store.kind.table, stored),
-    shown: write.present,
-  })
   const began = services.elapsed()
   const end = watchEnd(services.watchLimits, timeoutSeconds, began)
   let { rv } = start
   let isSilent = true
 
   try {
-    for await (const objects of write.presentAll(start.initial)) {
+    for await (const objects of start.initial) {
       for (const object of objects) {
         isSilent = false
         yield write.change('ADDED', object)
@@ -217,18 +250,18 @@ async function* events(watch: Watch, start: Start, check: KeyCheck): AsyncGenera
     try {
       batch = await changesAfter(store, rv)
       isReached = batch !== undefined
-      for await (const { type, object } of batch ? eventsIn(batch) : []) {
+      for await (const { type, object } of batch ? view.events(batch) : []) {
         lastEvent = services.elapsed()
         spoken = lastEvent
         pace.sent(lastEvent)
         yield write.change(type, object)
       }
       rv = batch?.rv ?? rv
+      if (!(await check())) return
     } catch (error) {
       yield write.error(failure(error, rv))
       return
     }
-    if (!(await check())) return
     if (now - spoken >= heartbeatMs) {
       yield allowWatchBookmarks && isReached ? write.bookmark(rv) : heartbeat
       spoken = now

@@ -11,7 +11,7 @@ import { StorageError } from '../../storage/errors.ts'
 import type { StoredWrite, Write } from '../call.ts'
 import type { Output } from '../negotiation/accept.ts'
 import type { ApiResponse } from '../request.ts'
-import { respondObject } from '../respond.ts'
+import { respondObject, uncached } from '../respond.ts'
 
 /** Puts an object into the namespace of its path; cluster-scoped objects lose theirs. Throws 400 when the two differ. */
 export function ensureNamespace(kind: Pick<StoredKind, 'scope'>, object: KubeObject, namespace: string): KubeObject {
@@ -87,6 +87,7 @@ export async function respondOutcome(
   context.note('name', name)
   context.note('uid', uid)
   const read = presentObject(store, stored, context)
-  const object = created && draft?.reveal && !context.dryRun ? joinWriteOnly(read, draft.reveal) : read
-  return respondObject(request, kind, object, output, created ? 201 : 200, warnings)
+  const code = created ? 201 : 200
+  if (!created || !draft?.reveal || context.dryRun) return respondObject(request, kind, read, output, code, warnings)
+  return uncached(await respondObject(request, kind, joinWriteOnly(read, draft.reveal), output, code, warnings))
 }

@@ -78,7 +78,7 @@ export function startOf(
 }
 
 /** Adds a new token to the 410 of an expired continue token. It continues at the newest revision. */
-function withNewToken(error: unknown, start: ListStart, namespace: string): unknown {
+export function withNewToken(error: unknown, start: ListStart, namespace: string): unknown {
   if (error instanceof StorageError && error.code === 'Expired' && start.after !== undefined) {
     return expired(expiredContinue, encodeContinue({ rv: -1, after: relative(namespace, start.after) }))
   }

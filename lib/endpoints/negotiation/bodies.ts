@@ -29,10 +29,16 @@ function unsupported(accepted: readonly string[], type: string | undefined, bett
   return unsupportedMediaType(accepted, advice)
 }
 
-/** Returns the media type of a patch without its parameters. Throws 415 in words that make kubectl list the supported types. */
-export function patchType(headers: Readonly<Record<string, string>>): PatchType {
+/**
+ * Returns the media type of a patch without its parameters, one of `accepted`. Throws 415 in words that make kubectl list the
+ * supported types.
+ */
+export function patchType<T extends string = PatchType>(
+  headers: Readonly<Record<string, string>>,
+  accepted: readonly (T | PatchType)[] = patchTypes,
+): T | PatchType {
   const type = headers['content-type']?.split(';', 1)[0]
-  const found = patchTypes.find((one) => one === type)
-  if (!found) throw unsupported(patchTypes, type, 'application/apply-patch+yaml')
+  const found = accepted.find((one) => one === type)
+  if (!found) throw unsupported(accepted, type, 'application/apply-patch+yaml')
   return found
 }

@@ -1,5 +1,5 @@
 /**
- * Serves lists and watches of resources that never have objects: namespaces and custom resource definitions. Clients such
+ * Serves lists and watches of resources that never have objects: custom resource definitions. Clients such
  * as kopf and Argo CD watch these resources before they start.
  */
 import { stringify } from '../../meta/encoding/json.ts'

@@ -181,6 +181,9 @@ export interface Validatable {
   status?: JsonValue
 }
 
+/** Reports whether an object needs this part: strategies read what the schema requires of it without asking whether it is there. */
+export const isRequired = (part: ObjectSchema | undefined): boolean => (part?.required ?? []).length > 0
+
 /**
  * Returns the errors in spec and status: first invalid values by path, then duplicate list items. `subresource: 'status'`
  * validates only status and shortens the paths in messages (`conditions[0].type in body`), as kube-apiserver does. With
@@ -197,7 +200,8 @@ export function validateSchema(
   const parts = subresource === 'status' ? (['status'] as const) : (['spec', 'status'] as const)
   const values = parts.flatMap((part) => {
     const [value, described] = [object[part], schema[part]]
-    if (value === undefined || !described) return []
+    if (value === undefined) return part === 'spec' && isRequired(described) ? [required(part)] : []
+    if (!described) return []
     const name = subresource === 'status' ? '' : part
     return check(value, old?.[part], described, { field: part, name, hidden: false, floats })
   })

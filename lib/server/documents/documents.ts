@@ -1,15 +1,13 @@
 /** Serves documents to authenticated users: discovery, OpenAPI and single namespaces, which are not stored. */
 import { CustomResourceDefinition, definitionsPath } from '../../apis/apiextensions/v1/customresourcedefinition.ts'
+import { Namespace, namespaceObject } from '../../apis/core/v1/namespace.ts'
 import { kinds } from '../../apis/index.ts'
 import {
-  aggregatedCore,
   aggregatedGroups,
   apiGroup,
   apiGroupList,
   apiResourceList,
-  coreResourceList,
   coreVersions,
-  namespaceObject,
   verbsOf,
 } from '../../endpoints/discovery.ts'
 import {
@@ -19,7 +17,7 @@ import {
   negotiateOpenApiV2,
 } from '../../endpoints/negotiation/accept.ts'
 import { type ApiRequest, type ApiResponse, queryValue } from '../../endpoints/request.ts'
-import { encodeBody, respond } from '../../endpoints/respond.ts'
+import { encodeBody, respond, respondObject } from '../../endpoints/respond.ts'
 import { stringify } from '../../meta/encoding/json.ts'
 import { notFound, routeNotFound } from '../../meta/errors/status.ts'
 import { dnsLabelErrors } from '../../meta/object/names.ts'
@@ -31,8 +29,9 @@ import { groupResource, type ServedKind } from '../../registry/kind.ts'
 import type { Endpoint } from '../lambda/serve.ts'
 import { lazy } from '../process/lazy.ts'
 
-/** The kinds that discovery lists. */
+/** The kinds that discovery lists at /apis and at /api. */
 const listed: readonly ServedKind[] = [...kinds, CustomResourceDefinition]
+const core: readonly ServedKind[] = [Namespace]
 
 const plain = (request: ApiRequest, value: JsonObject): Promise<ApiResponse> =>
   respond(200, value, negotiate(request, { transformable: false }))
@@ -62,7 +61,7 @@ function respondCached(
 
 async function respondAggregated(request: ApiRequest, path: string, output: DiscoveryOutput): Promise<ApiResponse> {
   const { version, mediaType } = output
-  const value = path === '/api' ? aggregatedCore(version) : aggregatedGroups(listed, version)
+  const value = aggregatedGroups(path === '/api' ? core : listed, version)
   const contentType = `${mediaType};g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`
   const headers = { 'cache-control': 'public', 'content-type': contentType }
   return respondCached(request, etagOf(stringify(value)), headers, await encodeBody(value, output))
@@ -70,17 +69,23 @@ async function respondAggregated(request: ApiRequest, path: string, output: Disc
 
 /** Returns the document at a path that starts with /api or /apis, or undefined if there is none. */
 function document(path: string, serverAddress: string): JsonObject | undefined {
-  const [root, group, version, name, more] = path.split('/').slice(1)
-  if (more !== undefined || (root !== 'api' && name !== undefined)) return undefined
+  const [root, group, version, more] = path.split('/').slice(1)
+  if (more !== undefined) return undefined
   if (root === 'api') {
     if (group === undefined) return coreVersions(serverAddress)
-    if (group !== 'v1') return undefined
-    if (version === undefined) return coreResourceList()
-    const isNamespace = version === 'namespaces' && name !== undefined && dnsLabelErrors(name).length === 0
-    return isNamespace ? namespaceObject(name) : undefined
+    return version === undefined ? apiResourceList(core, '', group) : undefined
   }
   if (group === undefined) return apiGroupList(listed)
   return version === undefined ? apiGroup(listed, group) : apiResourceList(listed, group, version)
+}
+
+const namespacesPath = `/api/v1/${Namespace.plural}/`
+
+/** Returns the Namespace of the name in the path, which exists if the name is valid. Throws 404. */
+function answerNamespace(request: ApiRequest, issuer: string): Promise<ApiResponse> {
+  const name = request.path.slice(namespacesPath.length)
+  if (dnsLabelErrors(name).length > 0) throw notFound(groupResource(Namespace), name)
+  return respondObject(request, Namespace, namespaceObject(name, issuer), negotiate(request), 200, [])
 }
 
 /** Serves GET below /api and /apis, except for the resources of this API. */
@@ -93,12 +98,13 @@ export const answerDiscovery: Endpoint = async (request, server) => {
   if (path.startsWith(`${definitionsPath}/`)) {
     throw notFound(groupResource(CustomResourceDefinition), path.slice(definitionsPath.length + 1))
   }
+  if (path.startsWith(namespacesPath)) return answerNamespace(request, server.config.issuer)
   const found = document(path, new URL(server.config.issuer).host)
   if (!found) throw routeNotFound()
   return plain(request, found)
 }
 
-const openApiKinds = kinds.map((kind) => ({ ...kind, verbs: verbsOf(kind) }))
+const openApiKinds = [...core, ...listed].map((kind) => ({ ...kind, verbs: verbsOf(kind) }))
 const info = {
   title: 'keyplane',
   version: 'v1',

@@ -9,6 +9,7 @@ const STATUS = ['GET', 'PUT', 'PATCH']
 /** Returns a sentence that explains why a method and a path below the base are not served. */
 export function explainRoute(method: string, path: string): string {
   const [root, group = '', version = '', ...steps] = path.slice(1).split('/')
+  if (/^\/api\/v1\/namespaces\/[^/]+$/.test(path)) return otherMethod(method, ['GET', 'PUT', 'PATCH'])
   if (root !== 'apis' || group === '' || version === '')
     return `nothing is served at ${quoteSegment(path)}; GET /apis lists the API groups`
   const groupVersion = `${group}/${version}`

@@ -7,10 +7,11 @@ import { table as providerTable } from '../../apis/management/v1/federation/iden
 import { effectiveUser } from '../../authorization/users/identity.ts'
 import { negotiateToken } from '../../endpoints/negotiation/accept.ts'
 import type { ApiResponse } from '../../endpoints/request.ts'
+import { rulesOf } from '../../federation/catalogue.ts'
 import { type IdToken, MalformedIdToken, parseIdToken, replayId } from '../../federation/idtoken.ts'
 import type { IssuerKeys } from '../../federation/issuerkeys.ts'
 import { type Provider, toProvider } from '../../federation/provider.ts'
-import { rulesOf, tokenUseOf } from '../../federation/providerrules.ts'
+import { tokenUseOf } from '../../federation/providerrules.ts'
 import { type Trust, toTrust } from '../../federation/trust.ts'
 import { rfc3339 } from '../../meta/encoding/time.ts'
 import type { OAuthCall, Outcome } from '../oauth/endpoint.ts'
@@ -22,7 +23,7 @@ import { acceptedAnswer, grantAnswer } from './grantanswer.ts'
 import { makeKey } from './makekey.ts'
 import { mapUser } from './mappeduser.ts'
 import { type ExchangeParameters, readParameters } from './parameters.ts'
-import { checkKeyCount, checkUnused } from './replay.ts'
+import { checkUnused } from './replay.ts'
 import { checkClaims, checkMoment, checkTarget, checkTenancy } from './tokenchecks.ts'
 
 export type ExchangeServer = Server & { issuerKeys: IssuerKeys }
@@ -46,7 +47,7 @@ export async function exchange(
   const provider = await readProvider(server, trust)
   note({ identityProvider: provider.name })
   checkTarget(token, provider, config.issuer)
-  await checkSignature(issuerKeys, provider, token)
+  await checkSignature(issuerKeys, provider, token, trust)
   checkTenancy(token, provider, trust)
   noteToken(call, token, provider)
 
@@ -57,8 +58,7 @@ export async function exchange(
   const limits = { exchange: config.maxExchangeTtlSeconds, key: config.maxKeyTtlSeconds }
   const grant = grantOf(trust, provider, request.scope?.parsed, limits)
   const use = tokenUseOf(provider.spec)
-  if (use === 'Lifetime') await checkKeyCount(storage, token, trust, now)
-  else if (request.isDryRun) await checkUnused(storage, token)
+  if (use === 'Once' && request.isDryRun) await checkUnused(storage, token)
 
   const { isDryRun } = request
   const exchanged = { trust, provider, token, grant, ...(mapped && { mapped }) }
@@ -112,15 +112,22 @@ async function readProvider({ storage }: Pick<Server, 'storage'>, { spec, provid
   return provider
 }
 
-/** Seconds until the keys of an issuer may be read again. */
-const RETRY_AFTER = 5
-
-async function checkSignature(issuerKeys: IssuerKeys, provider: Provider, token: IdToken): Promise<void> {
+/**
+ * Only who sends a token that could be of the trust learns that its key, or every key, is not known: others would learn that the
+ * trust exists.
+ */
+async function checkSignature(issuerKeys: IssuerKeys, provider: Provider, token: IdToken, trust: Trust): Promise<void> {
   const verdict = await issuerKeys.verify(provider, token)
   if (verdict === 'invalid') throw notAccepted('signature')
   if (verdict === 'valid') return
+  checkTenancy(token, provider, trust)
+  const { unknown, retryAfter } = verdict
+  if (unknown === 'key') {
+    const why = `the key that the subject token names is not known yet, and the keys of its issuer are read again in ${retryAfter} s`
+    throw unavailable('key_unknown', why, { retryAfter })
+  }
   const why = 'the public keys of the issuer of the subject token cannot be read: try again later'
-  throw unavailable('keys_unavailable', why, { retryAfter: RETRY_AFTER })
+  throw unavailable('keys_unavailable', why, { retryAfter })
 }
 
 /** Notes what the token says. Call it only when the signature and the tenancy have held. */

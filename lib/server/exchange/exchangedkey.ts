@@ -1,10 +1,10 @@
 /** Builds the OwnedAccessKey of an exchange. Its identity says who came in from where, and grants nothing. */
+import { createHash } from 'node:crypto'
 import { OwnedAccessKey } from '../../apis/management/v1/ownedaccesskey.ts'
-import type { IssuerRules } from '../../federation/catalogue.ts'
+import { type IssuerRules, rulesOf } from '../../federation/catalogue.ts'
 import { claimText } from '../../federation/claims.ts'
 import type { IdToken } from '../../federation/idtoken.ts'
 import type { Provider } from '../../federation/provider.ts'
-import { rulesOf } from '../../federation/providerrules.ts'
 import type { Trust } from '../../federation/trust.ts'
 import { groupVersion } from '../../meta/groupversion.ts'
 import type { JsonObject, KubeObject } from '../../meta/types.ts'
@@ -29,15 +29,22 @@ export function exchangedKeyName(trust: string, randomInt: (bound: number) => nu
   return `${trust.slice(0, LONGEST_PREFIX).replace(/[-.]+$/, '')}-${suffix}`
 }
 
-const LABEL_VALUE = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/
+/** The Kubernetes limit for label values. Names of objects are valid ones except for their length. */
+const LONGEST_LABEL = 63
+const HASH_LENGTH = 16
 
-const labelsOf = (trust: string, provider: string): Record<string, string> =>
-  Object.fromEntries(
-    [
-      [TRUST_LABEL, trust],
-      [PROVIDER_LABEL, provider],
-    ].filter(([, value = '']) => LABEL_VALUE.test(value)),
-  )
+/** Returns the label value for a name: the name itself, or for a longer one its beginning and a hash of it. */
+function labelOf(name: string): string {
+  if (name.length <= LONGEST_LABEL) return name
+  const hash = createHash('sha256').update(name).digest('hex').slice(0, HASH_LENGTH)
+  return `${name.slice(0, LONGEST_LABEL - HASH_LENGTH - 1)}-${hash}`
+}
+
+/** Returns the labels of the keys that come through a trust and a provider. */
+export const labelsOf = (trust: string, provider: string): Record<string, string> => ({
+  [TRUST_LABEL]: labelOf(trust),
+  [PROVIDER_LABEL]: labelOf(provider),
+})
 
 /** The parts of an exchange that are in the key. */
 export interface Exchanged {
@@ -57,13 +64,13 @@ export function exchangedKeyObject(
 ): KubeObject {
   const { user, team, subject, groups } = trust.spec
   const rules = rulesOf(provider.spec)
-  const displayName = displayNameOf(token, rules)
+  const person = mapped && personOf(token)
+  const displayName = (person && nameOf(person)) ?? displayNameOf(token, rules)
   return {
     apiVersion: groupVersion(OwnedAccessKey),
     kind: OwnedAccessKey.kind,
     metadata: {
       name,
-      labels: labelsOf(trust.name, provider.name),
       ownerReferences: [{ ...controller, name: trust.name, uid: trust.uid, controller: true }],
     },
     spec: {
@@ -77,7 +84,7 @@ export function exchangedKeyObject(
       identity: {
         connector: provider.name,
         userId: shorten(token.subject),
-        ...(mapped && personOf(token)),
+        ...person,
         ...extraClaimsOf(token, rules),
       },
     },
@@ -106,7 +113,20 @@ function extraClaimsOf(token: IdToken, rules: IssuerRules): JsonObject {
 
 const MOST_GROUPS = 32
 
-function personOf({ claims }: IdToken): JsonObject {
+/** What an issuer says about a person. */
+type Person = {
+  username?: string
+  preferredUsername?: string
+  email?: string
+  emailVerified?: boolean
+  groups?: string[]
+}
+
+/** Returns the name that people know the person by. An e-mail address counts if the issuer has verified it. */
+const nameOf = ({ username, preferredUsername, email, emailVerified }: Person): string | undefined =>
+  username ?? preferredUsername ?? (emailVerified ? email : undefined)
+
+function personOf({ claims }: IdToken): Person {
   const text = (claim: string) => {
     const value = own(claims, claim)
     return typeof value === 'string' && value !== '' ? shorten(value) : undefined

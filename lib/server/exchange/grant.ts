@@ -1,5 +1,6 @@
 /** Computes what an exchange grants: the lifetime of the access key and its scopes. */
 import { extendChain, validateChain } from '../../authorization/scopes/chain.ts'
+import { givesReviews, type RoleEntry } from '../../authorization/scopes/roles.ts'
 import type { Scope, ScopeChain } from '../../authorization/scopes/scope.ts'
 import type { Provider } from '../../federation/provider.ts'
 import { DEFAULT_TTL, type Trust } from '../../federation/trust.ts'
@@ -22,14 +23,14 @@ export interface Grant {
 
 /**
  * Returns the grant of a trust. Every maximum shortens it, and every scope narrows it. Throws invalid_scope if the scopes
- * together exceed the limits of a chain.
+ * together exceed the limits of a chain, or if the request asks for a role that gives what the trust does not.
  */
 export function grantOf(trust: Trust, provider: Provider, asked: Scope | undefined, limits: GrantLimits): Grant {
   const { ttl = DEFAULT_TTL, scope: granted } = trust.spec
   const { maxTTL = limits.exchange, scope: ceiling } = provider.spec
-  const scope = asked ?? granted
-  const above = asked === undefined ? [] : [granted]
-  const carried = [ceiling, ...trust.carried, ...above].filter((one) => one !== undefined)
+  const all = [ceiling, ...trust.carried, granted].filter((one) => one !== undefined)
+  const scope = asked === undefined ? granted : narrowed(asked, all)
+  const carried = asked === undefined ? [ceiling, ...trust.carried].filter((one) => one !== undefined) : all
   if (validateChain(extendChain(carried, scope ? [scope] : [])).length > 0)
     throw invalidScope('the scopes of the provider, of the trust and of this request are too many or too long together')
   return {
@@ -37,4 +38,19 @@ export function grantOf(trust: Trust, provider: Provider, asked: Scope | undefin
     carried: extendChain(carried, []),
     ...(scope && { scope }),
   }
+}
+
+/**
+ * Returns the scope that a request asks for, with the roles that give reviews as the scopes above it have them: all else in a
+ * scope only restricts.
+ */
+function narrowed({ roles, ...asked }: Scope, above: ScopeChain): Scope {
+  const held = above.flatMap((scope) => scope.roles ?? [])
+  const entriesOf = (entry: RoleEntry): readonly RoleEntry[] => {
+    if (!givesReviews(entry)) return [entry]
+    const entries = held.filter(({ role }) => role === entry.role)
+    if (entries.length > 0) return entries
+    throw invalidScope(`role:${entry.role} gives what the trust does not: it must have the role in its scope`)
+  }
+  return { ...asked, ...(roles && { roles: roles.flatMap(entriesOf) }) }
 }

@@ -3,20 +3,26 @@ import { FederatedIdentityCredential } from '../../apis/management/v1/federation
 import { exchangedKeyStrategy } from '../../apis/management/v1/ownedaccesskey.exchange.ts'
 import { OwnedAccessKey } from '../../apis/management/v1/ownedaccesskey.ts'
 import { keyPath } from '../../apis/management/v1/ownedaccesskey.values.ts'
-import type { TokenUse } from '../../federation/catalogue.ts'
+import type { KeyHash } from '../../authentication/pepper.ts'
+import type { TokenUse } from '../../federation/issuers.ts'
 import { unixSeconds } from '../../meta/encoding/time.ts'
 import { StatusError } from '../../meta/errors/status.ts'
 import { groupVersion } from '../../meta/groupversion.ts'
 import { createObject } from '../../registry/create.ts'
 import type { Outcome } from '../../registry/store.ts'
 import { StorageError } from '../../storage/errors.ts'
+import type { Companion } from '../../storage/interface.ts'
 import { type OAuthCall, writeContext } from '../oauth/endpoint.ts'
 import type { Server } from '../server.ts'
-import { type Exchanged, exchangedKeyName, exchangedKeyObject } from './exchangedkey.ts'
-import { replayed, replayRecord } from './replay.ts'
+import { type Exchanged, exchangedKeyName, exchangedKeyObject, labelsOf } from './exchangedkey.ts'
+import { checkUnused, partitionOf, replayed, replayRecord } from './replay.ts'
+import { findSlot, poolOfToken, poolOfTrust, takeSlot } from './slots.ts'
 
-/** Names have 60 random bits, so that a second attempt is practically never needed. */
-const maxNameAttempts = 3
+/**
+ * Names have 60 random bits, so that a second attempt is practically never needed for them. Exchanges of one token at the same
+ * time may choose the same slot.
+ */
+const maxAttempts = 20
 
 const controller = { apiVersion: groupVersion(FederatedIdentityCredential), kind: FederatedIdentityCredential.kind }
 
@@ -35,9 +41,9 @@ export interface Making {
   announce(key: { name: string; uid: string }): void
 }
 
-/** Creates the key. Throws invalid_request if the token has been exchanged already. */
+/** Creates the key. Throws invalid_request if the token has been exchanged already, or as often as it may be. */
 export async function makeKey(
-  server: Pick<Server, 'storeOf'>,
+  server: Pick<Server, 'storeOf' | 'storage'>,
   call: Pick<OAuthCall, 'now' | 'deadline'>,
   exchanged: Exchanged,
   making: Making,
@@ -46,33 +52,58 @@ export async function makeKey(
     try {
       return await attempt(server, call, exchanged, making)
     } catch (error) {
-      if (error instanceof StorageError && error.code === 'CompanionExists') throw replayed()
+      const isRecorded = error instanceof StorageError && error.code === 'CompanionExists'
+      if (isRecorded && making.use === 'Once') {
+        // Without maxKeys, only the record of the token can exist.
+        if (exchanged.trust.spec.maxKeys === undefined) throw replayed()
+        await checkUnused(server.storage, exchanged.token)
+      }
       const isTaken = error instanceof StatusError && error.status.reason === 'AlreadyExists'
-      if (!isTaken || tries === maxNameAttempts) throw error
+      if (!(isTaken || isRecorded) || tries === maxAttempts) throw error
     }
   }
 }
 
 async function attempt(
-  server: Pick<Server, 'storeOf'>,
+  server: Pick<Server, 'storeOf' | 'storage'>,
   call: Pick<OAuthCall, 'now' | 'deadline'>,
   exchanged: Exchanged,
   { use, isDryRun, announce }: Making,
 ): Promise<MadeKey> {
-  const { trust, provider, token, grant } = exchanged
+  const { trust, provider, token, grant, mapped } = exchanged
   const store = server.storeOf(OwnedAccessKey)
   const [name, uid] = [exchangedKeyName(trust.name, store.randomInt), store.uuid()]
-  const expires = unixSeconds(call.now) + grant.ttl
+  const at = unixSeconds(call.now)
+  let isAnnounced = false
+  const { maxKeys } = trust.spec
+  const pools = [
+    ...(use === 'Lifetime' ? [poolOfToken(partitionOf(token), trust.uid)] : []),
+    ...(maxKeys === undefined ? [] : [poolOfTrust(trust.uid, maxKeys)]),
+  ]
+  const recordsOf = async (credential: KeyHash): Promise<Companion[]> => {
+    const deps = { storage: server.storage, randomInt: store.randomInt }
+    const slots = await Promise.all(pools.map((pool) => findSlot(deps, pool, call.now)))
+    const taken = slots.map((slot) => takeSlot(slot, trust.uid, { name, uid, expires, credential }))
+    return use === 'Once' ? [replayRecord(token, trust, name), ...taken] : taken
+  }
+  const expires = at + grant.ttl
   const strategy = exchangedKeyStrategy(store.strategy, {
     federation: {
       trust: { uid: trust.uid, revision: trust.revision },
       provider: { uid: provider.uid, revision: provider.revision },
     },
+    // An ID token may be exchanged long after the sign-in. auth_time is older still, where one sign-in serves many applications.
+    ...(mapped && { signedIn: Math.min(at, token.issuedAt) }),
+    labels: labelsOf(trust.name, provider.name),
     creator: trust.creator,
     carried: grant.carried,
-    companions: [replayRecord(token, trust, use, { name, uid, expires })],
+    async companions(credential) {
+      const items = await recordsOf(credential)
+      if (!isDryRun && !isAnnounced) announce({ name, uid })
+      isAnnounced = true
+      return items
+    },
   })
-  if (!isDryRun) announce({ name, uid })
   const outcome = await createObject(
     { ...store, strategy, uuid: () => uid },
     { object: exchangedKeyObject(name, exchanged, controller), secrets: [] },

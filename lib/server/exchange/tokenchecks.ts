@@ -1,8 +1,10 @@
 /** Compares an ID token with its provider and its trust. Every function throws the OAuthError of what does not fit. */
+
+import { rulesOf } from '../../federation/catalogue.ts'
 import { type ClaimEntry, claimText, unmetEntry } from '../../federation/claims.ts'
 import { checkTimes, type IdToken } from '../../federation/idtoken.ts'
 import type { Provider } from '../../federation/provider.ts'
-import { algorithmsOf, audienceOf, rulesOf } from '../../federation/providerrules.ts'
+import { algorithmsOf, audienceOf } from '../../federation/providerrules.ts'
 import type { Trust } from '../../federation/trust.ts'
 import type { JsonValue } from '../../meta/types.ts'
 import { own } from '../../meta/value/walk.ts'
@@ -36,11 +38,14 @@ export function checkMoment(token: IdToken, { spec }: Provider, now: Date, rejec
   throw new OAuthError('invalid_request', 'before_restore', why)
 }
 
-/** Checks the other claims of the trust, and why the job runs. The error names the claim and its value, never the expected ones. */
+/**
+ * Checks the other claims of the trust, and why the job runs. Only an entry of the trust accepts more reasons than the usual
+ * ones: entries of the provider narrow all its trusts, and were checked with the tenancy. The error names the claim and its
+ * value, never the expected ones.
+ */
 export function checkClaims({ claims }: IdToken, { spec }: Provider, trust: Trust): void {
   const { events } = rulesOf(spec)
-  const isBound = (claim: string) =>
-    [...trust.spec.claims, ...(spec.claims ?? [])].some((entry) => entry.claim === claim)
+  const isBound = (claim: string) => trust.spec.claims.some((entry) => entry.claim === claim)
   const implied: ClaimEntry[] =
     events && !isBound(events.claim) ? [{ claim: events.claim, values: events.accepted }] : []
   const unmet = unmetEntry([...implied, ...trust.spec.claims], claims)

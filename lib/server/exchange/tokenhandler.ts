@@ -27,6 +27,7 @@ const unproven: ReadonlySet<Outcome> = new Set([
   'audience',
   'algorithm',
   'signature',
+  'key_unknown',
   'provider_claims',
   'tenancy',
 ])

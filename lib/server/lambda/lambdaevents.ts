@@ -39,6 +39,7 @@ export function toApiRequest(
   const { authorization: _, ...headers } = headersOf(event)
   return {
     method: event.httpMethod,
+    ...(event.path.endsWith('/') && { endsInSlash: true as const }),
     namespace: event.pathParameters?.namespace ?? '',
     name: event.pathParameters?.name ?? '',
     subresource: event.resource.endsWith('/status') ? 'status' : '',
@@ -59,12 +60,20 @@ export interface LambdaResponse {
   immediate?: true
 }
 
-/** Returns the result for Lambda, with the headers of every response: Audit-Id, Cache-Control and Warning. */
+/** Browsers that have once reached the host use HTTPS for it alone. For this host only: others of the domain may not have it. */
+const STRICT_TRANSPORT_SECURITY = 'max-age=31536000'
+
+/** Returns the result for Lambda, with the headers of every response: Audit-Id, Cache-Control, Strict-Transport-Security and Warning. */
 export function toLambdaResponse(response: ApiResponse, requestId: string): LambdaResponse {
   const warnings = warningHeaders(response.warnings)
   return {
     statusCode: response.status,
-    headers: { 'cache-control': 'no-cache, private', ...response.headers, 'audit-id': requestId },
+    headers: {
+      'cache-control': 'no-cache, private',
+      'strict-transport-security': STRICT_TRANSPORT_SECURITY,
+      ...response.headers,
+      'audit-id': requestId,
+    },
     multiValueHeaders: warnings.length > 0 ? { warning: warnings } : {},
     body: response.body,
     ...(response.cut && { cut: response.cut }),

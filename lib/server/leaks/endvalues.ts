@@ -4,8 +4,13 @@
  */
 import { changeValuesStrategy } from '../../apis/management/v1/ownedaccesskey.rotation.ts'
 import { OwnedAccessKey } from '../../apis/management/v1/ownedaccesskey.ts'
-import { type Signal, signalItem } from '../../authentication/signals.ts'
-import { endLeaked, endTokens } from '../../authentication/values/rotation.ts'
+import { credentialItemKey } from '../../authentication/credential.ts'
+import { decodeKeyInternal } from '../../authentication/keyinternal.ts'
+import type { KeyHash } from '../../authentication/pepper.ts'
+import { markKey, type Signal, signalItem } from '../../authentication/signals.ts'
+import { findValue } from '../../authentication/values/keyvalues.ts'
+import { endLeaked, endTokens, leakedTombstone } from '../../authentication/values/leak.ts'
+import { isTombstone } from '../../authentication/values/tombstone.ts'
 import { internalContext } from '../../controllers/internalcontext.ts'
 import { unixSeconds } from '../../meta/encoding/time.ts'
 import type { Deadline } from '../../meta/errors/deadline.ts'
@@ -19,7 +24,7 @@ import type { CompanionItem } from '../../storage/interface.ts'
 import type { NoteFacts } from '../lambda/publicendpoint.ts'
 import type { Server } from '../server.ts'
 import type { SignalMemory } from '../signalmemory.ts'
-import type { ReportedValue } from './findvalues.ts'
+import { type ReportedValue, readValue } from './findvalues.ts'
 import { cleanUrl } from './leakurl.ts'
 import type { Finding } from './report.ts'
 
@@ -79,57 +84,99 @@ async function endValue(
   if (server.signals.has(signal)) return false
   const isFirst = await server.storage.createCompanion(signal, context)
   server.signals.add(signal)
-  return isFirst && isOnlyTold
+  return isFirst && isOnlyTold && !(await wasTold(server, signal))
+}
+
+/** Reports whether the event of the signal was published earlier today, and the signal removed. */
+async function wasTold({ storage }: EndingServer, signal: CompanionItem): Promise<boolean> {
+  const { pk, sk } = markKey(signal)
+  return (await storage.getCompanion(pk, sk)) !== undefined
 }
 
 /**
- * Disables the key if the value is its current one, and ends the value and the tokens that it may have made. Returns false if
- * all of that has been done.
+ * Ends the value, the values of the key that were made with it, and the tokens that these may have made. Disables the key if one
+ * of them is its current value. A value that had ended is known as leaked from then on. Returns false if nothing has changed.
  */
 async function changeKey(
   server: EndingServer,
-  { hash, name, uid, ended }: ReportedValue,
+  reported: ReportedValue,
   signal: CompanionItem,
   context: RequestContext,
 ): Promise<boolean> {
+  const { hash, name, uid } = reported
   const store = server.storeOf(OwnedAccessKey)
   const now = unixSeconds(context.now)
   let hasChanged = false
+  let value = reported
   const strategy = changeValuesStrategy(store.strategy, {
-    change(settled, { draft }) {
-      const leak = endLeaked(settled, hash, now)
+    async change(settled, { draft, old }) {
+      if (!findValue(settled, hash)) value = (await readAgain(server, reported)) ?? reported
+      const leak = endLeaked(settled, hash, now, value)
       if (leak?.internal.ended && !settled.ended) draft.object.spec = { ...draft.object.spec, disabled: true }
-      const change = leak ?? endTokens(settled, ended ?? now)
+      const change = leak ?? endTokens(settled, value.ended ?? now)
       hasChanged = change !== undefined
-      return change
+      // The overlap of the value may have ended without a write.
+      const isUnsettled = value.ended === undefined && findValue(decodeKeyInternal(old.internal), hash)
+      return change && isUnsettled
+        ? { ...change, ended: [...change.ended, { credential: hash, reason: 'leaked' as const }] }
+        : change
     },
     companions: () => (hasChanged ? [{ op: 'put', ...signal }] : []),
   })
   const unchanged = (object: KubeObject): Updated => ({ object, secrets: [] })
   const request: UpdateRequest = { namespace: '', name, subresource: '', verb: 'patch', uid, transform: unchanged }
-  return await unlessGone(async () => {
+  const isDone = await unlessGone(async () => {
     await updateObject({ ...store, strategy }, request, context)
     return hasChanged
   })
+  if (value.ended !== undefined && !value.isLeaked) await keepAsLeaked(server, hash, context)
+  return isDone
 }
 
-/** Deletes the key of an exchange, which cannot be enabled again anyway. Returns false if it is gone. */
+/** Makes the tombstone of a value that had ended that of a leaked one, which is kept for ever. */
+async function keepAsLeaked({ storage }: EndingServer, hash: KeyHash, context: RequestContext): Promise<void> {
+  const { pk, sk } = credentialItemKey(hash)
+  const item = await storage.getCompanion(pk, sk)
+  if (item === undefined || !isTombstone(item.attributes)) return
+  const { expires: _, ...kept } = item.attributes
+  await storage.swapCompanion(item, { pk, sk, attributes: { ...kept, ended: 'leaked' } }, context)
+}
+
+/** Reads a value again that has ended, perhaps since it was found. */
+async function readAgain({ storage }: EndingServer, { hash }: ReportedValue): Promise<ReportedValue | undefined> {
+  const { pk, sk } = credentialItemKey(hash)
+  const item = await storage.getCompanion(pk, sk)
+  return item && readValue(hash, item)
+}
+
+/**
+ * Deletes the key of an exchange, which cannot be enabled again anyway, and leaves a tombstone of the value. Returns false if the
+ * key is gone.
+ */
 async function removeKey(
   server: EndingServer,
-  { name, uid }: ReportedValue,
+  reported: ReportedValue,
   signal: CompanionItem,
   context: RequestContext,
 ): Promise<boolean> {
+  const { hash, name, uid } = reported
   const store = server.storeOf(OwnedAccessKey)
   const { companions } = store.strategy
   const strategy: Strategy = {
     ...store.strategy,
-    companions: async (after, before) => [...((await companions?.(after, before)) ?? []), { op: 'put', ...signal }],
+    async companions(after, before) {
+      const writes = (await companions?.(after, before)) ?? []
+      if (after || !before) return writes
+      const { pk } = credentialItemKey(hash)
+      const tombstone = leakedTombstone(before, hash, unixSeconds(context.now))
+      return [...writes.filter((write) => write.pk !== pk), tombstone, { op: 'put', ...signal }]
+    },
   }
   const options = { preconditions: { uid }, propagationPolicy: 'Background' as const }
   return await unlessGone(async () => {
-    await deleteObject({ ...store, strategy }, { namespace: '', name }, options, context)
-    return true
+    const { gone } = await deleteObject({ ...store, strategy }, { namespace: '', name }, options, context)
+    // Finalizers keep the key, which gives no access. Its value must not be free when they are gone.
+    return gone || (await changeKey(server, reported, signal, context))
   })
 }
 

@@ -14,6 +14,8 @@ export interface ReportedValue {
   uid: string
   /** The number of the value, if it is known. */
   value?: number
+  /** The value ended and was never used. */
+  unused?: boolean
   /** When the value ended, in unix seconds, if it has. */
   ended?: number
   /** A report has ended the value, and its tokens with it. */
@@ -47,17 +49,19 @@ export async function findValues(
   return found
 }
 
-function readValue(hash: KeyHash, { attributes }: CompanionItem): ReportedValue {
+/** Reads the item of the value with this hash. */
+export function readValue(hash: KeyHash, { attributes }: Pick<CompanionItem, 'attributes'>): ReportedValue {
   if (isTombstone(attributes)) {
-    const { name, uid, at, ended } = readTombstone(attributes)
-    return { hash, name, uid, ended: at, isLeaked: ended === 'leaked', isExchanged: false }
+    const { name, uid, at, ended, value, unused = false } = readTombstone(attributes)
+    const known = value === undefined ? {} : { value }
+    return { hash, name, uid, ...known, unused, ended: at, isLeaked: ended === 'leaked', isExchanged: false }
   }
-  const { name, uid, value, federation } = readCredential(attributes)
+  const { name, uid, value = 1, federation } = readCredential(attributes)
   return {
     hash,
     name,
     uid,
-    ...(value !== undefined && { value }),
+    value,
     isLeaked: false,
     isExchanged: federation !== undefined,
   }

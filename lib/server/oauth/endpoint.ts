@@ -69,7 +69,7 @@ async function answer<S extends Server>(
       response: errorAnswer(refusal),
       outcome: reason,
       // This service does not cause the outage of an issuer.
-      ...(reason === 'keys_unavailable' && { fault: 'issuer' }),
+      ...((reason === 'keys_unavailable' || reason === 'key_unknown') && { fault: 'issuer' }),
       ...(cause !== undefined && { error: cause }),
     }
   }

@@ -34,6 +34,7 @@ export type RefusalReason =
   | 'replayed'
   | 'too_many_keys'
   | 'keys_unavailable'
+  | 'key_unknown'
   | 'storage'
   | 'failed'
 

@@ -76,10 +76,8 @@ async function review(
       ? acceptsKeysAnywhere(user.chain)
       : acceptsKeys(user.chain, place, scopes) || (named && acceptsKeysOfSpaces(user.chain, place))
   if (!taken || !isVisibleUser(user.name)) return failed
-  if (!context.dryRun) {
-    if (await confirm()) return failed
-    await touch()
-  }
+  if (await confirm()) return failed
+  if (!context.dryRun) await touch()
   context.note('reviewedKey', user.key.name)
   return {
     authenticated: true,

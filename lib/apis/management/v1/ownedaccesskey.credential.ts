@@ -5,13 +5,20 @@ import { decodeKeyInternal, encodeKeyInternal, type KeyInternal } from '../../..
 import { lineOf } from '../../../authentication/lineage.ts'
 import type { KeyHash } from '../../../authentication/pepper.ts'
 import { hasSealedValue } from '../../../authentication/sealed.ts'
-import { type EndedValue, hasValue, sameHash, type ValuesChange } from '../../../authentication/values/keyvalues.ts'
-import { replaceValues } from '../../../authentication/values/rotation.ts'
+import {
+  type EndedValue,
+  findValue,
+  hasValue,
+  sameHash,
+  type ValuesChange,
+} from '../../../authentication/values/keyvalues.ts'
+import { replaceValues, type ValueMaker } from '../../../authentication/values/rotation.ts'
 import { type RotationFacts, settle } from '../../../authentication/values/settle.ts'
 import { isTombstone } from '../../../authentication/values/tombstone.ts'
 import { createCredential, deleteCredentials, updateCredentials } from '../../../authentication/values/writes.ts'
 import { identityOf } from '../../../authorization/users/identity.ts'
 import { chainAfterChange, inheritedChain } from '../../../authorization/users/privilege.ts'
+import type { UserInfo } from '../../../authorization/users/user.ts'
 import { unixSeconds } from '../../../meta/encoding/time.ts'
 import { invalidObject } from '../../../meta/errors/status.ts'
 import type { Secret } from '../../../meta/schema/writeonly.ts'
@@ -45,7 +52,15 @@ export function applyChange(draft: Draft, { internal, ended }: ValuesChange): vo
   const plan = plans.get(draft.internal)
   if (plan === undefined) throw new Error('the update was not prepared')
   draft.internal = encodeKeyInternal(internal)
-  plans.set(draft.internal, { ...plan, ended: [...plan.ended, ...ended] })
+  // A value that the settling ends may have leaked.
+  plans.set(draft.internal, { ...plan, ended: [...ended, ...plan.ended] })
+}
+
+/** Replaces the internal part of a draft after `prepareForCreate`. The credential keeps the hint of a generated value. */
+export function replaceInternal(draft: Draft, internal: KeyInternal): void {
+  const hint = hints.get(draft.internal)
+  draft.internal = encodeKeyInternal(internal)
+  if (hint !== undefined) hints.set(draft.internal, hint)
 }
 
 /** Returns the internal part of a prepared update after its open rotation was settled. */
@@ -109,7 +124,24 @@ export async function prepareForUpdate(
   const carried = changesSpec(draft, old) ? chainAfterChange(user, toKey(old), specOf(draft.object)) : settled.carried
   draft.internal = encodeKeyInternal({ ...settled, carried })
   plans.set(draft.internal, { settled, ended, ...facts, at: seconds })
-  if (replacing) applyChange(draft, replaceValues({ ...settled, carried }, { credential: replacing, made: seconds }))
+  if (!replacing) return
+  const by = makerOf(user, settled, old)
+  applyChange(draft, replaceValues({ ...settled, carried }, { credential: replacing, made: seconds, by }))
+}
+
+/**
+ * Returns what makes a new value of a key: a value of the key itself, or another key. Of a key that it has made itself, only
+ * that is known.
+ */
+export function makerOf(
+  { key, credential, ancestors = [] }: UserInfo,
+  settled: KeyInternal,
+  { object }: Stored,
+): ValueMaker {
+  const { uid = '' } = object.metadata
+  if (key.uid !== uid) return ancestors.includes(uid) ? 'unknown' : 'other'
+  const presented = credential && findValue(settled, credential)
+  return presented ? (presented.facts ?? { number: 1 }) : 'unknown'
 }
 
 /** Throws 422 if the key has the value, as one that is not current, or had it until the open rotation was settled. */

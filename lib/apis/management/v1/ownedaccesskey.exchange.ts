@@ -1,19 +1,28 @@
 /** Makes the strategy with which the server creates the access key of an exchange. */
-import { decodeKeyInternal, encodeKeyInternal } from '../../../authentication/keyinternal.ts'
+import { decodeKeyInternal } from '../../../authentication/keyinternal.ts'
+import type { KeyHash } from '../../../authentication/pepper.ts'
 import type { ScopeChain } from '../../../authorization/scopes/scope.ts'
 import type { Federation, Identity } from '../../../authorization/users/user.ts'
 import type { Strategy } from '../../../registry/kind.ts'
 import type { Companion } from '../../../storage/interface.ts'
+import { replaceInternal } from './ownedaccesskey.credential.ts'
 
 export interface ExchangedKey {
   /** What the key comes through. */
   federation: Federation
+  /** When the person signed in, in unix seconds. Absent for a workload. */
+  signedIn?: number
+  /** Labels of the server, which no client may set. */
+  labels: Readonly<Record<string, string>>
   /** The identity of the maker of the trust. The key has it if its spec names none. */
   creator: Identity
   /** The inherited chain, without the key's own scope. */
   carried: ScopeChain
-  /** Items to write in the transaction of the key, such as the record of the ID token. */
-  companions: readonly Companion[]
+  /**
+   * Returns the items to write in the transaction of the key with this credential, such as the record of the ID token. Runs
+   * again after a lost race.
+   */
+  companions(credential: KeyHash): Promise<readonly Companion[]>
 }
 
 /**
@@ -22,16 +31,27 @@ export interface ExchangedKey {
  */
 export function exchangedKeyStrategy(
   { companionExists: _, ...strategy }: Strategy,
-  { federation, creator, carried, companions }: ExchangedKey,
+  { federation, signedIn, labels, creator, carried, companions }: ExchangedKey,
 ): Strategy {
   return {
     ...strategy,
     async prepareForCreate(draft, context) {
       await strategy.prepareForCreate?.(draft, context)
       const { credential } = decodeKeyInternal(draft.internal)
-      draft.internal = encodeKeyInternal({ creator, carried, credential, federation })
+      const { metadata } = draft.object
+      draft.object = { ...draft.object, metadata: { ...metadata, labels: { ...metadata.labels, ...labels } } }
+      replaceInternal(draft, {
+        creator,
+        carried,
+        credential,
+        federation,
+        ...(signedIn !== undefined && { signedIn }),
+      })
     },
     quota: () => undefined,
-    companions: async (after, before) => [...((await strategy.companions?.(after, before)) ?? []), ...companions],
+    companions: async (after, before) => [
+      ...((await strategy.companions?.(after, before)) ?? []),
+      ...(after ? await companions(decodeKeyInternal(after.internal).credential) : []),
+    ],
   }
 }

@@ -1,6 +1,7 @@
 /** Defines OwnedAccessKey, a bearer token for non-interactive use. Specification section 2.3. */
 import { checkFormat, duplicateKey } from '../../../authentication/accesskey.ts'
 import { decodeKeyInternal } from '../../../authentication/keyinternal.ts'
+import { fullLine, lineWarnings } from '../../../authentication/lineage.ts'
 import { managementRequest } from '../../../authorization/attributes/attributes.ts'
 import { containsChain, validateChain } from '../../../authorization/scopes/chain.ts'
 import { evaluate } from '../../../authorization/scopes/evaluate.ts'
@@ -12,6 +13,7 @@ import {
   effectiveChain,
   forbiddenChange,
   forbiddenCreation,
+  forbiddenLabels,
   maySeeKey,
   visiblePartitions,
 } from '../../../authorization/users/privilege.ts'
@@ -72,6 +74,9 @@ function validate({ keys }: Services, { object, internal, secrets }: Draft, old:
     ...(supplied === undefined ? [] : checkFormat(supplied)),
   ]
 }
+
+const changesLabels = ({ object }: Draft, old: Stored): boolean =>
+  !deepEqual(object.metadata.labels ?? {}, old.object.metadata.labels ?? {})
 
 function strategy(services: Services): Strategy {
   const { scopes } = services
@@ -134,10 +139,11 @@ function strategy(services: Services): Strategy {
         (changesMoreThanDisabled(draft, old) ? forbiddenBeyondDisabling(user, isExchanged(old)) : undefined) ??
         forbiddenChange(user, toKey(old), next, { ...moment, ...changeOf(draft, old) })
       const reason = old
-        ? changesSpec(draft, old) && change(old)
-        : (forbiddenToWorkload(user, CREATE) ?? forbiddenCreation(user, next, moment))
+        ? (changesSpec(draft, old) && change(old)) || (changesLabels(draft, old) && forbiddenLabels(user, toKey(old)))
+        : (forbiddenToWorkload(user, CREATE) ?? forbiddenCreation(user, next, moment) ?? fullLine(user))
       if (reason) throw forbiddenResource(resource, draft.object.metadata.name ?? '', reason)
-      for (const warning of writeWarnings(draft, old, { user, limits: services.keys.limits })) warn(warning)
+      const warnings = writeWarnings(draft, old, { user, limits: services.keys.limits })
+      for (const warning of [...warnings, ...(old ? [] : lineWarnings(user))]) warn(warning)
     },
     quota({ object, internal }, { user }) {
       const { maxPerOwner: most } = services.keys

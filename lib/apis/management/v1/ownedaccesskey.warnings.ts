@@ -2,8 +2,10 @@
  * Warns whoever creates or changes an access key when nothing limits it, or less than before, or when it is enabled after a
  * leak and gives no access, or perhaps access to others.
  */
+
 import { decodeKeyInternal, type KeyInternal } from '../../../authentication/keyinternal.ts'
 import { expiryOf, type LifeLimits, lifeOf, REQUEST_SECONDS } from '../../../authentication/keystatus.ts'
+import { isUnrestricted } from '../../../authorization/scopes/unrestricted.ts'
 import { effectiveUser, identityOf, type KeySpec } from '../../../authorization/users/identity.ts'
 import { effectiveChain, isUserType } from '../../../authorization/users/privilege.ts'
 import type { UserInfo } from '../../../authorization/users/user.ts'
@@ -53,12 +55,13 @@ function leakWarnings(name: string, { ended, pending, tokensNotBefore = 0 }: Key
   if (ended === undefined) return []
   const leaked = `the value of access key "${name}" was reported as leaked`
   if (pending === undefined) return [`${leaked} and gives no access: rotate the key`]
-  if (pending.made >= tokensNotBefore - REQUEST_SECONDS) return []
+  // A value that was made after the report has a later second.
+  if (pending.made > tokensNotBefore - REQUEST_SECONDS) return []
   return [`${leaked}, and its pending value is older than the report: replace it unless you know who made it`]
 }
 
-/** Reports whether the key has no end and no scope. The service itself manages keys of other types. */
+/** Reports whether the key has no end, and no scope limits it. The service itself manages keys of other types. */
 const isUnlimited = (key: WrittenKey, limits: LifeLimits): boolean =>
   isUserType(specOf(key.object).type) &&
   expiryOf(lifeOf(key.object), limits) === undefined &&
-  effectiveChain(toKey(key)).length === 0
+  effectiveChain(toKey(key)).every(isUnrestricted)

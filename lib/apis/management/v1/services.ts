@@ -8,7 +8,7 @@ import type { ScopeOptions } from '../../../authorization/scopes/project.ts'
 import type { Provider } from '../../../federation/provider.ts'
 import type { KubeConfigServices } from '../../../kubeconfig/kubeconfig.ts'
 import type { JsonObject } from '../../../meta/types.ts'
-import type { RequestContext } from '../../../registry/kind.ts'
+import type { RequestContext, StoredKind } from '../../../registry/kind.ts'
 import type { Store } from '../../../registry/store.ts'
 import type { Stored } from '../../../storage/interface.ts'
 import type { IssuerSettings } from '../../../token/issuer.ts'
@@ -58,6 +58,8 @@ export interface Services {
   checkChain(context: RequestContext, attributes: Attributes): Promise<void>
   /** Returns the store of access keys. */
   keyStore(): Store
+  /** Returns the store of another kind. */
+  storeOf(kind: StoredKind<Services>): Store
   /** Throws 401 if the key of the request was changed since the request was allowed. */
   checkKeyHolds(context: RequestContext): Promise<void>
   /** Returns a virtual cluster instance. Throws 404 if the user may not see it, 403 if they may not use it this way. */

@@ -2,7 +2,6 @@
 import { unlimitedCredential } from '../../../authorization/users/sources.ts'
 import { writtenCredential } from '../../../kubeconfig/configtext.ts'
 import { toInstance } from '../../../kubeconfig/instance.ts'
-import { createKubeConfig } from '../../../kubeconfig/kubeconfig.ts'
 import { type FieldError, invalid } from '../../../meta/errors/fielderror.ts'
 import { conflict, invalidObject } from '../../../meta/errors/status.ts'
 import { misplacedCredentials } from '../../../meta/schema/misplaced.ts'
@@ -84,6 +83,7 @@ export const VirtualClusterInstanceKubeConfig: VirtualKind<Services> = {
     const stored = await services.instance({ namespace, name }, { verb: 'create', subresource: 'kubeconfig' }, context)
     demandUid(request.metadata.uid, stored.object.metadata.uid, name)
     const wanted = (request.spec ?? {}) as FromSchema<typeof spec>
+    const { createKubeConfig } = await import('../../../kubeconfig/kubeconfig.ts')
     const made = await createKubeConfig(
       {
         instance: toInstance(stored.object),

@@ -61,6 +61,10 @@ export const spec = object(
         'The maximum permissions of exchanged keys: everything that one of the lists allows. Required unless claimMappings is set. An empty scope allows only self-reviews and discovery.',
     },
     ttl: int64('Time to live of exchanged keys in seconds. Defaults to 3600.', { minimum: 60 }),
+    maxKeys: int64('Approximate maximum number of living keys from exchanges. Absent means no limit.', {
+      minimum: 1,
+      maximum: 100,
+    }),
     disabled: boolean('If true, no ID token is exchanged, and the keys of earlier exchanges cannot be used.'),
   },
   { required: ['identityProvider', 'claims'] },

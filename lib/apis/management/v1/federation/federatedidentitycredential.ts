@@ -73,6 +73,7 @@ function strategy(services: Services): Strategy {
       draft.internal = encodeTrustInternal({
         creator: identityOf(user),
         maker: user.key.uid,
+        ...(user.ancestors && { ancestors: user.ancestors }),
         carried: inheritedChain(user),
         providerUid: provider?.uid ?? UNKNOWN,
         revision: 0,

@@ -1,7 +1,7 @@
 /** Defines the fields of an identity provider. */
 import { scopeSchema } from '../../../../authorization/scopes/scope.ts'
 import { signatureAlgorithms } from '../../../../federation/algorithms.ts'
-import { issuerTypes } from '../../../../federation/catalogue.ts'
+import { issuerTypes } from '../../../../federation/issuers.ts'
 import { boolean, int64, list, object, string } from '../../../../meta/schema/schema.ts'
 import { claimsSchema } from './claims.schema.ts'
 

@@ -71,13 +71,9 @@ function strategy(services: Services): Strategy {
   /** The errors of drafts. The rules are loaded before the first write, so `prepareFor…` judges and `validate` returns. */
   const errorsOf = new WeakMap<Draft, FieldError[]>()
 
-  async function judge(draft: Draft, old: Stored | undefined, { warn }: RequestContext): Promise<void> {
-    const { providerWarnings, validateProvider } = await import('./identityprovider.validate.ts')
-    const { federation } = services
-    const next = specOf(draft.object)
-    const errors = validateProvider(next, old && specOf(old.object), federation)
-    errorsOf.set(draft, errors)
-    if (errors.length === 0) for (const warning of providerWarnings(next, federation.issuer)) warn(warning)
+  async function judge(draft: Draft, old: Stored | undefined, context: RequestContext): Promise<void> {
+    const { judgeProvider } = await import('./identityprovider.judge.ts')
+    errorsOf.set(draft, await judgeProvider(services, draft, old, context))
   }
 
   return {

@@ -3,13 +3,17 @@ import { validateChain } from '../../../../authorization/scopes/chain.ts'
 import { validateScope } from '../../../../authorization/scopes/validatescope.ts'
 import { fitsAlgorithm } from '../../../../federation/algorithms.ts'
 import { audienceWarning, validateAudience } from '../../../../federation/audience.ts'
-import { recognizeType } from '../../../../federation/catalogue.ts'
+import { rulesOf } from '../../../../federation/catalogue.ts'
+import { recognizeType } from '../../../../federation/issuers.ts'
 import { validateIssuerUrl, validateKeysUrl } from '../../../../federation/issuerurl.ts'
-import { parseKeySet, UnusableKeySet } from '../../../../federation/jwks.ts'
+import { isForSignatures, normalizeKeySet, parseKeySet, UnusableKeySet } from '../../../../federation/jwks.ts'
 import type { ProviderSpec } from '../../../../federation/provider.ts'
-import { algorithmsOf, audienceOf, rulesOf, tokenUseOf, typeOf } from '../../../../federation/providerrules.ts'
+import { algorithmsOf, audienceOf, tokenUseOf, typeOf } from '../../../../federation/providerrules.ts'
 import { validateProviderClaims } from '../../../../federation/validateclaims.ts'
 import { duplicate, type FieldError, forbidden, invalid } from '../../../../meta/errors/fielderror.ts'
+import type { JsonObject, JsonValue } from '../../../../meta/types.ts'
+import { holdsCredential } from '../../../../meta/value/credentialtext.ts'
+import { isObject } from '../../../../meta/value/walk.ts'
 import type { FederationSettings } from '../services.ts'
 import { validateClaimCounts } from './claims.validate.ts'
 
@@ -70,20 +74,26 @@ function validateKeys(spec: ProviderSpec, settings: FederationSettings): FieldEr
   return jwks === undefined ? [] : validatePinned(jwks, spec)
 }
 
-/** Validates pinned keys. No message quotes them, because the text could hold a private key. */
+/**
+ * Validates pinned keys. Those for encryption are skipped, as those of fetched sets are: many issuers publish some. No message
+ * quotes more of a key than its kid, because the text could hold a private key.
+ */
 function validatePinned(jwks: string, spec: ProviderSpec): FieldError[] {
   const algorithms = algorithmsOf(spec)
   const because = (detail: string): FieldError[] => [forbidden('spec.jwks', detail)]
   try {
-    const { keys, skipped } = parseKeySet(jwks)
-    if (keys.length === 0 && skipped === 0) return because('must have a key')
-    if (!isPlain(JSON.parse(jwks))) return because('may only have keys, whose members are strings and lists of strings')
-    const isUsable = (key: (typeof keys)[number]) => algorithms.some((algorithm) => fitsAlgorithm(key, algorithm))
-    if (skipped > 0 || !keys.every(isUsable)) {
-      return because(
-        `every key must be usable for signatures with ${algorithms.join(', ')}; RSA keys have 2048 to 8192 bits`,
-      )
+    const { keys } = parseKeySet(jwks)
+    const set: JsonValue = JSON.parse(jwks)
+    if (!isPlain(set)) return because('may only have keys, whose members are strings and lists of strings')
+    const isUsable = (entry: JsonObject) =>
+      normalizeKeySet({ keys: [entry] }).keys.some((key) => algorithms.some((one) => fitsAlgorithm(key, one)))
+    const index = set.keys.findIndex((entry) => isForSignatures(entry) && !isUsable(entry))
+    const wrong = set.keys[index]
+    if (wrong) {
+      const rule = `must be usable for signatures with ${algorithms.join(', ')}; RSA keys have 2048 to 8192 bits`
+      return because(`${nameOf(wrong, index)} ${rule}`)
     }
+    if (keys.length === 0) return because('must have a key for signatures')
     const ids = keys.map(({ kid }) => kid)
     return new Set(ids).size < ids.length ? because('every key must have a kid of its own') : []
   } catch (error) {
@@ -92,10 +102,18 @@ function validatePinned(jwks: string, spec: ProviderSpec): FieldError[] {
   }
 }
 
+/** Returns `keys[1] (kid "a")`. A kid that no issuer would choose is left out. */
+function nameOf({ kid }: JsonObject, index: number): string {
+  const isShort = typeof kid === 'string' && /^[\w.:=+/-]{1,64}$/.test(kid) && !holdsCredential(kid)
+  return `keys[${index}]${isShort ? ` (kid ${JSON.stringify(kid)})` : ''}`
+}
+
 /** Reports whether a key set has nothing in which a private key could hide: it is stored as it was sent. */
-const isPlain = ({ keys, ...others }: { keys: object[] }): boolean =>
-  Object.keys(others).length === 0 &&
-  keys.every((key) => Object.values(key).every((value) => [value].flat().every((one) => typeof one === 'string')))
+function isPlain(set: JsonValue): set is { keys: JsonObject[] } {
+  if (!isObject(set) || !Array.isArray(set.keys) || Object.keys(set).length > 1) return false
+  const isTexts = (value: JsonValue) => [value].flat().every((one) => typeof one === 'string')
+  return set.keys.every((key) => isObject(key) && Object.values(key).every(isTexts))
+}
 
 /** A stored value may exceed a maximum that was lowered later: the maximum applies anyway. */
 function validateMaxTtl(

@@ -4,14 +4,16 @@ import type { KeyHash } from '../../../../authentication/pepper.ts'
 import { visiblePartitions } from '../../../../authorization/users/privilege.ts'
 import type { JsonObject } from '../../../../meta/types.ts'
 import { byBytes } from '../../../../meta/value/byteorder.ts'
+import { eachStored } from '../../../../registry/each.ts'
 import type { RequestContext } from '../../../../registry/kind.ts'
 import { objectKey, presentObject, type Store } from '../../../../registry/store.ts'
 import type { Stored } from '../../../../storage/interface.ts'
 import type { Services } from '../services.ts'
 import { MOST_OWNERS_SHOWN, MOST_SHOWN, type RevocationSpec } from './accesskeyrevocation.schema.ts'
-import { ownersOf } from './accesskeyrevocation.selection.ts'
+import { isInScope, ownersOf } from './accesskeyrevocation.selection.ts'
 
-export interface SelectedKey {
+/** A selected object. */
+export interface Selected {
   name: string
   uid: string
 }
@@ -24,7 +26,7 @@ interface ShownKey {
 
 export interface FoundKeys {
   /** In the order of their names, without the spared key of the request. */
-  keys: SelectedKey[]
+  keys: Selected[]
   byOwner: JsonObject
   shown: ShownKey[]
   /** Whether the key of the request is selected, and not in `keys`. */
@@ -40,7 +42,7 @@ const BATCH = 100
 
 /** Returns the selected keys. Reads only those that the spec names, or the keys of the owners in it, or all. */
 export async function findKeys(
-  { keyStore }: Pick<Services, 'keyStore'>,
+  { keyStore, scopes }: Pick<Services, 'keyStore' | 'scopes'>,
   asked: RevocationSpec,
   test: (stored: Stored) => boolean,
   context: RequestContext,
@@ -49,8 +51,7 @@ export async function findKeys(
   const { user } = context
   const found: FoundKeys = { keys: [], byOwner: {}, shown: [], isSelfSpared: false }
   const owners = new Map<string, number>()
-  const sources = asked.names ? named(store, asked.names) : listed(store, asked, context)
-  for await (const stored of sources) {
+  for await (const stored of candidates(store, asked, scopes, context)) {
     if (!test(stored)) continue
     const { name = '', uid = '' } = stored.object.metadata
     if (uid === user.key.uid && !asked.includeSelf) {
@@ -67,9 +68,26 @@ export async function findKeys(
   return { ...found, byOwner: Object.fromEntries(most) }
 }
 
+/**
+ * Yields the keys that the spec may select, and reads no more than the user could list: names that the scopes leave out are not read,
+ * and many names of a user who sees few keys are looked up in the list of these.
+ */
+async function* candidates(
+  store: Store,
+  asked: RevocationSpec,
+  scopes: Services['scopes'],
+  context: RequestContext,
+): AsyncGenerator<Stored> {
+  const { user } = context
+  const names = asked.names && new Set(asked.names.filter((name) => isInScope(user, asked, name, scopes)))
+  if (!names) yield* listed(store, asked, context)
+  else if (names.size <= READS_AT_ONCE || !visiblePartitions(user)) yield* named(store, [...names])
+  else for await (const one of listed(store, asked, context)) if (names.has(one.object.metadata.name ?? '')) yield one
+}
+
 /** Yields the keys with these names, in their order. */
 async function* named({ kind, storage }: Store, names: readonly string[]): AsyncGenerator<Stored> {
-  const sorted = [...new Set(names)].sort(byBytes)
+  const sorted = [...names].sort(byBytes)
   for (let at = 0; at < sorted.length; at += READS_AT_ONCE) {
     const read = sorted.slice(at, at + READS_AT_ONCE).map((name) => storage.get(kind.table, objectKey('', name)))
     for (const stored of await Promise.all(read)) if (stored) yield stored
@@ -77,20 +95,11 @@ async function* named({ kind, storage }: Store, names: readonly string[]): Async
 }
 
 /** Yields the keys of the owners in the spec, or all that the user may see, at one revision. */
-async function* listed(
-  { kind, storage }: Store,
-  asked: RevocationSpec,
-  { user }: RequestContext,
-): AsyncGenerator<Stored> {
+function listed(store: Store, asked: RevocationSpec, { user }: RequestContext): AsyncGenerator<Stored> {
   const owners = ownersOf(asked)
   const visible = visiblePartitions(user)
   const partitions = owners && visible ? owners.filter((one) => visible.includes(one)) : (owners ?? visible)
-  const range = { keepsNext: true, ...(partitions && { partitions }) } as const
-  for (let page = await storage.list(kind.table, range); ; ) {
-    for (const one of page.items) yield one.read()
-    if (page.next === undefined) return
-    page = await storage.list(kind.table, { ...range, after: page.next, at: page.rv })
-  }
+  return eachStored(store, partitions)
 }
 
 /** Describes a key. Keeps little of it: keys may be large. */

@@ -1,4 +1,4 @@
-/** Disables or deletes selected access keys, each by the rules of a PATCH or a DELETE of that key alone. */
+/** Disables or deletes selected access keys and trusts, each by the rules of a PATCH or a DELETE of that object alone. */
 import { internalError, StatusError } from '../../../../meta/errors/status.ts'
 import { updateManagers } from '../../../../meta/managedfields/fieldmanager.ts'
 import { wholeObject } from '../../../../meta/structuredmerge/typed.ts'
@@ -12,29 +12,38 @@ import { updateObject } from '../../../../registry/update.ts'
 import { StorageError } from '../../../../storage/errors.ts'
 import type { Stored } from '../../../../storage/interface.ts'
 import type { Services } from '../services.ts'
-import type { SelectedKey } from './accesskeyrevocation.find.ts'
+import type { Selected } from './accesskeyrevocation.find.ts'
 import { MOST_FAILURES, type RevocationSpec } from './accesskeyrevocation.schema.ts'
 
-/** The annotation that says why a key is disabled. */
+/** The annotation that says why an object is disabled. */
 const REASON = 'management.platform/disabled-reason'
 
 export interface Revoking {
   asked: RevocationSpec
   /** The field manager of the request. */
   manager: string
-  /** Reports whether a key, as it is now, is still to be revoked. */
-  test(stored: Stored): boolean
 }
 
-/** What a request has done. */
-export interface Revoked {
+/** The selected objects of one kind, and what was done with them. */
+export interface Target {
+  store: Store
+  selected: readonly Selected[]
+  /** The uid of the one that the request depends on: its key, or the trust that it came through. It is revoked last. */
+  ownUid: string | undefined
+  /** Reports whether an object, as it is now, is still to be revoked. */
+  test(stored: Stored): boolean
+  /** The names of what was revoked. */
   names: string[]
-  failures: { name: string; code: number; message: string }[]
   failed: number
+}
+
+/** What a request has done, besides what its targets say. */
+export interface Outcome {
+  failures: { kind?: string; name: string; code: number; message: string }[]
   remaining: boolean
 }
 
-/** A key that has changed, so that it is not selected any more. */
+/** An object that has changed, so that it is not selected any more. */
 class NotSelected extends Error {}
 
 /** How many keys are changed side by side. */
@@ -48,57 +57,65 @@ const RECHECK_MS = 1_000
  * Returns the revoker of a request. Its writes do not depend on the credential of the user, as other writes with a key do: they
  * would wait for each other, and they only take access away. The key of the request is checked every second instead.
  */
-export function createRevoker(
-  services: Pick<Services, 'keyStore' | 'checkKeyHolds'>,
-  revoking: Revoking,
-  context: RequestContext,
-) {
-  const store = services.keyStore()
+export function createRevoker(services: Pick<Services, 'checkKeyHolds'>, revoking: Revoking, context: RequestContext) {
   const hold = holdKey(services, context)
   const { credential: _, ...user } = context.user
   let mayPass = false
   const quiet = { note: () => undefined, warn: () => undefined }
 
-  async function attempt(key: SelectedKey, revoked: Revoked): Promise<void> {
+  async function attempt({ target, one }: Planned, outcome: Outcome): Promise<void> {
     await hold()
-    const isSelf = key.uid === user.key.uid
+    const isSelf = one.uid === user.key.uid
     try {
-      await revokeKey(store, key, revoking, { ...context, ...quiet, ...(!isSelf && { user }) })
-      revoked.names.push(key.name)
+      await revokeOne(target, one, revoking, { ...context, ...quiet, ...(!isSelf && { user }) })
+      target.names.push(one.name)
     } catch (error) {
       const failure = failureOf(error)
       if (failure === undefined) return
       if (failure.status.code === 401) throw failure
-      revoked.failed++
+      target.failed++
       const { code, message = '' } = failure.status
+      const { kind } = target.store.kind
       mayPass ||= isPassing(code)
-      if (revoked.failures.length < MOST_FAILURES) revoked.failures.push({ name: key.name, code, message })
+      const named = { ...(kind !== KEY && { kind }), name: one.name }
+      if (outcome.failures.length < MOST_FAILURES) outcome.failures.push({ ...named, code, message })
     }
   }
 
   return {
-    /** Revokes the keys, that of the request after all others. Adds to `revoked`. Throws 401 once the user's key has ended. */
-    async revokeAll(keys: readonly SelectedKey[], revoked: Revoked): Promise<void> {
+    /** Revokes the objects of the targets in their order, what the request depends on last. Throws 401 once the user's key has ended. */
+    async revokeAll(targets: readonly Target[], outcome: Outcome): Promise<void> {
       let stopped: unknown
       const hasTime = () => stopped === undefined && context.deadline() > RESERVE_MS
-      const others = keys.filter(({ uid }) => uid !== user.key.uid)
-      const own = keys.find(({ uid }) => uid === user.key.uid)
-      const work = (key: SelectedKey): Promise<void> =>
-        attempt(key, revoked).catch((error: unknown) => {
+      const planned = targets.flatMap((target) => target.selected.map((one) => ({ target, one })))
+      const isOwn = ({ target, one }: Planned) => one.uid === target.ownUid
+      const work = (next: Planned): Promise<void> =>
+        attempt(next, outcome).catch((error: unknown) => {
           stopped ??= error
         })
-      await forEach(others, hasTime, work, AT_ONCE).catch((error: unknown) => {
-        if (!(error instanceof OutOfTime)) throw error
-        revoked.remaining = true
-      })
+      for (const target of targets) {
+        const others = planned.filter((one) => one.target === target && !isOwn(one))
+        await forEach(others, hasTime, work, AT_ONCE).catch((error: unknown) => {
+          if (!(error instanceof OutOfTime)) throw error
+          outcome.remaining = true
+        })
+      }
       if (stopped !== undefined) throw stopped
-      if (own === undefined) return
-      // The user needs the key to repeat the request.
-      revoked.remaining ||= !hasTime() || mayPass
-      if (!revoked.remaining) await attempt(own, revoked)
+      for (const own of planned.filter(isOwn)) {
+        // The user needs them to repeat the request.
+        outcome.remaining ||= !hasTime() || mayPass
+        if (!outcome.remaining) await attempt(own, outcome)
+      }
     },
   }
 }
+
+interface Planned {
+  target: Target
+  one: Selected
+}
+
+const KEY = 'OwnedAccessKey'
 
 /** Reports whether the same request may succeed later. */
 const isPassing = (code: number): boolean => code === 429 || code >= 500
@@ -113,7 +130,7 @@ function holdKey({ checkKeyHolds }: Pick<Services, 'checkKeyHolds'>, context: Re
   }
 }
 
-/** Returns the failure of one key; undefined if there is nothing left to do. */
+/** Returns the failure of one object; undefined if there is nothing left to do. */
 function failureOf(error: unknown): StatusError | undefined {
   if (error instanceof NotSelected) return undefined
   if (error instanceof StorageError) return toStatusError(error)
@@ -121,16 +138,21 @@ function failureOf(error: unknown): StatusError | undefined {
   return error.status.code === 404 ? undefined : error
 }
 
-/** Throws NotSelected when another request has changed the key so that it is not selected any more. */
-async function revokeKey(store: Store, key: SelectedKey, revoking: Revoking, context: RequestContext): Promise<void> {
-  const judging = { ...store, strategy: judgingStrategy(store.strategy, key, revoking) }
-  const at = { namespace: '', name: key.name }
+/** Throws NotSelected when another request has changed the object so that it is not selected any more. */
+async function revokeOne(
+  { store, test }: Target,
+  one: Selected,
+  revoking: Revoking,
+  context: RequestContext,
+): Promise<void> {
+  const judging = { ...store, strategy: judgingStrategy(store.strategy, one, test) }
+  const at = { namespace: '', name: one.name }
   if (revoking.asked.action === 'Delete') await deleteObject(judging, at, {}, context)
-  else await disableKey(judging, at, revoking, context)
+  else await disable(judging, at, revoking, context)
 }
 
-/** Returns the strategy that judges a key again inside the write: labels, uses and the key of this name may have changed. */
-const judgingStrategy = (strategy: Strategy, { uid }: SelectedKey, { test }: Revoking): Strategy => ({
+/** Returns the strategy that judges an object again inside the write: labels, uses and the object of this name may have changed. */
+const judgingStrategy = (strategy: Strategy, { uid }: Selected, test: Target['test']): Strategy => ({
   ...strategy,
   access(stored, verb, subresource, user) {
     if (stored.object.metadata.uid !== uid || !test(stored)) throw new NotSelected()
@@ -138,8 +160,8 @@ const judgingStrategy = (strategy: Strategy, { uid }: SelectedKey, { test }: Rev
   },
 })
 
-/** Disables a key. If it is so large that the reason does not fit, or the managers, it is disabled without them. */
-async function disableKey(
+/** Disables an object. If it is so large that the reason does not fit, or the managers, it is disabled without them. */
+async function disable(
   store: Store,
   at: { namespace: string; name: string },
   { asked: { reason = '' }, manager }: Revoking,
@@ -153,7 +175,7 @@ async function disableKey(
     gvk: { group: kind.group, version: kind.version, kind: kind.kind },
     schema: wholeObject(kind.schema),
   } as const
-  const disable = (said: string, isManaged: boolean) =>
+  const write = (said: string, isManaged: boolean) =>
     updateObject(
       store,
       {
@@ -171,10 +193,10 @@ async function disableKey(
       context,
     )
   try {
-    await disable(reason, true)
+    await write(reason, true)
   } catch (error) {
     if (!isTooLarge(error)) throw error
-    await disable('', false)
+    await write('', false)
   }
 }
 

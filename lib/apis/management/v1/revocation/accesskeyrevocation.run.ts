@@ -1,17 +1,20 @@
-/** Runs a revocation: selects the keys, then disables or deletes them side by side, until they are done or the time is up. */
+/** Runs a revocation: selects the keys, and the trusts if they are asked for, then disables or deletes them side by side, until they are done or the time is up. */
 import { type FieldError, invalid } from '../../../../meta/errors/fielderror.ts'
 import { invalidObject } from '../../../../meta/errors/status.ts'
 import type { JsonObject } from '../../../../meta/types.ts'
 import { byBytes } from '../../../../meta/value/byteorder.ts'
 import type { RequestContext } from '../../../../registry/kind.ts'
 import { objectKey } from '../../../../registry/store.ts'
+import { FederatedIdentityCredential } from '../federation/federatedidentitycredential.ts'
 import { group } from '../group.ts'
+import { plural } from '../ownedaccesskey.table.ts'
 import { toKey } from '../ownedaccesskey.values.ts'
 import type { Services } from '../services.ts'
 import { findKeys, showHints } from './accesskeyrevocation.find.ts'
-import { createRevoker, type Revoked } from './accesskeyrevocation.revoker.ts'
+import { createRevoker, type Outcome, type Target } from './accesskeyrevocation.revoker.ts'
 import type { RevocationSpec } from './accesskeyrevocation.schema.ts'
 import { isAllowed, mayRevoke, selects } from './accesskeyrevocation.selection.ts'
+import { concernsTrusts, findTrusts, revokesTrust, warningsOf } from './accesskeyrevocation.trusts.ts'
 import { validateRevocation } from './accesskeyrevocation.validate.ts'
 
 const refused = (errors: readonly FieldError[]) => invalidObject(group, 'AccessKeyRevocation', '', errors)
@@ -30,33 +33,72 @@ export async function revokeKeys(
   const isSelected = selects(asked, maker)
   const isReachable = mayRevoke(user, asked, services)
   const test: typeof isSelected = (stored) => isReachable(stored) && isSelected(stored)
-  const found = await findKeys(services, asked, test, context)
+  const [trusts, found] = await Promise.all([
+    targetTrusts(services, asked, maker, context),
+    findKeys(services, asked, test, context),
+  ])
   if (found.isSelfSpared) {
     warn(`your own access key ${JSON.stringify(user.key.name)} matches and is spared, unless spec.includeSelf is set`)
   }
   if (asked.names) warnAboutMissing(new Set(asked.names).size - found.keys.length - Number(found.isSelfSpared), warn)
-  if (asked.atMost !== undefined && found.keys.length > asked.atMost) {
-    const why = `the request selects ${found.keys.length} access keys, and has changed nothing`
-    throw refused([invalid('spec.atMost', asked.atMost, why)])
+  const keys: Target = {
+    store: services.keyStore(),
+    selected: found.keys,
+    ownUid: user.key.uid,
+    test,
+    names: [],
+    failed: 0,
   }
-  const revoked: Revoked = { names: [], failures: [], failed: 0, remaining: false }
+  // Trusts end first: otherwise they could give keys that the list of keys does not have.
+  const targets = trusts ? [trusts.target, keys] : [keys]
+  demandAtMost(asked, keys, trusts?.target)
+  const outcome: Outcome = { failures: [], remaining: false }
   try {
-    await createRevoker(services, { asked, manager, test }, context).revokeAll(found.keys, revoked)
+    await createRevoker(services, { asked, manager }, context).revokeAll(targets, outcome)
   } finally {
-    // Keys are changed side by side: the record names them in the order of their names.
-    note('count', revoked.names.length)
-    note('names', revoked.names.sort(byBytes))
-    if (revoked.failed > 0) note('failed', revoked.failed)
+    // Objects are changed side by side: the record names them in the order of their names.
+    note('count', keys.names.length)
+    note('names', keys.names.sort(byBytes))
+    if (trusts) note('federatedIdentityCredentials', trusts.target.names.sort(byBytes))
+    const failed = targets.reduce((sum, target) => sum + target.failed, 0)
+    if (failed > 0) note('failed', failed)
   }
   return {
-    matched: found.keys.length,
-    done: revoked.names.length,
-    failed: revoked.failed,
-    remaining: revoked.remaining,
+    ...countsOf(keys),
+    remaining: outcome.remaining,
     byOwner: found.byOwner,
     keys: await showHints(services, found.shown),
-    ...(revoked.failures.length > 0 && { failures: revoked.failures }),
+    ...(trusts && { federatedIdentityCredentials: { ...countsOf(trusts.target), items: trusts.shown } }),
+    ...(outcome.failures.length > 0 && { failures: outcome.failures }),
   }
+}
+
+const countsOf = ({ selected, names, failed }: Target) => ({ matched: selected.length, done: names.length, failed })
+
+function demandAtMost({ atMost }: RevocationSpec, keys: Target, trusts: Target | undefined): void {
+  const matched = keys.selected.length + (trusts?.selected.length ?? 0)
+  if (atMost === undefined || matched <= atMost) return
+  const also = trusts ? ` and ${trusts.selected.length} federated identity credentials` : ''
+  const why = `the request selects ${keys.selected.length} access keys${also}, and has changed nothing`
+  throw refused([invalid('spec.atMost', atMost, why)])
+}
+
+/** Returns the trusts to revoke, if the request asks for them. Warns about those that it leaves. */
+async function targetTrusts(
+  services: Services,
+  asked: RevocationSpec,
+  maker: string | undefined,
+  context: RequestContext,
+): Promise<{ target: Target; shown: JsonObject[] } | undefined> {
+  if (!asked.federatedIdentityCredentials && !concernsTrusts(asked)) return undefined
+  const { user } = context
+  const store = services.storeOf(FederatedIdentityCredential)
+  const test = revokesTrust(asked, maker, user, services)
+  const found = await findTrusts(store, services, asked, { maker, test }, context)
+  for (const warning of warningsOf(found, asked)) context.warn(warning)
+  if (!asked.federatedIdentityCredentials) return undefined
+  const ownUid = user.federation?.trust.uid
+  return { target: { store, selected: found.selected, ownUid, test, names: [], failed: 0 }, shown: found.shown }
 }
 
 function warnAboutMissing(missing: number, warn: RequestContext['warn']): void {
@@ -73,7 +115,8 @@ async function makerOf(
   if (name === undefined) return uid ?? ''
   const { kind, storage } = services.keyStore()
   const stored = await storage.get(kind.table, objectKey('', name))
-  const isVisible = stored !== undefined && isAllowed({ verb: 'list', name }, user, toKey(stored), services.scopes)
+  const isVisible =
+    stored !== undefined && isAllowed({ resource: plural, verb: 'list', name }, user, toKey(stored), services.scopes)
   const live = isVisible ? stored.object.metadata.uid : undefined
   if (live === undefined && uid === undefined) {
     const why = 'you may see no access key with this name: give the uid of a deleted one'

@@ -37,9 +37,14 @@ export const spec = object(
         'Whether to select also what those keys made, and so on. The default is true. Of a line of more than 32 keys, the first and the nearest 31 are known.',
       ),
     }),
-    unscoped: boolean('If true, selects the keys that no scope limits.'),
+    unscoped: boolean(
+      'If true, selects the keys that no scope limits: those without a scope, and those whose scope allows everything.',
+    ),
     names: list('Selects these keys.', string('Name of a key.'), { maxItems: MOST_NAMES }),
     all: boolean('If true, selects every key that you may revoke. No other field that selects may be set.'),
+    federatedIdentityCredentials: boolean(
+      'If true, revokes also the federated identity credentials (trusts) that match, before the keys. Otherwise those of the users, teams and subjects, and those made with the key in madeWith, are a Warning. users also selects those that only log in these users. Excludes types, unusedSince, unscoped and names, which select keys alone.',
+    ),
     action: string(
       'Disable (the default): the keys stay, and can be enabled again. Delete: they cannot be restored. Keys that are disabled already are not selected for Disable.',
       { enum: ['Disable', 'Delete'] },
@@ -48,9 +53,12 @@ export const spec = object(
       'Why the keys are disabled: their annotation management.platform/disabled-reason. Everyone who may read a key sees it.',
       { maxLength: 256 },
     ),
-    atMost: int64('The request is refused before it changes anything if it selects more keys.', { minimum: 0 }),
+    atMost: int64(
+      'The request is refused before it changes anything if it selects more keys, and federated identity credentials, than that.',
+      { minimum: 0 },
+    ),
     includeSelf: boolean(
-      'If true, the access key of the request is revoked too if it is selected, after all others. Otherwise it is spared.',
+      'If true, the access key of the request is revoked too if it is selected, after all others. Otherwise it is spared. The same holds for the federated identity credential that it came through.',
     ),
   },
 )
@@ -59,7 +67,9 @@ export const status = object('What was selected, and what was done with it. In a
   matched: int64('How many keys were selected when the request began.'),
   done: int64('How many of them this request has disabled or deleted.'),
   failed: int64('How many of them it could not change. The others were changed nevertheless.'),
-  remaining: boolean('Whether keys are left because the time was up. Repeat the request: it continues.'),
+  remaining: boolean(
+    'Whether keys, or federated identity credentials, are left because the time was up. Repeat the request: it continues.',
+  ),
   byOwner: map(
     `How many of the selected keys each owner has, as in status.owner of a key. At most the ${MOST_OWNERS_SHOWN} owners with most of them.`,
     int64('Number of keys.'),
@@ -75,9 +85,24 @@ export const status = object('What was selected, and what was done with it. In a
       hint: string('The last six characters of its current value, if the server generated it.'),
     }),
   ),
+  federatedIdentityCredentials: object('The same for federated identity credentials, if spec asks for them.', {
+    matched: int64('How many were selected when the request began.'),
+    done: int64('How many of them this request has disabled or deleted.'),
+    failed: int64('How many of them it could not change.'),
+    items: list(
+      `The selected ones, by name. At most the first ${MOST_SHOWN}.`,
+      object('A selected federated identity credential.', {
+        name: string('Its name.'),
+        owner: string('Its owner.'),
+        displayName: string('Name shown in the UI.'),
+        identityProvider: string('Name of its identity provider.'),
+      }),
+    ),
+  }),
   failures: list(
     `Why keys could not be changed. At most ${MOST_FAILURES} of them.`,
     object('A failure.', {
+      kind: string('FederatedIdentityCredential. Absent for keys.'),
       name: string('Name of the key.'),
       code: int64('HTTP status of the same request for this key alone.'),
       message: string('The reason.'),

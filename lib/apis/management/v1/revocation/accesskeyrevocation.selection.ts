@@ -4,6 +4,7 @@ import { lifeOf } from '../../../../authentication/keystatus.ts'
 import { managementRequest } from '../../../../authorization/attributes/attributes.ts'
 import { containsChain } from '../../../../authorization/scopes/chain.ts'
 import { evaluate } from '../../../../authorization/scopes/evaluate.ts'
+import { isUnrestricted } from '../../../../authorization/scopes/unrestricted.ts'
 import { type Key, keyIdentity } from '../../../../authorization/users/identity.ts'
 import { effectiveChain, maySeeKey } from '../../../../authorization/users/privilege.ts'
 import type { Identity, UserInfo } from '../../../../authorization/users/user.ts'
@@ -18,7 +19,7 @@ import { specOf, toKey } from '../ownedaccesskey.values.ts'
 import type { Services } from '../services.ts'
 import type { RevocationSpec } from './accesskeyrevocation.schema.ts'
 
-type Test = (stored: Stored) => boolean
+export type Test = (stored: Stored) => boolean
 
 /** Returns the owners that a revocation selects, or undefined for all. */
 export function ownersOf({ users, teams, subjects }: RevocationSpec): readonly Identity[] | undefined {
@@ -42,24 +43,25 @@ export function selects(spec: RevocationSpec, maker: string | undefined): Test {
   if (selector) tests.push(hasLabels(selector))
   if (createdBefore !== undefined) tests.push(isCreatedBefore(createdBefore))
   if (unusedSince !== undefined) tests.push(isCreatedBefore(unusedSince), isUnusedSince(unusedSince))
-  if (unscoped) tests.push((stored) => effectiveChain(toKey(stored)).length === 0)
+  if (unscoped) tests.push((stored) => effectiveChain(toKey(stored)).every(isUnrestricted))
   if (maker !== undefined) tests.push(isMadeWith(maker, madeWith?.descendants ?? true))
   return (stored) => tests.every((test) => test(stored))
 }
 
-function isOneOf<T>(values: readonly T[], memberOf: (stored: Stored) => T): Test {
+/** Returns a test whether one of these values is that of the object. */
+export function isOneOf<T>(values: readonly T[], memberOf: (stored: Stored) => T): Test {
   const all = new Set(values)
   return (stored) => all.has(memberOf(stored))
 }
 
-function hasLabels(selector: NonNullable<RevocationSpec['selector']>): Test {
+export function hasLabels(selector: NonNullable<RevocationSpec['selector']>): Test {
   const matches = matcherOf(requirementsOf(selector))
   return ({ object }) => matches(object.metadata.labels ?? {})
 }
 
 const momentOf = (text: string): number => parseTime(text)?.getTime() ?? Number.NEGATIVE_INFINITY
 
-function isCreatedBefore(text: string): Test {
+export function isCreatedBefore(text: string): Test {
   const at = momentOf(text)
   return ({ object }) => lifeOf(object).created * 1000 < at
 }
@@ -80,25 +82,34 @@ function isMadeWith(maker: string, descendants: boolean): Test {
  * Returns a test whether the user may revoke a key: the scopes allow listing it and changing or deleting it, it is visible, and it
  * carries the scopes of the user, unless it is the key of the request.
  */
-export function mayRevoke(user: UserInfo, { action }: RevocationSpec, { scopes }: Pick<Services, 'scopes'>): Test {
-  const verbs = ['list', action === 'Delete' ? 'delete' : 'patch']
+export function mayRevoke(user: UserInfo, asked: RevocationSpec, { scopes }: Pick<Services, 'scopes'>): Test {
   return (stored) => {
     const key = toKey(stored)
     const { name = '' } = stored.object.metadata
     const isOwn = user.key.uid !== '' && user.key.uid === key.uid
-    if (!verbs.every((verb) => isAllowed({ verb, name }, user, key, scopes))) return false
+    const isOpen = (verb: string) => isAllowed({ resource: plural, verb, name }, user, key, scopes)
+    if (!verbsOf(asked).every(isOpen)) return false
     return isOwn || containsChain(effectiveChain(key), user.chain)
   }
 }
 
-/** Reports whether the scopes and the ownership of the key allow a request for it. */
+/** The verbs that a revocation of an object needs. */
+export const verbsOf = ({ action }: RevocationSpec): string[] => ['list', action === 'Delete' ? 'delete' : 'patch']
+
+/** Reports whether the scopes of the user allow to revoke a key of this name, whoever owns it. Nothing is read for it. */
+export const isInScope = (user: UserInfo, asked: RevocationSpec, name: string, scopes: Services['scopes']): boolean =>
+  verbsOf(asked).every(
+    (verb) => evaluate(user.chain, managementRequest({ group, resource: plural, verb, name }), scopes).allowed,
+  )
+
+/** Reports whether the scopes and the ownership of a key, or of what is owned like one, allow a request for it. */
 export function isAllowed(
-  asked: { verb: string; name: string },
+  asked: { resource: string; verb: string; name: string },
   user: UserInfo,
   key: Key,
   scopes: Services['scopes'],
 ): boolean {
-  const decision = evaluate(user.chain, managementRequest({ group, resource: plural, ...asked }), scopes)
+  const decision = evaluate(user.chain, managementRequest({ group, ...asked }), scopes)
   if (!decision.allowed || !maySeeKey(user, key, decision.own)) return false
   return decision.self !== true || user.key.uid === key.uid
 }

@@ -11,6 +11,8 @@ const OWNERS = ['users', 'teams', 'subjects'] as const
 const LISTS = [...OWNERS, 'types', 'names'] as const
 const TIMES = ['createdBefore', 'unusedSince'] as const
 const SELECTORS = ['selector', ...LISTS, ...TIMES, 'madeWith'] as const
+/** The fields about what only keys have. */
+const KEYS_ONLY = ['types', 'unusedSince', 'unscoped', 'names'] as const
 
 /** How far a time may be ahead: clocks differ. A later one is a mistake that would select every key. */
 const AHEAD_SECONDS = 300
@@ -19,6 +21,7 @@ const AHEAD_SECONDS = 300
 export function validateRevocation(spec: RevocationSpec, now: Date): FieldError[] {
   return [
     ...selectionErrors(spec),
+    ...(spec.federatedIdentityCredentials ? keysOnlyErrors(spec) : []),
     ...(spec.selector ? selectorErrors(spec.selector) : []),
     ...LISTS.flatMap((member) => listErrors(spec[member], `spec.${member}`, member === 'types')),
     ...TIMES.flatMap((member) => timeErrors(spec[member], `spec.${member}`, now)),
@@ -37,6 +40,11 @@ function selectionErrors(spec: RevocationSpec): FieldError[] {
   const [first, ...others] = OWNERS.filter((member) => spec[member] !== undefined)
   return others.map((member) => forbidden(`spec.${member}`, `may not be set with spec.${first}: a key has one owner`))
 }
+
+const keysOnlyErrors = (spec: RevocationSpec): FieldError[] =>
+  KEYS_ONLY.filter((member) => spec[member]).map((member) =>
+    forbidden(`spec.${member}`, 'may not be set with spec.federatedIdentityCredentials: it selects access keys alone'),
+  )
 
 function selectorErrors(selector: NonNullable<RevocationSpec['selector']>): FieldError[] {
   if (!isEmptySelector(selector)) return validateLabelSelector(selector, 'spec.selector')

@@ -14,7 +14,7 @@ import type { RequestContext, Strategy } from '../../../../registry/kind.ts'
 import { type UpdateRequest, updateObject } from '../../../../registry/update.ts'
 import type { Companion, Stored } from '../../../../storage/interface.ts'
 import { group } from '../group.ts'
-import { requireNewValue } from '../ownedaccesskey.credential.ts'
+import { makerOf, requireNewValue } from '../ownedaccesskey.credential.ts'
 import { changeValuesStrategy } from '../ownedaccesskey.rotation.ts'
 import { lifeAt } from '../ownedaccesskey.status.ts'
 import { plural } from '../ownedaccesskey.table.ts'
@@ -137,7 +137,7 @@ function rotationStrategy(services: Services, strategy: Strategy, rotation: Rota
     const hint = isOwn ? {} : { hint: hintOf(value) }
     return startRotation(
       settled,
-      { credential, made: now, ...hint, overlap: overlapSeconds },
+      { credential, made: now, by: makerOf(context.user, settled, old), ...hint, overlap: overlapSeconds },
       lifeOf(old.object).created,
     )
   }

@@ -62,6 +62,7 @@ export const OwnedAccessKeyRotation: VirtualKind<Services> = {
   scope: 'Cluster',
   description: 'A new value for an access key, whose old value still works for a while. The server returns it once.',
   grantsAccess: true,
+  changesObjects: true,
   hasPreconditions: true,
   schema: { spec, status },
   async create({ object: request, name, context }, services) {

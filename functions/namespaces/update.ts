@@ -1,0 +1,3 @@
+import { updateHandler } from '../../lib/server/namespaces/update.ts'
+
+export const handler = await updateHandler()

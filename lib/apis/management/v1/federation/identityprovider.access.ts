@@ -1,0 +1,65 @@
+/** Finds the trusts that somebody keeps who loses `access` to an identity provider: exchanges through them go on. */
+import { managementRequest } from '../../../../authorization/attributes/attributes.ts'
+import { evaluate } from '../../../../authorization/scopes/evaluate.ts'
+import { keyIdentity } from '../../../../authorization/users/identity.ts'
+import type { Identity, UserInfo } from '../../../../authorization/users/user.ts'
+import type { ProviderSpec } from '../../../../federation/provider.ts'
+import { eachStored } from '../../../../registry/each.ts'
+import { group } from '../group.ts'
+import type { Services } from '../services.ts'
+import { FederatedIdentityCredential } from './federatedidentitycredential.ts'
+import { plural, specOf, toKey } from './federatedidentitycredential.values.ts'
+import { listedNames } from './listednames.ts'
+
+const EVERYBODY = 'team:*'
+
+/** Returns the users and teams that may refer to the provider. */
+const named = ({ access = [] }: ProviderSpec): Set<string> =>
+  new Set(
+    access
+      .filter(({ verbs }) => verbs.includes('use'))
+      .flatMap(({ users = [], teams = [] }) => [
+        ...users.map((one) => `user:${one}`),
+        ...teams.map((one) => `team:${one}`),
+      ]),
+  )
+
+/**
+ * Returns a test whether an owner of trusts loses access by the change. Nobody knows the teams of a user who makes no request, so
+ * a user whom no entry names any more counts as one of a team that loses it.
+ */
+function losesAccess(old: ProviderSpec, next: ProviderSpec): ((owner: Identity) => boolean) | undefined {
+  const [before, after] = [named(old), named(next)]
+  const lost = [...before].filter((one) => !after.has(one))
+  if (lost.length === 0 || after.has(EVERYBODY)) return undefined
+  const isForMembers = lost.some((one) => one.startsWith('team:'))
+  return (owner) =>
+    !after.has(owner) &&
+    (lost.includes(owner) || lost.includes(EVERYBODY) || (isForMembers && owner.startsWith('user:')))
+}
+
+/** Returns the warning about the open trusts of owners who lose access to the provider by the change, or nothing. */
+export async function accessWarnings(
+  services: Services,
+  name: string,
+  old: ProviderSpec,
+  next: ProviderSpec,
+  user: UserInfo,
+): Promise<string[]> {
+  const isLost = losesAccess(old, next)
+  if (isLost === undefined) return []
+  const mayList = (trust: string) =>
+    evaluate(user.chain, managementRequest({ group, resource: plural, verb: 'list', name: trust }), services.scopes)
+      .allowed
+  const left: string[] = []
+  for await (const stored of eachStored(services.storeOf(FederatedIdentityCredential))) {
+    const { metadata } = stored.object
+    const { disabled, identityProvider } = specOf(stored.object)
+    const isOpen = disabled !== true && metadata.deletionTimestamp === undefined && identityProvider === name
+    if (isOpen && isLost(keyIdentity(toKey(stored))) && mayList(metadata.name ?? '')) left.push(metadata.name ?? '')
+  }
+  if (left.length === 0) return []
+  return [
+    `spec.access: ${listedNames(left)} of owners without access may go on giving access keys: disable what must not`,
+  ]
+}

@@ -1,0 +1,36 @@
+/** Recognizes scopes that restrict nothing, also those of servers of other releases. */
+import { requestTargets } from '../attributes/attributes.ts'
+
+/** A member of a scope as any server may send it. */
+export type Entry = Readonly<Record<string, unknown>>
+
+/**
+ * Reports whether the scope restricts nothing: there is none, or it opens every target of requests without a further limit. This is
+ * what "no scope limits the key" means wherever keys are selected or shown. It gives no privilege: a key with such a scope does
+ * not count as a key without one.
+ */
+export const isUnrestricted = (scope: unknown): boolean =>
+  !isEntry(scope) || requestTargets.every((target) => opens(scope, target))
+
+const opens = ({ rules, clusters }: Entry, target: string): boolean =>
+  entries(rules).some((rule) => isUnlimited(rule, target)) ||
+  (target === 'Cluster' && entries(clusters).some(({ cluster }) => cluster === '*'))
+
+/** Reports whether no member of the rule limits requests: each is empty, or names all verbs, or names this target. */
+export const isUnlimited = (rule: Entry, target?: string): boolean =>
+  Object.entries(rule).every(
+    ([member, value]) =>
+      value === undefined ||
+      value === '' ||
+      (Array.isArray(value) &&
+        (value.length === 0 ||
+          (member === 'verbs' && value.includes('*')) ||
+          (member === 'requestTargets' && value.includes(target)))),
+  )
+
+export const isEntry = (value: unknown): value is Entry =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Returns the entries of a list. One that is no object has no members. */
+export const entries = (value: unknown): Entry[] =>
+  Array.isArray(value) ? value.map((one) => (isEntry(one) ? one : { unknown: one })) : []

@@ -1,0 +1,100 @@
+/**
+ * Recognizes issuers by their URL. The list becomes outdated: an issuer that is not in it counts as private, and a trust must still
+ * bind one of its claims.
+ */
+
+/** How often an ID token can be exchanged: once, or until it expires, for tokens that owners read from a file or a cache. */
+export type TokenUse = 'Once' | 'Lifetime'
+
+/** The types of issuers, each with the use of its tokens. */
+export const tokenUses = {
+  GitHub: 'Once',
+  GitLab: 'Once',
+  Buildkite: 'Once',
+  CircleCI: 'Once',
+  Bitbucket: 'Once',
+  TerraformCloud: 'Once',
+  Kubernetes: 'Lifetime',
+  Azure: 'Lifetime',
+  AWS: 'Once',
+  Google: 'Lifetime',
+  OIDC: 'Once',
+} as const satisfies Record<string, TokenUse>
+
+export type IssuerType = keyof typeof tokenUses
+export const issuerTypes = Object.keys(tokenUses) as readonly IssuerType[]
+
+export interface KnownIssuer {
+  type: IssuerType
+  /** Matches host and path. */
+  issuer: RegExp
+  shared: boolean
+}
+
+const known: readonly KnownIssuer[] = [
+  { type: 'GitHub', issuer: /^token\.actions\.githubusercontent\.com$/, shared: true },
+  { type: 'GitHub', issuer: /^token\.actions\.[a-z0-9-]+\.ghe\.com$/, shared: true },
+  // An enterprise can have an issuer of its own below the shared one.
+  { type: 'GitHub', issuer: /^token\.actions\.(githubusercontent|[a-z0-9-]+\.ghe)\.com\/[^/]+$/, shared: false },
+  { type: 'GitHub', issuer: /^[^/]+\/_services\/token$/, shared: false },
+  { type: 'GitLab', issuer: /^gitlab\.com$/, shared: true },
+  { type: 'Buildkite', issuer: /^agent\.buildkite\.com$/, shared: true },
+  { type: 'CircleCI', issuer: /^oidc\.circleci\.com\/org\/[^/]+$/, shared: false },
+  {
+    type: 'Bitbucket',
+    issuer: /^api\.bitbucket\.org\/2\.0\/workspaces\/[^/]+\/pipelines-config\/identity\/oidc$/,
+    shared: true,
+  },
+  { type: 'TerraformCloud', issuer: /^app(\.eu)?\.terraform\.io$/, shared: true },
+  { type: 'Kubernetes', issuer: /^kubernetes\.default\.svc(\.cluster\.local)?$/, shared: false },
+  { type: 'Kubernetes', issuer: /^oidc\.eks\.[a-z0-9-]+\.amazonaws\.com(\.cn)?\/id\/[^/]+$/, shared: false },
+  // The tenants of all personal accounts, and of Microsoft Sentinel for all its customers.
+  {
+    type: 'Azure',
+    issuer:
+      /^(login\.microsoftonline\.com|sts\.windows\.net)\/(9188040d-6c67-4c5b-b112-36a304b66dad|33e01921-4d64-4f8c-a055-5bdaffd5e33d)(\/v2\.0)?$/,
+    shared: true,
+  },
+  { type: 'Azure', issuer: /^(login\.microsoftonline\.com\/[^/]+\/v2\.0|sts\.windows\.net\/[^/]+)$/, shared: false },
+  { type: 'AWS', issuer: /^[a-z0-9-]+\.tokens\.sts\.global\.api\.aws$/, shared: false },
+  { type: 'Google', issuer: /^accounts\.google\.com$/, shared: true },
+  { type: 'Kubernetes', issuer: /^container\.googleapis\.com\/v1\/projects\/.+$/, shared: false },
+]
+
+/**
+ * Hosts of issuers that sign for all customers of a service. A trust in one of them binds `sub`.
+ * https://docs.aws.amazon.com/IAM/latest/UserGuide/id_roles_providers_oidc_secure-by-default.html
+ */
+const sharedHosts: ReadonlySet<string> = new Set([
+  'api.bitbucket.org',
+  'api.pulumi.com',
+  'cognito-identity.amazonaws.com',
+  'oidc-configuration.audit-log.githubusercontent.com',
+  'oidc.circleci.com',
+  'oidc.codefresh.io',
+  'oidc.vercel.com',
+  'proidc.upbound.io',
+  'sandboxes.cloud',
+  'scalr.io',
+  'studio.datachain.ai',
+  'tokens.cloud.shisho.dev',
+  'vstoken.actions.githubusercontent.com',
+])
+
+/** Returns host and path of an issuer in one spelling, or undefined if it is not a URL. */
+function addressOf(issuer: string): { host: string; address: string } | undefined {
+  const url = URL.parse(issuer)
+  if (!url) return undefined
+  const host = url.hostname.replace(/\.$/, '')
+  return { host, address: `${host}${url.pathname}`.replace(/\/$/, '') }
+}
+
+/** Returns what is known about an issuer, or undefined. */
+export function knownIssuer(issuer: string): KnownIssuer | undefined {
+  const { host, address } = addressOf(issuer) ?? { host: '', address: '' }
+  const found = known.find((one) => one.issuer.test(address))
+  return found ?? (sharedHosts.has(host) ? { type: 'OIDC', issuer: /^/, shared: true } : undefined)
+}
+
+/** Returns the type of a known issuer, or undefined. A provider of a known issuer can have no other type. */
+export const recognizeType = (issuer: string): IssuerType | undefined => knownIssuer(issuer)?.type

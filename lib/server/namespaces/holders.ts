@@ -1,0 +1,86 @@
+/**
+ * Finds the namespaces of the virtual cluster instances that a user may list. Costs what a list of the instances costs. The
+ * scope of the request must allow the list in each namespace.
+ */
+import { VirtualClusterInstance } from '../../apis/management/v1/virtualclusterinstance.ts'
+import { managementRequest } from '../../authorization/attributes/attributes.ts'
+import { evaluate } from '../../authorization/scopes/evaluate.ts'
+import type { StoredCall } from '../../endpoints/call.ts'
+import { type ListStart, openCollection } from '../../endpoints/lists/page.ts'
+import type { Selection } from '../../endpoints/lists/selection.ts'
+import { groupResource, type RequestContext } from '../../registry/kind.ts'
+import type { Server } from '../server.ts'
+
+/** The instances of a request that asks for namespaces. */
+export interface Source {
+  call: StoredCall
+  context: RequestContext
+  /** Reports whether the scopes allow a list of the instances in a namespace. */
+  mayList(namespace: string): boolean
+}
+
+/** The names of the instances in each namespace that has one. */
+export type Holders = Map<string, Set<string>>
+
+const everything: Selection = { all: true, matches: () => true, name: undefined, namespace: undefined }
+
+export function sourceOf(call: Omit<StoredCall, 'kind' | 'store'>, { scopes, storeOf }: Server, verb: string): Source {
+  const store = storeOf(VirtualClusterInstance)
+  const { chain } = call.context.user
+  const decided = new Map<string, boolean>()
+  return {
+    call: { ...call, kind: store.kind, store },
+    context: { ...call.context, dryRun: false },
+    mayList(namespace) {
+      const asked = managementRequest({ ...groupResource(VirtualClusterInstance), verb, namespace })
+      const isAllowed = decided.get(namespace) ?? evaluate(chain, asked, scopes).allowed
+      decided.set(namespace, isAllowed)
+      return isAllowed
+    },
+  }
+}
+
+/** Splits the key of an instance into its namespace and its name. */
+function place(key: string): [namespace: string, name: string] {
+  const slash = key.indexOf('/')
+  return [key.slice(0, slash), key.slice(slash + 1)]
+}
+
+/** Adds an instance. */
+export function hold(holders: Holders, namespace: string, name: string): void {
+  const names = holders.get(namespace) ?? new Set()
+  holders.set(namespace, names.add(name))
+}
+
+/** Removes an instance. */
+export function release(holders: Holders, namespace: string, name: string): void {
+  const names = holders.get(namespace)
+  names?.delete(name)
+  if (names?.size === 0) holders.delete(namespace)
+}
+
+/** How a collection is read, and for which verb. */
+export interface Reading {
+  verb: 'list' | 'watch'
+  start: ListStart
+  /** The only name that can match. Then nothing but the revision is read. */
+  name: string | undefined
+}
+
+/** Reads the namespaces that hold objects, and the revision at which they do. Throws TooNew and Expired. */
+export async function readHolders(
+  { call, context, mayList }: Source,
+  { verb, start, name }: Reading,
+): Promise<{ holders: Holders; rv: number }> {
+  const holders: Holders = new Map()
+  const selection = name === undefined ? everything : { ...everything, name, namespace: name }
+  const { rv, pages } = await openCollection(call, context, { verb, selection, start, limit: 0, pageSize: 500 })
+  if (name !== undefined) return { holders, rv }
+  for await (const { items } of pages) {
+    for (const { key } of items) {
+      const [namespace, instance] = place(key)
+      if (mayList(namespace)) hold(holders, namespace, instance)
+    }
+  }
+  return { holders, rv }
+}

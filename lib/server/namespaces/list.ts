@@ -1,0 +1,127 @@
+/**
+ * GET of the namespaces: a list or a watch of those that hold objects which the user may see. A namespace exists for every
+ * valid name, so a selector of the name answers as a GET of it does. Revisions are those of the virtual cluster instances.
+ */
+import { Namespace, namespaceObject } from '../../apis/core/v1/namespace.ts'
+import { VirtualClusterInstance } from '../../apis/management/v1/virtualclusterinstance.ts'
+import type { Call } from '../../endpoints/call.ts'
+import { answerWatch, type WatchView } from '../../endpoints/handlers/watch.ts'
+import { ensureKeyHolds, startKeyCheck } from '../../endpoints/keycheck.ts'
+import { encodeContinue } from '../../endpoints/lists/continuetoken.ts'
+import { startOf, withNewToken } from '../../endpoints/lists/page.ts'
+import { type Selection, selectionOf } from '../../endpoints/lists/selection.ts'
+import { respondList } from '../../endpoints/lists/text.ts'
+import { negotiate, type Output } from '../../endpoints/negotiation/accept.ts'
+import { type ListOptions, listOptions } from '../../endpoints/options.ts'
+import { type ApiResponse, emptyStream } from '../../endpoints/request.ts'
+import { checkPathNames, refuseImpersonation } from '../../endpoints/requestchecks.ts'
+import { eventsOf } from '../../endpoints/watches/watchevents.ts'
+import { dnsLabelErrors } from '../../meta/object/names.ts'
+import type { KubeObject } from '../../meta/types.ts'
+import { byBytes } from '../../meta/value/byteorder.ts'
+import { visibilityFilter } from '../../registry/read.ts'
+import { computedHandler } from '../handler.ts'
+import type { LambdaHandler } from '../lambda/runtime.ts'
+import type { Server } from '../server.ts'
+import { type Holders, hold, readHolders, release, type Source, sourceOf } from './holders.ts'
+
+const kind = { ...Namespace, fields: { 'status.phase': ({ status }: KubeObject) => String(status?.phase ?? '') } }
+
+/** The selected namespaces of a request. */
+interface Asked {
+  source: Source
+  options: ListOptions
+  selection: Selection
+  objectOf(name: string): KubeObject
+}
+
+/**
+ * Returns the selected namespaces: those that hold objects, in the order of their names, as the store lists their objects, or the
+ * one that the selector names.
+ */
+function selected({ selection, objectOf }: Asked, holders: Holders): KubeObject[] {
+  const names = selection.name === undefined ? [...holders.keys()] : [selection.name]
+  return names
+    .filter((name) => dnsLabelErrors(name).length === 0)
+    .map(objectOf)
+    .filter((object) => selection.matches(storedForm(object)))
+}
+
+const storedForm = (object: KubeObject) => ({ key: object.metadata.name ?? '', rv: 1, object, internal: {} })
+
+async function answerList(asked: Asked, output: Output): Promise<ApiResponse> {
+  const { source, options, selection } = asked
+  const { request, services, warnings } = source.call
+  const { after = '', ...start } = startOf({ kind, request }, options, selection)
+  const check = await startKeyCheck(source.context, services)
+  const reading = { verb: 'list', start, name: selection.name } as const
+  const { holders, rv } = await readHolders(source, reading).catch((error: unknown) => {
+    throw withNewToken(error, after ? { after } : {}, '')
+  })
+  const rest = selected(asked, holders).filter(({ metadata: { name = '' } }) => byBytes(name, after) > 0)
+  const page = options.limit > 0 ? rest.slice(0, options.limit) : rest
+  const last = page.length < rest.length ? page.at(-1)?.metadata.name : undefined
+  const metadata = {
+    resourceVersion: String(rv),
+    continue: last && encodeContinue({ rv, after: last }),
+    remainingItemCount: last && selection.all ? rest.length - page.length : undefined,
+  }
+  const response = await respondList({ request, kind, metadata, output, pages: [page] }, warnings)
+  await ensureKeyHolds(check)
+  return request.method === 'HEAD' ? { ...response, body: emptyStream } : response
+}
+
+/** Shows a namespace from its first object until its last one is gone, and a namespace that the selector names always. */
+function viewOf(asked: Asked): WatchView {
+  const { source, selection } = asked
+  const { call, context, mayList } = source
+  const { store } = call
+  const eventsIn = eventsOf({
+    selects: ({ object }) => mayList(object.metadata.namespace ?? ''),
+    may: visibilityFilter(store, 'watch', context),
+    latest: (stored) => store.storage.latest(store.kind.table, stored),
+    shown: async ({ object }) => object,
+  })
+  let holders: Holders = new Map()
+  return {
+    async begin({ revision, isInitial }) {
+      const from = isInitial ? 'notOlderThan' : 'at'
+      const start = revision ? { [from]: revision } : {}
+      const read = await readHolders(source, { verb: 'watch', start, name: selection.name })
+      holders = read.holders
+      return { initial: isInitial ? [selected(asked, holders)] : [], rv: read.rv }
+    },
+    async *events(batch) {
+      if (selection.name !== undefined) return
+      for await (const { type, object } of eventsIn(batch)) {
+        const { namespace = '', name = '', resourceVersion = '' } = object.metadata
+        const held = holders.has(namespace)
+        if (type === 'DELETED') release(holders, namespace, name)
+        else hold(holders, namespace, name)
+        if (holders.has(namespace) === held) continue
+        // Clients resume a watch from the revision of its last event.
+        for (const one of selected(asked, new Map([[namespace, new Set()]]))) {
+          const shown = { ...one, metadata: { ...one.metadata, resourceVersion } }
+          yield { type: held ? 'DELETED' : 'ADDED', object: shown }
+        }
+      }
+    },
+  }
+}
+
+async function answer(call: Call, server: Server): Promise<ApiResponse> {
+  refuseImpersonation(call)
+  checkPathNames(call.request)
+  const options = listOptions(call.request.query, true)
+  const output = negotiate(call.request, { watch: options.watch })
+  const source = sourceOf(call, server, options.watch ? 'watch' : 'list')
+  const selection = selectionOf(kind, options)
+  const objectOf = (name: string) => namespaceObject(name, server.config.issuer)
+  const asked = { source, options, selection, objectOf }
+  if (!options.watch) return answerList(asked, output)
+  return answerWatch({ ...source.call, kind }, source.context, options, output, viewOf(asked))
+}
+
+/** Returns the Lambda handler that lists and watches namespaces. */
+export const listHandler = (): Promise<LambdaHandler> =>
+  computedHandler(Namespace, 'list', answer, VirtualClusterInstance.table)

@@ -1,0 +1,21 @@
+/** Reads all side items of a partition, page by page. One page is not all of them, however few are expected. */
+import type { CompanionItem, CompanionQuery, Storage } from './interface.ts'
+
+/**
+ * Yields the side items of a partition in pages, sorted by sort key. Items that are added or removed in the meantime may or may
+ * not appear; all others appear exactly once.
+ */
+export async function* companionPages(
+  { queryCompanions }: Pick<Storage, 'queryCompanions'>,
+  pk: string,
+  query: Pick<CompanionQuery, 'limit'> = {},
+): AsyncGenerator<CompanionItem[], void, void> {
+  for (
+    let page = await queryCompanions(pk, query);
+    ;
+    page = await queryCompanions(pk, { ...query, after: page.next })
+  ) {
+    yield page.items
+    if (page.next === undefined) return
+  }
+}
