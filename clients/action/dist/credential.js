@@ -17,16 +17,17 @@ var printable = (text) => text.slice(0, MAX_CHARACTERS).replaceAll("\r\n", "\n")
 
 // src/api/attempts.ts
 import { setTimeout as sleep } from "node:timers/promises";
-var MOST = 3;
+var MOST = 6;
+var FEW = 3;
 var MAX_WAIT_SECONDS = 30;
-async function withAttempts(attempt, report) {
+async function withAttempts(attempt, report, most = MOST) {
   for (let count = 1; ; count++) {
     try {
       return await attempt();
     } catch (error) {
-      if (!(error instanceof Failure) || !error.isPassing || count === MOST) throw error;
-      const seconds = Math.min(error.retryAfter ?? count, MAX_WAIT_SECONDS);
-      report(`Attempt ${count} of ${MOST} failed: ${error.message}. The next one is in ${seconds} s.`);
+      if (!(error instanceof Failure) || !error.isPassing || count === most) throw error;
+      const seconds = Math.min(error.retryAfter ?? 2 ** (count - 1), MAX_WAIT_SECONDS);
+      report(`Attempt ${count} of ${most} failed: ${error.message}. The next one is in ${seconds} s.`);
       await sleep(seconds * 1e3);
     }
   }
@@ -106,11 +107,12 @@ function objectOf({ text }) {
   }
 }
 function refusal(what, answer) {
-  const { code, headers } = answer;
-  const isPassing = code === 429 || code >= 500;
+  return new Failure(`${what} failed: ${reasonOf(answer)}`, passing(answer));
+}
+var mayPass = (code) => code === 408 || code === 429 || code >= 500;
+function passing({ code, headers }) {
   const retryAfter = Number(headers["retry-after"]?.[0]);
-  const more = { isPassing, ...Number.isSafeInteger(retryAfter) && retryAfter >= 0 && { retryAfter } };
-  return new Failure(`${what} failed: ${reasonOf(answer)}`, more);
+  return { isPassing: mayPass(code), ...Number.isSafeInteger(retryAfter) && retryAfter >= 0 && { retryAfter } };
 }
 function reasonOf(answer) {
   const { code, url, headers } = answer;
@@ -142,7 +144,7 @@ var sendForm = ({ url, certificateAuthority }, path, form) => send({
   body: new URLSearchParams(form).toString(),
   ...certificateAuthority && { authorities: certificateAuthority }
 });
-async function exchange(api, { credential, scope, idToken }, log2) {
+async function exchange(api, { credential, scope, idToken }, log) {
   const asked = Date.now();
   const answer = await sendForm(api, "token", {
     grant_type: "urn:ietf:params:oauth:grant-type:token-exchange",
@@ -152,14 +154,14 @@ async function exchange(api, { credential, scope, idToken }, log2) {
     ...scope && { scope }
   });
   const { access_token: key, expires_in: seconds } = objectOf(answer) ?? {};
-  if (typeof key === "string") log2.mask(key);
+  if (typeof key === "string") log.mask(key);
   if (answer.code !== 200) throw refused("the exchange of the ID token for an access key", answer);
   if (typeof key !== "string" || !/^[\x21-\x7e]+$/.test(key) || typeof seconds !== "number" || !(seconds > 0))
     throw new Failure(`${answer.url} answered without an access key: is url the URL of the API?`);
   return { key, expires: asked + seconds * 1e3 };
 }
 function refused(what, answer) {
-  const isElsewhere = answer.code < 500 && answer.code !== 429 && objectOf(answer)?.kind === "Status";
+  const isElsewhere = !mayPass(answer.code) && objectOf(answer)?.kind === "Status";
   return isElsewhere ? new Failure(`${what} failed: ${wrongUrl(answer)}`) : refusal(what, answer);
 }
 
@@ -171,7 +173,7 @@ permissions:
   id-token: write
   contents: read
 Workflows that a pull request of a fork or Dependabot starts get no ID token, whatever their permissions say.`;
-async function getIdToken({ env, audience, certificateAuthority }, log2) {
+async function getIdToken({ env, audience, certificateAuthority }, log) {
   const { ACTIONS_ID_TOKEN_REQUEST_URL: requestUrl, ACTIONS_ID_TOKEN_REQUEST_TOKEN: requestToken2 } = env;
   const url = URL.parse(requestUrl ?? "");
   if (!url || !requestToken2) throw new Failure(MISSING);
@@ -184,12 +186,10 @@ async function getIdToken({ env, audience, certificateAuthority }, log2) {
     ...certificateAuthority && { authorities: [...getCACertificates("default"), certificateAuthority] }
   });
   const value = objectOf(answer)?.value;
-  if (typeof value === "string") log2.mask(value);
+  if (typeof value === "string") log.mask(value);
   const { code } = answer;
-  if (code !== 200) {
-    const isPassing = code === 429 || code >= 500;
-    throw new Failure(`GitHub answered ${code} to the request for an ID token of this job`, { isPassing });
-  }
+  if (code !== 200)
+    throw new Failure(`GitHub answered ${code} to the request for an ID token of this job`, passing(answer));
   if (typeof value !== "string" || !JWT.test(value)) throw new Failure("GitHub answered without an ID token");
   return value;
 }
@@ -203,18 +203,18 @@ function describe(target) {
 // src/api/token.ts
 var GROUP = "management.platform/v1";
 var EXEC_CREDENTIAL = "application/json;as=ExecCredential;g=client.authentication.k8s.io;v=v1";
-async function requestToken(api, key, { target, seconds }, log2) {
+async function requestToken(api, key, { target, seconds }, log) {
   const answer = target.type === "cluster" ? await post(api, key, {
     path: "directclusterendpointtokens",
     kind: "DirectClusterEndpointToken",
     spec: { ttl: seconds, scope: { clusters: [{ cluster: target.name }] } },
     what: `the request for a token of ${describe(target)}`,
-    log: log2
+    log
   }) : await post(api, key, {
     ...kubeConfigOf(target),
     spec: { certificateTTL: seconds },
     accept: EXEC_CREDENTIAL,
-    log: log2
+    log
   });
   const { token, expirationTimestamp } = answer;
   if (typeof token !== "string" || !/^[\x21-\x7e]+$/.test(token))
@@ -226,7 +226,7 @@ var kubeConfigOf = (target) => ({
   kind: "VirtualClusterInstanceKubeConfig",
   what: `the request for a kube config of ${describe(target)}`
 });
-async function post({ url, certificateAuthority }, key, { path, kind, spec, accept = "application/json", what, log: log2 }) {
+async function post({ url, certificateAuthority }, key, { path, kind, spec, accept = "application/json", what, log }) {
   const answer = await send({
     url: `${url}/apis/${GROUP}/${path}`,
     method: "POST",
@@ -238,7 +238,7 @@ async function post({ url, certificateAuthority }, key, { path, kind, spec, acce
   if (answer.code !== 201) throw refusal(what, answer);
   for (const header of answer.headers.warning ?? []) {
     for (const [, text = ""] of header.matchAll(/\d{3} \S+ "((?:[^"\\]|\\.)*)"/g))
-      log2.warning(text.replace(/\\(.)/g, "$1"));
+      log.warning(text.replace(/\\(.)/g, "$1"));
   }
   return typeof status === "object" && status !== null ? status : {};
 }
@@ -248,53 +248,84 @@ function expiry(timestamp) {
 }
 
 // src/session/lock.ts
-import { readFileSync, statSync, unlinkSync, writeFileSync } from "node:fs";
+import { randomUUID } from "node:crypto";
+import { readFile, rm, stat, writeFile } from "node:fs/promises";
 import { setTimeout as sleep2 } from "node:timers/promises";
-var STALE_MS = 6e4;
+var STALE_MS = 6e5;
 var WAIT_MS = 9e4;
+var STALE_GUARD_MS = 3e4;
 async function withLock(file, work) {
+  const mine = newText();
   const deadline = performance.now() + WAIT_MS;
-  while (!take(file)) {
+  while (!await take(file, mine)) {
     if (performance.now() > deadline) throw new Failure("another process has been renewing the credential for too long");
-    if (isAbandoned(file)) release(file);
+    const holder = await holderOf(file);
+    if (holder && isAbandoned(holder, STALE_MS)) await remove(file, holder.text);
     await sleep2(25 + Math.random() * 50);
   }
   try {
     return await work();
   } finally {
-    release(file);
+    while (!await remove(file, mine)) await sleep2(25);
   }
 }
-function take(file) {
+var newText = () => `${process.pid} ${randomUUID()}`;
+async function remove(file, text) {
+  if ((await holderOf(file))?.text !== text) return true;
+  const guards = await takeGuard(file);
+  if (guards === void 0) return false;
+  if ((await holderOf(file))?.text === text) await rm(file, { force: true });
+  for (const guard of guards) await rm(guard, { force: true });
+  return true;
+}
+async function takeGuard(file) {
+  const dead = [];
+  for (; ; ) {
+    const guard = `${file}.guard${dead.length}`;
+    if (await take(guard, newText())) {
+      for (const one of dead) {
+        if ((await holderOf(one.file))?.text === one.text) continue;
+        await rm(guard, { force: true });
+        return void 0;
+      }
+      return [...dead.map((one) => one.file), guard];
+    }
+    const holder = await holderOf(guard);
+    if (holder === void 0 || !isAbandoned(holder, STALE_GUARD_MS)) return void 0;
+    dead.push({ file: guard, text: holder.text });
+  }
+}
+async function take(file, text) {
   try {
-    writeFileSync(file, String(process.pid), { flag: "wx", mode: 384 });
+    await writeFile(file, text, { flag: "wx", mode: 384 });
     return true;
   } catch (error) {
     if (error.code === "EEXIST") return false;
     throw error;
   }
 }
-function isAbandoned(file) {
+async function holderOf(file) {
   try {
-    if (Date.now() - statSync(file).mtimeMs > STALE_MS) return true;
-    const holder = Number(readFileSync(file, "utf8"));
-    if (!(holder > 0)) return false;
+    const [text, { mtimeMs }] = [await readFile(file, "utf8"), await stat(file)];
+    return { text, age: Date.now() - mtimeMs };
+  } catch {
+    return void 0;
+  }
+}
+function isAbandoned({ text, age }, stale) {
+  if (age > stale) return true;
+  const holder = Number.parseInt(text, 10);
+  if (!(holder > 0)) return false;
+  try {
     process.kill(holder, 0);
     return false;
   } catch (error) {
     return error.code === "ESRCH";
   }
 }
-function release(file) {
-  try {
-    unlinkSync(file);
-  } catch (error) {
-    if (error.code !== "ENOENT") throw error;
-  }
-}
 
 // src/session/session.ts
-import { appendFileSync, readFileSync as readFileSync2 } from "node:fs";
+import { appendFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 // src/session/ownfiles.ts
@@ -307,12 +338,12 @@ import {
   openSync,
   renameSync,
   rmdirSync,
-  unlinkSync as unlinkSync2,
-  writeFileSync as writeFileSync2
+  unlinkSync,
+  writeFileSync
 } from "node:fs";
 function replaceFile(path, text) {
   const next = `${path}.new`;
-  writeFileSync2(next, text, { mode: 384 });
+  writeFileSync(next, text, { mode: 384 });
   renameSync(next, path);
 }
 
@@ -330,7 +361,7 @@ var files = {
 var fileNames = Object.values(files).flatMap((name) => [name, `${name}.new`]);
 var keyFile = (folder) => join(folder, files.key);
 var lockFile = (folder) => join(folder, files.lock);
-var readSession = (folder) => JSON.parse(readFileSync2(join(folder, files.session), "utf8"));
+var readSession = (folder) => JSON.parse(readFileSync(join(folder, files.session), "utf8"));
 var recordExchanged = (folder, { key }) => appendFileSync(join(folder, files.exchanged), `${key}
 `, { mode: 384 });
 function writeHeld(folder, held) {
@@ -339,7 +370,7 @@ function writeHeld(folder, held) {
 }
 function readHeld(folder) {
   try {
-    return JSON.parse(readFileSync2(join(folder, files.held), "utf8"));
+    return JSON.parse(readFileSync(join(folder, files.held), "utf8"));
   } catch (error) {
     throw new Error(`the folder of the step cannot be read: ${messageOf(error)}`);
   }
@@ -350,13 +381,17 @@ var RENEWED_AT = 0.8;
 var RENEWED_SECONDS = 900;
 var LEAST_SECONDS = 600;
 var REQUEST_SECONDS = 40;
-var exchangeAnew = (folder, { credential = "", scope, audience, ...api }, { env, log: log2 }) => withAttempts(async () => {
-  const { certificateAuthority } = api;
-  const idToken = await getIdToken({ env, audience, ...certificateAuthority && { certificateAuthority } }, log2);
-  const made = await exchange(api, { credential, idToken, ...scope && { scope } }, log2);
-  recordExchanged(folder, made);
-  return made;
-}, log2.info);
+var exchangeAnew = (folder, { credential = "", scope, audience, ...api }, { env, log }, most) => withAttempts(
+  async () => {
+    const { certificateAuthority } = api;
+    const idToken = await getIdToken({ env, audience, ...certificateAuthority && { certificateAuthority } }, log);
+    const made = await exchange(api, { credential, idToken, ...scope && { scope } }, log);
+    recordExchanged(folder, made);
+    return made;
+  },
+  log.info,
+  most
+);
 async function currentToken(folder, session, surroundings) {
   const known = tokenOf(readHeld(folder));
   if (known && isFresh(known.life)) return known;
@@ -367,10 +402,11 @@ async function currentToken(folder, session, surroundings) {
     const { key, keyLife } = await renewedKey(folder, session, held, surroundings);
     const { target, ttl } = session;
     if (target.type === "management") return { token: key, ...keyLife && { expires: keyLife.until } };
-    const { log: log2 } = surroundings;
-    return unlessUnanswered(last, log2, async () => {
+    const { log } = surroundings;
+    return unlessUnanswered(last, log, async () => {
       const seconds = () => ttl ?? secondsWithin(keyLife, RENEWED_SECONDS);
-      const made = await withAttempts(() => requestToken(session, key, { target, seconds: seconds() }, log2), log2.info);
+      const asked = () => requestToken(session, key, { target, seconds: seconds() }, log);
+      const made = await withAttempts(asked, log.info, isUsable(last) ? FEW : void 0);
       const tokenLife = made.expires === void 0 ? void 0 : { from: Date.now(), until: made.expires };
       writeHeld(folder, { key, ...keyLife && { keyLife }, token: made.token, ...tokenLife && { tokenLife } });
       return made;
@@ -382,18 +418,23 @@ async function renewedKey(folder, session, held, surroundings) {
   if (!keyLife || isFresh(keyLife)) return held;
   return unlessUnanswered({ ...held, life: keyLife }, surroundings.log, async () => {
     const from = Date.now();
-    const { key, expires } = await exchangeAnew(folder, session, surroundings);
+    const { key, expires } = await exchangeAnew(
+      folder,
+      session,
+      surroundings,
+      isUsable({ life: keyLife }) ? FEW : void 0
+    );
     const renewed = { ...held, key, keyLife: { from, until: expires } };
     writeHeld(folder, renewed);
     return renewed;
   });
 }
-async function unlessUnanswered(last, log2, work) {
+async function unlessUnanswered(last, log, work) {
   try {
     return await work();
   } catch (error) {
-    if (!(error instanceof Failure) || !error.isPassing || !last || last.life.until <= Date.now()) throw error;
-    log2.warning(`The last credential is used until it expires: ${error.message}`);
+    if (!(error instanceof Failure) || !error.isPassing || !last || !isUsable(last)) throw error;
+    log.warning(`The last credential is used until it expires: ${error.message}`);
     return last;
   }
 }
@@ -404,21 +445,30 @@ function secondsWithin(keyLife, usual) {
 function tokenOf({ token, tokenLife }) {
   return token !== void 0 && tokenLife ? { token, expires: tokenLife.until, life: tokenLife } : void 0;
 }
+var isUsable = (last) => last !== void 0 && last.life.until > Date.now();
 var isFresh = ({ from, until }) => Date.now() < from + (until - from) * RENEWED_AT;
 
-// src/credential.ts
-var say = (message) => void process.stderr.write(`keyplane: ${printable(message)}
+// src/plugin.ts
+async function runPlugin(folder, env, { out, err }) {
+  const say = (message) => err(`keyplane: ${printable(message)}
 `);
-var log = { mask: () => {
-}, error: say, warning: say, info: say };
-try {
-  const folder = process.argv[2] ?? "";
-  const { token, expires } = await currentToken(folder, readSession(folder), { env: process.env, log });
-  const status = { ...expires !== void 0 && { expirationTimestamp: new Date(expires).toISOString() }, token };
-  const credential = { apiVersion: "client.authentication.k8s.io/v1", kind: "ExecCredential", status };
-  process.stdout.write(`${JSON.stringify(credential)}
+  const log = { mask: () => {
+  }, error: say, warning: say, info: say };
+  try {
+    const { token, expires } = await currentToken(folder, readSession(folder), { env, log });
+    const status = { ...expires !== void 0 && { expirationTimestamp: new Date(expires).toISOString() }, token };
+    const credential = { apiVersion: "client.authentication.k8s.io/v1", kind: "ExecCredential", status };
+    out(`${JSON.stringify(credential)}
 `);
-} catch (error) {
-  say(messageOf(error));
-  process.exitCode = 1;
+    return 0;
+  } catch (error) {
+    say(messageOf(error));
+    return 1;
+  }
 }
+
+// src/credential.ts
+process.exitCode = await runPlugin(process.argv[2] ?? "", process.env, {
+  out: (text) => void process.stdout.write(text),
+  err: (text) => void process.stderr.write(text)
+});

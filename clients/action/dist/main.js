@@ -1,16 +1,3 @@
-// src/runner/failure.ts
-var Failure = class extends Error {
-  name = "Failure";
-  isPassing;
-  retryAfter;
-  constructor(message, { isPassing = false, retryAfter, cause } = {}) {
-    super(message, { cause });
-    this.isPassing = isPassing;
-    this.retryAfter = retryAfter;
-  }
-};
-var messageOf = (error) => error instanceof Error ? error.message : String(error);
-
 // src/runner/log.ts
 var MAX_CHARACTERS = 4e3;
 var runnerLog = (write) => ({
@@ -35,16 +22,32 @@ import { join as join3, resolve } from "node:path";
 
 // src/api/attempts.ts
 import { setTimeout as sleep } from "node:timers/promises";
-var MOST = 3;
+
+// src/runner/failure.ts
+var Failure = class extends Error {
+  name = "Failure";
+  isPassing;
+  retryAfter;
+  constructor(message, { isPassing = false, retryAfter, cause } = {}) {
+    super(message, { cause });
+    this.isPassing = isPassing;
+    this.retryAfter = retryAfter;
+  }
+};
+var messageOf = (error) => error instanceof Error ? error.message : String(error);
+
+// src/api/attempts.ts
+var MOST = 6;
+var FEW = 3;
 var MAX_WAIT_SECONDS = 30;
-async function withAttempts(attempt, report) {
+async function withAttempts(attempt, report, most = MOST) {
   for (let count = 1; ; count++) {
     try {
       return await attempt();
     } catch (error) {
-      if (!(error instanceof Failure) || !error.isPassing || count === MOST) throw error;
-      const seconds = Math.min(error.retryAfter ?? count, MAX_WAIT_SECONDS);
-      report(`Attempt ${count} of ${MOST} failed: ${error.message}. The next one is in ${seconds} s.`);
+      if (!(error instanceof Failure) || !error.isPassing || count === most) throw error;
+      const seconds = Math.min(error.retryAfter ?? 2 ** (count - 1), MAX_WAIT_SECONDS);
+      report(`Attempt ${count} of ${most} failed: ${error.message}. The next one is in ${seconds} s.`);
       await sleep(seconds * 1e3);
     }
   }
@@ -130,11 +133,12 @@ function objectOf({ text }) {
   }
 }
 function refusal(what, answer) {
-  const { code, headers } = answer;
-  const isPassing = code === 429 || code >= 500;
+  return new Failure(`${what} failed: ${reasonOf(answer)}`, passing(answer));
+}
+var mayPass = (code) => code === 408 || code === 429 || code >= 500;
+function passing({ code, headers }) {
   const retryAfter = Number(headers["retry-after"]?.[0]);
-  const more = { isPassing, ...Number.isSafeInteger(retryAfter) && retryAfter >= 0 && { retryAfter } };
-  return new Failure(`${what} failed: ${reasonOf(answer)}`, more);
+  return { isPassing: mayPass(code), ...Number.isSafeInteger(retryAfter) && retryAfter >= 0 && { retryAfter } };
 }
 function reasonOf(answer) {
   const { code, url, headers } = answer;
@@ -161,35 +165,35 @@ function statusText({ message, details }, code) {
 // src/api/token.ts
 var GROUP = "management.platform/v1";
 var EXEC_CREDENTIAL = "application/json;as=ExecCredential;g=client.authentication.k8s.io;v=v1";
-async function requestToken(api, key, { target, seconds }, log2) {
+async function requestToken(api, key, { target, seconds }, log) {
   const answer = target.type === "cluster" ? await post(api, key, {
     path: "directclusterendpointtokens",
     kind: "DirectClusterEndpointToken",
     spec: { ttl: seconds, scope: { clusters: [{ cluster: target.name }] } },
     what: `the request for a token of ${describe(target)}`,
-    log: log2
+    log
   }) : await post(api, key, {
     ...kubeConfigOf(target),
     spec: { certificateTTL: seconds },
     accept: EXEC_CREDENTIAL,
-    log: log2
+    log
   });
   const { token, expirationTimestamp } = answer;
   if (typeof token !== "string" || !/^[\x21-\x7e]+$/.test(token))
     throw new Failure(`the API answered without a token for ${describe(target)}`);
   return { token, ...expiry(expirationTimestamp) };
 }
-async function requestKubeConfig(api, key, { target, user }, log2) {
+async function requestKubeConfig(api, key, { target, user }, log) {
   const spec = "seconds" in user ? { certificateTTL: user.seconds } : { exec: user };
-  const { kubeConfig, expirationTimestamp } = await post(api, key, { ...kubeConfigOf(target), spec, log: log2 });
+  const { kubeConfig, expirationTimestamp } = await post(api, key, { ...kubeConfigOf(target), spec, log });
   if (typeof kubeConfig !== "string" || kubeConfig === "")
     throw new Failure(`the API answered without a kube config of ${describe(target)}`);
-  for (const [, token = ""] of kubeConfig.matchAll(/^ *token: *["']?([^\s"']+)/gm)) log2.mask(token);
+  for (const [, token = ""] of kubeConfig.matchAll(/^ *token: *["']?([^\s"']+)/gm)) log.mask(token);
   return { text: kubeConfig, ...expiry(expirationTimestamp) };
 }
-async function checkKey(api, key, log2) {
+async function checkKey(api, key, log) {
   const what = "the check of the access key";
-  const { expirationTimestamp } = await post(api, key, { path: "selves", kind: "Self", spec: {}, what, log: log2 });
+  const { expirationTimestamp } = await post(api, key, { path: "selves", kind: "Self", spec: {}, what, log });
   return expiry(expirationTimestamp);
 }
 var kubeConfigOf = (target) => ({
@@ -197,7 +201,7 @@ var kubeConfigOf = (target) => ({
   kind: "VirtualClusterInstanceKubeConfig",
   what: `the request for a kube config of ${describe(target)}`
 });
-async function post({ url, certificateAuthority }, key, { path, kind, spec, accept = "application/json", what, log: log2 }) {
+async function post({ url, certificateAuthority }, key, { path, kind, spec, accept = "application/json", what, log }) {
   const answer = await send({
     url: `${url}/apis/${GROUP}/${path}`,
     method: "POST",
@@ -209,7 +213,7 @@ async function post({ url, certificateAuthority }, key, { path, kind, spec, acce
   if (answer.code !== 201) throw refusal(what, answer);
   for (const header of answer.headers.warning ?? []) {
     for (const [, text = ""] of header.matchAll(/\d{3} \S+ "((?:[^"\\]|\\.)*)"/g))
-      log2.warning(text.replace(/\\(.)/g, "$1"));
+      log.warning(text.replace(/\\(.)/g, "$1"));
   }
   return typeof status === "object" && status !== null ? status : {};
 }
@@ -310,6 +314,7 @@ function readTarget(read, authority) {
     return { type: "virtualCluster", namespace: `${read("project-namespace-prefix") || "p-"}${project}`, name };
   }
   if (!cluster) return { type: "management" };
+  if (!NAME.test(cluster)) throw new Failure("cluster must be the name of one connected cluster, such as west");
   if (!server) throw new Failure("cluster needs server, the URL of its kube-apiserver");
   const given = serverAuthority || authority;
   return {
@@ -433,7 +438,7 @@ var sendForm = ({ url, certificateAuthority }, path, form) => send({
   body: new URLSearchParams(form).toString(),
   ...certificateAuthority && { authorities: certificateAuthority }
 });
-async function exchange(api, { credential, scope, idToken }, log2) {
+async function exchange(api, { credential, scope, idToken }, log) {
   const asked = Date.now();
   const answer = await sendForm(api, "token", {
     grant_type: "urn:ietf:params:oauth:grant-type:token-exchange",
@@ -443,14 +448,14 @@ async function exchange(api, { credential, scope, idToken }, log2) {
     ...scope && { scope }
   });
   const { access_token: key, expires_in: seconds } = objectOf(answer) ?? {};
-  if (typeof key === "string") log2.mask(key);
+  if (typeof key === "string") log.mask(key);
   if (answer.code !== 200) throw refused("the exchange of the ID token for an access key", answer);
   if (typeof key !== "string" || !/^[\x21-\x7e]+$/.test(key) || typeof seconds !== "number" || !(seconds > 0))
     throw new Failure(`${answer.url} answered without an access key: is url the URL of the API?`);
   return { key, expires: asked + seconds * 1e3 };
 }
 function refused(what, answer) {
-  const isElsewhere = answer.code < 500 && answer.code !== 429 && objectOf(answer)?.kind === "Status";
+  const isElsewhere = !mayPass(answer.code) && objectOf(answer)?.kind === "Status";
   return isElsewhere ? new Failure(`${what} failed: ${wrongUrl(answer)}`) : refusal(what, answer);
 }
 
@@ -462,7 +467,7 @@ permissions:
   id-token: write
   contents: read
 Workflows that a pull request of a fork or Dependabot starts get no ID token, whatever their permissions say.`;
-async function getIdToken({ env, audience, certificateAuthority }, log2) {
+async function getIdToken({ env, audience, certificateAuthority }, log) {
   const { ACTIONS_ID_TOKEN_REQUEST_URL: requestUrl, ACTIONS_ID_TOKEN_REQUEST_TOKEN: requestToken2 } = env;
   const url = URL.parse(requestUrl ?? "");
   if (!url || !requestToken2) throw new Failure(MISSING);
@@ -475,64 +480,93 @@ async function getIdToken({ env, audience, certificateAuthority }, log2) {
     ...certificateAuthority && { authorities: [...getCACertificates("default"), certificateAuthority] }
   });
   const value = objectOf(answer)?.value;
-  if (typeof value === "string") log2.mask(value);
+  if (typeof value === "string") log.mask(value);
   const { code } = answer;
-  if (code !== 200) {
-    const isPassing = code === 429 || code >= 500;
-    throw new Failure(`GitHub answered ${code} to the request for an ID token of this job`, { isPassing });
-  }
+  if (code !== 200)
+    throw new Failure(`GitHub answered ${code} to the request for an ID token of this job`, passing(answer));
   if (typeof value !== "string" || !JWT.test(value)) throw new Failure("GitHub answered without an ID token");
   return value;
 }
 
 // src/session/lock.ts
-import { readFileSync as readFileSync2, statSync, unlinkSync as unlinkSync2, writeFileSync as writeFileSync2 } from "node:fs";
+import { randomUUID as randomUUID2 } from "node:crypto";
+import { readFile, rm, stat, writeFile } from "node:fs/promises";
 import { setTimeout as sleep2 } from "node:timers/promises";
-var STALE_MS = 6e4;
+var STALE_MS = 6e5;
 var WAIT_MS = 9e4;
+var STALE_GUARD_MS = 3e4;
 async function withLock(file, work) {
+  const mine = newText();
   const deadline = performance.now() + WAIT_MS;
-  while (!take(file)) {
+  while (!await take(file, mine)) {
     if (performance.now() > deadline) throw new Failure("another process has been renewing the credential for too long");
-    if (isAbandoned(file)) release(file);
+    const holder = await holderOf(file);
+    if (holder && isAbandoned(holder, STALE_MS)) await remove(file, holder.text);
     await sleep2(25 + Math.random() * 50);
   }
   try {
     return await work();
   } finally {
-    release(file);
+    while (!await remove(file, mine)) await sleep2(25);
   }
 }
-function take(file) {
+var newText = () => `${process.pid} ${randomUUID2()}`;
+async function remove(file, text) {
+  if ((await holderOf(file))?.text !== text) return true;
+  const guards = await takeGuard(file);
+  if (guards === void 0) return false;
+  if ((await holderOf(file))?.text === text) await rm(file, { force: true });
+  for (const guard of guards) await rm(guard, { force: true });
+  return true;
+}
+async function takeGuard(file) {
+  const dead = [];
+  for (; ; ) {
+    const guard = `${file}.guard${dead.length}`;
+    if (await take(guard, newText())) {
+      for (const one of dead) {
+        if ((await holderOf(one.file))?.text === one.text) continue;
+        await rm(guard, { force: true });
+        return void 0;
+      }
+      return [...dead.map((one) => one.file), guard];
+    }
+    const holder = await holderOf(guard);
+    if (holder === void 0 || !isAbandoned(holder, STALE_GUARD_MS)) return void 0;
+    dead.push({ file: guard, text: holder.text });
+  }
+}
+async function take(file, text) {
   try {
-    writeFileSync2(file, String(process.pid), { flag: "wx", mode: 384 });
+    await writeFile(file, text, { flag: "wx", mode: 384 });
     return true;
   } catch (error) {
     if (error.code === "EEXIST") return false;
     throw error;
   }
 }
-function isAbandoned(file) {
+async function holderOf(file) {
   try {
-    if (Date.now() - statSync(file).mtimeMs > STALE_MS) return true;
-    const holder = Number(readFileSync2(file, "utf8"));
-    if (!(holder > 0)) return false;
+    const [text, { mtimeMs }] = [await readFile(file, "utf8"), await stat(file)];
+    return { text, age: Date.now() - mtimeMs };
+  } catch {
+    return void 0;
+  }
+}
+function isAbandoned({ text, age }, stale) {
+  if (age > stale) return true;
+  const holder = Number.parseInt(text, 10);
+  if (!(holder > 0)) return false;
+  try {
     process.kill(holder, 0);
     return false;
   } catch (error) {
     return error.code === "ESRCH";
   }
 }
-function release(file) {
-  try {
-    unlinkSync2(file);
-  } catch (error) {
-    if (error.code !== "ENOENT") throw error;
-  }
-}
 
 // src/session/session.ts
-import { appendFileSync as appendFileSync2, readFileSync as readFileSync3 } from "node:fs";
+import { appendFileSync as appendFileSync2, readFileSync as readFileSync2 } from "node:fs";
 import { join as join2 } from "node:path";
 var files = {
   session: "session.json",
@@ -557,7 +591,7 @@ function writeHeld(folder, held) {
 }
 function readHeld(folder) {
   try {
-    return JSON.parse(readFileSync3(join2(folder, files.held), "utf8"));
+    return JSON.parse(readFileSync2(join2(folder, files.held), "utf8"));
   } catch (error) {
     throw new Error(`the folder of the step cannot be read: ${messageOf(error)}`);
   }
@@ -568,13 +602,17 @@ var RENEWED_AT = 0.8;
 var RENEWED_SECONDS = 900;
 var LEAST_SECONDS = 600;
 var REQUEST_SECONDS = 40;
-var exchangeAnew = (folder, { credential = "", scope, audience, ...api }, { env, log: log2 }) => withAttempts(async () => {
-  const { certificateAuthority } = api;
-  const idToken = await getIdToken({ env, audience, ...certificateAuthority && { certificateAuthority } }, log2);
-  const made = await exchange(api, { credential, idToken, ...scope && { scope } }, log2);
-  recordExchanged(folder, made);
-  return made;
-}, log2.info);
+var exchangeAnew = (folder, { credential = "", scope, audience, ...api }, { env, log }, most) => withAttempts(
+  async () => {
+    const { certificateAuthority } = api;
+    const idToken = await getIdToken({ env, audience, ...certificateAuthority && { certificateAuthority } }, log);
+    const made = await exchange(api, { credential, idToken, ...scope && { scope } }, log);
+    recordExchanged(folder, made);
+    return made;
+  },
+  log.info,
+  most
+);
 async function currentToken(folder, session, surroundings) {
   const known = tokenOf(readHeld(folder));
   if (known && isFresh(known.life)) return known;
@@ -585,10 +623,11 @@ async function currentToken(folder, session, surroundings) {
     const { key, keyLife } = await renewedKey(folder, session, held, surroundings);
     const { target, ttl } = session;
     if (target.type === "management") return { token: key, ...keyLife && { expires: keyLife.until } };
-    const { log: log2 } = surroundings;
-    return unlessUnanswered(last, log2, async () => {
+    const { log } = surroundings;
+    return unlessUnanswered(last, log, async () => {
       const seconds = () => ttl ?? secondsWithin(keyLife, RENEWED_SECONDS);
-      const made = await withAttempts(() => requestToken(session, key, { target, seconds: seconds() }, log2), log2.info);
+      const asked = () => requestToken(session, key, { target, seconds: seconds() }, log);
+      const made = await withAttempts(asked, log.info, isUsable(last) ? FEW : void 0);
       const tokenLife = made.expires === void 0 ? void 0 : { from: Date.now(), until: made.expires };
       writeHeld(folder, { key, ...keyLife && { keyLife }, token: made.token, ...tokenLife && { tokenLife } });
       return made;
@@ -600,18 +639,23 @@ async function renewedKey(folder, session, held, surroundings) {
   if (!keyLife || isFresh(keyLife)) return held;
   return unlessUnanswered({ ...held, life: keyLife }, surroundings.log, async () => {
     const from = Date.now();
-    const { key, expires } = await exchangeAnew(folder, session, surroundings);
+    const { key, expires } = await exchangeAnew(
+      folder,
+      session,
+      surroundings,
+      isUsable({ life: keyLife }) ? FEW : void 0
+    );
     const renewed = { ...held, key, keyLife: { from, until: expires } };
     writeHeld(folder, renewed);
     return renewed;
   });
 }
-async function unlessUnanswered(last, log2, work) {
+async function unlessUnanswered(last, log, work) {
   try {
     return await work();
   } catch (error) {
-    if (!(error instanceof Failure) || !error.isPassing || !last || last.life.until <= Date.now()) throw error;
-    log2.warning(`The last credential is used until it expires: ${error.message}`);
+    if (!(error instanceof Failure) || !error.isPassing || !last || !isUsable(last)) throw error;
+    log.warning(`The last credential is used until it expires: ${error.message}`);
     return last;
   }
 }
@@ -622,12 +666,22 @@ function secondsWithin(keyLife, usual) {
 function tokenOf({ token, tokenLife }) {
   return token !== void 0 && tokenLife ? { token, expires: tokenLife.until, life: tokenLife } : void 0;
 }
+var isUsable = (last) => last !== void 0 && last.life.until > Date.now();
 var isFresh = ({ from, until: until2 }) => Date.now() < from + (until2 - from) * RENEWED_AT;
 
 // src/step.ts
 var DEFAULT_SECONDS = 3600;
-async function runStep(env, log2) {
-  log2.mask(readInput(env, "key"));
+async function runStep(env, log) {
+  try {
+    await takeStep(env, log);
+    return 0;
+  } catch (error) {
+    log.error(messageOf(error));
+    return 1;
+  }
+}
+async function takeStep(env, log) {
+  log.mask(readInput(env, "key"));
   const inputs = readInputs(env);
   const files2 = commandFiles(env);
   if (!env.RUNNER_TEMP) throw new Failure("RUNNER_TEMP is not set: this program runs as a step of GitHub Actions");
@@ -637,8 +691,8 @@ async function runStep(env, log2) {
   if (inputs.path !== void 0) saveOwn(files2, "kubeconfig", kubeConfig);
   const session = sessionOf(inputs);
   writeSession(folder.path, session);
-  const held = await getKey(folder.path, inputs, session, { env, log: log2 });
-  const { text, expires } = await makeKubeConfig(folder.path, inputs, session, held, { env, log: log2 });
+  const held = await getKey(folder.path, inputs, session, { env, log });
+  const { text, expires } = await makeKubeConfig(folder.path, inputs, session, held, { env, log });
   kubeConfig.write(text);
   files2.setVariable("KUBECONFIG", kubeConfig.path);
   files2.setOutput("kubeconfig", kubeConfig.path);
@@ -646,7 +700,7 @@ async function runStep(env, log2) {
   if (expires !== void 0 && !inputs.renew) files2.setOutput("expires", timestamp(expires));
   if (inputs.outputKey) files2.setOutput("key", held.key);
   const end = inputs.renew ? "is renewed while the job runs" : `is valid ${until(expires)}`;
-  log2.info(`The kube config of ${describe(session.target)} ${end}.`);
+  log.info(`The kube config of ${describe(session.target)} ${end}.`);
 }
 function saveOwn(files2, name, { path, identity }) {
   files2.saveState(name, path);
@@ -675,24 +729,24 @@ async function getKey(folder, { source }, session, surroundings) {
   surroundings.log.info(`The access key of ${source.credential} is valid ${until(expires)}.`);
   return held;
 }
-async function makeKubeConfig(folder, { renew }, session, { key, keyLife }, { env, log: log2 }) {
+async function makeKubeConfig(folder, { renew }, session, { key, keyLife }, { env, log }) {
   const { target, ttl } = session;
   const seconds = () => ttl ?? secondsWithin(keyLife, DEFAULT_SECONDS);
   if (target.type === "management") {
-    const known = keyLife ? { expires: keyLife.until } : await withAttempts(() => checkKey(session, key, log2), log2.info);
+    const known = keyLife ? { expires: keyLife.until } : await withAttempts(() => checkKey(session, key, log), log.info);
     const user2 = renew ? plugin(folder) : { token: key };
     return { text: kubeConfigText({ name: "keyplane", server: session.url, ...authorityOf(session), user: user2 }), ...known };
   }
   if (target.type === "virtualCluster") {
     const user2 = () => renew ? plugin(folder) : { seconds: seconds() };
-    const made2 = await withAttempts(() => requestKubeConfig(session, key, { target, user: user2() }, log2), log2.info);
+    const made2 = await withAttempts(() => requestKubeConfig(session, key, { target, user: user2() }, log), log.info);
     if (!renew) return made2;
-    const { token, expires } = await currentToken(folder, session, { env, log: log2 });
-    log2.mask(token);
+    const { token, expires } = await currentToken(folder, session, { env, log });
+    log.mask(token);
     return { ...made2, ...expires !== void 0 && { expires } };
   }
-  const made = renew ? await currentToken(folder, session, { env, log: log2 }) : await withAttempts(() => requestToken(session, key, { target, seconds: seconds() }, log2), log2.info);
-  log2.mask(made.token);
+  const made = renew ? await currentToken(folder, session, { env, log }) : await withAttempts(() => requestToken(session, key, { target, seconds: seconds() }, log), log.info);
+  log.mask(made.token);
   const user = renew ? plugin(folder) : { token: made.token };
   const { name, server } = target;
   const text = kubeConfigText({ name, server, ...authorityOf(target), user });
@@ -707,10 +761,7 @@ var timestamp = (milliseconds) => new Date(milliseconds).toISOString().replace(/
 var until = (expires) => expires === void 0 ? "until it is revoked" : `until ${timestamp(expires)}`;
 
 // src/main.ts
-var log = runnerLog((text) => void process.stdout.write(text));
-try {
-  await runStep(process.env, log);
-} catch (error) {
-  log.error(messageOf(error));
-  process.exitCode = 1;
-}
+process.exitCode = await runStep(
+  process.env,
+  runnerLog((text) => void process.stdout.write(text))
+);

@@ -15,16 +15,17 @@ var Failure = class extends Error {
 var messageOf = (error) => error instanceof Error ? error.message : String(error);
 
 // src/api/attempts.ts
-var MOST = 3;
+var MOST = 6;
+var FEW = 3;
 var MAX_WAIT_SECONDS = 30;
-async function withAttempts(attempt2, report) {
+async function withAttempts(attempt2, report, most = MOST) {
   for (let count = 1; ; count++) {
     try {
       return await attempt2();
     } catch (error) {
-      if (!(error instanceof Failure) || !error.isPassing || count === MOST) throw error;
-      const seconds = Math.min(error.retryAfter ?? count, MAX_WAIT_SECONDS);
-      report(`Attempt ${count} of ${MOST} failed: ${error.message}. The next one is in ${seconds} s.`);
+      if (!(error instanceof Failure) || !error.isPassing || count === most) throw error;
+      const seconds = Math.min(error.retryAfter ?? 2 ** (count - 1), MAX_WAIT_SECONDS);
+      report(`Attempt ${count} of ${most} failed: ${error.message}. The next one is in ${seconds} s.`);
       await sleep(seconds * 1e3);
     }
   }
@@ -104,11 +105,12 @@ function objectOf({ text }) {
   }
 }
 function refusal(what, answer) {
-  const { code, headers } = answer;
-  const isPassing = code === 429 || code >= 500;
+  return new Failure(`${what} failed: ${reasonOf(answer)}`, passing(answer));
+}
+var mayPass = (code) => code === 408 || code === 429 || code >= 500;
+function passing({ code, headers }) {
   const retryAfter = Number(headers["retry-after"]?.[0]);
-  const more = { isPassing, ...Number.isSafeInteger(retryAfter) && retryAfter >= 0 && { retryAfter } };
-  return new Failure(`${what} failed: ${reasonOf(answer)}`, more);
+  return { isPassing: mayPass(code), ...Number.isSafeInteger(retryAfter) && retryAfter >= 0 && { retryAfter } };
 }
 function reasonOf(answer) {
   const { code, url, headers } = answer;
@@ -145,28 +147,9 @@ async function revoke(api, key) {
   if (answer.code !== 200) throw refused("the revocation of the access key", answer);
 }
 function refused(what, answer) {
-  const isElsewhere = answer.code < 500 && answer.code !== 429 && objectOf(answer)?.kind === "Status";
+  const isElsewhere = !mayPass(answer.code) && objectOf(answer)?.kind === "Status";
   return isElsewhere ? new Failure(`${what} failed: ${wrongUrl(answer)}`) : refusal(what, answer);
 }
-
-// src/runner/log.ts
-var MAX_CHARACTERS = 4e3;
-var runnerLog = (write) => ({
-  mask(secret) {
-    for (const text of /* @__PURE__ */ new Set([secret, ...secret.split(/[\r\n]+/)])) {
-      if (text.trim() !== "") write(`::add-mask::${commandData(text)}
-`);
-    }
-  },
-  error: (message) => write(`::error title=keyplane::${commandData(printable(message))}
-`),
-  warning: (message) => write(`::warning title=keyplane::${commandData(printable(message))}
-`),
-  info: (message) => write(`${printable(message).replaceAll("\n", " ").replaceAll("##[", "## [")}
-`)
-});
-var commandData = (text) => text.replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
-var printable = (text) => text.slice(0, MAX_CHARACTERS).replaceAll("\r\n", "\n").replace(/[^\P{C}\n]/gu, "?");
 
 // src/session/ownfiles.ts
 import {
@@ -230,11 +213,7 @@ function readExchanged(folder) {
   }
 }
 
-// src/post.ts
-await cleanUp(
-  process.env,
-  runnerLog((text) => void process.stdout.write(text))
-);
+// src/cleanup.ts
 async function cleanUp(env, log) {
   const folder = savedOwn(env, "folder");
   const kubeConfig = savedOwn(env, "kubeconfig");
@@ -260,9 +239,34 @@ function readGranted(folder, log) {
 async function tryToRevoke(api, key, log) {
   if (!api) return;
   try {
-    await withAttempts(() => revoke(api, key), log.info);
+    await withAttempts(() => revoke(api, key), log.info, FEW);
     log.info("The access key of this job is revoked.");
   } catch (error) {
     log.warning(`The access key of this job is not revoked, and ends by itself: ${messageOf(error)}`);
   }
 }
+
+// src/runner/log.ts
+var MAX_CHARACTERS = 4e3;
+var runnerLog = (write) => ({
+  mask(secret) {
+    for (const text of /* @__PURE__ */ new Set([secret, ...secret.split(/[\r\n]+/)])) {
+      if (text.trim() !== "") write(`::add-mask::${commandData(text)}
+`);
+    }
+  },
+  error: (message) => write(`::error title=keyplane::${commandData(printable(message))}
+`),
+  warning: (message) => write(`::warning title=keyplane::${commandData(printable(message))}
+`),
+  info: (message) => write(`${printable(message).replaceAll("\n", " ").replaceAll("##[", "## [")}
+`)
+});
+var commandData = (text) => text.replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
+var printable = (text) => text.slice(0, MAX_CHARACTERS).replaceAll("\r\n", "\n").replace(/[^\P{C}\n]/gu, "?");
+
+// src/post.ts
+await cleanUp(
+  process.env,
+  runnerLog((text) => void process.stdout.write(text))
+);

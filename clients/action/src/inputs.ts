@@ -95,6 +95,7 @@ function readTarget(read: Read, authority: string): Target {
     return { type: 'virtualCluster', namespace: `${read('project-namespace-prefix') || 'p-'}${project}`, name }
   }
   if (!cluster) return { type: 'management' }
+  if (!NAME.test(cluster)) throw new Failure('cluster must be the name of one connected cluster, such as west')
   if (!server) throw new Failure('cluster needs server, the URL of its kube-apiserver')
   const given = serverAuthority || authority
   return {

@@ -6,7 +6,7 @@ import { checkKey, type KubeConfig, type Plugin, requestKubeConfig, requestToken
 import { type Inputs, readInput, readInputs } from './inputs.ts'
 import { kubeConfigText } from './kubeconfig.ts'
 import { type CommandFiles, commandFiles } from './runner/commandfiles.ts'
-import { Failure } from './runner/failure.ts'
+import { Failure, messageOf } from './runner/failure.ts'
 import type { Log } from './runner/log.ts'
 import { makeFile, makeFolder, type Own } from './session/ownfiles.ts'
 import { currentToken, exchangeAnew, type Surroundings, secondsWithin } from './session/renewal.ts'
@@ -15,8 +15,18 @@ import { type Held, keyFile, kubeConfigFile, type Session, writeHeld, writeSessi
 /** Lifetime of a token in seconds, if the step does not say it. */
 const DEFAULT_SECONDS = 3600
 
-/** Runs the step. Throws a Failure that says what is wrong. */
-export async function runStep(env: NodeJS.ProcessEnv, log: Log): Promise<void> {
+/** Runs the step. Reports what is wrong, and returns the exit code. */
+export async function runStep(env: NodeJS.ProcessEnv, log: Log): Promise<number> {
+  try {
+    await takeStep(env, log)
+    return 0
+  } catch (error) {
+    log.error(messageOf(error))
+    return 1
+  }
+}
+
+async function takeStep(env: NodeJS.ProcessEnv, log: Log): Promise<void> {
   // Before anything else, even before a wrong input is reported.
   log.mask(readInput(env, 'key'))
   const inputs = readInputs(env)

@@ -2,7 +2,7 @@
 import { Failure } from '../runner/failure.ts'
 import type { Log } from '../runner/log.ts'
 import { type Answer, send } from './https.ts'
-import { objectOf, refusal, wrongUrl } from './refusal.ts'
+import { mayPass, objectOf, refusal, wrongUrl } from './refusal.ts'
 
 export interface Api {
   /** Without a slash at its end. */
@@ -56,6 +56,6 @@ export async function revoke(api: Api, key: string): Promise<void> {
 
 /** Returns the failure of an OAuth endpoint. The Kubernetes API answers with a Status at paths that are none. */
 function refused(what: string, answer: Answer): Failure {
-  const isElsewhere = answer.code < 500 && answer.code !== 429 && objectOf(answer)?.kind === 'Status'
+  const isElsewhere = !mayPass(answer.code) && objectOf(answer)?.kind === 'Status'
   return isElsewhere ? new Failure(`${what} failed: ${wrongUrl(answer)}`) : refusal(what, answer)
 }

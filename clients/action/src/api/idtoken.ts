@@ -3,7 +3,7 @@ import { getCACertificates } from 'node:tls'
 import { Failure } from '../runner/failure.ts'
 import type { Log } from '../runner/log.ts'
 import { send } from './https.ts'
-import { objectOf } from './refusal.ts'
+import { objectOf, passing } from './refusal.ts'
 
 const JWT = /^[\w-]+\.[\w-]+\.[\w-]+$/
 
@@ -39,10 +39,8 @@ export async function getIdToken(
   const value = objectOf(answer)?.value
   if (typeof value === 'string') log.mask(value)
   const { code } = answer
-  if (code !== 200) {
-    const isPassing = code === 429 || code >= 500
-    throw new Failure(`GitHub answered ${code} to the request for an ID token of this job`, { isPassing })
-  }
+  if (code !== 200)
+    throw new Failure(`GitHub answered ${code} to the request for an ID token of this job`, passing(answer))
   if (typeof value !== 'string' || !JWT.test(value)) throw new Failure('GitHub answered without an ID token')
   return value
 }

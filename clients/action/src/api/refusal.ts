@@ -20,11 +20,16 @@ export function objectOf({ text }: Answer): Record<string, unknown> | undefined 
 
 /** Returns the failure that an answer means. `what` says what was asked for. */
 export function refusal(what: string, answer: Answer): Failure {
-  const { code, headers } = answer
-  const isPassing = code === 429 || code >= 500
+  return new Failure(`${what} failed: ${reasonOf(answer)}`, passing(answer))
+}
+
+/** Reports whether an answer with this code may be another one later: the server was too busy, too slow, or failed. All others are decisions. */
+export const mayPass = (code: number): boolean => code === 408 || code === 429 || code >= 500
+
+/** Returns whether, and when, the same request may have another answer. */
+export function passing({ code, headers }: Answer): { isPassing: boolean; retryAfter?: number } {
   const retryAfter = Number(headers['retry-after']?.[0])
-  const more = { isPassing, ...(Number.isSafeInteger(retryAfter) && retryAfter >= 0 && { retryAfter }) }
-  return new Failure(`${what} failed: ${reasonOf(answer)}`, more)
+  return { isPassing: mayPass(code), ...(Number.isSafeInteger(retryAfter) && retryAfter >= 0 && { retryAfter }) }
 }
 
 function reasonOf(answer: Answer): string {

@@ -1,5 +1,5 @@
 /** Keeps an access key and a token valid for as long as the job runs. */
-import { withAttempts } from '../api/attempts.ts'
+import { FEW, withAttempts } from '../api/attempts.ts'
 import { type AccessKey, exchange } from '../api/exchange.ts'
 import { getIdToken } from '../api/idtoken.ts'
 import { requestToken, type Token } from '../api/token.ts'
@@ -23,19 +23,24 @@ export interface Surroundings {
   log: Log
 }
 
-/** Exchanges a new ID token for an access key, with one attempt more for each passing failure. */
+/** Exchanges a new ID token for an access key, with one attempt more for each passing failure, up to `most`. */
 export const exchangeAnew = (
   folder: string,
   { credential = '', scope, audience, ...api }: Session,
   { env, log }: Surroundings,
+  most?: number,
 ): Promise<AccessKey> =>
-  withAttempts(async () => {
-    const { certificateAuthority } = api
-    const idToken = await getIdToken({ env, audience, ...(certificateAuthority && { certificateAuthority }) }, log)
-    const made = await exchange(api, { credential, idToken, ...(scope && { scope }) }, log)
-    recordExchanged(folder, made)
-    return made
-  }, log.info)
+  withAttempts(
+    async () => {
+      const { certificateAuthority } = api
+      const idToken = await getIdToken({ env, audience, ...(certificateAuthority && { certificateAuthority }) }, log)
+      const made = await exchange(api, { credential, idToken, ...(scope && { scope }) }, log)
+      recordExchanged(folder, made)
+      return made
+    },
+    log.info,
+    most,
+  )
 
 /** Returns the token of the folder's target, a new one if the last is about to expire. Falls back to a valid one only if no answer came. */
 export async function currentToken(folder: string, session: Session, surroundings: Surroundings): Promise<Token> {
@@ -51,7 +56,8 @@ export async function currentToken(folder: string, session: Session, surrounding
     const { log } = surroundings
     return unlessUnanswered(last, log, async () => {
       const seconds = () => ttl ?? secondsWithin(keyLife, RENEWED_SECONDS)
-      const made = await withAttempts(() => requestToken(session, key, { target, seconds: seconds() }, log), log.info)
+      const asked = () => requestToken(session, key, { target, seconds: seconds() }, log)
+      const made = await withAttempts(asked, log.info, isUsable(last) ? FEW : undefined)
       const tokenLife = made.expires === undefined ? undefined : { from: Date.now(), until: made.expires }
       writeHeld(folder, { key, ...(keyLife && { keyLife }), token: made.token, ...(tokenLife && { tokenLife }) })
       return made
@@ -65,7 +71,12 @@ async function renewedKey(folder: string, session: Session, held: Held, surround
   if (!keyLife || isFresh(keyLife)) return held
   return unlessUnanswered<Held>({ ...held, life: keyLife }, surroundings.log, async () => {
     const from = Date.now()
-    const { key, expires } = await exchangeAnew(folder, session, surroundings)
+    const { key, expires } = await exchangeAnew(
+      folder,
+      session,
+      surroundings,
+      isUsable({ life: keyLife }) ? FEW : undefined,
+    )
     // The last token stays until there is another.
     const renewed = { ...held, key, keyLife: { from, until: expires } }
     writeHeld(folder, renewed)
@@ -82,7 +93,7 @@ async function unlessUnanswered<T>(
   try {
     return await work()
   } catch (error) {
-    if (!(error instanceof Failure) || !error.isPassing || !last || last.life.until <= Date.now()) throw error
+    if (!(error instanceof Failure) || !error.isPassing || !last || !isUsable(last)) throw error
     log.warning(`The last credential is used until it expires: ${error.message}`)
     return last
   }
@@ -101,5 +112,7 @@ export function secondsWithin(keyLife: Life | undefined, usual: number): number 
 function tokenOf({ token, tokenLife }: Held): (Token & { life: Life }) | undefined {
   return token !== undefined && tokenLife ? { token, expires: tokenLife.until, life: tokenLife } : undefined
 }
+
+const isUsable = (last: { life: Life } | undefined): boolean => last !== undefined && last.life.until > Date.now()
 
 const isFresh = ({ from, until }: Life): boolean => Date.now() < from + (until - from) * RENEWED_AT

@@ -1,11 +1,10 @@
 /** Sends one request of the API: encodes the body, shows warnings, repeats what is safe to repeat, and turns refusals into errors. */
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { JsonObject } from '../../../../lib/meta/types.ts'
-import { UsageError } from '../io/errors.ts'
+import { mayPass, UsageError } from '../io/errors.ts'
 import type { Io } from '../io/io.ts'
 import { warn } from '../output/messages.ts'
 import { type HttpsAnswer, NetworkError, sendHttps } from './https.ts'
-import { errorOf } from './status.ts'
+import { errorOf, type Received } from './status.ts'
 import { warningsIn } from './warnings.ts'
 
 export interface CallOptions {
@@ -53,10 +52,24 @@ export async function call(
   }
   const body = parsed(text)
   if (code < 200 || code > 299 || body === undefined) {
-    const contentType = headers['content-type']?.[0] ?? ''
-    throw errorOf({ server, code, contentType, location: headers.location?.[0], text }, body)
+    throw errorOf(receivedFrom(server, { code, headers, text }), body)
   }
   return body
+}
+
+/** Returns what an error tells of an answer. */
+export const receivedFrom = (server: string, { code, headers, text }: HttpsAnswer): Received => ({
+  server,
+  code,
+  contentType: headers['content-type']?.[0] ?? '',
+  location: headers.location?.[0],
+  retryAfter: retryAfterOf(headers),
+  text,
+})
+
+function retryAfterOf(headers: HttpsAnswer['headers']): number | undefined {
+  const seconds = Number(headers['retry-after']?.[0])
+  return seconds > 0 ? seconds : undefined
 }
 
 /** Sends a request, repeats it as long as that is safe and may help, and returns the last answer. */
@@ -71,15 +84,15 @@ export async function sendRepeatedly(
     let wait = 0.25 * 2 ** attempt
     try {
       const answer = await send(io, connection, request, options)
-      const after = Number(answer.headers['retry-after']?.[0] ?? Number.NaN)
+      const after = retryAfterOf(answer.headers)
       // A request that was refused for its rate has changed nothing.
-      const again = answer.code === 429 || (answer.code === 503 && repeatable && !Number.isNaN(after))
-      if (!again || attempt === ATTEMPTS || after > LONGEST_WAIT_SECONDS) return answer
-      if (after > 0) wait = after
+      const again = answer.code === 429 || (repeatable && mayPass(answer.code))
+      if (!again || attempt === ATTEMPTS || (after ?? 0) > LONGEST_WAIT_SECONDS) return answer
+      wait = after ?? wait
     } catch (error) {
       if (!(error instanceof NetworkError) || !repeatable || attempt === ATTEMPTS || !error.passing) throw error
     }
-    await sleep(wait * 1000, undefined, { signal: io.signal })
+    await io.pause(wait * 1000, io.signal)
   }
 }
 

@@ -1,11 +1,13 @@
 /** Exchanges the ID token in a file for an access key, as docs/federation.md describes. */
+import type { Context } from '../config/contexts.ts'
 import { cacheFolder } from '../config/paths.ts'
 import { readIfThere } from '../config/privatefile.ts'
 import { forget } from '../credentials/cleanup.ts'
 import type { Owner } from '../credentials/entry.ts'
 import { cachedCredential, type Issued } from '../credentials/flight.ts'
-import { CliError } from '../io/errors.ts'
+import { CliError, mayPass } from '../io/errors.ts'
 import type { Io } from '../io/io.ts'
+import { receivedFrom } from './call.ts'
 import { sendHttps } from './https.ts'
 import { errorOf } from './status.ts'
 
@@ -32,12 +34,24 @@ export async function exchangedKey(io: Io, exchange: Exchange): Promise<string> 
   return 'token' in credential ? credential.token : ''
 }
 
+/** Removes everything from the cache that the key of a context has made, or the keys that its ID tokens were exchanged for. */
+export function forgetContext(io: Io, { server, key, exchange }: Context): void {
+  const folder = cacheFolder(io)
+  const exchanged = exchange === undefined ? [] : forget(folder, ownerOf({ server, ...exchange }, ''))
+  const keys = exchanged.flatMap((one) => ('token' in one ? [one.token] : []))
+  for (const one of key === undefined ? keys : [key]) forget(folder, { server, key: one })
+}
+
 /** Removes the access key from the cache, because the server has refused it. */
 export async function forgetExchangedKey(io: Io, exchange: Exchange): Promise<void> {
   forget(cacheFolder(io), ownerOf(exchange, await idTokenIn(exchange)))
 }
 
-const ownerOf = ({ server, clientID }: Exchange, idToken: string): Owner => ({ server, key: `${clientID}\n${idToken}` })
+const ownerOf = ({ server, clientID, tokenFile }: Omit<Exchange, 'certificateAuthority'>, idToken: string): Owner => ({
+  server,
+  key: `${clientID}\n${idToken}`,
+  keysOf: `${clientID}\n${tokenFile}`,
+})
 
 async function idTokenIn({ tokenFile }: Exchange): Promise<string> {
   const text = await readIfThere(tokenFile)
@@ -56,7 +70,7 @@ async function exchangeIdToken(
     client_id: clientID,
     subject_token: idToken,
   })
-  const { code, headers, text } = await sendHttps({
+  const received = await sendHttps({
     url: new URL(`${server}/oauth2/token`),
     method: 'POST',
     headers: { accept: 'application/json', 'content-type': 'application/x-www-form-urlencoded' },
@@ -64,22 +78,21 @@ async function exchangeIdToken(
     certificateAuthority,
     signal,
   })
+  const { code, text } = received
   const answer = parsed(text)
   if (code === 200 && typeof answer?.access_token === 'string') {
     return { credential: { token: answer.access_token }, seconds: Number(answer.expires_in) || 0 }
   }
   if (typeof answer?.error === 'string') {
     const why = typeof answer.error_description === 'string' ? answer.error_description : answer.error
-    const unavailable = code === 429 || code >= 500
+    const unavailable = mayPass(code)
     throw new CliError(`The ID token was not exchanged for a key: ${why}`, {
       exitCode: unavailable ? 1 : 4,
       unavailable,
+      retryAfter: receivedFrom(server, received).retryAfter,
     })
   }
-  throw errorOf(
-    { server, code, contentType: headers['content-type']?.[0] ?? '', location: headers.location?.[0], text },
-    answer,
-  )
+  throw errorOf(receivedFrom(server, received), answer)
 }
 
 function parsed(text: string): Record<string, unknown> | undefined {

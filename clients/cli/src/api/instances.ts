@@ -1,7 +1,7 @@
 /** Lists the virtual clusters that a key may see. */
 import type { JsonObject } from '../../../../lib/meta/types.ts'
+import { projectNamespace } from './projects.ts'
 import { API, type Session } from './session.ts'
-import { PROJECT_PREFIX } from './target.ts'
 
 const PAGE = 500
 
@@ -12,7 +12,7 @@ export interface Instance {
 
 /** Returns the virtual clusters of a project, or of all projects, in the order of the server. Reads them in pages. */
 export async function listInstances(session: Session, project: string | undefined): Promise<Instance[]> {
-  const place = project === undefined ? '' : `/namespaces/${PROJECT_PREFIX}${project}`
+  const place = project === undefined ? '' : `/namespaces/${await projectNamespace(session, project)}`
   const found: Instance[] = []
   for (let next: string | undefined = ''; next !== undefined; ) {
     const page = await session.get(`${API}${place}/virtualclusterinstances`, {

@@ -3,8 +3,9 @@ import type { JsonObject } from '../../../../lib/meta/types.ts'
 import { type Credential, credentialIn } from '../credentials/credential.ts'
 import type { Issued } from '../credentials/flight.ts'
 import { CliError } from '../io/errors.ts'
+import { projectNamespace } from './projects.ts'
 import { API, type Session } from './session.ts'
-import { PROJECT_PREFIX, type Target } from './target.ts'
+import type { Target } from './target.ts'
 
 /** `cert`: a client certificate with its key. Only virtual clusters sign any. */
 export type Form = 'token' | 'cert'
@@ -26,10 +27,16 @@ export const kubeConfigRequest = (spec: JsonObject): JsonObject => ({
 })
 
 /** Returns the request of a credential, which a plugin other than this program can send as well. */
-export function credentialRequest(target: ClusterTarget, seconds: number, form: Form = 'token') {
+export async function credentialRequest(
+  session: Session,
+  target: ClusterTarget,
+  seconds: number,
+  form: Form = 'token',
+): Promise<{ path: string; body: JsonObject }> {
   if (target.kind === 'virtualCluster') {
     const spec = { certificateTTL: seconds, ...(form === 'cert' && { clientCert: true }) }
-    return { path: kubeConfigPath(`${PROJECT_PREFIX}${target.project}`, target.name), body: kubeConfigRequest(spec) }
+    const namespace = await projectNamespace(session, target.project)
+    return { path: kubeConfigPath(namespace, target.name), body: kubeConfigRequest(spec) }
   }
   const body = {
     apiVersion: 'management.platform/v1',
@@ -41,13 +48,18 @@ export function credentialRequest(target: ClusterTarget, seconds: number, form: 
 
 /** Returns a new credential for the target. Throws a CliError if there is none in the answer. */
 export async function issueCredential(
-  session: Pick<Session, 'post' | 'server'>,
+  session: Session,
   target: ClusterTarget,
   seconds: number,
   { form = 'token', signal }: { form?: Form; signal?: AbortSignal } = {},
 ): Promise<Issued> {
-  const { path, body } = credentialRequest(target, seconds, form)
-  const answer = await session.post(path, body, { accept: ACCEPT, ...(signal && { signal }) })
+  const { path, body } = await credentialRequest(session, target, seconds, form)
+  const answer = await session.post(path, body, {
+    accept: ACCEPT,
+    // A credential that nobody got ends by itself.
+    repeatable: true,
+    ...(signal && { signal }),
+  })
   const credential = credentialIn(answer.kind === 'ExecCredential' ? answer.status : await fromObject(answer))
   const isCertificate = credential !== undefined && 'clientKeyData' in credential
   if (credential === undefined || isCertificate !== (form === 'cert')) {

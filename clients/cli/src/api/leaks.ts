@@ -2,7 +2,7 @@
 import { readConfig } from '../config/contexts.ts'
 import { UsageError } from '../io/errors.ts'
 import type { Io } from '../io/io.ts'
-import { sendRepeatedly } from './call.ts'
+import { receivedFrom, sendRepeatedly } from './call.ts'
 import { serverUrl } from './serverurl.ts'
 import { authorityIn } from './session.ts'
 import { errorOf } from './status.ts'
@@ -56,11 +56,11 @@ export async function reportKeys(
   const body = { credentials: [...credentials], ...(url !== undefined && { url }) }
   const connection = { ...target, key: undefined }
   const request = { method: 'POST', path: '/leaks', body }
-  const { code, headers, text } = await sendRepeatedly(io, connection, request, { repeatable: true })
+  const answer = await sendRepeatedly(io, connection, request, { repeatable: true })
+  const { code, text } = answer
   if (code === 202) return
-  const contentType = headers['content-type']?.[0] ?? ''
   const { server } = target
-  throw errorOf({ server, code, contentType, location: headers.location?.[0], text }, parsed(text))
+  throw errorOf(receivedFrom(server, answer), parsed(text))
 }
 
 function parsed(text: string): unknown {

@@ -1,5 +1,6 @@
-/** Revokes access keys in bulk: repeats the request until no key is left. */
+/** Revokes access keys in bulk, and trusts if they are asked for: repeats the request until no key is left. */
 import type { JsonObject } from '../../../../lib/meta/types.ts'
+import { duration } from '../arguments/durations.ts'
 import { CliError } from '../io/errors.ts'
 import type { Io } from '../io/io.ts'
 import { note } from '../output/messages.ts'
@@ -21,7 +22,24 @@ export interface RevocationStatus {
     lastActivity?: string
     expirationTimestamp?: string
   }[]
-  failures?: { name: string; code?: number; message?: string }[]
+  /** Present if the revocation is also about trusts. */
+  federatedIdentityCredentials?: {
+    matched: number
+    done: number
+    failed: number
+    items?: { name: string; owner?: string; displayName?: string; identityProvider?: string }[]
+  }
+  failures?: { kind?: string; name: string; code?: number; message?: string }[]
+}
+
+/** Returns how many keys and trusts the status counts. */
+export function totalOf(status: RevocationStatus): { matched: number; done: number; failed: number } {
+  const trusts = status.federatedIdentityCredentials
+  return {
+    matched: status.matched + (trusts?.matched ?? 0),
+    done: status.done + (trusts?.done ?? 0),
+    failed: status.failed + (trusts?.failed ?? 0),
+  }
 }
 
 export interface Revoked {
@@ -41,21 +59,54 @@ export async function revoke(
   { dryRun }: { dryRun: boolean },
 ): Promise<Revoked> {
   const body = { apiVersion: 'management.platform/v1', kind: 'AccessKeyRevocation', spec }
-  let done = 0
-  let matched: number | undefined
+  let before: RevocationStatus | undefined
   for (;;) {
-    const asked = session.post(`${API}/accesskeyrevocations`, body, { dryRun, repeatable: true })
-    const object = await asked.catch((error: unknown) => {
+    const asked = () => session.post(`${API}/accesskeyrevocations`, body, { dryRun, repeatable: true })
+    const object = await (dryRun ? asked() : patiently(io, asked)).catch((error: unknown) => {
+      const { done } = before ? totalOf(before) : { done: 0 }
       throw done > 0 && error instanceof CliError ? interrupted(error, done) : error
     })
     const status = object.status as unknown as RevocationStatus
-    done += status.done
-    matched ??= status.matched
-    const all = { ...status, matched, done }
+    const all = before ? added(before, status) : status
     if (dryRun || !status.remaining)
       return { object: { ...object, status: { ...all } as unknown as JsonObject }, status: all }
-    if (status.done === 0) throw interrupted(new CliError('The server makes no progress.'), done)
+    const { matched, done } = totalOf(all)
+    if (totalOf(status).done === 0) throw interrupted(new CliError('The server makes no progress.'), done)
     note(io, `${done} of ${matched} …`)
+    before = all
+  }
+}
+
+/** Returns a later status with what was selected at first, and all that was done. */
+function added(before: RevocationStatus, { federatedIdentityCredentials: trusts, ...status }: RevocationStatus) {
+  const first = before.federatedIdentityCredentials
+  return {
+    ...status,
+    matched: before.matched,
+    done: before.done + status.done,
+    ...(trusts &&
+      first && {
+        federatedIdentityCredentials: { ...trusts, matched: first.matched, done: first.done + trusts.done },
+      }),
+  }
+}
+
+/** How long a revocation goes on while the server is too busy or fails: nobody wants to find out later that half of it was done. */
+const PATIENCE_MILLISECONDS = 300_000
+const LONGEST_WAIT_SECONDS = 30
+
+/** Returns the first answer. Throws the error of a refusal at once, and one that may pass only after minutes. */
+async function patiently<T>(io: Io, ask: () => Promise<T>): Promise<T> {
+  const end = io.elapsed() + PATIENCE_MILLISECONDS
+  for (let wait = 5; ; wait = Math.min(wait * 2, LONGEST_WAIT_SECONDS)) {
+    try {
+      return await ask()
+    } catch (error) {
+      const seconds = Math.max(wait, error instanceof CliError ? (error.retryAfter ?? 0) : 0)
+      if (!(error instanceof CliError) || !error.unavailable || io.elapsed() + seconds * 1000 > end) throw error
+      note(io, `${error.message.split('\n')[0]} Trying again in ${duration(seconds)}.`)
+      await io.pause(seconds * 1000)
+    }
   }
 }
 

@@ -19,6 +19,8 @@ export interface Session {
   server: string
   /** In PEM; undefined if the machine's own authorities are used. */
   certificateAuthority: string | undefined
+  /** The prefix of the namespaces of projects, if the context has it. */
+  projectNamespacePrefix: string | undefined
   /** Returns the access key of the session. */
   key(): Promise<string>
   /** Paths begin with a slash and are below the server. Throws a StatusError when the server refuses. */
@@ -71,6 +73,7 @@ export function sessionOf(io: Io, target: Target): Session {
     context: target.name,
     server,
     certificateAuthority,
+    projectNamespacePrefix: target.projectNamespacePrefix,
     key: keyOnce,
     get: (path, options) => send('GET', path, undefined, options),
     post: (path, body, options) => send('POST', path, body, options),

@@ -1,5 +1,5 @@
 /** Turns the answers of a server that are no objects into errors for people. */
-import { CliError, type ExitCode } from '../io/errors.ts'
+import { CliError, type ExitCode, mayPass } from '../io/errors.ts'
 
 interface Cause {
   reason?: string
@@ -22,12 +22,17 @@ export class StatusError extends CliError {
   readonly code: number
   readonly status: Status
 
-  constructor(code: number, status: Status, hint?: string) {
+  constructor(
+    code: number,
+    status: Status,
+    { hint, retryAfter }: { hint?: string | undefined; retryAfter?: number | undefined } = {},
+  ) {
     const exitCode: ExitCode = code < 500 ? 4 : 1
     const message = textOf(status.message) ?? `the server answered ${code}`
     super([message, ...causesOf(status, message)].join('\n'), {
       exitCode,
-      unavailable: code === 429 || code >= 500,
+      unavailable: mayPass(code),
+      retryAfter,
       ...(hint !== undefined && { hint }),
     })
     this.code = code
@@ -57,13 +62,15 @@ export interface Received {
   code: number
   contentType: string
   location: string | undefined
+  /** Seconds after which the server wants to be asked again. */
+  retryAfter: number | undefined
   text: string
 }
 
 /** Returns the error of an answer other than 2xx, or of one whose body is no object. */
 export function errorOf(received: Received, body: unknown): CliError {
-  const { server, code, contentType, location, text } = received
-  if (isStatus(body)) return new StatusError(code, body, hintOf(code))
+  const { server, code, contentType, location, retryAfter, text } = received
+  if (isStatus(body)) return new StatusError(code, body, { hint: hintOf(code), retryAfter })
   // A proxy answered, or the login page of a network.
   const unavailable = code !== 401 && code !== 403
   if (code >= 300 && code < 400) {
@@ -80,12 +87,14 @@ export function errorOf(received: Received, body: unknown): CliError {
   if (/\bhtml\b/i.test(contentType) || /^\s*<(!doctype|html)\b/i.test(text)) {
     return new CliError(`${server} answered ${code} with a web page, not as this API does.`, {
       unavailable,
+      retryAfter,
       hint: 'A proxy or the login page of the network may have answered: open the address in a browser. Or the URL is wrong.',
     })
   }
   const Wrong = code === 404 ? UnknownPathError : CliError
   return new Wrong(`${server} answered ${code} with something that is no answer of this API.`, {
     unavailable,
+    retryAfter,
     hint: 'Check the URL of the context with: keyplane whoami',
   })
 }

@@ -6,9 +6,6 @@ export type Target =
   | { kind: 'cluster'; name: string }
   | { kind: 'management' }
 
-/** Namespaces of projects begin with this prefix. */
-export const PROJECT_PREFIX = 'p-'
-
 const NAME = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/
 
 /** Returns the virtual cluster in a text such as `shop/dev`. Throws a UsageError for any other text. */
@@ -43,6 +40,13 @@ export function targetOf({ 'virtual-cluster': virtual, cluster }: TargetOptions)
   }
   if (virtual !== undefined) return virtualCluster(virtual)
   return cluster === undefined ? { kind: 'management' } : connectedCluster(cluster)
+}
+
+/** Returns the options that name the cluster in a text such as `west` or `shop/dev`; undefined for texts that name none. */
+export function optionsMeant(text: string): string[] | undefined {
+  const parts = text.split('/')
+  if (parts.length > 2 || !parts.every((part) => NAME.test(part))) return undefined
+  return [parts.length === 1 ? '--cluster' : '--virtual-cluster', text]
 }
 
 /** Returns the options that name the target. */

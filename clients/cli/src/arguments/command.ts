@@ -66,6 +66,8 @@ export interface Command<O extends Options = Options> {
   examples: readonly Example[]
   /** The values of `-o`. Absent: the command has no `-o`. */
   formats?: readonly Format[]
+  /** Returns the options that people mean who give this argument to a command that takes none. */
+  meant?(argument: string): readonly string[] | undefined
   /** True for a command that never opens a session, and so has no `--context`. */
   local?: true
   run(input: Input<O>, io: Io): Promise<void>

@@ -1,14 +1,14 @@
 /** Reads durations such as `30d`, and writes them for people. */
 import { UsageError } from '../io/errors.ts'
 
-const UNITS = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 } as const
+const UNITS = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800, y: 31_536_000 } as const
 
-/** Returns the seconds of a duration such as `90s`, `30m`, `12h`, `7d`, `2w` or `1h30m`. Throws a UsageError otherwise. */
+/** Returns the seconds of a duration such as `90s`, `30m`, `12h`, `7d`, `2w`, `1y` or `1h30m`. Throws a UsageError otherwise. */
 export function seconds(text: string, option: string): number {
-  const parts = /^(?:\d{1,9}[smhdw])+$/.test(text) ? [...text.matchAll(/(\d+)([smhdw])/g)] : []
+  const parts = /^(?:\d{1,9}[smhdwy])+$/.test(text) ? [...text.matchAll(/(\d+)([smhdwy])/g)] : []
   const total = parts.reduce((sum, [, count, unit]) => sum + Number(count) * UNITS[unit as keyof typeof UNITS], 0)
   if (parts.length === 0) {
-    throw new UsageError(`${option} must be a duration such as 90s, 30m, 12h, 7d or 2w, not "${text}"`)
+    throw new UsageError(`${option} must be a duration such as 90s, 30m, 12h, 7d, 2w or 1y, not "${text}"`)
   }
   return total
 }
@@ -24,7 +24,7 @@ export function duration(ofSeconds: number): string {
 }
 
 const LARGEST_FIRST = [
-  ['y', 365 * UNITS.d],
+  ['y', UNITS.y],
   ['d', UNITS.d],
   ['h', UNITS.h],
   ['m', UNITS.m],

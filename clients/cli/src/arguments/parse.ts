@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util'
 import { UsageError } from '../io/errors.ts'
 import type { Command, CommonValues, Format, Input, Option, Options } from './command.ts'
 import { nearest } from './nearest.ts'
+import { shellWords } from './shellwords.ts'
 
 const contextOption: Option = {
   type: 'string',
@@ -106,8 +107,8 @@ function readInput(command: Command, args: readonly string[]): Input<Options> {
   const rest = dashes < 0 ? undefined : args.slice(dashes + 1)
   const call = ['keyplane', ...command.name].join(' ')
   const usage = `Run "${call} --help" for its options and examples.`
-  const refuse = (message: string): never => {
-    throw new UsageError(message, usage)
+  const refuse = (message: string, hint = usage): never => {
+    throw new UsageError(message, hint)
   }
   const { tokens } = parseArgs({
     args: [...own],
@@ -145,6 +146,12 @@ function readInput(command: Command, args: readonly string[]): Input<Options> {
   for (const [name, { type, multiple }] of Object.entries(options)) {
     if (multiple) values[name] ??= []
     else if (type === 'boolean') values[name] ??= false
+  }
+  const [extra] = positionals
+  const meant = positionals.length === 1 && !command.positionals ? command.meant?.(extra ?? '') : undefined
+  if (meant !== undefined) {
+    const right = args.flatMap((one) => (one === extra ? meant : [one]))
+    refuse(`${call} takes no arguments, but got "${extra}"`, `You probably mean: ${call} ${shellWords(right)}`)
   }
   checkPositionals(command, positionals, refuse)
   if (rest !== undefined && command.rest === undefined) refuse(`${call} takes nothing after --`)

@@ -1,7 +1,7 @@
 /** `keyplane credential`: the credential plugin of kubectl. */
 import { type Form, issueCredential } from '../api/issue.ts'
 import { openSession } from '../api/session.ts'
-import { type Target, targetOf } from '../api/target.ts'
+import { optionsMeant, type Target, targetOf } from '../api/target.ts'
 import { command } from '../arguments/command.ts'
 import { seconds } from '../arguments/durations.ts'
 import { checkExecInfo, execCredential } from '../credentials/execcredential.ts'
@@ -36,6 +36,7 @@ export const credential = command({
     { does: 'Print a token for a virtual cluster', run: 'keyplane credential --virtual-cluster shop/dev' },
     { does: 'Print a token for a connected cluster', run: 'keyplane credential --cluster west' },
   ],
+  meant: optionsMeant,
   async run({ values: { context, ttl, with: form = 'token', ...names } }, io) {
     checkExecInfo(io)
     const target = targetOf(names)

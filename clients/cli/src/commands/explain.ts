@@ -6,12 +6,14 @@ import {
 } from '../../../../lib/authorization/attributes/resourcetext.ts'
 import { dumpYaml } from '../../../../lib/meta/encoding/yaml.ts'
 import type { JsonObject } from '../../../../lib/meta/types.ts'
+import { listInstances } from '../api/instances.ts'
 import { keyPath } from '../api/keys.ts'
 import { readSelf } from '../api/self.ts'
 import { API, openSession, type Session } from '../api/session.ts'
-import { command, type Values } from '../arguments/command.ts'
+import { type CommonValues, command, type Values } from '../arguments/command.ts'
 import { projectAndName } from '../arguments/lists.ts'
 import { nearest } from '../arguments/nearest.ts'
+import { shellWords } from '../arguments/shellwords.ts'
 import { UsageError } from '../io/errors.ts'
 import { plain, plainLines } from '../output/plain.ts'
 import { printAs } from '../output/print.ts'
@@ -55,6 +57,9 @@ export const explain = command({
     const [what = '', verb = '', given] = positionals.toReversed()
     const target = placeOf(values)
     const session = await openSession(io, { context: values.context })
+    const parts = what.split('/')
+    if (parts.length === 3 && parts.every((part) => part !== '') && values.subresource === undefined)
+      throw await withSubresource(session, positionals, values)
     const attributes = await attributesOf(session, { verb, what, isHere: target === undefined }, values)
     const name = given ?? (await readSelf(session)).status.accessKey ?? ''
     const spec: JsonObject = {
@@ -83,6 +88,43 @@ function placeOf(values: Values<typeof options>): JsonObject | undefined {
   if (targets.length > 1)
     throw new UsageError('Only one of --cluster, --virtual-cluster and --space may be given.', USAGE)
   return targets[0]
+}
+
+/** Returns the error for a resource such as `pods/web-0/log`, with the call that is meant. */
+async function withSubresource(
+  session: Session,
+  positionals: readonly string[],
+  values: Values<typeof options> & CommonValues,
+): Promise<UsageError> {
+  const what = positionals.at(-1) ?? ''
+  const [resource = '', name = '', subresource = ''] = what.split('/')
+  const namespace = values.namespace ?? (await namespaceOf(session, resource, name, values))
+  const given = ['cluster', 'virtual-cluster', 'space', 'from', 'context', 'output'] as const
+  const call = [
+    ...positionals.slice(0, -1),
+    `${resource}/${name}`,
+    '--subresource',
+    subresource,
+    ...(namespace === undefined ? [] : ['-n', namespace]),
+    ...given.flatMap((option) => (values[option] === undefined ? [] : [`--${option}`, values[option]])),
+  ]
+  return new UsageError(
+    `"${what}" is no RESOURCE/NAME: a part of an object is an option.`,
+    `You probably mean: keyplane explain ${shellWords(call)}`,
+  )
+}
+
+/** Returns the namespace of the only virtual cluster of this API with the name; undefined for other objects. */
+async function namespaceOf(
+  session: Session,
+  resource: string,
+  name: string,
+  values: Values<typeof options>,
+): Promise<string | undefined> {
+  if (placeOf(values) !== undefined || !/^(virtualclusterinstances?|vci)(\.|$)/.test(resource)) return undefined
+  const instances = await listInstances(session, undefined).catch(() => [])
+  const found = instances.filter((one) => one.name === name)
+  return found.length === 1 ? found[0]?.namespace : 'NAMESPACE'
 }
 
 interface Asked {

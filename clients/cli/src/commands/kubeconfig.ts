@@ -4,9 +4,10 @@ import { dumpYaml } from '../../../../lib/meta/encoding/yaml.ts'
 import type { JsonObject } from '../../../../lib/meta/types.ts'
 import { type Instance, listInstances } from '../api/instances.ts'
 import { inParallel } from '../api/parallel.ts'
+import { projectPrefix } from '../api/projects.ts'
 import { authorityIn, openSession } from '../api/session.ts'
 import { StatusError } from '../api/status.ts'
-import { checkProject, connectedCluster, PROJECT_PREFIX, type Target, virtualCluster } from '../api/target.ts'
+import { checkProject, connectedCluster, type Target, virtualCluster } from '../api/target.ts'
 import { command, type Values } from '../arguments/command.ts'
 import { seconds } from '../arguments/durations.ts'
 import { regularFile, replaceFile } from '../config/outputfile.ts'
@@ -144,17 +145,18 @@ function httpsUrl(text: string): string {
 
 /** Returns the entries of the instances that the key may use. Leaves out the others, with a note for each. Throws a CliError if none is left. */
 async function entriesOfAll(making: Making, instances: readonly Instance[]): Promise<Entry[]> {
-  const { io } = making
+  const { io, session } = making
+  const prefix = await projectPrefix(session)
   const entries = await inParallel(instances, async ({ name, namespace }) => {
-    if (!namespace.startsWith(PROJECT_PREFIX)) {
+    if (!namespace.startsWith(prefix)) {
       note(io, `Left out ${name} in namespace ${namespace}, which is not that of a project.`)
       return undefined
     }
-    const target: Target = { kind: 'virtualCluster', project: namespace.slice(PROJECT_PREFIX.length), name }
+    const target: Target = { kind: 'virtualCluster', project: namespace.slice(prefix.length), name }
     try {
       return await virtualClusterEntry(making, target)
     } catch (error) {
-      if (!(error instanceof StatusError) || error.code >= 500 || error.code === 401 || error.code === 429) throw error
+      if (!(error instanceof StatusError) || error.unavailable || error.code === 401) throw error
       note(io, `Left out ${target.project}/${name}: ${error.message.split('\n')[0]}`)
       return undefined
     }

@@ -21,7 +21,7 @@ const options = {
     type: 'string',
     value: 'FILE',
     help: 'certificate authority of the server, in PEM',
-    default: 'those of this machine',
+    default: 'KEYPLANE_CA, or those of this machine',
   },
   exchange: {
     type: 'string',
@@ -73,7 +73,9 @@ export const login = command({
           )
     }
     const given = serverUrl(url ?? known?.server ?? '')
-    const { context, self } = await verified(io, await contextOf(io, given, known, values, url !== undefined))
+    const { context: asked, self } = await verified(io, await contextOf(io, given, known, values, url !== undefined))
+    const { projectNamespacePrefix } = self.status
+    const context = { ...asked, ...(projectNamespacePrefix !== undefined && { projectNamespacePrefix }) }
     const name = values.context ?? (url === undefined ? (currentContext ?? '') : nameOf(context.server))
     await changeConfig(io, (config) => {
       config.contexts.set(name, context)
@@ -99,7 +101,9 @@ async function contextOf(
   values: Values<typeof options>,
   isNew: boolean,
 ): Promise<Context> {
-  const { ca, exchange, 'token-file': tokenFile, 'key-file': keyFile } = values
+  // Like KEYPLANE_KEY, it belongs to the server that is logged in to, not to a context that exists.
+  const ca = values.ca ?? ((isNew && io.env.KEYPLANE_CA) || undefined)
+  const { exchange, 'token-file': tokenFile, 'key-file': keyFile } = values
   const sameHost = known !== undefined && new URL(known.server).origin === new URL(server).origin
   const authority = ca === undefined ? (sameHost ? known.certificateAuthorityData : undefined) : await authorityIn(ca)
   const base = { server, ...(authority !== undefined && { certificateAuthorityData: authority }) }

@@ -1,14 +1,14 @@
-/** `keyplane logout`: forgets a context, its key and all cached credentials. */
-import { rm } from 'node:fs/promises'
+/** `keyplane logout`: forgets a context, its key and its cached credentials. */
+import { forgetContext } from '../api/exchange.ts'
+import { serverUrl } from '../api/serverurl.ts'
 import { command } from '../arguments/command.ts'
 import { changeConfig } from '../config/contexts.ts'
-import { cacheFolder } from '../config/paths.ts'
 import { UsageError } from '../io/errors.ts'
 import { note } from '../output/messages.ts'
 
 export const logout = command({
   name: ['logout'],
-  summary: 'Forget the key of a context, and all cached credentials',
+  summary: 'Forget the key of a context, and its cached credentials',
   description: 'The key itself stays valid. To end it as well, delete it first: keyplane keys delete NAME.',
   options: {},
   examples: [
@@ -21,12 +21,14 @@ export const logout = command({
     await changeConfig(io, (config) => {
       const asked = context ?? config.currentContext
       if (asked === undefined) throw new UsageError('You are not logged in.')
-      if (!config.contexts.delete(asked)) throw new UsageError(`There is no context "${asked}".`)
+      const known = config.contexts.get(asked)
+      if (known === undefined) throw new UsageError(`There is no context "${asked}".`)
+      config.contexts.delete(asked)
       if (config.currentContext === asked) delete config.currentContext
       name = asked
+      forgetContext(io, { ...known, server: serverUrl(known.server) })
       left = [...config.contexts.keys()]
     })
-    await rm(cacheFolder(io), { recursive: true, force: true })
     note(io, `Logged out of ${name}.`)
     if (left.length > 0)
       note(io, `Still logged in to: ${left.join(', ')}. Choose one with: keyplane login --context NAME`)

@@ -1,6 +1,6 @@
-/** `keyplane revoke`: disables or deletes all access keys that match. */
+/** `keyplane revoke`: disables or deletes all access keys that match, and trusts (FederatedIdentityCredentials) if it is asked to. */
 import type { JsonObject } from '../../../../lib/meta/types.ts'
-import { type Revocation, type RevocationStatus, revoke as revokeAll } from '../api/revocations.ts'
+import { type Revocation, type RevocationStatus, revoke as revokeAll, totalOf } from '../api/revocations.ts'
 import { openSession } from '../api/session.ts'
 import { command, type Values } from '../arguments/command.ts'
 import { seconds } from '../arguments/durations.ts'
@@ -36,6 +36,7 @@ const options = {
   unscoped: { type: 'boolean', help: 'keys that no scope limits' },
   name: { type: 'string', multiple: true, value: 'NAME', help: 'keys with this name' },
   all: { type: 'boolean', help: 'every key that you may revoke' },
+  trusts: { type: 'boolean', help: 'also the federated identity credentials that match; they would go on giving keys' },
   'include-self': { type: 'boolean', help: 'also the key that you use now, after all others' },
   delete: { type: 'boolean', help: 'delete the keys instead of disabling them' },
   reason: { type: 'string', value: 'TEXT', help: 'why; everyone who may read a disabled key sees it' },
@@ -54,11 +55,14 @@ export const revoke = command({
   options,
   formats: ['json', 'yaml'],
   examples: [
-    { does: 'Disable the keys of somebody who leaves', run: 'keyplane revoke --user alice --reason "has left"' },
+    {
+      does: 'Disable the keys and the federated identity credentials of somebody who leaves',
+      run: 'keyplane revoke --user alice --trusts --reason "has left"',
+    },
     { does: 'Show which keys were not used for 90 days', run: 'keyplane revoke --unused-since 90d --dry-run' },
     {
-      does: 'End a stolen key and all keys that were made with it, without a question',
-      run: 'keyplane revoke --name ci --yes && keyplane revoke --made-with ci --yes',
+      does: 'End a stolen key and all that was made with it, without a question',
+      run: 'keyplane revoke --name ci --yes && keyplane revoke --made-with ci --trusts --yes',
     },
   ],
   async run({ values }, io) {
@@ -69,12 +73,12 @@ export const revoke = command({
     }
     const session = await openSession(io, { context })
     const tried = await revokeAll(io, session, spec, { dryRun: true })
-    const { matched } = tried.status
+    const { matched } = totalOf(tried.status)
     if (values['dry-run']) {
       if (output !== undefined) return await printAs(output, tried.object, io)
       return io.out(describe(tried.status, io))
     }
-    if (matched === 0) return note(io, 'No access key matches.')
+    if (matched === 0) return note(io, describe(tried.status, io).trimEnd())
     if (!yes) await ask(io, spec, tried.status)
     // More keys may match by now than were shown.
     const atMost = yes ? spec.atMost : matched
@@ -116,6 +120,7 @@ function specOf(values: Values<typeof options>, now: Date): Revocation {
       reason: values.reason,
       atMost: values['at-most'] === undefined ? undefined : count(values['at-most']),
       includeSelf: values['include-self'] || undefined,
+      federatedIdentityCredentials: values.trusts || undefined,
     }),
   }
 }
@@ -153,8 +158,32 @@ function count(text: string): number {
 
 const counted = (keys: number): string => (keys === 1 ? '1 access key' : `${keys} access keys`)
 
+const countedTrusts = (trusts: number): string =>
+  trusts === 1 ? '1 federated identity credential' : `${trusts} federated identity credentials`
+
+/** Returns the tables of the keys and trusts that match. */
+function describe(status: RevocationStatus, io: Io): string {
+  const trusts = status.federatedIdentityCredentials
+  if (trusts === undefined) return describeKeys(status, io)
+  const { matched, items = [] } = trusts
+  if (matched === 0) return `${describeKeys(status, io)}No federated identity credential matches.\n`
+  const rows = items.map(({ name, owner = '', displayName = '', identityProvider = '' }) => [
+    name,
+    owner,
+    displayName,
+    identityProvider,
+  ])
+  const more = matched - items.length
+  return [
+    describeKeys(status, io),
+    table(['NAME', 'OWNER', 'DISPLAY NAME', 'PROVIDER'], rows, io.columns),
+    ...(more > 0 ? [`… and ${countedTrusts(more)} more\n`] : []),
+    `${countedTrusts(matched)}\n`,
+  ].join('')
+}
+
 /** Returns the table of the keys that match, and how many of each owner. */
-function describe({ matched, keys = [], byOwner = {} }: RevocationStatus, io: Io): string {
+function describeKeys({ matched, keys = [], byOwner = {} }: RevocationStatus, io: Io): string {
   if (matched === 0) return 'No access key matches.\n'
   const now = io.now()
   const rows = keys.map(({ name, owner = '', displayName = '', lastActivity, expirationTimestamp }) => [
@@ -181,14 +210,20 @@ async function ask(io: Io, { action }: Revocation, status: RevocationStatus): Pr
   if (!(await confirm(io, end))) throw new CliError('Nothing was changed.')
 }
 
-/** Says what was done. Throws a CliError if keys are left. */
-function finish(io: Io, { action }: Revocation, { done, failed, failures = [] }: RevocationStatus): void {
+/** Says what was done. Throws a CliError if keys or trusts are left. */
+function finish(io: Io, { action }: Revocation, status: RevocationStatus): void {
+  const { done, failed, federatedIdentityCredentials: trusts, failures = [] } = status
   const verb = action === 'Delete' ? 'deleted' : 'disabled'
   note(io, `${counted(done)} ${done === 1 ? 'is' : 'are'} ${verb}.`)
-  if (failed === 0) return
+  if (trusts) note(io, `${countedTrusts(trusts.done)} ${trusts.done === 1 ? 'is' : 'are'} ${verb}.`)
+  if (totalOf(status).failed === 0) return
+  const left = [
+    ...(failed > 0 ? [counted(failed)] : []),
+    ...(trusts && trusts.failed > 0 ? [countedTrusts(trusts.failed)] : []),
+  ]
   const reasons = failures.map(({ name, message = '' }) => `  ${name}: ${message}`)
   const isRefused = failures.every(({ code = 500 }) => code < 500)
-  throw new CliError([`${counted(failed)} could not be ${verb}:`, ...reasons].join('\n'), {
+  throw new CliError([`${left.join(' and ')} could not be ${verb}:`, ...reasons].join('\n'), {
     exitCode: isRefused ? 4 : 1,
     ...(!isRefused && { hint: 'Repeat the command: it continues with these.' }),
   })

@@ -69,7 +69,7 @@ export const rotate = command({
     if (rest) await demandProgram(rest, io.env)
     const session = await openSession(io, { context })
     const file = unfinishedFile(io, session.server, name)
-    await withLock(`${file}.lock`, { signal: io.signal, staleMilliseconds: STALE_MILLISECONDS }, async () => {
+    await withLock(`${file}.lock`, { ...io, staleMilliseconds: STALE_MILLISECONDS }, async () => {
       const target = { io, session, name, file }
       if (finish || abort) return note(io, await (finish ? finishRotation : abortRotation)(target))
       const rotated = await rotateKey({ ...target, overlapSeconds, timeoutSeconds, replace, command: rest })

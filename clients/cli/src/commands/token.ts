@@ -1,14 +1,13 @@
 /** `keyplane token`: prints a token of a cluster, or keeps one in a file. */
 import { resolve } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { issueCredential } from '../api/issue.ts'
 import { openSession } from '../api/session.ts'
-import { type Target, targetOf } from '../api/target.ts'
+import { optionsMeant, type Target, targetOf } from '../api/target.ts'
 import { command } from '../arguments/command.ts'
 import { duration, seconds } from '../arguments/durations.ts'
 import { replaceFile } from '../config/outputfile.ts'
 import { DEFAULT_TTL, type Lifetime, renewalAfter, secondsLeft } from '../credentials/lifetime.ts'
-import { CliError, UsageError } from '../io/errors.ts'
+import { isPassing, UsageError } from '../io/errors.ts'
 import type { Io } from '../io/io.ts'
 import { note } from '../output/messages.ts'
 import { printAs } from '../output/print.ts'
@@ -18,8 +17,8 @@ export const token = command({
   summary: 'Print a token for a cluster, or keep one in a file',
   description:
     'A token file serves clients that run no plugin: "tokenFile" in a kube config, sidecars, Prometheus. With --renew the command goes on ' +
-    'until it gets SIGTERM, and writes a new token when 80 % of the life of the old one are over. If the server cannot be reached it keeps ' +
-    'the old token and tries again. It ends when the server refuses.',
+    'until it gets SIGTERM, and writes a new token when 80 % of the life of the old one are over. If the server cannot be reached, fails or ' +
+    'is too busy, it keeps the old token and tries again. It ends only when the server refuses.',
   options: {
     'virtual-cluster': {
       type: 'string',
@@ -39,6 +38,7 @@ export const token = command({
       run: 'keyplane token --virtual-cluster shop/dev --out /run/keyplane/token --renew',
     },
   ],
+  meant: optionsMeant,
   async run({ values: { context, output, ttl, out, renew, ...names } }, io) {
     const target = targetOf(names)
     if (target.kind === 'management') throw new UsageError('keyplane token needs --virtual-cluster or --cluster.')
@@ -100,8 +100,9 @@ async function keepRenewing(io: Io, wanted: Wanted, file: string, first: Token):
       retry = 0
     } catch (error) {
       if (io.signal.aborted) return
-      if (!(error instanceof CliError) || error.exitCode !== 1) throw error
-      retry = Math.min(retry * 2 || FIRST_RETRY_MILLISECONDS, LONGEST_RETRY_MILLISECONDS)
+      if (!isPassing(error)) throw error
+      const asked = Math.max(retry * 2 || FIRST_RETRY_MILLISECONDS, (error.retryAfter ?? 0) * 1000)
+      retry = Math.min(asked, LONGEST_RETRY_MILLISECONDS)
       const left = current.seconds - (io.now().getTime() - current.received) / 1000
       const state = left > 0 ? `lives ${duration(left)} more` : 'has expired'
       const again = `Trying again in ${duration(retry / 1000)}.`
@@ -113,13 +114,13 @@ async function keepRenewing(io: Io, wanted: Wanted, file: string, first: Token):
 /** Waits by the clock of the machine, and returns true then. Returns false when the process is asked to end. */
 async function waited(io: Io, milliseconds: number): Promise<boolean> {
   const end = io.now().getTime() + milliseconds
-  const started = performance.now()
+  const started = io.elapsed()
   try {
     for (;;) {
       // Whichever clock says so first: one may be set back, the other stops while the machine is suspended.
-      const left = Math.min(end - io.now().getTime(), milliseconds - (performance.now() - started))
+      const left = Math.min(end - io.now().getTime(), milliseconds - (io.elapsed() - started))
       if (left <= 0) return true
-      await sleep(Math.min(left, TURN_MILLISECONDS), undefined, { signal: io.signal })
+      await io.pause(Math.min(left, TURN_MILLISECONDS))
     }
   } catch (error) {
     if (io.signal.aborted) return false

@@ -14,6 +14,8 @@ export interface Context {
   certificateAuthorityData?: string
   key?: string
   exchange?: { clientID: string; tokenFile: string }
+  /** The namespaces of projects begin with it, as the server said at the login. Absent in contexts of older versions. */
+  projectNamespacePrefix?: string
 }
 
 export interface Config {
@@ -30,7 +32,7 @@ export async function readConfig(io: Pick<Io, 'env'>): Promise<Config> {
 
 /** Changes the contexts under a lock, so that programs that run at the same time lose nothing. */
 export async function changeConfig(
-  io: Pick<Io, 'env' | 'signal'>,
+  io: Pick<Io, 'env' | 'elapsed' | 'pause'>,
   change: (config: Config) => void | Promise<void>,
 ): Promise<void> {
   const file = configFile(io)
@@ -72,8 +74,9 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
 
 function isContext(value: unknown): value is Context {
   if (!isRecord(value) || typeof value.server !== 'string') return false
-  const { key, exchange, certificateAuthorityData } = value
+  const { key, exchange, certificateAuthorityData, projectNamespacePrefix } = value
   if (certificateAuthorityData !== undefined && typeof certificateAuthorityData !== 'string') return false
+  if (projectNamespacePrefix !== undefined && typeof projectNamespacePrefix !== 'string') return false
   if (typeof key === 'string') return exchange === undefined
   return isRecord(exchange) && typeof exchange.clientID === 'string' && typeof exchange.tokenFile === 'string'
 }

@@ -1,41 +1,86 @@
-/** Lets one process at a time do something: a lock file names its holder, and replaces one that has died. */
+/**
+ * Lets one process at a time do something: a lock file names its holder, and is removed if that has died. A lock file is removed only under
+ * its guard, and only if it is the one that was judged, so that nobody removes the lock of a process that was quicker. A guard whose
+ * holder has died is not removed by those who wait either: it is followed by one with the next number, which only one process can create.
+ */
 import { randomBytes } from 'node:crypto'
-import { link, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises'
+import { mkdir, open, readFile, rm, stat } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { dirname } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { CliError } from '../io/errors.ts'
+import type { Io } from '../io/io.ts'
 
-export interface LockOptions {
-  signal: AbortSignal
+export interface LockOptions extends Pick<Io, 'elapsed' | 'pause'> {
   /** How long to wait for another holder. */
   waitMilliseconds?: number
   /** The age at which a lock is abandoned, though its holder may be alive. */
   staleMilliseconds?: number
 }
 
+/** The age at which a guard is abandoned: its holder only reads and removes a file. */
+const STALE_GUARD_MILLISECONDS = 30_000
+
 /** Runs the work while this process holds the lock file. Throws a CliError when another process holds it for too long. */
 export async function withLock<T>(
   file: string,
-  { signal, waitMilliseconds = 5000, staleMilliseconds = 30_000 }: LockOptions,
+  { elapsed, pause, waitMilliseconds = 5000, staleMilliseconds = 30_000 }: LockOptions,
   work: () => Promise<T>,
 ): Promise<T> {
-  const mine = JSON.stringify({ pid: process.pid, host: hostname(), nonce: randomBytes(8).toString('hex') })
+  const mine = newText()
   await mkdir(dirname(file), { recursive: true, mode: 0o700 })
-  const deadline = performance.now() + waitMilliseconds
+  const deadline = elapsed() + waitMilliseconds
   while (!(await take(file, mine))) {
     const holder = await holderOf(file)
-    if (holder && isAbandoned(holder, staleMilliseconds)) await evict(file, holder.text)
-    else if (performance.now() > deadline) {
+    if (holder && isAbandoned(holder, staleMilliseconds)) await removeLock(file, holder.text)
+    else if (elapsed() > deadline) {
       throw new CliError(`Another process uses ${file}.`, {
         hint: 'Wait until it has finished, or delete that file if there is none.',
       })
-    } else await sleep(20 + Math.random() * 40, undefined, { signal })
+    }
+    await pause(20 + Math.random() * 40)
   }
   try {
     return await work()
   } finally {
-    if ((await holderOf(file))?.text === mine) await rm(file, { force: true })
+    // Whoever has the guard looks at this lock only for a moment.
+    while (!(await removeLock(file, mine))) await pause(20)
+  }
+}
+
+const newText = (): string =>
+  JSON.stringify({ pid: process.pid, host: hostname(), nonce: randomBytes(8).toString('hex') })
+
+/** Removes the lock file if it still has this text. Returns false if another process has the guard. */
+async function removeLock(file: string, text: string): Promise<boolean> {
+  if ((await holderOf(file))?.text !== text) return true
+  const guard = await takeGuard(file)
+  if (guard === undefined) return false
+  try {
+    if ((await holderOf(file))?.text === text) await rm(file, { force: true })
+    return true
+  } finally {
+    // The own guard is the last, so that nobody takes a later one before those below it are gone.
+    for (const one of guard) await rm(one, { force: true })
+  }
+}
+
+/** Takes the guard of a lock file. Returns its file after those of dead holders; undefined if a living process has it. */
+async function takeGuard(file: string): Promise<string[] | undefined> {
+  const dead: { file: string; text: string }[] = []
+  for (;;) {
+    const guard = `${file}.guard${dead.length}`
+    if (await take(guard, newText())) {
+      for (const one of dead) {
+        // One that has changed since it was judged was released, and perhaps taken again.
+        if ((await holderOf(one.file))?.text === one.text) continue
+        await rm(guard, { force: true })
+        return undefined
+      }
+      return [...dead.map((one) => one.file), guard]
+    }
+    const holder = await holderOf(guard)
+    if (holder === undefined || !isAbandoned(holder, STALE_GUARD_MILLISECONDS)) return undefined
+    dead.push({ file: guard, text: holder.text })
   }
 }
 
@@ -80,19 +125,5 @@ function isAbandoned({ text, age }: Holder, staleMilliseconds: number): boolean 
   } catch (error) {
     // An empty text is that of a holder that has not written it yet.
     return (error as NodeJS.ErrnoException).code === 'ESRCH'
-  }
-}
-
-/** Removes the lock of a holder. Puts it back if another process has taken the lock meanwhile. */
-async function evict(file: string, text: string): Promise<void> {
-  const aside = `${file}.${randomBytes(6).toString('hex')}.old`
-  try {
-    await rename(file, aside)
-    if ((await readFile(aside, 'utf8')) !== text) await link(aside, file)
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    if (code !== 'ENOENT' && code !== 'EEXIST') throw error
-  } finally {
-    await rm(aside, { force: true })
   }
 }

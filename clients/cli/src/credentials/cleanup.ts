@@ -2,6 +2,7 @@
 import { lstatSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { readTrusted, remove } from './cachefolder.ts'
+import type { Credential } from './credential.ts'
 import { type Owner, ownerMark, parseEntry } from './entry.ts'
 
 /** How long after its use a file is removed, so that no process that uses it misses it. */
@@ -23,12 +24,15 @@ export function cleanUp(folder: string, now: Date): void {
   }
 }
 
-/** Removes all credentials of a server and a key. Does nothing if there is no cache. */
-export function forget(folder: string, owner: Owner): void {
+/** Removes all credentials of an owner, and returns them. Does nothing if there is no cache. */
+export function forget(folder: string, owner: Owner): Credential[] {
   const mark = ownerMark(owner)
-  for (const { name, entry } of filesIn(folder)) {
-    if (entry && parseEntry(readTrusted(folder, name), entry)?.owner === mark) remove(folder, name)
-  }
+  return filesIn(folder).flatMap(({ name, entry }) => {
+    const found = entry === undefined ? undefined : parseEntry(readTrusted(folder, name), entry)
+    if (found?.owner !== mark) return []
+    remove(folder, name)
+    return [found.entry.credential]
+  })
 }
 
 /** Returns the files that this program writes, with the name of the entry for those that are one. */

@@ -12,6 +12,8 @@ export interface Owner {
   server: string
   /** The access key, or the text that is exchanged for one. Only its SHA-256 is used. */
   key: string
+  /** What all keys of this owner have in common, if they come and go. Without it, the key itself. */
+  keysOf?: string
 }
 
 export interface Entry extends Lifetime {
@@ -27,8 +29,9 @@ const sha256 = (text: string): string => createHash('sha256').update(text).diges
 export const entryName = ({ server, key }: Owner, target: string): string =>
   sha256(JSON.stringify([FORM, server, sha256(key), target]))
 
-/** Returns a text that all entries of a server and a key have in common, and no others. */
-export const ownerMark = ({ server, key }: Owner): string => sha256(JSON.stringify([FORM, server, sha256(key)]))
+/** Returns a text that all entries of an owner have in common, and no others. */
+export const ownerMark = ({ server, key, keysOf }: Owner): string =>
+  sha256(JSON.stringify([FORM, server, sha256(keysOf ?? key)]))
 
 const fileOf = (name: string): string => `${name}.json`
 

@@ -2,7 +2,6 @@
  * Answers with a cached credential, and asks for a new one when that is due. Of processes that need the same credential at the same
  * time, one asks. The others wait for what it gets, be it a credential or a refusal.
  */
-import { setTimeout as sleep } from 'node:timers/promises'
 import { cacheFolder } from '../config/paths.ts'
 import { CliError } from '../io/errors.ts'
 import type { Io } from '../io/io.ts'
@@ -78,9 +77,9 @@ const noteNoCache = (io: Io, error: unknown): void =>
 
 async function share(io: Io, cache: Cache, wanted: Wanted): Promise<Credential> {
   const { folder, name } = cache
-  const takeLock = flightLock(folder, name, { now: io.now, elapsed: () => performance.now() })
+  const takeLock = flightLock(folder, name, io)
   const waitedFor = new Set<string>()
-  const deadline = performance.now() + LONGEST_WAIT_MILLISECONDS
+  const deadline = io.elapsed() + LONGEST_WAIT_MILLISECONDS
   for (let turn = 1; ; turn++) {
     const known = knownAnswer(io, cache, waitedFor)
     if (known !== undefined) return known
@@ -93,8 +92,8 @@ async function share(io: Io, cache: Cache, wanted: Wanted): Promise<Credential> 
     }
     if (taken.state === 'taken') return fly(io, cache, wanted, taken.flight, waitedFor)
     if (taken.id !== undefined) waitedFor.add(taken.id)
-    if (turn > WAIT_TURNS || performance.now() >= deadline) break
-    await sleep(TURN_MILLISECONDS * (0.5 + Math.random()), undefined, { signal: io.signal })
+    if (turn > WAIT_TURNS || io.elapsed() >= deadline) break
+    await io.pause(TURN_MILLISECONDS * (0.5 + Math.random()))
   }
   const entry = usableEntry(io, cache)
   if (entry === undefined) return fetchNew(io, cache, wanted)

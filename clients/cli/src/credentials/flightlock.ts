@@ -6,6 +6,7 @@
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
+import type { Io } from '../io/io.ts'
 import { createPrivate, readTrusted, remove } from './cachefolder.ts'
 
 /** A flight ends earlier, so the holder of an older lock was stopped, or runs on another machine and may be dead. */
@@ -23,11 +24,7 @@ export interface Flight {
 /** `held`: another process asks for this credential. `id` is absent while its lock has no text. */
 export type Taken = { state: 'taken'; flight: Flight } | { state: 'held'; id?: string }
 
-export interface Clocks {
-  now(): Date
-  /** A clock that nobody sets, in milliseconds. */
-  elapsed(): number
-}
+type Clocks = Pick<Io, 'now' | 'elapsed'>
 
 interface Holder {
   id: string

@@ -7,6 +7,7 @@ interface ErrorParts {
   exitCode?: ExitCode
   hint?: string
   unavailable?: boolean
+  retryAfter?: number | undefined
   cause?: unknown
 }
 
@@ -18,14 +19,24 @@ export class CliError extends Error {
   readonly hint: string | undefined
   /** Whether nothing was decided, because the network or the server failed. */
   readonly unavailable: boolean
+  /** Seconds after which the server wants to be asked again, if it says so. */
+  readonly retryAfter: number | undefined
 
-  constructor(message: string, { exitCode = 1, hint, unavailable = false, cause }: ErrorParts = {}) {
+  constructor(message: string, { exitCode = 1, hint, unavailable = false, retryAfter, cause }: ErrorParts = {}) {
     super(message, { cause })
     this.exitCode = exitCode
     this.hint = hint
     this.unavailable = unavailable
+    this.retryAfter = retryAfter
   }
 }
+
+/** Reports whether an answer with this code may be another one later: the server was too busy, too slow, or failed. All others are decisions. */
+export const mayPass = (code: number): boolean => code === 408 || code === 429 || code >= 500
+
+/** Reports whether what ended with this error may succeed later. What the server or the usage decides does not. */
+export const isPassing = (error: unknown): error is CliError =>
+  error instanceof CliError && (error.unavailable || error.exitCode === 1)
 
 /** Reports a wrong call. */
 export class UsageError extends CliError {

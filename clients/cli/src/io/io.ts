@@ -2,7 +2,13 @@
 
 export interface Io {
   env: NodeJS.ProcessEnv
+  /** The path of this program, as it was called. */
+  program: string
   now(): Date
+  /** A clock that nobody sets, in milliseconds. */
+  elapsed(): number
+  /** Waits. Rejects when the signal aborts, by default that of the process. */
+  pause(milliseconds: number, signal?: AbortSignal): Promise<void>
   /** Writes a result to standard output. */
   out(text: string): void
   /** Writes messages and progress to standard error. */

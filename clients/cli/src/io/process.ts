@@ -1,5 +1,6 @@
 /** Connects commands with the streams, the clock and the signals of this process. */
 import { addAbortSignal } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { hiddenLine, lineReader } from './input.ts'
 import type { Io } from './io.ts'
 
@@ -39,7 +40,10 @@ export function processIo(): { io: Io; interrupted(): number } {
   const lines = lineReader()
   const io: Io = {
     env: process.env,
+    program: process.argv[1] ?? '',
     now: () => new Date(),
+    elapsed: () => performance.now(),
+    pause: (milliseconds, signal = controller.signal) => sleep(milliseconds, undefined, { signal }),
     out: (text) => void guarded('stdout').write(text),
     err: (text) => void guarded('stderr').write(text),
     isTerminal: {

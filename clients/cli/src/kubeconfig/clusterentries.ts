@@ -2,10 +2,11 @@
 import { resolve } from 'node:path'
 import type { JsonObject } from '../../../../lib/meta/types.ts'
 import { credentialRequest, issueCredential, kubeConfigPath, kubeConfigRequest } from '../api/issue.ts'
+import { projectNamespace } from '../api/projects.ts'
 import { clusterIn, userIn } from '../api/servertext.ts'
 import type { Session } from '../api/session.ts'
 import { StatusError } from '../api/status.ts'
-import { optionsFor, PROJECT_PREFIX, type Target } from '../api/target.ts'
+import { optionsFor, type Target } from '../api/target.ts'
 import { configFile } from '../config/paths.ts'
 import type { Credential } from '../credentials/credential.ts'
 import { CliError, UsageError } from '../io/errors.ts'
@@ -36,7 +37,7 @@ const INSTALL_CURL = 'curl is not on the PATH. Install it with the package manag
 export async function virtualClusterEntry(making: Making, target: Target & { kind: 'virtualCluster' }): Promise<Entry> {
   const { session, way, life } = making
   const { project, name } = target
-  const namespace = `${PROJECT_PREFIX}${project}`
+  const namespace = await projectNamespace(session, project)
   const entryName = `${name}.${namespace}`
   const ask = async (spec: JsonObject): Promise<string> => {
     const answer = await session.post(kubeConfigPath(namespace, name), kubeConfigRequest(spec)).catch(explained)
@@ -103,7 +104,7 @@ async function plugin(
     if (file === undefined)
       throw new UsageError('--with curl needs --output FILE or --merge: it writes files beside it.')
     const path = curlFile(file, entry)
-    const { path: below, body } = credentialRequest(target, CURL_SECONDS)
+    const { path: below, body } = await credentialRequest(session, target, CURL_SECONDS)
     const { server, certificateAuthority } = session
     await writeCurlFile(path, { url: `${server}${below}`, body, key: await session.key(), certificateAuthority })
     return pluginUser({ command: 'curl', args: curlArguments(path), installHint: INSTALL_CURL })

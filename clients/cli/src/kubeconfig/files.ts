@@ -1,5 +1,5 @@
 /** Finds the kube configs of this user, as kubectl does, and changes them under the lock that kubectl uses. */
-import { chown, stat } from 'node:fs/promises'
+import { chown, lstat, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { posix, win32 } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
@@ -88,14 +88,30 @@ export async function mergeEntries(
 async function replace(io: Io, { file, text }: Found, config: JsonObject): Promise<void> {
   const owner = await stat(file).catch(() => undefined)
   if (text !== undefined) {
-    const backup = `${file}.before-keyplane`
-    await writePrivately(backup, text)
-    const lost = /(^|\s)#/m.test(text) ? ' Its comments are only there.' : ''
-    note(io, `The kube config as it was before is in ${backup}.${lost}`)
-    await keepOwner(backup, owner)
+    const hasComments = /(^|\s)#/m.test(text)
+    const copy = await freeCopy(file, hasComments)
+    if (copy !== undefined) {
+      await writePrivately(copy, text)
+      const lost = hasComments ? ' Its comments are only there.' : ''
+      note(io, `The kube config as it was before is in ${copy}.${lost}`)
+      await keepOwner(copy, owner)
+    }
   }
   await writePrivately(file, await dumpYaml(config))
   await keepOwner(file, owner)
+}
+
+/**
+ * Returns where to keep a kube config before its first change. Returns undefined if a copy exists, which is never touched. Comments get
+ * another copy: a file that has some again was edited since.
+ */
+async function freeCopy(file: string, hasComments: boolean): Promise<string | undefined> {
+  for (let number = 1; ; number++) {
+    const copy = `${file}.before-keyplane${number === 1 ? '' : `-${number}`}`
+    const found = await lstat(copy).catch(() => undefined)
+    if (found === undefined) return copy
+    if (!hasComments) return undefined
+  }
 }
 
 /** With sudo, the file stays that of its user. */

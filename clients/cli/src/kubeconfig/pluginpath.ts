@@ -12,6 +12,6 @@ export async function warnUnlessOnPath(io: Io): Promise<void> {
   const isByNpm = io.env.npm_execpath !== undefined
   const folders = pathOf(io.env).filter((folder) => !(isByNpm && folder.endsWith(OF_NPM)))
   if (await isThere('keyplane', folders, io.env)) return
-  const folder = dirname(process.argv[1] ?? '')
+  const folder = dirname(io.program)
   warn(io, `kubectl runs keyplane, and will not find it: install it, or add ${folder} to the PATH`)
 }

@@ -49,10 +49,10 @@ async function demandKey({ session, name }: Ending): Promise<ShownKey> {
  * Ends all values of a key but the current one. The precondition holds the key in the state that was judged. So a repetition
  * after a lost answer is a conflict, and the key says whether the request is done.
  */
-async function end({ io, session, name }: Ending, { resourceVersion, current }: ShownKey): Promise<void> {
+async function end({ session, name }: Ending, { resourceVersion, current }: ShownKey): Promise<void> {
   const precondition = resourceVersion === undefined ? undefined : { resourceVersion }
   try {
-    await requestRotation(io, session, name, { finish: true }, { precondition })
+    await requestRotation(session, name, { finish: true }, { precondition })
   } catch (error) {
     if (!(error instanceof StatusError) || error.code !== 409) throw error
     const now = await lookAt(session, name)

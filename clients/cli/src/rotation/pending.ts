@@ -34,11 +34,11 @@ export type Standing =
 
 /** Makes the value pending unless it was. Throws a CliError if the key cannot be rotated. */
 export async function demandValue(run: Run, unfinished: Unfinished): Promise<Standing> {
-  const { io, session, name, replace, file } = run
+  const { session, name, replace, file } = run
   const { key, overlapSeconds, requestedAt } = unfinished
   const spec = { key, overlapSeconds, ...(replace && { replace }) }
   try {
-    return pendingOf(await requestRotation(io, session, name, spec))
+    return pendingOf(await requestRotation(session, name, spec))
   } catch (error) {
     if (!isRefusal(error)) throw unanswered(name, error)
     const wasPending = requestedAt !== undefined
@@ -56,7 +56,8 @@ const pendingOf = ({ status }: JsonObject): Standing => {
   return { state: 'pending', requestedAt: String(requestedAt) }
 }
 
-export const isRefusal = (error: unknown): error is StatusError => error instanceof StatusError && error.code < 500
+/** Reports whether the server has decided against a request. What may pass is no refusal. */
+export const isRefusal = (error: unknown): error is StatusError => error instanceof StatusError && !error.unavailable
 
 function unanswered(name: string, error: unknown): unknown {
   if (!(error instanceof CliError)) return error
@@ -89,11 +90,11 @@ async function standingOf({ session, name, command, oldValue }: Run, unfinished:
  * measured by the clock of the server. The precondition holds the key in the state that was judged.
  */
 async function replaceable(run: Run, spec: RotationSpec, shown: ShownKey): Promise<Precondition | undefined> {
-  const { io, session, name, hasStoredValue } = run
+  const { session, name, hasStoredValue } = run
   const { resourceVersion, pending } = shown
   if (!hasStoredValue || resourceVersion === undefined || pending?.made === undefined) return undefined
   const precondition = { resourceVersion }
-  const asked = requestRotation(io, session, name, { ...spec, replace: true }, { dryRun: true, precondition })
+  const asked = requestRotation(session, name, { ...spec, replace: true }, { dryRun: true, precondition })
   const { status } = await asked.catch((error: unknown) => {
     throw isRefusal(error) ? refusalOf(error, name, shown) : error
   })
@@ -104,12 +105,12 @@ async function replaceable(run: Run, spec: RotationSpec, shown: ShownKey): Promi
 async function replaceAbandoned(run: Run, spec: RotationSpec, precondition: Precondition): Promise<Standing> {
   const { io, session, name } = run
   note(io, `A value of access key "${name}" was made over an hour ago, and is neither used nor stored. It is replaced.`)
-  const asked = requestRotation(io, session, name, { ...spec, replace: true }, { precondition })
+  const asked = requestRotation(session, name, { ...spec, replace: true }, { precondition })
   const rotation = await asked.catch((error: unknown) => {
     if (!isRefusal(error)) throw unanswered(name, error)
     if (error.code !== 409) throw error
     // Perhaps it is the repetition of a request whose answer was lost. Then the value is pending.
-    return requestRotation(io, session, name, spec).catch(() => {
+    return requestRotation(session, name, spec).catch(() => {
       throw error
     })
   })

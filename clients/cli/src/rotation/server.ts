@@ -1,11 +1,9 @@
 /** Asks the server about the values of a key, and for rotations. */
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { JsonObject } from '../../../../lib/meta/types.ts'
 import { keyPath } from '../api/keys.ts'
 import { API, type Session } from '../api/session.ts'
 import { StatusError } from '../api/status.ts'
 import { CliError } from '../io/errors.ts'
-import type { Io } from '../io/io.ts'
 
 /** A value of a key, as the status of the key shows it. */
 export interface ShownValue {
@@ -81,23 +79,13 @@ export interface Precondition {
   resourceVersion: string
 }
 
-const ATTEMPTS = 3
-
 /** Asks for a rotation. With a value of one's own, a request without a certain answer is repeated, which changes nothing. */
 export async function requestRotation(
-  io: Io,
   session: Session,
   name: string,
   spec: RotationSpec,
   { dryRun = false, precondition }: { dryRun?: boolean; precondition?: Precondition | undefined } = {},
 ): Promise<JsonObject> {
   const body: JsonObject = { ...(precondition && { metadata: { ...precondition } }), spec: { ...spec } }
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await session.post(`${keyPath(name)}/rotate`, body, { repeatable: true, dryRun })
-    } catch (error) {
-      if (!(error instanceof StatusError) || error.code < 500 || attempt === ATTEMPTS) throw error
-    }
-    await sleep(1000 * attempt, undefined, { signal: io.signal })
-  }
+  return session.post(`${keyPath(name)}/rotate`, body, { repeatable: true, dryRun })
 }

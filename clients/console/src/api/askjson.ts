@@ -5,12 +5,14 @@ export type Answer = Readonly<Record<string, unknown>>
 
 const LIMIT_MS = 30_000
 
-/** Sends a form, or GET without one. Throws if no answer comes. `keepalive`: even while the page is being closed. */
+/**
+ * Sends a form, or GET without one. Throws if no answer comes. `retryAfter` is in seconds. `keepalive`: even while the page is being closed.
+ */
 export async function askJSON(
   url: URL,
   form?: Record<string, string>,
   { keepalive = false }: { keepalive?: boolean } = {},
-): Promise<{ status: number; answer: Answer }> {
+): Promise<{ status: number; answer: Answer; retryAfter?: number }> {
   const response = await fetch(url, {
     ...(form && { method: 'POST', body: new URLSearchParams(form) }),
     headers: { accept: 'application/json' },
@@ -21,7 +23,9 @@ export async function askJSON(
     signal: AbortSignal.timeout(LIMIT_MS),
     keepalive,
   })
-  return { status: response.status, answer: objectOf(await response.text()) }
+  const seconds = Number(response.headers.get('retry-after') ?? Number.NaN)
+  const answer = objectOf(await response.text())
+  return { status: response.status, answer, ...(seconds > 0 && { retryAfter: seconds }) }
 }
 
 function objectOf(text: string): Answer {

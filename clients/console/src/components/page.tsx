@@ -49,8 +49,8 @@ export function Fresh<T>({ polled, children }: { polled: Polled<T>; children(dat
       {words && (
         <Notice tone="warn" title={`This page could not be refreshed. ${words.title}`}>
           <p>
-            You see what it was <Time at={(at ?? new Date()).toISOString()} />. The console tries again by itself.{' '}
-            {again}
+            You see what it was <Time at={(at ?? new Date()).toISOString()} direction="past" />. The console tries again
+            by itself. {again}
           </p>
         </Notice>
       )}

@@ -42,6 +42,7 @@ export function RevealDialog({ revealed, onStored }: { revealed: Revealed; onSto
         )}
         <button
           type="button"
+          class="quiet"
           aria-pressed={isShown}
           onClick={() => {
             show(!isShown)
@@ -50,7 +51,7 @@ export function RevealDialog({ revealed, onStored }: { revealed: Revealed; onSto
         >
           {isShown ? 'Hide' : 'Show'}
         </button>
-        <Copy text={value} label="Copy the value" onCopied={() => setTaken(true)} />
+        <Copy text={value} label="Copy the value" isMain onCopied={() => setTaken(true)} />
       </p>
       {!isToken && (
         <div class="uses">

@@ -1,20 +1,20 @@
-import { exact, relative } from '../text/times.ts'
+import { type Direction, exact, relative } from '../text/times.ts'
 import { useNow } from './hooks/usenow.ts'
 
 export interface TimeProps {
   at: string
-  /** Whether it has happened. If the clock of the server is ahead, it then shows `just now`. */
-  isPast?: boolean
+  /** If the clock of the server is ahead, a past time shows `just now`. */
+  direction: Direction
 }
 
 /** Shows a time in relation to now, and the exact one on hover. */
-export function Time({ at, isPast = false }: TimeProps) {
+export function Time({ at, direction }: TimeProps) {
   const now = useNow()
   const time = new Date(at)
   if (Number.isNaN(time.getTime())) return <span>unknown</span>
   return (
     <time dateTime={at} title={exact(time)}>
-      {relative(isPast && time > now ? now : time, now)}
+      {relative(time, now, direction)}
     </time>
   )
 }

@@ -4,12 +4,13 @@ import { type Attempt, challengeOf } from './attempt.ts'
 import { type Provider, providerFailure, shortened } from './provider.ts'
 import type { SignInSettings } from './signinsettings.ts'
 
-/** Returns the address at the identity provider where the person signs in. */
+/** Returns the address at the identity provider where the person signs in. `choose`: it asks for the account in any case. */
 export async function authorizationURL(
-  { authorization }: Provider,
+  { authorization, choice }: Provider,
   { clientID, scopes }: SignInSettings,
   { state, nonce, verifier }: Attempt,
   redirect: string,
+  choose = false,
 ): Promise<string> {
   const url = new URL(authorization)
   const parameters = {
@@ -21,6 +22,7 @@ export async function authorizationURL(
     nonce,
     code_challenge: await challengeOf(verifier),
     code_challenge_method: 'S256',
+    ...(choose && { prompt: choice }),
   }
   for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value)
   return url.href

@@ -1,9 +1,10 @@
 /** Exchanges a code for an ID token at the identity provider, and the ID token for an access key at the API. */
-import { askJSON } from '../api/askjson.ts'
-import { KnownError, NetworkError } from '../api/status.ts'
+import type { Answer } from '../api/askjson.ts'
+import { KnownError } from '../api/status.ts'
 import type { Attempt } from './attempt.ts'
 import { checkNonce, refusal } from './codeflow.ts'
 import { askProvider, type Provider, providerFailure, shortened } from './provider.ts'
+import { sendForm } from './revoke.ts'
 import type { SignInSettings } from './signinsettings.ts'
 
 export interface ExchangedKey {
@@ -34,39 +35,54 @@ export async function redeem(
   return idToken
 }
 
-/** Returns the access key for an ID token. Throws a KnownError with the reason of the API. */
-export async function exchange(idToken: string, { credential }: SignInSettings, api: URL): Promise<ExchangedKey> {
-  const asked = Date.now()
-  const { status, answer } = await send(new URL('oauth2/token', api), {
-    grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
-    subject_token_type: 'urn:ietf:params:oauth:token-type:id_token',
-    subject_token: idToken,
-    client_id: credential,
-  })
-  const { access_token: key, expires_in: seconds } = answer
-  if (status === 200 && typeof key === 'string' && typeof seconds === 'number') {
-    return { key, ends: asked + seconds * 1000 }
+/** The server fetches the keys of an issuer once a minute, so two waits are enough for a new one. */
+const ATTEMPTS = 3
+const LONGEST_WAIT_SECONDS = 60
+
+/**
+ * Returns the access key for an ID token. Tries again after `wait` if the server says when, as while the issuer has a new key.
+ * Throws a KnownError with the reason of the API.
+ */
+export async function exchange(
+  idToken: string,
+  { credential }: SignInSettings,
+  api: URL,
+  wait: (seconds: number) => Promise<void>,
+): Promise<ExchangedKey> {
+  for (let attempt = 1; ; attempt++) {
+    const asked = Date.now()
+    const { status, answer, retryAfter } = await sendForm(new URL('oauth2/token', api), {
+      grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
+      subject_token_type: 'urn:ietf:params:oauth:token-type:id_token',
+      subject_token: idToken,
+      client_id: credential,
+    })
+    const { access_token: key, expires_in: seconds } = answer
+    if (status === 200 && typeof key === 'string' && typeof seconds === 'number') {
+      return { key, ends: asked + seconds * 1000 }
+    }
+    const isPassing = status === 503 && retryAfter !== undefined && retryAfter <= LONGEST_WAIT_SECONDS
+    if (!isPassing || attempt === ATTEMPTS) throw refusedExchange(status, answer, credential)
+    await wait(retryAfter)
   }
+}
+
+/** The text of the API for everything that is wrong before it knows whose token it is. */
+const NOT_ACCEPTED = 'the subject token is not accepted for this client_id'
+
+/** Returns the error for a refused exchange. It blames the account only for what the API says of its claims. */
+function refusedExchange(status: number, answer: Answer, credential: string): KnownError {
   // The answer of the endpoint, or that of the gateway.
   const reason = answer.error_description ?? answer.message
-  throw new KnownError({
-    title: 'You cannot sign in here with this account.',
-    details: [typeof reason === 'string' ? shortened(reason) : `The server answered with code ${status}.`],
-    next: `The federated identity credential ${credential.split('@')[0]} decides who may sign in. Ask an administrator.`,
-  })
-}
-
-/** Ends a key that an exchange made, even while the page is being closed. Throws if it may not have ended. */
-export async function revoke(key: string, api: URL): Promise<void> {
-  const { status } = await send(new URL('oauth2/revoke', api), { token: key }, true)
-  if (status !== 200) throw new Error(`code ${status}`)
-}
-
-/** Sends a form to the API. Throws a NetworkError if there is no answer. */
-async function send(url: URL, form: Record<string, string>, keepalive = false) {
-  try {
-    return await askJSON(url, form, { keepalive })
-  } catch (error) {
-    throw new NetworkError(error)
+  const details = [typeof reason === 'string' ? shortened(reason) : `The server answered with code ${status}.`]
+  const name = `The federated identity credential ${credential.split('@')[0]}`
+  if (status !== 400) {
+    return new KnownError({ title: 'The server cannot check your sign-in at the moment.', details, next: 'Try again.' })
   }
+  if (reason === NOT_ACCEPTED) {
+    const next = `${name} or its identity provider has another issuer, audience, algorithm or claim, or is disabled. Ask an administrator: the audit record has the reason.`
+    return new KnownError({ title: 'The server does not accept this sign-in.', details, next })
+  }
+  const next = `${name} decides who may sign in. Ask an administrator.`
+  return new KnownError({ title: 'You cannot sign in here with this account.', details, next })
 }

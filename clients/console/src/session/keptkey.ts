@@ -14,6 +14,8 @@ export interface KeptKey {
   key: string
   /** When the key expires, in milliseconds, if an exchange made it. */
   ends?: number
+  /** Identifies the session, also in copies of the tab. */
+  id?: string
   /** Time of the last input, in milliseconds. */
   seen: number
 }
@@ -22,12 +24,23 @@ export const keepKey = (storage: TabStorage, kept: KeptKey): void => storage.set
 
 export const forgetKey = (storage: TabStorage): void => storage.removeItem(NAME)
 
+const isKept = (kept: Partial<KeptKey> | undefined): kept is KeptKey => typeof kept?.key === 'string'
+
+/**
+ * Returns the key that an exchange made for an earlier session of the tab and that is still kept, whenever its last input was, unless
+ * it is `next`. Nobody uses it after the next sign-in.
+ */
+export function formerKey(storage: TabStorage, next: string): KeptKey | undefined {
+  const kept = readObject(storage, NAME) as Partial<KeptKey> | undefined
+  return isKept(kept) && kept.ends !== undefined && kept.key !== next ? kept : undefined
+}
+
 /** Returns the key of before the reload. Forgets it after the idle time. */
 export function keptKey(storage: TabStorage, now: Date): KeptKey | undefined {
   const kept = readObject(storage, NAME) as Partial<KeptKey> | undefined
   const age = now.getTime() - (kept?.seen ?? Number.NaN)
   // The last input is in the future if the clock was set back. Then nobody knows how long ago it was.
-  if (typeof kept?.key === 'string' && age >= 0 && age < IDLE_MS) return kept as KeptKey
+  if (isKept(kept) && age >= 0 && age < IDLE_MS) return kept
   forgetKey(storage)
   return undefined
 }

@@ -8,6 +8,10 @@ export interface Provider {
   token: URL
   /** Whether its answers name the issuer (RFC 9207). */
   namesIssuer: boolean
+  /** The `prompt` with which it asks for the account. Every one knows `login` (OpenID Connect Core 1.0 section 15.1). */
+  choice: 'select_account' | 'login'
+  /** Where a person signs out, if it has one. */
+  endSession?: URL
 }
 
 const LONGEST = 300
@@ -38,18 +42,26 @@ export function providerOf(document: Answer, { issuer, origins }: SignInSettings
   if (!origins.includes(token.origin)) {
     throw providerFailure(`Its token endpoint is at ${token.origin}, which the setting console-origins does not allow.`)
   }
+  const prompts = document.prompt_values_supported
+  const endSession = secureURL(document.end_session_endpoint)
   return {
     authorization: endpoint(document, 'authorization_endpoint'),
     token,
     namesIssuer: document.authorization_response_iss_parameter_supported === true,
+    choice: Array.isArray(prompts) && prompts.includes('select_account') ? 'select_account' : 'login',
+    ...(endSession && { endSession }),
   }
 }
 
 function endpoint(document: Answer, name: string): URL {
-  const text = document[name]
-  const url = typeof text === 'string' && URL.canParse(text) ? new URL(text) : undefined
-  if (url?.protocol === 'https:') return url
+  const url = secureURL(document[name])
+  if (url) return url
   throw providerFailure(`Its discovery document has no ${name} with https.`)
+}
+
+function secureURL(text: unknown): URL | undefined {
+  const url = typeof text === 'string' && URL.canParse(text) ? new URL(text) : undefined
+  return url?.protocol === 'https:' ? url : undefined
 }
 
 /** Sends a request to the identity provider: a form, or GET without one. Throws a KnownError if there is no answer. */

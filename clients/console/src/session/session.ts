@@ -26,6 +26,8 @@ export interface SignIn {
   keep: boolean
   /** When the key expires, in milliseconds, if an exchange made it. */
   ends?: number
+  /** Identifies the session, also in copies of the tab. A new session gets one. */
+  id?: string
 }
 
 /** Why there is no session. */

@@ -7,10 +7,12 @@ import { paths } from '../api/paths.ts'
 import { apiRoot } from '../api/root.ts'
 import { ApiError, errorWords } from '../api/status.ts'
 import { distance, MINUTE_MS, relative } from '../text/times.ts'
-import { revoke } from './exchange.ts'
-import { keyOf, leaveToSignIn, type Returned } from './federatedsignin.ts'
-import { forgetKey, keepKey, keptKey } from './keptkey.ts'
+import { onCopySignedOut, tellCopies } from './copies.ts'
+import { forgetDrafts } from './drafts.ts'
+import { keyOf, leaveToSignIn, type Returned, signOutAddress } from './federatedsignin.ts'
+import { forgetKey, formerKey, keepKey, keptKey } from './keptkey.ts'
 import { useNotify } from './notices.ts'
+import { revoke } from './revoke.ts'
 import type { Session, SessionEnd, SignIn } from './session.ts'
 import { type SignInSettings, signInSettings } from './signinsettings.ts'
 import { tabStorage } from './tabstorage.ts'
@@ -22,6 +24,8 @@ export interface Federated {
   host: string
   /** Leaves for it. Throws a KnownError if it cannot be used. */
   leave(keep: boolean): Promise<void>
+  /** Where the person signs out there, after they have signed out here or were refused, if it has such a page. */
+  signOutAddress?: string
 }
 
 export interface SessionControl {
@@ -47,6 +51,9 @@ export function useSessionControl(returned: Returned | undefined): SessionContro
   const [isRestoring, setRestoring] = useState(
     () => returned !== undefined || keptKey(tabStorage, new Date()) !== undefined,
   )
+  /** Whether the next sign-in asks for the account: the last person has signed out, or was refused. */
+  const [choose, setChoose] = useState(false)
+  const [signOutAt, setSignOutAt] = useState<string>()
   const notify = useNotify()
   const kept = useRef<SignIn | undefined>(undefined)
 
@@ -57,21 +64,32 @@ export function useSessionControl(returned: Returned | undefined): SessionContro
     setEnd(reason)
   }, [])
 
+  /** Ends a key if it was made for a session. */
+  const endKey = useCallback(
+    (noun: string, given: { key: string; ends?: number } | undefined) => {
+      if (given?.ends === undefined) return
+      const expires = relative(new Date(given.ends), new Date(), 'future')
+      const text = `The server did not confirm that ${noun} has ended. It expires ${expires}.`
+      revoke(given.key, apiRoot).catch(() => notify({ tone: 'warn', text }))
+    },
+    [notify],
+  )
+
   /** Ends the session, and the key if it was made for the session. */
   const leave = useCallback(
     (reason?: SessionEnd) => {
       const given = kept.current
       finish(reason)
-      if (given?.ends === undefined) return
-      const expires = relative(new Date(given.ends), new Date())
-      const text = `The server did not confirm that your key has ended. It expires ${expires}.`
-      revoke(given.key, apiRoot).catch(() => notify({ tone: 'warn', text }))
+      setChoose(true)
+      endKey('your key', given)
     },
-    [finish, notify],
+    [finish, endKey],
   )
 
   const signIn = useCallback(
-    async (given: SignIn, before?: SignIn) => {
+    async (asked: SignIn, before?: SignIn) => {
+      const id = asked.id ?? crypto.randomUUID()
+      const given: SignIn = { ...asked, id }
       const { key, keep, ends } = given
       const { self, ahead } = await identify(key)
       // The session to go on with may have ended meanwhile.
@@ -88,22 +106,32 @@ export function useSessionControl(returned: Returned | undefined): SessionContro
         }),
       })
       kept.current = given
+      if (before === undefined) endKey('the key of your session before', formerKey(tabStorage, key))
       if (keep) keepKey(tabStorage, { ...given, seen: Date.now() })
       // Another key may still be kept that could not be checked after a reload.
       else forgetKey(tabStorage)
       setEnd(undefined)
+      setChoose(false)
       setSession({
         api,
         self,
         ...(ends !== undefined && { ends }),
-        ...(ends !== undefined && settings && { signInAgain: () => leaveToSignIn(settings, keep) }),
+        ...(ends !== undefined &&
+          settings && {
+            // Only a key that is kept can go on if signing in fails. It ends after the sign-in.
+            signInAgain: () => leaveToSignIn(settings, { keep, onLeave: () => keep || endKey('your key', given) }),
+          }),
         cache: new Map(),
-        signOut: () => leave(),
+        signOut: () => {
+          leave()
+          forgetDrafts()
+          tellCopies(id)
+        },
         goOn: (next) => signIn({ ...given, key: next }, given),
       })
       if (Math.abs(ahead) >= WRONG_CLOCK_MS) notify({ tone: 'warn', text: clockWords(ahead) })
     },
-    [settings, finish, leave, notify],
+    [settings, finish, leave, endKey, notify],
   )
 
   const restore = useCallback(async () => {
@@ -124,9 +152,14 @@ export function useSessionControl(returned: Returned | undefined): SessionContro
   const complete = useCallback(
     async (answer: Returned, asked: SignInSettings) => {
       try {
-        await signIn({ ...(await keyOf(answer, asked)), keep: answer.attempt?.keep === true })
+        const wait = (seconds: number) => {
+          notify({ tone: 'warn', text: `The server cannot check your sign-in yet. It is tried again in ${seconds} s.` })
+          return new Promise<void>((resolve) => setTimeout(resolve, seconds * 1000))
+        }
+        await signIn({ ...(await keyOf(answer, asked, wait)), keep: answer.attempt?.keep === true })
       } catch (error) {
         const reason = endOf(error)
+        setChoose(true)
         await restore()
         if (kept.current) notify({ tone: 'bad', text: [reason.title, reason.detail].filter(Boolean).join(' ') })
         else setEnd((other) => other ?? reason)
@@ -144,12 +177,30 @@ export function useSessionControl(returned: Returned | undefined): SessionContro
 
   useEffect(() => (session ? watchEnd(kept, { leave, finish }) : undefined), [session, leave, finish])
 
+  // A provider that cannot be read is one without such a page: the next sign-in says what is wrong.
+  useEffect(() => {
+    if (choose && settings) signOutAddress(settings).then(setSignOutAt, () => setSignOutAt(undefined))
+    else setSignOutAt(undefined)
+  }, [choose, settings])
+  useEffect(() => {
+    const id = kept.current?.id
+    if (!session || id === undefined) return
+    return onCopySignedOut(id, () => {
+      forgetDrafts()
+      finish({ title: 'You have signed out in a copy of this tab.' })
+    })
+  }, [session, finish])
+
   return {
     ...(session && { session }),
     isRestoring,
     ...(end && { end }),
     ...(settings && {
-      federated: { host: new URL(settings.issuer).host, leave: (keep: boolean) => leaveToSignIn(settings, keep) },
+      federated: {
+        host: new URL(settings.issuer).host,
+        leave: (keep: boolean) => leaveToSignIn(settings, { keep, choose }),
+        ...(signOutAt !== undefined && { signOutAddress: signOutAt }),
+      },
     }),
     signIn,
   }

@@ -68,7 +68,7 @@ function SignedIn({ returned, onEnd }: { returned: Returned | undefined; onEnd()
       <button type="button" class="skip" onClick={skip}>
         Skip to the content
       </button>
-      <Header page={entry?.page} />
+      <Header page={entry?.within ?? entry?.page} />
       <Ending />
       <main id="main" tabIndex={-1}>
         {/* A page that fails takes neither the session with it nor a value that is shown once. */}

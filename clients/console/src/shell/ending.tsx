@@ -26,10 +26,10 @@ export function Ending() {
   }
   return (
     <div class="ending">
-      <Notice tone="warn" title={`Your session ends ${relative(new Date(ends), now)}.`}>
+      <Notice tone="warn" title={`Your session ends ${relative(new Date(ends), now, 'future')}.`}>
         {signInAgain && (
           <>
-            <p>Sign in again to go on. You come back to this page, without what you have typed.</p>
+            <p>Sign in again to go on. You come back to this page, with what you have typed.</p>
             <button type="button" onClick={again} disabled={isBusy}>
               Sign in again
             </button>

@@ -13,6 +13,8 @@ export interface PageEntry {
   title: string
   /** Its link in the header. */
   nav?: string
+  /** The page whose link it marks, if it has none. */
+  within?: string
   load(): Promise<PageComponent>
 }
 
@@ -28,6 +30,7 @@ export const pages: readonly PageEntry[] = [
     page: 'new-key',
     parts: 0,
     title: 'New key',
+    within: 'keys',
     load: async () => (await import('../pages/newkey/newkeypage.tsx')).NewKeyPage,
   },
   {

@@ -11,7 +11,17 @@ export interface ClaimEntry {
 const SUBJECTS = [
   ...['repository', 'repository_owner', 'enterprise', 'project', 'namespace', 'organization', 'pipeline', 'cluster'],
   ...['queue', 'workspace', 'origin', 'context', 'deploymentEnvironment', 'run_phase', 'environment'],
-  ...['deployment_tier', 'ref', 'branch', 'build_branch', 'build_tag', 'step_key', 'event_name', 'pipeline_source'],
+  ...[
+    'deployment_tier',
+    'ref',
+    'ref_type',
+    'branch',
+    'build_branch',
+    'build_tag',
+    'step_key',
+    'event_name',
+    'pipeline_source',
+  ],
   ...['(?:job_)?workflow_ref', 'sub'],
 ].join('|')
 const TELLING = new RegExp(`^(?:terraform_|oidc\\.circleci\\.com/(?:vcs-)?)?((?:${SUBJECTS})(?:_id|-ids?|Uuid|Name)?)$`)

@@ -5,29 +5,37 @@ export const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 export const DAY_MS = 24 * HOUR_MS
 
-/** The units of relative times, each with the distance from which it is used. */
-const UNITS: readonly [name: string, length: number, from: number][] = [
-  ['year', 365 * DAY_MS, 365 * DAY_MS],
-  ['month', 30 * DAY_MS, 60 * DAY_MS],
-  ['day', DAY_MS, 2 * DAY_MS],
-  ['hour', HOUR_MS, 2 * HOUR_MS],
-  ['minute', MINUTE_MS, MINUTE_MS],
+/** The units of relative times. One is used from two of it on: then rounding to the nearest is near. `step` decides whether it is two. */
+const UNITS: readonly [name: string, length: number, step: number][] = [
+  ['year', 365 * DAY_MS, DAY_MS],
+  ['month', 30 * DAY_MS, DAY_MS],
+  ['day', DAY_MS, HOUR_MS],
+  ['hour', HOUR_MS, MINUTE_MS],
 ]
 
-/** Returns `3 days`, `90 minutes` or `less than a minute` for a distance in milliseconds. */
+/** Returns `3 days`, `90 minutes` or `less than a minute` for a distance in milliseconds, rounded to the nearest. */
 export function distance(milliseconds: number): string {
   const size = Math.abs(milliseconds)
-  const [name, length] = UNITS.find(([, , from]) => size >= from) ?? []
-  if (name === undefined || length === undefined) return 'less than a minute'
-  const count = Math.floor(size / length)
+  if (size < MINUTE_MS) return 'less than a minute'
+  const [name, length] = UNITS.find(([, one, step]) => Math.round(size / step) * step >= 2 * one) ?? [
+    'minute',
+    MINUTE_MS,
+  ]
+  const count = Math.round(size / length)
   return `${count} ${name}${count === 1 ? '' : 's'}`
 }
 
-/** Returns `3 days ago`, `in 2 hours` or `just now`. */
-export function relative(time: Date, now: Date): string {
+/** Whether a time is that of something that has happened, or of something to come. */
+export type Direction = 'past' | 'future'
+
+/**
+ * Returns `3 days ago`, `in 2 hours` or `just now`. What has happened is never ahead, whatever the clock of this device says. What was
+ * to come may be over.
+ */
+export function relative(time: Date, now: Date, direction: Direction): string {
   const ahead = time.getTime() - now.getTime()
-  if (Math.abs(ahead) < MINUTE_MS) return ahead > 0 ? 'in less than a minute' : 'just now'
-  return ahead > 0 ? `in ${distance(ahead)}` : `${distance(ahead)} ago`
+  if (ahead > 0 && direction === 'future') return `in ${distance(ahead)}`
+  return -ahead < MINUTE_MS ? 'just now' : `${distance(ahead)} ago`
 }
 
 /** Making a format takes far longer than using it, and a long list has thousands of times. */

@@ -15,7 +15,7 @@ export async function forEachName(
       await work(name)
     } catch (error) {
       // The others would fail as well, with a key that does not work or a server that fails.
-      if (!(error instanceof StatusError) || error.code === 401 || error.code >= 500) throw error
+      if (!(error instanceof StatusError) || error.code === 401 || error.unavailable) throw error
       if (last !== undefined) reportError(io, last)
       last = error
     }

@@ -3,6 +3,7 @@ import { Dialog } from '../../components/dialog.tsx'
 import { ChangeForm } from '../../components/forms/changeform.tsx'
 import { Field } from '../../components/forms/field.tsx'
 import { useChange } from '../../components/hooks/usechange.ts'
+import { Notice } from '../../components/notice.tsx'
 import { useNotify } from '../../session/notices.ts'
 import { useSession } from '../../session/session.ts'
 import { lifetimeSeconds } from '../../text/lifetime.ts'
@@ -17,25 +18,29 @@ export function EditDialog({ accessKey, refresh, onClose }: ActionProps) {
   const notify = useNotify()
   const [before] = useState(() => draftOf(accessKey))
   const [draft, setDraft] = useState(before)
+  const [isAsked, ask] = useState(false)
   const wasLost = useRef(false)
   const { name } = accessKey.metadata
   const isLifetime = lifetimeSeconds(draft.lifetime) !== undefined
   const end = endWith(accessKey, draft.lifetime)
-  const set = (member: keyof typeof draft) => (event: { currentTarget: { value: string } }) =>
+  const set = (member: keyof typeof draft) => (event: { currentTarget: { value: string } }) => {
+    ask(false)
     setDraft({ ...draft, [member]: event.currentTarget.value })
+  }
+  const isChanged = patchOf(accessKey, before, draft) !== undefined
   const save = async () => {
     const body = patchOf(accessKey, before, draft)
     if (body) await patchKey(api, name, body, wasLost)
     return body !== undefined
   }
-  const change = useChange(save, async (isChanged) => {
+  const change = useChange(save, async (isSaved) => {
     onClose()
-    if (!isChanged) return
+    if (!isSaved) return
     notify({ tone: 'good', text: `${name} was changed.` })
     await refresh()
   })
   return (
-    <Dialog title={`Edit ${name}`} onClose={onClose} isWide>
+    <Dialog title={`Edit ${name}`} onClose={isChanged ? () => ask(true) : onClose} isSticky={isAsked} isWide>
       <ChangeForm
         change={change}
         word="Save"
@@ -62,6 +67,7 @@ export function EditDialog({ accessKey, refresh, onClose }: ActionProps) {
         >
           {(attributes) => <textarea {...attributes} rows={3} value={draft.addresses} onInput={set('addresses')} />}
         </Field>
+        {isAsked && <Notice tone="warn" title="Your changes are not saved. Cancel discards them." />}
       </ChangeForm>
     </Dialog>
   )

@@ -40,13 +40,15 @@ export function Facts({ accessKey, keys }: { accessKey: AccessKey; keys: readonl
         <Fact term="Expires">
           <Expiry accessKey={accessKey} />
         </Fact>
-        <Fact term="Last used">{status.lastActivity ? <Time at={status.lastActivity} isPast /> : 'never'}</Fact>
+        <Fact term="Last used">
+          {status.lastActivity ? <Time at={status.lastActivity} direction="past" /> : 'never'}
+        </Fact>
         {status.lastSources && status.lastSources.length > 0 && (
           <Fact term="Used from">
             <ul>
               {status.lastSources.map(({ ip, userAgent, lastSeen }) => (
                 <li key={ip}>
-                  <Foreign text={ip} />, <Time at={lastSeen} isPast />
+                  <Foreign text={ip} />, <Time at={lastSeen} direction="past" />
                   {userAgent && (
                     <span class="muted block">
                       <Foreign text={userAgent} />
@@ -71,7 +73,7 @@ export function Facts({ accessKey, keys }: { accessKey: AccessKey; keys: readonl
           <ul>
             {historyOf(accessKey, new Date()).map(({ at, words }) => (
               <li key={words}>
-                {words} <Time at={at} isPast />
+                {words} <Time at={at} direction="past" />
               </li>
             ))}
           </ul>
@@ -171,7 +173,7 @@ function Expiry({ accessKey: { spec, status } }: { accessKey: AccessKey }) {
   if (!status?.expirationTimestamp) return <>never</>
   return (
     <>
-      <Time at={status.expirationTimestamp} />
+      <Time at={status.expirationTimestamp} direction="future" />
       {spec.ttlAfterLastActivity && status.phase !== 'Expired' && ' unless it is used before'}
     </>
   )

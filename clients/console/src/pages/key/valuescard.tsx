@@ -46,13 +46,13 @@ const Words = ({ value: { state, made, lastActivity, until }, isActive }: { valu
     {made && (
       <>
         {' · made '}
-        <Time at={made} />
+        <Time at={made} direction="past" />
       </>
     )}
     {' · '}
     {lastActivity ? (
       <>
-        last used <Time at={lastActivity} />
+        last used <Time at={lastActivity} direction="past" />
       </>
     ) : (
       'not used yet'
@@ -60,7 +60,7 @@ const Words = ({ value: { state, made, lastActivity, until }, isActive }: { valu
     {until && (
       <>
         {' · ends '}
-        <Time at={until} />
+        <Time at={until} direction="future" />
       </>
     )}
   </>

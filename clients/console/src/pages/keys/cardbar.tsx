@@ -2,14 +2,18 @@ import { type CardName, cards } from './attention.ts'
 
 export interface CardBarProps {
   counts: ReadonlyMap<CardName, number>
+  /** Whether there are keys that were not read. */
+  more: boolean
   chosen: CardName | undefined
   choose(card: CardName | undefined): void
 }
 
 /** Shows what needs attention, as buttons that filter. A card without keys is left out, unless it is the chosen one. */
-export function CardBar({ counts, chosen, choose }: CardBarProps) {
+export function CardBar({ counts, more, chosen, choose }: CardBarProps) {
   const shown = [...cards].filter(([name]) => (counts.get(name) ?? 0) > 0 || name === chosen)
-  if (shown.length === 0) return <p class="muted">No key needs attention.</p>
+  if (shown.length === 0) {
+    return <p class="muted">{more ? 'None of the keys that were read needs attention.' : 'No key needs attention.'}</p>
+  }
   return (
     <section class="attention" aria-label="Needs attention">
       <ul>

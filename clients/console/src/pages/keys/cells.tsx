@@ -1,5 +1,6 @@
 /** Shows the facts of a key, in the table and in the list. */
-import { isUnrestricted, scopeWords } from '../../../../../lib/authorization/scopes/words.ts'
+import { isUnrestricted } from '../../../../../lib/authorization/scopes/unrestricted.ts'
+import { scopeWords } from '../../../../../lib/authorization/scopes/words.ts'
 import { stateWords } from '../../api/keyfacts.ts'
 import { Badge, type Tone } from '../../components/badge.tsx'
 import { Foreign } from '../../components/foreign.tsx'
@@ -52,7 +53,7 @@ export function May({ row: { key } }: { row: Row }) {
 
 export function LastUsed({ row: { key } }: { row: Row }) {
   const at = key.status?.lastActivity
-  return at ? <Time at={at} isPast /> : <span class="muted">never</span>
+  return at ? <Time at={at} direction="past" /> : <span class="muted">never</span>
 }
 
 /** Shows the address that last used the key. The other addresses and the programs are in the part that opens, and on hover. */
@@ -70,7 +71,7 @@ export function Sources({ row: { key } }: { row: Row }) {
       <ul>
         {sources.map(({ ip, userAgent, lastSeen }) => (
           <li key={ip}>
-            <Foreign text={ip} />, <Time at={lastSeen} isPast />
+            <Foreign text={ip} />, <Time at={lastSeen} direction="past" />
             {userAgent && (
               <span class="muted">
                 <Foreign text={userAgent} />
@@ -83,14 +84,14 @@ export function Sources({ row: { key } }: { row: Row }) {
   )
 }
 
-export const Made = ({ row: { key } }: { row: Row }) => <Time at={key.metadata.creationTimestamp} isPast />
+export const Made = ({ row: { key } }: { row: Row }) => <Time at={key.metadata.creationTimestamp} direction="past" />
 
 export function Expires({ row: { key } }: { row: Row }) {
   const { spec, status } = key
   if (!status?.expirationTimestamp) return <span>never</span>
   return (
     <>
-      <Time at={status.expirationTimestamp} />
+      <Time at={status.expirationTimestamp} direction="future" />
       {spec.ttlAfterLastActivity && status.phase !== 'Expired' && <span class="muted"> if not used</span>}
     </>
   )

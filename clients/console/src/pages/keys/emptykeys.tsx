@@ -3,6 +3,7 @@ import { Empty } from '../../components/empty.tsx'
 import { Foreign } from '../../components/foreign.tsx'
 import { useSession } from '../../session/session.ts'
 import { hrefOf } from '../../text/routes.ts'
+import { noMatchTitle } from './searched.ts'
 
 export const NewKey = () => (
   <a class="button primary" href={hrefOf('new-key')}>
@@ -47,13 +48,15 @@ export function NotAllowed({ message }: { message: string }) {
 export interface NoMatchProps {
   /** Keys of exchanges that match and are not shown. */
   hidden: number
+  /** Whether there are keys that were not read. */
+  more: boolean
   onClear(): void
   onShow(): void
 }
 
 /** Offers ways out when no key matches the filter and the card. */
-export const NoMatch = ({ hidden, onClear, onShow }: NoMatchProps) => (
-  <Empty title="No key matches">
+export const NoMatch = ({ hidden, more, onClear, onShow }: NoMatchProps) => (
+  <Empty title={noMatchTitle(more)}>
     {hidden > 0 && (
       <button type="button" onClick={onShow}>
         Show {hidden === 1 ? 'the key of an exchange that matches' : `the ${hidden} keys of exchanges that match`}

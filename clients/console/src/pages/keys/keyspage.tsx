@@ -4,17 +4,19 @@ import type { AccessKey } from '../../api/objects.ts'
 import { paths } from '../../api/paths.ts'
 import { ApiError } from '../../api/status.ts'
 import { Code } from '../../components/code.tsx'
+import { Foreign } from '../../components/foreign.tsx'
 import { useNow } from '../../components/hooks/usenow.ts'
 import { Notice } from '../../components/notice.tsx'
 import { Fresh, Page } from '../../components/page.tsx'
 import { Time } from '../../components/time.tsx'
 import { type Polled, usePolled } from '../../session/usepolled.ts'
-import type { Route } from '../../text/routes.ts'
+import { hrefOf, type Route } from '../../text/routes.ts'
 import { countCards } from './attention.ts'
 import { CardBar } from './cardbar.tsx'
 import { NewKey, NoKeys, NoMatch, NotAllowed } from './emptykeys.tsx'
 import { pollEvery } from './pace.ts'
 import { Rows } from './rows.tsx'
+import { countWords, unreadName } from './searched.ts'
 import { rowsOf, select } from './selection.ts'
 import { Toolbar } from './toolbar.tsx'
 import { useView } from './useview.ts'
@@ -53,11 +55,11 @@ function Keys({ listed: { items, more }, polled, route }: KeysProps) {
   if (items.length === 0) return <NoKeys />
   return (
     <>
-      {more && <TooMany />}
-      <CardBar counts={counts} chosen={view.card} choose={(card) => go({ card })} />
+      {more && <TooMany name={unreadName(view.filter, items)} />}
+      <CardBar counts={counts} more={more} chosen={view.card} choose={(card) => go({ card })} />
       <Toolbar control={control} />
       <div class="keys facts">
-        <p role="status">{countWords(shown.length, total)}</p>
+        <p role="status">{countWords(shown.length, total, more)}</p>
         {exchanges > 0 && (
           <button
             type="button"
@@ -73,6 +75,7 @@ function Keys({ listed: { items, more }, polled, route }: KeysProps) {
       {shown.length === 0 ? (
         <NoMatch
           hidden={hidden}
+          more={more}
           onClear={() => go({ filter: '', card: undefined })}
           onShow={() => go({ exchanges: true })}
         />
@@ -83,17 +86,12 @@ function Keys({ listed: { items, more }, polled, route }: KeysProps) {
   )
 }
 
-function countWords(shown: number, total: number): string {
-  if (shown < total) return `${shown} of ${total} keys`
-  return total === 1 ? '1 key' : `${total} keys`
-}
-
 /** How old the list is, and a button that reads it again. */
 const Reading = ({ polled: { at, refresh } }: { polled: Polled<unknown> }) => (
   <p class="reading muted">
     {at && (
       <>
-        As of <Time at={at.toISOString()} isPast />
+        As of <Time at={at.toISOString()} direction="past" />
       </>
     )}
     <button type="button" class="quiet" onClick={() => void refresh()}>
@@ -102,11 +100,22 @@ const Reading = ({ polled: { at, refresh } }: { polled: Polled<unknown> }) => (
   </p>
 )
 
-const TooMany = () => (
+/** `name` is the name of a key that may be among those that were not read. */
+const TooMany = ({ name }: { name: string | undefined }) => (
   <Notice tone="plain" title={`These are the first ${MAX_LISTED} keys`}>
     <p>
-      There are more. The filter and the counts do not see them. The command line lists them all, or those of one owner
-      or with one label:
+      There are more. The filter and the counts do not see them.{' '}
+      {name === undefined ? (
+        'Write the whole name of a key into the filter to open it, wherever it is. '
+      ) : (
+        <>
+          <a href={hrefOf('keys', [name])}>
+            Look for the key <Foreign text={name} />
+          </a>{' '}
+          among all.{' '}
+        </>
+      )}
+      The command line lists them all, or those of one owner or with one label:
     </p>
     <Code title="Command line" text="keyplane keys list --owner alice -l app=shop" />
   </Notice>

@@ -62,7 +62,7 @@ export function Fields(props: FieldsProps) {
       <ScopeFields {...props} />
       <LifetimeFields {...props} />
       <Field
-        label="Source addresses (optional)"
+        label="May be used from (optional)"
         hint="IP addresses and CIDRs from which alone the key works, one a line. Empty: every address."
         error={problem('sources')}
       >

@@ -8,6 +8,7 @@ import { Page } from '../../components/page.tsx'
 import { useNotify } from '../../session/notices.ts'
 import { useReveal } from '../../session/revealed.ts'
 import { useSession } from '../../session/session.ts'
+import { useDraft } from '../../session/usedraft.ts'
 import { hrefOf } from '../../text/routes.ts'
 import { AnswerLost, type Attempt, checkKey, createKey, newAttempt } from './createkey.ts'
 import { Fields } from './fields.tsx'
@@ -31,7 +32,7 @@ export function NewKeyPage() {
   const notify = useNotify()
   const { virtualClusters, ownSources } = useKnown()
   const frame = useRef<HTMLFormElement>(null)
-  const [form, setForm] = useState<Form>(emptyForm)
+  const { draft: form, isKept, change: setForm, forget } = useDraft<Form>('new-key', () => emptyForm)
   const [touched, setTouched] = useState<ReadonlySet<string>>(new Set())
   const [isSubmitted, setSubmitted] = useState(false)
   const [refused, setRefused] = useState<readonly Problem[]>([])
@@ -100,6 +101,7 @@ export function NewKeyPage() {
       }
       const { name, value } = attempt
       cache.delete('keys')
+      forget()
       reveal({
         title: `The value of ${name}`,
         name,
@@ -135,6 +137,13 @@ export function NewKeyPage() {
         }}
       >
         <div class="fields">
+          {isKept && (
+            <Notice tone="plain" title="You have typed this before.">
+              <button type="button" onClick={() => change(emptyForm)}>
+                Empty the form
+              </button>
+            </Notice>
+          )}
           <fieldset disabled={isLost || busy === 'create'} class="card stack">
             <Fields form={form} self={self} virtualClusters={virtualClusters} problem={problem} onChange={change} />
           </fieldset>

@@ -26,7 +26,7 @@ export function ScopePicker({ rows, virtualClusters, problem, onChange }: ScopeP
     onChange([...rows, newRow(added.current)])
   }
   return (
-    <div class="scope" ref={list}>
+    <div class="scope-entries" ref={list}>
       {rows.map((row, index) => (
         <Row
           key={row.id}

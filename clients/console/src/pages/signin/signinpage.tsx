@@ -105,6 +105,14 @@ export function SignInPage({ end, federated, signIn }: SignInPageProps) {
               Sign in with <Foreign text={federated.host} />
             </span>
           </button>
+          {federated.signOutAddress && (
+            <p>
+              You may still be signed in there.{' '}
+              <a href={federated.signOutAddress} target="_blank" rel="noopener noreferrer">
+                Sign out at <Foreign text={federated.host} />
+              </a>
+            </p>
+          )}
           <p class="or">or with an access key</p>
         </>
       )}

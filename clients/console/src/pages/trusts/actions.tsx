@@ -36,7 +36,7 @@ export function Actions(props: ActionsProps) {
       <button type="button" onClick={choose('disable')}>
         {object.spec.disabled ? 'Enable' : 'Disable'}
       </button>
-      <button type="button" onClick={choose('delete')}>
+      <button type="button" class="danger" onClick={choose('delete')}>
         Delete
       </button>
       {open && <Chosen {...props} object={open.seen} onClose={() => setOpen(undefined)} />}

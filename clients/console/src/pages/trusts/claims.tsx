@@ -1,7 +1,7 @@
 import type { Provider } from '../../api/trusts.ts'
 import { Foreign } from '../../components/foreign.tsx'
 import type { ClaimEntry } from '../../text/claims.ts'
-import { distance } from '../../text/times.ts'
+import { lifetimeWords } from '../../text/lifetime.ts'
 import { Fact } from './trustlist.tsx'
 
 /** All claims with all their values, exactly. */
@@ -39,7 +39,7 @@ export const Conditions = ({ provider: { spec, status } }: { provider: Provider 
       <Fact name="Issuer" text={spec.issuer} />
       <Fact name="Audience" text={status?.audience ?? ''} />
       <Fact name="Use" text={status?.tokenUse === 'Lifetime' ? 'again until it expires' : 'once'} />
-      {spec.maxTokenAge !== undefined && <Fact name="Age" text={`at most ${distance(spec.maxTokenAge * 1000)}`} />}
+      {spec.maxTokenAge !== undefined && <Fact name="Age" text={`at most ${lifetimeWords(spec.maxTokenAge)}`} />}
     </dl>
     {spec.claims && <Claims entries={spec.claims} />}
   </>

@@ -86,11 +86,17 @@ function scopeProblem(text: string): string | undefined {
   return text.trim() === '' ? 'Say what the keys may use.' : undefined
 }
 
-function problemOf({ label, form }: ClaimField, given = ''): string | undefined {
+/** What stands in commands of hints for a repository. */
+const REPOSITORY = 'OWNER/REPOSITORY'
+
+function problemOf({ label, form, hint }: ClaimField, given = ''): string | undefined {
   const text = given.trim()
   if (text === '') return `${label} is required: without it, the trust would let in more jobs than you mean.`
   if (text.includes('*')) return 'Write one value without *. Patterns are part of the YAML only.'
-  return form && !new RegExp(form[0]).test(text) ? form[1] : undefined
+  if (!form || new RegExp(form[0]).test(text)) return undefined
+  const [, repository] = /^(?:https:\/\/github\.com\/)?([\w.-]+\/[\w.-]+?)(?:\.git|\/)?$/.exec(text) ?? []
+  if (repository === undefined || !hint.includes(REPOSITORY)) return form[1]
+  return `${form[1]} This prints it: ${hint.replace(REPOSITORY, repository)}`
 }
 
 /** Returns the claims of the trust. Fields that are still empty give none. */

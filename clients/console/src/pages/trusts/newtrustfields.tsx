@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import type { Provider } from '../../api/trusts.ts'
 import { SelectField } from '../../components/forms/selectfield.tsx'
 import { TextField } from '../../components/forms/textfield.tsx'
-import { distance } from '../../text/times.ts'
+import { lifetimeWords } from '../../text/lifetime.ts'
 import { visible } from '../../text/visible.ts'
 import { type Draft, needsOwner, type OwnerKind, type Problems } from './draft.ts'
 import type { ClaimField, Platform } from './platforms/platforms.ts'
@@ -212,7 +212,7 @@ export function RightsFields({
         label="Valid for"
         hint="A job that takes longer exchanges another ID token."
         error={problems.ttl}
-        options={LIFETIMES.filter((ttl) => ttl <= most || ttl === draft.ttl).map((ttl) => [ttl, distance(ttl * 1000)])}
+        options={LIFETIMES.filter((ttl) => ttl <= most || ttl === draft.ttl).map((ttl) => [ttl, lifetimeWords(ttl)])}
         value={draft.ttl}
         onChange={(ttl) => change({ ttl })}
       />

@@ -8,9 +8,10 @@ import { ErrorNotice, Notice } from '../../components/notice.tsx'
 import { Fresh, Page } from '../../components/page.tsx'
 import { useNotify } from '../../session/notices.ts'
 import { useSession } from '../../session/session.ts'
+import { useDraft } from '../../session/usedraft.ts'
 import { claimsInWords } from '../../text/claims.ts'
+import { lifetimeWords } from '../../text/lifetime.ts'
 import { hrefOf } from '../../text/routes.ts'
-import { distance } from '../../text/times.ts'
 import { type Draft, draftFor, fieldOf, type Problems, problemsOf, providerObject, trustObject } from './draft.ts'
 import { useProviders } from './lists.ts'
 import { yamlOf } from './manifest.ts'
@@ -46,7 +47,7 @@ function Form({ platforms, first, providers }: FormProps) {
   const { api, self } = useSession()
   const notify = useNotify()
   const form = useRef<HTMLFormElement>(null)
-  const [given, setDraft] = useState(() => draftFor(first))
+  const { draft: given, isKept, change: setDraft, forget } = useDraft(`new-trust ${first.type}`, () => draftFor(first))
   const [chosen, choose] = useState<string>()
   const [problems, setProblems] = useState<Problems>({})
   const [error, setError] = useState<unknown>()
@@ -58,7 +59,7 @@ function Form({ platforms, first, providers }: FormProps) {
   const isMaster = self.groups?.includes('system:masters') ?? false
 
   const change = (part: Partial<Draft>) => {
-    setDraft({ ...given, ...part })
+    setDraft((before) => ({ ...before, ...part }))
     setProblems({})
   }
   useEffect(() => {
@@ -84,6 +85,7 @@ function Form({ platforms, first, providers }: FormProps) {
       await api.send(`${paths.trusts}?fieldValidation=Strict`, { method: 'POST', body: trustObject(draft) })
       const name = draft.name.trim()
       notify({ tone: 'good', text: `The trust ${name} is created. Copy its job from here.` })
+      forget()
       location.hash = hrefOf('trusts', ['credentials', name])
     } catch (failure) {
       setBusy(false)
@@ -99,6 +101,7 @@ function Form({ platforms, first, providers }: FormProps) {
   const jobs = claimsInWords(claims, platform.type)
   const whose = ownerKind === '' ? 'yours' : `${ownerKind} ${owner.trim()}`
   const fields = { draft, problems, change }
+  const isComplete = Object.keys(problemsOf(draft)).length === 0
   const provider = providerObject(draft)
   const objects = [...(provider ? [provider] : []), trust]
   return (
@@ -112,11 +115,18 @@ function Form({ platforms, first, providers }: FormProps) {
           void create()
         }}
       >
+        {isKept && (
+          <Notice tone="plain" title="You have typed this before.">
+            <button type="button" onClick={() => change(draftFor(first))}>
+              Empty the form
+            </button>
+          </Notice>
+        )}
         <PlatformField
           platforms={platforms}
           platform={platform}
           onChange={(next) => {
-            setDraft(draftFor(next, given))
+            setDraft((before) => draftFor(next, before))
             choose(undefined)
             setProblems({})
           }}
@@ -142,19 +152,21 @@ function Form({ platforms, first, providers }: FormProps) {
       <section class="trust-stack trust-beside" aria-label="What this makes">
         <Notice tone="plain" title="What this means">
           <p>
-            {claims.length === 0 ? (
-              'Fill in which jobs get in.'
+            {!isComplete ? (
+              'Nothing yet: the form is not complete, or a field has an error.'
             ) : (
               <Foreign
-                text={`${jobs} get a key of ${whose} for ${distance(ttl * 1000)}. It may use: ${scopeWords(scope)}.`}
+                text={`${jobs} get a key of ${whose} for ${lifetimeWords(ttl)}. It may use: ${scopeWords(scope)}.`}
               />
             )}
           </p>
         </Notice>
         <Code title="YAML" text={yamlOf(...objects)} />
-        <p class="hint">
-          The button does the same as <code>kubectl create -f</code> with this file.
-        </p>
+        {isComplete && (
+          <p class="hint">
+            The button does the same as <code>kubectl create -f</code> with this file.
+          </p>
+        )}
       </section>
     </div>
   )

@@ -5,7 +5,7 @@ import { Badge } from '../../components/badge.tsx'
 import { Code } from '../../components/code.tsx'
 import { Foreign } from '../../components/foreign.tsx'
 import { Fresh } from '../../components/page.tsx'
-import { distance } from '../../text/times.ts'
+import { lifetimeWords } from '../../text/lifetime.ts'
 import { Conditions } from './claims.tsx'
 import { useTrusts } from './lists.ts'
 import { appliedYaml } from './manifest.ts'
@@ -46,7 +46,7 @@ function Accepted({ provider }: { provider: Provider }) {
         <Fact name="Platform" text={status?.type ?? ''} />
         <Fact name="Public keys" text={spec.jwks ? 'pinned here' : 'read from the issuer'} />
         <Fact name="Used by" text={accessInWords(spec)} />
-        {spec.maxTTL !== undefined && <Fact name="Keys valid for" text={`at most ${distance(spec.maxTTL * 1000)}`} />}
+        {spec.maxTTL !== undefined && <Fact name="Keys valid for" text={`at most ${lifetimeWords(spec.maxTTL)}`} />}
         {spec.scope && <Fact name="Keys may use" text={`at most ${scopeWords(spec.scope)}`} />}
       </dl>
       {spec.description && (

@@ -3,8 +3,8 @@ import { DEFAULT_TTL, type Provider, type Trust } from '../../api/trusts.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Foreign } from '../../components/foreign.tsx'
 import { claimsInWords } from '../../text/claims.ts'
+import { lifetimeWords } from '../../text/lifetime.ts'
 import { hrefOf } from '../../text/routes.ts'
-import { distance } from '../../text/times.ts'
 import { ownerInWords, stateOfTrust } from './state.ts'
 
 export interface TrustListProps {
@@ -41,7 +41,7 @@ export const TrustList = ({ trusts, providers }: TrustListProps) => (
           <dl class="trust-facts">
             <Fact name="Keys of" text={spec.claimMappings ? 'the person who logs in' : ownerInWords(trust)} />
             <Fact name="May use" text={scopeWords(spec.scope)} />
-            <Fact name="Valid for" text={distance((spec.ttl ?? DEFAULT_TTL) * 1000)} />
+            <Fact name="Valid for" text={lifetimeWords(spec.ttl ?? DEFAULT_TTL)} />
             <Fact name="Through" text={spec.identityProvider} />
           </dl>
         </li>

@@ -10,8 +10,8 @@ import { Fresh } from '../../components/page.tsx'
 import { Time } from '../../components/time.tsx'
 import { usePolled } from '../../session/usepolled.ts'
 import { claimsInWords } from '../../text/claims.ts'
+import { lifetimeWords } from '../../text/lifetime.ts'
 import { hrefOf } from '../../text/routes.ts'
-import { distance } from '../../text/times.ts'
 import { Claims, Conditions } from './claims.tsx'
 import { useProviders } from './lists.ts'
 import { appliedYaml } from './manifest.ts'
@@ -110,9 +110,7 @@ const Phrases = ({ scope }: { scope: unknown }) => (
 
 function lifetimeInWords(ttl = DEFAULT_TTL, provider: Provider | undefined): string {
   const most = provider?.spec.maxTTL
-  return most !== undefined && most < ttl
-    ? `${distance(most * 1000)}: the provider allows no more`
-    : distance(ttl * 1000)
+  return most !== undefined && most < ttl ? `${lifetimeWords(most)}: the provider allows no more` : lifetimeWords(ttl)
 }
 
 const mappingInWords = ({
@@ -124,15 +122,20 @@ const mappingInWords = ({
     ...groups.map(({ claim: of, value, group }) => `group ${group} if ${of} is ${value}`),
   ].join(', ')
 
-/** A trust whose name is no label value labels no keys. */
-const LABEL = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/
+/** Returns the label of the keys of a trust: its name, or for a name that is too long its beginning and a hash. */
+async function labelOf(name: string): Promise<string> {
+  if (name.length <= 63) return name
+  const hash = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(name)))
+  const digits = [...hash.slice(0, 8)].map((byte) => byte.toString(16).padStart(2, '0')).join('')
+  return `${name.slice(0, 46)}-${digits}`
+}
+
 const SHOWN = 5
 
 /** The newest keys of the trust: what of its exchanges is still known. */
 function Made({ name }: { name: string }) {
-  const query = new URLSearchParams({ labelSelector: `${TRUST_LABEL}=${name}`, limit: '500' })
   const keys = usePolled(`keys of ${name}`, async ({ api }, signal) => {
-    if (!LABEL.test(name)) return []
+    const query = new URLSearchParams({ labelSelector: `${TRUST_LABEL}=${await labelOf(name)}`, limit: '500' })
     const { items } = await api.send<List<AccessKey>>(`${paths.keys}?${query}`, { signal })
     const made = ({ metadata }: AccessKey) => metadata.creationTimestamp
     return items.toSorted((one, other) => made(other).localeCompare(made(one)))
@@ -148,7 +151,7 @@ function Made({ name }: { name: string }) {
             <ul>
               {items.slice(0, SHOWN).map(({ metadata, spec }) => (
                 <li key={metadata.uid}>
-                  <Time at={metadata.creationTimestamp} />{' '}
+                  <Time at={metadata.creationTimestamp} direction="past" />{' '}
                   <a href={hrefOf('keys', [metadata.name])}>
                     <Foreign text={spec.displayName ?? metadata.name} />
                   </a>

@@ -182,7 +182,7 @@ function Done({ made: { how, choice, expires }, place }: { made: Made; place: Pl
       <Notice tone="good" title={how === 'copied' ? 'Copied.' : `Downloaded ${fileNameOf(place)}.`}>
         {expires && (
           <p>
-            Its credential expires <Time at={expires} />. Keep the file to yourself.
+            Its credential expires <Time at={expires} direction="future" />. Keep the file to yourself.
           </p>
         )}
         {how === 'copied' && <p>Paste it into a file that only you can read.</p>}

@@ -1,4 +1,5 @@
 /** Finds what a key made, among the keys that the person may see. */
+import { MAX_LISTED } from '../../../api/lists.ts'
 import type { AccessKey } from '../../../api/objects.ts'
 
 export interface Descendant {
@@ -29,3 +30,11 @@ export const countOf = (tree: readonly Descendant[]): number =>
 /** Returns the name of the key that made it, if the person may see that key. */
 export const visibleMaker = (uid: string, keys: readonly AccessKey[]): string | undefined =>
   keys.find(({ metadata }) => metadata.uid === uid)?.metadata.name
+
+/** Returns what the list does not say: that there is none, or that not all keys were read. */
+export function readWords(found: number, more: boolean): string | undefined {
+  if (!more) return found === 0 ? 'You see no key that was made with this one.' : undefined
+  const part = `the first ${MAX_LISTED} keys that you may see`
+  const words = found === 0 ? `None of ${part} was made with this one.` : `These are among ${part}.`
+  return `${words} There are more: the dry run of “Revoke all that it made” counts all of them.`
+}

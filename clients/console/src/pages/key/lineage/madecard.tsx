@@ -5,7 +5,7 @@ import { errorWords } from '../../../api/status.ts'
 import { Foreign } from '../../../components/foreign.tsx'
 import type { Polled } from '../../../session/usepolled.ts'
 import { hrefOf } from '../../../text/routes.ts'
-import { countOf, type Descendant, descendantsOf } from './descendants.ts'
+import { countOf, type Descendant, descendantsOf, readWords } from './descendants.ts'
 import { RevokeDialog } from './revokedialog.tsx'
 
 /** What the key made, and the way to revoke all of it. */
@@ -19,8 +19,7 @@ export function MadeCard({ accessKey, keys }: { accessKey: AccessKey; keys: Poll
       <h2 id="made">What it made</h2>
       {data === undefined && error === undefined && <p class="hint">Loading…</p>}
       {error !== undefined && <p class="hint">The list of keys could not be read. {errorWords(error).title}</p>}
-      {data && tree.length === 0 && <p class="hint">You see no key that was made with this one.</p>}
-      {data?.more && <p class="hint">There are more keys than the console shows. The dry run counts all of them.</p>}
+      {data && <Hint text={readWords(tree.length, data.more)} />}
       {tree.length > 0 && <Tree tree={tree} />}
       <div class="actions">
         <button type="button" onClick={() => setOpen(true)}>
@@ -40,6 +39,8 @@ export function MadeCard({ accessKey, keys }: { accessKey: AccessKey; keys: Poll
     </section>
   )
 }
+
+const Hint = ({ text }: { text: string | undefined }) => (text === undefined ? null : <p class="hint">{text}</p>)
 
 /** More would make the page slow. */
 const MOST = 100

@@ -13,6 +13,22 @@ export interface Selected {
   byOwner?: Record<string, number>
   keys?: { name?: string; owner?: string; displayName?: string; lastActivity?: string }[]
   failures?: { name?: string; message?: string }[]
+  /** Present if the choice is also about federated identity credentials. */
+  federatedIdentityCredentials?: {
+    matched?: number
+    done?: number
+    failed?: number
+    items?: { name?: string; owner?: string; displayName?: string }[]
+  }
+}
+
+/** Returns how many keys and federated identity credentials were selected and changed. */
+export function totalOf({ matched = 0, done = 0, failed = 0, federatedIdentityCredentials: trusts = {} }: Selected) {
+  return {
+    matched: matched + (trusts.matched ?? 0),
+    done: done + (trusts.done ?? 0),
+    failed: failed + (trusts.failed ?? 0),
+  }
 }
 
 export interface Choice {
@@ -20,11 +36,19 @@ export interface Choice {
   uid: string
   action: Action
   reason: string
+  /** Whether federated identity credentials that it made are revoked too. */
+  trusts: boolean
 }
 
-async function send(api: Api, { uid, action, reason }: Choice, limit: { dryRun?: true; atMost?: number }) {
+async function send(api: Api, { uid, action, reason, trusts }: Choice, limit: { dryRun?: true; atMost?: number }) {
   const { dryRun = false, atMost } = limit
-  const spec = { madeWith: { uid }, action, ...(reason && { reason }), ...(atMost !== undefined && { atMost }) }
+  const spec = {
+    madeWith: { uid },
+    action,
+    ...(reason && { reason }),
+    ...(trusts && { federatedIdentityCredentials: true }),
+    ...(atMost !== undefined && { atMost }),
+  }
   const body = { apiVersion: 'management.platform/v1', kind: 'AccessKeyRevocation', spec }
   const answer = await api.send<{ status?: Selected }>(paths.revocations, { method: 'POST', dryRun, body })
   return answer.status ?? {}
@@ -43,7 +67,7 @@ export interface Outcome {
 const IDLE_LIMIT = 3
 
 /**
- * Revokes at most as many keys as the dry run has counted, and repeats the request while keys remain. After an error, a call with
+ * Revokes at most as many as the dry run has counted, and repeats the request while keys remain. After an error, a call with
  * the outcome so far goes on: what is done no longer matches.
  */
 export async function revoke(
@@ -55,7 +79,9 @@ export async function revoke(
 ): Promise<Outcome> {
   let outcome: Outcome = before ?? { done: 0, failed: 0, failures: [] }
   for (let idle = 0; idle < IDLE_LIMIT; ) {
-    const { done = 0, failed = 0, remaining = false, failures = [] } = await send(api, choice, { atMost })
+    const answer = await send(api, choice, { atMost })
+    const { done, failed } = totalOf(answer)
+    const { remaining = false, failures = [] } = answer
     outcome = { done: outcome.done + done, failed, failures }
     onProgress(outcome)
     if (!remaining) return outcome

@@ -6,7 +6,7 @@ import { useChange } from '../../../components/hooks/usechange.ts'
 import { ErrorNotice } from '../../../components/notice.tsx'
 import { Time } from '../../../components/time.tsx'
 import { useSession } from '../../../session/session.ts'
-import { type Action, type Outcome, revoke, type Selected, tryRevocation } from './revocation.ts'
+import { type Action, type Outcome, revoke, type Selected, totalOf, tryRevocation } from './revocation.ts'
 
 const ACTIONS: readonly [action: Action, words: string][] = [
   ['Disable', 'Disable them: they can be enabled again'],
@@ -14,12 +14,22 @@ const ACTIONS: readonly [action: Action, words: string][] = [
 ]
 
 const keysWords = (count: number): string => (count === 1 ? '1 key' : `${count} keys`)
+const trustsWords = (count: number): string =>
+  count === 1 ? '1 federated identity credential' : `${count} federated identity credentials`
+
+/** Returns `2 keys`, or `2 keys and 1 federated identity credential` if these are revoked too. */
+function allWords({ matched = 0, federatedIdentityCredentials: trusts }: Selected): string {
+  const others = trusts?.matched ?? 0
+  if (others === 0) return keysWords(matched)
+  return [...(matched > 0 ? [keysWords(matched)] : []), trustsWords(others)].join(' and ')
+}
 
 /** Revokes all that a key made. Shows first what that is, and changes no more than it has shown. */
 export function RevokeDialog({ name, uid, onClose }: { name: string; uid: string; onClose(): void }) {
   const { api } = useSession()
   const [action, setAction] = useState<Action>('Disable')
   const [reason, setReason] = useState('')
+  const [trusts, setTrusts] = useState(false)
   const [selected, setSelected] = useState<Selected>()
   const [failure, setFailure] = useState<unknown>()
   const [outcome, setOutcome] = useState<Outcome>()
@@ -28,17 +38,17 @@ export function RevokeDialog({ name, uid, onClose }: { name: string; uid: string
     let isCurrent = true
     setSelected(undefined)
     setFailure(undefined)
-    tryRevocation(api, { uid, action, reason: '' }).then(
+    tryRevocation(api, { uid, action, reason: '', trusts }).then(
       (answer) => isCurrent && setSelected(answer),
       (error: unknown) => isCurrent && setFailure(error),
     )
     return () => {
       isCurrent = false
     }
-  }, [api, uid, action])
-  const matched = selected?.matched ?? 0
+  }, [api, uid, action, trusts])
+  const { matched } = totalOf(selected ?? {})
   const { isBusy, error, run } = useChange(
-    () => revoke(api, { uid, action, reason }, matched, outcome, setOutcome),
+    () => revoke(api, { uid, action, reason, trusts }, matched, outcome, setOutcome),
     () => setDone(true),
   )
   const word = action === 'Disable' ? 'Disabled' : 'Deleted'
@@ -62,6 +72,10 @@ export function RevokeDialog({ name, uid, onClose }: { name: string; uid: string
               {words}
             </label>
           ))}
+          <label class="check">
+            <input type="checkbox" checked={trusts} onChange={(event) => setTrusts(event.currentTarget.checked)} />
+            Also the federated identity credentials: otherwise they go on giving keys
+          </label>
           {action === 'Disable' && (
             <Field label="Reason" hint="Everybody who may read these keys sees it.">
               {(attributes) => (
@@ -79,7 +93,7 @@ export function RevokeDialog({ name, uid, onClose }: { name: string; uid: string
         {selected && !isDone && <Selection selected={selected} />}
         {outcome && (
           <p role="status">
-            {word} {outcome.done} of {keysWords(matched)}.{outcome.failed > 0 && ` ${outcome.failed} failed.`}
+            {word} {outcome.done} of {allWords(selected ?? {})}.{outcome.failed > 0 && ` ${outcome.failed} failed.`}
           </p>
         )}
         {outcome?.failures.map((one) => (
@@ -94,7 +108,7 @@ export function RevokeDialog({ name, uid, onClose }: { name: string; uid: string
           </button>
           {!isDone && (
             <button type="submit" class="danger" disabled={isBusy || matched === 0}>
-              {isBusy ? 'Working…' : error ? 'Go on' : `${action} ${keysWords(matched)}`}
+              {isBusy ? 'Working…' : error ? 'Go on' : `${action} ${allWords(selected ?? {})}`}
             </button>
           )}
         </div>
@@ -103,17 +117,25 @@ export function RevokeDialog({ name, uid, onClose }: { name: string; uid: string
   )
 }
 
-function Selection({ selected: { matched = 0, byOwner = {}, keys = [] } }: { selected: Selected }) {
-  if (matched === 0) return <p role="status">No key matches. There is nothing to revoke.</p>
+function Selection({ selected }: { selected: Selected }) {
+  const { matched = 0, byOwner = {}, keys = [], federatedIdentityCredentials: trusts } = selected
+  if (totalOf(selected).matched === 0) return <p role="status">{noneWords(selected)} There is nothing to revoke.</p>
   const owners = Object.entries(byOwner).map(([owner, count]) => `${owner} (${count})`)
   return (
     <>
       <p role="status">
-        {matched === 1 ? 'This key matches' : `These ${matched} keys match`}. Owners:{' '}
-        <Foreign text={owners.join(', ')} />.
+        {matched === 0 ? (
+          'No key matches.'
+        ) : (
+          <>
+            {matched === 1 ? 'This key matches' : `These ${matched} keys match`}. Owners:{' '}
+            <Foreign text={owners.join(', ')} />.
+          </>
+        )}
+        {trusts && ` ${trustsWords(trusts.matched ?? 0)} ${trusts.matched === 1 ? 'matches' : 'match'}.`}
       </p>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable with the keyboard. */}
-      <section class="selection" tabIndex={0} aria-label="Keys that match">
+      <section class="selection" tabIndex={0} aria-label="What matches">
         <ul>
           {keys.map(({ name = '', displayName, lastActivity }) => (
             <li key={name}>
@@ -122,7 +144,7 @@ function Selection({ selected: { matched = 0, byOwner = {}, keys = [] } }: { sel
                 {displayName && <Foreign text={displayName} />}{' '}
                 {lastActivity ? (
                   <>
-                    used <Time at={lastActivity} />
+                    used <Time at={lastActivity} direction="past" />
                   </>
                 ) : (
                   'never used'
@@ -132,7 +154,31 @@ function Selection({ selected: { matched = 0, byOwner = {}, keys = [] } }: { sel
           ))}
           {matched > keys.length && <li class="muted">and {matched - keys.length} more</li>}
         </ul>
+        {trusts && <Trusts trusts={trusts} />}
       </section>
     </>
+  )
+}
+
+const noneWords = ({ federatedIdentityCredentials: trusts }: Selected): string =>
+  trusts ? 'No key and no federated identity credential matches.' : 'No key matches.'
+
+function Trusts({
+  trusts: { matched = 0, items = [] },
+}: {
+  trusts: NonNullable<Selected['federatedIdentityCredentials']>
+}) {
+  return (
+    <ul>
+      {items.map(({ name = '', owner = '', displayName = '' }) => (
+        <li key={name}>
+          <Foreign text={name} />{' '}
+          <span class="muted">
+            federated identity credential of <Foreign text={[owner, displayName].filter(Boolean).join(' · ')} />
+          </span>
+        </li>
+      ))}
+      {matched > items.length && <li class="muted">and {trustsWords(matched - items.length)} more</li>}
+    </ul>
   )
 }

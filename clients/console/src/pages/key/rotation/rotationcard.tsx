@@ -43,7 +43,7 @@ export function RotationCard({ accessKey, refresh }: RotationProps) {
             {step === 'make' ? (
               !control.lost && <MakeValue accessKey={accessKey} control={control} />
             ) : (
-              <p>{fresh?.made && <Time at={fresh.made} />}</p>
+              <p>{fresh?.made && <Time at={fresh.made} direction="past" />}</p>
             )}
           </RotationStep>
           <RotationStep title="Store it where the job reads it" state={stateOf('use')}>
@@ -56,7 +56,7 @@ export function RotationCard({ accessKey, refresh }: RotationProps) {
             {step === 'use' && <Waiting accessKey={accessKey} control={control} />}
             {step === 'overlap' && fresh?.lastActivity && (
               <p>
-                Last <Time at={fresh.lastActivity} />
+                Last <Time at={fresh.lastActivity} direction="past" />
                 {source && (
                   <>
                     {' from '}
@@ -76,8 +76,8 @@ export function RotationCard({ accessKey, refresh }: RotationProps) {
             {step === 'overlap' && (
               <>
                 <p>
-                  {old?.until && <Time at={old.until} />} by itself. It was last used{' '}
-                  {old?.lastActivity ? <Time at={old.lastActivity} /> : 'never'}.
+                  {old?.until && <Time at={old.until} direction="future" />} by itself. It was last used{' '}
+                  {old?.lastActivity ? <Time at={old.lastActivity} direction="past" /> : 'never'}.
                 </p>
                 <div class="actions">
                   <Finish accessKey={accessKey} control={control} step="overlap" />

@@ -1,0 +1,45 @@
+/** Cleans up after the job: removes what the step has written, and revokes the keys of its exchanges. It never fails the job. */
+import { FEW, withAttempts } from './api/attempts.ts'
+import { type Api, revoke } from './api/exchange.ts'
+import { messageOf } from './runner/failure.ts'
+import type { Log } from './runner/log.ts'
+import { type Own, removeFile, removeFolder } from './session/ownfiles.ts'
+import { fileNames, readExchanged, readSession } from './session/session.ts'
+
+/** Runs the post step. */
+export async function cleanUp(env: NodeJS.ProcessEnv, log: Log): Promise<void> {
+  const folder = savedOwn(env, 'folder')
+  const kubeConfig = savedOwn(env, 'kubeconfig')
+  const granted = folder && readGranted(folder.path, log)
+  for (const key of granted?.keys ?? []) log.mask(key)
+  // First of all: whatever follows may take time, and the runner may stop.
+  const left = [kubeConfig && removeFile(kubeConfig), folder && removeFolder(folder, fileNames)]
+  for (const why of left) if (why !== undefined) log.warning(why)
+  await Promise.all((granted?.keys ?? []).map((key) => tryToRevoke(granted?.api, key, log)))
+}
+
+function savedOwn(env: NodeJS.ProcessEnv, name: string): Own | undefined {
+  const [path, identity] = [env[`STATE_${name}`], env[`STATE_${name}-identity`]]
+  return path && identity ? { path, identity } : undefined
+}
+
+/** Returns the keys to revoke. There are none when the step failed early, or when the post step runs again. */
+function readGranted(folder: string, log: Log): { api?: Api; keys: string[] } {
+  try {
+    const keys = readExchanged(folder)
+    return keys.length === 0 ? { keys } : { api: readSession(folder), keys }
+  } catch (error) {
+    log.warning(`The access key of this job cannot be revoked, and ends by itself: ${messageOf(error)}`)
+    return { keys: [] }
+  }
+}
+
+async function tryToRevoke(api: Api | undefined, key: string, log: Log): Promise<void> {
+  if (!api) return
+  try {
+    await withAttempts(() => revoke(api, key), log.info, FEW)
+    log.info('The access key of this job is revoked.')
+  } catch (error) {
+    log.warning(`The access key of this job is not revoked, and ends by itself: ${messageOf(error)}`)
+  }
+}

@@ -1,0 +1,29 @@
+/** Answers kubectl with the credential of a step. */
+import { messageOf } from './runner/failure.ts'
+import { type Log, printable } from './runner/log.ts'
+import { currentToken } from './session/renewal.ts'
+import { readSession } from './session/session.ts'
+
+/** What a plugin may write to. */
+export interface Streams {
+  /** Standard output, which belongs to kubectl. */
+  out(text: string): void
+  err(text: string): void
+}
+
+/** Prints an ExecCredential with a valid token of the folder of a step, or why there is none. Returns the exit code. */
+export async function runPlugin(folder: string, env: NodeJS.ProcessEnv, { out, err }: Streams): Promise<number> {
+  // Nothing here may print a secret.
+  const say = (message: string): void => err(`keyplane: ${printable(message)}\n`)
+  const log: Log = { mask: () => {}, error: say, warning: say, info: say }
+  try {
+    const { token, expires } = await currentToken(folder, readSession(folder), { env, log })
+    const status = { ...(expires !== undefined && { expirationTimestamp: new Date(expires).toISOString() }), token }
+    const credential = { apiVersion: 'client.authentication.k8s.io/v1', kind: 'ExecCredential', status }
+    out(`${JSON.stringify(credential)}\n`)
+    return 0
+  } catch (error) {
+    say(messageOf(error))
+    return 1
+  }
+}

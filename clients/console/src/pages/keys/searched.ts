@@ -1,0 +1,22 @@
+/** Says which part of the keys was read, where there are more than the console reads. */
+import { MAX_LISTED } from '../../api/lists.ts'
+import type { AccessKey } from '../../api/objects.ts'
+import { nameProblem } from '../../text/names.ts'
+
+/** Returns `3 of 12 keys`. `more` says that there are keys that were not read: then no number is one of all keys. */
+export function countWords(shown: number, total: number, more: boolean): string {
+  const keys = total === 1 ? '1 key' : `${total} keys`
+  if (more) return `${shown} of the ${keys} that were read`
+  return shown < total ? `${shown} of ${keys}` : keys
+}
+
+/** Returns the title where nothing matches. */
+export const noMatchTitle = (more: boolean): string =>
+  more ? `None of the first ${MAX_LISTED} keys matches` : 'No key matches'
+
+/** Returns the name of a key that was not read and that the filter may mean, or undefined. */
+export function unreadName(filter: string, read: readonly AccessKey[]): string | undefined {
+  const name = filter.trim()
+  const isRead = read.some(({ metadata }) => metadata.name === name)
+  return name === '' || isRead || nameProblem(name) !== undefined ? undefined : name
+}
