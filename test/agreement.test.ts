@@ -15,39 +15,16 @@ import { rowsOf, slotKey } from '../lib/storage/keys.ts'
 import { usePackagedTemplate } from './support/packagedtemplate.ts'
 
 const root = join(import.meta.dirname, '..')
-const refs = {
-  Api: 'api',
-  Table: 'table',
-  Pepper: 'pepper',
-  AccessKey: 'access-key',
-  SigningKey: 'key',
-}
+const refs = { Api: 'api', Table: 'table', Pepper: 'pepper', AccessKey: 'access-key', SigningKey: 'key' }
 const basePath = '/kubernetes/management'
 
 /** Source: "Gateway response types for API Gateway". */
 const responseTypes = [
-  'ACCESS_DENIED',
-  'API_CONFIGURATION_ERROR',
-  'AUTHORIZER_CONFIGURATION_ERROR',
-  'AUTHORIZER_FAILURE',
-  'BAD_REQUEST_BODY',
-  'BAD_REQUEST_PARAMETERS',
-  'DEFAULT_4XX',
-  'DEFAULT_5XX',
-  'EXPIRED_TOKEN',
-  'INTEGRATION_FAILURE',
-  'INTEGRATION_TIMEOUT',
-  'INVALID_API_KEY',
-  'INVALID_SIGNATURE',
-  'MISSING_AUTHENTICATION_TOKEN',
-  'QUOTA_EXCEEDED',
-  'REQUEST_TOO_LARGE',
-  'RESOURCE_NOT_FOUND',
-  'THROTTLED',
-  'UNAUTHORIZED',
-  'UNSUPPORTED_MEDIA_TYPE',
-  'WAF_FILTERED',
-]
+  'ACCESS_DENIED API_CONFIGURATION_ERROR AUTHORIZER_CONFIGURATION_ERROR AUTHORIZER_FAILURE BAD_REQUEST_BODY',
+  'BAD_REQUEST_PARAMETERS DEFAULT_4XX DEFAULT_5XX EXPIRED_TOKEN INTEGRATION_FAILURE INTEGRATION_TIMEOUT',
+  'INVALID_API_KEY INVALID_SIGNATURE MISSING_AUTHENTICATION_TOKEN QUOTA_EXCEEDED REQUEST_TOO_LARGE',
+  'RESOURCE_NOT_FOUND THROTTLED UNAUTHORIZED UNSUPPORTED_MEDIA_TYPE WAF_FILTERED',
+].flatMap((names) => names.split(' '))
 const RETRY_AFTER = 'gatewayresponse.header.Retry-After'
 
 const packaged = usePackagedTemplate(refs)
@@ -62,10 +39,7 @@ test('every function is deployed under the name of its path', () => {
   for (const { module, name, entry } of deployed) {
     expect(entry).toBe('handler')
     const path = module.replace(/^functions\//, '').replaceAll('/', '-')
-    const short = path.replace(
-      'federatedidentitycredentials-deletecollection',
-      'federatedidentitycredentials-deleteall',
-    )
+    const short = path.replace(/^(federatedidentitycredentials)-deletecollection$/, '$1-deleteall')
     expect(name).toBe(`keyplane-dev-${short}`)
     // A stage has at most 13 characters, and the name of a function 64.
     expect(name.replace('-dev-', `-${'x'.repeat(13)}-`).length).toBeLessThanOrEqual(64)
@@ -129,10 +103,7 @@ describe('the kinds of the server', () => {
         dynamodb: { Keys: { pk: { S: storedKinds.map(({ table }) => rowsOf(table.resource)) } } },
       },
       // The publisher of events.
-      {
-        eventName: ['INSERT'],
-        dynamodb: { Keys: { pk: { S: [{ prefix: logPrefix }, { prefix: signalPrefix }] } } },
-      },
+      { eventName: ['INSERT'], dynamodb: { Keys: { pk: { S: [{ prefix: logPrefix }, { prefix: signalPrefix }] } } } },
     ])
   })
 
@@ -150,24 +121,12 @@ describe('routes', () => {
   test('are public only for discovery of the issuer, the token endpoint, reports of leaks, the console, version and health', () => {
     const open = packaged.deployment.routes.filter(({ authorizerFunctionId }) => authorizerFunctionId === undefined)
     const paths = new Set(open.map(({ resource }) => resource.replace(basePath, '')))
-    expect([...paths].sort()).toEqual([
-      '/.well-known/oauth-authorization-server',
-      '/.well-known/openid-configuration',
-      '/console',
-      '/console/{proxy+}',
-      '/healthz',
-      '/healthz/{check}',
-      '/leaks',
-      '/leaks/github',
-      '/livez',
-      '/livez/{check}',
-      '/oauth2/revoke',
-      '/oauth2/token',
-      '/openid/v1/jwks',
-      '/readyz',
-      '/readyz/{check}',
-      '/version',
-    ])
+    const known = [
+      '/.well-known/oauth-authorization-server /.well-known/openid-configuration /console /console/{proxy+}',
+      '/healthz /healthz/{check} /leaks /leaks/github /livez /livez/{check} /oauth2/revoke /oauth2/token',
+      '/openid/v1/jwks /readyz /readyz/{check} /version',
+    ]
+    expect([...paths].sort()).toEqual(known.flatMap((names) => names.split(' ')))
     const guards = packaged.deployment.routes.map(({ authorizerFunctionId }) => authorizerFunctionId)
     expect(new Set(guards.filter(Boolean).map(moduleOf))).toEqual(new Set(['authorizer']))
   })
@@ -260,9 +219,8 @@ describe('the template', () => {
     }
   })
 
-  test('is at most 1 MB, the limit of CloudFormation', () => {
-    expect(Buffer.byteLength(packaged.text)).toBeLessThan(900_000)
-  })
+  test('is at most 1 MB, the limit of CloudFormation', () =>
+    expect(Buffer.byteLength(packaged.text)).toBeLessThan(900_000))
 
   test('makes a new deployment after every function that its routes name', () => {
     const [[id, deploymentOfApi] = [], ...others] = ofType('AWS::ApiGateway::Deployment')
@@ -298,15 +256,11 @@ describe('the template', () => {
   test('returns every gateway response as a Status with the ID of the request', () => {
     for (const { templates, parameters, statusCode } of packaged.deployment.responses.values()) {
       expect(parameters['gatewayresponse.header.Audit-Id']).toBe('context.requestId')
+      expect(parameters['gatewayresponse.header.Strict-Transport-Security']).toBe("'max-age=31536000'")
       const text = templates['application/json'] ?? ''
       const status = JSON.parse(text.replace('$context.error.messageString', '"text"'))
-      expect(status).toMatchObject({
-        kind: 'Status',
-        apiVersion: 'v1',
-        metadata: {},
-        status: 'Failure',
-        code: statusCode,
-      })
+      const expected = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', code: statusCode }
+      expect(status).toMatchObject(expected)
     }
   })
 })

@@ -55,9 +55,8 @@ const slug = (heading: string): string =>
     .trim()
     .replace(/\s/g, '-')
 
-test('pages are found', () => {
-  expect(pages).toEqual(expect.arrayContaining(['README.md', 'docs/audit.md', 'docs/threat-model.md']))
-})
+test('pages are found', () =>
+  expect(pages).toEqual(expect.arrayContaining(['README.md', 'docs/audit.md', 'docs/threat-model.md'])))
 
 test.each(['lib/README.md', 'lib/storage/README.md'])('%s names existing modules', async (page) => {
   const files = await Array.fromAsync(glob(['lib/**/*.ts', 'test/**/*.ts'], { cwd: root }))
@@ -147,7 +146,5 @@ describe('the threat model', async () => {
     expect(testsNamed(rows.join('\n'))).toHaveLength(quoted.length)
   })
 
-  test('lists what no test verifies', () => {
-    expect(text).toContain('\n## Not verified by a test\n')
-  })
+  test('lists what no test verifies', () => expect(text).toContain('\n## Not verified by a test\n'))
 })

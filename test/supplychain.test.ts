@@ -4,9 +4,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
-const { satisfies } = createRequire(import.meta.url)('semver') as {
-  satisfies(version: string, range: string): boolean
-}
+const { satisfies } = createRequire(import.meta.url)('semver') as { satisfies(version: string, range: string): boolean }
 
 interface Locked {
   engines?: { node?: string } | string[]

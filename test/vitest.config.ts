@@ -31,7 +31,7 @@ const functions = ['test/functions/**/*.test.ts', 'test/server/deadline.test.ts'
 const order = ['whole', 'shared', 'functions', 'pure']
 
 /** Small files with long tests. Vitest orders files by size when it has not yet recorded their durations. */
-const long = ['/test/conformance/', '/test/server/faults', '/test/server/hidden']
+const long = ['/test/conformance/', '/test/server/hidden']
 
 /** Starts long files first, so that no core is idle at the end. */
 class LongestFirst extends BaseSequencer {

@@ -152,9 +152,7 @@ export async function benchHttp(options: HttpOptions): Promise<void> {
     return server
   }
   const contenders = [await prepare('keyplane', await serve('serve.ts', options.profile))]
-  if (process.env.KUBEBUILDER_ASSETS) {
-    contenders.push(await prepare('kube-apiserver', await serve('serveoracle.ts')))
-  }
+  if (process.env.KUBEBUILDER_ASSETS) contenders.push(await prepare('kube-apiserver', await serve('serveoracle.ts')))
   const columns = contenders.flatMap(({ name }) => [
     `${name} req/s`,
     'CPU ms/req',

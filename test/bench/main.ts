@@ -2,10 +2,8 @@
 import { type Command, type Option, runCommand, UsageError } from '../../infra/command.ts'
 import { benchGrowth } from './growth.ts'
 import { benchHttp, httpOperations } from './http.ts'
-import { benchMicro } from './micro.ts'
 import { benchPrice } from './price.ts'
 import { machine } from './print.ts'
-import { benchSoak } from './soak.ts'
 import { benchStart, startTables } from './start.ts'
 import { benchStorage, storageParts } from './storage.ts'
 
@@ -14,8 +12,7 @@ const number = <const N extends string>(fallback: N, help: string) =>
 
 const COMMAND = {
   call: 'npm run bench',
-  about: `Measures and prints. The parts are storage, http, start, micro, growth and price, all of them where none is named, and
-soak, which keeps the local server busy for minutes.`,
+  about: 'Measures and prints. The parts are storage, http, start, growth and price, all of them where none is named.',
   words: '[PART...]',
   options: {
     seconds: number('1', 'how long storage and http measure each thing'),
@@ -23,34 +20,25 @@ soak, which keeps the local server busy for minutes.`,
     objects: number('10000', 'how many are listed, how many live while others are swept, the most of growth'),
     only: { type: 'string', value: 'NAME', help: 'one operation of http, or one table of storage or start' },
     profile: { type: 'string', value: 'FOLDER', help: 'where CPU profiles of http are written' },
-    minutes: number('10', 'how long soak takes'),
   },
 } as const satisfies Command
 
 await runCommand(COMMAND, async (values, words) => {
-  const positive = (name: 'seconds' | 'rounds' | 'objects' | 'minutes'): number => {
+  const positive = (name: 'seconds' | 'rounds' | 'objects'): number => {
     const value = Number(values[name])
     if (!(value > 0)) throw new UsageError(`--${name} must be a number above 0`)
     return value
   }
-  const [seconds, rounds, objects, minutes] = [
-    positive('seconds'),
-    positive('rounds'),
-    positive('objects'),
-    positive('minutes'),
-  ]
+  const [seconds, rounds, objects] = [positive('seconds'), positive('rounds'), positive('objects')]
   const parts: Readonly<Record<string, () => Promise<void>>> = {
     storage: () => benchStorage({ seconds, rounds, objects, only: values.only }),
     http: () => benchHttp({ seconds, rounds, profile: values.profile, only: values.only }),
     start: () => benchStart({ rounds: 3 * rounds, only: values.only }),
-    micro: benchMicro,
     growth: () => benchGrowth({ rounds, objects }),
     price: () => benchPrice(),
   }
-  // Runs only when named.
-  const all = new Map([...Object.entries(parts), ['soak', () => benchSoak({ minutes })] as const])
   const wanted = words.length > 0 ? words : Object.keys(parts)
-  const unknown = wanted.find((name) => !all.has(name))
+  const unknown = wanted.find((name) => !Object.hasOwn(parts, name))
   if (unknown !== undefined) throw new UsageError(`there is no part ${unknown}`)
   const names: Readonly<Record<string, readonly string[]>> = {
     storage: storageParts,
@@ -64,5 +52,5 @@ await runCommand(COMMAND, async (values, words) => {
     )
   }
   machine()
-  for (const name of wanted) await all.get(name)?.()
+  for (const name of wanted) await parts[name]?.()
 })

@@ -82,21 +82,6 @@ async function cpuOf(pid: number): Promise<CpuTime> {
   return { total: sum(below), store: sum(below.filter(({ name }) => stores.has(name))) }
 }
 
-/** Returns the resident memory in MB of a running process and its running descendants, by process name. Linux only. */
-export async function memoryOf(pid: number): Promise<Map<string, number>> {
-  const found = new Map<string, number>()
-  const add = async (one: number): Promise<void> => {
-    const status = await readFile(`/proc/${one}/status`, 'utf8').catch(() => '')
-    const name = /^Name:\s+(.*)$/m.exec(status)?.[1]
-    const kilobytes = Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1])
-    if (name !== undefined && kilobytes > 0) found.set(name, (found.get(name) ?? 0) + kilobytes / 1024)
-    const children = await readFile(`/proc/${one}/task/${one}/children`, 'utf8').catch(() => '')
-    await Promise.all(children.split(' ').filter(Boolean).map(Number).map(add))
-  }
-  await add(pid)
-  return found
-}
-
 /** Returns the CPU time during the work. */
 export async function cpuDuring(pid: number, work: () => Promise<unknown>): Promise<CpuTime> {
   const before = await cpuOf(pid)

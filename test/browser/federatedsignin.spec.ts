@@ -24,6 +24,12 @@ const usedKeys = async (): Promise<string[]> => {
   const sent = await Promise.all(guards.requests.map((request) => request.allHeaders()))
   return [...new Set(sent.flatMap(({ authorization }) => authorization?.replace('Bearer ', '') ?? []))]
 }
+/** Waits until the key of the session before has ended. */
+async function onlyTheLastWorks(): Promise<void> {
+  const [first = '', last = ''] = await usedKeys()
+  await expect.poll(() => at.userOf(first)).toBeUndefined()
+  expect(await at.userOf(last)).toBe('company:alice@example.com')
+}
 const test = plain.extend('visit', ({ chromium }) => async (path = '') => {
   at.expect('alice')
   at.allowCORS(true)
@@ -40,6 +46,12 @@ afterEach(async () => {
   context = undefined
   expect(problems).toEqual([])
 })
+
+const signInAt = async (visit: (path?: string) => Promise<void>, path?: string): Promise<void> => {
+  await visit(path)
+  await start()
+  await signedIn()
+}
 
 /** Changes the address at the identity provider before the browser goes there. */
 const changeRequest = (change: (url: URL) => void): Promise<unknown> =>
@@ -66,9 +78,7 @@ const reason = async (...texts: string[]): Promise<void> => {
 const requestsTo = (part: string) => guards.requests.filter((request) => request.url().includes(part))
 
 test('comes back to the same page with a key that ends with the session', async ({ visit }) => {
-  await visit('#/keys?show=expired')
-  await start()
-  await signedIn()
+  await signInAt(visit, '#/keys?show=expired')
   await expect.poll(() => page.url()).toBe(`${at.address}#/keys?show=expired`)
   const [key = '', ...others] = await usedKeys()
   expect(others).toEqual([])
@@ -90,9 +100,7 @@ test('is the first thing that Enter does', async ({ visit }) => {
 test('sends the code with its verifier to the identity provider, and the ID token to the API alone', async ({
   visit,
 }) => {
-  await visit()
-  await start()
-  await signedIn()
+  await signInAt(visit)
   const [asked] = requestsTo('/auth?')
   const query = new URL(asked?.url() ?? '').searchParams
   expect([query.get('response_type'), query.get('code_challenge_method'), query.get('scope')]).toEqual([
@@ -109,9 +117,7 @@ test('sends the code with its verifier to the identity provider, and the ID toke
 })
 
 test('ends the key when the person signs out', async ({ visit }) => {
-  await visit()
-  await start()
-  await signedIn()
+  await signInAt(visit)
   const [key = ''] = await usedKeys()
   expect(await at.userOf(key)).toBe('company:alice@example.com')
   const revoked = page.waitForResponse((response) => response.url().endsWith('/oauth2/revoke'))
@@ -135,10 +141,27 @@ test('offers a kube config that needs no access key, and says which ones do', as
   }
 })
 
-test('says that a key may go on when the API does not confirm its end', async ({ visit }) => {
+test('asks for the account after signing out and after a refusal, and leads to where people sign out', async ({
+  visit,
+}) => {
   await visit()
+  const prompts = () => requestsTo('/auth?').map((one) => new URL(one.url()).searchParams.get('prompt'))
+  at.refuse({ error: 'access_denied' })
+  await start()
+  const link = page.getByRole('link', { name: /^Sign out at / })
+  expect(await link.getAttribute('href')).toBe(`${at.issuer}/session/end?client_id=keyplane`)
+  at.expect('alice')
   await start()
   await signedIn()
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await link.waitFor()
+  await start()
+  await signedIn()
+  expect(prompts()).toEqual([null, 'login', 'login'])
+})
+
+test('says that a key may go on when the API does not confirm its end', async ({ visit }) => {
+  await signInAt(visit)
   await page.route('**/oauth2/revoke', (route) => route.fulfill({ status: 503, body: '{}' }))
   await page.getByRole('button', { name: 'Sign out' }).click()
   await page.getByText('The server did not confirm that your key has ended. It expires in').waitFor()
@@ -148,7 +171,7 @@ test('ends when its key expires, on a device that nobody uses', async ({ visit }
   await visit()
   await page.clock.install()
   await start()
-  await page.getByText(/Your session ends in [23] minutes/).waitFor()
+  await page.getByText(/Your session ends in [234] minutes/).waitFor()
   await page.clock.fastForward('05:00')
   await page.getByText('Your session has ended: its access key has expired.').waitFor()
   expect(await page.getByRole('button', { name: 'Sign out' }).count()).toBe(0)
@@ -157,12 +180,20 @@ test('ends when its key expires, on a device that nobody uses', async ({ visit }
 test('offers another session before the end of this one, and comes back to the same page', async ({ visit }) => {
   await visit('#/keys')
   await start()
-  await page.getByText(/Your session ends in [23] minutes/).waitFor()
-  await goTo(page, '#/keys?text=ci')
+  await page.getByText(/Your session ends in [234] minutes/).waitFor()
+  await goTo(page, '#/new-key?text=ci')
+  await page.getByLabel('Description (optional)').fill('For the shop')
   await page.getByRole('button', { name: 'Sign in again' }).click()
   await expect.poll(async () => (await usedKeys()).length).toBe(2)
   await signedIn()
-  await expect.poll(() => page.url()).toBe(`${at.address}#/keys?text=ci`)
+  await expect.poll(() => page.url()).toBe(`${at.address}#/new-key?text=ci`)
+  await expect.poll(() => page.getByLabel('Description (optional)').inputValue()).toBe('For the shop')
+  expect(await page.evaluate(() => sessionStorage.length)).toBe(0)
+  await page
+    .getByRole('banner')
+    .getByText(/ends in [234] minutes/)
+    .waitFor()
+  await onlyTheLastWorks()
 })
 
 test('keeps the key over a reload if the person asks for it, also after the detour', async ({ visit }) => {
@@ -174,6 +205,10 @@ test('keeps the key over a reload if the person asks for it, also after the deto
   await page.reload()
   await page.getByText(/Your session ends in/).waitFor()
   expect(await usedKeys()).toHaveLength(1)
+  await page.getByRole('button', { name: 'Sign in again' }).click()
+  await expect.poll(async () => (await usedKeys()).length).toBe(2)
+  await onlyTheLastWorks()
+  await signedIn()
   await page.getByRole('button', { name: 'Sign out' }).click()
   await page.getByRole('heading', { name: 'Sign in' }).waitFor()
   await expect.poll(() => page.evaluate(() => JSON.stringify(sessionStorage))).toBe('{}')
@@ -189,15 +224,8 @@ test('goes on with the kept session when signing in again fails', async ({ visit
   await page.getByRole('button', { name: 'Sign in again' }).click()
   await page.getByText('Your identity provider refused the sign-in. access_denied: Not today').waitFor()
   await signedIn()
-  expect(await usedKeys()).toHaveLength(1)
-})
-
-test('accepts no answer with another state', async ({ visit }) => {
-  await visit()
-  await answerWith(() => ({ code: 'stolen', state: 'other', iss: at.issuer }))
-  await start()
-  await reason('This sign-in was not started in this tab.')
-  expect(requestsTo(`${at.issuer}/token`)).toEqual([])
+  const [key = '', ...others] = await usedKeys()
+  expect([await at.userOf(key), others]).toEqual(['company:alice@example.com', []])
 })
 
 test('accepts no answer to an attempt that was not made in this tab', async ({ visit }) => {
@@ -207,39 +235,22 @@ test('accepts no answer to an attempt that was not made in this tab', async ({ v
 })
 
 test('accepts no answer twice', async ({ visit }) => {
-  await visit()
-  await start()
-  await signedIn()
+  await signInAt(visit)
   const [answer] = requestsTo('?code=')
   await page.goto(answer?.url() ?? '')
   await reason('This sign-in was not started in this tab.')
 })
 
-test('shows the refusal of a code that was redeemed before', async ({ visit }) => {
+test.for<[title: string, answer: (state: string) => Record<string, string>]>([
+  ['with another state', () => ({ code: 'stolen', state: 'other', iss: at.issuer })],
+  ['of another identity provider', (state) => ({ code: 'stolen', state, iss: 'https://elsewhere.example' })],
+  ['without its issuer from an identity provider that names itself', (state) => ({ code: 'stolen', state })],
+])('accepts no answer %s', async ([, answer], { visit }) => {
   await visit()
-  await start()
-  await signedIn()
-  const code = new URL(requestsTo('?code=')[0]?.url() ?? '').searchParams.get('code') ?? ''
-  await page.getByRole('button', { name: 'Sign out' }).click()
-  guards.allowMessage(/status of 400/)
-  await answerWith((state) => ({ code, state, iss: at.issuer }))
-  await start()
-  await reason('Your identity provider refused the sign-in.', 'invalid_grant: grant request is invalid')
-})
-
-test('accepts no answer of another identity provider', async ({ visit }) => {
-  await visit()
-  await answerWith((state) => ({ code: 'stolen', state, iss: 'https://elsewhere.example' }))
+  await answerWith(answer)
   await start()
   await reason('This sign-in was not started in this tab.')
   expect(requestsTo(`${at.issuer}/token`)).toEqual([])
-})
-
-test('accepts no answer without its issuer from an identity provider that names itself', async ({ visit }) => {
-  await visit()
-  await answerWith((state) => ({ code: 'stolen', state }))
-  await start()
-  await reason('This sign-in was not started in this tab.')
 })
 
 test('accepts no ID token with another nonce', async ({ visit }) => {
@@ -286,7 +297,7 @@ test('shows why API Gateway refuses the exchange', async ({ visit }) => {
   guards.allowMessage(/status of 429/)
   await page.route('**/oauth2/token', (route) => route.fulfill({ status: 429, json: { message: 'Too Many Requests' } }))
   await start()
-  await reason('You cannot sign in here with this account.', 'Too Many Requests')
+  await reason('The server cannot check your sign-in at the moment.', 'Too Many Requests')
 })
 
 test('says that the identity provider does not allow requests of the page', async ({ visit }) => {

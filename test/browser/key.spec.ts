@@ -5,12 +5,14 @@ import type { StartedServer } from '../support/startedserver.ts'
 import { axeProblems } from './support/axe.ts'
 import { clipboardText, goTo, listening, signIn, test } from './support/browser.ts'
 import { failRequests, holdRequests, loseAnswer, statusOf } from './support/faults.ts'
+import type { Guards } from './support/guards.ts'
 import { HOSTILE } from './support/hostile.ts'
 import { hasFocus, press, tabTo } from './support/keyboard.ts'
 import { changeKey, deleteKey, type MadeKey, makeKey } from './support/keys.ts'
 
 const GROUP = '/apis/management.platform/v1'
 const KEYS = `${GROUP}/ownedaccesskeys`
+const OBJECT = { apiVersion: 'management.platform/v1', kind: 'OwnedAccessKey' }
 const MINUTE = 60_000
 
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
@@ -28,17 +30,8 @@ const use = async (server: StartedServer, token: string): Promise<number> =>
     .status
 
 /** Makes a key with another key. */
-async function makeWith(server: StartedServer, token: string, name: string, spec: object = {}): Promise<MadeKey> {
-  const body = {
-    apiVersion: 'management.platform/v1',
-    kind: 'OwnedAccessKey',
-    metadata: { generateName: `${name}-` },
-    spec: { user: 'alice', ttl: 3600, ...spec },
-  }
-  const { status, text, json } = await server.call(KEYS, { method: 'POST', token, body })
-  if (status !== 201) throw new Error(`${status}: ${text}`)
-  return { name: json.metadata.name, value: json.spec.key }
-}
+const makeWith = (server: StartedServer, token: string, name: string, spec: object = {}) =>
+  makeKey({ ...server, call: (path, call) => server.call(path, { ...call, token }) }, name, { ttl: 3600, ...spec })
 
 /** Shows the page of a key to a person with a value of a key. */
 async function show(page: Page, { name }: { name: string }, value: string): Promise<void> {
@@ -87,17 +80,6 @@ describe('a rotation', () => {
     await press(dialog(page).getByRole('button', { name: 'End the old value now' }))
     await button(page, 'Make a new value').waitFor()
     expect([await use(server, key.value), await use(server, value)]).toEqual([401, 201])
-  })
-
-  test('shows where it is after a reload', async ({ page, guards, server }) => {
-    guards.allowKeyIn('sessionStorage')
-    const key = await makeKey(server, 'reloaded')
-    await server.call(`${KEYS}/${key.name}/rotate`, { method: 'POST', body: {} })
-    await page.getByRole('checkbox', { name: /Keep/ }).check()
-    await show(page, key, server.adminKey)
-    await page.reload()
-    await page.getByText('Nothing has used the new value yet.').waitFor()
-    await page.getByText('Pending', { exact: true }).waitFor()
   })
 
   test('keeps to one new value when the answer is lost', async ({ page, guards, server }) => {
@@ -251,12 +233,7 @@ describe('a key', () => {
 
   test('of the same name made since is not deleted', async ({ page, server }) => {
     const name = 'made-anew'
-    const body = {
-      apiVersion: 'management.platform/v1',
-      kind: 'OwnedAccessKey',
-      metadata: { name },
-      spec: { user: 'alice' },
-    }
+    const body = { ...OBJECT, metadata: { name }, spec: { user: 'alice' } }
     const make = async () => (await server.call(KEYS, { method: 'POST', body })).json.spec.key
     await make()
     await show(page, { name }, server.adminKey)
@@ -268,29 +245,6 @@ describe('a key', () => {
     await page.keyboard.press('Enter')
     await dialog(page).getByRole('alert').waitFor()
     expect(await use(server, value)).toBe(201)
-  })
-
-  test('that somebody else deletes says so', async ({ page, server }) => {
-    const key = await makeKey(server, 'gone')
-    // The page reads a key whose rotation is pending more often.
-    await server.call(`${KEYS}/${key.name}/rotate`, { method: 'POST', body: {} })
-    await show(page, key, server.adminKey)
-    await deleteKey(server, key.name)
-    await page.getByText('This key was deleted').waitFor()
-    expect(await button(page, 'Delete').count()).toBe(0)
-  })
-
-  test('that somebody else deletes leaves the focus on the page', async ({ page, server }) => {
-    const key = await makeKey(server, 'focus', { description: 'long '.repeat(4000) })
-    await server.call(`${KEYS}/${key.name}/rotate`, { method: 'POST', body: {} })
-    await show(page, key, server.adminKey)
-    await page.getByText('1 long text').waitFor()
-    expect(await page.evaluate(() => document.documentElement.scrollHeight)).toBeLessThan(4000)
-    await press(button(page, 'Edit'))
-    await tabTo(input(page).first())
-    await deleteKey(server, key.name)
-    await page.getByText('This key was deleted').waitFor()
-    await expect.poll(() => hasFocus(page.getByRole('heading', { level: 1, name: key.name }))).toBe(true)
   })
 
   test('that is that of the session ends the session in words when it is disabled', async ({ page, server }) => {
@@ -325,6 +279,8 @@ describe('a key', () => {
     await tabTo(page.getByLabel('Display name'))
     await page.keyboard.press('Control+A')
     await page.keyboard.type('After')
+    for (const _ of ['once', 'twice']) await page.keyboard.press('Escape')
+    await page.getByText('Your changes are not saved. Cancel discards them.').waitFor()
     await page.keyboard.press('Enter')
     await page.getByText(`${key.name} was changed.`).waitFor()
     expect((await read(server, key)).spec).toMatchObject({ displayName: 'After', ttl: 86_400 })
@@ -360,15 +316,18 @@ describe('a key', () => {
 describe('a lost answer', () => {
   const reset = (page: Page) => dialog(page).getByText('The server cannot be reached.').waitFor()
 
-  test('to a deletion: the repetition finds the key deleted, and the list says so', async ({
-    page,
-    guards,
-    server,
-  }) => {
-    const key = await makeKey(server, 'deleted')
+  /** Opens a dialog of a new key whose next request of this method loses its answer. */
+  async function open(page: Page, guards: Guards, server: StartedServer, action: string, method: string) {
+    const key = await makeKey(server, 'lost')
     await show(page, key, server.adminKey)
-    await press(button(page, 'Delete'))
-    await loseAnswer(page, guards, 'DELETE', /\/ownedaccesskeys\/deleted-/)
+    await press(button(page, action))
+    await loseAnswer(page, guards, method, /\/ownedaccesskeys\/lost-/)
+    return key
+  }
+  const version = async (server: StartedServer, key: MadeKey) => (await read(server, key)).metadata.resourceVersion
+
+  test('to a deletion: the repetition finds it deleted, and the list says so', async ({ page, guards, server }) => {
+    const key = await open(page, guards, server, 'Delete', 'DELETE')
     await tabTo(input(page))
     await page.keyboard.type(key.name)
     await page.keyboard.press('Enter')
@@ -380,50 +339,35 @@ describe('a lost answer', () => {
   })
 
   test('to a change of the state: the repetition changes nothing, and is done', async ({ page, guards, server }) => {
-    const key = await makeKey(server, 'paused')
-    await show(page, key, server.adminKey)
-    await press(button(page, 'Disable'))
-    await loseAnswer(page, guards, 'PATCH', /\/ownedaccesskeys\/paused-/)
+    const key = await open(page, guards, server, 'Disable', 'PATCH')
     await press(button(page, 'Disable the key'))
     await reset(page)
     expect(await use(server, key.value)).toBe(401)
-    const { resourceVersion } = (await read(server, key)).metadata
+    const before = await version(server, key)
     await press(button(page, 'Disable the key'))
     await expect.poll(() => dialog(page).count()).toBe(0)
     await page.getByText('Disabled', { exact: true }).waitFor()
-    expect((await read(server, key)).metadata.resourceVersion).toBe(resourceVersion)
+    expect(await version(server, key)).toBe(before)
   })
 
-  test('to an edit: the repetition changes nothing, and is done', async ({ page, guards, server }) => {
-    const key = await makeKey(server, 'edited')
-    await show(page, key, server.adminKey)
-    await press(button(page, 'Edit'))
-    await loseAnswer(page, guards, 'PATCH', /\/ownedaccesskeys\/edited-/)
-    await tabTo(page.getByLabel('Display name'))
-    await page.keyboard.type('After')
-    await page.keyboard.press('Enter')
-    await reset(page)
-    const { metadata, spec } = await read(server, key)
-    expect(spec.displayName).toBe('After')
-    await page.keyboard.press('Enter')
-    await page.getByText(`${key.name} was changed.`).waitFor()
-    expect((await read(server, key)).metadata.resourceVersion).toBe(metadata.resourceVersion)
-  })
-
-  test('to an edit is no reason to undo what somebody else changed since', async ({ page, guards, server }) => {
-    const key = await makeKey(server, 'edited-by-two')
-    await show(page, key, server.adminKey)
-    await press(button(page, 'Edit'))
-    await loseAnswer(page, guards, 'PATCH', /\/ownedaccesskeys\/edited-by-two-/)
-    await tabTo(page.getByLabel('Display name'))
-    await page.keyboard.type('After')
-    await page.keyboard.press('Enter')
-    await reset(page)
-    await changeKey(server, key.name, { displayName: 'By somebody else' })
-    await page.keyboard.press('Enter')
-    await dialog(page).getByText('Someone else changed it at the same time.').waitFor()
-    expect((await read(server, key)).spec.displayName).toBe('By somebody else')
-  })
+  test.for(['the repetition changes nothing', 'somebody else has changed it since'])(
+    'to an edit: %s',
+    async (title, { page, guards, server }) => {
+      const key = await open(page, guards, server, 'Edit', 'PATCH')
+      await tabTo(page.getByLabel('Display name'))
+      await page.keyboard.type('After')
+      await page.keyboard.press('Enter')
+      await reset(page)
+      const isAlone = title.startsWith('the repetition')
+      if (!isAlone) await changeKey(server, key.name, { displayName: 'By somebody else' })
+      const before = await version(server, key)
+      await page.keyboard.press('Enter')
+      const words = isAlone ? `${key.name} was changed.` : 'Someone else changed it at the same time.'
+      await page.getByText(words).waitFor()
+      expect(await version(server, key)).toBe(before)
+      expect((await read(server, key)).spec.displayName).toBe(isAlone ? 'After' : 'By somebody else')
+    },
+  )
 })
 
 describe('a key whose page is open', () => {
@@ -462,9 +406,11 @@ describe('a key whose page is open', () => {
   ] as const)(
     'and was deleted by somebody else closes the dialog "%s"',
     async ([action, confirm], { openPage, address, server }) => {
-      const key = await makeKey(server, 'vanished')
+      const key = await makeKey(server, 'vanished', { description: 'long '.repeat(4000) })
       await server.call(`${KEYS}/${key.name}/rotate`, { method: 'POST', body: {} })
       const page = await open(openPage, address, key, server.adminKey)
+      await page.getByText('1 long text').waitFor()
+      expect(await page.evaluate(() => document.documentElement.scrollHeight)).toBeLessThan(4000)
       await press(button(page, action))
       await dialog(page).getByRole('button', { name: confirm }).waitFor()
       await deleteKey(server, key.name)
@@ -538,6 +484,27 @@ describe('what a key made', () => {
     await dialog(page).getByText('Deleted 2 of 2 keys.').waitFor()
     await press(button(page, 'Close'))
     await page.getByText('You see no key that was made with this one.').waitFor()
+  })
+
+  test('is revoked with its federated identity credentials if the person asks for it', async ({ page, server }) => {
+    const key = await makeKey(server, 'maker', { groups: ['system:masters'] })
+    const make = (path: string, name: string, spec: object, token?: string) =>
+      server.call(`${GROUP}/${path}`, { method: 'POST', body: { metadata: { name }, spec }, ...(token && { token }) })
+    const provider = { issuer: 'https://login.example.com' }
+    const trust = { identityProvider: 'made', claims: [{ claim: 'sub', values: ['job'] }], scope: {} }
+    await make('identityproviders', 'made', provider)
+    await make('federatedidentitycredentials', 'made-ci', trust, key.value)
+    await show(page, key, server.adminKey)
+    await press(button(page, 'Revoke all that it made'))
+    await dialog(page).getByText('No key matches.').waitFor()
+    await dialog(page)
+      .getByRole('checkbox', { name: /federated identity credentials/ })
+      .check()
+    await dialog(page).getByText('1 federated identity credential matches.').waitFor()
+    await dialog(page).getByText('made-ci').waitFor()
+    await press(button(page, 'Disable 1 federated identity credential'))
+    await dialog(page).getByText('Disabled 1 of 1 federated identity credential.').waitFor()
+    expect((await server.call(`${GROUP}/federatedidentitycredentials/made-ci`)).json.spec.disabled).toBe(true)
   })
 
   /** Lets each revocation end only the first of these keys that is left, as a server does whose time is up. */

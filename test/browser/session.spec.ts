@@ -1,6 +1,7 @@
 /** The end of a session: by time, by the server and by the person, in one tab and in two. What was shown is gone afterwards. */
 import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
+import type { StartedServer } from '../support/startedserver.ts'
 import { consoleOf, goTo, signIn, test } from './support/browser.ts'
 import { holdRequests } from './support/faults.ts'
 import { press } from './support/keyboard.ts'
@@ -23,13 +24,19 @@ async function arrivalOf(page: Page, event: string): Promise<() => Promise<unkno
   return () => listener.evaluate(({ heard }) => heard)
 }
 
+/** Opens a page whose time the test moves, as the administrator. */
+async function open(openPage: (options: { blank: true }) => Promise<Page>, server: StartedServer): Promise<Page> {
+  const page = await openPage({ blank: true })
+  await page.clock.install()
+  await page.goto(consoleOf(server.url))
+  await signIn(page, server.adminKey)
+  return page
+}
+
 describe('without input', () => {
   test('a session ends after 15 minutes, and nothing of it is left', async ({ openPage, server }) => {
     const { name } = await makeKey(server, 'idle')
-    const page = await openPage({ blank: true })
-    await page.clock.install()
-    await page.goto(consoleOf(server.url))
-    await signIn(page, server.adminKey)
+    const page = await open(openPage, server)
     await page.getByText(name).first().waitFor()
     await page.clock.fastForward(14 * MINUTE)
     await signOutButton(page).waitFor()
@@ -70,30 +77,21 @@ describe('without input', () => {
   })
 
   test('a session ends before the first input on a device that slept', async ({ openPage, server }) => {
-    const page = await openPage({ blank: true })
-    await page.clock.install()
-    await page.goto(consoleOf(server.url))
-    await signIn(page, server.adminKey)
+    const page = await open(openPage, server)
     await page.clock.setSystemTime(Date.now() + 480 * MINUTE)
     await page.mouse.click(640, 700)
     await page.getByText('You were signed out after 15 minutes without input.').waitFor()
   })
 
   test('a session is no longer because the clock was set back', async ({ openPage, server }) => {
-    const page = await openPage({ blank: true })
-    await page.clock.install()
-    await page.goto(consoleOf(server.url))
-    await signIn(page, server.adminKey)
+    const page = await open(openPage, server)
     await page.clock.setSystemTime(Date.now() - 60 * MINUTE)
     for (const minutes of [1, 15]) await page.clock.fastForward(minutes * MINUTE)
     await page.getByText('You were signed out after 15 minutes without input.').waitFor()
   })
 
   test('every input starts the 15 minutes anew', async ({ openPage, server }) => {
-    const page = await openPage({ blank: true })
-    await page.clock.install()
-    await page.goto(consoleOf(server.url))
-    await signIn(page, server.adminKey)
+    const page = await open(openPage, server)
     await page.clock.fastForward(6 * MINUTE)
     for (const [event, input] of [
       ['keydown', () => page.keyboard.press('Tab')],
@@ -122,38 +120,21 @@ describe('when the key ends while the page is open', () => {
     expect(await content(page)).not.toContain(name)
     await signInButton(page).waitFor()
   }
-  const open = async (openPage: () => Promise<Page>, key: string) => {
-    const page = await openPage()
+
+  test.for([
+    ['was disabled', { disabled: true }, /access key is disabled/],
+    ['was deleted', undefined, /not known here/],
+    ['has expired', { ttl: 1 }, /access key has expired/],
+  ] as const)('the page says that it %s', async ([, change, words], { page, server }) => {
+    const { name, value } = await makeKey(server, 'ending', { ttl: 3600 })
     await page.clock.install()
     await page.reload()
-    await signIn(page, key)
-    return page
-  }
-
-  test('the page says that it was disabled', async ({ openPage, server }) => {
-    const { name, value } = await makeKey(server, 'disabled')
-    const page = await open(openPage, value)
+    await signIn(page, value)
     await page.getByText(name).first().waitFor()
-    await changeKey(server, name, { disabled: true })
-    await end(page, name, /access key is disabled/)
-  })
-
-  test('the page says that it was deleted', async ({ openPage, server }) => {
-    const { name, value } = await makeKey(server, 'deleted')
-    const page = await open(openPage, value)
-    await page.getByText(name).first().waitFor()
-    await deleteKey(server, name)
-    await end(page, name, /not known here/)
-  })
-
-  test('the page says that it has expired', async ({ openPage, server }) => {
-    const { name, value } = await makeKey(server, 'expired', { ttl: 3600 })
-    const page = await open(openPage, value)
-    await page.getByText(name).first().waitFor()
-    await changeKey(server, name, { ttl: 1 })
+    await (change ? changeKey(server, name, change) : deleteKey(server, name))
     const self = () => server.call('/apis/management.platform/v1/selves', { method: 'POST', body: {}, token: value })
     await expect.poll(async () => (await self()).status).toBe(401)
-    await end(page, name, /access key has expired/)
+    await end(page, name, words)
   })
 })
 
@@ -227,6 +208,32 @@ describe('in two tabs', () => {
       await one.getByText(/access key is disabled/).waitFor()
     }
   })
+})
+
+test('signing out ends the session in copies of the tab too, and in no other tab', async ({
+  page,
+  openPage,
+  visits,
+  server,
+}) => {
+  visits.guardsOf(page).allowKeyIn('sessionStorage')
+  await page.getByRole('checkbox', { name: /Keep/ }).check()
+  await signIn(page, server.adminKey)
+  const kept = await page.evaluate(() => ({ ...sessionStorage }))
+  const [copy, other] = [await openPage({ beside: page, blank: true }), await openPage({ beside: page })]
+  await signIn(other, server.adminKey)
+  await copy.addInitScript((items) => {
+    if (!sessionStorage.copied) for (const [name, value] of Object.entries(items)) sessionStorage.setItem(name, value)
+    sessionStorage.copied = 'once'
+  }, kept)
+  await copy.goto(consoleOf(server.url))
+  await signOutButton(copy).waitFor()
+  await signOutButton(page).click()
+  await copy.getByText('You have signed out in a copy of this tab.').waitFor()
+  expect(await copy.evaluate(() => Object.keys(sessionStorage))).toEqual(['copied'])
+  await copy.reload()
+  await signInButton(copy).waitFor()
+  expect(await signOutButton(other).count()).toBe(1)
 })
 
 test('a wrong clock of the device is told, until the session ends', async ({ openPage, server }) => {

@@ -22,13 +22,14 @@ test.each(['false', 'true'])('a job of GitHub uses the cluster with renew: %s, u
     { ...inputs, 'certificate-authority': server.authorityFile },
     { ...server.idTokenVariables },
   )
-  const { code, errors, variables } = await step.main()
+  // kubectl runs the plugin that is beside the bundle.
+  const { code, errors, variables } = await (await step.begin('main')).ended
   expect([code, errors]).toEqual([0, []])
   const kubectl = await createKubectl(await readFile(variables.KUBECONFIG ?? '', 'utf8'))
   const whoami = () =>
     kubectl.runWith(server.idTokenVariables, 'auth', 'whoami', '-o', 'jsonpath={.status.userInfo.username}')
   expect(await whoami()).toEqual({ code: 0, stdout: 'alice', stderr: '' })
-  expect(await step.post()).toMatchObject({ code: 0, warnings: [] })
+  expect(await (await step.begin('post')).ended).toMatchObject({ code: 0, warnings: [] })
   // The cluster asks this API, and keeps the answer for 30 seconds.
   await expect.poll(whoami, { timeout: 50_000, interval: 1000 }).toMatchObject({ code: 1 })
   await kubectl.stop()

@@ -138,7 +138,7 @@ describe('a pod of a real cluster', () => {
     const [, key = ''] = /"token": ?"(mpk_\w+)"/.exec((await run(pluginOf('kubeconfig'), 'kubeconfig')).stdout) ?? []
     const self = () =>
       run(
-        `curl -sS -H "Authorization: Bearer ${key}" -H 'Content-Type: application/json' -d '{}' ${base}/apis/management.platform/v1/selves`,
+        `printf 'Authorization: Bearer ${key}' | curl -sS -H @- -H 'Content-Type: application/json' -d '{}' ${base}/apis/management.platform/v1/selves`,
         'kubeconfig',
       )
     expect((await self()).stdout).toContain('"team:shop"')

@@ -10,7 +10,7 @@ import { delimiter, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { kubeConfigFile } from '../../infra/local/host/kubeconfigfile.ts'
 import { type ControlPlane, startControlPlane } from '../../infra/local/kubeapiserver/controlplane.ts'
-import { installCommandLine } from '../deploy/emulator.ts'
+import { installed } from '../deploy/emulator.ts'
 import { readPage } from '../support/commands.ts'
 import { kubeConfig } from '../support/kubectl.ts'
 import { startServer, type TestServer } from '../support/server.ts'
@@ -77,7 +77,7 @@ async function startCluster(name: string, address: Address, flags: readonly stri
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'keyplane-first-'))
-  const [aws, started] = await Promise.all([installCommandLine(join(folder, 'aws')), startServer()])
+  const [aws, started] = await Promise.all([installed('aws'), startServer()])
   server = started
   const authority = join(folder, 'api-ca.crt')
   await writeFile(authority, server.certificateAuthority)

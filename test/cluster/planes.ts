@@ -1,9 +1,9 @@
 /**
  * Starts control planes of KUBEBUILDER_ASSETS that accept tokens of a test server. Their only configuration is what
- * `npm run cluster-config` prints and what the caller passes.
+ * `npm run cluster-config` prints and what the caller passes. They forget answers sooner, so that no test waits half a minute.
  */
 import { execFile } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import https from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,6 +14,9 @@ import { type ControlPlane, startControlPlane } from '../../infra/local/kubeapis
 import { demoRoles, USER_PREFIX } from '../../infra/local/kubeapiserver/kubeapiserverroles.ts'
 import { ROLES, type Role } from '../../infra/local/virtualcluster/clusteraccess.ts'
 import type { TestServer } from '../support/server.ts'
+
+/** The time that the printed configuration keeps answers (test/infra/clusterconfig.test.ts), and that of these tests. */
+const [PRINTED_TTL, TTL] = ['30s', '3s']
 
 const main = new URL('../../infra/clusterconfig.ts', import.meta.url).pathname
 
@@ -67,6 +70,11 @@ export async function startPlane(
   await writeFile(join(folder, 'keyplane-access-key'), accessKey, { mode: 0o600 })
   const printed = ['--issuer', server.base, '--ca', ca, '--directory', folder, '--out', folder]
   const { stdout } = await promisify(execFile)(process.execPath, [main, ...identity, ...printed])
+  const authorization = join(folder, 'authorization.yaml')
+  await writeFile(
+    authorization,
+    (await readFile(authorization, 'utf8')).replaceAll(`TTL: ${PRINTED_TTL}`, `TTL: ${TTL}`),
+  )
   const { port, authority, tokens } = address
   const plane = await startControlPlane({
     assets: process.env.KUBEBUILDER_ASSETS ?? '',
@@ -74,7 +82,7 @@ export async function startPlane(
     port,
     authority,
     users: ROLES.map((role) => ({ token: tokens[role], name: `${USER_PREFIX}${role}`, uid: role })),
-    flags: [...stdout.trim().split('\n'), ...flags],
+    flags: [...stdout.trim().replace(`cache-ttl=${PRINTED_TTL}`, `cache-ttl=${TTL}`).split('\n'), ...flags],
     signs,
     now: Date.now,
   })

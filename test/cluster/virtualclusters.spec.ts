@@ -135,22 +135,6 @@ describe('a client certificate', () => {
     expect(Date.parse(json.status.expirationTimestamp)).toBe(Date.parse(certificate.validTo))
     expect(certificate.subject.split(/\n| \+ /).sort()).toEqual(['CN=alice', 'O=dev', 'O=ops'])
   })
-
-  test.each([1, 599, -1, 2 ** 31, 1.5])('cannot have a lifetime of %d seconds', async (certificateTTL) => {
-    const { status, json } = await kubeconfig('dev', { clientCert: true, certificateTTL })
-    expect([status, json.reason]).toEqual([422, 'Invalid'])
-    expect(json.details.causes[0].field).toBe('spec.certificateTTL')
-    expect(await remainingRequests(dev)).toEqual([])
-  })
-
-  test('is refused for a scope that restricts access inside the virtual cluster', async () => {
-    const rules = [{ verbs: ['get', 'create'] }]
-    const scope = { projects: [{ project: 'team' }] }
-    const inside = await makeKey(server, { user: 'alice', scope })
-    expect((await kubeconfig('dev', { clientCert: true }, inside.value)).status).toBe(201)
-    const reading = await makeKey(server, { user: 'alice', scope: { rules } })
-    expect((await kubeconfig('dev', { clientCert: true }, reading.value)).status).toBe(403)
-  })
 })
 
 describe('a token', () => {

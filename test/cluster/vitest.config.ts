@@ -13,8 +13,8 @@ export default defineConfig({
     root: new URL('../..', import.meta.url).pathname,
     include: assets ? ['test/cluster/**/*.spec.ts'] : [],
     passWithNoTests: true,
-    // They mostly wait for caches of clusters to expire in 30 seconds.
-    maxWorkers: 2,
+    // They mostly wait: for caches of clusters to expire, tokens to end, and control planes to start.
+    maxWorkers: 3,
     testTimeout: 60_000,
     hookTimeout: 180_000,
   },

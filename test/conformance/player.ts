@@ -13,6 +13,8 @@ import { fill } from './template.ts'
 export interface Subject extends Target {
   /** Returns pointers into objects for the code of an answer. */
   additions?(code: number): readonly string[]
+  /** Does at once what a real server does in the seconds of a wait. */
+  settle?(): Promise<void>
 }
 
 export interface Played {
@@ -30,7 +32,7 @@ export const freshRun = (): string => `r${Array.from({ length: 7 }, () => random
 /** Yields the answers of all steps in order. Pass `saved` to inspect saved values or to choose `run`. */
 export async function* play(
   scenario: Scenario,
-  target: Target,
+  target: Target & Pick<Subject, 'settle'>,
   saved: Record<string, string> = {},
 ): AsyncGenerator<Played> {
   const run = saved.run ?? freshRun()
@@ -40,7 +42,7 @@ export async function* play(
   try {
     for (const [index, entry] of scenario.steps.entries()) {
       if (!isStep(entry)) {
-        await delay(entry.wait * 1000)
+        await (target.settle?.() ?? delay(entry.wait * 1000))
         continue
       }
       yield { number: index + 1, step: entry, got: await take(entry, client, names, saved) }

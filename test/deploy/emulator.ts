@@ -1,5 +1,5 @@
 /**
- * Starts MiniStack, a local AWS that deploys CloudFormation, in its own Python environment in a temporary folder. It runs
+ * Starts MiniStack, a local AWS that deploys CloudFormation, in its own Python environment. It runs
  * the functions as Node.js processes and enforces their roles. startministack.py adds what it lacks.
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
@@ -9,6 +9,7 @@ import { delimiter, dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { freePort } from '../../infra/local/host/freeport.ts'
+import { madeOnce } from '../support/madeonce.ts'
 
 export interface Emulator {
   /** Address of all services. */
@@ -22,28 +23,29 @@ export interface Emulator {
 
 const run = promisify(execFile)
 
-/** The emulator's KMS requires cryptography. */
-const packages = ['ministack==1.5.33', 'cryptography==50.0.2']
+/** Each has its own environment, because they need other versions of the same packages. */
+const ENVIRONMENTS = {
+  // Its KMS requires cryptography.
+  emulator: ['ministack==1.5.33', 'cryptography==50.0.2'],
+  aws: ['awscli==1.45.11'],
+  linter: ['cfn-lint==1.51.0'],
+} as const
 
-/** Creates a Python environment with these packages and returns the folder of its commands. */
-async function install(folder: string, names: readonly string[]): Promise<string> {
-  await run('python3', ['-m', 'venv', folder])
-  const bin = join(folder, 'bin')
-  await run(join(bin, 'pip'), ['install', '--quiet', '--disable-pip-version-check', ...names])
-  return bin
+/** Returns the folder of the commands of a Python environment, which the first caller creates. */
+export async function installed(name: keyof typeof ENVIRONMENTS): Promise<string> {
+  const packages = ENVIRONMENTS[name]
+  const folder = await madeOnce(`python/${packages.join('-')}`, async (folder) => {
+    await run('python3', ['-m', 'venv', folder])
+    await run(join(folder, 'bin/pip'), ['install', '--quiet', '--disable-pip-version-check', ...packages])
+  })
+  return join(folder, 'bin')
 }
-
-/** Installs the AWS command line in its own environment, because the emulator needs other versions, and returns its folder. */
-export const installCommandLine = (folder: string): Promise<string> => install(folder, ['awscli==1.45.11'])
-
-/** Installs cfn-lint in its own environment and returns its folder. */
-export const installLinter = (folder: string): Promise<string> => install(folder, ['cfn-lint==1.51.0'])
 
 export async function startEmulator(): Promise<Emulator> {
   const folder = await mkdtemp(join(tmpdir(), 'keyplane-deploy-'))
   const temporary = join(folder, 'tmp')
   try {
-    const bin = await install(join(folder, 'venv'), packages)
+    const bin = await installed('emulator')
     await mkdir(temporary)
     const port = await freePort()
     const url = `http://127.0.0.1:${port}`

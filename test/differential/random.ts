@@ -31,3 +31,6 @@ export function createRandom(seed: number): Random {
     some: (items, probability = 0.5) => items.filter(() => chance(probability)),
   }
 }
+
+/** Returns the parts of a list as text. */
+export const listed = (text: string): string[] => text.split(' ; ')

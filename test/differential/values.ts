@@ -1,7 +1,7 @@
 /** Generates values of a schema: mostly valid, and invalid with the probability `oddness`. */
 import type { ObjectSchema, Schema } from '../../lib/meta/schema/schema.ts'
 import type { Json } from '../conformance/scenario.ts'
-import type { Random } from './random.ts'
+import { listed, type Random } from './random.ts'
 
 /** Turns texts `@@…@@` into JSON literals that JavaScript numbers cannot represent. */
 export const literal = (text: string): string => `@@${text}@@`
@@ -9,80 +9,24 @@ export const literal = (text: string): string => `@@${text}@@`
 export const withLiterals = (text: string): string =>
   text.replace(/"@@((?:[^"\\@]|\\.)*)@@"/g, (_, inner: string) => JSON.parse(`"${inner}"`))
 
-export const oddCharacters = [
-  '\u0001',
-  '\u001f',
-  '\u007f',
-  '\u0080',
-  '\u00a0',
-  '\u00ad',
-  '\u200b',
-  '\u{e0001}',
-  '\u{1f600}',
-  '\\',
-  '\t',
-]
-const texts = [
-  '',
-  'a',
-  'b',
-  'c',
-  'two words',
-  'Ünï',
-  '<b>&',
-  'on',
-  '010',
-  'a\nb',
-  '"quoted"',
-  'null',
-  'a\u00a0b',
-  '\u{1f600}',
-  'a\\b',
-]
+export const oddCharacters = [...'\u0001\u001f\u007f\u0080\u00a0\u00ad\u200b\u{e0001}\u{1f600}\\\t']
+const texts = listed(
+  ' ; a ; b ; c ; two words ; Ünï ; <b>& ; on ; 010 ; a\nb ; "quoted" ; null ; a\u00a0b ; \u{1f600} ; a\\b',
+)
 const times = [
-  '2026-01-02T03:04:05Z',
-  '2026-01-02T03:04:05.678+02:00',
-  '2026-01-02t03:04:05z',
-  '2026-01-02 03:04:05Z',
-  '2026-01-02T03:04:05+99:99',
-  '2026-01-02T03:04:05x7Z',
-  '2026-01-02T03:04:05Ztea',
+  ...listed('2026-01-02T03:04:05Z ; 2026-01-02T03:04:05.678+02:00 ; 2026-01-02t03:04:05z ; 2026-01-02 03:04:05Z'),
+  ...listed('2026-01-02T03:04:05+99:99 ; 2026-01-02T03:04:05x7Z ; 2026-01-02T03:04:05Ztea'),
 ]
 const badTimes = ['yesterday', '', '2026-13-02T03:04:05Z', '2026-01-02']
 /** Floats with and without a fraction, at the limits of int32, int64 and float64, in different notations. */
 const numbers = [
-  '1e6',
-  '1E0',
-  '5.0',
-  '-5.0',
-  '-1234567.5',
-  '0.00001',
-  '1e21',
-  '-1e22',
-  '12345678901234567890',
-  '2147483648',
-  '-2147483649',
-  '9007199254740992.0',
-  '1e16',
-  '9223372036854775807',
-  '-0.0',
-  '1.7976931348623157e308',
-  '5e-324',
+  ...listed('1e6 ; 1E0 ; 5.0 ; -5.0 ; -1234567.5 ; 0.00001 ; 1e21 ; -1e22 ; 12345678901234567890 ; 2147483648'),
+  ...listed('-2147483649 ; 9007199254740992.0 ; 1e16 ; 9223372036854775807 ; -0.0 ; 1.7976931348623157e308 ; 5e-324'),
 ].map(literal)
 
 const strangers = [null, 5, 1.5, true, 'text', [], {}, ['x'], { x: 1 }, literal('9007199254740993'), ...numbers]
-const integers = [
-  0,
-  1,
-  5,
-  3600,
-  literal('5.0'),
-  literal('9007199254740993'),
-  literal('5e0'),
-  literal('1e3'),
-  literal('2147483648'),
-  literal('9223372036854775807'),
-]
+const wholes = listed('5.0 ; 9007199254740993 ; 5e0 ; 1e3 ; 2147483648 ; 9223372036854775807').map(literal)
+const integers = [0, 1, 5, 3600, ...wholes]
 const badIntegers = [-1, 1.5, '5', literal('9223372036854775808'), literal('-0'), literal('1e400'), ...numbers]
 
 function textOf(schema: Schema & { type: 'string' }, random: Random, odd: boolean): Json {

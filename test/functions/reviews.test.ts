@@ -62,10 +62,8 @@ describe.each([
   describeVirtual(functions, review)
 
   describe('201', () => {
-    test('accepts the event of the repository', async () => {
-      const { status: code, json } = await functions.invoke(review.name)
-      expect([code, json.kind]).toEqual([201, review.kind])
-    })
+    test('accepts the event of the repository', async () =>
+      expect(await functions.invoke(review.name)).toMatchObject({ status: 201, json: { kind: review.kind } }))
 
     // Compiled clients send reviews in protobuf and accept responses in JSON.
     test('returns the same for protobuf', async () => {
@@ -86,20 +84,12 @@ describe.each([
   })
 })
 
-describe('reviews/selfsubjectreview', () => {
-  test('returns the user of the request', async () => {
-    const { json } = await functions.invoke('reviews/selfsubjectreview', { user: alice })
-    expect(json.status.userInfo).toMatchObject({ username: 'alice', groups: ['system:authenticated'] })
-  })
+test('reviews/selfsubjectreview returns the user of the request', async () => {
+  const { json } = await functions.invoke('reviews/selfsubjectreview', { user: alice })
+  expect(json.status.userInfo).toMatchObject({ username: 'alice', groups: ['system:authenticated'] })
 })
 
 describe('reviews/selfsubjectaccessreview', () => {
-  test('returns 422 without a resource and a path', async () => {
-    const body = { apiVersion: authorization, kind: 'SelfSubjectAccessReview', spec: {} }
-    const { status: code } = await functions.invoke('reviews/selfsubjectaccessreview', { user: alice, headers, body })
-    expect(code).toBe(422)
-  })
-
   // Neither of the two forms takes precedence.
   test.each([
     [{ rawSelector: 'a=b', requirements: [{ key: 'a', operator: 'In', values: ['b'] }] }, 'rawSelector'],

@@ -4,7 +4,7 @@ import { useFunctions } from '../support/functions.ts'
 import { accessKeys, callsOf, instances, objectOf } from './stored/fixtures.ts'
 
 const functions = useFunctions()
-const { call, make, read } = callsOf(functions, accessKeys)
+const { call, make, read, patch } = callsOf(functions, accessKeys)
 const apiVersion = 'management.platform/v1'
 
 const type = (text: string) => ({ 'content-type': `application/${text}` })
@@ -83,13 +83,7 @@ describe('a change', () => {
     const name = fresh()
     await make({ name }, {})
     const body = '{"spec":{"scopes":{}},"status":{}}'
-    const answer = await call('patch', {
-      parameters: { name },
-      subresource: 'status',
-      body,
-      headers: type('merge-patch+json'),
-    })
-    expect(answer.status).toBe(200)
+    expect((await patch(name, 'merge', body, { subresource: 'status' })).status).toBe(200)
   })
 })
 

@@ -7,9 +7,8 @@ import { useFunctions } from '../support/functions.ts'
 import { accessKeys, callsOf, objectOf } from './stored/fixtures.ts'
 
 const functions = useFunctions()
-const { call, make, read } = callsOf(functions, accessKeys)
+const { make, read, put, patch } = callsOf(functions, accessKeys)
 const later = { ranges: ['192.0.2.0/24'], deep: { at: 1 } }
-const type = (text: string) => ({ headers: { 'content-type': text } })
 
 /** Stores `later` in the spec and its owner in managedFields, as a function of a later release does. */
 async function store(name: string): Promise<void> {
@@ -35,35 +34,21 @@ async function store(name: string): Promise<void> {
 }
 
 const send = {
-  'a merge patch': (name: string) =>
-    call('patch', {
-      parameters: { name },
-      ...type('application/merge-patch+json'),
-      body: { spec: { displayName: 'y', ranges: null } },
-    }),
-  'a JSON patch': (name: string) =>
-    call('patch', {
-      parameters: { name },
-      ...type('application/json-patch+json'),
-      body: [{ op: 'replace', path: '/spec/displayName', value: 'y' }],
-    }),
-  'an apply': (name: string) =>
-    call('patch', {
-      parameters: { name },
-      query: { fieldManager: 'one', force: 'true' },
-      ...type('application/apply-patch+yaml'),
-      body: objectOf(accessKeys, { name }, { displayName: 'y' }),
-    }),
+  'a merge patch': (name: string) => patch(name, 'merge', { spec: { displayName: 'y', ranges: null } }),
+  'a JSON patch': (name: string) => patch(name, 'json', [{ op: 'replace', path: '/spec/displayName', value: 'y' }]),
+  'an apply': (name: string) => {
+    const query = { fieldManager: 'one', force: 'true' }
+    return patch(name, 'apply', objectOf(accessKeys, { name }, { displayName: 'y' }), { query })
+  },
   'a PUT without them': async (name: string) => {
     const { metadata } = await read(name)
     const spec = { displayName: 'y', scope: { clusters: [{ cluster: 'c' }] } }
-    return call('update', { parameters: { name }, body: objectOf(accessKeys, metadata, spec) })
+    return put(name, objectOf(accessKeys, metadata, spec))
   },
   'a PUT with other values that asks to ignore what is unknown': async (name: string) => {
     const { metadata } = await read(name)
     const spec = { displayName: 'y', scope: { clusters: [{ cluster: 'c' }] }, ranges: ['0.0.0.0/0'], deep: null }
-    const query = { fieldValidation: 'Ignore' }
-    return call('update', { parameters: { name }, query, body: objectOf(accessKeys, metadata, spec) })
+    return put(name, objectOf(accessKeys, metadata, spec), { query: { fieldValidation: 'Ignore' } })
   },
 }
 
@@ -83,23 +68,21 @@ describe.each(Object.entries(send))('%s', (title, write) => {
   })
 })
 
-test.each([
-  ['sets', 'merge-patch+json', { spec: { ranges: [] } }],
-  ['adds to', 'json-patch+json', [{ op: 'add', path: '/spec/ranges/-', value: '0.0.0.0/0' }]],
-  ['removes', 'json-patch+json', [{ op: 'remove', path: '/spec/ranges' }]],
-])('a patch that %s a member of a later release is a 422', async (what, media, body) => {
+test.each<[string, 'merge' | 'json', object]>([
+  ['sets', 'merge', { spec: { ranges: [] } }],
+  ['adds to', 'json', [{ op: 'add', path: '/spec/ranges/-', value: '0.0.0.0/0' }]],
+  ['removes', 'json', [{ op: 'remove', path: '/spec/ranges' }]],
+])('a patch that %s a member of a later release is a 422', async (what, form, body) => {
   const name = what.replaceAll(' ', '-')
   await store(name)
-  const { status } = await call('patch', { parameters: { name }, ...type(`application/${media}`), body })
-  expect(status).toBe(422)
+  expect(await patch(name, form, body)).toMatchObject({ status: 422 })
   expect((await read(name)).spec).toMatchObject(later)
 })
 
 test('a write that changes only members of a later release changes nothing', async () => {
   await store('same')
   const { resourceVersion, generation } = (await read('same')).metadata
-  const body = { spec: { ranges: null } }
-  await call('patch', { parameters: { name: 'same' }, ...type('application/merge-patch+json'), body })
+  await patch('same', 'merge', { spec: { ranges: null } })
   expect((await read('same')).metadata).toMatchObject({ resourceVersion, generation })
 })
 
@@ -115,9 +98,8 @@ test('a key with a scope role of a later release can still be disabled, but not 
     },
     { deadline: endless },
   )
-  const patch = (spec: object) =>
-    call('patch', { parameters: { name: 'role' }, ...type('application/merge-patch+json'), body: { spec } })
-  expect((await patch({ disabled: true })).status).toBe(200)
+  const change = (spec: object) => patch('role', 'merge', { spec })
+  expect((await change({ disabled: true })).status).toBe(200)
   expect((await read('role')).spec).toEqual({ disabled: true, scope: { roles } })
-  expect((await patch({ scope: { roles: [...roles, ...roles] } })).status).toBe(422)
+  expect((await change({ scope: { roles: [...roles, ...roles] } })).status).toBe(422)
 })

@@ -144,16 +144,14 @@ describe('a rehearsal', () => {
   })
 })
 
-describe('the first request', () => {
-  test('uses the connection and the pepper of the initialization', async () => {
-    await initialize('authorizer')
-    const connections = table.connections()
-    table.seen.length = 0
-    secrets.seen.length = 0
-    await expect(at.run('authorizer')).rejects.toThrow('Unauthorized')
-    expect([table.seen, secrets.seen]).toEqual([['GetItem'], []])
-    expect(table.connections()).toBe(connections)
-  })
+test('the first request uses the connection and the pepper of the initialization', async () => {
+  await initialize('authorizer')
+  const connections = table.connections()
+  table.seen.length = 0
+  secrets.seen.length = 0
+  await expect(at.run('authorizer')).rejects.toThrow('Unauthorized')
+  expect([table.seen, secrets.seen]).toEqual([['GetItem'], []])
+  expect(table.connections()).toBe(connections)
 })
 
 // The last of the file, with the silence first: what these functions still send would count as calls of other tests.

@@ -5,6 +5,7 @@ import { load } from 'js-yaml'
 import { expect, test } from 'vitest'
 import { usePackagedTemplate } from '../support/packagedtemplate.ts'
 import { metricId } from './templatemetrics.ts'
+import cases from './vectors/alarms.cases.json' with { type: 'json' }
 
 const packaged = usePackagedTemplate({
   Api: 'api',
@@ -39,55 +40,14 @@ function alarms(): Map<string, Alarm> {
   return new Map(read)
 }
 
-test.each<[alarm: string, begins: string, metric: string]>([
-  ['server-errors', '>= 5, 1 of 1 x 300 s', 'keyplane/dev serverErrors'],
-  ['throttled', '>= 50, 1 of 1 x 300 s', 'keyplane/dev throttled'],
-  ['authorizer-errors', '>= 1, 2 of 5 x 60 s', 'keyplane/dev authorizerFailed'],
-  ['authorizer-throttled', '>= 1, 2 of 5 x 60 s', 'AWS/Lambda Throttles AuthorizerLambdaFunction'],
-  ['key-lists-throttled', '>= 1, 2 of 5 x 60 s', 'AWS/Lambda Throttles OwnedaccesskeysDashlistLambdaFunction'],
-  [
-    'instance-lists-throttled',
-    '>= 1, 2 of 5 x 60 s',
-    'AWS/Lambda Throttles VirtualclusterinstancesDashlistLambdaFunction',
-  ],
-  [
-    'credential-lists-throttled',
-    '>= 1, 2 of 5 x 60 s',
-    'AWS/Lambda Throttles FederatedidentitycredentialsDashlistLambdaFunction',
-  ],
-  ['provider-lists-throttled', '>= 1, 2 of 5 x 60 s', 'AWS/Lambda Throttles IdentityprovidersDashlistLambdaFunction'],
-  ['namespace-lists-throttled', '>= 1, 2 of 5 x 60 s', 'AWS/Lambda Throttles NamespacesDashlistLambdaFunction'],
-  [
-    'definition-lists-throttled',
-    '>= 1, 2 of 5 x 60 s',
-    'AWS/Lambda Throttles CustomresourcedefinitionsDashlistLambdaFunction',
-  ],
-  ['collector-throttled', '>= 1, 2 of 5 x 60 s', 'AWS/Lambda Throttles GarbagecollectorLambdaFunction'],
-  ['sweep-errors', '>= 1, 2 of 2 x 3600 s', 'AWS/Lambda Errors SweepLambdaFunction'],
-  ['sweep-failures', '>= 1, 3 of 3 x 3600 s', 'keyplane/dev sweepFailed'],
-  ['sweep-stopped', '< 1, 3 of 3 x 3600 s', 'AWS/Lambda Invocations SweepLambdaFunction'],
-  ['collector-errors', '>= 1, 2 of 2 x 900 s', 'AWS/Lambda Errors GarbagecollectorLambdaFunction'],
-  ['collector-failures', '>= 1, 3 of 3 x 3600 s', 'keyplane/dev collectionFailed'],
-  ['collector-stopped', '< 1, 3 of 3 x 3600 s', 'AWS/Events Invocations GarbagecollectorEventsRuleSchedule1'],
-  ['stream-age', '>= 900000, 1 of 1 x 300 s', 'AWS/Lambda IteratorAge GarbagecollectorLambdaFunction'],
-  ['uncollected-changes', '>= 1, 1 of 1 x 300 s', 'AWS/SQS ApproximateNumberOfMessagesVisible'],
-  ['settle-errors', '>= 10, 2 of 2 x 900 s', 'AWS/Lambda Errors SettleLambdaFunction'],
-  ['settle-stopped', '< 1, 2 of 2 x 900 s', 'AWS/Lambda Invocations SettleLambdaFunction'],
-  ['events-failed', '>= 1, 3 of 3 x 300 s', 'AWS/Lambda Errors LifecycleLambdaFunction'],
-  ['events-lost', '>= 1, 1 of 1 x 300 s', 'keyplane/dev eventsLost'],
-  ['events-stopped', '< 1, 2 of 2 x 900 s', 'AWS/Events Invocations LifecycleEventsRuleSchedule1'],
-  ['exchanges-refused', '>= 50, 1 of 1 x 300 s', 'keyplane/dev exchanges'],
-  ['exchanges-replayed', '>= 1, 1 of 1 x 300 s', 'keyplane/dev exchanges'],
-  ['exchanges-throttled', '>= 1, 2 of 5 x 60 s', 'AWS/Lambda Throttles Oauth2DashtokenLambdaFunction'],
-  ['issuer-fetch-failures', '>= 3, 1 of 1 x 600 s', 'keyplane/dev issuerFetchFailures'],
-  ['issuer-keys-stale', '>= 900, 1 of 1 x 300 s', 'keyplane/dev staleKeys'],
-  ['leaks-throttled', '>= 1, 2 of 5 x 60 s', 'AWS/Lambda Throttles LeaksLambdaFunction'],
-  ['leaked-keys', '>= 1, 1 of 1 x 300 s', 'keyplane/dev leakedKeys'],
-])('alarm %s begins at %s', (name, begins, metric) => {
-  // An alarm on too few events treats missing data as breaching.
-  const missing = begins.startsWith('<') ? 'breaching' : 'notBreaching'
-  expect(alarms().get(name)).toEqual({ metric, begins, missing })
-})
+test.each(cases.begins as [alarm: string, begins: string, metric: string][])(
+  'alarm %s begins at %s',
+  (name, begins, metric) => {
+    // An alarm on too few events treats missing data as breaching.
+    const missing = begins.startsWith('<') ? 'breaching' : 'notBreaching'
+    expect(alarms().get(name)).toEqual({ metric, begins, missing })
+  },
+)
 
 test('failures of API Gateway and of functions count together', () => {
   const filters = ofType('AWS::Logs::MetricFilter').map(([, { Properties }]) => Properties)

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { crc32, inflateRawSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { build, functionNames } from '../../infra/build.ts'
+import { type Bundle, build, functionNames } from '../../infra/build.ts'
 import { ensurePackaged } from '../../infra/package.ts'
 
 let root: string
@@ -67,9 +67,14 @@ function unzip(zip: Buffer): { path: string; contents: Buffer }[] {
 }
 
 describe('build', () => {
+  let table: Bundle | undefined
+  let get: Bundle | undefined
+  beforeAll(async () => {
+    ;[table, get] = await build(root)
+  })
+
   test('a bundled function runs with its shared and its lazy imports', async () => {
     expect(await functionNames(root)).toEqual(['table', 'things/get'])
-    const [table, get] = await build(root)
     expect([table?.name, get?.name]).toEqual(['table', 'things/get'])
     const { handler } = await import(pathToFileURL(join(root, '.build/functions/things/get.mjs')).href)
     expect(await handler()).toBe('from lib later')
@@ -80,7 +85,6 @@ describe('build', () => {
   })
 
   test('the archive unpacks to a function that runs', async () => {
-    await build(root)
     const folder = await mkdtemp(join(tmpdir(), 'keyplane-unpacked-'))
     const files = unzip(await readBuilt('archives/things-get.zip'))
     expect(files[0]?.path).toBe('functions/things/get.mjs')
@@ -94,14 +98,12 @@ describe('build', () => {
   })
 
   test('equal sources produce equal archives', async () => {
-    await build(root)
     const first = await readBuilt('archives/table.zip')
     await build(root)
     expect((await readBuilt('archives/table.zip')).equals(first)).toBe(true)
   })
 
   test('credentials come from the environment only', async () => {
-    await build(root)
     const module = unzip(await readBuilt('archives/table.zip'))
       .map(({ contents }) => contents.toString())
       .join('')

@@ -21,22 +21,10 @@ const runCommand = (file: string, ...args: string[]) =>
     )
   })
 
-test('finds the commands', () => {
+test('finds the commands', () =>
   expect(own.map(({ name }) => name).sort()).toEqual(
-    [
-      'bench',
-      'bootstrap',
-      'build',
-      'cluster-config',
-      'deploy',
-      'package',
-      'remove',
-      'restore',
-      'smoke',
-      'start',
-    ].sort(),
-  )
-})
+    'bench bootstrap build cluster-config deploy package remove restore smoke start throttles'.split(' ').sort(),
+  ))
 
 test('the README explains every script', async () => {
   const readme = await readFile(join(root, 'README.md'), 'utf8')
@@ -79,7 +67,7 @@ const command = {
   variables: { PORT: 'where' },
 } as const
 
-test('help lists options and variables', () => {
+test('help lists options and variables', () =>
   expect(helpOf(command)).toBe(`usage: npm run it -- --stage STAGE [--param NAME=VALUE]... [--rounds N] [--yes]
 
 Does it.
@@ -93,16 +81,13 @@ options
 
 environment
   PORT                where
-`)
-})
+`))
 
-test('omitted options have their defaults', () => {
-  expect(readCall(command, ['--stage', 'a']).values).toEqual({ stage: 'a', param: [], rounds: '3', yes: false })
-})
+test('omitted options have their defaults', () =>
+  expect(readCall(command, ['--stage', 'a']).values).toEqual({ stage: 'a', param: [], rounds: '3', yes: false }))
 
-test('refuses a call without a required option', () => {
-  expect(() => readCall(command, ['--yes'])).toThrow(new UsageError('--stage is missing'))
-})
+test('refuses a call without a required option', () =>
+  expect(() => readCall(command, ['--yes'])).toThrow(new UsageError('--stage is missing')))
 
 test('removing requires confirmation: without a terminal it is refused before any lookup', async () => {
   const { code, heard } = await runCommand('infra/remove.ts', '--stage', 'prod', '--region', 'eu-central-1')

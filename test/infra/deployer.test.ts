@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { Resource } from '../support/packagedtemplate.ts'
 import { additions, packageWith } from './everysetting.ts'
+import cases from './vectors/deployer.cases.json' with { type: 'json' }
 
 interface Statement {
   Sid: string
@@ -20,33 +21,7 @@ const actions = statements.flatMap(({ Action }) => Action)
 const allows = (action: string) => actions.some((one) => one === action || one === `${action.split(':')[0]}:*`)
 
 /** The action with which CloudFormation creates a resource. Source: AWS CloudFormation resource types, handlers of their schemas. */
-const creates: Readonly<Record<string, string>> = {
-  'AWS::ApiGateway::Account': 'apigateway:PATCH',
-  'AWS::ApiGateway::BasePathMapping': 'apigateway:POST',
-  'AWS::ApiGateway::Deployment': 'apigateway:POST',
-  'AWS::ApiGateway::DomainName': 'apigateway:POST',
-  'AWS::ApiGateway::RestApi': 'apigateway:POST',
-  'AWS::ApiGateway::Stage': 'apigateway:POST',
-  'AWS::CloudWatch::Alarm': 'cloudwatch:PutMetricAlarm',
-  'AWS::CloudWatch::Dashboard': 'cloudwatch:PutDashboard',
-  'AWS::DynamoDB::Table': 'dynamodb:CreateTable',
-  'AWS::Events::Rule': 'events:PutRule',
-  'AWS::IAM::Role': 'iam:CreateRole',
-  'AWS::KMS::Key': 'kms:CreateKey',
-  'AWS::Lambda::Alias': 'lambda:CreateAlias',
-  'AWS::Lambda::EventInvokeConfig': 'lambda:PutFunctionEventInvokeConfig',
-  'AWS::Lambda::EventSourceMapping': 'lambda:CreateEventSourceMapping',
-  'AWS::Lambda::Function': 'lambda:CreateFunction',
-  'AWS::Lambda::Permission': 'lambda:AddPermission',
-  'AWS::Lambda::Version': 'lambda:PublishVersion',
-  'AWS::Logs::LogGroup': 'logs:CreateLogGroup',
-  'AWS::Logs::MetricFilter': 'logs:PutMetricFilter',
-  'AWS::S3::Bucket': 's3:CreateBucket',
-  'AWS::S3::BucketPolicy': 's3:PutBucketPolicy',
-  'AWS::SNS::Topic': 'sns:CreateTopic',
-  'AWS::SQS::Queue': 'sqs:CreateQueue',
-  'AWS::SecretsManager::Secret': 'secretsmanager:CreateSecret',
-}
+const creates: Readonly<Record<string, string>> = cases.creates
 
 test('allows creating every resource of the template with every setting', async () => {
   const resources: Record<string, Resource> = JSON.parse(await packageWith(additions)).Resources

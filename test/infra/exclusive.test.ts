@@ -39,6 +39,5 @@ test.each<NodeJS.Signals>(['SIGINT', 'SIGKILL'])(
   },
 )
 
-test('takeLock throws for a file that cannot be written', () => {
-  expect(() => takeLock(join(folder, 'nowhere', 'lock'))).toThrow('unable to open database file')
-})
+test('takeLock throws for a file that cannot be written', () =>
+  expect(() => takeLock(join(folder, 'nowhere', 'lock'))).toThrow('unable to open database file'))

@@ -33,13 +33,12 @@ test.each([
 
 test.each(['Prod_1', 'Prod', 'prod-1', '1prod', 'prod.eu', 'fourteenletter', ''])(
   'stage %j is refused with its rule',
-  (stage) => {
+  (stage) =>
     expect(() => toolArguments({ stage, region: 'eu-central-1' })).toThrow(
       new UsageError(
         `--stage ${stage} cannot be the name of a deployment: it must be 1 to 13 lower-case letters and digits, the first one a letter`,
       ),
-    )
-  },
+    ),
 )
 
 const packaged = usePackagedTemplate()

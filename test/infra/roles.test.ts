@@ -20,17 +20,12 @@ const refs = {
   'AWS::Region': 'eu-central-1',
   'AWS::AccountId': '0',
 }
-const kinds = [
-  'federatedidentitycredentials',
-  'identityproviders',
-  'ownedaccesskeys',
-  'virtualclusterinstances',
-] as const
+const kinds = ['federatedidentitycredentials', 'identityproviders', 'ownedaccesskeys', 'virtualclusterinstances']
 /** The kinds whose lists read index partitions. */
 const owned: readonly string[] = ['federatedidentitycredentials', 'ownedaccesskeys']
 const reads = ['GetItem', 'BatchGetItem', 'Query', 'ConditionCheckItem']
 const writes = ['PutItem', 'UpdateItem', 'DeleteItem']
-const writeVerbs = ['create', 'delete', 'deletecollection', 'patch', 'update']
+const every = [...reads, ...writes]
 
 const packaged = usePackagedTemplate(refs)
 let roles: Roles
@@ -49,10 +44,22 @@ const functionsAccessing = (operations: readonly string[], partition: string) =>
   )
 /** Functions that write objects of the kind at the request of a client. */
 const writersOf = (kind: string) => [
-  ...writeVerbs.map((verb) => `${kind}/${verb}`),
+  ...['create', 'delete', 'deletecollection', 'patch', 'update'].map((verb) => `${kind}/${verb}`),
   ...(kind === 'ownedaccesskeys'
     ? ['leaks', 'oauth2/revoke', 'oauth2/token', 'ownedaccesskeys/rotate', 'accesskeyrevocations/create']
     : []),
+  ...(kind === 'federatedidentitycredentials' ? ['accesskeyrevocations/create'] : []),
+]
+/** Changes of a provider list the trusts that it leaves open, and the list of namespaces reads the instances. */
+const listersOf = (kind: string) => {
+  if (kind === 'virtualclusterinstances') return ['namespaces/list']
+  return kind === 'federatedidentitycredentials' ? ['identityproviders/patch', 'identityproviders/update'] : []
+}
+/** Functions that write objects of the kind. */
+const allWritersOf = (kind: string) => [
+  'garbagecollector',
+  ...(kind === 'ownedaccesskeys' ? ['bootstrap', 'lifecycle', 'sweep'] : []),
+  ...writersOf(kind),
 ]
 
 test('every function has its own role and writes only its own log', () => {
@@ -104,6 +111,7 @@ test('only the secrets of virtual clusters and partitions of the table are grant
     'owner#*',
     'provider#*',
     'signal#*',
+    'told#*',
     'trust#*',
     'virtualclusterinstances#log#*',
     'watches#*',
@@ -148,7 +156,7 @@ test('API Gateway may invoke exactly the functions that have a route, and the au
 })
 
 test('the roles grant item operations on named partitions of the table only', () => {
-  const operations = [...reads, ...writes].map((operation) => `dynamodb:${operation}`)
+  const operations = every.map((operation) => `dynamodb:${operation}`)
   for (const name of packaged.names) {
     for (const { Action, Resource, Condition } of roles.statements(name)) {
       if (JSON.stringify(Resource) !== JSON.stringify({ 'Fn::GetAtt': ['Table', 'Arn'] })) continue
@@ -161,32 +169,30 @@ test('the roles grant item operations on named partitions of the table only', ()
 })
 
 test('only functions that authenticate, judge or write keys access credentials', () => {
-  const keyWriters = ['bootstrap', 'garbagecollector', 'lifecycle', ...writersOf('ownedaccesskeys'), 'sweep']
+  const keyWriters = allWritersOf('ownedaccesskeys')
   const authenticators = ['authorizer', 'reviews/tokenreview', 'selves/create']
   // They judge the key of a long request again, or that of a review.
+  const lists = kinds.map((kind) => `${kind}/list`)
   const judges = [
-    ...kinds.map((kind) => `${kind}/list`),
+    ...lists,
+    'namespaces/list',
     'ownedaccesskeys/accessreview',
     'virtualclusterinstances/kubeconfig/create',
   ]
   // It reads the values of keys with an open rotation.
   const shows = 'ownedaccesskeys/get'
   const makers = [...writersOf('federatedidentitycredentials'), ...writersOf('identityproviders')]
-  expect(functionsAccessing([...reads, ...writes], 'credential#1#x')).toEqual(
-    [
-      ...new Set([
-        ...keyWriters,
-        ...authenticators,
-        ...makers,
-        ...judges,
-        shows,
-        'virtualclusterinstances/deletecollection',
-      ]),
-    ].sort(),
+  const others = [shows, 'virtualclusterinstances/deletecollection']
+  expect(functionsAccessing(every, 'credential#1#x')).toEqual(
+    [...new Set([...keyWriters, ...authenticators, ...makers, ...judges, ...others])].sort(),
   )
   // Others only demand that the key of their request has not changed.
   const readers = functionsAccessing(['GetItem', 'BatchGetItem'], 'credential#1#x')
-  expect(readers.filter((name) => makers.includes(name) && !name.endsWith('/deletecollection'))).toEqual([])
+  expect(
+    readers.filter(
+      (name) => makers.includes(name) && !keyWriters.includes(name) && !name.endsWith('/deletecollection'),
+    ),
+  ).toEqual([])
   expect(functionsAccessing(['PutItem', 'DeleteItem'], 'credential#1#x')).toEqual(keyWriters.sort())
 })
 
@@ -198,6 +204,7 @@ test('functions that judge or write keys, and those that close gates, read the g
     'identityproviders/deletecollection',
     'identityproviders/list',
     'ownedaccesskeys/accessreview',
+    'namespaces/list',
     'ownedaccesskeys/list',
     'reviews/subjectaccessreview',
     'reviews/tokenreview',
@@ -206,48 +213,55 @@ test('functions that judge or write keys, and those that close gates, read the g
     'virtualclusterinstances/kubeconfig/create',
     'virtualclusterinstances/list',
   ]
-  const keyWriters = ['bootstrap', 'garbagecollector', 'lifecycle', ...writersOf('ownedaccesskeys'), 'sweep']
   // A key may close the trust and the provider that it came through.
   const closers = ['federatedidentitycredentials', 'identityproviders'].flatMap((kind) =>
     ['delete', 'patch', 'update'].map((verb) => `${kind}/${verb}`),
   )
   for (const gate of ['trust#x', 'provider#x']) {
-    expect(functionsAccessing(['BatchGetItem'], gate)).toEqual([...judges, ...keyWriters, ...closers].sort())
+    expect(functionsAccessing(['BatchGetItem'], gate)).toEqual(
+      [...judges, ...allWritersOf('ownedaccesskeys'), ...closers].sort(),
+    )
     expect(functionsAccessing(['Query'], gate)).toEqual([])
   }
 })
 
-test('only functions that authenticate and that for leaks write signals, and the publisher of events marks them', () => {
-  expect(functionsAccessing(writes, 'signal#20261121')).toEqual([
-    'authorizer',
-    'leaks',
-    'lifecycle',
-    'reviews/tokenreview',
-    'selves/create',
-  ])
-})
-
-test('no function may query credentials', () => {
-  expect(functionsAccessing(['Query'], 'credential#1#x')).toEqual([])
-  expect(functionsAccessing(['Query'], 'credential')).toEqual([])
-})
-
-test.each(kinds)('only writers of %s may write their rows', (kind) => {
-  const own = kind === 'ownedaccesskeys' ? ['bootstrap', 'lifecycle', 'sweep'] : []
-  const expected = ['garbagecollector', ...own, ...writersOf(kind)].sort()
-  expect(functionsAccessing(writes, `${kind}#o`)).toEqual(expected)
-  expect(functionsAccessing(writes, `${kind}#o#user:alice`)).toEqual(owned.includes(kind) ? expected : [])
-})
-
-test.each(kinds)('writers of %s write the log, and lists void its slots', (kind) => {
-  const own = kind === 'ownedaccesskeys' ? ['bootstrap', 'lifecycle', 'sweep'] : []
-  const writers = ['garbagecollector', ...own, ...writersOf(kind)]
-  expect(functionsAccessing(writes, `${kind}#log#7`)).toEqual([...writers, `${kind}/list`, 'settle'].sort())
-  expect(functionsAccessing(['UpdateItem', 'DeleteItem'], `${kind}#log#7`)).toEqual(writers.sort())
-})
-
-test.each(kinds)('no function may put or delete the revision of %s', (kind) => {
-  expect(functionsAccessing(['PutItem', 'DeleteItem'], kind)).toEqual([])
+test.each<[rule: string, operations: string[], partitions: string[], functions: string[]]>([
+  [
+    'functions that authenticate, that for leaks and the publisher of events write signals',
+    writes,
+    ['signal#20261121'],
+    ['authorizer', 'leaks', 'lifecycle', 'reviews/tokenreview', 'selves/create'],
+  ],
+  ['nothing queries credentials', ['Query'], ['credential#1#x', 'credential'], []],
+  ['nothing puts or deletes a revision', ['PutItem', 'DeleteItem'], kinds, []],
+  ['writers of a trust write its gate', writes, ['trust#x'], allWritersOf('federatedidentitycredentials')],
+  ['writers of a provider write its gate', writes, ['provider#x'], allWritersOf('identityproviders')],
+  [
+    'functions that serve watches count them',
+    every,
+    ['watches#x'],
+    ['customresourcedefinitions/list', 'namespaces/list', ...kinds.map((kind) => `${kind}/list`)],
+  ],
+  ['the collector reads the owner index', reads, ['owner#x'], ['garbagecollector']],
+  ['the collector has a mark of its pass', every, ['collector#pass'], ['garbagecollector']],
+  ['the publisher of events has its position', every, ['lifecycle#position'], ['lifecycle']],
+  ['the publisher of events finds signals', ['Query'], ['signal#20261121'], ['lifecycle']],
+  ['the exchange records ID tokens and keeps keys of issuers', every, ['exchange#x', 'jwks#x'], ['oauth2/token']],
+  ['nothing changes or deletes a record', ['UpdateItem', 'DeleteItem'], ['exchange#x', 'jwks#x'], []],
+  ...kinds.flatMap((kind): [string, string[], string[], string[]][] => [
+    [`writers of ${kind} write their rows`, writes, [`${kind}#o`], allWritersOf(kind)],
+    [`rows by owner of ${kind}`, writes, [`${kind}#o#user:alice`], owned.includes(kind) ? allWritersOf(kind) : []],
+    [
+      `lists void slots of the log of ${kind}`,
+      writes,
+      [`${kind}#log#7`],
+      [...allWritersOf(kind), ...listersOf(kind), `${kind}/list`, 'settle'],
+    ],
+    [`writers of ${kind} write its log`, ['UpdateItem', 'DeleteItem'], [`${kind}#log#7`], allWritersOf(kind)],
+  ]),
+])('only these functions: %s', (_, operations, partitions, functions) => {
+  for (const partition of partitions)
+    expect([partition, functionsAccessing(operations, partition)]).toEqual([partition, functions.toSorted()])
 })
 
 test('a get may read the rows and revision of its kind only, and the credentials of keys', () => {
@@ -271,29 +285,18 @@ test('a get may read the rows and revision of its kind only, and the credentials
 
 test('functions that respond from the request alone have no access to the table', () => {
   const bare = ['directclusterendpointtokens/create', 'discovery', 'issuer', 'notfound', 'openapi']
-  for (const name of [...bare, 'namespaces/create', 'reviews/selfsubjectreview']) {
+  const namespaces = ['create', 'patch', 'update'].map((verb) => `namespaces/${verb}`)
+  for (const name of [...bare, ...namespaces, 'reviews/selfsubjectreview']) {
     expect([name, actions(name).filter((one) => one.startsWith('dynamodb:'))]).toEqual([name, []])
   }
 })
 
-test('only writers of an object write its gate', () => {
-  for (const [gate, kind] of [
-    ['trust', 'federatedidentitycredentials'],
-    ['provider', 'identityproviders'],
-  ] as const) {
-    expect(functionsAccessing(writes, `${gate}#x`)).toEqual(['garbagecollector', ...writersOf(kind)].sort())
-  }
-})
-
-test('only functions that serve watches count them', () => {
-  const empty = ['customresourcedefinitions/list', 'namespaces/list']
-  const watched = [...empty, ...kinds.map((kind) => `${kind}/list`)].sort()
-  expect(functionsAccessing([...reads, ...writes], 'watches#x')).toEqual(watched)
+test('functions that serve watches of nothing read nothing', () => {
   for (const partition of ['ownedaccesskeys', 'ownedaccesskeys#o', 'credential#1#x', 'owner#x'])
-    for (const name of empty) expect(functionsAccessing([...reads, ...writes], partition)).not.toContain(name)
+    expect(functionsAccessing(every, partition)).not.toContain('customresourcedefinitions/list')
 })
 
-test('only the sweep and the publisher of events read the index, and only the collector the owner index', () => {
+test('only the sweep and the publisher of events read the index, and only those of the stream its records', () => {
   expect(functionsWith('dynamodb:Query', 'table/index/expiry')).toEqual(['lifecycle', 'sweep'])
   const reading = ['DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams']
   const readers = ['garbagecollector', 'lifecycle']
@@ -303,8 +306,6 @@ test('only the sweep and the publisher of events read the index, and only the co
   }
   expect(functionsWith('sqs:SendMessage', 'queue')).toEqual(['garbagecollector'])
   expect(functionsWith('sqs:SendMessage', 'wakes')).toEqual(['lifecycle'])
-  expect(functionsAccessing(reads, 'owner#x')).toEqual(['garbagecollector'])
-  expect(functionsAccessing([...reads, ...writes], 'collector#pass')).toEqual(['garbagecollector'])
 })
 
 test('only one function publishes events, on the bus of the setting', () => {
@@ -312,16 +313,6 @@ test('only one function publishes events, on the bus of the setting', () => {
   expect(functionsWith('events:PutEvents', bus)).toEqual(['lifecycle'])
   expect(functionsWith('events:PutEvents', bus.replace('default', 'other'))).toEqual([])
   expect(packaged.names.filter((name) => actions(name).some((one) => one.startsWith('events:')))).toEqual(['lifecycle'])
-  expect(functionsAccessing([...reads, ...writes], 'lifecycle#position')).toEqual(['lifecycle'])
-  expect(functionsAccessing(['Query'], 'signal#20261121')).toEqual(['lifecycle'])
-  expect(functionsAccessing(['DeleteItem'], 'signal#20261121')).toEqual([])
-})
-
-test('only the exchange records ID tokens and keeps keys of issuers, and nothing changes or deletes a record', () => {
-  for (const partition of ['exchange#x', 'jwks#x']) {
-    expect(functionsAccessing([...reads, ...writes], partition)).toEqual(['oauth2/token'])
-    expect(functionsAccessing(['UpdateItem', 'DeleteItem'], partition)).toEqual([])
-  }
 })
 
 test('the exchange reads trusts and providers, and writes neither', () => {
@@ -329,15 +320,13 @@ test('the exchange reads trusts and providers, and writes neither', () => {
     expect(functionsAccessing(['BatchGetItem'], partition)).toContain('oauth2/token')
     expect(functionsAccessing(writes, partition)).not.toContain('oauth2/token')
   }
-  for (const gate of ['trust#x', 'provider#x']) expect(functionsAccessing(writes, gate)).not.toContain('oauth2/token')
 })
 
-test('only functions that issue tokens may sign', () => {
+test('only functions that issue tokens may sign', () =>
   expect(functionsWith('kms:Sign', 'key')).toEqual([
     'directclusterendpointtokens/create',
     'virtualclusterinstances/kubeconfig/create',
-  ])
-})
+  ]))
 
 test('only functions that need a secret read it, and only bootstrap writes secrets', () => {
   const get = 'secretsmanager:GetSecretValue'

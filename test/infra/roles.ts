@@ -37,10 +37,7 @@ export function readRoles(text: string, { functions }: Deployment, refs: Readonl
       | undefined
     return policies?.flatMap(({ PolicyDocument }) => PolicyDocument.Statement) ?? []
   }
-  return {
-    statements,
-    allows: (name, asked) => statements(name).some((statement) => covers(statement, asked, refs)),
-  }
+  return { statements, allows: (name, asked) => statements(name).some((statement) => covers(statement, asked, refs)) }
 }
 
 function covers(

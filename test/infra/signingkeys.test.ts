@@ -48,6 +48,5 @@ test('a key removed from the list is no longer a resource and is retained', () =
   expect(Object.keys(runPlugin(2).Resources)).toEqual(['Table', 'SigningKey2'])
 })
 
-test('refuses a key that is listed twice', () => {
-  expect(() => runPlugin('1,2,1')).toThrow('signing-keys lists a key twice')
-})
+test('refuses a key that is listed twice', () =>
+  expect(() => runPlugin('1,2,1')).toThrow('signing-keys lists a key twice'))

@@ -8,9 +8,11 @@ import { toTrust } from '../../lib/federation/trust.ts'
 import type { JsonObject } from '../../lib/meta/types.ts'
 import { listObjects } from '../../lib/registry/read.ts'
 import { accessTo, presentObject } from '../../lib/registry/store.ts'
+import { endless } from '../support/deadlines.ts'
 import { startDeployment, type TestDeployment } from '../support/deployment.ts'
 import { admin, alice, bob, contextOf, userNamed, withScopes } from '../support/users.ts'
 import { describeKind, refusal, worldOf } from './contract.ts'
+import cases from './vectors/federatedidentitycredential.cases.json' with { type: 'json' }
 
 let deployment: TestDeployment
 const shared = { access: [{ verbs: ['use'], teams: ['*'] }] }
@@ -277,31 +279,11 @@ describe('whose it is', () => {
     })
   })
 
-  test.each<[string, JsonObject, string]>([
-    ['another user', { user: 'bob' }, '403 spec.user: only system:masters may create access keys for others'],
-    [
-      'a team of others',
-      { team: 'ops' },
-      '403 spec.team: only system:masters may create access keys for teams that they do not belong to',
-    ],
-    ['administrators', { groups: ['system:masters'] }, '403 spec.groups: "alice" is not in group "system:masters"'],
-    [
-      'a reserved name',
-      { user: 'system:admin' },
-      `422 spec.user: Invalid value: "system:admin": may not begin with 'system:'`,
-    ],
-    ['two owners', { user: 'alice', team: 'ops' }, '422 spec.team: Forbidden: may not be set together with spec.user'],
-  ])('cannot be %s', async (_, more, reason) => {
-    expect(await refused({ ...valid, ...more }, alice)).toBe(reason)
-  })
+  test.each(cases.cannot as [string, JsonObject, string][])('cannot be %s', async (_, more, reason) =>
+    expect(await refused({ ...valid, ...more }, alice)).toBe(reason),
+  )
 
-  test.each<[string, JsonObject]>([
-    ['identityProvider', { identityProvider: 'company' }],
-    ['user', { user: 'bob' }],
-    ['team', { team: 'ops' }],
-    ['subject', { subject: 'robot' }],
-    ['groups', { groups: ['dev'] }],
-  ])('never changes: %s', async (member, more) => {
+  test.each(cases.kept as [string, JsonObject][])('never changes: %s', async (member, more) => {
     const { name } = await made()
     expect(await refusedChange(name, { ...valid, ...more })).toBe(`422 spec.${member}: Forbidden: field is immutable`)
   })
@@ -343,7 +325,7 @@ describe('a caller with an end', () => {
       scoped(
         {
           ...ending(alice, { type: 'Login' }),
-          credential: { version: '1', hash: 'x', created: Math.floor(Date.now() / 1000) - age },
+          credential: { version: '1', hash: 'x', created: 0, signedIn: Math.floor(Date.now() / 1000) - age },
         },
         ...chain,
       )
@@ -401,30 +383,12 @@ describe('claim mappings', () => {
     expect(await refusedChange(name, { ...people, disabled: true }, scoped(admin, shop))).toBe(only)
   })
 
-  test.each<[string, JsonObject, string]>([
-    [
-      'a prefix of another provider',
-      { prefix: 'github:' },
-      `prefix: Invalid value: "github:": must be 'company:', with which no other user name begins`,
-    ],
-    [
-      'a prefix of a claim that people choose',
-      { claim: 'nickname' },
-      `prefix: Invalid value: "company:": must be 'company:nickname:', with which no other user name begins`,
-    ],
-    ['a claim about the token', { claim: 'aud' }, 'claim: Invalid value: "aud": is not the name of a user'],
-    [
-      'a prefix that a value could continue',
-      { prefix: 'company:x' },
-      `prefix: Invalid value: "company:x": must be 'company:', with which no other user name begins`,
-    ],
-  ])('with %s are a 422', async (_, more, reason) => {
-    expect(await refused(username(more))).toContain(reason)
-  })
+  test.each(cases.unprocessable as [string, JsonObject, string][])('with %s are a 422', async (_, more, reason) =>
+    expect(await refused(username(more))).toContain(reason),
+  )
 
-  test('without a prefix are a 422', async () => {
-    expect(await refused(username({ prefix: '' }))).toContain('spec.claimMappings.username.prefix')
-  })
+  test('without a prefix are a 422', async () =>
+    expect(await refused(username({ prefix: '' }))).toContain('spec.claimMappings.username.prefix'))
 
   test('of a reserved name are a 422', async () => {
     await provide('team', { issuer: 'https://issuer.example.com' })
@@ -510,4 +474,22 @@ describe('the gate', () => {
     await change(name, { ...spec, ...more })
     expect(await gate(uid)).toMatchObject({ revision })
   })
+})
+
+test('claims that a later release refuses block no other change', async () => {
+  const { name } = await made({ identityProvider: 'company', claims: [{ claim: 'sub', values: ['a'] }], scope: {} })
+  const old = { identityProvider: 'company', claims: [{ claim: 'locale', values: ['en'] }], scope: {} }
+  await deployment.parts.storage.update(
+    kind.table,
+    name,
+    (live) => {
+      if (!live) throw new Error('no trust')
+      return { type: 'put', object: { ...live.object, spec: old }, internal: live.internal }
+    },
+    { deadline: endless },
+  )
+  await change(name, { ...old, ttl: 600 })
+  expect(await refusedChange(name, { ...old, claims: [{ claim: 'locale', values: ['de'] }] })).toBe(
+    '422 spec.claims: Required value: must bind at least one claim that says who the workload is',
+  )
 })

@@ -1,6 +1,7 @@
 /** Tests IdentityProvider: the contract of stored kinds, then its rules, who may use it, and its gate. */
 import { generateKeyPairSync } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { FederatedIdentityCredential } from '../../lib/apis/management/v1/federation/federatedidentitycredential.ts'
 import { IdentityProvider } from '../../lib/apis/management/v1/federation/identityprovider.ts'
 import type { Scope } from '../../lib/authorization/scopes/scope.ts'
 import type { JsonObject } from '../../lib/meta/types.ts'
@@ -9,7 +10,8 @@ import { accessTo, accessToCreate, presentObject } from '../../lib/registry/stor
 import { createServer } from '../../lib/server/server.ts'
 import { startDeployment, type TestDeployment } from '../support/deployment.ts'
 import { admin, alice, bob, contextOf, userNamed, withScopes } from '../support/users.ts'
-import { describeKind, refusal, worldOf } from './contract.ts'
+import { describeKind, type KindWorld, refusal, worldOf } from './contract.ts'
+import cases from './vectors/identityprovider.cases.json' with { type: 'json' }
 
 const own = 'https://keyplane.example.com/prod/kubernetes/management'
 let deployment: TestDeployment
@@ -105,30 +107,25 @@ describe('the issuer', () => {
     [`${own}/clusters/west`, ours],
     ['https://login.microsoftonline.com/common/v2.0', 'is the issuer of no tenant: name the tenant'],
     ['https://login.microsoftonline.com/organizations/v2.0', 'is the issuer of no tenant: name the tenant'],
-  ])('%s is a 422', async (text, reason) => {
+  ])('%s is a 422', async (text, reason) =>
     expect(await refused({ issuer: text, claims: [{ claim: 'sub', values: ['a'] }] })).toBe(
       `422 spec.issuer: Invalid value: "${text}": ${reason}`,
-    )
-  })
+    ),
+  )
 
   test.each(['https://me:secret@issuer.example.com', 'https://issuer.example.com?a=b', 'https://issuer.example.com#a'])(
     '%s is a 422 that does not repeat it',
-    async (text) => {
-      expect(await refused({ issuer: text })).toBe(`422 spec.issuer: ${extras}`)
-    },
+    async (text) => expect(await refused({ issuer: text })).toBe(`422 spec.issuer: ${extras}`),
   )
 
-  test('that is longer than 512 bytes is a 422', async () => {
+  test('that is longer than 512 bytes is a 422', async () =>
     expect(await refused({ issuer: `https://issuer.example.com/${'a'.repeat(500)}` })).toBe(
       '422 spec.issuer: Too long: may not be more than 512 bytes',
-    )
-  })
+    ))
 
   test.each(['https://issuer.example.com', 'https://issuer.example.com/', 'https://issuer.example.com/realms/one'])(
     '%s is stored as it is',
-    async (text) => {
-      expect((await made({ issuer: text })).stored.object.spec?.issuer).toBe(text)
-    },
+    async (text) => expect((await made({ issuer: text })).stored.object.spec?.issuer).toBe(text),
   )
 
   test('may have a private name and a port when its keys are pinned', async () => {
@@ -185,27 +182,18 @@ describe('the type', () => {
 })
 
 describe('the claims of a shared issuer', () => {
-  test('must name the organization', async () => {
+  test('must name the organization', async () =>
     expect(await refused({ issuer: github.issuer })).toBe(
       '422 spec.claims: Required value: https://token.actions.githubusercontent.com signs for everybody: bind one of repository_owner_id, enterprise_id to exact values',
-    )
-  })
+    ))
 })
 
 describe('the audience', () => {
-  test.each([
-    'sts.amazonaws.com',
-    'api://AzureADTokenExchange',
-    'https://kubernetes.default.svc.cluster.local',
-    'vault',
-    'pypi',
-    'sigstore',
-    '//iam.googleapis.com/projects/1/locations/global/workloadIdentityPools/a/providers/b',
-  ])('%s of another service is a 422', async (audience) => {
+  test.each(cases.audiences)('%s of another service is a 422', async (audience) =>
     expect(await refused({ issuer, audience })).toBe(
       `422 spec.audience: Invalid value: "${audience}": is the audience of another service, whose tokens would be accepted here`,
-    )
-  })
+    ),
+  )
 
   test('is the issuer of this API by default', async () => {
     const { world, stored } = await made({ issuer })
@@ -226,36 +214,106 @@ describe('the audience', () => {
   })
 })
 
+describe('access', () => {
+  const entry = (users: string[], teams: string[] = []) => ({ verbs: ['use'], users, teams })
+  const change = async (world: KindWorld, name: string, spec: object, user = admin) => {
+    const context = contextOf(user)
+    await world.change(name, (live) => ({ ...live, spec: { ...live.spec, ...spec } }), { context })
+    return context.warnings
+  }
+  const left = (names: string) =>
+    `spec.access: ${names} of owners without access may go on giving access keys: disable what must not`
+
+  test('that somebody loses is a warning with the open trusts of that owner', async () => {
+    const { world, name } = await made({ issuer, access: [entry(['ann', 'ben'], ['shop'])] })
+    const trusts = worldOf(FederatedIdentityCredential, deployment.parts)
+    const spec = { identityProvider: name, claims: [{ claim: 'sub', values: ['a'] }], scope: {} }
+    const owned = {
+      ann: { user: 'ann' },
+      off: { user: 'ann', disabled: true },
+      ben: { user: 'ben' },
+      shop: { team: 'shop' },
+    }
+    for (const [one, owner] of Object.entries(owned)) {
+      await trusts.create(trusts.object({ name: `${name}-${one}` }, { ...spec, ...owner }))
+    }
+    const lost = (...names: string[]) => names.map((one) => `${name}-${one}`).join(', ')
+    expect(await change(world, name, { displayName: 'a', access: [entry(['ben', 'ann'], ['shop', 'b'])] })).toEqual([])
+    expect(await change(world, name, { access: [entry(['ben'], ['shop'])] })).toEqual([
+      left(`1 federated identity credential (${lost('ann')})`),
+    ])
+    // Nobody knows whether ann was in the team.
+    expect(await change(world, name, { access: [entry(['ben'])] })).toEqual([
+      left(`2 federated identity credentials (${lost('ann', 'shop')})`),
+    ])
+    expect(await change(world, name, { access: [entry([], ['*'])] })).toEqual([])
+    const blind = withScopes(admin, {
+      rules: [{ resources: [{ group: 'management.platform', resources: ['identityproviders'] }] }],
+    })
+    expect(await change(world, name, { scope: blind.chain[0] })).toEqual([])
+    expect(await change(world, name, { access: [] }, blind)).toEqual([])
+    await change(world, name, { access: [entry([], ['*'])] })
+    expect(await change(world, name, { access: [] })).toEqual([
+      left(`3 federated identity credentials (${lost('ann', 'ben', 'shop')})`),
+    ])
+  })
+})
+
 const publicKey = (kid = 'a', length = 2048) => {
   const { publicKey: key } = generateKeyPairSync('rsa', { modulusLength: length })
   return { ...key.export({ format: 'jwk' }), kid, use: 'sig' } as JsonObject
 }
 
 describe('pinned keys', () => {
-  const usable = 'every key must be usable for signatures with RS256, ES256; RSA keys have 2048 to 8192 bits'
+  const usable = 'must be usable for signatures with RS256, ES256; RSA keys have 2048 to 8192 bits'
 
   test.each([
     { what: 'no JSON', jwks: '{', reason: 'must be valid JSON' },
     { what: 'no key set', jwks: '[]', reason: 'must be a JSON object with a list of keys' },
-    { what: 'no keys', jwks: '{"keys":[]}', reason: 'must have a key' },
+    { what: 'no keys', jwks: '{"keys":[]}', reason: 'must have a key for signatures' },
+    {
+      what: 'only a key for encryption',
+      jwks: JSON.stringify({ keys: [{ ...publicKey(), use: 'enc' }] }),
+      reason: 'must have a key for signatures',
+    },
     {
       what: 'two keys of one id',
       jwks: JSON.stringify({ keys: [publicKey('a'), publicKey('a')] }),
       reason: 'every key must have a kid of its own',
     },
-    { what: 'a short key', jwks: JSON.stringify({ keys: [publicKey('a', 1024)] }), reason: usable },
+    {
+      what: 'a short key',
+      jwks: JSON.stringify({ keys: [publicKey('b'), publicKey('a', 1024)] }),
+      reason: `keys[1] (kid "a") ${usable}`,
+    },
+    {
+      what: 'an unusable key whose kid may be a secret',
+      jwks: JSON.stringify({ keys: [publicKey('x'.repeat(65), 1024)] }),
+      reason: `keys[0] ${usable}`,
+    },
     {
       what: 'other members',
       jwks: JSON.stringify({ keys: [publicKey()], backup: [{}] }),
       reason: 'may only have keys, whose members are strings and lists of strings',
     },
-  ])('with $what are a 422', async ({ jwks, reason }) => {
-    expect(await refused({ issuer, jwks })).toBe(`422 spec.jwks: Forbidden: ${reason}`)
-  })
+    ...[null, 0, '', [], [publicKey()]].map((key) => ({
+      what: `${JSON.stringify(key).slice(0, 4)} among them`,
+      jwks: JSON.stringify({ keys: [publicKey(), key] }),
+      reason: 'may only have keys, whose members are strings and lists of strings',
+    })),
+  ])('with $what are a 422', async ({ jwks, reason }) =>
+    expect(await refused({ issuer, jwks })).toBe(`422 spec.jwks: Forbidden: ${reason}`),
+  )
 
   test('that no algorithm of the provider can use are a 422', async () => {
     const jwks = JSON.stringify({ keys: [publicKey()] })
-    expect(await refused({ issuer, jwks, algorithms: ['EdDSA'] })).toContain('every key must be usable')
+    expect(await refused({ issuer, jwks, algorithms: ['EdDSA'] })).toContain('keys[0] (kid "a") must be usable')
+  })
+
+  test('may have others that are not for signatures, as Keycloak publishes them', async () => {
+    const others = [{ use: 'enc', alg: 'RSA-OAEP' }, { key_ops: ['wrapKey'], use: undefined }, { alg: 'RSA-OAEP' }]
+    const keys = others.map((members, index) => ({ ...publicKey(`other-${index}`), x5c: ['MII'], ...members }))
+    await made({ issuer, jwks: JSON.stringify({ keys: [...keys, publicKey()] }) })
   })
 
   // The object, its managedFields and the annotation of kubectl apply would keep the key for every reader.
@@ -289,11 +347,10 @@ describe('pinned keys', () => {
 })
 
 describe('other fields', () => {
-  test('maxTTL is at most the setting', async () => {
+  test('maxTTL is at most the setting', async () =>
     expect(await refused({ issuer, maxTTL: 43_201 })).toBe(
       '422 spec.maxTTL: Invalid value: 43201: must not be more than the maximum of 43200 seconds',
-    )
-  })
+    ))
 
   test('a maxTTL above a setting that was lowered later may stay', async () => {
     const { name } = await made({ issuer, maxTTL: 3600 })
@@ -303,21 +360,18 @@ describe('other fields', () => {
     expect((await refusal(raised)).message).toContain('must not be more than the maximum of 600 seconds')
   })
 
-  test('algorithms occur once', async () => {
+  test('algorithms occur once', async () =>
     expect(await refused({ issuer, algorithms: ['RS256', 'RS256'] })).toBe(
       '422 spec.algorithms[1]: Duplicate value: "RS256"',
-    )
-  })
+    ))
 
-  test('a scope is valid', async () => {
-    expect(await refused({ issuer, scope: { projects: [{}] } })).toContain('spec.scope.projects[0].project')
-  })
+  test('a scope is valid', async () =>
+    expect(await refused({ issuer, scope: { projects: [{}] } })).toContain('spec.scope.projects[0].project'))
 
-  test('tokens of CI jobs that can be used again are a warning', async () => {
+  test('tokens of CI jobs that can be used again are a warning', async () =>
     expect(await warnings({ ...github, tokenUse: 'Lifetime' })).toEqual([
       'spec.tokenUse: jobs of GitHub get a new ID token for each exchange; with Lifetime a stolen one can be used again',
-    ])
-  })
+    ]))
 })
 
 describe('access', () => {
@@ -336,13 +390,10 @@ describe('access', () => {
     { who: 'a user named *', spec: use({ users: ['*'] }), user: bob, type: 'hidden' },
     { who: 'a user, without a rule', spec: {}, user: alice, type: 'hidden' },
     { who: 'an administrator, without a rule', spec: {}, user: admin, type: 'allowed' },
-  ])('get by $who is $type', async ({ spec, user, type }) => {
-    expect((await may(spec, user, 'get')).type).toBe(type)
-  })
+  ])('get by $who is $type', async ({ spec, user, type }) => expect((await may(spec, user, 'get')).type).toBe(type))
 
-  test('use can be asked for in an access review', async () => {
-    expect(await may(use({ teams: ['*'] }), bob, 'use')).toEqual({ type: 'allowed', rule: 'spec.access[0]' })
-  })
+  test('use can be asked for in an access review', async () =>
+    expect(await may(use({ teams: ['*'] }), bob, 'use')).toEqual({ type: 'allowed', rule: 'spec.access[0]' }))
 
   test.each(['update', 'patch', 'delete', 'deletecollection'])('%s is for administrators only', async (verb) => {
     expect(await may(use({ teams: ['*'] }), alice, verb)).toEqual({

@@ -13,6 +13,7 @@ import { createServer } from '../../lib/server/server.ts'
 import { startDeployment, type TestDeployment } from '../support/deployment.ts'
 import { admin, alice, contextOf, withScopes } from '../support/users.ts'
 import { worldOf } from './contract.ts'
+import cases from './vectors/ownedaccesskey.limits.cases.json' with { type: 'json' }
 
 let deployment: TestDeployment
 beforeAll(async () => {
@@ -46,13 +47,7 @@ async function change(name: string, spec: Record<string, JsonObject[string] | un
 const unlimited = (name: string) => `access key "${name}" never expires and has every right of alice`
 
 describe('a warning', () => {
-  test.each<[string, JsonObject]>([
-    ['without end and scope', {}],
-    ['of type User', { type: 'User' }],
-    ['of type Other', { type: 'Other' }],
-    ['with ttl 0', { ttl: 0 }],
-    ['that is disabled', { disabled: true }],
-  ])('is given for a new key %s', async (_, spec) => {
+  test.each(cases.given as [string, JsonObject][])('is given for a new key %s', async (_, spec) => {
     const { name, warnings } = await create(spec)
     expect(warnings).toEqual([unlimited(name)])
   })
@@ -63,9 +58,7 @@ describe('a warning', () => {
     ['with a scope', { scope }],
     ['with the scope of its maker', {}, withScopes(alice, scope)],
     ['of a type that the service manages', { type: 'Reset' }],
-  ])('is not given for a new key %s', async (_, spec, user) => {
-    expect((await create(spec, user)).warnings).toEqual([])
-  })
+  ])('is not given for a new key %s', async (_, spec, user) => expect((await create(spec, user)).warnings).toEqual([]))
 
   test('is given for a key of its own user only if it has all groups of that user', async () => {
     const own = (groups: string[]) => create({ user: '', groups })

@@ -2,9 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { VirtualClusterInstance } from '../../lib/apis/management/v1/virtualclusterinstance.ts'
 import { listObjects } from '../../lib/registry/read.ts'
-import { accessTo } from '../../lib/registry/store.ts'
 import { startDeployment, type TestDeployment } from '../support/deployment.ts'
-import { admin, alice, bob, contextOf, userNamed } from '../support/users.ts'
+import { alice, bob, contextOf, userNamed } from '../support/users.ts'
 import { describeKind, refusal, worldOf } from './contract.ts'
 
 let deployment: TestDeployment
@@ -30,42 +29,6 @@ describeKind(kind, () => deployment.parts, {
 })
 
 describe('access to an instance', () => {
-  const carol = userNamed('carol', ['team:ops'])
-  const may = async (spec: object, user: typeof alice, verb: string, subresource = '') => {
-    const world = worldOf(kind, deployment.parts)
-    await world.create(world.object({ name: 'vc' }, spec as never))
-    return accessTo(world.store, await world.read('vc'), verb, subresource, contextOf(user)).type
-  }
-
-  test.each([
-    { who: 'the owner', user: alice, verb: 'update', subresource: '', answer: 'allowed' },
-    { who: 'the owner', user: alice, verb: 'create', subresource: 'kubeconfig', answer: 'allowed' },
-    { who: 'a member of the owning team', user: carol, verb: 'get', subresource: '', answer: 'allowed' },
-    { who: 'a stranger', user: bob, verb: 'get', subresource: '', answer: 'hidden' },
-    { who: 'a stranger', user: bob, verb: 'create', subresource: 'kubeconfig', answer: 'hidden' },
-    { who: 'an administrator', user: admin, verb: 'update', subresource: 'status', answer: 'allowed' },
-    { who: 'a user named like the team', user: userNamed('ops'), verb: 'get', subresource: '', answer: 'hidden' },
-  ])('of $who to $verb $subresource is $answer', async ({ user, verb, subresource, answer }) => {
-    expect(await may({ owner: { user: 'alice', team: 'ops' } }, user, verb, subresource)).toBe(answer)
-  })
-
-  test.each([
-    { rule: { verbs: ['get'], users: ['bob'] }, verb: 'get', subresource: '', answer: 'allowed' },
-    { rule: { verbs: ['get'], users: ['bob'] }, verb: 'delete', subresource: '', answer: 'denied' },
-    { rule: { verbs: ['get'], users: ['bob'] }, verb: 'create', subresource: 'kubeconfig', answer: 'denied' },
-    { rule: { verbs: ['use'], users: ['bob'] }, verb: 'create', subresource: 'kubeconfig', answer: 'allowed' },
-    {
-      rule: { verbs: ['create'], subresources: ['kubeconfig'], users: ['bob'] },
-      verb: 'create',
-      subresource: 'kubeconfig',
-      answer: 'allowed',
-    },
-    { rule: { verbs: ['get'], teams: ['ops'] }, verb: 'get', subresource: '', answer: 'hidden' },
-    { rule: { verbs: ['get'] }, verb: 'get', subresource: '', answer: 'hidden' },
-  ])('by the rule $rule to $verb $subresource is $answer', async ({ rule, verb, subresource, answer }) => {
-    expect(await may({ access: [rule] }, bob, verb, subresource)).toBe(answer)
-  })
-
   // A reader gets 403 for other verbs; a user without read access gets 404.
   test('lists show only readable instances', async () => {
     const world = worldOf(kind, deployment.parts)
@@ -93,25 +56,5 @@ describe('access to an instance', () => {
     expect(status.message).toBe(
       `virtualclusterinstances.management.platform "vc" is forbidden: User "bob \\"the\\" &lt;b&gt;" cannot update resource "virtualclusterinstances" in API group "management.platform" in the namespace "${world.namespace}": neither spec.owner nor spec.access of the instance allows it`,
     )
-  })
-})
-
-describe('status', () => {
-  test('stores conditions as sent', async () => {
-    const world = worldOf(kind, deployment.parts)
-    await world.create(world.object({ name: 'vc' }))
-    const conditions = [{ type: 'Ready', status: 'True', lastTransitionTime: '2026-11-21T00:00:00Z' }]
-    await world.change('vc', (live) => ({ ...live, status: { phase: 'Ready', conditions } }), { subresource: 'status' })
-    expect((await world.read('vc')).object.status).toEqual({ phase: 'Ready', conditions })
-  })
-
-  test('refuses two conditions of one type', async () => {
-    const world = worldOf(kind, deployment.parts)
-    await world.create(world.object({ name: 'vc' }))
-    const conditions = [{ type: 'Ready' }, { type: 'Ready' }]
-    const status = await refusal(
-      world.change('vc', (live) => ({ ...live, status: { conditions } }), { subresource: 'status' }),
-    )
-    expect(status.code).toBe(422)
   })
 })

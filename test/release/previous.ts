@@ -1,10 +1,9 @@
 /** Builds the functions of the previous release from the history of this repository. */
 import { execFile } from 'node:child_process'
-import { mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { takeLock } from '../../infra/exclusive.ts'
+import { madeOnce } from '../support/madeonce.ts'
 
 /** The release before the one in the working tree. Every release moves it (CONTRIBUTING.md, "Cut a release"). */
 export const PREVIOUS = { version: '0.1.0', commit: '6650284e3f342b1ad20fe19c4f580f9799a0a716' } as const
@@ -23,22 +22,12 @@ export async function buildPrevious({
   version: string
   commit: string
 } = PREVIOUS): Promise<string> {
-  const folder = join(root, '.local', 'releases', commit)
-  const bundles = join(folder, '.build')
-  const stamp = join(folder, 'built')
-  await mkdir(join(root, '.local', 'releases'), { recursive: true })
-  const unlock = await lock(`${folder}.lock`)
-  try {
-    if ((await readFile(stamp, 'utf8').catch(() => '')) === commit) return bundles
-    await rm(folder, { recursive: true, force: true })
+  const folder = await madeOnce(`releases/${commit}`, async (folder) => {
     await extract(version, commit, folder)
     await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
     await run(process.execPath, [join(folder, 'infra', 'build.ts')], { cwd: folder })
-    await writeFile(stamp, commit)
-    return bundles
-  } finally {
-    unlock()
-  }
+  })
+  return join(folder, '.build')
 }
 
 async function extract(version: string, commit: string, folder: string): Promise<void> {
@@ -50,18 +39,6 @@ async function extract(version: string, commit: string, folder: string): Promise
       { cause: error },
     )
   })
-  const next = `${folder}.new`
-  await rm(next, { recursive: true, force: true })
-  await mkdir(next)
-  await run('tar', ['-xf', archive, '-C', next])
+  await run('tar', ['-xf', archive, '-C', folder])
   await rm(archive)
-  await rename(next, folder)
-}
-
-async function lock(file: string): Promise<() => void> {
-  for (;;) {
-    const unlock = takeLock(file)
-    if (unlock) return unlock
-    await delay(100)
-  }
 }

@@ -1,16 +1,11 @@
 /** Tests the first access key and its replacement. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { ensureFirstKey } from '../../lib/server/bootstrap.ts'
 import { keys as path } from '../support/objects.ts'
-import { startServer, type TestServer } from '../support/server.ts'
+import { useServer } from '../support/sharedserver.ts'
 
-let server: TestServer
+const server = useServer()
 let kept: string | undefined
-
-beforeAll(async () => {
-  server = await startServer()
-}, 60_000)
-afterAll(() => server?.stop())
 
 const secret = {
   read: async () => kept,
@@ -19,7 +14,7 @@ const secret = {
   },
 }
 
-const self = (token: string) => server.call('/apis/management.platform/v1/selves', { method: 'POST', body: {}, token })
+const self = (token: string) => server.post('/apis/management.platform/v1/selves', {}, token)
 
 test("the first key is an administrator's and is kept while it works", async () => {
   expect(await ensureFirstKey(server.parts, secret)).toBe('made')

@@ -1,38 +1,24 @@
 /** Tests clients that cache objects while others write, over watches that end, break or start too late. */
 import { BatchWriteItemCommand } from '@aws-sdk/client-dynamodb'
 import { KubeConfig, type KubernetesListObject, type KubernetesObject, makeInformer } from '@kubernetes/client-node'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
 import type { KubeObject } from '../../lib/meta/types.ts'
 import { slotKey } from '../../lib/storage/keys.ts'
 import { kubeConfig } from '../support/kubectl.ts'
+import { accessKey, keys as path } from '../support/objects.ts'
 import { type Reflector, startReflector } from '../support/reflector.ts'
 import { startRelay } from '../support/relay.ts'
-import { startServer, type TestServer } from '../support/server.ts'
+import { useServer } from '../support/sharedserver.ts'
 import { judgeWatch } from './faults/judgement.ts'
 
-const path = '/apis/management.platform/v1/ownedaccesskeys'
 const { table } = OwnedAccessKey
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startServer()
-}, 120_000)
-afterAll(() => server?.stop())
+const server = useServer()
 
 const create = (name: string, labels: Record<string, string> = {}) =>
-  server.make(path, {
-    apiVersion: 'management.platform/v1',
-    kind: 'OwnedAccessKey',
-    metadata: { name, labels },
-    spec: { user: 'ci' },
-  })
-const patch = (name: string, body: object) =>
-  server.call(`${path}/${name}`, {
-    method: 'PATCH',
-    body: JSON.stringify(body),
-    headers: { 'content-type': 'application/merge-patch+json' },
-  })
+  server.make(path, accessKey(name, { user: 'ci' }, { labels }))
+const patch = (name: string, body: object) => server.patch(`${path}/${name}`, body)
 
 /** Runs six writers that create, change and delete their own objects. Some objects remain. */
 async function write(round: string, labels: Record<string, string> = {}): Promise<void> {
@@ -190,19 +176,6 @@ describe('the informer of @kubernetes/client-node', () => {
       },
     }
   }
-
-  test('resumes when the server ends its watch', async () => {
-    const one = await startInformer('?timeoutSeconds=1')
-    const all = one.has('informed-last')
-    await write('informed')
-    await all
-    const more = one.has('informed-more')
-    await create('informed-more')
-    await more
-    expect([one.lists(), one.errors()]).toEqual([1, 0])
-    await one.expectInStep()
-    await one.stop()
-  })
 
   test('catches up after its connection broke', async () => {
     const one = await startInformer('')

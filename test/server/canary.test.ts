@@ -10,7 +10,6 @@ import { inflateRawSync } from 'node:zlib'
 import { type AttributeValue, paginateScan } from '@aws-sdk/client-dynamodb'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { generateAccessKey } from '../../lib/authentication/accesskey.ts'
-import { describeKubectl, type Kubectl, kubectlOf } from '../support/kubectl.ts'
 import { accessKey, apiVersion, keys, management } from '../support/objects.ts'
 import type { Answer, Call } from '../support/request.ts'
 import { startServer, type TestServer } from '../support/server.ts'
@@ -129,9 +128,8 @@ describe('successful writes', () => {
       JSON.stringify({ ...applied, metadata: { annotations: { [lastApplied]: JSON.stringify(object('x', spec())) } } }),
       `{"spec":{"key":"${canary('key')}","key":"${canary('key')}"}}`,
     ]
-    for (const [index, text] of odd.entries()) {
+    for (const [index, text] of odd.entries())
       await post(`odd annotation ${index}`, object(`odd-${index}`, { user: 'alice' }, { [lastApplied]: text }))
-    }
   })
 
   test('PUTs send the canary in a rotation, sealed values, an annotation and the status', async () => {
@@ -215,9 +213,8 @@ describe('refused writes', () => {
     for (const [name, own] of invalidSpecs('create'))
       await post(name, object('misfit', own(canary('key'))), {}, refused)
     for (const [name, own] of invalidSpecs('PUT')) await put(name, 'target', own(canary('key')), refused)
-    for (const [name, own] of invalidSpecs('merge')) {
+    for (const [name, own] of invalidSpecs('merge'))
       await patch(name, 'target', 'merge', { spec: own(canary('key')) }, refused)
-    }
     for (const [name, own] of invalidSpecs('JSON')) {
       const operations = [{ op: 'replace', path: '/spec', value: own(canary('key')) }]
       await patch(name, 'target', 'json', operations, refused)
@@ -352,9 +349,8 @@ describe('generated keys in the wrong place', () => {
     const options = ['fieldSelector', 'labelSelector', 'limit', 'continue', 'resourceVersion', 'timeoutSeconds']
     for (const option of options) await send(option, `${keys}?${option}=${newGeneratedKey()}`, {}, any)
     await send('selected', `${keys}?fieldSelector=metadata.name%3D${newGeneratedKey()}`, {}, any)
-    for (const option of ['fieldManager', 'fieldValidation', 'dryRun']) {
+    for (const option of ['fieldManager', 'fieldValidation', 'dryRun'])
       await post(option, object('x', { user: 'alice' }), {}, any, `?${option}=${newGeneratedKey()}`)
-    }
     await send('propagation', `${keys}/none?propagationPolicy=${newGeneratedKey()}`, { method: 'DELETE' }, any)
     for (const header of ['accept', 'content-type', 'impersonate-user', 'user-agent']) {
       const headers = { 'content-type': 'application/json', [header]: newGeneratedKey() }
@@ -385,43 +381,6 @@ describe('generated keys in the wrong place', () => {
     const told = object(name, { user: 'alice', description: newGeneratedKey() })
     const { json } = await post('noted', object('told', {}, { [lastApplied]: JSON.stringify(told) }))
     expect(json.metadata.annotations).toBeUndefined()
-  })
-})
-
-describeKubectl('writes by kubectl', () => {
-  let kubectl: Kubectl
-  const record = async (request: string, ...args: string[]) => {
-    const { code, stdout, stderr } = await kubectl.run(...args)
-    heard.push({ request, text: stdout + stderr })
-    return code
-  }
-  beforeAll(async () => {
-    kubectl = await kubectlOf(server)
-  })
-  afterAll(() => kubectl?.stop())
-
-  test('kubectl sends the canary by client-side and server-side apply, diff, replace and an edited annotation', async () => {
-    const manifest = async (name: string, shownBy?: string) =>
-      kubectl.file(`${name}-${canaries.length}.json`, object(name, spec(shownBy)))
-    expect(await record('kubectl apply', 'apply', '-f', await manifest('client'), '-o', 'name')).toBe(0)
-    expect(await record('kubectl apply again', 'apply', '-f', await manifest('client'), '-o', 'yaml')).toBe(0)
-    expect(await record('kubectl view', 'apply', 'view-last-applied', 'ownedaccesskey', 'client')).toBe(0)
-    const serverSide = ['apply', '--server-side', '--force-conflicts', '-f']
-    expect(await record('kubectl migrates', ...serverSide, await manifest('client'), '-o', 'yaml')).toBe(0)
-    const created = await manifest('server', 'kubectl creates')
-    expect(await record('kubectl creates', ...serverSide, created, '-o', 'yaml')).toBe(0)
-    expect(await record('kubectl applies', ...serverSide, await manifest('server'), '-o', 'yaml')).toBe(0)
-    expect(await record('kubectl replace', 'replace', '-f', await manifest('server'), '-o', 'yaml')).toBe(0)
-    const odd = {
-      ...object('odd', { user: 'alice' }),
-      Spec: { key: canary('key') },
-      more: [{ spec: { key: canary('key') } }],
-    }
-    const file = await kubectl.file('odd.json', odd)
-    expect(await record('kubectl applies what is unknown', 'apply', '--validate=false', '-f', file)).toBe(0)
-    expect(await record('kubectl applies it again', 'apply', '--validate=false', '-f', file, '-o', 'yaml')).toBe(0)
-    await record('kubectl get', 'get', 'ownedaccesskeys', '-o', 'yaml', '--show-managed-fields')
-    await record('kubectl describe', 'describe', 'ownedaccesskeys')
   })
 })
 
@@ -462,9 +421,7 @@ describe('the canary does not appear', () => {
     }
   })
 
-  test('in an open watch', () => {
-    expect(canariesIn(streamed.join(''))).toEqual([])
-  })
+  test('in an open watch', () => expect(canariesIn(streamed.join(''))).toEqual([]))
 
   test('in the log', () => {
     const log = server.log.join('')

@@ -25,9 +25,8 @@ const STRANGER = 'token-of-nobody'
 interface Failing extends Partial<ClusterOptions> {
   /** Credentials that replace the valid ones. */
   credentials?: { server?: string; certificateAuthority?: string; token?: string }
-  status: [502 | 503 | 504, 'ServiceUnavailable' | 'Timeout']
-  cause: string
 }
+type Failed = [502 | 503 | 504, 'ServiceUnavailable' | 'Timeout']
 
 const refuse =
   (code: number): Play =>
@@ -46,103 +45,61 @@ const raw =
     void response.writeHead(201, { 'content-type': 'application/json' }).end(text)
 
 const reach = 'cannot be reached: '
-const unavailable: Failing['status'] = [503, 'ServiceUnavailable']
-const late: Failing['status'] = [504, 'Timeout']
-const bad: Failing['status'] = [502, 'ServiceUnavailable']
+const unavailable: Failed = [503, 'ServiceUnavailable']
+const late: Failed = [504, 'Timeout']
+const bad: Failed = [502, 'ServiceUnavailable']
 
-const failures: Record<string, Failing> = {
-  refused: {
-    credentials: { server: 'https://127.0.0.1:1' },
-    status: unavailable,
-    cause: `${reach}the connection was refused`,
-  },
-  untrusted: {
-    credentials: { certificateAuthority: 'another' },
-    status: unavailable,
-    cause: `${reach}its certificate is not signed by the trusted authority`,
-  },
-  'no-tls': {
-    credentials: { server: 'plain' },
-    status: unavailable,
-    cause: `${reach}no secure connection could be made`,
-  },
-  '401': {
-    credentials: { token: STRANGER },
-    status: bad,
-    cause: 'does not accept the stored credentials',
-  },
-  '403': {
-    plays: { create: refuse(403) },
-    status: bad,
-    cause: 'does not permit this with the stored credentials',
-  },
-  'no-approval': {
-    plays: { approve: refuse(403) },
-    status: bad,
-    cause: 'does not permit this with the stored credentials',
-  },
-  denied: { plays: { read: condition('Denied') }, status: bad, cause: 'denied the certificate' },
-  failed: { plays: { read: condition('Failed') }, status: bad, cause: 'failed to sign the certificate' },
-  'never-signed': {
-    readsBeforeSigned: Number.POSITIVE_INFINITY,
-    status: late,
-    cause: 'did not sign the certificate in time',
-  },
-  slow: { plays: { approve: nothing }, status: late, cause: 'did not answer in time' },
-  'slow-to-read': { plays: { read: nothing }, status: late, cause: 'did not answer in time' },
-  garbage: { plays: { create: raw(`<html>${SAID}`) }, status: bad, cause: 'gave an invalid answer' },
-  'garbage-later': { plays: { read: raw('[]') }, status: bad, cause: 'gave an invalid answer' },
-  endless: {
-    plays: { read: raw(`"${SAID.repeat(1_000_000)}"`) },
-    status: bad,
-    cause: 'gave an answer that is too large',
-  },
-  deep: {
-    plays: {
-      create: ({ body, ...call }) => {
-        const depth = 200_000
-        const request = '['.repeat(depth) + ']'.repeat(depth)
-        raw(JSON.stringify({ ...body, spec: { request: SAID } }).replace(`"${SAID}"`, request))({ body, ...call })
-      },
-    },
-    status: bad,
-    cause: 'gave an invalid answer',
-  },
-  upgrade: {
-    plays: {
-      approve: ({ response }) =>
-        void response.socket?.write(
-          `HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: ${SAID}\r\n\r\n`,
-        ),
-    },
-    status: bad,
-    cause: 'gave an invalid answer',
-  },
-  interim: {
-    plays: {
-      read: ({ response: { socket } }) => {
-        const more = () => {
-          if (socket?.writable) socket.write(`HTTP/1.1 103 Early Hints\r\nLink: ${SAID}\r\n\r\n`.repeat(1000), more)
-        }
-        socket?.on('error', () => undefined)
-        more()
-      },
-    },
-    status: bad,
-    cause: 'gave an answer that is too large',
-  },
-  failing: { plays: { approve: refuse(500) }, status: bad, cause: 'reports an internal error' },
-  broken: {
-    plays: { read: ({ response }) => void response.socket?.destroy() },
-    status: unavailable,
-    cause: `${reach}the connection was broken`,
-  },
-  somebody: {
-    signed: { user: SAID },
-    status: bad,
-    cause: 'signed a certificate that does not match the request: it is for another user',
-  },
+const forbidden = 'does not permit this with the stored credentials'
+const slow = 'did not answer in time'
+const invalid = 'gave an invalid answer'
+const large = 'gave an answer that is too large'
+const somebody = 'signed a certificate that does not match the request: it is for another user'
+
+/** Answers with a body that is nested too deeply. */
+const deep: Play = ({ body, ...call }) => {
+  const depth = 200_000
+  const request = '['.repeat(depth) + ']'.repeat(depth)
+  raw(JSON.stringify({ ...body, spec: { request: SAID } }).replace(`"${SAID}"`, request))({ body, ...call })
 }
+const upgrade: Play = ({ response: { socket } }) =>
+  void socket?.write(`HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: ${SAID}\r\n\r\n`)
+/** Sends interim answers for ever. */
+const interim: Play = ({ response: { socket } }) => {
+  const more = () => {
+    if (socket?.writable) socket.write(`HTTP/1.1 103 Early Hints\r\nLink: ${SAID}\r\n\r\n`.repeat(1000), more)
+  }
+  socket?.on('error', () => undefined)
+  more()
+}
+const hangUp: Play = ({ response }) => void response.socket?.destroy()
+
+const failures: [name: string, status: Failed, cause: string, failing: Failing][] = [
+  ['refused', unavailable, `${reach}the connection was refused`, { credentials: { server: 'https://127.0.0.1:1' } }],
+  [
+    'untrusted',
+    unavailable,
+    `${reach}its certificate is not signed by the trusted authority`,
+    { credentials: { certificateAuthority: 'another' } },
+  ],
+  ['no-tls', unavailable, `${reach}no secure connection could be made`, { credentials: { server: 'plain' } }],
+  ['401', bad, 'does not accept the stored credentials', { credentials: { token: STRANGER } }],
+  ['403', bad, forbidden, { plays: { create: refuse(403) } }],
+  ['no-approval', bad, forbidden, { plays: { approve: refuse(403) } }],
+  ['denied', bad, 'denied the certificate', { plays: { read: condition('Denied') } }],
+  ['failed', bad, 'failed to sign the certificate', { plays: { read: condition('Failed') } }],
+  ['never-signed', late, 'did not sign the certificate in time', { readsBeforeSigned: Number.POSITIVE_INFINITY }],
+  ['slow', late, slow, { plays: { approve: nothing } }],
+  ['slow-to-read', late, slow, { plays: { read: nothing } }],
+  ['garbage', bad, invalid, { plays: { create: raw(`<html>${SAID}`) } }],
+  ['garbage-later', bad, invalid, { plays: { read: raw('[]') } }],
+  ['endless', bad, large, { plays: { read: raw(`"${SAID.repeat(1_000_000)}"`) } }],
+  ['deep', bad, invalid, { plays: { create: deep } }],
+  ['upgrade', bad, invalid, { plays: { approve: upgrade } }],
+  ['interim', bad, large, { plays: { read: interim } }],
+  ['failing', bad, 'reports an internal error', { plays: { approve: refuse(500) } }],
+  ['broken', unavailable, `${reach}the connection was broken`, { plays: { read: hangUp } }],
+  ['somebody', bad, somebody, { signed: { user: SAID } }],
+]
 
 let server: TestServer
 let plain: Server
@@ -164,7 +121,7 @@ async function fail(name: string, { credentials = {}, ...options }: Failing, aut
   const spec = { accessPoint: { ingress: { host: 'vc.example.com' } } }
   await server.make(instances('p-f'), instance(`vc-${name}`, spec))
   const path = `${instances('p-f')}/vc-${name}/kubeconfig`
-  answers.set(name, await server.call(path, { method: 'POST', body: { spec: { clientCert: true } } }))
+  answers.set(name, await server.post(path, { spec: { clientCert: true } }))
 }
 
 interface Authorities {
@@ -179,7 +136,7 @@ beforeAll(async () => {
   await once(plain, 'listening')
   const authorities = { right: await testAuthority(), wrong: await testAuthority() }
   // Runs all concurrently, because some take as long as the API waits.
-  await Promise.all(Object.entries(failures).map(([name, failing]) => fail(name, failing, authorities)))
+  await Promise.all(failures.map(([name, , , failing]) => fail(name, failing, authorities)))
 }, 120_000)
 afterAll(async () => {
   await Promise.all([...clusters.values()].map((cluster) => cluster.close()))
@@ -187,9 +144,7 @@ afterAll(async () => {
   await server?.stop()
 })
 
-describe.each(Object.entries(failures))('the failure %s', (name, { status, cause }) => {
-  const [code, reason] = status
-
+describe.each(failures)('the failure %s', (name, [code, reason], cause) => {
   test('returns a Status that names the virtual cluster and the cause', () => {
     const { json, status: answered } = answers.get(name) ?? { status: 0, json: undefined }
     expect([answered, json]).toEqual([
@@ -213,13 +168,13 @@ describe.each(Object.entries(failures))('the failure %s', (name, { status, cause
 
 test('counts them as failures of virtual clusters, not of this API', () => {
   const records = server.log.map((line) => JSON.parse(line)).filter(({ code }) => code >= 500)
-  expect(records).toHaveLength(Object.keys(failures).length)
+  expect(records).toHaveLength(failures.length)
   for (const record of records)
     expect(record).toMatchObject({ fault: 'virtualCluster', serverErrors: 0, clientErrors: 0, virtualClusterErrors: 1 })
 })
 
 test('the log has the requests and no secret', () => {
   const log = server.log.join('')
-  for (const name of Object.keys(failures)) expect(log).toContain(`vc-${name}`)
+  for (const [name] of failures) expect(log).toContain(`vc-${name}`)
   for (const secret of [STRANGER, 'cluster-administrator-token', SAID]) expect(log).not.toContain(secret)
 })

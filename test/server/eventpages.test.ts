@@ -8,12 +8,12 @@ import { CreateSecretCommand } from '@aws-sdk/client-secrets-manager'
 import { load } from 'js-yaml'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { accessKey, keys } from '../support/objects.ts'
-import { startServer, type TestServer } from '../support/server.ts'
+import { useServer } from '../support/sharedserver.ts'
 
 const root = join(import.meta.dirname, '../..')
 const SECRET = 'keyplane/local/disable-on-reuse'
 
-let server: TestServer
+const server = useServer()
 let folder: string
 
 beforeAll(async () => {
@@ -25,7 +25,6 @@ beforeAll(async () => {
   }
   folder = await mkdtemp(join(tmpdir(), 'keyplane-reuse-'))
   await writeFile(join(folder, 'index.js'), Resources.Function.Properties.Code.ZipFile)
-  server = await startServer({}, { streamSeconds: 3600 })
   await writeFile(join(folder, 'ca.crt'), server.certificateAuthority)
   const { json } = await server.call(keys, {
     method: 'POST',
@@ -34,10 +33,7 @@ beforeAll(async () => {
   })
   await server.aws.secrets.send(new CreateSecretCommand({ Name: SECRET, SecretString: json.spec.key }))
 }, 120_000)
-afterAll(async () => {
-  await server?.stop()
-  await rm(folder, { recursive: true, force: true })
-})
+afterAll(() => rm(folder, { recursive: true, force: true }))
 
 /** Invokes the function in a process of its own with the event of a key. */
 async function invoke(data: { name: string; uid: string }): Promise<void> {

@@ -86,10 +86,7 @@ describe('docs/federation.md', async () => {
     ]
     const answers = refused.map(async (spec) => {
       const body = { ...trust, metadata: { name: 'refused' }, spec: { ...trust.spec, ...spec } }
-      const { status, json } = await server.call('/apis/management.platform/v1/federatedidentitycredentials', {
-        method: 'POST',
-        body,
-      })
+      const { status, json } = await server.post('/apis/management.platform/v1/federatedidentitycredentials', body)
       return [status, json.message] as const
     })
     const texts = textsBelow('text \\| response')

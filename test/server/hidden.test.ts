@@ -1,25 +1,22 @@
 /** Tests that hidden objects of other users look exactly like missing objects. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { accessKey, apiVersion, instance, instances as instancesIn, keys } from '../support/objects.ts'
 import type { Answer, Call } from '../support/request.ts'
-import { startServer, type TestServer } from '../support/server.ts'
+import { useServer } from '../support/sharedserver.ts'
 
 const instances = instancesIn('p-a')
 
-let server: TestServer
+const server = useServer()
 let alice: string
 let uid: string
 let resourceVersion: string
 
-const object = (kind: string, name: string, spec: object = {}, metadata: object = {}) => ({
-  apiVersion,
+const object = (kind: string, name: string, spec?: object, metadata?: object) => ({
+  ...accessKey(name, spec, metadata),
   kind,
-  metadata: { name, ...metadata },
-  spec,
 })
 
 beforeAll(async () => {
-  server = await startServer()
   alice = (await server.make(keys, accessKey('alice', { user: 'alice' }))).spec.key
   // As long as the missing name, so that all texts have the same length.
   const { metadata } = await server.make(keys, accessKey('others', { user: 'bob' }))
@@ -28,7 +25,6 @@ beforeAll(async () => {
   await server.call(`${keys}/ending`, { method: 'DELETE' })
   await server.make(instances, instance('others', { owner: { user: 'bob' } }))
 }, 120_000)
-afterAll(() => server?.stop())
 
 const asAlice = (path: string, call: Call = {}): Promise<Answer> => server.call(path, { ...call, token: alice })
 const patch = (type: string, body: unknown): Call => ({
@@ -99,13 +95,8 @@ describe.each([
       const resource = collection.split('/').at(-1)
       const namespace = collection === keys ? '' : 'p-a'
       const resourceAttributes = { group: 'management.platform', resource, namespace, name, verb: 'get' }
-      const review = {
-        apiVersion: 'authorization.k8s.io/v1',
-        kind: 'SelfSubjectAccessReview',
-        spec: { resourceAttributes },
-      }
       const path = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews'
-      return (await asAlice(path, { method: 'POST', body: review })).json.status
+      return (await server.post(path, { spec: { resourceAttributes } }, alice)).json.status
     }
     expect(await ask('others')).toEqual({ allowed: false, reason: 'not visible to this user' })
     expect(await ask('nobody')).toEqual(await ask('others'))
@@ -147,40 +138,23 @@ describe('the history of an object that the user can no longer read', () => {
     instance(name, { description: secret, access: [{ verbs: ['*'], users: ['alice'] }] }, { labels: { past: 'yes' } })
   const admin = async (path: string, call: Call) => expect((await server.call(path, call)).status).toBe(200)
 
-  test.each([
-    ['instances', 'loses its access', instances, (path: string) => admin(path, merge({ access: [] }))],
-    [
-      'instances',
-      'loses it and is deleted',
-      instances,
-      async (path: string) => {
-        await admin(path, merge({ access: [] }))
-        await admin(path, { method: 'DELETE' })
-      },
-    ],
-    [
-      'instances',
-      'loses it and is made again',
-      instances,
-      async (path: string) => {
-        await admin(path, merge({ access: [] }))
-        await admin(path, { method: 'DELETE' })
-        await server.make(instances, instance(path.split('/').at(-1) ?? ''))
-      },
-    ],
-    ['keys', 'gets another owner', keys, (path: string) => admin(path, merge({ user: 'bob' }))],
-    [
-      'keys',
-      'gets another owner and is deleted',
-      keys,
-      async (path: string) => {
-        await admin(path, merge({ user: 'bob' }))
-        await admin(path, { method: 'DELETE' })
-      },
-    ],
-  ])('is hidden for one of the %s that %s', async (_, what, collection, take) => {
+  const unshare = (path: string) => admin(path, merge({ access: [] }))
+  const giveAway = (path: string) => admin(path, merge({ user: 'bob' }))
+  const remove = (path: string) => admin(path, { method: 'DELETE' })
+  const makeAgain = (path: string) => server.make(instances, instance(path.split('/').at(-1) ?? ''))
+
+  // At once, because the watches wait for their timeout.
+  test.concurrent.each<[string, string, string, ((path: string) => Promise<unknown>)[]]>([
+    ['instances', 'loses its access', instances, [unshare]],
+    ['instances', 'loses it and is deleted', instances, [unshare, remove]],
+    ['instances', 'loses it and is made again', instances, [unshare, remove, makeAgain]],
+    ['keys', 'gets another owner', keys, [giveAway]],
+    ['keys', 'gets another owner and is deleted', keys, [giveAway, remove]],
+  ])('is hidden for one of the %s that %s', async (_, what, collection, steps) => {
     const name = `past-${what.replaceAll(' ', '-')}`
-    const at = await createAndHide(collection, name, take)
+    const at = await createAndHide(collection, name, async (path) => {
+      for (const step of steps) await step(path)
+    })
     const token = Buffer.from(JSON.stringify({ v: 'meta.k8s.io/v1', rv: at, start: 'a\0' })).toString('base64url')
     const requests = [
       `?resourceVersion=${at}&resourceVersionMatch=Exact`,
@@ -193,13 +167,11 @@ describe('the history of an object that the user can no longer read', () => {
       `?resourceVersion=${at}&watch=1&timeoutSeconds=1`,
       `?resourceVersion=${at}&watch=1&timeoutSeconds=1&labelSelector=past%3Dyes`,
     ]
-    // All at once, because the watches wait for their timeout.
     const answers = await Promise.all(
       requests.map(async (query) => [query, await asAlice(`${collection}${query}`)] as const),
     )
-    for (const [query, { status, text }] of answers) {
+    for (const [query, { status, text }] of answers)
       expect([query, status, text]).toEqual([query, 200, expect.not.stringContaining(secret)])
-    }
     const query = `?resourceVersion=${at}&resourceVersionMatch=Exact`
     const removed = await asAlice(`${collection}${query}`, { method: 'DELETE', body: { dryRun: ['All'] } })
     expect([removed.status, removed.text]).toEqual([200, expect.not.stringContaining(secret)])
@@ -207,8 +179,8 @@ describe('the history of an object that the user can no longer read', () => {
     expect((await server.call(`${collection}${query}`)).text).toContain(secret)
   })
 
-  test('is hidden from a resumed watch, which receives the deletion in every format', async () => {
-    const at = await createAndHide(instances, 'past-watched', (path) => admin(path, merge({ access: [] })))
+  test.concurrent('is hidden from a resumed watch, which receives the deletion in every format', async () => {
+    const at = await createAndHide(instances, 'past-watched', unshare)
     const query = `?resourceVersion=${at}&watch=1&timeoutSeconds=1`
     const events = async (accept: string) =>
       (await asAlice(`${instances}${query}`, { headers: { accept } })).text
@@ -217,9 +189,8 @@ describe('the history of an object that the user can no longer read', () => {
         .map((line) => JSON.parse(line))
         .map(({ type, object }) => [type, (object.rows?.[0].object ?? object).metadata.name])
     const formats = ['', ';as=Table;g=meta.k8s.io;v=v1', ';as=PartialObjectMetadata;g=meta.k8s.io;v=v1']
-    for (const received of await Promise.all(formats.map((as) => events(`application/json${as}`)))) {
+    for (const received of await Promise.all(formats.map((as) => events(`application/json${as}`))))
       expect(received).toContainEqual(['DELETED', 'past-watched'])
-    }
   })
 })
 
@@ -247,6 +218,6 @@ test('creating an existing name returns AlreadyExists, even where the object is 
   expect(new Set(answers.map((one) => JSON.stringify(one))).size).toBe(1)
   expect(answers[0]).toMatchObject({ status: 409, text: expect.stringContaining('\\"NAME\\" already exists') })
   // Users who can read it learn that it is being deleted.
-  const seenByAdmin = await server.call(keys, { method: 'POST', body: object('OwnedAccessKey', 'ending') })
+  const seenByAdmin = await server.post(keys, object('OwnedAccessKey', 'ending'))
   expect(seenByAdmin.json.message).toContain('object is being deleted')
 })

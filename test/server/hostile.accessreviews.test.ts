@@ -1,29 +1,20 @@
 /** Tests that access reviews of keys tell nobody what their own rights and scopes keep from them. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { accessKey, instance, instances, keys } from '../support/objects.ts'
-import { startServer, type TestServer } from '../support/server.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { instance, instances, keys } from '../support/objects.ts'
+import { messageOf, saying } from '../support/refusals.ts'
+import type { MadeKey } from '../support/server.ts'
+import { useServer } from '../support/sharedserver.ts'
 
-let server: TestServer
-let made = 0
+const server = useServer()
 
-interface Holder {
-  name: string
-  token: string
-}
-
-async function key(spec: object, token = server.adminKey): Promise<Holder> {
-  made += 1
-  const { json } = await server.call(keys, { method: 'POST', token, body: accessKey(`k${made}`, spec) })
-  expect(json.message).toBeUndefined()
-  return { name: json.metadata.name, token: json.spec.key }
-}
+const key = (spec: object, token?: string) => server.makeKey(spec, {}, token)
 
 const group = 'management.platform'
 const vci = 'virtualclusterinstances'
 const listing = { resourceAttributes: { verb: 'list', group, resource: 'ownedaccesskeys' } }
 
 const review = (name: string, token: string, spec: object = listing) =>
-  server.call(`${keys}/${name}/accessreview`, { method: 'POST', token, body: { spec } })
+  server.post(`${keys}/${name}/accessreview`, { spec }, token)
 
 const requestFor = (resource: string, name: string, more: object = {}) => ({
   resourceAttributes: { verb: 'get', group, resource, name, ...more },
@@ -36,18 +27,16 @@ async function saidAbout(holder: string, token: string, resource: string, name: 
   return JSON.parse(JSON.stringify(json.status).replaceAll(`"${name}`, '"NAME').replaceAll(`\\"${name}`, '\\"NAME'))
 }
 
-let alice: Holder
-let bob: Holder
+let alice: MadeKey
+let bob: MadeKey
 
 beforeAll(async () => {
-  server = await startServer({}, { streamSeconds: 60, unthrottled: true })
   await server.make(instances('p-a'), instance('owned', { owner: { user: 'alice' } }))
   await server.make(instances('p-b'), instance('hidden', { owner: { user: 'bob' } }))
   await server.make(instances('p-c'), instance('hidden', { access: [{ verbs: ['*'], teams: ['dev'] }] }))
   alice = await key({ user: 'alice' })
   bob = await key({ user: 'bob' })
 }, 120_000)
-afterAll(() => server?.stop())
 
 const unchecked = { check: 'rights', reason: 'not checked: it depends on an object that you may not see' }
 
@@ -63,9 +52,8 @@ describe('an access review', () => {
     expect(missing.json.message.replace('nobody', bob.name)).toBe(hidden.json.message)
   })
 
-  test('is a 404 before the body is judged', async () => {
-    expect((await review(bob.name, alice.token, {})).status).toBe(404)
-  })
+  test('is a 404 before the body is judged', async () =>
+    expect((await review(bob.name, alice.token, {})).status).toBe(404))
 
   test('by a scoped key is only about that key and keys that carry its scopes', async () => {
     const scope = { rules: [{ verbs: ['get', 'create'], resources: [{ group }] }] }
@@ -73,11 +61,9 @@ describe('an access review', () => {
     const child = await key({ user: 'alice' }, scoped.token)
     expect((await review(scoped.name, scoped.token)).status).toBe(201)
     expect((await review(child.name, scoped.token)).status).toBe(201)
-    const { status, json } = await review(alice.name, scoped.token)
-    expect([status, json.message]).toEqual([
-      403,
-      expect.stringContaining('the access key used has a scope that this access key does not inherit'),
-    ])
+    expect(messageOf(await review(alice.name, scoped.token))).toEqual(
+      saying(403, 'the access key used has a scope that this access key does not inherit'),
+    )
     expect((await review(bob.name, scoped.token)).status).toBe(404)
     const master = await key({ user: 'root', groups: ['system:masters'], scope })
     expect((await review(bob.name, master.token)).status).toBe(403)
@@ -89,8 +75,9 @@ describe('an access review', () => {
   ])('needs a scope %s', async (_, resources, lacking) => {
     const rules = [{ verbs: ['get', 'create'], resources: [{ group, ...resources }] }]
     const scoped = await key({ user: 'alice', scope: { rules } })
-    const { status, json } = await review(scoped.name, scoped.token)
-    expect([status, json.message]).toEqual([403, expect.stringContaining(`spec.scope does not allow ${lacking}`)])
+    expect(messageOf(await review(scoped.name, scoped.token))).toEqual(
+      saying(403, `spec.scope does not allow ${lacking}`),
+    )
   })
 
   test('of a platformCLI key of an administrator is about own keys only', async () => {
@@ -184,9 +171,7 @@ describe('an access review', () => {
   })
 
   test('names the reviewed key in the audit record', async () => {
-    const { headers } = await review(alice.name, alice.token)
-    const records = server.log.map((line) => JSON.parse(line)).filter(({ message }) => message === 'audit')
-    const record = records.find(({ requestId }) => requestId === headers['audit-id'])
+    const record = server.auditOf(await review(alice.name, alice.token))
     expect(record).toMatchObject({ subresource: 'accessreview', reviewedKey: alice.name, review: 'allowed', code: 201 })
   })
 })

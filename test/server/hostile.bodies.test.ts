@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { basePath } from '../support/deployment.ts'
+import { soak } from '../support/effort.ts'
 import { apiVersion } from '../support/objects.ts'
 import { instances, isHealthy, key, keys, management, useVictims } from '../support/victims.ts'
 
@@ -52,7 +53,7 @@ describe('hostile bodies', () => {
     ['more than 3 MiB', json(`{"description":"${'a'.repeat(3 * 1024 * 1024)}"}`)],
   ]
 
-  test.each(bodies)('create no key and harm no endpoint: %s', async (_, body) => {
+  test.each(bodies)('create no key and harm no endpoint: %s', async (name, body) => {
     await refused([{ method: 'POST', path: keys, token: held.alice, body }])
     const made = await send({ method: 'POST', path: keys, token: held.alice, body: json('{"user":"alice"}') })
     const target = `${keys}/${made.json.metadata.name}`
@@ -72,12 +73,11 @@ describe('hostile bodies', () => {
       `${management}/selves`,
       `${basePath}/apis/authorization.k8s.io/v1/selfsubjectaccessreviews`,
     ].map((path) => ({ method: 'POST', path, token: held.alice, body }))
-    for (const attack of [
-      ...put,
-      ...patches,
-      ...others,
-      { method: 'DELETE', path: `${keys}/nothing`, token: held.alice, body },
-    ]) {
+    const remove = { method: 'DELETE', path: `${keys}/nothing`, token: held.alice, body }
+    // All have one parser, so that `npm test` sends each body to some of them.
+    const turn = bodies.findIndex(([one]) => one === name) % 4
+    const attacks = [...put, ...patches, ...others, remove].filter((_, index) => soak || index % 4 === turn)
+    for (const attack of attacks) {
       const reply = await send(attack)
       expect([attack.method, attack.path, isHealthy(reply)]).toEqual([attack.method, attack.path, true])
     }
@@ -154,104 +154,35 @@ describe('hostile bodies', () => {
       twice.map((spec) => ({ method: 'POST', path, token: held.alice, body: json(spec) })),
       [403],
     )
-    const once = await send({
-      method: 'POST',
-      path,
-      token: held.alice,
-      body: json('{"user":"bob","user":"alice"}'),
-    })
+    const once = await send({ method: 'POST', path, token: held.alice, body: json('{"user":"bob","user":"alice"}') })
     expect((await self(once.json.spec.key)).subject).toBe('alice')
   })
 
-  test('YAML runs no code and does not expand', async () => {
-    const laughs = [
-      'a: &a [x,x,x,x,x,x,x,x,x]',
-      ...'bcdefghij'
-        .split('')
-        .map((name, index) => `${name}: &${name} [${Array(9).fill(`*${'abcdefghij'[index]}`).join(',')}]`),
-    ].join('\n')
-    const texts = [
-      laughs,
-      `apiVersion: ${apiVersion}\nkind: OwnedAccessKey\nspec: &s\n  user: *s\n`,
-      'spec: !!js/function "function(){}"',
-      'spec: !!python/object/apply:os.system ["true"]',
-      'spec: !<tag:yaml.org,2002:js/undefined> ""',
-      `apiVersion: ${apiVersion}\nkind: OwnedAccessKey\n---\napiVersion: ${apiVersion}\nkind: OwnedAccessKey\n`,
-      '%YAML 9.9\n---\n{}',
-      `? ${'['.repeat(20_000)}`,
-      `${'- '.repeat(50_000)}x`,
-      `a: ${'"\\x'.repeat(1000)}`,
-      '\t\ta: b',
-      '<<: {user: bob}',
-      `&a ${'*a '.repeat(1000)}`,
-    ]
-    const headers = { 'content-type': 'application/yaml' }
-    await refused(texts.map((body) => ({ method: 'POST', path: keys, token: held.alice, headers, body })))
-    const merged = `apiVersion: ${apiVersion}\nkind: OwnedAccessKey\nmetadata: {generateName: yaml-}\nspec:\n  <<: {groups: [system:masters]}\n  user: alice\n`
-    const { status, json: made } = await send({ method: 'POST', path: keys, token: held.alice, headers, body: merged })
-    expect([201, 400, 403, 422]).toContain(status)
-    if (status === 201) expect((await self(made.spec.key)).groups).toEqual(['system:authenticated'])
+  const list = (count: number, one: (index: number) => string) => Array.from({ length: count }, (_, i) => one(i)).join()
+  const bodyWith = (metadata: string) =>
+    `{"apiVersion":"${apiVersion}","kind":"OwnedAccessKey","metadata":{"generateName":"body-",${metadata}},"spec":{}}`
+  const owner = (index: number) =>
+    `{"apiVersion":"v1","kind":"K","name":"n","uid":"${index}","controller":true,"blockOwnerDeletion":true}`
+
+  test.each<[string, () => string]>([
+    ['numbers for groups', () => json(`{"groups":[${list(90_000, () => '0')}]}`)],
+    ['roles', () => json(`{"scope":{"roles":[${list(40_000, () => '{"role":"x"}')}]}}`)],
+    [
+      'claims below a long name',
+      () =>
+        json(`{"identity":{"extraClaims":{"${'x'.repeat(1_000_000)}":{${list(90_000, (index) => `"a${index}":0`)}}}}}`),
+    ],
+    ['owners', () => bodyWith(`"ownerReferences":[${list(10_000, owner)}]`)],
+    ['labels', () => bodyWith(`"labels":{${list(90_000, (index) => `"_${index}":"!"`)}}`)],
+    ['a long label', () => bodyWith(`"labels":{"${'a-'.repeat(1_000_000)}":"${'<'.repeat(500_000)}"}`)],
+  ])('small bodies have no large answers: %s', async (_, body) => {
+    const { status, text } = await send({ method: 'POST', path: keys, token: held.alice, body: body() })
+    expect([status === 422 || status === 400, text.length < 1_000_000]).toEqual([true, true])
   })
 
-  test('rejects patches without limits', async () => {
-    const patch = (type: string, body: unknown) => ({
-      method: 'PATCH',
-      path: `${keys}/alice`,
-      token: held.alice,
-      headers: { 'content-type': `application/${type}` },
-      body,
-    })
-    const grow = [
-      { op: 'add', path: '/metadata/annotations', value: { a: 'x'.repeat(1000) } },
-      ...Array.from({ length: 40 }, () => ({
-        op: 'copy',
-        from: '/metadata/annotations',
-        path: '/metadata/annotations/b',
-      })),
-    ]
-    await refused([
-      patch('json-patch+json', grow),
-      patch('json-patch+json', Array(20_000).fill({ op: 'test', path: '/kind', value: 'OwnedAccessKey' })),
-      patch('json-patch+json', [{ op: 'add', path: '/spec/groups/1000000000', value: 'x' }]),
-      patch('json-patch+json', [{ op: 'add', path: '/spec/groups/-1', value: 'x' }]),
-      patch('json-patch+json', [{ op: 'add', path: `/spec${'/a'.repeat(50_000)}`, value: 'x' }]),
-      patch('json-patch+json', [{ op: 'move', from: '/spec', path: '/spec/identity' }]),
-      patch('json-patch+json', [{ op: 'remove', path: '' }]),
-      patch('json-patch+json', [{ op: 'replace', path: '', value: {} }]),
-      patch('json-patch+json', [{ op: 'replace', path: '/metadata/name', value: 'victim' }]),
-      patch('json-patch+json', [{ op: 'replace', path: '/metadata/uid', value: 'x' }]),
-      patch('json-patch+json', [{ op: '_get', path: '/spec' }]),
-      patch('json-patch+json', {}),
-      patch('merge-patch+json', deep('{"metadata":', '{}}', 20_000)),
-      patch('merge-patch+json', { metadata: { name: 'victim' } }),
-      patch('merge-patch+json', { kind: 'Secret' }),
-      patch('merge-patch+json', { metadata: null }),
-      patch('text/plain', 'x'),
-    ])
-  })
-
-  test('small bodies have no large answers', async () => {
-    const list = (count: number, one: (index: number) => string) =>
-      Array.from({ length: count }, (_, i) => one(i)).join()
-    const bodyWith = (metadata: string) =>
-      `{"apiVersion":"${apiVersion}","kind":"OwnedAccessKey","metadata":{"generateName":"body-",${metadata}},"spec":{}}`
-    const owner = (index: number) =>
-      `{"apiVersion":"v1","kind":"K","name":"n","uid":"${index}","controller":true,"blockOwnerDeletion":true}`
-    const texts = [
-      json(`{"groups":[${list(90_000, () => '0')}]}`),
-      json(`{"scope":{"roles":[${list(40_000, () => '{"role":"x"}')}]}}`),
-      json(`{"identity":{"extraClaims":{"${'x'.repeat(1_000_000)}":{${list(90_000, (index) => `"a${index}":0`)}}}}}`),
-      bodyWith(`"ownerReferences":[${list(10_000, owner)}]`),
-      bodyWith(`"labels":{${list(90_000, (index) => `"_${index}":"!"`)}}`),
-      bodyWith(`"labels":{"${'a-'.repeat(1_000_000)}":"${'<'.repeat(500_000)}"}`),
-    ]
-    for (const body of texts) {
-      const { status, text } = await send({ method: 'POST', path: keys, token: held.alice, body })
-      const isRefused = status === 422 || status === 400
-      expect([body.slice(0, 130), isRefused, text.length < 1_000_000]).toEqual([body.slice(0, 130), true, true])
-    }
-    const numbers = json(`{"groups":[${list(1_000_000, () => '0')}]}`)
-    await refused([{ method: 'POST', path: keys, token: held.alice, body: numbers }], [400])
+  test('a body has at most 100,000 values', async () => {
+    const body = json(`{"groups":[${list(1_000_000, () => '0')}]}`)
+    await refused([{ method: 'POST', path: keys, token: held.alice, body }], [400])
   })
 
   test('an object cannot grow step by step until lists of it fail', async () => {
@@ -269,7 +200,9 @@ describe('hostile bodies', () => {
   test('no object is too large to disable and delete', async () => {
     const type = { 'content-type': 'application/merge-patch+json' }
     const outcomes: [size: number, made: number, disabled: number, deleted: number, used: number][] = []
-    for (let size = 160_000; size <= 400_000; size += 30_000) {
+    // The last ones that fit are filled up by the labels and annotations below.
+    const sizes = soak ? Array.from({ length: 9 }, (_, index) => 160_000 + 30_000 * index) : [240_000, 250_000]
+    for (const size of sizes) {
       const spec = { description: randomBytes(size * 0.75).toString('base64') }
       const object = key('', spec, { metadata: { generateName: 'large-', finalizers: ['example.com/hold'] } })
       const { status: made, json } = await send({ method: 'POST', path: keys, token: held.alice, body: object })
@@ -294,7 +227,7 @@ describe('hostile bodies', () => {
         (await send({ path: keys, token: json.spec.key })).status,
       ])
     }
-    expect(outcomes.length).toBeGreaterThan(3)
+    expect(outcomes.length).toBeGreaterThan(1)
     expect(outcomes).toEqual(outcomes.map(([size]) => [size, 201, 200, 200, 401]))
   })
 

@@ -1,32 +1,27 @@
 /** Tests the warnings about the access key of a request, which every response to it has. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
 import type { JsonObject } from '../../lib/meta/types.ts'
 import { createObject } from '../../lib/registry/create.ts'
 import { createKubectl, describeKubectl, kubeConfig } from '../support/kubectl.ts'
 import { accessKey, keys, management } from '../support/objects.ts'
 import type { Call } from '../support/request.ts'
-import { startServer, type TestServer } from '../support/server.ts'
+import { useServer } from '../support/sharedserver.ts'
 import { admin, contextOf } from '../support/users.ts'
 
 const DAY = 86_400
-let server: TestServer
+const server = useServer()
 /** A key that ends in three days, of the thirty that it lives. */
 let ending: string
 
 beforeAll(async () => {
-  server = await startServer()
   ending = await keyMade(27 * DAY, 'ending')
 }, 120_000)
-afterAll(() => server?.stop())
 
 /** Returns the value of an administrator's key that was made some seconds ago, and lives for 30 days. */
 async function keyMade(ago: number, name: string, spec: JsonObject = {}): Promise<string> {
   const store = server.parts.storeOf(OwnedAccessKey)
-  const object = {
-    ...accessKey(name),
-    spec: { user: 'admin', groups: ['system:masters'], ttl: 30 * DAY, ...spec },
-  }
+  const object = { ...accessKey(name), spec: { user: 'admin', groups: ['system:masters'], ttl: 30 * DAY, ...spec } }
   const context = contextOf(admin, { now: new Date(Date.now() - ago * 1000) })
   const { draft } = await createObject(store, { object, secrets: [] }, context)
   return String(draft?.reveal?.[0]?.value)
@@ -54,17 +49,14 @@ test.each(requests)('the response has it: %s', async (_, path, call, status) => 
 
 test('the response has it before the other warnings', async () => {
   const body = accessKey('finalized', { user: 'bob', ttl: 60 }, { finalizers: ['unqualified'] })
-  const { headers } = await server.call(`${keys}?dryRun=All`, { method: 'POST', token: ending, body })
+  const { headers } = await server.post(`${keys}?dryRun=All`, body, ending)
   expect(headers.warning).toMatch(/^299 - "access key .*, 299 - "metadata\.finalizers: /)
 })
 
 test('the response to the previous value of a rotated key says until when it works', async () => {
   const name = 'rotating'
   const old = await keyMade(0, name)
-  const { json } = await server.call(`${keys}/${name}/rotate`, {
-    method: 'POST',
-    body: { spec: { overlapSeconds: 600 } },
-  })
+  const { json } = await server.post(`${keys}/${name}/rotate`, { spec: { overlapSeconds: 600 } })
   const warningFor = async (token: string) => (await server.call(keys, { token })).headers.warning
   expect([await warningFor(old), await warningFor(json.status.key)]).toEqual([undefined, undefined])
   const { until } = (await server.call(`${keys}/${name}`)).json.status.values.find(
@@ -92,13 +84,13 @@ test('the response has none for a key that is refused, nor for a path that needs
 })
 
 test('selves says when the key expires', async () => {
-  const { json } = await server.call(`${management}/selves`, { method: 'POST', token: ending, body: {} })
+  const { json } = await server.post(`${management}/selves`, {}, ending)
   const { status } = (await server.call(`${keys}/ending`)).json
   expect(json.status.expirationTimestamp).toBe(status.expirationTimestamp)
-  const mine = await server.call(`${management}/selves`, { method: 'POST', body: {} })
+  const mine = await server.post(`${management}/selves`, {})
   expect(mine.json.status).not.toHaveProperty('expirationTimestamp')
   const body = { spec: { accessKey: ending } }
-  const asked = await server.call(`${management}/selves`, { method: 'POST', body })
+  const asked = await server.post(`${management}/selves`, body)
   expect(asked.json.status.expirationTimestamp).toBe(status.expirationTimestamp)
 })
 

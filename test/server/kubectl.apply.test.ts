@@ -31,38 +31,6 @@ describeKubectl('kubectl', () => {
     expect(await managers('client')).toEqual(['kubectl-client-side-apply Update'])
   })
 
-  test.concurrent('client-side apply adopts an object that was created otherwise', async () => {
-    await api.server.call(keys, {
-      method: 'POST',
-      body: accessKey('adopted', { user: 'alice', description: 'by hand' }),
-    })
-    const { stdout, stderr } = await apply(accessKey('adopted', { user: 'alice', ttl: 5 }))
-    expect(stdout).toBe('ownedaccesskey.management.platform/adopted configured\n')
-    expect(stderr).toContain(`is missing the ${lastApplied} annotation`)
-    expect((await read('adopted')).spec).toEqual({ user: 'alice', description: 'by hand', ttl: 5 })
-  })
-
-  test.concurrent('apply view-last-applied, edit-last-applied and set-last-applied work', async () => {
-    await apply(accessKey('last', { user: 'alice' }))
-    const { stdout } = await api.kubectl.run('apply', 'view-last-applied', 'ownedaccesskey', 'last', '-o', 'json')
-    expect(JSON.parse(stdout).spec).toEqual({ user: 'alice' })
-    const file = await api.kubectl.file('last.json', accessKey('last', { user: 'alice', ttl: 7 }))
-    const set = await api.kubectl.run('apply', 'set-last-applied', '-f', file)
-    expect(set.stderr + set.stdout).toContain('ownedaccesskey.management.platform/last configured')
-    expect(JSON.parse((await read('last')).metadata.annotations[lastApplied]).spec.ttl).toBe(7)
-  })
-
-  test.concurrent('apply --prune removes objects that are no longer applied', async () => {
-    const labels = { set: 'pruned' }
-    const both = [accessKey('pruned-a', {}, { labels }), accessKey('pruned-b', {}, { labels })]
-    await apply({ apiVersion: 'v1', kind: 'List', items: both })
-    const args = ['--prune', '-l', 'set=pruned', '--prune-allowlist=management.platform/v1/OwnedAccessKey']
-    const { stdout } = await apply({ apiVersion: 'v1', kind: 'List', items: both.slice(0, 1) }, ...args)
-    expect(stdout).toBe(
-      'ownedaccesskey.management.platform/pruned-a unchanged\nownedaccesskey.management.platform/pruned-b pruned\n',
-    )
-  })
-
   test.concurrent('diff shows the changes of an apply without making them', async () => {
     await apply(accessKey('differs', { user: 'alice', displayName: 'before' }))
     const diff = (object: object, ...args: string[]) =>
@@ -120,15 +88,6 @@ describeKubectl('kubectl', () => {
     expect(back.stderr).toContain('conflict with "other": .spec.displayName')
   })
 
-  test.concurrent('two appliers cannot widen a scope together, because lists have no merge keys', async () => {
-    const scopedKey = (project: string) => accessKey('scoped', { user: 'alice', scope: { projects: [{ project }] } })
-    await serverSide(scopedKey('web'))
-    const { stderr } = await serverSide(scopedKey('shop'), '--field-manager=other')
-    expect(stderr).toContain('conflict with "kubectl": .spec.scope.projects\n')
-    await serverSide(scopedKey('shop'), '--field-manager=other', '--force-conflicts')
-    expect((await read('scoped')).spec.scope).toEqual({ projects: [{ project: 'shop' }] })
-  })
-
   test.concurrent('switching from client-side to server-side apply transfers fields, which can then be removed', async () => {
     await apply(accessKey('migrated', { user: 'alice', ttl: 60 }))
     expect(await serverSide(accessKey('migrated', { user: 'alice', ttl: 60 }))).toEqual(
@@ -138,33 +97,5 @@ describeKubectl('kubectl', () => {
     expect(await managers('migrated')).toEqual(['kubectl Apply', 'kubectl-last-applied Apply'])
     await serverSide(accessKey('migrated', { user: 'alice' }))
     expect((await read('migrated')).spec).toEqual({ user: 'alice' })
-  })
-
-  test.concurrent('switching back to client-side apply works', async () => {
-    await serverSide(accessKey('returned', { user: 'alice', ttl: 60 }))
-    const { code } = await apply(accessKey('returned', { user: 'alice', ttl: 90 }))
-    expect(code).toBe(0)
-    expect((await read('returned')).spec).toEqual({ user: 'alice', ttl: 90 })
-  })
-
-  test.concurrent('server-side apply shows what the kind rejects', async () => {
-    const { code, stderr } = await serverSide(accessKey('refused', { type: 'Nonsense' }))
-    expect(code).toBe(1)
-    expect(stderr).toContain('spec.type: Unsupported value: "Nonsense"')
-    const unknown = await serverSide(accessKey('refused', { nothing: 1 }))
-    expect(unknown.stderr).toContain('.spec.nothing: field not declared in schema')
-    expect((await read('refused')).code).toBe(404)
-  })
-
-  test.concurrent('dry runs of both kinds of apply change nothing', async () => {
-    const both = [
-      await apply(accessKey('dry'), '--dry-run=server'),
-      await serverSide(accessKey('dry'), '--dry-run=server'),
-    ]
-    expect(both.map(({ stdout }) => stdout)).toEqual([
-      'ownedaccesskey.management.platform/dry created (server dry run)\n',
-      'ownedaccesskey.management.platform/dry serverside-applied (server dry run)\n',
-    ])
-    expect((await read('dry')).code).toBe(404)
   })
 })

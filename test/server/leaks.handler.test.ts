@@ -12,36 +12,33 @@ import { createSignalMemory } from '../../lib/server/signalmemory.ts'
 import { StorageError } from '../../lib/storage/errors.ts'
 import type { Storage } from '../../lib/storage/interface.ts'
 import { leakSignals } from '../support/leaksignals.ts'
-import { accessKey, keys, management } from '../support/objects.ts'
+import { keys, management } from '../support/objects.ts'
 import { type KeyServer, listOf, makeSigningKey, signedBy, startKeyServer } from '../support/partnerkeys.ts'
-import { startServer, type TestServer } from '../support/server.ts'
+import { messageOf } from '../support/refusals.ts'
+import { useServer } from '../support/sharedserver.ts'
 
 const example: APIGatewayProxyEvent = JSON.parse(
   await readFile(new URL('../../events/leaks.json', import.meta.url), 'utf8'),
 )
 const key = makeSigningKey()
-let server: TestServer
+const server = useServer()
 let github: KeyServer
-let count = 0
 
 beforeAll(async () => {
-  ;[server, github] = await Promise.all([startServer(), startKeyServer()])
+  github = await startKeyServer()
 }, 120_000)
 beforeEach(() => github.serve(listOf(key.listed)))
 afterAll(async () => {
   github?.close()
-  await server?.stop()
 })
 
 const newValue = () => generateAccessKey(randomBytes)
 
-async function makeKey(): Promise<{ name: string; uid: string; value: string }> {
-  count += 1
-  const { metadata, spec } = await server.make(keys, accessKey(`told-${count}`, { user: 'alice' }))
-  return { name: metadata.name, uid: metadata.uid, value: spec.key }
+const makeKey = async () => {
+  const { token: value, ...key } = await server.makeKey({ user: 'alice' })
+  return { ...key, value }
 }
-const statusOf = async (token: string) =>
-  (await server.call(`${management}/selves`, { method: 'POST', token, body: {} })).status
+const statusOf = async (token: string) => (await server.post(`${management}/selves`, {}, token)).status
 
 /** Returns a handler over the stores of the server, with a memory of its own. */
 function handlerWith({ onLeak = 'disable', storage = server.parts.storage }: { onLeak?: string; storage?: Storage }) {
@@ -121,7 +118,7 @@ describe('a report that GitHub has signed', () => {
     const { status, json } = await report('/leaks/github', ...signedReport(tokens))
     expect([status, json.length]).toEqual([200, 1000])
     const more = await report('/leaks/github', ...signedReport([...tokens, { token: newValue() }]))
-    expect([more.status, more.json.message]).toEqual([413, 'Request entity too large: limit is 1000 credentials'])
+    expect(messageOf(more)).toEqual([413, 'Request entity too large: limit is 1000 credentials'])
     const body = JSON.stringify({ credentials: [newValue()] })
     expect((await report('/leaks', body, signedBy(key, Buffer.from(body)))).status).toBe(202)
   })

@@ -11,7 +11,7 @@ import { generateAccessKey, isWellFormed } from '../../lib/authentication/access
 import { installCommandLine } from '../clients/cli/commandline.ts'
 import { readPage } from '../support/commands.ts'
 import { accessKey, keys, management } from '../support/objects.ts'
-import { startServer, type TestServer } from '../support/server.ts'
+import { useServer } from '../support/sharedserver.ts'
 
 const text = await readFile(new URL('../../docs/leaks.md', import.meta.url), 'utf8')
 const { commandsOf } = await readPage('docs/leaks.md')
@@ -96,26 +96,21 @@ test('the page has one rule for each scanner, and the test vectors of the format
 })
 
 describe('what a scanner finds', () => {
-  let server: TestServer
+  const server = useServer()
   let folder: string
   beforeAll(async () => {
-    server = await startServer()
     folder = await mkdtemp(join(tmpdir(), 'keyplane-leaks-'))
     await writeFile(join(folder, 'ca.crt'), server.certificateAuthority)
     await installCommandLine(folder)
   }, 120_000)
-  afterAll(async () => {
-    await rm(folder, { recursive: true, force: true })
-    await server?.stop()
-  })
+  afterAll(() => rm(folder, { recursive: true, force: true }))
 
   let count = 0
   async function makeKey(): Promise<string> {
     count += 1
     return (await server.make(keys, accessKey(`found-${count}`, { user: 'alice' }))).spec.key
   }
-  const statusOf = async (token: string) =>
-    (await server.call(`${management}/selves`, { method: 'POST', token, body: {} })).status
+  const statusOf = async (token: string) => (await server.post(`${management}/selves`, {}, token)).status
 
   const shell = async (commands: string, environment: Record<string, string> = {}) => {
     const env = {
@@ -148,8 +143,7 @@ describe('what a scanner finds', () => {
     const { status } = JSON.parse(await shell(rotation, { KEY: server.adminKey }))
     expect(await statusOf(status.key)).toBe(401)
     const [, patch = ''] = /-p '(.*)'$/m.exec(commandsOf('When a key leaks', 3)) ?? []
-    const headers = { 'content-type': 'application/merge-patch+json' }
-    const enabled = await server.call(`${keys}/found-${count}`, { method: 'PATCH', headers, body: patch })
+    const enabled = await server.patch(`${keys}/found-${count}`, patch)
     expect([enabled.status, enabled.headers.warning]).toEqual([200, undefined])
     expect([await statusOf(status.key), await statusOf(key)]).toEqual([201, 401])
   })

@@ -1,7 +1,8 @@
 /** Tests the metrics in the log of the whole API. docs/monitoring.md describes them. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { keys } from '../support/objects.ts'
-import { startServer, type TestServer } from '../support/server.ts'
+import type { TestServer } from '../support/server.ts'
+import { useServer } from '../support/sharedserver.ts'
 
 interface Directive {
   Namespace: string
@@ -14,11 +15,7 @@ type Line = any
 
 const kind = { apiVersion: 'management.platform/v1', kind: 'OwnedAccessKey' }
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startServer()
-}, 120_000)
-afterAll(() => server?.stop())
+const server = useServer()
 
 const lines = (): Line[] => server.log.map((line) => JSON.parse(line))
 
@@ -103,16 +100,13 @@ test.each<[number, string, Parameters<TestServer['call']>[1]]>([
 test('creating a token calls KMS once', async () => {
   const body = { apiVersion: kind.apiVersion, kind: 'DirectClusterEndpointToken', spec: {} }
   const path = '/apis/management.platform/v1/directclusterendpointtokens'
-  await server.call(path, { method: 'POST', body })
+  await server.post(path, body)
   const [, handler] = await callMeasured(path, { method: 'POST', body })
   expect(handler?.metrics).toMatchObject({ kmsCalls: 1, storageCalls: 0 })
 })
 
 test('requests without a user count as authorizations only', async () => {
-  const made = await server.call(keys, {
-    method: 'POST',
-    body: { ...kind, metadata: { name: 'two' }, spec: { scope: {} } },
-  })
+  const made = await server.post(keys, { ...kind, metadata: { name: 'two' }, spec: { scope: {} } })
   const outcomes = [
     { token: '', outcome: 'unknown' },
     { token: made.json.spec.key, outcome: 'denied' },
@@ -122,11 +116,7 @@ test('requests without a user count as authorizations only', async () => {
     expect(authorizer?.metrics).toMatchObject({ [`authorization=${outcome} authorizations`]: 1 })
     expect(others).toEqual([])
   }
-  await server.call(`${keys}/two`, {
-    method: 'PATCH',
-    body: { spec: { disabled: true } },
-    headers: { 'content-type': 'application/merge-patch+json' },
-  })
+  await server.patch(`${keys}/two`, { spec: { disabled: true } })
   const [dead] = await callMeasured(`${keys}/two`, { token: made.json.spec.key })
   expect(dead?.metrics).toMatchObject({ 'authorization=dead authorizations': 1 })
 })

@@ -11,7 +11,6 @@ import { randomFrom } from '../lib/storage/adversary/simulation.ts'
 import { endless } from '../support/deadlines.ts'
 import {
   claimsOf,
-  clientOf,
   exchangeForm,
   type Federation,
   provider,
@@ -20,39 +19,27 @@ import {
   sendForm,
   startFederation,
   tokenPath,
-  trust,
   trusts,
 } from '../support/federation.ts'
 import { type IssuerKey, makeIssuerKey } from '../support/issuerkey.ts'
 import { accessKey, keys, management } from '../support/objects.ts'
 import type { Answer } from '../support/request.ts'
-import { startServer, type TestServer } from '../support/server.ts'
+import { useServer } from '../support/sharedserver.ts'
 
-let server: TestServer
+const server = useServer()
 let federation: Federation
 /** The `client_id` of a trust of repository 74. */
 let client: string
 /** Another key of the issuer's form, which no provider has. */
 let stranger: IssuerKey
 beforeAll(async () => {
-  server = await startServer({}, { unthrottled: true })
   federation = await startFederation(server)
   client = await federation.trust('shop-deploy')
   stranger = makeIssuerKey('RS256', federation.issuer.key.kid)
 }, 120_000)
-afterAll(async () => {
-  await federation?.close()
-  await server?.stop()
-})
+afterAll(async () => federation?.close())
 
 const generic = 'the subject token is not accepted for this client_id'
-const merge = { 'content-type': 'application/merge-patch+json' }
-
-// biome-ignore lint/suspicious/noExplicitAny: records are JSON of every shape.
-function recordOf({ headers }: Answer): any {
-  const lines = server.log.map((line) => JSON.parse(line))
-  return lines.find(({ message, requestId }) => message === 'audit' && requestId === headers['audit-id'])
-}
 
 /** Checks the whole answer of a refusal, and its audit record. */
 function expectRefusal(answer: Answer, description: string, reason: string, error = 'invalid_request') {
@@ -63,10 +50,10 @@ function expectRefusal(answer: Answer, description: string, reason: string, erro
     pragma: 'no-cache',
     warning: `299 - "${description}"`,
   })
-  expect(recordOf(answer)).toMatchObject({ decision: 'deny', reason, code: 400 })
+  expect(server.auditOf(answer)).toMatchObject({ decision: 'deny', reason, code: 400 })
 }
 
-const patch = (path: string, spec: object) => server.call(path, { method: 'PATCH', body: { spec }, headers: merge })
+const patch = (path: string, spec: object) => server.patch(path, { spec })
 
 /** Encodes parts of a token, which may be texts of any form. */
 const encode = (...parts: (string | object)[]) =>
@@ -81,7 +68,7 @@ describe('with the one text for everything that nobody has proved yet', () => {
   test('refuses a client_id that nobody has, after one read', async () => {
     const answer = await tries(federation.sign(), `nobody@${client.split('@')[1]}`)
     refuses(answer, 'unknown_client')
-    expect(recordOf(answer).storageCalls).toBe(1)
+    expect(server.auditOf(answer).storageCalls).toBe(1)
   })
 
   test('refuses a trust that was deleted and made again by another under its name', async () => {
@@ -97,7 +84,7 @@ describe('with the one text for everything that nobody has proved yet', () => {
     refuses(await tries(federation.sign(), id), 'client_disabled')
     await patch(`${trusts}/closed`, { disabled: false })
     const body = { metadata: { finalizers: ['example.com/x'] } }
-    await server.call(`${trusts}/closed`, { method: 'PATCH', body, headers: merge })
+    await server.patch(`${trusts}/closed`, body)
     await server.call(`${trusts}/closed`, { method: 'DELETE' })
     refuses(await tries(federation.sign(), id), 'client_disabled')
   })
@@ -112,8 +99,7 @@ describe('with the one text for everything that nobody has proved yet', () => {
     expect((await tries(sign(), id)).status).toBe(200)
     await patch(`${providers}/private`, { disabled: true })
     refuses(await tries(sign(), id), 'provider_disabled')
-    const hold = (finalizers: string[]) =>
-      server.call(`${providers}/private`, { method: 'PATCH', body: { metadata: { finalizers } }, headers: merge })
+    const hold = (finalizers: string[]) => server.patch(`${providers}/private`, { metadata: { finalizers } })
     await patch(`${providers}/private`, { disabled: false })
     await hold(['example.com/x'])
     await server.call(`${providers}/private`, { method: 'DELETE' })
@@ -124,43 +110,20 @@ describe('with the one text for everything that nobody has proved yet', () => {
     refuses(await tries(sign(), id), 'provider_missing')
   })
 
-  test.each([
-    'https://token.actions.githubusercontent.com/',
-    'https://token.actions.githubusercontent.com.evil.example',
-    'https://ghes.example.com/_services/token',
-    'https://TOKEN.actions.githubusercontent.com',
-  ])('refuses the same claims from issuer %s', async (iss) => {
-    refuses(await tries(federation.sign({ iss })), 'issuer')
-  })
-
-  test.each(['sts.amazonaws.com', 'pypi', 'https://keys.example.com/test/kubernetes/management', ''])(
-    'refuses a token for audience %j',
-    async (aud) => {
-      const answer = await tries(federation.sign({ aud }))
-      if (aud === '') expect(recordOf(answer).reason).toBe('malformed')
-      else refuses(answer, 'audience')
+  test.each(['https://token.actions.githubusercontent.com/', 'https://TOKEN.actions.githubusercontent.com'])(
+    'refuses the same claims from issuer %s',
+    async (iss) => {
+      refuses(await tries(federation.sign({ iss })), 'issuer')
     },
   )
 
-  test('refuses an algorithm that the provider does not list', async () => {
-    const key = makeIssuerKey('PS256', 'other')
-    refuses(await tries(federation.sign({}, { key })), 'algorithm')
-  })
+  test.each(['sts.amazonaws.com', 'https://keys.example.com/test/kubernetes/management'])(
+    'refuses a token for audience %j',
+    async (aud) => refuses(await tries(federation.sign({ aud })), 'audience'),
+  )
 
   test("refuses a token that another key signed, with the key id of the issuer's", async () => {
     refuses(await tries(federation.sign({}, { key: stranger })), 'signature')
-  })
-
-  test.each(['../../etc/passwd', "' OR 1=1 --", 'x'.repeat(8192), '', '__proto__'])(
-    'compares the key id %j as text only',
-    async (kid) => {
-      refuses(await tries(federation.sign({}, { key: stranger, header: { kid } })), 'signature')
-    },
-  )
-
-  test('refuses a token whose key does not fit its algorithm', async () => {
-    const key = makeIssuerKey('ES256', federation.issuer.key.kid)
-    refuses(await tries(federation.sign({}, { key })), 'signature')
   })
 
   test('refuses a token whose payload or signature was changed', async () => {
@@ -178,7 +141,7 @@ describe('with the one text for everything that nobody has proved yet', () => {
     async (fixture) => {
       const answer = await tries(federation.sign(await claimsOf(fixture)))
       expect(answer.json.error_description).toBe(generic)
-      expect(recordOf(answer).reason).toMatch(/^(tenancy|provider_claims)$/)
+      expect(server.auditOf(answer).reason).toMatch(/^(tenancy|provider_claims)$/)
     },
   )
 
@@ -187,28 +150,14 @@ describe('with the one text for everything that nobody has proved yet', () => {
     refuses(await tries(federation.sign({ repository_owner_id: '99' })), 'provider_claims')
   })
 
-  test("refuses a fork's merge request at GitLab, whose project is the fork's", async () => {
-    const issuer = 'https://gitlab.com'
-    const claims = await claimsOf('gitlab.forkmergerequest')
-    const target = await claimsOf('gitlab.branch')
-    const binding = (id: unknown) => [{ claim: 'project_id', values: [String(id)] }]
-    const spec = { issuer, jwks: federation.issuer.jwks(), claims: binding(target.project_id) }
-    await server.make(providers, provider('gitlab', spec))
-    const id = await federation.trust('gitlab', { identityProvider: 'gitlab', claims: binding(target.project_id) })
-    const sign = (own: object) => federation.issuer.sign({ ...own, aud: server.base })
-    refuses(await tries(sign(claims), id), 'provider_claims')
-    expect((await tries(sign(target), id)).status).toBe(200)
-  })
-
   test('refuses a token of another cluster with the same issuer URL', async () => {
     const issuer = 'https://kubernetes.default.svc.cluster.local'
     const other = makeIssuerKey('RS256', 'other')
     for (const [name, jwks] of [
       ['blue', federation.issuer.jwks()],
       ['green', JSON.stringify({ keys: [other.jwk] })],
-    ] as const) {
+    ] as const)
       await server.make(providers, provider(name, { issuer, type: 'Kubernetes', jwks }))
-    }
     const claims = await claimsOf('kubernetes.pod')
     const entries = [{ claim: 'sub', values: [String(claims.sub)] }]
     const blue = await federation.trust('blue', { identityProvider: 'blue', claims: entries })
@@ -227,101 +176,39 @@ describe('with the one text for everything that nobody has proved yet', () => {
 })
 
 describe('before it reads anything', () => {
-  const claims = () => ({
-    iss: 'https://i.example',
-    aud: server.base,
-    sub: 's',
-    iat: 1_795_000_000,
-    exp: 1_795_000_300,
-  })
+  const times = { iat: 1_795_000_000, exp: 1_795_000_300 }
+  const claims = () => ({ iss: 'https://i.example', aud: server.base, sub: 's', ...times })
   const header = { alg: 'RS256', typ: 'JWT', kid: 'a' }
-  const signed = (head: string | object, body: string | object) => encode(head, body, 'signature')
-  const text = (more: string) => JSON.stringify(claims()).replace(/}$/, `,${more}}`)
+  const signed = (head: object, body: string | object = claims()) => encode(head, body, 'signature')
 
   test.each<[what: string, token: () => string]>([
     ['an access key', () => server.adminKey],
-    ['two parts', () => encode(header, claims())],
-    ['four parts', () => `${signed(header, claims())}.x`],
-    ['an encrypted token', () => encode(header, 'a', 'b', 'c', 'd')],
-    ['no signature', () => `${encode(header, claims())}.`],
-    ['padding', () => `${encode(header, claims())}.c2ln=`],
-    ['trailing bits in base64url', () => `${encode(header, claims())}.YR`],
-    ['alg none', () => signed({ ...header, alg: 'none' }, claims())],
-    ['alg HS256', () => signed({ ...header, alg: 'HS256' }, claims())],
-    ['no alg', () => signed({ typ: 'JWT' }, claims())],
-    ['an access token', () => signed({ ...header, typ: 'at+jwt' }, claims())],
-    ['a logout token', () => signed({ ...header, typ: 'logout+jwt' }, claims())],
-    ['an access token that says so in its claims', () => signed(header, { ...claims(), token_use: 'access' })],
-    ['crit', () => signed({ ...header, crit: ['exp'] }, claims())],
-    ['b64', () => signed({ ...header, b64: false }, claims())],
-    ['cty', () => signed({ ...header, cty: 'JWT' }, claims())],
-    ['zip', () => signed({ ...header, zip: 'DEF' }, claims())],
-    ['jku', () => signed({ ...header, jku: 'https://evil.example/keys' }, claims())],
-    ['jwk', () => signed({ ...header, jwk: stranger.jwk }, claims())],
-    ['x5u', () => signed({ ...header, x5u: 'https://evil.example/chain' }, claims())],
-    ['x5c', () => signed({ ...header, x5c: ['MII'] }, claims())],
-    ['two audiences, ours among them', () => signed(header, { ...claims(), aud: [server.base, 'other'] })],
-    ['a member twice', () => signed(header, text('"sub":"other"'))],
-    ['a member twice in the header', () => signed('{"alg":"RS256","alg":"none"}', claims())],
-    ['an end that is 1e308', () => signed(header, text('"nbf":1e308'))],
-    ['a time that is a text', () => signed(header, { ...claims(), iat: '1795000000' })],
-    ['no time', () => signed(header, { ...claims(), iat: undefined })],
-    ['a life of 25 hours', () => signed(header, { ...claims(), exp: claims().iat + 90_000 })],
-    ['a payload that is a list', () => signed(header, '[]')],
-    ['a payload that is no JSON', () => signed(header, '{"iss":')],
-    [
-      'a payload that is no UTF-8',
-      () => `${encode(header)}.${Buffer.from([0x7b, 0xff, 0x7d]).toString('base64url')}.c2ln`,
-    ],
-    ['a payload with 10,000 levels', () => signed(header, `{"a":${'['.repeat(5000)}`)],
-    [
-      '300 claims',
-      () => signed(header, Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`c${index}`, 1]))),
-    ],
-    ['an ExecCredential', () => JSON.stringify({ kind: 'ExecCredential', status: { token: server.adminKey } })],
+    ['alg none', () => signed({ ...header, alg: 'none' })],
+    ['jwk', () => signed({ ...header, jwk: stranger.jwk })],
+    ['a member twice', () => signed(header, JSON.stringify(claims()).replace(/}$/, ',"sub":"other"}'))],
   ])('refuses a token with %s', async (_, token) => {
     const answer = await federation.exchange(client, token())
     expect(answer).toMatchObject({ status: 400, json: { error: 'invalid_request' } })
     expect(answer.json.error_description).toMatch(/subject token/)
-    expect(recordOf(answer)).toMatchObject({ reason: 'malformed', storageCalls: 0, kmsCalls: 0, secretCalls: 0 })
+    expect(server.auditOf(answer)).toMatchObject({ reason: 'malformed', storageCalls: 0, kmsCalls: 0, secretCalls: 0 })
   })
 
   test.each<[what: string, headers: Record<string, string>, change: (form: string) => string, path?: string]>([
     ['a token in the URL', {}, (form) => form, `${tokenPath}?subject_token=x`],
     ['an Authorization header', { authorization: 'Basic eA==' }, (form) => form],
     ['a parameter twice', {}, (form) => `${form}&client_id=x`],
-    ['a parameter twice, once encoded', {}, (form) => `${form}&%63lient_id=x`],
     ['another charset', { 'content-type': 'application/x-www-form-urlencoded; charset=utf-16' }, (form) => form],
-    ['JSON', { 'content-type': 'application/json' }, () => '{}'],
     ['bytes', { 'content-type': 'application/octet-stream' }, (form) => form],
-    ['invalid percent-encoding', {}, (form) => `${form}&x=%`],
-    ['invalid UTF-8', {}, (form) => `${form}&x=%ff`],
     ['a body over 24 KiB', {}, (form) => `${form}&x=${'y'.repeat(24 * 1024)}`],
-    ['no body', {}, () => ''],
     ['an unknown Accept', { accept: 'text/html' }, (form) => form],
   ])('refuses %s, and repeats nothing of it', async (_, headers, change, path = tokenPath) => {
     const token = federation.sign({ secret: 'canary-of-a-refused-form' })
     const answer = await sendForm(server, path, change(exchangeForm(client, token)), headers)
     expect(answer).toMatchObject({ status: 400, json: { error: 'invalid_request' } })
-    expect(recordOf(answer)).toMatchObject({ reason: 'malformed', storageCalls: 0 })
+    expect(server.auditOf(answer)).toMatchObject({ reason: 'malformed', storageCalls: 0 })
     const said = JSON.stringify(answer) + server.log.join('')
     expect(said).not.toContain(token)
     expect(said).not.toContain(token.split('.')[1])
-  })
-
-  test.each([
-    [{ grant_type: 'client_credentials' }, 'unsupported_grant_type'],
-    [{ audience: 'x' }, 'invalid_target'],
-    [{ resource: 'https://x.example' }, 'invalid_target'],
-    [{ scope: 'openid' }, 'invalid_scope'],
-    [{ scope: 'project:a/b' }, 'invalid_scope'],
-    [{ client_secret: 'x' }, 'invalid_request'],
-    [{ actor_token: 'x' }, 'invalid_request'],
-    [{ client_id: 'shop-deploy' }, 'invalid_request'],
-  ])('refuses %j as %s', async (more, error) => {
-    const answer = await federation.exchange(client, federation.sign(), more)
-    expect([answer.status, answer.json.error]).toEqual([400, error])
-    expect(recordOf(answer).storageCalls).toBe(0)
   })
 
   test('refuses forms and tokens with random changes, and never fails', async () => {
@@ -354,34 +241,25 @@ describe('before it reads anything', () => {
 describe('when signature and tenancy have held, says to the owner of the job', () => {
   const seconds = () => Math.floor(Date.now() / 1000)
 
-  test('that the token has expired, and by how much', async () => {
-    const exp = seconds() - 95
-    const answer = await federation.exchange(client, federation.sign({ iat: exp - 300, exp }))
-    const at = `${new Date(exp * 1000).toISOString().slice(0, 19)}Z`
-    expect(answer.json.error_description).toMatch(
-      new RegExp(`^the subject token has expired \\(exp ${at}, 9\\d s ago\\)$`),
-    )
-    expect(recordOf(answer).reason).toBe('expired')
-  })
-
-  test('that the token is not valid yet', async () => {
-    for (const claims of [{ iat: seconds() + 60, exp: seconds() + 120 }, { nbf: seconds() + 60 }]) {
-      const answer = await federation.exchange(client, federation.sign(claims))
-      expect(answer.json.error_description).toMatch(
-        /^the subject token is not yet valid \((iat|nbf) .*Z, [56]\d s ahead\)$/,
-      )
-      expect(recordOf(answer).reason).toBe('not_yet_valid')
-    }
+  test.each([
+    ['has expired', 'expired', { iat: -395, exp: -95 }, /^the subject token has expired \(exp .*Z, 9\d s ago\)$/],
+    [
+      'is not valid yet',
+      'not_yet_valid',
+      { iat: 60, exp: 120 },
+      /^the .* is not yet valid \(iat .*Z, [56]\d s ahead\)$/,
+    ],
+  ])('that the token %s, and by how much', async (_, reason, { iat, exp }, text) => {
+    const answer = await federation.exchange(client, federation.sign({ iat: seconds() + iat, exp: seconds() + exp }))
+    expect(answer.json.error_description).toEqual(expect.stringMatching(text))
+    expect(server.auditOf(answer).reason).toEqual(reason)
   })
 
   test('that the token is older than the provider allows', async () => {
     const { issuer } = federation
     const spec = { issuer: 'https://slow.example.com', type: 'OIDC', jwks: issuer.jwks(), maxTokenAge: 60 }
     await server.make(providers, provider('slow', spec))
-    const id = await federation.trust('slow', {
-      identityProvider: 'slow',
-      claims: [{ claim: 'sub', values: ['job'] }],
-    })
+    const id = await federation.trust('slow', { identityProvider: 'slow', claims: [{ claim: 'sub', values: ['job'] }] })
     const token = issuer.sign({ iss: spec.issuer, aud: server.base, iat: seconds() - 120 })
     const answer = await federation.exchange(id, token)
     expect(answer.json.error_description).toMatch(
@@ -408,23 +286,10 @@ describe('when signature and tenancy have held, says to the owner of the job', (
     const id = await federation.trust('environment', { claims })
     const other = await federation.exchange(id, federation.sign({ environment: 'staging' }))
     expectRefusal(other, "claim environment is 'staging', which this client_id does not accept", 'claim')
-    expect(recordOf(other).claim).toBe('environment')
+    expect(server.auditOf(other).claim).toBe('environment')
     const absent = await federation.exchange(id, federation.sign())
     expectRefusal(absent, 'the subject token has no claim environment, which this client_id requires', 'claim')
     expect(other.text + absent.text).not.toContain('expected-value')
-  })
-
-  test('the value of a claim so that no shell and no CI system acts on it', async () => {
-    const ref = 'refs/heads/"$(id)"\n::set-output name=x::y ##vso[task.setvariable]é'
-    const claims = [
-      { claim: 'repository_id', values: ['74'] },
-      { claim: 'ref', values: ['refs/heads/main'] },
-    ]
-    const id = await federation.trust('hostile-ref', { claims })
-    const { json, headers } = await federation.exchange(id, federation.sign({ ref }))
-    const shown = "'refs/heads/%22%24%28id%29%22%0A::set-output name=x::y %23%23vso%5Btask.setvariable%5D%C3%A9'"
-    expect(json.error_description).toBe(`claim ref is ${shown}, which this client_id does not accept`)
-    expect(headers.warning).toBe(`299 - "${json.error_description}"`)
   })
 
   test.each(['github.pullrequesttarget', 'github.workflowrun'])(
@@ -436,44 +301,16 @@ describe('when signature and tenancy have held, says to the owner of the job', (
     },
   )
 
-  test('that the scopes together are too many', async () => {
-    const scope = Array.from({ length: 60 }, (_, index) => `project:${'p'.repeat(60)}${index}`).join(' ')
-    const answer = await federation.exchange(client, federation.sign(), { scope })
-    const text = 'the scopes of the provider, of the trust and of this request are too many or too long together'
-    expectRefusal(answer, text, 'scope', 'invalid_scope')
-  })
-
   test('that the token has been exchanged already, also after its key was revoked', async () => {
     const token = federation.sign()
     const { json } = await federation.exchange(client, token)
     const text = 'the subject token has been exchanged already: get a new one from the issuer'
     expectRefusal(await federation.exchange(client, token), text, 'replayed')
     expectRefusal(await federation.exchange(client, token, { dry_run: 'true' }), text, 'replayed')
+    // One token, one key, whichever trust.
+    expectRefusal(await federation.exchange(await federation.trust('second'), token), text, 'replayed')
     await sendForm(server, revokePath, `token=${json.access_token}`)
     expectRefusal(await federation.exchange(client, token), text, 'replayed')
-  })
-
-  test('the same for another trust: one token, one key', async () => {
-    const other = await federation.trust('second')
-    const token = federation.sign()
-    expect((await federation.exchange(client, token)).status).toBe(200)
-    expect(recordOf(await federation.exchange(other, token)).reason).toBe('replayed')
-  })
-
-  test('the same for the twin of an ECDSA signature', async () => {
-    const key = makeIssuerKey('ES256', 'twin')
-    const spec = { issuer: 'https://ec.example.com', type: 'OIDC', jwks: JSON.stringify({ keys: [key.jwk] }) }
-    await server.make(providers, provider('ec', spec))
-    const id = await federation.trust('ec', { identityProvider: 'ec', claims: [{ claim: 'sub', values: ['job'] }] })
-    const token = federation.issuer.sign({ iss: spec.issuer, aud: server.base }, { key })
-    const [header = '', payload = '', signature = ''] = token.split('.')
-    const bytes = Buffer.from(signature, 'base64url')
-    const order = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n
-    const s = order - BigInt(`0x${bytes.subarray(32).toString('hex')}`)
-    const twin = Buffer.concat([bytes.subarray(0, 32), Buffer.from(s.toString(16).padStart(64, '0'), 'hex')])
-    expect((await federation.exchange(id, token)).status).toBe(200)
-    const again = await federation.exchange(id, [header, payload, twin.toString('base64url')].join('.'))
-    expect(recordOf(again).reason).toBe('replayed')
   })
 })
 
@@ -491,8 +328,8 @@ describe('the keys of an issuer that cannot be read', () => {
       503,
       { error: 'temporarily_unavailable', error_description: description },
     ])
-    expect(answer.headers).toMatchObject({ 'retry-after': '5', warning: `299 - "${description}"` })
-    const record = recordOf(answer)
+    expect(answer.headers).toMatchObject({ 'retry-after': '60', warning: `299 - "${description}"` })
+    const record = server.auditOf(answer)
     expect(record).toMatchObject({ decision: 'deny', reason: 'keys_unavailable', code: 503, fault: 'issuer' })
     // It is no outage of this service, so no alarm reports it as one.
     expect([record.serverErrors, record.clientErrors]).toEqual([0, 0])
@@ -512,7 +349,7 @@ test('a trust that cannot be read is a 503 that tells the client nothing, and th
   const answer = await federation.exchange(id, federation.sign())
   const error = { error: 'temporarily_unavailable', error_description: 'this service failed to answer the request' }
   expect([answer.status, answer.json, answer.headers['retry-after']]).toEqual([503, error, undefined])
-  expect(recordOf(answer)).toMatchObject({ reason: 'failed', fault: 'server', serverErrors: 1 })
+  expect(server.auditOf(answer)).toMatchObject({ reason: 'failed', fault: 'server', serverErrors: 1 })
   expect(server.log.filter((line) => line.includes('"level":"error"')).at(-1)).toContain(
     'the internal part of a federated identity credential',
   )
@@ -529,7 +366,7 @@ describe('the revocation endpoint', () => {
     expect((await server.call(path, self)).status).toBe(201)
     const answer = await revoke(`${token}\n`, '&token_type_hint=access_token')
     expect([answer.status, answer.text]).toEqual([200, ''])
-    expect(recordOf(answer)).toMatchObject({
+    expect(server.auditOf(answer)).toMatchObject({
       verb: 'delete',
       resource: 'oauth2/revoke',
       decision: 'allow',
@@ -538,12 +375,12 @@ describe('the revocation endpoint', () => {
       name: expect.stringMatching(/^shop-deploy-/),
     })
     expect((await server.call(path, self)).status).toBe(401)
-    expect(recordOf(await revoke(token)).reason).toBe('nothing_revoked')
+    expect(server.auditOf(await revoke(token)).reason).toBe('nothing_revoked')
   })
 
   test('leaves a key that took the name of one that ended meanwhile', async () => {
     const exchanged = await federation.exchange(client, federation.sign())
-    const { name } = recordOf(exchanged)
+    const { name } = server.auditOf(exchanged)
     const { parts } = server
     const storage = Object.create(parts.storage, {
       getCompanions: {
@@ -572,8 +409,8 @@ describe('the revocation endpoint', () => {
     const { spec } = await server.make(keys, accessKey('production', { user: 'alice' }))
     const answer = await revoke(spec.key)
     expect([answer.status, answer.text]).toEqual([200, ''])
-    expect(recordOf(answer)).toMatchObject({ reason: 'nothing_revoked' })
-    expect((await server.call(`${management}/selves`, { method: 'POST', body: {}, token: spec.key })).status).toBe(201)
+    expect(server.auditOf(answer)).toMatchObject({ reason: 'nothing_revoked' })
+    expect((await server.post(`${management}/selves`, {}, spec.key)).status).toBe(201)
   })
 
   test.each(['nothing', `mpk_${'0'.repeat(49)}`, 'x'.repeat(40), 'a.b.c', '\u0000'])(
@@ -581,7 +418,7 @@ describe('the revocation endpoint', () => {
     async (token) => {
       const answer = await revoke(token)
       expect([answer.status, answer.text]).toEqual([200, ''])
-      expect(recordOf(answer)).toMatchObject({ reason: 'nothing_revoked', storageCalls: 0 })
+      expect(server.auditOf(answer)).toMatchObject({ reason: 'nothing_revoked', storageCalls: 0 })
     },
   )
 
@@ -594,19 +431,6 @@ test('a trust that a stranger asks for is not found', async () => {
   const { spec } = await server.make(keys, accessKey('stranger', { user: 'mallory' }))
   const { status } = await server.call(`${trusts}/shop-deploy`, { token: spec.key })
   expect(status).toBe(404)
-})
-
-test('the client_id of a trust is in its status', async () => {
-  const made = await server.make(
-    trusts,
-    trust('shown', {
-      identityProvider: 'github',
-      team: 'shop',
-      scope: {},
-      claims: [{ claim: 'repository_id', values: ['74'] }],
-    }),
-  )
-  expect(made.status.clientID).toBe(clientOf(made))
 })
 
 test('the audit records have only members and reasons that docs/audit.md explains, and the page has no others', async () => {
@@ -627,8 +451,8 @@ test('the audit records have only members and reasons that docs/audit.md explain
   expect(explained.filter((name) => !members.has(name))).toEqual([])
   const reasons = new Set(records.map(({ reason }) => reason))
   expect([...reasons].filter((reason) => !namesIn(reasonsOfPage).includes(reason))).toEqual([])
-  // test/server/oauth.exchange.test.ts and oauth.replay.test.ts have these.
-  const elsewhere = ['accepted', 'username', 'too_many_keys', 'storage']
+  // oauth.exchange.test.ts, oauth.replay.test.ts and oauth.rules.test.ts have these.
+  const elsewhere = ['accepted', 'algorithm', 'username', 'scope', 'too_many_keys', 'key_unknown', 'storage']
   expect(namesIn(reasonsOfPage).filter((reason) => !reasons.has(reason))).toEqual(elsewhere)
 })
 

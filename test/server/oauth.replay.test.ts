@@ -4,8 +4,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { type DynamoDBClient, paginateScan } from '@aws-sdk/client-dynamodb'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { applyEnvironment } from '../../infra/local/gateway/environment.ts'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
 import { parseIdToken, replayId } from '../../lib/federation/idtoken.ts'
 import { exchange } from '../../lib/server/exchange/exchange.ts'
@@ -13,41 +12,24 @@ import { storeOf } from '../../lib/server/stores.ts'
 import { createStorage } from '../../lib/storage/dynamodb/dynamodb.ts'
 import type { Storage } from '../../lib/storage/interface.ts'
 import { randomFrom } from '../lib/storage/adversary/simulation.ts'
-import { type BadNetwork, type Fault, startBadNetwork } from '../support/badnetwork.ts'
+import type { Fault } from '../support/badnetwork.ts'
+import { useBadNetwork } from '../support/badserver.ts'
 import { endless } from '../support/deadlines.ts'
-import { startDynamoDB, type TestDynamoDB } from '../support/dynamodb.ts'
+import { seed } from '../support/effort.ts'
 import { exchangeForm, type Federation, startFederation, trusts } from '../support/federation.ts'
 import { keys, management } from '../support/objects.ts'
+import { messageOf, saying } from '../support/refusals.ts'
 import type { Answer } from '../support/request.ts'
-import { startServer, type TestServer } from '../support/server.ts'
 
-const random = randomFrom(Number(process.env.SEED ?? 1))
-
-let dynamodb: TestDynamoDB
-let network: BadNetwork
-let restore: () => void
-let server: TestServer
+// The collector does not run, which would remove the key of a deleted trust before its next request says why it is refused.
+const { server, network, dynamodb, clear } = useBadNetwork(randomFrom(seed))
 let federation: Federation
 let client: string
 beforeAll(async () => {
-  dynamodb = await startDynamoDB()
-  network = await startBadNetwork(dynamodb.endpoint, random)
-  restore = applyEnvironment({ AWS_ENDPOINT_URL_DYNAMODB: network.endpoint })
-  // The collector must not remove the key of a deleted trust before its next request says why it is refused.
-  server = await startServer({}, { unthrottled: true, streamSeconds: 3600 })
   federation = await startFederation(server)
   client = await federation.trust('shop-deploy')
 }, 120_000)
-afterEach(() => {
-  network.weather = { share: 0, faults: [] }
-})
-afterAll(async () => {
-  await federation?.close()
-  await server?.stop()
-  restore?.()
-  await network?.stop()
-  await dynamodb?.stop()
-})
+afterAll(() => federation?.close())
 
 /** Returns the names of the keys of the trust, and of those that records of ID tokens name, from the table itself. */
 async function stored(): Promise<{ rows: string[]; credentials: string[]; records: Map<string, string> }> {
@@ -75,10 +57,7 @@ async function expectWhole(): Promise<void> {
 /** Returns the key that was made with the token. */
 const keyOf = async (token: string) => (await stored()).records.get(replayId(parseIdToken(token)))
 
-const reasonOf = (answer: Answer) =>
-  server.log
-    .map((line) => JSON.parse(line))
-    .find(({ message, requestId }) => message === 'audit' && requestId === answer.headers['audit-id'])?.reason
+const reasonOf = (answer: Answer) => server.auditOf(answer)?.reason
 
 test('64 concurrent exchanges of one token give one key', async () => {
   const token = federation.sign()
@@ -162,7 +141,7 @@ describe('over a network that fails', () => {
     const answers = await Promise.all(
       asked.map(async (token) => ({ token, answer: await federation.exchange(client, token) })),
     )
-    network.weather = { share: 0, faults: [] }
+    clear()
     expect([...network.met.keys()]).toEqual(expect.arrayContaining(['unanswered', 'lost']))
     for (const { token, answer } of answers) {
       expect([200, 400, 503]).toContain(answer.status)
@@ -186,7 +165,7 @@ describe('over a network that fails', () => {
       const token = federation.sign()
       network.weather = { share: 1, faults: [fault], operations: ['TransactWriteItems'] }
       const answer = await federation.exchange(client, token)
-      network.weather = { share: 0, faults: [] }
+      clear()
       if (fault === 'unanswered') expect([200, 503]).toContain(answer.status)
       else expect([answer.status, answer.json.error]).toEqual([503, 'temporarily_unavailable'])
       await expectWhole()
@@ -202,7 +181,7 @@ describe('over a network that fails', () => {
     const answer = await server.call('/oauth2/revoke', { method: 'POST', token: '', body, headers })
     expect([answer.status, answer.json.error]).toEqual([503, 'temporarily_unavailable'])
     expect(answer.headers['retry-after']).toBe('5')
-    network.weather = { share: 0, faults: [] }
+    clear()
     expect((await server.call('/oauth2/revoke', { method: 'POST', token: '', body, headers })).status).toBe(200)
     expect((await server.call(keys, { token: json.access_token })).status).toBe(401)
   }, 60_000)
@@ -227,7 +206,8 @@ test.each(['DELETE', 'PATCH'])(
     const call = { requestId: '', headers: {}, form, now: new Date(), deadline: endless, note: () => undefined }
     const { response } = await exchange(call, racing)
     const self = { method: 'POST', body: {}, token: JSON.parse(String(response.body)).access_token }
-    const { status, json } = await server.call(`${management}/selves`, self)
-    expect([status, json.message]).toEqual([401, expect.stringMatching(/has been deleted$|is disabled$/)])
+    expect(messageOf(await server.call(`${management}/selves`, self))).toEqual(
+      saying(401, /has been deleted$|is disabled$/),
+    )
   },
 )

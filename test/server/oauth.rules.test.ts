@@ -2,15 +2,22 @@
 import { randomBytes } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { generateAccessKey } from '../../lib/authentication/accesskey.ts'
+import type { Target } from '../../lib/authorization/attributes/attributes.ts'
+import { mayReview, reviewAttributes } from '../../lib/authorization/review.ts'
+import { withScope } from '../../lib/authorization/scopes/chain.ts'
+import { evaluate } from '../../lib/authorization/scopes/evaluate.ts'
 import type { IdToken } from '../../lib/federation/idtoken.ts'
 import type { Provider, ProviderSpec } from '../../lib/federation/provider.ts'
 import type { Trust, TrustSpec } from '../../lib/federation/trust.ts'
+import { labelValueErrors } from '../../lib/meta/object/names.ts'
 import type { JsonObject } from '../../lib/meta/types.ts'
-import { exchangedKeyName, exchangedKeyObject } from '../../lib/server/exchange/exchangedkey.ts'
+import { exchangedKeyName, exchangedKeyObject, labelsOf } from '../../lib/server/exchange/exchangedkey.ts'
 import { grantOf } from '../../lib/server/exchange/grant.ts'
 import { mapUser } from '../../lib/server/exchange/mappeduser.ts'
 import { checkClaims, checkMoment, checkTarget, checkTenancy } from '../../lib/server/exchange/tokenchecks.ts'
 import { OAuthError } from '../../lib/server/oauth/oautherror.ts'
+import { alice, withScopes } from '../support/users.ts'
+import cases from './vectors/oauth.rules.cases.json' with { type: 'json' }
 
 const github = 'https://token.actions.githubusercontent.com'
 const own = 'https://keys.example.com'
@@ -129,9 +136,7 @@ describe('the times', () => {
       { notBefore: seconds + 60 },
       'not_yet_valid: the subject token is not yet valid (nbf 2026-11-22T12:01:00Z, 60 s ahead)',
     ],
-  ])('of %j are %s', (more, outcome) => {
-    expect(at(more)).toBe(outcome)
-  })
+  ])('of %j are %s', (more, outcome) => expect(at(more)).toBe(outcome))
 
   test('are limited by the provider and by a restore', () => {
     expect(at({ issuedAt: seconds - 120 }, { maxTokenAge: 60 })).toMatch(/^too_old: the subject token is too old/)
@@ -147,27 +152,19 @@ describe('the other claims', () => {
     refusalOf(() => checkClaims(tokenOf({ ...job, ...claims }), providerOf(ofProvider), trustOf(spec)))
   const environment = { claims: [{ claim: 'environment', values: ['production'] }] }
 
-  test.each<[JsonObject, string]>([
-    [{ environment: 'production' }, 'accepted'],
-    [{ environment: 'staging' }, "claim: claim environment is 'staging', which this client_id does not accept"],
-    [{ environment: 'a"b\n' }, "claim: claim environment is 'a%22b%0A', which this client_id does not accept"],
-    [{}, 'claim: the subject token has no claim environment, which this client_id requires'],
-    [{ environment: null }, 'claim: the subject token has no claim environment, which this client_id requires'],
-    [{ environment: { a: 'production' } }, 'claim: claim environment has no value that this client_id accepts'],
-    [{ environment: ['staging'] }, 'claim: claim environment has no value that this client_id accepts'],
-    [{ environment: '' }, "claim: claim environment is '', which this client_id does not accept"],
-  ])('of %j are %s', (claims, outcome) => {
-    expect(check(claims, environment)).toBe(outcome)
-  })
+  test.each(cases.judged as [JsonObject, string][])('of %j are %s', (claims, outcome) =>
+    expect(check(claims, environment)).toBe(outcome),
+  )
 
   test.each(['pull_request', 'pull_request_target', 'workflow_run', 'issue_comment', 'a new event'])(
-    'refuse the event %s unless the trust or the provider lists it',
+    'refuse the event %s unless the trust lists it, whatever the provider lists',
     (event) => {
       const text = `event: claim event_name is '${event}', which this client_id does not accept`
       expect(check({ event_name: event }, {})).toBe(text)
       const listed = [{ claim: 'event_name', values: [event] }]
       expect(check({ event_name: event }, { claims: listed })).toBe('accepted')
-      expect(check({ event_name: event }, {}, { claims: listed })).toBe('accepted')
+      expect(check({ event_name: event }, {}, { claims: listed })).toBe(text)
+      expect(check({ event_name: event }, { claims: listed }, { claims: listed })).toBe('accepted')
     },
   )
 
@@ -191,9 +188,8 @@ describe('a mapped user', () => {
     expect(map({ ...person, azp: own }).user).toBe('corp:mona@example.com')
   })
 
-  test('gets no group from a claim that is left out, as Entra does above 200 groups', () => {
-    expect(map({ email: 'mona@example.com', email_verified: true }).groups).toEqual([])
-  })
+  test('gets no group from a claim that is left out, as Entra does above 200 groups', () =>
+    expect(map({ email: 'mona@example.com', email_verified: true }).groups).toEqual([]))
 
   test.each<[JsonObject, string]>([
     [{ ...person, email_verified: false }, 'username: claim email_verified is not true'],
@@ -206,9 +202,7 @@ describe('a mapped user', () => {
     [{ ...person, email: 'a\u202eb' }, 'username: claim email gives no valid username'],
     [{ ...person, email: 'x'.repeat(300) }, 'username: claim email gives no valid username'],
     [{ ...person, email: someKey }, 'username: claim email gives no valid username'],
-  ])('is refused for %j', (claims, why) => {
-    expect(refusalOf(() => map(claims))).toContain(why)
-  })
+  ])('is refused for %j', (claims, why) => expect(refusalOf(() => map(claims))).toContain(why))
 
   test.each(['system:admin', 'team:x', 'subject:x'])('is never %s', (name) => {
     const by = { username: { claim: 'name', prefix: '' } }
@@ -229,6 +223,48 @@ describe('the grant', () => {
     expect(grant).toEqual({ ttl: 3600, carried: [ceiling, carried, granted], scope: asked })
     expect(grantOf(trust, providerOf(), undefined, limits)).toEqual({ ttl: 3600, carried: [carried], scope: granted })
     expect(grantOf(trustOf(), providerOf(), undefined, limits)).toEqual({ ttl: 3600, carried: [] })
+  })
+
+  test('allows nothing that the trust does not allow without a scope of the request', () => {
+    const options = { projectNamespacePrefix: 'p-' }
+    const targets: Target[] = [
+      { type: 'Management' },
+      ...['p', 'q'].map((project): Target => ({ type: 'ProjectVirtualCluster', project, virtualCluster: 'vc' })),
+    ]
+    const mayReviewAt = (grant: ReturnType<typeof grantOf>, target: Target) => {
+      const user = withScopes(alice, ...withScope(grant.carried, grant.scope))
+      const attributes = reviewAttributes('tokenreviews', target)
+      return evaluate(user.chain, attributes, options).allowed && mayReview(user, attributes, options)?.allowed === true
+    }
+    const limited = { roles: [{ role: 'agent', projects: ['p'] }], rules: [{}] }
+    const trusts = [
+      undefined,
+      {},
+      { rules: [{}] },
+      { roles: [{ role: 'agent' }] },
+      { roles: [{ role: 'vcluster' }] },
+      limited,
+    ]
+    const verdicts = trusts.flatMap((scope) =>
+      ['agent', 'vcluster', 'platformCLI', 'runner'].map((role) => {
+        const trust = trustOf(scope && { scope })
+        const without = grantOf(trust, providerOf(), undefined, limits)
+        try {
+          const narrowed = grantOf(trust, providerOf(), { roles: [{ role }] }, limits)
+          return targets.every((one) => mayReviewAt(without, one) || !mayReviewAt(narrowed, one)) ? 'narrower' : 'WIDER'
+        } catch (error) {
+          return (error as OAuthError).code
+        }
+      }),
+    )
+    expect(verdicts.join(' ')).toBe(
+      [
+        ...Array(3).fill('invalid_scope invalid_scope narrower narrower'),
+        'narrower invalid_scope narrower narrower',
+        'invalid_scope narrower narrower narrower',
+        'narrower invalid_scope narrower narrower',
+      ].join(' '),
+    )
   })
 
   test('has the shortest lifetime', () => {
@@ -257,12 +293,13 @@ describe('the key of an exchange', () => {
     claims: JsonObject,
     trust = trustOf({ team: 'shop' }),
     mapped?: { user: string; groups: string[] },
+    provider = providerOf(),
   ) =>
     exchangedKeyObject(
       'k',
       {
         trust,
-        provider: providerOf(),
+        provider,
         token: tokenOf({ ...job, ...claims }),
         grant: { ttl: 60, carried: [] },
         ...(mapped && { mapped }),
@@ -278,16 +315,25 @@ describe('the key of an exchange', () => {
     expect(long).toMatch(/^a{199}-[a-z2-7]{12}$/)
   })
 
-  test('has labels only for names that are label values', () => {
-    expect(Object.keys(objectOf({}).metadata.labels ?? {})).toHaveLength(2)
-    const labels = objectOf({}, trustOf({}, { name: 'a'.repeat(64) })).metadata.labels
-    expect(labels).toEqual({ 'management.platform/identity-provider': 'github' })
+  test('has the labels of its trust and provider, which are their names or, if these are longer, differ like them', () => {
+    const names = ['a'.repeat(63), 'a'.repeat(64), `${'a'.repeat(46)}.${'b'.repeat(206)}`, `${'a'.repeat(64)}b`]
+    const labels = names.map((name) => Object.values(labelsOf(name, name)))
+    expect(labels[0]).toEqual([names[0], names[0]])
+    expect(labels.flat().flatMap(labelValueErrors)).toEqual([])
+    expect(new Set(labels.flat()).size).toBe(names.length)
+    expect(Object.values(labelsOf(names[1] ?? '', 'github'))).toEqual([`${'a'.repeat(46)}-ffe054fe7ae0cb6d`, 'github'])
   })
 
   test('shows claims without credentials and invisible characters, cut to 256', () => {
     const { spec } = objectOf({ ref: `a\u202e${'x'.repeat(300)}`, actor: `mpk_${'a'.repeat(49)}`, sha: 7 })
     const shown = { ref: `a\u{FFFD}${'x'.repeat(254)}`, actor: '<redacted>', sha: '7' }
     expect(spec?.identity).toMatchObject({ extraClaims: shown })
+  })
+
+  test.each(cases.named as [string, JsonObject][])('of a person shows their name %j', (shown, claims) => {
+    const user = { user: 'corp:mona', groups: [] }
+    const company = providerOf({ issuer: 'https://login.company.example' })
+    expect(objectOf({ ...claims, sub: 'job' }, trustOf({}), user, company).spec).toMatchObject({ displayName: shown })
   })
 
   test('of a person is a login with what the issuer says about them', () => {

@@ -1,16 +1,12 @@
 /** Tests the limit on open watches of a key. */
 import https from 'node:https'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { watchCounter } from '../../lib/server/openwatches.ts'
 import { accessKey, keys } from '../support/objects.ts'
-import { startServer, type TestServer } from '../support/server.ts'
+import { useServer } from '../support/sharedserver.ts'
 import { alice, bob, contextOf } from '../support/users.ts'
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startServer({ WATCHES_PER_KEY: '2' })
-}, 120_000)
-afterAll(() => server?.stop())
+const server = useServer({ WATCHES_PER_KEY: '2' })
 
 let uids = 0
 let ids = 0
@@ -124,7 +120,7 @@ describe('the server', () => {
     expect((await server.call(keys, { token: spec.key })).status).toBe(200)
     await Promise.all(begun.map(({ ended }) => ended))
     expect(await openOf(metadata.uid)).toBe(0)
-    expect((await watch(`${keys}${query}`, spec.key)).status).toBe(200)
+    expect((await server.call(`${keys}?watch=1&timeoutSeconds=1`, { token: spec.key })).status).toBe(200)
   })
 
   // Proxies and link checkers ask for the headers only. A function would watch for nobody.

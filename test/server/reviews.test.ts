@@ -1,41 +1,26 @@
 /** Tests the reviews that connected clusters call, against the whole API and in the form of kube-apiserver. */
 import { decodeJwt } from 'jose'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
 import { endless } from '../support/deadlines.ts'
 import { accessKey, instance, instances, keys, management } from '../support/objects.ts'
+import { messageOf } from '../support/refusals.ts'
 import type { Answer } from '../support/request.ts'
-import { startServer, type TestServer } from '../support/server.ts'
+import type { MadeKey } from '../support/server.ts'
+import { useServer } from '../support/sharedserver.ts'
 
 const tokenReviews = '/apis/authentication.k8s.io/v1/tokenreviews?timeout=30s'
 const accessReviews = '/apis/authorization.k8s.io/v1/subjectaccessreviews?timeout=3s'
 const failed = { user: {}, error: 'invalid bearer token' }
 
-interface Made {
-  name: string
-  uid: string
-  value: string
-}
+const server = useServer()
 
-let server: TestServer
-let made = 0
+const key = (spec: object) => server.makeKey(spec)
 
-/** Creates an access key with this spec. */
-async function key(spec: object): Promise<Made> {
-  made += 1
-  const { metadata, spec: shown } = await server.make(keys, accessKey(`k${made}`, spec))
-  return { name: metadata.name, uid: metadata.uid, value: shown.key }
-}
-
-const patch = (name: string, spec: object) =>
-  server.call(`${keys}/${name}`, {
-    method: 'PATCH',
-    body: { spec },
-    headers: { 'content-type': 'application/merge-patch+json' },
-  })
+const patch = (name: string, spec: object) => server.patch(`${keys}/${name}`, { spec })
 
 /** Stores the time before which tokens of the key are invalid, as a leak of the key does. */
-const endTokens = ({ name }: Made, tokensNotBefore: number) =>
+const endTokens = ({ name }: MadeKey, tokensNotBefore: number) =>
   server.parts.storage.update(
     OwnedAccessKey.table,
     name,
@@ -83,7 +68,7 @@ const ask = (caller: string, spec: object): Promise<Answer> =>
     },
   })
 
-const extraOf = ({ name, uid }: Made, scopes: unknown, target: string) => ({
+const extraOf = ({ name, uid }: MadeKey, scopes: unknown, target: string) => ({
   'management.platform/access-key': [name],
   'management.platform/access-key-uid': [uid],
   'management.platform/scopes': [typeof scopes === 'string' ? scopes : JSON.stringify(scopes)],
@@ -96,15 +81,14 @@ const reviewedExtra = (...of: Parameters<typeof extraOf>) => ({
   'management.platform/issued-at': [expect.stringMatching(/^[0-9]{10}$/)],
 })
 
-let eu: Made
-let us: Made
-let both: Made
-let ci: Made
-let anything: Made
+let eu: MadeKey
+let us: MadeKey
+let both: MadeKey
+let ci: MadeKey
+let anything: MadeKey
 let instanceUid: string
 
 beforeAll(async () => {
-  server = await startServer()
   eu = await key(agentOf('eu'))
   us = await key(agentOf('us'))
   both = await key(agentOf('eu', 'us'))
@@ -112,11 +96,10 @@ beforeAll(async () => {
   anything = await key({ user: 'alice' })
   instanceUid = (await server.make(instances('p-a'), instance('x'))).metadata.uid
 }, 120_000)
-afterAll(() => server?.stop())
 
 describe('TokenReview', () => {
   test('returns the user of an access key in the form that clusters can see', async () => {
-    const { status, json } = await reviewToken(eu.value, ci.value)
+    const { status, json } = await reviewToken(eu.token, ci.token)
     expect(status).toBe(201)
     expect(json).toMatchObject({ apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview' })
     expect(json.status).toEqual({
@@ -131,30 +114,30 @@ describe('TokenReview', () => {
 
   test('distinguishes a subject from a user of the same name, here and in tokens', async () => {
     const subject = await key({ subject: 'alice', scope: at('eu') })
-    const { user } = (await reviewToken(eu.value, subject.value)).json.status
+    const { user } = (await reviewToken(eu.token, subject.token)).json.status
     expect(user.username).toBe('subject:alice')
-    const self = await server.call(`${management}/selves`, { method: 'POST', token: subject.value, body: {} })
+    const self = await server.post(`${management}/selves`, {}, subject.token)
     expect(self.json.status.subject).toBe('subject:alice')
     const maker = await key({ subject: 'alice' })
-    const { json } = await server.call(`${management}/directclusterendpointtokens`, {
-      method: 'POST',
-      token: maker.value,
-      body: { spec: { scope: at('eu') } },
-    })
+    const { json } = await server.post(
+      `${management}/directclusterendpointtokens`,
+      { spec: { scope: at('eu') } },
+      maker.token,
+    )
     expect(decodeJwt(json.status.token).sub).toBe('subject:alice')
   })
 
   test('updates the last activity of a valid key and of no other', async () => {
-    const lastActivity = async ({ name }: Made) => (await server.call(`${keys}/${name}`)).json.status.lastActivity
+    const lastActivity = async ({ name }: MadeKey) => (await server.call(`${keys}/${name}`)).json.status.lastActivity
     const [taken, refused, dry] = [
       await key({ user: 'a', scope: at('eu') }),
       await key({ user: 'a', scope: at('us') }),
       await key({ user: 'a', scope: at('eu') }),
     ]
-    expect((await reviewToken(eu.value, taken.value)).json.status.authenticated).toBe(true)
-    expect((await reviewToken(eu.value, refused.value)).json.status).toEqual(failed)
-    const body = { spec: { token: dry.value } }
-    const { json } = await server.call(`${tokenReviews}&dryRun=All`, { method: 'POST', token: eu.value, body })
+    expect((await reviewToken(eu.token, taken.token)).json.status.authenticated).toBe(true)
+    expect((await reviewToken(eu.token, refused.token)).json.status).toEqual(failed)
+    const body = { spec: { token: dry.token } }
+    const { json } = await server.post(`${tokenReviews}&dryRun=All`, body, eu.token)
     expect(json.status.authenticated).toBe(true)
     expect(await lastActivity(taken)).toBeDefined()
     expect(await lastActivity(refused)).toBeUndefined()
@@ -166,44 +149,32 @@ describe('TokenReview', () => {
     await patch(dead.name, { disabled: true })
     const expired = await key({ user: 'a', scope: at('eu'), ttl: 1 })
     await expect
-      .poll(async () => (await server.call(`${keys}/${expired.name}`)).json.status.phase, {
-        timeout: 10_000,
-      })
+      .poll(async () => (await server.call(`${keys}/${expired.name}`)).json.status.phase, { timeout: 10_000 })
       .toBe('Expired')
     const everywhere = await key({ user: 'a', scope: { rules: [{}] } })
     const elsewhere = await key({ user: 'a', scope: at('us') })
-    const jwt = (await server.call(`${management}/directclusterendpointtokens`, { method: 'POST', body: { spec: {} } }))
-      .json.status.token
+    const jwt = (await server.post(`${management}/directclusterendpointtokens`, { spec: {} })).json.status.token
     const tokens = [
       'nonsense',
       `mpk_${'0'.repeat(49)}`,
       jwt,
       server.adminKey,
-      anything.value,
-      dead.value,
-      expired.value,
-      everywhere.value,
-      elsewhere.value,
-      eu.value.toLowerCase(),
+      anything.token,
+      dead.token,
+      expired.token,
+      everywhere.token,
+      elsewhere.token,
+      eu.token.toLowerCase(),
     ]
     for (const token of tokens) {
-      const { status, json, headers } = await reviewToken(eu.value, token)
+      const { status, json, headers } = await reviewToken(eu.token, token)
       expect([status, json.status, headers.warning]).toEqual([201, failed, undefined])
     }
   })
 
-  test('accepts a key for every cluster, and a key whose scopes leave this cluster', async () => {
-    expect(
-      (await reviewToken(eu.value, (await key({ user: 'a', scope: at('*') })).value)).json.status.authenticated,
-    ).toBe(true)
-    const more = { user: 'a', scope: { rules: [{ cluster: 'eu', verbs: ['get'] }] } }
-    expect((await reviewToken(eu.value, (await key(more)).value)).json.status.authenticated).toBe(true)
-    expect((await reviewToken(us.value, (await key(more)).value)).json.status).toEqual(failed)
-  })
-
   test('returns only audiences of this API', async () => {
     const own = `${server.base}/clusters/eu`
-    const reviewFor = async (...audiences: string[]) => (await reviewToken(eu.value, ci.value, audiences)).json.status
+    const reviewFor = async (...audiences: string[]) => (await reviewToken(eu.token, ci.token, audiences)).json.status
     expect((await reviewFor('vault')).audiences).toBeUndefined()
     expect((await reviewFor('vault', own)).audiences).toEqual([own])
     expect(await reviewFor(`${server.base}/clusters/us`)).toEqual(failed)
@@ -213,23 +184,23 @@ describe('TokenReview', () => {
 
   test('accepts a key for a space when the cluster identifies itself', async () => {
     const ofSpace = await key({ user: 'alice', scope: { spaces: [{ project: 'shop', space: 'dev' }] } })
-    expect((await reviewToken(eu.value, ofSpace.value)).json.status).toEqual(failed)
+    expect((await reviewToken(eu.token, ofSpace.token)).json.status).toEqual(failed)
     const own = [`${server.base}/clusters/eu`]
-    const { status } = (await reviewToken(eu.value, ofSpace.value, own)).json
+    const { status } = (await reviewToken(eu.token, ofSpace.token, own)).json
     expect([status.authenticated, status.audiences]).toEqual([true, own])
     expect(status.user.extra['management.platform/target']).toEqual(['clusters/eu'])
-    expect((await reviewToken(us.value, ofSpace.value, own)).json.status).toEqual(failed)
+    expect((await reviewToken(us.token, ofSpace.token, own)).json.status).toEqual(failed)
     const ofProject = await key({ user: 'alice', scope: { projects: [{ project: 'shop' }] } })
-    expect((await reviewToken(eu.value, ofProject.value, own)).json.status).toEqual(failed)
+    expect((await reviewToken(eu.token, ofProject.token, own)).json.status).toEqual(failed)
   })
 
   test('requires the cluster to identify itself for a key with several clusters', async () => {
-    const ambiguous = await reviewToken(both.value, ci.value)
+    const ambiguous = await reviewToken(both.token, ci.token)
     expect(ambiguous.json.status).toEqual(failed)
     expect(ambiguous.headers.warning).toContain('spec.audiences')
-    const named = await reviewToken(both.value, ci.value, [`${server.base}/clusters/eu`])
+    const named = await reviewToken(both.token, ci.token, [`${server.base}/clusters/eu`])
     expect(named.json.status.user.extra['management.platform/target']).toEqual(['clusters/eu'])
-    const other = await reviewToken(both.value, ci.value, [`${server.base}/clusters/us`])
+    const other = await reviewToken(both.token, ci.token, [`${server.base}/clusters/us`])
     expect(other.json.status).toEqual(failed)
   })
 
@@ -237,69 +208,69 @@ describe('TokenReview', () => {
     const vcluster = await key({ user: 'v', scope: { roles: [{ role: 'vcluster', virtualClusters: ['a/x'] }] } })
     const ofProject = await key({ user: 'alice', scope: { projects: [{ project: 'a' }] } })
     const target = `virtualclusters/p-a/x/${instanceUid}`
-    const { user } = (await reviewToken(vcluster.value, ofProject.value)).json.status
+    const { user } = (await reviewToken(vcluster.token, ofProject.token)).json.status
     expect(user.extra['management.platform/target']).toEqual([target])
     const dev = await key({ user: 'alice', scope: { virtualClusters: [{ project: 'a', virtualCluster: 'y' }] } })
-    expect((await reviewToken(vcluster.value, dev.value)).json.status).toEqual(failed)
-    expect((await reviewToken(vcluster.value, ci.value)).json.status).toEqual(failed)
+    expect((await reviewToken(vcluster.token, dev.token)).json.status).toEqual(failed)
+    expect((await reviewToken(vcluster.token, ci.token)).json.status).toEqual(failed)
     const gone = await key({ user: 'v', scope: { roles: [{ role: 'vcluster', virtualClusters: ['a/gone'] }] } })
-    expect((await reviewToken(gone.value, ofProject.value)).json.status).toEqual(failed)
+    expect((await reviewToken(gone.token, ofProject.token)).json.status).toEqual(failed)
     const reviewAs = (uid: string) =>
-      reviewToken(server.adminKey, ofProject.value, [`${server.base}/virtualclusters/p-a/x/${uid}`])
+      reviewToken(server.adminKey, ofProject.token, [`${server.base}/virtualclusters/p-a/x/${uid}`])
     expect((await reviewAs('1-2')).json.status).toEqual(failed)
     expect((await reviewAs(instanceUid)).json.status.audiences).toHaveLength(1)
   })
 
   test('lets administrators ask for any cluster, and without a cluster returns groups that no cluster uses', async () => {
-    const eus = await reviewToken(server.adminKey, ci.value, [`${server.base}/clusters/eu`])
+    const eus = await reviewToken(server.adminKey, ci.token, [`${server.base}/clusters/eu`])
     expect(eus.json.status.user.extra).toEqual(reviewedExtra(ci, [at('eu')], 'clusters/eu'))
     const { 'management.platform/target': _, ...extra } = reviewedExtra(ci, [at('eu')], '')
-    expect((await reviewToken(server.adminKey, ci.value)).json.status.user).toEqual({
+    expect((await reviewToken(server.adminKey, ci.token)).json.status.user).toEqual({
       username: 'alice',
       groups: ['dev', 'platform:admins'],
       extra,
     })
-    expect((await reviewToken(server.adminKey, anything.value)).json.status).toEqual(failed)
+    expect((await reviewToken(server.adminKey, anything.token)).json.status).toEqual(failed)
   })
 
   test('rejects everybody else', async () => {
     for (const spec of [{ user: 'alice' }, { user: 'alice', scope: { rules: [{}] } }]) {
-      const { status, json } = await reviewToken((await key(spec)).value, ci.value)
-      expect([status, json.message]).toEqual([
+      expect(messageOf(await reviewToken((await key(spec)).token, ci.token))).toEqual([
         403,
         'tokenreviews.authentication.k8s.io is forbidden: User "alice" cannot create resource "tokenreviews" in API group "authentication.k8s.io" at the cluster scope: only system:masters and access keys with role agent or vcluster may create reviews',
       ])
     }
-    expect((await reviewToken(ci.value, ci.value)).status).toBe(403)
-    expect((await reviewToken('', ci.value)).status).toBe(401)
+    expect((await reviewToken(ci.token, ci.token)).status).toBe(403)
+    expect((await reviewToken('', ci.token)).status).toBe(401)
   })
 
   test('requires a token and repeats it in no error', async () => {
-    for (const spec of [{}, { token: '' }, undefined]) {
-      const { status, json } = await server.call(tokenReviews, { method: 'POST', body: { spec } })
-      expect([status, json.message]).toEqual([400, 'token is required for TokenReview in authentication'])
-    }
-    const wrong = await server.call(`${tokenReviews}&fieldValidation=Strict`, {
-      method: 'POST',
-      body: { kind: 7, spec: { token: ci.value, Token: ci.value, audiences: ci.value } },
+    for (const spec of [{}, { token: '' }, undefined])
+      expect(messageOf(await server.post(tokenReviews, { spec }))).toEqual([
+        400,
+        'token is required for TokenReview in authentication',
+      ])
+    const wrong = await server.post(`${tokenReviews}&fieldValidation=Strict`, {
+      kind: 7,
+      spec: { token: ci.token, Token: ci.token, audiences: ci.token },
     })
     expect(wrong.status).toBe(400)
-    expect(wrong.text).not.toContain(ci.value)
+    expect(wrong.text).not.toContain(ci.token)
     // A Kubernetes server shows the first 30 bytes.
-    const shown = await server.call(tokenReviews, { method: 'POST', body: { spec: { token: ci.value }, kind: 7 } })
+    const shown = await server.post(tokenReviews, { spec: { token: ci.token }, kind: 7 })
     expect(shown.status).toBe(400)
-    expect(shown.text).not.toContain(ci.value.slice(0, 6))
-    const mistyped = await server.call(tokenReviews, { method: 'POST', body: { spec: { token: [ci.value] } } })
+    expect(shown.text).not.toContain(ci.token.slice(0, 6))
+    const mistyped = await server.post(tokenReviews, { spec: { token: [ci.token] } })
     expect(mistyped.status).toBe(422)
-    expect(mistyped.text).not.toContain(ci.value)
-    expect(server.log.join('')).not.toContain(ci.value)
+    expect(mistyped.text).not.toContain(ci.token)
+    expect(server.log.join('')).not.toContain(ci.token)
   })
 })
 
 describe('SubjectAccessReview', () => {
   const inSpace = [{ rules: [{ cluster: 'eu', namespaces: ['s'], verbs: ['get', 'list', 'watch'] }] }]
-  const verdict = async (caller: Made, scopes: unknown, attributes: object, target = 'clusters/eu', who = ci) =>
-    (await ask(caller.value, { user: 'alice', groups: ['dev'], extra: extraOf(who, scopes, target), ...attributes }))
+  const verdict = async (caller: MadeKey, scopes: unknown, attributes: object, target = 'clusters/eu', who = ci) =>
+    (await ask(caller.token, { user: 'alice', groups: ['dev'], extra: extraOf(who, scopes, target), ...attributes }))
       .json.status
   const resource = (more: object) => ({ resourceAttributes: { ...pods, ...more } })
 
@@ -315,35 +286,6 @@ describe('SubjectAccessReview', () => {
     expect(await verdict(eu, [], resource({ verb: 'delete', namespace: 'kube-system' }))).toEqual({ allowed: false })
   })
 
-  test('maps projects to spaces and denies requests outside them', async () => {
-    const dev = [{ spaces: [{ project: 'shop', space: 'dev' }] }]
-    const namespace = 'p-shop-s-dev'
-    const itself = { resource: 'namespaces', verb: 'get', namespace, name: namespace }
-    for (const chain of [dev, [{ projects: [{ project: 'shop' }] }], [at('eu', 'us'), ...dev]])
-      for (const asked of [
-        resource({ namespace }),
-        resource({ namespace, verb: 'delete', name: 'p' }),
-        resource(itself),
-      ])
-        expect([chain, await verdict(eu, chain, asked, 'clusters/eu', anything)]).toEqual([chain, { allowed: false }])
-    for (const asked of [
-      resource({ namespace: 'p-shop-s-test' }),
-      resource({ namespace: 'p-garden-s-dev' }),
-      resource({ namespace: 'p-shop-s-dev-s-dev' }),
-      resource({ namespace: 'p-shop-s-' }),
-      resource({ namespace: 'P-SHOP-S-DEV' }),
-      resource({ namespace: '' }),
-      resource({ ...itself, name: 'kube-system' }),
-      resource({ resource: 'namespaces', namespace: '' }),
-      resource({ resource: 'nodes', namespace: '' }),
-      { nonResourceAttributes: { path: `/api/v1/namespaces/${namespace}/pods`, verb: 'get' } },
-    ])
-      expect(await verdict(eu, dev, asked, 'clusters/eu', anything)).toMatchObject({ allowed: false, denied: true })
-    const virtual = `virtualclusters/p-a/x/${instanceUid}`
-    const vcluster = await key({ user: 'v', scope: { roles: [{ role: 'vcluster', virtualClusters: ['a/x'] }] } })
-    expect(await verdict(vcluster, dev, resource({ namespace }), virtual, anything)).toMatchObject({ denied: true })
-  })
-
   test('denies a request that one scope of the chain omits, and names the entry that it lacks', async () => {
     const rule = { verbs: ['list'], resources: [{ resources: ['pods'] }], namespaces: ['t'], cluster: 'eu' }
     const entry = JSON.stringify({ rules: [rule] })
@@ -356,9 +298,7 @@ describe('SubjectAccessReview', () => {
     for (const asked of [
       resource({ namespace: '' }),
       resource({ verb: 'delete', name: 'p' }),
-      resource({ verb: '*' }),
       { nonResourceAttributes: { path: '/metrics', verb: 'get' } },
-      { nonResourceAttributes: { path: '/api', verb: 'post' } },
     ])
       expect(await verdict(eu, inSpace, asked)).toMatchObject({ allowed: false, denied: true })
     expect(await verdict(eu, [at('eu'), {}], resource({}))).toMatchObject({ denied: true })
@@ -399,7 +339,7 @@ describe('SubjectAccessReview', () => {
     const extra = extraOf(who, [at('eu')], 'clusters/eu')
     const judged = async (...issued: string[]) => {
       const spec = { user: 'alice', extra: { ...extra, 'management.platform/issued-at': issued }, ...resource({}) }
-      return (await ask(eu.value, spec)).json.status
+      return (await ask(eu.token, spec)).json.status
     }
     const noOpinion = { allowed: false }
     for (const issued of [[], ['1795257599'], ['1795257600']]) expect(await judged(...issued)).toEqual(noOpinion)
@@ -420,10 +360,7 @@ describe('SubjectAccessReview', () => {
     const path = `${keys}/${who.name}`
     await server.call(path, { method: 'DELETE' })
     expect(await verdict(eu, [at('eu')], resource({}), 'clusters/eu', who)).toMatchObject({ denied: true })
-    await server.call(keys, {
-      method: 'POST',
-      body: accessKey(who.name),
-    })
+    await server.post(keys, accessKey(who.name))
     expect(await verdict(eu, [at('eu')], resource({}), 'clusters/eu', who)).toMatchObject({ denied: true })
     for (const name of ['', '/', 'a/b', '__proto__', 'x'.repeat(5000)])
       expect(await verdict(eu, [at('eu')], resource({}), 'clusters/eu', { ...who, name })).toMatchObject({
@@ -434,39 +371,12 @@ describe('SubjectAccessReview', () => {
   test('denies a user of this API whose extra values are incomplete', async () => {
     const whole = extraOf(ci, [at('eu')], 'clusters/eu')
     const reviewAccess = async (extra: object) =>
-      (await ask(eu.value, { user: 'alice', extra, resourceAttributes: pods })).json.status
+      (await ask(eu.token, { user: 'alice', extra, resourceAttributes: pods })).json.status
     expect(await reviewAccess(whole)).toEqual({ allowed: false })
-    for (const name of Object.keys(whole)) {
-      const { [name as keyof typeof whole]: value = [], ...rest } = whole
-      expect(await reviewAccess(rest)).toMatchObject({ denied: true })
-      expect(await reviewAccess({ ...rest, [name]: [] })).toMatchObject({ denied: true })
-      expect(await reviewAccess({ ...rest, [name]: [...value, ...value] })).toMatchObject({ denied: true })
-      expect(await reviewAccess({ ...whole, [name.toUpperCase()]: value })).toMatchObject({ denied: true })
-    }
-    for (const scopes of [
-      '',
-      'null',
-      '{}',
-      '[',
-      '[[]]',
-      '[{"nonsense":[]}]',
-      '[{"clusters":[{"cluster":1}]}]',
-      '[{"clusters":[]},{"clusters":[],"clusters":[]}]',
-      JSON.stringify(Array(9).fill({})),
-      `[{"clusters":[{"cluster":"${'x'.repeat(5000)}"}]}]`,
-      '['.repeat(100_000),
-    ])
-      expect(await reviewAccess(extraOf(ci, scopes, 'clusters/eu'))).toMatchObject({ denied: true })
-    for (const target of [
-      '',
-      'clusters/',
-      'clusters/*',
-      'clusters/eu/..',
-      'clusters/eu ',
-      'virtualclusters/p-a/x',
-      `${server.base}/clusters/eu`,
-      'a'.repeat(100_000),
-    ])
+    const { 'management.platform/scopes': _, ...rest } = whole
+    for (const extra of [rest, extraOf(ci, '[[]]', 'clusters/eu'), extraOf(ci, '['.repeat(100_000), 'clusters/eu')])
+      expect(await reviewAccess(extra)).toMatchObject({ denied: true })
+    for (const target of ['', 'clusters/*', 'clusters/eu/..', 'virtualclusters/p-a/x', 'a'.repeat(100_000)])
       expect(await reviewAccess(extraOf(ci, [at('eu')], target))).toMatchObject({ denied: true })
   })
 
@@ -484,7 +394,7 @@ describe('SubjectAccessReview', () => {
   })
 
   test('has no opinion on users of other authenticators', async () => {
-    const { status, json } = await ask(eu.value, {
+    const { status, json } = await ask(eu.token, {
       user: 'system:kube-scheduler',
       groups: ['system:authenticated'],
       extra: { 'authentication.kubernetes.io/credential-id': ['x'] },
@@ -495,7 +405,7 @@ describe('SubjectAccessReview', () => {
     })
     expect([status, json.status]).toEqual([201, { allowed: false }])
     expect(json.spec.resourceAttributes.fieldSelector.requirements).toHaveLength(1)
-    const master = await ask(eu.value, { user: 'x', groups: ['system:masters'], resourceAttributes: pods })
+    const master = await ask(eu.token, { user: 'x', groups: ['system:masters'], resourceAttributes: pods })
     expect(master.json.status).toEqual({ allowed: false })
   })
 
@@ -506,47 +416,22 @@ describe('SubjectAccessReview', () => {
     const own = { resource: 'ownedaccesskeys', verb: 'delete', name: ci.name }
     expect(await can({ user: 'alice' }, own)).toMatchObject({ allowed: true })
     expect(await can({ user: 'bob' }, own)).toEqual({ allowed: false, reason: 'not visible to this user' })
-    expect(await can({ user: 'bob', groups: ['system:masters'] }, own)).toMatchObject({ allowed: true })
-    const create = { resource: 'virtualclusterinstances', verb: 'create', namespace: 'p-a' }
-    expect(await can({ user: 'alice' }, create)).toMatchObject({ allowed: false })
-    const reviews = { group: 'authentication.k8s.io', resource: 'tokenreviews', verb: 'create' }
-    expect(await can({ user: 'alice' }, reviews)).toMatchObject({ allowed: false })
     const scoped = await key({ user: 'root', groups: ['system:masters'], scope: { rules: [{}] } })
     expect(
-      (await ask(scoped.value, { user: 'alice', resourceAttributes: { group: 'management.platform', ...own } })).json
+      (await ask(scoped.token, { user: 'alice', resourceAttributes: { group: 'management.platform', ...own } })).json
         .status,
     ).toEqual({ allowed: false })
   })
 
   test('rejects everybody else, and requires one request of one user', async () => {
-    expect((await ask(anything.value, { user: 'alice', resourceAttributes: pods })).status).toBe(403)
-    expect((await ask(ci.value, { user: 'alice', resourceAttributes: pods })).status).toBe(403)
+    expect((await ask(anything.token, { user: 'alice', resourceAttributes: pods })).status).toBe(403)
+    expect((await ask(ci.token, { user: 'alice', resourceAttributes: pods })).status).toBe(403)
     const path = { path: '/', verb: 'get' }
     for (const spec of [
       { user: 'a' },
       { user: 'a', resourceAttributes: pods, nonResourceAttributes: path },
       { resourceAttributes: pods },
     ])
-      expect((await ask(eu.value, spec)).status).toBe(422)
+      expect((await ask(eu.token, spec)).status).toBe(422)
   })
-})
-
-test('the self review states who can create reviews', async () => {
-  const can = async (token: string, group: string, resource: string) =>
-    (
-      await server.call('/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', {
-        method: 'POST',
-        token,
-        body: { spec: { resourceAttributes: { group, resource, verb: 'create' } } },
-      })
-    ).json.status.allowed
-  for (const [token, expected] of [
-    [server.adminKey, true],
-    [eu.value, true],
-    [ci.value, false],
-    [anything.value, false],
-  ] as const) {
-    expect(await can(token, 'authentication.k8s.io', 'tokenreviews')).toBe(expected)
-    expect(await can(token, 'authorization.k8s.io', 'subjectaccessreviews')).toBe(expected)
-  }
 })

@@ -1,5 +1,5 @@
 /** What happens while a revocation runs: keys change, the time is up, the table fails, the function is killed. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
 import { revokeKeys } from '../../lib/apis/management/v1/revocation/accesskeyrevocation.run.ts'
 import type { RevocationSpec } from '../../lib/apis/management/v1/revocation/accesskeyrevocation.schema.ts'
@@ -9,18 +9,17 @@ import { StatusError } from '../../lib/meta/errors/status.ts'
 import { StorageError } from '../../lib/storage/errors.ts'
 import type { Storage } from '../../lib/storage/interface.ts'
 import { keys } from '../support/objects.ts'
-import { type MadeKey, revokingOn } from '../support/revocations.ts'
-import { startServer, type TestServer } from '../support/server.ts'
+import { revokingOn } from '../support/revocations.ts'
+import type { MadeKey } from '../support/server.ts'
+import { useServer } from '../support/sharedserver.ts'
 import { contextOf } from '../support/users.ts'
 
-let server: TestServer
-const { revoke, make, patch, get, isDisabled, use } = revokingOn(() => server)
+const server = useServer({ MAX_KEYS_PER_OWNER: '0' })
+const { revoke, make, patch, isDisabled, use } = revokingOn(() => server)
 let caller: MadeKey
 beforeAll(async () => {
-  server = await startServer({ MAX_KEYS_PER_OWNER: '0' }, { unthrottled: true })
   caller = await make('caller', { user: 'root', groups: ['system:masters'] })
 }, 120_000)
-afterAll(() => server?.stop())
 
 let counted = 0
 /** Creates keys with a label of their own, and returns the spec that selects them. */
@@ -189,23 +188,4 @@ describe('a revocation without time', () => {
     expect(last.at(-1)).toBe(own.name)
     expect(await use(token)).toBe(401)
   })
-})
-
-test('a revocation that is killed has revoked whole keys, and the next one the rest', async () => {
-  const { names, spec } = await makeKeys(40)
-  const stuck = Promise.withResolvers<void>()
-  await run(spec, {
-    update: (write, _key, number) => {
-      if (number <= 12) return write()
-      stuck.resolve()
-      return new Promise(() => undefined)
-    },
-  })
-  await stuck.promise
-  const { json } = await revoke(spec)
-  expect(json.status).toMatchObject({ failed: 0, remaining: false })
-  for (const name of names) {
-    const { metadata, spec } = await get(name)
-    expect([name, spec.disabled, metadata.generation]).toEqual([name, true, 2])
-  }
 })

@@ -1,17 +1,13 @@
 /** Who may revoke which keys, and what a revocation tells about others. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Scope } from '../../lib/authorization/scopes/scope.ts'
 import { keys } from '../support/objects.ts'
-import { causesOf, type MadeKey, namesOf, recordOf, revokingOn } from '../support/revocations.ts'
-import { startServer, type TestServer } from '../support/server.ts'
+import { causesOf, namesOf, revokingOn } from '../support/revocations.ts'
+import type { MadeKey } from '../support/server.ts'
+import { useServer } from '../support/sharedserver.ts'
 
-let server: TestServer
+const server = useServer({ MAX_KEYS_PER_OWNER: '0' })
 const { revoke, make, patch, get, isDisabled, use } = revokingOn(() => server)
-
-beforeAll(async () => {
-  server = await startServer({ MAX_KEYS_PER_OWNER: '0' }, { unthrottled: true })
-}, 120_000)
-afterAll(() => server?.stop())
 
 const rules = (verbs: string[], resources: string[], resourceNames?: string[]): Scope => ({
   rules: [{ verbs, resources: [{ group: 'management.platform', resources, ...(resourceNames && { resourceNames }) }] }],
@@ -156,7 +152,7 @@ describe('the key of the request', () => {
     const answer = await revoke({ users: [alice.user], action, includeSelf: true }, { token: alice.token })
     expect(answer.json.status).toMatchObject({ matched: 2, done: 2, failed: 0, remaining: false })
     expect([await use(other.token), await use(alice.token)]).toEqual([401, 401])
-    expect(recordOf(server, answer)).toMatchObject({ count: 2, names: [alice.name, other.name] })
+    expect(server.auditOf(answer)).toMatchObject({ count: 2, names: [alice.name, other.name] })
   })
 })
 

@@ -1,17 +1,15 @@
 /** Tests the hints in answers to unserved paths, with and without a scope that allows the path. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { apiVersion, keys, management } from '../support/objects.ts'
-import { startServer, type TestServer } from '../support/server.ts'
+import { useServer } from '../support/sharedserver.ts'
 
-let server: TestServer
+const server = useServer()
 let scoped: string
 beforeAll(async () => {
-  server = await startServer()
   const spec = { user: 'alice', scope: { projects: [{ project: 'a' }] } }
   scoped = (await server.make(keys, { apiVersion, kind: 'OwnedAccessKey', metadata: { name: 'scoped' }, spec })).spec
     .key
 }, 120_000)
-afterAll(() => server?.stop())
 
 const rows: [method: string, path: string, code: number, hint: string][] = [
   [
@@ -47,6 +45,7 @@ const rows: [method: string, path: string, code: number, hint: string][] = [
     '"management.platform/v2" is not served; ownedaccesskeys are served in management.platform/v1',
   ],
   ['GET', '/apis/nobody.example/v1/things', 404, '"nobody.example/v1" is not served; GET /apis lists the API groups'],
+  ['DELETE', '/api/v1/namespaces/p-web', 405, 'this path does not support "DELETE"; it supports GET, PUT and PATCH'],
   ['POST', '/nothing/here', 404, 'nothing is served at "/nothing/here"; GET /apis lists the API groups'],
 ]
 
@@ -60,7 +59,10 @@ describe.each(rows)('%s %s', (method, path, code, hint) => {
 
   test('names the alternatives to a key whose scope allows nothing there', async () => {
     const { status, json } = await server.call(path, { method, token: scoped })
-    expect([status, json.message]).toEqual([403, expect.stringMatching(/User "alice" cannot (get|post|create) /)])
+    expect([status, json.message]).toEqual([
+      403,
+      expect.stringMatching(/User "alice" cannot (get|post|create|delete) /),
+    ])
     if (json.message.includes(' path ')) expect(json.message).toContain(hint)
   })
 })

@@ -8,9 +8,7 @@ import { createMinimalServer, type MinimalServer } from '../../lib/server/proces
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
 })
-afterEach(() => {
-  vi.useRealTimers()
-})
+afterEach(() => vi.useRealTimers())
 
 const gatewaySeconds = 29
 const context = { getRemainingTimeInMillis: () => 60_000 }

@@ -115,6 +115,12 @@ export const askedRequests: readonly AskedRequest[] = [
     method: 'GET',
     path: '/api/v1/namespaces/p-a',
   },
+  {
+    resourceAttributes: { resource: 'namespaces', verb: 'patch', namespace: 'p-a', name: 'p-a' },
+    method: 'PATCH',
+    path: '/api/v1/namespaces/p-a',
+    ...merge,
+  },
   ...['', '/a'].map((name) => ({
     resourceAttributes: {
       group: 'apiextensions.k8s.io',

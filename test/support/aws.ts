@@ -1,6 +1,6 @@
 /** Starts KMS, Secrets Manager and EventBridge in memory, with clients of the SDK. */
 import { KMSClient } from '@aws-sdk/client-kms'
-import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
+import { DeleteSecretCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
 import { startEventBridge } from '../../infra/local/aws/eventbridge.ts'
 import { startKms } from '../../infra/local/aws/kms.ts'
 import { startSecretsManager } from '../../infra/local/aws/secretsmanager.ts'
@@ -13,6 +13,8 @@ export interface Aws {
   endpoints: { kms: string; secretsManager: string; eventBridge: string }
   /** The JSON texts of the events that were published so far. */
   published: string[]
+  /** Forgets the published events, and deletes the secrets that `secrets` created, except those named. */
+  empty(except: readonly string[]): Promise<void>
   stop(): Promise<void>
 }
 
@@ -40,11 +42,25 @@ export async function startAws({ kmsPath, secretsPath }: AwsOptions = {}): Promi
   const client = { region, credentials, maxAttempts: 1 }
   const kms = new KMSClient({ ...client, endpoint: kmsEndpoint.url })
   const secrets = new SecretsManagerClient({ ...client, endpoint: secretsEndpoint.url })
+  const created = new Set<string>()
+  secrets.middlewareStack.add((next, { commandName }) => async (call) => {
+    const result = await next(call)
+    const { Name, SecretId } = call.input as { Name?: string; SecretId?: string }
+    if (commandName === 'CreateSecretCommand' && Name) created.add(Name)
+    if (commandName === 'DeleteSecretCommand' && SecretId) created.delete(SecretId)
+    return result
+  })
   return {
     kms,
     secrets,
     endpoints: { kms: kmsEndpoint.url, secretsManager: secretsEndpoint.url, eventBridge: eventBridge.url },
     published,
+    async empty(except) {
+      published.length = 0
+      for (const SecretId of created) {
+        if (!except.includes(SecretId)) await secrets.send(new DeleteSecretCommand({ SecretId }))
+      }
+    },
     async stop() {
       kms.destroy()
       secrets.destroy()

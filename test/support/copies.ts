@@ -53,9 +53,8 @@ export async function copyKey(rows: Rows, name: string, count: number): Promise<
       ),
     )
   // In parts, because the items of all copies may need much memory.
-  for (let first = 0; first < copies.length; first += 1000) {
+  for (let first = 0; first < copies.length; first += 1000)
     await rows.put(copies.slice(first, first + 1000).flatMap(itemsOf))
-  }
   return copies.map((copy) => copy.name)
 }
 

@@ -3,6 +3,7 @@
  * Secrets Manager with a pepper, and the environment from serverless.yml. Nothing is stored on disk.
  */
 import { randomBytes } from 'node:crypto'
+import { type AttributeValue, PutItemCommand, paginateScan } from '@aws-sdk/client-dynamodb'
 import { CreateKeyCommand } from '@aws-sdk/client-kms'
 import { CreateSecretCommand } from '@aws-sdk/client-secrets-manager'
 import { applyEnvironment } from '../../infra/local/gateway/environment.ts'
@@ -12,6 +13,7 @@ import { startDynamoDB, type TestDynamoDB } from './dynamodb.ts'
 
 export const stage = 'local'
 export const basePath = '/kubernetes/management'
+const pepper = 'keyplane/local/pepper'
 const secretsPrefix = 'keyplane/local/virtualclusters/'
 
 export interface TestDeployment {
@@ -25,6 +27,8 @@ export interface TestDeployment {
   log: string[]
   /** Stores credentials of a virtual cluster in the secret that the API reads. */
   keepCredentials(name: string, text: string): Promise<void>
+  /** Deletes everything that was stored, published and logged, except the pepper and the signing key. */
+  empty(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -51,7 +55,8 @@ export async function startDeployment(issuer: string, settings: Record<string, s
     ...settings,
   }
   const restore = applyEnvironment(environment)
-  const { log, release } = captureLog()
+  const log: string[] = []
+  const release = captureLog(log)
   return {
     log,
     environment,
@@ -61,6 +66,10 @@ export async function startDeployment(issuer: string, settings: Record<string, s
     async keepCredentials(name, text) {
       await aws.secrets.send(new CreateSecretCommand({ Name: secretsPrefix + name, SecretString: text }))
     },
+    async empty() {
+      await Promise.all([emptyTable(dynamodb), aws.empty([pepper])])
+      log.length = 0
+    },
     async stop() {
       await Promise.all([dynamodb.stop(), aws.stop()])
       restore()
@@ -69,9 +78,28 @@ export async function startDeployment(issuer: string, settings: Record<string, s
   }
 }
 
-/** Captures JSON lines, which are the log of the functions, and forwards other output. */
-function captureLog(): { log: string[]; release(): void } {
-  const log: string[] = []
+/**
+ * Deletes all objects and their log. Revisions go on, because a function that runs remembers those that it has waited for.
+ */
+async function emptyTable({ client, table, empty }: TestDynamoDB): Promise<void> {
+  const revisions: Record<string, AttributeValue>[] = []
+  const scanned = {
+    TableName: table,
+    FilterExpression: 'sk = :sk',
+    ExpressionAttributeValues: { ':sk': { S: '#revision' } },
+  }
+  for await (const { Items = [] } of paginateScan({ client }, scanned)) revisions.push(...Items)
+  await empty()
+  const at = { N: String(Date.now()) }
+  for (const { n = at, ...one } of revisions)
+    await client.send(new PutItemCommand({ TableName: table, Item: { ...one, n, settled: n, floor: n, at } }))
+}
+
+/**
+ * Appends JSON lines of the standard output, which are the log of the functions, to `log`, and forwards other output. Returns a
+ * function that ends this.
+ */
+export function captureLog(log: string[]): () => void {
   const { stdout } = process
   const write = stdout.write
   stdout.write = ((chunk: string | Uint8Array, ...rest: never[]) => {
@@ -79,17 +107,14 @@ function captureLog(): { log: string[]; release(): void } {
     log.push(chunk)
     return true
   }) as typeof write
-  return {
-    log,
-    release() {
-      stdout.write = write
-    },
+  return () => {
+    stdout.write = write
   }
 }
 
 async function makePepper({ secrets }: Aws): Promise<string> {
   const SecretString = JSON.stringify({ current: '1', peppers: { 1: randomBytes(32).toString('base64') } })
-  const { ARN = '' } = await secrets.send(new CreateSecretCommand({ Name: 'keyplane/local/pepper', SecretString }))
+  const { ARN = '' } = await secrets.send(new CreateSecretCommand({ Name: pepper, SecretString }))
   return ARN
 }
 

@@ -9,6 +9,7 @@ import {
   BatchWriteItemCommand,
   CreateTableCommand,
   type CreateTableCommandInput,
+  DeleteTableCommand,
   type DynamoDBClient,
   type DynamoDBClientConfig,
   paginateScan,
@@ -24,6 +25,8 @@ export interface TestDynamoDB {
   table: string
   /** Returns another client of the same endpoint, for middleware that must not affect others. */
   connect(options?: DynamoDBClientConfig): DynamoDBClient
+  /** Replaces the table by an empty one of the same name. */
+  empty(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -78,13 +81,7 @@ export async function startDynamoDB(options: { file?: string } = {}): Promise<Te
   const endpoint = server?.endpoint ?? given ?? ''
   const client = connect(endpoint)
   const table = `test-${randomUUID()}`
-  await client.send(new CreateTableCommand({ TableName: table, ...tableDefinition }))
-  await client.send(
-    new UpdateTimeToLiveCommand({
-      TableName: table,
-      TimeToLiveSpecification: { Enabled: true, AttributeName: timeToLiveAttribute },
-    }),
-  )
+  await createTable(client, table)
   const clients = [client]
   return {
     endpoint,
@@ -95,11 +92,25 @@ export async function startDynamoDB(options: { file?: string } = {}): Promise<Te
       clients.push(another)
       return another
     },
+    async empty() {
+      await client.send(new DeleteTableCommand({ TableName: table }))
+      await createTable(client, table)
+    },
     async stop() {
       for (const one of clients) one.destroy()
       await server?.stop()
     },
   }
+}
+
+async function createTable(client: DynamoDBClient, table: string): Promise<void> {
+  await client.send(new CreateTableCommand({ TableName: table, ...tableDefinition }))
+  await client.send(
+    new UpdateTimeToLiveCommand({
+      TableName: table,
+      TimeToLiveSpecification: { Enabled: true, AttributeName: timeToLiveAttribute },
+    }),
+  )
 }
 
 /** Starts the emulator process on a free port, and chooses another when the port is taken meanwhile. */
@@ -145,8 +156,7 @@ function isListening(child: ChildProcess): Promise<boolean> {
 export async function copyTable({ client, table }: TestDynamoDB, to: string): Promise<void> {
   await client.send(new CreateTableCommand({ TableName: to, ...tableDefinition }))
   for await (const { Items = [] } of paginateScan({ client }, { TableName: table })) {
-    for (const Item of Items) {
+    for (const Item of Items)
       await client.send(new BatchWriteItemCommand({ RequestItems: { [to]: [{ PutRequest: { Item } }] } }))
-    }
   }
 }

@@ -56,12 +56,15 @@ export async function createExchangedKey(
   { metadata = {}, spec = {}, creator = 'user:alice', carried = [], companions = [], now = new Date() }: Exchanged = {},
 ): Promise<{ name: string; token: string }> {
   const store = server.storeOf(OwnedAccessKey)
-  const strategy = exchangedKeyStrategy(store.strategy, { federation, creator, carried, companions })
+  const signedIn = spec.type === 'Login' ? { signedIn: Math.floor(now.getTime() / 1000) } : {}
+  const { labels = {}, ...others } = metadata
+  const exchanged = { federation, ...signedIn, labels, creator, carried, companions: async () => companions }
+  const strategy = exchangedKeyStrategy(store.strategy, exchanged)
   count += 1
   const object = {
     apiVersion: 'management.platform/v1',
     kind: 'OwnedAccessKey',
-    metadata: { name: `exchanged-${count}`, ...metadata },
+    metadata: { name: `exchanged-${count}`, ...others },
     spec: { type: 'Other', ttl: 3600, ...spec },
   }
   const context = internalContext('system:exchange', now, endless)

@@ -4,7 +4,13 @@ import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { afterAll, beforeAll, vi } from 'vitest'
 import { createResponseStream, installRuntimeGlobal, type Metadata } from '../../infra/local/gateway/streaming.ts'
-import { encodeCredential, encodeSourceCIDRs, encodeUser } from '../../lib/authentication/requests/usercontext.ts'
+import {
+  encodeAncestors,
+  encodeCredential,
+  encodeFederation,
+  encodeSourceCIDRs,
+  encodeUser,
+} from '../../lib/authentication/requests/usercontext.ts'
 import type { UserInfo } from '../../lib/authorization/users/user.ts'
 import { startDeployment, type TestDeployment } from './deployment.ts'
 import { parsed } from './parsed.ts'
@@ -100,6 +106,8 @@ async function startFunctions(settings: Record<string, string> = {}): Promise<Fu
 const userContext = (user: UserInfo): Record<string, string> => ({
   user: encodeUser(user),
   ...(user.credential && { credential: encodeCredential(user.credential) }),
+  ...(user.federation && { federation: encodeFederation(user.federation) }),
+  ...(user.ancestors && { ancestors: encodeAncestors(user.ancestors) }),
   ...(user.sourceCIDRs && { sourceCIDRs: encodeSourceCIDRs(user.sourceCIDRs) }),
   principalId: user.name,
 })

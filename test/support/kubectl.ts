@@ -50,9 +50,7 @@ const binary = find()
 
 /** Defines a suite that needs kubectl. */
 export function describeKubectl(name: string, suite: () => void): void {
-  if (binary === undefined) {
-    process.stderr.write(`not run, no kubectl on PATH or in KUBEBUILDER_ASSETS: ${name}\n`)
-  }
+  if (binary === undefined) process.stderr.write(`not run, no kubectl on PATH or in KUBEBUILDER_ASSETS: ${name}\n`)
   describe.skipIf(binary === undefined)(name, suite)
 }
 

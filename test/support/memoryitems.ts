@@ -6,6 +6,7 @@
 import type { IndexQuery } from '../../lib/storage/interface.ts'
 import { type Item, type ItemQuery, type Items, ItemsFault, type ItemWrite } from '../../lib/storage/items.ts'
 import type { ItemKey } from '../../lib/storage/keys.ts'
+import { queryItems } from '../../lib/storage/protocol/constants.ts'
 import { applyWrite, meets } from './itemwrites.ts'
 
 /** Deadlines are judged by `now`. `wrote` receives the puts of each transaction before it is answered. */
@@ -29,7 +30,7 @@ export function createMemoryItems(now: () => number, wrote: (puts: readonly Item
       .filter(({ sk }) => (from === undefined || sk >= from) && (to === undefined || sk <= to))
       .filter(({ sk }) => (after === undefined || sk > after) && sk.startsWith(prefix ?? ''))
       .sort((one, other) => byText(one.sk, other.sk))
-    return page(found, limit, attributes)
+    return page(found, limit ?? queryItems, attributes)
   }
 
   function queryIndex({ partition, sort, limit, after }: IndexQuery) {

@@ -1,19 +1,13 @@
 /** Sends revocations of access keys to a server, and reads what they did. */
-import { accessKey, apiVersion, keys, management } from './objects.ts'
+import { apiVersion, keys, management } from './objects.ts'
 import type { Answer } from './request.ts'
-import type { TestServer } from './server.ts'
+import type { MadeKey, TestServer } from './server.ts'
 
 export const revocations = `${management}/accesskeyrevocations`
 
 export interface Asking {
   token?: string
   dryRun?: boolean
-}
-
-export interface MadeKey {
-  name: string
-  uid: string
-  token: string
 }
 
 export interface Revoking {
@@ -40,22 +34,11 @@ export function revokingOn(server: () => TestServer): Revoking {
   return {
     send,
     revoke: (spec, asking) => send({ apiVersion, kind: 'AccessKeyRevocation', spec }, asking),
-    async make(name, spec = {}, metadata = {}, token) {
-      const body = accessKey(name, spec, metadata)
-      const { status, json, text } = await call(keys, { method: 'POST', body, ...as(token) })
-      if (status !== 201) throw new Error(`${status}: ${text}`)
-      return { name, uid: json.metadata.uid, token: json.spec.key }
-    },
-    patch: (name, body, token) =>
-      call(`${keys}/${name}`, {
-        method: 'PATCH',
-        headers: { 'content-type': 'application/merge-patch+json' },
-        body,
-        ...as(token),
-      }),
+    make: (name, spec, metadata, token) => server().makeKey(spec, { ...metadata, name }, token),
+    patch: (name, body, token) => server().patch(`${keys}/${name}`, body, token),
     get,
     isDisabled: async (name) => (await get(name)).spec.disabled === true,
-    use: async (token) => (await call(`${management}/selves`, { method: 'POST', body: {}, token })).status,
+    use: async (token) => (await server().post(`${management}/selves`, {}, token)).status,
   }
 }
 
@@ -63,9 +46,3 @@ export const namesOf = ({ json }: Answer): string[] => json.status.keys.map(({ n
 
 export const causesOf = ({ json }: Answer): string[] =>
   (json.details?.causes ?? []).map(({ field, message }: { field: string; message: string }) => `${field}: ${message}`)
-
-/** Returns the audit record of a request. */
-export function recordOf(server: TestServer, { headers }: Answer): Record<string, unknown> {
-  const records = server.log.map((line) => JSON.parse(line))
-  return records.find(({ message, requestId }) => message === 'audit' && requestId === headers['audit-id'])
-}

@@ -10,7 +10,14 @@ import { reservePort } from '../../infra/local/host/freeport.ts'
 import { ensurePackaged } from '../../infra/package.ts'
 import { ensureFirstKey } from '../../lib/server/bootstrap.ts'
 import { basePath, stage, startDeployment, type TestDeployment } from './deployment.ts'
+import { accessKey, keys } from './objects.ts'
 import { type Answer, type Call, request } from './request.ts'
+
+export interface MadeKey {
+  name: string
+  uid: string
+  token: string
+}
 
 export interface TestServer extends TestDeployment {
   /** `https://127.0.0.1:PORT/STAGE` */
@@ -23,8 +30,16 @@ export interface TestServer extends TestDeployment {
   adminKey: string
   /** Sends a request to a path below the base path; objects as JSON, text unchanged. */
   call(path: string, call?: Call): Promise<Answer>
+  /** Sends a POST request, by default as the administrator. */
+  post(path: string, body: unknown, token?: string): Promise<Answer>
+  /** Sends a merge patch, by default as the administrator. */
+  patch(path: string, body: unknown, token?: string): Promise<Answer>
+  /** Returns the audit record of an answer. */
+  auditOf(answer: Answer): Answer['json']
   /** Creates an object as the administrator and returns it, a new key with its value. Rejects on any other answer. */
   make(path: string, object: object): Promise<Answer['json']>
+  /** Creates an access key with any name, by default as the administrator. Rejects on any other answer. */
+  makeKey(spec?: object, metadata?: object, token?: string): Promise<MadeKey>
 }
 
 export interface ServerOptions {
@@ -38,7 +53,13 @@ export interface ServerOptions {
   bundles?: string
   /** By default the stage of the deployment. */
   address?: Address
+  /** Runs no functions on schedules or for the stream of the table. */
+  unscheduled?: boolean
 }
+
+/** A deployment and its gateway, without an administrator. */
+export interface Host
+  extends Omit<TestServer, 'adminKey' | 'call' | 'post' | 'patch' | 'auditOf' | 'make' | 'makeKey'> {}
 
 /**
  * Starts everything, below a stage as on a host of execute-api. `environment` overrides settings of the deployment (such as
@@ -46,8 +67,31 @@ export interface ServerOptions {
  */
 export async function startServer(
   environment: Record<string, string> = {},
-  { streamSeconds = 1, unthrottled = false, template, bundles, address = { stage } }: ServerOptions = {},
+  options: ServerOptions = {},
 ): Promise<TestServer> {
+  const host = await startHost(environment, options)
+  const server = await openServer(host)
+  return {
+    ...server,
+    async stop() {
+      await server.stop()
+      await host.stop()
+    },
+  }
+}
+
+/** Starts everything except the administrator. */
+export async function startHost(
+  environment: Record<string, string> = {},
+  {
+    streamSeconds = 1,
+    unthrottled = false,
+    template,
+    bundles,
+    address = { stage },
+    unscheduled = false,
+  }: ServerOptions = {},
+): Promise<Host> {
   const [packaged, authority] = await Promise.all([
     ensurePackaged({ quiet: true }),
     makeAuthority('keyplane test', validFor(1, Date.now())),
@@ -71,19 +115,10 @@ export async function startServer(
     environment: deployment.environment,
     streamSeconds,
     unthrottled,
+    unscheduled,
     address,
   })
   starting.defer(() => gateway.close(0))
-  let adminKey = ''
-  await ensureFirstKey(deployment.parts, {
-    read: async () => undefined,
-    write: async (key) => {
-      adminKey = key
-    },
-  })
-  const agent = new https.Agent({ ca: authority.certificate, keepAlive: true })
-  const call = (path: string, call: Call = {}): Promise<Answer> =>
-    request(agent, `${base}${path}`, { token: adminKey, ...call })
   const started = starting.move()
   return {
     ...deployment,
@@ -91,16 +126,47 @@ export async function startServer(
     base,
     onHost: (path) => `${prefixOf(address)}${basePath}${path}`,
     certificateAuthority: authority.certificate,
+    stop: () => started.disposeAsync(),
+  }
+}
+
+/** Creates the administrator of an empty table. `stop` closes the connections, and leaves the host running. */
+export async function openServer(host: Host): Promise<TestServer> {
+  let adminKey = ''
+  await ensureFirstKey(host.parts, {
+    read: async () => undefined,
+    write: async (key) => {
+      adminKey = key
+    },
+  })
+  const agent = new https.Agent({ ca: host.certificateAuthority, keepAlive: true })
+  const call = (path: string, call: Call = {}): Promise<Answer> =>
+    request(agent, `${host.base}${path}`, { token: adminKey, ...call })
+  return {
+    ...host,
     adminKey,
     call,
+    post: (path, body, token = adminKey) => call(path, { method: 'POST', body, token }),
+    patch: (path, body, token = adminKey) =>
+      call(path, { method: 'PATCH', body, token, headers: { 'content-type': 'application/merge-patch+json' } }),
+    auditOf: ({ headers }) =>
+      host.log
+        .map((line) => JSON.parse(line))
+        .find(({ message, requestId }) => message === 'audit' && requestId === headers['audit-id']),
     async make(path, object) {
       const { status, text, json } = await call(path, { method: 'POST', body: object })
       if (status !== 201) throw new Error(`${status} for ${JSON.stringify(object)}: ${text}`)
       return json
     },
-    async stop() {
-      agent.destroy()
-      await started.disposeAsync()
+    async makeKey(spec = {}, metadata = {}, token = adminKey) {
+      const body = {
+        ...accessKey('', spec),
+        metadata: { ...(!('name' in metadata) && { generateName: 'k-' }), ...metadata },
+      }
+      const { status, json, text } = await call(keys, { method: 'POST', body, token })
+      if (status !== 201) throw new Error(`${status} for ${JSON.stringify(body)}: ${text}`)
+      return { name: json.metadata.name, uid: json.metadata.uid, token: json.spec.key }
     },
+    stop: async () => agent.destroy(),
   }
 }

@@ -1,6 +1,7 @@
 /** Pastes commands into interactive shells without personal settings. */
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
+import { watchArguments } from './processarguments.ts'
 
 export interface Shell {
   name: string
@@ -24,13 +25,14 @@ export interface Pasted {
   stderr: string
 }
 
-/** Types lines into the shell one by one and returns the output. */
+/** Types lines into the shell one by one and returns the output. Rejects if they show a secret in the arguments of a process. */
 export async function paste(
   { name, args, trap }: Shell,
   lines: string,
   { cwd, env }: { cwd: string; env: Record<string, string | undefined> },
 ): Promise<Pasted> {
-  const child = spawn(name, args, { cwd, env: { ...env, PS1: '', PS2: '' } })
+  const watched = watchArguments(lines, env)
+  const child = spawn(name, args, { cwd, env: { ...watched.env, PS1: '', PS2: '' } })
   const said = { stdout: '', stderr: '' }
   for (const stream of ['stdout', 'stderr'] as const) {
     child[stream].setEncoding('utf8').on('data', (chunk: string) => {
@@ -39,6 +41,7 @@ export async function paste(
   }
   child.stdin.end(`${trap}\n${lines}\n`)
   await once(child, 'close')
+  watched.demandNoSecrets()
   const complaint = new RegExp(`(?:\\b${name}: .*|failed \\d+)$`, 'gm')
   const complaints = (said.stderr.match(complaint) ?? []).filter((line) => !noTerminal.test(line))
   return { ...said, complaints }

@@ -7,7 +7,8 @@ import { afterAll, beforeAll, expect } from 'vitest'
 import { basePath } from './deployment.ts'
 import * as below from './objects.ts'
 import { parsed } from './parsed.ts'
-import { startServer, type TestServer } from './server.ts'
+import type { TestServer } from './server.ts'
+import { useServer } from './sharedserver.ts'
 
 /** Paths below the stage, because some attacks target the base path. */
 export const management = `${basePath}${below.management}`
@@ -73,7 +74,7 @@ export const isHealthy = (reply: Reply): boolean => reply.status < 500 || isUnty
 
 /** Provides a server for the tests of a file. */
 export function useVictims(): Victims {
-  let server: TestServer
+  const server = useServer()
   let agent: https.Agent
   let untouched: unknown
   const held: Held = { admin: '', alice: '', ci: '', reader: '', keeper: '', auditor: '', dead: '' }
@@ -89,21 +90,15 @@ export function useVictims(): Victims {
   }
 
   beforeAll(async () => {
-    server = await startServer({}, { streamSeconds: 60 })
     agent = new https.Agent({ ca: server.certificateAuthority, keepAlive: true })
     held.admin = server.adminKey
     await populate(server, make, held)
     untouched = await readOthers()
   }, 120_000)
-  afterAll(async () => {
-    agent?.destroy()
-    await server?.stop()
-  })
+  afterAll(() => agent?.destroy())
 
   return {
-    get server() {
-      return server
-    },
+    server,
     held,
     send,
     make,
@@ -128,37 +123,20 @@ export function useVictims(): Victims {
 }
 
 async function populate(server: TestServer, make: Victims['make'], held: Held): Promise<void> {
-  await make('victim', {
-    user: 'bob',
-    groups: ['ops', 'system:masters'],
-    scope: { clusters: [{ cluster: 'eu' }] },
-    ttl: 86_400,
-  })
+  const scope = { clusters: [{ cluster: 'eu' }] }
+  await make('victim', { user: 'bob', groups: ['ops', 'system:masters'], scope, ttl: 86_400 })
   await make('of-team', { team: 'red' })
   await make('of-subject', { subject: 'alice' })
   held.alice = await make('alice', { user: 'alice', groups: ['dev'] })
   held.ci = await make('ci', { user: 'alice', groups: ['dev'], scope: { projects: [{ project: 'a' }] } })
-  const one = (name: string) => ({
-    group: 'management.platform',
-    resources: ['ownedaccesskeys'],
-    resourceNames: [name],
-  })
+  const group = 'management.platform'
+  const one = (name: string) => ({ group, resources: ['ownedaccesskeys'], resourceNames: [name] })
   held.reader = await make('reader', { user: 'alice', scope: { rules: [{ resources: [one('reader')] }] } })
-  const all = {
-    group: 'management.platform',
-    resources: ['ownedaccesskeys', 'ownedaccesskeys/status', 'directclusterendpointtokens'],
-  }
-  held.keeper = await make('keeper', {
-    user: 'alice',
-    groups: ['dev'],
-    ttl: 3600,
-    scope: { rules: [{ resources: [all] }] },
-  })
-  held.auditor = await make('auditor', {
-    user: 'root',
-    groups: ['system:masters'],
-    scope: { rules: [{ resources: [one('auditor')], verbs: ['get'] }] },
-  })
+  const all = { group, resources: ['ownedaccesskeys', 'ownedaccesskeys/status', 'directclusterendpointtokens'] }
+  const wide = { rules: [{ resources: [all] }] }
+  held.keeper = await make('keeper', { user: 'alice', groups: ['dev'], ttl: 3600, scope: wide })
+  const narrow = { rules: [{ resources: [one('auditor')], verbs: ['get'] }] }
+  held.auditor = await make('auditor', { user: 'root', groups: ['system:masters'], scope: narrow })
   held.dead = await make('dead', { user: 'root', groups: ['system:masters'], disabled: true })
   for (const [namespace, name, user] of [
     ['p-a', 'x', 'alice'],

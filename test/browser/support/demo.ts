@@ -6,7 +6,8 @@ import { type StartedServer, startedServer } from '../../support/startedserver.t
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
-const SECONDS = 1000
+/** Seconds. */
+const days = (count: number): number => count * 86_400
 
 const GROUP = '/apis/management.platform/v1'
 
@@ -70,7 +71,7 @@ export async function startDemo(): Promise<Demo> {
     displayName: 'Deployments of the shop',
     description: 'Used by the release pipeline.',
     team: 'shop',
-    ttl: (365 * DAY) / SECONDS,
+    ttl: days(365),
     scope: { projects: [{ project: 'shop' }] },
   })
   await at(173 * DAY)
@@ -79,16 +80,16 @@ export async function startDemo(): Promise<Demo> {
   await key('terraform', {
     displayName: 'Terraform',
     team: 'platform',
-    ttl: (180 * DAY) / SECONDS,
+    ttl: days(180),
     scope: { projects: [{ project: '*' }], clusters: [{ cluster: '*' }] },
     sourceCIDRs: ['127.0.0.0/8', '10.20.0.0/16'],
   })
-  await key('laptop-of-bob', { displayName: 'Laptop of Bob', user: 'bob', ttl: (365 * DAY) / SECONDS })
+  await key('laptop-of-bob', { displayName: 'Laptop of Bob', user: 'bob', ttl: days(365) })
   await at(96 * DAY)
   await key('report-builder', {
     displayName: 'Monthly report',
     user: 'carol',
-    ttl: (365 * DAY) / SECONDS,
+    ttl: days(365),
     scope: { virtualClusters: [{ project: 'data', virtualCluster: 'analytics' }] },
   })
   await use('report-builder', '127.0.9.2', 'python-requests/2.32.3')
@@ -98,7 +99,7 @@ export async function startDemo(): Promise<Demo> {
   await key('backup-nightly', {
     displayName: 'Nightly backup',
     subject: 'backup',
-    ttl: (90 * DAY) / SECONDS,
+    ttl: days(90),
     scope: {
       spaces: [{ project: 'data', space: 'archive' }],
       virtualClusters: [{ project: 'data', virtualCluster: '*' }],
@@ -108,7 +109,7 @@ export async function startDemo(): Promise<Demo> {
   await key('grafana', {
     displayName: 'Dashboards',
     team: 'platform',
-    ttl: (14 * DAY) / SECONDS,
+    ttl: days(14),
     ttlAfterLastActivity: true,
     scope: { roles: [{ role: 'platformCLI' }] },
   })
@@ -118,7 +119,7 @@ export async function startDemo(): Promise<Demo> {
   }
   await at(31 * DAY)
   await send('PATCH', 'ownedaccesskeys/laptop-of-bob', { spec: { disabled: true, description: 'Lost on 22 October.' } })
-  await key('trial', { displayName: 'Trial of the vendor', user: 'dave', ttl: (30 * DAY) / SECONDS })
+  await key('trial', { displayName: 'Trial of the vendor', user: 'dave', ttl: days(30) })
 
   await at(20 * DAY)
   await provider('github', {
@@ -172,7 +173,7 @@ export async function startDemo(): Promise<Demo> {
     displayName: 'Preview environments',
     description: 'For pull requests of octo-org/shop.',
     user: 'alice',
-    ttl: (30 * DAY) / SECONDS,
+    ttl: days(30),
     scope: { spaces: [{ project: 'shop', space: 'preview' }] },
   })
   await use('grafana', '127.0.7.3', 'Grafana/11.2.0')

@@ -1,5 +1,5 @@
-/** Runs the Action as the runner does, against the local server with its demo virtual cluster and its issuer of ID tokens. */
-import { spawn } from 'node:child_process'
+/** Runs the Action against the local server with its demo virtual cluster and its issuer of ID tokens. */
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { lstat, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
@@ -7,17 +7,18 @@ import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { runPlugin } from '../../../clients/action/src/plugin.ts'
 import { createKubectl, describeKubectl, type Kubectl } from '../../support/kubectl.ts'
 import { keys } from '../../support/objects.ts'
 import { type StartedServer, startedServer } from '../../support/startedserver.ts'
-import { type FaultyFront, startFaultyFront } from './faultyfront.ts'
+import { type Fault, type FaultyFront, startFaultyFront } from './faultyfront.ts'
 import { actionFolder, type Runner, type StepResult, startRunner } from './runner.ts'
 
 let server: StartedServer
 let runner: Runner
 let front: FaultyFront
 beforeAll(async () => {
-  server = await startedServer()
+  server = await startedServer({}, new Date())
   ;[runner, front] = await Promise.all([startRunner(), startFaultyFront(server.certificateAuthority)])
   await writeFile(join(runner.folder, 'ca.crt'), server.certificateAuthority + front.certificateAuthority)
 }, 120_000)
@@ -81,13 +82,27 @@ async function createKey(scope: object): Promise<{ name: string; key: string }> 
 
 const mode = async (path: string) => ((await stat(path)).mode & 0o777).toString(8)
 
-/** Returns the folder that the step made. */
-const folderOf = async (state: Record<string, string>): Promise<string> => state.STATE_folder ?? ''
+const BUSY = { code: 503, headers: { 'retry-after': '0' } }
+/** Lets requests to paths with this text fail. */
+const fail = (text: string, fault: Fault) => {
+  front.fault = (path) => (path.includes(text) ? fault : undefined)
+}
+
+/** Runs the main step, which succeeds, and returns its folder too. */
+async function done(inputs: Record<string, string>, env?: Record<string, string | undefined>) {
+  const one = await step(inputs, env)
+  const result = await expectDone(one.main())
+  return { one, ...result, folder: (await one.state()).STATE_folder ?? '' }
+}
+/** Runs the main step, which fails, and returns why. */
+const failed = async (inputs: Record<string, string>, env?: Record<string, string | undefined>) =>
+  expectFailed((await step(inputs, env)).main())
 
 describe('a step with a trust', () => {
   test('masks the ID token, the key and the token before anything else is printed, and writes private files', async () => {
     const one = await step(trusted())
-    const { raw, masks, variables, outputs, shown } = await expectDone(one.main())
+    const main = await one.begin('main')
+    const { raw, masks, variables, outputs, shown } = await expectDone(main.ended)
     const config = await readFile(outputs.kubeconfig ?? '', 'utf8')
     const key = await readFile(outputs['key-file'] ?? '', 'utf8')
     const token = /token: (\S+)/.exec(config)?.[1]
@@ -98,32 +113,28 @@ describe('a step with a trust', () => {
     )
     expect(variables).toEqual({ KUBECONFIG: outputs.kubeconfig })
     expect(Object.keys(outputs)).toEqual(['kubeconfig', 'key-file', 'expires'])
-    const folder = await folderOf(await one.state())
-    expect([await mode(folder), await mode(outputs.kubeconfig ?? ''), await mode(outputs['key-file'] ?? '')]).toEqual([
-      '700',
-      '600',
-      '600',
-    ])
+    const folder = (await one.state()).STATE_folder ?? ''
+    const modes = await Promise.all([folder, outputs.kubeconfig ?? '', outputs['key-file'] ?? ''].map(mode))
+    expect(modes).toEqual(['700', '600', '600'])
     expect(JSON.stringify(await one.state())).not.toMatch(SECRET)
     expect(await selves(key)).toBe(201)
 
-    const after = await expectDone(one.post())
+    const post = await one.begin('post')
+    const after = await expectDone(post.ended)
     expect(after.warnings).toEqual([])
     expect(await selves(key)).toBe(401)
     expect(existsSync(folder)).toBe(false)
   })
 
   test('may run its post step twice', async () => {
-    const one = await step(trusted())
-    await expectDone(one.main())
+    const { one } = await done(trusted())
     await expectDone(one.post())
     const again = await expectDone(one.post())
     expect(again.raw).toBe('')
   })
 
   test('has a key that scope narrows', async () => {
-    const one = await step(trusted({ 'virtual-cluster': '', scope: 'virtualcluster:demo/other' }))
-    const { outputs } = await expectDone(one.main())
+    const { one, outputs } = await done(trusted({ 'virtual-cluster': '', scope: 'virtualcluster:demo/other' }))
     const key = await readFile(outputs['key-file'] ?? '', 'utf8')
     const path = '/apis/management.platform/v1/namespaces/p-demo/virtualclusterinstances/demo'
     expect((await server.call(path, { token: key })).status).toBe(403)
@@ -131,16 +142,14 @@ describe('a step with a trust', () => {
   })
 
   test('has the key as an output only if it asks for it', async () => {
-    const one = await step(trusted({ 'output-key': 'true', 'virtual-cluster': '' }))
-    const { outputs, masks } = await expectDone(one.main())
+    const { one, outputs, masks } = await done(trusted({ 'output-key': 'true', 'virtual-cluster': '' }))
     expect(outputs.key).toMatch(/^mpk_\w{49}$/)
     expect(masks).toContain(outputs.key)
     await one.post()
   })
 
   test('shows the warnings of the API, such as a shortened lifetime', async () => {
-    const one = await step(trusted({ ttl: '2h' }))
-    const { warnings } = await expectDone(one.main())
+    const { one, warnings } = await done(trusted({ ttl: '2h' }))
     expect(warnings).toEqual([expect.stringMatching(/shortened/)])
     await one.post()
   })
@@ -149,8 +158,7 @@ describe('a step with a trust', () => {
 describe('a step with a key', () => {
   test('masks it first, and leaves it valid', async () => {
     const { name, key } = await createKey({ projects: [{ project: 'demo' }] })
-    const one = await step(trusted({ key: ` ${key}\n`, credential: '' }), {})
-    const { raw, masks } = await expectDone(one.main())
+    const { one, raw, masks } = await done(trusted({ key: ` ${key}\n`, credential: '' }), {})
     expect(raw.startsWith(`::add-mask::${key}\n`)).toBe(true)
     expect(masks[0]).toBe(key)
     const { raw: printed } = await expectDone(one.post())
@@ -190,8 +198,10 @@ describe('a step with a key', () => {
     const rules = [{ verbs: ['create'], resources, requestTargets: ['Management'] }]
     const { key } = await createKey({ clusters: [{ cluster: 'west' }], rules })
     const inputs = { cluster: 'west', server: 'https://west.example:6443/', 'server-certificate-authority': 'ca.crt' }
-    const one = await step(trusted({ key, credential: '', 'virtual-cluster': '', ...inputs, ttl: '10m' }), {})
-    const { outputs, masks } = await expectDone(one.main())
+    const { one, outputs, masks } = await done(
+      trusted({ key, credential: '', 'virtual-cluster': '', ...inputs, ttl: '10m' }),
+      {},
+    )
     const config = JSON.parse(await readFile(outputs.kubeconfig ?? '', 'utf8'))
     expect(config.clusters[0].cluster.server).toBe('https://west.example:6443')
     const authority = Buffer.from(config.clusters[0].cluster['certificate-authority-data'], 'base64').toString()
@@ -203,22 +213,25 @@ describe('a step with a key', () => {
   })
 })
 
+const exchanges = () => front.seen.filter((path) => path.endsWith('/oauth2/token')).length
+const idTokens = () => front.seen.filter((path) => path.startsWith('/github')).length
+
 describe('a step that is refused says why', () => {
   test('without the permission for ID tokens', async () => {
-    const error = await expectFailed((await step(trusted(), {})).main())
+    const error = await failed(trusted(), {})
     expect(error).toContain('permissions:\n  id-token: write')
     expect(error).toContain('a pull request of a fork')
   })
 
   test('when a claim of the job is not accepted', async () => {
-    const { ACTIONS_ID_TOKEN_REQUEST_URL: url } = server.idTokenVariables
-    const one = await step(trusted(), {
-      ...server.idTokenVariables,
-      ACTIONS_ID_TOKEN_REQUEST_URL: `${url}&environment=staging`,
-    })
+    const [inputs, env] = fronted()
+    const ACTIONS_ID_TOKEN_REQUEST_URL = `${env.ACTIONS_ID_TOKEN_REQUEST_URL}&environment=staging`
+    const one = await step(inputs, { ...env, ACTIONS_ID_TOKEN_REQUEST_URL })
     expect(await expectFailed(one.main())).toContain(
       "400 claim environment is 'staging', which this client_id does not accept",
     )
+    // A refused exchange is never repeated.
+    expect([exchanges(), idTokens()]).toEqual([1, 1])
     await expectDone(one.post())
   })
 
@@ -234,32 +247,30 @@ describe('a step that is refused says why', () => {
 
   test('when the certificate is not trusted', async () => {
     const careless = { ...server.idTokenVariables, NODE_TLS_REJECT_UNAUTHORIZED: '0' }
-    const one = await step(trusted({ 'certificate-authority': '' }), careless)
-    expect(await expectFailed(one.main())).toMatch(
+    const { ended } = await (await step(trusted({ 'certificate-authority': '' }), careless)).begin('main')
+    expect(await expectFailed(ended)).toMatch(
       /not signed by an authority that this job trusts .*certificate-authority$/,
     )
   })
 
   test('when the server is no API of this kind', async () => {
-    front.fault = (path) => (path.includes('oauth2') ? { code: 404, body: '<html>::error::x' } : undefined)
+    fail('oauth2', { code: 404, body: '<html>::error::x' })
     const one = await step(...fronted())
     expect(await expectFailed(one.main())).toMatch(/answered 404, but not as this API does\. url must be the URL/)
-    front.fault = (path) =>
-      path.includes('oauth2') ? { code: 200, body: '{"access_token":"a b","expires_in":9}' } : undefined
-    expect(await expectFailed((await step(...fronted())).main())).toContain('answered without an access key')
+    fail('oauth2', { code: 200, body: '{"access_token":"a b","expires_in":9}' })
+    expect(await failed(...fronted())).toContain('answered without an access key')
   })
 
   test('when the API redirects, and sends the token to nobody else', async () => {
-    front.fault = (path) =>
-      path.includes('oauth2') ? { code: 307, headers: { location: 'https://elsewhere.example/' } } : undefined
-    const error = await expectFailed((await step(...fronted())).main())
+    fail('oauth2', { code: 307, headers: { location: 'https://elsewhere.example/' } })
+    const error = await failed(...fronted())
     expect(error).toContain('redirects to https://elsewhere.example/')
   })
 
   test('in text that is no command and no control sequence', async () => {
     const hostile = '\u001b[2J\r\n::set-output name=x::y\n::add-mask::a\n##[error]x %0A::warning::w'
     const body = JSON.stringify({ error: 'invalid_request', error_description: hostile })
-    front.fault = (path) => (path.includes('oauth2') ? { code: 400, body } : undefined)
+    fail('oauth2', { code: 400, body })
     const { raw, masks, warnings, errors } = await (await step(...fronted())).main()
     expect([masks.length, warnings, errors.length]).toEqual([1, [], 1])
     expect(raw.split('\n').filter((line) => /^\s*::/.test(line))).toHaveLength(2)
@@ -269,62 +280,49 @@ describe('a step that is refused says why', () => {
 })
 
 describe('a step on a bad network', () => {
-  const exchanges = () => front.seen.filter((path) => path.endsWith('/oauth2/token')).length
-  const idTokens = () => front.seen.filter((path) => path.startsWith('/github')).length
-
   test.each<[string, 'reset' | { code: number; headers?: Record<string, string> }]>([
     ['a lost connection', 'reset'],
-    ['a 503', { code: 503, headers: { 'retry-after': '0' } }],
+    ['a 503', BUSY],
     ['a 429', { code: 429, headers: { 'retry-after': '0' } }],
   ])('repeats an exchange after %s, with a new ID token', async (_, fault) => {
-    let left = 2
+    let left = 1
     front.fault = (path) => (path.includes('oauth2/token') && left-- > 0 ? fault : undefined)
-    const one = await step(...fronted())
-    const { masks, outputs } = await expectDone(one.main())
-    expect([exchanges(), idTokens()]).toEqual([3, 3])
-    // Three ID tokens, a key and a token.
-    expect(new Set(masks).size).toBe(5)
+    const { one, masks, outputs } = await done(...fronted())
+    expect([exchanges(), idTokens()]).toEqual([2, 2])
+    // Two ID tokens, a key and a token.
+    expect(new Set(masks).size).toBe(4)
     await expectDone(one.post())
     expect(existsSync(outputs.kubeconfig ?? '')).toBe(false)
   })
 
   test.each(['true', 'false'])('asks for no longer token than a slow API can give (renew: %s)', async (renew) => {
-    front.fault = (path) => (path.includes('/apis/') ? { delay: 4000 } : undefined)
+    let late = 0
+    const after = () => server.setClock(new Date(Date.now() + ++late * 4000))
+    fail('/apis/', { after })
     const one = await step(...fronted({ renew }))
     expect((await expectDone(one.main())).warnings).toEqual([])
+    expect(late).toBeGreaterThan(0)
     await expectDone(one.post())
+    await server.setClock(new Date())
   })
 
-  test('gives up after three attempts', async () => {
-    front.fault = (path) => (path.startsWith('/github') ? { code: 500, headers: { 'retry-after': '0' } } : undefined)
-    const error = await expectFailed((await step(...fronted())).main())
-    expect([error, idTokens()]).toEqual(['GitHub answered 500 to the request for an ID token of this job', 3])
-  })
-
-  test('never repeats a refused exchange', async () => {
-    const [inputs, env] = fronted()
-    const one = await step(inputs, {
-      ...env,
-      ACTIONS_ID_TOKEN_REQUEST_URL: `${env.ACTIONS_ID_TOKEN_REQUEST_URL}&environment=x`,
-    })
-    await expectFailed(one.main())
-    expect([exchanges(), idTokens()]).toEqual([1, 1])
+  test('gives up after six attempts', async () => {
+    fail('/github', { code: 500, headers: { 'retry-after': '0' } })
+    const error = await failed(...fronted())
+    expect([error, idTokens()]).toEqual(['GitHub answered 500 to the request for an ID token of this job', 6])
   })
 
   test('revokes its key after it was killed before it had a kube config', async () => {
-    let reached = () => {}
-    const hangs = new Promise<void>((resolve) => {
-      reached = resolve
-    })
+    const { promise: hangs, resolve: reached } = Promise.withResolvers<void>()
     front.fault = (path) => {
       if (!path.endsWith('/kubeconfig')) return undefined
       reached()
       return 'hang'
     }
     const one = await step(...fronted())
-    const running = one.begin()
+    const running = await one.begin('main')
     await hangs
-    const folder = await folderOf(await one.state())
+    const folder = (await one.state()).STATE_folder ?? ''
     const key = await readFile(join(folder, 'key'), 'utf8')
     expect(await selves(key)).toBe(201)
     running.process.kill('SIGKILL')
@@ -334,24 +332,18 @@ describe('a step on a bad network', () => {
   })
 
   test('removes its files even if the key cannot be revoked, and warns', async () => {
-    const one = await step(...fronted())
-    const { outputs } = await expectDone(one.main())
-    front.fault = (path) =>
-      path.includes('oauth2/revoke') ? { code: 503, headers: { 'retry-after': '0' } } : undefined
+    const { one, outputs } = await done(...fronted())
+    fail('oauth2/revoke', BUSY)
     const { code, warnings } = await one.post()
-    expect([code, warnings, existsSync(outputs.kubeconfig ?? '')]).toEqual([
-      0,
-      [expect.stringMatching(/^The access key of this job is not revoked, and ends by itself: /)],
-      false,
-    ])
+    const left = [expect.stringMatching(/^The access key of this job is not revoked, and ends by itself: /)]
+    expect([code, warnings, existsSync(outputs.kubeconfig ?? '')]).toEqual([0, left, false])
   })
 })
 
 describe('a step with a path', () => {
   test('writes there and makes folders, and post removes the file only', async () => {
     const path = join(runner.folder, 'new', 'folder', 'config')
-    const one = await step(trusted({ path: 'new/folder/config' }))
-    const { variables } = await expectDone(one.main())
+    const { one, variables } = await done(trusted({ path: 'new/folder/config' }))
     expect([variables.KUBECONFIG, await mode(path)]).toEqual([path, '600'])
     await expectDone(one.post())
     expect(await readdir(join(runner.folder, 'new', 'folder'))).toEqual([])
@@ -372,11 +364,8 @@ describe('a step with a path', () => {
       await expectDone(one.post())
       expect((await lstat(there(name))).isSymbolicLink()).toBe(name === 'link' || name === 'broken')
     }
-    expect([await readFile(there('mine'), 'utf8'), existsSync(there('nothing')), front.seen]).toEqual([
-      'mine',
-      false,
-      [],
-    ])
+    const left = [await readFile(there('mine'), 'utf8'), existsSync(there('nothing')), front.seen]
+    expect(left).toEqual(['mine', false, []])
   })
 
   test('leaves what took the place of its file', async () => {
@@ -388,8 +377,7 @@ describe('a step with a path', () => {
         await symlink(join(runner.folder, 'target'), path)
       },
     ]) {
-      const one = await step(trusted({ path }))
-      await expectDone(one.main())
+      const { one } = await done(trusted({ path }))
       await rm(path)
       await replace()
       const { warnings } = await expectDone(one.post())
@@ -401,8 +389,7 @@ describe('a step with a path', () => {
 
   test('removes its file after it was changed in place, as kubectl does', async () => {
     const path = join(runner.folder, 'changed')
-    const one = await step(trusted({ path }))
-    await expectDone(one.main())
+    const { one } = await done(trusted({ path }))
     await writeFile(path, 'changed')
     const { warnings } = await expectDone(one.post())
     expect([warnings, existsSync(path)]).toEqual([[], false])
@@ -410,9 +397,7 @@ describe('a step with a path', () => {
 })
 
 test('post leaves files of others in its folder, and follows no link that took the place of the folder', async () => {
-  const one = await step(trusted())
-  await expectDone(one.main())
-  const folder = await folderOf(await one.state())
+  const { one, folder } = await done(trusted())
   await writeFile(join(folder, 'mine'), 'mine')
   const { warnings } = await expectDone(one.post())
   expect([warnings, await readdir(folder)]).toEqual([[expect.stringContaining('ENOTEMPTY')], ['mine']])
@@ -446,110 +431,113 @@ describeKubectl('kubectl', () => {
     await Promise.all([kubectl.stop(), one.post()])
   })
 
-  describe('with renew', () => {
-    /** Moves the times of what the step holds, so that a token or a key is about to expire or has expired. */
-    async function age(folder: string, change: (held: Record<string, { from: number; until: number }>) => void) {
-      const file = join(folder, 'credential.json')
-      const held = JSON.parse(await readFile(file, 'utf8'))
-      change(held)
-      await writeFile(file, JSON.stringify(held))
+  test('gets the tokens of a step with renew from its plugin', async () => {
+    const one = await step(trusted({ renew: 'true' }))
+    const { ended } = await one.begin('main')
+    const kubectl = await kubectlOf(await expectDone(ended))
+    const ran = await kubectl.runWith(server.idTokenVariables, 'get', 'pods')
+    expect(ran).toEqual({ code: 0, stderr: '', stdout: expect.stringContaining('Running') })
+    await Promise.all([kubectl.stop(), one.post()])
+  })
+})
+
+describe('a step with renew', () => {
+  /** Moves the times of what the step holds, so that a token or a key is about to expire or has expired. */
+  async function age(folder: string, change: (held: Record<string, { from: number; until: number }>) => void) {
+    const file = join(folder, 'credential.json')
+    const held = JSON.parse(await readFile(file, 'utf8'))
+    change(held)
+    await writeFile(file, JSON.stringify(held))
+  }
+  const OLD = () => ({ from: Date.now() - 10_000_000, until: Date.now() + 60_000 })
+  const GONE = () => ({ from: Date.now() - 10_000_000, until: Date.now() - 1000 })
+  const readKeys = async (folder: string) => (await readFile(join(folder, 'exchanged'), 'utf8')).trim().split('\n')
+  /** Runs the plugin in this process, as kubectl does. Returns its token if it has one. */
+  async function plugin(folder: string, env: NodeJS.ProcessEnv = server.idTokenVariables) {
+    const said = { out: '', err: '' }
+    const code = await runPlugin(folder, env, {
+      out: (text) => void Object.assign(said, { out: said.out + text }),
+      err: (text) => void Object.assign(said, { err: said.err + text }),
+    })
+    const { status } = said.out === '' ? {} : JSON.parse(said.out)
+    return { code, err: said.err, token: status?.token, expires: status?.expirationTimestamp }
+  }
+  const works = {
+    code: 0,
+    err: '',
+    token: expect.stringMatching(/^eyJ/),
+    expires: expect.toSatisfy((time: string) => Date.parse(time) > Date.now()),
+  }
+
+  test('gets new tokens and keys while the job runs, and post revokes all of them', async () => {
+    const { one, ...result } = await done(trusted({ renew: 'true' }))
+    expect(result.shown).toContain('is renewed while the job runs')
+    expect(Object.keys(result.outputs)).toEqual(['kubeconfig', 'key-file'])
+    const config = await readFile(result.variables.KUBECONFIG ?? '', 'utf8')
+    expect(config).not.toMatch(SECRET)
+    const folder = (await one.state()).STATE_folder ?? ''
+    const first = await plugin(folder)
+    expect([first, await plugin(folder)]).toEqual([works, first])
+    expect(await readKeys(folder)).toHaveLength(1)
+
+    await age(folder, (held) => Object.assign(held, { tokenLife: GONE(), keyLife: OLD() }))
+    // Many programs at once cause one exchange.
+    const all = await Promise.all(Array.from({ length: 5 }, () => plugin(folder)))
+    expect(all).toEqual(all.map(() => ({ ...works, token: all[0]?.token })))
+    expect(all[0]?.token).not.toBe(first.token)
+    const made = await readKeys(folder)
+    expect([made.length, new Set(made).size]).toEqual([2, 2])
+    expect([await readFile(join(folder, 'key'), 'utf8'), await mode(join(folder, 'key'))]).toEqual([made[1], '600'])
+
+    await expectDone(one.post())
+    expect(await Promise.all(made.map(selves))).toEqual([401, 401])
+    expect(existsSync(folder)).toBe(false)
+  })
+
+  test('uses the last token while the API cannot be reached, and none when it refuses', async () => {
+    const [inputs, env] = fronted({ renew: 'true' })
+    const { one, folder } = await done(inputs, env)
+    await age(folder, (held) => Object.assign(held, { tokenLife: OLD() }))
+    fail('/apis/', BUSY)
+    const degraded = await plugin(folder, env)
+    expect(degraded).toEqual({ ...works, err: expect.stringContaining('The last credential is used until it expires') })
+    front.fault = () => undefined
+    for (const key of await readKeys(folder)) {
+      const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+      await server.call('/oauth2/revoke', { method: 'POST', token: '', body: `token=${key}`, headers })
     }
-    const OLD = () => ({ from: Date.now() - 10_000_000, until: Date.now() + 60_000 })
-    const GONE = () => ({ from: Date.now() - 10_000_000, until: Date.now() - 1000 })
-    const readKeys = async (folder: string) => (await readFile(join(folder, 'exchanged'), 'utf8')).trim().split('\n')
-    const whoami = (kubectl: Kubectl, env: Record<string, string> = server.idTokenVariables) =>
-      kubectl.runWith(env, 'get', 'pods')
-    const works = { code: 0, stderr: '', stdout: expect.stringContaining('Running') }
+    const refused = await plugin(folder, env)
+    expect([refused.code, refused.err]).toEqual([1, expect.stringMatching(/keyplane: .* failed: 401/)])
+    await one.post()
+  })
 
-    test('gets new tokens and keys while the job runs, and post revokes all of them', async () => {
-      const one = await step(trusted({ renew: 'true' }))
-      const result = await expectDone(one.main())
-      expect(result.shown).toContain('is renewed while the job runs')
-      expect(Object.keys(result.outputs)).toEqual(['kubeconfig', 'key-file'])
-      const config = await readFile(result.variables.KUBECONFIG ?? '', 'utf8')
-      expect(config).not.toMatch(SECRET)
-      const kubectl = await kubectlOf(result)
-      const folder = await folderOf(await one.state())
-      expect(await whoami(kubectl)).toEqual(works)
-      expect(await readKeys(folder)).toHaveLength(1)
+  test('uses the last key while the exchange fails', async () => {
+    const [inputs, env] = fronted({ renew: 'true' })
+    const { one, folder } = await done(inputs, env)
+    await age(folder, (held) => Object.assign(held, { tokenLife: GONE(), keyLife: OLD() }))
+    fail('/oauth2/token', BUSY)
+    const degraded = await plugin(folder, env)
+    expect(degraded).toEqual({ ...works, err: expect.stringContaining('The last credential is used') })
+    expect(await readKeys(folder)).toHaveLength(1)
+    await one.post()
+  })
 
-      await age(folder, (held) => Object.assign(held, { tokenLife: GONE(), keyLife: OLD() }))
-      // Many programs at once cause one exchange.
-      const all = await Promise.all(Array.from({ length: 5 }, () => whoami(kubectl)))
-      expect(all).toEqual(Array.from({ length: 5 }, () => works))
-      const made = await readKeys(folder)
-      expect([made.length, new Set(made).size]).toEqual([2, 2])
-      expect([await readFile(join(folder, 'key'), 'utf8'), await mode(join(folder, 'key'))]).toEqual([made[1], '600'])
+  test('goes on after a plugin was killed while it held the lock', async () => {
+    const { one, folder } = await done(trusted({ renew: 'true' }))
+    await age(folder, (held) => Object.assign(held, { tokenLife: GONE() }))
+    await writeFile(join(folder, 'lock'), String(spawnSync('true').pid))
+    expect(await plugin(folder)).toEqual(works)
+    expect(existsSync(join(folder, 'lock'))).toBe(false)
+    await one.post()
+  })
 
-      await expectDone(one.post())
-      expect(await Promise.all(made.map(selves))).toEqual([401, 401])
-      expect(existsSync(folder)).toBe(false)
-      await kubectl.stop()
-    }, 60_000)
-
-    test('uses the last token while the API cannot be reached, and none when it refuses', async () => {
-      const [inputs, env] = fronted({ renew: 'true' })
-      const one = await step(inputs, env)
-      const kubectl = await kubectlOf(await expectDone(one.main()))
-      const folder = await folderOf(await one.state())
-      await age(folder, (held) => Object.assign(held, { tokenLife: OLD() }))
-      front.fault = (path) => (path.includes('/apis/') ? { code: 503, headers: { 'retry-after': '0' } } : undefined)
-      const degraded = await whoami(kubectl, env)
-      expect(degraded).toMatchObject({
-        code: 0,
-        stderr: expect.stringContaining('The last credential is used until it expires'),
-      })
-      front.fault = () => undefined
-      for (const key of await readKeys(folder)) {
-        await server.call('/oauth2/revoke', {
-          method: 'POST',
-          token: '',
-          body: `token=${key}`,
-          headers: { 'content-type': 'application/x-www-form-urlencoded' },
-        })
-      }
-      const refused = await whoami(kubectl, env)
-      expect([refused.code, refused.stderr]).toEqual([1, expect.stringMatching(/keyplane: .* failed: 401/)])
-      await Promise.all([kubectl.stop(), one.post()])
-    }, 60_000)
-
-    test('uses the last key while the exchange fails', async () => {
-      const [inputs, env] = fronted({ renew: 'true' })
-      const one = await step(inputs, env)
-      const kubectl = await kubectlOf(await expectDone(one.main()))
-      const folder = await folderOf(await one.state())
-      await age(folder, (held) => Object.assign(held, { tokenLife: GONE(), keyLife: OLD() }))
-      front.fault = (path) =>
-        path.includes('/oauth2/token') ? { code: 503, headers: { 'retry-after': '0' } } : undefined
-      const degraded = await whoami(kubectl, env)
-      expect([degraded.code, degraded.stderr]).toEqual([0, expect.stringContaining('The last credential is used')])
-      expect(await readKeys(folder)).toHaveLength(1)
-      await Promise.all([kubectl.stop(), one.post()])
-    }, 60_000)
-
-    test('goes on after a plugin was killed while it held the lock', async () => {
-      const one = await step(trusted({ renew: 'true' }))
-      const kubectl = await kubectlOf(await expectDone(one.main()))
-      const folder = await folderOf(await one.state())
-      await age(folder, (held) => Object.assign(held, { tokenLife: GONE() }))
-      const killed = spawn('true')
-      await once(killed, 'close')
-      await writeFile(join(folder, 'lock'), String(killed.pid))
-      expect(await whoami(kubectl)).toEqual(works)
-      expect(existsSync(join(folder, 'lock'))).toBe(false)
-      await Promise.all([kubectl.stop(), one.post()])
-    }, 60_000)
-
-    test('works for the management API too, and says what is missing after the job', async () => {
-      const one = await step(trusted({ renew: 'true', 'virtual-cluster': '' }))
-      const kubectl = await kubectlOf(await expectDone(one.main()))
-      expect(await kubectl.run('auth', 'whoami')).toMatchObject({ code: 0, stdout: expect.stringContaining('alice') })
-      const folder = await folderOf(await one.state())
-      await age(folder, (held) => Object.assign(held, { keyLife: GONE() }))
-      const outside = await kubectl.run('auth', 'whoami')
-      expect([outside.code, outside.stderr]).toEqual([1, expect.stringContaining('this job has no ID token')])
-      await Promise.all([kubectl.stop(), one.post()])
-    }, 60_000)
+  test('works for the management API too, and says what is missing after the job', async () => {
+    const { one, folder } = await done(trusted({ renew: 'true', 'virtual-cluster': '' }))
+    expect(await plugin(folder)).toMatchObject({ code: 0, token: await readFile(join(folder, 'key'), 'utf8') })
+    await age(folder, (held) => Object.assign(held, { keyLife: GONE() }))
+    const outside = await plugin(folder, {})
+    expect([outside.code, outside.err]).toEqual([1, expect.stringContaining('this job has no ID token')])
+    await one.post()
   })
 })
 
@@ -566,11 +554,10 @@ test('a step behind a proxy reaches the API through it', async () => {
   await once(proxy, 'listening')
   const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
   const one = await step(trusted(), { ...server.idTokenVariables, https_proxy: url })
-  await expectDone(one.main())
-  const hosts = [server.idTokenVariables.ACTIONS_ID_TOKEN_REQUEST_URL, server.url, server.url].map(
-    (to) => new URL(to).host,
-  )
-  expect(tunnels).toEqual(hosts)
+  const { ended } = await one.begin('main')
+  await expectDone(ended)
+  const asked = [server.idTokenVariables.ACTIONS_ID_TOKEN_REQUEST_URL, server.url, server.url]
+  expect(tunnels).toEqual(asked.map((to) => new URL(to).host))
   await expectDone(one.post())
   proxy.close()
 })

@@ -34,13 +34,11 @@ test('the committed bundles are those of the source: npm run build -w clients/ac
 })
 
 describe('action.yml', () => {
-  test('names the inputs that the source reads, and no others', () => {
-    expect(Object.keys(description.inputs).sort()).toEqual(namesIn(/\bread(?:Input)?\((?:env, )?'([a-z-]+)'\)/g))
-  })
+  test('names the inputs that the source reads, and no others', () =>
+    expect(Object.keys(description.inputs).sort()).toEqual(namesIn(/\bread(?:Input)?\((?:env, )?'([a-z-]+)'\)/g)))
 
-  test('names the outputs that the source sets, and no others', () => {
-    expect(Object.keys(description.outputs).sort()).toEqual(namesIn(/\.setOutput\('([a-z-]+)'/g))
-  })
+  test('names the outputs that the source sets, and no others', () =>
+    expect(Object.keys(description.outputs).sort()).toEqual(namesIn(/\.setOutput\('([a-z-]+)'/g)))
 
   test('has the inputs and outputs of docs/ci.md', async () => {
     const page = await readFile(join(actionFolder, '../../docs/ci.md'), 'utf8')
@@ -58,12 +56,11 @@ describe('action.yml', () => {
     expect(all.filter(({ description: text }) => !/^[A-Z].{10,}/.test(text))).toEqual([])
   })
 
-  test('runs the bundles on Node.js 24, and cleans up whatever the job did', () => {
+  test('runs the bundles on Node.js 24, and cleans up whatever the job did', () =>
     expect(description.runs).toEqual({
       using: 'node24',
       main: 'dist/main.js',
       post: 'dist/post.js',
       'post-if': 'always()',
-    })
-  })
+    }))
 })

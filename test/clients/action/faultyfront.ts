@@ -3,14 +3,13 @@ import { once } from 'node:events'
 import { createServer, request as httpsRequest } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { pipeline } from 'node:stream'
-import { setTimeout } from 'node:timers/promises'
 import { issueLoopback, makeAuthority, validFor } from '../../../infra/local/host/certificates.ts'
 
-/** `delay` is in milliseconds: the request is forwarded then. */
 export type Fault =
   | 'hang'
   | 'reset'
-  | { delay: number }
+  /** The request is forwarded when this is done. */
+  | { after: () => Promise<void> }
   | { code: number; headers?: Record<string, string>; body?: string }
 
 export interface FaultyFront {
@@ -34,7 +33,7 @@ export async function startFaultyFront(upstreamAuthority: string): Promise<Fault
     const fault = front.fault(path)
     if (fault === 'hang') return
     if (fault === 'reset') return void incoming.socket.destroy()
-    if (fault && 'delay' in fault) await setTimeout(fault.delay)
+    if (fault && 'after' in fault) await fault.after()
     else if (fault) return void response.writeHead(fault.code, fault.headers).end(fault.body)
     const { method } = incoming
     const outgoing = httpsRequest(

@@ -33,7 +33,7 @@ const inputsOf = (inputs: Record<string, string>) =>
   )
 
 describe('inputs', () => {
-  test('are read as the runner passes them', () => {
+  test('are read as the runner passes them', () =>
     expect(inputsOf({ url: ` ${URL}/\n`, 'virtual-cluster': 'shop/staging', ttl: '30m', renew: 'True' })).toEqual({
       url: URL,
       audience: URL,
@@ -42,8 +42,7 @@ describe('inputs', () => {
       ttl: 1800,
       renew: true,
       outputKey: false,
-    })
-  })
+    }))
 
   test.each<[Record<string, string>, string]>([
     [{ url: '' }, 'url is missing'],
@@ -61,6 +60,7 @@ describe('inputs', () => {
     [{ 'virtual-cluster': 'shop/staging?dryRun=All' }, 'virtual-cluster must be PROJECT/NAME'],
     [{ 'virtual-cluster': 'a/b', cluster: 'c' }, 'give either virtual-cluster or cluster, not both'],
     [{ cluster: 'west' }, 'cluster needs server'],
+    [{ cluster: '*', server: 'https://west' }, 'cluster must be the name of one connected cluster'],
     [{ server: 'https://west' }, 'server and server-certificate-authority belong to cluster'],
     [{ ttl: '1.5h' }, 'ttl must be a duration'],
     [{ ttl: '0' }, 'ttl must be a duration'],
@@ -75,9 +75,7 @@ describe('inputs', () => {
       { 'certificate-authority': '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----' },
       'certificate-authority contains an invalid certificate',
     ],
-  ])('of the form %j are refused', (inputs, message) => {
-    expect(() => inputsOf(inputs)).toThrow(message)
-  })
+  ])('of the form %j are refused', (inputs, message) => expect(() => inputsOf(inputs)).toThrow(message))
 
   test('take authorities as text or as a file, and keep certificates only', async () => {
     const path = join(folder, 'ca.crt')
@@ -118,9 +116,7 @@ describe('command files', () => {
     expect(new Set(lines.match(/<<.*/g)).size).toBe(3)
   })
 
-  test('must be there', () => {
-    expect(() => commandFiles({})).toThrow('GITHUB_ENV is not set')
-  })
+  test('must be there', () => expect(() => commandFiles({})).toThrow('GITHUB_ENV is not set'))
 })
 
 describe('the log', () => {
@@ -148,11 +144,9 @@ describe('the log', () => {
     expect(readLog(raw).shown).toBe('it is *** or ***\n')
   })
 
-  test('never lets a line of information be a command', () => {
-    expect(logged((log) => log.info('a\n::add-mask::b ##[add-mask]c'))).toBe('a ::add-mask::b ## [add-mask]c\n')
-  })
+  test('never lets a line of information be a command', () =>
+    expect(logged((log) => log.info('a\n::add-mask::b ##[add-mask]c'))).toBe('a ::add-mask::b ## [add-mask]c\n'))
 
-  test('cuts a text of a hostile server', () => {
-    expect(logged((log) => log.error('x'.repeat(1_000_000))).length).toBeLessThan(5000)
-  })
+  test('cuts a text of a hostile server', () =>
+    expect(logged((log) => log.error('x'.repeat(1_000_000))).length).toBeLessThan(5000))
 })

@@ -1,10 +1,12 @@
-/** Runs the Action as the runner of GitHub does: its bundles as processes, with the variables, files and commands of the runner. */
+/** Runs the Action with the variables, files and commands of the runner of GitHub: in this process, or its bundles as processes. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { writeFileSync } from 'node:fs'
-import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { cleanUp } from '../../../clients/action/src/cleanup.ts'
+import { type Log, runnerLog } from '../../../clients/action/src/runner/log.ts'
+import { runStep } from '../../../clients/action/src/step.ts'
 
 export const actionFolder = new URL('../../../clients/action/', import.meta.url).pathname
 
@@ -23,11 +25,12 @@ export interface StepResult {
 }
 
 export interface Step {
+  /** Runs the main step in this process. */
   main(): Promise<StepResult>
-  /** Starts the main process and does not wait for it. */
-  begin(): { process: ChildProcess; ended: Promise<StepResult> }
-  /** Runs the post step with the state that the main step saved. */
+  /** Runs the post step in this process, with the state that the main step saved. */
   post(): Promise<StepResult>
+  /** Starts the bundle of a step as a process, and does not wait for it. */
+  begin(program: 'main' | 'post'): Promise<{ process: ChildProcess; ended: Promise<StepResult> }>
   /** The state as post gets it. */
   state(): Promise<Record<string, string>>
 }
@@ -64,8 +67,12 @@ export async function startRunner(): Promise<Runner> {
         ...Object.fromEntries(named),
         ...env,
       }
-      const begin = (program: 'main' | 'post', more: Record<string, string> = {}) =>
-        runProgram(program, { folder, commands, env: { ...variables, ...more } })
+      const place = async (program: 'main' | 'post'): Promise<Place> => {
+        const file = (name: string) => join(commands, `${program}-${name}`)
+        for (const name of ['env', 'output', 'state']) await writeFile(file(name), '', { flag: 'a' })
+        const given = { GITHUB_ENV: file('env'), GITHUB_OUTPUT: file('output'), GITHUB_STATE: file('state') }
+        return { folder, env: { ...variables, ...(program === 'post' && (await state())), ...given } }
+      }
       const state = async () =>
         Object.fromEntries(
           Object.entries(await readCommandFile(join(commands, 'main-state'))).map(([name, value]) => [
@@ -74,27 +81,53 @@ export async function startRunner(): Promise<Runner> {
           ]),
         )
       return {
-        begin: () => begin('main'),
-        main: () => begin('main').ended,
-        post: async () => begin('post', await state()).ended,
+        main: async () => runHere(await place('main'), runStep),
+        post: async () =>
+          runHere(await place('post'), async (env, log) => {
+            await cleanUp(env, log)
+            return 0
+          }),
+        begin: async (program) => runProgram(program, await place(program)),
         state,
       }
     },
-    stop: () => rm(folder, { recursive: true, force: true }),
+    stop() {
+      process.chdir(tmpdir())
+      return rm(folder, { recursive: true, force: true })
+    },
   }
 }
 
 interface Place {
   folder: string
-  commands: string
-  env: NodeJS.ProcessEnv
+  env: NodeJS.ProcessEnv & { GITHUB_ENV: string; GITHUB_OUTPUT: string }
 }
 
-function runProgram(program: 'main' | 'post', { folder, commands, env }: Place) {
-  const file = (name: string) => join(commands, `${program}-${name}`)
-  const all = { ...env, GITHUB_ENV: file('env'), GITHUB_OUTPUT: file('output'), GITHUB_STATE: file('state') }
-  for (const name of ['env', 'output', 'state']) writeFileSync(file(name), '', { flag: 'a' })
-  const child = spawn(process.execPath, [join(actionFolder, 'dist', `${program}.js`)], { cwd: folder, env: all })
+async function runHere(
+  { folder, env }: Place,
+  run: (env: NodeJS.ProcessEnv, log: Log) => Promise<number>,
+): Promise<StepResult> {
+  process.chdir(folder)
+  let raw = ''
+  const code = await run(
+    env,
+    runnerLog((text) => {
+      raw += text
+    }),
+  )
+  return resultOf(code, raw, env)
+}
+
+const resultOf = async (code: number | null, raw: string, { GITHUB_ENV, GITHUB_OUTPUT }: Place['env']) => ({
+  code,
+  raw,
+  ...readLog(raw),
+  variables: await readCommandFile(GITHUB_ENV),
+  outputs: await readCommandFile(GITHUB_OUTPUT),
+})
+
+function runProgram(program: 'main' | 'post', { folder, env }: Place) {
+  const child = spawn(process.execPath, [join(actionFolder, 'dist', `${program}.js`)], { cwd: folder, env })
   let raw = ''
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (chunk: string) => {
@@ -103,13 +136,7 @@ function runProgram(program: 'main' | 'post', { folder, commands, env }: Place) 
   }
   const run = async (): Promise<StepResult> => {
     const [code] = await once(child, 'close')
-    return {
-      code,
-      raw,
-      ...readLog(raw),
-      variables: await readCommandFile(file('env')),
-      outputs: await readCommandFile(file('output')),
-    }
+    return resultOf(code, raw, env)
   }
   return { process: child, ended: run() }
 }

@@ -1,44 +1,63 @@
-/** Builds the command line and runs it as a process, with a home folder of its own. */
+/** Runs the command line with a home folder of its own: in this process, or its bundle as a process. */
 import { type ChildProcessWithoutNullStreams, execFileSync, spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import { accessSync, constants } from 'node:fs'
 import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, expect } from 'vitest'
 import { buildCommandLine } from '../../../clients/cli/build.ts'
+import type { Io } from '../../../clients/cli/src/io/io.ts'
+import { runProgram } from '../../../clients/cli/src/program.ts'
 import type { Ran } from '../../support/programs.ts'
 import type { TestServer } from '../../support/server.ts'
+import { later } from '../../support/sharedserver.ts'
+import { testIo } from './credentials/testio.ts'
 
 export interface Running {
-  /** Ends with the process. */
+  /** Ends with the program. */
   ended: Promise<Ran>
-  /** What the process has said so far. */
+  /** What the program has said so far. */
   said: Ran
-  /** Resolves once standard error matches. Rejects if the process ends before. */
+  /** Resolves once standard error matches. Rejects if the program ends before. */
   until(pattern: RegExp): Promise<void>
-  /** Writes to standard input, which stays open. */
-  write(text: string): void
   kill(signal: NodeJS.Signals): void
-  child: ChildProcessWithoutNullStreams
+  /** Absent in this process. */
+  pid?: number | undefined
 }
 
 export interface RunOptions {
   env?: Record<string, string | undefined>
   /** Standard input; empty by default. */
   input?: string
+  /** Whether the streams are a terminal of 100 columns. */
+  isTerminal?: boolean
+  /** By default those of this machine. */
+  clock?: Pick<Io, 'now' | 'elapsed' | 'pause'>
+}
+
+interface ProcessOptions {
+  env?: Record<string, string | undefined>
   /** The Node.js that runs the bundle; by default that of the tests. */
   node?: string
 }
 
 export interface CommandLine {
-  /** The home folder, which `stop` removes. */
+  /** The home folder, which `stop` removes, and the current folder of the program. */
   home: string
-  /** The program. */
-  file: string
+  /** Begins the program in this process. */
+  begin(args: readonly string[], options?: RunOptions): Running
+  /** Runs the program in this process. */
   run(args: readonly string[], options?: RunOptions): Promise<Ran>
-  start(args: readonly string[], options?: Omit<RunOptions, 'input'>): Running
-  /** Runs a command, which must succeed, and returns its standard output. */
+  /** Runs a command in this process, which must succeed, and returns its standard output. */
   ok(args: readonly string[], options?: RunOptions): Promise<string>
+  /** Starts the bundle as a process of its own. */
+  start(args: readonly string[], options?: ProcessOptions): Promise<Running & { child: ChildProcessWithoutNullStreams }>
+  /** Runs the bundle as a process of its own. */
+  spawn(args: readonly string[], options?: ProcessOptions & { input?: string }): Promise<Ran>
+  /** Installs the bundle in the home folder, and returns the program. */
+  install(): Promise<string>
   /** Writes a file to the home folder, and returns its path. */
   write(name: string, text: string): Promise<string>
   stop(): Promise<void>
@@ -79,7 +98,6 @@ export async function createCommandLine(
   key: string | undefined = server?.adminKey,
 ): Promise<CommandLine> {
   const home = await mkdtemp(join(tmpdir(), 'keyplane-cli-'))
-  const file = await installCommandLine(home)
   const write = async (name: string, text: string) => {
     await writeFile(join(home, name), text, { mode: 0o600 })
     return join(home, name)
@@ -89,11 +107,52 @@ export async function createCommandLine(
     KEYPLANE_KEY: key,
     KEYPLANE_CA: await write('ca.crt', server.certificateAuthority),
   }
-  const start = (args: readonly string[], { env, node = process.execPath }: RunOptions = {}): Running => {
-    const child = spawn(node, [file, ...args], {
-      cwd: home,
-      env: { PATH: process.env.PATH, HOME: home, ...session, ...env },
+  const envOf = (env: RunOptions['env']) => ({ PATH: process.env.PATH, HOME: home, ...session, ...env })
+  let installed: Promise<string> | undefined
+  const install = () => {
+    installed ??= installCommandLine(home)
+    return installed
+  }
+
+  const begin = (args: readonly string[], { env, input = '', isTerminal = false, clock }: RunOptions = {}): Running => {
+    process.chdir(home)
+    const said: Ran = { code: null, stdout: '', stderr: '' }
+    const heard = new EventEmitter()
+    const interrupt = new AbortController()
+    const lines = input.split('\n')
+    const { io } = testIo({
+      program: join(home, 'node_modules/.bin/keyplane'),
+      env: envOf(env),
+      signal: interrupt.signal,
+      out: (text) => {
+        said.stdout += text
+      },
+      err: (text) => {
+        said.stderr += text
+        heard.emit('text')
+      },
+      isTerminal: { in: isTerminal, out: isTerminal, err: isTerminal },
+      columns: isTerminal ? 100 : 80,
+      readStdin: async () => input,
+      readLine: async () => lines.shift() || undefined,
+      ...clock,
+      pause: (milliseconds, signal = interrupt.signal) =>
+        clock ? clock.pause(milliseconds, signal) : sleep(milliseconds, undefined, { signal }),
     })
+    const ended = runProgram(args, io)
+      .catch(() => INTERRUPTED)
+      .then((code) => ({ ...said, code }))
+    return {
+      ended,
+      said,
+      until: saying(said, heard, 'text', ended),
+      kill: (signal) => interrupt.abort(new Error(`ended by ${signal}`)),
+    }
+  }
+  const run = (args: readonly string[], options?: RunOptions) => begin(args, options).ended
+
+  const start: CommandLine['start'] = async (args, { env, node = process.execPath } = {}) => {
+    const child = spawn(node, [await install(), ...args], { cwd: home, env: envOf(env) })
     const said: Ran = { code: null, stdout: '', stderr: '' }
     for (const stream of ['stdout', 'stderr'] as const) {
       child[stream].setEncoding('utf8').on('data', (chunk: string) => {
@@ -102,40 +161,63 @@ export async function createCommandLine(
     }
     child.stdin.on('error', () => {})
     const ended = once(child, 'close').then(([code]) => ({ ...said, code: code as number | null }))
-    return {
-      ended,
-      said,
-      until: (pattern) =>
-        new Promise((resolve, reject) => {
-          const check = () => pattern.test(said.stderr) && resolve()
-          check()
-          child.stderr.on('data', check)
-          ended.then((ran) => reject(new Error(`ended before ${pattern}: ${JSON.stringify(ran)}`)), reject)
-        }),
-      write: (text) => void child.stdin.write(text),
-      kill: (signal) => void child.kill(signal),
-      child,
-    }
-  }
-  const run = async (args: readonly string[], { input = '', ...options }: RunOptions = {}): Promise<Ran> => {
-    const running = start(args, options)
-    running.child.stdin.end(input)
-    return running.ended
+    const until = saying(said, child.stderr, 'data', ended)
+    return { ended, said, until, kill: (signal) => void child.kill(signal), pid: child.pid, child }
   }
   return {
     home,
-    file,
+    begin,
     run,
-    start,
     async ok(args, options) {
       const { code, stdout, stderr } = await run(args, options)
       if (code !== 0) throw new Error(`${code} for ${JSON.stringify(args)}: ${stderr}`)
       return stdout
     },
+    start,
+    async spawn(args, { input = '', ...options } = {}) {
+      const { child, ended } = await start(args, options)
+      child.stdin.end(input)
+      return ended
+    },
+    install,
     write,
-    stop: () => rm(home, { recursive: true, force: true }),
+    stop() {
+      process.chdir(tmpdir())
+      // A request that an ended run left open may still write.
+      return rm(home, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 })
+    },
   }
 }
+
+/** Provides a command line to all tests of a file, with a key of the administrator if there is a server. */
+export function useCommandLine(server?: TestServer): CommandLine {
+  let cli: CommandLine | undefined
+  beforeAll(async () => {
+    cli = await createCommandLine(server)
+  })
+  afterAll(() => cli?.stop())
+  return later(() => cli)
+}
+
+/** Matches a run that ended with this exit code and said this, with this standard output if it is given. */
+export const says = (code: number, text: string | RegExp, stdout?: unknown) => ({
+  code,
+  stderr: typeof text === 'string' ? expect.stringContaining(text) : expect.stringMatching(text),
+  ...(stdout !== undefined && { stdout }),
+})
+
+/** The exit code for Ctrl-C. */
+const INTERRUPTED = 130
+
+const saying =
+  (said: Ran, heard: EventEmitter, event: string, ended: Promise<Ran>) =>
+  (pattern: RegExp): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const check = () => pattern.test(said.stderr) && resolve()
+      check()
+      heard.on(event, check)
+      ended.then((ran) => reject(new Error(`ended before ${pattern}: ${JSON.stringify(ran)}`)), reject)
+    })
 
 /** The Node.js of the tests, and every older one on the PATH that the package supports. */
 export const nodes: readonly { version: string; path: string }[] = (process.env.PATH ?? '')

@@ -2,8 +2,10 @@
 import type { IncomingMessage } from 'node:http'
 import { createServer, request as send } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll } from 'vitest'
 import { issueLoopback, makeAuthority, validFor } from '../../../infra/local/host/certificates.ts'
 import type { TestServer } from '../../support/server.ts'
+import { later } from '../../support/sharedserver.ts'
 
 export type Moment = 'before' | 'after'
 
@@ -21,7 +23,17 @@ export interface Front {
   stop(): Promise<void>
 }
 
-export async function startFront(server: TestServer): Promise<Front> {
+/** Provides a front of the server to all tests of a file. */
+export function useFront(server: TestServer): Front {
+  let front: Front | undefined
+  beforeAll(async () => {
+    front = await startFront(server)
+  })
+  afterAll(() => front?.stop())
+  return later(() => front)
+}
+
+async function startFront(server: TestServer): Promise<Front> {
   const authority = await makeAuthority('front', validFor(1, Date.now()))
   const { certificate: cert, key } = await issueLoopback(authority, Date.now())
   const { origin, pathname } = new URL(server.base)

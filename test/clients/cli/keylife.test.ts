@@ -1,25 +1,16 @@
 /** `keyplane report-leak`, `revoke` and `explain` against the whole API. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { provider, providers, trust, trusts } from '../../support/federation.ts'
 import { keys } from '../../support/objects.ts'
 import { rotatingOn } from '../../support/rotation.ts'
-import { startServer, type TestServer } from '../../support/server.ts'
-import { type CommandLine, createCommandLine } from './commandline.ts'
-import { type Front, startFront } from './front.ts'
+import { useServer } from '../../support/sharedserver.ts'
+import { useCommandLine } from './commandline.ts'
+import { useFront } from './front.ts'
 
-let server: TestServer
-let cli: CommandLine
-let front: Front
-beforeAll(async () => {
-  server = await startServer({ MAX_KEYS_PER_OWNER: '0' }, { streamSeconds: 3600, unthrottled: true })
-  front = await startFront(server)
-  cli = await createCommandLine(server)
-  await cli.write('front.crt', front.certificateAuthority)
-}, 120_000)
-afterAll(async () => {
-  await cli?.stop()
-  await front?.stop()
-  await server?.stop()
-})
+const server = useServer({ MAX_KEYS_PER_OWNER: '0' })
+const front = useFront(server)
+const cli = useCommandLine(server)
+beforeAll(() => void cli.write('front.crt', front.certificateAuthority))
 
 const { use } = rotatingOn(() => server)
 
@@ -141,6 +132,27 @@ describe('revoke', () => {
     expect(await matched('--all')).toContain(name)
   })
 
+  test('warns of the trusts of a user, and closes them with --trusts', async () => {
+    await server.make(providers, provider('company', { issuer: 'https://login.example.com' }))
+    const claims = [{ claim: 'sub', values: ['job'] }]
+    await server.make(trusts, trust('erin-ci', { identityProvider: 'company', claims, scope: {}, user: 'erin' }))
+    const { name } = await createKey({ user: 'erin' })
+    const without = await cli.run(['revoke', '--user', 'erin', '--yes'])
+    expect([without.code, without.stderr]).toEqual([
+      0,
+      expect.stringContaining('(erin-ci) may go on giving access keys'),
+    ])
+    expect(await isDisabled(name)).toBe(true)
+    const all = ['revoke', '--user', 'erin', '--trusts']
+    expect(await cli.ok([...all, '--dry-run'])).toMatch(
+      /^No access key matches\.\nNAME.*\nerin-ci +erin .*company\n1 federated identity credential\n$/,
+    )
+    const done = await cli.run([...all, '--yes'])
+    const said = '0 access keys are disabled.\n1 federated identity credential is disabled.\n'
+    expect(done).toEqual({ code: 0, stdout: '', stderr: said })
+    expect((await server.call(`${trusts}/erin-ci`)).json.spec.disabled).toBe(true)
+  })
+
   test('deletes for ever with --delete', async () => {
     const { name } = await createKey({}, { labels: { run: 'gone' } })
     expect((await cli.run(['revoke', '-l', 'run=gone', '--delete', '--yes'])).stderr).toBe('1 access key is deleted.\n')
@@ -173,7 +185,7 @@ describe('revoke', () => {
       running.kill('SIGKILL')
       return true
     }
-    const running = cli.start(['revoke', '-l', 'run=killed', '--yes'], { env })
+    const running = await cli.start(['revoke', '-l', 'run=killed', '--yes'], { env })
     expect((await running.ended).code).toBe(null)
     expect((await cli.run(['revoke', '-l', 'run=killed', '--yes'])).code).toBe(0)
     expect(await isDisabled(name)).toBe(true)

@@ -2,54 +2,32 @@
 import { existsSync } from 'node:fs'
 import { access, readFile, readlink, stat, writeFile } from 'node:fs/promises'
 import { delimiter, dirname, join, relative } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { kubeConfigFiles } from '../../../clients/cli/src/kubeconfig/files.ts'
-import { type DemoCluster, startDemoCluster } from '../../support/democluster.ts'
 import { describeKubectl } from '../../support/kubectl.ts'
-import { accessKey, instance, instances, keys } from '../../support/objects.ts'
+import { instance, instances, keys } from '../../support/objects.ts'
 import { type Ran, runProgram } from '../../support/programs.ts'
-import { startServer, type TestServer } from '../../support/server.ts'
 import { parseYaml } from '../../support/yaml.ts'
-import { type CommandLine, createCommandLine } from './commandline.ts'
+import { useAlice } from './alice.ts'
+import { says } from './commandline.ts'
+import cases from './vectors/kubeconfig.cases.json' with { type: 'json' }
 
-let server: TestServer
-let cluster: DemoCluster
-let key: { name: string; value: string }
-let cli: CommandLine
+const { server, cluster, cli, key, makeKey, issued } = useAlice()
 beforeAll(async () => {
-  server = await startServer({}, { unthrottled: true })
-  cluster = await startDemoCluster(server)
   // Alice may see this one, but there is no address of it.
   await server.make(instances('p-demo'), instance('noaddress', { owner: { user: 'alice' } }))
   const access = { accessPoint: { ingress: { enabled: true, host: 'other.example.com' } } }
   await server.make(instances('p-other'), instance('demo', { owner: { user: 'alice' }, ...access }))
   await server.make(instances('p-other'), instance('hidden', { owner: { user: 'bob' }, ...access }))
-}, 120_000)
-afterAll(async () => {
-  await cluster?.close()
-  await server?.stop()
 })
-let made = 0
 beforeEach(async () => {
-  const { metadata, spec } = await server.make(keys, accessKey(`kc-${++made}`, { user: 'alice' }))
-  key = { name: metadata.name, value: spec.key }
-  cli = await createCommandLine(server, key.value)
   await cli.ok(['login', server.base, '--ca', join(cli.home, 'ca.crt'), '--context', 'here'], {
     env: { ...person.env, KEYPLANE_KEY: key.value },
   })
 })
-afterEach(() => cli.stop())
 
 /** A person who has logged in, without variables in the environment. */
 const person = { env: { KEYPLANE_URL: undefined, KEYPLANE_KEY: undefined, KEYPLANE_CA: undefined } }
-
-const issued = (): string[] =>
-  server.log
-    .map((line) => JSON.parse(line))
-    .filter(
-      (one) => one.message === 'audit' && one.key === key.name && one.code === 201 && one.credential !== undefined,
-    )
-    .map(({ credential }) => credential)
 
 const ran = (args: readonly string[], env: Record<string, string> = {}) =>
   cli.run(['kubeconfig', ...args], { env: { ...person.env, ...env } })
@@ -58,12 +36,14 @@ const ok = (args: readonly string[], env: Record<string, string> = {}) =>
 const inHome = (...names: string[]): string => join(cli.home, ...names)
 
 /** Runs kubectl as a person does who has `keyplane` on the PATH. */
-const kubectl = (...args: string[]): Promise<Ran> =>
+const kubectl = async (...args: string[]): Promise<Ran> =>
   runProgram('kubectl', args, {
     cwd: cli.home,
     env: {
       HOME: cli.home,
-      PATH: [dirname(cli.file), process.env.KUBEBUILDER_ASSETS, process.env.PATH].filter(Boolean).join(delimiter),
+      PATH: [dirname(await cli.install()), process.env.KUBEBUILDER_ASSETS, process.env.PATH]
+        .filter(Boolean)
+        .join(delimiter),
     },
   })
 /** Returns the name of the file that curl reads, in the home folder. */
@@ -77,7 +57,7 @@ const pods = { code: 0, stdout: expect.stringMatching(/^NAME .*\nhello-0 .* Runn
 const namesOf = (config: { contexts: { name: string }[] }): string[] => config.contexts.map(({ name }) => name)
 
 describeKubectl('a kube config of a virtual cluster', () => {
-  test('runs the plugin keyplane, and thirty kubectl at once share one token', async () => {
+  test('runs the plugin keyplane, and several kubectl at once share one token', async () => {
     await ok(['demo/demo', '--output', 'config'])
     expect((await stat(inHome('config'))).mode & 0o777).toBe(0o600)
     const text = await readFile(inHome('config'), 'utf8')
@@ -85,7 +65,6 @@ describeKubectl('a kube config of a virtual cluster', () => {
     const { users, clusters, 'current-context': current } = await parseYaml(text)
     expect(current).toBe('demo.p-demo')
     expect(clusters[0].cluster.server).toBe(cluster.url)
-    const mark = { name: 'keyplane', extension: { server: server.base, target: 'virtualCluster/demo/demo' } }
     expect(users).toEqual([
       {
         name: 'demo.p-demo',
@@ -98,12 +77,12 @@ describeKubectl('a kube config of a virtual cluster', () => {
             provideClusterInfo: false,
             installHint: expect.stringContaining('keyplane is not on the PATH'),
           },
-          extensions: [mark],
+          extensions: [{ name: 'keyplane', extension: { server: server.base, target: 'virtualCluster/demo/demo' } }],
         },
       },
     ])
     expect(issued()).toEqual(['none'])
-    const all = await Promise.all(Array.from({ length: 30 }, () => kubectl('--kubeconfig', 'config', 'get', 'pods')))
+    const all = await Promise.all(Array.from({ length: 3 }, () => kubectl('--kubeconfig', 'config', 'get', 'pods')))
     expect(all).toEqual(all.map(() => pods))
     expect(issued()).toEqual(['none', 'token'])
   }, 120_000)
@@ -120,7 +99,7 @@ describeKubectl('a kube config of a virtual cluster', () => {
   })
 
   test('warns if only npm puts the plugin on the PATH, or nobody', async () => {
-    const folder = inHome('node_modules', '.bin')
+    const folder = dirname(await cli.install())
     const said = async (env: Record<string, string>) =>
       (await ran(['demo/demo', '--output', 'config'], env)).stderr
         .split('\n')
@@ -143,11 +122,11 @@ describeKubectl('a kube config of a virtual cluster', () => {
 
   test('has a file of curl of its own, beside that of another kube config with another key', async () => {
     await ok(['demo/demo', '--with', 'curl', '--output', 'config'])
-    const { spec } = await server.make(keys, accessKey(`kc-${++made}`, { user: 'alice' }))
-    const other = { KEYPLANE_URL: server.base, KEYPLANE_KEY: spec.key, KEYPLANE_CA: inHome('ca.crt') }
+    const { value } = await makeKey()
+    const other = { KEYPLANE_URL: server.base, KEYPLANE_KEY: value, KEYPLANE_CA: inHome('ca.crt') }
     await ok(['demo/demo', '--with', 'curl', '--output', 'other'], other)
     expect(await readFile(inHome(await curlFileOf('config')), 'utf8')).toContain(key.value)
-    expect(await readFile(inHome(await curlFileOf('other')), 'utf8')).toContain(spec.key)
+    expect(await readFile(inHome(await curlFileOf('other')), 'utf8')).toContain(value)
   })
 
   test.each([
@@ -248,15 +227,13 @@ current-context: home
   }
   const config = async (name = 'config') => parseYaml(await readFile(inHome('.kube', name), 'utf8'))
 
-  test('makes the kube config of kubectl, and the context is used by its name', async () => {
-    const { code, stderr } = await ran(['demo/demo', '--merge'])
-    expect([code, stderr]).toEqual([
-      0,
-      `Wrote ${inHome('.kube', 'config')}.\nUse it with: kubectl --context demo.p-demo get pods\n`,
-    ])
+  test('makes the kube config of kubectl, and its context the current one with --use', async () => {
+    expect(await ran(['demo/demo', '--merge'])).toMatchObject({
+      code: 0,
+      stderr: `Wrote ${inHome('.kube', 'config')}.\nUse it with: kubectl --context demo.p-demo get pods\n`,
+    })
     expect((await stat(inHome('.kube', 'config'))).mode & 0o777).toBe(0o600)
     expect((await config())['current-context']).toBe('')
-    expect(await kubectl('--context', 'demo.p-demo', 'get', 'pods')).toEqual(pods)
     await ok(['demo/demo', '--merge', '--use'])
     expect(await kubectl('get', 'pods')).toEqual(pods)
   })
@@ -272,7 +249,14 @@ current-context: home
     expect(after.preferences).toEqual({ colors: true })
     expect(after['current-context']).toBe('home')
     expect(namesOf(after)).toEqual(['home', 'demo.p-demo', 'demo.p-demo-2', 'demo.p-other'])
-    expect(await kubectl('--context', 'demo.p-demo-2', 'get', 'pods')).toEqual(pods)
+    expect(after.contexts[2].context).toMatchObject({ cluster: 'demo.p-demo-2', user: 'demo.p-demo-2' })
+    // The copy stays, and a file that has comments again gets another one.
+    expect((await ran(['demo/demo', '--merge', '--with', 'token'])).stderr).not.toContain('before-keyplane')
+    const edited = `# mine\n${await readFile(inHome('.kube', 'config'), 'utf8')}`
+    await writeFile(inHome('.kube', 'config'), edited)
+    expect((await ran(['demo/demo', '--merge'])).stderr).toContain('config.before-keyplane-2. Its comments')
+    expect(await readFile(inHome('.kube', 'config.before-keyplane'), 'utf8')).toBe(MINE)
+    expect(await readFile(inHome('.kube', 'config.before-keyplane-2'), 'utf8')).toBe(edited)
   })
 
   test('updates its own entries only, where they are, and keeps what their user has added', async () => {
@@ -315,16 +299,9 @@ current-context: home
     expect(namesOf(await config())).toContain('demo.p-demo-2')
   })
 
-  test.each([
-    ['a list', '- a\n', 'it is no object'],
-    ['a text that is no YAML', 'a: [\n', 'yaml: '],
-    ['entries that are no list', 'clusters: {}\n', 'clusters is not a list'],
-    ['an entry without a name', 'users: [{}]\n', 'an entry of users has no name'],
-    ['a key twice', 'users: []\nusers: []\n', 'line 2: key "users" already set'],
-  ])('leaves a file with %s as it is', async (_, text, why) => {
+  test.each(cases.left as [string, string, string][])('leaves a file with %s as it is', async (_, text, why) => {
     await write(text)
-    const { code, stderr } = await ran(['demo/demo', '--merge'])
-    expect([code, stderr]).toEqual([1, expect.stringContaining(why)])
+    expect(await ran(['demo/demo', '--merge'])).toMatchObject(says(1, why))
     expect(await readFile(inHome('.kube', 'config'), 'utf8')).toBe(text)
   })
 
@@ -349,27 +326,12 @@ current-context: home
 })
 
 describe('keyplane kubeconfig', () => {
-  test.each([
-    [['demo/demo', '--all'], 'exclude each other'],
-    [['--all', '--cluster', 'a'], 'exclude each other'],
-    [['--cluster', 'west'], '--cluster and --server belong together'],
-    [['--cluster', 'west', '--server', 'http://west.example.com'], 'must be a URL that begins with https://'],
-    [['demo/demo', '--merge', '--output', 'x'], '--merge and --output exclude each other'],
-    [['--all', '--merge', '--use'], '--use is for --merge of one cluster'],
-    [['demo/demo', '--with', 'curl'], '--with curl needs --output FILE or --merge'],
-    [['--with', 'cert'], 'The management API takes the access key itself'],
-    [['demo/demo', '--ttl', '1h'], '--ttl is for --with token and --with cert'],
-    [['demo/demo', '--with', 'magic'], '--with must be one of exec, curl, token, cert'],
-    [['demo'], 'A virtual cluster is PROJECT/NAME'],
-    [['demo/demo', '--output', '/dev/null'], '/dev/null is no regular file'],
-  ])('refuses %j', async (args, message) => {
-    const { code, stdout, stderr } = await ran(args)
-    expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(message)])
-  })
+  test.each(cases.refused as [string[], string][])('refuses %j', async (args, message) =>
+    expect(await ran(args)).toMatchObject(says(2, message, '')),
+  )
 
   test('fails without a file when one of several is refused', async () => {
-    const { code, stderr } = await ran(['demo/demo', 'other/hidden', '--output', 'config'])
-    expect([code, stderr]).toEqual([4, expect.stringContaining('"hidden" not found')])
+    expect(await ran(['demo/demo', 'other/hidden', '--output', 'config'])).toMatchObject(says(4, '"hidden" not found'))
     await expect(access(inHome('config'))).rejects.toThrow('ENOENT')
   })
 

@@ -5,7 +5,8 @@ import https from 'node:https'
 import { type AddressInfo, connect } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { issueLoopback, makeAuthority, validFor } from '../../../infra/local/host/certificates.ts'
-import { type CommandLine, createCommandLine } from './commandline.ts'
+import { type CommandLine, createCommandLine, says } from './commandline.ts'
+import { givenClock } from './credentials/testio.ts'
 
 const KEY = `mpk_${'0'.repeat(43)}34O1xt`
 const SELF = { apiVersion: 'management.platform/v1', kind: 'Self', status: { subject: 'alice', accessKey: 'ci' } }
@@ -58,8 +59,9 @@ const status = (code: number, more: object = {}) => ({
   message: `message ${code}`,
   ...more,
 })
-const whoami = () => cli.run(['whoami'], { env })
-const create = () => cli.run(['keys', 'create', 'ci', '--ttl', '1d'], { env })
+/** Waits for a repetition take no time. */
+const whoami = () => cli.run(['whoami'], { env, clock: givenClock() })
+const create = () => cli.run(['keys', 'create', 'ci', '--ttl', '1d'], { env, clock: givenClock() })
 
 describe('an answer that is not of this API', () => {
   test.each<[string, Handler, RegExp]>([
@@ -84,7 +86,7 @@ describe('an answer that is not of this API', () => {
     ['another JSON value', answer(200, '[1]'), /something that is no answer of this API/],
   ])('is explained: %s', async (_, given, message) => {
     handler = given
-    expect(await whoami()).toEqual({ code: 1, stdout: '', stderr: expect.stringMatching(message) })
+    expect(await whoami()).toMatchObject(says(1, message, ''))
   })
 
   test('is not followed when it is a redirect', async () => {
@@ -112,18 +114,17 @@ describe('an answer that is not of this API', () => {
       response.on('drain', more)
       more()
     }
-    expect(await whoami()).toEqual({ code: 1, stdout: '', stderr: expect.stringContaining('sends more than 64 MiB') })
+    expect(await whoami()).toMatchObject(says(1, 'sends more than 64 MiB', ''))
   })
 
   test('cannot change the terminal or show the key', async () => {
     handler = answer(400, status(400, { message: `bad \u001b[2J${KEY}\n\u202eline` }), {
       warning: ['299 - "one \u009b31m"', '299 - "quoted \\"two\\""', '199 - "other"', '299 - "one \u009b31m"'],
     })
-    const { code, stderr } = await whoami()
-    expect([code, stderr]).toEqual([
-      4,
-      'Warning: one \\u{9b}31m\nWarning: quoted "two"\nError: bad \\u{1b}[2J<redacted>\n\\u{202e}line\n',
-    ])
+    expect(await whoami()).toMatchObject({
+      code: 4,
+      stderr: 'Warning: one \\u{9b}31m\nWarning: quoted "two"\nError: bad \\u{1b}[2J<redacted>\n\\u{202e}line\n',
+    })
   })
 })
 
@@ -195,7 +196,7 @@ describe('a failure that may pass', () => {
 
   test('is reported after four attempts', async () => {
     handler = answer(429, status(429), { 'retry-after': '0' })
-    expect(await whoami()).toMatchObject({ code: 4, stderr: expect.stringContaining('The server is busy.') })
+    expect(await whoami()).toMatchObject(says(4, 'The server is busy.'))
     expect(attempts).toHaveLength(4)
   })
 
@@ -207,21 +208,15 @@ describe('a failure that may pass', () => {
 })
 
 describe('the network', () => {
-  const at = (url: string) => cli.run(['whoami'], { env: { ...env, KEYPLANE_URL: url } })
+  const at = (url: string) => cli.run(['whoami'], { env: { ...env, KEYPLANE_URL: url }, clock: givenClock() })
 
-  test('says that nothing listens', async () => {
-    expect(await at('https://127.0.0.1:1')).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining('Nothing listens at 127.0.0.1:1.'),
-    })
-  })
+  test('says that nothing listens', async () =>
+    expect(await at('https://127.0.0.1:1')).toMatchObject(says(1, 'Nothing listens at 127.0.0.1:1.')))
 
-  test('says that a host cannot be found', async () => {
-    expect(await at('https://nothing.invalid')).toMatchObject({
-      code: 1,
-      stderr: expect.stringMatching(/The host nothing.invalid cannot be found|failed/),
-    })
-  })
+  test('says that a host cannot be found', async () =>
+    expect(await at('https://nothing.invalid')).toMatchObject(
+      says(1, /The host nothing.invalid cannot be found|failed/),
+    ))
 
   test('says that a port speaks no HTTPS', async () => {
     const plain = http.createServer().listen(0, '127.0.0.1')
@@ -257,7 +252,7 @@ test('a proxy is used when Node.js uses it', async () => {
   proxy.listen(0, '127.0.0.1')
   await once(proxy, 'listening')
   const address = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
-  const ran = await cli.run(['whoami', '-o', 'name'], {
+  const ran = await cli.spawn(['whoami', '-o', 'name'], {
     env: { ...env, NODE_USE_ENV_PROXY: '1', HTTPS_PROXY: address },
   })
   proxy.close()
@@ -267,7 +262,7 @@ test('a proxy is used when Node.js uses it', async () => {
 test('a certificate is verified, whatever the environment says', async () => {
   handler = answer(200, SELF)
   const { KEYPLANE_CA: _, ...rest } = env
-  const { code, stderr } = await cli.run(['whoami'], { env: { ...rest, NODE_TLS_REJECT_UNAUTHORIZED: '0' } })
+  const { code, stderr } = await cli.spawn(['whoami'], { env: { ...rest, NODE_TLS_REJECT_UNAUTHORIZED: '0' } })
   expect([code, stderr, attempts]).toEqual([1, expect.stringContaining('not signed by an authority'), []])
 })
 
@@ -275,7 +270,7 @@ test('Ctrl-C ends a request with 130', async () => {
   const arrived = new Promise<void>((resolve) => {
     handler = () => resolve()
   })
-  const running = cli.start(['whoami'], { env })
+  const running = await cli.start(['whoami'], { env })
   await arrived
   running.kill('SIGINT')
   expect(await running.ended).toEqual({ code: 130, stdout: '', stderr: '' })
@@ -288,7 +283,7 @@ test('SIGTERM ends a wait for a retry with 143', async () => {
       resolve()
     }
   })
-  const running = cli.start(['whoami'], { env })
+  const running = await cli.start(['whoami'], { env })
   await arrived
   running.kill('SIGTERM')
   expect((await running.ended).code).toBe(143)

@@ -39,7 +39,6 @@ describe('the files of the command line', () => {
     },
   )
 
-  test('are in the file that KEYPLANE_CONFIG names', () => {
-    expect(configFile({ env: { KEYPLANE_CONFIG: 'here.json', HOME: '/home/a' } }, 'linux')).toBe('here.json')
-  })
+  test('are in the file that KEYPLANE_CONFIG names', () =>
+    expect(configFile({ env: { KEYPLANE_CONFIG: 'here.json', HOME: '/home/a' } }, 'linux')).toBe('here.json'))
 })

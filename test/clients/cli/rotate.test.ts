@@ -1,26 +1,17 @@
 /** `keyplane rotate` against the whole API, with programs that store the value in a file. */
 import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import { keys } from '../../support/objects.ts'
 import { rotatingOn } from '../../support/rotation.ts'
-import { startServer, type TestServer } from '../../support/server.ts'
-import { type CommandLine, createCommandLine, nodes, type RunOptions } from './commandline.ts'
-import { type Front, startFront } from './front.ts'
+import { useServer } from '../../support/sharedserver.ts'
+import { type RunOptions, says, useCommandLine } from './commandline.ts'
+import { givenClock } from './credentials/testio.ts'
+import { useFront } from './front.ts'
 
-let server: TestServer
-let cli: CommandLine
-let front: Front
-beforeAll(async () => {
-  server = await startServer({}, { streamSeconds: 3600, unthrottled: true })
-  front = await startFront(server)
-  cli = await createCommandLine(server)
-}, 120_000)
-afterAll(async () => {
-  await cli?.stop()
-  await front?.stop()
-  await server?.stop()
-})
+const server = useServer()
+const front = useFront(server)
+const cli = useCommandLine(server)
 
 const { rotate, use, values } = rotatingOn(() => server)
 const WORKS = [201, undefined]
@@ -43,19 +34,17 @@ const rotations = () => join(cli.home, '.local/state/keyplane/rotations')
 const left = async () => (await readdir(rotations()).catch(() => [])).filter((file) => file.endsWith('.json'))
 afterEach(() => rm(rotations(), { recursive: true, force: true }))
 
-describe.each(nodes)('rotate on Node.js $version', ({ path: node }) => {
-  test('stores the new value, uses it, and forgets it', async () => {
-    const { name, old } = await createKey()
-    const ran = await run([name, ...STORE], { node })
-    expect(ran).toEqual({
-      code: 0,
-      stdout: '',
-      stderr: `The new value of access key "${name}" is stored and works. The old one works for another 1h.\n`,
-    })
-    expect(await stored()).toMatch(/^mpk_\w{49}$/)
-    expect(await states(name)).toEqual(['Current', 'Retiring'])
-    expect([await use(old), await use(await stored()), await left()]).toEqual([WORKS, WORKS, []])
+test('rotate stores the new value, uses it, and forgets it', async () => {
+  const { name, old } = await createKey()
+  const ran = await run([name, ...STORE])
+  expect(ran).toEqual({
+    code: 0,
+    stdout: '',
+    stderr: `The new value of access key "${name}" is stored and works. The old one works for another 1h.\n`,
   })
+  expect(await stored()).toMatch(/^mpk_\w{49}$/)
+  expect(await states(name)).toEqual(['Current', 'Retiring'])
+  expect([await use(old), await use(await stored()), await left()]).toEqual([WORKS, WORKS, []])
 })
 
 describe('without a command, rotate', () => {
@@ -76,7 +65,7 @@ describe('without a command, rotate', () => {
 
   test('keeps the value if nobody reads what it prints', async () => {
     const { name } = await createKey()
-    const running = cli.start(['rotate', name])
+    const running = await cli.start(['rotate', name])
     running.child.stdout.destroy()
     expect((await running.ended).code).toBe(141)
     expect(await left()).toHaveLength(1)
@@ -93,8 +82,7 @@ describe('without a command, rotate', () => {
       JSON.stringify({ currentContext: 'a', contexts: { a: mine, b: mine, c: other } }),
     )
     const env = { KEYPLANE_URL: undefined, KEYPLANE_KEY: undefined, KEYPLANE_CONFIG: config }
-    const { code, stdout } = await run([name], { env })
-    expect([code, stdout]).toEqual([0, ''])
+    expect(await run([name], { env })).toMatchObject({ code: 0, stdout: '' })
     const { contexts } = JSON.parse(await readFile(config, 'utf8'))
     expect([contexts.b, contexts.c]).toEqual([contexts.a, other])
     expect(await use(contexts.a.key)).toEqual(WORKS)
@@ -139,7 +127,7 @@ describe('the command of rotate', () => {
 
   test('is ended when this program gets a signal', async () => {
     const { name, old } = await createKey()
-    const running = cli.start(['rotate', name, '--', 'sh', '-c', 'echo $$ > asked; echo ready; exec sleep 600'])
+    const running = await cli.start(['rotate', name, '--', 'sh', '-c', 'echo $$ > asked; echo ready; exec sleep 600'])
     await running.until(/ready/)
     running.kill('SIGTERM')
     const { code, stderr } = await running.ended
@@ -150,8 +138,7 @@ describe('the command of rotate', () => {
   test('must exist before the key is rotated', async () => {
     const { name } = await createKey()
     for (const program of ['no-such-program', './stored', '/']) {
-      const { code, stderr } = await run([name, '--', program])
-      expect([code, stderr]).toEqual([2, expect.stringContaining('Nothing was changed.')])
+      expect(await run([name, '--', program])).toMatchObject(says(2, 'Nothing was changed.'))
     }
     expect(await states(name)).toBeUndefined()
   })
@@ -166,7 +153,7 @@ describe('the command of rotate', () => {
     const { name } = await createKey()
     const spy =
       'cat > stored; for one in $$ $PPID; do cat /proc/$one/cmdline /proc/$one/environ; done > seen; ps axww -o args > listed; cat stored stored >&2; cat stored'
-    const { code, stdout, stderr } = await run([name, '--', 'sh', '-c', spy])
+    const { code, stdout, stderr } = await cli.spawn(['rotate', name, '--', 'sh', '-c', spy])
     const value = await stored()
     expect([code, stdout, stderr]).toEqual([0, '', expect.stringContaining('<redacted>')])
     const seen = await Promise.all(['seen', 'listed'].map((file) => readFile(join(cli.home, file), 'utf8')))
@@ -196,8 +183,7 @@ describe('rotate', () => {
   test('says until when the old value works, during an overlap, and ends it with --finish', async () => {
     const { name, old } = await createKey()
     await run([name, ...STORE])
-    const { code, stderr } = await run([name, ...STORE])
-    expect([code, stderr]).toEqual([4, expect.stringMatching(/works until \S+Z[\s\S]*keyplane rotate \S+ --finish/)])
+    expect(await run([name, ...STORE])).toMatchObject(says(4, /works until \S+Z[\s\S]*keyplane rotate \S+ --finish/))
     const finished = await run([name, '--finish'])
     expect([finished.code, finished.stderr]).toEqual([0, `The old value of access key "${name}" has ended.\n`])
     expect([(await use(old))[0], await use(await stored())]).toEqual([401, WORKS])
@@ -207,8 +193,7 @@ describe('rotate', () => {
   test('does not end the old value with --finish while the new one is unused, but the new one with --abort', async () => {
     const { name, old } = await createKey()
     const value = (await cli.ok(['rotate', name])).trim()
-    const { code, stderr } = await run([name, '--finish'])
-    expect([code, stderr]).toEqual([1, expect.stringContaining('was never used, so the old one must not end yet')])
+    expect(await run([name, '--finish'])).toMatchObject(says(1, 'was never used, so the old one must not end yet'))
     expect((await run([name, '--abort'])).code).toBe(0)
     expect([await use(old), (await use(value))[0]]).toEqual([WORKS, 401])
   })
@@ -263,7 +248,7 @@ describe('rotate', () => {
 
   test('runs once at a time on a machine', async () => {
     const { name } = await createKey()
-    const first = cli.start([
+    const first = cli.begin([
       'rotate',
       name,
       '--',
@@ -272,7 +257,7 @@ describe('rotate', () => {
       'echo ready; cat > stored; until [ -e go ]; do sleep 0.05; done',
     ])
     await first.until(/ready/)
-    const second = await run([name, ...STORE])
+    const second = await run([name, ...STORE], { clock: givenClock() })
     expect([second.code, second.stderr]).toEqual([1, expect.stringContaining('Another process uses')])
     await cli.write('go', '')
     expect((await first.ended).code).toBe(0)
@@ -294,11 +279,9 @@ describe('rotate', () => {
 
   test('stores the value of a disabled key, and says that it works once the key is enabled', async () => {
     const { name } = await createKey({ disabled: true })
-    const { code, stderr } = await run([name, ...STORE])
-    expect([code, stderr]).toEqual([
-      0,
-      expect.stringContaining(`It works once the key is enabled: keyplane keys enable ${name}`),
-    ])
+    expect(await run([name, ...STORE])).toMatchObject(
+      says(0, `It works once the key is enabled: keyplane keys enable ${name}`),
+    )
     await server.call(`${keys}/${name}`, {
       method: 'PATCH',
       body: { spec: { disabled: false } },
@@ -309,8 +292,7 @@ describe('rotate', () => {
 
   test('stores the value of a key that this machine may not use', async () => {
     const { name } = await createKey({ sourceCIDRs: ['192.0.2.0/24'] })
-    const { code, stderr } = await run([name, ...STORE])
-    expect([code, stderr]).toEqual([0, expect.stringContaining('the first client that uses it makes it current')])
+    expect(await run([name, ...STORE])).toMatchObject(says(0, 'the first client that uses it makes it current'))
     expect(await states(name)).toEqual(['Current', 'Pending'])
   })
 
@@ -330,8 +312,7 @@ describe('rotate', () => {
   test('explains that a value was rotated out', async () => {
     const { name, old } = await createKey()
     await run([name, ...STORE])
-    const { code, stderr } = await run([name, ...STORE], as(old))
-    expect([code, stderr]).toEqual([4, expect.stringContaining('Your own access key is the old value')])
+    expect(await run([name, ...STORE], as(old))).toMatchObject(says(4, 'Your own access key is the old value'))
   })
 
   test('refuses what makes no sense', async () => {

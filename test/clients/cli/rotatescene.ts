@@ -1,5 +1,7 @@
-/** Plays runs of `keyplane rotate` that are killed between two of their steps, with a store of the value. */
-import { readFile } from 'node:fs/promises'
+/** Plays runs of `keyplane rotate` that end between two of their steps, with a store of the value. */
+import { spawnSync } from 'node:child_process'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { keys, management } from '../../support/objects.ts'
@@ -8,9 +10,11 @@ import type { TestServer } from '../../support/server.ts'
 import type { CommandLine } from './commandline.ts'
 import type { Front, Moment } from './front.ts'
 
-/** Where a run is killed: at one of its requests, or by the command that stores the value. */
+/** Where a run ends: at one of its requests, or by the command that stores the value. */
 export type Kill =
   | { request: number; moment: Moment }
+  /** The command fails before or after it has stored the value. What the run leaves is the same as when it is killed there. */
+  | { fails: Moment }
   /** `begun`: the command dies too, with the value in its hands. `storing`: it goes on without its parent. `stored`: it has stored the value. */
   | { command: 'begun' | 'storing' | 'stored' }
 
@@ -26,12 +30,18 @@ export const situations = [
 
 export interface Scene {
   name: string
+  /** Where the run of a machine keeps what it must find again. */
+  stateOf(machine: string): string
   /** Returns the value that is stored. */
   read(): Promise<string>
   /** Reports whether the stored value works, without using it. */
   works(): Promise<boolean>
-  /** Runs the command to its end, or kills it. Returns whether it was killed. `lost` counts requests: the answer to that one is lost. */
+  /**
+   * Runs the command to its end, or kills it. Returns whether it was killed. `lost` counts requests: the answer to that one is lost.
+   * A run that is no process is left as it is then, without an answer to its request, and with the lock of a process that is dead.
+   */
   run(options?: {
+    isProcess?: boolean
     kill?: Kill | undefined
     lost?: number
     machine?: string
@@ -45,7 +55,9 @@ parent() { until [ -s "$PARENT" ]; do sleep 0.02; done; kill -9 "$(cat "$PARENT"
 value=$(cat)
 if [ "$KILL" = begun ]; then parent; exit 1; fi
 if [ "$KILL" = storing ]; then parent; fi
+if [ "$KILL" = before ]; then exit 1; fi
 printf %s "$value" > "$STORE.new" && mv "$STORE.new" "$STORE"
+if [ "$KILL" = after ]; then exit 1; fi
 if [ "$KILL" = stored ]; then parent; fi
 : > "$PARENT.done"`
 
@@ -68,16 +80,19 @@ export async function createScene(
   const read = async () =>
     isInConfig ? JSON.parse(await readFile(config, 'utf8')).contexts.mine.key : await readFile(store, 'utf8')
 
+  const stateOf = (machine: string) => join(cli.home, `${name}.${machine}`, 'keyplane/rotations')
+
   let runs = 0
   return {
     name,
+    stateOf,
     read,
     async works() {
       const body = { spec: { accessKey: await read() } }
       const { json } = await server.call(`${management}/selves`, { method: 'POST', body })
       return json.status?.accessKey === name
     },
-    async run({ kill, lost, machine = 'one', args = [] } = {}) {
+    async run({ isProcess = true, kill, lost, machine = 'one', args = [] } = {}) {
       const parent = join(cli.home, `${name}.${++runs}.pid`)
       const session = isPerson
         ? { KEYPLANE_CONFIG: config }
@@ -88,33 +103,44 @@ export async function createScene(
           }
       let request = 0
       let isKilled = false
-      front.act = (moment) => {
+      const { promise: left, resolve: leave } = Promise.withResolvers<Ran>()
+      front.act = (moment): boolean | Promise<boolean> => {
         if (moment === 'before') request++
         if (moment === 'after' && request === lost) return true
         if (kill === undefined || !('request' in kill) || kill.request !== request || kill.moment !== moment)
           return false
         isKilled = true
-        running.kill('SIGKILL')
-        return true
+        if (isProcess) running.kill('SIGKILL')
+        else leave(running.said)
+        return isProcess || new Promise(() => {})
       }
       const command = isInConfig ? [] : ['--', 'sh', '-c', STORE]
-      const running = cli.start(['rotate', name, ...args, ...command], {
-        env: {
-          ...session,
-          XDG_STATE_HOME: join(cli.home, `${name}.${machine}`),
-          STORE: store,
-          PARENT: parent,
-          KILL: kill && 'command' in kill ? kill.command : '',
-        },
-      })
-      await cli.write(parent.slice(cli.home.length + 1), String(running.child.pid))
-      const ran = await running.ended
+      const env = {
+        ...session,
+        XDG_STATE_HOME: join(cli.home, `${name}.${machine}`),
+        STORE: store,
+        PARENT: parent,
+        KILL: Object.values(kill ?? {}).at(0) ?? '',
+      }
+      const call = ['rotate', name, ...args, ...command]
+      const running = isProcess ? await cli.start(call, { env }) : cli.begin(call, { env })
+      if (running.pid !== undefined) await cli.write(`${name}.${runs}.pid`, String(running.pid))
+      const ran = await Promise.race([running.ended, left])
+      if (!isProcess && isKilled) await abandonLocks(stateOf(machine))
       if (kill && 'command' in kill && ran.code === null) {
         isKilled = true
         if (kill.command !== 'begun') await exists(`${parent}.done`)
       }
       return { ...ran, isKilled }
     },
+  }
+}
+
+/** Gives the locks in a folder to a process that is dead. */
+async function abandonLocks(folder: string): Promise<void> {
+  const { pid } = spawnSync('true')
+  for (const name of await readdir(folder)) {
+    if (name.endsWith('.lock')) await writeFile(join(folder, name), JSON.stringify({ pid, host: hostname() }))
   }
 }
 

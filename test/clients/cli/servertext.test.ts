@@ -3,11 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { clusterIn, userIn } from '../../../clients/cli/src/api/servertext.ts'
 
 const config = (cluster: object, user: object = {}): string =>
-  JSON.stringify({
-    clusters: [{ name: 'a', cluster }],
-    users: [{ name: 'a', user }],
-    'current-context': 'a',
-  })
+  JSON.stringify({ clusters: [{ name: 'a', cluster }], users: [{ name: 'a', user }], 'current-context': 'a' })
 
 describe('of the kube config of a server', () => {
   test('only the address and the authority of the cluster are taken', async () => {
@@ -34,7 +30,5 @@ describe('of the kube config of a server', () => {
     ['several clusters', JSON.stringify({ clusters: [{}, {}] }), 'one entry in clusters'],
     ['a text that is no YAML', 'a: [', 'it is no YAML'],
     ['a list', '[]', 'it is no object'],
-  ])('%s is refused', async (_, text, message) => {
-    await expect(clusterIn(text)).rejects.toThrow(message)
-  })
+  ])('%s is refused', (_, text, message) => expect(clusterIn(text)).rejects.toThrow(message))
 })

@@ -1,20 +1,17 @@
 /** Logging in and out, and `whoami`, against the whole API. */
-import { chmod, lstat, mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
+import { spawnSync } from 'node:child_process'
+import { chmod, lstat, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { startFederation } from '../../support/federation.ts'
-import { startServer, type TestServer } from '../../support/server.ts'
-import { type CommandLine, createCommandLine, nodes } from './commandline.ts'
+import { type Federation, startFederation } from '../../support/federation.ts'
+import { useServer } from '../../support/sharedserver.ts'
+import { type CommandLine, createCommandLine, says } from './commandline.ts'
 
 const KEYS = '/apis/management.platform/v1/ownedaccesskeys'
 
-let server: TestServer
+const server = useServer()
 let ca: string
-beforeAll(async () => {
-  server = await startServer()
-}, 120_000)
-afterAll(() => server?.stop())
-
 let cli: CommandLine
 beforeEach(async () => {
   cli = await createCommandLine()
@@ -28,31 +25,21 @@ const modeOf = async (path: string) => ((await stat(path)).mode & 0o777).toStrin
 const logIn = (...more: string[]) =>
   cli.run(['login', server.base, '--ca', ca, ...more], { input: `${server.adminKey}\n` })
 
-describe.each(nodes)('on Node.js $version', ({ path: node }) => {
-  test('a login is kept, whoami shows it, and a logout forgets it', async () => {
-    const run = (...args: string[]) => cli.run(args, { node, input: server.adminKey })
-    const login = await run('login', server.base, '--ca', ca)
-    expect(login).toEqual({
-      code: 0,
-      stdout: '',
-      stderr: expect.stringContaining(`Logged in to ${server.base} as admin.`),
-    })
-    const shown = await run('whoami')
-    expect(shown).toMatchObject({ code: 0, stderr: '' })
-    expect(shown.stdout).toMatch(
-      /^User +admin\nGroups +system:masters, .*\nKey +admin-\w+\nMay do +everything its owner may\nExpires +never\n/,
-    )
-    expect((await run('whoami', '-o', 'name')).stdout).toMatch(/^admin-\w+\n$/)
-    expect(JSON.parse((await run('-o', 'json', 'whoami')).stdout).kind).toBe('Self')
-    expect((await run('whoami', '-o=yaml')).stdout).toContain('\nkind: Self\n')
-    expect(await run('logout')).toMatchObject({ code: 0, stdout: '' })
-    expect(await run('whoami')).toEqual({
-      code: 2,
-      stdout: '',
-      stderr: expect.stringContaining('You are not logged in.\nLog in once'),
-    })
-    expect(JSON.stringify(await config())).not.toContain('mpk_')
-  })
+test('a login is kept, whoami shows it, and a logout forgets it', async () => {
+  const run = (...args: string[]) => cli.run(args, { input: server.adminKey })
+  const login = await run('login', server.base, '--ca', ca)
+  expect(login).toMatchObject(says(0, `Logged in to ${server.base} as admin.`, ''))
+  const shown = await run('whoami')
+  expect(shown).toMatchObject({ code: 0, stderr: '' })
+  expect(shown.stdout).toMatch(
+    /^User +admin\nGroups +system:masters, .*\nKey +admin-\w+\nMay do +everything its owner may\nExpires +never\n/,
+  )
+  expect((await run('whoami', '-o', 'name')).stdout).toMatch(/^admin-\w+\n$/)
+  expect(JSON.parse((await run('-o', 'json', 'whoami')).stdout).kind).toBe('Self')
+  expect((await run('whoami', '-o=yaml')).stdout).toContain('\nkind: Self\n')
+  expect(await run('logout')).toMatchObject({ code: 0, stdout: '' })
+  expect(await run('whoami')).toMatchObject(says(2, 'You are not logged in.\nLog in once', ''))
+  expect(JSON.stringify(await config())).not.toContain('mpk_')
 })
 
 describe('login', () => {
@@ -68,6 +55,7 @@ describe('login', () => {
           server: server.base,
           certificateAuthorityData: Buffer.from(server.certificateAuthority).toString('base64'),
           key: server.adminKey,
+          projectNamespacePrefix: 'p-',
         },
       },
     })
@@ -107,7 +95,7 @@ describe('login', () => {
     ['two lines', 'one\ntwo', 'That is no access key: it has spaces, line breaks'],
   ])('refuses %s before it sends anything', async (_, input, message) => {
     const ran = await cli.run(['login', 'https://127.0.0.1:1'], { input })
-    expect(ran).toEqual({ code: 2, stdout: '', stderr: expect.stringContaining(message) })
+    expect(ran).toMatchObject(says(2, message, ''))
     if (input) expect(ran.stderr).not.toContain(input)
   })
 
@@ -122,20 +110,14 @@ describe('login', () => {
     ['https://me:secret@example.com', 'no user name or password'],
     ['https://example.com?stage=prod', 'no query'],
     ['https://', 'is not a URL'],
-  ])('refuses the URL %s', async (url, message) => {
-    expect(await cli.run(['login', url], { input: 'k'.repeat(40) })).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining(message),
-    })
-  })
+  ])('refuses the URL %s', async (url, message) =>
+    expect(await cli.run(['login', url], { input: 'k'.repeat(40) })).toMatchObject(says(2, message)),
+  )
 
-  test('says how to trust a certificate authority', async () => {
-    const { code, stderr } = await cli.run(['login', server.base], { input: server.adminKey })
-    expect([code, stderr]).toEqual([
-      1,
-      expect.stringMatching(/not signed by an authority that this machine trusts\.\n.*--ca FILE/),
-    ])
-  })
+  test('says how to trust a certificate authority', async () =>
+    expect(await cli.run(['login', server.base], { input: server.adminKey })).toMatchObject(
+      says(1, /not signed by an authority that this machine trusts\.\n.*--ca FILE/),
+    ))
 
   test('switches between contexts, and logs in again, with the key that is kept', async () => {
     const made = await server.make(KEYS, {
@@ -149,35 +131,11 @@ describe('login', () => {
     expect(await cli.ok(['--context', 'first', 'whoami'])).toMatch(/^User +admin$/m)
     await cli.ok(['login', '--context', 'first'])
     expect(await cli.ok(['whoami'])).toMatch(/^User +admin$/m)
-    expect(await cli.run(['whoami', '--context', 'frist'])).toEqual({
-      code: 2,
-      stdout: '',
-      stderr: expect.stringContaining('There is no context "frist". There are: first, second.'),
-    })
+    expect(await cli.run(['whoami', '--context', 'frist'])).toMatchObject(
+      says(2, 'There is no context "frist". There are: first, second.', ''),
+    )
     const out = await cli.run(['logout'])
     expect(out.stderr).toContain('Logged out of first.\nStill logged in to: second.')
-  })
-
-  test('exchanges an ID token once, and uses the key that it got until it ends', async () => {
-    const federation = await startFederation(server, { maxTTL: 3600, scope: { projects: [{ project: '*' }] } })
-    try {
-      const client = await federation.trust('cli-login', { ttl: 1800 })
-      const tokenFile = await cli.write('id-token', federation.sign())
-      const login = ['login', server.base, '--ca', ca, '--exchange', client, '--token-file', tokenFile]
-      expect(await cli.run(login)).toMatchObject({ code: 0, stdout: '' })
-      const names = [await cli.ok(['whoami', '-o', 'name']), await cli.ok(['whoami', '-o', 'name'])]
-      expect(names).toEqual([expect.stringMatching(/^cli-login-/), names[0]])
-      expect(JSON.stringify(await config())).not.toContain('mpk_')
-      const refused = await cli.run(
-        login.with(-1, await cli.write('other-token', federation.sign({ repository_id: '75' }))),
-      )
-      expect([refused.code, refused.stderr]).toEqual([
-        4,
-        expect.stringMatching(/^Error: The ID token was not exchanged for a key: /),
-      ])
-    } finally {
-      await federation.close()
-    }
   })
 
   test('keeps all contexts when several programs log in at once', async () => {
@@ -202,9 +160,7 @@ describe('login', () => {
 
   test('replaces the lock of a process that died', async () => {
     await mkdir(join(cli.home, '.config/keyplane'), { recursive: true })
-    const { pid } = cli.start(['--version']).child
-    await cli.run(['--version'])
-    const { hostname } = await import('node:os')
+    const { pid } = spawnSync('true')
     await writeFile(`${configFile()}.lock`, JSON.stringify({ pid, host: hostname(), nonce: 'x' }))
     expect(await logIn()).toMatchObject({ code: 0 })
   })
@@ -216,8 +172,7 @@ describe('login', () => {
     ['{"contexts": {"a": {"server": "https://a"}}}', 'and a key or an exchange'],
   ])('does not overwrite a file that it cannot read: %s', async (text, message) => {
     const KEYPLANE_CONFIG = await cli.write('broken.json', text)
-    const { code, stderr } = await cli.run(['whoami'], { env: { KEYPLANE_CONFIG } })
-    expect([code, stderr]).toEqual([1, expect.stringContaining(message)])
+    expect(await cli.run(['whoami'], { env: { KEYPLANE_CONFIG } })).toMatchObject(says(1, message))
     await cli.run(['login', server.base, '--ca', ca], { env: { KEYPLANE_CONFIG }, input: server.adminKey })
     expect(await readFile(KEYPLANE_CONFIG, 'utf8')).toBe(text)
   })
@@ -240,15 +195,54 @@ describe('the environment', () => {
     const env = { KEYPLANE_URL: server.base, KEYPLANE_KEY: server.adminKey, KEYPLANE_CA: ca }
     expect(await cli.ok(['whoami'], { env })).toMatch(/^Context +none/m)
     const missing = await cli.run(['whoami'], { env: { ...env, KEYPLANE_KEY: undefined } })
-    expect(missing).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('neither KEYPLANE_KEY nor KEYPLANE_KEY_FILE'),
-    })
+    expect(missing).toMatchObject(says(2, 'neither KEYPLANE_KEY nor KEYPLANE_KEY_FILE'))
   })
 
   test('comes after --context', async () => {
     await logIn('--context', 'mine')
     const env = { KEYPLANE_URL: 'https://127.0.0.1:1', KEYPLANE_KEY: 'k' }
     expect(await cli.ok(['whoami', '--context', 'mine'], { env })).toMatch(/^User +admin$/m)
+  })
+})
+
+describe('an ID token', () => {
+  let federation: Federation
+  let client: string
+  beforeAll(async () => {
+    federation = await startFederation(server, { maxTTL: 3600, scope: { projects: [{ project: '*' }] } })
+    client = await federation.trust('cli-login', { ttl: 1800 })
+  })
+  afterAll(() => federation?.close())
+
+  /** Writes a new ID token, or one with other claims. */
+  const writeToken = (claims: Record<string, unknown> = {}) => cli.write('id-token', federation.sign(claims))
+  const exchange = () =>
+    cli.run(['login', server.base, '--ca', ca, '--exchange', client, '--token-file', join(cli.home, 'id-token')])
+  const nameOfKey = async () => (await cli.ok(['whoami', '-o', 'name'])).trim()
+
+  test('is exchanged once for a key, which serves all commands, also at once, and is not in the contexts', async () => {
+    await writeToken()
+    expect(await exchange()).toMatchObject({ code: 0, stdout: '' })
+    const names = await Promise.all(Array.from({ length: 5 }, nameOfKey))
+    expect(names).toEqual(names.map(() => expect.stringMatching(/^cli-login-/)))
+    expect(new Set(names).size).toBe(1)
+    expect(JSON.parse(await cli.ok(['credential'])).status.token).toMatch(/^mpk_/)
+    expect(JSON.stringify(await config())).not.toContain('mpk_')
+    await writeToken()
+    expect(await nameOfKey()).not.toBe(names[0])
+  })
+
+  test('that the trust does not accept is refused', async () => {
+    await writeToken({ repository_id: '75' })
+    expect(await exchange()).toMatchObject(says(4, /^Error: The ID token was not exchanged for a key: /))
+  })
+
+  test('is not exchanged again after the server has refused its key, which is forgotten', async () => {
+    await writeToken()
+    await exchange()
+    await server.call(`${KEYS}/${await nameOfKey()}`, { method: 'DELETE' })
+    expect((await cli.run(['whoami'])).code).toBe(4)
+    expect(await readdir(join(cli.home, '.cache', 'keyplane'))).toEqual([])
+    expect(await cli.run(['whoami'])).toMatchObject(says(4, 'has been exchanged already'))
   })
 })

@@ -152,20 +152,17 @@ describe('errors in words', () => {
     })
   })
 
-  test('have the message of a refusal and what to do next', () => {
+  test('have the message of a refusal and what to do next', () =>
     expect(errorWords(new ApiError(403, { message: 'spec.scope does not allow it' }))).toEqual({
       title: 'Your access key does not allow this.',
       details: ['spec.scope does not allow it'],
       next: 'Ask whoever gave you the key, or sign in with another one.',
-    })
-  })
+    }))
 
   test.each([
     [new NetworkError('x'), 'The server cannot be reached.'],
     [new ApiError(599, {}), 'The server failed.'],
     [new TypeError('x is undefined'), 'The console failed.'],
     ['thrown', 'The console failed.'],
-  ])('exist for %s', (error, title) => {
-    expect(errorWords(error).title).toBe(title)
-  })
+  ])('exist for %s', (error, title) => expect(errorWords(error).title).toBe(title))
 })

@@ -66,9 +66,7 @@ describe('the built console', () => {
     )
   })
 
-  test('is the same for the same sources', async () => {
-    expect(await buildConsole()).toEqual(files)
-  })
+  test('is the same for the same sources', async () => expect(await buildConsole()).toEqual(files))
 
   test('loads at most 80 KiB of script for each page, uncompressed', () => {
     const sizes = importedBy(entry(), LATER).map((page) => {
@@ -122,7 +120,5 @@ describe('a build', () => {
       { 'index.html': '{{script}} {{styles}} {{icon}} {{platforms}}' },
       'not {{sign-in}}',
     ],
-  ])('throws for %s', async (_, more, message) => {
-    await expect(build(more)).rejects.toThrow(message)
-  })
+  ])('throws for %s', (_, more, message) => expect(build(more)).rejects.toThrow(message))
 })

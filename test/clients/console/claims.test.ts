@@ -19,10 +19,11 @@ describe('claimsInWords', () => {
     ['Jobs of tag v1.2', 'CircleCI', is('oidc.circleci.com/vcs-ref', 'refs/tags/v1.2')],
     ['Jobs of ref refs/heads/main or refs/heads/next', 'GitHub', is('ref', 'refs/heads/main', 'refs/heads/next')],
     [
-      'Jobs of project 20, environment production, protected branches and tags',
+      'Jobs of project 20, environment production, ref type branch, protected branches and tags',
       'GitLab',
       is('project_id', '20'),
       is('environment', 'production'),
+      is('ref_type', 'branch'),
       is('ref_protected', 'true'),
     ],
     ['Jobs of environment like prod-*', 'GitHub', { claim: 'environment', patterns: ['prod-*'] }],
@@ -46,9 +47,7 @@ describe('claimsInWords', () => {
     ['Jobs of environment "a\\" or \\"b"', 'GitHub', is('environment', 'a" or "b')],
     ['Jobs of branch "a\nb"', 'GitHub', is('ref', 'refs/heads/a\nb')],
     ['ID tokens with claim "a b" c', 'OIDC', is('a b', 'c')],
-  ])('says %j', (words, type, ...entries) => {
-    expect(claimsInWords(entries, type)).toBe(words)
-  })
+  ])('says %j', (words, type, ...entries) => expect(claimsInWords(entries, type)).toBe(words))
 })
 
 describe('quoted', () => {
@@ -62,7 +61,5 @@ describe('quoted', () => {
     )
   })
 
-  test('cuts a long text', () => {
-    expect(quoted('a'.repeat(1024))).toBe(`${'a'.repeat(60)}…`)
-  })
+  test('cuts a long text', () => expect(quoted('a'.repeat(1024))).toBe(`${'a'.repeat(60)}…`))
 })

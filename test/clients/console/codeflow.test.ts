@@ -25,11 +25,7 @@ const settings: SignInSettings = {
   scopes: 'openid email',
   origins: ['https://login.company.example'],
 }
-const discovery = {
-  issuer,
-  authorization_endpoint: `${issuer}/auth?tenant=a`,
-  token_endpoint: `${issuer}/token`,
-}
+const discovery = { issuer, authorization_endpoint: `${issuer}/auth?tenant=a`, token_endpoint: `${issuer}/token` }
 const provider: Provider = providerOf(discovery, settings)
 const attempt: Attempt = { state: 's', nonce: 'n', verifier: 'v', hash: '#/keys', keep: false }
 
@@ -94,7 +90,26 @@ test('the address at the identity provider has the parameters of the protocol, a
   })
 })
 
+test.each([
+  [undefined, 'login'],
+  [['none', 'login', 'consent'], 'login'],
+  [['login', 'select_account'], 'select_account'],
+])('of an identity provider with the prompts %j, the account is asked for with %s', async (prompts, prompt) => {
+  const chosen = providerOf({ ...discovery, prompt_values_supported: prompts }, settings)
+  const url = await authorizationURL(chosen, settings, attempt, 'https://keys.example.com/console/', true)
+  expect(new URL(url).searchParams.get('prompt')).toBe(prompt)
+})
+
 describe('a discovery document', () => {
+  test.each([
+    ['https://login.company.example/end', 'https://login.company.example/end'],
+    ['http://login.company.example/end', undefined],
+    ['javascript:alert(1)', undefined],
+    [undefined, undefined],
+  ])('has a page for signing out only with https: %j', (end_session_endpoint, address) => {
+    expect(providerOf({ ...discovery, end_session_endpoint }, settings).endSession?.href).toBe(address)
+  })
+
   test.each([
     ['names another issuer', { ...discovery, issuer: `${issuer}/` }, 'It is not'],
     ['is empty', {}, 'its discovery document names undefined'],
@@ -145,21 +160,16 @@ describe('an answer', () => {
     ['two issuers', `?code=c&state=s&iss=${encodeURIComponent(issuer)}&iss=https://a`],
     ['two codes', '?code=c&code=d&state=s'],
     ['another issuer and an error', '?error=access_denied&state=s&iss=https://a'],
-  ])('with %s is refused', (_, search) => {
-    expect(wordsOf(() => code(search))).toBe(foreign)
-  })
+  ])('with %s is refused', (_, search) => expect(wordsOf(() => code(search))).toBe(foreign))
 
-  test('without an attempt is refused', () => {
-    expect(wordsOf(() => codeOf('?code=c&state=s', undefined, settings, provider))).toBe(foreign)
-  })
+  test('without an attempt is refused', () =>
+    expect(wordsOf(() => codeOf('?code=c&state=s', undefined, settings, provider))).toBe(foreign))
 
-  test('without its issuer is refused if the identity provider names itself', () => {
-    expect(wordsOf(() => code('?code=c&state=s', { namesIssuer: true }))).toBe(foreign)
-  })
+  test('without its issuer is refused if the identity provider names itself', () =>
+    expect(wordsOf(() => code('?code=c&state=s', { namesIssuer: true }))).toBe(foreign))
 
-  test('with an empty code is refused', () => {
-    expect(wordsOf(() => code('?code=&state=s'))).toContain('Its answer has no code.')
-  })
+  test('with an empty code is refused', () =>
+    expect(wordsOf(() => code('?code=&state=s'))).toContain('Its answer has no code.'))
 
   test('with an error has its words', () => {
     expect(wordsOf(() => code('?error=access_denied&state=s&error_description=Not+you'))).toBe(
@@ -169,23 +179,19 @@ describe('an answer', () => {
     expect(refusal('a'.repeat(1000), 'b').words.details[0]).toHaveLength(301)
   })
 
-  test('is recognized by its code or its error', () => {
-    expect(['?code=', '?error=a', '?x=1', ''].map(isAnswer)).toEqual([true, true, false, false])
-  })
+  test('is recognized by its code or its error', () =>
+    expect(['?code=', '?error=a', '?x=1', ''].map(isAnswer)).toEqual([true, true, false, false]))
 })
 
 describe('an ID token', () => {
   const tokenWith = (payload: string) => `e30.${Buffer.from(payload).toString('base64url')}.c2ln`
 
-  test('belongs to the attempt by its nonce', () => {
-    expect(() => checkNonce(tokenWith('{"nonce":"n","name":"Zoë ☃ \\u0000"}'), attempt)).not.toThrow()
-  })
+  test('belongs to the attempt by its nonce', () =>
+    expect(() => checkNonce(tokenWith('{"nonce":"n","name":"Zoë ☃ \\u0000"}'), attempt)).not.toThrow())
 
   test.each(['', 'a', 'a.b.c', tokenWith('null'), tokenWith('"n"'), tokenWith('{}'), tokenWith('{"nonce":["n"]}')])(
     'is refused: %s',
-    (token) => {
-      expect(wordsOf(() => checkNonce(token, attempt))).toBe('This sign-in was not started in this tab.')
-    },
+    (token) => expect(wordsOf(() => checkNonce(token, attempt))).toBe('This sign-in was not started in this tab.'),
   )
 })
 

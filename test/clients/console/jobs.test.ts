@@ -1,4 +1,4 @@
-/** Compares the jobs of the console with the examples of the documentation, which test/server/federationpages.test.ts runs. */
+/** Compares the jobs of the console with the examples of the documentation, which test/server/federationpages.docs.ts runs. */
 import { readFile } from 'node:fs/promises'
 import { load } from 'js-yaml'
 import { describe, expect, test } from 'vitest'
@@ -6,6 +6,7 @@ import { fillJobs, type JobValues } from '../../../clients/console/src/pages/tru
 import type { JobTemplate } from '../../../clients/console/src/pages/trusts/platforms/platforms.ts'
 import type { ClaimEntry } from '../../../clients/console/src/text/claims.ts'
 import { platformOf, platforms } from './platforms.ts'
+import cases from './vectors/jobs.cases.json' with { type: 'json' }
 
 const root = new URL('../../../', import.meta.url)
 const url = 'https://keys.example.com/prod/kubernetes/management'
@@ -108,17 +109,14 @@ describe('a job', () => {
     expect(text).toContain(here.clientID)
   })
 
-  test.each([
-    ['GitHub', { environment: 'on' }, 'environment', ['jobs', 'deploy', 'environment'], 'on'],
-    ['GitHub', { environment: '12' }, 'environment', ['jobs', 'deploy', 'environment'], '12'],
-    ['GitLab', { environment: 'review: all' }, 'environment', ['deploy', 'environment'], 'review: all'],
-    ['GitHub', { ref: 'refs/heads/next' }, 'branch', ['on', 'push', 'branches'], ['next']],
-    ['Kubernetes', { sub: 'system:serviceaccount:1:x' }, 'namespace', ['metadata', 'namespace'], '1'],
-  ])('of %s writes %j as a text', (type, claims, _name, path, value) => {
-    const object: unknown = load(textOf(jobsOf(type, job(claims))) ?? '')
-    const found = path.reduce((at, member) => (at as Record<string, unknown>)[member], object)
-    expect(found).toEqual(value)
-  })
+  test.each(cases.texts as [string, Record<string, string>, string, string[], string | string[]][])(
+    'of %s writes %j as a text',
+    (type, claims, _name, path, value) => {
+      const object: unknown = load(textOf(jobsOf(type, job(claims))) ?? '')
+      const found = path.reduce((at, member) => (at as Record<string, unknown>)[member], object)
+      expect(found).toEqual(value)
+    },
+  )
 
   test('of GitHub names no environment that the trust does not name alone', () => {
     const claims = [{ claim: 'environment', values: ['one', 'two'] }]
@@ -149,9 +147,7 @@ describe('values that could become part of a command are refused:', () => {
     '',
   ]
   test.each(hostile)('the audience %j', (audience) => {
-    for (const type of types) {
-      expect(() => jobsOf(type, job({}, { audience }))).toThrow('The audience has characters')
-    }
+    for (const type of types) expect(() => jobsOf(type, job({}, { audience }))).toThrow('The audience has characters')
   })
 
   test.each(hostile)('the claims %j', (value) => {

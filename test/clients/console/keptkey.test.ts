@@ -1,6 +1,6 @@
 /** What the console keeps in a tab, in browsers that forbid it and beside what others write there. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { IDLE_MS, keepKey, keptKey } from '../../../clients/console/src/session/keptkey.ts'
+import { formerKey, IDLE_MS, keepKey, keptKey } from '../../../clients/console/src/session/keptkey.ts'
 import type { TabStorage } from '../../../clients/console/src/session/tabstorage.ts'
 
 const NOW = new Date('2026-11-22T12:00:00Z')
@@ -44,4 +44,19 @@ describe('a kept key', () => {
     expect(keptKey(storage, NOW)?.key).toBe(key)
     expect(items.size).toBe(key === undefined ? 0 : 1)
   })
+})
+
+test.each([
+  ['of an exchange', { key: 'k', seen, ends: 1 }, 'k'],
+  ['of an exchange, before the idle time', { key: 'k', seen: 0, ends: 1 }, 'k'],
+  ['that is the next one', { key: 'next', seen, ends: 1 }, undefined],
+  ['that somebody made and uses elsewhere', { key: 'k', seen }, undefined],
+  ['that is no text', { key: 1, seen, ends: 1 }, undefined],
+])('a key of the session before %s ends after the next sign-in, or stays', (_, kept, key) => {
+  const storage: TabStorage = {
+    getItem: () => JSON.stringify(kept),
+    setItem: () => undefined,
+    removeItem: () => undefined,
+  }
+  expect(formerKey(storage, 'next')?.key).toBe(key)
 })

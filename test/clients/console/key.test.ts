@@ -6,7 +6,12 @@ import type { AccessKey, KeyValue } from '../../../clients/console/src/api/objec
 import { ApiError, isUncertain, NetworkError } from '../../../clients/console/src/api/status.ts'
 import { draftOf, endWith, patchOf } from '../../../clients/console/src/pages/key/edit.ts'
 import { historyOf } from '../../../clients/console/src/pages/key/history.ts'
-import { countOf, descendantsOf, visibleMaker } from '../../../clients/console/src/pages/key/lineage/descendants.ts'
+import {
+  countOf,
+  descendantsOf,
+  readWords,
+  visibleMaker,
+} from '../../../clients/console/src/pages/key/lineage/descendants.ts'
 import {
   progressOf,
   rotationOf,
@@ -75,20 +80,15 @@ describe('the rotation of a key', () => {
     )
   })
 
-  test('is never said to have been used unless what was pending is current, and what was current is not', () => {
+  test('is said to have been used exactly if what was pending has become current, and nothing else could have', () => {
+    const [current, pending] = [value('Current'), value('Pending')]
     fc.assert(
-      fc.property(values, values, (before, after) => {
-        const progress = progressOf(before, after)
-        if (progress !== 'used') return
-        const [pending, old] = [
-          before.find(({ state }) => state === 'Pending'),
-          before.find(({ state }) => state === 'Current'),
-        ]
-        const current = after.find(({ state }) => state === 'Current')
-        expect(after.some(({ state }) => state === 'Pending')).toBe(false)
-        expect(pending?.made).toBeDefined()
-        expect(current?.made).toBe(pending?.made)
-        expect(old?.made === current?.made && old?.hint === current?.hint && old !== undefined).toBe(false)
+      fc.property(current, pending, current, fc.option(value('Retiring')), (old, fresh, now, retiring) => {
+        const isSame = (one: KeyValue) =>
+          now.made !== undefined && now.made === one.made && (!now.hint || !one.hint || now.hint === one.hint)
+        const after = retiring ? [retiring, now] : [now]
+        expect(progressOf([old, fresh], after) === 'used').toBe(isSame(fresh) && !isSame(old))
+        expect(progressOf([old, fresh], [...after, { state: 'Pending' }])).not.toBe('used')
       }),
     )
   })
@@ -268,4 +268,12 @@ test('the history has what was, the latest first', () => {
   })
   expect(historyOf(key, new Date('2026-12-01T00:00:00Z')).map(({ words }) => words)).toEqual(['Used last', 'Created'])
   expect(historyOf(key, new Date('2027-12-01T00:00:00Z'))[0]?.words).toBe('Expired')
+})
+
+test('what a key made is never said of keys that were not read', () => {
+  expect([readWords(0, false), readWords(2, false)]).toEqual(['You see no key that was made with this one.', undefined])
+  expect(readWords(0, true)).toMatch(
+    /^None of the first 2500 keys that you may see was made with this one\. There are more/,
+  )
+  expect(readWords(3, true)).toMatch(/^These are among the first 2500 keys that you may see\. There are more/)
 })

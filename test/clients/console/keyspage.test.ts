@@ -6,6 +6,7 @@ import type { AccessKey } from '../../../clients/console/src/api/objects.ts'
 import { type CardName, cards, countCards, needs } from '../../../clients/console/src/pages/keys/attention.ts'
 import { matcher, searchText } from '../../../clients/console/src/pages/keys/filter.ts'
 import { pollEvery } from '../../../clients/console/src/pages/keys/pace.ts'
+import { countWords, noMatchTitle, unreadName } from '../../../clients/console/src/pages/keys/searched.ts'
 import { rowsOf, select } from '../../../clients/console/src/pages/keys/selection.ts'
 import {
   chosen,
@@ -19,6 +20,7 @@ import {
 import { hrefOfView, type View, viewOf } from '../../../clients/console/src/pages/keys/view.ts'
 import { routeOf } from '../../../clients/console/src/text/routes.ts'
 import { ago, ahead, byExchange, DAY, type Facts, HOUR, keyOf, keys, MINUTE, NOW } from './keys.ts'
+import cases from './vectors/keyspage.cases.json' with { type: 'json' }
 
 const cardsOf = (facts: Facts): CardName[] => [...cards.keys()].filter((name) => needs(name, keyOf(facts), NOW))
 
@@ -77,9 +79,7 @@ describe('a key needs attention', () => {
       { spec: { scope: undefined }, status: { expirationTimestamp: undefined } },
       ['never-expires', 'no-scope'],
     ],
-  ])('%s', (_, facts, expected) => {
-    expect(cardsOf(facts)).toEqual(expected)
-  })
+  ])('%s', (_, facts, expected) => expect(cardsOf(facts)).toEqual(expected))
 
   const reasons: Facts = {
     spec: { scope: undefined },
@@ -91,11 +91,10 @@ describe('a key needs attention', () => {
     expect(cardsOf({ ...reasons, status: { ...reasons.status, phase } })).toEqual([])
   })
 
-  test('never if its times cannot be read, as far as they decide', () => {
+  test('never if its times cannot be read, as far as they decide', () =>
     expect(
       cardsOf({ metadata: { creationTimestamp: 'x' }, status: { lastActivity: 'x', expirationTimestamp: 'x' } }),
-    ).toEqual([])
-  })
+    ).toEqual([]))
 
   test('is counted as often as it is found', () => {
     fc.assert(
@@ -120,9 +119,9 @@ describe('a key of an exchange', () => {
     ['never expires', { status: { expirationTimestamp: undefined } }],
     ['lives longer than a day', { status: { expirationTimestamp: ahead(23 * HOUR) } }],
     ['is extended by each use', { spec: { ttlAfterLastActivity: true }, status: { expirationTimestamp: ahead(HOUR) } }],
-  ])('is not what claims to be one and %s', (_, facts) => {
-    expect(isExchanged(keyOf({ metadata: { ownerReferences: byExchange }, ...facts }))).toBe(false)
-  })
+  ])('is not what claims to be one and %s', (_, facts) =>
+    expect(isExchanged(keyOf({ metadata: { ownerReferences: byExchange }, ...facts }))).toBe(false),
+  )
 
   test('is not what another object owns', () => {
     const [owner] = byExchange.map((one) => ({ ...one, controller: false }))
@@ -156,27 +155,11 @@ describe('the filter', () => {
     },
   })
 
-  test.each([
-    '',
-    '  ',
-    'SHOP-ci',
-    'full width',
-    '\\u{202e}',
-    'releases',
-    'team:shop',
-    'cluster west',
-    'app=shop',
-    'tier=front',
-    '203.0.113',
-    'active rotation',
-    'west active shop-ci',
-  ])('finds by %j', (filter) => {
-    expect(matcher(filter)(searchText(key))).toBe(true)
-  })
+  test.each(cases.found)('finds by %j', (filter) => expect(matcher(filter)(searchText(key))).toBe(true))
 
-  test.each(['shop-cd', 'west east', 'app=shopexample.com', '^shop', '.*'])('does not find by %j', (filter) => {
-    expect(matcher(filter)(searchText(key))).toBe(false)
-  })
+  test.each(['shop-cd', 'west east', 'app=shopexample.com', '^shop', '.*'])('does not find by %j', (filter) =>
+    expect(matcher(filter)(searchText(key))).toBe(false),
+  )
 
   test('finds fewer keys the more words it has', () => {
     fc.assert(
@@ -204,25 +187,20 @@ describe('sorting', () => {
     ).map(({ key }) => key.metadata.name)
   const sort = fc.record({ column: fc.constantFrom(...columns.keys()), isDown: fc.boolean() })
 
-  test('counts numbers in names', () => {
+  test('counts numbers in names', () =>
     expect(names([keyOf({ name: 'ci-10' }), keyOf({ name: 'ci-2' }), keyOf({ name: 'backup' })], DEFAULT_SORT)).toEqual(
       ['backup', 'ci-2', 'ci-10'],
-    )
-  })
+    ))
 
   const times = [
     keyOf({ name: 'soon', status: { lastActivity: ago(HOUR), expirationTimestamp: ahead(HOUR) } }),
     keyOf({ name: 'late', status: { lastActivity: ago(DAY), expirationTimestamp: ahead(DAY) } }),
     keyOf({ name: 'never', status: { lastActivity: undefined, expirationTimestamp: undefined } }),
   ]
-  test.each<[Sort, string[]]>([
-    [{ column: 'used', isDown: true }, ['soon', 'late', 'never']],
-    [{ column: 'used', isDown: false }, ['never', 'late', 'soon']],
-    [{ column: 'expires', isDown: false }, ['soon', 'late', 'never']],
-    [{ column: 'expires', isDown: true }, ['never', 'late', 'soon']],
-  ])('by %j puts keys without the time at the end where they belong', (by, expected) => {
-    expect(names(times, by)).toEqual(expected)
-  })
+  test.each(cases.belonging as [Sort, string[]][])(
+    'by %j puts keys without the time at the end where they belong',
+    (by, expected) => expect(names(times, by)).toEqual(expected),
+  )
 
   test('by state puts what works first, and open rotations before the others', () => {
     const all = [
@@ -278,42 +256,50 @@ describe('the address of a view', () => {
 
   test.each(['mpk_a', `ci mpk_${'a'.repeat(49)}`, 'eyJhbGciOiJub25lIn0.e30.'])(
     'has no filter with a secret: %s',
-    (filter) => {
-      expect(hrefOfView({ ...viewOf(new URLSearchParams()), filter })).toBe('#/keys')
-    },
+    (filter) => expect(hrefOfView({ ...viewOf(new URLSearchParams()), filter })).toBe('#/keys'),
   )
 
-  test('is that of the page for what it shows at first', () => {
-    expect(hrefOfView(viewOf(new URLSearchParams()))).toBe('#/keys')
-  })
+  test('is that of the page for what it shows at first', () =>
+    expect(hrefOfView(viewOf(new URLSearchParams()))).toBe('#/keys'))
 
   test.each(['card=toString', 'card=__proto__', 'sort=constructor', 'sort=', 'sort=--name', 'exchanges=1', 'x=y'])(
     'with %s shows what the page shows at first',
-    (query) => {
-      expect(viewOf(new URLSearchParams(query))).toEqual(viewOf(new URLSearchParams()))
-    },
+    (query) => expect(viewOf(new URLSearchParams(query))).toEqual(viewOf(new URLSearchParams())),
   )
 
-  test.each(['name', '-used'])('has the order as %s', (text) => {
-    expect(sortText(sortOf(text))).toBe(text)
-  })
+  test.each(['name', '-used'])('has the order as %s', (text) => expect(sortText(sortOf(text))).toBe(text))
 })
 
 describe('the words for a state', () => {
-  test.each<[Facts['status'], string[]]>([
-    [{ phase: 'Disabled' }, ['Disabled']],
-    [{ values: [{ state: 'Current' }] }, ['Active']],
-    [{ values: [{ state: 'Current' }, { state: 'Pending' }] }, ['Active', 'Rotation pending']],
-    [{ values: [{ state: 'Current' }, { state: 'Retiring' }] }, ['Active', 'Old value still works']],
-  ])('of %j are %j', (status, words) => {
-    expect(stateWords(keyOf({ ...(status && { status }) }))).toEqual(words)
-  })
+  test.each(cases.labels as [Facts['status'], string[]][])('of %j are %j', (status, words) =>
+    expect(stateWords(keyOf({ ...(status && { status }) }))).toEqual(words),
+  )
 
-  test('of a key whose state cannot be read say so', () => {
-    expect(stateWords(keyOf({ status: { phase: undefined } }))).toEqual(['Unknown'])
-  })
+  test('of a key whose state cannot be read say so', () =>
+    expect(stateWords(keyOf({ status: { phase: undefined } }))).toEqual(['Unknown']))
 })
 
-test('a list is read again every 15 seconds, and a long one less often', () => {
-  expect([0, 150, 151, 1000, 2500].map(pollEvery)).toEqual([15_000, 15_000, 30_000, 105_000, 255_000])
+test('a list is read again every 15 seconds, and a long one less often', () =>
+  expect([0, 150, 151, 1000, 2500].map(pollEvery)).toEqual([15_000, 15_000, 30_000, 105_000, 255_000]))
+
+describe('where there are keys that were not read', () => {
+  test('no words are about them', () => {
+    expect([countWords(2, 5, false), countWords(5, 5, false), countWords(1, 1, false)]).toEqual([
+      '2 of 5 keys',
+      '5 keys',
+      '1 key',
+    ])
+    expect(countWords(2500, 2500, true)).toBe('2500 of the 2500 keys that were read')
+    expect([noMatchTitle(false), noMatchTitle(true)]).toEqual(['No key matches', 'None of the first 2500 keys matches'])
+  })
+
+  test.each([
+    [' ci-2 ', 'ci-2'],
+    ['ci-1', undefined],
+    ['', undefined],
+    ['team shop', undefined],
+    ['Shop', undefined],
+  ])('the filter %j names the key %s among them', (filter, name) =>
+    expect(unreadName(filter, [keyOf({ name: 'ci-1' })])).toBe(name),
+  )
 })

@@ -14,6 +14,7 @@ import {
   specOf,
 } from '../../../clients/console/src/pages/mayit/question.ts'
 import { addCommand, allowingEntry, isInherited, verdictOf } from '../../../clients/console/src/pages/mayit/steps.ts'
+import cases from './vectors/mayit.cases.json' with { type: 'json' }
 
 const NONE: Question = { key: 'ci', verb: '', resource: '', name: '', namespace: '', place: '', at: '', from: '' }
 const resources = [{ name: 'virtualclusterinstances', singularName: 'virtualclusterinstance', shortNames: ['vci'] }]
@@ -47,57 +48,9 @@ describe('a question', () => {
     expect(isAsked(questionOf(new URLSearchParams('verb=get&resource=/x'), 'own'))).toBe(true)
   })
 
-  test.each<[Partial<Question>, object]>([
-    [
-      { verb: 'get', resource: 'vci', name: 'x', namespace: 'p-a' },
-      {
-        resourceAttributes: {
-          verb: 'get',
-          group: 'management.platform',
-          resource: 'virtualclusterinstances',
-          name: 'x',
-          namespace: 'p-a',
-        },
-      },
-    ],
-    [
-      { verb: 'create', resource: 'ownedaccesskeys.management.platform/rotate', name: 'k' },
-      {
-        resourceAttributes: {
-          verb: 'create',
-          group: 'management.platform',
-          resource: 'ownedaccesskeys',
-          subresource: 'rotate',
-          name: 'k',
-        },
-      },
-    ],
-    [
-      { verb: 'get', resource: 'pods/log', place: 'cluster', at: 'west', from: '10.0.0.1' },
-      {
-        resourceAttributes: { verb: 'get', group: '', resource: 'pods', subresource: 'log' },
-        target: { cluster: 'west' },
-        sourceIP: '10.0.0.1',
-      },
-    ],
-    [
-      { verb: 'list', resource: 'deployments.apps', place: 'virtual-cluster', at: 'shop/dev' },
-      {
-        resourceAttributes: { verb: 'list', group: 'apps', resource: 'deployments' },
-        target: { virtualCluster: { project: 'shop', name: 'dev' } },
-      },
-    ],
-    [
-      { verb: 'list', resource: 'pods', place: 'space', at: 'shop/dev' },
-      {
-        resourceAttributes: { verb: 'list', group: '', resource: 'pods' },
-        target: { space: { project: 'shop', name: 'dev' } },
-      },
-    ],
-    [{ verb: 'GET', resource: '/metrics' }, { nonResourceAttributes: { verb: 'get', path: '/metrics' } }],
-  ])('%j becomes a request', (question, expected) => {
-    expect(spec(question)).toEqual({ spec: expected })
-  })
+  test.each(cases.requests as [Partial<Question>, object][])('%j becomes a request', (question, expected) =>
+    expect(spec(question)).toEqual({ spec: expected }),
+  )
 
   test.each<[Partial<Question>, keyof Question, RegExp]>([
     [{ verb: 'get', resource: 'pods' }, 'resource', /no resource "pods".*pods\.GROUP/],
@@ -147,14 +100,11 @@ describe('a step', () => {
 
   test.each(['no scope', 'every scope', 'spec.scope.constructor[0]', 'spec.scope.rules[0]'])(
     'names no entry for "%s"',
-    (reason) => {
-      expect(allowingEntry(scope(reason), key)).toBeUndefined()
-    },
+    (reason) => expect(allowingEntry(scope(reason), key)).toBeUndefined(),
   )
 
-  test('that refuses has no entry that allows', () => {
-    expect(allowingEntry(scope('spec.scope.projects[1]', false), key)).toBeUndefined()
-  })
+  test('that refuses has no entry that allows', () =>
+    expect(allowingEntry(scope('spec.scope.projects[1]', false), key)).toBeUndefined())
 
   test('says whether anybody can change the scope', () => {
     expect(isInherited(scope('…; the access key inherited this scope, so nobody can change it', false))).toBe(true)

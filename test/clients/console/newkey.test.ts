@@ -11,6 +11,7 @@ import { sentencesOf } from '../../../clients/console/src/pages/newkey/sentence.
 import { fieldOf, isAbout, problemsOf, refusedFields } from '../../../clients/console/src/pages/newkey/validate.ts'
 import { scopeClauses } from '../../../clients/console/src/text/scopesentence.ts'
 import { validateScope } from '../../../lib/authorization/scopes/validatescope.ts'
+import cases from './vectors/newkey.cases.json' with { type: 'json' }
 
 const alice: Self = { user: { name: 'alice' }, uid: 'u', accessKey: 'k', groups: ['system:authenticated', 'team:shop'] }
 const now = new Date('2026-11-22T12:00:00Z')
@@ -35,14 +36,13 @@ const EVERY_KIND: Partial<ScopeRow>[] = [
 ]
 
 describe('the object', () => {
-  test('has what the form says and nothing else', () => {
+  test('has what the form says and nothing else', () =>
     expect(keyOf(formWith({}))).toEqual({
       apiVersion: 'management.platform/v1',
       kind: 'OwnedAccessKey',
       metadata: { generateName: 'key-' },
       spec: { ttl: 2_592_000, scope: { projects: [{ project: 'demo' }] } },
-    })
-  })
+    }))
 
   test('has every field', () => {
     const form = formWith({
@@ -128,35 +128,11 @@ describe('the sentence', () => {
       formWith({ isScoped: false, lifetime: 'custom', count: '999999999', unit: 'days' }),
       'Acts as you, alice. May do everything that you may. Works from every address. Never ends, unless the server sets a limit.',
     ],
-  ])('of form %# is exact', (form, words) => {
-    expect(sentence(form)).toBe(words)
-  })
+  ])('of form %# is exact', (form, words) => expect(sentence(form)).toBe(words))
 
-  test.each<[Partial<ScopeRow>, string]>([
-    [{ project: '*' }, 'use everything in all projects'],
-    [{ kind: 'virtualCluster', project: 'p', name: '*' }, 'use everything in all virtual clusters of project p'],
-    [{ kind: 'space', project: 'p', name: 's' }, 'use everything in the space p/s'],
-    [{ kind: 'cluster', name: '*' }, 'use everything in all connected clusters'],
-    [{ kind: 'role', role: 'platformCLI' }, 'read all virtual clusters and the keys of its owner'],
-    [{ kind: 'role', role: 'platformCLI', where: 'a b' }, 'read virtual clusters of projects a and b'],
-    [{ kind: 'role', role: 'selfRotate' }, 'read and rotate itself'],
-    [
-      { kind: 'role', role: 'vcluster', where: 'a/x' },
-      'review tokens and access, read virtual clusters and write their status, only a/x (role vcluster)',
-    ],
-    [{ kind: 'role', role: 'runner' }, 'have the role runner, which allows nothing in this API'],
-    [{ kind: 'rule' }, 'do everything, by a rule without limits'],
-    [{ kind: 'rule', verbs: '*' }, 'do everything, by a rule without limits'],
-    [{ kind: 'rule', verbs: 'get list', resources: 'pods' }, 'get and list pods'],
-    [{ kind: 'rule', group: 'apps' }, 'do everything with all resources of apps'],
-    [
-      { kind: 'rule', resources: '*', namespaces: 'a b' },
-      'do everything with all resources of the core group in the namespaces a and b',
-    ],
-    [{ kind: 'rule', verbs: 'get', resources: 'pods/log', names: 'web' }, 'get pods/log named web'],
-  ])('says of a row %j what it allows', (one, words) => {
-    expect(scopeClauses(keyOf(scoped(one)).spec.scope ?? {})).toEqual([words])
-  })
+  test.each(cases.allowed as [Partial<ScopeRow>, string][])('says of a row %j what it allows', (one, words) =>
+    expect(scopeClauses(keyOf(scoped(one)).spec.scope ?? {})).toEqual([words]),
+  )
 
   test('says which groups the key has, and which it lacks', () => {
     const admin = { ...alice, groups: ['system:masters', 'system:authenticated', 'ops'] }
@@ -223,9 +199,7 @@ describe('the commands', () => {
     ['a name with a comma, which the program would split', scoped({ project: 'a,b' })],
     ['a name that is missing', scoped({ project: '' })],
     ['a name that looks like an option', formWith({ name: '-x' })],
-  ])('of keyplane are missing for %s', (_, form) => {
-    expect(keyplaneCommand(keyOf(form))).toBeUndefined()
-  })
+  ])('of keyplane are missing for %s', (_, form) => expect(keyplaneCommand(keyOf(form))).toBeUndefined())
 })
 
 describe('what is wrong', () => {
@@ -258,9 +232,7 @@ describe('what is wrong', () => {
       ['sources'],
     ],
     ['the scope of a key without one', formWith({ isScoped: false, rows: [row(1, {})] }), []],
-  ])('is found: %s', (_, form, found) => {
-    expect(fields(form)).toEqual(found)
-  })
+  ])('is found: %s', (_, form, found) => expect(fields(form)).toEqual(found))
 
   test('is all that the server refuses of a scope', () => {
     const name = fc.constantFrom('', 'a', '*', 'a*', 'a/b', 'a/*', '*/a', '/', 'a,b', ' ')
@@ -315,9 +287,7 @@ describe('a refusal', () => {
     ['spec.scope.clusters[0].cluster', '1.name'],
     ['spec.key', undefined],
     ['', undefined],
-  ])('of %s belongs to the field %s', (path, field) => {
-    expect(fieldOf(path, form)).toBe(field)
-  })
+  ])('of %s belongs to the field %s', (path, field) => expect(fieldOf(path, form)).toBe(field))
 
   const refuse = (code: number, status: object) => refusedFields(new ApiError(code, status), form)
   test('names its fields', () => {

@@ -11,7 +11,8 @@ import {
   trustObject,
 } from '../../../clients/console/src/pages/trusts/draft.ts'
 import { readScope } from '../../../clients/console/src/pages/trusts/scopetext.ts'
-import { type IssuerType, issuerRules, issuerTypes } from '../../../lib/federation/catalogue.ts'
+import { issuerRules } from '../../../lib/federation/catalogue.ts'
+import { type IssuerType, issuerTypes } from '../../../lib/federation/issuers.ts'
 import { claimWarnings, validateProviderClaims, validateTrustClaims } from '../../../lib/federation/validateclaims.ts'
 import { parseRequestedScope } from '../../../lib/server/exchange/requestedscope.ts'
 import { platformOf, platforms } from './platforms.ts'
@@ -128,22 +129,21 @@ describe('the form', () => {
     expect(validateProviderClaims(undefined, rulesFor(draft), issuerOf(draft))).toEqual([])
   })
 
-  test('lets a branch of GitLab in, and no tag of its name', () => {
+  test('lets a branch of GitLab in, and no tag of its name', () =>
     expect(trustObject(filled('GitLab', 'ref')).spec.claims).toEqual([
       { claim: 'project_id', values: ['20'] },
       { claim: 'ref', values: ['main'] },
       { claim: 'ref_type', values: ['branch'] },
       { claim: 'ref_protected', values: ['true'] },
-    ])
-  })
+    ]))
 
   test.each([
     ['GitHub', 'ref', 'refs/heads/main'],
     ['CircleCI', 'oidc.circleci.com/vcs-ref', 'refs/heads/main'],
     ['Kubernetes', 'sub', 'system:serviceaccount:shop:operator'],
-  ])('of %s writes %s as the platform does', (type, claim, value) => {
-    expect(trustObject(filled(type, claim)).spec.claims).toContainEqual({ claim, values: [value] })
-  })
+  ])('of %s writes %s as the platform does', (type, claim, value) =>
+    expect(trustObject(filled(type, claim)).spec.claims).toContainEqual({ claim, values: [value] }),
+  )
 
   test('lets nobody else use a new provider unless the person says so', () => {
     const draft = filled('GitHub', 'environment')
@@ -175,13 +175,23 @@ describe('the form', () => {
     ['virtualcluster:a//b', 'virtualcluster:a//b is not understood.'],
     ['constructor:a', 'constructor:a is not understood.'],
     ['project:shop,\u202eother:x', undefined],
-  ])('judges the scope %j', (scope, problem) => {
-    expect(problemsOf({ ...filled('GitHub', 'environment'), scope }).scope).toBe(problem)
-  })
+  ])('judges the scope %j', (scope, problem) =>
+    expect(problemsOf({ ...filled('GitHub', 'environment'), scope }).scope).toBe(problem),
+  )
 
   test('reads the words of a scope as an exchange does', () => {
     const words = 'project:a project:* virtualcluster:a/b space:a/* cluster:west role:platformCLI'
     expect(readScope(words)).toEqual({ scope: parseRequestedScope(words), unknown: [] })
+  })
+
+  test.each([
+    ['octo-org/shop', 'The id is a number. This prints it: gh api repos/octo-org/shop --jq .id'],
+    ['https://github.com/octo-org/shop.git', 'The id is a number. This prints it: gh api repos/octo-org/shop --jq .id'],
+    ['octo-org/$(id)', 'The id is a number.'],
+    ['shop', 'The id is a number.'],
+  ])('answers the repository %s with the command that prints its id', (repository_id, problem) => {
+    const draft = filled('GitHub', 'environment')
+    expect(problemsOf({ ...draft, values: { ...draft.values, repository_id } })).toEqual({ repository_id: problem })
   })
 
   test('keeps what has nothing to do with the platform', () => {
@@ -214,7 +224,5 @@ describe('an error of the server is shown at', () => {
     ['spec.issuer', 'provider', 'issuer'],
     ['spec.jwks', 'provider', 'keys'],
     ['spec.other', 'trust', undefined],
-  ])('%s of the %s: %s', (path, kind, field) => {
-    expect(fieldOf(path, kind, gitlab)).toBe(field)
-  })
+  ])('%s of the %s: %s', (path, kind, field) => expect(fieldOf(path, kind, gitlab)).toBe(field))
 })

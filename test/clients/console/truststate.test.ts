@@ -35,9 +35,7 @@ describe('the state of a trust', () => {
     ['Provider not found', trust({ identityProvider: 'other' }), [provider()]],
     ['Provider was replaced', trust(), [provider({}, { creationTimestamp: '2026-11-22T12:00:01Z' })]],
     ['Active', trust(), [provider({}, { creationTimestamp: '2026-11-22T11:59:59Z' })]],
-  ])('is %s', (state, one, providers) => {
-    expect(stateOfTrust(one, providers).text).toBe(state)
-  })
+  ])('is %s', (state, one, providers) => expect(stateOfTrust(one, providers).text).toBe(state))
 
   test('names the trust and its provider if both are disabled', () => {
     const problems = problemsOfTrust(trust({ disabled: true }), [provider({ disabled: true })])
@@ -49,9 +47,7 @@ test.each<[state: string, provider: Provider]>([
   ['Active', provider()],
   ['Disabled', provider({ disabled: true })],
   ['Being deleted', provider({ disabled: true }, { deletionTimestamp })],
-])('the state of a provider is %s', (state, one) => {
-  expect(stateOfProvider(one).text).toBe(state)
-})
+])('the state of a provider is %s', (state, one) => expect(stateOfProvider(one).text).toBe(state))
 
 describe('accessInWords', () => {
   test.each<[words: string, access: Provider['spec']['access']]>([
@@ -68,15 +64,11 @@ describe('accessInWords', () => {
       ],
     ],
     ['user *', [{ verbs: ['use'], users: ['*'] }]],
-  ])('says %s', (words, access) => {
-    expect(accessInWords(provider(access && { access }).spec)).toBe(words)
-  })
+  ])('says %s', (words, access) => expect(accessInWords(provider(access && { access }).spec)).toBe(words))
 })
 
 test.each([
   ['alice', 'alice'],
   ['team:shop', 'team shop'],
   ['subject:a:b', 'subject a:b'],
-])('the owner %s is %s in words', (owner, words) => {
-  expect(ownerInWords({ ...trust(), status: { owner } })).toBe(words)
-})
+])('the owner %s is %s in words', (owner, words) => expect(ownerInWords({ ...trust(), status: { owner } })).toBe(words))

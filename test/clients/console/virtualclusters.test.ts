@@ -20,6 +20,7 @@ import {
   specOf,
 } from '../../../clients/console/src/pages/virtualclusters/ways.ts'
 import { endpointOf, matches, ownerOf, stateOf } from '../../../clients/console/src/pages/virtualclusters/words.ts'
+import cases from './vectors/virtualclusters.cases.json' with { type: 'json' }
 
 const SERVER = 'https://keys.example.com/prod/kubernetes/management'
 const place = { project: 'shop', namespace: 'p-shop', name: 'dev' }
@@ -49,13 +50,12 @@ describe('the places of a scope', () => {
     expect(placesOf({ projects: [{ project: '*' }] }, 'p-')).toEqual({ namespaces: [], single: [] })
   })
 
-  test('have the prefix of the server', () => {
+  test('have the prefix of the server', () =>
     expect([projectIn('team-a', 'team-'), projectIn('team-', 'team-'), projectIn('other', 'team-')]).toEqual([
       'a',
       undefined,
       undefined,
-    ])
-  })
+    ]))
 })
 
 describe('reading virtual clusters', () => {
@@ -74,13 +74,12 @@ describe('reading virtual clusters', () => {
     readClusters(api(answers), who, further, new AbortController().signal)
   const list = (...items: VirtualCluster[]) => ({ metadata: { resourceVersion: '1' }, items })
 
-  test('asks for all of them', async () => {
+  test('asks for all of them', async () =>
     expect(await read({ virtualclusterinstances: list(cluster()) })).toEqual({
       items: [cluster()],
       more: false,
       refused: [],
-    })
-  })
+    }))
 
   test('asks for those of the scope, and of one more project, if the key may not list all', async () => {
     const found = await read(
@@ -108,12 +107,7 @@ describe('reading virtual clusters', () => {
       { ...self, ...one },
       'p-c',
     )
-    expect(found).toEqual({
-      items: [cluster()],
-      more: false,
-      only: { namespaces: ['p-c'], single: [] },
-      refused: [],
-    })
+    expect(found).toEqual({ items: [cluster()], more: false, only: { namespaces: ['p-c'], single: [] }, refused: [] })
   })
 
   test('fails when the server does, so that no half of a list looks like all', async () => {
@@ -124,31 +118,9 @@ describe('reading virtual clusters', () => {
 })
 
 describe('the words about a virtual cluster', () => {
-  test.each([
-    [{}, 'plain', 'Nothing reported', []],
-    [{ phase: 'Ready' }, 'good', 'Ready', []],
-    [{ phase: 'Failed', message: 'no disk' }, 'bad', 'Failed', ['no disk']],
-    [
-      {
-        phase: 'Ready',
-        conditions: [
-          { type: 'Synced', status: 'False', message: 'late' },
-          { type: 'Up', status: 'True' },
-        ],
-      },
-      'warn',
-      'Ready',
-      ['Synced: late'],
-    ],
-    [
-      { phase: 'Sleeping', conditions: [{ type: 'Awake', status: 'False', severity: 'Info', reason: 'Night' }] },
-      'plain',
-      'Sleeping',
-      ['Awake: Night'],
-    ],
-  ])('say of %j: %s %s', (status, tone, text, details) => {
-    expect(stateOf(cluster({ status }))).toEqual({ tone, text, details })
-  })
+  test.each(cases.said as [object, string, string, string[]][])('say of %j: %s %s', (status, tone, text, details) =>
+    expect(stateOf(cluster({ status }))).toEqual({ tone, text, details }),
+  )
 
   test('say who owns it and where it is', () => {
     const spec = { owner: { team: 'shop' }, accessPoint: { ingress: { enabled: true, host: 'dev.example.com' } } }
@@ -173,9 +145,9 @@ describe('a kube config', () => {
     ['keyplane', exec('keyplane', 'credential', '--virtual-cluster', 'shop/dev', '--context', 'keys.example.com/prod')],
     ['token', { certificateTTL: 3600 }],
     ['certificate', { certificateTTL: 3600, clientCert: true }],
-  ] as const)('that signs in with %s is asked for', (way, spec) => {
-    expect(specOf({ ...choice, way }, place, SERVER)).toEqual(spec)
-  })
+  ] as const)('that signs in with %s is asked for', (way, spec) =>
+    expect(specOf({ ...choice, way }, place, SERVER)).toEqual(spec),
+  )
 
   test.each([
     [place, 'shop-dev.kubeconfig'],
@@ -183,19 +155,15 @@ describe('a kube config', () => {
     [{ namespace: 'x', name: '../..\\a b\u202E"' }, 'x-..-..-a-b-.kubeconfig'],
     [{ namespace: '..', name: 'a' }, 'a.kubeconfig'],
     [{ namespace: 'n'.repeat(63), name: 'n'.repeat(253) }, `${`${'n'.repeat(63)}-`.padEnd(120, 'n')}.kubeconfig`],
-  ])('of %j is the file %s', (one, file) => {
-    expect(fileNameOf(one)).toBe(file)
-  })
+  ])('of %j is the file %s', (one, file) => expect(fileNameOf(one)).toBe(file))
 
-  test.each(['/home/alice/.kube/dev.curl', 'C:\\Users\\alice\\dev.curl', '/a b/c'])('accepts the path %s', (path) => {
-    expect(pathProblem(path)).toBeUndefined()
-  })
+  test.each(['/home/alice/.kube/dev.curl', 'C:\\Users\\alice\\dev.curl', '/a b/c'])('accepts the path %s', (path) =>
+    expect(pathProblem(path)).toBeUndefined(),
+  )
 
   test.each(['', '~/.kube/dev.curl', 'dev.curl', '/', '/a$HOME', '/a"b', '/a\nb', '/a\u202Eb'])(
     'refuses the path %j',
-    (path) => {
-      expect(pathProblem(path)).toMatch(/path/)
-    },
+    (path) => expect(pathProblem(path)).toMatch(/path/),
   )
 
   test('names the context as keyplane login does', () => {

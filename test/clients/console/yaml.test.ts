@@ -116,7 +116,5 @@ spec:
     )
   })
 
-  test('replaces half a character, as the API does', () => {
-    expect(toYaml('a\ud800')).toBe('"a\ufffd"\n')
-  })
+  test('replaces half a character, as the API does', () => expect(toYaml('a\ud800')).toBe('"a\ufffd"\n'))
 })

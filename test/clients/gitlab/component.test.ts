@@ -89,9 +89,8 @@ async function createKey(scope: object): Promise<string> {
   return (await server.call(keys, { method: 'POST', body })).json.spec.key
 }
 
-test('the shells include one that has no pipefail or other extensions', () => {
-  expect(posixShells.map(({ name }) => name)).toEqual(expect.arrayContaining(['bash']))
-})
+test('the shells include one that has no pipefail or other extensions', () =>
+  expect(posixShells.map(({ name }) => name)).toEqual(expect.arrayContaining(['bash'])))
 
 describe.each(posixShells)('in $name', (shell: Shell) => {
   test('a trusted job has a kube config in private files outside its project, and ends with its key', async () => {
@@ -143,14 +142,12 @@ describe.each(posixShells)('in $name', (shell: Shell) => {
 
   test('prints no secret though the job prints every command', async () => {
     const { job, place } = await trusted({}, ['echo done'])
-    const traced = { ...job, before_script: ['set -o xtrace', ...job.before_script] }
-    const ran = await runScript(shell, traced, place)
+    const ran = await runScript(shell, { ...job, before_script: ['set -o xtrace', ...job.before_script] }, place)
     expect([ran.code, ran.stdout]).toEqual([0, expect.stringContaining('done')])
     // The shell prints the commands of the job itself again.
     expect(ran.stderr).toMatch(/^\+ echo '?done'?$/m)
     expect(ran.stderr).not.toMatch(SECRET)
-    const after = { ...job, after_script: ['set -o xtrace', ...job.after_script] }
-    const ended = await runAfterScript(shell, after, place)
+    const ended = await runAfterScript(shell, { ...job, after_script: ['set -o xtrace', ...job.after_script] }, place)
     expect([ended.code, SECRET.test(ended.stderr)]).toEqual([0, false])
   })
 })

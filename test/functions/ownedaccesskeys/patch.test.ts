@@ -2,36 +2,19 @@ import { describe, expect, test } from 'vitest'
 import { useFunctions } from '../../support/functions.ts'
 import { alice, bob, withScopes } from '../../support/users.ts'
 import { accessKeys, callsOf, objectOf, status } from '../stored/fixtures.ts'
-import { describePatch } from '../stored/patch.ts'
 
 const functions = useFunctions()
-const { call, make, read } = callsOf(functions, accessKeys)
+const { call, make, read, patch, remove } = callsOf(functions, accessKeys)
 const apply = (name: string, spec: object, user = alice) =>
-  call('patch', {
-    parameters: { name },
-    user,
-    query: { fieldManager: 'tester' },
-    headers: { 'content-type': 'application/apply-patch+yaml' },
-    body: objectOf(accessKeys, { name }, spec),
-  })
-const merge = (name: string, spec: object, user = alice) =>
-  call('patch', {
-    parameters: { name },
-    user,
-    headers: { 'content-type': 'application/merge-patch+json' },
-    body: { spec },
-  })
+  patch(name, 'apply', objectOf(accessKeys, { name }, spec), { user, query: { fieldManager: 'tester' } })
+const merge = (name: string, spec: object, user = alice) => patch(name, 'merge', { spec }, { user })
 
-describePatch(functions, accessKeys)
-
-describe('201', () => {
-  // An apply can create: only its response contains the key.
-  test('returns the key that an apply creates', async () => {
-    const { status: code, json } = await apply('applied-key', {})
-    expect([code, json.spec.key]).toEqual([201, expect.stringMatching(/^mpk_/)])
-    const again = await apply('applied-key', { displayName: 'x' })
-    expect([again.status, again.json.spec]).toEqual([200, { displayName: 'x' }])
-  })
+// An apply can create: only its response contains the key.
+test('returns the key that an apply creates', async () => {
+  const { status: code, json } = await apply('applied-key', {})
+  expect([code, json.spec.key]).toEqual([201, expect.stringMatching(/^mpk_/)])
+  const again = await apply('applied-key', { displayName: 'x' })
+  expect([again.status, again.json.spec]).toEqual([200, { displayName: 'x' }])
 })
 
 describe('201 and 200', () => {
@@ -76,34 +59,11 @@ describe('201 and 200', () => {
   })
 })
 
-describe('403', () => {
-  test('for an apply that would create a key for another user', async () => {
-    const { status: code } = await apply('for-bob', { user: 'bob' })
-    expect(code).toBe(403)
-    expect((await read('for-bob')).code).toBe(404)
-  })
-
-  // The authorizer allowed a patch. An apply that creates also needs the verb create.
-  test('for an apply that creates, with a scope that allows only patch', async () => {
-    const patcher = withScopes(alice, { rules: [{ verbs: ['patch'], resources: [{ group: 'management.platform' }] }] })
-    const { status: code, json } = await apply('not-made', {}, patcher)
-    expect([code, json]).toEqual([403, status(403, 'Forbidden', expect.stringContaining('cannot create'))])
-  })
-
-  test.each([{ groups: ['system:masters'] }, { user: 'bob' }])('for a patch of %j', async (spec) => {
-    await call('create', { body: objectOf(accessKeys, { name: 'mine' }) })
-    expect((await merge('mine', spec)).status).toBe(403)
-  })
-
-  // A restricted key must not extend its own lifetime.
-  test('for a scoped key that extends its lifetime or drops its scope', async () => {
-    const scope = { rules: [{}] }
-    const { metadata } = await make({ name: 'bound' }, { user: 'alice', ttl: 60, scope })
-    const self = { ...withScopes(alice, scope), key: { name: 'bound', uid: metadata.uid, type: '', user: 'alice' } }
-    expect((await merge('bound', { ttl: 3600 }, self)).status).toBe(403)
-    expect((await merge('bound', { scope: null }, self)).status).toBe(403)
-    expect((await merge('bound', { ttl: 30 }, self)).status).toBe(200)
-  })
+// The authorizer allowed a patch. An apply that creates also needs the verb create.
+test('403 for an apply that creates, with a scope that allows only patch', async () => {
+  const patcher = withScopes(alice, { rules: [{ verbs: ['patch'], resources: [{ group: 'management.platform' }] }] })
+  const { status: code, json } = await apply('not-made', {}, patcher)
+  expect([code, json]).toEqual([403, status(403, 'Forbidden', expect.stringContaining('cannot create'))])
 })
 
 describe('409', () => {
@@ -135,15 +95,14 @@ describe('409', () => {
 
   test('but not after a change of labels, and not for changes by others', async () => {
     const { metadata } = await make({ name: 'labelled' }, { user: 'alice' })
-    const headers = { 'content-type': 'application/merge-patch+json' }
-    await call('patch', { parameters: { name: 'labelled' }, headers, body: { metadata: { labels: { a: 'b' } } } })
+    await patch('labelled', 'merge', { metadata: { labels: { a: 'b' } } })
     expect((await merge('labelled', { disabled: true }, self(metadata))).status).toBe(200)
     expect((await merge('labelled', { disabled: false })).status).toBe(200)
   })
 
   test('for a deleted key that creates itself again', async () => {
     const { metadata } = await make({ name: 'deleted' }, { user: 'alice' })
-    await call('delete', { parameters: { name: 'deleted' }, body: null })
+    await remove('deleted')
     const taken = status(409, 'AlreadyExists', 'ownedaccesskeys.management.platform "deleted" already exists')
     const applied = await apply('deleted', {}, self(metadata))
     const body = objectOf(accessKeys, { name: 'deleted' })
@@ -153,25 +112,19 @@ describe('409', () => {
   })
 })
 
-describe('404', () => {
-  // An apply must not reveal, by a creation or a conflict, that another user's object exists.
-  test("for an apply to another user's key", async () => {
-    await make({ name: 'alices' })
-    expect((await apply('alices', {}, bob)).status).toBe(404)
-  })
+// An apply must not reveal, by a creation or a conflict, that another user's object exists.
+test("404 for an apply to another user's key", async () => {
+  await make({ name: 'alices' })
+  expect((await apply('alices', {}, bob)).status).toBe(404)
 })
 
-describe('422', () => {
-  // A patch sees an object without its write-only values.
-  test('for a JSON patch test of spec.key, whatever its value', async () => {
-    await make({ name: 'probed' }, { user: 'alice', key: 'a-value-to-be-guessed-0123456789-' })
-    const guess = [{ op: 'test', path: '/spec/key', value: 'a-value-to-be-guessed-0123456789-' }]
-    const headers = { 'content-type': 'application/json-patch+json' }
-    const { status: code } = await call('patch', { parameters: { name: 'probed' }, headers, body: guess })
-    expect(code).toBe(422)
-    const copy = [{ op: 'copy', from: '/spec/key', path: '/spec/description' }]
-    const { text } = await call('patch', { parameters: { name: 'probed' }, headers, body: copy })
-    expect(text).not.toContain('a-value-to-be-guessed')
-    expect((await read('probed')).spec).toEqual({ user: 'alice' })
-  })
+// A patch sees an object without its write-only values.
+test('422 for a JSON patch test of spec.key, whatever its value', async () => {
+  await make({ name: 'probed' }, { user: 'alice', key: 'a-value-to-be-guessed-0123456789-' })
+  const guess = [{ op: 'test', path: '/spec/key', value: 'a-value-to-be-guessed-0123456789-' }]
+  expect(await patch('probed', 'json', guess)).toMatchObject({ status: 422 })
+  const copy = [{ op: 'copy', from: '/spec/key', path: '/spec/description' }]
+  const { text } = await patch('probed', 'json', copy)
+  expect(text).not.toContain('a-value-to-be-guessed')
+  expect((await read('probed')).spec).toEqual({ user: 'alice' })
 })

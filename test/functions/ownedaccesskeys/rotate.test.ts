@@ -2,11 +2,12 @@
 import { describe, expect, test } from 'vitest'
 import { type Rotation, rotateKey } from '../../../lib/apis/management/v1/rotation/ownedaccesskeyrotation.change.ts'
 import { useFunctions } from '../../support/functions.ts'
-import { contextOf } from '../../support/users.ts'
+import { admin, contextOf } from '../../support/users.ts'
 import { accessKeys, callsOf } from '../stored/fixtures.ts'
 
 const functions = useFunctions()
-const { make } = callsOf(functions, accessKeys)
+const merge = { 'content-type': 'application/merge-patch+json' }
+const { at, call, make } = callsOf(functions, accessKeys)
 
 const later = (seconds: number) => new Date(Date.now() + seconds * 1000)
 
@@ -35,6 +36,20 @@ describe('a key with the role selfRotate', () => {
     await expect(rotate(3590, { replace: true })).rejects.toMatchObject(refused)
     expect((await rotate(3610, { replace: true })).key).toMatch(/^rotator-/)
     await expect(rotate(3620, { replace: true })).rejects.toMatchObject(refused)
+  })
+
+  test('is freed by its owner when a thief keeps it pending', async () => {
+    const rotate = await createRotator()
+    const { key: name } = await rotate(0)
+    const refused = { status: { code: 409 } }
+    await expect(rotate(60, { replace: true })).rejects.toMatchObject(refused)
+    const { parts } = functions.get()
+    const finish = { value: '', isOwn: false, finish: true, replace: false, overlapSeconds: 0 }
+    await rotateKey(parts, { name }, finish, contextOf(admin, { now: later(60) }))
+    await rotate(120)
+    const key = `supplied-by-the-owner-${name}-0123456789`
+    expect((await call('patch', { parameters: at(name), headers: merge, body: { spec: { key } } })).status).toBe(200)
+    await expect(rotate(180)).rejects.toMatchObject(refused)
   })
 
   test('is not rotated after its end', async () => {

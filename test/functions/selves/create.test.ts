@@ -16,16 +16,11 @@ const askOf = (given: string, query: Record<string, string> = {}) =>
 const lastActivityOf = async (name: string) =>
   (await functions.invoke('ownedaccesskeys/get', { parameters: { name } })).json.status.lastActivity
 
-describeVirtual(functions, {
-  name: 'selves/create',
-  apiVersion: 'management.platform/v1',
-  kind: 'Self',
-  spec: {},
-})
+describeVirtual(functions, { name: 'selves/create', apiVersion: 'management.platform/v1', kind: 'Self', spec: {} })
 
 describe('201', () => {
   // Existing clients read these fields.
-  test('returns a user', async () => {
+  test('returns a user', async () =>
     expect(await ask(alice)).toEqual({
       user: { name: 'alice', username: 'alice', displayName: 'alice', subject: 'alice' },
       subject: 'alice',
@@ -34,8 +29,7 @@ describe('201', () => {
       accessKey: 'key-of-alice',
       accessKeyType: 'User',
       projectNamespacePrefix: 'p-',
-    })
-  })
+    }))
 
   test('returns a subject, whose name differs from that of a user', async () => {
     const name = 'subject:alice'

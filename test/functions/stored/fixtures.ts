@@ -19,8 +19,6 @@ export interface StoredFunctions {
   spec: JsonObject
   /** A valid spec with more fields, which every user who may change the object may write. */
   changed: JsonObject
-  /** An invalid spec, and the path of its only error. */
-  wrong: { spec: JsonObject; field: string }
   /** Whether all of the status is computed, so that clients can write nothing into it. */
   computedStatus?: true
 }
@@ -32,7 +30,6 @@ export const accessKeys: StoredFunctions = {
   name: 'ci',
   spec: { user: 'alice', displayName: 'CI' },
   changed: { user: 'alice', displayName: 'CI', ttl: 60 },
-  wrong: { spec: { ttl: -1 }, field: 'spec.ttl' },
 }
 
 export const instances: StoredFunctions = {
@@ -42,7 +39,6 @@ export const instances: StoredFunctions = {
   name: 'preview',
   spec: { owner: { user: 'alice' } },
   changed: { owner: { user: 'alice' }, displayName: 'Preview' },
-  wrong: { spec: { access: [{ subresources: ['nothing'] }] }, field: 'spec.access[0].subresources[0]' },
 }
 
 const provider = { issuer: 'https://issuer.example.com', access: [{ verbs: ['use'], users: ['alice'] }] }
@@ -54,7 +50,6 @@ export const providers: StoredFunctions = {
   name: 'github',
   spec: provider,
   changed: { displayName: 'Issuer', ...provider, maxTTL: 600 },
-  wrong: { spec: { ...provider, maxTTL: 59 }, field: 'spec.maxTTL' },
   computedStatus: true,
 }
 
@@ -76,7 +71,6 @@ export const trusts: StoredFunctions = {
   name: 'shop-deploy',
   spec: trust,
   changed: { displayName: 'Deployment', ...trust, ttl: 600 },
-  wrong: { spec: { ...trust, ttl: 59 }, field: 'spec.ttl' },
   computedStatus: true,
 }
 
@@ -87,6 +81,7 @@ export const objectOf = (
 ) => ({ apiVersion: 'management.platform/v1', kind, metadata, spec: more })
 
 const json = { accept: 'application/json' }
+const patchTypes = { merge: 'merge-patch+json', json: 'json-patch+json', apply: 'apply-patch+yaml' }
 
 /** Calls the functions of a kind, by default as an administrator. */
 export function callsOf(functions: Used, stored: StoredFunctions) {
@@ -107,9 +102,22 @@ export function callsOf(functions: Used, stored: StoredFunctions) {
       expect([answer.status, answer.json?.message]).toEqual([201, undefined])
       return answer.json
     },
+    put: (name: string, body: unknown, more: Invocation = {}) =>
+      call('update', { parameters: at(name), body, ...more }),
+    patch(name: string, form: keyof typeof patchTypes, body: unknown, more: Invocation = {}) {
+      const headers = { 'content-type': `application/${patchTypes[form]}` }
+      return call('patch', { parameters: at(name), headers, body, ...more })
+    },
+    remove: (name: string, more: Invocation = {}) => call('delete', { parameters: at(name), body: null, ...more }),
     read: async (name: string, user = admin) => (await call('get', { parameters: at(name), user })).json,
   }
 }
 
 export const status = (code: number, reason: string, message: unknown) =>
   expect.objectContaining({ kind: 'Status', apiVersion: 'v1', status: 'Failure', code, reason, message })
+
+/** Matches the answer that is such a Status. */
+export const refused = (code: number, reason: string, message: unknown) => ({
+  status: code,
+  json: status(code, reason, message),
+})

@@ -7,8 +7,7 @@ import type { Invocation } from '../../support/functions.ts'
 import type { Answer } from '../../support/request.ts'
 import { admin } from '../../support/users.ts'
 import { parseYaml } from '../../support/yaml.ts'
-import { status, type Used } from '../stored/fixtures.ts'
-import { describeBodies, describeRefusals } from '../stored/refusals.ts'
+import { refused, status, type Used } from '../stored/fixtures.ts'
 
 export interface VirtualFunction {
   /** Below functions/. */
@@ -33,9 +32,6 @@ export const describeVirtual = (
       headers: { accept: 'application/json', 'content-type': 'application/json', ...invocation.headers },
     })
 
-  describeRefusals((invocation) => functions.invoke(name, invocation))
-  describeBodies((invocation) => create(invocation))
-
   describe('201', () => {
     // Neither the object nor the response is stored.
     test('returns the object with its status and stores nothing', async () => {
@@ -46,10 +42,8 @@ export const describeVirtual = (
       expect(await items(functions)).toEqual(before)
     })
 
-    test('takes the kind from the path if the body has none', async () => {
-      const { status: code, json } = await create({ body: { spec } })
-      expect([code, json.apiVersion, json.kind]).toEqual([201, apiVersion, kind])
-    })
+    test('takes the kind from the path if the body has none', async () =>
+      expect(await create({ body: { spec } })).toMatchObject({ status: 201, json: { apiVersion, kind } }))
 
     test('accepts and returns YAML', async () => {
       const headers = { 'content-type': 'application/yaml', accept: 'application/yaml' }
@@ -65,13 +59,15 @@ export const describeVirtual = (
   })
 
   describe('400', () => {
+    test.each(['{"kind":', '[]', '""', '{"apiVersion":"v2"}'])('for the body %s', async (body) => {
+      expect(await create({ body })).toMatchObject(refused(400, 'BadRequest', expect.any(String)))
+    })
+
     test('for unknown fields with strict validation', async () => {
       const body = { apiVersion, kind, spec: { ...spec, nothing: 1 } }
-      const { status: code, json } = await create({ body, query: { fieldValidation: 'Strict' } })
-      expect([code, json]).toEqual([
-        400,
-        status(400, 'BadRequest', expect.stringContaining('unknown field "spec.nothing"')),
-      ])
+      expect(await create({ body, query: { fieldValidation: 'Strict' } })).toMatchObject(
+        refused(400, 'BadRequest', expect.stringContaining('unknown field "spec.nothing"')),
+      )
     })
 
     // A body of another kind is a mistake of the client, not a way to another resource.
@@ -86,20 +82,16 @@ export const describeVirtual = (
   const asked = 'application/json;as=ExecCredential;g=client.authentication.k8s.io;v=v1'
   if (hasCredential) describeExecCredential(create, asked)
   else {
-    describe('406', () => {
-      test('for an ExecCredential', async () => {
-        const { status: code, json } = await create({ headers: { accept: asked } })
-        const message = 'only the following media types are accepted: application/json, application/yaml'
-        expect([code, json]).toEqual([406, status(406, 'NotAcceptable', message)])
-      })
+    test('406 for an ExecCredential', async () => {
+      const { status: code, json } = await create({ headers: { accept: asked } })
+      const message = 'only the following media types are accepted: application/json, application/yaml'
+      expect([code, json]).toEqual([406, status(406, 'NotAcceptable', message)])
     })
   }
 
-  describe('422', () => {
-    test('for invalid options', async () => {
-      const { status: code, json } = await create({ query: { dryRun: 'Some' } })
-      expect([code, json.details.kind]).toEqual([422, 'CreateOptions'])
-    })
+  test('422 for invalid options', async () => {
+    const { status: code, json } = await create({ query: { dryRun: 'Some' } })
+    expect([code, json.details.kind]).toEqual([422, 'CreateOptions'])
   })
 }
 

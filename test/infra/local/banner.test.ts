@@ -16,7 +16,7 @@ const text = banner({
   demoKubeconfig: `${folder}/demo.kubeconfig`,
   keeps: 'Nothing is stored.',
 })
-const lines = text.slice(text.indexOf('\ncurl '), text.indexOf('\nPress Ctrl-C'))
+const lines = text.slice(text.indexOf('\nprintf '), text.indexOf('\nPress Ctrl-C'))
 
 /** Runs shell text in which every command prints its arguments, one per line, instead of doing anything. */
 const argumentsOf = (script: string): string[] => {
@@ -30,19 +30,20 @@ test.each([folder, `''`, 'a b', '$(id)', '`id`', '\\', '!', '*'])('%s is quoted 
   expect(argumentsOf(`curl ${quoteForShell(word)}`)).toEqual(['curl', word, ''])
 })
 
-test('plain paths are not quoted', () => {
-  expect(quoteForShell('/home/me/project/.local/ca.crt')).toBe('/home/me/project/.local/ca.crt')
-})
+test('plain paths are not quoted', () =>
+  expect(quoteForShell('/home/me/project/.local/ca.crt')).toBe('/home/me/project/.local/ca.crt'))
 
 test('the commands work in a shell, in a folder with any name', () => {
-  const [who = '', specified = '', ...rest] = lines.split('\n').filter((line) => line.startsWith('curl'))
+  const [who = '', specified = '', ...rest] = lines
+    .split('\n')
+    .filter((line) => /^printf .*\| curl .* -H @- /.test(line))
   expect(argumentsOf(who)).toEqual([
     'curl',
     '-sS',
     '--cacert',
     `${folder}/ca.crt`,
     '-H',
-    'Authorization: Bearer KEY',
+    '@-',
     '-H',
     'Content-Type: application/json',
     '-d',
@@ -52,18 +53,18 @@ test('the commands work in a shell, in a folder with any name', () => {
   ])
   expect(rest).toHaveLength(1)
   // The request of the specification, section 4.1.
-  expect(argumentsOf(`KEY=secret\n${specified.replace("<<'EOF'", '')}`)).toEqual([
+  expect(argumentsOf(`KEY=secret\n${specified}'`)).toEqual([
     'curl',
     '-sS',
     '--cacert',
     `${folder}/ca.crt`,
     '-H',
-    'Authorization: Bearer secret',
+    '@-',
     '-H',
     'Content-Type: application/yaml',
-    '--data-binary',
-    '@-',
     'https://127.0.0.1:8443/kubernetes/management/apis/management.platform/v1/namespaces/p-demo/virtualclusterinstances/demo/kubeconfig',
+    '--data-binary',
+    '',
     '',
   ])
   expect(wordsOfOneShell(lines, '/')).toEqual([])

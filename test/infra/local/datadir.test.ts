@@ -41,11 +41,10 @@ test.each([
   )
 })
 
-test('names a folder that is not writable', async () => {
-  await expect(openDataDir({ dataDir: '/proc', memory: false })).rejects.toThrow(
+test('names a folder that is not writable', () =>
+  expect(openDataDir({ dataDir: '/proc', memory: false })).rejects.toThrow(
     /^The data folder \/proc cannot be written \(.+\): name another one in DATA_DIR\.$/,
-  )
-})
+  ))
 
 test('creates a temporary folder with memory and removes it on release', async () => {
   const one = await openDataDir({ dataDir: '/never/used', memory: true })

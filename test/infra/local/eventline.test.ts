@@ -41,6 +41,4 @@ test.each<[string, object, string]>([
     'event created  ci  by <redacted>\n',
   ],
   ['no control characters', { type: type('created'), data: { name: 'a\u001b]0;b' } }, 'event created  a\u{FFFD}]0;b\n'],
-])('an event has one line with %s', (_, event, line) => {
-  expect(lineOf(event)).toBe(line)
-})
+])('an event has one line with %s', (_, event, line) => expect(lineOf(event)).toBe(line))

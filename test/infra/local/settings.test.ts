@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { StartupError } from '../../../infra/local/host/startuperror.ts'
 import { readSettings } from '../../../infra/local/settings.ts'
+import cases from './vectors/settings.cases.json' with { type: 'json' }
 
 const uid = '5d0a3a55-6d6f-4d0e-8a0f-3f1f6c0d9b11'
 
@@ -49,19 +50,6 @@ test.each([
   expect(readSettings(memory, environment, '/project')).toEqual(settings)
 })
 
-test.each([
-  [{ PORT: '65536' }, 'PORT must be a number from 0 to 65535.'],
-  [{ PORT: '-1' }, 'PORT must be a number from 0 to 65535.'],
-  [{ PORT: '8443x' }, 'PORT must be a number from 0 to 65535.'],
-  [{ STAGE: '/prod' }, 'STAGE must be 1 to 13 lower-case letters and digits, the first one a letter.'],
-  [{ STAGE: 'my-stage' }, 'STAGE must be 1 to 13 lower-case letters and digits, the first one a letter.'],
-  [{ AWS_ENDPOINT_URL_DYNAMODB: '127.0.0.1:8000' }, 'AWS_ENDPOINT_URL_DYNAMODB must be an http or https address.'],
-  [{ AWS_ENDPOINT_URL_DYNAMODB: 'localhost:8000' }, 'AWS_ENDPOINT_URL_DYNAMODB must be an http or https address.'],
-  [{ CONSOLE_ISSUER: 'https://login.example' }, 'The environment variable CONSOLE_CLIENT_ID is not set.'],
-  [
-    { CONSOLE_ISSUER: 'http://login.example' },
-    'The environment variable CONSOLE_ISSUER must be an https URL without query and fragment.',
-  ],
-])('readSettings refuses %j', (environment, sentence) => {
+test.each(cases.refused as [Record<string, string>, string][])('readSettings refuses %j', (environment, sentence) => {
   expect(() => readSettings(false, environment, '/project')).toThrow(new StartupError(sentence))
 })

@@ -44,9 +44,7 @@ describe('generated keys', () => {
     }
   })
 
-  test('require 32 random bytes', () => {
-    expect(() => generateAccessKey(() => new Uint8Array(31))).toThrow()
-  })
+  test('require 32 random bytes', () => expect(() => generateAccessKey(() => new Uint8Array(31))).toThrow())
 })
 
 describe('keys supplied by clients', () => {
@@ -84,13 +82,12 @@ describe('keys supplied by clients', () => {
     ])
   })
 
-  test('redacts a duplicate', () => {
+  test('redacts a duplicate', () =>
     expect(duplicateKey()).toEqual({
       type: 'FieldValueDuplicate',
       field: 'spec.key',
       message: 'Duplicate value: <redacted>',
-    })
-  })
+    }))
 })
 
 describe('bearerToken', () => {

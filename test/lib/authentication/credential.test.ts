@@ -36,7 +36,7 @@ const updateCredential = (
   )
 
 describe('writing credentials', () => {
-  test('stores everything on creation, only if the item does not exist', () => {
+  test('stores everything on creation, only if the item does not exist', () =>
     expect(createCredential(FULL, { 'identity.connectorData': 'secret' }, {})).toEqual([
       {
         op: 'put',
@@ -66,8 +66,7 @@ describe('writing credentials', () => {
           'sealed:identity.connectorData': 'secret',
         },
       },
-    ])
-  })
+    ]))
 
   test('never sets the TTL attribute of the table', () => {
     for (const companion of createCredential(FULL, {}, {})) expect(companion).not.toHaveProperty('attributes.expires')
@@ -95,6 +94,7 @@ describe('writing credentials', () => {
         'expiry',
         'expiryIndex',
         'federation',
+        'signedIn',
         'sourceCIDRs',
         'specSubject',
         'specTeam',
@@ -290,6 +290,7 @@ test('decodeKeyInternal reads what encodeKeyInternal returns', () => {
   // The previous version wrote nothing else, and reads nothing else.
   expect(Object.keys(good)).toEqual(['creator', 'carried', 'credential'])
   expect(decodeKeyInternal(encodeKeyInternal({ ...internal, federation }))).toEqual({ ...internal, federation })
+  expect(decodeKeyInternal(encodeKeyInternal({ ...internal, signedIn: 7 }))).toEqual({ ...internal, signedIn: 7 })
   for (const wrong of [
     { creator: 'x' },
     { creator: 'root:x' },

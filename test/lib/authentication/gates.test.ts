@@ -11,9 +11,8 @@ describe('closedGate', () => {
   const trust = 'the federated identity credential of the access key'
   const provider = 'the identity provider of the access key'
 
-  test('returns undefined while both gates have the state of the exchange', () => {
-    expect(closedGate(federation, [trustGate(), providerGate()])).toBeUndefined()
-  })
+  test('returns undefined while both gates have the state of the exchange', () =>
+    expect(closedGate(federation, [trustGate(), providerGate()])).toBeUndefined())
 
   test.each([
     [[undefined, providerGate()], `${trust} has been deleted`],
@@ -36,9 +35,7 @@ describe('closedGate', () => {
     ],
     [[undefined, undefined], `${trust} has been deleted`],
     [[], `${trust} has been deleted`],
-  ])('returns why the gates %j are closed', (items, reason) => {
-    expect(closedGate(federation, items)).toBe(reason)
-  })
+  ])('returns why the gates %j are closed', (items, reason) => expect(closedGate(federation, items)).toBe(reason))
 
   test('ignores members that this release does not know', () => {
     const later = { attributes: { ...open, more: 1 } }
@@ -80,9 +77,8 @@ describe('the gate items', () => {
 })
 
 describe('parseFederation', () => {
-  test('returns what storedFederation stores', () => {
-    expect(parseFederation(JSON.parse(JSON.stringify(storedFederation(federation))))).toEqual(federation)
-  })
+  test('returns what storedFederation stores', () =>
+    expect(parseFederation(JSON.parse(JSON.stringify(storedFederation(federation))))).toEqual(federation))
 
   test.each([
     undefined,
@@ -94,7 +90,5 @@ describe('parseFederation', () => {
     { ...federation, trust: { uid: '', revision: 1 } },
     { ...federation, provider: { uid: 'p-1', revision: -1 } },
     { ...federation, provider: { uid: 'p-1', revision: 1, crit: ['more'], more: 1 } },
-  ])('rejects %j', (value) => {
-    expect(() => parseFederation(value)).toThrow(/federation/)
-  })
+  ])('rejects %j', (value) => expect(() => parseFederation(value)).toThrow(/federation/))
 })

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { isActivityDue, type KeyLife, keyStatus } from '../../../lib/authentication/keystatus.ts'
+import cases from './vectors/keystatus.cases.json' with { type: 'json' }
 
 const life = (more: Partial<KeyLife> = {}): KeyLife => ({
   created: 1000,
@@ -62,14 +63,9 @@ describe('keyStatus', () => {
 })
 
 describe('activityDue', () => {
-  test.each<[string, Partial<KeyLife>, number, boolean]>([
-    ['a key that was never used', {}, 1000, true],
-    ['a use 60 seconds ago', { lastActivity: 1000 }, 1060, false],
-    ['a use 61 seconds ago', { lastActivity: 1000 }, 1061, true],
-    ['a use a quarter of a short ttl ago', { lastActivity: 1000, ttl: 40 }, 1010, false],
-    ['a use more than a quarter of a short ttl ago', { lastActivity: 1000, ttl: 40 }, 1011, true],
-    ['a use in the future, by a clock that is behind', { lastActivity: 1000 }, 900, false],
-  ])('for %s', (_, more, now, due) => expect(isActivityDue(life(more), now)).toBe(due))
+  test.each(cases.used as [string, Partial<KeyLife>, number, boolean][])('for %s', (_, more, now, due) =>
+    expect(isActivityDue(life(more), now)).toBe(due),
+  )
 
   test('a sliding key in constant use never expires', () => {
     for (const ttl of [4, 5, 60, 240, 86_400]) {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { readSources, storedSources, withSource } from '../../../lib/authentication/lastsources.ts'
+import cases from './vectors/lastsources.cases.json' with { type: 'json' }
 
 const source = (ip: string, at = 0, userAgent = 'curl/8.5.0') => ({ ip, userAgent, at })
 
@@ -24,31 +25,22 @@ describe('withSource', () => {
     ])
   })
 
-  test.each([
-    ['2001:db8:1:2::1', '2001:db8:1:2:ffff::9', 1],
-    ['2001:db8:1:2::1', '2001:DB8:1:2:0::2', 1],
-    ['2001:db8:1:2::1', '2001:db8:1:3::1', 2],
-    ['::1', '127.0.0.1', 2],
-    ['::ffff:192.0.2.1', '192.0.2.1', 1],
-    ['192.0.2.1', '192.0.2.2', 2],
-  ])('counts %s and %s as %s', (one, other, count) => {
-    expect(withSource([source(one)], source(other), 1)).toHaveLength(count)
-  })
+  test.each(cases.counted as [string, string, number][])('counts %s and %s as %s', (one, other, count) =>
+    expect(withSource([source(one)], source(other), 1)).toHaveLength(count),
+  )
 
   test.each(['', 'test-invoke-source-ip', '192.0.2.1, 192.0.2.2', '[::1]'])('ignores %j, which is no address', (ip) => {
     const list = [source('192.0.2.1')]
     expect(withSource(list, source(ip), 1)).toEqual(list)
   })
 
-  test('shortens the user agent', () => {
+  test('shortens the user agent', () =>
     expect(withSource([], source('192.0.2.1', 0, `a\n${'x'.repeat(70)}`), 0)).toEqual([
       source('192.0.2.1', 0, `a${'x'.repeat(63)}`),
-    ])
-  })
+    ]))
 
-  test('has an empty text for a client that names none', () => {
-    expect(withSource([], { ip: '192.0.2.1' }, 1)).toEqual([source('192.0.2.1', 1, '')])
-  })
+  test('has an empty text for a client that names none', () =>
+    expect(withSource([], { ip: '192.0.2.1' }, 1)).toEqual([source('192.0.2.1', 1, '')]))
 })
 
 describe('readSources', () => {
@@ -67,11 +59,8 @@ describe('readSources', () => {
     [[{ ip: '', userAgent: '', at: 1 }]],
     [[{ ip: '192.0.2.1', userAgent: 1, at: 1 }]],
     [[{ ip: '192.0.2.1', userAgent: '', at: -1 }]],
-  ])('is empty for %j', (value) => {
-    expect(readSources(value)).toEqual([])
-  })
+  ])('is empty for %j', (value) => expect(readSources(value)).toEqual([]))
 
-  test('reads at most five', () => {
-    expect(readSources(Array.from({ length: 9 }, (_, at) => source('192.0.2.1', at)))).toHaveLength(5)
-  })
+  test('reads at most five', () =>
+    expect(readSources(Array.from({ length: 9 }, (_, at) => source('192.0.2.1', at)))).toHaveLength(5))
 })

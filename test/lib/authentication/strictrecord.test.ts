@@ -25,9 +25,7 @@ describe('strictRecord', () => {
     [{ name: 1 }, 'a record has a wrong name'],
     [{ name: 'x', count: -1 }, 'a record has a wrong count'],
     [{ name: 'x', count: undefined }, 'a record has a wrong count'],
-  ])('rejects %j', (value, message) => {
-    expect(() => read(value)).toThrow(new Error(message))
-  })
+  ])('rejects %j', (value, message) => expect(() => read(value)).toThrow(new Error(message)))
 
   test('accepts a record whose critical members it knows', () => {
     for (const crit of [['name'], ['count'], ['count', 'name']]) {
@@ -45,9 +43,7 @@ describe('strictRecord', () => {
 
   test.each([[null], [undefined], [[]], [''], ['name'], [{ name: 1 }], [[1]], [['name', '']], [[['name']]]])(
     'rejects a record whose crit is %j',
-    (crit) => {
-      expect(() => read({ name: 'x', crit })).toThrow(new Error('a record has a wrong crit'))
-    },
+    (crit) => expect(() => read({ name: 'x', crit })).toThrow(new Error('a record has a wrong crit')),
   )
 })
 

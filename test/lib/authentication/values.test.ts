@@ -2,7 +2,13 @@ import { describe, expect, test } from 'vitest'
 import { decodeKeyInternal, encodeKeyInternal, type KeyInternal } from '../../../lib/authentication/keyinternal.ts'
 import { readSignal, signalItem } from '../../../lib/authentication/signals.ts'
 import { findValue, generationOf, valuesOf } from '../../../lib/authentication/values/keyvalues.ts'
-import { endLeaked, finishRotation, replaceValues, startRotation } from '../../../lib/authentication/values/rotation.ts'
+import { endLeaked, type MakingValue } from '../../../lib/authentication/values/leak.ts'
+import {
+  finishRotation,
+  replaceValues,
+  startRotation,
+  type ValueMaker,
+} from '../../../lib/authentication/values/rotation.ts'
 import { settle } from '../../../lib/authentication/values/settle.ts'
 import { isTombstone, readTombstone, tombstoneAttributes } from '../../../lib/authentication/values/tombstone.ts'
 import type { JsonObject } from '../../../lib/meta/types.ts'
@@ -11,8 +17,8 @@ import { CREATED } from './keys.ts'
 const [A, B, C, D] = ['a', 'b', 'c', 'd'].map((hash) => ({ version: '1', hash })) as [Hash, Hash, Hash, Hash]
 type Hash = { version: string; hash: string }
 const plain: KeyInternal = { creator: 'user:admin', carried: [], credential: A }
-const rotate = (internal: KeyInternal, credential = B, overlap = 60) =>
-  startRotation(internal, { credential, made: CREATED + 10, hint: 'abcdef', overlap }, CREATED).internal
+const rotate = (internal: KeyInternal, credential = B, overlap = 60, by: ValueMaker = 'other') =>
+  startRotation(internal, { credential, made: CREATED + 10, hint: 'abcdef', overlap, by }, CREATED).internal
 const USED = CREATED + 20
 const used = (now = USED) => settle(rotate(plain), { firstUsed: USED }, now).internal
 const states = (internal: KeyInternal) =>
@@ -21,14 +27,11 @@ const states = (internal: KeyInternal) =>
 describe('the internal part of a key', () => {
   test.each([plain, rotate(plain), used(), { ...plain, ended: 'leaked' as const, tokensNotBefore: 7 }])(
     'is read as it was written: %o',
-    (internal) => {
-      expect(decodeKeyInternal(JSON.parse(JSON.stringify(encodeKeyInternal(internal))))).toEqual(internal)
-    },
+    (internal) => expect(decodeKeyInternal(JSON.parse(JSON.stringify(encodeKeyInternal(internal))))).toEqual(internal),
   )
 
-  test('has no new members for a key that was never rotated', () => {
-    expect(Object.keys(encodeKeyInternal(plain))).toEqual(['creator', 'carried', 'credential'])
-  })
+  test('has no new members for a key that was never rotated', () =>
+    expect(Object.keys(encodeKeyInternal(plain))).toEqual(['creator', 'carried', 'credential']))
 
   test.each<[string, JsonObject]>([
     ['ended', { ended: 'rotated' }],
@@ -48,20 +51,23 @@ describe('a rotation', () => {
     const internal = rotate(plain)
     expect(states(internal)).toEqual(['Current a', 'Pending b'])
     expect(internal.value).toEqual({ number: 1, made: CREATED })
-    expect(internal.pending).toEqual({ number: 2, made: CREATED + 10, hint: 'abcdef', credential: B, overlap: 60 })
+    const facts = { number: 2, made: CREATED + 10, since: 2, hint: 'abcdef' }
+    expect(internal.pending).toEqual({ ...facts, credential: B, overlap: 60 })
     expect(valuesOf(internal).map((value) => generationOf(value, 5))).toEqual([5, 6])
   })
 
   test('replaces an unused pending value, whose number is not given again', () => {
-    const { internal, ended } = startRotation(rotate(plain), { credential: C, made: USED, overlap: 0 }, CREATED)
+    const { internal, ended } = startRotation(
+      rotate(plain),
+      { credential: C, made: USED, overlap: 0, by: 'other' },
+      CREATED,
+    )
     expect(states(internal)).toEqual(['Current a', 'Pending c'])
     expect(internal.pending?.number).toBe(3)
     expect(ended).toEqual([{ credential: B, reason: 'replaced' }])
   })
 
-  test('is not possible during an overlap', () => {
-    expect(() => rotate(used(), C)).toThrow('retiring')
-  })
+  test('is not possible during an overlap', () => expect(() => rotate(used(), C)).toThrow('retiring'))
 })
 
 describe('settling', () => {
@@ -103,11 +109,11 @@ describe('ending values', () => {
   })
 
   test('a value at once ends all others', () => {
-    const { internal, ended } = replaceValues(used(), { credential: D, made: USED })
+    const { internal, ended } = replaceValues(used(), { credential: D, made: USED, by: 'other' })
     expect(states(internal)).toEqual(['Current d'])
-    expect(internal.value).toEqual({ number: 3, made: USED })
+    expect(internal.value).toEqual({ number: 3, made: USED, since: 3 })
     expect(ended.map(({ credential: { hash }, reason }) => `${hash} ${reason}`)).toEqual(['b replaced', 'a replaced'])
-    const first = replaceValues(plain, { credential: D, made: USED }).internal
+    const first = replaceValues(plain, { credential: D, made: USED, by: 'other' }).internal
     expect(first).toEqual({ ...plain, credential: D })
   })
 
@@ -119,6 +125,62 @@ describe('ending values', () => {
     expect(states(endLeaked(rotate(plain), B, USED)?.internal ?? plain)).toEqual(['Current a'])
     expect(endLeaked(plain, B, USED)).toBeUndefined()
     expect(endLeaked({ ...plain, ended: 'leaked' }, A, USED)).toBeUndefined()
+  })
+
+  describe('by a report, with what the reported value made', () => {
+    const first: ValueMaker = { number: 1 }
+    const leak = (internal: KeyInternal, hash: Hash, ended?: MakingValue) => {
+      const change = endLeaked(internal, hash, USED, ended)
+      return [change?.ended.map(({ credential }) => credential.hash).join(' '), states(change?.internal ?? internal)]
+    }
+    const settled = (internal: KeyInternal) => settle(internal, { firstUsed: USED }, USED).internal
+    /** B, made by A, is current, A retiring. */
+    const taken = settled(rotate(plain, B, 60, first))
+    /** C, made by B, is pending, and A has ended. */
+    const further = startRotation(
+      finishRotation(taken).internal,
+      { ...next(), by: taken.value ?? 'other' },
+      CREATED,
+    ).internal
+
+    function next() {
+      return { credential: C, made: USED, overlap: 60 }
+    }
+
+    test('whether that is pending, current or made by it in turn', () => {
+      expect(leak(rotate(plain, B, 60, first), A)).toEqual(['a b', []])
+      expect(leak(taken, A)).toEqual(['b a', []])
+      expect(leak(further, A, { value: 1 })).toEqual(['b c', []])
+      expect(leak(settled(further), A, { value: 1 })).toEqual(['c b', []])
+      expect(leak(replaceValues(plain, { credential: D, made: USED, by: first }).internal, A, { value: 1 })).toEqual([
+        'd',
+        [],
+      ])
+    })
+
+    test('but not what another key made, what made it, or what a value that nobody used could have made', () => {
+      expect(leak(rotate(plain), A)).toEqual(['a', ['Pending b']])
+      expect(leak(settled(rotate(plain)), A)).toEqual(['a', ['Current b']])
+      expect(leak(further, C)).toEqual(['c', ['Current b']])
+      expect(leak(further, D, { value: 2, unused: true })).toEqual([undefined, ['Current b', 'Pending c']])
+      const owned = replaceValues(further, { credential: D, made: USED, by: 'other' }).internal
+      for (const [hash, value] of [
+        [A, 1],
+        [B, 2],
+        [C, 3],
+      ] as const)
+        expect(leak(owned, hash, { value })[0]).toBeUndefined()
+      expect(leak(owned, A, {})[0]).toBeUndefined()
+    })
+
+    test('and everything of which nothing is known', () => {
+      const { since: _, ...facts } = taken.value ?? { number: 0, made: 0 }
+      expect(leak({ ...taken, value: facts }, A)).toEqual(['b a', []])
+      expect(leak({ ...finishRotation(taken).internal, value: facts }, A, {})).toEqual(['b', []])
+      expect(leak(rotate(plain, B, 60, 'unknown'), A)).toEqual(['a b', []])
+      expect(rotate({ ...plain, value: facts }, C, 0, facts).pending).not.toHaveProperty('since')
+      expect(leak(plain, B, {})[0]).toBeUndefined()
+    })
   })
 
   test('an ended value is none of the key any more', () => {
@@ -165,7 +227,6 @@ describe('a signal', () => {
     expect(JSON.stringify(attributes).length).toBeLessThan(1000)
   })
 
-  test('of an unknown kind is refused', () => {
-    expect(() => readSignal({ ...signal, kind: 'other' })).toThrow('a signal')
-  })
+  test('of an unknown kind is refused', () =>
+    expect(() => readSignal({ ...signal, kind: 'other' })).toThrow('a signal'))
 })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Attributes, managementRequest, type Target } from '../../../lib/authorization/attributes/attributes.ts'
+import { type Attributes, managementRequest } from '../../../lib/authorization/attributes/attributes.ts'
 import { broaderEntry, missingEntry, withEntry } from '../../../lib/authorization/missingentry.ts'
 import { evaluate } from '../../../lib/authorization/scopes/evaluate.ts'
 import { evaluateAt, type Place, targetOf } from '../../../lib/authorization/scopes/place.ts'
@@ -8,21 +8,27 @@ import type { Rule } from '../../../lib/authorization/scopes/rules.ts'
 import type { Scope } from '../../../lib/authorization/scopes/scope.ts'
 import { parseSpaceNamespace } from '../../../lib/authorization/scopes/space.ts'
 import { validateScope } from '../../../lib/authorization/scopes/validatescope.ts'
+import { played, runs } from '../../support/effort.ts'
 import * as arbitrary from './arbitraries.ts'
+import cases from './vectors/missingentry.cases.json' with { type: 'json' }
 
 const options = { projectNamespacePrefix: 'p-', spaceNamespace: parseSpaceNamespace('p-{project}-s-{space}') }
 const group = 'management.platform'
-const vci = 'virtualclusterinstances'
 const requestFor = (verb: string, resource: string, more: object = {}) =>
   managementRequest({ group, resource, verb, ...more })
 
-/** Returns the request with the namespace that a space gives it, as real requests have it. */
-const inItsSpace = (attributes: Attributes): Attributes =>
-  attributes.kind === 'resource' && attributes.target.type === 'ProjectSpace'
-    ? { ...attributes, namespace: `p-${attributes.target.project}-s-${attributes.target.space}` }
-    : attributes
+/** Returns the request with the namespace that a space gives it, and no other, as real requests have it. */
+function inItsSpace(attributes: Attributes): Attributes {
+  const { target } = attributes
+  if (attributes.kind === 'nonresource' || target.type !== 'ProjectSpace') return attributes
+  const { allNamespaces: _, ...rest } = attributes
+  return { ...rest, namespace: `p-${target.project}-s-${target.space}` }
+}
 
-const anyRequest = arbitrary.attributes.map(inItsSpace)
+/** A space has no paths. */
+const anyRequest = arbitrary.attributes
+  .filter(({ kind, target }) => kind === 'resource' || target.type !== 'ProjectSpace')
+  .map(inItsSpace)
 const universe = fc.sample(anyRequest, { numRuns: 500, seed: 12 })
 const anyChain = fc.array(arbitrary.scope, { minLength: 1, maxLength: 3 })
 
@@ -75,8 +81,7 @@ describe('missingEntry', () => {
         found += 1
         expect(refusing).toHaveLength(1)
         const { index, exact } = missing
-        expect(validateScope(exact)).toEqual([])
-        expect(evaluate([exact], asked, options).allowed).toBe(true)
+        expect([validateScope(exact), evaluate([exact], asked, options).allowed]).toEqual([[], true])
         const widened = chain.map((scope, at) => (at === index ? withEntry(scope, exact) : scope))
         expect(evaluate(widened, asked, options).allowed).toBe(true)
         for (const other of all) {
@@ -84,9 +89,9 @@ describe('missingEntry', () => {
           if (isOpened) expect(isPartOf(other, asked), JSON.stringify([exact, other])).toBe(true)
         }
       }),
-      { numRuns: 5000, seed: 12 },
+      runs(5000),
     )
-    expect(found).toBeGreaterThan(1000)
+    expect(found).toBeGreaterThan(played(1000))
   })
 
   test('returns an entry of which no narrower one suffices', () => {
@@ -103,74 +108,11 @@ describe('missingEntry', () => {
           expect([rule, other, lost]).toEqual([rule, other, []])
         }
       }),
-      { numRuns: 3000, seed: 12 },
+      runs(3000),
     )
   })
 
-  test.each<[string, Attributes, Rule]>([
-    [
-      'an instance',
-      requestFor('get', vci, { namespace: 'p-a', name: 'x' }),
-      {
-        verbs: ['get'],
-        resources: [{ group, resources: [vci], resourceNames: ['x'] }],
-        namespaces: ['p-a'],
-        requestTargets: ['Management'],
-      },
-    ],
-    [
-      'the instances of all namespaces',
-      requestFor('list', vci, { allNamespaces: true }),
-      { verbs: ['list'], resources: [{ group, resources: [vci] }], requestTargets: ['Management'] },
-    ],
-    [
-      'the rotation of a key',
-      requestFor('create', 'ownedaccesskeys', { subresource: 'rotate', name: 'k' }),
-      {
-        verbs: ['create'],
-        resources: [{ group, resources: ['ownedaccesskeys/rotate'], resourceNames: ['k'] }],
-        namespaces: [''],
-        requestTargets: ['Management'],
-      },
-    ],
-    [
-      'a path',
-      { kind: 'nonresource', target: { type: 'Management' }, verb: 'get', path: '/metrics' },
-      { verbs: ['get'], nonResourceURLs: ['/metrics'], requestTargets: ['Management'] },
-    ],
-    [
-      'pods in a cluster',
-      requestFor('list', 'pods', { group: '', namespace: 's', target: { type: 'Cluster', cluster: 'c' } }),
-      { verbs: ['list'], resources: [{ resources: ['pods'] }], namespaces: ['s'], cluster: 'c' },
-    ],
-    [
-      'nodes in a virtual cluster',
-      requestFor('list', 'nodes', {
-        group: '',
-        target: { type: 'ProjectVirtualCluster', project: 'a', virtualCluster: 'x' },
-      }),
-      {
-        verbs: ['list'],
-        resources: [{ resources: ['nodes'] }],
-        namespaces: [''],
-        virtualClusters: [{ name: 'x', namespace: 'p-a' }],
-      },
-    ],
-    [
-      'pods in a space',
-      requestFor('list', 'pods', {
-        group: '',
-        namespace: 'p-a-s-s',
-        target: { type: 'ProjectSpace', project: 'a', space: 's' },
-      }),
-      {
-        verbs: ['list'],
-        resources: [{ resources: ['pods'] }],
-        namespaces: ['p-a-s-s'],
-        requestTargets: ['ProjectSpace'],
-      },
-    ],
-  ])('returns the rule for %s', (_, attributes, rule) => {
+  test.each(cases.rules as [string, Attributes, Rule][])('returns the rule for %s', (_, attributes, rule) => {
     expect(missingEntry([{}], attributes, options)).toEqual({ index: 0, exact: { rules: [rule] } })
     expect(missingEntry([{ projects: [{ project: '*' }], rules: [{}] }, {}], attributes, options)).toEqual({
       index: 1,
@@ -221,16 +163,13 @@ describe('missingEntry', () => {
         expect(judge(chain.map((scope, at) => (at === index ? withEntry(scope, exact) : scope))).allowed).toBe(true)
         for (const other of elsewhere) expect(evaluateAt([exact], other, attributes, options).allowed).toBe(false)
       }),
-      { numRuns: 2000, seed: 12 },
+      runs(2000),
     )
-    expect(found).toBeGreaterThan(500)
+    expect(found).toBeGreaterThan(played(500))
   })
 })
 
 describe('broaderEntry', () => {
-  const inCluster: Target = { type: 'Cluster', cluster: 'c' }
-  const inVirtualCluster: Target = { type: 'ProjectVirtualCluster', project: 'a', virtualCluster: 'x' }
-  const review = { group: 'authentication.k8s.io', resource: 'tokenreviews', verb: 'create' }
   const rotation = (name: string) => requestFor('create', 'ownedaccesskeys', { subresource: 'rotate', name })
 
   const broader = (scope: Scope, attributes: Attributes) => {
@@ -238,51 +177,10 @@ describe('broaderEntry', () => {
     return missing && broaderEntry([scope], missing, { attributes, keyName: 'ci', options })
   }
 
-  test.each<[string, Attributes, Scope | undefined, string?]>([
-    [
-      'an instance',
-      requestFor('get', vci, { namespace: 'p-a', name: 'x' }),
-      { virtualClusters: [{ project: 'a', virtualCluster: 'x' }] },
-      'everything else in this virtual cluster, its instance and kube configs',
-    ],
-    [
-      'the kube config of an instance',
-      requestFor('create', vci, { namespace: 'p-a', name: 'x', subresource: 'kubeconfig' }),
-      { virtualClusters: [{ project: 'a', virtualCluster: 'x' }] },
-    ],
-    [
-      'the instances of a project',
-      requestFor('list', vci, { namespace: 'p-a' }),
-      { roles: [{ role: 'platformCLI', projects: ['a'] }] },
-      'reading all virtual cluster instances of this project',
-    ],
-    ['all instances', requestFor('list', vci, { allNamespaces: true }), { roles: [{ role: 'platformCLI' }] }],
-    [
-      'a change of an instance',
-      requestFor('patch', vci, { namespace: 'p-a', name: 'x' }),
-      { projects: [{ project: 'a' }] },
-      'everything else in this project',
-    ],
+  test.each([
+    ...(cases.narrowest as [string, Attributes, Scope | undefined, string?][]),
     ['the keys, of which a role allows only those of the user', requestFor('list', 'ownedaccesskeys'), undefined],
-    ['a review', managementRequest(review), { roles: [{ role: 'agent' }] }],
-    [
-      'the rotation of the presented key',
-      rotation('ci'),
-      { roles: [{ role: 'selfRotate' }] },
-      'reading this access key',
-    ],
     ['the rotation of another key', rotation('cd'), undefined],
-    [
-      'pods in a cluster',
-      requestFor('list', 'pods', { group: '', namespace: 's', target: inCluster }),
-      { clusters: [{ cluster: 'c' }] },
-      'everything else in this cluster',
-    ],
-    [
-      'pods in a virtual cluster',
-      requestFor('list', 'pods', { group: '', namespace: 's', target: inVirtualCluster }),
-      { virtualClusters: [{ project: 'a', virtualCluster: 'x' }] },
-    ],
   ])('returns the narrowest for %s', (_, attributes, entry, opens) => {
     const found = broader({}, attributes)
     expect(found?.entry).toEqual(entry)
@@ -299,7 +197,7 @@ describe('broaderEntry', () => {
         expect(evaluate([withEntry(scope, found.entry)], asked, options).allowed).toBe(true)
         expect(JSON.stringify(found.entry).length).toBeLessThan(JSON.stringify(missing.exact).length)
       }),
-      { numRuns: 3000, seed: 12 },
+      runs(3000),
     )
   })
 })

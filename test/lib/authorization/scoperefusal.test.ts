@@ -20,12 +20,7 @@ function refuse(chain: Scope[], more: object, groups: string[] = []) {
 
 const exact = (name: string) => ({
   rules: [
-    {
-      verbs: ['list'],
-      resources: [{ group, resources: [vci] }],
-      namespaces: [name],
-      requestTargets: ['Management'],
-    },
+    { verbs: ['list'], resources: [{ group, resources: [vci] }], namespaces: [name], requestTargets: ['Management'] },
   ],
 })
 

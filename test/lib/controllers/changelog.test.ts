@@ -9,7 +9,6 @@ import { interceptCalls, newWorld, reference, type World } from './world.ts'
 
 const hour = 3_600_000
 const ghost = { apiVersion: 'management.platform/v1', kind: 'OwnedAccessKey', name: 'x', uid: 'no-such-uid' }
-
 let world: World
 let elapsed: number
 let calls: string[]

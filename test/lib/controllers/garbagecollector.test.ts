@@ -37,6 +37,10 @@ describe.each(Object.entries(drivers))('by %s', (_, driver) => {
 
   const owners = async (name: string) => (await world.find(name))?.metadata.ownerReferences?.map((one) => one.name)
   const exists = async (name: string) => (await world.find(name)) !== undefined
+  const finalizers = async (name: string) => (await world.find(name))?.metadata.finalizers
+  const expectGone = async (...names: string[]) => {
+    for (const name of names) expect([name, await exists(name)]).toEqual([name, false])
+  }
 
   describe('background', () => {
     test('deletes a dependent with its only owner, and removes the reference to one of two owners', async () => {
@@ -51,8 +55,7 @@ describe.each(Object.entries(drivers))('by %s', (_, driver) => {
       expect(await exists('d1')).toBe(false)
       const { metadata } = (await world.find('default/d2')) as KubeObject
       expect(metadata.ownerReferences).toEqual([reference(o2, { controller: true })])
-      expect(metadata.deletionTimestamp).toBeUndefined()
-      expect(await exists('o2')).toBe(true)
+      expect([metadata.deletionTimestamp, await exists('o2')]).toEqual([undefined, true])
     })
 
     test('removes the references to two lost owners of three in one write', async () => {
@@ -70,22 +73,19 @@ describe.each(Object.entries(drivers))('by %s', (_, driver) => {
       await world.make('p-a/g3', { ownerReferences: [reference(owner)] })
       await world.delete('g0')
       await collect()
-      for (const name of ['g1', 'p-a/g2', 'p-a/g3']) expect([name, await exists(name)]).toEqual([name, false])
+      await expectGone('g1', 'p-a/g2', 'p-a/g3')
     })
 
     test('deletes a cycle of owners together', async () => {
       const a = await world.make('a')
       const b = await world.make('b', { ownerReferences: [reference(a)] })
       const c = await world.make('c', { ownerReferences: [reference(b)] })
-      await world.change('a', (object) => ({
-        ...object,
-        metadata: { ...object.metadata, ownerReferences: [reference(c)] },
-      }))
+      await world.changeMeta('a', { ownerReferences: [reference(c)] })
       await collect()
       expect(await exists('a')).toBe(true)
       await world.delete('b')
       await collect()
-      for (const name of ['a', 'b', 'c']) expect([name, await exists(name)]).toEqual([name, false])
+      await expectGone('a', 'b', 'c')
     })
   })
 
@@ -144,7 +144,7 @@ describe.each(Object.entries(drivers))('by %s', (_, driver) => {
     test('delete a dependent whose update names one', async () => {
       await world.make('d')
       await collect()
-      await world.change('d', (object) => ({ ...object, metadata: { ...object.metadata, ownerReferences: [ghost] } }))
+      await world.changeMeta('d', { ownerReferences: [ghost] })
       await collect()
       expect(await exists('d')).toBe(false)
     })
@@ -156,7 +156,7 @@ describe.each(Object.entries(drivers))('by %s', (_, driver) => {
     test('deletes an owner without dependents', async () => {
       await world.make('o')
       await world.delete('o', foreground)
-      expect((await world.find('o'))?.metadata.finalizers).toEqual(['foregroundDeletion'])
+      expect(await finalizers('o')).toEqual(['foregroundDeletion'])
       await collect()
       expect(await exists('o')).toBe(false)
     })
@@ -174,11 +174,10 @@ describe.each(Object.entries(drivers))('by %s', (_, driver) => {
       for (const name of ['o', 'blocks', 'p-a/blocks', 'free']) {
         expect((await world.find(name))?.metadata.deletionTimestamp).toBeDefined()
       }
-      const release = (object: KubeObject) => ({ ...object, metadata: { ...object.metadata, finalizers: [] } })
-      await world.change('blocks', release)
+      await world.changeMeta('blocks', { finalizers: [] })
       await collect()
       expect([await exists('blocks'), await exists('o')]).toEqual([false, true])
-      await world.change('p-a/blocks', release)
+      await world.changeMeta('p-a/blocks', { finalizers: [] })
       await collect()
       expect([await exists('p-a/blocks'), await exists('o'), await exists('free')]).toEqual([false, false, true])
     })
@@ -192,10 +191,7 @@ describe.each(Object.entries(drivers))('by %s', (_, driver) => {
       await world.delete('o', foreground)
       await collect()
       expect(await exists('o')).toBe(true)
-      await world.change('d', (object) => ({
-        ...object,
-        metadata: { ...object.metadata, ownerReferences: [reference(o, changed)] },
-      }))
+      await world.changeMeta('d', { ownerReferences: [reference(o, changed)] })
       await collect()
       expect(await exists('o')).toBe(false)
     })
@@ -205,7 +201,7 @@ describe.each(Object.entries(drivers))('by %s', (_, driver) => {
       await world.make('d', { ownerReferences: [reference(o, blocking)] })
       await world.delete('d')
       await collect()
-      expect((await world.find('o'))?.metadata.finalizers).toEqual(['foregroundDeletion'])
+      expect(await finalizers('o')).toEqual(['foregroundDeletion'])
     })
 
     test('propagates only to dependents that have dependents', async () => {
@@ -215,11 +211,11 @@ describe.each(Object.entries(drivers))('by %s', (_, driver) => {
       await world.make('leaf', { ...hold, ownerReferences: [reference(middle, blocking)] })
       await world.delete('o', foreground)
       await collect()
-      expect((await world.find('middle'))?.metadata.finalizers).toEqual(['foregroundDeletion'])
-      expect((await world.find('leaf'))?.metadata.finalizers).toEqual(['example.com/hold'])
+      expect(await finalizers('middle')).toEqual(['foregroundDeletion'])
+      expect(await finalizers('leaf')).toEqual(['example.com/hold'])
       expect((await world.find('leaf'))?.metadata.deletionTimestamp).toBeDefined()
       expect(await exists('o')).toBe(true)
-      await world.change('leaf', (object) => ({ ...object, metadata: { ...object.metadata, finalizers: [] } }))
+      await world.changeMeta('leaf', { finalizers: [] })
       await collect()
       expect([await exists('leaf'), await exists('middle'), await exists('o')]).toEqual([false, false, false])
     })
@@ -253,10 +249,7 @@ describe.each(Object.entries(drivers))('by %s', (_, driver) => {
       const [first = '', ...rest] = names
       let owner = await world.make(first)
       for (const name of rest) owner = await world.make(name, { ownerReferences: [reference(owner, blocking)] })
-      await world.change(first, (object) => ({
-        ...object,
-        metadata: { ...object.metadata, ownerReferences: [reference(owner, blocking)] },
-      }))
+      await world.changeMeta(first, { ownerReferences: [reference(owner, blocking)] })
     }
 
     test.each([[['a']], [['a', 'b']], [['a', 'b', 'c', 'd']]])(
@@ -266,7 +259,7 @@ describe.each(Object.entries(drivers))('by %s', (_, driver) => {
         await collect()
         await world.delete('a', foreground)
         await collect()
-        for (const name of names) expect([name, await exists(name)]).toEqual([name, false])
+        await expectGone(...names)
       },
     )
 
@@ -275,22 +268,19 @@ describe.each(Object.entries(drivers))('by %s', (_, driver) => {
       await circle(names)
       for (const name of names) await world.delete(name, foreground)
       await collect()
-      for (const name of names) expect([name, await exists(name)]).toEqual([name, false])
+      await expectGone(...names)
     })
 
     test('waits for a dependent of a cycle that is not in it', async () => {
       await circle(['a', 'b'])
       const o = await world.make('o')
-      await world.change('a', (object) => {
-        const ownerReferences = [...(object.metadata.ownerReferences ?? []), reference(o, blocking)]
-        return { ...object, metadata: { ...object.metadata, ownerReferences, finalizers: ['example.com/hold'] } }
-      })
+      const ownerReferences = [...((await world.find('a'))?.metadata.ownerReferences ?? []), reference(o, blocking)]
+      await world.changeMeta('a', { ownerReferences, finalizers: ['example.com/hold'] })
       for (const name of ['a', 'b', 'o']) await world.delete(name, foreground)
       await collect()
-      expect((await world.find('a'))?.metadata.finalizers).toEqual(['example.com/hold'])
-      expect((await world.find('o'))?.metadata.finalizers).toEqual(['foregroundDeletion'])
-      expect(await exists('b')).toBe(false)
-      await world.change('a', (object) => ({ ...object, metadata: { ...object.metadata, finalizers: [] } }))
+      expect(await finalizers('a')).toEqual(['example.com/hold'])
+      expect([await finalizers('o'), await exists('b')]).toEqual([['foregroundDeletion'], false])
+      await world.changeMeta('a', { finalizers: [] })
       await collect()
       expect([await exists('a'), await exists('o')]).toEqual([false, false])
     })
@@ -304,7 +294,7 @@ describe.each(Object.entries(drivers))('by %s', (_, driver) => {
       await world.make('d1', { ownerReferences: [reference(o, blocking)] })
       await world.make('p-a/d2', { ownerReferences: [reference(o), reference(other)] })
       await world.delete('o', orphan)
-      expect((await world.find('o'))?.metadata.finalizers).toEqual(['orphan'])
+      expect(await finalizers('o')).toEqual(['orphan'])
       await collect()
       expect(await exists('o')).toBe(false)
       expect((await world.find('d1'))?.metadata).not.toHaveProperty('ownerReferences')
@@ -316,7 +306,7 @@ describe.each(Object.entries(drivers))('by %s', (_, driver) => {
       await world.make('d', { ownerReferences: [reference(o)] })
       await world.delete('o', orphan)
       await collect()
-      expect((await world.find('o'))?.metadata.finalizers).toEqual(['example.com/hold'])
+      expect(await finalizers('o')).toEqual(['example.com/hold'])
       expect(await owners('d')).toBeUndefined()
     })
   })

@@ -38,6 +38,7 @@ export interface World {
   make(name: string, metadata?: Partial<ObjectMeta>, spec?: JsonObject): Promise<KubeObject>
   find(name: string): Promise<KubeObject | undefined>
   change(name: string, edit: (object: KubeObject) => KubeObject): Promise<void>
+  changeMeta(name: string, metadata: Partial<ObjectMeta>): Promise<void>
   delete(name: string, options?: DeleteOptions): Promise<void>
   /** The side item that authenticates an access key. */
   credential(name: string): Promise<CompanionItem>
@@ -120,6 +121,8 @@ export async function newWorld({
       const transform = (object: KubeObject) => ({ object: edit(object), secrets: [] })
       await updateObject(store, { ...place, subresource: '', verb: 'update', transform }, context())
     },
+    changeMeta: (where, metadata) =>
+      world.change(where, (object) => ({ ...object, metadata: { ...object.metadata, ...metadata } })),
     async delete(where, options = {}) {
       const { store, ...place } = locate(where)
       await deleteObject(store, place, options, context())
@@ -235,6 +238,18 @@ const encodeImage = (image: Image) =>
 /** The filter of the deployment. */
 export const passesFilter = ({ dynamodb, eventName }: DynamoDBRecord): boolean =>
   eventName !== 'REMOVE' && dynamodb?.Keys?.pk?.S?.endsWith('#o') === true
+
+/** Returns the storage of a world where this happens once, after the first call of this name. */
+export function onceAfter({ storage }: World, moment: keyof Storage, happen: () => Promise<unknown>): Storage {
+  let happened = false
+  return interceptCalls(storage, async (name, call) => {
+    const answer = await call()
+    if (name !== moment || happened) return answer
+    happened = true
+    await happen()
+    return answer
+  })
+}
 
 /** Wraps a storage with a hook before and after each call. */
 export function interceptCalls(

@@ -5,6 +5,7 @@ import type { EndpointServices } from '../../../lib/endpoints/call.ts'
 import { listHandler } from '../../../lib/endpoints/handlers/list.ts'
 import type { ApiResponse } from '../../../lib/endpoints/request.ts'
 import { createObject } from '../../../lib/registry/create.ts'
+import { StorageError } from '../../../lib/storage/errors.ts'
 import { startDeployment, type TestDeployment } from '../../support/deployment.ts'
 import { answer } from '../../support/exchange.ts'
 import { admin, contextOf } from '../../support/users.ts'
@@ -38,8 +39,12 @@ interface StartedList {
   timers: Set<() => void>
 }
 
-/** Starts a list with a key that is revoked after `lives` seconds. */
-async function startList(query: Record<string, string>, lives: number, slow = 0): Promise<StartedList> {
+/** Starts a list with a key that is revoked after `lives` seconds, or that cannot be read from then on. */
+async function startList(
+  query: Record<string, string>,
+  lives: number,
+  { slow = 0, unreadable = false } = {},
+): Promise<StartedList> {
   let now = 0
   let asked = 0
   const timers = new Set<() => void>()
@@ -48,7 +53,9 @@ async function startList(query: Record<string, string>, lives: number, slow = 0)
     watchLimits: { maxSeconds: 120, quietSeconds: 0 },
     async keyGeneration() {
       asked++
-      return now < lives * 1000 ? 7 : undefined
+      if (now < lives * 1000) return 7
+      if (unreadable) throw new StorageError('Unavailable', 'away')
+      return undefined
     },
     elapsed: () => now,
     sleep: async (ms) => {
@@ -96,8 +103,7 @@ describe.each([{}, { limit: '500' }])('a list %j', (query) => {
   test('does not check its key while it is short', async () => {
     const { response, asked, timers } = await startList(query, 100)
     const pieces = await Array.fromAsync(response.body as AsyncIterable<string>)
-    expect(JSON.parse(pieces.join('')).items).toHaveLength(count)
-    expect([asked(), timers.size]).toEqual([0, 0])
+    expect([JSON.parse(pieces.join('')).items.length, asked(), timers.size]).toEqual([count, 0, 0])
   })
 
   test('continues while its key is unchanged', async () => {
@@ -131,7 +137,7 @@ describe.each([{}, { limit: '500' }])('a list %j', (query) => {
   })
 
   test('returns 401 when the key is revoked before the first piece', async () => {
-    const { response } = await startList(query, 5, 11)
+    const { response } = await startList(query, 5, { slow: 11 })
     expect(response).toMatchObject({ status: 401, body: expect.stringContaining('"reason":"Unauthorized"') })
   })
 })
@@ -142,4 +148,16 @@ test('the initial events of a watch end when its key is revoked', async () => {
   expect((await lines.next()).value).toContain('"ADDED"')
   await pass(11)
   expect([(await lines.next()).done, response.cut?.aborted]).toEqual([true, true])
+})
+
+test('the initial events of a watch end with an error event when its key cannot be read', async () => {
+  const { response, pass, timers } = await startList({ watch: 'true' }, 5, { unreadable: true })
+  const lines = piecesOf(response)
+  await lines.next()
+  await pass(4)
+  expect((await lines.next()).value).toContain('"ADDED"')
+  await pass(7)
+  const { type, object } = JSON.parse((await lines.next()).value)
+  expect([type, object.code, object.details]).toEqual(['ERROR', 503, { retryAfterSeconds: 1 }])
+  expect([(await lines.next()).done, timers.size]).toEqual([true, 0])
 })

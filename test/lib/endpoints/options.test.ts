@@ -27,11 +27,10 @@ describe('list options', () => {
     expect(refusal({ resourceVersionMatch: 'Foo' })[0]).toBe(422)
   })
 
-  it('report every rule that a resourceVersionMatch breaks', () => {
+  it('report every rule that a resourceVersionMatch breaks', () =>
     expect(refusal({ resourceVersionMatch: 'Exact', continue: 'x' })[1]).toBe(
       'ListOptions.meta.k8s.io "" is invalid: [resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided, resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden when continue is provided]',
-    )
-  })
+    ))
 
   it('report every rule that a watch breaks', () => {
     const watch = { watch: 'true', sendInitialEvents: 'true' }

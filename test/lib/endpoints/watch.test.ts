@@ -9,6 +9,7 @@ import { heartbeat } from '../../../lib/endpoints/watches/times.ts'
 import type { KubeObject } from '../../../lib/meta/types.ts'
 import { createObject } from '../../../lib/registry/create.ts'
 import { deleteObject } from '../../../lib/registry/delete.ts'
+import { StorageError } from '../../../lib/storage/errors.ts'
 import { endless } from '../../support/deadlines.ts'
 import { startDeployment, type TestDeployment } from '../../support/deployment.ts'
 import { admin, contextOf } from '../../support/users.ts'
@@ -50,6 +51,7 @@ async function watch(
     when = {},
     user = admin,
     waits = [],
+    keep = async () => {},
     limits = { maxSeconds: 120, quietSeconds: 0 },
   }: {
     /** Returns the generation of the key at a second, or undefined if the key is revoked. */
@@ -58,6 +60,8 @@ async function watch(
     user?: UserInfo
     /** Collects the requested durations of sleep. */
     waits?: number[]
+    /** Keeps the watch counted. */
+    keep?: (second: number) => Promise<void>
     limits?: EndpointServices['watchLimits']
   } = {},
 ): Promise<Watched[]> {
@@ -69,7 +73,7 @@ async function watch(
     keyGeneration: async () => generation(now / 1000),
     elapsed: () => now,
     every: () => () => {},
-    openWatch: async () => ({ keep: async () => {}, close: async () => {} }),
+    openWatch: async () => ({ keep: () => keep(now / 1000), close: async () => {} }),
     async sleep(ms) {
       waits.push(ms)
       now += Math.max(ms, 1000)
@@ -210,29 +214,28 @@ describe('a watch', () => {
     expect(event(begun.at(-1) as Watched).object.metadata.resourceVersion).toBe(await newest())
   })
 
-  // A revoked key sees no more events after ten seconds, even through an open watch.
-  test('ends within 10 seconds after its key is revoked', async () => {
+  // A revoked key sees no more events after ten seconds. With the old value of a rotated key, or a scope that was narrowed, a
+  // client must authenticate again.
+  test.each([
+    ['is revoked', undefined],
+    ['changes', 2],
+  ])('ends within 10 seconds after its key %s', async (_, later) => {
     const resourceVersion = await newest()
     const name = `k-${++names}`
     const when = { 35: () => make(name) }
-    const generation = (second: number) => (second < 22 ? 1 : undefined)
-    const seen = await watch({ resourceVersion }, { generation, when })
+    const seen = await watch({ resourceVersion }, { generation: (second) => (second < 22 ? 1 : later), when })
     expect(seen).toEqual([
       { at: 0, line: ' ' },
       { at: 20, line: ' ' },
     ])
   })
 
-  // A client with the old value of a rotated key, or with a scope that was narrowed, must authenticate again.
-  test('ends within 10 seconds after its key changes', async () => {
-    const resourceVersion = await newest()
-    const name = `k-${++names}`
-    const when = { 35: () => make(name) }
-    const seen = await watch({ resourceVersion }, { generation: (second) => (second < 22 ? 1 : 2), when })
-    expect(seen).toEqual([
-      { at: 0, line: ' ' },
-      { at: 20, line: ' ' },
-    ])
+  // Otherwise a key could have more watches than it may: one that is not kept is not counted.
+  test('fails when it cannot be kept counted', async () => {
+    const keep = async (second: number) => {
+      if (second >= 5) throw new Error('not kept')
+    }
+    await expect(watch({ resourceVersion: await newest(), timeoutSeconds: '50' }, { keep })).rejects.toThrow('not kept')
   })
 
   // A client that opens watches one after another has one starting at the moment of the change.
@@ -242,6 +245,19 @@ describe('a watch', () => {
     const user = { ...admin, key: { ...admin.key, generation: 1 } }
     const seen = await watch({ resourceVersion }, { generation: () => 2, when: { 15: () => make(name) }, user })
     expect(seen).toEqual([{ at: 0, line: ' ' }])
+  })
+
+  test('ends with an error event when its key cannot be read', async () => {
+    const generation = (second: number) => {
+      if (second > 15) throw new StorageError('Unavailable', 'away')
+      return 1
+    }
+    const [first, last, ...more] = await watch({ resourceVersion: await newest() }, { generation })
+    expect([first?.line, last && event(last), more]).toEqual([
+      heartbeat,
+      { type: 'ERROR', object: expect.objectContaining({ kind: 'Status', reason: 'ServiceUnavailable', code: 503 }) },
+      [],
+    ])
   })
 
   test('starts with the existing objects, and marks their end for clients with bookmarks', async () => {

@@ -69,6 +69,13 @@ test('many labels are left out, because events have a size limit', async () => {
   expect(await news('labels', 'labelsOmitted')).toEqual([['created ci', undefined, true]])
 })
 
+test('a long text is cut between two characters', async () => {
+  const { world, news } = await begin()
+  const text = 'x'.repeat(1023)
+  await world.make('ci', {}, { displayName: `${text}👍` })
+  expect(await news('displayName')).toEqual([['created ci', text]])
+})
+
 test('a change names its fields, and a status is no change', async () => {
   const { world, news } = await begin()
   await world.make('ci', {}, { ttl: day })
@@ -109,8 +116,7 @@ test('a key that finalizers keep is revoked when it is marked, once', async () =
   await news()
   await world.delete('ci')
   await world.change('ci', ({ metadata, ...object }) => ({ ...object, metadata: { ...metadata, finalizers: [] } }))
-  expect(await news('how')).toEqual([['revoked ci', 'Deleted']])
-  expect(await world.find('ci')).toBeUndefined()
+  expect([await news('how'), await world.find('ci')]).toEqual([[['revoked ci', 'Deleted']], undefined])
   const ids = publisher.events.map(({ id }) => id)
   expect(new Set(ids).size).toBe(ids.length)
 })
@@ -169,6 +175,20 @@ describe('values', () => {
       pending: { credential: hash('three'), number: 3, made: 8, overlap: 5 },
     }))
     expect(await news('value', 'fields')).toEqual([['rotation-started ci', 3, undefined]])
+  })
+
+  test('a rotation that replaces a pending value which nobody has used', async () => {
+    const { world, news } = await begin()
+    await world.make('ci')
+    const pending = { credential: hash('two'), number: 2, made: 7, overlap: 60 }
+    await changeInternal(world, 'ci', (internal) => ({ ...internal, pending }))
+    await news()
+    const next = { ...pending, credential: hash('three'), number: 3 }
+    await changeInternal(world, 'ci', (internal) => ({ ...internal, pending: next }))
+    expect(await news('value')).toEqual([
+      ['rotation-started ci', 3],
+      ['rotation-replaced ci', 2],
+    ])
   })
 
   test('a value that is replaced at once, and a rotation that is ended, are changes', async () => {

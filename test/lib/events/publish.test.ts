@@ -1,5 +1,5 @@
 /** Tests how events are sent in batches, and again. */
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { type KeyEvent, toEvent } from '../../../lib/events/event.ts'
 import { type BusEntry, publish } from '../../../lib/events/publish.ts'
 
@@ -51,10 +51,37 @@ test('sends again exactly what was refused, after a growing pause', async () => 
   expect(pauses).toEqual([200, 400])
 })
 
-test('fails if the bus goes on refusing', async () => {
-  const { calls, send } = busThat(({ detail }) => (detail.includes('"k1"') ? 'InternalFailure' : undefined))
-  await expect(send([eventNamed('k0'), eventNamed('k1')])).rejects.toThrow('refused 1 events: InternalFailure')
-  expect(calls).toHaveLength(5)
+describe('an event that is always refused', () => {
+  const events = ['k0', 'k1', 'k2'].map((name) => eventNamed(name))
+  const refusing = (code: string, name = '') =>
+    busThat(({ detail }) => (detail.includes(`"${name}`) ? code : undefined))
+
+  test('passes over what is refused for good while others are accepted, and fails if none is', async () => {
+    const { calls, accepted, send } = refusing('InternalFailure', 'k1')
+    expect(await send(events)).toEqual([{ event: events[1], code: 'InternalFailure' }])
+    expect([accepted, calls.length]).toEqual([['k0', 'k2'], 5])
+    await expect(send(events.slice(1, 2))).rejects.toThrow('refused 1 events: InternalFailure')
+    await expect(refusing('ValidationException').send(events)).rejects.toThrow('refused 3 events')
+  })
+
+  test('is sent again by the next run if the bus has no capacity', () =>
+    expect(refusing('ThrottlingException', 'k1').send(events)).rejects.toThrow('refused 1 events: Throttling'))
+
+  test('is passed over alone if the bus says that it is malformed', async () =>
+    expect(await refusing('MalformedDetail').send(events)).toHaveLength(3))
+
+  test('takes no others with it if it makes the whole call fail', async () => {
+    const { accepted, send } = busThat((_, call) => (call < 5 || call === 6 ? 'ValidationException' : undefined))
+    expect((await send(events)).map(({ event }) => event.data.name)).toEqual(['k1'])
+    expect(accepted).toEqual(['k0', 'k2'])
+  })
+})
+
+test('no event has half a character', async () => {
+  const details: string[] = []
+  const { send } = busThat(({ detail }) => void details.push(detail))
+  await send([eventNamed('k0', { owner: 'a\ud83d', labels: { team: '\udc4d' } })])
+  expect(details[0]).not.toMatch(/\\ud[89a-f]/)
 })
 
 test('an event has one id however often it is made, and another one for anything else', () => {

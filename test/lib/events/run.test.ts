@@ -16,6 +16,13 @@ async function begin(limits = {}) {
   return { clock, world, publisher: publisherOf(world, limits) }
 }
 
+/** Returns a scene whose first run is over. */
+async function begun() {
+  const scene = await begin()
+  await scene.publisher.run()
+  return scene
+}
+
 /** Something of every kind, after a run at the start. */
 async function everything({ clock, world, publisher }: Awaited<ReturnType<typeof begin>>): Promise<string[]> {
   await publisher.run()
@@ -136,8 +143,7 @@ test('runs at the same time miss nothing and go on from one position', async () 
 })
 
 test('a run that is slow never moves the position back', async () => {
-  const { world, publisher } = await begin()
-  await publisher.run()
+  const { world, publisher } = await begun()
   await world.make('one')
   await publisher.run({
     async publish(all) {
@@ -152,8 +158,7 @@ test('a run that is slow never moves the position back', async () => {
 })
 
 test('what the bus refuses is published by the next run', async () => {
-  const { world, publisher } = await begin()
-  await publisher.run()
+  const { world, publisher } = await begun()
   await world.make('ci')
   await signal(world, 'first-used', 'ci', { at: start })
   const refuse = () => Promise.reject(new Error('the bus is away'))
@@ -163,8 +168,7 @@ test('what the bus refuses is published by the next run', async () => {
 })
 
 test('a run out of time continues in the next one', async () => {
-  const { world, publisher } = await begin()
-  await publisher.run()
+  const { world, publisher } = await begun()
   for (let count = 0; count < 600; count++) await world.make(`k${count}`)
   expect(await publisher.run({ hasTime: () => false })).toMatchObject({ remaining: true })
   expect(publisher.events.length).toBeLessThan(600)
@@ -196,8 +200,7 @@ describe('the first run', () => {
 
 describe('a log that no longer reaches back', () => {
   test('is reported before the run goes on at its end', async () => {
-    const { clock, world, publisher } = await begin()
-    await publisher.run()
+    const { clock, world, publisher } = await begun()
     await world.make('missed')
     await world.storage.sweep(world.keys.kind.table)
     clock.at += 25 * hour
@@ -216,8 +219,7 @@ describe('a log that no longer reaches back', () => {
   })
 
   test('is also one of another table', async () => {
-    const { world, publisher } = await begin()
-    await publisher.run()
+    const { world, publisher } = await begun()
     const item = await world.storage.getCompanion('lifecycle#position', '#')
     await world.storage.swapCompanion(
       item,
@@ -229,8 +231,7 @@ describe('a log that no longer reaches back', () => {
   })
 
   test('is not what other errors are', async () => {
-    const { world, publisher } = await begin()
-    await publisher.run()
+    const { world, publisher } = await begun()
     const changes = () => Promise.reject(new StorageError('Unavailable', 'away'))
     await expect(publisher.run({ storage: { ...world.storage, changes } })).rejects.toThrow('away')
     expect(publisher.lost).toEqual([])
@@ -239,8 +240,7 @@ describe('a log that no longer reaches back', () => {
 
 describe('signals', () => {
   test('of a key that is gone tell what they know', async () => {
-    const { world, publisher } = await begin()
-    await publisher.run()
+    const { world, publisher } = await begun()
     const { metadata } = await world.make('ci')
     await signal(world, 'reused', 'ci', { at: start, ip: '192.0.2.1' })
     await world.delete('ci')
@@ -266,23 +266,45 @@ describe('signals', () => {
     expect(toldBy(publisher.events)).toContain('leaked ci')
   })
 
-  test('are marked, so that they are published once', async () => {
+  test('are published once and not read again, however many there are', async () => {
     const { world, publisher } = await begin()
     await world.make('ci')
-    for (let value = 0; value < 120; value++) await signal(world, 'reused', 'ci', { at: start, value })
+    for (let value = 0; value < 1100; value++) {
+      await signal(world, value % 2 ? 'first-used' : 'reused', 'ci', { at: start, value })
+    }
     await publisher.run()
+    const published = publisher.events.length
+    expect(published).toBe(1 + 1100)
+    let read = 0
+    const queryCompanions: typeof world.storage.queryCompanions = async (...query) => {
+      const page = await world.storage.queryCompanions(...query)
+      read += page.items.length
+      return page
+    }
+    await publisher.run({ storage: { ...world.storage, queryCompanions } })
+    expect([publisher.events.length, read]).toEqual([published, 0])
+  })
+
+  test('that recur on the same day are published once, and again on another day', async () => {
+    const { clock, world, publisher } = await begin()
+    await world.make('ci')
+    const reused = () => publisher.events.filter((event) => kindOf(event) === 'reused').length
+    for (let run = 0; run < 3; run++) {
+      await signal(world, 'reused', 'ci', { at: clock.at })
+      await publisher.run()
+    }
+    expect(reused()).toBe(1)
+    await pass({ clock, world }, day)
+    await signal(world, 'reused', 'ci', { at: clock.at })
     await publisher.run()
-    expect(publisher.events.filter((event) => kindOf(event) === 'reused')).toHaveLength(120)
-    const { items } = await world.storage.queryCompanions('signal#20261121')
-    expect(items.filter(({ attributes }) => attributes.published === start)).toHaveLength(120)
+    expect(reused()).toBe(2)
   })
 })
 
 describe('a moving clock', () => {
   /** Runs every so often for some days. Returns the events of the clock, with when they were published. */
   async function watch(spec: object, { days, every = hour, use }: { days: number; every?: number; use?: number }) {
-    const { clock, world, publisher } = await begin()
-    await publisher.run()
+    const { clock, world, publisher } = await begun()
     await world.make('ci', {}, spec as never)
     await publisher.run()
     const found: [number, string, unknown][] = []
@@ -312,15 +334,14 @@ describe('a moving clock', () => {
     })
   }
 
-  test('tells 30, 14, 7 and 1 days before the end of a long-lived key, and of its end', async () => {
+  test('tells 30, 14, 7 and 1 days before the end of a long-lived key, and of its end', async () =>
     expect(await watch({ ttl: 365 * day }, { days: 366 })).toEqual([
       [335, 'expiring', 30],
       [351, 'expiring', 14],
       [358, 'expiring', 7],
       [364, 'expiring', 1],
       [365, 'expired', undefined],
-    ])
-  })
+    ]))
 
   test('tells of short-lived keys only where the ttl is four times the days', async () => {
     expect(await watch({ ttl: 28 * day }, { days: 30 })).toEqual([
@@ -341,12 +362,11 @@ describe('a moving clock', () => {
     ])
   })
 
-  test('tells of a key in use when it is not used any more', async () => {
+  test('tells of a key in use when it is not used any more', async () =>
     expect(await watch({ ttl: 10 * day, ttlAfterLastActivity: true }, { days: 31, use: 20 * day })).toEqual([
       [29, 'expiring', 1],
       [30, 'expired', undefined],
-    ])
-  })
+    ]))
 
   test('tells nothing of a key that is disabled', async () => {
     const { clock, world, publisher } = await begin()

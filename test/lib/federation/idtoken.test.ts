@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { checkTimes, MalformedIdToken, parseIdToken, replayId } from '../../../lib/federation/idtoken.ts'
+import { runs } from '../../support/effort.ts'
 import { readIdTokenShapes } from '../../support/idtokens.ts'
 import { claims, encode, NOW, now, unsigned } from './signing.ts'
 
@@ -26,7 +27,7 @@ function refusal(text: string): string {
 }
 
 describe('parseIdToken', () => {
-  test('returns the claims, what is signed and the signature', () => {
+  test('returns the claims, what is signed and the signature', () =>
     expect(parseIdToken(unsigned(header, { ...claims, nbf: NOW - 20 }))).toEqual({
       alg: 'RS256',
       kid: 'k',
@@ -40,8 +41,7 @@ describe('parseIdToken', () => {
       signingInput: `${encode(header)}.${encode({ ...claims, nbf: NOW - 20 })}`,
       signature: Buffer.from('signature'),
       text: unsigned(header, { ...claims, nbf: NOW - 20 }),
-    })
-  })
+    }))
 
   test.each(shapes)('reads $name', ({ header, claims: { aud, ...others } }) => {
     const audience = Array.isArray(aud) ? aud[0] : aud
@@ -55,9 +55,9 @@ describe('parseIdToken', () => {
     ['that says that it is an ID token', withClaims({ typ: 'ID', token_use: 'id' })],
     ['with 16 levels', withText(nested(15))],
     ['that lives 24 hours', withClaims({ exp: NOW - 10 + 86_400 })],
-  ])('reads a token %s', (_, text) => {
-    expect(parseIdToken(text)).toMatchObject({ issuer: claims.iss, subject: claims.sub, audience: claims.aud })
-  })
+  ])('reads a token %s', (_, text) =>
+    expect(parseIdToken(text)).toMatchObject({ issuer: claims.iss, subject: claims.sub, audience: claims.aud }),
+  )
 
   const noJwt = 'the subject token is not a JWT'
   test.each([
@@ -79,9 +79,7 @@ describe('parseIdToken', () => {
     ['spare bits that are not zero', unsigned(header, claims, 'Zh'), noJwt],
     ['other characters', `${good}é`, noJwt],
     ['16 KiB and more', withClaims({ text: 'a'.repeat(12_300) }), 'the subject token is longer than 16 KiB'],
-  ])('refuses %s', (_, text, message) => {
-    expect(refusal(text)).toBe(message)
-  })
+  ])('refuses %s', (_, text, message) => expect(refusal(text)).toBe(message))
 
   const badParameter = 'the header of the subject token has a parameter other than alg, kid, typ and x5t'
   const badAlgorithm = 'alg in the header of the subject token is not supported'
@@ -109,9 +107,7 @@ describe('parseIdToken', () => {
     ['typ JWE', { typ: 'JWE' }, notJwt],
     ['typ null', { typ: null }, notJwt],
     ['kid that is no text', { kid: 7 }, 'kid in the header of the subject token is not a string'],
-  ])('refuses a header with %s', (_, changes, message) => {
-    expect(refusal(withHeader(changes))).toBe(message)
-  })
+  ])('refuses a header with %s', (_, changes, message) => expect(refusal(withHeader(changes))).toBe(message))
 
   const notInteger = (name: string) => `${name} of the subject token is not a time in whole seconds`
   const notText = (name: string) => `${name} of the subject token is not a string`
@@ -143,9 +139,7 @@ describe('parseIdToken', () => {
     ['of an access token: token_use', { token_use: 'access' }, otherToken],
     ['of an access token: scp', { scp: 'read' }, otherToken],
     ['of a logout token', { events: { 'http://schemas.openid.net/event/backchannel-logout': {} } }, otherToken],
-  ])('refuses a payload %s', (_, changes, message) => {
-    expect(refusal(withClaims(changes))).toBe(message)
-  })
+  ])('refuses a payload %s', (_, changes, message) => expect(refusal(withClaims(changes))).toBe(message))
 
   const badPayload = 'the payload of the subject token is not valid JSON'
   test.each<[string, string, string]>([
@@ -196,13 +190,10 @@ describe('parseIdToken', () => {
       `${encode(header)}.${Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]).toString('base64url')}.c2ln`,
       badPayload,
     ],
-  ])('refuses %s', (_, text, message) => {
-    expect(refusal(text)).toBe(message)
-  })
+  ])('refuses %s', (_, text, message) => expect(refusal(text)).toBe(message))
 
-  test('keeps integers beyond 2^53 exact', () => {
-    expect(parseIdToken(withText('"id":9007199254740993')).claims.id).toBe(9007199254740993n)
-  })
+  test('keeps integers beyond 2^53 exact', () =>
+    expect(parseIdToken(withText('"id":9007199254740993')).claims.id).toBe(9007199254740993n))
 
   test('leaves out claims with numbers in floating point notation, which nothing can be compared with', () => {
     const { claims: read } = parseIdToken(withText('"a":1.0,"b":[1e3],"c":{"d":2.0},"e":9007199254740993.0,"f":7'))
@@ -223,7 +214,7 @@ describe('parseIdToken', () => {
     const property = fc.property(text, (text) => {
       expect(refusal(text)).toMatch(/^[ !#-[\]-~]+$/)
     })
-    fc.assert(property, { numRuns: 600 })
+    fc.assert(property, runs(600))
   })
 
   test('says why in printable ASCII without double quotes, and quotes nothing of the token', () => {
@@ -260,9 +251,7 @@ describe('checkTimes', () => {
     ['30 seconds before it was issued', { iat: NOW + 30 }, undefined],
     ['30 seconds before nbf', { nbf: NOW + 30 }, undefined],
     ['at its maximum age', { iat: NOW - 600 }, 600],
-  ])('accepts a token %s', (_, changes, maxTokenAge) => {
-    expect(check(changes, maxTokenAge)).toBeUndefined()
-  })
+  ])('accepts a token %s', (_, changes, maxTokenAge) => expect(check(changes, maxTokenAge)).toBeUndefined())
 
   test.each<[string, Record<string, unknown>, number | undefined, string]>([
     [
@@ -295,9 +284,7 @@ describe('checkTimes', () => {
       600,
       'too_old: the subject token is too old (iat 2023-11-14T22:02:49Z, 631 s ago, at most 600 s)',
     ],
-  ])('refuses a token %s', (_, changes, maxTokenAge, problem) => {
-    expect(check(changes, maxTokenAge)).toBe(problem)
-  })
+  ])('refuses a token %s', (_, changes, maxTokenAge, problem) => expect(check(changes, maxTokenAge)).toBe(problem))
 })
 
 describe('replayId', () => {

@@ -1,12 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { issuerTypes } from '../../../lib/federation/catalogue.ts'
+import { issuerTypes } from '../../../lib/federation/issuers.ts'
 import { readIdTokenShapes } from '../../support/idtokens.ts'
 
 const shapes = await readIdTokenShapes()
 
-test('there are shapes of every platform that has rules of its own', () => {
-  expect(new Set(shapes.map(({ platform }) => platform))).toEqual(new Set(issuerTypes))
-})
+test('there are shapes of every platform that has rules of its own', () =>
+  expect(new Set(shapes.map(({ platform }) => platform))).toEqual(new Set(issuerTypes)))
 
 describe.each(shapes)('$name', ({ header, claims, source, read, tenant }) => {
   test('names its source, its day and its tenant', () => {

@@ -19,9 +19,7 @@ describe('normalizeKeySet', () => {
     ['P-384', publicJwk(pair('P-384'))],
     ['P-521', publicJwk(pair('P-521'))],
     ['Ed25519', ed],
-  ])('takes %s keys', (_, key) => {
-    expect(normalizeKeySet({ keys: [key] })).toEqual({ keys: [key], skipped: 0 })
-  })
+  ])('takes %s keys', (_, key) => expect(normalizeKeySet({ keys: [key] })).toEqual({ keys: [key] }))
 
   test('takes only the members that verifying needs', () => {
     const useful = { ...rsa, kid: 'a', alg: 'RS256', use: 'sig' }
@@ -70,7 +68,7 @@ describe('normalizeKeySet', () => {
     ['that is null', null],
     ['that is a list', [rsa]],
   ])('skips a key %s, and keeps the others', (_, key) => {
-    expect(normalizeKeySet({ keys: [key, ec] })).toEqual({ keys: [ec], skipped: 1 })
+    expect(normalizeKeySet({ keys: [key, ec] })).toEqual({ keys: [ec] })
   })
 
   const SECRET = 'c2VjcmV0'
@@ -84,9 +82,8 @@ describe('normalizeKeySet', () => {
     },
   )
 
-  test('refuses a symmetric key', () => {
-    expect(() => normalizeKeySet({ keys: [{ kty: 'oct', k: SECRET }] })).toThrow(UnusableKeySet)
-  })
+  test('refuses a symmetric key', () =>
+    expect(() => normalizeKeySet({ keys: [{ kty: 'oct', k: SECRET }] })).toThrow(UnusableKeySet))
 
   test.each<[string, JsonValue, string]>([
     ['a list', [rsa], 'must be a JSON object with a list of keys'],
@@ -94,20 +91,16 @@ describe('normalizeKeySet', () => {
     ['no keys', {}, 'must be a JSON object with a list of keys'],
     ['keys by id', { keys: { a: rsa } }, 'must be a JSON object with a list of keys'],
     ['too many keys', { keys: Array.from({ length: MAX_KEYS + 1 }, () => ec) }, 'must have at most 100 keys'],
-  ])('refuses %s', (_, set, message) => {
-    expect(() => normalizeKeySet(set)).toThrow(new UnusableKeySet(message))
-  })
+  ])('refuses %s', (_, set, message) => expect(() => normalizeKeySet(set)).toThrow(new UnusableKeySet(message)))
 
   test('accepts an empty set and 100 keys', () => {
-    expect(normalizeKeySet({ keys: [] })).toEqual({ keys: [], skipped: 0 })
+    expect(normalizeKeySet({ keys: [] })).toEqual({ keys: [] })
     expect(normalizeKeySet({ keys: Array.from({ length: MAX_KEYS }, () => ec) }).keys).toHaveLength(MAX_KEYS)
   })
 })
 
 describe('parseKeySet', () => {
-  test('reads a text', () => {
-    expect(parseKeySet(JSON.stringify({ keys: [ec] }))).toEqual({ keys: [ec], skipped: 0 })
-  })
+  test('reads a text', () => expect(parseKeySet(JSON.stringify({ keys: [ec] }))).toEqual({ keys: [ec] }))
 
   test.each([
     ['<html>', 'must be valid JSON'],
@@ -117,7 +110,5 @@ describe('parseKeySet', () => {
     [`{"keys":[{"kty":"RSA","kty":"EC"}]}`, 'has a member twice'],
     ['{"keys":[{"__proto__":{"kty":"EC"}}]}', 'must be valid JSON'],
     [`{"keys":[${'[],'.repeat(6000)}[]]}`, 'must be valid JSON'],
-  ])('refuses %s', (text, message) => {
-    expect(() => parseKeySet(text)).toThrow(new UnusableKeySet(message))
-  })
+  ])('refuses %s', (text, message) => expect(() => parseKeySet(text)).toThrow(new UnusableKeySet(message)))
 })

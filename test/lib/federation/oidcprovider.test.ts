@@ -40,15 +40,14 @@ test('an ID token of oidc-provider is verified with discovered keys, also after 
   let earlier = parseIdToken(await oidc.login('al'))
   expect(earlier).toMatchObject({ issuer: oidc.issuer, audience: oidcClientId, subject: 'al', alg: 'RS256' })
   expect(earlier.claims).toMatchObject({ email: 'al@example.com', email_verified: true, groups: ['engineering'] })
-  expect(checkTimes(earlier, new Date())).toBeUndefined()
-  expect(await keys.verify(provider(), earlier)).toBe('valid')
+  expect([checkTimes(earlier, new Date()), await keys.verify(provider(), earlier)]).toEqual([undefined, 'valid'])
   for (const alg of ['ES256', 'PS256', 'RS256'] as const) {
     oidc.rotate(alg)
     ahead += 61_000
     const token = parseIdToken(await oidc.login('jo'))
     expect(token).toMatchObject({ alg, subject: 'jo' })
     expect(await keys.verify(provider(), token)).toBe('valid')
-    expect(await keys.verify(provider(), earlier)).toBe('invalid')
+    expect(await keys.verify(provider(), earlier)).toMatchObject({ unknown: 'key' })
     earlier = token
   }
   expect(failures).toEqual([])

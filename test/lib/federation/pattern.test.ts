@@ -1,42 +1,16 @@
 import fc from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'
 import { fitsPattern, invalidPattern } from '../../../lib/federation/pattern.ts'
+import cases from './vectors/pattern.cases.json' with { type: 'json' }
 
 describe('fitsPattern', () => {
-  test.each([
-    ['refs/heads/main', 'refs/heads/main'],
-    ['refs/heads/*', 'refs/heads/main'],
-    ['refs/heads/*', 'refs/heads/'],
-    ['refs/tags/v*', 'refs/tags/v1.2.3'],
-    ['refs/tags/v*.*.*', 'refs/tags/v1.2.3'],
-    ['octo/ci/.github/workflows/*.yml@refs/tags/v*', 'octo/ci/.github/workflows/deploy.yml@refs/tags/v2'],
-    ['a*b*c', 'abbbc'],
-    ['a*aa', 'aaaa'],
-    ['schlüssel-*', 'schlüssel-😀'],
-  ])('accepts: %s, %s', (pattern, text) => {
-    expect(fitsPattern(pattern, text)).toBe(true)
-  })
+  test.each(cases.accepted as [string, string][])('accepts: %s, %s', (pattern, text) =>
+    expect(fitsPattern(pattern, text)).toBe(true),
+  )
 
-  test.each([
-    ['refs/heads/*', 'refs/heads/feature/x'],
-    ['refs/heads/*', 'refs/heads/main:production'],
-    ['refs/heads/*', 'refs/heads/main@v1'],
-    ['refs/heads/*', 'refs/heads'],
-    ['refs/heads/*', 'xrefs/heads/main'],
-    ['refs/heads/main', 'refs/heads/main2'],
-    ['refs/heads/main', 'refs/heads/mai'],
-    ['repo:octo/*:ref', 'repo:octo/shop:environment:ref'],
-    ['a*b', 'ab\n'],
-    ['a*b', 'A-b'],
-    ['aa*aa', 'aaa'],
-    ['a.c', 'abc'],
-    ['a+', 'aa'],
-    ['[ab]*', 'ax'],
-    ['v?', 'v1'],
-    ['%2A*', '*'],
-  ])('rejects: %s, %s', (pattern, text) => {
-    expect(fitsPattern(pattern, text)).toBe(false)
-  })
+  test.each(cases.rejected as [string, string][])('rejects: %s, %s', (pattern, text) =>
+    expect(fitsPattern(pattern, text)).toBe(false),
+  )
 
   test.each(['*', '*x', '**', 'a**', 'a*b*c*d*e*f'])('rejects every text for the invalid pattern %s', (pattern) => {
     for (const text of ['', 'a', 'x', 'abcdef', pattern]) expect(fitsPattern(pattern, text)).toBe(false)
@@ -101,14 +75,9 @@ describe('fitsPattern', () => {
 })
 
 describe('invalidPattern', () => {
-  test.each([
-    ['*', 'must not begin with a wildcard'],
-    ['*/main', 'must not begin with a wildcard'],
-    ['refs/**', '* stands for a part between / : and @, and ** has no meaning'],
-    ['a*b*c*d*e*', 'must have at most 4 wildcards'],
-  ])('says what is wrong with %s', (pattern, reason) => {
-    expect(invalidPattern(pattern)).toBe(reason)
-  })
+  test.each(cases.wrong as [string, string][])('says what is wrong with %s', (pattern, reason) =>
+    expect(invalidPattern(pattern)).toBe(reason),
+  )
 
   test.each(['main', 'refs/heads/*', 'a*b*c*d*'])('returns nothing for %s', (pattern) => {
     expect(invalidPattern(pattern)).toBeUndefined()

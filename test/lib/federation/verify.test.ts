@@ -31,9 +31,7 @@ describe('verifySignature', () => {
 
   test.each<SignatureAlgorithm>(['RS256', 'ES256', 'EdDSA'])(
     'rejects a token of %s signed with another key of the same id',
-    async (alg) => {
-      expect(await verify(await sign(await createSigningKey(alg, `key-${alg}`)))).toBe(false)
-    },
+    async (alg) => expect(await verify(await sign(await createSigningKey(alg, `key-${alg}`)))).toBe(false),
   )
 
   test('rejects a token that names another key', async () => {
@@ -44,9 +42,8 @@ describe('verifySignature', () => {
 
   test.each(['../../etc/passwd', "' OR 1=1 --", 'k'.repeat(8000), '', '__proto__', 'key-ES256 ', 'KEY-ES256'])(
     'finds no key for the id %s',
-    async (kid) => {
-      expect(await verify(await sign({ ...keys.ES256, publicKey: { ...keys.ES256.publicKey, kid } }))).toBe(false)
-    },
+    async (kid) =>
+      expect(await verify(await sign({ ...keys.ES256, publicKey: { ...keys.ES256.publicKey, kid } }))).toBe(false),
   )
 
   test('rejects an algorithm that the key does not have', async () => {

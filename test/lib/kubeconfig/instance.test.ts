@@ -4,6 +4,7 @@ import { type Instance, serverAddress, toInstance } from '../../../lib/kubeconfi
 import { formatValue } from '../../../lib/meta/encoding/badvalue.ts'
 import { StatusError } from '../../../lib/meta/errors/status.ts'
 import type { JsonObject } from '../../../lib/meta/types.ts'
+import cases from './vectors/instance.cases.json' with { type: 'json' }
 
 const read = (spec: JsonObject) =>
   toInstance({
@@ -30,14 +31,12 @@ describe('toInstance', () => {
     })
   })
 
-  test.each<[string, JsonObject]>([
-    ['nothing', {}],
-    ['empty members', { accessPoint: {}, certificateAuthorityData: '', credentialsSecretRef: { secretName: '' } }],
-    ['nulls', { accessPoint: null, certificateAuthorityData: null, credentialsSecretRef: null }],
-    ['an ingress that is switched off', { accessPoint: { ingress: { enabled: false, host: 'dev.example.com' } } }],
-  ])('returns no host, and the default name of the secret: %s', (_, spec) => {
-    expect(read(spec)).toEqual({ namespace: 'p-shop', name: 'dev', uid: 'u', secretReference: 'p-shop/dev' })
-  })
+  test.each(cases.unnamed as [string, JsonObject][])(
+    'returns no host, and the default name of the secret: %s',
+    (_, spec) => {
+      expect(read(spec)).toEqual({ namespace: 'p-shop', name: 'dev', uid: 'u', secretReference: 'p-shop/dev' })
+    },
+  )
 })
 
 const instance = (host?: string): Instance => ({
@@ -56,31 +55,13 @@ describe('serverAddress', () => {
   })
 
   test.each([
-    'http://b.example.com',
-    'b.example.com',
-    'https://b.example.com?a',
-    'https://b.example.com#a',
-    'https://b.example.com/a b',
+    ...cases.fieldErrors,
     ...['\0', '\u0001', '\u001b', '\u007f', '\u0085', '\u200b', '\u202e', 'é', '\ud800'].flatMap((character) => [
       `https://b.example.com/${character}`,
       `https://b.exa${character}mple.com`,
       `https://b.example.com${character}`,
       `${character}https://b.example.com`,
     ]),
-    'https://b.example.com/a/../b',
-    'https://b.example.com/./b',
-    'https://b.example.com/%2e%2e/b',
-    'https://b.example.com/a"b',
-    'https://b.example.com/%zz',
-    'https://b.example.com/%',
-    'https://b%2eexample.com',
-    'https://b.example.com:',
-    'https://b.example.com:0443',
-    'https://b.example.com:99999',
-    'https://0x7f.1',
-    'https://127.1',
-    'https://[0:0:0:0:0:0:0:1]',
-    'https:///b.example.com',
   ])('returns a field error for %j', (server) => {
     expect(serverAddress(instance(), server)).toEqual({
       error: {
@@ -91,17 +72,7 @@ describe('serverAddress', () => {
     })
   })
 
-  test.each([
-    'https://B.Example.com',
-    'https://b.example.com/',
-    'https://b.example.com:443',
-    'https://b.example.com:443/k8s/clusters/c-m-1',
-    'https://b.example.com:8443/a%20b/C',
-    'https://10.0.0.1:6443',
-    'https://[2001:db8::1]:6443',
-  ])('uses %j unchanged', (server) => {
-    expect(serverAddress(instance(), server)).toBe(server)
-  })
+  test.each(cases.unchanged)('uses %j unchanged', (server) => expect(serverAddress(instance(), server)).toBe(server))
 
   // In quadratic time, a request with such an address would occupy its function for hours.
   test.each(['?', '#', ' ', '\\'])('rejects a long address that ends in %j in linear time', (end) => {
@@ -109,9 +80,8 @@ describe('serverAddress', () => {
     expect(runInNewContext('read()', { read }, { timeout: 4000 })).toMatchObject({ error: { field: 'spec.server' } })
   })
 
-  test('does not repeat a password in the address', () => {
-    expect(JSON.stringify(serverAddress(instance(), 'https://u:hunter2@b.example.com'))).not.toContain('hunter2')
-  })
+  test('does not repeat a password in the address', () =>
+    expect(JSON.stringify(serverAddress(instance(), 'https://u:hunter2@b.example.com'))).not.toContain('hunter2'))
 
   test.each([undefined, 'a/../b', 'user@evil.example.com', 'a?b'])(
     'throws 400 without an address (host %j)',

@@ -186,8 +186,7 @@ describe('with a client certificate', () => {
     expect(Buffer.from(result.user?.keyData ?? '', 'base64').toString()).toContain('BEGIN PRIVATE KEY')
     expect(result.user?.token).toBeUndefined()
     expect(Date.parse(result.expirationTimestamp ?? '')).toBe(certificate.validToDate.getTime())
-    expect(result.warnings).toEqual([])
-    expect(cluster.stored.size).toBe(0)
+    expect([result.warnings, cluster.stored.size]).toEqual([[], 0])
     expect(cluster.calls[0]?.body).toMatchObject({
       metadata: {
         labels: { 'app.kubernetes.io/managed-by': 'keyplane', 'management.platform/access-key-uid': 'key-uid' },
@@ -231,14 +230,10 @@ describe('with a client certificate', () => {
     let left = 20_000
     const connect: typeof createClusterClient = (...given) => {
       const client = createClusterClient(...given)
-      return {
-        ...client,
-        send: (request) => client.send(request).finally(() => (left = 0)),
-      }
+      return { ...client, send: (request) => client.send(request).finally(() => (left = 0)) }
     }
     expect(await refusalOf({ spec, deadline: () => left }, { connect })).toMatchObject({ code: 504 })
-    expect(cluster.calls.map(({ step }) => step)).toEqual(['create', 'delete'])
-    expect(cluster.stored.size).toBe(0)
+    expect([cluster.calls.map(({ step }) => step), cluster.stored.size]).toEqual([['create', 'delete'], 0])
   })
 
   test('rereads rotated credentials once', async () => {
@@ -255,8 +250,7 @@ describe('with a client certificate', () => {
       code: 502,
       message: 'virtual cluster "p-shop/dev" does not accept the stored credentials',
     })
-    expect(connections).toBe(1)
-    expect(stale.read).toHaveLength(2)
+    expect([connections, stale.read.length]).toEqual([1, 2])
   })
 
   test('does not reread rejected credentials after the deadline', async () => {
@@ -272,8 +266,7 @@ describe('with a client certificate', () => {
     })
     const secrets = secretsOf({ kept: secretText(), now: secretText('new') })
     expect(await refusalOf({ spec }, { secrets, deadline: () => controller.signal })).toMatchObject({ code: 502 })
-    expect(secrets.read).toHaveLength(1)
-    expect(cluster.calls.map(({ step }) => step)).toEqual(['create', 'approve', 'delete'])
+    expect([secrets.read.length, cluster.calls.map(({ step }) => step)]).toEqual([1, ['create', 'approve', 'delete']])
   })
 
   test('respects the maximum of the deployment', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { UserInfo } from '../../../lib/authorization/users/user.ts'
 import { outlivingCertificate, outlivingRequest } from '../../../lib/kubeconfig/outliving.ts'
-import { alice } from '../../support/users.ts'
+import { admin, alice } from '../../support/users.ts'
 
 const now = new Date('2026-11-22T12:00:00.500Z')
 const inSeconds = (seconds: number) => Math.floor(now.getTime() / 1000) + seconds
@@ -42,5 +42,15 @@ test('a certificate for another key may outlive it', () => {
   for (const user of [alice, expiring(60)]) {
     expect(outlivingRequest(user, undefined, now)).toBeUndefined()
     expect(outlivingCertificate(user, new Date('2030-01-01T00:00:00Z'))).toBeUndefined()
+  }
+})
+
+test('a certificate for a value that was rotated may not outlive it, whoever asks', () => {
+  const credential = { version: '1', hash: 'h', created: 0, until: inSeconds(3660) }
+  const why = /^a client certificate would outlive the value of the access key used, which was rotated and ends at /u
+  for (const user of [alice, admin, expiring(9999)]) {
+    expect(outlivingRequest({ ...user, credential }, 3600, now)).toMatch(why)
+    expect(outlivingRequest({ ...user, credential }, 3599, now)).toBeUndefined()
+    expect(outlivingCertificate({ ...user, credential }, new Date('2030-01-01T00:00:00Z'))).toContain('outlives')
   }
 })

@@ -42,8 +42,7 @@ describe('createSecrets', () => {
     state.time += 299_999
     expect(await secrets.get(id)).toBe('one')
     state.time += 1
-    expect(await secrets.get(id)).toBe('two')
-    expect(state.calls).toBe(2)
+    expect([await secrets.get(id), state.calls]).toEqual(['two', 2])
   })
 
   test('refreshes on demand and caches the result', async () => {
@@ -51,17 +50,14 @@ describe('createSecrets', () => {
     const { state, secrets } = open()
     await secrets.get(id)
     await put(id, 'two')
-    expect(await secrets.refresh(id)).toBe('two')
-    expect(await secrets.get(id)).toBe('two')
-    expect(state.calls).toBe(2)
+    expect([await secrets.refresh(id), await secrets.get(id), state.calls]).toEqual(['two', 'two', 2])
   })
 
   test('caches versions separately', async () => {
     const id = await secret('one')
     await put(id, 'two')
     const { secrets } = open()
-    expect(await secrets.get(id, 'AWSPREVIOUS')).toBe('one')
-    expect(await secrets.get(id)).toBe('two')
+    expect([await secrets.get(id, 'AWSPREVIOUS'), await secrets.get(id)]).toEqual(['one', 'two'])
     await expect(secrets.get(id, 'AWSPENDING')).rejects.toMatchObject({ code: 'NotFound' })
   })
 
@@ -70,8 +66,7 @@ describe('createSecrets', () => {
     const { secrets } = open()
     await secrets.get(id)
     await put(id, 'two')
-    expect(await secrets.find(id)).toBe('two')
-    expect(await secrets.find('keyplane/test/nowhere')).toBeUndefined()
+    expect([await secrets.find(id), await secrets.find('keyplane/test/nowhere')]).toEqual(['two', undefined])
   })
 
   test('stores a new current text, which the next read returns', async () => {

@@ -4,11 +4,7 @@ import { certificateTtl, tokenTtl } from '../../../lib/kubeconfig/ttl.ts'
 const free = { maxTokenSeconds: 604_800 }
 const limited = { maxTokenSeconds: 604_800, maxCertificateSeconds: 172_800 }
 const error = (value: string, detail: string) => ({
-  error: {
-    type: 'FieldValueInvalid',
-    field: 'spec.certificateTTL',
-    message: `Invalid value: ${value}: ${detail}`,
-  },
+  error: { type: 'FieldValueInvalid', field: 'spec.certificateTTL', message: `Invalid value: ${value}: ${detail}` },
 })
 const SHORT = 'may not specify a duration less than 600 seconds (10 minutes)'
 
@@ -35,9 +31,7 @@ describe('tokens and certificates', () => {
 })
 
 describe('a certificate', () => {
-  test('leaves the duration to the cluster for 0', () => {
-    expect(certificateTtl(0, free)).toEqual({})
-  })
+  test('leaves the duration to the cluster for 0', () => expect(certificateTtl(0, free)).toEqual({}))
 
   test('rejects 0 if there is a maximum', () => {
     const detail =
@@ -61,11 +55,8 @@ describe('a certificate', () => {
 })
 
 describe('a token', () => {
-  test('lasts as long as the deployment allows for 0', () => {
-    expect(tokenTtl(0, free)).toEqual({ seconds: 604_800 })
-  })
+  test('lasts as long as the deployment allows for 0', () => expect(tokenTtl(0, free)).toEqual({ seconds: 604_800 }))
 
-  test('rejects a duration over the maximum', () => {
-    expect(tokenTtl(604_801, free)).toEqual(error('604801', 'may not specify a duration larger than 604800 seconds'))
-  })
+  test('rejects a duration over the maximum', () =>
+    expect(tokenTtl(604_801, free)).toEqual(error('604801', 'may not specify a duration larger than 604800 seconds')))
 })

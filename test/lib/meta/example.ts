@@ -23,9 +23,7 @@ export const spec = object('What is wanted.', {
     rules: list(
       'Rules.',
       object('A rule.', { verbs: list('Verbs.', string('A verb.')), old: string('Old.', { deprecated: 'x' }) }),
-      {
-        deprecated: 'spec.scope.roles',
-      },
+      { deprecated: 'spec.scope.roles' },
     ),
   }),
   identity: object('Who it is.', {

@@ -8,6 +8,7 @@ import type { JsonObject, JsonValue } from '../../../lib/meta/types.ts'
 import { openApi, openApiDocument } from '../../../lib/openapi/openapi.ts'
 import type { OpenApiKind } from '../../../lib/openapi/paths.ts'
 import { example } from '../meta/example.ts'
+import cases from './vectors/openapi.cases.json' with { type: 'json' }
 
 const stored: OpenApiKind = {
   ...example,
@@ -25,7 +26,6 @@ const token: OpenApiKind = {
 const parent: OpenApiKind = { ...stored, kind: 'Parent', plural: 'parents', singular: 'parent', scope: 'Namespaced' }
 const below: OpenApiKind = { ...token, kind: 'Config', plural: 'parents', scope: 'Namespaced', subresource: 'config' }
 const other: OpenApiKind = { ...token, group: 'other.test', kind: 'Review', plural: 'reviews', singular: 'review' }
-
 const info = { title: 'Test', version: 'v1', license: { name: 'Apache-2.0', url: 'https://example.com' } }
 const document = openApiDocument([stored, token, parent, below], info)
 
@@ -65,9 +65,7 @@ function refs(value: JsonValue): string[] {
 test('the document is valid OpenAPI 3.0', async () => {
   const validator = new Validator()
   const result = await validator.validate(structuredClone(document))
-  expect(result.errors).toBeUndefined()
-  expect(result.valid).toBe(true)
-  expect(validator.version).toBe('3.0')
+  expect([result.errors, result.valid, validator.version]).toEqual([undefined, true, '3.0'])
 })
 
 test('every reference has a target, and every operationId is unique', () => {
@@ -168,8 +166,7 @@ describe('paths', () => {
     ['/examples/{name}', 'put', ['dryRun', 'fieldManager', 'fieldValidation']],
     ['/examples/{name}', 'patch', ['dryRun', 'fieldManager', 'fieldValidation', 'force']],
   ])('%s %s lists every option', (path, method, names) => {
-    const found = paths[base + path]?.[method]?.parameters.map(({ name }) => name)
-    expect(found).toEqual(['pretty', ...names])
+    expect(paths[base + path]?.[method]?.parameters.map(({ name }) => name)).toEqual(['pretty', ...names])
   })
 
   test('state that an apply can create an object, but not its status', () => {
@@ -218,24 +215,7 @@ describe('schemas', () => {
     })
   })
 
-  test.each<[string, JsonObject]>([
-    [
-      'key',
-      { description: 'The key.', writeOnly: true, type: 'string', format: 'uri', enum: ['scheme:good'], minLength: 4 },
-    ],
-    ['parent', { description: 'Another key. Deprecated: use spec.identity.', deprecated: true, type: 'string' }],
-    ['ttl', { description: 'Seconds.', type: 'integer', format: 'int64', minimum: 0 }],
-    [
-      'groups',
-      {
-        description: 'Groups.',
-        type: 'array',
-        items: { description: 'A group.', type: 'string' },
-        maxItems: 3,
-        'x-kubernetes-list-type': 'set',
-      },
-    ],
-  ])('describe spec.%s', (name, expected) => {
+  test.each(cases.fields as [string, JsonObject][])('describe spec.%s', (name, expected) => {
     expect(resolve(`#/components/schemas/test.example.v1.Example/properties/spec/properties/${name}`)).toEqual(expected)
   })
 
@@ -266,8 +246,7 @@ describe('schemas', () => {
       metadata: { name: 'a', labels: { a: 'b' }, managedFields: [{ fieldsV1: { 'f:spec': {} }, operation: 'Update' }] },
       spec: { ttl: 5 },
     }
-    expect(isValid(value)).toBe(true)
-    expect(isValid({ ...value, metadata: { labels: { a: 5 } } })).toBe(false)
+    expect([isValid(value), isValid({ ...value, metadata: { labels: { a: 5 } } })]).toEqual([true, false])
     expect(isValid({ ...value, spec: { ttl: 'x' } })).toBe(false)
   })
 })
@@ -291,7 +270,6 @@ describe('the index', () => {
     expect(openApi([stored, other], info)).toEqual({ index, documents })
   })
 
-  test('refers to documents with only the kinds of their group version', () => {
-    expect(documents.get('apis/other.test/v1')?.text).not.toContain('ExampleList')
-  })
+  test('refers to documents with only the kinds of their group version', () =>
+    expect(documents.get('apis/other.test/v1')?.text).not.toContain('ExampleList'))
 })

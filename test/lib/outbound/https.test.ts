@@ -118,12 +118,9 @@ describe('a request with limited destinations', () => {
 })
 
 describe('a request', () => {
-  test('goes anywhere without destinations', async () => {
-    expect(await send(server.url)).toMatchObject({ status: 401 })
-  })
-  test('ends when its answer exceeds the limit', async () => {
-    await expect(send(server.url, undefined, 100)).rejects.toMatchObject({ failure: 'too-large' })
-  })
+  test('goes anywhere without destinations', async () => expect(await send(server.url)).toMatchObject({ status: 401 }))
+  test('ends when its answer exceeds the limit', () =>
+    expect(send(server.url, undefined, 100)).rejects.toMatchObject({ failure: 'too-large' }))
   test('ignores proxies of the environment', async () => {
     const module = new URL('../../../lib/outbound/https.ts', import.meta.url).href
     const script = `

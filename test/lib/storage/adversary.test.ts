@@ -1,11 +1,11 @@
 /**
  * Runs seeded adversarial schedules against the whole protocol, and against the protocol without each of its rules, which
- * must fail. `SEED=1 SCHEDULES=20000 npx vitest …` sets the first seed and the number of schedules.
+ * must fail.
  */
-import process from 'node:process'
 import { describe, expect, test } from 'vitest'
 import { ItemsFault } from '../../../lib/storage/items.ts'
 import { storageOver } from '../../../lib/storage/protocol/storage.ts'
+import { played, seed } from '../../support/effort.ts'
 import { mutants } from './adversary/mutants.ts'
 import {
   counting,
@@ -20,9 +20,7 @@ import {
 } from './adversary/schedule.ts'
 import { hurried, loadEdited } from './adversary/subject.ts'
 import { runSwaps } from './adversary/swaps.ts'
-
-const seed = Number(process.env.SEED ?? 1)
-const scheduleCount = (count: number) => Number(process.env.SCHEDULES ?? count)
+import cases from './vectors/adversary.cases.json' with { type: 'json' }
 
 /** Returns the seeds that failed, each with its first error. */
 async function failures(
@@ -38,7 +36,7 @@ async function failures(
   return failed
 }
 
-const timeout = 30_000 + scheduleCount(0) * 100
+const timeout = 300_000
 
 describe('every schedule ends in the state of the log', () => {
   const profiles = { plain, expiring, lagging, recreating, making, counting }
@@ -53,9 +51,7 @@ describe('every schedule ends in the state of the log', () => {
     '%s, in a hurry',
     async (name, count) => {
       const subject = await loadEdited(hurried)
-      expect(await failures(subject, profiles[name], { from: seed, count: scheduleCount(count), enough: 5 })).toEqual(
-        [],
-      )
+      expect(await failures(subject, profiles[name], { from: seed, count: played(count), enough: 5 })).toEqual([])
     },
     timeout,
   )
@@ -64,7 +60,7 @@ describe('every schedule ends in the state of the log', () => {
     'plain, with the constants as they are',
     async () => {
       const subject = { storageOver, ItemsFault }
-      expect(await failures(subject, plain, { from: seed, count: scheduleCount(60), enough: 5 })).toEqual([])
+      expect(await failures(subject, plain, { from: seed, count: played(60), enough: 5 })).toEqual([])
     },
     timeout,
   )
@@ -73,7 +69,7 @@ describe('every schedule ends in the state of the log', () => {
 describe('schedules fail without', () => {
   test.each(mutants)(
     '$without',
-    async ({ edits, profile = plain, seed: from = 1 }) => {
+    async ({ edits, profile, seed: from = 1 }) => {
       const subject = await loadEdited([...hurried, ...edits])
       expect(await failures(subject, profile, { from, count: 3000, enough: 1 })).not.toEqual([])
     },
@@ -93,30 +89,11 @@ describe('swaps of one side item', () => {
 
   test(
     'take effect as they are reported, each upon the one that it read',
-    async () => {
-      expect(await violationsOf({ storageOver, ItemsFault }, scheduleCount(100))).toEqual([])
-    },
+    async () => expect(await violationsOf({ storageOver, ItemsFault }, played(100))).toEqual([]),
     timeout,
   )
 
-  test.each([
-    {
-      without: 'the condition',
-      edits: [{ file: 'protocol/companions.ts', from: ', when: stillAs(before) }', to: ' }' }],
-    },
-    {
-      without: 'looking for the own identifier after a lost answer',
-      edits: [{ file: 'protocol/companions.ts', from: 'if (!isUnclear) return undefined', to: 'return undefined' }],
-    },
-    {
-      without: 'an identifier of each swap',
-      edits: [{ file: 'protocol/companions.ts', from: 'if (there?.swap === swap) return', to: 'if (there) return' }],
-    },
-    {
-      without: 'calling an unanswered swap undecided',
-      edits: [{ file: 'protocol/companions.ts', from: 'if (!isUnclear) throw error', to: 'throw error' }],
-    },
-  ])('fail without $without', async ({ edits }) => {
+  test.each(cases.faults)('fail without $without', async ({ edits }) => {
     expect(await violationsOf(await loadEdited(edits), 3000)).not.toEqual([])
   })
 })

@@ -48,7 +48,6 @@ describe('attributes', () => {
     )
   })
 
-  test('fail to decode if their type is unknown', () => {
-    expect(() => unmarshalItem({ one: { SS: ['a'] } })).toThrow('unsupported attribute type SS')
-  })
+  test('fail to decode if their type is unknown', () =>
+    expect(() => unmarshalItem({ one: { SS: ['a'] } })).toThrow('unsupported attribute type SS'))
 })

@@ -41,16 +41,20 @@ beforeEach(() => {
 const names = async (request: Parameters<Storage['list']>[1] = {}) =>
   (await storage.list(widgets, request)).items.map(({ key }) => key)
 
+/** Writes an object of this name, with companions. */
+const putWith = (name: string, companions: readonly Companion[]) =>
+  storage.update(widgets, name, () => ({ type: 'put', object: widget(name), internal: {}, companions }), unhurried)
+
+/** Creates an object of this name, with companions. */
+const createWith = (name: string, ...companions: Companion[]) =>
+  storage.create(widgets, name, () => ({ type: 'put', object: widget(name), internal: {}, companions }), unhurried)
+
 describe('one object', () => {
   test('an empty table is at revision 1, and the first write gets 2', async () => {
-    expect(await storage.list(widgets, {})).toEqual({ rv: 1, items: [] })
-    expect(await storage.revision(widgets)).toBe(1)
+    expect([await storage.list(widgets, {}), await storage.revision(widgets)]).toEqual([{ rv: 1, items: [] }, 1])
     const { rv, after, before } = await create(storage, 'a', { size: 1 }, widgets)
-    expect(rv).toBe(2)
-    expect(before).toBeUndefined()
-    expect(after?.object.metadata.resourceVersion).toBe('2')
-    expect(await storage.get(widgets, 'a')).toEqual(after)
-    expect(await storage.revision(widgets)).toBe(2)
+    expect([rv, before, after?.object.metadata.resourceVersion]).toEqual([2, undefined, '2'])
+    expect([await storage.get(widgets, 'a'), await storage.revision(widgets)]).toEqual([after, 2])
   })
 
   test('get returns exactly what was stored, including integers beyond 2^53 and internal data', async () => {
@@ -95,8 +99,7 @@ describe('one object', () => {
     await create(storage, 'a', { size: 1 }, widgets)
     const deleted = await remove(storage, 'a', widgets)
     expect([deleted.rv, deleted.before?.rv, deleted.after]).toEqual([3, 2, undefined])
-    expect(await storage.get(widgets, 'a')).toBeUndefined()
-    expect(await names()).toEqual([])
+    expect([await storage.get(widgets, 'a'), await names()]).toEqual([undefined, []])
     await expect(remove(storage, 'a', widgets)).rejects.toThrow(Refused)
     expect((await create(storage, 'a', { size: 2 }, widgets)).rv).toBe(4)
   })
@@ -152,26 +155,9 @@ describe('companions', () => {
 
   test('are written with the object, or nothing is written', async () => {
     const pk = `c#${widgets.resource}`
-    await storage.create(
-      widgets,
-      'a',
-      (c) => ({ ...(creating('a')(c) as { type: 'put' } & object), companions: [put('1'), put('2')] }) as never,
-      unhurried,
-    )
+    await createWith('a', put('1'), put('2'))
     expect(await storage.getCompanion(pk, '1')).toEqual({ pk, sk: '1', attributes: { owner: 'x' } })
-    await expect(
-      storage.create(
-        widgets,
-        'b',
-        () => ({
-          type: 'put',
-          object: widget('b'),
-          internal: {},
-          companions: [put('3'), put('2')],
-        }),
-        unhurried,
-      ),
-    ).rejects.toMatchObject({ code: 'CompanionExists', companion: 1 })
+    await expect(createWith('b', put('3'), put('2'))).rejects.toMatchObject({ code: 'CompanionExists', companion: 1 })
     expect(await storage.get(widgets, 'b')).toBeUndefined()
     expect(
       await storage.getCompanions([
@@ -181,20 +167,19 @@ describe('companions', () => {
       ]),
     ).toMatchObject([undefined, { sk: '2' }, { sk: '2' }])
     // The slot of the refused write is void, so no reader waits for it.
-    expect(await storage.revision(widgets)).toBe(3)
-    expect((await storage.changes(widgets, 2)).changes).toEqual([])
+    expect([await storage.revision(widgets), (await storage.changes(widgets, 2)).changes]).toEqual([3, []])
   })
 
   test('can check that an item is absent, and write nothing', async () => {
     const pk = `c#${widgets.resource}`
     const absent = (sk: string) => ({ op: 'absent', pk, sk }) as const
-    const create = (name: string, ...companions: Companion[]) =>
-      storage.create(widgets, name, () => ({ type: 'put', object: widget(name), internal: {}, companions }), unhurried)
-    await create('a', put('1'), absent('2'))
+    await createWith('a', put('1'), absent('2'))
     expect(await storage.getCompanion(pk, '2')).toBeUndefined()
-    await expect(create('b', put('3'), absent('1'))).rejects.toMatchObject({ code: 'CompanionExists', companion: 1 })
-    expect(await storage.get(widgets, 'b')).toBeUndefined()
-    expect(await storage.getCompanion(pk, '3')).toBeUndefined()
+    await expect(createWith('b', put('3'), absent('1'))).rejects.toMatchObject({
+      code: 'CompanionExists',
+      companion: 1,
+    })
+    expect([await storage.get(widgets, 'b'), await storage.getCompanion(pk, '3')]).toEqual([undefined, undefined])
   })
 
   test('can check that an item is unchanged, and write nothing', async () => {
@@ -202,21 +187,19 @@ describe('companions', () => {
     const key = { pk, sk: '1' }
     const requireUnchanged = (attributes: JsonObject, ...lacks: string[]) =>
       ({ op: 'unchanged', ...key, attributes, lacks }) as const
-    const create = (name: string, ...companions: Companion[]) =>
-      storage.create(widgets, name, () => ({ type: 'put', object: widget(name), internal: {}, companions }), unhurried)
-    await create('a', { op: 'put', ...key, attributes: { generation: 2, deleted: false, lastActivity: 7 } })
-    await create('b', requireUnchanged({ generation: 2, deleted: false }, 'other'))
-    await create('c', requireUnchanged({}), put('2'))
+    await createWith('a', { op: 'put', ...key, attributes: { generation: 2, deleted: false, lastActivity: 7 } })
+    await createWith('b', requireUnchanged({ generation: 2, deleted: false }, 'other'))
+    await createWith('c', requireUnchanged({}), put('2'))
     expect((await storage.getCompanion(pk, '1'))?.attributes).toEqual({
       generation: 2,
       deleted: false,
       lastActivity: 7,
     })
     const refused = { code: 'CompanionChanged', companion: 1 }
-    await expect(create('d', put('3'), requireUnchanged({ generation: 1 }))).rejects.toMatchObject(refused)
-    await expect(create('d', put('3'), requireUnchanged({ missing: 1 }))).rejects.toMatchObject(refused)
-    await expect(create('d', put('3'), requireUnchanged({}, 'deleted'))).rejects.toMatchObject(refused)
-    await expect(create('d', put('3'), { ...requireUnchanged({}), sk: '9' })).rejects.toMatchObject(refused)
+    await expect(createWith('d', put('3'), requireUnchanged({ generation: 1 }))).rejects.toMatchObject(refused)
+    await expect(createWith('d', put('3'), requireUnchanged({ missing: 1 }))).rejects.toMatchObject(refused)
+    await expect(createWith('d', put('3'), requireUnchanged({}, 'deleted'))).rejects.toMatchObject(refused)
+    await expect(createWith('d', put('3'), { ...requireUnchanged({}), sk: '9' })).rejects.toMatchObject(refused)
     expect(await storage.get(widgets, 'd')).toBeUndefined()
     expect(
       await storage.getCompanions([
@@ -236,12 +219,7 @@ describe('companions', () => {
       await storage.update(
         widgets,
         'a',
-        () => ({
-          type: 'put',
-          object: widget('a', { runs: ++runs }),
-          internal: {},
-          companions: make(runs),
-        }),
+        () => ({ type: 'put', object: widget('a', { runs: ++runs }), internal: {}, companions: make(runs) }),
         unhurried,
       )
       return runs
@@ -255,8 +233,7 @@ describe('companions', () => {
       await keep({ rev: 2, old: true })
       const when = (run: number) =>
         [{ attributes: { rev: 1 } }, { lacks: ['old'] }, { attributes: { rev: 2 }, lacks: ['other'] }][run - 1] ?? {}
-      expect(await write((run) => [{ ...change(), when: when(run) }])).toBe(3)
-      expect(await read()).toEqual(written)
+      expect([await write((run) => [{ ...change(), when: when(run) }]), await read()]).toEqual([3, written])
       expect((await storage.get(widgets, 'a'))?.object.spec).toEqual({ runs: 3 })
     })
 
@@ -348,8 +325,7 @@ describe('companions', () => {
 
   test('set keeps other attributes, and delete removes the item', async () => {
     const pk = `c#${widgets.resource}`
-    const change = (...companions: Companion[]) =>
-      storage.update(widgets, 'a', () => ({ type: 'put', object: widget('a'), internal: {}, companions }), unhurried)
+    const change = (...companions: Companion[]) => putWith('a', companions)
     await change({ op: 'put', pk, sk: '1', attributes: { hash: 'h', old: 1, lastActivity: 7 } })
     await change(
       { op: 'set', pk, sk: '1', attributes: { hash: 'i' }, remove: ['old', 'never'] },
@@ -364,12 +340,7 @@ describe('companions', () => {
   test('are read by partition, in pages', async () => {
     const pk = `expiry#${widgets.resource}`
     const companions = ['c', 'a', 'b'].map((sk) => ({ op: 'put', pk, sk, attributes: {} }) as const)
-    await storage.update(
-      widgets,
-      'a',
-      () => ({ type: 'put', object: widget('a'), internal: {}, companions }),
-      unhurried,
-    )
+    await putWith('a', companions)
     const first = await storage.queryCompanions(pk, { limit: 2 })
     expect([first.items.map(({ sk }) => sk), first.next]).toEqual([['a', 'b'], 'b'])
     expect((await storage.queryCompanions(pk, { after: 'b' })).items.map(({ sk }) => sk)).toEqual(['c'])
@@ -383,8 +354,7 @@ describe('companions', () => {
       (await storage.swapCompanion(before, { ...at(), attributes }, unhurried)) !== undefined
 
     test('are written if they are absent, or still as they were read', async () => {
-      expect(await swap(undefined, { text: 'a' })).toBe(true)
-      expect(await swap(undefined, { text: 'b' })).toBe(false)
+      expect([await swap(undefined, { text: 'a' }), await swap(undefined, { text: 'b' })]).toEqual([true, false])
       const first = await read()
       expect(first).toMatchObject({ ...at(), attributes: { text: 'a' } })
       expect(await swap(first, { text: 'b', other: [1, { deep: true }] })).toBe(true)
@@ -399,8 +369,7 @@ describe('companions', () => {
       expect(await swap(first, { text: 'b' })).toBe(false)
       const second = await read()
       await storage.dropCompanion(at(), unhurried)
-      expect(await swap(second, { text: 'b' })).toBe(false)
-      expect(await read()).toBeUndefined()
+      expect([await swap(second, { text: 'b' }), await read()]).toEqual([false, undefined])
     })
 
     test('are returned as they are read', async () => {
@@ -413,8 +382,7 @@ describe('companions', () => {
       await storage.keepCompanion({ ...at(), attributes: { text: 'a' } }, unhurried)
       const kept = await read()
       expect(await Promise.all([swap(kept, { text: 'b' }), swap(kept, { text: 'b' })])).toHaveLength(2)
-      expect(await swap(kept, { text: 'c' })).toBe(false)
-      expect((await read())?.attributes.text).toBe('b')
+      expect([await swap(kept, { text: 'c' }), (await read())?.attributes.text]).toEqual([false, 'b'])
     })
 
     test('are written by one of many writers', async () => {
@@ -432,9 +400,7 @@ describe('companions', () => {
 
   test('are refused if there are too many, and use no revision', async () => {
     const companions = Array.from({ length: 99 }, (_, i) => ({ op: 'delete', pk: 'x', sk: String(i) }) as const)
-    await expect(
-      storage.create(widgets, 'a', () => ({ type: 'put', object: widget('a'), internal: {}, companions }), unhurried),
-    ).rejects.toMatchObject({ code: 'TooManyCompanions' })
+    await expect(createWith('a', ...companions)).rejects.toMatchObject({ code: 'TooManyCompanions' })
     expect(await storage.revision(widgets)).toBe(1)
   })
 })
@@ -456,8 +422,7 @@ test('count returns the number of objects in an index partition after objects en
   expect(await storage.count(counted, 'jo', 3)).toBe(3)
   expect((await storage.list(counted, { partitions: ['jo'] })).items).toHaveLength(6)
   await create(storage, 'e', { in: ['jo'], uncounted: true }, counted)
-  expect((await storage.list(counted, { partitions: ['jo'] })).items).toHaveLength(7)
-  expect(await numbers()).toEqual([6, 1, 0])
+  expect([(await storage.list(counted, { partitions: ['jo'] })).items.length, await numbers()]).toEqual([7, [6, 1, 0]])
   await set(storage, 'e', { in: ['al'], uncounted: true }, counted)
   await remove(storage, 'e', counted)
   expect(await numbers()).toEqual([6, 1, 0])
@@ -606,8 +571,7 @@ describe('lists', () => {
     for (const key of ['a', 'b', 'c', 'd']) await create(storage, key, {}, widgets)
     const upTo = (last: string) => (one: { key: string }) => one.key <= last
     const next = async (request: object) => (await storage.list(widgets, { limit: 2, ...request })).next
-    expect(await next({ matches: upTo('b') })).toBe('b')
-    expect(await next({ filter: upTo('b') })).toBeUndefined()
+    expect([await next({ matches: upTo('b') }), await next({ filter: upTo('b') })]).toEqual(['b', undefined])
     expect(await next({ filter: upTo('c'), matches: upTo('b') })).toBe('b')
     expect(await next({ filter: upTo('b'), matches: upTo('c') })).toBeUndefined()
     expect(await next({ matches: upTo('a') })).toBeUndefined()
@@ -725,14 +689,18 @@ describe('changes by', () => {
 
 describe('activity', () => {
   const credential = () => ({ pk: `c#${widgets.resource}`, sk: 'hash' })
-  const touch = (at: number, uid = 'uid-of-a', version?: number) =>
+  /** Writes a use of the object. */
+  const touchWith = (at: number, use: Partial<NonNullable<Touch['credential']>>, rest: Partial<Touch> = {}) =>
     storage.touchActivity({
       table: widgets,
       key: 'a',
-      uid,
+      uid: 'uid-of-a',
       at,
-      credential: { ...credential(), lastActivity: at / 1000, attributes: { seen: at }, same: { name: 'a', version } },
+      credential: { ...credential(), lastActivity: at / 1000, attributes: {}, same: {}, ...use },
+      ...rest,
     })
+  const touch = (at: number, uid = 'uid-of-a', version?: number) =>
+    touchWith(at, { attributes: { seen: at }, same: { name: 'a', version } }, { uid })
   const createUsed = () =>
     storage.create(
       widgets,
@@ -745,6 +713,11 @@ describe('activity', () => {
       }),
       unhurried,
     )
+
+  const deleteUsed = () => {
+    const companions = [{ op: 'delete', ...credential() }] as const
+    return storage.update(widgets, 'a', () => ({ type: 'delete', companions }), unhurried)
+  }
 
   beforeEach(() => {
     widgets = { ...used, resource: `used${count++}` }
@@ -769,15 +742,7 @@ describe('activity', () => {
 
   describe('notes', () => {
     const note = (at: number, noted: JsonObject, rest: Partial<Touch> = {}) =>
-      storage.touchActivity({
-        table: widgets,
-        key: 'a',
-        uid: 'uid-of-a',
-        at,
-        credential: { ...credential(), lastActivity: at / 1000, attributes: {}, same: { name: 'a' } },
-        noted,
-        ...rest,
-      })
+      touchWith(at, { same: { name: 'a' } }, { noted, ...rest })
 
     test('are kept with the time, and shown with the object', async () => {
       await createUsed()
@@ -806,35 +771,17 @@ describe('activity', () => {
 
   test('is refused if the credential has an attribute that it must lack', async () => {
     await createUsed()
-    const use = (at: number, ...lacks: string[]) =>
-      storage.touchActivity({
-        table: widgets,
-        key: 'a',
-        uid: 'uid-of-a',
-        at,
-        credential: { ...credential(), lastActivity: at / 1000, attributes: { ended: true }, same: {}, lacks },
-      })
-    expect(await use(5000, 'ended')).toBe('done')
-    expect(await use(6000, 'ended')).toBe('refused')
-    expect(await use(6000, 'other')).toBe('done')
-    expect((await storage.get(widgets, 'a'))?.activity).toBe(6000)
+    const use = (at: number, ...lacks: string[]) => touchWith(at, { attributes: { ended: true }, lacks })
+    expect([await use(5000, 'ended'), await use(6000, 'ended')]).toEqual(['done', 'refused'])
+    expect([await use(6000, 'other'), (await storage.get(widgets, 'a'))?.activity]).toEqual(['done', 6000])
   })
 
   test('puts other items in the same transaction, or none', async () => {
     await createUsed()
     const signal = { pk: `signal#${widgets.resource}`, sk: '1', attributes: { kind: 'rotated' } }
-    const use = (at: number, same: JsonObject) =>
-      storage.touchActivity({
-        table: widgets,
-        key: 'a',
-        uid: 'uid-of-a',
-        at,
-        credential: { ...credential(), lastActivity: at / 1000, attributes: {}, same },
-        also: [signal],
-      })
+    const use = (at: number, same: JsonObject) => touchWith(at, { same }, { also: [signal] })
     expect(await use(5000, { name: 'other' })).toBe('refused')
-    expect(await storage.getCompanion(signal.pk, '1')).toBeUndefined()
-    expect(await use(5000, { name: 'a' })).toBe('done')
+    expect([await storage.getCompanion(signal.pk, '1'), await use(5000, { name: 'a' })]).toEqual([undefined, 'done'])
     expect(await storage.getCompanion(signal.pk, '1')).toEqual(signal)
   })
 
@@ -878,12 +825,7 @@ describe('activity', () => {
   test('is deleted with the object and never shown for another one', async () => {
     await createUsed()
     await touch(5000)
-    await storage.update(
-      widgets,
-      'a',
-      () => ({ type: 'delete', companions: [{ op: 'delete', ...credential() }] }),
-      unhurried,
-    )
+    await deleteUsed()
     await touch(6000)
     expect(await storage.getCompanion(credential().pk, 'hash')).toBeUndefined()
     await createUsed()
@@ -925,17 +867,7 @@ describe('activity', () => {
     client.middlewareStack.add(
       (next) => async (args) => {
         const result = await next(args)
-        if (calls++ === 0) {
-          await storage.update(
-            widgets,
-            'a',
-            () => ({
-              type: 'delete',
-              companions: [{ op: 'delete', ...credential() }],
-            }),
-            unhurried,
-          )
-        }
+        if (calls++ === 0) await deleteUsed()
         return result
       },
       { step: 'initialize', name: 'deletion' },
@@ -951,17 +883,7 @@ describe('activity', () => {
     for (const [i, key] of keys.entries()) {
       await create(storage, key, {}, widgets)
       const one = { pk: `c#${widgets.resource}`, sk: key }
-      await storage.update(
-        widgets,
-        key,
-        (c) => ({
-          type: 'put',
-          object: c?.object ?? widget(key),
-          internal: {},
-          companions: [{ op: 'put', ...one, attributes: {} }],
-        }),
-        unhurried,
-      )
+      await putWith(key, [{ op: 'put', ...one, attributes: {} }])
       if (i % 2)
         await storage.touchActivity({
           table: widgets,

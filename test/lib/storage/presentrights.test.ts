@@ -5,6 +5,7 @@ import { countCalls, meter, newCalls } from '../../../lib/server/process/metrics
 import type { ListRequest, Storage, Table } from '../../../lib/storage/interface.ts'
 import { storageOver } from '../../../lib/storage/protocol/storage.ts'
 import { startDynamoDB, type TestDynamoDB } from '../../support/dynamodb.ts'
+import { runs } from '../../support/effort.ts'
 import { type Happened, mayRead, newestStates, perform, statesAt, step, tableOf } from '../../support/history.ts'
 import { createMemoryItems } from '../../support/memoryitems.ts'
 import { createRealStorage } from '../../support/storage.ts'
@@ -65,7 +66,7 @@ test('a list of an old revision shows only objects that the reader may see then 
         expect(found).toEqual([expected, expected, expected.filter(([name]) => name === key)])
       }
     }),
-    { numRuns: 100 },
+    runs(100),
   )
 }, 60_000)
 
@@ -85,7 +86,7 @@ test('latest returns the newest state of an object, or the last one before its d
         }
       }
     }),
-    { numRuns: 100 },
+    runs(100),
   )
 }, 60_000)
 

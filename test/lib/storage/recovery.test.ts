@@ -9,7 +9,6 @@ import { createMemoryItems } from '../../support/memoryitems.ts'
 import { create, remove, set, widgets as shape, widget } from './fixtures.ts'
 
 const hour = 3_600_000
-
 let items: Items
 let storage: Storage
 let widgets: Table
@@ -57,12 +56,7 @@ const assign = (attribute: string, value: number) =>
   )
 const names = async (request = {}) => (await storage.list(widgets, request)).items.map(({ key }) => key)
 
-const real = {
-  now: Date.now,
-  elapsed: () => performance.now(),
-  random: Math.random,
-  sleep: async () => {},
-}
+const real = { now: Date.now, elapsed: () => performance.now(), random: Math.random, sleep: async () => {} }
 
 describe('a gap', () => {
   test('below a filled slot is voided by a list after patience', async () => {
@@ -82,9 +76,7 @@ describe('a gap', () => {
     await abandon()
     expect(await storage.list(widgets, {})).toMatchObject({ rv: 2 })
     expect(await storage.changes(widgets, 2)).toEqual({ changes: [], rv: 2 })
-    expect(await storage.revision(widgets)).toBe(2)
-    expect(waited).toBe(0)
-    expect(await read(slot(3))).toBeUndefined()
+    expect([await storage.revision(widgets), waited, await read(slot(3))]).toEqual([2, 0, undefined])
   })
 
   test('up to a requested revision is closed', async () => {
@@ -112,12 +104,7 @@ describe('a gap', () => {
     const { rv } = await late.create(
       { ...widgets, partitions: () => [] },
       'late',
-      async () => ({
-        type: 'put',
-        object: widget('late'),
-        internal: {},
-        companions: [],
-      }),
+      async () => ({ type: 'put', object: widget('late'), internal: {}, companions: [] }),
       unhurried,
     )
     expect(rv).toBe(2)
@@ -294,8 +281,7 @@ describe('a partly visible transaction', () => {
     expect(seen).toEqual([3])
     expect(waited).toBeGreaterThan(0)
     waited = 0
-    expect((await storage.get(widgets, 'a', { notOlderThan: 900 }))?.rv).toBe(3)
-    expect(waited).toBe(0)
+    expect([(await storage.get(widgets, 'a', { notOlderThan: 900 }))?.rv, waited]).toEqual([3, 0])
   })
 })
 

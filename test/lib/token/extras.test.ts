@@ -43,11 +43,10 @@ describe('extras', () => {
 
   test.each(['', '0', '-1', '1.795257e+09', '1e9', ' 1', '01', '1795257600x', '9'.repeat(13)])(
     'are a problem when the time of issue is %j',
-    (text) => {
+    (text) =>
       expect(readExtras({ ...whole, [issuedAt]: [text] })).toEqual({
         problem: 'the extra of the user does not contain one valid time of issue',
-      })
-    },
+      }),
   )
 
   test.each(Object.values(EXTRA))('are a problem when %s is repeated or in two spellings', (name) => {
@@ -72,15 +71,14 @@ describe('extras', () => {
     '[{"clusters":[],"clusters":[]}]',
     `[${'{},'.repeat(8)}{}]`,
     `[{"clusters":[{"cluster":"${'x'.repeat(4100)}"}]}]`,
-  ])('are a problem when the scopes are malformed: %j', (scopes) => {
+  ])('are a problem when the scopes are malformed: %j', (scopes) =>
     expect(readExtras({ ...whole, [EXTRA.scopes]: [scopes] })).toEqual({
       problem: 'the extra of the user does not contain valid scopes',
-    })
-  })
+    }),
+  )
 
-  test('omit the target without a place', () => {
+  test('omit the target without a place', () =>
     expect(readExtras(extrasOf({ key, chain: [] }, undefined, now))).toEqual({
       problem: 'the extra of the user does not identify one cluster',
-    })
-  })
+    }))
 })

@@ -6,6 +6,7 @@ import { signToken } from '../../../lib/token/jwt.ts'
 import type { PublicKey, Signer } from '../../../lib/token/signer.ts'
 import { type Expectations, verifyOwnToken } from '../../../lib/token/verify.ts'
 import { localSigner } from './localsigner.ts'
+import cases from './vectors/verify.cases.json' with { type: 'json' }
 
 const now = new Date('2026-11-21T12:00:00Z')
 const iat = now.getTime() / 1000
@@ -48,9 +49,7 @@ describe('verifyOwnToken', () => {
     ['nobody', { audience: [] }],
     ['its expiry time', { now: new Date((iat + 60) * 1000) }],
     ['a time before it was issued', { now: new Date((iat - 1) * 1000) }],
-  ])('rejects a token for %s', async (_, changes) => {
-    await expect(read(await sign(), changes)).rejects.toMatchObject(refused)
-  })
+  ])('rejects a token for %s', async (_, changes) => expect(read(await sign(), changes)).rejects.toMatchObject(refused))
 
   test.each<[string, Record<string, unknown>]>([
     ['groups', { groups: undefined }],
@@ -63,9 +62,9 @@ describe('verifyOwnToken', () => {
     ['the private claim', { 'management.platform': undefined }],
     ['scopes', { 'management.platform': { key: { name: 'k', uid: 'u' } } }],
     ['a key', { 'management.platform': { scopes: '[]' } }],
-  ])('rejects a token with an invalid claim: %s', async (_, changes) => {
-    await expect(read(await sign(changes))).rejects.toMatchObject(refused)
-  })
+  ])('rejects a token with an invalid claim: %s', async (_, changes) =>
+    expect(read(await sign(changes))).rejects.toMatchObject(refused),
+  )
 
   test('rejects foreign, unsigned and modified tokens', async () => {
     const other = await localSigner()
@@ -81,13 +80,13 @@ describe('verifyOwnToken', () => {
     await expect(read([header, forged, signature].join('.'))).rejects.toMatchObject(refused)
   })
 
-  test.each(['', '.', '..', 'a.b.c', 'mpk_x', 'x'.repeat(100_000)])('rejects malformed text', async (text) => {
-    await expect(read(text)).rejects.toMatchObject(refused)
-  })
+  test.each(['', '.', '..', 'a.b.c', 'mpk_x', 'x'.repeat(100_000)])('rejects malformed text', (text) =>
+    expect(read(text)).rejects.toMatchObject(refused),
+  )
 })
 
 describe('the public documents', () => {
-  test('name the key set below the issuer in the discovery document', () => {
+  test('name the key set below the issuer in the discovery document', () =>
     expect(discoveryDocument('https://api.example.com/base', 'https://keys.example.com/prod')).toEqual({
       issuer: 'https://api.example.com/base',
       jwks_uri: 'https://api.example.com/base/openid/v1/jwks',
@@ -99,30 +98,18 @@ describe('the public documents', () => {
       grant_types_supported: ['urn:ietf:params:oauth:grant-type:token-exchange'],
       token_endpoint_auth_methods_supported: ['none'],
       revocation_endpoint_auth_methods_supported: ['none'],
-    })
-  })
+    }))
 
   test('contain every public key and nothing private', async () => {
     expect(jwks.keys).toHaveLength(2)
     for (const key of jwks.keys) expect(Object.keys(key).sort()).toEqual(['alg', 'crv', 'kid', 'kty', 'use', 'x', 'y'])
   })
 
-  test.each(['https://api.example.com', 'https://api.example.com:8443/a/b'])('accept the issuer %s', (text) => {
-    expect(checkIssuer(text)).toBe(text)
-  })
+  test.each(['https://api.example.com', 'https://api.example.com:8443/a/b'])('accept the issuer %s', (text) =>
+    expect(checkIssuer(text)).toBe(text),
+  )
 
-  test.each([
-    'http://api.example.com',
-    'https://api.example.com/',
-    'https://api.example.com/a/',
-    'https://API.example.com',
-    'https://u:p@api.example.com',
-    'https://api.example.com?a',
-    'https://api.example.com#a',
-    'https://api.example.com/a/../b',
-    'api.example.com',
-    '',
-  ])('reject the issuer %j', (text) => {
-    expect(() => checkIssuer(text)).toThrow('the issuer must be an https URL')
-  })
+  test.each(cases.issuers)('reject the issuer %j', (text) =>
+    expect(() => checkIssuer(text)).toThrow('the issuer must be an https URL'),
+  )
 })

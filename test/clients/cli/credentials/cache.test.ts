@@ -22,6 +22,7 @@ import { cachedCredential } from '../../../../clients/cli/src/credentials/flight
 import { CliError } from '../../../../clients/cli/src/io/errors.ts'
 import { createFlights, type Flights } from './flights.ts'
 import { testIo } from './testio.ts'
+import cases from './vectors/cache.cases.json' with { type: 'json' }
 
 const server = 'https://keys.example.com'
 const start = Date.parse('2026-11-22T12:00:00Z')
@@ -72,15 +73,7 @@ const refusal = new CliError('access key is disabled', { exitCode: 4 })
 const entry = async () => join(folder, (await readdir(folder)).filter((name) => name.endsWith('.json'))[0] ?? '')
 
 describe('a cached credential', () => {
-  test.each([
-    [-3600, 'is asked for anew by a clock that is an hour behind', 'token-2'],
-    [-30, 'is used by a clock that is half a minute behind', 'token-1'],
-    [0, 'is used when it is new', 'token-1'],
-    [719, 'is used before 80 % of its life', 'token-1'],
-    [720, 'is renewed after 80 % of its life', 'token-2'],
-    [899, 'is renewed in its last second', 'token-2'],
-    [3600, 'is asked for anew when it has expired', 'token-2'],
-  ])('at %i s %s', async (at, _, token) => {
+  test.each(cases.times as [number, string, string][])('at %i s %s', async (at, _, token) => {
     await use()
     expect([await use({ at }), notes]).toEqual([token, ''])
   })

@@ -11,12 +11,9 @@ import { type Ran, runProgram } from '../../../support/programs.ts'
 export interface FlightOptions {
   /** Seconds by which the clock of the process is ahead. */
   ahead?: number
-  /** The life of a new credential, in seconds. */
-  life?: number
   key?: string
   /** The call of the file system or of the server before which the process is killed. */
   killAt?: number
-  env?: Record<string, string | undefined>
   /** Runs the process as a user without rights if the tests run as root, who may write everywhere. */
   unprivileged?: boolean
   /** A program that runs the process, with its arguments. */
@@ -30,10 +27,8 @@ export interface Flights {
   run(options?: FlightOptions): Promise<Ran>
   /** Runs processes at the same time. */
   runMany(count: number, options?: FlightOptions): Promise<Ran[]>
-  /** Sets how the server answers: 200 with another token each time, 503 or 403. */
-  answer(code: 200 | 403 | 503): void
-  /** Lets the server answer no request before so many processes wait for another one, or so many requests have arrived. */
-  hold(until: { waiting?: number; requested?: number }): void
+  /** Lets the server answer no request before so many processes wait for another one. Each answer is another token. */
+  holdFor(waiting: number): void
   /** Returns how many requests have arrived since the last call. */
   requests(): number
   /** Returns the names of the files in the cache folder. */
@@ -60,14 +55,13 @@ export async function createFlights(): Promise<Flights> {
   const program = join(home, 'process.mjs')
   await writeFile(program, (await bundled).outputFiles[0]?.text ?? '')
   const folder = join(home, '.cache', 'keyplane')
-  let code = 200
-  let wanted = { waiting: 0, requested: 0 }
+  let wanted = 0
   let waiting = 0
   let requested = 0
   let counted = 0
   const held = new Set<() => void>()
   const release = () => {
-    if (waiting < wanted.waiting || requested - counted < wanted.requested) return
+    if (waiting < wanted) return
     for (const answer of held) answer()
     held.clear()
   }
@@ -78,22 +72,14 @@ export async function createFlights(): Promise<Flights> {
     } else {
       requested++
       const token = `token-${requested}`
-      held.add(() => response.writeHead(code).end(token))
+      held.add(() => response.end(token))
     }
     release()
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
 
-  const run = ({
-    ahead = 0,
-    life = 900,
-    key = 'key',
-    killAt = 0,
-    env,
-    unprivileged,
-    through = [],
-  }: FlightOptions = {}) => {
+  const run = ({ ahead = 0, key = 'key', killAt = 0, unprivileged, through = [] }: FlightOptions = {}) => {
     const isNobody = isRoot && unprivileged === true
     if (isNobody && !existsSync(join(home, NODE))) copyFileSync(process.execPath, join(home, NODE))
     const [command = '', ...args] = [...through, isNobody ? join(home, NODE) : process.execPath, program]
@@ -104,10 +90,8 @@ export async function createFlights(): Promise<Flights> {
         HOME: home,
         SERVER: `http://127.0.0.1:${port}`,
         AHEAD: String(ahead),
-        LIFE: String(life),
         KEY: key,
         KILL_AT: String(killAt),
-        ...env,
       },
       ...(isNobody && { uid: NOBODY, gid: NOBODY }),
     })
@@ -117,11 +101,8 @@ export async function createFlights(): Promise<Flights> {
     folder,
     run,
     runMany: (count, options) => Promise.all(Array.from({ length: count }, () => run(options))),
-    answer: (next) => {
-      code = next
-    },
-    hold: ({ waiting: more = 0, requested: count = 0 }) => {
-      wanted = { waiting: waiting + more, requested: count }
+    holdFor: (more) => {
+      wanted = waiting + more
     },
     requests() {
       const since = requested - counted

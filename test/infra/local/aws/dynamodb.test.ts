@@ -172,9 +172,8 @@ describe('the embedded DynamoDB', () => {
     await dynamodb.close()
   })
 
-  test('reports why the emulator does not start', async () => {
-    await expect(startEmbeddedDynamoDB({ path: '/never/there', ...common })).rejects.toThrow(
+  test('reports why the emulator does not start', () =>
+    expect(startEmbeddedDynamoDB({ path: '/never/there', ...common })).rejects.toThrow(
       /^The embedded DynamoDB does not start: error: .*unable to open database file/,
-    )
-  })
+    ))
 })

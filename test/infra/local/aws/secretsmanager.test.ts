@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
   CreateSecretCommand,
+  type CreateSecretCommandInput,
   DeleteSecretCommand,
   DescribeSecretCommand,
   GetSecretValueCommand,
@@ -19,48 +20,43 @@ beforeAll(async () => {
 afterAll(() => aws.stop())
 
 const token = (letter: string): string => letter.repeat(32)
-const create = (Name: string, SecretString = 'one') =>
-  aws.secrets.send(new CreateSecretCommand({ Name, SecretString, ClientRequestToken: token('1') }))
-const put = (SecretId: string, letter: string, SecretString: string) =>
-  aws.secrets.send(new PutSecretValueCommand({ SecretId, SecretString, ClientRequestToken: token(letter) }))
-const get = (SecretId: string, VersionStage?: string) =>
-  aws.secrets.send(new GetSecretValueCommand({ SecretId, VersionStage }))
+const make = (input: CreateSecretCommandInput) => aws.secrets.send(new CreateSecretCommand(input))
+const create = (Name: string, SecretString = 'one') => make({ Name, SecretString, ClientRequestToken: token('1') })
+const put = (SecretId: string, letter: string, SecretString: string, VersionStages?: string[]) =>
+  aws.secrets.send(
+    new PutSecretValueCommand({ SecretId, SecretString, ClientRequestToken: token(letter), VersionStages }),
+  )
+const get = (SecretId: string, VersionStage?: string, VersionId?: string) =>
+  aws.secrets.send(new GetSecretValueCommand({ SecretId, VersionStage, VersionId }))
+const value = async (...args: Parameters<typeof get>) => (await get(...args)).SecretString
+const notFound = (what: string) => ({
+  name: 'ResourceNotFoundException',
+  message: `Secrets Manager can't find the specified secret${what}.`,
+})
 
 describe('GetSecretValue', () => {
   test('finds a secret by name, ARN and ARN without suffix', async () => {
-    const { ARN = '' } = await create('keyplane/local/a')
+    const Name = 'keyplane/local/a'
+    const { ARN = '' } = await create(Name)
     expect(ARN).toMatch(/^arn:aws:secretsmanager:eu-central-1:000000000000:secret:keyplane\/local\/a-\w{6}$/)
-    for (const id of ['keyplane/local/a', ARN, ARN.slice(0, -7)])
-      expect(await get(id)).toMatchObject({
-        ARN,
-        Name: 'keyplane/local/a',
-        SecretString: 'one',
-        VersionId: token('1'),
-        VersionStages: ['AWSCURRENT'],
-      })
+    const found = { ARN, Name, SecretString: 'one', VersionId: token('1'), VersionStages: ['AWSCURRENT'] }
+    for (const id of [Name, ARN, ARN.slice(0, -7)]) expect(await get(id)).toMatchObject(found)
   })
 
   test('returns binary values', async () => {
     const SecretBinary = Buffer.from([0, 255, 128])
-    await aws.secrets.send(new CreateSecretCommand({ Name: 'binary', SecretBinary }))
-    const value = await get('binary')
-    expect(Buffer.from(value.SecretBinary ?? [])).toEqual(SecretBinary)
-    expect(value.SecretString).toBeUndefined()
+    await make({ Name: 'binary', SecretBinary })
+    const found = await get('binary')
+    expect([Buffer.from(found.SecretBinary ?? []), found.SecretString]).toEqual([SecretBinary, undefined])
   })
 
   test.each(['none', 'constructor', '__proto__'])('does not find %s', async (SecretId) => {
-    await expect(get(SecretId)).rejects.toMatchObject({
-      name: 'ResourceNotFoundException',
-      message: "Secrets Manager can't find the specified secret.",
-    })
+    await expect(get(SecretId)).rejects.toMatchObject(notFound(''))
   })
 
   test('does not find a value in a secret without versions', async () => {
-    await aws.secrets.send(new CreateSecretCommand({ Name: 'empty' }))
-    await expect(get('empty')).rejects.toMatchObject({
-      name: 'ResourceNotFoundException',
-      message: "Secrets Manager can't find the specified secret value for staging label: AWSCURRENT.",
-    })
+    await make({ Name: 'empty' })
+    await expect(get('empty')).rejects.toMatchObject(notFound(' value for staging label: AWSCURRENT'))
   })
 })
 
@@ -71,139 +67,108 @@ describe('PutSecretValue', () => {
     expect(await get('staged')).toMatchObject({ SecretString: 'two', VersionStages: ['AWSCURRENT'] })
     expect(await get('staged', 'AWSPREVIOUS')).toMatchObject({ SecretString: 'one', VersionStages: ['AWSPREVIOUS'] })
     await put('staged', '3', 'three')
-    expect((await get('staged')).SecretString).toBe('three')
-    expect((await get('staged', 'AWSPREVIOUS')).SecretString).toBe('two')
+    expect([await value('staged'), await value('staged', 'AWSPREVIOUS')]).toEqual(['three', 'two'])
     await expect(get('staged', 'AWSPENDING')).rejects.toMatchObject({ name: 'ResourceNotFoundException' })
   })
 
   test('changes nothing when a token is repeated with its value, and refuses another value', async () => {
     await create('idempotent')
-    await put('idempotent', '2', 'two')
-    await put('idempotent', '2', 'two')
-    expect((await get('idempotent', 'AWSPREVIOUS')).SecretString).toBe('one')
+    for (let count = 0; count < 2; count++) await put('idempotent', '2', 'two')
+    expect(await value('idempotent', 'AWSPREVIOUS')).toBe('one')
     await expect(put('idempotent', '2', 'other')).rejects.toMatchObject({ name: 'ResourceExistsException' })
-    expect((await get('idempotent')).SecretString).toBe('two')
+    expect(await value('idempotent')).toBe('two')
   })
 
   test('accepts up to 65536 bytes, counted in UTF-8', async () => {
     await create('large', 'x'.repeat(65_536))
-    expect((await get('large')).SecretString).toHaveLength(65_536)
-    for (const value of ['x'.repeat(65_537), 'é'.repeat(32_769)])
-      await expect(put('large', '2', value)).rejects.toMatchObject({ name: 'ValidationException' })
-  })
-
-  test('refuses a call without a value', async () => {
-    await create('novalue')
-    await expect(aws.secrets.send(new PutSecretValueCommand({ SecretId: 'novalue' }))).rejects.toMatchObject({
-      name: 'InvalidRequestException',
-    })
+    expect(await value('large')).toHaveLength(65_536)
+    for (const large of ['x'.repeat(65_537), 'é'.repeat(32_769)])
+      await expect(put('large', '2', large)).rejects.toMatchObject({ name: 'ValidationException' })
   })
 })
 
 describe('the labels of a rotation', () => {
-  const label = (SecretId: string, letter: string, VersionStages: string[]) =>
-    aws.secrets.send(
-      new PutSecretValueCommand({ SecretId, SecretString: letter, ClientRequestToken: token(letter), VersionStages }),
-    )
+  const label = (SecretId: string, letter: string) => put(SecretId, letter, letter, ['AWSPENDING'])
   const stages = async (SecretId: string) =>
     (await aws.secrets.send(new DescribeSecretCommand({ SecretId }))).VersionIdsToStages
-  const move = (SecretId: string, to: string, from?: string) =>
-    aws.secrets.send(
-      new UpdateSecretVersionStageCommand({
-        SecretId,
-        VersionStage: 'AWSCURRENT',
-        MoveToVersionId: token(to),
-        ...(from && { RemoveFromVersionId: token(from) }),
-      }),
-    )
+  const move = (SecretId: string, to: string, from?: string) => {
+    const ids = { MoveToVersionId: token(to), RemoveFromVersionId: from && token(from) }
+    return aws.secrets.send(new UpdateSecretVersionStageCommand({ SecretId, VersionStage: 'AWSCURRENT', ...ids }))
+  }
 
   test('keep a pending version beside the current one until it becomes current', async () => {
     await create('rotating')
-    await label('rotating', '2', ['AWSPENDING'])
-    expect((await get('rotating')).SecretString).toBe('one')
-    expect((await get('rotating', 'AWSPENDING')).SecretString).toBe('2')
+    await label('rotating', '2')
+    expect([await value('rotating'), await value('rotating', 'AWSPENDING')]).toEqual(['one', '2'])
     await move('rotating', '2', '1')
-    expect(await stages('rotating')).toEqual({
-      [token('1')]: ['AWSPREVIOUS'],
-      [token('2')]: ['AWSPENDING', 'AWSCURRENT'],
-    })
-    const pending = new GetSecretValueCommand({
-      SecretId: 'rotating',
-      VersionId: token('2'),
-      VersionStage: 'AWSPENDING',
-    })
-    expect((await aws.secrets.send(pending)).SecretString).toBe('2')
+    const moved = { [token('1')]: ['AWSPREVIOUS'], [token('2')]: ['AWSPENDING', 'AWSCURRENT'] }
+    expect(await stages('rotating')).toEqual(moved)
+    expect(await value('rotating', 'AWSPENDING', token('2'))).toBe('2')
   })
 
   test('leave a version that another one replaces as pending', async () => {
     await create('abandoned')
-    await label('abandoned', '2', ['AWSPENDING'])
-    await label('abandoned', '3', ['AWSPENDING'])
+    for (const letter of ['2', '3']) await label('abandoned', letter)
     expect(await stages('abandoned')).toEqual({ [token('1')]: ['AWSCURRENT'], [token('3')]: ['AWSPENDING'] })
-    const lost = new GetSecretValueCommand({ SecretId: 'abandoned', VersionId: token('2') })
-    await expect(aws.secrets.send(lost)).rejects.toMatchObject({
-      name: 'ResourceNotFoundException',
-      message: `Secrets Manager can't find the specified secret value for VersionId: ${token('2')}.`,
-    })
+    const lost = get('abandoned', undefined, token('2'))
+    await expect(lost).rejects.toMatchObject(notFound(` value for VersionId: ${token('2')}`))
   })
 
   test('are not taken from a version that the call does not name', async () => {
     await create('guarded')
-    await label('guarded', '2', ['AWSPENDING'])
+    await label('guarded', '2')
     await expect(move('guarded', '2')).rejects.toMatchObject({ name: 'InvalidParameterException' })
     await expect(move('guarded', '9', '1')).rejects.toMatchObject({ name: 'ResourceNotFoundException' })
-    expect((await get('guarded')).SecretString).toBe('one')
+    expect(await value('guarded')).toBe('one')
   })
 
   test('go to the first version of a secret, as AWSCURRENT', async () => {
-    await aws.secrets.send(new CreateSecretCommand({ Name: 'first' }))
-    await label('first', '2', ['AWSPENDING'])
+    await make({ Name: 'first' })
+    await label('first', '2')
     expect(await stages('first')).toEqual({ [token('2')]: ['AWSPENDING', 'AWSCURRENT'] })
   })
 })
 
-describe('CreateSecret', () => {
-  test('refuses a name that is in use', async () => {
-    await create('twice')
-    await expect(create('twice')).rejects.toMatchObject({ name: 'ResourceExistsException' })
-  })
+test.each<[string, () => Promise<unknown>, string]>([
+  ['a name with a space', () => make({ Name: 'a b' }), 'ValidationException'],
+  ['no name', () => make({ Name: '' }), 'ValidationException'],
+  ['a long name', () => make({ Name: 'x'.repeat(513) }), 'ValidationException'],
+  [
+    'two values',
+    () => make({ Name: 'x', SecretString: 'a', SecretBinary: Buffer.from('b') }),
+    'InvalidParameterException',
+  ],
+  ['a short token', () => make({ Name: 'x', SecretString: 'a', ClientRequestToken: 'short' }), 'ValidationException'],
+  ['a name that is in use', () => create('twice').then(() => create('twice')), 'ResourceExistsException'],
+  [
+    'a new version without a value',
+    () => make({ Name: 'v' }).then(() => aws.secrets.send(new PutSecretValueCommand({ SecretId: 'v' }))),
+    'InvalidRequestException',
+  ],
+])('refuses %s', (_, send, name) => expect(send()).rejects.toMatchObject({ name }))
 
-  test.each([
-    [{ Name: 'a b' }, 'ValidationException'],
-    [{ Name: '' }, 'ValidationException'],
-    [{ Name: 'x'.repeat(513) }, 'ValidationException'],
-    [{ Name: 'x', SecretString: 'a', SecretBinary: Buffer.from('b') }, 'InvalidParameterException'],
-    [{ Name: 'x', SecretString: 'a', ClientRequestToken: 'short' }, 'ValidationException'],
-  ])('refuses %j', async (input, name) => {
-    await expect(aws.secrets.send(new CreateSecretCommand(input))).rejects.toMatchObject({ name })
-  })
-})
-
-describe('DeleteSecret', () => {
-  test('makes the secret unreadable and unwritable, and frees its name', async () => {
-    await create('deleted')
-    await aws.secrets.send(new DeleteSecretCommand({ SecretId: 'deleted' }))
-    await expect(get('deleted')).rejects.toMatchObject({ name: 'InvalidRequestException' })
-    await expect(put('deleted', '2', 'two')).rejects.toMatchObject({ name: 'InvalidRequestException' })
-    await create('deleted', 'again')
-    expect((await get('deleted')).SecretString).toBe('again')
-  })
+test('DeleteSecret makes the secret unreadable and unwritable, and frees its name', async () => {
+  await create('deleted')
+  await aws.secrets.send(new DeleteSecretCommand({ SecretId: 'deleted' }))
+  await expect(get('deleted')).rejects.toMatchObject({ name: 'InvalidRequestException' })
+  await expect(put('deleted', '2', 'two')).rejects.toMatchObject({ name: 'InvalidRequestException' })
+  await create('deleted', 'again')
+  expect(await value('deleted')).toBe('again')
 })
 
 test('the data file keeps secrets across a restart and never contains a value in plain text', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'keyplane-'))
   const paths = { kmsPath: join(folder, 'kms.json'), secretsPath: join(folder, 'secrets.json') }
   const first = await startAws(paths)
-  const value = 'a value that must not be seen'
-  await first.secrets.send(new CreateSecretCommand({ Name: 'kept', SecretString: value }))
+  const SecretString = 'a value that must not be seen'
+  await first.secrets.send(new CreateSecretCommand({ Name: 'kept', SecretString }))
   await first.stop()
   const content = await readFile(paths.secretsPath, 'utf8')
   expect(content).toContain('kept')
-  expect(content).not.toContain(value)
-  expect(content).not.toContain(Buffer.from(value).toString('base64').slice(0, 20))
-
+  for (const plain of [SecretString, Buffer.from(SecretString).toString('base64').slice(0, 20)])
+    expect(content).not.toContain(plain)
   const second = await startAws(paths)
-  const { SecretString } = await second.secrets.send(new GetSecretValueCommand({ SecretId: 'kept' }))
+  const kept = await second.secrets.send(new GetSecretValueCommand({ SecretId: 'kept' }))
   await second.stop()
-  expect(SecretString).toBe(value)
+  expect(kept.SecretString).toBe(SecretString)
 })

@@ -28,6 +28,12 @@ const calls = {
     target: 'secretsmanager.GetSecretValue',
     body: '{"SecretId":"signed"}',
   }),
+  events: () => ({
+    endpoint: aws.endpoints.eventBridge,
+    service: 'events',
+    target: 'AWSEvents.PutEvents',
+    body: '{"Entries":[{"Source":"a","DetailType":"b","Detail":"{}"}]}',
+  }),
   dynamodb: () => ({ endpoint: dynamodb.url, service: 'dynamodb', target: 'DynamoDB_20120810.ListTables' }),
 }
 
@@ -37,7 +43,7 @@ const compact = (date: Date) => date.toISOString().replace(/[-:]|\.\d+/g, '')
 const today = () => compact(new Date()).slice(0, 8)
 const minutes = (n: number) => new Date(Date.now() + n * 60_000)
 
-describe.each(['kms', 'secretsmanager', 'dynamodb'] as const)('%s', (name) => {
+describe.each(['kms', 'secretsmanager', 'events', 'dynamodb'] as const)('%s', (name) => {
   test('accepts calls signed with the generated secret', async () => {
     expect(await callSigned(calls[name]())).toMatchObject({ status: 200 })
     expect(await callSigned({ ...calls[name](), signingDate: minutes(-4) })).toMatchObject({ status: 200 })
@@ -65,10 +71,7 @@ describe.each(['kms', 'secretsmanager', 'dynamodb'] as const)('%s', (name) => {
     [
       'another body and its hash',
       () => ({
-        sent: {
-          body: '{ }',
-          headers: { 'x-amz-content-sha256': createHash('sha256').update('{ }').digest('hex') },
-        },
+        sent: { body: '{ }', headers: { 'x-amz-content-sha256': createHash('sha256').update('{ }').digest('hex') } },
       }),
       'InvalidSignature',
     ],

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import type { RequestEvent } from '../../../../infra/local/gateway/events.ts'
 import type { Address } from '../../../../infra/local/gateway/routes.ts'
 import { type Started, serve as start } from '../deployment.ts'
+import cases from './vectors/addresses.cases.json' with { type: 'json' }
 
 const open: Started[] = []
 afterEach(async () => {
@@ -38,39 +39,21 @@ const at = async (url: string) =>
   (await (await fetch(url)).json()) as [RequestEvent, RequestEvent & { methodArn: string }]
 
 describe('the event', () => {
-  test.each<{ what: string; address?: Address; sent: string; path: string; stage: string }>([
-    {
-      what: 'on a host of execute-api',
-      address: { stage: 'prod' },
-      sent: '/prod/foo/bar/',
-      path: '/foo/bar/',
-      stage: 'prod',
+  test.each(cases.paths as { what: string; address?: Address; sent: string; path: string; stage: string }[])(
+    '$what has the paths that AWS sends',
+    async ({ address, sent, path, stage }) => {
+      const { origin } = await serve(address)
+      for (const event of await at(`${origin}${sent}?a=b`))
+        expect(event).toMatchObject({
+          resource: '/{proxy+}',
+          path,
+          pathParameters: { proxy: 'foo/bar' },
+          requestContext: { path: sent, resourcePath: '/{proxy+}', stage },
+        })
     },
-    { what: 'of a custom domain', sent: '/foo/bar/', path: '/foo/bar/', stage: 'dev' },
-    {
-      what: 'of a custom domain with a base path',
-      address: { mapping: 'echo' },
-      sent: '/echo/foo/bar/',
-      path: '/echo/foo/bar/',
-      stage: 'dev',
-    },
-  ])('$what has the paths that AWS sends', async ({ address, sent, path, stage }) => {
-    const { origin } = await serve(address)
-    for (const event of await at(`${origin}${sent}?a=b`))
-      expect(event).toMatchObject({
-        resource: '/{proxy+}',
-        path,
-        pathParameters: { proxy: 'foo/bar' },
-        requestContext: { path: sent, resourcePath: '/{proxy+}', stage },
-      })
-  })
+  )
 
-  test.each<[string, Address]>([
-    ['/prod', { stage: 'prod' }],
-    ['/prod/', { stage: 'prod' }],
-    ['/echo', { mapping: 'echo' }],
-    ['/', { mapping: '' }],
-  ])('of %s is that of the root resource', async (path, address) => {
+  test.each(cases.roots as [string, Address][])('of %s is that of the root resource', async (path, address) => {
     const { origin } = await serve(address)
     const [event] = await at(origin + path)
     expect(event).toMatchObject({ resource: '/', pathParameters: null, requestContext: { path } })
@@ -91,24 +74,19 @@ describe('the event', () => {
 })
 
 describe('a path outside', () => {
-  test.each<[string, Address]>([
-    ['/', { stage: 'prod' }],
-    ['/foo', { stage: 'prod' }],
-    ['/dev/foo', { stage: 'prod' }],
-    ['/PROD/foo', { stage: 'prod' }],
-    ['/prod2/foo', { stage: 'prod' }],
-    ['/foo/prod', { mapping: 'echo' }],
-    ['/dev/echo', { mapping: 'echo' }],
-  ])('%s of %j is 403 Forbidden from the gateway itself', async (path, address) => {
-    const { origin, started } = await serve(address)
-    Reflect.deleteProperty(globalThis, 'authorized')
-    const response = await fetch(origin + path, { method: 'POST', body: 'x', headers: { authorization: 'Bearer a' } })
-    expect([response.status, await response.text()]).toEqual([403, '{"message":"Forbidden"}'])
-    expect(response.headers.get('x-amzn-errortype')).toBe('ForbiddenException')
-    expect(response.headers.get('x-amzn-requestid')).toMatch(/^[0-9a-f-]{36}$/)
-    expect(globalThis).not.toHaveProperty('authorized')
-    expect(started.reports).toEqual([])
-  })
+  test.each(cases.forbidden as [string, Address][])(
+    '%s of %j is 403 Forbidden from the gateway itself',
+    async (path, address) => {
+      const { origin, started } = await serve(address)
+      Reflect.deleteProperty(globalThis, 'authorized')
+      const response = await fetch(origin + path, { method: 'POST', body: 'x', headers: { authorization: 'Bearer a' } })
+      expect([response.status, await response.text()]).toEqual([403, '{"message":"Forbidden"}'])
+      expect(response.headers.get('x-amzn-errortype')).toBe('ForbiddenException')
+      expect(response.headers.get('x-amzn-requestid')).toMatch(/^[0-9a-f-]{36}$/)
+      expect(globalThis).not.toHaveProperty('authorized')
+      expect(started.reports).toEqual([])
+    },
+  )
 })
 
 test('the address of the gateway contains the stage or the base path', async () => {

@@ -5,6 +5,7 @@ import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { RequestEvent } from '../../../../infra/local/gateway/events.ts'
 import { startGateway } from '../../../../infra/local/gateway/gateway.ts'
 import { type FunctionFixture, type Started, serve as start } from '../deployment.ts'
+import cases from './vectors/gateway.cases.json' with { type: 'json' }
 
 const open: Started[] = []
 const serve = async (...args: Parameters<typeof start>) => {
@@ -129,6 +130,27 @@ describe('source addresses', () => {
   })
 })
 
+test.each([
+  [{}, 'max-age=1'],
+  [{ sharesHost: true }, null],
+])('with %j, Strict-Transport-Security is %s in answers and refusals', async (options, expected) => {
+  const header = 'Strict-Transport-Security'
+  const source = `export const handler = async () => ({ statusCode: 200, headers: { '${header}': 'max-age=1' }, body: '' })`
+  const responses = {
+    MISSING_AUTHENTICATION_TOKEN: {
+      statusCode: '404',
+      responseParameters: { [`gatewayresponse.header.${header}`]: "'max-age=1'" },
+      responseTemplates: { 'application/json': '{}' },
+    },
+  }
+  const { url } = await serve({ authorizer: allow, one: { source, routes: ['GET /a'] } }, { responses, ...options })
+  const sent = await Promise.all(['/a', '/b'].map((path) => fetch(url + path)))
+  expect(sent.map(({ status, headers }) => [status, headers.get(header)])).toEqual([
+    [200, expected],
+    [404, expected],
+  ])
+})
+
 describe('authorization', () => {
   const responses = {
     ACCESS_DENIED: { statusCode: '403', responseTemplates: { 'application/json': '$context.authorizer.status' } },
@@ -237,18 +259,7 @@ describe('answers', () => {
     expect(await plain.response.text()).toBe('a'.repeat(1000))
   })
 
-  test.each([
-    'null',
-    `'text'`,
-    '{ body: {} }',
-    '{ statusCode: 99 }',
-    `{ headers: { a: {} } }`,
-    `{ headers: { 'a b': '1' } }`,
-    `{ multiValueHeaders: { a: 'x' } }`,
-    '{ cookies: [] }',
-    `{ body: 'a'.repeat(6 * 1024 * 1024) }`,
-    `(() => { throw new Error('secret') })()`,
-  ])('are a 502 without details for %s', async (value) => {
+  test.each(cases.bodies)('are a 502 without details for %s', async (value) => {
     const { response, reports } = await answer(value)
     expect(response.status).toBe(502)
     expect(await response.text()).toBe('{"message":"Internal server error"}')

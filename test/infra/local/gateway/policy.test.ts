@@ -6,11 +6,7 @@ const statement = (
   Effect: string,
   Resource: string | string[] = '*',
   Action: string | string[] = 'execute-api:Invoke',
-) => ({
-  Effect,
-  Resource,
-  Action,
-})
+) => ({ Effect, Resource, Action })
 const decide = (...Statement: object[]) => evaluatePolicy({ Version: '2012-10-17', Statement }, arn)
 
 test.each([
@@ -19,18 +15,14 @@ test.each([
   ['every key', 'arn:aws:execute-api:*:*:*/dev/GET/keys/*'],
   ['one character', 'arn:aws:execute-api:eu-central-1:000000000000:local/dev/GET/keys/a?b'],
   ['one of several', ['arn:aws:s3:::a', '*']],
-])('Allow of %s allows', (_, resource) => {
-  expect(decide(statement('Allow', resource))).toBe('allow')
-})
+])('Allow of %s allows', (_, resource) => expect(decide(statement('Allow', resource))).toBe('allow'))
 
 test.each([
   ['another method', statement('Allow', 'arn:aws:execute-api:*:*:*/dev/POST/*')],
   ['a prefix only', statement('Allow', arn.slice(0, -1))],
   ['a dot is a dot', statement('Allow', arn.replace('local', 'l.cal'))],
   ['another action', statement('Allow', '*', 'execute-api:ManageConnections')],
-])('denies by default: %s', (_, one) => {
-  expect(decide(one)).toBe('implicit deny')
-})
+])('denies by default: %s', (_, one) => expect(decide(one)).toBe('implicit deny'))
 
 test('a Deny wins in any position and with any spelling of the action', () => {
   expect(decide(statement('Allow'), statement('Deny', '*', ['EXECUTE-API:*']))).toBe('explicit deny')
@@ -49,7 +41,5 @@ describe('refused', () => {
     ['NotResource', { Statement: { Effect: 'Allow', Action: '*', NotResource: 'x' } }],
     ['no resource', { Statement: { ...statement('Allow'), Resource: [] } }],
     ['an ARN over 512 characters', { Statement: statement('Allow', `arn:${'a'.repeat(509)}`) }],
-  ])('%s', (_, document) => {
-    expect(() => evaluatePolicy(document, arn)).toThrow()
-  })
+  ])('%s', (_, document) => expect(() => evaluatePolicy(document, arn)).toThrow())
 })

@@ -38,9 +38,7 @@ test.each<[string, Partial<Answered>, string]>([
   ['no user that does not decode', { authorizer: { user: 'wrong' } }, '200 GET    /apis  4 ms\n'],
   ['a client that has left', { status: 0 }, 'left GET    /apis  4 ms  alice (ci-x7k2p)\n'],
   ['no key in a path', { path: `/apis/${key}/x` }, '200 GET    /apis/<redacted>/x  4 ms  alice (ci-x7k2p)\n'],
-])('a line shows %s', (_, given, line) => {
-  expect(plain(given)).toBe(line)
-})
+])('a line shows %s', (_, given, line) => expect(plain(given)).toBe(line))
 
 test.each([
   [200, 32],

@@ -45,14 +45,10 @@ test.each([
   ['GET /nothing/', 'ANY /{proxy+}', { proxy: 'nothing' }],
   // An empty segment does not match a variable.
   ['GET /spaces//keys', 'ANY /{proxy+}', { proxy: 'spaces//keys' }],
-])('%s is served by %s', (line, route, parameters) => {
-  expect(findRouteOf(line)).toEqual([route, parameters])
-})
+])('%s is served by %s', (line, route, parameters) => expect(findRouteOf(line)).toEqual([route, parameters]))
 
-test('returns undefined without a match', () => {
-  expect(createRouter([routeOf('GET /keys/{name}')])('POST', '/keys/a')).toBeUndefined()
-})
+test('returns undefined without a match', () =>
+  expect(createRouter([routeOf('GET /keys/{name}')])('POST', '/keys/a')).toBeUndefined())
 
-test('refuses two sibling variables', () => {
-  expect(() => createRouter(['GET /{a}', 'GET /{b}/c'].map(routeOf))).toThrow('two sibling variables: a and b')
-})
+test('refuses two sibling variables', () =>
+  expect(() => createRouter(['GET /{a}', 'GET /{b}/c'].map(routeOf))).toThrow('two sibling variables: a and b'))

@@ -4,9 +4,7 @@ import { startTimers } from '../../../../infra/local/gateway/schedule.ts'
 beforeEach(() => {
   vi.useFakeTimers()
 })
-afterEach(() => {
-  vi.useRealTimers()
-})
+afterEach(() => vi.useRealTimers())
 
 test('runs after each interval, not before', async () => {
   const fire = vi.fn(async () => {})

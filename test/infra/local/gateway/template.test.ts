@@ -1,12 +1,9 @@
 import { expect, test } from 'vitest'
 import { readTemplate } from '../../../../infra/local/gateway/template.ts'
 import { templateOf } from '../deployment.ts'
+import cases from './vectors/template.cases.json' with { type: 'json' }
 
-const references = {
-  refs: { Api: 'local', Table: 'objects', 'Table.Arn': 'arn:table' },
-  region: 'r',
-  account: '1',
-}
+const references = { refs: { Api: 'local', Table: 'objects', 'Table.Arn': 'arn:table' }, region: 'r', account: '1' }
 const source = ''
 const read = (functions: Parameters<typeof templateOf>[0]) => readTemplate(templateOf(functions), references)
 const environmentOf = (environment: Record<string, unknown>) =>
@@ -55,28 +52,13 @@ test('reads functions, routes and schedules', () => {
   expect(deployment.streams).toEqual([{ functionId: 'collector', name: 'collectorMapping', windowSeconds: 0 }])
 })
 
-test.each([
-  ['text', 'text'],
-  [5, '5'],
-  [{ Ref: 'Table' }, 'objects'],
-  [{ 'Fn::GetAtt': ['Table', 'Arn'] }, 'arn:table'],
-  [{ 'Fn::Join': ['-', ['a', { Ref: 'Table' }]] }, 'a-objects'],
-  [
-    { 'Fn::Sub': `https://\${Api}.\${AWS::Region}/\${!literal}/\${Table.Arn}` },
-    `https://local.r/\${literal}/arn:table`,
-  ],
-  [{ 'Fn::Sub': [`\${a}`, { a: { Ref: 'Table' } }] }, 'objects'],
-])('%j is %s', (value, text) => {
-  expect(environmentOf({ VALUE: value })).toEqual({ VALUE: text })
-})
+test.each(cases.resolved as [string | number | object, string][])('%j is %s', (value, text) =>
+  expect(environmentOf({ VALUE: value })).toEqual({ VALUE: text }),
+)
 
-test.each([
-  [{ Ref: 'Unknown' }, 'Unknown, which is unknown'],
-  [{ Ref: 'constructor' }, 'constructor, which is unknown'],
-  [{ 'Fn::ImportValue': 'x' }, 'Fn::ImportValue'],
-])('%j is refused', (value, message) => {
-  expect(() => environmentOf({ VALUE: value })).toThrow(message)
-})
+test.each(cases.unknown as [object, string][])('%j is refused', (value, message) =>
+  expect(() => environmentOf({ VALUE: value })).toThrow(message),
+)
 
 test('ignores given variables in the template', () => {
   const template = templateOf({ one: { source, environment: { VALUE: { Ref: 'Unknown' }, OTHER: 'own' } } })
@@ -96,15 +78,7 @@ test('refuses an authorizer with result caching', () => {
   expect(() => readTemplate(template, references)).toThrow('must not be cached')
 })
 
-test.each([
-  ['"type":"aws_proxy"', '"type":"http_proxy"', 'GET /a must have a Lambda proxy integration'],
-  [
-    '"security":[{"authorizer":[]}]',
-    '"security":[{"other":[]}]',
-    'GET /a must use an authorizer of this API, not other',
-  ],
-  ['test-one/invocations', 'test-two/invocations', 'test-two/invocations invokes no function of this template'],
-])('refuses %s changed to %s', (text, other, message) => {
+test.each(cases.changed as [string, string, string][])('refuses %s changed to %s', (text, other, message) => {
   const template = templateOf({ authorizer: { source }, one: { source, routes: ['GET /a'] } })
   expect(template).toContain(text)
   expect(() => readTemplate(template.replace(text, other), references)).toThrow(message)

@@ -10,10 +10,7 @@ describe('resources', () => {
     const table = await asManager('/api/v1/namespaces/default/pods?limit=500', {
       headers: { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json' },
     })
-    expect(table.body).toMatchObject({
-      kind: 'Table',
-      rows: [{ cells: ['hello-0', '1/1', 'Running', 0, '0s'] }, {}],
-    })
+    expect(table.body).toMatchObject({ kind: 'Table', rows: [{ cells: ['hello-0', '1/1', 'Running', 0, '0s'] }, {}] })
     expect((await asManager('/api/v1/namespaces/default/pods/hello-1')).body).toMatchObject({ kind: 'Pod' })
     expect((await asManager('/api/v1/namespaces/default/pods/none')).body.message).toBe('pods "none" not found')
     expect((await asManager('/api/v1/namespaces/other/pods')).body.items).toEqual([])
@@ -22,9 +19,7 @@ describe('resources', () => {
 
   test.each(['/api', '/apis', '/api/v1', '/apis/certificates.k8s.io', '/apis/certificates.k8s.io/v1'])(
     'discovery at %s',
-    async (path) => {
-      expect((await asManager(path)).code).toBe(200)
-    },
+    async (path) => expect((await asManager(path)).code).toBe(200),
   )
 
   test.each([

@@ -10,14 +10,15 @@ describe('approval', () => {
   test('requires update on the approval and approve on the signer', async () => {
     const { name, body } = await create()
     const requester = await approve(name, approval(body), cluster().token.requester)
+    const forbidden = `certificatesigningrequests.certificates.k8s.io "${name}" is forbidden:`
     expect([requester.code, requester.body.message]).toEqual([
       403,
-      `certificatesigningrequests.certificates.k8s.io "${name}" is forbidden: User "system:keyplane:requester" cannot update resource "certificatesigningrequests/approval" in API group "certificates.k8s.io" at the cluster scope`,
+      `${forbidden} User "system:keyplane:requester" cannot update resource "certificatesigningrequests/approval" in API group "certificates.k8s.io" at the cluster scope`,
     ])
     const approver = await approve(name, approval(body), cluster().token.approver)
     expect([approver.code, approver.body.message]).toEqual([
       403,
-      `certificatesigningrequests.certificates.k8s.io "${name}" is forbidden: user not permitted to approve requests with signerName "kubernetes.io/kube-apiserver-client"`,
+      `${forbidden} user not permitted to approve requests with signerName "kubernetes.io/kube-apiserver-client"`,
     ])
     expect((await asManager(`${CSRS}/${name}`)).body.status).toEqual({})
   })
@@ -44,47 +45,25 @@ describe('approval', () => {
   ])('is refused with %s', async (_, metadata, code, message) => {
     const { name, body } = await create()
     const answer = await approve(name, approval({ ...body, metadata: { ...body.metadata, ...metadata } }))
-    expect(answer.code).toBe(code)
-    expect(answer.body.message).toContain(message)
+    expect([answer.code, answer.body.message]).toEqual([code, expect.stringContaining(message)])
   })
 
+  const [approved, denied] = ['Approved', 'Denied'].map((type) => ({ type, status: 'True' }))
   test.each([
-    [
-      'a condition that is not true',
-      [{ type: 'Approved', status: 'False' }],
-      'status.conditions[0].status: Unsupported',
-    ],
+    ['a condition that is not true', [{ ...approved, status: 'False' }], 'conditions[0].status: Unsupported'],
     ['a condition without status', [{ type: 'Approved' }], 'status.conditions[0].status: Required value'],
     ['a condition without type', [{ status: 'True' }], 'status.conditions[0].type: Required value'],
-    [
-      'both decisions',
-      [
-        { type: 'Approved', status: 'True' },
-        { type: 'Denied', status: 'True' },
-      ],
-      'Approved and Denied conditions are mutually exclusive',
-    ],
-    [
-      'the same condition twice',
-      [
-        { type: 'Approved', status: 'True' },
-        { type: 'Approved', status: 'True' },
-      ],
-      'status.conditions[1].type: Duplicate value: "Approved"',
-    ],
+    ['both decisions', [approved, denied], 'Approved and Denied conditions are mutually exclusive'],
+    ['the same condition twice', [approved, approved], 'status.conditions[1].type: Duplicate value: "Approved"'],
   ])('is refused with %s', async (_, conditions, message) => {
     const { name, body } = await create()
     const answer = await approve(name, { ...body, status: { conditions } })
-    expect(answer.code).toBe(422)
-    expect(answer.body.message).toContain(message)
+    expect([answer.code, answer.body.message]).toEqual([422, expect.stringContaining(message)])
   })
 
   test('does not sign a failed request', async () => {
     const { name, body } = await create()
-    const conditions = [
-      { type: 'Approved', status: 'True' },
-      { type: 'Failed', status: 'True' },
-    ]
+    const conditions = ['Approved', 'Failed'].map((type) => ({ type, status: 'True' }))
     expect((await approve(name, { ...body, status: { conditions } })).code).toBe(200)
     expect((await waitForSigning(name)).status.certificate).toBeUndefined()
   })
@@ -125,12 +104,9 @@ describe('delete', () => {
     ['resourceVersion', 'the ResourceVersion in the precondition (x) does not match the ResourceVersion in record'],
   ])('keeps another %s', async (member, message) => {
     const { name } = await create()
-    const { code, body } = await asManager(`${CSRS}/${name}`, {
-      method: 'DELETE',
-      body: { preconditions: { [member]: 'x' } },
-    })
-    expect(code).toBe(409)
-    expect(body.message).toContain(message)
+    const wrong = { method: 'DELETE', body: { preconditions: { [member]: 'x' } } }
+    const { code, body } = await asManager(`${CSRS}/${name}`, wrong)
+    expect([code, body.message]).toEqual([409, expect.stringContaining(message)])
     expect((await asManager(`${CSRS}/${name}`)).code).toBe(200)
   })
 

@@ -11,11 +11,7 @@ test('authority, address and tokens survive a restart', async () => {
   await first.close()
   const second = await startVirtualCluster({ path, now: () => now })
   await second.close()
-  expect(second).toMatchObject({
-    url: first.url,
-    certificateAuthority: first.certificateAuthority,
-    token: first.token,
-  })
+  expect(second).toMatchObject({ url: first.url, certificateAuthority: first.certificateAuthority, token: first.token })
   const third = await startVirtualCluster({ path, now: () => now + 9.5 * 365 * 86_400_000 })
   await third.close()
   expect(third.certificateAuthority).not.toBe(first.certificateAuthority)

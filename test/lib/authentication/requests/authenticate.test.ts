@@ -140,10 +140,7 @@ describe('authenticate', () => {
     ).toHaveProperty('user')
     expect(
       await authenticateItem(itemOf(storedKey({ ttl: 5 }, {}, { creationTimestamp: '2026-11-20T00:00:00Z' }))),
-    ).toEqual({
-      dead: 'access key has expired',
-      key,
-    })
+    ).toEqual({ dead: 'access key has expired', key })
     expect(await authenticateItem(itemOf(storedKey()), 3600)).toEqual({ dead: 'access key has expired', key })
     expect(
       await authenticateItem(
@@ -152,7 +149,6 @@ describe('authenticate', () => {
     ).toEqual({ dead: 'access key is being deleted', key })
   })
 
-  test('rejects when an item is corrupt', async () => {
-    await expect(authenticate(KEY, world({ ...itemOf(storedKey()), groups: 'system:masters' }).deps)).rejects.toThrow()
-  })
+  test('rejects when an item is corrupt', () =>
+    expect(authenticate(KEY, world({ ...itemOf(storedKey()), groups: 'system:masters' }).deps)).rejects.toThrow())
 })

@@ -30,9 +30,7 @@ describe('keyWarnings', () => {
     ['lives less than a week', 7 - 1 / DAY, {}],
     ['expires some time after its last use', 90, { ttlAfterLastActivity: true }],
     ['never expires', 90, { expires: undefined }],
-  ])('is silent for a key that %s', (_, days, more) => {
-    expect(warn(days, 60, more)).toEqual([])
-  })
+  ])('is silent for a key that %s', (_, days, more) => expect(warn(days, 60, more)).toEqual([]))
 
   test('tells until when a rotated value works, whatever the life of the key', () => {
     const rotated = 'this value of access key "ci" was rotated and works until 2026-11-27T10:00:00Z'

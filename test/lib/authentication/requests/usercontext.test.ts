@@ -90,6 +90,8 @@ describe('the user in the context', () => {
     const credential = { version: '1', hash: 'h', created: 7 }
     expect(encodeUser({ ...alice, credential })).toBe(encodeUser(alice))
     expect(decodeCredential(encodeCredential(credential))).toEqual(credential)
+    const retiring = { ...credential, signedIn: 7, until: 9 }
+    expect(decodeCredential(encodeCredential(retiring))).toEqual(retiring)
     for (const wrong of [
       { ...credential, hash: '' },
       { ...credential, crit: ['more'], more: 1 },

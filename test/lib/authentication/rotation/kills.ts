@@ -153,12 +153,7 @@ export const scenarios: readonly Scenario[] = [
     request: ({ system }) => system.authenticate('v2'),
     left: ['v2'],
   },
-  {
-    name: 'settling during the overlap',
-    before: useNew,
-    request: ({ system }) => system.settle(),
-    left: ['v1', 'v2'],
-  },
+  { name: 'settling during the overlap', before: useNew, request: ({ system }) => system.settle(), left: ['v1', 'v2'] },
   {
     name: 'settling after the overlap',
     async before(scene) {

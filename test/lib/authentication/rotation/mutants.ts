@@ -1,45 +1,171 @@
-/** Lists the rules of rotations, each with schedules that detect its absence. lib/authentication/README.md shows what fails. */
-import type { Rule } from './rules.ts'
-import { brief, type Profile, plain, restoring, sliding, troubled } from './schedule.ts'
+/** Lists rules of README.md beside the code, each with the edit of lib/ that removes it. The schedules must detect every edit. */
+import { join } from 'node:path'
+import { loadEdited } from '../../../support/editedmodules.ts'
+import type { Subject } from './realsubject.ts'
+import { brief, type Profile, plain, sliding, troubled } from './schedule.ts'
 
 export interface Mutant {
-  without: Rule
+  without: string
   profile: Profile
-  /** The first seed, if detection is rare: a little below one that detected it once. */
-  seed?: number
+  /** The first seed: one that detected it once. */
+  seed: number
+  file: string
+  from: string
+  to: string
 }
 
-export const mutants: readonly Mutant[] = [
-  { without: 'a rotation waits while another value is pending', profile: plain },
-  { without: 'a pending value is replaced only while it is unused', profile: brief },
-  { without: 'jobs replace only what is an hour old', profile: plain },
-  { without: 'no rotation during an overlap', profile: plain },
-  { without: 'a retiring value may not rotate', profile: brief },
-  { without: 'the first use is recorded before the request is allowed', profile: plain },
-  { without: 'the first use is conditional', profile: brief },
-  { without: 'no first use of a disabled key', profile: brief },
-  { without: 'the first use counts once', profile: brief },
-  { without: 'the overlap counts from the first use', profile: plain },
-  { without: 'a pending value does not lapse', profile: plain },
-  { without: 'a missing successor means dead', profile: brief },
-  { without: 'a replaced successor means to look again', profile: brief },
-  { without: 'tombstones keep the first use', profile: restoring, seed: 3700 },
-  { without: 'writes settle by the facts of the items', profile: plain },
-  { without: 'the spec and the settling each raise the generation', profile: brief },
-  { without: 'spec.key ends the pending value', profile: troubled },
-  { without: 'a leak ends the retiring value', profile: sliding, seed: 1000 },
-  { without: 'later writes keep what has ended', profile: troubled },
-  { without: 'a listed value without an item stays without', profile: restoring, seed: 1000 },
-  { without: 'ended values cannot be supplied', profile: troubled },
-  { without: 'a restore keeps tombstones', profile: restoring },
-  { without: 'sliding life counts every value', profile: sliding },
-  { without: 'the sweep judges by the key', profile: sliding, seed: 1250 },
-  { without: 'writes are bound to their value', profile: troubled },
-  { without: 'writes are bound to the successor', profile: brief },
-  { without: 'writes see a brief rotation that began later', profile: brief },
-  { without: 'writes are bound to the generation', profile: troubled },
-  { without: 'tokens end with a leak', profile: troubled },
-  { without: 'tokens of requests in flight end', profile: restoring, seed: 800 },
-  { without: 'jobs store a value before they use it', profile: plain },
-  { without: 'jobs store a value in time', profile: plain, seed: 1000 },
+const root = join(import.meta.dirname, '../../../..')
+
+/** Returns the parts of lib/ without a rule. */
+export async function loadSubject({ file, from, to }: Mutant): Promise<Subject> {
+  const contents = "export { subject } from './test/lib/authentication/rotation/realsubject.ts'"
+  return (await loadEdited<{ subject: Subject }>(root, contents, [{ file, from, to }])).subject
+}
+
+const authentication = 'lib/authentication'
+const management = 'lib/apis/management/v1'
+const rotate = `${management}/rotation/ownedaccesskeyrotation.change.ts`
+const requests = `${authentication}/requests/authenticate.ts`
+const values = `${authentication}/values`
+
+/** Each rule has its profile, its seed and its file, and in the second line what the edit replaces. */
+const rows: readonly (readonly [string, Profile, number, string, string, string])[] = [
+  [
+    'a rotation waits while another value is pending',
+    plain,
+    1,
+    rotate,
+    'if (!replace) throw conflict(',
+    'if (now < 0) throw conflict(',
+  ],
+  [
+    'a pending value is replaced only while it is unused',
+    brief,
+    5,
+    `${values}/writes.ts`,
+    "const isGuarded = state === 'Pending' &&",
+    "const isGuarded = now < 0 && state === 'Pending' &&",
+  ],
+  [
+    'the first use is recorded before the request is allowed',
+    plain,
+    3,
+    requests,
+    "if (judged.state !== 'Pending') return undefined",
+    'if (judged.state) return undefined',
+  ],
+  [
+    'the first use is conditional',
+    brief,
+    120,
+    requests,
+    "same: { ...unchanged(credential), disabled: false, deleted: false },\n      lacks: ['ended', 'firstUsed'],",
+    'same: {}, lacks: [],',
+  ],
+  ['the first use counts once', brief, 120, requests, "lacks: ['ended', 'firstUsed']", "lacks: ['ended']"],
+  [
+    'the overlap counts from the first use',
+    plain,
+    3,
+    `${values}/judge.ts`,
+    ': firstUsed + overlap',
+    ': readCredential(next.item).made! + overlap',
+  ],
+  [
+    'a missing successor means dead',
+    brief,
+    36,
+    `${values}/judge.ts`,
+    'if (next === undefined) return undefined',
+    'if (next === undefined) return Number.POSITIVE_INFINITY',
+  ],
+  [
+    'a replaced successor means to look again',
+    brief,
+    13,
+    `${values}/judge.ts`,
+    'return readTombstone(next.item).firstUsed === undefined ? undefined : 0',
+    'return 0',
+  ],
+  [
+    'writes settle by the facts of the items',
+    plain,
+    3,
+    `${management}/ownedaccesskey.credential.ts`,
+    'settle(before, facts, seconds)',
+    'settle(before, {}, seconds)',
+  ],
+  [
+    'the spec and the settling each raise the generation',
+    brief,
+    230,
+    'lib/registry/update.ts',
+    '+ Number(draft.raisesGeneration ?? false)',
+    '|| Number(draft.raisesGeneration ?? false)',
+  ],
+  [
+    'spec.key ends the pending value',
+    troubled,
+    19,
+    `${values}/rotation.ts`,
+    'const { value, ended: _, pending: __, retiring: ___, ...rest } = internal',
+    'const { value, ended: _, retiring: ___, ...rest } = internal',
+  ],
+  [
+    'sliding life counts every value',
+    sliding,
+    3,
+    `${values}/judge.ts`,
+    '|| isAlone) return life',
+    '|| now > 0) return life',
+  ],
+  [
+    'writes are bound to their value',
+    troubled,
+    18,
+    'lib/registry/maker.ts',
+    'const maker = requireUnchangedCredential(key, credential)',
+    'const maker = { ...requireUnchangedCredential(key, credential), attributes: {}, lacks: [] }',
+  ],
+  [
+    'writes are bound to the successor',
+    brief,
+    5,
+    'lib/registry/maker.ts',
+    'const unused = credential.successor',
+    'const unused = !credential && credential',
+  ],
+  [
+    'writes are bound to the generation',
+    troubled,
+    1,
+    `${management}/ownedaccesskey.self.ts`,
+    'if (key.generation !== undefined && key.generation !== generationOf(before, generation)) {',
+    'if (key.generation === -1) {',
+  ],
+  [
+    'a retiring value may not rotate',
+    brief,
+    12,
+    `${management}/ownedaccesskey.self.ts`,
+    "if (isReplaced && now.state === 'Retiring')",
+    "if (isReplaced && generation < 0 && now.state === 'Retiring')",
+  ],
+  [
+    'a leak ends what the value made',
+    troubled,
+    1,
+    `${values}/leak.ts`,
+    'if (unused || number === 1) return false',
+    'if (unused || number) return false',
+  ],
 ]
+
+export const mutants: readonly Mutant[] = rows.map(([without, profile, seed, file, from, to]) => ({
+  without,
+  profile,
+  seed,
+  file,
+  from,
+  to,
+}))

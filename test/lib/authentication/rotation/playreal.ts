@@ -4,7 +4,6 @@ import type { Items } from '../../../../lib/storage/items.ts'
 import { createReal, type RealWorld } from './real.ts'
 import type { Subject } from './realsubject.ts'
 import { createSchedule, type Profile } from './schedule.ts'
-import type { System } from './system.ts'
 
 /** Resolves when no promise is left to continue. */
 const settlePromises = () => new Promise<void>((resolve) => process.nextTick(resolve))
@@ -27,7 +26,7 @@ export async function playReal(
   }
   let isOpen = true
   const turn = () => (isOpen ? Promise.resolve() : new Promise<void>((resolve) => void parked.push(resolve)))
-  const schedule = createSchedule(seed, profile, () => ({}) as System)
+  const schedule = createSchedule(seed, profile)
   const { scene, violations, known } = schedule
   const items = await table(() => scene.now() * 1000)
   const world: RealWorld = { ...scene, known }

@@ -1,5 +1,5 @@
 /**
- * Drives the code of lib/ with the schedules of the model: authentication, the strategy of access keys, rotations, reports
+ * Drives the code of lib/ with the schedules: authentication, the strategy of access keys, rotations, reports
  * of leaks and the sweep, over a table whose every call waits for the schedule.
  */
 import { OwnedAccessKey } from '../../../../lib/apis/management/v1/ownedaccesskey.ts'
@@ -258,7 +258,7 @@ export async function createReal(
   }
 
   return {
-    *authenticate(value, { dryRun = false } = {}) {
+    *authenticate(value) {
       const request: Request = { value, readStep: step() }
       const at = now()
       const { storage } = servicesFor(request)
@@ -266,11 +266,9 @@ export async function createReal(
         const found = await subject.authenticate(textOf(value), authenticationDeps(storage))
         if (!('user' in found)) return { refused: 'dead' in found ? found.dead : 'unknown' }
         const readStep = request.readStep
-        if (!dryRun) {
-          const refused = await found.confirm()
-          if (refused) return { refused: 'dead' in refused ? refused.dead : 'unknown' }
-          await found.touch()
-        }
+        const refused = await found.confirm()
+        if (refused) return { refused: 'dead' in refused ? refused.dead : 'unknown' }
+        await found.touch()
         const carried = { ...found.user, credential: found.credential }
         return { value, at, step: readStep, carried }
       }
@@ -332,11 +330,14 @@ export async function createReal(
         const { store, storage } = servicesFor(request)
         const { pk, sk } = credentialItemKey(hashOf(value))
         const item = await storage.getCompanion(pk, sk)
-        if (!item || item.attributes.ended !== undefined) return { done: true }
+        if (!item || item.attributes.ended === 'leaked') return { done: true }
         const strategy = subject.changeValuesStrategy(store.strategy, {
-          change(settled, { draft }) {
-            const change = subject.endLeaked(settled, hashOf(value), now())
-            request.event = change ? { type: 'leaked', value } : { type: 'settled' }
+          async change(settled, { draft }) {
+            const found = await storage.getCompanion(pk, sk)
+            const ended = subject.readValue(hashOf(value), found ?? item)
+            const change = subject.endLeaked(settled, hashOf(value), now(), ended)
+            const gone = change?.ended.map(({ credential }) => credential.hash) ?? []
+            request.event = change ? { type: 'leaked', value, ended: gone } : { type: 'settled' }
             if (change?.internal.ended) draft.object.spec = { ...draft.object.spec, disabled: true }
             return change
           },
@@ -380,7 +381,6 @@ export async function createReal(
       return 'user' in found
     },
     inspect: () => inspect(items, world.known(), subject),
-    dropTombstones: () => [],
   }
 
   function controllerDeadline(began: number) {

@@ -5,13 +5,14 @@ import { OwnedAccessKey } from '../../../../lib/apis/management/v1/ownedaccesske
 import { rotateKey } from '../../../../lib/apis/management/v1/rotation/ownedaccesskeyrotation.change.ts'
 import { authenticate } from '../../../../lib/authentication/requests/authenticate.ts'
 import { generationOf, valuesOf } from '../../../../lib/authentication/values/keyvalues.ts'
-import { endLeaked } from '../../../../lib/authentication/values/rotation.ts'
+import { endLeaked } from '../../../../lib/authentication/values/leak.ts'
 import { sweepExpired } from '../../../../lib/controllers/expirysweep.ts'
 import { StatusError } from '../../../../lib/meta/errors/status.ts'
 import { createObject } from '../../../../lib/registry/create.ts'
 import { deleteObject } from '../../../../lib/registry/delete.ts'
 import { updateObject } from '../../../../lib/registry/update.ts'
 import { authenticationDeps } from '../../../../lib/server/authentication.ts'
+import { readValue } from '../../../../lib/server/leaks/findvalues.ts'
 import { StorageError } from '../../../../lib/storage/errors.ts'
 import { ItemsFault } from '../../../../lib/storage/items.ts'
 import { storageOver } from '../../../../lib/storage/protocol/storage.ts'
@@ -28,6 +29,7 @@ export const subject = {
   deleteObject,
   endLeaked,
   generationOf,
+  readValue,
   rotateKey,
   storageOver,
   sweepExpired,

@@ -18,7 +18,7 @@ function* rest({ random }: Scene, most: number): Step<void> {
 
 /** Rotates the key with its own value, stores the new one, and uses it. It may be slow, or get no answer. */
 function* job(scene: Scene): Step<void> {
-  const { system, profile, chance, pick, now, jobs } = scene
+  const { system, profile, chance, pick, now } = scene
   const overlap = pick(profile.overlaps)
   const own = chance(0.5) ? scene.newValue() : undefined
   const began = now()
@@ -45,11 +45,7 @@ function* job(scene: Scene): Step<void> {
     yield* (chance(0.2) ? rest : wait)(scene, 5)
   }
   if (value === undefined) return
-  if (!jobs.storesFirst) {
-    yield* scene.use(value)
-    yield* wait(scene, 3)
-  }
-  if (jobs.storesInTime && now() - began > replaceSeconds / 2) return
+  if (now() - began > replaceSeconds / 2) return
   if (chance(0.15)) return
   scene.setStore(value)
   yield* (chance(0.5) ? rest : wait)(scene, 3)
@@ -64,14 +60,13 @@ function* consumer(scene: Scene): Step<void> {
   for (let turn = 0; turn < 12; turn++) {
     if (chance(0.6)) value = scene.store
     yield* rest(scene, 3)
-    const dryRun = chance(0.1)
-    const by = yield* scene.use(value, { dryRun })
+    const by = yield* scene.use(value)
     if (!isAllowed(by)) {
       value = scene.store
       continue
     }
     yield* wait(scene, 2)
-    if (!dryRun && chance(0.3)) yield* system.writeOther(by)
+    if (chance(0.3)) yield* system.writeOther(by)
   }
 }
 
@@ -128,16 +123,19 @@ function* thief(scene: Scene): Step<void> {
   const value = chance(0.4) ? scene.store : pick(scene.everStored())
   for (let turn = 0; turn < 6; turn++) {
     yield* rest(scene, 6)
-    const dryRun = !chance(0.6)
-    const by = yield* scene.use(value, { dryRun })
-    if (!isAllowed(by) || dryRun) continue
+    const by = yield* scene.use(value)
+    if (!isAllowed(by) || chance(0.4)) continue
     yield* wait(scene, 5)
     const kind = scene.random()
     if (kind < 0.35) yield* system.writeOther(by)
     else if (kind < 0.55) yield* system.setDisabled(by, chance(0.2))
     else if (kind < 0.65) yield* system.put(by, chance(0.5) ? pick(scene.known()) : scene.newValue())
     else if (kind < 0.75) yield* system.rotate(by, { overlap: 0, finish: true })
-    else if (kind < 0.9) yield* system.rotate(by, { overlap: 0 })
+    else if (kind < 0.9) {
+      yield* system.rotate(by, { overlap: 0 })
+      // A thief reports the value that made the new one.
+      if (chance(0.3)) yield* system.reportLeak(value)
+    }
   }
 }
 
@@ -170,37 +168,6 @@ function* sweeper(scene: Scene): Step<void> {
   }
 }
 
-/** Takes tokens from the key. */
-function* minter(scene: Scene): Step<void> {
-  for (let turn = 0; turn < 5; turn++) {
-    yield* rest(scene, 8)
-    const by = yield* scene.use(scene.store)
-    if (isAllowed(by)) scene.minted(scene.now())
-  }
-}
-
-/** Removes tombstones whose time is over. */
-function* collector(scene: Scene): Step<void> {
-  const { system, truth } = scene
-  for (let turn = 0; turn < 6; turn++) {
-    yield* rest(scene, 12)
-    truth.forget(system.dropTombstones?.() ?? [])
-  }
-}
-
-/** Restores the table to an earlier state. */
-function* restorer(scene: Scene): Step<void> {
-  const { system, truth } = scene
-  yield* rest(scene, 40)
-  const [restore, restoreTruth] = [system.backUp?.(), truth.backUp()]
-  yield* rest(scene, 60)
-  // A key that was deleted may be left out (docs/recovery.md).
-  if (truth.isRemoved()) return
-  restoreTruth()
-  restore?.()
-  scene.restored()
-}
-
 export const roles = {
   job,
   consumer,
@@ -211,7 +178,4 @@ export const roles = {
   watcher,
   settler,
   sweeper,
-  minter,
-  collector,
-  restorer,
 } satisfies Record<string, Role>

@@ -1,9 +1,7 @@
-/** Plays one seeded schedule of roles against a system, and compares each step with what must be true. */
+/** Makes a seeded schedule of roles, which compares each step with what must be true. */
 import { randomFrom } from '../../storage/adversary/simulation.ts'
 import { roles } from './roles.ts'
-import type { Rule } from './rules.ts'
 import {
-  type Allowed,
   type Authenticated,
   type Event,
   type Life,
@@ -40,7 +38,6 @@ export const plain: Profile = {
     sweeper: seldom,
     watcher: seldom,
     thief: [0.4],
-    minter: seldom,
   },
   ttl: [undefined, undefined, 1_800, 90_000],
   overlaps: [0, 10, 60, 3_600, 86_400],
@@ -50,14 +47,7 @@ export const plain: Profile = {
 /** Owners, reports and disabling all the time. */
 export const troubled: Profile = {
   ...plain,
-  roles: {
-    ...plain.roles,
-    owner: [1, 0.5],
-    disabler: [1, 0.5],
-    finder: [0.7, 0.3],
-    thief: [1, 0.5],
-    minter: often,
-  },
+  roles: { ...plain.roles, owner: [1, 0.5], disabler: [1, 0.5], finder: [0.7, 0.3], thief: [1, 0.5] },
 }
 
 /** Rotations that overlap for less than a request lasts, and many requests. */
@@ -76,15 +66,6 @@ export const sliding: Profile = {
   steps: 320,
   roles: { ...plain.roles, consumer: [1, 1, 1], sweeper: [1, 1], owner: seldom, finder: [0.1] },
   pauses: { seconds: 0.3, minutes: 0.3, hours: 0.01, days: 0.003 },
-}
-
-/** Tables that are restored, and tombstones that are gone. */
-export const restoring: Profile = {
-  ...troubled,
-  steps: 240,
-  ttl: [undefined],
-  roles: { ...troubled.roles, consumer: [1], restorer: [1, 0.5], collector: [1], disabler: [1] },
-  pauses: { ...plain.pauses, days: 0.05 },
 }
 
 interface Actor {
@@ -111,15 +92,9 @@ export interface Scene extends World {
   /** All values. */
   known(): readonly string[]
   /** Authenticates, and judges the verdict by what was true meanwhile. */
-  use(value: string, options?: { dryRun?: boolean }): Step<Authenticated>
-  /** The newest request that was allowed. */
-  lastAllowed(): Allowed | undefined
-  minted(issuedAt: number): void
+  use(value: string): Step<Authenticated>
   truth: Truth
-  jobs: Readonly<Record<'storesFirst' | 'storesInTime', boolean>>
   wrong(what: string): void
-  /** Everybody begins anew: nobody writes while a table is restored. */
-  restored(): void
 }
 
 export interface Schedule {
@@ -140,22 +115,15 @@ export interface Schedule {
 
 const start = 1_800_000_000
 
-export function createSchedule(
-  seed: number,
-  profile: Profile,
-  systemOf: (world: World) => System,
-  without: ReadonlySet<Rule> = new Set(),
-): Schedule {
+export function createSchedule(seed: number, profile: Profile): Schedule {
   const random = randomFrom(seed)
   const chance = (probability: number) => random() < probability
   const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)] as T
   const violations: string[] = []
-  const tokens: { issuedAt: number; step: number }[] = []
   const running = new Set<{ value: string; worked: boolean; failed: boolean }>()
   let time = start
   let step = 0
   let count = 1
-  let last: Allowed | undefined
   /** Seconds that pass as soon as no request is under way, or when patience ends. */
   let leap = 0
   let patience = 0
@@ -167,20 +135,19 @@ export function createSchedule(
   const clock = { now: () => time, step: () => step }
   const truth = createTruth(life, 'v1', clock)
 
-  function* use(value: string, options: { dryRun?: boolean } = {}): Step<Authenticated> {
+  function* use(value: string): Step<Authenticated> {
     const works = truth.works(value)
     const one = { value, worked: works, failed: !works }
     running.add(one)
     const began = time
-    const answer = yield* scene.system.authenticate(value, options)
+    const answer = yield* scene.system.authenticate(value)
     observe(one)
     running.delete(one)
     // The client has given up.
     if (time - began > requestSeconds) return { unanswered: true }
     if ('value' in answer) {
       if (!one.worked) violations.push(`${value} was accepted, though it never worked meanwhile`)
-      if (!options.dryRun && truth.isPending(value)) violations.push(`${value} was accepted, and is still pending`)
-      last = answer
+      if (truth.isPending(value)) violations.push(`${value} was accepted, and is still pending`)
     } else if ('refused' in answer && !one.failed)
       violations.push(`${value} was refused (${answer.refused}), though it worked all the time`)
     return answer
@@ -219,45 +186,28 @@ export function createSchedule(
     },
     known: () => values,
     use,
-    lastAllowed: () => last,
-    minted: (issuedAt) => void tokens.push({ issuedAt, step }),
     truth,
-    jobs: {
-      storesFirst: !without.has('jobs store a value before they use it'),
-      storesInTime: !without.has('jobs store a value in time'),
-    },
     wrong: (what) => void violations.push(what),
-    restored() {
-      isChanged = true
-      tokens.splice(0)
-      running.clear()
-      actors.splice(0)
-      gather((name) => name !== 'restorer')
-    },
     happened(event: Event) {
       isChanged = true
       violations.push(...truth.apply(event))
     },
   }
-  scene.system = systemOf(scene)
 
   const actors: Actor[] = []
-  function gather(isMeant: (name: string) => boolean): void {
-    for (const [name, odds] of Object.entries(profile.roles)) {
-      for (const odd of odds) {
-        if (!isMeant(name) || !chance(odd)) continue
-        const dies = name !== 'consumer' && chance(0.2) ? random() * 40 : Number.POSITIVE_INFINITY
-        actors.push({
-          steps: roles[name as keyof typeof roles](scene),
-          dies,
-          isWaiting: false,
-          isResting: true,
-          answer: undefined,
-        })
-      }
+  for (const [name, odds] of Object.entries(profile.roles)) {
+    for (const odd of odds) {
+      if (!chance(odd)) continue
+      const dies = name !== 'consumer' && chance(0.2) ? random() * 40 : Number.POSITIVE_INFINITY
+      actors.push({
+        steps: roles[name as keyof typeof roles](scene),
+        dies,
+        isWaiting: false,
+        isResting: true,
+        answer: undefined,
+      })
     }
   }
-  gather(() => true)
 
   return {
     scene,
@@ -305,29 +255,7 @@ export function createSchedule(
       const { store } = scene
       const isKept = !truth.isAlive() || truth.isEndedOnPurpose(store) || truth.works(store)
       if (!isKept) violations.push(`${store} is in the store, and nobody ended it on purpose, and it does not work`)
-      for (const { issuedAt, step: made } of tokens) {
-        if (made <= truth.leakStep() && scene.system.tokenWorks?.(issuedAt))
-          violations.push(`a token from before a leak works`)
-      }
       violations.push(...faults)
     },
   }
-}
-
-/** Plays a schedule of a system without promises. Returns what is wrong. */
-export function play(
-  seed: number,
-  profile: Profile,
-  systemOf: (world: World) => System,
-  without: ReadonlySet<Rule> = new Set(),
-): string[] {
-  const schedule = createSchedule(seed, profile, systemOf, without)
-  const { scene, actors, violations } = schedule
-  for (let count = 0; actors.length > 0 && count < profile.steps; count++) {
-    schedule.advance(scene.pick(schedule.pause()))
-    if (!schedule.isChanged()) continue
-    schedule.compare((value) => scene.system.works(value) as boolean | 'undecided', scene.system.inspect() as string[])
-    if (violations.length > 0) return violations
-  }
-  return violations
 }

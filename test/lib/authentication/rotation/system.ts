@@ -1,9 +1,9 @@
 /**
- * Declares what the roles of a schedule can do with one access key. The model implements it over items in memory, and
- * `real.ts` with the code of lib/. Operations are generators: between two steps, everybody else may do anything.
+ * Declares what the roles of a schedule can do with one access key. `real.ts` implements it with the code of lib/. Operations
+ * are generators: between two steps, everybody else may do anything.
  */
 
-/** A step may wait for a promise, which the model never does. Whoever rests has no request under way. */
+/** A step may wait for a promise. Whoever rests has no request under way. */
 export type Step<T> = Generator<Promise<unknown> | 'resting' | undefined, T, unknown>
 
 /** A request that was allowed with a value. */
@@ -33,7 +33,7 @@ export interface RotationRequest {
 export type By = Allowed | undefined
 
 export interface System {
-  authenticate(value: string, options?: { dryRun?: boolean }): Step<Authenticated>
+  authenticate(value: string): Step<Authenticated>
   rotate(by: By, request: RotationRequest): Step<Answer>
   /** Sets `spec.key`. */
   put(by: By, value: string): Step<Answer>
@@ -50,14 +50,8 @@ export interface System {
   recheck(by: Allowed): Step<boolean>
   /** Judges a value while nothing else happens, and confirms nothing. */
   works(value: string): boolean | 'undecided' | Promise<boolean | 'undecided'>
-  /** Reports whether a token made at this time is accepted. Absent: not part of this system. */
-  tokenWorks?(issuedAt: number): boolean
   /** Returns what is wrong with the stored form. */
   inspect(): readonly string[] | Promise<readonly string[]>
-  /** Removes the tombstones whose time is over, as DynamoDB does. Returns their values. */
-  dropTombstones?(): readonly string[]
-  /** Copies the table and returns the function that restores it. */
-  backUp?(): () => void
 }
 
 /** A change that took effect, reported at the moment of its transaction. */
@@ -71,7 +65,8 @@ export type Event =
   | { type: 'disabled'; by: By; disabled: boolean }
   | { type: 'removed'; by: By }
   | { type: 'swept' }
-  | { type: 'leaked'; value: string }
+  /** What ends with a reported value. */
+  | { type: 'leaked'; value: string; ended: readonly string[] }
   | { type: 'wrote-other'; by: Allowed }
   | { type: 'settled' }
 

@@ -29,16 +29,12 @@ export interface Truth {
   apply(event: Event): string[]
   works(value: string): boolean
   isPending(value: string): boolean
-  isRemoved(): boolean
   /** Reports whether the key gives access at all. */
   isAlive(): boolean
-  /** Reports whether an owner, a report or a restore ended the value. */
+  /** Reports whether an owner or a report ended the value. */
   isEndedOnPurpose(value: string): boolean
-  /** The tombstones of these values are gone: they can be supplied again, and a restore can bring them back. */
+  /** The tombstones of these values are gone: they can be supplied again. */
   forget(values: readonly string[]): void
-  /** The step of the last leak. */
-  leakStep(): number
-  backUp(): () => void
 }
 
 export function createTruth(life: Life, first: string, clock: { now(): number; step(): number }): Truth {
@@ -56,14 +52,19 @@ export function createTruth(life: Life, first: string, clock: { now(): number; s
   const ended = new Map<string, { knownSince?: number }>()
   const onPurpose = new Set<string>()
   const forgotten = new Set<string>()
-  const used = new Set<string>()
-  let leak = -1
+  /** The value with which each value was made. Absent: another key made it. */
+  const makers = new Map<string, string>()
 
   const end = (value: string | undefined, purpose: boolean, knownSince?: number) => {
     if (value === undefined) return
     forgotten.delete(value)
     ended.set(value, { ...(knownSince !== undefined && { knownSince }) })
     if (purpose) onPurpose.add(value)
+  }
+
+  const made = (value: string, by: By) => {
+    if (by) makers.set(value, by.value)
+    else makers.delete(value)
   }
 
   const isKeptOut = (value: string) => ended.has(value) && !forgotten.has(value)
@@ -119,6 +120,7 @@ export function createTruth(life: Life, first: string, clock: { now(): number; s
     // Whoever knows the old value may use it, although the store does not hold it.
     if (ended.has(value) && state.current !== undefined) onPurpose.add(state.current)
     state.pending = { value, overlap, made: now() }
+    made(value, by)
     ended.delete(value)
     return wrong
   }
@@ -130,7 +132,6 @@ export function createTruth(life: Life, first: string, clock: { now(): number; s
     if (state.removed || state.disabled) wrong.push(`a first use of ${value} of a dead key`)
     if (now() - requestSeconds > expiry()) wrong.push(`a first use of ${value} of an expired key`)
     if (Math.abs(at - now()) > 10) wrong.push(`a first use at ${at}, which is not now`)
-    used.add(value)
     state.retiring = undefined
     if (old !== undefined) state.retiring = { value: old, until: at + pending.overlap, usedStep: step() }
     state.current = value
@@ -146,27 +147,38 @@ export function createTruth(life: Life, first: string, clock: { now(): number; s
     if (isKeptOut(value)) wrong.push(`a PUT of ${value}, which has ended`)
     for (const one of [old, pending?.value, retiring?.value]) if (one !== value) end(one, true)
     state = { ...state, current: value, pending: undefined, retiring: undefined, changed: step() }
+    if (value !== old) made(value, by)
     ended.delete(value)
     // A request that puts a value which it found may surprise the job that made it.
     if (by) onPurpose.add(value)
     return wrong
   }
 
-  function reportLeak(value: string): string[] {
+  /** Reports whether a value was made with another one of the key, perhaps by way of others. */
+  function isMadeWith(value: string, maker: string): boolean {
+    const by = makers.get(value)
+    return by !== undefined && (by === maker || isMadeWith(by, maker))
+  }
+
+  function reportLeak({ value, ended: gone }: Extract<Event, { type: 'leaked' }>): string[] {
     const { current: old, pending, retiring } = current()
-    leak = step()
-    if (value === old) {
-      end(old, true)
-      end(retiring?.value, true)
-      state = { ...state, current: undefined, retiring: undefined, disabled: true, changed: step() }
-    } else if (value === pending?.value) {
-      end(value, true)
-      state.pending = undefined
-    } else if (value === retiring?.value) {
-      end(value, true)
-      state.retiring = undefined
+    const living = [old, pending?.value, retiring?.value].filter((one) => one !== undefined)
+    const leaked = living.filter((one) => one === value || isMadeWith(one, value))
+    const wrong = leaked.filter((one) => !gone.includes(one)).map((one) => `${one} outlives the leak of ${value}`)
+    const spared = gone.filter(
+      (one) => !leaked.includes(one) && !(leaked.includes(old ?? '') && one === retiring?.value),
+    )
+    wrong.push(...spared.map((one) => `${one} ends with ${value}, which did not make it`))
+    for (const one of gone) end(one, true)
+    const isCurrent = old !== undefined && gone.includes(old)
+    state = {
+      ...state,
+      ...(isCurrent && { current: undefined, disabled: true, changed: step() }),
+      pending: pending && gone.includes(pending.value) ? undefined : pending,
+      retiring: isCurrent || (retiring && gone.includes(retiring.value)) ? undefined : retiring,
     }
-    return []
+    if (isCurrent) end(retiring?.value, true)
+    return wrong
   }
 
   function apply(event: Event): string[] {
@@ -178,7 +190,7 @@ export function createTruth(life: Life, first: string, clock: { now(): number; s
       case 'put':
         return put(event)
       case 'leaked':
-        return reportLeak(event.value)
+        return reportLeak(event)
       case 'touched':
         state.activity = Math.max(state.activity, event.at)
         return []
@@ -217,40 +229,10 @@ export function createTruth(life: Life, first: string, clock: { now(): number; s
     apply,
     works: (value) => isListed(value) && isAlive(),
     isPending: (value) => current().pending?.value === value,
-    isRemoved: () => state.removed,
     isAlive,
     isEndedOnPurpose: (value) => onPurpose.has(value),
     forget: (values) => {
       for (const one of values) forgotten.add(one)
-    },
-    leakStep: () => leak,
-    backUp() {
-      const copy = structuredClone(current())
-      return () => {
-        const { current: last, pending: lastPending, retiring: lastRetiring } = current()
-        const then = structuredClone(copy)
-        const next = then.pending?.value
-        /** A tombstone tells that the value after this one was used. */
-        const isOver = next !== undefined && used.has(next) && isKeptOut(next)
-        const isGone = (value: string | undefined) => value !== undefined && isKeptOut(value)
-        state = {
-          ...then,
-          current: isGone(then.current) || isOver ? undefined : then.current,
-          pending: isGone(next) ? undefined : then.pending,
-          retiring: isGone(then.retiring?.value) ? undefined : then.retiring,
-          changed: step(),
-        }
-        for (const one of [state.current, state.pending?.value, state.retiring?.value]) {
-          if (one === undefined) continue
-          ended.delete(one)
-          onPurpose.add(one)
-        }
-        for (const one of [last, lastPending?.value, lastRetiring?.value]) {
-          if (one === undefined || isListed(one)) continue
-          end(one, true)
-          forgotten.add(one)
-        }
-      }
     },
   }
 }

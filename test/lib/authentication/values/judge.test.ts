@@ -10,6 +10,7 @@ import { tombstoneAttributes } from '../../../../lib/authentication/values/tombs
 import type { JsonObject } from '../../../../lib/meta/types.ts'
 import type { TouchOutcome } from '../../../../lib/storage/interface.ts'
 import { CREATED, itemOf, storedKey } from '../keys.ts'
+import cases from './vectors/judge.cases.json' with { type: 'json' }
 
 const OLD = generateAccessKey(() => new Uint8Array(32).fill(1))
 const NEW = generateAccessKey(() => new Uint8Array(32).fill(2))
@@ -319,12 +320,9 @@ describe('a key that is limited to addresses', () => {
   })
 })
 
-test.each<[string, JsonObject]>([
-  ['an end of another form', { until: 'never' }],
-  ['a successor that is no hash', { successor: 'b' }],
-  ['a pending mark that is not true', { pending: 1 }],
-  ['ranges that are no list', { sourceCIDRs: '10.0.0.0/8' }],
-  ['a tombstone of an unknown reason', { ended: 'gone' }],
-])('an item with %s is an error, and gives no access', async (_, more) => {
-  await expect(authenticate(OLD, world({ items: { [OLD]: live({}, more) } }).deps)).rejects.toThrow()
-})
+test.each(cases.broken as [string, JsonObject][])(
+  'an item with %s is an error, and gives no access',
+  async (_, more) => {
+    await expect(authenticate(OLD, world({ items: { [OLD]: live({}, more) } }).deps)).rejects.toThrow()
+  },
+)

@@ -1,23 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { managementResource, readResource } from '../../../../lib/authorization/attributes/resourcetext.ts'
+import cases from './vectors/resourcetext.cases.json' with { type: 'json' }
 
 describe('readResource', () => {
-  test.each([
-    ['pods', { resource: 'pods' }],
-    ['deployments.apps', { resource: 'deployments', group: 'apps' }],
-    ['ownedaccesskeys.management.platform', { resource: 'ownedaccesskeys', group: 'management.platform' }],
-    ['pods/web-0', { resource: 'pods', part: 'web-0' }],
-    ['deployments.apps/web.v2', { resource: 'deployments', group: 'apps', part: 'web.v2' }],
-    ['pods/', { resource: 'pods' }],
-    ['pods.', { resource: 'pods', group: '' }],
-    ['*', { resource: '*' }],
-  ])('reads %s', (text, parts) => {
-    expect(readResource(text)).toEqual(parts)
-  })
+  test.each(cases.read as [string, object][])('reads %s', (text, parts) => expect(readResource(text)).toEqual(parts))
 
-  test.each(['', '.apps', '/metrics', 'pods/web-0/log'])('returns undefined for "%s"', (text) => {
-    expect(readResource(text)).toBeUndefined()
-  })
+  test.each(['', '.apps', '/metrics', 'pods/web-0/log'])('returns undefined for "%s"', (text) =>
+    expect(readResource(text)).toBeUndefined(),
+  )
 })
 
 describe('managementResource', () => {
@@ -27,18 +17,17 @@ describe('managementResource', () => {
   ]
   const found = (word: string) => managementResource(word, 'g', resources)
 
-  test.each(['virtualclusterinstances', 'VirtualClusterInstance', 'vci'])('finds %s', (word) => {
-    expect(found(word)).toEqual({ resource: 'virtualclusterinstances', group: 'g' })
-  })
+  test.each(['virtualclusterinstances', 'VirtualClusterInstance', 'vci'])('finds %s', (word) =>
+    expect(found(word)).toEqual({ resource: 'virtualclusterinstances', group: 'g' }),
+  )
 
-  test('knows namespaces and the wildcard', () => {
+  test('knows namespaces and the wildcard', () =>
     expect([found('namespaces'), found('*')]).toEqual([
       { resource: 'namespaces', group: '' },
       { resource: '*', group: 'g' },
-    ])
-  })
+    ]))
 
-  test.each(['pods', 'virtualclusterinstances/kubeconfig', ''])('returns undefined for "%s"', (word) => {
-    expect(found(word)).toBeUndefined()
-  })
+  test.each(['pods', 'virtualclusterinstances/kubeconfig', ''])('returns undefined for "%s"', (word) =>
+    expect(found(word)).toBeUndefined(),
+  )
 })

@@ -3,11 +3,12 @@ import { describe, expect, test } from 'vitest'
 import type { Attributes, ResourceAttributes } from '../../../../lib/authorization/attributes/attributes.ts'
 import { evaluate, evaluateAny } from '../../../../lib/authorization/scopes/evaluate.ts'
 import type { Scope } from '../../../../lib/authorization/scopes/scope.ts'
+import { runs } from '../../../support/effort.ts'
 import * as arbitrary from '../arbitraries.ts'
 import { plainlyAllowed } from '../plainevaluator.ts'
 
 const OPTIONS = { projectNamespacePrefix: 'p-' }
-const RUNS = { numRuns: 3000, seed: 20261121 }
+const RUNS = runs(3000)
 const judge = (chain: Scope[], request: Attributes) => evaluate(chain, request, OPTIONS)
 
 const instance = (more: Partial<ResourceAttributes> = {}): Attributes => ({
@@ -28,7 +29,7 @@ describe('properties', () => {
       fc.property(fc.array(arbitrary.scope, { maxLength: 3 }), arbitrary.attributes, (chain, request) => {
         expect(judge(chain, request).allowed).toBe(plainlyAllowed(chain, request))
       }),
-      { ...RUNS, numRuns: 20_000 },
+      runs(20_000),
     )
   })
 
@@ -113,10 +114,7 @@ describe('reasons', () => {
     })
     expect(
       judge([{}], { kind: 'nonresource', target: { type: 'Cluster', cluster: 'c' }, verb: 'get', path: '/m' }),
-    ).toEqual({
-      allowed: false,
-      reason: 'spec.scope does not allow get of path "/m" in cluster "c"',
-    })
+    ).toEqual({ allowed: false, reason: 'spec.scope does not allow get of path "/m" in cluster "c"' })
   })
 })
 

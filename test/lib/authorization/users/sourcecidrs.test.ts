@@ -2,6 +2,8 @@ import { BlockList, isIPv4 } from 'node:net'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { checkCIDR, containsCIDRs, isWithinCIDRs } from '../../../../lib/authorization/users/sourcecidrs.ts'
+import { runs } from '../../../support/effort.ts'
+import cases from './vectors/sourcecidrs.cases.json' with { type: 'json' }
 
 /** IPv4 addresses that share prefixes of any length, so that the ranges of a test often touch. */
 const address4 = fc
@@ -48,56 +50,17 @@ describe('isWithinCIDRs', () => {
       fc.property(address, ranges, (one, list) => {
         expect(isWithinCIDRs(one, list)).toBe(judge(list)(one))
       }),
-      { numRuns: 2000 },
+      runs(2000),
     )
   })
 
-  test.each<[string, string[], boolean]>([
-    ['10.1.2.3', ['10.0.0.0/8'], true],
-    ['11.0.0.0', ['10.0.0.0/8'], false],
-    ['203.0.113.7', ['203.0.113.7'], true],
-    ['203.0.113.8', ['203.0.113.7'], false],
-    ['203.0.113.7', ['192.0.2.0/24', '203.0.113.0/24'], true],
-    ['0.0.0.0', ['0.0.0.0/0'], true],
-    ['255.255.255.255', ['0.0.0.0/0'], true],
-    ['::1', ['0.0.0.0/0'], false],
-    ['127.0.0.1', ['::/0'], false],
-    ['::1', ['::1'], true],
-    ['0:0:0:0:0:0:0:1', ['::1/128'], true],
-    ['2001:db8:ffff::1', ['2001:db8::/32'], true],
-    ['2001:db9::', ['2001:db8::/32'], false],
-    ['::ffff:10.1.2.3', ['10.0.0.0/8'], true],
-    ['::ffff:a01:203', ['10.0.0.0/8'], true],
-    ['::FFFF:10.1.2.3', ['11.0.0.0/8'], false],
-    ['::ffff:10.1.2.3', ['::/0'], false],
-  ])('of %s and %j is %s', (one, list, expected) => {
-    expect(isWithinCIDRs(one, list)).toBe(expected)
-  })
+  test.each(cases.within as [string, string[], boolean][])('of %s and %j is %s', (one, list, expected) =>
+    expect(isWithinCIDRs(one, list)).toBe(expected),
+  )
 
-  test.each([
-    '',
-    ' ',
-    'test-invoke-source-ip',
-    'localhost',
-    '10.0.0.1 ',
-    ' 10.0.0.1',
-    '10.0.0.1,10.0.0.2',
-    '10.0.0.1:443',
-    '[::1]',
-    'fe80::1%eth0',
-    '::1%1',
-    '010.0.0.1',
-    '10.1',
-    '0x0a000001',
-    '167772161',
-    '10.0.0.1/32',
-    '::ffff:010.0.0.1',
-    '10.0.0.256',
-    '10.0.0.1\n',
-    '１０.0.0.1',
-  ])('is false for %j, which is no IP address', (one) => {
-    expect(isWithinCIDRs(one, ['0.0.0.0/0', '::/0'])).toBe(false)
-  })
+  test.each(cases.noAddresses)('is false for %j, which is no IP address', (one) =>
+    expect(isWithinCIDRs(one, ['0.0.0.0/0', '::/0'])).toBe(false),
+  )
 
   test('is false for an empty list, and for entries that are no ranges', () => {
     expect(isWithinCIDRs('10.0.0.1', [])).toBe(false)
@@ -115,28 +78,13 @@ describe('containsCIDRs', () => {
         const escapes = edges.some((edge) => isInner(edge) && !isOuter(edge))
         expect(containsCIDRs(outer, inner)).toBe(!escapes)
       }),
-      { numRuns: 1000 },
+      runs(1000),
     )
   })
 
-  test.each<[string[], string[], boolean]>([
-    [['10.0.0.0/8'], ['10.0.0.0/8'], true],
-    [['10.0.0.0/8'], ['10.1.0.0/16', '10.2.0.3'], true],
-    [['10.1.0.0/16'], ['10.0.0.0/8'], false],
-    [['10.0.0.0/9', '10.128.0.0/9'], ['10.0.0.0/8'], true],
-    [['10.128.0.0/9', '10.0.0.0/10', '10.64.0.0/10'], ['10.0.0.0/8'], true],
-    [['10.0.0.0/9', '10.128.0.1'], ['10.0.0.0/8'], false],
-    [['0.0.0.0/1', '128.0.0.0/1'], ['0.0.0.0/0'], true],
-    [['0.0.0.0/0'], ['::1'], false],
-    [['::/0'], ['10.0.0.1'], false],
-    [['::/1', '8000::/1'], ['::/0'], true],
-    [['10.0.0.0/8'], ['10.0.0.1', '192.0.2.1'], false],
-    [[], ['10.0.0.1'], false],
-    [['10.0.0.0/8'], [], true],
-    [['0.0.0.0/0', '::/0'], ['anything'], false],
-  ])('of %j and %j is %s', (outer, inner, expected) => {
-    expect(containsCIDRs(outer, inner)).toBe(expected)
-  })
+  test.each(cases.subsets as [string[], string[], boolean][])('of %j and %j is %s', (outer, inner, expected) =>
+    expect(containsCIDRs(outer, inner)).toBe(expected),
+  )
 })
 
 /** Returns the first and the last address of a range, and their neighbours, computed with numbers only. */
@@ -166,71 +114,13 @@ function textOf(value: bigint, bits: number): string {
 }
 
 describe('checkCIDR', () => {
-  test.each([
-    '10.0.0.0/8',
-    '203.0.113.7',
-    '203.0.113.7/32',
-    '0.0.0.0/0',
-    '::',
-    '::/0',
-    '::1',
-    '2001:db8::/32',
-    '2001:db8::1',
-    '1::8',
-    '64:ff9b::/96',
-    '::2:0:0:3',
-    'fe80::/10',
-  ])('accepts %s', (text) => {
-    expect(checkCIDR(text)).toBeUndefined()
+  test.each(cases.accepted)('accepts %s', (text) => expect(checkCIDR(text)).toBeUndefined())
+
+  test.each(cases.corrected as [string, string][])('says what %s has to be', (text, expected) => {
+    expect([checkCIDR(text), checkCIDR(expected)]).toEqual([`must be ${expected}`, undefined])
   })
 
-  test.each([
-    ['10.0.0.1/8', '10.0.0.0/8'],
-    ['10.1.2.3/0', '0.0.0.0/0'],
-    ['10.0.0.1/31', '10.0.0.0/31'],
-    ['2001:DB8::/32', '2001:db8::/32'],
-    ['2001:0db8::/32', '2001:db8::/32'],
-    ['2001:db8::1/32', '2001:db8::/32'],
-    ['2001:db8:0:0:0:0:0:1', '2001:db8::1'],
-    ['0:0:0:0:0:0:0:0/0', '::/0'],
-    ['1:0:0:2:0:0:0:3', '1:0:0:2::3'],
-    ['1:0:0:2:0:0:3:4', '1::2:0:0:3:4'],
-    ['1::2:3:4:5:6:7', '1:0:2:3:4:5:6:7'],
-    ['::ffff:10.0.0.1', '10.0.0.1'],
-    ['::ffff:a00:1', '10.0.0.1'],
-    ['::ffff:10.0.0.1/104', '10.0.0.0/8'],
-    ['::ffff:0:0/96', '0.0.0.0/0'],
-    ['::ffff:10.0.0.1/90', '::ffc0:0:0/90'],
-    ['64:ff9b::10.0.0.0/104', '64:ff9b::a00:0/104'],
-  ])('says what %s has to be', (text, expected) => {
-    expect(checkCIDR(text)).toBe(`must be ${expected}`)
-    expect(checkCIDR(expected)).toBeUndefined()
-  })
-
-  test.each([
-    '',
-    'any',
-    '*',
-    '10.0.0.0/33',
-    '10.0.0.0/08',
-    '10.0.0.0/',
-    '10.0.0.0/8/8',
-    '10.0.0.0/-1',
-    '10.0.0.0/255.0.0.0',
-    '10.0.0',
-    '10.0.0.0-10.0.0.9',
-    '010.0.0.0/8',
-    '::/129',
-    '::1%lo',
-    'fe80::%eth0/64',
-    '[::1]',
-    ':::',
-    '::1::',
-    '10.0.0.0/8 ',
-    '１０.0.0.0/8',
-    '10.0.0.0/٨',
-    'a'.repeat(100_000),
-  ])('rejects %s', (text) => {
+  test.each([...cases.noCIDRs, 'a'.repeat(100_000)])('rejects %s', (text) => {
     expect(checkCIDR(text)).toBe('must be an IP address or a CIDR, such as 203.0.113.7 or 10.0.0.0/8')
   })
 
@@ -238,8 +128,7 @@ describe('checkCIDR', () => {
     fc.assert(
       fc.property(fc.oneof(fc.tuple(address4, fc.nat(32)), fc.tuple(address6, fc.nat(128))), ([text, prefix]) => {
         const one = canonical(`${text}/${prefix}`)
-        expect(checkCIDR(one)).toBeUndefined()
-        expect(isWithinCIDRs(text, [one])).toBe(true)
+        expect([checkCIDR(one), isWithinCIDRs(text, [one])]).toEqual([undefined, true])
         expect(containsCIDRs([one], [`${text}/${prefix}`])).toBe(true)
       }),
     )

@@ -37,15 +37,15 @@ const outside: (string[] | undefined)[] = [
 const specOf = (sourceCIDRs: string[] | undefined): KeySpec => (sourceCIDRs ? { sourceCIDRs } : {})
 
 describe.each(callers)('a limited key of %s', (_, caller) => {
-  test.each(within.map((list) => ({ list })))('creates a key for $list', ({ list }) => {
-    expect(forbiddenCreation(caller, specOf(list), { now })).toBeUndefined()
-  })
+  test.each(within.map((list) => ({ list })))('creates a key for $list', ({ list }) =>
+    expect(forbiddenCreation(caller, specOf(list), { now })).toBeUndefined(),
+  )
 
-  test.each(outside.map((list) => ({ list })))('creates none for $list', ({ list }) => {
+  test.each(outside.map((list) => ({ list })))('creates none for $list', ({ list }) =>
     expect(forbiddenCreation(caller, specOf(list), { now })).toBe(
       'spec.sourceCIDRs: the access key used is limited to source addresses and may not create one that can be used from other addresses',
-    )
-  })
+    ),
+  )
 
   const refusal =
     'the access key used is limited to source addresses and may not change an access key that can be used from other addresses'
@@ -85,11 +85,10 @@ describe.each(callers)('a limited key of %s', (_, caller) => {
     expect(unlimitedCredential(alice, 'client certificate')).toEqual([])
   })
 
-  test('neither makes nor changes objects that make keys', () => {
+  test('neither makes nor changes objects that make keys', () =>
     expect(unlimitedReason(caller, 'create an identity provider')).toBe(
       'the access key used is limited to source addresses and may not create an identity provider, whose keys could be used from other addresses',
-    )
-  })
+    ))
 })
 
 describe('a key without limits', () => {

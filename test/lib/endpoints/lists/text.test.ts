@@ -125,10 +125,8 @@ describe('a list in pieces', () => {
   }
 
   test('an error before the first byte rejects the whole response', async () => {
-    const answer = respondList(listing(json, [failAfter(0)]), [])
-    await expect(answer).rejects.toThrow('unreadable')
-    const small = respondList(listing(json, [[namedObject('small')], failAfter(0)]), [])
-    await expect(small).rejects.toThrow('unreadable')
+    await expect(respondList(listing(json, [failAfter(0)]), [])).rejects.toThrow('unreadable')
+    await expect(respondList(listing(json, [[namedObject('small')], failAfter(0)]), [])).rejects.toThrow('unreadable')
   })
 
   // The stream fails, so that the client never receives a valid but incomplete list.

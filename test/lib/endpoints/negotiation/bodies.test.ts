@@ -1,43 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import { bodyType, patchType } from '../../../../lib/endpoints/negotiation/bodies.ts'
+import cases from './vectors/bodies.cases.json' with { type: 'json' }
 
 const headersOf = (type: string) => ({ 'content-type': type })
 
 describe('the type of a body', () => {
-  it.each([
-    ['', 'json'],
-    ['application/json', 'json'],
-    ['Application/JSON', 'json'],
-    ['application/json; charset=utf-8', 'json'],
-    ['application/json;', 'json'],
-    ['application/yaml; a="b;c"', 'yaml'],
-    ['application/json ; a = "b" ; c = d ;', 'json'],
-    ['application/json;a=b;A=b', 'json'],
-    ['application/json;a=b;a="b"', 'json'],
-    ['application/json;a="\\"b";a="\\"b"', 'json'],
-    ['application/json;a="";b={c}', 'json'],
-    ['application/json;a*0=b;a*1=c', 'json'],
-  ])('of %j is %s', (type, expected) => expect(bodyType(headersOf(type))).toBe(expected))
+  it.each(cases.types as [string, string][])('of %j is %s', (type, expected) =>
+    expect(bodyType(headersOf(type))).toBe(expected),
+  )
 
-  it.each([
-    'text/plain',
-    ';',
-    ';a=b',
-    'application/json;;',
-    'application/json; ;',
-    'application/json; charset',
-    'application/json;a=',
-    'application/json;=b',
-    'application/json;a="b',
-    'application/json;a="b"c',
-    'application/json;a=b c',
-    'application/json;a=b,c',
-    'application/json;a=b;a=c',
-    'application/json;a=b;A=c',
-    'application/json;a=b;a="c"',
-    'application/json;a*0=b;a*0=c',
-    'application/vnd.kubernetes.protobuf',
-  ])('is rejected: %j', (type) =>
+  it.each(cases.rejected)('is rejected: %j', (type) =>
     expect(() => bodyType(headersOf(type))).toThrow('accepted media types include: application/json, application/yaml'),
   )
 

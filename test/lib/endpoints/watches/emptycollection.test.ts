@@ -50,6 +50,4 @@ test('a watch ends after the timeout of its client, and not later than others', 
   expect((await secondsOf({ ...bookmarks, timeoutSeconds: '9999' })).at(-1)).toBe(120)
 })
 
-test('a watch ends after the quiet time', async () => {
-  expect(await secondsOf(bookmarks, 30)).toEqual([0, 20, 30])
-})
+test('a watch ends after the quiet time', async () => expect(await secondsOf(bookmarks, 30)).toEqual([0, 20, 30]))

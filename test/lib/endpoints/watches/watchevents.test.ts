@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { eventsOf, type WatchEvent } from '../../../../lib/endpoints/watches/watchevents.ts'
 import type { ChangeBatch, Storage, Stored, Table } from '../../../../lib/storage/interface.ts'
 import { startDynamoDB, type TestDynamoDB } from '../../../support/dynamodb.ts'
+import { runs } from '../../../support/effort.ts'
 import {
   type Happened,
   mayRead,
@@ -101,7 +102,7 @@ test('every watcher ends with the objects that they may see, and learns of no ot
         expect(known).toEqual(visibleAt(history, rv))
       },
     ),
-    { numRuns: 60 },
+    runs(60),
   )
 }, 60_000)
 

@@ -29,8 +29,7 @@ test('each request has a new P-256 key that signs it', async () => {
   expect(first.key).not.toBe(second.key)
   const own = createPublicKey(first.key)
   expect(own.asymmetricKeyDetails?.namedCurve).toBe('prime256v1')
-  const requested = openssl(first.request, 'req', '-noout', '-pubkey')
-  expect(requested).toBe(own.export({ type: 'spki', format: 'pem' }))
+  expect(openssl(first.request, 'req', '-noout', '-pubkey')).toBe(own.export({ type: 'spki', format: 'pem' }))
 })
 
 test('certificates preserve arbitrary names', async () => {

@@ -11,7 +11,6 @@ import type { ClusterFailure } from '../../../../lib/kubeconfig/cluster/failure.
 import { type FaultyCluster, type Play, type Step, useFaultyClusters } from '../faultycluster.ts'
 
 const { start } = useFaultyClusters()
-
 const order: CertificateOrder = { user: 'ci', groups: ['ops', 'team:a'], seconds: 3600, labels: { by: 'test' } }
 const NAME = 'keyplane-uuid'
 
@@ -42,11 +41,9 @@ describe('a healthy virtual cluster', () => {
     const cluster = await start()
     const issued = await issueClientCertificate(order, services(cluster))
     const certificate = new X509Certificate(issued.certificate)
-    expect(certificate.subject).toBe('O=ops\nO=team:a\nCN=ci')
-    expect(issued.notAfter).toEqual(certificate.validToDate)
+    expect([certificate.subject, issued.notAfter]).toEqual(['O=ops\nO=team:a\nCN=ci', certificate.validToDate])
     expect(issued.warnings).toEqual([])
-    expect(steps(cluster)).toEqual(['create', 'approve', 'read', 'delete'])
-    expect(cluster.stored.size).toBe(0)
+    expect([steps(cluster), cluster.stored.size]).toEqual([['create', 'approve', 'read', 'delete'], 0])
     const { server, certificateAuthority } = cluster.credentials
     const user = createClusterClient('x', {
       server,
@@ -182,8 +179,7 @@ describe('a virtual cluster that fails', () => {
     const error = await failure(issueClientCertificate(order, services(cluster)))
     expect(error).toMatchObject({ failure: expected })
     expect(error.status.message).not.toContain('hunter2')
-    expect(steps(cluster)).toEqual(calls)
-    expect(cluster.stored.size).toBe(0)
+    expect([steps(cluster), cluster.stored.size]).toEqual([calls, 0])
   })
 
   test('that disconnects after creating: the request is deleted by name', async () => {
@@ -206,8 +202,7 @@ test('the request is deleted after an unexpected error', async () => {
     return answer
   }
   const error = await failure(issueClientCertificate(order, { ...others, client: { ...client, send } }))
-  expect(error).toEqual(new Error('unforeseen'))
-  expect(cluster.stored.size).toBe(0)
+  expect([error, cluster.stored.size]).toEqual([new Error('unforeseen'), 0])
 })
 
 describe('an unexpected certificate request', () => {
@@ -223,8 +218,7 @@ describe('an unexpected certificate request', () => {
     }
     const cluster = await start({ plays: { create } })
     expect(await failure(issueClientCertificate(order, services(cluster)))).toMatchObject({ failure: 'garbage' })
-    expect(steps(cluster)).toEqual(['create', 'delete'])
-    expect(cluster.stored.size).toBe(0)
+    expect([steps(cluster), cluster.stored.size]).toEqual([['create', 'delete'], 0])
   })
 
   test('is neither read nor deleted if it is another object of the same name', async () => {
@@ -283,8 +277,7 @@ describe('time', () => {
       const cluster = await start({ plays: { [step]: silent } })
       const error = await failure(issueClientCertificate(order, services(cluster, { signal: controller.signal })))
       expect(error).toMatchObject({ failure: 'timeout', status: { code: 504 } })
-      expect(steps(cluster).at(-1)).toBe('delete')
-      expect(cluster.stored.size).toBe(0)
+      expect([steps(cluster).at(-1), cluster.stored.size]).toEqual(['delete', 0])
     },
   )
 
@@ -302,8 +295,7 @@ describe('cleaning up', () => {
     let failures = 2
     const remove: Play = ({ answer, proceed }) => (failures-- > 0 ? answer(503, {}) : proceed())
     const cluster = await start({ plays: { delete: remove } })
-    expect((await issueClientCertificate(order, services(cluster))).warnings).toEqual([])
-    expect(cluster.stored.size).toBe(0)
+    expect([(await issueClientCertificate(order, services(cluster))).warnings, cluster.stored.size]).toEqual([[], 0])
   })
 
   test('succeeds if the request is already gone', async () => {

@@ -6,7 +6,6 @@ import { type Authority, SERVER_AUTH, testAuthority, type Wish } from '../author
 const now = new Date()
 const later = (seconds: number) => new Date(now.getTime() + seconds * 1000)
 const groups = ['ops', 'dev']
-
 let authority: Authority
 let mine: { key: string; request: string }
 beforeAll(async () => {
@@ -23,9 +22,8 @@ describe('checkIssuedCertificate', () => {
     expect(issued).toMatchObject({ notAfter: new Date(Math.floor(later(5000).getTime() / 1000) * 1000) })
   })
 
-  test('accepts groups in any order', async () => {
-    expect(check(await authority.sign(mine.request), { groups: ['dev', 'ops'] })).toHaveProperty('certificate')
-  })
+  test('accepts groups in any order', async () =>
+    expect(check(await authority.sign(mine.request), { groups: ['dev', 'ops'] })).toHaveProperty('certificate'))
 
   test('keeps the chain in order and drops text between certificates', async () => {
     const below = await authority.below('intermediate')
@@ -96,8 +94,6 @@ describe('checkIssuedCertificate', () => {
 
   test.each(['', 'x', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'])(
     'rejects unreadable text %j',
-    (pem) => {
-      expect(check(pem)).toEqual({ problem: 'it cannot be read' })
-    },
+    (pem) => expect(check(pem)).toEqual({ problem: 'it cannot be read' }),
   )
 })

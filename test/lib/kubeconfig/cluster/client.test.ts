@@ -7,10 +7,10 @@ import type { ClusterFailure } from '../../../../lib/kubeconfig/cluster/failure.
 import { describeError } from '../../../../lib/server/process/logger.ts'
 import { testAuthority } from '../authority.ts'
 import { type Play, useFaultyClusters } from '../faultycluster.ts'
+import cases from './vectors/client.cases.json' with { type: 'json' }
 
 const clusters = useFaultyClusters()
 const { start } = clusters
-
 const PATH = '/apis/certificates.k8s.io/v1/certificatesigningrequests/x'
 const neverAborts = () => new AbortController().signal
 const get = (credentials: Credentials, signal = neverAborts()) =>
@@ -62,18 +62,7 @@ describe('sending a request', () => {
 
 describe('answers of the cluster', () => {
   const leak = { kind: 'Status', message: 'password hunter2' }
-  test.each<[number, ClusterFailure, number]>([
-    [401, 'unauthorized', 502],
-    [403, 'forbidden', 502],
-    [404, 'not-found', 502],
-    [409, 'conflict', 502],
-    [422, 'rejected', 502],
-    [429, 'busy', 503],
-    [500, 'failing', 502],
-    [503, 'failing', 502],
-    [301, 'redirect', 502],
-    [307, 'redirect', 502],
-  ])('%d is %s', async (code, failure, status) => {
+  test.each(cases.statuses as [number, ClusterFailure, number][])('%d is %s', async (code, failure, status) => {
     const elsewhere = await start()
     const read: Play = ({ response }) => {
       response

@@ -58,9 +58,8 @@ describe('decodeBody', () => {
     expect(await messageOf(decode(body, mediaType))).toBe(message)
   })
 
-  it('accepts a byte order mark before YAML, as Go does', async () => {
-    expect((await decode('\ufeffa: 1', 'yaml')).value).toEqual({ a: 1 })
-  })
+  it('accepts a byte order mark before YAML, as Go does', async () =>
+    expect((await decode('\ufeffa: 1', 'yaml')).value).toEqual({ a: 1 }))
 
   it('rejects invalid UTF-8', async () => {
     expect(await messageOf(decode(Buffer.from([0x22, 0xff, 0x22]), 'json'))).toBe(`${noKind}invalid UTF-8 (22ff22)`)

@@ -33,16 +33,14 @@ describe('decodeMeta agrees with Go', () => {
     expect(() => decodeMeta({ creationTimestamp })).toThrow(`parsing time "${creationTimestamp}": year out of range`)
   })
 
-  test('drops the zero time', () => {
-    expect(decodeMeta({ deletionTimestamp: '0001-01-01T02:00:00+02:00' }).metadata).toEqual({})
-  })
+  test('drops the zero time', () =>
+    expect(decodeMeta({ deletionTimestamp: '0001-01-01T02:00:00+02:00' }).metadata).toEqual({}))
 
-  test('reports names of prototype members as unknown', () => {
+  test('reports names of prototype members as unknown', () =>
     expect(decodeMeta({ constructor: 'x', toString: 1, labels: { valueOf: 'y' } })).toEqual({
       metadata: { labels: { valueOf: 'y' } },
       unknown: ['metadata.constructor', 'metadata.toString'],
-    })
-  })
+    }))
 
   test('reports at most 100 unknown members', () => {
     const members = Object.fromEntries(Array.from({ length: 150 }, (_, index) => [`x${index}`, 1]))

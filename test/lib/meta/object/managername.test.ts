@@ -2,22 +2,21 @@ import { describe, expect, it } from 'vitest'
 import { defaultFieldManager, validateFieldManager } from '../../../../lib/meta/object/managername.ts'
 
 describe('a field manager name', () => {
-  it.each(['', 'kubectl', 'a b', 'é', '😀', 'x'.repeat(128), 'é'.repeat(64)])('may be %j', (name) => {
-    expect(validateFieldManager(name)).toEqual([])
-  })
+  it.each(['', 'kubectl', 'a b', 'é', '😀', 'x'.repeat(128), 'é'.repeat(64)])('may be %j', (name) =>
+    expect(validateFieldManager(name)).toEqual([]),
+  )
 
-  it.each([`${'é'.repeat(64)}x`, 'x'.repeat(129)])('may not exceed 128 bytes: %j', (name) => {
+  it.each([`${'é'.repeat(64)}x`, 'x'.repeat(129)])('may not exceed 128 bytes: %j', (name) =>
     expect(validateFieldManager(name)).toEqual([
       { type: 'FieldValueTooLong', field: 'fieldManager', message: 'Too long: may not be more than 128 bytes' },
-    ])
-  })
+    ]),
+  )
 
-  it('may not contain control characters, which are reported with their byte position', () => {
+  it('may not contain control characters, which are reported with their byte position', () =>
     expect(validateFieldManager('é!\u0007\u00a0').map(({ message }) => message.replace(/^.*": /, ''))).toEqual([
       'invalid character U+0007 (at position 3)',
       'invalid character U+00A0 (at position 4)',
-    ])
-  })
+    ]))
 })
 
 describe('the default field manager name', () => {
@@ -29,7 +28,5 @@ describe('the default field manager name', () => {
     ['a\u0007b é/1', 'ab é'],
     ['é'.repeat(65), 'é'.repeat(64)],
     [`${'x'.repeat(127)}é`, 'x'.repeat(127)],
-  ])('of User-Agent %j is %j', (userAgent, name) => {
-    expect(defaultFieldManager(userAgent)).toBe(name)
-  })
+  ])('of User-Agent %j is %j', (userAgent, name) => expect(defaultFieldManager(userAgent)).toBe(name))
 })

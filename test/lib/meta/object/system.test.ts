@@ -27,14 +27,13 @@ test('an update without server-owned metadata keeps it', () => {
   expect(generation).toBe(old)
 })
 
-test('clears server-owned fields of a new object', () => {
+test('clears server-owned fields of a new object', () =>
   expect(wipeForCreate({ ...deleting, labels: { a: 'b' }, namespace: 'n' })).toEqual({
     name: 'a',
     namespace: 'n',
     labels: { a: 'b' },
     finalizers: ['e/a'],
-  })
-})
+  }))
 
 test.each<[string, Partial<KubeObject>, Partial<KubeObject>, boolean]>([
   ['metadata', { metadata: { name: 'b' } }, {}, false],
@@ -44,9 +43,9 @@ test.each<[string, Partial<KubeObject>, Partial<KubeObject>, boolean]>([
   ['the order of members', { spec: { a: 1, b: 2 } }, { spec: { b: 2, a: 1 } }, false],
   ['the same integer', { spec: { a: 5n } }, { spec: { a: 5 } }, false],
   ['large integers', { spec: { a: 9007199254740993n } }, { spec: { a: 9007199254740992 } }, true],
-])('generation changes with %s: %#', (_, one, other, rises) => {
-  expect(specDiffers(objectOf({}, one), objectOf({}, other))).toBe(rises)
-})
+])('generation changes with %s: %#', (_, one, other, rises) =>
+  expect(specDiffers(objectOf({}, one), objectOf({}, other))).toBe(rises),
+)
 
 describe('finalizers', () => {
   const prefer = 'prefer a domain-qualified finalizer name'
@@ -63,7 +62,7 @@ describe('finalizers', () => {
     ],
     [{ finalizers: ['plain'] }, { finalizers: ['plain'] }, []],
     [{}, undefined, []],
-  ])('cause the right warnings: %j after %j', (metadata, old, warnings) => {
-    expect(finalizerWarnings(metadata, old)).toEqual(warnings)
-  })
+  ])('cause the right warnings: %j after %j', (metadata, old, warnings) =>
+    expect(finalizerWarnings(metadata, old)).toEqual(warnings),
+  )
 })

@@ -12,6 +12,7 @@ import {
 } from '../../../../lib/meta/patch/jsonpatch.ts'
 import type { JsonValue } from '../../../../lib/meta/types.ts'
 import vectors from '../vectors/jsonpatch.json' with { type: 'json' }
+import cases from './vectors/jsonpatch.cases.json' with { type: 'json' }
 
 const bytes = (patch: unknown): Uint8Array => Buffer.from(typeof patch === 'string' ? patch : stringify(patch))
 
@@ -64,13 +65,12 @@ describe('applyJsonPatch in json-patch-tests', () => {
 
   it.fails.for(cases.filter(({ comment }) => differences.includes(comment)))('differs: $comment', check)
 
-  it('has every named difference', () => {
-    expect(differences.filter((name) => !cases.some(({ comment }) => comment === name))).toEqual([])
-  })
+  it('has every named difference', () =>
+    expect(differences.filter((name) => !cases.some(({ comment }) => comment === name))).toEqual([]))
 
-  it.each(differences)('has a test of the difference "%s"', (comment) => {
-    expect(cases.map((one) => one.comment)).toContain(comment)
-  })
+  it.each(differences)('has a test of the difference "%s"', (comment) =>
+    expect(cases.map((one) => one.comment)).toContain(comment),
+  )
 })
 
 describe('applyJsonPatch agrees with kube-apiserver', () => {
@@ -88,48 +88,26 @@ describe('applyJsonPatch agrees with kube-apiserver', () => {
     else expect(refusal(() => applyPatch(doc, patch))).toEqual(unprocessable)
   })
 
-  it.each(Object.keys(differences))('has a vector for the difference %s', (text) => {
-    expect(vectors.map(({ patch }) => JSON.stringify(patch))).toContain(text)
-  })
+  it.each(Object.keys(differences))('has a vector for the difference %s', (text) =>
+    expect(vectors.map(({ patch }) => JSON.stringify(patch))).toContain(text),
+  )
 })
 
 describe('decodeJsonPatch', () => {
-  it.each([
-    ['nope', "error decoding patch: invalid character 'o' in literal null (expecting 'u')"],
-    ['', 'error decoding patch: unexpected end of JSON input'],
-    ['spec: x', "error decoding patch: invalid character 's' looking for beginning of value"],
-    [
-      '{"op":"add"}',
-      'error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp',
-    ],
-    ['[1]', 'error decoding patch: json: cannot unmarshal number into Go value of type handlers.jsonPatchOp'],
-    [
-      '[{"op":1}]',
-      'error decoding patch: json: cannot unmarshal number into Go struct field jsonPatchOp.op of type string',
-    ],
-    [
-      '[{"op":"add","path":["a"]}]',
-      'error decoding patch: json: cannot unmarshal array into Go struct field jsonPatchOp.path of type string',
-    ],
-    [
-      '[{"op":"add","path":"/a","value":{"__proto__":1}}]',
-      'error decoding patch: json: a member must not be named __proto__',
-    ],
-  ])('throws 400 for %s', (text, message) => {
-    expect(refusal(() => decodeJsonPatch(bytes(text)))).toEqual({ code: 400, message })
-  })
+  it.each(cases.malformed as [string, string][])('throws 400 for %s', (text, message) =>
+    expect(refusal(() => decodeJsonPatch(bytes(text)))).toEqual({ code: 400, message }),
+  )
 
   it.each([
     ['[', 'unexpected end of JSON input'],
     ['{}', 'json: cannot unmarshal object into Go value of type jsonpatch.Patch'],
     ['[5]', 'json: cannot unmarshal number into Go value of type jsonpatch.Operation'],
-  ])('throws 400 for %s without field validation', (text, message) => {
-    expect(refusal(() => decodeJsonPatch(bytes(text), false))).toEqual({ code: 400, message })
-  })
+  ])('throws 400 for %s without field validation', (text, message) =>
+    expect(refusal(() => decodeJsonPatch(bytes(text), false))).toEqual({ code: 400, message }),
+  )
 
-  it('accepts wrong types without field validation, so that the operation fails', () => {
-    expect(decodeJsonPatch(bytes('[{"op":5,"path":"/a"}]'), false).operations).toEqual([{ path: '/a' }])
-  })
+  it('accepts wrong types without field validation, so that the operation fails', () =>
+    expect(decodeJsonPatch(bytes('[{"op":5,"path":"/a"}]'), false).operations).toEqual([{ path: '/a' }]))
 
   it('ignores a string as the new root', () => {
     const operations = [
@@ -139,27 +117,15 @@ describe('decodeJsonPatch', () => {
     expect(applyPatch({ a: 1 }, operations)).toEqual({ a: 1, b: 2 })
   })
 
-  it.each([
-    ['/n', '1000', true],
-    ['/n', '1e3', false],
-    ['/n', '1000.0', false],
-    ['/big', '9223372036854775807', true],
-    ['/big', '9223372036854775807.0', false],
-    ['/f', '1e+21', true],
-    ['/f', '1e21', false],
-    ['/t', String.raw`"\u003cü\u003e\n"`, true],
-    ['/t', String.raw`"\u003Cü\u003e\n"`, false],
-    ['/t', String.raw`"<ü>\n"`, false],
-    ['/t', String.raw`"\u003c\u00fc\u003e\n"`, false],
-    ['/t', String.raw`"\u003cü\u003e\u000a"`, false],
-    ['', '{ "t" : "\\u003cü\\u003e\\n", "n":1000, "big":9223372036854775807, "\\u0066":1e+21 }', true],
-    ['', '{"t":"\\u003cü\\u003e\\n","n":1e3,"big":9223372036854775807,"f":1e+21}', false],
-  ])('compares the text of scalars: at %j is %s: %s', (path, value, same) => {
-    const document = { t: '<ü>\n', n: 1000, big: 9223372036854775807n, f: 1e21 }
-    const patch = `[{"op":"test","path":"${path}","value":${value}}]`
-    if (same) expect(applyPatch(document, patch)).toEqual(document)
-    else expect(refusal(() => applyPatch(document, patch))).toEqual(unprocessable)
-  })
+  it.each(cases.scalars as [string, string, boolean][])(
+    'compares the text of scalars: at %j is %s: %s',
+    (path, value, same) => {
+      const document = { t: '<ü>\n', n: 1000, big: 9223372036854775807n, f: 1e21 }
+      const patch = `[{"op":"test","path":"${path}","value":${value}}]`
+      if (same) expect(applyPatch(document, patch)).toEqual(document)
+      else expect(refusal(() => applyPatch(document, patch))).toEqual(unprocessable)
+    },
+  )
 
   it.each([
     ['"value":5.0}', '5.0', true],
@@ -185,15 +151,13 @@ describe('decodeJsonPatch', () => {
     ])
   })
 
-  it('uses the last of duplicate members, and replaces lone surrogates', () => {
+  it('uses the last of duplicate members, and replaces lone surrogates', () =>
     expect(applyPatch({}, String.raw`[{"op":"add","path":"/a","value":{"x":"1","x":"\ud800","\udc00":1}}]`)).toEqual({
       a: { x: '\ufffd', '\ufffd': 1 },
-    })
-  })
+    }))
 
-  it('treats null as an empty list of operations', () => {
-    expect(decodeJsonPatch(bytes('null'))).toEqual({ operations: [], duplicates: [], unknown: [] })
-  })
+  it('treats null as an empty list of operations', () =>
+    expect(decodeJsonPatch(bytes('null'))).toEqual({ operations: [], duplicates: [], unknown: [] }))
 
   it('reports unknown and duplicate members', () => {
     const text = '[{"op":"add","path":"/a","value":{"b":1,"b":2},"foo":1},{"op":"add","op":"test","bar":{}}]'
@@ -216,23 +180,7 @@ describe('decodeJsonPatch', () => {
 describe('applyJsonPatch with hostile patches', () => {
   const add = (path: string, value: JsonValue): PatchOperation => ({ op: 'add', path, value })
 
-  it.each<[string, PatchOperation]>([
-    ['writes to __proto__', add('/__proto__', { polluted: 1 })],
-    ['writes below __proto__', add('/__proto__/polluted', 1)],
-    ['writes below constructor.prototype', add('/constructor/prototype/polluted', 1)],
-    ['removes what is inherited', { op: 'remove', path: '/toString' }],
-    ['walks over what is inherited', add('/toString/x', 1)],
-    ['reads the length of a list', { op: 'copy', from: '/list/length', path: '/n' }],
-    ['uses an operation of the library', { op: '_get', path: '/list' }],
-    ['uses an operation of the prototype', { op: 'constructor', path: '/list' }],
-    ['has no slash in front', add('list', 1)],
-    ['has no path', { op: 'add', value: 1 }],
-    ['moves into itself', { op: 'move', from: '/list', path: '/list/0' }],
-    ['copies everything', { op: 'copy', from: '', path: '/n' }],
-    ['has no value for the place of everything', { op: 'replace', path: '' }],
-    ['names no index', add('/list/1e0', 1)],
-    ['puts text into text', add('/text/0', 'x')],
-  ])('throws 422 for one that %s', (_, operation) => {
+  it.each(cases.hostile as [string, PatchOperation][])('throws 422 for one that %s', (_, operation) => {
     const document = { list: [1], text: 'abc' }
     expect(refusal(() => applyJsonPatch(document, [operation]))).toEqual(unprocessable)
     expect({}).not.toHaveProperty('polluted')
@@ -240,8 +188,7 @@ describe('applyJsonPatch with hostile patches', () => {
 
   it('accepts names of prototype members', () => {
     expect(applyPatch({ labels: {} }, [add('/labels/constructor', 'x')])).toEqual({ labels: { constructor: 'x' } })
-    const copy = applyPatch({ a: {} }, [{ op: 'copy', from: '/a/constructor', path: '/b' }])
-    expect(copy).toEqual({ a: {}, b: null })
+    expect(applyPatch({ a: {} }, [{ op: 'copy', from: '/a/constructor', path: '/b' }])).toEqual({ a: {}, b: null })
     expect(applyPatch({ hasOwnProperty: 1 }, [{ op: 'test', path: '', value: { hasOwnProperty: 1 } }])).toEqual({
       hasOwnProperty: 1,
     })

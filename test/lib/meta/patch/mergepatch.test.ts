@@ -4,6 +4,7 @@ import { StatusError } from '../../../../lib/meta/errors/status.ts'
 import { decodeMergePatch, mergePatch } from '../../../../lib/meta/patch/mergepatch.ts'
 import type { JsonObject } from '../../../../lib/meta/types.ts'
 import vectors from '../vectors/mergepatch.json' with { type: 'json' }
+import cases from './vectors/mergepatch.cases.json' with { type: 'json' }
 
 const message = (text: string): string => {
   try {
@@ -28,9 +29,9 @@ describe('mergePatch', () => {
     [{ e: null }, { a: 1 }, { e: null, a: 1 }],
     [{}, { a: { bb: { ccc: null } } }, { a: { bb: {} } }],
   ]
-  it.each(appendix)('follows RFC 7386 appendix A: %j with %j', (object, patch, result) => {
-    expect(mergePatch(object, patch)).toEqual(result)
-  })
+  it.each(appendix)('follows RFC 7386 appendix A: %j with %j', (object, patch, result) =>
+    expect(mergePatch(object, patch)).toEqual(result),
+  )
 
   /** RFC 7386 leaves lists unchanged; kube-apiserver's library removes nulls from objects in them. */
   const differences = ['{"a":[{"b":null}]}']
@@ -79,27 +80,21 @@ describe('mergePatch', () => {
 })
 
 describe('decodeMergePatch', () => {
-  it('decodes objects and reports duplicate members', () => {
+  it('decodes objects and reports duplicate members', () =>
     expect(decodeMergePatch(Buffer.from('{"spec":{"ttl":1,"ttl":2e0}}'))).toEqual({
       patch: { spec: { ttl: 2 } },
       duplicates: ['duplicate field "spec.ttl"'],
       floats: new Map([['spec.ttl', '2e0']]),
-    })
-  })
+    }))
 
-  it.each([
-    ['[]', 'error decoding patch: json: cannot unmarshal array into Go value of type map[string]interface {}'],
-    ['"x"', 'error decoding patch: json: cannot unmarshal string into Go value of type map[string]interface {}'],
-    ['null', 'Invalid JSON Patch'],
-    ['{', 'error decoding patch: unexpected end of JSON input'],
-    ['spec: {}', "error decoding patch: invalid character 's' looking for beginning of value"],
-  ])('throws 400 for %s', (text, expected) => expect(message(text)).toBe(expected))
+  it.each(cases.refused as [string, string][])('throws 400 for %s', (text, expected) =>
+    expect(message(text)).toBe(expected),
+  )
 
-  it.each(['5', '"x"', 'null', '{', '{} x'])('throws 400 for %s without field validation', (text) => {
-    expect(() => decodeMergePatch(Buffer.from(text), false)).toThrow('Invalid JSON Patch')
-  })
+  it.each(['5', '"x"', 'null', '{', '{} x'])('throws 400 for %s without field validation', (text) =>
+    expect(() => decodeMergePatch(Buffer.from(text), false)).toThrow('Invalid JSON Patch'),
+  )
 
-  it('accepts a list without field validation, whose result is not an object', () => {
-    expect(decodeMergePatch(Buffer.from('[5]'), false).patch).toEqual([5])
-  })
+  it('accepts a list without field validation, whose result is not an object', () =>
+    expect(decodeMergePatch(Buffer.from('[5]'), false).patch).toEqual([5]))
 })

@@ -5,6 +5,7 @@ import { list, object, string } from '../../../../lib/meta/schema/schema.ts'
 import { joinWriteOnly, splitWriteOnly, writeOnlyFields } from '../../../../lib/meta/schema/writeonly.ts'
 import type { JsonObject, KubeObject } from '../../../../lib/meta/types.ts'
 import { example } from '../example.ts'
+import cases from './vectors/writeonly.cases.json' with { type: 'json' }
 
 const { schema } = example
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
@@ -31,20 +32,8 @@ test('rejects a schema with a write-only field in a list', () => {
 })
 
 describe('splitting off write-only values', () => {
-  test.each<[JsonObject | undefined, JsonObject | undefined, [string, unknown][]]>([
-    [{ key: SECRET, ttl: 1 }, { ttl: 1 }, [['spec.key', SECRET]]],
-    [
-      { identity: { connectorData: 'x', email: 'e' } },
-      { identity: { email: 'e' } },
-      [['spec.identity.connectorData', 'x']],
-    ],
-    [{ identity: { connectorData: 'x' } }, { identity: {} }, [['spec.identity.connectorData', 'x']]],
-    [{ key: '' }, {}, []],
-    [{ key: null }, {}, []],
-    [{ key: { deep: SECRET } }, {}, [['spec.key', { deep: SECRET }]]],
-    [{ key: 0 }, {}, [['spec.key', 0]]],
-    [{ identity: 'x' }, { identity: 'x' }, []],
-    [{}, {}, []],
+  test.each([
+    ...(cases.fromLeaves as [JsonObject | undefined, JsonObject | undefined, [string, unknown][]][]),
     [undefined, undefined, []],
   ])('from %j leaves %j', (spec, left, secrets) => {
     const input = objectOf(spec)
@@ -65,37 +54,9 @@ describe('splitting off write-only values', () => {
 })
 
 describe("kubectl's copy of the manifest", () => {
-  const manifest = (spec: unknown, metadata: unknown = { name: 'a' }) =>
-    `${JSON.stringify({ apiVersion: 'example.test/v1', kind: 'Example', metadata, spec })}\n`
-
-  test.each<[string, string, string]>([
-    ['loses an access key', manifest({ key: SECRET, ttl: 5 }), manifest({ ttl: 5 })],
-    [
-      'loses a nested secret',
-      manifest({ identity: { connectorData: SECRET, email: 'e' } }),
-      manifest({ identity: { email: 'e' } }),
-    ],
-    ['loses unknown fields', manifest({ Key: SECRET, ttl: 5 }), manifest({ ttl: 5 })],
-    [
-      'loses a manifest inside it',
-      manifest({}, { annotations: { [LAST_APPLIED]: SECRET } }),
-      manifest({}, { annotations: {} }),
-    ],
-    ['loses all duplicates except the last', `{"spec":{"key":"${SECRET}"},"spec":{}}`, '{"spec":{}}'],
-    ['loses a key written with escapes', `{"spec":{"\\u006bey":"${SECRET}"}}`, '{"spec":{}}'],
-    [
-      'keeps 64-bit integers',
-      `{"spec":{"ttl":9007199254740993,"key":"${SECRET}"}}`,
-      '{"spec":{"ttl":9007199254740993}}',
-    ],
-    [
-      'stays byte for byte the same without secrets',
-      '{ "spec": {"displayName":"\\u003cb\\u003e","ttl":5.0} }\n',
-      '{ "spec": {"displayName":"\\u003cb\\u003e","ttl":5.0} }\n',
-    ],
-  ])('%s', (_, text, left) => {
-    expect(lastApplied(text)).toBe(left)
-  })
+  test.each(cases.manifests as [string, string, string][])('%s', (_, text, left) =>
+    expect(lastApplied(text)).toBe(left),
+  )
 
   test.each([
     `{"spec":{"key":"${SECRET}"}`,

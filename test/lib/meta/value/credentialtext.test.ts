@@ -66,7 +66,6 @@ describe('misplaced credentials', () => {
     ])
   })
 
-  test('are reported up to a limit', () => {
-    expect(fields(object({}, { list: Array.from({ length: 1000 }, () => key) }))).toHaveLength(16)
-  })
+  test('are reported up to a limit', () =>
+    expect(fields(object({}, { list: Array.from({ length: 1000 }, () => key) }))).toHaveLength(16))
 })

@@ -66,13 +66,7 @@ export const lagging: Profile = {
 }
 
 /** Names are deleted and created anew all the time. */
-export const recreating: Profile = {
-  ...plain,
-  writes: 20,
-  keys: ['a', 'b'],
-  kinds: ['create', 'delete'],
-  faults: 0.02,
-}
+export const recreating: Profile = { ...plain, writes: 20, keys: ['a', 'b'], kinds: ['create', 'delete'], faults: 0.02 }
 
 /** Writes are conditional on their maker. */
 export const making: Profile = { ...plain, writes: 9, makers: true }
@@ -254,12 +248,7 @@ const nextMaker =
   (current) => {
     const generation = Number(current?.object.spec?.generation ?? 0) + 1
     const object = { ...widget('maker', { ...spec, generation }) }
-    return {
-      type: 'put',
-      object,
-      internal: {},
-      companions: [{ op: 'put', ...makerItem, attributes: { generation } }],
-    }
+    return { type: 'put', object, internal: {}, companions: [{ op: 'put', ...makerItem, attributes: { generation } }] }
   }
 
 const changeOf: Record<'update' | 'delete' | 'maker', (spec: JsonObject) => Mutate> = {

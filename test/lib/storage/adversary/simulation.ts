@@ -39,9 +39,7 @@ export function simulation(seed: number): Simulation {
     random,
     between,
     chance: (probability) => random() < probability,
-    pick<T>(from: readonly T[]): T {
-      return from[Math.floor(random() * from.length)] as T
-    },
+    pick: <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)] as T,
     now: () => time,
     after: (ms, run) => void queue.push({ at: time + ms, run }),
     async run(isOver) {

@@ -41,11 +41,7 @@ test('a create has no previous object, also after a delete', () => {
 test('large objects are inflated', () => {
   const Keys = keys('ownedaccesskeys#o', 'ci')
   const deflate = (value: string) => ({ B: deflateRawSync(value).toString('base64') })
-  const image = (rv: number, name: string) => ({
-    ...Keys,
-    ...row(rv, deflate(text(name))),
-    internal: deflate('{}'),
-  })
+  const image = (rv: number, name: string) => ({ ...Keys, ...row(rv, deflate(text(name))), internal: deflate('{}') })
   const change = rowChange(resources, { Keys, OldImage: image(1, 'old'), NewImage: image(2, 'new') })
   expect([change?.before?.metadata.name, change?.after?.metadata.name]).toEqual(['old', 'new'])
 })
@@ -57,9 +53,7 @@ test.each<[string, StreamRecord]>([
   ['a log slot', { Keys: keys('ownedaccesskeys#log#16', 'x'), NewImage: {} }],
   ['a tombstone that expires', { Keys: keys('ownedaccesskeys#o', 'x'), OldImage: { gone: { BOOL: true } } }],
   ['nothing at all', {}],
-])('%s is no change', (_, record) => {
-  expect(rowChange(resources, record)).toBeUndefined()
-})
+])('%s is no change', (_, record) => expect(rowChange(resources, record)).toBeUndefined())
 
 test('an unreadable row is an error, not a change', () => {
   const Keys = keys('ownedaccesskeys#o', 'x')

@@ -1,0 +1,74 @@
+/** The parts of .ci/run. Where cores are scarce, they start in this order. */
+import { accessSync, constants } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import type { Part } from './part.ts'
+
+/** What differs between machines. */
+export interface Machine {
+  env: NodeJS.ProcessEnv
+  isRoot: boolean
+  /** The clone in which the parts run. */
+  clone: string
+  /** A copy of the clone, for the suite that packages with other settings. */
+  copy: string
+}
+
+const INSTALL = 'DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends'
+
+export function partsOn({ env, isRoot, clone, copy }: Machine): Part[] {
+  const has = (...names: string[]) => names.some((name) => isCommand(name, env.PATH ?? ''))
+  const hasBrowser = Boolean(env.CHROMIUM) || has('chromium', 'chromium-browser', 'google-chrome')
+  // With a font for the eyes of people who look at failures.
+  const missing = [...(hasBrowser ? [] : ['chromium', 'fonts-inter']), ...(has('zsh') ? [] : ['zsh'])]
+  const isInstalled = missing.length > 0 && isRoot && has('apt-get')
+  const build = env.ENVTEST_BUILD
+  const bash = (script: string, ...args: string[]) => ['bash', '-euo', 'pipefail', '-c', script, ...args]
+  const npm = (script: string): Part => ({ name: `npm run ${script}`, command: ['npm', 'run', '--silent', script] })
+  const suite = (script: string, ...after: string[]): Part => ({
+    name: `npm run ${script}`,
+    command: ['npm', 'run', '--silent', script, '--'],
+    isSuite: true,
+    after: ['npm run package', ...after],
+  })
+  const cluster = suite('test:cluster', 'kube-apiserver')
+  // A second call of the script only prints the folder.
+  const withAssets = build && [...bash('KUBEBUILDER_ASSETS=$("$0") "$@"', build), ...cluster.command]
+  return [
+    ...(build ? [{ name: 'kube-apiserver', command: [build] }] : []),
+    ...(isInstalled
+      ? [{ name: 'apt-get', command: bash(`apt-get update -qq && ${INSTALL} ${missing.join(' ')}`) }]
+      : []),
+    npm('package'),
+    // They mostly wait, so they start early and run beside the others.
+    ...(withAssets || env.KUBEBUILDER_ASSETS ? [{ ...cluster, ...(withAssets && { command: withAssets }) }] : []),
+    { ...suite('test', 'apt-get'), name: 'npm test' },
+    {
+      name: 'copy',
+      command: bash(
+        'git clone --quiet "$0" "$1" && cp -al node_modules "$1" && cp -a .build .serverless "$1" && cp -a clients/cli/dist "$1/clients/cli"',
+        clone,
+        copy,
+      ),
+      after: ['npm run package'],
+    },
+    { ...suite('test:deploy', 'copy'), directory: copy },
+    suite('test:browser', 'apt-get'),
+    suite('test:soak'),
+    suite('test:release'),
+    suite('test:docs', 'apt-get'),
+    npm('typecheck'),
+    npm('lint'),
+    suite('test:nodes'),
+  ]
+}
+
+function isCommand(name: string, path: string): boolean {
+  return path.split(delimiter).some((folder) => {
+    try {
+      accessSync(join(folder, name), constants.X_OK)
+      return true
+    } catch {
+      return false
+    }
+  })
+}

@@ -1,0 +1,135 @@
+/** Tests what .ci/run counts, and how it runs parts: with programs of a line in the place of suites. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { judge, readMeasured, runPart } from '../.ci/part.ts'
+import { partsOn } from '../.ci/parts.ts'
+import { runSideBySide } from '../.ci/sidebyside.ts'
+import { excesses, parseTimes, readTimes } from '../.ci/times.ts'
+
+let folder: string
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'keyplane-ci-'))
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+const unlimited = parseTimes('- - it')
+
+describe('a part', () => {
+  const run = (isSuite: boolean, script: string) =>
+    runPart({ name: 'it', command: [process.execPath, '-e', script, '--'], isSuite }, folder, unlimited)
+  /** A program that writes a report where it is told, as vitest does. */
+  const reporting = (passed: unknown, failed: unknown) =>
+    `require('node:fs').writeFileSync(process.argv.at(-1).split('=')[1], '${JSON.stringify({ numPassedTests: passed, numFailedTests: failed })}');`
+
+  test.each([
+    ['passes as one', false, '', 1, []],
+    ['fails as one, with its exit code', false, 'process.exit(3)', 0, ['it ended with 3']],
+    ['fails when a signal ends it', false, 'process.kill(process.pid, "SIGKILL")', 0, ['it ended with 137']],
+    ['counts the tests of its report', true, reporting(5, 0), 5, []],
+    ['fails without a failed test', true, `${reporting(5, 0)} process.exit(1)`, 5, ['it ended with 1']],
+    ['fails without a report, though it ends with 0', true, '', 0, ['it has written no report']],
+    ['fails with a report of another form', true, reporting('5', null), 0, ['it has written no report']],
+    ['fails without tests', true, reporting(0, 0), 0, ['it has run no test']],
+  ])('%s', async (_, isSuite, script, passed, problems) => {
+    await rm(join(folder, 'it.json'), { force: true })
+    const outcome = await run(isSuite, script)
+    expect(outcome).toMatchObject({ passed, failed: problems.length, problems })
+  })
+
+  test('counts failed tests once, and not its exit code too', async () =>
+    expect(await run(true, `${reporting(5, 2)} process.exit(1)`)).toMatchObject({ passed: 5, failed: 2, problems: [] }))
+
+  test('has the output of both streams', async () =>
+    expect((await run(false, 'console.log("one"); console.error("two")')).output).toBe('one\ntwo\n'))
+
+  test('is measured with its descendants', async () => {
+    const busy =
+      'const used = () => { const { user, system } = process.cpuUsage(); return user + system }; while (used() < 3e5);'
+    const { cpu } = await run(
+      false,
+      `require('node:child_process').spawnSync(process.execPath, ['-e', ${JSON.stringify(busy)}])`,
+    )
+    expect(cpu).toBeGreaterThan(0.3)
+    expect((await readMeasured(join(folder, 'it.measured'))).cpu).toBe(cpu)
+  })
+
+  test('that is too slow is one failure beside its tests', () => {
+    const took = { code: 0, seconds: 10, cpu: 41 }
+    const suite = { name: 'it', command: [], isSuite: true }
+    expect(judge(suite, took, { passed: 5, failed: 0 }, parseTimes('10 20 it'))).toMatchObject({ passed: 5, failed: 1 })
+  })
+})
+
+describe('the table of times', () => {
+  const times = parseTimes('# a comment\n\n 10  20 npm test\n  -   - apt-get\n  -  20 npm ci\n')
+
+  test.each([
+    ['twice its CPU seconds', 'npm test', { seconds: 10, cpu: 40 }, []],
+    ['more', 'npm test', { seconds: 10, cpu: 41 }, [expect.stringContaining('took 41 CPU seconds, more than 2 times')]],
+    ['three times its seconds', 'npm test', { seconds: 30, cpu: 20 }, []],
+    ['more', 'npm test', { seconds: 31, cpu: 20 }, [expect.stringContaining('took 31 seconds, more than 3 times')]],
+    ['any time without figures', 'apt-get', { seconds: 999, cpu: 999 }, []],
+    ['any seconds without a figure', 'npm ci', { seconds: 999, cpu: 40 }, []],
+    ['no time without a line', 'lint', { seconds: 1, cpu: 1 }, ['.ci/times has no line for lint']],
+  ])('allows a part, or not: %s (%s)', (_, name, took, found) => expect(excesses(name, took, times)).toEqual(found))
+
+  test('allows a short part ten seconds more', () => {
+    const short = parseTimes('1 1 lint')
+    expect(excesses('lint', { seconds: 11, cpu: 11 }, short)).toEqual([])
+    expect(excesses('lint', { seconds: 12, cpu: 12 }, short)).toHaveLength(2)
+  })
+
+  test.each(['10 npm test', '10 20', 'x 20 npm test'])('has no line %j', (line) => {
+    expect(() => parseTimes(line)).toThrow('not SECONDS CPU NAME')
+  })
+})
+
+describe('the parts', () => {
+  const machine = { env: { PATH: '', ENVTEST_BUILD: '/build.sh' }, isRoot: true, clone: '/clone', copy: '/copy' }
+  const named = (more: object) => partsOn({ ...machine, ...more }).map(({ name }) => name)
+
+  test('are those of the table', () => {
+    const known = new Set([...named({}), 'apt-get', 'npm ci'])
+    expect([...readTimes().keys()].sort()).toEqual([...known].sort())
+  })
+
+  test('include the tests on a kube-apiserver where there is one or a way to build it', () => {
+    const suite = 'npm run test:cluster'
+    expect(named({})).toContain(suite)
+    expect(named({ env: { PATH: '', KUBEBUILDER_ASSETS: '/assets' } })).toContain(suite)
+    expect(named({ env: { PATH: '' } })).not.toContain(suite)
+  })
+})
+
+describe('side by side', () => {
+  /** Runs steps `name load` and returns their begins and ends in order. A step ends after those that began with it. */
+  async function play(cores: number, ...steps: [name: string, load: number, ...after: string[]][]): Promise<string[]> {
+    const events: string[] = []
+    const planned = steps.map(([name, load, ...after]) => ({ name, load, after }))
+    await runSideBySide(
+      planned,
+      cores,
+      ({ load }) => load,
+      async ({ name }) => {
+        events.push(`+${name}`)
+        await new Promise(setImmediate)
+        events.push(`-${name}`)
+      },
+    )
+    return events
+  }
+
+  test('parts run together as far as cores allow, and a smaller one passes a larger one', async () =>
+    expect(await play(2, ['a', 1.5], ['b', 2], ['c', 0.5])).toEqual(['+a', '+c', '-a', '-c', '+b', '-b']))
+
+  test('a part larger than the machine runs alone', async () =>
+    expect(await play(2, ['a', 1], ['b', 9], ['c', 1])).toEqual(['+a', '+c', '-a', '-c', '+b', '-b']))
+
+  test('a part waits for those it follows, unless this machine does not have them', async () =>
+    expect(await play(8, ['b', 1, 'a', 'none'], ['a', 1])).toEqual(['+a', '-a', '+b', '-b']))
+
+  test('parts that wait for each other are an error', () =>
+    expect(play(8, ['a', 1, 'b'], ['b', 1, 'a'])).rejects.toThrow('each waits for another: a, b'))
+})

@@ -1,0 +1,83 @@
+/** The npm package of the command line: packed, installed elsewhere, and run with every Node.js of this machine. */
+import { execFile } from 'node:child_process'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { delimiter, dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { describeKubectl } from '../../support/kubectl.ts'
+import { nodes } from './commandline.ts'
+
+const root = join(import.meta.dirname, '../../..')
+const run = promisify(execFile)
+const { version } = JSON.parse(await readFile(join(root, 'clients/cli/package.json'), 'utf8')) as { version: string }
+
+let folder: string
+let bin: string
+let archive: string[]
+let installation: string
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'keyplane-package-'))
+  const npm = (...args: string[]) =>
+    run('npm', [...args, '--no-audit', '--no-fund', '--no-update-notifier'], { cwd: root })
+  const packed = await npm('pack', '--workspace', 'clients/cli', '--pack-destination', folder, '--json', '--silent')
+  const written: unknown = JSON.parse(packed.stdout.slice(packed.stdout.search(/^[[{]/m)))
+  const [one] = Object.values(written as object) as { filename: string; files: { path: string }[] }[]
+  archive = (one?.files ?? []).map(({ path }) => path).sort()
+  const prefix = join(folder, 'prefix')
+  const { stderr } = await npm(
+    'install',
+    '--global',
+    '--offline',
+    '--prefix',
+    prefix,
+    join(folder, one?.filename ?? ''),
+  )
+  installation = stderr
+  bin = join(prefix, 'bin')
+}, 120_000)
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+test('contains the program, its bundle and nothing else', () =>
+  expect(archive).toEqual(['LICENSE', 'README.md', 'bin/keyplane.cjs', 'dist/keyplane.js', 'package.json']))
+
+test('is installed without other packages and without scripts', async () => {
+  expect(await readdir(join(bin, '../lib/node_modules'))).toEqual(['keyplane'])
+  expect(installation).not.toMatch(/script/i)
+  expect(await readFile(join(bin, '../lib/node_modules/keyplane/LICENSE'), 'utf8')).toBe(
+    await readFile(join(root, 'LICENSE'), 'utf8'),
+  )
+})
+
+test.each(nodes)('runs on Node.js $version by both names', async ({ path }) => {
+  const env = { PATH: [dirname(path), '/usr/bin', '/bin'].join(delimiter), HOME: folder }
+  const ran = await Promise.all(
+    ['keyplane', 'kubectl-keyplane'].map((name) => run(join(bin, name), ['--version'], { env })),
+  )
+  expect(ran).toEqual([
+    { stdout: `${version}\n`, stderr: '' },
+    { stdout: `${version}\n`, stderr: '' },
+  ])
+})
+
+test('says which Node.js it needs', async () => {
+  const pretend = join(folder, 'pretend.cjs')
+  await writeFile(pretend, "Object.defineProperty(process, 'versions', { value: { node: '18.20.4' } })")
+  const running = run(process.execPath, ['-r', pretend, join(bin, 'keyplane')])
+  await expect(running).rejects.toMatchObject({
+    code: 1,
+    stderr: 'keyplane requires Node.js 20.15 or later, and this is 18.20.4.\n',
+  })
+})
+
+describeKubectl('kubectl', () => {
+  test('runs it as a plugin, whose help names it so', async () => {
+    const { KUBEBUILDER_ASSETS, PATH } = process.env
+    const folders = [bin, dirname(process.execPath), KUBEBUILDER_ASSETS, PATH].filter(Boolean)
+    const env = { PATH: folders.join(delimiter), HOME: folder }
+    const { stdout } = await run('kubectl', ['keyplane', 'keys', 'create', '--help'], { env })
+    expect(stdout).toMatch(
+      /^Usage: kubectl keyplane keys create \[NAME\] [\s\S]*^ {2}kubectl keyplane keys create ci /m,
+    )
+  })
+})

@@ -1,0 +1,13 @@
+/** Configures `npm run test:docs`: the commands and snippets of the README and of the pages below `docs/`, run as they are written. */
+import { defineConfig } from 'vitest/config'
+
+export default defineConfig({
+  test: {
+    root: new URL('..', import.meta.url).pathname,
+    include: ['test/**/*.docs.ts'],
+    maxWorkers: 2,
+    testTimeout: 120_000,
+    hookTimeout: 60_000,
+    experimental: { viteModuleRunner: false },
+  },
+})

@@ -1,0 +1,37 @@
+/** Tests the headers that say what browsers and proxies may keep of an answer. */
+import { expect, test } from 'vitest'
+import { useFunctions } from '../support/functions.ts'
+
+const functions = useFunctions()
+const key = { metadata: { name: 'one' }, spec: { user: 'alice' } }
+
+test('forbid to store an answer with a credential', async () => {
+  const cached = async (name: string, invocation: object) => {
+    const { status, headers } = await functions.invoke(name, invocation)
+    return [status, headers['cache-control']]
+  }
+  const parameters = { name: 'one' }
+  const applied = { metadata: { name: 'two' }, spec: { user: 'alice' } }
+  const asApply = { 'content-type': 'application/apply-patch+yaml' }
+  const apply = {
+    parameters: { name: 'two' },
+    headers: asApply,
+    query: { fieldManager: 'test' },
+    body: { apiVersion: 'management.platform/v1', kind: 'OwnedAccessKey', ...applied },
+  }
+  expect(await cached('ownedaccesskeys/create', { body: key })).toEqual([201, 'no-store'])
+  expect(await cached('ownedaccesskeys/patch', apply)).toEqual([201, 'no-store'])
+  expect(await cached('ownedaccesskeys/rotate', { parameters, body: {} })).toEqual([201, 'no-store'])
+  expect(await cached('directclusterendpointtokens/create', {})).toEqual([201, 'no-store'])
+  expect(await cached('ownedaccesskeys/patch', apply)).toEqual([200, 'no-cache, private'])
+  expect(await cached('ownedaccesskeys/get', { parameters })).toEqual([200, 'no-cache, private'])
+})
+
+test('bind browsers to HTTPS, in answers and in errors', async () => {
+  const answers = await Promise.all([
+    functions.invoke('ownedaccesskeys/get', { parameters: { name: 'none' } }),
+    functions.invoke('ownedaccesskeys/list'),
+    functions.invoke('oauth2/token', { body: '' }),
+  ])
+  for (const { headers } of answers) expect(headers['strict-transport-security']).toBe('max-age=31536000')
+})

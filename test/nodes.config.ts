@@ -1,0 +1,13 @@
+/** Configures `npm run test:nodes`: the packaged programs for users, on every Node.js version that they support. */
+import { defineConfig } from 'vitest/config'
+
+export default defineConfig({
+  test: {
+    root: new URL('..', import.meta.url).pathname,
+    include: ['test/**/*.nodes.ts'],
+    maxWorkers: 2,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    experimental: { viteModuleRunner: false },
+  },
+})

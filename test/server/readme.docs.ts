@@ -1,0 +1,138 @@
+/** Runs the tour of the README against `npm start`, pasted into every shell of this machine. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { ensurePackaged } from '../../infra/package.ts'
+import { installCommandLine } from '../clients/cli/commandline.ts'
+import { readPage } from '../support/commands.ts'
+import { describeKubectl } from '../support/kubectl.ts'
+import { paste, type Shell, shells } from '../support/shells.ts'
+
+const main = new URL('../../infra/local/main.ts', import.meta.url).pathname
+const { blocks } = await readPage('README.md')
+/** The output that the page shows for the exchange. */
+const [, exchanged = ''] =
+  /^ {4}(\{"access_token".*)$/m.exec(await readFile(new URL('../../README.md', import.meta.url), 'utf8')) ?? []
+
+const tour = [
+  'A tour of five minutes',
+  'A key for a CI job',
+  'A kube config of a virtual cluster',
+  'A token for a connected cluster',
+  'A key without a stored secret',
+  'Rotate a key',
+  'The command line',
+  'Revoke a key',
+].map((heading) => blocks.get(heading)?.join('') ?? '')
+
+test('the shells include bash', () => expect(shells.map(({ name }) => name)).toContain('bash'))
+
+describeKubectl('the tour', () => {
+  let folder: string
+  let server: ChildProcess
+  let env: Record<string, string | undefined>
+  let printed = ''
+  beforeAll(async () => {
+    await ensurePackaged({ quiet: true })
+    folder = await mkdtemp(join(tmpdir(), 'keyplane-readme-'))
+    await installCommandLine(folder)
+    const { KUBEBUILDER_ASSETS, PATH } = process.env
+    env = { HOME: folder, TMPDIR: folder, PATH: [PATH, KUBEBUILDER_ASSETS].filter(Boolean).join(delimiter) }
+    server = spawn(process.execPath, [main], { cwd: folder, env: { ...env, PORT: '0' } })
+    await new Promise<void>((resolve, reject) => {
+      server.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
+        printed += chunk
+        if (printed.includes('Press Ctrl-C to stop.')) resolve()
+      })
+      server.once('exit', (code) => reject(new Error(`ended with ${code}: ${printed}`)))
+    })
+  }, 120_000)
+  afterAll(async () => {
+    const ended = once(server, 'exit')
+    if (server.kill('SIGTERM')) await ended
+    await rm(folder, { recursive: true, force: true })
+  })
+
+  const pasteLines = (shell: Shell, ...lines: string[]) => paste(shell, lines.join('\n'), { cwd: folder, env })
+  const [begin = '', key = '', fetched = '', token = '', exchange = '', rotation = '', commandLine = '', end = ''] =
+    tour
+
+  test.each(shells)('works unchanged in $name', async (shell) => {
+    // Runs before the end of the tour removes the file.
+    const looks = 'echo "mode $(stat -c %a demo.kubeconfig)"'
+    const { stdout, stderr, complaints } = await pasteLines(
+      shell,
+      begin,
+      key,
+      fetched,
+      looks,
+      token,
+      exchange,
+      rotation,
+      commandLine,
+      end,
+    )
+    expect([complaints, stderr]).toEqual([[], expect.not.stringContaining('rror')])
+    expect(stdout).toContain('system:masters')
+    expect(stdout).toMatch(/^NAME +READY +STATUS .*\n(?:.* Running .*\n)+mode 600$/m)
+    expect(stdout).toMatch(/^eyJ[\w-]+\.eyJ[\w-]+\.[\w-]+$/m)
+    expect(stdout.replace(/mpk_\w{49}(?=")/, 'mpk_…')).toContain(`${exchanged}\n`)
+    expect(stdout).toMatch(/"phase": ?"Pending".*^Current\nPending$/ms)
+    expect(stdout).toMatch(/^shop-ci +alice +project demo +never +in 30d +active$/m)
+    expect(stdout.match(/^hello-0 .* Running /gm)).toHaveLength(2)
+    expect(stdout).toMatch(/shop-ci": allowed\n[\s\S]*shop-ci": not allowed\n[\s\S]*resourceNames:\n +- shop-ci\n/)
+    expect(stderr).toMatch(/is stored and works\. The old one works for another 1h\.[\s\S]*old value .* has ended/)
+    const [, name = ''] = /\/(ci-\w+) patched/.exec(stdout) ?? []
+    expect(stdout).toMatch(new RegExp(`^${name} +CI of demo +alice `, 'm'))
+    expect(stdout).toContain('access key is disabled')
+    expect(stdout).toContain(`"${name}" deleted`)
+    await expect(stat(join(folder, 'demo.kubeconfig'))).rejects.toThrow('ENOENT')
+  })
+
+  test.each(shells)('is followed by two minutes of docs/federation.md in $name', async (shell) => {
+    const others = await readPage('docs/federation.md', 'docs/federation-others.md', 'docs/federation-platforms.md')
+    const [once = '', refused = ''] = others.blocks.get('In two minutes') ?? []
+    const [list = ''] = others.blocks.get('What an exchanged key may do, and how it ends') ?? []
+    const [decode = ''] = others.blocks.get('What a token says') ?? []
+    const clientID = others.commandsOf('Exchanges in GitHub, GitLab and Buildkite', 0, { 'shop-deploy': 'demo' })
+    const { stdout, stderr, complaints } = await pasteLines(shell, begin, once, refused, decode, list, clientID)
+    expect([complaints, stderr]).toEqual([[], expect.not.stringContaining('rror')])
+    const page = await readFile(new URL('../../docs/federation.md', import.meta.url), 'utf8')
+    const [, answer = ''] = /^ {4}(\{"error".*)$/m.exec(page) ?? []
+    expect(stdout).toMatch(/"name": "alice".*"project": "demo"/s)
+    expect(stdout).toContain(`${answer}\n`)
+    expect(stdout).toContain("environment: 'staging'")
+    expect(stdout).toMatch(/^NAME +.*^demo@[-0-9a-f]{36}$/ms)
+    expect(stdout).not.toMatch(/^demo-[a-z2-7]{12} /m)
+  })
+
+  test.each(shells)('prints commands that work in $name', async (shell) => {
+    const [, lines = ''] = printed.split('README.md has a five-minute tour.\n')
+    const { stdout, stderr, complaints } = await pasteLines(shell, lines.split('Press Ctrl-C to stop.', 1).join())
+    expect([complaints, stderr]).toEqual([[], expect.not.stringContaining('rror')])
+    expect(stdout).toMatch(/"system:masters".*^ci-\w+ .*"kubeConfig":.* Running .*^mpk_\w{49}$/ms)
+    await rm(join(folder, '.local', 'demo.kubeconfig'))
+  })
+
+  test.each(shells)('prints how the command line logs in, which works in $name', async (shell) => {
+    const [, login = ''] = /^npx (keyplane login .*)$/m.exec(printed) ?? []
+    const path = 'export PATH="$PWD/node_modules/.bin:$PATH"'
+    const { stdout, complaints } = await pasteLines(shell, path, login, 'keyplane whoami', 'keyplane logout')
+    expect([complaints, stdout]).toEqual([[], expect.stringMatching(/^User +admin$/m)])
+  })
+
+  test.each(shells)('says in $name why there is no kube config and writes no file', async (shell) => {
+    const { complaints, stderr } = await pasteLines(shell, begin, 'KEY=wrong', fetched)
+    expect([complaints[0], stderr]).toEqual(['failed 1', expect.stringContaining('Unauthorized')])
+    await expect(readFile(join(folder, 'demo.kubeconfig'))).rejects.toThrow('ENOENT')
+  })
+
+  test.each(shells)('revokes nothing in $name when no key was created', async (shell) => {
+    const { stdout, complaints } = await pasteLines(shell, begin, key.replace('user: alice', 'user: system:alice'), end)
+    expect(complaints.length).toBeGreaterThan(2)
+    expect(stdout).not.toMatch(/patched|deleted/)
+  })
+})

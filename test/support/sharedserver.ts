@@ -1,0 +1,93 @@
+/**
+ * Shares one server of each configuration among the test files of a worker, because its start costs more than most files. Each
+ * file begins with an empty table, a new administrator, and no secrets, events or log of others. Nothing runs on a schedule, and
+ * nothing is throttled: tests of both start a server of their own.
+ */
+import { afterAll, beforeAll } from 'vitest'
+import { applyEnvironment } from '../../infra/local/gateway/environment.ts'
+import { garbageCollectorHandler } from '../../lib/server/controllers.ts'
+import { lifecycleHandler } from '../../lib/server/lifecycle.ts'
+import { captureLog } from './deployment.ts'
+import { type Host, openServer, startHost, type TestServer } from './server.ts'
+
+interface Shared {
+  host: Host
+  /** The variables that the functions read when they are first invoked. */
+  environment: Record<string, string>
+  isBorrowed: boolean
+}
+
+/** Live as long as the worker. */
+const servers = new Map<string, Promise<Shared>>()
+
+/** Provides the shared server with these settings of the deployment to all tests of a file, from the first `beforeAll` on. */
+export function useServer(settings: Record<string, string> = {}): TestServer {
+  let server: TestServer | undefined
+  beforeAll(async () => {
+    server = await borrowServer(settings)
+  }, 120_000)
+  afterAll(() => server?.stop())
+  return later(() => server)
+}
+
+/** Returns what `of` returns once `beforeAll` has made it. */
+export function later<T extends object>(of: () => T | undefined): T {
+  const made = (): T => {
+    const one = of()
+    if (!one) throw new Error('it is made in beforeAll')
+    return one
+  }
+  return new Proxy({} as T, {
+    get: (_, name) => Reflect.get(made(), name),
+    set: (_, name, value) => Reflect.set(made(), name, value),
+  })
+}
+
+/** Returns the shared server with these settings, and keeps it from others until `stop`. */
+async function borrowServer(settings: Record<string, string>): Promise<TestServer> {
+  const id = JSON.stringify(Object.entries(settings).sort())
+  const starting = servers.get(id) ?? start(settings)
+  servers.set(id, starting)
+  const shared = await starting
+  if (shared.isBorrowed) throw new Error(`two tests of one file share the server with the settings ${id}`)
+  shared.isBorrowed = true
+  const { host } = shared
+  const restore = applyEnvironment(shared.environment)
+  await host.empty()
+  const release = captureLog(host.log)
+  const server = await openServer(host)
+  return {
+    ...server,
+    async stop() {
+      await server.stop()
+      release()
+      restore()
+      shared.isBorrowed = false
+    },
+  }
+}
+
+/** Starts a server and leaves the environment and the output of this process as they were. */
+async function start(settings: Record<string, string>): Promise<Shared> {
+  const before = { ...process.env }
+  const { write } = process.stdout
+  const host = await startHost(settings, { unthrottled: true, unscheduled: true })
+  const changed = Object.entries(process.env).filter(([name, value]) => before[name] !== value)
+  const environment = Object.fromEntries(changed) as Record<string, string>
+  process.stdout.write = write
+  for (const [name] of changed) {
+    if (before[name] === undefined) delete process.env[name]
+    else process.env[name] = before[name]
+  }
+  return { host, environment, isBorrowed: false }
+}
+
+/** Publishes the events so far, as the schedule of a deployment does. */
+export const publishEvents = (): Promise<void> => lifecycleHandler()({}, context)
+
+/** Collects the objects whose owners are gone, as the schedule of a deployment does. */
+export async function collectGarbage(): Promise<void> {
+  await garbageCollectorHandler()({}, context)
+}
+
+const context = { getRemainingTimeInMillis: () => 60_000 }
