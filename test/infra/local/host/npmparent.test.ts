@@ -8,9 +8,10 @@ const module = new URL('../../../../infra/local/host/npmparent.ts', import.meta.
 /** Starts a program below a shell, as npm does, kills the shell, and returns what the program says when it is told. */
 async function afterTheShell(env: Record<string, string>): Promise<string> {
   const script = `import { npmGone } from '${module}'
-    setTimeout(() => process.exit(), 2000)
+    setTimeout(() => process.exit(), process.env.npm_lifecycle_event ? 30_000 : 1500)
+    const gone = npmGone()
     process.stdout.write('ready ')
-    await npmGone()
+    await gone
     process.stdout.write('gone')
     process.exit()`
   const line = `'${process.execPath}' --input-type=module -e "$SCRIPT"; true`
