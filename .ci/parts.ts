@@ -39,9 +39,6 @@ export function partsOn({ env, isRoot, clone, copy }: Machine): Part[] {
       ? [{ name: 'apt-get', command: bash(`apt-get update -qq && ${INSTALL} ${missing.join(' ')}`) }]
       : []),
     npm('package'),
-    // They mostly wait, so they start early and run beside the others.
-    ...(withAssets || env.KUBEBUILDER_ASSETS ? [{ ...cluster, ...(withAssets && { command: withAssets }) }] : []),
-    { ...suite('test', 'apt-get'), name: 'npm test' },
     {
       name: 'copy',
       command: bash(
@@ -51,7 +48,10 @@ export function partsOn({ env, isRoot, clone, copy }: Machine): Part[] {
       ),
       after: ['npm run package'],
     },
+    // The longest first: they mostly wait, so they run beside the others.
     { ...suite('test:deploy', 'copy'), directory: copy },
+    { ...suite('test', 'apt-get'), name: 'npm test' },
+    ...(withAssets || env.KUBEBUILDER_ASSETS ? [{ ...cluster, ...(withAssets && { command: withAssets }) }] : []),
     suite('test:browser', 'apt-get'),
     suite('test:soak'),
     suite('test:release'),

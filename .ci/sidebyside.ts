@@ -7,7 +7,8 @@ interface Step {
 
 /**
  * Runs all steps, in their order where cores are scarce. A step starts when those that it follows have ended, and its load, in
- * cores, fits beside that of the running ones. One step may always run, whatever its load.
+ * cores, fits beside that of the running ones. One step may always run, whatever its load. No step passes one that could start but
+ * for its load: a large one would wait for all small ones, and run alone at the end.
  */
 export async function runSideBySide<S extends Step>(
   steps: readonly S[],
@@ -22,9 +23,9 @@ export async function runSideBySide<S extends Step>(
   const isReady = (step: S) => (step.after ?? []).every((name) => ended.has(name) || !names.has(name))
   while (waiting.length + running.size > 0) {
     const load = [...running.keys()].reduce((sum, step) => sum + loadOf(step), 0)
-    const index = waiting.findIndex((step) => isReady(step) && (load === 0 || load + loadOf(step) <= cores))
-    const [step] = index < 0 ? [] : waiting.splice(index, 1)
-    if (step !== undefined) {
+    const step = waiting.find(isReady)
+    if (step !== undefined && (load === 0 || load + loadOf(step) <= cores)) {
+      waiting.splice(waiting.indexOf(step), 1)
       const end = () => {
         ended.add(step.name)
         running.delete(step)

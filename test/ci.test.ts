@@ -121,11 +121,14 @@ describe('side by side', () => {
     return events
   }
 
-  test('parts run together as far as cores allow, and a smaller one passes a larger one', async () =>
-    expect(await play(2, ['a', 1.5], ['b', 2], ['c', 0.5])).toEqual(['+a', '+c', '-a', '-c', '+b', '-b']))
+  test('parts run together as far as cores allow, and no smaller one passes a larger one', async () =>
+    expect(await play(2, ['a', 0.5], ['b', 1.5], ['c', 1], ['d', 0.5])).toEqual('+a +b -a -b +c +d -c -d'.split(' ')))
+
+  test('a part passes one that waits for another', async () =>
+    expect(await play(2, ['a', 1], ['b', 1, 'a'], ['c', 1])).toEqual(['+a', '+c', '-a', '+b', '-c', '-b']))
 
   test('a part larger than the machine runs alone', async () =>
-    expect(await play(2, ['a', 1], ['b', 9], ['c', 1])).toEqual(['+a', '+c', '-a', '-c', '+b', '-b']))
+    expect(await play(2, ['a', 1], ['b', 9], ['c', 1])).toEqual(['+a', '-a', '+b', '-b', '+c', '-c']))
 
   test('a part waits for those it follows, unless this machine does not have them', async () =>
     expect(await play(8, ['b', 1, 'a', 'none'], ['a', 1])).toEqual(['+a', '-a', '+b', '-b']))
