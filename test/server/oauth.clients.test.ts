@@ -5,15 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import {
-  claimsOf,
-  type Federation,
-  provider,
-  providers,
-  sendForm,
-  startFederation,
-  tokenPath,
-} from '../support/federation.ts'
+import { claimsOf, type Federation, provider, providers, startFederation } from '../support/federation.ts'
 import { createKubectl, describeKubectl, type Kubectl, kubeConfig } from '../support/kubectl.ts'
 import { management } from '../support/objects.ts'
 import { startServer, type TestServer } from '../support/server.ts'
@@ -119,13 +111,3 @@ describeKubectl('kubectl', () => {
 })
 
 // The last test: it leaves nothing of the burst.
-test('a flood of exchanges is throttled, and takes nothing from other requests', async () => {
-  const send = () => sendForm(server, tokenPath, 'grant_type=x')
-  const answers = await Promise.all(Array.from({ length: 400 }, send))
-  const codes = Map.groupBy(answers, ({ status }) => status)
-  expect([...codes.keys()].sort()).toEqual([400, 429])
-  for (const { headers, json } of codes.get(429) ?? [])
-    expect([headers['retry-after'], json.reason]).toEqual(['1', 'TooManyRequests'])
-  const others = Array.from({ length: 100 }, () => server.call('/version', { token: '' }))
-  for (const { status } of await Promise.all(others)) expect(status).toBe(200)
-})

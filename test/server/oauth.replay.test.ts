@@ -144,7 +144,8 @@ describe('over a network that fails', () => {
     clear()
     expect([...network.met.keys()]).toEqual(expect.arrayContaining(['unanswered', 'lost']))
     for (const { token, answer } of answers) {
-      expect([200, 400, 503]).toContain(answer.status)
+      // A slow machine does not admit all of them, and says so.
+      expect([200, 400, 429, 503]).toContain(answer.status)
       if (answer.status === 400) expect(reasonOf(answer)).toBe('replayed')
       if (answer.status === 503) expect(answer.json.error).toBe('temporarily_unavailable')
       if (answer.status !== 200) continue
