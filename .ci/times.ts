@@ -10,8 +10,8 @@ export interface Time {
 
 /** The factor from which on a part has become too slow: that of a change, not of a machine. */
 export const CPU_FACTOR = 2
-/** Elapsed time also depends on the parts and programs that run at the same time. */
-export const SECONDS_FACTOR = 3
+/** Elapsed time depends mostly on what else runs, here and on the host of a virtual machine. */
+export const SECONDS_FACTOR = 6
 /** Seconds beyond which a difference counts, because short parts vary more. */
 const LEEWAY = 10
 

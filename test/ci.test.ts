@@ -68,8 +68,8 @@ describe('the table of times', () => {
   test.each([
     ['twice its CPU seconds', 'npm test', { seconds: 10, cpu: 40 }, []],
     ['more', 'npm test', { seconds: 10, cpu: 41 }, [expect.stringContaining('took 41 CPU seconds, more than 2 times')]],
-    ['three times its seconds', 'npm test', { seconds: 30, cpu: 20 }, []],
-    ['more', 'npm test', { seconds: 31, cpu: 20 }, [expect.stringContaining('took 31 seconds, more than 3 times')]],
+    ['six times its seconds', 'npm test', { seconds: 60, cpu: 20 }, []],
+    ['more', 'npm test', { seconds: 61, cpu: 20 }, [expect.stringContaining('took 61 seconds, more than 6 times')]],
     ['any time without figures', 'apt-get', { seconds: 999, cpu: 999 }, []],
     ['any seconds without a figure', 'npm ci', { seconds: 999, cpu: 40 }, []],
     ['no time without a line', 'lint', { seconds: 1, cpu: 1 }, ['.ci/times has no line for lint']],
