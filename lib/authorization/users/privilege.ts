@@ -94,7 +94,7 @@ function exceedsScope(user: UserInfo, old: Key, next: KeySpec, noun = 'access ke
 export const forbiddenLabels = (user: UserInfo, old: Key): string | undefined => beyondChain(user, old, 'access key')
 
 /** Returns why a key is beyond the scopes of a caller: it is not the caller's own, and does not carry all of them. */
-function beyondChain(user: UserInfo, old: Key, noun: string): string | undefined {
+export function beyondChain(user: UserInfo, old: Key, noun: string): string | undefined {
   const isOwn = user.key.uid !== '' && user.key.uid === old.uid
   if (user.chain.length === 0 || isOwn || containsChain(effectiveChain(old), user.chain)) return undefined
   return `the access key used has a scope that this ${noun} does not inherit`

@@ -3,13 +3,14 @@ import { checkFormat, duplicateKey } from '../../../authentication/accesskey.ts'
 import { decodeKeyInternal } from '../../../authentication/keyinternal.ts'
 import { fullLine, lineWarnings } from '../../../authentication/lineage.ts'
 import { managementRequest } from '../../../authorization/attributes/attributes.ts'
-import { containsChain, validateChain } from '../../../authorization/scopes/chain.ts'
+import { validateChain } from '../../../authorization/scopes/chain.ts'
 import { evaluate } from '../../../authorization/scopes/evaluate.ts'
 import { hasSelfRotate } from '../../../authorization/scopes/roles.ts'
 import { validateScope } from '../../../authorization/scopes/validatescope.ts'
 import { forbiddenBeyondDisabling, forbiddenToWorkload } from '../../../authorization/users/exchanged.ts'
 import { isMaster, type Key, keyIdentity, MASTERS, ownsKey } from '../../../authorization/users/identity.ts'
 import {
+  beyondChain,
   effectiveChain,
   forbiddenChange,
   forbiddenCreation,
@@ -98,9 +99,7 @@ function strategy(services: Services): Strategy {
    */
   const forbiddenReview = (user: UserInfo, key: Key, name: string): string | undefined => {
     const decision = evaluate(user.chain, managementRequest({ ...resource, verb: 'get', name }), scopes)
-    if (!decision.allowed) return decision.reason
-    const isCarried = key.uid === user.key.uid || containsChain(effectiveChain(key), user.chain)
-    return isCarried ? undefined : 'the access key used has a scope that this access key does not inherit'
+    return decision.allowed ? beyondChain(user, key, 'access key') : decision.reason
   }
   return {
     mayCreate(user) {
