@@ -10,12 +10,13 @@ import { conflict, MODIFIED, StatusError } from '../meta/errors/status.ts'
 import { updateManagers } from '../meta/managedfields/fieldmanager.ts'
 import { isSameOwner } from '../meta/object/ownerreferences.ts'
 import { wholeObject } from '../meta/structuredmerge/typed.ts'
-import type { KubeObject, ObjectMeta, OwnerReference } from '../meta/types.ts'
+import type { ObjectMeta, OwnerReference } from '../meta/types.ts'
 import { deleteObject, FOREGROUND, ORPHAN } from '../registry/delete.ts'
 import { groupResource } from '../registry/kind.ts'
 import { dependentsOf } from '../registry/owners.ts'
 import { forEach, type HasTime } from '../registry/parallel.ts'
 import { updateObject } from '../registry/update.ts'
+import type { Stored } from '../storage/interface.ts'
 import {
   dependentKey,
   type Graph,
@@ -71,12 +72,12 @@ const nameOf = (node: Node) => {
   return { namespace, name }
 }
 
-/** Updates the metadata like any client. Throws 409 if `stands` rejects the live object. */
+/** Updates the metadata like any client. Throws 409 if `check` refuses the live object. */
 async function edit(
   collector: Collector,
   node: Node,
   change: (metadata: ObjectMeta) => ObjectMeta,
-  stands: (live: KubeObject) => boolean = asIn(node),
+  check = asIn(node),
 ): Promise<void> {
   const { store } = node
   const { group, version, kind, schema } = store.kind
@@ -89,8 +90,8 @@ async function edit(
       subresource: '',
       verb: 'update',
       uid,
+      check,
       transform: (live) => {
-        if (!stands(live)) throw conflict(groupResource(store.kind), nameOf(node).name, MODIFIED)
         const updated = { ...live, metadata: change(live.metadata) }
         const gvk = { group, version, kind }
         const write = { manager, subresource: '', now, gvk, schema: wholeObject(schema) } as const
@@ -101,25 +102,27 @@ async function edit(
   )
 }
 
-/** Reports whether the relevant part of an object is unchanged since `node` was read. */
+/** Returns the check that the relevant part of an object is unchanged since `node` was read. It throws 409. */
 const asIn =
-  ({ stored }: Node) =>
-  (live: KubeObject): boolean =>
-    isUnchanged(live, stored.object)
+  ({ stored, store }: Node) =>
+  (live: Stored): void => {
+    if (isUnchanged(live.object, stored.object)) return
+    throw conflict(groupResource(store.kind), live.object.metadata.name ?? '', MODIFIED)
+  }
 
-/** Removes owner references; `stands` as for `edit`. */
+/** Removes owner references; `check` as for `edit`. */
 async function unlink(
   collector: Collector,
   node: Node,
   drop: (reference: OwnerReference) => boolean,
-  stands?: () => boolean,
+  check?: () => void,
 ): Promise<void> {
   if (!nodeMetadata(node).ownerReferences?.some(drop)) return
   const change = ({ ownerReferences = [], ...metadata }: ObjectMeta) => {
     const kept = ownerReferences.filter((one) => !drop(one))
     return { ...metadata, ...(kept.length > 0 && { ownerReferences: kept }) }
   }
-  await edit(collector, node, change, stands)
+  await edit(collector, node, change, check)
   collector.wrote('unlinked')
 }
 
@@ -160,7 +163,7 @@ async function collect(collector: Collector, node: Node): Promise<void> {
     return
   }
   const foreground = standings.includes('waiting') && (await hasDependents(collector, node))
-  const options = { stands: asIn(node), ...(foreground && { propagationPolicy: 'Foreground' as const }) }
+  const options = { check: asIn(node), ...(foreground && { propagationPolicy: 'Foreground' as const }) }
   await deleteObject(node.store, nameOf(node), options, controllerContext(manager, collector.now(), collector.deadline))
   collector.wrote('deleted')
 }
@@ -192,7 +195,7 @@ async function lookAt(collector: Collector, node: Node): Promise<void> {
   if (isOrphaning(nodeMetadata(node))) {
     const isThis = (one: OwnerReference) => one.uid === uid
     // Unlink unconditionally: other changes of the dependent do not matter.
-    await eachDependent(collector, uid, (dependent) => unlink(collector, dependent, isThis, () => true))
+    await eachDependent(collector, uid, (dependent) => unlink(collector, dependent, isThis, () => undefined))
     await release(collector, node, ORPHAN)
   } else if (isWaiting(nodeMetadata(node))) {
     // Release the owner even if a dependent that does not block it cannot be deleted.

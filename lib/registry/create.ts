@@ -24,9 +24,8 @@ import type { Mutation, Stored } from '../storage/interface.ts'
 import { authorOf } from './author.ts'
 import { type Draft, groupResource, type RequestContext } from './kind.ts'
 import { bindToMaker, isMakerChanged } from './maker.ts'
-import { ownerCompanions } from './owners.ts'
 import { checkQuota } from './quota.ts'
-import { accessTo, type Outcome, objectKey, ownerPermissions, type Store } from './store.ts'
+import { accessTo, companionsOf, type Outcome, objectKey, ownerPermissions, type Store } from './store.ts'
 import { refuseInvalid, validateNew } from './validate.ts'
 
 /**
@@ -35,19 +34,21 @@ import { refuseInvalid, validateNew } from './validate.ts'
  */
 const maxNameAttempts = 8
 
-export interface CreateRequest {
+export interface CreateRequest<P = unknown> {
   /** Decoded and pruned, with managedFields, without system metadata, write-only values and status. */
   object: KubeObject
   secrets: readonly Secret[]
   floats?: Floats
   /** The resourceVersion that the client sent. A create refuses a number; a dry run returns it. */
   resourceVersion?: string
+  /** The plan of the draft, of a create by the server itself. */
+  plan?: P
 }
 
 /** Prepares, validates and admits a new object. Throws 422 with causes, and 403. */
 export async function prepareNew(
   store: Store,
-  { object, secrets, floats }: CreateRequest,
+  { object, secrets, floats, plan }: CreateRequest,
   context: RequestContext,
 ): Promise<Draft> {
   const { kind, strategy } = store
@@ -66,6 +67,7 @@ export async function prepareNew(
     internal: {},
     secrets,
     ...(floats && { floats }),
+    ...(plan !== undefined && { plan }),
   }
   // Validate first: strategies rely on the schema.
   refuseInvalid(draft.object, validateNew(kind, draft))
@@ -92,11 +94,11 @@ function checkVacant(store: Store, draft: Draft, current: Stored | undefined, co
 }
 
 /** Returns the mutation that stores a new object. */
-export async function putNew({ kind, strategy }: Store, { object, internal, secrets }: Draft): Promise<Mutation> {
+export async function putNew(store: Store, draft: Draft): Promise<Mutation> {
+  const { object, internal } = draft
   const { name = '', namespace = '' } = object.metadata
-  const side = (await strategy.companions?.({ object, internal, secrets }, undefined)) ?? []
-  const owners = ownerCompanions(kind.plural, objectKey(namespace, name), object, undefined)
-  return { type: 'put', object, internal, companions: [...side, ...owners] }
+  const companions = await companionsOf(store, objectKey(namespace, name), draft, undefined)
+  return { type: 'put', object, internal, companions }
 }
 
 /** Throws if the request sets a resourceVersion on an object to create. */
@@ -120,10 +122,15 @@ export function dryRunOutcome({ object: { metadata, ...rest }, ...draft }: Draft
 }
 
 /** Translates the error of a companion to a Status: one that must not exist, or the changed credential of the request. */
-export function translateCompanionError({ kind, strategy }: Store, name: string, error: unknown): unknown {
+export function translateCompanionError(
+  { kind, strategy }: Store,
+  name: string,
+  draft: Draft | undefined,
+  error: unknown,
+): unknown {
   if (isMakerChanged(error)) return keyChanged()
   const isCompanion = error instanceof StorageError && error.code === 'CompanionExists'
-  const fieldError = isCompanion ? strategy.companionExists?.() : undefined
+  const fieldError = isCompanion ? strategy.companionExists?.(draft?.plan) : undefined
   return fieldError ? invalidObject(kind.group, kind.kind, name, [fieldError]) : error
 }
 
@@ -150,7 +157,7 @@ async function attempt(store: Store, request: CreateRequest, context: RequestCon
     if (!after) throw new Error('a create returned no object')
     return { stored: after, draft, created: true }
   } catch (error) {
-    throw translateCompanionError(store, name, error)
+    throw translateCompanionError(store, name, draft, error)
   }
 }
 
@@ -158,7 +165,11 @@ async function attempt(store: Store, request: CreateRequest, context: RequestCon
  * Stores a new object. If a generated name is taken, tries again with another suffix.
  * Throws 422 with causes, 403, 409 AlreadyExists.
  */
-export async function createObject(store: Store, request: CreateRequest, context: RequestContext): Promise<Outcome> {
+export async function createObject<P>(
+  store: Store<P>,
+  request: CreateRequest<P>,
+  context: RequestContext,
+): Promise<Outcome> {
   const { generateName: prefix, name } = request.object.metadata
   for (let tries = 1; ; tries++) {
     try {

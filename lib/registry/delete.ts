@@ -4,23 +4,24 @@
  */
 
 import { rfc3339 } from '../meta/encoding/time.ts'
-import { conflict, keyChanged, MODIFIED, notFound, StatusError } from '../meta/errors/status.ts'
+import { keyChanged, notFound, StatusError } from '../meta/errors/status.ts'
 import { checkPreconditions, type Preconditions } from '../meta/object/preconditions.ts'
 import type { KubeObject, ObjectMeta } from '../meta/types.ts'
 import type { Mutation, Stored } from '../storage/interface.ts'
 import { authorOf } from './author.ts'
 import { groupResource, type RequestContext } from './kind.ts'
 import { bindToMaker, isMakerChanged } from './maker.ts'
-import { ownerCompanions } from './owners.ts'
 import { forEach, type HasTime, OutOfTime } from './parallel.ts'
-import { checkAccess, objectKey, type Store } from './store.ts'
+import { checkAccess, companionsOf, objectKey, type Store } from './store.ts'
 
-export interface DeleteOptions {
+export interface DeleteOptions<P = unknown> {
   propagationPolicy?: 'Foreground' | 'Background' | 'Orphan'
   orphanDependents?: boolean
   preconditions?: Preconditions
-  /** Reports whether the live object is still as the server's own caller has read it. If not, the delete fails with 409. */
-  stands?(live: KubeObject): boolean
+  /** Throws unless the live object is as the caller, the server itself, expects. Comes first. */
+  check?(live: Stored): void
+  /** What the kind knows of a delete by the server itself (`Strategy.companions`). */
+  plan?: P
 }
 
 /** The outcome of a delete. `gone`: the object is removed. Else finalizers keep it, and `stored` is its new state. */
@@ -72,29 +73,27 @@ async function judge(
   options: DeleteOptions,
   context: RequestContext,
 ): Promise<{ mutation: Mutation; object: KubeObject }> {
-  const { kind, strategy } = store
+  const { kind } = store
   const asKind = { group: kind.group, resource: kind.kind }
   checkPreconditions(asKind, options.preconditions ?? {}, live.object.metadata)
   const { object } = live
-  if (options.stands?.(object) === false) throw conflict(groupResource(kind), object.metadata.name ?? '', MODIFIED)
   const finalizers = finalizersOnDelete(options, object.metadata.finalizers ?? [])
   if (finalizers.length === 0) {
-    const side = (await strategy.companions?.(undefined, live)) ?? []
-    const owners = ownerCompanions(kind.plural, live.key, undefined, object)
-    return { object, mutation: { type: 'delete', companions: [...side, ...owners] } }
+    const companions = await companionsOf(store, live.key, undefined, live, options.plan)
+    return { object, mutation: { type: 'delete', companions } }
   }
   const after = { ...object, metadata: markDeleted(object.metadata, finalizers, context.now) }
   if (isMarkUnchanged(object.metadata, after.metadata)) return { object, mutation: { type: 'none' } }
   const { internal } = live
-  const companions = (await strategy.companions?.({ object: after, internal, secrets: [] }, live)) ?? []
+  const companions = await companionsOf(store, live.key, { object: after, internal, secrets: [] }, live)
   return { object: after, mutation: { type: 'put', object: after, internal, companions, reserve: true } }
 }
 
 /** Deletes one object, or marks it if it has finalizers. Throws 404, 403, 409 (preconditions). */
-export async function deleteObject(
-  store: Store,
+export async function deleteObject<P>(
+  store: Store<P>,
   { namespace, name }: { namespace: string; name: string },
-  options: DeleteOptions,
+  options: DeleteOptions<P>,
   context: RequestContext,
   verb: 'delete' | 'deletecollection' = 'delete',
 ): Promise<Deleted> {
@@ -102,6 +101,7 @@ export async function deleteObject(
   let judged: Awaited<ReturnType<typeof judge>> | undefined
   const mutate = async (live: Stored | undefined): Promise<Mutation> => {
     if (!live) throw notFound(groupResource(kind), name)
+    options.check?.(live)
     checkAccess(store, live, verb, '', context)
     judged = await judge(store, live, options, context)
     return verb === 'delete' ? bindToMaker(store, live, judged.mutation, context) : judged.mutation

@@ -69,9 +69,11 @@ export interface RequestContext {
 export type Reader = Pick<RequestContext, 'user' | 'now'>
 
 /** An object to be stored. Hooks may change it. */
-export interface Draft {
+export interface Draft<P = unknown> {
   object: KubeObject
   internal: JsonObject
+  /** What the hooks of the kind know of this write besides the object. Never stored. A write of the server itself begins with one. */
+  plan?: P
   /** Non-empty write-only values of this request. */
   secrets: readonly Secret[]
   /** Numbers that the request writes in floating point. */
@@ -104,8 +106,8 @@ export interface Quota {
 /** Returns the attributes of a side item that `itemsToPresent` named, or undefined if it does not exist. */
 export type PresentedItems = (key: ItemKey) => JsonObject | undefined
 
-/** The hooks of a stored kind. All are optional, and none may mutate a stored object. */
-export interface Strategy {
+/** The hooks of a stored kind, with the plans of its drafts. All are optional, and none may mutate a stored object. */
+export interface Strategy<P = unknown> {
   /**
    * Reports whether the user may access the stored object. Default: only system:masters. A hook must allow them everything,
    * because their lists do not call it.
@@ -115,28 +117,29 @@ export interface Strategy {
   mayCreate?(user: UserInfo): Access
   /** Returns the index partitions with all objects that this user may list. Undefined: scan all objects. */
   partitions?(user: UserInfo, verb: ListVerb): readonly string[] | undefined
-  prepareForCreate?(draft: Draft, context: RequestContext): void | Promise<void>
-  prepareForUpdate?(draft: Draft, old: Stored, context: RequestContext): void | Promise<void>
+  prepareForCreate?(draft: Draft<P>, context: RequestContext): void | Promise<void>
+  prepareForUpdate?(draft: Draft<P>, old: Stored, context: RequestContext): void | Promise<void>
   /** Validates beyond the schema. `old` is set on updates. */
-  validate?(draft: Draft, old: Stored | undefined, context: RequestContext): FieldError[]
+  validate?(draft: Draft<P>, old: Stored | undefined, context: RequestContext): FieldError[]
   /** Validating admission: throws a StatusError if this user may not write the object. */
-  authorize?(draft: Draft, old: Stored | undefined, context: RequestContext): void
+  authorize?(draft: Draft<P>, old: Stored | undefined, context: RequestContext): void
   /** Returns the limit for the index partition of a new object. Undefined: unlimited. */
-  quota?(draft: Draft, context: RequestContext): Quota | undefined
-  /** Returns the side items to commit with the object. `after` is undefined for a delete. */
+  quota?(draft: Draft<P>, context: RequestContext): Quota | undefined
+  /** Returns the side items to commit with the object. `after` is undefined for a removal, which may have a plan too. */
   companions?(
-    after: { object: KubeObject; internal: JsonObject; secrets: readonly Secret[] } | undefined,
+    after: Draft<P> | undefined,
     before: Stored | undefined,
+    plan: P | undefined,
   ): readonly Companion[] | Promise<readonly Companion[]>
-  /** Returns the field error for a companion that exists but must not (`ifAbsent`, `absent`). */
-  companionExists?(): FieldError
+  /** Returns the field error for a companion that exists but must not (`ifAbsent`, `absent`). Undefined: the caller explains it. */
+  companionExists?(plan: P | undefined): FieldError | undefined
   /** Returns the side items that `present` needs besides an object with this internal part. Most need none. */
   itemsToPresent?(internal: JsonObject): readonly ItemKey[]
   /** Returns a new object with the fields that are computed on reads. `items` is absent in the response of a write. */
   present?(stored: Stored, reader: Reader, items?: PresentedItems): KubeObject
 }
 
-export interface StoredKind<S = never> extends KindInfo {
+export interface StoredKind<S = never, P = unknown> extends KindInfo {
   archetype: 'stored'
   table: Table
   /** Whether objects grant access by themselves. Writes are then conditional on the request's access key (maker.ts). */
@@ -144,7 +147,7 @@ export interface StoredKind<S = never> extends KindInfo {
   columns: readonly Column[]
   /** Selectable fields besides metadata.name and metadata.namespace. */
   fields: Readonly<Record<string, (object: KubeObject) => string>>
-  strategy(services: S): Strategy
+  strategy(services: S): Strategy<P>
 }
 
 /** A create of a virtual kind, with its parent if it is a subresource (`/virtualclusterinstances/NAME/kubeconfig`). */

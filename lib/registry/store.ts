@@ -8,7 +8,7 @@ import { forbiddenFor } from '../authorization/attributes/forbidden.ts'
 import { isMaster, MASTERS } from '../authorization/users/identity.ts'
 import { notFound, type StatusError } from '../meta/errors/status.ts'
 import type { JsonObject, KubeObject, OwnerReference } from '../meta/types.ts'
-import type { Storage, Stored } from '../storage/interface.ts'
+import type { Companion, Storage, Stored } from '../storage/interface.ts'
 import type { ItemKey } from '../storage/keys.ts'
 import {
   type Access,
@@ -21,6 +21,7 @@ import {
   type StoredKind,
   type Strategy,
 } from './kind.ts'
+import { ownerCompanions } from './owners.ts'
 
 /** The services that a store needs: storage, randomness, and permissions on other objects. */
 export interface StoreServices {
@@ -33,9 +34,9 @@ export interface StoreServices {
 }
 
 /** The store of one kind. */
-export interface Store<S = never> extends StoreServices {
-  kind: StoredKind<S>
-  strategy: Strategy
+export interface Store<P = unknown> extends StoreServices {
+  kind: StoredKind
+  strategy: Strategy<P>
 }
 
 /** The outcome of a write. `stored` is the resulting state, also after a dry run or a removal; see `presentObject`. */
@@ -130,6 +131,18 @@ export function checkAccess(
   }
   const { name = '', namespace = '' } = stored.object.metadata
   throw accessError(store.kind, access, { verb, subresource, namespace, name }, context)
+}
+
+/** Returns the items to commit with an object: those of its kind, and those of its owners. `after` is undefined for a removal. */
+export async function companionsOf(
+  { kind, strategy }: Pick<Store, 'kind' | 'strategy'>,
+  key: string,
+  after: Draft | undefined,
+  before: Stored | undefined,
+  plan = after?.plan,
+): Promise<Companion[]> {
+  const own = (await strategy.companions?.(after, before, plan)) ?? []
+  return [...own, ...ownerCompanions(kind.plural, key, after?.object, before?.object)]
 }
 
 /** Returns the permission checks for the owner references of an object. */

@@ -26,8 +26,7 @@ import {
 } from './create.ts'
 import { type Draft, groupResource, type RequestContext, type Subresource } from './kind.ts'
 import { bindToMaker } from './maker.ts'
-import { ownerCompanions } from './owners.ts'
-import { checkAccess, type Outcome, objectKey, ownerPermissions, type Store } from './store.ts'
+import { checkAccess, companionsOf, type Outcome, objectKey, ownerPermissions, type Store } from './store.ts'
 import { refuseInvalid, validateChange } from './validate.ts'
 
 /** The object that a client asks for, with managedFields and without write-only values. */
@@ -37,7 +36,7 @@ export interface Updated {
   floats?: Floats
 }
 
-export interface UpdateRequest {
+export interface UpdateRequest<P = unknown> {
   namespace: string
   name: string
   subresource: Subresource
@@ -50,6 +49,12 @@ export interface UpdateRequest {
   resourceVersion?: string
   /** Set if a missing object is created (server-side apply). Runs again after a lost race. */
   createInstead?(): CreateRequest | Promise<CreateRequest>
+  /** What the user must be allowed to do with the object. Default: the verb and the subresource of the update. */
+  access?: { verb: string; subresource: string }
+  /** Throws unless the live object is as the caller, the server itself, expects. Comes first. */
+  check?(live: Stored): void
+  /** The plan of the draft, of an update by the server itself. */
+  plan?: P
 }
 
 /** Throws 422 if the update has no resourceVersion (as for custom resources), and 409 if it is not the live one. */
@@ -115,8 +120,9 @@ async function judgeMissing(store: Store, request: UpdateRequest, context: Reque
 
 async function judge(store: Store, request: UpdateRequest, live: Stored, context: RequestContext): Promise<Judged> {
   const { kind, strategy } = store
-  const { name, namespace, subresource } = request
-  checkAccess(store, live, request.verb, subresource, context)
+  const { name, namespace, subresource, access = request } = request
+  request.check?.(live)
+  checkAccess(store, live, access.verb, access.subresource, context)
   const { uid } = live.object.metadata
   if (request.uid && request.uid !== uid) {
     const why = `Precondition failed: UID in precondition: ${request.uid}, UID in object meta: ${uid}`
@@ -132,6 +138,7 @@ async function judge(store: Store, request: UpdateRequest, live: Stored, context
     internal: live.internal,
     secrets: subresource === '' ? updated.secrets : [],
     ...(updated.floats && { floats: updated.floats }),
+    ...(request.plan !== undefined && { plan: request.plan }),
   }
   // Validate first: strategies rely on the schema.
   refuseInvalid(draft.object, validateChange(kind, draft, old, subresource))
@@ -149,17 +156,14 @@ async function judge(store: Store, request: UpdateRequest, live: Stored, context
   await admitOwnerReferences(subject, old, ownerPermissions(store, draft.object, context))
 
   const judged = (mutation: Mutation): Judged => ({ mutation, draft, resourceVersion })
-  const { object, internal, secrets } = draft
+  const { object, internal } = draft
   const key = objectKey(namespace, name)
-  if (isFinalized(object)) {
-    const side = (await strategy.companions?.(undefined, live)) ?? []
-    return judged({ type: 'delete', companions: [...side, ...ownerCompanions(kind.plural, key, undefined, old)] })
-  }
+  if (isFinalized(object))
+    return judged({ type: 'delete', companions: await companionsOf(store, key, undefined, live) })
   if (deepEqual(object, old) && deepEqual(internal, live.internal)) return judged({ type: 'none' })
-  const side = (await strategy.companions?.({ object, internal, secrets }, live)) ?? []
-  const owners = ownerCompanions(kind.plural, key, object, old)
+  const companions = await companionsOf(store, key, draft, live)
   const reserve = isMaster(context.user) || object.metadata.deletionTimestamp !== undefined
-  return judged({ type: 'put', object, internal, companions: [...side, ...owners], reserve })
+  return judged({ type: 'put', object, internal, companions, reserve })
 }
 
 /**
@@ -167,7 +171,11 @@ async function judge(store: Store, request: UpdateRequest, live: Stored, context
  * was judged: of several concurrent requests for a missing object, one creates it and the others update it. A write that
  * changes nothing is a no-op and returns the live object. Throws 404, 409 (uid, resourceVersion), 422 with causes, 403.
  */
-export async function updateObject(store: Store, request: UpdateRequest, context: RequestContext): Promise<Outcome> {
+export async function updateObject<P>(
+  store: Store<P>,
+  request: UpdateRequest<P>,
+  context: RequestContext,
+): Promise<Outcome> {
   const { kind, storage } = store
   const { name, namespace } = request
   const { deadline } = context
@@ -187,7 +195,7 @@ export async function updateObject(store: Store, request: UpdateRequest, context
     const { before, after } = await storage.update(kind.table, key, mutate, options)
     return answer(judged, before, after)
   } catch (error) {
-    throw translateCompanionError(store, name, error)
+    throw translateCompanionError(store, name, judged?.draft, error)
   }
 }
 

@@ -50,7 +50,7 @@ export interface Server
     EndpointServices,
     Decider<Server> {
   scopes: ScopeOptions & SpaceOptions
-  storeOf(kind: StoredKind<Server>): Store
+  storeOf<P>(kind: StoredKind<Server, P>): Store<P>
 }
 
 /**

@@ -17,7 +17,7 @@ interface Stores extends Services {
 }
 
 /** Returns the store of a kind. */
-export const storeOf = <S extends Stores>(kind: StoredKind<S>, server: S): Store => ({
+export const storeOf = <S extends Stores, P>(kind: StoredKind<S, P>, server: S): Store<P> => ({
   storage: server.storage,
   uuid: randomUUID,
   randomInt: (bound) => randomInt(bound),

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { applyEnvironment } from '../../infra/local/gateway/environment.ts'
 import { requireNewValue } from '../../lib/apis/management/v1/ownedaccesskey.credential.ts'
-import { changeValuesStrategy, type ValuesUpdate } from '../../lib/apis/management/v1/ownedaccesskey.rotation.ts'
+import type { ChangeValues } from '../../lib/apis/management/v1/ownedaccesskey.plan.ts'
 import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
 import { credentialItemKey } from '../../lib/authentication/credential.ts'
 import { decodeKeyInternal, type KeyInternal } from '../../lib/authentication/keyinternal.ts'
@@ -67,12 +67,11 @@ async function createKey(spec: object = {}, metadata: object = {}): Promise<Key>
 const contextAs = (user: UserInfo) => contextOf(user, { now: now() })
 
 /** Updates a key as the server itself does for a rotation or a leak. */
-const changeValues = (name: string, update: ValuesUpdate, user = admin) =>
-  updateObject(
-    { ...store, strategy: changeValuesStrategy(store.strategy, update) },
-    { namespace: '', name, subresource: '', verb: 'update', transform: (live) => ({ object: live, secrets: [] }) },
-    contextAs(user),
-  )
+function changeValues(name: string, change: ChangeValues, user = admin) {
+  const transform = (object: KubeObject) => ({ object, secrets: [] })
+  const request = { namespace: '', name, subresource: '', verb: 'update', transform, plan: { change } } as const
+  return updateObject(store, request, contextAs(user))
+}
 
 const change = (name: string, edit: (object: KubeObject) => KubeObject = (live) => live, secrets: JsonObject = {}) =>
   updateObject(
@@ -101,19 +100,17 @@ async function rotate({ name }: Key, overlap = 60, token = server.keys.generate(
   const hashes = await server.keys.hashes(token)
   const [credential] = hashes
   if (!credential) throw new Error('no pepper')
-  await changeValues(name, {
-    change: (settled, { old }) => {
-      const created = Date.parse(old.object.metadata.creationTimestamp ?? '') / 1000
-      return startRotation(settled, { credential, made: seconds(), overlap, by: 'other' }, created)
-    },
-    companions: () => requireNewValue(server, name, { hashes, stored: credential }),
+  await changeValues(name, async (settled, { old }) => {
+    const created = Date.parse(old.object.metadata.creationTimestamp ?? '') / 1000
+    const change = startRotation(settled, { credential, made: seconds(), overlap, by: 'other' }, created)
+    return { ...change, items: await requireNewValue(server, name, { hashes, stored: credential }) }
   })
   return token
 }
-const finish = ({ name }: Key) => changeValues(name, { change: finishRotation })
+const finish = ({ name }: Key) => changeValues(name, finishRotation)
 async function leak({ name }: Key, token: string): Promise<void> {
   const [hash] = await server.keys.hashes(token)
-  await changeValues(name, { change: (settled) => hash && endLeaked(settled, hash, seconds()) })
+  await changeValues(name, (settled) => hash && endLeaked(settled, hash, seconds()))
 }
 
 const authenticate = async (token: string) => {
@@ -665,13 +662,11 @@ describe('a request in flight', () => {
     const token = await rotate(key, 60)
     const [hash] = await server.keys.hashes(key.token)
     let runs = 0
-    await changeValues(key.name, {
-      change: async (settled, { draft }) => {
-        if (++runs === 1) await use(token)
-        const change = hash && endLeaked(settled, hash, seconds())
-        if (change?.internal.ended) draft.object.spec = { ...draft.object.spec, disabled: true }
-        return change
-      },
+    await changeValues(key.name, async (settled, { draft }) => {
+      if (++runs === 1) await use(token)
+      const change = hash && endLeaked(settled, hash, seconds())
+      if (change?.internal.ended) draft.object.spec = { ...draft.object.spec, disabled: true }
+      return change
     })
     expect(runs).toBe(2)
     expect(await states(key.token, token)).toEqual([LEAKED, 'Current'])
@@ -720,11 +715,9 @@ describe('a request in flight', () => {
     const key = await createKey()
     const token = await rotate(key, 60)
     let runs = 0
-    const outcome = await changeValues(key.name, {
-      change: async (settled) => {
-        if (++runs === 1) await use(token)
-        return finishRotation(settled)
-      },
+    const outcome = await changeValues(key.name, async (settled) => {
+      if (++runs === 1) await use(token)
+      return finishRotation(settled)
     })
     expect([runs, outcome.created]).toEqual([2, false])
     expect(await states(key.token, token)).toEqual([ROTATED, 'Current'])

@@ -1,5 +1,5 @@
 /** Creates access keys as an exchange does, and sets their gates. */
-import { exchangedKeyStrategy } from '../../lib/apis/management/v1/ownedaccesskey.exchange.ts'
+import type { KeyPlan } from '../../lib/apis/management/v1/ownedaccesskey.plan.ts'
 import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
 import { type GateKind, type GateState, gateKeys } from '../../lib/authentication/gates.ts'
 import type { ScopeChain } from '../../lib/authorization/scopes/scope.ts'
@@ -51,15 +51,15 @@ export interface Exchanged {
 
 /** Creates a key of alice that lives for an hour, and returns its name and its value. */
 export async function createExchangedKey(
-  server: { storage: Storage; storeOf(kind: typeof OwnedAccessKey): Store },
+  server: { storage: Storage; storeOf(kind: typeof OwnedAccessKey): Store<KeyPlan> },
   federation: Federation,
   { metadata = {}, spec = {}, creator = 'user:alice', carried = [], companions = [], now = new Date() }: Exchanged = {},
 ): Promise<{ name: string; token: string }> {
   const store = server.storeOf(OwnedAccessKey)
   const signedIn = spec.type === 'Login' ? { signedIn: Math.floor(now.getTime() / 1000) } : {}
   const { labels = {}, ...others } = metadata
-  const exchanged = { federation, ...signedIn, labels, creator, carried, companions: async () => companions }
-  const strategy = exchangedKeyStrategy(store.strategy, exchanged)
+  const origin = { creator, carried, federation, ...signedIn }
+  const plan = { exchanged: { labels, origin, companions: async () => companions } }
   count += 1
   const object = {
     apiVersion: 'management.platform/v1',
@@ -68,6 +68,6 @@ export async function createExchangedKey(
     spec: { type: 'Other', ttl: 3600, ...spec },
   }
   const context = internalContext('system:exchange', now, endless)
-  const { draft, stored } = await createObject({ ...store, strategy }, { object, secrets: [] }, context)
+  const { draft, stored } = await createObject(store, { object, secrets: [], plan }, context)
   return { name: stored.key, token: String(draft?.reveal?.[0]?.value) }
 }

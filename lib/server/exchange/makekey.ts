@@ -1,6 +1,6 @@
 /** Stores the access key of an exchange, in one transaction with the record of its ID token. */
 import { FederatedIdentityCredential } from '../../apis/management/v1/federation/federatedidentitycredential.ts'
-import { exchangedKeyStrategy } from '../../apis/management/v1/ownedaccesskey.exchange.ts'
+import type { ExchangedKey } from '../../apis/management/v1/ownedaccesskey.plan.ts'
 import { OwnedAccessKey } from '../../apis/management/v1/ownedaccesskey.ts'
 import { keyPath } from '../../apis/management/v1/ownedaccesskey.values.ts'
 import type { KeyHash } from '../../authentication/pepper.ts'
@@ -87,26 +87,28 @@ async function attempt(
     return use === 'Once' ? [replayRecord(token, trust, name), ...taken] : taken
   }
   const expires = at + grant.ttl
-  const strategy = exchangedKeyStrategy(store.strategy, {
-    federation: {
-      trust: { uid: trust.uid, revision: trust.revision },
-      provider: { uid: provider.uid, revision: provider.revision },
-    },
-    // An ID token may be exchanged long after the sign-in. auth_time is older still, where one sign-in serves many applications.
-    ...(mapped && { signedIn: Math.min(at, token.issuedAt) }),
+  const plan: ExchangedKey = {
     labels: labelsOf(trust.name, provider.name),
-    creator: trust.creator,
-    carried: grant.carried,
+    origin: {
+      creator: trust.creator,
+      carried: grant.carried,
+      federation: {
+        trust: { uid: trust.uid, revision: trust.revision },
+        provider: { uid: provider.uid, revision: provider.revision },
+      },
+      // An ID token may be exchanged long after the sign-in. auth_time is older still, where one sign-in serves many applications.
+      ...(mapped && { signedIn: Math.min(at, token.issuedAt) }),
+    },
     async companions(credential) {
       const items = await recordsOf(credential)
       if (!isDryRun && !isAnnounced) announce({ name, uid })
       isAnnounced = true
       return items
     },
-  })
+  }
   const outcome = await createObject(
-    { ...store, strategy, uuid: () => uid },
-    { object: exchangedKeyObject(name, exchanged, controller), secrets: [] },
+    { ...store, uuid: () => uid },
+    { object: exchangedKeyObject(name, exchanged, controller), secrets: [], plan: { exchanged: plan } },
     { ...writeContext(call), dryRun: isDryRun },
   )
   return { name, uid, key: keyOf(outcome), expires: new Date(expires * 1000) }

@@ -2,7 +2,7 @@
  * Ends reported values, and signals them. It writes as a user of the server itself, in one transaction for each value: the
  * key, the tombstone of the value, and the signal.
  */
-import { changeValuesStrategy } from '../../apis/management/v1/ownedaccesskey.rotation.ts'
+import type { ChangeValues } from '../../apis/management/v1/ownedaccesskey.plan.ts'
 import { OwnedAccessKey } from '../../apis/management/v1/ownedaccesskey.ts'
 import { credentialItemKey } from '../../authentication/credential.ts'
 import { decodeKeyInternal } from '../../authentication/keyinternal.ts'
@@ -17,10 +17,10 @@ import type { Deadline } from '../../meta/errors/deadline.ts'
 import { StatusError } from '../../meta/errors/status.ts'
 import type { KubeObject } from '../../meta/types.ts'
 import { deleteObject } from '../../registry/delete.ts'
-import type { RequestContext, Strategy } from '../../registry/kind.ts'
+import type { RequestContext } from '../../registry/kind.ts'
 import { forEach } from '../../registry/parallel.ts'
-import { type Updated, type UpdateRequest, updateObject } from '../../registry/update.ts'
-import type { CompanionItem } from '../../storage/interface.ts'
+import { type Updated, updateObject } from '../../registry/update.ts'
+import type { Companion, CompanionItem, Stored } from '../../storage/interface.ts'
 import type { NoteFacts } from '../lambda/publicendpoint.ts'
 import type { Server } from '../server.ts'
 import type { SignalMemory } from '../signalmemory.ts'
@@ -108,25 +108,22 @@ async function changeKey(
   const now = unixSeconds(context.now)
   let hasChanged = false
   let value = reported
-  const strategy = changeValuesStrategy(store.strategy, {
-    async change(settled, { draft, old }) {
-      if (!findValue(settled, hash)) value = (await readAgain(server, reported)) ?? reported
-      const leak = endLeaked(settled, hash, now, value)
-      if (leak?.internal.ended && !settled.ended) draft.object.spec = { ...draft.object.spec, disabled: true }
-      const change = leak ?? endTokens(settled, value.ended ?? now)
-      hasChanged = change !== undefined
-      // The overlap of the value may have ended without a write.
-      const isUnsettled = value.ended === undefined && findValue(decodeKeyInternal(old.internal), hash)
-      return change && isUnsettled
-        ? { ...change, ended: [...change.ended, { credential: hash, reason: 'leaked' as const }] }
-        : change
-    },
-    companions: () => (hasChanged ? [{ op: 'put', ...signal }] : []),
-  })
+  const change: ChangeValues = async (settled, { draft, old }) => {
+    if (!findValue(settled, hash)) value = (await readAgain(server, reported)) ?? reported
+    const leak = endLeaked(settled, hash, now, value)
+    if (leak?.internal.ended && !settled.ended) draft.object.spec = { ...draft.object.spec, disabled: true }
+    const change = leak ?? endTokens(settled, value.ended ?? now)
+    hasChanged = change !== undefined
+    if (change === undefined) return undefined
+    // The overlap of the value may have ended without a write.
+    const isUnsettled = value.ended === undefined && findValue(decodeKeyInternal(old.internal), hash)
+    const ended = [...change.ended, ...(isUnsettled ? [{ credential: hash, reason: 'leaked' as const }] : [])]
+    return { ...change, ended, items: [{ op: 'put', ...signal }] }
+  }
   const unchanged = (object: KubeObject): Updated => ({ object, secrets: [] })
-  const request: UpdateRequest = { namespace: '', name, subresource: '', verb: 'patch', uid, transform: unchanged }
+  const at = { namespace: '', name, subresource: '', verb: 'patch', uid } as const
   const isDone = await unlessGone(async () => {
-    await updateObject({ ...store, strategy }, request, context)
+    await updateObject(store, { ...at, transform: unchanged, plan: { change } }, context)
     return hasChanged
   })
   if (value.ended !== undefined && !value.isLeaked) await keepAsLeaked(server, hash, context)
@@ -161,20 +158,13 @@ async function removeKey(
 ): Promise<boolean> {
   const { hash, name, uid } = reported
   const store = server.storeOf(OwnedAccessKey)
-  const { companions } = store.strategy
-  const strategy: Strategy = {
-    ...store.strategy,
-    async companions(after, before) {
-      const writes = (await companions?.(after, before)) ?? []
-      if (after || !before) return writes
-      const { pk } = credentialItemKey(hash)
-      const tombstone = leakedTombstone(before, hash, unixSeconds(context.now))
-      return [...writes.filter((write) => write.pk !== pk), tombstone, { op: 'put', ...signal }]
-    },
-  }
-  const options = { preconditions: { uid }, propagationPolicy: 'Background' as const }
+  const removal = (before: Stored): Companion[] => [
+    leakedTombstone(before, hash, unixSeconds(context.now)),
+    { op: 'put', ...signal },
+  ]
+  const options = { preconditions: { uid }, propagationPolicy: 'Background' as const, plan: { removal } }
   return await unlessGone(async () => {
-    const { gone } = await deleteObject({ ...store, strategy }, { namespace: '', name }, options, context)
+    const { gone } = await deleteObject(store, { namespace: '', name }, options, context)
     // Finalizers keep the key, which gives no access. Its value must not be free when they are gone.
     return gone || (await changeKey(server, reported, signal, context))
   })

@@ -5,13 +5,7 @@ import { decodeKeyInternal, encodeKeyInternal, type KeyInternal } from '../../..
 import { lineOf } from '../../../authentication/lineage.ts'
 import type { KeyHash } from '../../../authentication/pepper.ts'
 import { hasSealedValue } from '../../../authentication/sealed.ts'
-import {
-  type EndedValue,
-  findValue,
-  hasValue,
-  sameHash,
-  type ValuesChange,
-} from '../../../authentication/values/keyvalues.ts'
+import { findValue, hasValue, sameHash } from '../../../authentication/values/keyvalues.ts'
 import { replaceValues, type ValueMaker } from '../../../authentication/values/rotation.ts'
 import { type RotationFacts, settle } from '../../../authentication/values/settle.ts'
 import { isTombstone } from '../../../authentication/values/tombstone.ts'
@@ -21,69 +15,31 @@ import { chainAfterChange, inheritedChain } from '../../../authorization/users/p
 import type { UserInfo } from '../../../authorization/users/user.ts'
 import { unixSeconds } from '../../../meta/encoding/time.ts'
 import { invalidObject } from '../../../meta/errors/status.ts'
-import type { Secret } from '../../../meta/schema/writeonly.ts'
-import type { JsonObject, KubeObject } from '../../../meta/types.ts'
 import type { Draft, RequestContext } from '../../../registry/kind.ts'
 import type { Companion, Stored } from '../../../storage/interface.ts'
 import { group } from './group.ts'
+import type { KeyPlan, PlannedChange } from './ownedaccesskey.plan.ts'
 import { changesSpec, keyPath, kind, sealedOf, specOf, suppliedKey, toKey } from './ownedaccesskey.values.ts'
 import type { Services } from './services.ts'
-
-/** How an update came to an internal part. It is not stored, and only needed until the update is. */
-interface Plan {
-  /** The internal part after the open rotation was settled. */
-  settled: KeyInternal
-  /** The values that the update ends. */
-  ended: readonly EndedValue[]
-  /** When the pending value was first used, if it was. */
-  firstUsed?: number
-  isUnused?: true
-  /** The time of the request. Times are unix seconds. */
-  at: number
-}
-
-const plans = new WeakMap<JsonObject, Plan>()
-
-/** The hints of generated values, by the internal part of the new key. Only the credential stores them: rows are listed. */
-const hints = new WeakMap<JsonObject, string>()
-
-/** Makes a change of the values part of the update of a draft, after `prepareForUpdate`. */
-export function applyChange(draft: Draft, { internal, ended }: ValuesChange): void {
-  const plan = plans.get(draft.internal)
-  if (plan === undefined) throw new Error('the update was not prepared')
-  draft.internal = encodeKeyInternal(internal)
-  // A value that the settling ends may have leaked.
-  plans.set(draft.internal, { ...plan, ended: [...ended, ...plan.ended] })
-}
-
-/** Replaces the internal part of a draft after `prepareForCreate`. The credential keeps the hint of a generated value. */
-export function replaceInternal(draft: Draft, internal: KeyInternal): void {
-  const hint = hints.get(draft.internal)
-  draft.internal = encodeKeyInternal(internal)
-  if (hint !== undefined) hints.set(draft.internal, hint)
-}
-
-/** Returns the internal part of a prepared update after its open rotation was settled. */
-export const settledOf = ({ internal }: Pick<Draft, 'internal'>): KeyInternal =>
-  plans.get(internal)?.settled ?? decodeKeyInternal(internal)
 
 /** Creates the credential of a new key from the supplied value, or from a generated one. The response shows the value. */
 export async function prepareForCreate(
   { keys }: Services,
-  draft: Draft,
+  draft: Draft<KeyPlan>,
   { user, note }: RequestContext,
 ): Promise<void> {
+  const { exchanged } = draft.plan ?? {}
   const supplied = suppliedKey(draft.secrets)
   const key = supplied ?? keys.generate()
   const [credential] = await keys.hashes(key)
   if (!credential) throw new Error('there is no pepper to hash access keys with')
-  draft.internal = encodeKeyInternal({
-    creator: identityOf(user),
-    carried: inheritedChain(user),
-    credential,
-    ...lineOf(user),
-  })
-  if (supplied === undefined) hints.set(draft.internal, hintOf(key))
+  const origin = exchanged?.origin ?? { creator: identityOf(user), carried: inheritedChain(user), ...lineOf(user) }
+  draft.internal = encodeKeyInternal({ ...origin, credential })
+  if (exchanged) {
+    const { metadata, ...rest } = draft.object
+    draft.object = { ...rest, metadata: { ...metadata, labels: { ...metadata.labels, ...exchanged.labels } } }
+  }
+  if (supplied === undefined) draft.plan = { ...draft.plan, hint: hintOf(key) }
   draft.reveal = [{ path: keyPath, value: key }]
   note('credential', 'access key')
 }
@@ -102,11 +58,12 @@ async function readFacts({ keys }: Services, { pending }: KeyInternal): Promise<
  */
 export async function prepareForUpdate(
   services: Services,
-  draft: Draft,
+  draft: Draft<KeyPlan>,
   old: Stored,
-  { user, note, now }: RequestContext,
+  context: RequestContext,
 ): Promise<void> {
   const { keys } = services
+  const { user, note, now } = context
   const before = decodeKeyInternal(old.internal)
   const seconds = unixSeconds(now)
   const facts = await readFacts(services, before)
@@ -122,11 +79,14 @@ export async function prepareForUpdate(
   const stored = sealed.length > 0 ? ((await keys.readCredential(settled.credential)) ?? {}) : {}
   if (replacing || sealed.some(([path, value]) => !hasSealedValue(stored, path, value))) draft.specChanged = true
   const carried = changesSpec(draft, old) ? chainAfterChange(user, toKey(old), specOf(draft.object)) : settled.carried
-  draft.internal = encodeKeyInternal({ ...settled, carried })
-  plans.set(draft.internal, { settled, ended, ...facts, at: seconds })
-  if (!replacing) return
-  const by = makerOf(user, settled, old)
-  applyChange(draft, replaceValues({ ...settled, carried }, { credential: replacing, made: seconds, by }))
+  const next = { ...settled, carried }
+  const change: PlannedChange | undefined = replacing
+    ? replaceValues(next, { credential: replacing, made: seconds, by: makerOf(user, settled, old) })
+    : await draft.plan?.change?.(next, { draft, old, context })
+  draft.internal = encodeKeyInternal(change?.internal ?? next)
+  // A value that the settling ends may have leaked.
+  const all = [...(change?.ended ?? []), ...ended]
+  draft.plan = { ...draft.plan, update: { settled, ended: all, items: change?.items ?? [], ...facts, at: seconds } }
 }
 
 /**
@@ -172,10 +132,7 @@ export async function requireNewValue(
  * at the same time under the hash of another pepper. If the key itself already has the value, another request wrote it since
  * it was read. The condition on its row then fails, and the request is evaluated again.
  */
-async function demandUnused(
-  services: Services,
-  { object, internal, secrets }: { object: KubeObject; internal: JsonObject; secrets: readonly Secret[] },
-): Promise<Companion[]> {
+async function demandUnused(services: Services, { object, internal, secrets }: Draft): Promise<Companion[]> {
   const supplied = suppliedKey(secrets)
   const hashes = supplied === undefined ? [] : await services.keys.hashes(supplied)
   const { name = '' } = object.metadata
@@ -183,21 +140,24 @@ async function demandUnused(
   return requireNewValue(services, name, { hashes, stored, known: name })
 }
 
-/** Returns the credential items that are written with the key. `after` is undefined when the key is removed. */
+/** Returns the items that are written with the key, first its credentials. `after` is undefined when the key is removed. */
 export async function companions(
   services: Services,
-  after: { object: KubeObject; internal: JsonObject; secrets: readonly Secret[] } | undefined,
+  after: Draft | undefined,
   before: Stored | undefined,
+  plan: KeyPlan = {},
 ): Promise<readonly Companion[]> {
   const { keys } = services
-  if (!after) return before ? deleteCredentials(before) : []
+  if (!after) return before ? removeCredentials(before, plan) : []
   const sealed = sealedOf(after.secrets)
   if (!before) {
     const unused = await demandUnused(services, after)
-    return [...createCredential(after, sealed, keys.limits, hints.get(after.internal)), ...unused]
+    const { credential } = decodeKeyInternal(after.internal)
+    const records = (await plan.exchanged?.companions(credential)) ?? []
+    return [...createCredential(after, sealed, keys.limits, plan.hint), ...unused, ...records]
   }
   // An update without a plan, such as the mark of a deletion, ends no value.
-  const { ended = [], firstUsed, isUnused = false, at = 0 } = plans.get(after.internal) ?? {}
+  const { ended = [], items = [], firstUsed, isUnused = false, at = 0 } = plan.update ?? {}
   const isReplaced = !hasValue(decodeKeyInternal(before.internal), decodeKeyInternal(after.internal).credential)
   const unused = isReplaced ? await demandUnused(services, after) : []
   const update = {
@@ -209,5 +169,11 @@ export async function companions(
     isUnused,
     ...(before.activity !== undefined && { lastActivity: Math.floor(before.activity / 1000) }),
   }
-  return [...(await updateCredentials(update, at, keys)), ...unused]
+  return [...(await updateCredentials(update, at, keys)), ...unused, ...items]
+}
+
+function removeCredentials(before: Stored, { removal }: KeyPlan): Companion[] {
+  const items = removal?.(before) ?? []
+  const isWritten = ({ pk, sk }: Companion) => items.some((one) => one.pk === pk && one.sk === sk)
+  return [...deleteCredentials(before).filter((one) => !isWritten(one)), ...items]
 }

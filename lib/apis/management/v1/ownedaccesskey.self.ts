@@ -7,7 +7,7 @@ import { alreadyExists, conflict } from '../../../meta/errors/status.ts'
 import type { Draft } from '../../../registry/kind.ts'
 import type { Stored } from '../../../storage/interface.ts'
 import { group } from './group.ts'
-import { settledOf } from './ownedaccesskey.credential.ts'
+import type { KeyPlan } from './ownedaccesskey.plan.ts'
 import { plural } from './ownedaccesskey.table.ts'
 
 const resource = { group, resource: plural }
@@ -20,13 +20,13 @@ const RETIRING = 'the value of the access key of the request was rotated: replac
  * ended. Otherwise a request in flight could undo that somebody disabled, narrowed, rotated or deleted the key. A retry is
  * authorized again. Throws 409 as well if a retiring value would replace the new one.
  */
-export function checkUnchanged({ key, credential }: UserInfo, draft: Draft, old: Stored | undefined): void {
+export function checkUnchanged({ key, credential }: UserInfo, draft: Draft<KeyPlan>, old: Stored | undefined): void {
   const { name = '', uid, generation = 0 } = (old?.object ?? draft.object).metadata
   if (!old && name === key.name && key.uid !== '') throw alreadyExists(resource, name)
   if (!old || uid !== key.uid) return
   // An authorizer of an earlier version passes no credential.
   const before = credential ? findValue(decodeKeyInternal(old.internal), credential) : { state: 'Current' as const }
-  const settled = settledOf(draft)
+  const settled = draft.plan?.update?.settled ?? decodeKeyInternal(draft.internal)
   const now = credential ? findValue(settled, credential) : before
   if (before === undefined || now === undefined) throw conflict(resource, name, CHANGED)
   // The request may have begun before the new value was used. A brief overlap may be over before the request is.

@@ -29,6 +29,7 @@ import type { Stored } from '../../../storage/interface.ts'
 import { group, version } from './group.ts'
 import { columns } from './ownedaccesskey.columns.ts'
 import { companions, prepareForCreate, prepareForUpdate } from './ownedaccesskey.credential.ts'
+import type { KeyPlan } from './ownedaccesskey.plan.ts'
 import { spec, status } from './ownedaccesskey.schema.ts'
 import { checkUnchanged } from './ownedaccesskey.self.ts'
 import { inheritSources, validateSources } from './ownedaccesskey.sources.ts'
@@ -79,7 +80,7 @@ function validate({ keys }: Services, { object, internal, secrets }: Draft, old:
 const changesLabels = ({ object }: Draft, old: Stored): boolean =>
   !deepEqual(object.metadata.labels ?? {}, old.object.metadata.labels ?? {})
 
-function strategy(services: Services): Strategy {
+function strategy(services: Services): Strategy<KeyPlan> {
   const { scopes } = services
   /**
    * Returns whether the scopes restrict an administrator to their own keys, and any user to the presented key. Other users
@@ -130,8 +131,9 @@ function strategy(services: Services): Strategy {
     },
     prepareForUpdate: (draft, old, context) => prepareForUpdate(services, draft, old, context),
     validate: (draft, old) => validate(services, draft, old),
-    authorize(draft, old, { user, now, warn }) {
-      checkUnchanged(user, draft, old)
+    authorize(written, old, { user, now, warn }) {
+      checkUnchanged(user, written, old)
+      const draft = written.plan?.isRotation ? { ...written, specChanged: true } : written
       const next = specOf(draft.object)
       const moment = { now, maxTtl: services.keys.limits.maxTtl }
       const change = (old: Stored) =>
@@ -144,20 +146,20 @@ function strategy(services: Services): Strategy {
       const warnings = writeWarnings(draft, old, { user, limits: services.keys.limits })
       for (const warning of [...warnings, ...(old ? [] : lineWarnings(user))]) warn(warning)
     },
-    quota({ object, internal }, { user }) {
+    quota({ object, internal, plan }, { user }) {
       const { maxPerOwner: most } = services.keys
       // Administrators are exempt, so that they can create keys for themselves and for users who have reached the limit.
-      if (most === 0 || (isMaster(user) && user.chain.length === 0)) return undefined
+      if (most === 0 || plan?.exchanged || (isMaster(user) && user.chain.length === 0)) return undefined
       return { name: 'max-keys-per-owner', partition: keyIdentity(toKey({ object, internal })), most }
     },
-    companions: (after, before) => companions(services, after, before),
-    companionExists: () => duplicateKey(),
+    companions: (after, before, plan) => companions(services, after, before, plan),
+    companionExists: (plan) => (plan?.exchanged ? undefined : duplicateKey()),
     itemsToPresent,
     present: (stored, reader, items) => present(services, stored, reader, items),
   }
 }
 
-export const OwnedAccessKey: StoredKind<Services> = {
+export const OwnedAccessKey: StoredKind<Services, KeyPlan> = {
   archetype: 'stored',
   group,
   version,

@@ -13,6 +13,7 @@ import type { Store } from '../../../registry/store.ts'
 import type { Stored } from '../../../storage/interface.ts'
 import type { IssuerSettings } from '../../../token/issuer.ts'
 import type { Signer } from '../../../token/signer.ts'
+import type { KeyPlan } from './ownedaccesskey.plan.ts'
 
 export interface KeyServices {
   /** Generates an access key. */
@@ -57,9 +58,9 @@ export interface Services {
   /** Rejects with 403 unless the scope chain of the request allows the attributes. */
   checkChain(context: RequestContext, attributes: Attributes): Promise<void>
   /** Returns the store of access keys. */
-  keyStore(): Store
+  keyStore(): Store<KeyPlan>
   /** Returns the store of another kind. */
-  storeOf(kind: StoredKind<Services>): Store
+  storeOf<P>(kind: StoredKind<Services, P>): Store<P>
   /** Throws 401 if the key of the request was changed since the request was allowed. */
   checkKeyHolds(context: RequestContext): Promise<void>
   /** Returns a virtual cluster instance. Throws 404 if the user may not see it, 403 if they may not use it this way. */

@@ -2,6 +2,8 @@
  * Drives the code of lib/ with the schedules: authentication, the strategy of access keys, rotations, reports
  * of leaks and the sweep, over a table whose every call waits for the schedule.
  */
+
+import type { ChangeValues } from '../../../../lib/apis/management/v1/ownedaccesskey.plan.ts'
 import { OwnedAccessKey } from '../../../../lib/apis/management/v1/ownedaccesskey.ts'
 import type { Services } from '../../../../lib/apis/management/v1/services.ts'
 import { credentialItemKey } from '../../../../lib/authentication/credential.ts'
@@ -331,21 +333,19 @@ export async function createReal(
         const { pk, sk } = credentialItemKey(hashOf(value))
         const item = await storage.getCompanion(pk, sk)
         if (!item || item.attributes.ended === 'leaked') return { done: true }
-        const strategy = subject.changeValuesStrategy(store.strategy, {
-          async change(settled, { draft }) {
-            const found = await storage.getCompanion(pk, sk)
-            const ended = subject.readValue(hashOf(value), found ?? item)
-            const change = subject.endLeaked(settled, hashOf(value), now(), ended)
-            const gone = change?.ended.map(({ credential }) => credential.hash) ?? []
-            request.event = change ? { type: 'leaked', value, ended: gone } : { type: 'settled' }
-            if (change?.internal.ended) draft.object.spec = { ...draft.object.spec, disabled: true }
-            return change
-          },
-        })
+        const change: ChangeValues = async (settled, { draft }) => {
+          const found = await storage.getCompanion(pk, sk)
+          const ended = subject.readValue(hashOf(value), found ?? item)
+          const change = subject.endLeaked(settled, hashOf(value), now(), ended)
+          const gone = change?.ended.map(({ credential }) => credential.hash) ?? []
+          request.event = change ? { type: 'leaked', value, ended: gone } : { type: 'settled' }
+          if (change?.internal.ended) draft.object.spec = { ...draft.object.spec, disabled: true }
+          return change
+        }
         const transform = (live: KubeObject) => ({ object: live, secrets: [] })
         await subject.updateObject(
-          { ...store, strategy },
-          { namespace: '', name, subresource: '', verb: 'patch', transform },
+          store,
+          { namespace: '', name, subresource: '', verb: 'patch', transform, plan: { change } },
           contextFor(undefined),
         )
         return { done: true }

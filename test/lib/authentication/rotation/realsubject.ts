@@ -1,6 +1,5 @@
 /** Names the parts of lib/ that schedules drive, so that copies without a rule can take their place. */
 
-import { changeValuesStrategy } from '../../../../lib/apis/management/v1/ownedaccesskey.rotation.ts'
 import { OwnedAccessKey } from '../../../../lib/apis/management/v1/ownedaccesskey.ts'
 import { rotateKey } from '../../../../lib/apis/management/v1/rotation/ownedaccesskeyrotation.change.ts'
 import { authenticate } from '../../../../lib/authentication/requests/authenticate.ts'
@@ -24,7 +23,6 @@ export const subject = {
   StorageError,
   authenticate,
   authenticationDeps,
-  changeValuesStrategy,
   createObject,
   deleteObject,
   endLeaked,

@@ -32,10 +32,10 @@ import {
 import { gateCompanions, phaseOf } from './gates.ts'
 import { useRule } from './identityprovider.values.ts'
 
-function strategy(services: Services): Strategy {
-  /** The errors of drafts. The rules need the provider, so `prepareFor…` judges and `validate` returns. */
-  const errorsOf = new WeakMap<Draft, FieldError[]>()
+/** The plan of a draft: its errors. The rules need the provider, so `prepareFor…` judges and `validate` returns. */
+type Plan = FieldError[]
 
+function strategy(services: Services): Strategy<Plan> {
   /** Returns the provider that a draft names, if the user may use it. */
   async function usableProvider(draft: Draft, user: UserInfo): Promise<Provider | undefined> {
     const provider = await services.provider(specOf(draft.object).identityProvider)
@@ -43,7 +43,7 @@ function strategy(services: Services): Strategy {
   }
 
   async function judge(
-    draft: Draft,
+    draft: Draft<Plan>,
     old: Stored | undefined,
     provider: Provider | undefined,
     { warn }: RequestContext,
@@ -53,7 +53,7 @@ function strategy(services: Services): Strategy {
     const { carried, providerUid } = decodeTrustInternal(draft.internal)
     const { maxTtl } = services.federation
     const errors = validateTrust(next, old && specOf(old.object), { provider, providerUid, carried, maxTtl })
-    errorsOf.set(draft, errors)
+    draft.plan = errors
     if (errors.length === 0 && provider) for (const warning of trustWarnings(next, provider)) warn(warning)
   }
 
@@ -94,7 +94,7 @@ function strategy(services: Services): Strategy {
       if (isHarmless(before, next)) return
       await judge(draft, old, await usableProvider(draft, user), context)
     },
-    validate: (draft) => errorsOf.get(draft) ?? [],
+    validate: (draft) => draft.plan ?? [],
     authorize({ object }, old, { user, now }) {
       const next = specOf(object)
       const reason = old ? forbiddenTrustChange(user, old, next, now) : forbiddenTrust(user, next, now)
@@ -120,7 +120,7 @@ const OWN = 'own federated identity credential'
 /** Stands for the provider of a draft without a usable one, which validation refuses. */
 const UNKNOWN = 'unknown'
 
-export const FederatedIdentityCredential: StoredKind<Services> = {
+export const FederatedIdentityCredential: StoredKind<Services, Plan> = {
   archetype: 'stored',
   group,
   version,

@@ -67,13 +67,13 @@ const columns: readonly Column[] = [
   },
 ]
 
-function strategy(services: Services): Strategy {
-  /** The errors of drafts. The rules are loaded before the first write, so `prepareFor…` judges and `validate` returns. */
-  const errorsOf = new WeakMap<Draft, FieldError[]>()
+/** The plan of a draft: its errors. The rules are loaded before the first write, so `prepareFor…` judges and `validate` returns. */
+type Plan = FieldError[]
 
-  async function judge(draft: Draft, old: Stored | undefined, context: RequestContext): Promise<void> {
+function strategy(services: Services): Strategy<Plan> {
+  async function judge(draft: Draft<Plan>, old: Stored | undefined, context: RequestContext): Promise<void> {
     const { judgeProvider } = await import('./identityprovider.judge.ts')
-    errorsOf.set(draft, await judgeProvider(services, draft, old, context))
+    draft.plan = await judgeProvider(services, draft, old, context)
   }
 
   return {
@@ -103,7 +103,7 @@ function strategy(services: Services): Strategy {
       // A provider that would be invalid today can still be disabled.
       if (!onlyDisables(specOf(old.object), specOf(draft.object))) await judge(draft, old, context)
     },
-    validate: (draft) => errorsOf.get(draft) ?? [],
+    validate: (draft) => draft.plan ?? [],
     authorize({ object }, old, { user, now }) {
       const reason = forbiddenProvider(user, old && specOf(old.object), specOf(object), now)
       if (reason) throw forbiddenResource({ group, resource: plural }, object.metadata.name ?? '', reason)
@@ -123,7 +123,7 @@ function strategy(services: Services): Strategy {
   }
 }
 
-export const IdentityProvider: StoredKind<Services> = {
+export const IdentityProvider: StoredKind<Services, Plan> = {
   archetype: 'stored',
   group,
   version,

@@ -4,11 +4,11 @@ import { updateManagers } from '../../../../meta/managedfields/fieldmanager.ts'
 import { wholeObject } from '../../../../meta/structuredmerge/typed.ts'
 import type { KubeObject } from '../../../../meta/types.ts'
 import { deleteObject } from '../../../../registry/delete.ts'
-import type { RequestContext, Strategy } from '../../../../registry/kind.ts'
+import type { RequestContext } from '../../../../registry/kind.ts'
 import { forEach, OutOfTime } from '../../../../registry/parallel.ts'
 import { toStatusError } from '../../../../registry/storageerrors.ts'
 import type { Store } from '../../../../registry/store.ts'
-import { updateObject } from '../../../../registry/update.ts'
+import { type UpdateRequest, updateObject } from '../../../../registry/update.ts'
 import { StorageError } from '../../../../storage/errors.ts'
 import type { Stored } from '../../../../storage/interface.ts'
 import type { Services } from '../services.ts'
@@ -145,25 +145,19 @@ async function revokeOne(
   revoking: Revoking,
   context: RequestContext,
 ): Promise<void> {
-  const judging = { ...store, strategy: judgingStrategy(store.strategy, one, test) }
+  // Labels, uses and the object of this name may have changed.
+  const check = (live: Stored) => {
+    if (live.object.metadata.uid !== one.uid || !test(live)) throw new NotSelected()
+  }
   const at = { namespace: '', name: one.name }
-  if (revoking.asked.action === 'Delete') await deleteObject(judging, at, {}, context)
-  else await disable(judging, at, revoking, context)
+  if (revoking.asked.action === 'Delete') await deleteObject(store, at, { check }, context)
+  else await disable(store, { ...at, check }, revoking, context)
 }
-
-/** Returns the strategy that judges an object again inside the write: labels, uses and the object of this name may have changed. */
-const judgingStrategy = (strategy: Strategy, { uid }: Selected, test: Target['test']): Strategy => ({
-  ...strategy,
-  access(stored, verb, subresource, user) {
-    if (stored.object.metadata.uid !== uid || !test(stored)) throw new NotSelected()
-    return strategy.access?.(stored, verb, subresource, user) ?? { type: 'hidden' }
-  },
-})
 
 /** Disables an object. If it is so large that the reason does not fit, or the managers, it is disabled without them. */
 async function disable(
   store: Store,
-  at: { namespace: string; name: string },
+  at: Pick<UpdateRequest, 'namespace' | 'name' | 'check'>,
   { asked: { reason = '' }, manager }: Revoking,
   context: RequestContext,
 ): Promise<void> {

@@ -2,20 +2,19 @@
 import { duplicateKey, hintOf } from '../../../../authentication/accesskey.ts'
 import { decodeKeyInternal, type KeyInternal } from '../../../../authentication/keyinternal.ts'
 import { lifeOf } from '../../../../authentication/keystatus.ts'
-import { findValue, hasValue, sameHash, type ValuesChange } from '../../../../authentication/values/keyvalues.ts'
+import { findValue, hasValue, sameHash } from '../../../../authentication/values/keyvalues.ts'
 import { finishRotation, startRotation } from '../../../../authentication/values/rotation.ts'
 import { managementRequest } from '../../../../authorization/attributes/attributes.ts'
-import { forbiddenFor } from '../../../../authorization/attributes/forbidden.ts'
 import { evaluate } from '../../../../authorization/scopes/evaluate.ts'
 import { endlessErrors, NO_FINISH, overlapErrors, replaceableFrom } from '../../../../authorization/users/selfrotate.ts'
 import { rfc3339OfUnix, unixSeconds } from '../../../../meta/encoding/time.ts'
 import { conflict, forbiddenResource, invalidObject } from '../../../../meta/errors/status.ts'
-import type { RequestContext, Strategy } from '../../../../registry/kind.ts'
+import type { RequestContext } from '../../../../registry/kind.ts'
 import { type UpdateRequest, updateObject } from '../../../../registry/update.ts'
-import type { Companion, Stored } from '../../../../storage/interface.ts'
+import type { Stored } from '../../../../storage/interface.ts'
 import { group } from '../group.ts'
 import { makerOf, requireNewValue } from '../ownedaccesskey.credential.ts'
-import { changeValuesStrategy } from '../ownedaccesskey.rotation.ts'
+import type { KeyPlan, PlannedChange } from '../ownedaccesskey.plan.ts'
 import { lifeAt } from '../ownedaccesskey.status.ts'
 import { plural } from '../ownedaccesskey.table.ts'
 import { specOf } from '../ownedaccesskey.values.ts'
@@ -87,77 +86,59 @@ export async function rotateKey(
   rotation: Rotation,
   context: RequestContext,
 ): Promise<Stored> {
-  const store = services.keyStore()
-  const request: UpdateRequest = {
+  const request: UpdateRequest<KeyPlan> = {
     ...target,
     ...(resourceVersion && { resourceVersion }),
     namespace: '',
     subresource: '',
     verb: 'update',
+    access: asked,
     transform: (live) => ({
       object: resourceVersion ? { ...live, metadata: { ...live.metadata, resourceVersion } } : live,
       secrets: [],
     }),
+    plan: {
+      isRotation: true,
+      change: (settled, { old, context }) => changeOf(services, rotation, settled, old, context),
+    },
   }
-  const strategy = rotationStrategy(services, store.strategy, rotation)
-  const { stored } = await updateObject({ ...store, strategy }, request, context)
+  const { stored } = await updateObject(services.keyStore(), request, context)
   return stored
 }
 
-/** Returns the strategy for one rotation of an access key. */
-function rotationStrategy(services: Services, strategy: Strategy, rotation: Rotation): Strategy {
+/** Returns the change of the values that a rotation makes. Undefined: its value is pending already. */
+async function changeOf(
+  services: Services,
+  rotation: Rotation,
+  settled: KeyInternal,
+  old: Stored,
+  context: RequestContext,
+): Promise<PlannedChange | undefined> {
   const { keys, scopes } = services
   const { value, isOwn, finish, overlapSeconds } = rotation
-  /** The items that guard the write of a value that the client chose. */
-  let guards: readonly Companion[] = []
+  const { name = '' } = old.object.metadata
+  demandAlive(services, settled, old, context)
+  const decision = evaluate(context.user.chain, managementRequest({ ...resource, ...asked, name }), scopes)
+  const isSelf = decision.allowed && decision.self === true
+  if (isSelf) demandSelfRotation(old, rotation)
+  if (finish) return finishRotation(settled)
 
-  async function change(settled: KeyInternal, old: Stored, context: RequestContext): Promise<ValuesChange | undefined> {
-    const { name = '' } = old.object.metadata
-    demandAlive(services, settled, old, context)
-    const decision = evaluate(context.user.chain, managementRequest({ ...resource, ...asked, name }), scopes)
-    const isSelf = decision.allowed && decision.self === true
-    if (isSelf) demandSelfRotation(old, rotation)
-    if (finish) return finishRotation(settled)
-
-    const hashes = await keys.hashes(value)
-    const { pending } = settled
-    if (pending && hashes.some((hash) => sameHash(hash, pending.credential))) return undefined
-    const now = unixSeconds(context.now)
-    demandVacant(settled, name, rotation, isSelf, now)
-    const [credential] = hashes
-    if (!credential) throw new Error('there is no pepper to hash access keys with')
-    // A value may have ended only now that the open rotation was settled, and has no tombstone yet.
-    const states = [decodeKeyInternal(old.internal), settled]
-    if (states.some((internal) => hashes.some((hash) => hasValue(internal, hash)))) {
-      throw invalidObject(group, kind, name, [duplicateKey()])
-    }
-    // Another request may have made this value pending since the key was read: the write then runs again.
-    guards = isOwn ? await requireNewValue(services, name, { hashes, stored: credential, known: name }) : []
-    context.note('credential', 'access key')
-    const hint = isOwn ? {} : { hint: hintOf(value) }
-    return startRotation(
-      settled,
-      { credential, made: now, by: makerOf(context.user, settled, old), ...hint, overlap: overlapSeconds },
-      lifeOf(old.object).created,
-    )
+  const hashes = await keys.hashes(value)
+  const { pending } = settled
+  if (pending && hashes.some((hash) => sameHash(hash, pending.credential))) return undefined
+  const now = unixSeconds(context.now)
+  demandVacant(settled, name, rotation, isSelf, now)
+  const [credential] = hashes
+  if (!credential) throw new Error('there is no pepper to hash access keys with')
+  // A value may have ended only now that the open rotation was settled, and has no tombstone yet.
+  const states = [decodeKeyInternal(old.internal), settled]
+  if (states.some((internal) => hashes.some((hash) => hasValue(internal, hash)))) {
+    throw invalidObject(group, kind, name, [duplicateKey()])
   }
-
-  return changeValuesStrategy(
-    {
-      ...strategy,
-      access(stored, _verb, _subresource, user) {
-        const access = strategy.access?.(stored, asked.verb, asked.subresource, user) ?? { type: 'hidden' }
-        if (access.type !== 'denied') return access
-        // The store would name the update of the key as what is denied.
-        const { name = '' } = stored.object.metadata
-        throw forbiddenFor(managementRequest({ ...resource, ...asked, name }), user, access.reason)
-      },
-    },
-    {
-      change: (settled, { old, context }) => change(settled, old, context),
-      // The rules are those for a change of spec.key.
-      authorize: (draft, old, context) => strategy.authorize?.({ ...draft, specChanged: true }, old, context),
-      companions: () => guards,
-    },
-  )
+  // Another request may have made this value pending since the key was read: the write then runs again.
+  const items = isOwn ? await requireNewValue(services, name, { hashes, stored: credential, known: name }) : []
+  context.note('credential', 'access key')
+  const hint = isOwn ? {} : { hint: hintOf(value) }
+  const made = { credential, made: now, by: makerOf(context.user, settled, old), ...hint, overlap: overlapSeconds }
+  return { ...startRotation(settled, made, lifeOf(old.object).created), items }
 }
