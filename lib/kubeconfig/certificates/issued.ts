@@ -1,5 +1,8 @@
 /** Checks that a certificate is the requested one. */
 import type { X509Certificate } from 'node:crypto'
+// `toLegacyObject` loads internals of TLS. Where it is the first to do so, Node.js leaves node:tls without createSecureContext, which
+// breaks every later connection of the process.
+import 'node:tls'
 import { parseCertificates, parsePrivateKey, toPem } from '../cluster/pem.ts'
 
 const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2'

@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { Worker } from 'node:worker_threads'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { createCertificateRequest } from '../../../../lib/kubeconfig/certificates/certificaterequest.ts'
 import { checkIssuedCertificate, type Expected } from '../../../../lib/kubeconfig/certificates/issued.ts'
@@ -54,6 +56,19 @@ describe('checkIssuedCertificate', () => {
     ['it is valid for longer than this deployment allows', { notAfter: later(5000) }, { maxSeconds: 3600 }],
   ])('rejects a certificate because %s', async (problem, wish, changes) => {
     expect(check(await authority.sign(mine.request, wish), changes)).toEqual({ problem })
+  })
+
+  test('leaves TLS intact where nothing has loaded it', async () => {
+    const script = `
+      const { parentPort, workerData: [module, ...args] } = require('node:worker_threads')
+      import(module).then(({ checkIssuedCertificate }) => {
+        const { problem } = checkIssuedCertificate(...args)
+        parentPort.postMessage([problem, typeof require('node:tls').createSecureContext])
+      })`
+    const module = new URL('../../../../lib/kubeconfig/certificates/issued.ts', import.meta.url).href
+    const pem = await authority.sign(mine.request)
+    const workerData = [module, pem, { key: mine.key, user: 'ci', groups, now }]
+    expect(await once(new Worker(script, { eval: true, workerData }), 'message')).toEqual([[undefined, 'function']])
   })
 
   test('rejects a certificate for another key', async () => {
