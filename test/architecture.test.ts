@@ -110,7 +110,7 @@ const layers: Record<string, readonly string[]> = {
     ' ',
   ),
   'clients/console/src': [
-    ...'text api session components/hooks components components/forms pages/key/rotation'.split(' '),
+    ...'text api session components/hooks components components/forms components/scope pages/key/rotation'.split(' '),
     ...'pages/key/lineage pages/trusts/platforms pages/* shell .'.split(' '),
   ],
   'infra/local': ['host', 'gateway', 'aws', 'virtualcluster', 'issuer', 'kubeapiserver', '.'],

@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { type BuildOptions, build as esbuild, formatMessages, type Plugin } from 'esbuild'
+import { type BuildOptions, build as esbuild, formatMessages, type Metafile, type Plugin } from 'esbuild'
 import { parseYaml } from '../../lib/meta/encoding/yaml.ts'
 
 export interface ConsoleFile {
@@ -60,15 +60,15 @@ export async function buildConsole(src = join(import.meta.dirname, 'src')): Prom
 interface Scripts {
   /** The script that the page names. */
   script: ConsoleFile
-  /** What it imports at once, and every page too. */
+  /** What it imports at once, and most pages too. */
   shared: ConsoleFile
-  /** The pages of the console, which it imports later. */
+  /** The pages of the console, which it imports later, and what only two of them share. */
   pages: ConsoleFile[]
 }
 
 /**
- * Bundles the scripts: the entry, one with everything that pages share, and one for each page. esbuild alone would split the shared code into
- * one script for each set of pages that use it.
+ * Bundles the scripts: the entry, one for each page, and one with what they share. esbuild alone would split the shared code into one
+ * script for each set of pages that use it. Of these, only large ones for two pages stay: other pages do without them.
  */
 async function bundleScripts(entry: string): Promise<Scripts> {
   const { outputFiles, metafile } = await run(entry, {
@@ -82,43 +82,70 @@ async function bundleScripts(entry: string): Promise<Scripts> {
     jsxImportSource: 'preact',
   })
   const texts = new Map(outputFiles.map(({ path, text }) => [basename(path), text]))
-  const outputs = Object.entries(metafile?.outputs ?? {}).map(([path, output]) => ({ ...output, name: basename(path) }))
-  const [parts, scripts] = [outputs.filter(isPart), outputs.filter((one) => !isPart(one))]
   const sourceOf = (name: string) => texts.get(name) ?? ''
+  const outputs = metafile?.outputs ?? {}
+  const names = Object.keys(outputs).map((path) => basename(path))
+  const pairs = pairsOf(outputs).filter((name) => sourceOf(name).length >= PAIR_BYTES)
+  const parts = names.filter((name) => isPart(name) && !pairs.includes(name))
+  const scripts = names.filter((name) => !parts.includes(name))
   const exported = new Map<string, string>()
-  for (const { part, name } of scripts.flatMap((one) => partImportsOf(sourceOf(one.name)))) {
+  for (const { part, name } of scripts.flatMap((one) => importsOf(sourceOf(one), parts))) {
     const key = `${part} ${name}`
     if (!exported.has(key)) exported.set(key, (FIRST_NAME + exported.size).toString(36))
   }
   const lines = [
-    ...parts.map(({ name }) => `import './${name}'`),
+    ...parts.map((name) => `import './${name}'`),
     ...[...exported].map(([key, short]) => {
       const [part, name] = key.split(' ')
       return `export {${name} as ${short}} from './${part}'`
     }),
   ]
   const shared = scriptFile('shared', await joined(lines.join('\n'), texts))
-  const textOf = (name: string) => importingOnce(sourceOf(name), exported, shared.name)
-  const pages = scripts
-    .filter(({ name }) => name.includes('~'))
-    .map(({ name }) => ({ name, file: scriptFile(name.replace(/~.*/, ''), textOf(name)) }))
-  const text = pages.reduce((sum, { name, file }) => sum.replaceAll(name, file.name), textOf('console.js'))
-  return { script: scriptFile('console', text), shared, pages: pages.map(({ file }) => file) }
+  const files = new Map<string, ConsoleFile>()
+  const textOf = (script: string) =>
+    [...files].reduce(
+      (text, [name, file]) => text.replaceAll(name, file.name),
+      importingOnce(sourceOf(script), parts, exported, shared.name),
+    )
+  for (const name of pairs) files.set(name, scriptFile('both', textOf(name)))
+  for (const name of scripts.filter((one) => one.includes('~') && !isPart(one))) {
+    files.set(name, scriptFile(name.replace(/~.*/, ''), textOf(name)))
+  }
+  return { script: scriptFile('console', textOf('console.js')), shared, pages: [...files.values()] }
 }
 
 /** From this number on, numbers in base 36 are names: `a0`, `a1` and so on. */
 const FIRST_NAME = 360
 
+/** What is smaller is not worth a request of its own. */
+const PAIR_BYTES = 2048
+
 /** Reports whether esbuild has split an output off, because several pages import it. */
-const isPart = ({ name }: { name: string }): boolean => name.startsWith('chunk~')
+const isPart = (name: string): boolean => name.startsWith('chunk~')
+
+/** Returns the parts that exactly two pages use. They import only what these two use, so nothing in the shared script needs them. */
+function pairsOf(outputs: Metafile['outputs']): string[] {
+  const reach = (path: string, seen: Set<string>): Set<string> => {
+    if (seen.has(path)) return seen
+    seen.add(path)
+    for (const one of outputs[path]?.imports ?? []) if (one.kind === 'import-statement') reach(one.path, seen)
+    return seen
+  }
+  const entries = Object.keys(outputs).filter((path) => !isPart(basename(path)))
+  const users = entries.map((path) => ({ isPage: basename(path).includes('~'), all: reach(path, new Set()) }))
+  return Object.keys(outputs).flatMap((path) => {
+    const using = users.filter(({ all }) => all.has(path))
+    return isPart(basename(path)) && using.length === 2 && using.every(({ isPage }) => isPage) ? [basename(path)] : []
+  })
+}
 
 /** An import of a part, as esbuild writes it: `import{a as b,c}from"./chunk~HASH.js";`. */
 const PART_IMPORT = /import(?:\{([^}]*)\}from)?"\.\/(chunk~[^"]+)";/g
 
-/** Returns what a script imports of the parts: the name there, and its own. */
-function partImportsOf(script: string): { part: string; name: string; own: string }[] {
+/** Returns what a script imports of these parts: the name there, and its own. */
+function importsOf(script: string, parts: readonly string[]): { part: string; name: string; own: string }[] {
   return [...script.matchAll(PART_IMPORT)].flatMap(([, list, part = '']) =>
-    (list?.split(',') ?? []).map((one) => {
+    (parts.includes(part) ? (list?.split(',') ?? []) : []).map((one) => {
       const [name = '', own = name] = one.split(' as ')
       return { part, name, own }
     }),
@@ -126,10 +153,15 @@ function partImportsOf(script: string): { part: string; name: string; own: strin
 }
 
 /** Returns the script with one import of the shared script in place of those of its parts. */
-function importingOnce(script: string, exported: ReadonlyMap<string, string>, shared: string): string {
-  const names = partImportsOf(script).map(({ part, name, own }) => `${exported.get(`${part} ${name}`)} as ${own}`)
-  const rest = script.replace(PART_IMPORT, '')
-  if (rest.includes('chunk~')) throw new Error('esbuild writes imports of its parts in another form')
+function importingOnce(
+  script: string,
+  parts: readonly string[],
+  exported: ReadonlyMap<string, string>,
+  shared: string,
+): string {
+  const names = importsOf(script, parts).map(({ part, name, own }) => `${exported.get(`${part} ${name}`)} as ${own}`)
+  const rest = script.replace(PART_IMPORT, (statement, _, part) => (parts.includes(part) ? '' : statement))
+  if (parts.some((part) => rest.includes(part))) throw new Error('esbuild writes imports of its parts in another form')
   return `import{${names.join()}}from"./${shared}";${rest}`
 }
 

@@ -72,7 +72,7 @@ describe('a trust', () => {
     await page.keyboard.type('seventy')
     await type(page, 'Environment', 'production')
     await type(page, 'Name of the trust', 'made-here')
-    await type(page, 'May use', 'project:demo ')
+    await type(page, 'Project', 'demo')
     await page.keyboard.press('Enter')
     await page.getByText('The id is a number.').waitFor()
     await page.getByText('Nothing yet: the form is not complete, or a field has an error.').waitFor()
@@ -100,12 +100,12 @@ describe('a trust', () => {
     server,
   }) => {
     await makeTrust(server, 'second')
-    const page = await visit(openPage, server.adminKey, '#/trusts/new?platform=GitLab')
+    const page = await visit(openPage, server.adminKey, '#/new-trust?platform=GitLab')
     await type(page, 'Group id', '72')
     await type(page, 'Project id', '20')
     await type(page, 'Environment', 'production')
     await type(page, 'Name of the trust', 'second')
-    await type(page, 'May use', 'project:demo ')
+    await type(page, 'Project', 'demo')
     await page.keyboard.press('Enter')
     await page.getByText('This name is taken.').waitFor()
     await expect.poll(() => hasFocus(page.getByLabel('Name of the trust'))).toBe(true)
@@ -285,7 +285,7 @@ describe.each([
       ['#/trusts', 'https://issuer.demo.internal'],
       ['#/trusts/credentials/demo', 'Step with the Action'],
       ['#/trusts/providers/demo', 'Production jobs of octo-org/shop'],
-      ['#/trusts/new?platform=Kubernetes', 'Public keys (JSON)'],
+      ['#/new-trust?platform=Kubernetes', 'Public keys (JSON)'],
     ]) {
       await goTo(page, path ?? '')
       await page

@@ -65,14 +65,14 @@ export const views: readonly View[] = [
   { name: 'trusts', entry: ['trusts', 0], open: at('#/trusts', 'shop-deploy') },
   {
     name: 'new-trust',
-    entry: ['trusts', 1],
+    entry: ['new-trust', 0],
     async open(page) {
-      await at('#/trusts/new?platform=GitHub', 'Repository')(page)
+      await at('#/new-trust?platform=GitHub', 'Repository')(page)
       await page.getByLabel('Provider', { exact: true }).selectOption('github')
       await page.getByLabel('Repository id').fill('74')
       await page.getByLabel('Environment', { exact: true }).fill('production')
       await page.getByLabel('Name of the trust').fill('shop-release')
-      await page.getByLabel('May use').fill('project:shop')
+      await page.getByLabel('Project', { exact: true }).fill('shop')
     },
   },
   { name: 'trust', entry: ['trusts', 2], open: at('#/trusts/credentials/shop-deploy', 'octo-org/shop') },

@@ -1,5 +1,6 @@
 /** The form for a new trust: whatever it proposes, the rules of the server accept it without a warning. */
 import { describe, expect, test } from 'vitest'
+import { newRow } from '../../../clients/console/src/components/scope/scoperows.ts'
 import {
   claimFields,
   type Draft,
@@ -10,11 +11,9 @@ import {
   providerObject,
   trustObject,
 } from '../../../clients/console/src/pages/trusts/draft.ts'
-import { readScope } from '../../../clients/console/src/pages/trusts/scopetext.ts'
 import { issuerRules } from '../../../lib/federation/catalogue.ts'
 import { type IssuerType, issuerTypes } from '../../../lib/federation/issuers.ts'
 import { claimWarnings, validateProviderClaims, validateTrustClaims } from '../../../lib/federation/validateclaims.ts'
-import { parseRequestedScope } from '../../../lib/server/exchange/requestedscope.ts'
 import { platformOf, platforms } from './platforms.ts'
 
 const UUID = '0184990a-4782-42b5-afc1-16715b10b10f'
@@ -62,7 +61,7 @@ function filled(type: string, choice: string): Draft {
   return {
     ...draft,
     name: ' shop-deploy ',
-    scope: ' project:shop ',
+    rows: [{ ...newRow(1), project: ' shop ' }],
     newProvider: {
       ...draft.newProvider,
       issuer: draft.newProvider.issuer || (ISSUERS[type] ?? ''),
@@ -165,23 +164,11 @@ describe('the form', () => {
     expect(Object.keys(problemsOf({ ...draft, ownerKind: 'team' }))).toEqual(['owner'])
   })
 
-  test.each([
-    ['', 'Say what the keys may use.'],
-    [' ', 'Say what the keys may use.'],
-    ['project:shop shop', 'shop is not understood.'],
-    ['space:shop', 'space:shop is not understood.'],
-    ['project:', 'project: is not understood.'],
-    ['project:a/b', 'project:a/b is not understood.'],
-    ['virtualcluster:a//b', 'virtualcluster:a//b is not understood.'],
-    ['constructor:a', 'constructor:a is not understood.'],
-    ['project:shop,\u202eother:x', undefined],
-  ])('judges the scope %j', (scope, problem) =>
-    expect(problemsOf({ ...filled('GitHub', 'environment'), scope }).scope).toBe(problem),
-  )
-
-  test('reads the words of a scope as an exchange does', () => {
-    const words = 'project:a project:* virtualcluster:a/b space:a/* cluster:west role:platformCLI'
-    expect(readScope(words)).toEqual({ scope: parseRequestedScope(words), unknown: [] })
+  test('demands a scope, and names what is missing in its entries', () => {
+    const draft = filled('GitHub', 'environment')
+    expect(trustObject(draft).spec.scope).toEqual({ projects: [{ project: 'shop' }] })
+    expect(Object.keys(problemsOf({ ...draft, rows: [] }))).toEqual(['scope'])
+    expect(Object.keys(problemsOf({ ...draft, rows: [...draft.rows, newRow(2)] }))).toEqual(['2.project'])
   })
 
   test.each([
@@ -196,9 +183,9 @@ describe('the form', () => {
 
   test('keeps what has nothing to do with the platform', () => {
     const next = draftFor(platformOf('GitLab'), filled('GitHub', 'environment'))
-    expect([next.name, next.scope, next.values, next.newProvider.name]).toEqual([
+    expect([next.name, next.rows, next.values, next.newProvider.name]).toEqual([
       ' shop-deploy ',
-      ' project:shop ',
+      [{ ...newRow(1), project: ' shop ' }],
       {},
       'gitlab',
     ])
@@ -218,7 +205,8 @@ describe('an error of the server is shown at', () => {
     ['metadata.name', 'trust', 'name'],
     ['metadata.name', 'provider', 'providerName'],
     ['spec.team', 'trust', 'owner'],
-    ['spec.scope.projects[0].project', 'trust', 'scope'],
+    ['spec.scope.projects[0].project', 'trust', '1.project'],
+    ['spec.scope', 'trust', 'scope'],
     ['spec.ttl', 'trust', 'ttl'],
     ['spec.identityProvider', 'trust', 'provider'],
     ['spec.issuer', 'provider', 'issuer'],

@@ -40,8 +40,14 @@ export const pages: readonly PageEntry[] = [
     load: async () => (await import('../pages/key/keypage.tsx')).KeyPage,
   },
   { page: 'trusts', parts: 0, title: 'Trusts', nav: 'Trusts', load: trustRoute },
-  { page: 'trusts', parts: 1, title: 'Trusts', load: trustRoute },
   { page: 'trusts', parts: 2, title: 'Trusts', load: trustRoute },
+  {
+    page: 'new-trust',
+    parts: 0,
+    title: 'New trust',
+    within: 'trusts',
+    load: async () => (await import('../pages/trusts/newtrustpage.tsx')).NewTrustPage,
+  },
   {
     page: 'virtual-clusters',
     parts: 0,

@@ -4,15 +4,13 @@ import { Field } from '../../components/forms/field.tsx'
 import { SelectField } from '../../components/forms/selectfield.tsx'
 import { TextField } from '../../components/forms/textfield.tsx'
 import { Notice } from '../../components/notice.tsx'
-import type { NamesByProject } from './byproject.ts'
+import { ScopePicker } from '../../components/scope/scopepicker.tsx'
 import { type Form, LIFETIMES, NAME_PREFIX, type OwnerKind, ownGroups, UNITS } from './form.ts'
-import { ScopePicker } from './scopepicker.tsx'
 import { selfName } from './sentence.ts'
 
 export interface FieldsProps {
   form: Form
   self: Self
-  virtualClusters: NamesByProject
   problem(field: string): string | undefined
   onChange(changes: Partial<Form>): void
 }
@@ -139,7 +137,7 @@ function OwnerFields({ form, self, problem, onChange }: FieldsProps) {
   )
 }
 
-function ScopeFields({ form, virtualClusters, problem, onChange }: FieldsProps) {
+function ScopeFields({ form, problem, onChange }: FieldsProps) {
   return (
     <fieldset class="field">
       <legend>What it may do</legend>
@@ -151,14 +149,7 @@ function ScopeFields({ form, virtualClusters, problem, onChange }: FieldsProps) 
         <input type="radio" name="scoped" checked={!form.isScoped} onChange={() => onChange({ isScoped: false })} />
         Everything the owner may
       </label>
-      {form.isScoped && (
-        <ScopePicker
-          rows={form.rows}
-          virtualClusters={virtualClusters}
-          problem={problem}
-          onChange={(rows) => onChange({ rows })}
-        />
-      )}
+      {form.isScoped && <ScopePicker rows={form.rows} problem={problem} onChange={(rows) => onChange({ rows })} />}
       {problem('scope') && <p class="error">{problem('scope')}</p>}
     </fieldset>
   )

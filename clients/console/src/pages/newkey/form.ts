@@ -1,7 +1,7 @@
 /** The form of a new key: what a person types, and the object that it is. */
 import type { AccessKey, Self } from '../../api/objects.ts'
+import { newRow, type ScopeRow, scopeOf } from '../../components/scope/scoperows.ts'
 import { DAY_SECONDS, HOUR_SECONDS } from '../../text/lifetime.ts'
-import { newRow, type ScopeRow, scopeOf } from './scoperows.ts'
 
 export type OwnerKind = 'self' | 'user' | 'team' | 'subject'
 

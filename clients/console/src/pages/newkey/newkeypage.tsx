@@ -5,6 +5,7 @@ import { useLeaveWarning } from '../../components/hooks/useleavewarning.ts'
 import { useNow } from '../../components/hooks/usenow.ts'
 import { ErrorNotice, Notice } from '../../components/notice.tsx'
 import { Page } from '../../components/page.tsx'
+import type { Problem } from '../../components/scope/problems.ts'
 import { useNotify } from '../../session/notices.ts'
 import { useReveal } from '../../session/revealed.ts'
 import { useSession } from '../../session/session.ts'
@@ -14,9 +15,8 @@ import { AnswerLost, type Attempt, checkKey, createKey, newAttempt } from './cre
 import { Fields } from './fields.tsx'
 import { emptyForm, type Form, keyOf } from './form.ts'
 import { Preview } from './preview.tsx'
-import type { Problem } from './problems.ts'
 import { sentencesOf } from './sentence.ts'
-import { useKnown } from './useknown.ts'
+import { useOwnSources } from './useownsources.ts'
 import { isAbout, problemsOf, refusedFields } from './validate.ts'
 
 /** What the last request came to. */
@@ -30,7 +30,7 @@ export function NewKeyPage() {
   const { api, self, cache } = useSession()
   const reveal = useReveal()
   const notify = useNotify()
-  const { virtualClusters, ownSources } = useKnown()
+  const ownSources = useOwnSources()
   const frame = useRef<HTMLFormElement>(null)
   const { draft: form, isKept, change: setForm, forget } = useDraft<Form>('new-key', () => emptyForm)
   const [touched, setTouched] = useState<ReadonlySet<string>>(new Set())
@@ -145,7 +145,7 @@ export function NewKeyPage() {
             </Notice>
           )}
           <fieldset disabled={isLost || busy === 'create'} class="card stack">
-            <Fields form={form} self={self} virtualClusters={virtualClusters} problem={problem} onChange={change} />
+            <Fields form={form} self={self} problem={problem} onChange={change} />
           </fieldset>
           {isSubmitted && shown.length > 0 && (
             <Notice

@@ -1,10 +1,10 @@
 /** Finds what is wrong with the form before the server is asked, and the fields of what the server refuses. */
 import { ApiError } from '../../api/status.ts'
+import type { Problem } from '../../components/scope/problems.ts'
+import { rowFieldOf, scopeProblems } from '../../components/scope/scoperows.ts'
 import { addressProblem } from '../../text/addresses.ts'
 import { nameProblem } from '../../text/names.ts'
 import { type Form, secondsOf, sourcesOf } from './form.ts'
-import type { Problem } from './problems.ts'
-import { rowFieldOf, scopeProblems } from './scoperows.ts'
 
 const MOST_SOURCES = 32
 

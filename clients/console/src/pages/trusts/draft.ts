@@ -1,10 +1,9 @@
 /** What a person has filled into the form for a new trust: what is missing, the objects that it makes, and whose errors are whose. */
 import type { Provider, Trust } from '../../api/trusts.ts'
+import { newRow, rowFieldOf, type ScopeRow, scopeOf, scopeProblems } from '../../components/scope/scoperows.ts'
 import type { ClaimEntry } from '../../text/claims.ts'
-import { visible } from '../../text/visible.ts'
 import { type Manifest, manifestOf } from './manifest.ts'
 import type { ClaimField, Platform } from './platforms/platforms.ts'
-import { readScope } from './scopetext.ts'
 
 /** Whose keys the exchanges make. Without a name they are those of the person. */
 export type OwnerKind = 'user' | 'team' | 'subject'
@@ -21,8 +20,8 @@ export interface Draft {
   ownerKind: OwnerKind | ''
   owner: string
   name: string
-  /** The words of the scope. */
-  scope: string
+  /** The entries of the scope. */
+  rows: readonly ScopeRow[]
   ttl: number
 }
 
@@ -40,7 +39,7 @@ export function claimFields({ platform, choice }: Pick<Draft, 'platform' | 'choi
 export function draftFor(platform: Platform, draft?: Draft): Draft {
   const { type, issuer = '', fields } = platform
   return {
-    ...(draft ?? { ownerKind: '', owner: '', name: '', scope: '', ttl: 1800 }),
+    ...(draft ?? { ownerKind: '', owner: '', name: '', rows: [newRow(1)], ttl: 1800 }),
     platform,
     provider: '',
     newProvider: {
@@ -62,13 +61,14 @@ export function needsOwner({ platform: { owner, issuer }, newProvider }: Draft):
 
 /** Returns what is missing or cannot be right. The server judges the rest. */
 export function problemsOf(draft: Draft): Problems {
-  const { provider, newProvider, values, ownerKind, owner, name, scope } = draft
+  const { provider, newProvider, values, ownerKind, owner, name, rows } = draft
   const { owner: organization } = draft.platform
   const problems: Record<string, string | undefined> = {
     name: name.trim() === '' ? 'Give the trust a name.' : undefined,
     owner: ownerKind !== '' && owner.trim() === '' ? 'Name the owner.' : undefined,
-    scope: scopeProblem(scope),
+    scope: rows.length === 0 ? 'Say what the keys may use.' : undefined,
   }
+  for (const { field, text } of scopeProblems(rows)) problems[field] = text
   for (const field of claimFields(draft)) problems[field.claim] = problemOf(field, values[field.claim])
   if (provider === '') {
     problems.providerName = newProvider.name.trim() === '' ? 'Give the identity provider a name.' : undefined
@@ -78,12 +78,6 @@ export function problemsOf(draft: Draft): Problems {
     }
   }
   return Object.fromEntries(Object.entries(problems).flatMap(([field, text]) => (text ? [[field, text]] : [])))
-}
-
-function scopeProblem(text: string): string | undefined {
-  const [first] = readScope(text).unknown
-  if (first !== undefined) return `${visible(first)} is not understood.`
-  return text.trim() === '' ? 'Say what the keys may use.' : undefined
 }
 
 /** What stands in commands of hints for a repository. */
@@ -130,13 +124,13 @@ export function providerObject(draft: Draft): Manifest<Provider['spec']> | undef
 
 /** Returns the trust. */
 export function trustObject(draft: Draft): Manifest<Trust['spec']> {
-  const { provider, newProvider, ownerKind, owner, name, scope, ttl } = draft
+  const { provider, newProvider, ownerKind, owner, name, rows, ttl } = draft
   const metadata = { name: name.trim() }
   return manifestOf('FederatedIdentityCredential', metadata, {
     identityProvider: provider || newProvider.name.trim(),
     ...(ownerKind !== '' && { [ownerKind]: owner.trim() }),
     claims: claimsOf(draft),
-    scope: readScope(scope).scope,
+    scope: scopeOf(rows),
     ttl,
   })
 }
@@ -153,7 +147,6 @@ const TRUST_FIELDS = new Map([
   ['user', 'owner'],
   ['team', 'owner'],
   ['subject', 'owner'],
-  ['scope', 'scope'],
   ['ttl', 'ttl'],
   ['identityProvider', 'provider'],
 ])
@@ -162,6 +155,7 @@ const TRUST_FIELDS = new Map([
 export function fieldOf(path: string, kind: 'provider' | 'trust', draft: Draft): string | undefined {
   const [, member = '', index] = /^(?:metadata|spec)\.(\w+)(?:\[(\d+)\])?/.exec(path) ?? []
   if (kind === 'provider') return PROVIDER_FIELDS.get(member)
+  if (member === 'scope') return rowFieldOf(path, draft.rows) ?? 'scope'
   if (member !== 'claims') return TRUST_FIELDS.get(member)
   const claim = claimsOf(draft)[Number(index)]?.claim ?? ''
   return claimFields(draft).find((field) => field.claim === claim || Object.hasOwn(field.also ?? {}, claim))?.claim

@@ -2,11 +2,11 @@ import type { ComponentChildren } from 'preact'
 import type { Provider } from '../../api/trusts.ts'
 import { SelectField } from '../../components/forms/selectfield.tsx'
 import { TextField } from '../../components/forms/textfield.tsx'
+import { ScopePicker } from '../../components/scope/scopepicker.tsx'
 import { lifetimeWords } from '../../text/lifetime.ts'
 import { visible } from '../../text/visible.ts'
 import { type Draft, needsOwner, type OwnerKind, type Problems } from './draft.ts'
 import type { ClaimField, Platform } from './platforms/platforms.ts'
-import { SCOPE_WORDS } from './scopetext.ts'
 
 export interface FieldsProps {
   draft: Draft
@@ -201,13 +201,8 @@ export function RightsFields({
 }: FieldsProps & { most: number | undefined }) {
   return (
     <Group title="What it may do">
-      <TextField
-        label="May use"
-        hint={SCOPE_WORDS}
-        error={problems.scope}
-        value={draft.scope}
-        onInput={(scope) => change({ scope })}
-      />
+      <ScopePicker rows={draft.rows} problem={(field) => problems[field]} onChange={(rows) => change({ rows })} />
+      {problems.scope && <p class="error">{problems.scope}</p>}
       <SelectField
         label="Valid for"
         hint="A job that takes longer exchanges another ID token."

@@ -11,7 +11,7 @@ import { useSession } from '../../session/session.ts'
 import { useDraft } from '../../session/usedraft.ts'
 import { claimsInWords } from '../../text/claims.ts'
 import { lifetimeWords } from '../../text/lifetime.ts'
-import { hrefOf } from '../../text/routes.ts'
+import { hrefOf, type Route } from '../../text/routes.ts'
 import { type Draft, draftFor, fieldOf, type Problems, problemsOf, providerObject, trustObject } from './draft.ts'
 import { useProviders } from './lists.ts'
 import { yamlOf } from './manifest.ts'
@@ -20,7 +20,8 @@ import type { Platform } from './platforms/platforms.ts'
 import { usePlatforms } from './platforms/useplatforms.ts'
 
 /** A form that leads to a trust. It proposes only trusts that name one workload, and shows what it is about to make. */
-export function NewTrustPage({ platform }: { platform: string }) {
+export function NewTrustPage({ route }: { route: Route }) {
+  const platform = route.query.get('platform')
   const platforms = usePlatforms()
   const providers = useProviders()
   return (

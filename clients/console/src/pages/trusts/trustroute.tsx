@@ -1,15 +1,13 @@
 import { Page } from '../../components/page.tsx'
 import { hrefOf, type Route } from '../../text/routes.ts'
-import { NewTrustPage } from './newtrustpage.tsx'
 import { ProviderPage } from './providerpage.tsx'
 import { TrustPage } from './trustpage.tsx'
 import { TrustsPage } from './trustspage.tsx'
 
-/** Shows the pages of `#/trusts`: the list, `new`, `credentials/NAME` and `providers/NAME`. They share most of their script. */
+/** Shows the pages of `#/trusts`: the list, `credentials/NAME` and `providers/NAME`. They share most of their script. */
 export function TrustRoute({ route }: { route: Route }) {
   const [kind, name] = route.parts
   if (kind === undefined) return <TrustsPage />
-  if (kind === 'new' && name === undefined) return <NewTrustPage platform={route.query.get('platform') ?? ''} />
   if (kind === 'credentials' && name !== undefined) return <TrustPage name={name} />
   if (kind === 'providers' && name !== undefined) return <ProviderPage name={name} />
   return (

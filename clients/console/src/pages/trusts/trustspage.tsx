@@ -19,7 +19,7 @@ export function TrustsPage() {
       title="Trusts"
       about="Jobs and pods get a key for the ID token of their platform. They store no secret."
       actions={
-        <a class="button primary" href={hrefOf('trusts', ['new'])}>
+        <a class="button primary" href={hrefOf('new-trust')}>
           New trust
         </a>
       }
@@ -102,7 +102,7 @@ function NoTrusts() {
         {(all) => (
           <div class="actions">
             {all.map(({ type, label }) => (
-              <a class="button" href={hrefOf('trusts', ['new'], { platform: type })} key={type}>
+              <a class="button" href={hrefOf('new-trust', [], { platform: type })} key={type}>
                 {label}
               </a>
             ))}

@@ -2,17 +2,17 @@ import { useEffect, useId, useRef } from 'preact/hooks'
 import type { NamesByProject } from './byproject.ts'
 import { KIND_WORDS, ROLE_HINTS } from './rowwords.ts'
 import { KINDS, LIMITABLE, newRow, type RowKind, type ScopeRow } from './scoperows.ts'
+import { useVirtualClusters } from './usevirtualclusters.ts'
 
 export interface ScopePickerProps {
   rows: readonly ScopeRow[]
-  /** Those that the person may see: the inputs offer them. */
-  virtualClusters: NamesByProject
   problem(field: string): string | undefined
   onChange(rows: readonly ScopeRow[]): void
 }
 
 /** The entries of the scope, each of which allows something more. */
-export function ScopePicker({ rows, virtualClusters, problem, onChange }: ScopePickerProps) {
+export function ScopePicker({ rows, problem, onChange }: ScopePickerProps) {
+  const virtualClusters = useVirtualClusters()
   const list = useRef<HTMLDivElement>(null)
   const add = useRef<HTMLButtonElement>(null)
   const added = useRef<number>(undefined)
@@ -54,6 +54,7 @@ export function ScopePicker({ rows, virtualClusters, problem, onChange }: ScopeP
 interface RowProps {
   row: ScopeRow
   number: number
+  /** Those that the person may see: the inputs offer them. */
   virtualClusters: NamesByProject
   problem(field: string): string | undefined
   onChange(row: ScopeRow): void

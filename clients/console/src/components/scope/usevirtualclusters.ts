@@ -1,0 +1,23 @@
+/** Reads the virtual clusters that the person may see, for the picker to offer. */
+import { useEffect, useState } from 'preact/hooks'
+import { listAll } from '../../api/lists.ts'
+import type { Metadata } from '../../api/objects.ts'
+import { paths } from '../../api/paths.ts'
+import { prefixOf } from '../../api/projects.ts'
+import { useSession } from '../../session/session.ts'
+import { byProject, type NamesByProject } from './byproject.ts'
+
+/** Returns what has been read so far. Failures are ignored: the person can type the names. */
+export function useVirtualClusters(): NamesByProject {
+  const { api, self } = useSession()
+  const [virtualClusters, setVirtualClusters] = useState<NamesByProject>(new Map())
+  useEffect(() => {
+    const ended = new AbortController()
+    listAll<{ metadata: Metadata }>(api, paths.virtualClusters, ended.signal).then(
+      ({ items }) => setVirtualClusters(byProject(items, prefixOf(self))),
+      () => {},
+    )
+    return () => ended.abort()
+  }, [api, self])
+  return virtualClusters
+}
