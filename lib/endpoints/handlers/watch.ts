@@ -23,7 +23,7 @@ import { includeObject, type Output, transformError } from '../negotiation/accep
 import type { ListOptions } from '../options.ts'
 import { type ApiResponse, askedRevision, emptyStream, queryValue } from '../request.ts'
 import { watchPace } from '../watches/pace.ts'
-import { heartbeat, heartbeatMs, watchEnd } from '../watches/times.ts'
+import { bookmarkMs, watchEnd } from '../watches/times.ts'
 import { eventsOf, type WatchEvent } from '../watches/watchevents.ts'
 import { asksForWebSocket, noWebSocket } from '../watches/websocket.ts'
 
@@ -239,10 +239,13 @@ async function* events(watch: Watch, start: Start, check: KeyCheck): AsyncGenera
     yield write.error(failure(error, rv))
     return
   }
-  if (start.isInitial && allowWatchBookmarks && sendInitialEvents) yield write.bookmark(rv, true)
-  else if (isSilent) yield heartbeat
+  if (start.isInitial && allowWatchBookmarks && sendInitialEvents) {
+    isSilent = false
+    yield write.bookmark(rv, true)
+  }
   let lastEvent = services.elapsed()
-  let spoken = lastEvent
+  // A silent watch begins with a bookmark, which carries the headers of the response.
+  let spoken = isSilent ? Number.NEGATIVE_INFINITY : lastEvent
   let isReached = true
   const pace = watchPace(lastEvent)
   for (let now = lastEvent; now < end(lastEvent); now = services.elapsed()) {
@@ -262,8 +265,8 @@ async function* events(watch: Watch, start: Start, check: KeyCheck): AsyncGenera
       yield write.error(failure(error, rv))
       return
     }
-    if (now - spoken >= heartbeatMs) {
-      yield allowWatchBookmarks && isReached ? write.bookmark(rv) : heartbeat
+    if (allowWatchBookmarks && isReached && now - spoken >= bookmarkMs) {
+      yield write.bookmark(rv)
       spoken = now
     }
     const after = services.elapsed()

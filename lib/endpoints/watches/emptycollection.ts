@@ -10,7 +10,7 @@ import { negotiate } from '../negotiation/accept.ts'
 import { type ListOptions, listOptions } from '../options.ts'
 import { type ApiRequest, type ApiResponse, emptyStream } from '../request.ts'
 import { respond } from '../respond.ts'
-import { heartbeat, heartbeatMs, watchEnd } from './times.ts'
+import { bookmarkMs, watchEnd } from './times.ts'
 import { asksForWebSocket, noWebSocket } from './websocket.ts'
 
 /** The type of the objects that the resource would have. */
@@ -61,15 +61,14 @@ async function* silence(
     return `${stringify({ type: 'BOOKMARK', object: { ...resource, metadata } })}\n`
   }
   try {
-    yield allowWatchBookmarks && sendInitialEvents ? bookmark({ 'k8s.io/initial-events-end': 'true' }) : heartbeat
+    if (allowWatchBookmarks) yield bookmark(sendInitialEvents ? { 'k8s.io/initial-events-end': 'true' } : undefined)
     const began = elapsed()
     const end = watchEnd(watchLimits, timeoutSeconds, began)(began)
     // Timers may fire up to a millisecond early.
     for (let left = end - began; left >= 1; left = end - elapsed()) {
-      await sleep(Math.min(heartbeatMs, left))
+      await sleep(Math.min(bookmarkMs, left))
       await watch.keep()
       if (allowWatchBookmarks) yield bookmark()
-      else if (left > heartbeatMs) yield heartbeat
     }
   } finally {
     await watch.close()

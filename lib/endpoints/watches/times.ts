@@ -1,15 +1,12 @@
-/** Defines how long watches last and how often they send something. */
+/** Defines how long watches last and how often they send bookmarks. */
 
 import type { WatchLimits } from '../call.ts'
 
-/** The interval of bookmarks, or of heartbeats without bookmarks. Clients drop a stream that is silent for 30 s. */
-export const heartbeatMs = 20_000
-
 /**
- * Keeps a silent stream open, and carries the headers of a response whose first event is yet to come. White space may
- * precede an event in all clients. An empty line is no event: the Python and Java clients of Kubernetes fail on it.
+ * The interval of bookmarks. Some clients drop a stream that is silent for 30 s. Those that take no bookmarks get nothing
+ * between events, as from kube-apiserver: clients read lines, and fail on white space that no event follows.
  */
-export const heartbeat = ' '
+export const bookmarkMs = 20_000
 
 /**
  * Returns a function that computes when a watch ends: after its longest time, or after a quiet time since its last event.

@@ -39,10 +39,10 @@ async function secondsOf(query: Record<string, string>, quietSeconds = 0): Promi
 
 const bookmarks = { allowWatchBookmarks: 'true' }
 
-// Headers leave with the first byte, and clients drop a stream that is silent for 30 s.
-test('a watch sends something at once and every 20 seconds, and ends with a bookmark after its longest time', async () => {
+// Headers leave with the first byte. White space would be one, too, but clients fail on it when no event follows.
+test('a watch sends a bookmark at once, every 20 seconds and at its end, and nothing without bookmarks', async () => {
   expect(await secondsOf(bookmarks)).toEqual([0, 20, 40, 60, 80, 100, 120])
-  expect(await secondsOf({})).toEqual([0, 20, 40, 60, 80, 100])
+  expect(await secondsOf({})).toEqual([])
 })
 
 test('a watch ends after the timeout of its client, and not later than others', async () => {
