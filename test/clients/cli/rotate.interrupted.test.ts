@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { seed } from '../../support/effort.ts'
+import { runs } from '../../support/effort.ts'
 import { rotatingOn } from '../../support/rotation.ts'
 import { useServer } from '../../support/sharedserver.ts'
 import { useCommandLine } from './commandline.ts'
@@ -162,8 +162,7 @@ describe('rotate', () => {
           expect({ ...last, works: await scene.works() }).toMatchObject({ code: 0, works: true })
           if (!last.stderr.includes('Continuing')) expect(await scene.read()).not.toBe(before)
         }),
-        // Longer runs belong to processes, which rotate.kills.soak.ts kills: a run in this process is only left.
-        { seed, numRuns: 2 },
+        runs(20),
       )
     },
     120_000,

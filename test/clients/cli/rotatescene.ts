@@ -114,6 +114,13 @@ export async function createScene(
         else leave(running.said)
         return isProcess || new Promise(() => {})
       }
+      const clock = {
+        now: () => new Date(),
+        elapsed: () => performance.now(),
+        // A run that was left rests when the timeout of its request ends, instead of repeating it.
+        pause: (milliseconds: number, signal?: AbortSignal) =>
+          isKilled ? new Promise<never>(() => {}) : sleep(milliseconds, undefined, { ...(signal && { signal }) }),
+      }
       const command = isInConfig ? [] : ['--', 'sh', '-c', STORE]
       const env = {
         ...session,
@@ -123,7 +130,7 @@ export async function createScene(
         KILL: Object.values(kill ?? {}).at(0) ?? '',
       }
       const call = ['rotate', name, ...args, ...command]
-      const running = isProcess ? await cli.start(call, { env }) : cli.begin(call, { env })
+      const running = isProcess ? await cli.start(call, { env }) : cli.begin(call, { env, clock })
       if (running.pid !== undefined) await cli.write(`${name}.${runs}.pid`, String(running.pid))
       const ran = await Promise.race([running.ended, left])
       if (!isProcess && isKilled) await abandonLocks(stateOf(machine))
