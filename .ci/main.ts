@@ -9,8 +9,8 @@ import { partsOn } from './parts.ts'
 import { runSideBySide } from './sidebyside.ts'
 import { readTimes } from './times.ts'
 
-/** Cores above those of the machine that parts may claim: none computes all the time, and all wait for the slowest. */
-const SPARE = 1
+/** Cores above those of the machine that parts may claim: none computes all the time. */
+const SPARE = 0.5
 
 const [folder = ''] = process.argv.slice(2)
 const times = readTimes()

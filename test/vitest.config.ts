@@ -66,7 +66,7 @@ export default defineConfig({
     // The tests wait for a quarter of their time: one worker more than there are cores keeps all cores busy.
     maxWorkers: availableParallelism() + 1,
     root: new URL('..', import.meta.url).pathname,
-    testTimeout: 30_000,
+    testTimeout: 120_000,
     // The maximum for concurrent tests: recorded scenarios, which mostly wait.
     maxConcurrency: 32,
     sequence: { sequencer: LongestFirst },

@@ -32,7 +32,7 @@ export interface SuiteOptions {
 }
 
 export async function conformanceSuite({ folder, collectsGarbage, tokens }: SuiteOptions): Promise<void> {
-  vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
+  vi.setConfig({ testTimeout: 600_000, hookTimeout: 120_000 })
   const scenarios = await readScenarios(join(import.meta.dirname, folder))
   let server: TestServer
   let subject: Subject
