@@ -19,6 +19,9 @@ test.each(['1900-02-29T00:00:00Z', '2023-02-29T00:00:00Z', '2023-04-31T00:00:00Z
   },
 )
 
+test('decodes a time without its fraction', () =>
+  expect(decodeTime('1970-01-01T01:00:01.5+01:00').getTime()).toBe(1000))
+
 // Source: k8s.io/apimachinery/pkg/util/duration.
 test.each(cases.times as [number, string][])('formats %d seconds as %s', (seconds, text) =>
   expect(humanDuration(seconds)).toBe(text),

@@ -85,6 +85,12 @@ describe('status', () => {
     ])
   })
 
+  test('reports duplicates that an update adds to a list without any', () => {
+    const update = { spec: { groups: ['a', 'b', 'a'] } }
+    const found = validateSchema(update, schema, '', { spec: { groups: ['a', 'b'] } })
+    expect(found.map(({ type, field }) => [type, field])).toEqual([['FieldValueDuplicate', 'spec.groups[2]']])
+  })
+
   test('requires the items of a map list to be objects', () =>
     expect(texts({ conditions: [{ type: 'A', status: 'x' }, 'x'] }, 'status').map(({ message }) => message)).toEqual([
       'Invalid value: "string": conditions[1] in body must be of type object: "string"',
