@@ -196,7 +196,7 @@ async function getIdToken({ env, audience, certificateAuthority }, log) {
 
 // src/api/target.ts
 function describe(target) {
-  if (target.type === "virtualCluster") return `virtual cluster ${target.namespace}/${target.name}`;
+  if (target.type === "virtualCluster") return `virtual cluster ${target.project}/${target.name}`;
   return target.type === "cluster" ? `cluster ${target.name}` : "the management API";
 }
 
@@ -211,7 +211,7 @@ async function requestToken(api, key, { target, seconds }, log) {
     what: `the request for a token of ${describe(target)}`,
     log
   }) : await post(api, key, {
-    ...kubeConfigOf(target),
+    ...kubeConfigOf(api, target),
     spec: { certificateTTL: seconds },
     accept: EXEC_CREDENTIAL,
     log
@@ -221,8 +221,8 @@ async function requestToken(api, key, { target, seconds }, log) {
     throw new Failure(`the API answered without a token for ${describe(target)}`);
   return { token, ...expiry(expirationTimestamp) };
 }
-var kubeConfigOf = (target) => ({
-  path: `namespaces/${target.namespace}/virtualclusterinstances/${target.name}/kubeconfig`,
+var kubeConfigOf = ({ projectNamespacePrefix }, target) => ({
+  path: `namespaces/${projectNamespacePrefix}${target.project}/virtualclusterinstances/${target.name}/kubeconfig`,
   kind: "VirtualClusterInstanceKubeConfig",
   what: `the request for a kube config of ${describe(target)}`
 });

@@ -55,7 +55,7 @@ async function withAttempts(attempt, report, most = MOST) {
 
 // src/api/target.ts
 function describe(target) {
-  if (target.type === "virtualCluster") return `virtual cluster ${target.namespace}/${target.name}`;
+  if (target.type === "virtualCluster") return `virtual cluster ${target.project}/${target.name}`;
   return target.type === "cluster" ? `cluster ${target.name}` : "the management API";
 }
 
@@ -163,6 +163,7 @@ function statusText({ message, details }, code) {
 }
 
 // src/api/token.ts
+var USUAL_PREFIX = "p-";
 var GROUP = "management.platform/v1";
 var EXEC_CREDENTIAL = "application/json;as=ExecCredential;g=client.authentication.k8s.io;v=v1";
 async function requestToken(api, key, { target, seconds }, log) {
@@ -173,7 +174,7 @@ async function requestToken(api, key, { target, seconds }, log) {
     what: `the request for a token of ${describe(target)}`,
     log
   }) : await post(api, key, {
-    ...kubeConfigOf(target),
+    ...kubeConfigOf(api, target),
     spec: { certificateTTL: seconds },
     accept: EXEC_CREDENTIAL,
     log
@@ -185,19 +186,26 @@ async function requestToken(api, key, { target, seconds }, log) {
 }
 async function requestKubeConfig(api, key, { target, user }, log) {
   const spec = "seconds" in user ? { certificateTTL: user.seconds } : { exec: user };
-  const { kubeConfig, expirationTimestamp } = await post(api, key, { ...kubeConfigOf(target), spec, log });
+  const { kubeConfig, expirationTimestamp } = await post(api, key, { ...kubeConfigOf(api, target), spec, log });
   if (typeof kubeConfig !== "string" || kubeConfig === "")
     throw new Failure(`the API answered without a kube config of ${describe(target)}`);
   for (const [, token = ""] of kubeConfig.matchAll(/^ *token: *["']?([^\s"']+)/gm)) log.mask(token);
   return { text: kubeConfig, ...expiry(expirationTimestamp) };
 }
-async function checkKey(api, key, log) {
+async function readSelf(api, key, log) {
   const what = "the check of the access key";
-  const { expirationTimestamp } = await post(api, key, { path: "selves", kind: "Self", spec: {}, what, log });
-  return expiry(expirationTimestamp);
+  const { expirationTimestamp, projectNamespacePrefix } = await post(api, key, {
+    path: "selves",
+    kind: "Self",
+    spec: {},
+    what,
+    log
+  });
+  const prefix = typeof projectNamespacePrefix === "string" ? projectNamespacePrefix : USUAL_PREFIX;
+  return { projectNamespacePrefix: prefix, ...expiry(expirationTimestamp) };
 }
-var kubeConfigOf = (target) => ({
-  path: `namespaces/${target.namespace}/virtualclusterinstances/${target.name}/kubeconfig`,
+var kubeConfigOf = ({ projectNamespacePrefix }, target) => ({
+  path: `namespaces/${projectNamespacePrefix}${target.project}/virtualclusterinstances/${target.name}/kubeconfig`,
   kind: "VirtualClusterInstanceKubeConfig",
   what: `the request for a kube config of ${describe(target)}`
 });
@@ -311,7 +319,7 @@ function readTarget(read, authority) {
     const [project = "", name = "", ...rest] = virtualCluster.split("/");
     if (!NAME.test(project) || !NAME.test(name) || rest.length > 0)
       throw new Failure("virtual-cluster must be PROJECT/NAME, such as shop/staging");
-    return { type: "virtualCluster", namespace: `${read("project-namespace-prefix") || "p-"}${project}`, name };
+    return { type: "virtualCluster", project, name };
   }
   if (!cluster) return { type: "management" };
   if (!NAME.test(cluster)) throw new Failure("cluster must be the name of one connected cluster, such as west");
@@ -689,9 +697,11 @@ async function takeStep(env, log) {
   saveOwn(files2, "folder", folder);
   const kubeConfig = makeFile(inputs.path === void 0 ? kubeConfigFile(folder.path) : resolve(inputs.path));
   if (inputs.path !== void 0) saveOwn(files2, "kubeconfig", kubeConfig);
-  const session = sessionOf(inputs);
+  const asked = sessionOf(inputs);
+  writeSession(folder.path, asked);
+  const held = await getKey(folder.path, inputs, asked, { env, log });
+  const session = await withPrefix(asked, held.key, log);
   writeSession(folder.path, session);
-  const held = await getKey(folder.path, inputs, session, { env, log });
   const { text, expires } = await makeKubeConfig(folder.path, inputs, session, held, { env, log });
   kubeConfig.write(text);
   files2.setVariable("KUBECONFIG", kubeConfig.path);
@@ -729,13 +739,22 @@ async function getKey(folder, { source }, session, surroundings) {
   surroundings.log.info(`The access key of ${source.credential} is valid ${until(expires)}.`);
   return held;
 }
+async function withPrefix(session, key, { info }) {
+  if (session.target.type !== "virtualCluster") return session;
+  const { projectNamespacePrefix } = await withAttempts(() => readSelf(session, key, { warning: () => {
+  } }), info);
+  return { ...session, projectNamespacePrefix };
+}
 async function makeKubeConfig(folder, { renew }, session, { key, keyLife }, { env, log }) {
   const { target, ttl } = session;
   const seconds = () => ttl ?? secondsWithin(keyLife, DEFAULT_SECONDS);
   if (target.type === "management") {
-    const known = keyLife ? { expires: keyLife.until } : await withAttempts(() => checkKey(session, key, log), log.info);
+    const { expires } = keyLife ? { expires: keyLife.until } : await withAttempts(() => readSelf(session, key, log), log.info);
     const user2 = renew ? plugin(folder) : { token: key };
-    return { text: kubeConfigText({ name: "keyplane", server: session.url, ...authorityOf(session), user: user2 }), ...known };
+    return {
+      text: kubeConfigText({ name: "keyplane", server: session.url, ...authorityOf(session), user: user2 }),
+      ...expires !== void 0 && { expires }
+    };
   }
   if (target.type === "virtualCluster") {
     const user2 = () => renew ? plugin(folder) : { seconds: seconds() };

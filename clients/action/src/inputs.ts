@@ -92,7 +92,7 @@ function readTarget(read: Read, authority: string): Target {
     const [project = '', name = '', ...rest] = virtualCluster.split('/')
     if (!NAME.test(project) || !NAME.test(name) || rest.length > 0)
       throw new Failure('virtual-cluster must be PROJECT/NAME, such as shop/staging')
-    return { type: 'virtualCluster', namespace: `${read('project-namespace-prefix') || 'p-'}${project}`, name }
+    return { type: 'virtualCluster', project, name }
   }
   if (!cluster) return { type: 'management' }
   if (!NAME.test(cluster)) throw new Failure('cluster must be the name of one connected cluster, such as west')

@@ -2,7 +2,7 @@
 import { join, resolve } from 'node:path'
 import { withAttempts } from './api/attempts.ts'
 import { describe } from './api/target.ts'
-import { checkKey, type KubeConfig, type Plugin, requestKubeConfig, requestToken } from './api/token.ts'
+import { type KubeConfig, type Plugin, readSelf, requestKubeConfig, requestToken } from './api/token.ts'
 import { type Inputs, readInput, readInputs } from './inputs.ts'
 import { kubeConfigText } from './kubeconfig.ts'
 import { type CommandFiles, commandFiles } from './runner/commandfiles.ts'
@@ -38,9 +38,11 @@ async function takeStep(env: NodeJS.ProcessEnv, log: Log): Promise<void> {
   // The post step knows the files of the folder by their names.
   if (inputs.path !== undefined) saveOwn(files, 'kubeconfig', kubeConfig)
 
-  const session = sessionOf(inputs)
+  const asked = sessionOf(inputs)
+  writeSession(folder.path, asked)
+  const held = await getKey(folder.path, inputs, asked, { env, log })
+  const session = await withPrefix(asked, held.key, log)
   writeSession(folder.path, session)
-  const held = await getKey(folder.path, inputs, session, { env, log })
   const { text, expires } = await makeKubeConfig(folder.path, inputs, session, held, { env, log })
   kubeConfig.write(text)
 
@@ -83,6 +85,14 @@ async function getKey(folder: string, { source }: Inputs, session: Session, surr
   return held
 }
 
+/** Returns the session with what the server says about the namespaces of projects, if the target is in one. */
+async function withPrefix(session: Session, key: string, { info }: Log): Promise<Session> {
+  if (session.target.type !== 'virtualCluster') return session
+  // The request for the kube config has the same warnings.
+  const { projectNamespacePrefix } = await withAttempts(() => readSelf(session, key, { warning: () => {} }), info)
+  return { ...session, projectNamespacePrefix }
+}
+
 /** Returns the kube config. With `renew` its user is a plugin, which is tried once. */
 async function makeKubeConfig(
   folder: string,
@@ -94,9 +104,14 @@ async function makeKubeConfig(
   const { target, ttl } = session
   const seconds = () => ttl ?? secondsWithin(keyLife, DEFAULT_SECONDS)
   if (target.type === 'management') {
-    const known = keyLife ? { expires: keyLife.until } : await withAttempts(() => checkKey(session, key, log), log.info)
+    const { expires } = keyLife
+      ? { expires: keyLife.until }
+      : await withAttempts(() => readSelf(session, key, log), log.info)
     const user = renew ? plugin(folder) : { token: key }
-    return { text: kubeConfigText({ name: 'keyplane', server: session.url, ...authorityOf(session), user }), ...known }
+    return {
+      text: kubeConfigText({ name: 'keyplane', server: session.url, ...authorityOf(session), user }),
+      ...(expires !== undefined && { expires }),
+    }
   }
   if (target.type === 'virtualCluster') {
     const user = () => (renew ? plugin(folder) : { seconds: seconds() })

@@ -38,7 +38,7 @@ describe('inputs', () => {
       url: URL,
       audience: URL,
       source: { credential: CREDENTIAL },
-      target: { type: 'virtualCluster', namespace: 'p-shop', name: 'staging' },
+      target: { type: 'virtualCluster', project: 'shop', name: 'staging' },
       ttl: 1800,
       renew: true,
       outputKey: false,

@@ -10,6 +10,7 @@ import { describeKubectl } from '../../support/kubectl.ts'
 import { keys } from '../../support/objects.ts'
 import { request } from '../../support/request.ts'
 import { type StartedServer, startedServer } from '../../support/startedserver.ts'
+import { startFaultyFront } from '../action/faultyfront.ts'
 import { interpolate, type Job, posixShells, runAfterScript, runScript, type Shell } from './gitlab.ts'
 
 const text = await readFile(new URL('../../../clients/gitlab/templates/kubeconfig.yml', import.meta.url), 'utf8')
@@ -177,6 +178,23 @@ test('scope narrows the key of the exchange', async () => {
   await runAfterScript(shell, job, place)
 })
 
+test('a virtual cluster is in the namespace that begins as the server says', async () => {
+  const front = await startFaultyFront(server.certificateAuthority)
+  const authority = join(builds, 'front.crt')
+  await writeFile(authority, front.certificateAuthority)
+  const status = { user: { displayName: '"projectNamespacePrefix":"x-"' }, projectNamespacePrefix: 'team-' }
+  const self = { code: 201, body: JSON.stringify({ kind: 'Self', status }) }
+  front.fault = (path) => (path.endsWith('/selves') ? self : { code: 404, body: 'not there' })
+  const { job, place } = await jobOf({ url: front.of('https://keys.example/kubernetes/management') }, [], {
+    KEYPLANE_KEY: 'mpk_1',
+    CURL_CA_BUNDLE: authority,
+  })
+  const ran = await runScript(shell, job, place)
+  await front.stop()
+  expect([ran.code, ran.stderr]).toEqual([1, expect.stringContaining('not there')])
+  expect(front.seen.at(-1)).toMatch(/\/namespaces\/team-demo\/virtualclusterinstances\/demo\/kubeconfig$/)
+})
+
 describe('a job says what is missing', () => {
   test.each<[string, Record<string, string>, string]>([
     ['without an ID token', { KEYPLANE_ID_TOKEN: '' }, 'keyplane: this job has no ID token'],
@@ -248,7 +266,6 @@ describe('inputs', () => {
     ['virtual-cluster', "a/b';id"],
     ['scope', 'project:a\nb'],
     ['scope', '$(id)'],
-    ['project-namespace-prefix', '$(id)'],
     ['job-name', 'x: y'],
     ['ttl', '600'],
   ])('refuse as %s the value %j', (name, value) => {

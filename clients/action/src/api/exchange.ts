@@ -9,6 +9,8 @@ export interface Api {
   url: string
   /** PEM. */
   certificateAuthority?: string
+  /** The namespaces of projects begin with it. Absent before the server has said it. */
+  projectNamespacePrefix?: string
 }
 
 export interface AccessKey {

@@ -1,7 +1,7 @@
 /** Says what the kube config of a step is for. */
 
 export type Target =
-  | { type: 'virtualCluster'; namespace: string; name: string }
+  | { type: 'virtualCluster'; project: string; name: string }
   | {
       type: 'cluster'
       name: string
@@ -15,6 +15,6 @@ export type Target =
 
 /** Returns the target in words. */
 export function describe(target: Target): string {
-  if (target.type === 'virtualCluster') return `virtual cluster ${target.namespace}/${target.name}`
+  if (target.type === 'virtualCluster') return `virtual cluster ${target.project}/${target.name}`
   return target.type === 'cluster' ? `cluster ${target.name}` : 'the management API'
 }

@@ -7,6 +7,8 @@ import { send } from './https.ts'
 import { objectOf, refusal } from './refusal.ts'
 import { describe, type Target } from './target.ts'
 
+/** What servers have that do not say it. */
+const USUAL_PREFIX = 'p-'
 const GROUP = 'management.platform/v1'
 const EXEC_CREDENTIAL = 'application/json;as=ExecCredential;g=client.authentication.k8s.io;v=v1'
 
@@ -42,7 +44,7 @@ export async function requestToken(
           log,
         })
       : await post(api, key, {
-          ...kubeConfigOf(target),
+          ...kubeConfigOf(api, target),
           spec: { certificateTTL: seconds },
           accept: EXEC_CREDENTIAL,
           log,
@@ -65,22 +67,33 @@ export async function requestKubeConfig(
   log: Pick<Log, 'mask' | 'warning'>,
 ): Promise<KubeConfig> {
   const spec = 'seconds' in user ? { certificateTTL: user.seconds } : { exec: user }
-  const { kubeConfig, expirationTimestamp } = await post(api, key, { ...kubeConfigOf(target), spec, log })
+  const { kubeConfig, expirationTimestamp } = await post(api, key, { ...kubeConfigOf(api, target), spec, log })
   if (typeof kubeConfig !== 'string' || kubeConfig === '')
     throw new Failure(`the API answered without a kube config of ${describe(target)}`)
   for (const [, token = ''] of kubeConfig.matchAll(/^ *token: *["']?([^\s"']+)/gm)) log.mask(token)
   return { text: kubeConfig, ...expiry(expirationTimestamp) }
 }
 
-/** Returns the expiry of the access key, and thereby checks that it works. */
-export async function checkKey(api: Api, key: string, log: Warn): Promise<Pick<Token, 'expires'>> {
-  const what = 'the check of the access key'
-  const { expirationTimestamp } = await post(api, key, { path: 'selves', kind: 'Self', spec: {}, what, log })
-  return expiry(expirationTimestamp)
+export interface Self extends Pick<Token, 'expires'> {
+  projectNamespacePrefix: string
 }
 
-const kubeConfigOf = (target: ClusterTarget & { type: 'virtualCluster' }) => ({
-  path: `namespaces/${target.namespace}/virtualclusterinstances/${target.name}/kubeconfig`,
+/** Returns what the server says about the access key and about itself, and thereby checks that the key works. */
+export async function readSelf(api: Api, key: string, log: Warn): Promise<Self> {
+  const what = 'the check of the access key'
+  const { expirationTimestamp, projectNamespacePrefix } = await post(api, key, {
+    path: 'selves',
+    kind: 'Self',
+    spec: {},
+    what,
+    log,
+  })
+  const prefix = typeof projectNamespacePrefix === 'string' ? projectNamespacePrefix : USUAL_PREFIX
+  return { projectNamespacePrefix: prefix, ...expiry(expirationTimestamp) }
+}
+
+const kubeConfigOf = ({ projectNamespacePrefix }: Api, target: ClusterTarget & { type: 'virtualCluster' }) => ({
+  path: `namespaces/${projectNamespacePrefix}${target.project}/virtualclusterinstances/${target.name}/kubeconfig`,
   kind: 'VirtualClusterInstanceKubeConfig',
   what: `the request for a kube config of ${describe(target)}`,
 })

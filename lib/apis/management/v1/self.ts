@@ -2,12 +2,12 @@
 import { scopeSchema } from '../../../authorization/scopes/scope.ts'
 import { identityOf, nameOf } from '../../../authorization/users/identity.ts'
 import type { UserInfo } from '../../../authorization/users/user.ts'
+import { KINDS } from '../../../kinds/kinds.ts'
 import { rfc3339OfUnix } from '../../../meta/encoding/time.ts'
 import { forbidden, unauthorized } from '../../../meta/errors/status.ts'
 import { list, object, string, time } from '../../../meta/schema/schema.ts'
 import type { JsonObject } from '../../../meta/types.ts'
 import type { RequestContext, VirtualKind } from '../../../registry/kind.ts'
-import { group, version } from './group.ts'
 import type { Services } from './services.ts'
 
 const person = object('The user or subject, if the key authenticates one.', {
@@ -35,13 +35,7 @@ async function holderOf(accessKey: string, context: RequestContext, { authentica
 }
 
 export const Self: VirtualKind<Services> = {
-  archetype: 'virtual',
-  group,
-  version,
-  kind: 'Self',
-  plural: 'selves',
-  singular: 'self',
-  scope: 'Cluster',
+  ...KINDS.Self,
   description: 'Returns the user and the access key of the request, or of the access key in spec.',
   schema: {
     spec: object('The access key to look up.', {
