@@ -150,14 +150,21 @@ test('asks for the account after signing out and after a refusal, and leads to w
   await start()
   const link = page.getByRole('link', { name: /^Sign out at / })
   expect(await link.getAttribute('href')).toBe(`${at.issuer}/session/end?client_id=keyplane`)
+  // Neither a reload nor another tab forgets it.
+  await page.reload()
+  await link.waitFor()
   at.expect('alice')
   await start()
   await signedIn()
   await page.getByRole('button', { name: 'Sign out' }).click()
   await link.waitFor()
+  page = (await context?.newPage()) ?? page
+  await page.goto(at.address)
+  await link.waitFor()
   await start()
   await signedIn()
   expect(prompts()).toEqual([null, 'login', 'login'])
+  expect(await page.evaluate(() => localStorage.length)).toBe(0)
 })
 
 test('says that a key may go on when the API does not confirm its end', async ({ visit }) => {

@@ -1,7 +1,7 @@
 import { render } from 'preact'
-import { takeReturned } from './session/federatedsignin.ts'
 import { App } from './shell/app.tsx'
 import { keepFocus } from './shell/keepfocus.ts'
+import { takeReturned } from './shell/returned.ts'
 
 // The code in the address goes before anything else looks at it.
 const returned = takeReturned()

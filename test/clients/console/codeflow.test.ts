@@ -3,17 +3,12 @@ import { KnownError } from '../../../clients/console/src/api/status.ts'
 import {
   type Attempt,
   challengeOf,
+  isAnswer,
   keepAttempt,
   newAttempt,
   takeAttempt,
 } from '../../../clients/console/src/session/attempt.ts'
-import {
-  authorizationURL,
-  checkNonce,
-  codeOf,
-  isAnswer,
-  refusal,
-} from '../../../clients/console/src/session/codeflow.ts'
+import { authorizationURL, checkNonce, codeOf, refusal } from '../../../clients/console/src/session/codeflow.ts'
 import { type Provider, providerOf, shortened } from '../../../clients/console/src/session/provider.ts'
 import { type SignInSettings, signInSettings } from '../../../clients/console/src/session/signinsettings.ts'
 

@@ -1,7 +1,7 @@
 /** What the console keeps in a tab, in browsers that forbid it and beside what others write there. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { BrowserStorage } from '../../../clients/console/src/session/browserstorage.ts'
 import { formerKey, IDLE_MS, keepKey, keptKey } from '../../../clients/console/src/session/keptkey.ts'
-import type { TabStorage } from '../../../clients/console/src/session/tabstorage.ts'
 
 const NOW = new Date('2026-11-22T12:00:00Z')
 const seen = NOW.getTime()
@@ -18,7 +18,7 @@ describe('where the browser forbids sessionStorage', () => {
   afterEach(() => Reflect.deleteProperty(globalThis, 'sessionStorage'))
 
   test('a key is kept until the page ends', async () => {
-    const { tabStorage } = await import('../../../clients/console/src/session/tabstorage.ts')
+    const { tabStorage } = await import('../../../clients/console/src/session/browserstorage.ts')
     keepKey(tabStorage, { key: 'k', seen })
     expect(keptKey(tabStorage, NOW)).toEqual({ key: 'k', seen })
   })
@@ -36,7 +36,7 @@ describe('a kept key', () => {
     ['that is no object', '"k"', undefined],
   ])('%s is read or forgotten', (_, text, key) => {
     const items = new Map([['keyplane', text]])
-    const storage: TabStorage = {
+    const storage: BrowserStorage = {
       getItem: (name) => items.get(name) ?? null,
       setItem: (name, value) => void items.set(name, value),
       removeItem: (name) => void items.delete(name),
@@ -53,7 +53,7 @@ test.each([
   ['that somebody made and uses elsewhere', { key: 'k', seen }, undefined],
   ['that is no text', { key: 1, seen, ends: 1 }, undefined],
 ])('a key of the session before %s ends after the next sign-in, or stays', (_, kept, key) => {
-  const storage: TabStorage = {
+  const storage: BrowserStorage = {
     getItem: () => JSON.stringify(kept),
     setItem: () => undefined,
     removeItem: () => undefined,

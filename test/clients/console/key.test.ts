@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { AccessKey, KeyValue } from '../../../clients/console/src/api/objects.ts'
 import { ApiError, isUncertain, NetworkError } from '../../../clients/console/src/api/status.ts'
-import { draftOf, endWith, patchOf } from '../../../clients/console/src/pages/key/edit.ts'
+import { type Edit, editOf, endWith, patchOf } from '../../../clients/console/src/pages/key/edit.ts'
 import { historyOf } from '../../../clients/console/src/pages/key/history.ts'
 import {
   countOf,
@@ -21,7 +21,7 @@ import {
 } from '../../../clients/console/src/pages/key/rotation/rotation.ts'
 import { scopeEntries } from '../../../clients/console/src/pages/key/scopeentries.ts'
 import { newKeyValue } from '../../../clients/console/src/text/keyvalue.ts'
-import { lifetimeSeconds, lifetimeText } from '../../../clients/console/src/text/lifetime.ts'
+import { choiceOf, countProblem, secondsOf } from '../../../clients/console/src/text/lifetimechoice.ts'
 import { isWellFormed } from '../../../lib/authentication/accesskey.ts'
 
 const AT = '2026-11-22T12:00:00Z'
@@ -197,41 +197,51 @@ describe('an edit', () => {
   const key = keyOf('ci', {
     spec: { displayName: 'CI', ttl: 86_400, sourceCIDRs: ['10.0.0.0/8'], scope: { projects: [{ project: 'a' }] } },
   })
-  const before = draftOf(key)
-  const guards = { metadata: { uid: 'uid-ci', resourceVersion: '7' } }
+  const none = editOf(key)
+  const editWith = (changes: Partial<Edit['after']>): Edit => ({ ...none, after: { ...none.after, ...changes } })
+  const specWith = (changes: Partial<Edit['after']>) => patchOf('uid-ci', editWith(changes))?.spec
 
   test('without a change sends nothing', () => {
-    expect(patchOf(key, before, before)).toBeUndefined()
-    expect(patchOf(keyOf('x'), draftOf(keyOf('x')), draftOf(keyOf('x')))).toBeUndefined()
+    expect(patchOf('uid-ci', none)).toBeUndefined()
+    expect(specWith({ lifetime: 'custom', count: '24', unit: 'hours', sources: ' 10.0.0.0/8,' })).toBeUndefined()
+    expect(patchOf('uid-x', editOf(keyOf('x')))).toBeUndefined()
   })
 
   test('sends only what has changed, for the version that was seen', () => {
-    expect(patchOf(key, before, { ...before, displayName: '' })).toEqual({ ...guards, spec: { displayName: '' } })
-    expect(patchOf(key, before, { ...before, lifetime: '2d' })).toEqual({ ...guards, spec: { ttl: 172_800 } })
-    expect(patchOf(key, before, { ...before, lifetime: ' ' })).toEqual({ ...guards, spec: { ttl: null } })
-    expect(patchOf(key, before, { ...before, addresses: ' 10.0.0.0/8,\n::1 ' })).toEqual({
-      ...guards,
-      spec: { sourceCIDRs: ['10.0.0.0/8', '::1'] },
+    expect(patchOf('uid-ci', editWith({ displayName: '' }))).toEqual({
+      metadata: { uid: 'uid-ci', resourceVersion: '7' },
+      spec: { displayName: '' },
     })
-    expect(patchOf(key, before, { ...before, addresses: '' })).toEqual({ ...guards, spec: { sourceCIDRs: null } })
+    expect(specWith({ lifetime: 'custom', count: '2', unit: 'days' })).toEqual({ ttl: 172_800 })
+    expect(specWith({ lifetime: 'never' })).toEqual({ ttl: null })
+    expect(specWith({ sources: ' 10.0.0.0/8,\n::1 ' })).toEqual({ sourceCIDRs: ['10.0.0.0/8', '::1'] })
+    expect(specWith({ sources: '' })).toEqual({ sourceCIDRs: null })
   })
 
   test('knows when the key would expire', () => {
-    expect(endWith(key, '1h')).toBe(Date.parse(LATER))
+    const hour = choiceOf(3600)
+    expect(endWith(key, hour)).toBe(Date.parse(LATER))
     const sliding = keyOf('x', { spec: { ttlAfterLastActivity: true }, status: { lastActivity: LATER } })
-    expect(endWith(sliding, '1h')).toBe(Date.parse(LATER) + 3_600_000)
-    expect([endWith(key, ''), endWith(key, 'soon')]).toEqual([undefined, undefined])
+    expect(endWith(sliding, hour)).toBe(Date.parse(LATER) + 3_600_000)
+    expect([endWith(key, choiceOf()), endWith(key, { ...hour, lifetime: 'custom' })]).toEqual([undefined, undefined])
   })
+})
 
-  test('reads every lifetime that it writes', () => {
-    fc.assert(
-      fc.property(fc.integer({ min: 0, max: 99_999_999 }), (seconds) => {
-        expect(lifetimeSeconds(lifetimeText(seconds))).toBe(seconds)
-      }),
-    )
-    for (const text of ['0d', '-1d', '1', 'd', '1w', '1.5d', '1e3s', '９d'])
-      expect(lifetimeSeconds(text)).toBeUndefined()
-  })
+test.each(['', '0', '-1', '1.5', '1e3', '９'])('%j is no number of a lifetime', (count) => {
+  expect(countProblem({ lifetime: 'custom', count, unit: 'days' })).toBeDefined()
+})
+
+test('a choice of a lifetime means every lifetime that a key can have', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 999_999_999 }), (seconds) => {
+      expect(secondsOf(choiceOf(seconds))).toBe(seconds)
+    }),
+  )
+  expect([secondsOf(choiceOf()), choiceOf(90), choiceOf(86_400).lifetime]).toEqual([
+    undefined,
+    { lifetime: 'custom', count: '90', unit: 'seconds' },
+    '86400',
+  ])
 })
 
 describe('a scope entry by entry', () => {

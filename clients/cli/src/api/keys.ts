@@ -1,4 +1,5 @@
 /** Defines what commands read of access keys, and where they are. */
+import type { KeyTextName } from '../../../../lib/apis/management/v1/ownedaccesskey.texts.ts'
 import type { JsonObject, JsonValue } from '../../../../lib/meta/types.ts'
 import { UsageError } from '../io/errors.ts'
 import { API, type Session } from './session.ts'
@@ -6,9 +7,7 @@ import { API, type Session } from './session.ts'
 /** An access key, as far as commands read it. */
 export interface AccessKey {
   metadata: { name: string; uid?: string; creationTimestamp?: string; labels?: Record<string, string> }
-  spec?: {
-    displayName?: string
-    description?: string
+  spec?: Partial<Record<KeyTextName, string>> & {
     /** Only in the response that creates the key. */
     key?: string
     disabled?: boolean

@@ -1,4 +1,5 @@
 /** Declares the objects of the API, as far as the console shows them. Every field may be absent: a key sees what its rights allow. */
+import type { KeyTextName } from '../../../../lib/apis/management/v1/ownedaccesskey.texts.ts'
 import type { Scope } from '../text/scopesentence.ts'
 
 export interface Metadata {
@@ -31,7 +32,7 @@ export interface KeySpec {
 /** An OwnedAccessKey: lib/apis/management/v1/ownedaccesskey.md. */
 export interface AccessKey {
   metadata: Metadata
-  spec: KeySpec & {
+  spec: KeySpec & { [name in KeyTextName]?: string } & {
     /** The value, only in the answer that made it. */
     key?: string
     ttlAfterLastActivity?: boolean

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useId, useRef } from 'preact/hooks'
+import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { Notice } from './notice.tsx'
 
 export interface DialogProps {
   title: string
@@ -7,14 +8,17 @@ export interface DialogProps {
   onClose(): void
   /** Whether Escape leaves it open, because closing it would lose something. */
   isSticky?: boolean
+  /** Whether the person has typed something that closing it discards. Then Escape asks first. */
+  isTyped?: boolean
   isWide?: boolean
   children: ComponentChildren
 }
 
 /** Shows a modal dialog of the browser, which keeps the focus inside and returns it afterwards. */
-export function Dialog({ title, onClose, isSticky = false, isWide = false, children }: DialogProps) {
+export function Dialog({ title, onClose, isSticky = false, isTyped = false, isWide = false, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null)
   const name = useId()
+  const [isAsked, ask] = useState(false)
   useEffect(() => {
     const before = document.activeElement
     dialog.current?.showModal()
@@ -27,21 +31,34 @@ export function Dialog({ title, onClose, isSticky = false, isWide = false, child
       ref={dialog}
       class={isWide ? 'wide' : undefined}
       aria-labelledby={name}
+      onInput={() => ask(false)}
       onKeyDown={(event) => {
-        if (isSticky && event.key === 'Escape') event.preventDefault()
+        if (event.key !== 'Escape' || !(isSticky || isTyped)) return
+        event.preventDefault()
+        ask(true)
       }}
       onCancel={(event) => {
         event.preventDefault()
-        if (!isSticky) onClose()
+        ask(true)
+        if (!isSticky && !isTyped) onClose()
       }}
       onClose={(event) => {
         // Browsers close a dialog at the second request, such as the gesture to go back, whatever the page says.
-        if (isSticky) event.currentTarget.showModal()
+        if (isSticky || isTyped) event.currentTarget.showModal()
         else onClose()
       }}
     >
       <h2 id={name}>{title}</h2>
       {children}
+      {isAsked && isTyped && !isSticky && (
+        <div class="asked">
+          <Notice tone="warn" title="What you have typed is not sent.">
+            <button type="button" onClick={onClose}>
+              Discard it
+            </button>
+          </Notice>
+        </div>
+      )}
     </dialog>
   )
 }

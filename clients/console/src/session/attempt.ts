@@ -2,7 +2,7 @@
  * What the console remembers while a person is at the identity provider: in the session storage of the tab, from which it is taken
  * when the person comes back. It contains no key.
  */
-import { readObject, type TabStorage } from './tabstorage.ts'
+import { type BrowserStorage, readObject } from './browserstorage.ts'
 
 export interface Attempt {
   /** Binds the answer to this tab (RFC 6749 section 10.12). */
@@ -33,14 +33,26 @@ export async function challengeOf(verifier: string): Promise<string> {
   return base64url(new Uint8Array(digest))
 }
 
-export const keepAttempt = (storage: TabStorage, attempt: Attempt): void =>
+export const keepAttempt = (storage: BrowserStorage, attempt: Attempt): void =>
   storage.setItem(NAME, JSON.stringify(attempt))
 
 /** Returns the attempt and forgets it: an answer is accepted once. */
-export function takeAttempt(storage: TabStorage): Attempt | undefined {
+export function takeAttempt(storage: BrowserStorage): Attempt | undefined {
   const attempt = readObject(storage, NAME)
   storage.removeItem(NAME)
   return attempt as Attempt | undefined
+}
+
+/** An answer of an identity provider, and the attempt that it may belong to. */
+export interface Returned {
+  search: string
+  attempt: Attempt | undefined
+}
+
+/** Reports whether a query is the answer of an identity provider. */
+export function isAnswer(search: string): boolean {
+  const query = new URLSearchParams(search)
+  return query.has('code') || query.has('error')
 }
 
 const randomText = (): string => base64url(crypto.getRandomValues(new Uint8Array(32)))

@@ -28,12 +28,6 @@ export async function authorizationURL(
   return url.href
 }
 
-/** Reports whether a query is the answer of an identity provider. */
-export function isAnswer(search: string): boolean {
-  const query = new URLSearchParams(search)
-  return query.has('code') || query.has('error')
-}
-
 /** Returns the code in the answer to an attempt. Throws a KnownError for every other answer. */
 export function codeOf(
   search: string,

@@ -3,7 +3,7 @@
  * ends with the tab. Otherwise the key is in memory only.
  */
 import { MINUTE_MS } from '../text/times.ts'
-import { readObject, type TabStorage } from './tabstorage.ts'
+import { type BrowserStorage, readObject } from './browserstorage.ts'
 
 /** A session ends after this time without input. */
 export const IDLE_MS = 15 * MINUTE_MS
@@ -20,9 +20,9 @@ export interface KeptKey {
   seen: number
 }
 
-export const keepKey = (storage: TabStorage, kept: KeptKey): void => storage.setItem(NAME, JSON.stringify(kept))
+export const keepKey = (storage: BrowserStorage, kept: KeptKey): void => storage.setItem(NAME, JSON.stringify(kept))
 
-export const forgetKey = (storage: TabStorage): void => storage.removeItem(NAME)
+export const forgetKey = (storage: BrowserStorage): void => storage.removeItem(NAME)
 
 const isKept = (kept: Partial<KeptKey> | undefined): kept is KeptKey => typeof kept?.key === 'string'
 
@@ -30,13 +30,13 @@ const isKept = (kept: Partial<KeptKey> | undefined): kept is KeptKey => typeof k
  * Returns the key that an exchange made for an earlier session of the tab and that is still kept, whenever its last input was, unless
  * it is `next`. Nobody uses it after the next sign-in.
  */
-export function formerKey(storage: TabStorage, next: string): KeptKey | undefined {
+export function formerKey(storage: BrowserStorage, next: string): KeptKey | undefined {
   const kept = readObject(storage, NAME) as Partial<KeptKey> | undefined
   return isKept(kept) && kept.ends !== undefined && kept.key !== next ? kept : undefined
 }
 
 /** Returns the key of before the reload. Forgets it after the idle time. */
-export function keptKey(storage: TabStorage, now: Date): KeptKey | undefined {
+export function keptKey(storage: BrowserStorage, now: Date): KeptKey | undefined {
   const kept = readObject(storage, NAME) as Partial<KeptKey> | undefined
   const age = now.getTime() - (kept?.seen ?? Number.NaN)
   // The last input is in the future if the clock was set back. Then nobody knows how long ago it was.

@@ -7,15 +7,16 @@ import { paths } from '../api/paths.ts'
 import { apiRoot } from '../api/root.ts'
 import { ApiError, errorWords } from '../api/status.ts'
 import { distance, MINUTE_MS, relative } from '../text/times.ts'
+import { askAccount, asksAccount, forgetAccount } from './accountchoice.ts'
+import type { Returned } from './attempt.ts'
+import { sharedStorage, tabStorage } from './browserstorage.ts'
 import { onCopySignedOut, tellCopies } from './copies.ts'
-import { forgetDrafts } from './drafts.ts'
-import { keyOf, leaveToSignIn, type Returned, signOutAddress } from './federatedsignin.ts'
+import { draftsOf, forgetDrafts } from './drafts.ts'
 import { forgetKey, formerKey, keepKey, keptKey } from './keptkey.ts'
 import { useNotify } from './notices.ts'
 import { revoke } from './revoke.ts'
 import type { Session, SessionEnd, SignIn } from './session.ts'
 import { type SignInSettings, signInSettings } from './signinsettings.ts'
-import { tabStorage } from './tabstorage.ts'
 import { watchEnd } from './watchend.ts'
 
 /** The identity provider of the company. */
@@ -40,6 +41,9 @@ export interface SessionControl {
   signIn(given: SignIn): Promise<void>
 }
 
+/** Only who signs in with an identity provider needs this script. */
+const flow = () => import('./federatedsignin.ts')
+
 /** From this difference on, relative times mislead. */
 const WRONG_CLOCK_MS = 5 * MINUTE_MS
 
@@ -51,8 +55,8 @@ export function useSessionControl(returned: Returned | undefined): SessionContro
   const [isRestoring, setRestoring] = useState(
     () => returned !== undefined || keptKey(tabStorage, new Date()) !== undefined,
   )
-  /** Whether the next sign-in asks for the account: the last person has signed out, or was refused. */
-  const [choose, setChoose] = useState(false)
+  /** Whether the last person has signed out, or was refused: the next sign-in asks for the account. */
+  const [isOver, setOver] = useState(() => asksAccount(sharedStorage))
   const [signOutAt, setSignOutAt] = useState<string>()
   const notify = useNotify()
   const kept = useRef<SignIn | undefined>(undefined)
@@ -63,6 +67,12 @@ export function useSessionControl(returned: Returned | undefined): SessionContro
     setSession(undefined)
     setEnd(reason)
   }, [])
+
+  const chooseNext = useCallback(() => {
+    if (!settings) return
+    setOver(true)
+    askAccount(sharedStorage)
+  }, [settings])
 
   /** Ends a key if it was made for a session. */
   const endKey = useCallback(
@@ -80,10 +90,10 @@ export function useSessionControl(returned: Returned | undefined): SessionContro
     (reason?: SessionEnd) => {
       const given = kept.current
       finish(reason)
-      setChoose(true)
       endKey('your key', given)
+      chooseNext()
     },
-    [finish, endKey],
+    [finish, endKey, chooseNext],
   )
 
   const signIn = useCallback(
@@ -106,12 +116,13 @@ export function useSessionControl(returned: Returned | undefined): SessionContro
         }),
       })
       kept.current = given
+      // Those of somebody else are over.
+      draftsOf(self)
       if (before === undefined) endKey('the key of your session before', formerKey(tabStorage, key))
       if (keep) keepKey(tabStorage, { ...given, seen: Date.now() })
       // Another key may still be kept that could not be checked after a reload.
       else forgetKey(tabStorage)
       setEnd(undefined)
-      setChoose(false)
       setSession({
         api,
         self,
@@ -119,13 +130,14 @@ export function useSessionControl(returned: Returned | undefined): SessionContro
         ...(ends !== undefined &&
           settings && {
             // Only a key that is kept can go on if signing in fails. It ends after the sign-in.
-            signInAgain: () => leaveToSignIn(settings, { keep, onLeave: () => keep || endKey('your key', given) }),
+            signInAgain: async () =>
+              (await flow()).leaveToSignIn(settings, { keep, onLeave: () => keep || endKey('your key', given) }),
           }),
         cache: new Map(),
         signOut: () => {
-          leave()
           forgetDrafts()
           tellCopies(id)
+          leave()
         },
         goOn: (next) => signIn({ ...given, key: next }, given),
       })
@@ -156,17 +168,20 @@ export function useSessionControl(returned: Returned | undefined): SessionContro
           notify({ tone: 'warn', text: `The server cannot check your sign-in yet. It is tried again in ${seconds} s.` })
           return new Promise<void>((resolve) => setTimeout(resolve, seconds * 1000))
         }
+        const { keyOf } = await flow()
         await signIn({ ...(await keyOf(answer, asked, wait)), keep: answer.attempt?.keep === true })
+        setOver(false)
+        forgetAccount(sharedStorage)
       } catch (error) {
         const reason = endOf(error)
-        setChoose(true)
+        chooseNext()
         await restore()
         if (kept.current) notify({ tone: 'bad', text: [reason.title, reason.detail].filter(Boolean).join(' ') })
         else setEnd((other) => other ?? reason)
       }
       setRestoring(false)
     },
-    [signIn, restore, notify],
+    [signIn, restore, notify, chooseNext],
   )
 
   // A session that is kept begins without the person, and so does one from the identity provider.
@@ -178,10 +193,14 @@ export function useSessionControl(returned: Returned | undefined): SessionContro
   useEffect(() => (session ? watchEnd(kept, { leave, finish }) : undefined), [session, leave, finish])
 
   // A provider that cannot be read is one without such a page: the next sign-in says what is wrong.
+  const isLeft = isOver && !isRestoring && !session
   useEffect(() => {
-    if (choose && settings) signOutAddress(settings).then(setSignOutAt, () => setSignOutAt(undefined))
-    else setSignOutAt(undefined)
-  }, [choose, settings])
+    setSignOutAt(undefined)
+    if (!isLeft || !settings) return
+    flow()
+      .then(({ signOutAddress }) => signOutAddress(settings))
+      .then(setSignOutAt, () => {})
+  }, [isLeft, settings])
   useEffect(() => {
     const id = kept.current?.id
     if (!session || id === undefined) return
@@ -198,7 +217,7 @@ export function useSessionControl(returned: Returned | undefined): SessionContro
     ...(settings && {
       federated: {
         host: new URL(settings.issuer).host,
-        leave: (keep: boolean) => leaveToSignIn(settings, { keep, choose }),
+        leave: async (keep: boolean) => (await flow()).leaveToSignIn(settings, { keep }),
         ...(signOutAt !== undefined && { signOutAddress: signOutAt }),
       },
     }),

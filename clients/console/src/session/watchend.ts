@@ -1,8 +1,8 @@
 /** Ends a session that is over: after the idle time without input, and when its key expires. */
 import { distance } from '../text/times.ts'
+import { tabStorage } from './browserstorage.ts'
 import { IDLE_MS, keepKey } from './keptkey.ts'
 import type { SessionEnd, SignIn } from './session.ts'
-import { tabStorage } from './tabstorage.ts'
 
 const CHECK_MS = 10_000
 const INPUTS = ['pointerdown', 'keydown', 'wheel', 'touchstart'] as const

@@ -5,6 +5,14 @@ interface Address {
   number: bigint
 }
 
+const MOST_SOURCES = 32
+
+/** Returns what is wrong with the sources of a key, or undefined. */
+export function sourcesProblem(sources: readonly string[]): string | undefined {
+  const text = sources.map(addressProblem).find((problem) => problem !== undefined)
+  return text ?? (sources.length > MOST_SOURCES ? `At most ${MOST_SOURCES} addresses are possible.` : undefined)
+}
+
 /** Returns what is wrong with an address or a CIDR, or undefined. */
 export function addressProblem(text: string): string | undefined {
   const canonical = canonicalAddress(text)

@@ -1,4 +1,4 @@
-/** Reads, writes and says how long a key lives, in seconds as in the fields of objects. */
+/** Writes and says how long a key lives, in seconds as in the fields of objects. */
 
 export const HOUR_SECONDS = 3600
 export const DAY_SECONDS = 24 * HOUR_SECONDS
@@ -21,14 +21,6 @@ export function lifetimeText(seconds: number | undefined): string {
 export function lifetimeWords(seconds: number): string {
   const { count, noun } = counted(seconds)
   return `${count} ${noun}${count === 1 ? '' : 's'}`
-}
-
-/** Returns the seconds, 0 for an empty text, or undefined for one that is no lifetime. */
-export function lifetimeSeconds(text: string): number | undefined {
-  if (text.trim() === '') return 0
-  const [, count = '', unit] = /^\s*(\d{1,9})\s*([dhms])\s*$/.exec(text) ?? []
-  const [, , size = 0] = UNITS.find(([letter]) => letter === unit) ?? []
-  return Number(count) * size || undefined
 }
 
 /** Counts a lifetime in the largest unit of which it is a whole number. */

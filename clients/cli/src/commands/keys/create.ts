@@ -1,4 +1,5 @@
 /** `keyplane keys create`: creates an access key and prints its value once. */
+import { type KeyText, keyTexts } from '../../../../../lib/apis/management/v1/ownedaccesskey.texts.ts'
 import type { JsonObject } from '../../../../../lib/meta/types.ts'
 import { NetworkError } from '../../api/https.ts'
 import { asKey, keyPath } from '../../api/keys.ts'
@@ -16,9 +17,13 @@ import { printAs } from '../../output/print.ts'
 import { facts } from '../../output/table.ts'
 import { factsOf } from './show.ts'
 
+/** The options of the free texts. */
+const textOptions = Object.fromEntries(
+  keyTexts.map(({ option, help }) => [option, { type: 'string', value: 'TEXT', help }]),
+) as Record<KeyText['option'], { type: 'string'; value: string; help: string }>
+
 const options = {
-  'display-name': { type: 'string', value: 'TEXT', help: 'name for people' },
-  description: { type: 'string', value: 'TEXT', help: 'what the key is for' },
+  ...textOptions,
   ttl: {
     type: 'string',
     value: 'DURATION',
@@ -101,7 +106,7 @@ export const keysCreate = command({
 })
 
 function keyObject(name: string | undefined, values: Values<typeof options>): JsonObject {
-  const { description, ttl, user, team, subject } = values
+  const { ttl, user, team, subject } = values
   const scope = scopeOf(values)
   const sources = split(values.from)
   return {
@@ -112,8 +117,9 @@ function keyObject(name: string | undefined, values: Values<typeof options>): Js
       ...(values.label.length > 0 && { labels: pairs(values.label, '--label') }),
     },
     spec: {
-      ...(values['display-name'] !== undefined && { displayName: values['display-name'] }),
-      ...(description !== undefined && { description }),
+      ...Object.fromEntries(
+        keyTexts.flatMap(({ name, option }) => (values[option] === undefined ? [] : [[name, values[option]]])),
+      ),
       ...(user !== undefined && { user }),
       ...(team !== undefined && { team }),
       ...(subject !== undefined && { subject }),

@@ -1,5 +1,5 @@
 /** `keyplane keys show`: shows one access key. */
-
+import { keyTexts } from '../../../../../lib/apis/management/v1/ownedaccesskey.texts.ts'
 import { scopeWords } from '../../../../../lib/authorization/scopes/words.ts'
 import { type AccessKey, asKey, keyPath, stateOf } from '../../api/keys.ts'
 import { openSession } from '../../api/session.ts'
@@ -37,8 +37,7 @@ export function factsOf({ metadata, spec = {}, status = {} }: AccessKey, io: Io)
   const sliding = spec.ttlAfterLastActivity && spec.ttl ? `, ${duration(spec.ttl)} after its last use` : ''
   return [
     ['Name', metadata.name],
-    ['Display name', spec.displayName],
-    ['Description', spec.description],
+    ...keyTexts.map(({ name, title }): [string, string | undefined] => [title, spec[name]]),
     ['Owner', status.owner],
     ['Type', spec.type],
     ['May do', scopeWords(spec.scope)],

@@ -1,80 +1,86 @@
-import { useRef, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { keyTexts } from '../../../../../lib/apis/management/v1/ownedaccesskey.texts.ts'
 import { Dialog } from '../../components/dialog.tsx'
 import { ChangeForm } from '../../components/forms/changeform.tsx'
-import { Field } from '../../components/forms/field.tsx'
+import { KeptNotice } from '../../components/forms/keptnotice.tsx'
+import { KeyTextField } from '../../components/forms/keytextfield.tsx'
+import { LifetimeField } from '../../components/forms/lifetimefield.tsx'
+import { SourcesField } from '../../components/forms/sourcesfield.tsx'
 import { useChange } from '../../components/hooks/usechange.ts'
-import { Notice } from '../../components/notice.tsx'
 import { useNotify } from '../../session/notices.ts'
 import { useSession } from '../../session/session.ts'
-import { lifetimeSeconds } from '../../text/lifetime.ts'
+import { useDraft } from '../../session/usedraft.ts'
+import { countProblem } from '../../text/lifetimechoice.ts'
 import { exact } from '../../text/times.ts'
 import type { ActionProps } from './actionprops.ts'
-import { draftOf, endWith, patchOf } from './edit.ts'
+import { type Edit, editName, editOf, endWith, patchOf } from './edit.ts'
 import { patchKey } from './patchkey.ts'
 
 /** Changes what may change during the life of a key. The scope is not among it: a key for something else is another key. */
 export function EditDialog({ accessKey, refresh, onClose }: ActionProps) {
   const { api } = useSession()
   const notify = useNotify()
-  const [before] = useState(() => draftOf(accessKey))
-  const [draft, setDraft] = useState(before)
-  const [isAsked, ask] = useState(false)
+  const { name, uid } = accessKey.metadata
+  const { draft: edit, ...kept } = useDraft(editName(uid), () => editOf(accessKey))
+  const [submits, setSubmits] = useState(0)
   const wasLost = useRef(false)
-  const { name } = accessKey.metadata
-  const isLifetime = lifetimeSeconds(draft.lifetime) !== undefined
-  const end = endWith(accessKey, draft.lifetime)
-  const set = (member: keyof typeof draft) => (event: { currentTarget: { value: string } }) => {
-    ask(false)
-    setDraft({ ...draft, [member]: event.currentTarget.value })
+  const { after } = edit
+  const patch = patchOf(uid, edit)
+  const wrong = countProblem(after)?.text
+  useEffect(() => document.querySelector<HTMLElement>('dialog [aria-invalid]')?.focus(), [submits])
+  const set = (changes: Partial<Edit['after']>) =>
+    kept.change((before) => ({ ...before, after: { ...before.after, ...changes } }))
+  const close = () => {
+    kept.forget()
+    onClose()
   }
-  const isChanged = patchOf(accessKey, before, draft) !== undefined
   const save = async () => {
-    const body = patchOf(accessKey, before, draft)
-    if (body) await patchKey(api, name, body, wasLost)
-    return body !== undefined
+    if (patch) await patchKey(api, name, patch, wasLost)
+    return patch !== undefined
   }
   const change = useChange(save, async (isSaved) => {
-    onClose()
+    close()
     if (!isSaved) return
     notify({ tone: 'good', text: `${name} was changed.` })
     await refresh()
   })
   return (
-    <Dialog title={`Edit ${name}`} onClose={isChanged ? () => ask(true) : onClose} isSticky={isAsked} isWide>
+    <Dialog title={`Edit ${name}`} onClose={close} isTyped={patch !== undefined} isWide>
+      <KeptNotice {...kept} />
       <ChangeForm
         change={change}
         word="Save"
         busyWord="Saving…"
-        onSubmit={() => isLifetime && void change.run()}
-        onClose={onClose}
+        onSubmit={() => {
+          setSubmits(submits + 1)
+          if (wrong === undefined) void change.run()
+        }}
+        onClose={close}
       >
-        <Field label="Display name">
-          {(attributes) => <input {...attributes} value={draft.displayName} onInput={set('displayName')} />}
-        </Field>
-        <Field label="Description">
-          {(attributes) => <textarea {...attributes} rows={3} value={draft.description} onInput={set('description')} />}
-        </Field>
-        <Field
-          label="Lifetime"
-          hint={lifetimeHint(accessKey.spec.ttlAfterLastActivity === true, end)}
-          error={isLifetime ? undefined : 'Write a number and a unit: d, h, m or s.'}
-        >
-          {(attributes) => <input {...attributes} value={draft.lifetime} onInput={set('lifetime')} placeholder="30d" />}
-        </Field>
-        <Field
-          label="May be used from"
-          hint="One address or CIDR on each line, such as 203.0.113.7 or 10.0.0.0/8. Empty: everywhere."
-        >
-          {(attributes) => <textarea {...attributes} rows={3} value={draft.addresses} onInput={set('addresses')} />}
-        </Field>
-        {isAsked && <Notice tone="warn" title="Your changes are not saved. Cancel discards them." />}
+        {keyTexts.map((text) => (
+          <KeyTextField
+            key={text.name}
+            label={text.title}
+            text={text}
+            rows={3}
+            value={after[text.name]}
+            onInput={(value) => set({ [text.name]: value })}
+          />
+        ))}
+        <LifetimeField
+          choice={after}
+          hint={lifetimeHint(accessKey.spec.ttlAfterLastActivity === true, endWith(accessKey, after))}
+          countError={submits > 0 ? wrong : undefined}
+          onChange={set}
+        />
+        <SourcesField label="May be used from" value={after.sources} onInput={(sources) => set({ sources })} />
       </ChangeForm>
     </Dialog>
   )
 }
 
 function lifetimeHint(isSliding: boolean, end: number | undefined): string {
-  const from = `Counted from its ${isSliding ? 'last use' : 'creation'}, such as 30d or 12h. Empty: it never expires.`
+  const from = `Counted from its ${isSliding ? 'last use' : 'creation'}.`
   if (end === undefined) return from
   return `${from} It ${end <= Date.now() ? 'would have expired' : 'expires'} ${exact(new Date(end))}.`
 }

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import { otherTexts } from '../../../../../lib/apis/management/v1/ownedaccesskey.texts.ts'
 import { scopeWords } from '../../../../../lib/authorization/scopes/words.ts'
 import type { AccessKey } from '../../api/objects.ts'
 import { Foreign } from '../../components/foreign.tsx'
@@ -29,11 +30,14 @@ export function Facts({ accessKey, keys }: { accessKey: AccessKey; keys: readonl
             <Foreign text={spec.type} />
           </Fact>
         )}
-        {spec.description && (
-          <Fact term="Description">
-            <LongText text={spec.description} />
-          </Fact>
-        )}
+        {otherTexts.map(({ name, title }) => {
+          const text = spec[name]
+          return text ? (
+            <Fact term={title} key={name}>
+              <LongText text={text} />
+            </Fact>
+          ) : null
+        })}
         <Fact term="May do">
           <Scope scope={spec.scope} />
         </Fact>

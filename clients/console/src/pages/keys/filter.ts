@@ -1,4 +1,5 @@
 /** Finds access keys by words. */
+import { keyTexts } from '../../../../../lib/apis/management/v1/ownedaccesskey.texts.ts'
 import { scopeWords } from '../../../../../lib/authorization/scopes/words.ts'
 import { stateWords } from '../../api/keyfacts.ts'
 import type { AccessKey } from '../../api/objects.ts'
@@ -12,8 +13,7 @@ export function searchText(key: AccessKey): string {
   const { metadata, spec, status } = key
   const texts = [
     metadata.name,
-    spec.displayName,
-    spec.description,
+    ...keyTexts.map(({ name }) => spec[name]),
     status?.owner,
     scopeWords(spec.scope),
     ...Object.entries(metadata.labels ?? {}).map(([name, value]) => `${name}=${value}`),

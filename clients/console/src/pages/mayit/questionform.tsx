@@ -1,7 +1,8 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import type { ApiResource } from '../../../../../lib/authorization/attributes/resourcetext.ts'
 import { SelectField } from '../../components/forms/selectfield.tsx'
 import { TextField, type TextFieldProps } from '../../components/forms/textfield.tsx'
+import { useDraft } from '../../session/usedraft.ts'
 import { PLACES, type Place, type Problems, type Question } from './question.ts'
 
 const VERBS = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection', '*']
@@ -19,13 +20,8 @@ export interface QuestionFormProps {
 }
 
 export function QuestionForm({ question, query, keys, resources, problems, onAsk }: QuestionFormProps) {
-  const [asked, setAsked] = useState(question)
-  const [shownQuery, setShownQuery] = useState(query)
+  const { draft: asked, change, forget } = useDraft(`may-it ${query}`, () => question)
   const form = useRef<HTMLFormElement>(null)
-  if (shownQuery !== query) {
-    setShownQuery(query)
-    setAsked(question)
-  }
   useEffect(() => form.current?.querySelector<HTMLElement>('[aria-invalid]')?.focus(), [problems])
   const text = (
     name: keyof Question,
@@ -36,7 +32,7 @@ export function QuestionForm({ question, query, keys, resources, problems, onAsk
       label={label}
       error={problems[name]}
       value={asked[name]}
-      onInput={(value) => setAsked({ ...asked, [name]: value })}
+      onInput={(value) => change((before) => ({ ...before, [name]: value }))}
       {...more}
     />
   )
@@ -49,6 +45,7 @@ export function QuestionForm({ question, query, keys, resources, problems, onAsk
       noValidate
       onSubmit={(event) => {
         event.preventDefault()
+        forget()
         // The field is shown for this API only, which alone checks addresses.
         onAsk(asked.place === '' ? asked : { ...asked, from: '' })
       }}
@@ -65,7 +62,7 @@ export function QuestionForm({ question, query, keys, resources, problems, onAsk
         label="at"
         value={place}
         options={Object.entries(PLACES) as [Place, string][]}
-        onChange={(one) => setAsked({ ...asked, place: one })}
+        onChange={(one) => change((before) => ({ ...before, place: one }))}
       />
       {place === 'cluster' && text('at', 'Connected cluster')}
       {(place === 'virtual-cluster' || place === 'space') &&

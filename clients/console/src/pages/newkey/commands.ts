@@ -1,4 +1,5 @@
 /** Writes the commands that create a key: that of kubectl, and that of keyplane where its options can say the same. */
+import { keyTexts } from '../../../../../lib/apis/management/v1/ownedaccesskey.texts.ts'
 import { commandLines, heredoc, option, shellWord } from '../../text/kubectl.ts'
 import { lifetimeText } from '../../text/lifetime.ts'
 import type { Scope } from '../../text/scopesentence.ts'
@@ -17,8 +18,7 @@ export function keyplaneCommand({ metadata, spec }: NewKey): string | undefined 
   const scope = spec.scope && scopeOptions(spec.scope)
   if (scope?.length === 0 || scope?.includes(undefined) || name.startsWith('-')) return undefined
   const options = [
-    ...given('--display-name', spec.displayName),
-    ...given('--description', spec.description),
+    ...keyTexts.flatMap(({ name, option }) => given(`--${option}`, spec[name])),
     ...given('--user', spec.user),
     ...given('--team', spec.team),
     ...given('--subject', spec.subject),

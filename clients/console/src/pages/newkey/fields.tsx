@@ -1,11 +1,14 @@
+import { displayName, type KeyText, otherTexts } from '../../../../../lib/apis/management/v1/ownedaccesskey.texts.ts'
 import type { Self } from '../../api/objects.ts'
 import { Foreign } from '../../components/foreign.tsx'
-import { Field } from '../../components/forms/field.tsx'
+import { KeyTextField } from '../../components/forms/keytextfield.tsx'
+import { LifetimeField } from '../../components/forms/lifetimefield.tsx'
 import { SelectField } from '../../components/forms/selectfield.tsx'
+import { SourcesField } from '../../components/forms/sourcesfield.tsx'
 import { TextField } from '../../components/forms/textfield.tsx'
 import { Notice } from '../../components/notice.tsx'
 import { ScopePicker } from '../../components/scope/scopepicker.tsx'
-import { type Form, LIFETIMES, NAME_PREFIX, type OwnerKind, ownGroups, UNITS } from './form.ts'
+import { type Form, NAME_PREFIX, type OwnerKind, ownGroups } from './form.ts'
 import { selfName } from './sentence.ts'
 
 export interface FieldsProps {
@@ -29,59 +32,36 @@ export function Fields(props: FieldsProps) {
           value={form.name}
           onInput={(name) => onChange({ name })}
         />
-        <Field
-          label="Display name (optional)"
-          hint="For people, such as CI of the shop."
-          error={problem('displayName')}
-        >
-          {(attributes) => (
-            <input
-              {...attributes}
-              data-field="displayName"
-              value={form.displayName}
-              autoComplete="off"
-              onInput={(event) => onChange({ displayName: event.currentTarget.value })}
-            />
-          )}
-        </Field>
+        <KeyTextOf {...props} text={displayName} />
       </div>
-      <Field label="Description (optional)" hint="What it is for, and who to ask." error={problem('description')}>
-        {(attributes) => (
-          <textarea
-            {...attributes}
-            data-field="description"
-            rows={2}
-            value={form.description}
-            onInput={(event) => onChange({ description: event.currentTarget.value })}
-          />
-        )}
-      </Field>
+      {otherTexts.map((text) => (
+        <KeyTextOf {...props} key={text.name} text={text} />
+      ))}
       <OwnerFields {...props} />
       <ScopeFields {...props} />
       <LifetimeFields {...props} />
-      <Field
+      <SourcesField
         label="May be used from (optional)"
-        hint="IP addresses and CIDRs from which alone the key works, one a line. Empty: every address."
         error={problem('sources')}
-      >
-        {(attributes) => (
-          <textarea
-            {...attributes}
-            data-field="sources"
-            rows={2}
-            class="mono"
-            placeholder="10.0.0.0/8"
-            autoComplete="off"
-            autoCapitalize="off"
-            spellcheck={false}
-            value={form.sources}
-            onInput={(event) => onChange({ sources: event.currentTarget.value })}
-          />
-        )}
-      </Field>
+        value={form.sources}
+        onInput={(sources) => onChange({ sources })}
+      />
     </>
   )
 }
+
+/** Asks for a free text. */
+const KeyTextOf = ({ form, problem, onChange, text }: FieldsProps & { text: KeyText }) => (
+  <KeyTextField
+    label={`${text.title} (optional)`}
+    hint={text.hint}
+    error={problem(text.name)}
+    text={text}
+    rows={2}
+    value={form[text.name]}
+    onInput={(value) => onChange({ [text.name]: value })}
+  />
+)
 
 const OWNERS: readonly [Exclude<OwnerKind, 'self'>, string][] = [
   ['user', 'A user'],
@@ -156,45 +136,10 @@ function ScopeFields({ form, problem, onChange }: FieldsProps) {
 }
 
 function LifetimeFields({ form, problem, onChange }: FieldsProps) {
-  const { lifetime } = form
   return (
     <div class="field">
-      <div class="pair">
-        <SelectField
-          label="Lifetime"
-          error={problem('lifetime')}
-          name="lifetime"
-          value={lifetime}
-          options={LIFETIMES}
-          onChange={(one) => onChange({ lifetime: one })}
-        />
-        {lifetime === 'custom' && (
-          <Field label="How long" error={problem('count')}>
-            {(attributes) => (
-              <div class="duration">
-                <input
-                  {...attributes}
-                  data-field="count"
-                  inputMode="numeric"
-                  autoComplete="off"
-                  value={form.count}
-                  onInput={(event) => onChange({ count: event.currentTarget.value })}
-                />
-                <select
-                  aria-label="Unit"
-                  value={form.unit}
-                  onChange={(event) => onChange({ unit: event.currentTarget.value as Form['unit'] })}
-                >
-                  {Object.keys(UNITS).map((unit) => (
-                    <option key={unit}>{unit}</option>
-                  ))}
-                </select>
-              </div>
-            )}
-          </Field>
-        )}
-      </div>
-      {lifetime === 'never' ? (
+      <LifetimeField choice={form} error={problem('lifetime')} countError={problem('count')} onChange={onChange} />
+      {form.lifetime === 'never' ? (
         <Notice tone="warn" title="A copy of a key that never ends works until somebody notices.">
           <p>
             Give it an end, and rotate it before. Or exchange ID tokens for short-lived keys, where the platform has

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { createApi } from '../../api/client.ts'
 import { apiRoot } from '../../api/root.ts'
+import { KeptNotice } from '../../components/forms/keptnotice.tsx'
 import { useLeaveWarning } from '../../components/hooks/useleavewarning.ts'
 import { useNow } from '../../components/hooks/usenow.ts'
 import { ErrorNotice, Notice } from '../../components/notice.tsx'
@@ -32,7 +33,7 @@ export function NewKeyPage() {
   const notify = useNotify()
   const ownSources = useOwnSources()
   const frame = useRef<HTMLFormElement>(null)
-  const { draft: form, isKept, change: setForm, forget } = useDraft<Form>('new-key', () => emptyForm)
+  const { draft: form, isKept, change: setForm, forget, restart } = useDraft<Form>('new-key', () => emptyForm)
   const [touched, setTouched] = useState<ReadonlySet<string>>(new Set())
   const [isSubmitted, setSubmitted] = useState(false)
   const [refused, setRefused] = useState<readonly Problem[]>([])
@@ -137,13 +138,16 @@ export function NewKeyPage() {
         }}
       >
         <div class="fields">
-          {isKept && (
-            <Notice tone="plain" title="You have typed this before.">
-              <button type="button" onClick={() => change(emptyForm)}>
-                Empty the form
-              </button>
-            </Notice>
-          )}
+          <KeptNotice
+            isKept={isKept}
+            restart={() => {
+              restart()
+              setTouched(new Set())
+              setSubmitted(false)
+              setRefused([])
+              setOutcome(undefined)
+            }}
+          />
           <fieldset disabled={isLost || busy === 'create'} class="card stack">
             <Fields form={form} self={self} problem={problem} onChange={change} />
           </fieldset>

@@ -1,16 +1,18 @@
 /** Finds what is wrong with the form before the server is asked, and the fields of what the server refuses. */
+import { keyTexts } from '../../../../../lib/apis/management/v1/ownedaccesskey.texts.ts'
 import { ApiError } from '../../api/status.ts'
 import type { Problem } from '../../components/scope/problems.ts'
 import { rowFieldOf, scopeProblems } from '../../components/scope/scoperows.ts'
-import { addressProblem } from '../../text/addresses.ts'
+import { sourcesProblem } from '../../text/addresses.ts'
+import { countProblem } from '../../text/lifetimechoice.ts'
 import { nameProblem } from '../../text/names.ts'
-import { type Form, secondsOf, sourcesOf } from './form.ts'
-
-const MOST_SOURCES = 32
+import { sourcesOf } from '../../text/sources.ts'
+import type { Form } from './form.ts'
 
 /** Returns what is wrong with the form, in the order of its fields. */
 export function problemsOf(form: Form): Problem[] {
   const name = form.name.trim() === '' ? undefined : nameProblem(form.name.trim())
+  const sources = sourcesProblem(sourcesOf(form.sources))
   return [
     ...(name ? [{ field: 'name', text: name }] : []),
     ...(form.ownerKind !== 'self' && form.owner.trim() === ''
@@ -18,37 +20,24 @@ export function problemsOf(form: Form): Problem[] {
       : []),
     ...(form.isScoped ? scopeProblems(form.rows) : []),
     ...lifetimeProblems(form),
-    ...sourceProblems(form),
+    ...(sources ? [{ field: 'sources', text: sources }] : []),
   ]
 }
 
 function lifetimeProblems(form: Form): Problem[] {
-  const { lifetime, count, isFromLastUse, isScoped, rows } = form
-  if (lifetime === 'custom' && secondsOf(form) === undefined) {
-    return count.trim() === ''
-      ? [{ field: 'count', text: 'Say how long the key lives.', isMissing: true }]
-      : [{ field: 'count', text: 'Write a whole number above 0.' }]
-  }
+  const { lifetime, isFromLastUse, isScoped, rows } = form
+  const count = countProblem(form)
+  if (count) return [{ field: 'count', ...count }]
   if (!isScoped || !rows.some(({ kind, role }) => kind === 'role' && role === 'selfRotate')) return []
   if (lifetime === 'never') return [{ field: 'lifetime', text: 'A key that may rotate itself must end.' }]
   if (!isFromLastUse) return []
   return [{ field: 'lifetime', text: 'The lifetime of a key that may rotate itself cannot count from its last use.' }]
 }
 
-function sourceProblems(form: Form): Problem[] {
-  const sources = sourcesOf(form)
-  const text = sources.map(addressProblem).find((problem) => problem !== undefined)
-  if (text !== undefined) return [{ field: 'sources', text }]
-  return sources.length > MOST_SOURCES
-    ? [{ field: 'sources', text: `At most ${MOST_SOURCES} addresses are possible.` }]
-    : []
-}
-
 /** The fields of the form by the paths of the server. */
 const FIELDS: readonly [path: string, field: string][] = [
   ['metadata', 'name'],
-  ['spec.displayName', 'displayName'],
-  ['spec.description', 'description'],
+  ...keyTexts.map(({ name }): [string, string] => [`spec.${name}`, name]),
   ['spec.user', 'owner'],
   ['spec.team', 'owner'],
   ['spec.subject', 'owner'],

@@ -4,6 +4,7 @@ import { paths } from '../../api/paths.ts'
 import { ApiError } from '../../api/status.ts'
 import { Code } from '../../components/code.tsx'
 import { Foreign } from '../../components/foreign.tsx'
+import { KeptNotice } from '../../components/forms/keptnotice.tsx'
 import { ErrorNotice, Notice } from '../../components/notice.tsx'
 import { Fresh, Page } from '../../components/page.tsx'
 import { useNotify } from '../../session/notices.ts'
@@ -48,7 +49,7 @@ function Form({ platforms, first, providers }: FormProps) {
   const { api, self } = useSession()
   const notify = useNotify()
   const form = useRef<HTMLFormElement>(null)
-  const { draft: given, isKept, change: setDraft, forget } = useDraft(`new-trust ${first.type}`, () => draftFor(first))
+  const { draft: given, change: setDraft, ...kept } = useDraft(`new-trust ${first.type}`, () => draftFor(first))
   const [chosen, choose] = useState<string>()
   const [problems, setProblems] = useState<Problems>({})
   const [error, setError] = useState<unknown>()
@@ -86,7 +87,7 @@ function Form({ platforms, first, providers }: FormProps) {
       await api.send(`${paths.trusts}?fieldValidation=Strict`, { method: 'POST', body: trustObject(draft) })
       const name = draft.name.trim()
       notify({ tone: 'good', text: `The trust ${name} is created. Copy its job from here.` })
-      forget()
+      kept.forget()
       location.hash = hrefOf('trusts', ['credentials', name])
     } catch (failure) {
       setBusy(false)
@@ -116,13 +117,14 @@ function Form({ platforms, first, providers }: FormProps) {
           void create()
         }}
       >
-        {isKept && (
-          <Notice tone="plain" title="You have typed this before.">
-            <button type="button" onClick={() => change(draftFor(first))}>
-              Empty the form
-            </button>
-          </Notice>
-        )}
+        <KeptNotice
+          isKept={kept.isKept}
+          restart={() => {
+            kept.restart()
+            choose(undefined)
+            setProblems({})
+          }}
+        />
         <PlatformField
           platforms={platforms}
           platform={platform}

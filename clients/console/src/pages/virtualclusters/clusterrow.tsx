@@ -1,17 +1,18 @@
-import { useState } from 'preact/hooks'
 import type { VirtualCluster } from '../../api/objects.ts'
 import { projectIn } from '../../api/projects.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Foreign } from '../../components/foreign.tsx'
 import { useSession } from '../../session/session.ts'
+import { useDraftDialog } from '../../session/usedraft.ts'
 import { hrefOf } from '../../text/routes.ts'
 import { visible } from '../../text/visible.ts'
 import { KubeConfigDialog } from './kubeconfigdialog.tsx'
+import { choiceName } from './ways.ts'
 import { endpointOf, ownerOf, stateOf } from './words.ts'
 
 export function ClusterRow({ cluster, prefix }: { cluster: VirtualCluster; prefix: string }) {
-  const [isOpen, open] = useState(false)
   const { metadata, spec, status } = cluster
+  const [isOpen, open] = useDraftDialog(choiceName(metadata.uid))
   const { name, namespace = '' } = metadata
   const project = projectIn(namespace, prefix)
   const { tone, text, details } = stateOf(cluster)

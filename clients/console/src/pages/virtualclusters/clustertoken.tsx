@@ -5,6 +5,7 @@ import { TextField } from '../../components/forms/textfield.tsx'
 import { ErrorNotice } from '../../components/notice.tsx'
 import { useReveal } from '../../session/revealed.ts'
 import { useSession } from '../../session/session.ts'
+import { useDraft } from '../../session/usedraft.ts'
 import { HOUR_SECONDS } from '../../text/lifetime.ts'
 import { exact } from '../../text/times.ts'
 import { LIFETIMES } from './ways.ts'
@@ -16,8 +17,8 @@ const NAME = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/
 export function ClusterToken() {
   const { api } = useSession()
   const reveal = useReveal()
-  const [cluster, setCluster] = useState('')
-  const [ttl, setTtl] = useState<number>(HOUR_SECONDS)
+  const { draft, change, forget } = useDraft('cluster-token', () => ({ cluster: '', ttl: HOUR_SECONDS }))
+  const { cluster, ttl } = draft
   const [state, setState] = useState<{ wrong?: string; error?: unknown; isBusy?: boolean }>({})
   const make = async () => {
     const name = cluster.trim()
@@ -35,6 +36,7 @@ export function ClusterToken() {
           body: { spec: { ttl, scope: { clusters: [{ cluster: name }] } } },
         },
       )
+      forget()
       const end = exact(new Date(status.expirationTimestamp))
       reveal({
         title: `A token for ${name}`,
@@ -67,8 +69,18 @@ export function ClusterToken() {
           void make()
         }}
       >
-        <TextField label="Connected cluster" error={state.wrong} value={cluster} onInput={setCluster} />
-        <SelectField label="Lifetime" value={ttl} options={LIFETIMES} onChange={(seconds) => setTtl(seconds)} />
+        <TextField
+          label="Connected cluster"
+          error={state.wrong}
+          value={cluster}
+          onInput={(one) => change((before) => ({ ...before, cluster: one }))}
+        />
+        <SelectField
+          label="Lifetime"
+          value={ttl}
+          options={LIFETIMES}
+          onChange={(seconds) => change((before) => ({ ...before, ttl: seconds }))}
+        />
         <button type="submit" disabled={state.isBusy}>
           Make a token
         </button>

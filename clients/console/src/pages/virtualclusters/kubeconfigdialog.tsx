@@ -5,17 +5,20 @@ import { prefixOf, projectIn } from '../../api/projects.ts'
 import { server } from '../../api/root.ts'
 import { Code } from '../../components/code.tsx'
 import { Dialog } from '../../components/dialog.tsx'
+import { KeptNotice } from '../../components/forms/keptnotice.tsx'
 import { SelectField } from '../../components/forms/selectfield.tsx'
 import { TextField } from '../../components/forms/textfield.tsx'
 import { Notice } from '../../components/notice.tsx'
 import { Time } from '../../components/time.tsx'
 import { useSession } from '../../session/session.ts'
+import { useDraft } from '../../session/usedraft.ts'
 import { DAY_SECONDS } from '../../text/lifetime.ts'
 import { visible } from '../../text/visible.ts'
 import { Refusal } from './refusal.tsx'
 import { copyLater, saveFile } from './savefile.ts'
 import {
   type Choice,
+  choiceName,
   curlFileCommand,
   fileNameOf,
   isSecret,
@@ -44,12 +47,17 @@ export function KubeConfigDialog({ cluster, onClose }: { cluster: VirtualCluster
   const { name, namespace = '' } = cluster.metadata
   const project = projectIn(namespace, prefixOf(self))
   const place: Place = { name, namespace, project }
-  const [choice, choose] = useState<Choice>({
+  const usual = `/home/ME/.kube/${name}.${namespace}.curl`
+  const { draft: choice, ...kept } = useDraft<Choice>(choiceName(cluster.metadata.uid), () => ({
     // The value of an exchanged key is nowhere but here, so only the file itself can sign in.
     way: isExchanged ? 'token' : 'curl',
     seconds: DAY_SECONDS,
-    file: `/home/ME/.kube/${name}.${namespace}.curl`,
-  })
+    file: usual,
+  }))
+  const close = () => {
+    kept.forget()
+    onClose()
+  }
   const [state, setState] = useState<{ made?: Made; error?: unknown; wrong?: string; busy?: 'asking' | 'long' }>({})
   const running = useRef<AbortController>(undefined)
   useEffect(() => () => running.current?.abort(), [])
@@ -57,7 +65,7 @@ export function KubeConfigDialog({ cluster, onClose }: { cluster: VirtualCluster
   const change = (part: Partial<Choice>) => {
     // Nothing is handed out for a choice that is no longer shown.
     running.current?.abort()
-    choose({ ...choice, ...part })
+    kept.change((before) => ({ ...before, ...part }))
     setState({})
   }
   const ask = async (how: Made['how']) => {
@@ -88,7 +96,13 @@ export function KubeConfigDialog({ cluster, onClose }: { cluster: VirtualCluster
   const { way, seconds, file } = choice
   const { made, error, wrong, busy } = state
   return (
-    <Dialog title={`Kube config of ${visible(name)}`} onClose={onClose} isWide>
+    <Dialog
+      title={`Kube config of ${visible(name)}`}
+      onClose={close}
+      isTyped={file !== usual && made === undefined}
+      isWide
+    >
+      <KeptNotice {...kept} />
       <fieldset class="ways">
         <legend>How it signs in</legend>
         {WAYS.map(({ way: one, title, needs, rightFor }) => (
@@ -156,7 +170,7 @@ export function KubeConfigDialog({ cluster, onClose }: { cluster: VirtualCluster
       )}
       {made && <Done made={made} place={place} />}
       <div class="actions">
-        <button type="button" onClick={onClose}>
+        <button type="button" onClick={close}>
           Close
         </button>
         <button type="button" aria-disabled={busy !== undefined} onClick={() => ask('copied')}>

@@ -3,10 +3,11 @@ import { prefixOf, projectIn } from '../../api/projects.ts'
 import { Code } from '../../components/code.tsx'
 import { Empty } from '../../components/empty.tsx'
 import { Foreign } from '../../components/foreign.tsx'
-import { Field } from '../../components/forms/field.tsx'
+import { TextField } from '../../components/forms/textfield.tsx'
 import { Notice } from '../../components/notice.tsx'
 import { Fresh, Page } from '../../components/page.tsx'
 import { useSession } from '../../session/session.ts'
+import { useDraft } from '../../session/usedraft.ts'
 import { usePolled } from '../../session/usepolled.ts'
 import { hrefOf, type Route } from '../../text/routes.ts'
 import { ClusterRow } from './clusterrow.tsx'
@@ -80,6 +81,7 @@ function ClusterList({ data: { items, more, only, refused }, asked }: { data: Cl
 
 /** Says what a key sees that may not list all, and asks for a project. */
 function Limited({ only, prefix, asked }: { only: NonNullable<Clusters['only']>; prefix: string; asked: string }) {
+  const { draft: project, change, forget } = useDraft(`project ${asked}`, () => asked)
   const places = [
     ...only.namespaces.map((one) => `project ${projectIn(one, prefix) ?? one}`),
     ...only.single.map((one) => one.slice(prefix.length)),
@@ -99,15 +101,11 @@ function Limited({ only, prefix, asked }: { only: NonNullable<Clusters['only']>;
       <form
         onSubmit={(event) => {
           event.preventDefault()
-          const project = String(new FormData(event.currentTarget).get('project')).trim()
-          location.hash = hrefOf('virtual-clusters', [], { ...(project !== '' && { project }) })
+          forget()
+          location.hash = hrefOf('virtual-clusters', [], { ...(project.trim() !== '' && { project: project.trim() }) })
         }}
       >
-        <Field label="Show another project">
-          {(attributes) => (
-            <input {...attributes} name="project" defaultValue={asked} spellcheck={false} autoCapitalize="off" />
-          )}
-        </Field>
+        <TextField label="Show another project" value={project} onInput={(text) => change(() => text)} />
         <button type="submit">Show</button>
       </form>
     </section>

@@ -1,17 +1,18 @@
-import { useState } from 'preact/hooks'
 import type { Listed } from '../../../api/lists.ts'
 import type { AccessKey } from '../../../api/objects.ts'
 import { errorWords } from '../../../api/status.ts'
 import { Foreign } from '../../../components/foreign.tsx'
+import { useDraftDialog } from '../../../session/usedraft.ts'
 import type { Polled } from '../../../session/usepolled.ts'
 import { hrefOf } from '../../../text/routes.ts'
 import { countOf, type Descendant, descendantsOf, readWords } from './descendants.ts'
+import { revocationName } from './revocation.ts'
 import { RevokeDialog } from './revokedialog.tsx'
 
 /** What the key made, and the way to revoke all of it. */
 export function MadeCard({ accessKey, keys }: { accessKey: AccessKey; keys: Polled<Listed<AccessKey>> }) {
-  const [isOpen, setOpen] = useState(false)
   const { name, uid } = accessKey.metadata
+  const [isOpen, setOpen] = useDraftDialog(revocationName(uid))
   const { data, error, refresh } = keys
   const tree = data ? descendantsOf(uid, data.items) : []
   return (

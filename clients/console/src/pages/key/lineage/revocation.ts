@@ -31,6 +31,9 @@ export function totalOf({ matched = 0, done = 0, failed = 0, federatedIdentityCr
   }
 }
 
+/** The name of the draft of a revocation. */
+export const revocationName = (uid: string): string => `revoke ${uid}`
+
 export interface Choice {
   /** UID of the key whose descendants are revoked. */
   uid: string

@@ -2,16 +2,29 @@ import { useEffect, useState } from 'preact/hooks'
 import { Dialog } from '../../../components/dialog.tsx'
 import { Foreign } from '../../../components/foreign.tsx'
 import { Field } from '../../../components/forms/field.tsx'
+import { KeptNotice } from '../../../components/forms/keptnotice.tsx'
 import { useChange } from '../../../components/hooks/usechange.ts'
 import { ErrorNotice } from '../../../components/notice.tsx'
 import { Time } from '../../../components/time.tsx'
 import { useSession } from '../../../session/session.ts'
-import { type Action, type Outcome, revoke, type Selected, totalOf, tryRevocation } from './revocation.ts'
+import { useDraft } from '../../../session/usedraft.ts'
+import {
+  type Action,
+  type Choice,
+  type Outcome,
+  revocationName,
+  revoke,
+  type Selected,
+  totalOf,
+  tryRevocation,
+} from './revocation.ts'
 
 const ACTIONS: readonly [action: Action, words: string][] = [
   ['Disable', 'Disable them: they can be enabled again'],
   ['Delete', 'Delete them: this cannot be undone'],
 ]
+
+const NOTHING = { action: 'Disable', reason: '', trusts: false } as const
 
 const keysWords = (count: number): string => (count === 1 ? '1 key' : `${count} keys`)
 const trustsWords = (count: number): string =>
@@ -27,9 +40,9 @@ function allWords({ matched = 0, federatedIdentityCredentials: trusts }: Selecte
 /** Revokes all that a key made. Shows first what that is, and changes no more than it has shown. */
 export function RevokeDialog({ name, uid, onClose }: { name: string; uid: string; onClose(): void }) {
   const { api } = useSession()
-  const [action, setAction] = useState<Action>('Disable')
-  const [reason, setReason] = useState('')
-  const [trusts, setTrusts] = useState(false)
+  const { draft, change, ...kept } = useDraft(revocationName(uid), (): Omit<Choice, 'uid'> => NOTHING)
+  const { action, reason, trusts } = draft
+  const set = (part: Partial<typeof draft>) => change((before) => ({ ...before, ...part }))
   const [selected, setSelected] = useState<Selected>()
   const [failure, setFailure] = useState<unknown>()
   const [outcome, setOutcome] = useState<Outcome>()
@@ -49,11 +62,25 @@ export function RevokeDialog({ name, uid, onClose }: { name: string; uid: string
   const { matched } = totalOf(selected ?? {})
   const { isBusy, error, run } = useChange(
     () => revoke(api, { uid, action, reason, trusts }, matched, outcome, setOutcome),
-    () => setDone(true),
+    () => {
+      kept.forget()
+      setDone(true)
+    },
   )
+  const close = () => {
+    kept.forget()
+    onClose()
+  }
   const word = action === 'Disable' ? 'Disabled' : 'Deleted'
   return (
-    <Dialog title={`Revoke all that ${name} made`} onClose={onClose} isSticky={isBusy} isWide>
+    <Dialog
+      title={`Revoke all that ${name} made`}
+      onClose={close}
+      isSticky={isBusy}
+      isTyped={reason !== '' && !isDone}
+      isWide
+    >
+      <KeptNotice {...kept} />
       <p>
         The keys that it made, and what those made. {name} itself stays as it is, and so does the key that you are
         signed in with.
@@ -68,12 +95,16 @@ export function RevokeDialog({ name, uid, onClose }: { name: string; uid: string
           <legend>What to do</legend>
           {ACTIONS.map(([one, words]) => (
             <label class="check" key={one}>
-              <input type="radio" name="action" checked={action === one} onChange={() => setAction(one)} />
+              <input type="radio" name="action" checked={action === one} onChange={() => set({ action: one })} />
               {words}
             </label>
           ))}
           <label class="check">
-            <input type="checkbox" checked={trusts} onChange={(event) => setTrusts(event.currentTarget.checked)} />
+            <input
+              type="checkbox"
+              checked={trusts}
+              onChange={(event) => set({ trusts: event.currentTarget.checked })}
+            />
             Also the federated identity credentials: otherwise they go on giving keys
           </label>
           {action === 'Disable' && (
@@ -83,7 +114,7 @@ export function RevokeDialog({ name, uid, onClose }: { name: string; uid: string
                   {...attributes}
                   value={reason}
                   maxLength={256}
-                  onInput={(event) => setReason(event.currentTarget.value)}
+                  onInput={(event) => set({ reason: event.currentTarget.value })}
                 />
               )}
             </Field>
@@ -103,7 +134,7 @@ export function RevokeDialog({ name, uid, onClose }: { name: string; uid: string
         ))}
         {error !== undefined && <ErrorNotice error={error} />}
         <div class="actions">
-          <button type="button" disabled={isBusy} onClick={onClose}>
+          <button type="button" disabled={isBusy} onClick={close}>
             {isDone ? 'Close' : 'Cancel'}
           </button>
           {!isDone && (
