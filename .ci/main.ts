@@ -4,6 +4,7 @@
  */
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
+import { followPace } from './pace.ts'
 import { judge, type Outcome, readMeasured, runPart } from './part.ts'
 import { partsOn } from './parts.ts'
 import { runSideBySide } from './sidebyside.ts'
@@ -38,14 +39,19 @@ const loadOf = ({ name }: { name: string }): number => {
   const { seconds, cpu } = times.get(name) ?? {}
   return seconds && cpu ? Math.min(cpu / seconds, availableParallelism()) : 0
 }
+const pace = followPace()
+const start = Date.now()
 await runSideBySide(parts, availableParallelism() + SPARE, loadOf, async (part) => {
   say(`== ${part.name} begins`)
-  end(await runPart(part, folder, times))
+  end(await runPart(part, folder, times, pace))
 })
+const slowness = pace.slownessSince(start)
+await pace.stop()
 if (!parts.some(({ name }) => name === 'npm run test:cluster'))
   say('== npm run test:cluster is SKIPPED: KUBEBUILDER_ASSETS names no binaries of a kube-apiserver')
 
-say('\nseconds  CPU seconds  usual  part')
+say(`\nThis machine was ${slowness.toFixed(2)} times as slow as that of .ci/times.`)
+say('seconds  CPU seconds  usual  part')
 for (const { name, seconds, cpu } of outcomes) {
   const usual = times.get(name)
   const columns = [seconds.toFixed(0).padStart(7), cpu.toFixed(0).padStart(11)]

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Pace } from './pace.ts'
 import { excesses, type Time, type Times } from './times.ts'
 
 export interface Part {
@@ -62,9 +63,10 @@ export function judge(
   { code, ...time }: Time & { code: number },
   counts: Counts | undefined,
   times: Times,
+  slowness = 1,
 ): Omit<Outcome, 'output'> {
   const own = isSuite ? (counts ?? { passed: 0, failed: 0 }) : { passed: code === 0 ? 1 : 0, failed: 0 }
-  const problems = excesses(name, time, times)
+  const problems = excesses(name, time, times, slowness)
   if (isSuite && counts === undefined) problems.push(`${name} has written no report`)
   else if (isSuite && own.passed + own.failed === 0) problems.push(`${name} has run no test`)
   else if (code !== 0 && own.failed === 0) problems.push(`${name} ended with ${code}`)
@@ -72,7 +74,8 @@ export function judge(
 }
 
 /** Runs a part with its output in a file of the folder. */
-export async function runPart(part: Part, folder: string, times: Times): Promise<Outcome> {
+export async function runPart(part: Part, folder: string, times: Times, pace?: Pace): Promise<Outcome> {
+  const start = Date.now()
   const file = (extension: string) => join(folder, `${part.name.replaceAll(/\W+/g, '-')}.${extension}`)
   const [command = '', ...words] = part.command
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${file('json')}`]
@@ -86,5 +89,8 @@ export async function runPart(part: Part, folder: string, times: Times): Promise
   closeSync(output)
   const measured = await readMeasured(file('measured'))
   const counts = part.isSuite ? await readReport(file('json')) : undefined
-  return { ...judge(part, measured, counts, times), output: await readFile(file('log'), 'utf8') }
+  return {
+    ...judge(part, measured, counts, times, pace?.slownessSince(start)),
+    output: await readFile(file('log'), 'utf8'),
+  }
 }

@@ -54,6 +54,7 @@ export function partsOn({ env, isRoot, clone, copy }: Machine): Part[] {
     ...(withAssets || env.KUBEBUILDER_ASSETS ? [{ ...cluster, ...(withAssets && { command: withAssets }) }] : []),
     suite('test:browser', 'apt-get'),
     suite('test:soak'),
+    suite('test:dynamodb'),
     suite('test:release'),
     suite('test:docs', 'apt-get'),
     npm('typecheck'),

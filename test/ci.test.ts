@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { followPace } from '../.ci/pace.ts'
 import { judge, readMeasured, runPart } from '../.ci/part.ts'
 import { partsOn } from '../.ci/parts.ts'
 import { runSideBySide } from '../.ci/sidebyside.ts'
@@ -81,8 +82,55 @@ describe('the table of times', () => {
     expect(excesses('lint', { seconds: 12, cpu: 12 }, short)).toHaveLength(2)
   })
 
+  test('allows so many times more on a slow machine', () => {
+    const took = { seconds: 61, cpu: 60 }
+    expect(excesses('npm test', took, times, 1.5)).toEqual([])
+    expect(excesses('npm test', took, times, 1.4)).toEqual([
+      'npm test took 60 CPU seconds on a machine 1.4 times as slow, more than 2 times the 20 of .ci/times',
+    ])
+  })
+
   test.each(['10 npm test', '10 20', 'x 20 npm test'])('has no line %j', (line) => {
     expect(() => parseTimes(line)).toThrow('not SECONDS CPU NAME')
+  })
+})
+
+describe('the pace of the machine', () => {
+  /** Follows calculations that take these CPU milliseconds, where 100 are usual, until all are done. */
+  async function follow(...given: number[]) {
+    const { promise: done, resolve } = Promise.withResolvers<void>()
+    const pace = followPace(
+      async () => {
+        if (given.length === 1) resolve()
+        return given.shift() ?? Number.NaN
+      },
+      100,
+      0,
+    )
+    await done
+    await pace.stop()
+    return pace
+  }
+
+  test('is the mean of the calculations', async () => {
+    const before = Date.now() - 1
+    expect((await follow(100, 400, 250)).slownessSince(before)).toBe(2.5)
+  })
+
+  test('is never faster than that of the table', async () =>
+    expect((await follow(30, 40)).slownessSince(Date.now() - 1000)).toBe(1))
+
+  test('of a part that was shorter than the interval is that of the calculation before it', async () => {
+    const pace = await follow(500, 300)
+    expect(pace.slownessSince(Date.now() + 1)).toBe(3)
+  })
+
+  test('comes from a real program, and its failure is an error', async () => {
+    const pace = followPace(undefined, 0.001, 60_000)
+    await pace.stop()
+    expect(pace.slownessSince(0)).toBeGreaterThan(1)
+    const failing = followPace(() => Promise.reject(new Error('out of memory')))
+    await expect(failing.stop()).rejects.toThrow('out of memory')
   })
 })
 
