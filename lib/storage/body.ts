@@ -2,7 +2,6 @@
 import process from 'node:process'
 import { parseJson, stringify } from '../meta/encoding/json.ts'
 import type { JsonObject, KubeObject } from '../meta/types.ts'
-import type { ItemValue } from './items.ts'
 
 /** JSON text, or deflated JSON text. */
 export type Body = string | Uint8Array
@@ -75,26 +74,3 @@ function unpack(body: Body): string {
  * could be a hundred times larger than an item, and too large for the lists that contain it.
  */
 export const objectBytes = 1.5 * 1024 * 1024
-/** DynamoDB's limit for one item in bytes, attribute names included. */
-export const itemBytes = 400 * 1024
-/**
- * The most bytes of a stored object: a log entry holds the new state, the previous state and their keys in one item.
- * Without this limit, an object could be created and then be too large to disable, or to delete if it has a finalizer.
- */
-export const placeBytes = itemBytes / 2 - 4 * 1024
-/** The part of the limits that is reserved for deleting and disabling objects. */
-export const reserveBytes = 8 * 1024
-/** DynamoDB's limit for one transaction in bytes. */
-export const transactionBytes = 4 * 1024 * 1024
-
-/** Returns the size that DynamoDB counts for an attribute value, rounded up. */
-export function sizeOf(value: ItemValue): number {
-  if (typeof value === 'string') return Buffer.byteLength(value)
-  if (typeof value === 'number' || typeof value === 'bigint') return 21
-  if (value instanceof Uint8Array) return value.byteLength
-  if (Array.isArray(value)) return value.reduce((sum: number, one) => sum + sizeOf(one) + 1, 3)
-  if (value !== null && typeof value === 'object') {
-    return Object.entries(value).reduce((sum, [name, one]) => sum + Buffer.byteLength(name) + sizeOf(one) + 1, 3)
-  }
-  return 1
-}

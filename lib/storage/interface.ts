@@ -1,6 +1,6 @@
 /**
  * Declares the storage port: objects with revisions, and a total order of changes per kind. `protocol/storage.ts`
- * implements it over items, `dynamodb/dynamodb.ts` over a DynamoDB table. `README.md` explains the protocol.
+ * implements it over the items of any driver (`items.ts`). `README.md` explains the protocol.
  */
 import type { Deadline } from '../meta/errors/deadline.ts'
 import type { JsonObject, JsonValue, KubeObject } from '../meta/types.ts'
@@ -153,6 +153,22 @@ export interface Change {
   by?: JsonObject
 }
 
+/** A write of an object. `before` and `after` are undefined if the object did not exist. */
+export interface RowChange {
+  resource: string
+  key: string
+  rv: number
+  before: KubeObject | undefined
+  after: KubeObject | undefined
+}
+
+/** A record of the stream of writes that a driver may have. */
+export interface StreamedWrite {
+  id: string
+  /** Decodes a write of an object of these resources; undefined for all other records. */
+  read(resources: readonly string[]): RowChange | undefined
+}
+
 export interface ChangeBatch {
   changes: Change[]
   /** All changes up to this revision have been delivered. */
@@ -161,7 +177,7 @@ export interface ChangeBatch {
   more?: true
 }
 
-/** A side item; `attributes` excludes its keys. */
+/** A side item; `attributes` excludes its keys. The store deletes it at some time after `expires` (unix seconds). */
 export interface CompanionItem {
   pk: string
   sk: string

@@ -1,15 +1,40 @@
 /**
- * Declares the item operations that the protocol uses; `dynamodb/dynamodb.ts` implements them. All reads except those of
+ * Declares the item operations that the protocol uses. A driver implements them (`driver.ts`). All reads except those of
  * an index and `getRecent` are strongly consistent. An operation with an unclear outcome throws an ItemsFault.
  */
 import type { JsonObject, JsonValue } from '../meta/types.ts'
 import type { IndexQuery } from './interface.ts'
-import type { ItemKey } from './keys.ts'
+import type { ItemKey, KeyLimits } from './keys.ts'
 
 export type ItemValue = JsonValue | Uint8Array | ItemValue[] | { [member: string]: ItemValue }
 
 export interface Item extends ItemKey {
+  /** After this time, in unix seconds, the driver deletes the item at some time. Until then, reads return it. */
+  expires?: number
   [attribute: string]: ItemValue
+}
+
+/** What a driver accepts. Sizes are in bytes, those of items and their values as `sizeOf` counts them. */
+export interface Limits extends KeyLimits {
+  itemBytes: number
+  transactionItems: number
+  transactionBytes: number
+  /** A page of a query ends with the item that reaches this size. */
+  queryBytes: number
+  /** The most items in a page of a query without a limit of its own. */
+  queryItems: number
+}
+
+/** Returns the size of an attribute value with its names, rounded up. */
+export function sizeOf(value: ItemValue): number {
+  if (typeof value === 'string') return Buffer.byteLength(value)
+  if (typeof value === 'number' || typeof value === 'bigint') return 21
+  if (value instanceof Uint8Array) return value.byteLength
+  if (Array.isArray(value)) return value.reduce((sum: number, one) => sum + sizeOf(one) + 1, 3)
+  if (value !== null && typeof value === 'object') {
+    return Object.entries(value).reduce((sum, [name, one]) => sum + Buffer.byteLength(name) + sizeOf(one) + 1, 3)
+  }
+  return 1
 }
 
 /** Why the outcome of an operation is unclear. The driver has already retried. */
@@ -59,7 +84,7 @@ export type ItemWrite =
 
 /**
  * `refused` lists the indexes of the writes whose condition failed, `conflicts` those whose item another transaction held.
- * Both may be empty if DynamoDB gave no reasons for the cancellation.
+ * Both may be empty if the driver knows no reason.
  */
 export type TransactOutcome = { done: true } | { done: false; refused: readonly number[]; conflicts: readonly number[] }
 
@@ -84,6 +109,7 @@ export interface ItemPage {
 }
 
 export interface Items {
+  readonly limits: Limits
   get(key: ItemKey): Promise<Item | undefined>
   /** Reads the item as it is or was, eventually consistent: mostly at most a second ago, for half the price of `get`. */
   getRecent(key: ItemKey): Promise<Item | undefined>

@@ -1,5 +1,5 @@
 /**
- * Builds the keys of all items: one table, string keys `pk` and `sk`, TTL attribute `expires` (unix seconds).
+ * Builds the keys of all items: string keys `pk` and `sk`, and `expires` (unix seconds) on items that the driver deletes.
  *
  *   revision   pk=ownedaccesskeys               sk=#revision          n=1042 settled=1024 floor=1 at=1795257600000
  *   row        pk=virtualclusterinstances#o     sk=p-one#alpha        rv=1041 object="{…}" internal="{…}" partitions=[user:jo]
@@ -18,6 +18,12 @@
 export interface ItemKey {
   pk: string
   sk: string
+}
+
+/** The longest keys that a driver accepts, in bytes of UTF-8. */
+export interface KeyLimits {
+  partitionKeyBytes: number
+  sortKeyBytes: number
 }
 
 /** The number of slots in a log partition: a poll needs one query, rarely two, and 64 entries of 16 KB fit in a page of 1 MB. */
@@ -68,13 +74,10 @@ export const parseSortKey = (sk: string): string => sk.replace('#', '/').replace
 /** Returns the prefix of the sort keys of all objects of a namespace. */
 export const namespacePrefix = (namespace: string): string => `${sortKey(namespace)}#`
 
-/** The longest keys that DynamoDB accepts, in bytes of UTF-8. */
-const partitionKeyBytes = 2048
-const sortKeyBytes = 1024
-
 /** Reports whether an object can be stored under this key. */
-export const isStorable = (key: string): boolean => key !== '' && Buffer.byteLength(sortKey(key)) <= sortKeyBytes
+export const isStorable = ({ sortKeyBytes }: KeyLimits, key: string): boolean =>
+  key !== '' && Buffer.byteLength(sortKey(key)) <= sortKeyBytes
 
 /** Reports whether objects can be stored in this index partition. */
-export const isPartition = (resource: string, partition: string): boolean =>
+export const isPartition = ({ partitionKeyBytes }: KeyLimits, resource: string, partition: string): boolean =>
   Buffer.byteLength(marksOf(resource, partition)) <= partitionKeyBytes

@@ -4,10 +4,10 @@ import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
 import { authenticate } from '../../lib/authentication/requests/authenticate.ts'
 import type { Store } from '../../lib/registry/store.ts'
 import { authenticationDeps } from '../../lib/server/authentication.ts'
-import { createStorage } from '../../lib/storage/dynamodb/dynamodb.ts'
 import type { Storage } from '../../lib/storage/interface.ts'
 import type { Place } from '../support/copies.ts'
 import type { TestDeployment } from '../support/deployment.ts'
+import { createStorage } from '../support/storage.ts'
 import { type Meter, meterOf } from './meter.ts'
 
 export function storageOf({ dynamodb }: TestDeployment): { storage: Storage; meter: Meter } {

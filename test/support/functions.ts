@@ -4,13 +4,7 @@ import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { afterAll, beforeAll, vi } from 'vitest'
 import { createResponseStream, installRuntimeGlobal, type Metadata } from '../../infra/local/gateway/streaming.ts'
-import {
-  encodeAncestors,
-  encodeCredential,
-  encodeFederation,
-  encodeSourceCIDRs,
-  encodeUser,
-} from '../../lib/authentication/requests/usercontext.ts'
+import { encodeUser } from '../../lib/authentication/requests/usercontext.ts'
 import type { UserInfo } from '../../lib/authorization/users/user.ts'
 import { startDeployment, type TestDeployment } from './deployment.ts'
 import { parsed } from './parsed.ts'
@@ -104,11 +98,7 @@ async function startFunctions(settings: Record<string, string> = {}): Promise<Fu
 
 /** Returns the authorizer context of a user. */
 const userContext = (user: UserInfo): Record<string, string> => ({
-  user: encodeUser(user),
-  ...(user.credential && { credential: encodeCredential(user.credential) }),
-  ...(user.federation && { federation: encodeFederation(user.federation) }),
-  ...(user.ancestors && { ancestors: encodeAncestors(user.ancestors) }),
-  ...(user.sourceCIDRs && { sourceCIDRs: encodeSourceCIDRs(user.sourceCIDRs) }),
+  ...encodeUser(user),
   principalId: user.name,
 })
 

@@ -1,7 +1,15 @@
 /** The store over a table, with the clocks and randomness of this process. */
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
-import { createStorage } from '../../lib/storage/dynamodb/dynamodb.ts'
+import { itemsIn } from '../../lib/storage/dynamodb/dynamodb.ts'
 import type { Storage } from '../../lib/storage/interface.ts'
+import { type StorageOptions, storageOver } from '../../lib/storage/protocol/storage.ts'
+
+export const createStorage = ({
+  client,
+  table,
+  ...options
+}: StorageOptions & { client: DynamoDBClient; table: string }): Storage =>
+  storageOver(itemsIn(client, table, options.now), options)
 
 /** Returns the store of a table, as the functions use it. */
 export const createRealStorage = (client: DynamoDBClient, table: string): Storage =>

@@ -11,10 +11,9 @@ import {
   TransactWriteItemsCommand,
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb'
-import type { Storage } from '../interface.ts'
 import { type Item, type ItemPage, type Items, ItemsFault, type ItemWrite, type TransactOutcome } from '../items.ts'
 import type { ItemKey } from '../keys.ts'
-import { type StorageOptions, storageOver } from '../protocol/storage.ts'
+import { limits } from '../limits.ts'
 import { deadlinesOf } from './deadlines.ts'
 import {
   type AttributeValues,
@@ -33,20 +32,10 @@ import {
 } from './expressions.ts'
 import { sendClassified, sendConditional } from './faults.ts'
 
-/**
- * Creates a storage in one table with string keys `pk` and `sk`. The client sets timeouts and retries; three attempts of
- * one second each work well. It must not have sent requests yet. `now` limits how late a transaction is sent.
- */
-export const createStorage = ({
-  client,
-  table,
-  ...options
-}: StorageOptions & { client: DynamoDBClient; table: string }): Storage =>
-  storageOver(itemsIn(client, table, options.now), options)
-
 /** The most keys that one BatchGetItem accepts. */
 const batchKeys = 100
 
+/** Returns the items of a table. The client sets timeouts and retries, and must not have sent requests yet. */
 export function itemsIn(client: DynamoDBClient, TableName: string, now: () => number): Items {
   const limitTime = deadlinesOf(client, now)
 
@@ -79,6 +68,8 @@ export function itemsIn(client: DynamoDBClient, TableName: string, now: () => nu
   }
 
   return {
+    limits,
+
     get: (key) => get(key),
 
     getRecent: (key) => get(key, false),

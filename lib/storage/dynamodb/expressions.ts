@@ -4,7 +4,7 @@ import { marshall } from '@aws-sdk/util-dynamodb'
 import type { IndexQuery } from '../interface.ts'
 import type { Advance, Condition, Confirmation, Item, ItemQuery, ItemValue } from '../items.ts'
 import type { ItemKey } from '../keys.ts'
-import { queryItems } from '../protocol/constants.ts'
+import { limits } from '../limits.ts'
 
 /** Attribute values in the form of the client. */
 export type AttributeValues = ReturnType<typeof marshalItem>
@@ -158,7 +158,7 @@ export function buildProjection(attributes: readonly string[] | undefined) {
 const limited = (limit: number) => ({ Limit: Math.min(limit, 2 ** 31 - 1) })
 
 /** Builds the key condition of a Query. No item need exist at `after`. */
-export function buildQuery({ pk, from, to, prefix, after, limit = queryItems, attributes }: ItemQuery) {
+export function buildQuery({ pk, from, to, prefix, after, limit = limits.queryItems, attributes }: ItemQuery) {
   const range =
     prefix !== undefined
       ? { expression: ' AND begins_with(sk, :prefix)', values: { ':prefix': prefix } }

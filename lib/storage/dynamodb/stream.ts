@@ -1,20 +1,17 @@
 /** Decodes the row changes in the table's stream, as Lambda delivers it. All other items are ignored. */
-import type { AttributeValue, StreamRecord } from 'aws-lambda'
+import type { AttributeValue, DynamoDBRecord, StreamRecord } from 'aws-lambda'
 import type { KubeObject } from '../../meta/types.ts'
 import { readObject } from '../body.ts'
+import type { RowChange, StreamedWrite } from '../interface.ts'
 import type { Item } from '../items.ts'
 import { parseSortKey, rowsOf } from '../keys.ts'
-import { rowState, rvOf } from '../protocol/records.ts'
+import { rowState, rvOf } from '../records.ts'
 import { type AttributeValues, unmarshalItem } from './expressions.ts'
 
-/** A write of an object. `before` and `after` are undefined if the object did not exist. */
-export interface RowChange {
-  resource: string
-  key: string
-  rv: number
-  before: KubeObject | undefined
-  after: KubeObject | undefined
-}
+export const streamedWrite = ({ dynamodb = {} }: DynamoDBRecord): StreamedWrite => ({
+  id: dynamodb.SequenceNumber ?? '',
+  read: (resources) => rowChange(resources, dynamodb),
+})
 
 /** Returns the change of an object of these resources; undefined for index copies, side items and expiring tombstones. */
 export function rowChange(

@@ -1,11 +1,11 @@
 /** Answers one poll of a watch: the changes after a revision. */
-import { sizeOf } from '../body.ts'
 import type { Change, ChangeBatch, Table } from '../interface.ts'
+import { sizeOf } from '../items.ts'
 import { bucketEnd } from '../keys.ts'
+import { decodeState, isExpired, readSlot, type Slot } from '../records.ts'
 import { logSeconds, pageBytes, pollSlots } from './constants.ts'
 import type { Context } from './context.ts'
 import { closeOverdue, highestRevision, readSlots, type Slots } from './log.ts'
-import { decodeState, isExpired, readSlot, type Slot } from './records.ts'
 import { checkFresh, checkReachable, expiredError, readRecentRevision } from './revision.ts'
 
 /**

@@ -1,25 +1,23 @@
 /** Makes one attempt to write: sends the transaction of row, copies, slot and companions, and finds out its outcome. */
 import type { Deadline } from '../../meta/errors/deadline.ts'
 import type { JsonObject } from '../../meta/types.ts'
-import {
-  itemBytes,
-  objectBytes,
-  pack,
-  placeBytes,
-  reserveBytes,
-  sizeOf,
-  transactionBytes,
-  writeInternal,
-  writeObject,
-} from '../body.ts'
+import { objectBytes, pack, writeInternal, writeObject } from '../body.ts'
 import { StorageError } from '../errors.ts'
 import type { Companion, CompanionCondition, Mutation, Table } from '../interface.ts'
-import { type Condition, type Item, ItemsFault, type ItemWrite, type TransactOutcome } from '../items.ts'
+import {
+  type Condition,
+  type Item,
+  ItemsFault,
+  type ItemWrite,
+  type Limits,
+  sizeOf,
+  type TransactOutcome,
+} from '../items.ts'
 import { activityOf, isPartition, marksOf, rowsOf, slotKey, sortKey } from '../keys.ts'
-import { patience, tombstoneSeconds, writerDeadline } from './constants.ts'
+import { decodeState, type State } from '../records.ts'
+import { patience, reserveBytes, tombstoneSeconds, writerDeadline } from './constants.ts'
 import { backoff, type Context } from './context.ts'
 import { slotExpiry, voidSlot } from './log.ts'
-import { decodeState, type State } from './records.ts'
 import type { Revision } from './revision.ts'
 
 export type ChangingMutation = Exclude<Mutation, { type: 'none' }>
@@ -37,8 +35,11 @@ export interface RowWrite {
   by: JsonObject | undefined
 }
 
-/** DynamoDB's limit for one transaction. */
-const transactionItems = 100
+/**
+ * Returns the most bytes of a stored object: a log entry holds the new state, the previous state and their keys in one item.
+ * Without this limit, an object could be created and then be too large to disable, or to delete if it has a finalizer.
+ */
+const placeBytes = ({ itemBytes }: Limits): number => itemBytes / 2 - 4 * 1024
 
 /** A write as items, complete except for its revision. */
 export interface Plan {
@@ -50,7 +51,7 @@ export interface Plan {
 }
 
 /** Encodes a write before it takes a revision. Throws TooLarge and TooManyCompanions. */
-export function planWrite(write: RowWrite): Plan {
+export function planWrite(limits: Limits, write: RowWrite): Plan {
   const { table, current, change, id, key, by } = write
   const prev = current ? [current.object, current.internal] : []
   const next = change.type === 'put' ? [writeObject(change.object), writeInternal(change.internal)] : []
@@ -61,7 +62,7 @@ export function planWrite(write: RowWrite): Plan {
   }
   const bodies = pack([...next, ...prev])
   const place = bodies.slice(0, next.length).reduce((sum, body) => sum + sizeOf(body), 0)
-  if (place > placeBytes - reserved) {
+  if (place > placeBytes(limits) - reserved) {
     throw new StorageError('TooLarge', `an object of ${place} bytes as it is stored`)
   }
   const [object, internal] = bodies
@@ -85,16 +86,16 @@ export function planWrite(write: RowWrite): Plan {
   }
   const row = change.type === 'put' ? { ...now, partitions } : { gone: true }
   const planned = { write, row, slot, partitions, left }
-  checkFits(planned)
+  checkFits(limits, planned)
   return planned
 }
 
-function checkFits(planned: Plan): void {
-  if (!planned.partitions.every((one) => isPartition(planned.write.table.resource, one))) {
+function checkFits(limits: Limits, planned: Plan): void {
+  if (!planned.partitions.every((one) => isPartition(limits, planned.write.table.resource, one))) {
     throw new StorageError('TooLarge', 'the name of an index partition')
   }
   const writes = itemWrites(planned, Number.MAX_SAFE_INTEGER, 0)
-  if (writes.length > transactionItems) {
+  if (writes.length > limits.transactionItems) {
     throw new StorageError('TooManyCompanions', `${writes.length} items in one transaction`)
   }
   let total = 0
@@ -102,10 +103,10 @@ function checkFits(planned: Plan): void {
     const bytes = sizeOf(
       write.type === 'put' ? write.item : write.type === 'set' ? { ...write.key, ...write.attributes } : {},
     )
-    if (bytes > itemBytes) throw new StorageError('TooLarge', `an item of ${bytes} bytes`)
+    if (bytes > limits.itemBytes) throw new StorageError('TooLarge', `an item of ${bytes} bytes`)
     total += bytes
   }
-  if (total > transactionBytes) throw new StorageError('TooLarge', `a transaction of ${total} bytes`)
+  if (total > limits.transactionBytes) throw new StorageError('TooLarge', `a transaction of ${total} bytes`)
 }
 
 /** The indexes of the row and of the first companion in the transaction. */

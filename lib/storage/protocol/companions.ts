@@ -135,7 +135,7 @@ export async function queryCompanions(
 }
 
 export async function queryIndex({ items }: Context, query: IndexQuery): Promise<IndexPage> {
-  // DynamoDB refuses a range whose end is below its start.
+  // A driver may refuse a range whose end is below its start.
   if (query.sort.from !== undefined && query.sort.from > query.sort.to) return { items: [] }
   const page = await items.queryIndex(query)
   const last = page.items.at(-1)

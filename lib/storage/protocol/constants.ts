@@ -36,8 +36,5 @@ export const keptBytes = 16 * 1024
  * list, counting them would cost more than the page.
  */
 export const countedRows = 16
-/**
- * The most items that one query requests. DynamoDB ends a page after 1 MB, which is as many objects of 1 KB. The embedded
- * DynamoDB reads all following items before it ends a page, so without this limit a full list takes quadratic time.
- */
-export const queryItems = 1000
+/** The part of the size limits that is reserved for deleting and disabling objects. */
+export const reserveBytes = 8 * 1024

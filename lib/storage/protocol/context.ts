@@ -71,6 +71,7 @@ export function withRetries(items: Items, clock: Clock): Items {
     }
   }
   return {
+    limits: items.limits,
     get: (key) => persist(() => items.get(key)),
     getRecent: (key) => persist(() => items.getRecent(key)),
     batchGet: (keys, attributes) => persist(() => items.batchGet(keys, attributes)),

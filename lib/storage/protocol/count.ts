@@ -10,7 +10,7 @@ export async function countMarks(
   partition: string,
   most: number,
 ): Promise<number> {
-  if (!isPartition(resource, partition)) return 0
+  if (!isPartition(items.limits, resource, partition)) return 0
   const query = { pk: marksOf(resource, partition), attributes: ['sk'] }
   let found = 0
   let after: string | undefined

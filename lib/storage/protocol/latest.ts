@@ -2,8 +2,8 @@
 
 import type { Stored, Table } from '../interface.ts'
 import { rowsOf, slotKey, sortKey } from '../keys.ts'
+import { decodeState, isExpired, readSlot, rowState, rvOf, type State } from '../records.ts'
 import type { Context } from './context.ts'
-import { decodeState, isExpired, readSlot, rowState, rvOf, type State } from './records.ts'
 import { expiredError, readRevision } from './revision.ts'
 import { rewind } from './rewind.ts'
 

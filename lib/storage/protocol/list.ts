@@ -6,13 +6,13 @@
 import { byBytes } from '../../meta/value/byteorder.ts'
 import { readInternal } from '../body.ts'
 import type { Listed, ListPage, ListRequest, Stored, Table } from '../interface.ts'
-import type { Item, ItemQuery } from '../items.ts'
+import type { Item, ItemQuery, Limits } from '../items.ts'
 import { isPartition, isStorable, namespacePrefix, parseSortKey, rowsOf, slotKey, sortKey } from '../keys.ts'
+import { decodeState, isExpired, readSlot, rowState, rvOf, type Slot, type State } from '../records.ts'
 import { activityOfPage } from './activity.ts'
 import { countedRows, keptBytes, pageBytes } from './constants.ts'
 import type { Context } from './context.ts'
 import { fillGaps, type Slots } from './log.ts'
-import { decodeState, isExpired, readSlot, rowState, rvOf, type Slot, type State } from './records.ts'
 import { checkFresh, checkReachable, expiredError, type Revision, readRevision } from './revision.ts'
 import { rewind } from './rewind.ts'
 import { type Horizon, isWithin, type Step, scan } from './scan.ts'
@@ -42,13 +42,14 @@ export async function listAt(context: Context, table: Table, request: ListReques
   const { limit, at, notOlderThan, filter, matches, keepsNext = false } = request
   const revision = await readRevision(context, resource)
   checkReachable(revision, at ?? Math.max(notOlderThan ?? 0, revision.floor))
-  const range = rangeOf(resource, request)
+  const range = rangeOf(context.items.limits, resource, request)
   const covered = coveredBy(range)
   const rows = scan(
     context,
     range.partitions.map((one) => ({ pk: rowsOf(resource, one), ...covered })),
   )
-  const isScattered = request.partitions !== undefined && range.only === undefined
+  // The keys of an empty range may be too long for the table.
+  const isScattered = range.partitions.length === 0 || (request.partitions !== undefined && range.only === undefined)
   const activity = activityOfPage(context, table, { covered, isScattered })
   const wanted = limit === undefined ? undefined : limit + 1
   const isCounted = !filter && !matches
@@ -83,16 +84,16 @@ export async function listAt(context: Context, table: Table, request: ListReques
   }
 }
 
-/** Returns the range of a request. Omits keys and partitions that cannot exist, because the table rejects them. */
-function rangeOf(resource: string, { namespace, key, after, partitions }: ListRequest): Range {
+/** Returns the range of a request. Omits keys and partitions that cannot exist, because the driver rejects them. */
+function rangeOf(limits: Limits, resource: string, { namespace, key, after, partitions }: ListRequest): Range {
   const prefix = namespace === undefined ? '' : namespacePrefix(namespace)
   const only = key === undefined ? undefined : sortKey(key)
   const start = after === undefined ? '' : sortKey(after)
   const isPast = start !== '' && !start.startsWith(prefix) && byBytes(start, prefix) > 0
   const isStrange =
-    only !== undefined && (!isStorable(key ?? '') || !only.startsWith(prefix) || byBytes(only, start) <= 0)
-  const isEmpty = isPast || isStrange || ![namespace, after].every((one) => !one || isStorable(one))
-  const possible = partitions ? partitions.filter((one) => isPartition(resource, one)) : [undefined]
+    only !== undefined && (!isStorable(limits, key ?? '') || !only.startsWith(prefix) || byBytes(only, start) <= 0)
+  const isEmpty = isPast || isStrange || ![namespace, after].every((one) => !one || isStorable(limits, one))
+  const possible = partitions ? partitions.filter((one) => isPartition(limits, resource, one)) : [undefined]
   return {
     resource,
     prefix,

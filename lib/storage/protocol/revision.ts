@@ -3,10 +3,10 @@
 import { StorageError } from '../errors.ts'
 import type { Item } from '../items.ts'
 import { type ItemKey, revisionKey, rowsOf, sortKey } from '../keys.ts'
+import { readSlot, rvOf, type Slot } from '../records.ts'
 import { gapPoll, patience, settleAhead, settleBehind, settleEvery, stale } from './constants.ts'
 import { type Context, createPause } from './context.ts'
 import { fillGaps, readSlots } from './log.ts'
-import { readSlot, rvOf, type Slot } from './records.ts'
 
 export interface Revision {
   /** The newest revision taken. */

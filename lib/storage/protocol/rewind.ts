@@ -2,10 +2,10 @@
 
 import type { ItemValue } from '../items.ts'
 import { bucketSize } from '../keys.ts'
+import { isPast, readSlot, type Slot, type State } from '../records.ts'
 import { gapPoll, rewindSlots } from './constants.ts'
 import { type Context, createPause } from './context.ts'
 import { fillGaps, readSlots, type Slots } from './log.ts'
-import { isPast, readSlot, type Slot, type State } from './records.ts'
 import { expiredError } from './revision.ts'
 
 /** A row (or tombstone) that is newer than the requested revision. */

@@ -4,11 +4,11 @@ import { StorageError } from '../errors.ts'
 import type { CommitOptions, GetOptions, Mutate, Stored, Table, WriteResult } from '../interface.ts'
 import type { Item } from '../items.ts'
 import { activityOf, isStorable, rowsOf, slotKey, sortKey } from '../keys.ts'
+import { decodeState, readSlot, rowState, type State } from '../records.ts'
 import { withActivity } from './activity.ts'
 import { type ChangingMutation, commitPlan, planWrite } from './commit.ts'
 import { gapPoll, patience } from './constants.ts'
 import { type Context, createPause, newId, refuseLateWrite } from './context.ts'
-import { decodeState, readSlot, rowState, type State } from './records.ts'
 import { checkReached, settleAfterWrite, takeRevision } from './revision.ts'
 
 /** A live row: its state, and the decoded object that a mutation sees. */
@@ -69,7 +69,8 @@ export async function writeStored(
   mutate: Mutate,
   mode: WriteMode,
 ): Promise<WriteResult> {
-  if (!isStorable(key)) throw new StorageError('TooLarge', 'a key of this length')
+  const { limits } = context.items
+  if (!isStorable(limits, key)) throw new StorageError('TooLarge', 'a key of this length')
   const pause = createPause(context)
   let live = mode.read ? await readRowSince(context, table, key, mode.notOlderThan) : undefined
   for (;;) {
@@ -78,7 +79,8 @@ export async function writeStored(
     if (mutation.type === 'none' || (mutation.type === 'delete' && live === undefined)) {
       return { ...before, ...(live && { after: live.shown }), rv: live?.state.rv ?? 0 }
     }
-    const planned = planWrite({ table, key, current: live?.state, change: mutation, id: newId(context), by: mode.by })
+    const plan = { table, key, current: live?.state, change: mutation, id: newId(context), by: mode.by }
+    const planned = planWrite(limits, plan)
     refuseLateWrite(mode.deadline)
     const revision = await takeRevision(context, table.resource)
     const outcome = await commitPlan(context, planned, revision, mode.deadline)
@@ -122,7 +124,7 @@ export async function readStored(
   key: string,
   { notOlderThan, reached = 0 }: GetOptions = {},
 ): Promise<Stored | undefined> {
-  const live = isStorable(key) ? await readRowSince(context, table, key, notOlderThan) : undefined
+  const live = isStorable(context.items.limits, key) ? await readRowSince(context, table, key, notOlderThan) : undefined
   if (reached > (live?.state.rv ?? 0)) await checkReached(context, table.resource, reached)
   return live?.shown
 }

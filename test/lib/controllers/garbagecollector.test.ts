@@ -1,9 +1,8 @@
 /** Tests dependents and owners, with the stream and with the change log. */
 import { beforeEach, describe, expect, test } from 'vitest'
 import { createChangelogCollector } from '../../../lib/controllers/changelog.ts'
-import { collectStream } from '../../../lib/controllers/streamrecords.ts'
 import type { KubeObject } from '../../../lib/meta/types.ts'
-import { blocking, newWorld, passesFilter, reference, type World } from './world.ts'
+import { blocking, collectStream, newWorld, passesFilter, reference, type World } from './world.ts'
 
 /** Collects all changes so far, until nothing is left to do. */
 type Driver = (world: World) => () => Promise<void>

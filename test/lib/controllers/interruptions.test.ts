@@ -4,11 +4,10 @@ import { describe, expect, test } from 'vitest'
 import type { LifeLimits } from '../../../lib/authentication/keystatus.ts'
 import { createChangelogCollector } from '../../../lib/controllers/changelog.ts'
 import type { Collector } from '../../../lib/controllers/garbagecollector.ts'
-import { collectStream } from '../../../lib/controllers/streamrecords.ts'
 import type { DeleteOptions } from '../../../lib/registry/delete.ts'
 import { OutOfTime } from '../../../lib/registry/parallel.ts'
 import type { Storage } from '../../../lib/storage/interface.ts'
-import { blocking, interceptCalls, newWorld, passesFilter, reference, type World } from './world.ts'
+import { blocking, collectStream, interceptCalls, newWorld, passesFilter, reference, type World } from './world.ts'
 
 class Dead extends Error {}
 

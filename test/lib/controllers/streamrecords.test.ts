@@ -1,8 +1,7 @@
 /** Tests which stream records are delivered again. */
 import type { DynamoDBRecord } from 'aws-lambda'
 import { expect, test } from 'vitest'
-import { collectStream } from '../../../lib/controllers/streamrecords.ts'
-import { interceptCalls, newWorld, passesFilter, reference } from './world.ts'
+import { collectStream, interceptCalls, newWorld, passesFilter, reference } from './world.ts'
 
 const ghost = { apiVersion: 'management.platform/v1', kind: 'OwnedAccessKey', name: 'x', uid: 'no-such-uid' }
 const sequence = ({ dynamodb }: DynamoDBRecord) => dynamodb?.SequenceNumber

@@ -11,6 +11,7 @@ import type { LifeLimits } from '../../../lib/authentication/keystatus.ts'
 import type { KeyHash } from '../../../lib/authentication/pepper.ts'
 import type { Collector } from '../../../lib/controllers/garbagecollector.ts'
 import { controllerContext } from '../../../lib/controllers/internalcontext.ts'
+import { type Collected, collectStream as collectWrites } from '../../../lib/controllers/streamrecords.ts'
 import type { JsonObject, KubeObject, ObjectMeta, OwnerReference } from '../../../lib/meta/types.ts'
 import { createObject } from '../../../lib/registry/create.ts'
 import { type DeleteOptions, deleteObject } from '../../../lib/registry/delete.ts'
@@ -18,7 +19,9 @@ import type { StoredKind } from '../../../lib/registry/kind.ts'
 import { objectKey, type Store } from '../../../lib/registry/store.ts'
 import { updateObject } from '../../../lib/registry/update.ts'
 import { marshalItem } from '../../../lib/storage/dynamodb/expressions.ts'
+import { streamedWrite } from '../../../lib/storage/dynamodb/stream.ts'
 import type { CompanionItem, Storage } from '../../../lib/storage/interface.ts'
+import type { Items } from '../../../lib/storage/items.ts'
 import { storageOver } from '../../../lib/storage/protocol/storage.ts'
 import type { Rows } from '../../support/copies.ts'
 import { endless } from '../../support/deadlines.ts'
@@ -57,13 +60,25 @@ interface Options {
   tableNow?: () => number
 }
 
+/** Runs the garbage collector on records as Lambda delivers them. */
+export const collectStream = (collector: Collector, records: readonly DynamoDBRecord[]): Promise<Collected> =>
+  collectWrites(collector, records.map(streamedWrite))
+
 export async function newWorld({
   now = () => new Date(),
   limits = {},
   tableNow = Date.now,
 }: Options = {}): Promise<World> {
   const { wrote, records } = recordStream()
-  const items = createMemoryItems(tableNow, (puts) => wrote(puts.map((item) => marshalItem(item))))
+  const memory = createMemoryItems(tableNow)
+  const items: Items = {
+    ...memory,
+    async transact(writes, deadline) {
+      const outcome = await memory.transact(writes, deadline)
+      if (outcome.done) wrote(writes.flatMap((write) => (write.type === 'put' ? [marshalItem(write.item)] : [])))
+      return outcome
+    },
+  }
   const storage = storageOver(items, {
     now: tableNow,
     elapsed: () => performance.now(),

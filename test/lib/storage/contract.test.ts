@@ -1,16 +1,14 @@
-/** Tests the contract of the storage port over the embedded DynamoDB. */
+/** Tests the contract of the storage port, over the driver of the suite. */
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../../lib/meta/types.ts'
-import { createStorage } from '../../../lib/storage/dynamodb/dynamodb.ts'
 import type { Companion, CompanionItem, ListRequest, Storage, Table, Touch } from '../../../lib/storage/interface.ts'
 import { type FaultKind, ItemsFault, type TransactOutcome } from '../../../lib/storage/items.ts'
 import { activityOf } from '../../../lib/storage/keys.ts'
 import { storageOver } from '../../../lib/storage/protocol/storage.ts'
 import { unhurried } from '../../support/deadlines.ts'
-import { startDynamoDB, type TestDynamoDB } from '../../support/dynamodb.ts'
-import { createMemoryItems } from '../../support/memoryitems.ts'
-import { createRealStorage } from '../../support/storage.ts'
+import { callsOf } from '../../support/itemcalls.ts'
+import { openStore, storageIn, type TestStore } from '../../support/store.ts'
 import {
   create,
   creating,
@@ -24,16 +22,16 @@ import {
   widget,
 } from './fixtures.ts'
 
-let db: TestDynamoDB
+let store: TestStore
 let storage: Storage
 let widgets: Table
 let count = 0
 
 beforeAll(async () => {
-  db = await startDynamoDB()
-  storage = createRealStorage(db.client, db.table)
+  store = await openStore()
+  storage = storageIn(store.items())
 })
-afterAll(() => db.stop())
+afterAll(() => store.close())
 beforeEach(() => {
   widgets = { ...shape, resource: `widgets${count++}` }
 })
@@ -251,7 +249,7 @@ describe('companions', () => {
         op: 'set',
         pk: at().pk,
         sk: '3',
-        attributes: {},
+        attributes: { by: 'set' },
         when: { attributes: { rev } },
       })
       await storage.keepCompanion({ pk: at().pk, sk: '3', attributes: { rev: 2 } }, unhurried)
@@ -329,10 +327,10 @@ describe('companions', () => {
     await change({ op: 'put', pk, sk: '1', attributes: { hash: 'h', old: 1, lastActivity: 7 } })
     await change(
       { op: 'set', pk, sk: '1', attributes: { hash: 'i' }, remove: ['old', 'never'] },
-      { op: 'set', pk, sk: '2', attributes: {} },
+      { op: 'set', pk, sk: '2', attributes: { made: true } },
     )
     expect(await storage.getCompanion(pk, '1')).toEqual({ pk, sk: '1', attributes: { hash: 'i', lastActivity: 7 } })
-    expect(await storage.getCompanion(pk, '2')).toEqual({ pk, sk: '2', attributes: {} })
+    expect(await storage.getCompanion(pk, '2')).toEqual({ pk, sk: '2', attributes: { made: true } })
     await change({ op: 'delete', pk, sk: '1' })
     expect(await storage.getCompanion(pk, '1')).toBeUndefined()
   })
@@ -790,7 +788,7 @@ describe('activity', () => {
     const other = { ...credential(), sk: 'other' }
     await storage.keepCompanion({ ...other, attributes: {} }, unhurried)
     await touch(5000)
-    const signal = { pk: `signal#${widgets.resource}`, sk: '2', attributes: {} }
+    const signal = { pk: `signal#${widgets.resource}`, sk: '2', attributes: { seen: 5 } }
     const use = { ...other, lastActivity: 5, attributes: { firstUsed: 5 }, same: {} }
     const second = { table: widgets, key: 'a', uid: 'uid-of-a', at: 5000, credential: use, also: [signal] }
     expect(await storage.touchActivity(second)).toBe('done')
@@ -806,7 +804,7 @@ describe('activity', () => {
       { done: false, refused: [], conflicts: [] },
     ]
     const faults: FaultKind[] = ['conflict', 'unanswered', 'throttled']
-    const items = { ...createMemoryItems(Date.now) }
+    const items = store.items()
     const over = storageOver(items, { now: Date.now, random: Math.random, sleep: async () => {} })
     const credential = { pk: 'c', sk: '#', lastActivity: 1, attributes: {}, same: {} }
     const use = () => over.touchActivity({ table: widgets, key: 'a', uid: 'u', at: 1, credential })
@@ -862,17 +860,14 @@ describe('activity', () => {
 
   test('recreates nothing of an object that is deleted in the meantime', async () => {
     await createUsed()
-    const client = db.connect()
     let calls = 0
-    client.middlewareStack.add(
-      (next) => async (args) => {
-        const result = await next(args)
+    const slow = storageIn(
+      callsOf(store.items(), async (_, call) => {
+        const result = await call()
         if (calls++ === 0) await deleteUsed()
         return result
-      },
-      { step: 'initialize', name: 'deletion' },
+      }),
     )
-    const slow = createStorage({ client, table: db.table, now: Date.now, random: Math.random, sleep: async () => {} })
     const use = { ...credential(), lastActivity: 5, attributes: {}, same: {} }
     await slow.touchActivity({ table: widgets, key: 'a', uid: 'uid-of-a', at: 5000, credential: use })
     expect(await storage.queryCompanions(activityOf(widgets.resource))).toEqual({ items: [] })

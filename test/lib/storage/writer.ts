@@ -1,9 +1,9 @@
 /** The process that concurrency.soak.ts kills: makes one write and waits for a line of input at every step. */
 import process, { argv, stdin, stdout } from 'node:process'
 import { createInterface } from 'node:readline'
-import { createStorage } from '../../../lib/storage/dynamodb/dynamodb.ts'
 import { unhurried } from '../../support/deadlines.ts'
 import { connect } from '../../support/dynamodb.ts'
+import { createStorage } from '../../support/storage.ts'
 import { widgets } from './fixtures.ts'
 
 const [, , endpoint = '', table = ''] = argv

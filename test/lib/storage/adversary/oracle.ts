@@ -2,7 +2,7 @@
 import type { Change, Stored } from '../../../../lib/storage/interface.ts'
 import type { Item } from '../../../../lib/storage/items.ts'
 import { sortKey } from '../../../../lib/storage/keys.ts'
-import { decodeState, readSlot, type Slot } from '../../../../lib/storage/protocol/records.ts'
+import { decodeState, readSlot, type Slot } from '../../../../lib/storage/records.ts'
 import type { Recorded } from './table.ts'
 
 export interface Written {

@@ -4,6 +4,7 @@
  * Requests are lost, delayed or duplicated, answers are lost, and items expire in any order. An eventually consistent read
  * finds any earlier state of the item.
  */
+
 import type {
   FaultKind,
   Item,
@@ -14,7 +15,8 @@ import type {
   TransactOutcome,
 } from '../../../../lib/storage/items.ts'
 import type { ItemKey } from '../../../../lib/storage/keys.ts'
-import { applyWrite, meets } from '../../../support/itemwrites.ts'
+import { limits } from '../../../../lib/storage/limits.ts'
+import { allows, applyWrite } from '../../../../lib/storage/sqlite/effects.ts'
 import type { Process, Simulation } from './simulation.ts'
 
 export interface Weather {
@@ -178,7 +180,7 @@ export function fakeTable(
       const conflicts = [...keys.entries()].flatMap(([index, key]) => (locks.has(idOf(key)) ? [index] : []))
       if (conflicts.length > 0) return done({ done: false, refused: [], conflicts })
       const refused = writes.flatMap((one, index) =>
-        holds(one, truth.get(idOf(keys[index] as ItemKey))) ? [] : [index],
+        allows(truth.get(idOf(keys[index] as ItemKey)), one) ? [] : [index],
       )
       if (refused.length > 0) return done({ done: false, refused, conflicts: [] })
       for (const key of keys) locks.add(idOf(key))
@@ -210,6 +212,7 @@ export function fakeTable(
     violations,
     busy: () => requests,
     itemsFor: (process) => ({
+      limits,
       get: (key) => read(process, new Set([key.pk]), (at) => at(idOf(key))),
       getRecent: (key) =>
         read(process, new Set([key.pk]), (at) =>
@@ -261,9 +264,4 @@ function page(query: ItemQuery, at: (id: string) => Item | undefined, ids: Itera
     .filter(({ sk }) => sk >= from && (to === undefined || sk <= to) && sk > after && sk.startsWith(prefix))
     .sort((one, other) => (one.sk < other.sk ? -1 : 1))
   return { items: found.slice(0, limit), more: found.length > limit }
-}
-
-function holds(write: ItemWrite, item: Item | undefined): boolean {
-  if (write.type === 'advance') throw new Error('not in these schedules')
-  return meets(write.when, item)
 }

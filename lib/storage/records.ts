@@ -1,10 +1,10 @@
 /** Decodes rows and log slots. Objects inside them are decoded on demand. */
 
-import type { JsonObject } from '../../meta/types.ts'
-import { type Body, isBody, readInternal, readObject } from '../body.ts'
-import type { Stored } from '../interface.ts'
-import type { Item, ItemValue } from '../items.ts'
-import { parseSortKey, revOf } from '../keys.ts'
+import type { JsonObject } from '../meta/types.ts'
+import { type Body, isBody, readInternal, readObject } from './body.ts'
+import type { Stored } from './interface.ts'
+import type { Item, ItemValue } from './items.ts'
+import { parseSortKey, revOf } from './keys.ts'
 
 /** A state of an object as stored in rows, in slots and in the `prev` of slots. */
 export interface State {

@@ -1,9 +1,23 @@
-/** Defines what writes of items mean, for the tables that tests simulate. memoryitems.test.ts compares it with DynamoDB. */
+/** Decides whether an item meets the condition of a write, and what the write makes of it. */
 import { isDeepStrictEqual } from 'node:util'
-import type { Condition, Item, ItemWrite } from '../../lib/storage/items.ts'
+import type { Condition, Item, ItemWrite } from '../items.ts'
+import type { ItemKey } from '../keys.ts'
 
-/** Reports whether an item meets the condition of a write. */
-export function meets(when: Condition | undefined, item: Item | undefined): boolean {
+export const keyOf = (write: ItemWrite): ItemKey => (write.type === 'put' ? write.item : write.key)
+
+/** Reports whether the item allows the write. */
+export function allows(item: Item | undefined, write: ItemWrite): boolean {
+  if (write.type !== 'advance') return meets(write.when, item)
+  const { attribute, value, exists, same = {}, owner } = write.change
+  if (exists && !item) return false
+  if (!Object.entries(same).every(([name, one]) => isDeepStrictEqual(item?.[name], one))) return false
+  const before = item?.[attribute]
+  return (
+    before === undefined || Number(before) < value || (owner !== undefined && item?.[owner.attribute] !== owner.value)
+  )
+}
+
+function meets(when: Condition | undefined, item: Item | undefined): boolean {
   switch (when?.type) {
     case undefined:
       return true
@@ -22,7 +36,7 @@ export function meets(when: Condition | undefined, item: Item | undefined): bool
   }
 }
 
-/** Returns the item after a write whose condition holds; undefined if the write removes it. */
+/** Returns the item after a write that it allows; undefined if the write removes it. */
 export function applyWrite(write: ItemWrite, before: Item | undefined): Item | undefined {
   switch (write.type) {
     case 'put':

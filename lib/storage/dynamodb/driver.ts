@@ -1,0 +1,30 @@
+/** Stores items in one DynamoDB table with string keys `pk` and `sk`, whose TTL attribute is `expires`. */
+import type { Driver } from '../driver.ts'
+import { connectTable } from './client.ts'
+import { itemsIn } from './dynamodb.ts'
+
+/** Two attempts of one second each. After that the protocol retries, well before a handler times out. */
+const clientSettings = {
+  maxAttempts: 2,
+  requestHandler: { connectionTimeout: 500, requestTimeout: 1000, throwOnRequestTimeout: true },
+}
+
+/** Runs inside the retry middleware, so that retries count. */
+const counted =
+  (called: () => void) =>
+  <Arguments, Answer>(next: (args: Arguments) => Promise<Answer>) =>
+  (args: Arguments): Promise<Answer> => {
+    called()
+    return next(args)
+  }
+
+export const driver: Driver = {
+  variable: 'TABLE_NAME',
+  accepts: (place) => /^[\w.-]{3,255}$/.test(place),
+  form: 'the name of a table',
+  open(place, { now, uuid, called }) {
+    const client = connectTable({ ...clientSettings, uuid })
+    client.middlewareStack.add(counted(called), { step: 'finalizeRequest', priority: 'low', name: 'counted' })
+    return itemsIn(client, place, now)
+  },
+}

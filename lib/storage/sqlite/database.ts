@@ -1,0 +1,62 @@
+/** Opens the file of a table, so that a commit is on the disk before it is acknowledged. */
+import { closeSync, openSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+
+/**
+ * One row per item: its keys, its attributes (`encoding.ts`), its size, and what the indexes need. A table with row ids, because
+ * SQLite keeps items of the usual size in one page then, and writes a create for half the CPU.
+ */
+const schema = `
+  CREATE TABLE items (
+    pk TEXT NOT NULL,
+    sk TEXT NOT NULL,
+    body TEXT NOT NULL,
+    bytes INTEGER NOT NULL,
+    expires INTEGER,
+    expiryIndex TEXT,
+    expiry REAL,
+    UNIQUE (pk, sk)
+  ) STRICT;
+  CREATE INDEX expires ON items (expires) WHERE expires IS NOT NULL;
+  CREATE INDEX expiry ON items (expiryIndex, expiry, pk, sk) WHERE expiryIndex IS NOT NULL AND expiry IS NOT NULL;
+`
+
+/** The version of the schema. A file of another version is refused. */
+const version = 1
+
+/**
+ * Opens a file, which it creates if it is absent, or with `:memory:` a table that lives as long as the process. Throws an error
+ * whose message completes the sentence "The file …".
+ */
+export function openDatabase(path: string): DatabaseSync {
+  // SQLite gives the files beside it the same mode.
+  if (path !== ':memory:') closeSync(openSync(path, 'a', 0o600))
+  // Without a timeout: the protocol waits better than SQLite, which would stop the whole process.
+  const database = new DatabaseSync(path, { timeout: 0 })
+  try {
+    makeDurable(database, path === ':memory:' ? 'memory' : 'wal')
+    prepareSchema(database)
+  } catch (error) {
+    database.close()
+    throw error
+  }
+  return database
+}
+
+/** With a write-ahead log and `FULL`, each commit is one write and one fsync. On macOS, only `fullfsync` reaches the disk. */
+function makeDurable(database: DatabaseSync, mode: string): void {
+  database.exec('PRAGMA page_size = 8192')
+  const { journal_mode: found } = database.prepare('PRAGMA journal_mode = WAL').get() ?? {}
+  if (found !== mode) throw new Error('is on a file system that cannot hold it safely')
+  database.exec('PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON')
+}
+
+function prepareSchema(database: DatabaseSync): void {
+  const { user_version: found } = database.prepare('PRAGMA user_version').get() ?? {}
+  if (found === 0 && database.prepare('SELECT 1 FROM sqlite_schema').get() === undefined) {
+    database.exec(`BEGIN; ${schema} PRAGMA user_version = ${version}; COMMIT`)
+  } else if (found !== version) throw new Error('has the data of another release')
+  // SQLite itself would report damage only when it reads the page.
+  const { quick_check: verdict } = database.prepare('PRAGMA quick_check(1)').get() ?? {}
+  if (verdict !== 'ok') throw new Error('is damaged')
+}

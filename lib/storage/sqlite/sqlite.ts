@@ -1,0 +1,147 @@
+/** Implements the item operations in a table of SQLite. A write takes effect at once, so that transactions never conflict. */
+import {
+  type Item,
+  type ItemPage,
+  type ItemQuery,
+  type Items,
+  ItemsFault,
+  type ItemWrite,
+  type TransactOutcome,
+} from '../items.ts'
+import { limits } from '../limits.ts'
+import { allows, applyWrite, keyOf } from './effects.ts'
+import { decode } from './encoding.ts'
+import { faultOf } from './groupcommit.ts'
+import { checkBatch, checkItem, checkKey, checkQuery, checkTransaction } from './refusals.ts'
+import type { Range, Row } from './rows.ts'
+import type { Table } from './table.ts'
+
+/** The attributes of the index `expiry`, as in infra/table.yml. */
+const indexed = ['pk', 'sk', 'expiryIndex', 'expiry', 'name', 'uid']
+
+/** Returns the items of a table. `now` (unix ms) judges deadlines. `called` is called for each operation. */
+export function itemsOf({ rows, commit }: Table, now: () => number, called: () => void = () => {}): Items {
+  async function read<T>(operation: () => T): Promise<T> {
+    called()
+    try {
+      return operation()
+    } catch (error) {
+      throw faultOf(error)
+    }
+  }
+
+  async function write<T>(operation: () => T, deadline = Number.POSITIVE_INFINITY): Promise<T> {
+    called()
+    return commit(() => {
+      if (now() > deadline) throw new ItemsFault('unanswered', new Error('too late to be sent'))
+      return operation()
+    })
+  }
+
+  function put(item: Item): void {
+    checkItem(item)
+    rows.put(item)
+  }
+
+  function transact(writes: readonly ItemWrite[]): TransactOutcome {
+    checkTransaction(writes)
+    const found = writes.map((one) => rows.get(keyOf(one)))
+    const refused = writes.flatMap((one, index) => (allows(found[index], one) ? [] : [index]))
+    if (refused.length > 0) return { done: false, refused, conflicts: [] }
+    for (const [index, one] of writes.entries()) {
+      if (one.type === 'check') continue
+      const item = applyWrite(one, found[index])
+      if (item) put(item)
+      else rows.remove(keyOf(one))
+    }
+    return { done: true }
+  }
+
+  const get: Items['get'] = (key) =>
+    read(() => {
+      checkKey(key)
+      return rows.get(key)
+    })
+
+  return {
+    limits,
+    get,
+    getRecent: get,
+    batchGet: (keys, attributes) =>
+      read(() => {
+        checkBatch(keys)
+        return keys.flatMap((key) => {
+          const item = rows.get(key)
+          return item ? [project(item, attributes)] : []
+        })
+      }),
+    query: (query) =>
+      read(() => {
+        checkQuery(query)
+        const { pk, limit = limits.queryItems, attributes } = query
+        return pageOf(rows.range(pk, rangeOf(query), oneMore(limit)), limit, attributes)
+      }),
+    queryIndex: (query) =>
+      read(() => {
+        const { limit = limits.queryItems } = query
+        return pageOf(rows.expiring(query, oneMore(limit)), limit, indexed)
+      }),
+    putIfAbsent: (item, deadline) =>
+      write(() => {
+        checkItem(item)
+        const there = rows.get(item)
+        if (!there) rows.put(item)
+        return there
+      }, deadline),
+    allocate: (key, at) =>
+      write(() => {
+        const { n, ...others } = { n: 1, settled: 1, floor: 1, at, ...rows.get(key) }
+        const item = { ...others, ...key, n: Number(n) + 1 }
+        put(item)
+        return item
+      }),
+    settle: (key, to) =>
+      write(() => {
+        const there = rows.get(key)
+        if (there && Number(there.settled) < to) put({ ...there, settled: to })
+      }),
+    confirm: (key, { n, was, at, isFloor }) =>
+      write(() => {
+        const there = rows.get(key)
+        if (!there || !(Number(there.settled) >= n) || there.at !== was) return
+        put({ ...there, at, ...(isFloor && { floor: n }) })
+      }),
+    transact: (writes, deadline) => write(() => transact(writes), deadline),
+  }
+}
+
+/** The row after a page shows that more follow. SQLite takes no infinite limit. */
+const oneMore = (limit: number): number => Math.min(limit + 1, 2 ** 31)
+
+/** Returns the sort keys of a query. A zero byte makes the least text above another one; no text has the byte 255. */
+function rangeOf({ from = '', to, prefix = '', after }: ItemQuery): Range {
+  const low = [from, prefix].sort(byBytes).at(-1) ?? ''
+  return {
+    low: Buffer.from(after === undefined ? low : ([low, `${after}\0`].sort(byBytes).at(-1) ?? '')),
+    high: to === undefined ? Buffer.concat([Buffer.from(prefix), Buffer.of(255)]) : Buffer.from(`${to}\0`),
+  }
+}
+
+const byBytes = (one: string, other: string): number => Buffer.compare(Buffer.from(one), Buffer.from(other))
+
+/** Ends a page at its limit, or at its size. `found` has one row more than the limit if the range does. */
+function pageOf(found: Iterable<Row>, limit: number, attributes: readonly string[] | undefined): ItemPage {
+  const items: Item[] = []
+  let bytes = 0
+  for (const row of found) {
+    if (items.length === limit || bytes >= limits.queryBytes) return { items, more: true }
+    items.push(project(decode(row.body), attributes))
+    bytes += row.bytes
+  }
+  return { items, more: false }
+}
+
+function project(item: Item, attributes: readonly string[] | undefined): Item {
+  if (!attributes) return item
+  return Object.fromEntries(attributes.flatMap((name) => (name in item ? [[name, item[name]]] : []))) as Item
+}

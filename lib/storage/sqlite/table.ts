@@ -1,0 +1,29 @@
+/** Opens a table: a file, or memory, whose expired items are removed. */
+import { openDatabase } from './database.ts'
+import { type Commit, groupCommits } from './groupcommit.ts'
+import { type Rows, rowsOf } from './rows.ts'
+
+/** All that use a table in one process share it, so that their writes share commits. */
+export interface Table {
+  rows: Rows
+  commit: Commit
+  /** Call it when nothing waits for a commit. */
+  close(): void
+}
+
+/** How often expired items are removed, in ms, and the most at once: a commit that removes so many takes some ms longer. */
+const expiryInterval = 60_000
+const expiredItems = 500
+
+/** Opens the table in a file, or with `:memory:` an empty one in memory. Throws as `openDatabase` does. `now`: unix ms. */
+export function openTable(path: string, now: () => number): Table {
+  const database = openDatabase(path)
+  const rows = rowsOf(database)
+  let next = Number.NEGATIVE_INFINITY
+  const commit = groupCommits(database, () => {
+    if (now() < next) return
+    next = now() + expiryInterval
+    rows.removeExpired(Math.floor(now() / 1000), expiredItems)
+  })
+  return { rows, commit, close: () => database.close() }
+}
