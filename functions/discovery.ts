@@ -1,4 +1,4 @@
-import { answerDiscovery } from '../lib/server/documents/documents.ts'
+import { answerDiscovery } from '../lib/server/documents/discovery.ts'
 import { serve } from '../lib/server/lambda/serve.ts'
 
 export const handler = serve(answerDiscovery, { verb: 'get', resource: 'discovery', streams: false })

@@ -1,4 +1,4 @@
-import { answerOpenApi } from '../lib/server/documents/documents.ts'
+import { answerOpenApi } from '../lib/server/documents/openapi.ts'
 import { serve } from '../lib/server/lambda/serve.ts'
 
 export const handler = serve(answerOpenApi, { verb: 'get', resource: 'openapi', streams: true })

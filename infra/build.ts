@@ -6,7 +6,7 @@ import { glob, mkdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { build as esbuild, formatMessages, type Metafile, type Plugin, stop } from 'esbuild'
-import { type ZipOptions, zipSync } from 'fflate'
+import { deflateSync, type ZipOptions, zipSync } from 'fflate'
 import { runCommand } from './command.ts'
 
 export interface Bundle {
@@ -49,6 +49,22 @@ const consoleFiles = (root: string): Plugin => ({
   },
 })
 
+/** Evaluates modules named X.built.ts. Functions contain what they export, as compressed JSON, and nothing that it is made from. */
+const builtModules: Plugin = {
+  name: 'built-modules',
+  setup({ onLoad }) {
+    onLoad({ filter: /\.built\.ts$/ }, async ({ path }) => {
+      const values: object = await import(pathToFileURL(path).href)
+      const packed = deflateSync(Buffer.from(JSON.stringify(values)), { level: 9 })
+      return {
+        contents: `import { inflateRawSync } from 'node:zlib'
+          const packed = Buffer.from('${Buffer.from(packed).toString('base64')}', 'base64')
+          export const { ${Object.keys(values)} } = JSON.parse(inflateRawSync(packed).toString())`,
+      }
+    })
+  },
+}
+
 /** The first day that a zip archive can express, at Unix mode 0644: the same for every build. fflate reads local time. */
 const REPRODUCIBLE: ZipOptions = { mtime: new Date(1980, 0, 1), os: 3, attrs: (0o100644 << 16) >>> 0 }
 
@@ -75,7 +91,7 @@ export async function build(root: string): Promise<Bundle[]> {
     legalComments: 'none',
     logLevel: 'silent',
     metafile: true,
-    plugins: [environmentCredentials, consoleFiles(root)],
+    plugins: [environmentCredentials, builtModules, consoleFiles(root)],
     write: false,
   })
   const doubts = await formatMessages(warnings, { kind: 'warning' })

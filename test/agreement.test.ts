@@ -1,17 +1,12 @@
-/** Checks that functions/, serverless.yml, events/ and kinds agree, so that no part is forgotten. */
+/** Checks that functions/, serverless.yml and events/ agree, so that no part is forgotten. `kinds.test.ts` checks those of kinds. */
 import { glob, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { RequestEvent } from '../infra/local/gateway/events.ts'
 import { createRouter } from '../infra/local/gateway/routes.ts'
 import { kinds } from '../lib/apis/index.ts'
-import { OwnedAccessKey } from '../lib/apis/management/v1/ownedaccesskey.ts'
-import { ownGroupVersion, servedResources } from '../lib/apis/resources.ts'
-import { signalPartition } from '../lib/authentication/signals.ts'
 import { maxBodyBytes } from '../lib/endpoints/negotiation/bodies.ts'
 import { requestEntityTooLarge } from '../lib/meta/errors/status.ts'
-import { storedKinds } from '../lib/server/kinds.ts'
-import { rowsOf, slotKey } from '../lib/storage/keys.ts'
 import { usePackagedTemplate } from './support/packagedtemplate.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -69,52 +64,6 @@ test('the gateway routes the event of a function to it', async () => {
     expect(event.pathParameters ?? {}).toEqual(match?.pathParameters)
     expect('authorizer' in event.requestContext).toBe(match?.route.authorizerFunctionId !== undefined)
   }
-})
-
-describe('the kinds of the server', () => {
-  test('are stored as registered', () => {
-    const stored = kinds.filter(({ archetype }) => archetype === 'stored').map(({ kind }) => kind)
-    expect(storedKinds.map(({ kind }) => kind)).toEqual(stored)
-  })
-
-  test('are served under the paths of the registry', () => {
-    const served = kinds.map(({ group, version, plural, subresource, scope, archetype, schema }) => ({
-      groupVersion: `${group}/${version}`,
-      plural,
-      ...(subresource !== undefined && { subresource }),
-      namespaced: scope === 'Namespaced',
-      stored: archetype === 'stored',
-      status: archetype === 'stored' && schema.status !== undefined,
-    }))
-    expect(servedResources).toEqual(served)
-    expect(ownGroupVersion).toBe(served[0]?.groupVersion)
-  })
-
-  test('reach the garbage collector by the exact partitions of their rows, and the publisher of events by its own', () => {
-    const prefixOf = (pk: string) => pk.slice(0, pk.lastIndexOf('#') + 1)
-    const logPrefix = prefixOf(slotKey(OwnedAccessKey.plural, 1).pk)
-    const signalPrefix = prefixOf(signalPartition(0))
-    const filters = ofType('AWS::Lambda::EventSourceMapping').map(
-      ([, { Properties }]) => Properties.FilterCriteria.Filters,
-    )
-    expect(filters.flat().map(({ Pattern }: { Pattern: string }) => JSON.parse(Pattern))).toEqual([
-      {
-        eventName: ['INSERT', 'MODIFY'],
-        dynamodb: { Keys: { pk: { S: storedKinds.map(({ table }) => rowsOf(table.resource)) } } },
-      },
-      // The publisher of events.
-      { eventName: ['INSERT'], dynamodb: { Keys: { pk: { S: [{ prefix: logPrefix }, { prefix: signalPrefix }] } } } },
-    ])
-  })
-
-  test('have a function each', () => {
-    const below = kinds.map(({ plural, subresource, group }) => {
-      if (group !== 'management.platform') return `reviews/${plural.slice(0, -1)}`
-      return subresource ? `${plural}/${subresource}` : plural
-    })
-    const missing = below.filter((path) => !packaged.names.some((name) => name === path || name.startsWith(`${path}/`)))
-    expect(missing).toEqual([])
-  })
 })
 
 describe('routes', () => {

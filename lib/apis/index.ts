@@ -1,4 +1,5 @@
 /** Lists every served kind, for discovery and OpenAPI. Handlers import only their own kind. */
+import { type KindName, kindRows } from '../kinds/kinds.ts'
 import type { ServedKind } from '../registry/kind.ts'
 import { SelfSubjectReview } from './authentication/v1/selfsubjectreview.ts'
 import { TokenReview } from './authentication/v1/tokenreview.ts'
@@ -7,24 +8,18 @@ import { SelfSubjectRulesReview } from './authorization/v1/selfsubjectrulesrevie
 import { SubjectAccessReview } from './authorization/v1/subjectaccessreview.ts'
 import { OwnedAccessKeyAccessReview } from './management/v1/accessreview/ownedaccesskeyaccessreview.ts'
 import { DirectClusterEndpointToken } from './management/v1/directclusterendpointtoken.ts'
-import { FederatedIdentityCredential } from './management/v1/federation/federatedidentitycredential.ts'
-import { IdentityProvider } from './management/v1/federation/identityprovider.ts'
-import { OwnedAccessKey } from './management/v1/ownedaccesskey.ts'
 import { AccessKeyRevocation } from './management/v1/revocation/accesskeyrevocation.ts'
 import { OwnedAccessKeyRotation } from './management/v1/rotation/ownedaccesskeyrotation.ts'
 import { Self } from './management/v1/self.ts'
-import { VirtualClusterInstance } from './management/v1/virtualclusterinstance.ts'
 import { VirtualClusterInstanceKubeConfig } from './management/v1/virtualclusterinstancekubeconfig.ts'
+import { stored } from './stored.ts'
 
-/** The kinds of this API's own group come first, and each resource comes before its subresources. */
-export const kinds: readonly ServedKind[] = [
-  OwnedAccessKey,
+/** The kinds of the table by their names. */
+const served: Readonly<Record<KindName, ServedKind>> = {
+  ...stored,
   OwnedAccessKeyRotation,
   OwnedAccessKeyAccessReview,
   AccessKeyRevocation,
-  FederatedIdentityCredential,
-  IdentityProvider,
-  VirtualClusterInstance,
   VirtualClusterInstanceKubeConfig,
   DirectClusterEndpointToken,
   Self,
@@ -33,4 +28,7 @@ export const kinds: readonly ServedKind[] = [
   SelfSubjectAccessReview,
   SelfSubjectRulesReview,
   SubjectAccessReview,
-]
+}
+
+/** The kinds in the order of the table. */
+export const kinds: readonly ServedKind[] = kindRows.map(({ kind }) => served[kind])

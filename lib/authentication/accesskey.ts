@@ -28,18 +28,18 @@ export const hintOf = (key: string): string => key.slice(-6)
 export const isWellFormed = (token: string): boolean => problem(token) === undefined
 
 /** Returns the 422 errors for a key that a client supplies. They never contain any part of the key. */
-export function checkFormat(key: string, path = 'spec.key'): FieldError[] {
+export function checkFormat(key: string): FieldError[] {
   const detail = problem(key)
   if (detail === undefined) return []
-  return [{ type: 'FieldValueInvalid', field: path, message: `Invalid value: <redacted>: ${detail}` }]
+  return [{ type: 'FieldValueInvalid', field: 'spec.key', message: `Invalid value: <redacted>: ${detail}` }]
 }
 
-/** Returns the 422 error for a key that another object already has. */
-export const duplicateKey = (path = 'spec.key'): FieldError => ({
+/** The 422 error for a key that another object already has. */
+export const duplicateKey: FieldError = {
   type: 'FieldValueDuplicate',
-  field: path,
+  field: 'spec.key',
   message: 'Duplicate value: <redacted>',
-})
+}
 
 function problem(key: string): string | undefined {
   if (key.length < MIN_LENGTH || key.length > MAX_LENGTH) {

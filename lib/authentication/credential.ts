@@ -25,9 +25,9 @@ import {
   isFlag,
   isIdentity,
   isNonEmptyText,
+  isNonEmptyTextList,
   isText,
   isTextList,
-  isUidList,
   strictRecord,
 } from './strictrecord.ts'
 
@@ -127,10 +127,7 @@ export const requireUnused = (
 
 /** Parses a credential item. Throws an Error without the content for an item that is not in this form. */
 export function readCredential(item: JsonObject): Credential {
-  const { chain, federation, successor, sources, ...rest } = strictRecord('a credential', item, REQUIRED, {
-    ...OPTIONAL,
-    ...OF_VALUE,
-  })
+  const { chain, federation, successor, sources, ...rest } = strictRecord('a credential', item, REQUIRED, MAY_HAVE)
   return {
     ...(rest as unknown as Omit<Credential, 'chain' | 'federation' | 'successor' | 'sources'>),
     chain: parseChain(chain),
@@ -192,7 +189,7 @@ const OPTIONAL = {
   email: isText,
   federation: () => true,
   signedIn: isCount,
-  ancestors: isUidList,
+  ancestors: isNonEmptyTextList,
   sourceCIDRs: isTextList,
 }
 
@@ -208,6 +205,8 @@ const OF_VALUE = {
   until: isCount,
   sources: () => true,
 }
+
+const MAY_HAVE = { ...OPTIONAL, ...OF_VALUE }
 
 /** The attributes that a change of the key removes if they are absent from its new state. */
 export const KEY_ATTRIBUTES: readonly string[] = Object.keys(OPTIONAL).filter((name) => name !== 'lastActivity')

@@ -12,7 +12,7 @@ import {
   isCount,
   isIdentity,
   isNonEmptyText,
-  isUidList,
+  isNonEmptyTextList,
   strictRecord,
   unknownMembers,
 } from './strictrecord.ts'
@@ -174,7 +174,7 @@ const FACTS = { number: isCount, made: isCount }
 const FACTS_OPTIONAL = { hint: isNonEmptyText, since: isCount }
 const MEMBERS = { creator: isIdentity, carried: Array.isArray, credential: isAny }
 const OPTIONAL = {
-  ancestors: isUidList,
+  ancestors: isNonEmptyTextList,
   maker: isNonEmptyText,
   value: isAny,
   ended: (value: unknown) => value === 'leaked',

@@ -5,6 +5,7 @@
  */
 import { createHmac } from 'node:crypto'
 import { isObject } from '../meta/value/walk.ts'
+import { keepFetched } from '../outbound/fetched.ts'
 
 /** The hash under which a key is stored. `hash` is base64url without padding. */
 export interface KeyHash {
@@ -13,8 +14,8 @@ export interface KeyHash {
 }
 
 export interface PepperDeps {
-  /** Returns the secret's text at a stage of Secrets Manager. */
-  getSecret(stage: 'AWSCURRENT'): Promise<string>
+  /** Returns the current text of the secret. */
+  getSecret(): Promise<string>
   /** Returns the current time in milliseconds. */
   now(): number
 }
@@ -26,43 +27,17 @@ export interface Peppers {
   hashes(key: string): Promise<KeyHash[]>
 }
 
-/** How long peppers are cached, which limits how long a rotation takes to arrive. */
-const FRESH_MS = 5 * 60_000
-/** How long cached peppers remain in use when they cannot be fetched again. */
-const STALE_MS = 60 * 60_000
-/** Wait between a failed fetch and the next one. */
-const RETRY_MS = 10_000
+/** `freshMs` limits how long a rotation takes to arrive. */
+const LIFETIME = { freshMs: 5 * 60_000, staleMs: 60 * 60_000, retryMs: 10_000 }
 
 const MIN_BYTES = 32
 const MAX_VERSIONS = 8
 
-/** Returns peppers that are fetched on first use and cached for minutes. Concurrent callers share one fetch. */
+/** Returns peppers that are fetched on first use and cached for minutes. */
 export function createPeppers({ getSecret, now }: PepperDeps): Peppers {
-  let kept: { versions: readonly Pepper[]; fetched: number; askAgain: number } | undefined
-  let fetching: Promise<readonly Pepper[]> | undefined
-
-  async function fetch(): Promise<readonly Pepper[]> {
-    const versions = parsePeppers(await getSecret('AWSCURRENT'))
-    kept = { versions, fetched: now(), askAgain: now() + FRESH_MS }
-    return versions
-  }
-
-  async function current(): Promise<readonly Pepper[]> {
-    if (kept !== undefined && now() < kept.askAgain) return kept.versions
-    fetching ??= fetch().finally(() => {
-      fetching = undefined
-    })
-    try {
-      return await fetching
-    } catch (error) {
-      if (kept === undefined || now() - kept.fetched >= STALE_MS) throw error
-      kept.askAgain = now() + RETRY_MS
-      return kept.versions
-    }
-  }
-
+  const versions = keepFetched(async () => parsePeppers(await getSecret()), { ...LIFETIME, now })
   return {
-    hashes: async (key) => (await current()).map(({ version, pepper }) => ({ version, hash: hmac(pepper, key) })),
+    hashes: async (key) => (await versions.get()).map(({ version, pepper }) => ({ version, hash: hmac(pepper, key) })),
   }
 }
 

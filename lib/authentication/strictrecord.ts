@@ -14,8 +14,9 @@ export const isFlag: Check = (value) => typeof value === 'boolean'
 /** A count or a time: a whole number of at least 0. */
 export const isCount: Check = (value) => Number.isSafeInteger(value) && Number(value) >= 0
 export const isTextList: Check = (value) => Array.isArray(value) && value.every(isText)
-/** A list of at least one uid. */
-export const isUidList: Check = (value) => Array.isArray(value) && value.length > 0 && value.every(isNonEmptyText)
+/** A list of at least one text, and of no empty one. */
+export const isNonEmptyTextList: Check = (value) =>
+  Array.isArray(value) && value.length > 0 && value.every(isNonEmptyText)
 export const isIdentity: Check = (value) => typeof value === 'string' && /^(user|team|subject):./su.test(value)
 
 /**
@@ -36,20 +37,22 @@ export function strictRecord(
   optional: Readonly<Record<string, Check>> = {},
 ): Readonly<Record<string, unknown>> {
   if (!isObject(value)) throw new Error(`${what} is not an object`)
-  const missing = Object.keys(required).find((member) => !Object.hasOwn(value, member))
-  if (missing !== undefined) throw new Error(`${what} lacks ${missing}`)
-  const checks = { ...required, ...optional }
-  if (Object.hasOwn(value, CRIT)) demandKnown(what, value[CRIT], checks)
-  const known = Object.entries(value).filter(([member]) => Object.hasOwn(checks, member))
-  const wrong = known.find(([member, one]) => !own(checks, member)?.(one))
-  if (wrong) throw new Error(`${what} has a wrong ${wrong[0]}`)
-  return Object.fromEntries(known)
+  for (const member in required) if (!Object.hasOwn(value, member)) throw new Error(`${what} lacks ${member}`)
+  const checkOf = (member: string): Check | undefined => own(required, member) ?? own(optional, member)
+  if (Object.hasOwn(value, CRIT)) demandKnown(what, value[CRIT], (member) => checkOf(member) !== undefined)
+  const known: Record<string, unknown> = {}
+  for (const member in value) {
+    const isValid = checkOf(member)
+    if (isValid === undefined) continue
+    if (!isValid(value[member])) throw new Error(`${what} has a wrong ${member}`)
+    known[member] = value[member]
+  }
+  return known
 }
 
-function demandKnown(what: string, critical: unknown, checks: Readonly<Record<string, Check>>): void {
+function demandKnown(what: string, critical: unknown, isKnown: (member: string) => boolean): void {
   const isList = Array.isArray(critical) && critical.length > 0 && critical.every(isNonEmptyText)
   if (!isList) throw new Error(`${what} has a wrong ${CRIT}`)
-  const isKnown = (member: string) => Object.hasOwn(checks, member)
   if (!critical.every(isKnown)) throw new Error(`${what} has a critical member that this release does not know`)
 }
 

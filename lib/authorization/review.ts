@@ -2,8 +2,8 @@
  * Authorizes TokenReviews and SubjectAccessReviews, which connected clusters create: who may create them, for which
  * place, and which access keys a place accepts. See docs/clusters.md.
  */
-
-import type { Attributes, Decision, Target } from './attributes/attributes.ts'
+import { KINDS, type KindRow } from '../kinds/kinds.ts'
+import { type Attributes, type Decision, managementRequest, type Target } from './attributes/attributes.ts'
 import { evaluate } from './scopes/evaluate.ts'
 import { type Place, targetOf } from './scopes/place.ts'
 import type { ScopeOptions } from './scopes/project.ts'
@@ -14,18 +14,10 @@ import type { Scope, ScopeChain } from './scopes/scope.ts'
 import { isMaster } from './users/identity.ts'
 import type { UserInfo } from './users/user.ts'
 
-const GROUPS = { tokenreviews: 'authentication.k8s.io', subjectaccessreviews: 'authorization.k8s.io' } as const
-
 /** Returns the attributes of a request that creates a review. */
-export const reviewAttributes = (resource: keyof typeof GROUPS, target: Target): Attributes => ({
-  kind: 'resource',
+export const reviewAttributes = (review: KindRow, target: Target): Attributes => ({
+  ...managementRequest(review, { verb: 'create' }),
   target,
-  verb: 'create',
-  group: GROUPS[resource],
-  resource,
-  subresource: '',
-  name: '',
-  namespace: '',
 })
 
 /**
@@ -47,7 +39,7 @@ export function mayReview(user: UserInfo, attributes: Attributes, options: Scope
 
 /** Reports whether the caller's scopes allow reviews for this place. */
 export const mayReviewAt = (chain: ScopeChain, place: Place, options: ScopeOptions): boolean =>
-  evaluate(chain, reviewAttributes('subjectaccessreviews', targetOf(place, options)), options).allowed
+  evaluate(chain, reviewAttributes(KINDS.SubjectAccessReview, targetOf(place, options)), options).allowed
 
 /** A place as scopes name it: without the uid of a virtual cluster. */
 export type NamedPlace = { type: 'cluster'; name: string } | { type: 'virtualCluster'; namespace: string; name: string }

@@ -4,9 +4,8 @@
  */
 
 import { OutOfTime } from '../registry/parallel.ts'
-import type { RowChange } from '../storage/dynamodb/stream.ts'
 import { StorageError } from '../storage/errors.ts'
-import type { Change } from '../storage/interface.ts'
+import type { Change, RowChange } from '../storage/interface.ts'
 import type { Collector } from './garbagecollector.ts'
 import { readPosition, savePosition } from './position.ts'
 import { type Failure, needsCollection, performAll, type Task, tasksOf } from './tasks.ts'

@@ -2,7 +2,7 @@
 import { isSameOwner } from '../meta/object/ownerreferences.ts'
 import type { KubeObject, ObjectMeta, OwnerReference } from '../meta/types.ts'
 import { forEach, OutOfTime } from '../registry/parallel.ts'
-import type { RowChange } from '../storage/dynamodb/stream.ts'
+import type { RowChange } from '../storage/interface.ts'
 import { type Collector, checkObject, collectDependents, releaseUnblocked } from './garbagecollector.ts'
 import { dependentKey, type Graph, isOrphaning, isUnchanged, isWaiting, ownerKey } from './graph.ts'
 

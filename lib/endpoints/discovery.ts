@@ -55,25 +55,32 @@ function groupEntry(name: string, versions: Iterable<string>): JsonObject {
   return { name, versions: list, preferredVersion: list[0] ?? {} }
 }
 
-/** Returns the document at /apis. */
-export function apiGroupList(kinds: readonly ServedKind[]): JsonObject {
-  const groups = [...groupKinds(kinds)].map(([name, versions]) => groupEntry(name, versions.keys()))
-  return { kind: 'APIGroupList', apiVersion: 'v1', groups }
+/** Returns the documents at /apis and below by path. */
+export const discoveryDocuments = (kinds: readonly ServedKind[]): Record<string, JsonObject> => {
+  const groups = [...groupKinds(kinds)].map(([name, versions]) => ({
+    versions,
+    entry: groupEntry(name, versions.keys()),
+  }))
+  const list = { kind: 'APIGroupList', apiVersion: 'v1', groups: groups.map(({ entry }) => entry) }
+  return Object.fromEntries([
+    ['/apis', list],
+    ...groups.flatMap(({ versions, entry }) => [
+      [`/apis/${entry.name}`, { kind: 'APIGroup', apiVersion: 'v1', ...entry }],
+      ...[...versions].map(([version, own]) => {
+        const path = `${entry.name}/${version}`
+        return [`/apis/${path}`, apiResourceList(path, own)]
+      }),
+    ]),
+  ])
 }
 
-/** Returns the document at /apis/GROUP, or undefined for an unknown group. */
-export function apiGroup(kinds: readonly ServedKind[], group: string): JsonObject | undefined {
-  const versions = groupKinds(kinds).get(group)
-  return versions && { kind: 'APIGroup', apiVersion: 'v1', ...groupEntry(group, versions.keys()) }
-}
-
-/** Returns the document at /apis/GROUP/VERSION, or undefined for an unknown version. */
-export function apiResourceList(kinds: readonly ServedKind[], group: string, version: string): JsonObject | undefined {
-  const own = groupKinds(kinds).get(group)?.get(version)
-  if (!own) return undefined
-  const resources = own.flatMap(resourcesOf).map((resource) => ({ ...resource })) as unknown as JsonObject[]
-  return { kind: 'APIResourceList', apiVersion: 'v1', groupVersion: groupVersion({ group, version }), resources }
-}
+/** Returns the document of a group version. */
+export const apiResourceList = (groupVersion: string, kinds: readonly ServedKind[]): JsonObject => ({
+  kind: 'APIResourceList',
+  apiVersion: 'v1',
+  groupVersion,
+  resources: kinds.flatMap(resourcesOf).map((resource) => ({ ...resource })) as unknown as JsonObject[],
+})
 
 /** Returns the document at /api. */
 export function coreVersions(serverAddress: string): JsonObject {

@@ -43,30 +43,21 @@ const jsonOutput = (pretty: boolean): Output => ({ mediaType: 'application/json'
 const mayRepeat = ({ code, details }: Status): boolean => code !== 504 || details?.causes !== undefined
 
 /**
- * Returns the response with a Status. It is never transformed; without a negotiated form it is indented JSON. For credential
- * plugins the message is a warning too: what runs them shows what they print of headers, and not the body.
+ * Returns the response with the Status of an error. It is never transformed; without a negotiated form it is indented JSON. For
+ * credential plugins the message is a warning too: what runs them shows what they print of headers, and not the body.
  */
-export async function respondStatus(
-  status: Status & { code?: number },
-  output: Output | undefined,
-  warnings: readonly string[] = [],
-): Promise<ApiResponse> {
-  const form: Output = output ? { mediaType: output.mediaType, pretty: output.pretty } : jsonOutput(true)
-  const told = output?.execCredential && status.message ? [...warnings, status.message] : warnings
-  const response = await respond(status.code ?? 200, status, form, told)
-  const wait = status.details?.retryAfterSeconds
-  if (wait && mayRepeat(status)) response.headers['retry-after'] = String(wait)
-  if (status.code === 403) response.headers['x-content-type-options'] = 'nosniff'
-  return response
-}
-
-/** Returns the response with the Status of an error. Adds the fault for the metrics. */
 export async function respondError(
   { status, fault }: StatusError,
   output: Output | undefined,
   warnings: readonly string[] = [],
 ): Promise<ApiResponse> {
-  return { ...(await respondStatus(status, output, warnings)), fault }
+  const form: Output = output ? { mediaType: output.mediaType, pretty: output.pretty } : jsonOutput(true)
+  const told = output?.execCredential && status.message ? [...warnings, status.message] : warnings
+  const response = await respond(status.code, status, form, told)
+  const wait = status.details?.retryAfterSeconds
+  if (wait && mayRepeat(status)) response.headers['retry-after'] = String(wait)
+  if (status.code === 403) response.headers['x-content-type-options'] = 'nosniff'
+  return { ...response, fault }
 }
 
 /** kube-apiserver's response for an unknown path. */

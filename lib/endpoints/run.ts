@@ -5,28 +5,14 @@
  * sees (k8s.io/apiserver endpoints/handlers). Authentication and the scope chain come first, in the authorizer
  * (server/authorizer.ts). One module per verb, in handlers/, keeps other verbs out of a function's bundle.
  */
-import { internalError, StatusError } from '../meta/errors/status.ts'
 import { toStatusError } from '../registry/storageerrors.ts'
-import { StorageError } from '../storage/errors.ts'
 import type { Call, Handler } from './call.ts'
 import { negotiateStatus } from './negotiation/accept.ts'
-import { type ApiRequest, type ApiResponse, askedRevision } from './request.ts'
+import { type ApiResponse, askedRevision } from './request.ts'
 import { respondError } from './respond.ts'
 import { scopeWarnings } from './scopewarnings.ts'
 
-/** Returns the Status of any failure. `report` receives failures whose cause only the log may show. */
-function statusOf(error: unknown, request: ApiRequest, report: (error: unknown) => void): StatusError {
-  if (error instanceof StatusError) {
-    // A client's mistake is not logged: its message may quote the request.
-    if (error.fault !== 'client') report(error)
-    return error
-  }
-  const failure = error instanceof StorageError ? toStatusError(error, askedRevision(request)) : internalError(error)
-  if (failure.fault !== 'client') report(error)
-  return failure
-}
-
-/** Returns the handler's answer, or the Status of what it throws. Never rejects on an error of the handler. */
+/** Returns the handler's answer, or the Status of what it throws. `report` receives failures whose cause only the log may show. */
 export async function runHandler<C extends Call>(
   { handle }: Handler<C>,
   call: C,
@@ -36,7 +22,9 @@ export async function runHandler<C extends Call>(
     return await handle(call)
   } catch (error) {
     const { request, context, warnings } = call
-    const failure = statusOf(error, request, report)
+    const failure = toStatusError(error, askedRevision(request))
+    // A client's mistake is not logged: its message may quote the request.
+    if (failure.fault !== 'client') report(error)
     const { status } = failure
     if (status.code === 401 || status.code === 403) context.note('refusal', status.message ?? '')
     // The form of a Status is negotiated only now: successful answers do not need it.

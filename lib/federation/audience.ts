@@ -22,10 +22,11 @@ const FOREIGN_PREFIXES = [
 ] as const
 
 /** Returns the 422 errors for the audience of a provider. */
-export function validateAudience(audience: string, path = 'spec.audience'): FieldError[] {
-  if (!/^[\x20-\x7e]+$/.test(audience)) return [invalid(path, audience, 'must have printable ASCII characters only')]
+export function validateAudience(audience: string): FieldError[] {
+  if (!/^[\x20-\x7e]+$/.test(audience))
+    return [invalid('spec.audience', audience, 'must have printable ASCII characters only')]
   return FOREIGN.has(audience) || FOREIGN_PREFIXES.some((prefix) => audience.startsWith(prefix))
-    ? [invalid(path, audience, 'is the audience of another service, whose tokens would be accepted here')]
+    ? [invalid('spec.audience', audience, 'is the audience of another service, whose tokens would be accepted here')]
     : []
 }
 

@@ -3,8 +3,8 @@ import {
   isCount,
   isIdentity,
   isNonEmptyText,
+  isNonEmptyTextList,
   isText,
-  isUidList,
   strictRecord,
   unknownMembers,
 } from '../authentication/strictrecord.ts'
@@ -104,7 +104,7 @@ const MEMBERS = {
   providerUid: isNonEmptyText,
   revision: isCount,
 }
-const OPTIONAL = { ancestors: isUidList }
+const OPTIONAL = { ancestors: isNonEmptyTextList }
 
 /** Returns the trust, whose spec the schema has validated. */
 export function toTrust({ object, internal }: Pick<Stored, 'object' | 'internal'>): Trust {

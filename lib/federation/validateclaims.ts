@@ -37,29 +37,26 @@ const IMPERSONAL: ReadonlySet<string> = new Set([
 /** Claims that people may change themselves, at some issuers to names of others. */
 export const CHANGEABLE: ReadonlySet<string> = new Set(['name', 'nickname', 'preferred_username', 'unique_name', 'upn'])
 
+/** The field of providers and trusts that has the claims. */
+const PATH = 'spec.claims'
+
 /** Validates the claims that a provider requires of every token. A provider of a shared issuer must bind its organization. */
 export function validateProviderClaims(
   entries: readonly ClaimEntry[] | undefined,
   rules: IssuerRules,
   issuer: string,
-  path = 'spec.claims',
 ): FieldError[] {
-  const errors = validateEntries(entries ?? [], rules, path)
+  const errors = validateEntries(entries ?? [], rules)
   const bound = entries?.some((entry) => rules.owner.includes(entry.claim) && isBinding(entry, rules))
   if (!rules.shared || bound) return errors
-  return [required(path, wanted(rules.owner, rules, issuer)), ...errors]
+  return [required(PATH, wanted(rules.owner, rules, issuer)), ...errors]
 }
 
 /** Validates the claims that a trust requires. They must bind who the workload is. */
-export function validateTrustClaims(
-  entries: readonly ClaimEntry[],
-  rules: IssuerRules,
-  issuer: string,
-  path = 'spec.claims',
-): FieldError[] {
-  const errors = validateEntries(entries, rules, path)
+export function validateTrustClaims(entries: readonly ClaimEntry[], rules: IssuerRules, issuer: string): FieldError[] {
+  const errors = validateEntries(entries, rules)
   const unbound = unboundTenancy(entries, rules, issuer)
-  return unbound === undefined ? errors : [required(path, unbound), ...errors]
+  return unbound === undefined ? errors : [required(PATH, unbound), ...errors]
 }
 
 /** Returns why the entries do not say who the workload is, or undefined. */
@@ -135,8 +132,8 @@ function isBinding(entry: ClaimEntry, { form, tenancyPattern }: IssuerRules): bo
   )
 }
 
-const validateEntries = (entries: readonly ClaimEntry[], rules: IssuerRules, path: string): FieldError[] =>
-  entries.flatMap((entry, index) => validateEntry(entry, rules, `${path}[${index}]`))
+const validateEntries = (entries: readonly ClaimEntry[], rules: IssuerRules): FieldError[] =>
+  entries.flatMap((entry, index) => validateEntry(entry, rules, `${PATH}[${index}]`))
 
 function validateEntry(entry: ClaimEntry, rules: IssuerRules, path: string): FieldError[] {
   const { claim, values = [], patterns = [] } = entry
@@ -164,7 +161,7 @@ function validatePatterns(claim: string, patterns: readonly string[], rules: Iss
 }
 
 /** Returns warnings for the owner of a trust: who else is accepted, and what will break. */
-export function claimWarnings(entries: readonly ClaimEntry[], rules: IssuerRules, path = 'spec.claims'): string[] {
+export function claimWarnings(entries: readonly ClaimEntry[], rules: IssuerRules): string[] {
   const { names, advised, events } = rules
   const claims = new Set(entries.map(({ claim }) => claim))
   const missing = advised.filter(
@@ -186,8 +183,8 @@ export function claimWarnings(entries: readonly ClaimEntry[], rules: IssuerRules
   return [
     ...missing.map(({ oneOf, otherwise }) => {
       const wanted = oneOfText(oneOf.map((all) => [all].flat().join(' and ')))
-      return `${path}: ${otherwise} gets in: bind ${wanted} as well`
+      return `${PATH}: ${otherwise} gets in: bind ${wanted} as well`
     }),
-    ...entries.flatMap((entry, index) => about(entry).map((sentence) => `${path}[${index}]: ${sentence}`)),
+    ...entries.flatMap((entry, index) => about(entry).map((sentence) => `${PATH}[${index}]: ${sentence}`)),
   ]
 }

@@ -3,6 +3,7 @@
  * @aws-sdk/client-secrets-manager.
  */
 import type { SecretsManagerClient, SecretsManagerClientConfig } from '@aws-sdk/client-secrets-manager'
+import { type Fetched, keepFetched } from '../outbound/fetched.ts'
 
 const sdk = () => import('./secretsclient.ts')
 
@@ -15,8 +16,6 @@ export async function connectSecrets(config: SecretsManagerClientConfig = {}): P
     ...config,
   })
 }
-
-export type SecretStage = 'AWSCURRENT' | 'AWSPREVIOUS' | 'AWSPENDING'
 
 /** `NotFound`: the secret or version does not exist, or is being deleted. `Unavailable`: the state is unknown. */
 export type SecretErrorCode = 'NotFound' | 'Unavailable'
@@ -32,14 +31,15 @@ export class SecretError extends Error {
   }
 }
 
+/** The texts of secrets, in their current versions. Every operation rejects with a SecretError. */
 export interface Secrets {
-  /** Returns the text of a version (AWSCURRENT by default), at most 5 minutes old. Rejects with a SecretError. */
-  get(id: string, stage?: SecretStage): Promise<string>
-  /** Does the same without the cache, for when a cached credential is rejected. */
-  refresh(id: string, stage?: SecretStage): Promise<string>
-  /** Returns the current text without the cache, or undefined when the secret has no text yet. */
+  read(id: string): Promise<string>
+  /** Returns undefined when the secret has no text yet. */
   find(id: string): Promise<string | undefined>
-  /** Stores the text as the current version. Rejects with a SecretError. */
+  /** Returns a text that is at most 5 minutes old. */
+  get(id: string): Promise<string>
+  /** Does the same without the cache, for when a cached credential is rejected. */
+  refresh(id: string): Promise<string>
   put(id: string, text: string): Promise<void>
 }
 
@@ -47,63 +47,49 @@ const KEEP_MS = 5 * 60_000
 /** More virtual clusters than one warm function serves. The oldest entry is evicted first. */
 const KEEP_MOST = 500
 
-/**
- * Returns a cache of secrets; `now` is in Unix milliseconds. Failures are not cached, and concurrent callers share one
- * request.
- */
+/** Returns the secrets; `now` is in Unix milliseconds. */
 export function createSecrets(connect: () => Promise<SecretsManagerClient>, now: () => number): Secrets {
-  const kept = new Map<string, { text: Promise<string>; until: number }>()
+  const kept = new Map<string, Fetched<string>>()
 
-  async function read(id: string, stage: SecretStage): Promise<string> {
-    try {
-      const { GetSecretValueCommand } = await sdk()
-      const client = await connect()
-      const { SecretString } = await client.send(new GetSecretValueCommand({ SecretId: id, VersionStage: stage }))
-      if (SecretString !== undefined) return SecretString
-    } catch (cause) {
-      throw new SecretError(MISSING.has((cause as Error).name) ? 'NotFound' : 'Unavailable', cause)
-    }
-    throw new SecretError('NotFound', new Error('the secret is binary'))
+  async function read(id: string): Promise<string> {
+    const { GetSecretValueCommand } = await sdk()
+    const { SecretString } = await connect()
+      .then((client) => client.send(new GetSecretValueCommand({ SecretId: id })))
+      .catch(fail)
+    if (SecretString === undefined) throw new SecretError('NotFound', new Error('the secret is binary'))
+    return SecretString
   }
 
-  function refresh(id: string, stage: SecretStage = 'AWSCURRENT'): Promise<string> {
-    const key = `${stage} ${id}`
-    const text = read(id, stage)
-    kept.set(key, { text, until: now() + KEEP_MS })
+  function keep(id: string): Fetched<string> {
+    const text = kept.get(id) ?? keepFetched(() => read(id), { freshMs: KEEP_MS, now })
+    kept.set(id, text)
     const [oldest] = kept.keys()
     if (kept.size > KEEP_MOST && oldest !== undefined) kept.delete(oldest)
-    text.catch(() => {
-      if (kept.get(key)?.text === text) kept.delete(key)
-    })
     return text
   }
 
   return {
-    refresh,
-    async find(id) {
-      try {
-        return await refresh(id)
-      } catch (error) {
+    read,
+    find: (id) =>
+      read(id).catch((error: unknown) => {
         if (error instanceof SecretError && error.code === 'NotFound') return undefined
         throw error
-      }
-    },
+      }),
+    get: (id) => keep(id).get(),
+    refresh: (id) => keep(id).refresh(),
     async put(id, text) {
-      try {
-        const { PutSecretValueCommand } = await sdk()
-        const client = await connect()
-        await client.send(new PutSecretValueCommand({ SecretId: id, SecretString: text }))
-      } catch (cause) {
-        throw new SecretError(MISSING.has((cause as Error).name) ? 'NotFound' : 'Unavailable', cause)
-      }
-      kept.delete(`AWSCURRENT ${id}`)
-    },
-    get(id, stage = 'AWSCURRENT') {
-      const known = kept.get(`${stage} ${id}`)
-      return known && now() < known.until ? known.text : refresh(id, stage)
+      const { PutSecretValueCommand } = await sdk()
+      await connect()
+        .then((client) => client.send(new PutSecretValueCommand({ SecretId: id, SecretString: text })))
+        .catch(fail)
+      kept.delete(id)
     },
   }
 }
 
 /** Secrets Manager answers InvalidRequestException for a secret that is scheduled for deletion. */
 const MISSING = new Set(['ResourceNotFoundException', 'InvalidRequestException'])
+
+function fail(cause: Error): never {
+  throw new SecretError(MISSING.has(cause.name) ? 'NotFound' : 'Unavailable', cause)
+}

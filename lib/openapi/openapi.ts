@@ -90,7 +90,7 @@ export interface OpenApi {
   /** The text of `/openapi/v3`. */
   index: string
   /** The text and hash of each document, by path below `/openapi/v3/` (`apis/management.platform/v1`). */
-  documents: ReadonlyMap<string, { text: string; hash: string }>
+  documents: Readonly<Record<string, { text: string; hash: string }>>
 }
 
 /**
@@ -109,5 +109,5 @@ export function openApi(kinds: readonly OpenApiKind[], info: OpenApiInfo): OpenA
   const paths = documents.map(([path, { hash }]) => {
     return [path, { serverRelativeURL: `/openapi/v3/${path}?hash=${hash}` }] as const
   })
-  return { index: stringify({ paths: Object.fromEntries(paths) }), documents: new Map(documents) }
+  return { index: stringify({ paths: Object.fromEntries(paths) }), documents: Object.fromEntries(documents) }
 }

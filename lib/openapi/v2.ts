@@ -106,7 +106,8 @@ function olderPaths(kind: OpenApiKind): JsonObject {
 
 export interface OpenApiV2 {
   text: string
-  protobuf: Uint8Array
+  /** Its bytes as characters, because built constants are JSON. */
+  protobuf: string
   /** The hash that identifies the document in both forms. */
   hash: string
 }
@@ -130,5 +131,5 @@ export function openApiV2(kinds: readonly OpenApiKind[], info: OpenApiInfo): Ope
     security: [{ BearerToken: [] }],
   }
   const text = stringify(document)
-  return { text, protobuf: openApiV2Protobuf(document), hash: contentHash(text) }
+  return { text, protobuf: Buffer.from(openApiV2Protobuf(document)).toString('latin1'), hash: contentHash(text) }
 }

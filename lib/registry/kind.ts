@@ -36,6 +36,9 @@ export interface KindInfo {
   schema: { spec: ObjectSchema; status?: ObjectSchema }
 }
 
+/** The path of a field of spec or status: `spec.disabled`. */
+export type FieldPath = `${'spec' | 'status'}.${string}`
+
 /** A printer column. `priority` > 0 is shown only with `-o wide`. Values of dates are RFC 3339 and shown as ages. */
 export interface Column {
   name: string
@@ -145,8 +148,8 @@ export interface StoredKind<S = never, P = unknown> extends KindInfo {
   /** Whether objects grant access by themselves. Writes are then conditional on the request's access key (maker.ts). */
   isCredential?: true
   columns: readonly Column[]
-  /** Selectable fields besides metadata.name and metadata.namespace. */
-  fields: Readonly<Record<string, (object: KubeObject) => string>>
+  /** Selectable fields besides metadata.name and metadata.namespace: `spec.disabled`. */
+  selectableFields: readonly FieldPath[]
   strategy(services: S): Strategy<P>
 }
 
@@ -222,4 +225,7 @@ export const statusVerbs = ['get', 'patch', 'update'] as const
 export type StoredVerb = Exclude<(typeof storedVerbs)[number], 'watch'>
 
 /** Returns the group and resource of a kind, for errors: `ownedaccesskeys.management.platform`. */
-export const groupResource = ({ group, plural }: KindInfo): GroupResource => ({ group, resource: plural })
+export const groupResource = ({ group, plural }: Pick<KindInfo, 'group' | 'plural'>): GroupResource => ({
+  group,
+  resource: plural,
+})

@@ -1,25 +1,33 @@
-/** Translates errors of the store to Status. */
+/** Translates failures to Statuses: one rule for everything that answers requests. */
 import { deadlineExceeded } from '../meta/errors/deadline.ts'
 import {
   expired,
   internalError,
   requestEntityTooLarge,
-  type StatusError,
+  StatusError,
   serviceUnavailable,
   tooLargeResourceVersion,
   tooManyRequests,
   undecided,
 } from '../meta/errors/status.ts'
-import type { StorageError } from '../storage/errors.ts'
+import { StorageError } from '../storage/errors.ts'
+import { OutOfTime } from './parallel.ts'
 
 /** Retry-After if the store was busy: its backoff has already waited some seconds. */
 const retryAfterSeconds = 1
 
 /**
- * Returns the Status for an error of the store. `requested` has the exact digits of the requested revision, which the store
- * may have rounded.
+ * Returns the Status of a failure: of itself, of the store, or a 500 that reveals nothing. `requested` has the exact digits of the
+ * requested revision, which the store may have rounded.
  */
-export function toStatusError(error: StorageError, requested = error.message): StatusError {
+export function toStatusError(error: unknown, requested?: string): StatusError {
+  if (error instanceof StatusError) return error
+  // The timer of the request may be late.
+  if (error instanceof OutOfTime) return deadlineExceeded(error)
+  return error instanceof StorageError ? statusOfStore(error, requested ?? error.message) : internalError(error)
+}
+
+function statusOfStore(error: StorageError, requested: string): StatusError {
   switch (error.code) {
     case 'Expired':
       return expired('The resourceVersion for the provided list is too old.')

@@ -113,7 +113,7 @@ export function accessError(
   const resource = groupResource(kind)
   context.note('denied', access.type === 'hidden' ? HIDDEN : access.reason)
   if (access.type === 'hidden') return notFound(resource, what.name)
-  return forbiddenFor(managementRequest({ ...resource, ...what }), context.user, access.reason)
+  return forbiddenFor(managementRequest(kind, what), context.user, access.reason)
 }
 
 /** Throws 404 or 403 unless the user may access the stored object. */

@@ -10,14 +10,7 @@
 import type { APIGatewayAuthorizerResult, APIGatewayRequestAuthorizerEvent } from 'aws-lambda'
 import { authenticate, type DeadKey } from '../authentication/requests/authenticate.ts'
 import { bearerToken } from '../authentication/requests/bearertoken.ts'
-import {
-  encodeAncestors,
-  encodeCredential,
-  encodeFederation,
-  encodeSourceCIDRs,
-  encodeUser,
-  encodeWarnings,
-} from '../authentication/requests/usercontext.ts'
+import { encodeUser } from '../authentication/requests/usercontext.ts'
 import type { Attributes, Decision } from '../authorization/attributes/attributes.ts'
 import { forbiddenFor } from '../authorization/attributes/forbidden.ts'
 import { requestAttributes } from '../authorization/attributes/requestattributes.ts'
@@ -162,12 +155,7 @@ async function authorizeRequest(
   if (ended) return 'unknown' in ended ? refuseUnknown() : refuseDead(ended)
   await touch()
   return allow(user.name, {
-    user: encodeUser(user),
-    credential: encodeCredential(credential),
-    ...(user.federation && { federation: encodeFederation(user.federation) }),
-    ...(user.ancestors && { ancestors: encodeAncestors(user.ancestors) }),
-    ...(user.sourceCIDRs && { sourceCIDRs: encodeSourceCIDRs(user.sourceCIDRs) }),
-    ...(warnings.length > 0 && { warnings: encodeWarnings(warnings) }),
+    ...encodeUser({ ...user, credential }, warnings),
     reason: decision.reason.slice(0, MAX_REASON),
   })
 }

@@ -1,11 +1,13 @@
 /** Makes the handlers of the controllers: the garbage collector and the expiry sweep. Each run writes one log line. */
+
 import type { Context, DynamoDBBatchResponse, DynamoDBStreamEvent } from 'aws-lambda'
 import { OwnedAccessKey } from '../apis/management/v1/ownedaccesskey.ts'
+import { storedKinds } from '../apis/stored.ts'
 import { createChangelogCollector } from '../controllers/changelog.ts'
 import { sweepExpired } from '../controllers/expirysweep.ts'
 import type { Collector } from '../controllers/garbagecollector.ts'
 import { collectStream } from '../controllers/streamrecords.ts'
-import { storedKinds } from './kinds.ts'
+import { streamedWrite } from '../storage/dynamodb/stream.ts'
 import { describeError } from './process/logger.ts'
 import type { Measured } from './process/metrics.ts'
 import { createServer, type Server } from './server.ts'
@@ -57,7 +59,7 @@ export function garbageCollectorHandler() {
   ): Promise<DynamoDBBatchResponse | undefined> => {
     const { collector, wrote } = collectorOf(server, context)
     if (event.Records) {
-      const { tasks, failed, error } = await collectStream(collector, event.Records)
+      const { tasks, failed, error } = await collectStream(collector, event.Records.map(streamedWrite))
       const counts = { source: 'stream', records: event.Records.length, tasks, failed: failed.length, ...wrote }
       const measured = collectorMetrics(tasks, failed.length, wrote)
       server.log(

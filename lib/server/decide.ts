@@ -2,7 +2,6 @@
  * Decides for access reviews whether a user may perform a request on this API. It applies the rules for requests in the
  * same order: scope chain, system:masters, then ownership and access rules.
  */
-import { group as managementGroup } from '../apis/management/v1/group.ts'
 import type { Attributes, Decision, ResourceAttributes } from '../authorization/attributes/attributes.ts'
 import { belowBase } from '../authorization/attributes/requestattributes.ts'
 import { mayReview } from '../authorization/review.ts'
@@ -11,6 +10,7 @@ import { everyScopeAllows } from '../authorization/scopes/everyscope.ts'
 import type { ScopeOptions } from '../authorization/scopes/project.ts'
 import { isKeyReview } from '../authorization/scopes/roles.ts'
 import { isMaster } from '../authorization/users/identity.ts'
+import { creatorsOf } from '../kinds/kinds.ts'
 import type { Access, RequestContext, StoredKind } from '../registry/kind.ts'
 import { accessTo, accessToCreate, objectKey, type Store } from '../registry/store.ts'
 import type { Storage } from '../storage/interface.ts'
@@ -27,19 +27,16 @@ export interface Decider<S> {
 }
 
 /**
- * Requests that every authenticated user may make within their scope: creating kinds that check each request themselves,
- * and requests for namespaces, which are not stored: writes change nothing.
+ * Reports whether every authenticated user may make the request within their scope: for kinds that check each request themselves,
+ * and for namespaces, which are not stored: writes change nothing.
  */
-const openToAll: ReadonlySet<string> = new Set([
-  `create ${managementGroup}/directclusterendpointtokens`,
-  `create ${managementGroup}/accesskeyrevocations`,
-  'create /namespaces',
-  'patch /namespaces',
-  'update /namespaces',
-  'get /namespaces',
-  'list /namespaces',
-  'watch /namespaces',
-])
+function isOpenToAll({ verb, group, resource, subresource }: ResourceAttributes): boolean {
+  if (subresource !== '') return false
+  if (group === '' && resource === 'namespaces') return NAMESPACE_VERBS.includes(verb)
+  return verb === 'create' && creatorsOf({ group, resource }) === 'every user'
+}
+
+const NAMESPACE_VERBS: readonly string[] = ['create', 'patch', 'update', 'get', 'list', 'watch']
 
 const toDecision = (access: Access, reason: string): Decision =>
   access.type === 'allowed'
@@ -77,7 +74,7 @@ async function decideResource<S>(
   const kinds = await server.storedKinds()
   const kind = kinds.find((one) => one.group === group && one.plural === resource)
   if (!kind) {
-    return openToAll.has(`${verb} ${group}/${resource}`) && subresource === ''
+    return isOpenToAll(attributes)
       ? { allowed: true, reason: 'open to every authenticated user' }
       : { allowed: false, reason: 'not open to users' }
   }

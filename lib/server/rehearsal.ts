@@ -58,7 +58,7 @@ const methods: Readonly<Record<string, string>> = {
 /** Returns the event of a request for an object whose name is invalid, so that no object has it. It is a dry run. */
 export function rehearsalEvent(verb: string, kind: KindInfo): APIGatewayProxyEvent {
   const name = '-'
-  const user = encodeUser({
+  const authorizer = encodeUser({
     name: 'system:rehearsal',
     groups: [MASTERS, AUTHENTICATED],
     key: { name, uid: name, type: 'User' },
@@ -77,7 +77,7 @@ export function rehearsalEvent(verb: string, kind: KindInfo): APIGatewayProxyEve
     requestContext: {
       requestId: '',
       requestTimeEpoch: Date.now(),
-      authorizer: { user },
+      authorizer,
       identity: { sourceIp: '', userAgent: null },
     },
   }

@@ -128,7 +128,7 @@ export function createServer(environment: Environment): Server {
   }
   const server: Server = {
     config,
-    storedKinds: async () => (await import('./kinds.ts')).storedKinds,
+    storedKinds: async () => (await import('../apis/stored.ts')).storedKinds,
     log,
     now,
     get storage() {

@@ -2,8 +2,9 @@
  * Settles the change logs on a schedule. Without it, idle logs would grow too old to be read (lib/storage/README.md, "How
  * it is read").
  */
+
+import { storedKinds } from '../apis/stored.ts'
 import type { Storage, Table } from '../storage/interface.ts'
-import { storedKinds } from './kinds.ts'
 import { createServer } from './server.ts'
 
 /** Settles the log of each table. Throws what failed, after the others are settled. */

@@ -6,7 +6,7 @@ import { isMaster } from '../authorization/users/identity.ts'
 import { StatusError } from '../meta/errors/status.ts'
 import { groupVersion } from '../meta/groupversion.ts'
 import type { OwnerReference } from '../meta/types.ts'
-import { groupResource, type RequestContext, type StoredKind } from '../registry/kind.ts'
+import type { RequestContext, StoredKind } from '../registry/kind.ts'
 import { getObject } from '../registry/read.ts'
 import { accessTo, type Store } from '../registry/store.ts'
 import type { Storage } from '../storage/interface.ts'
@@ -38,11 +38,11 @@ async function mayDelete(
 ): Promise<boolean> {
   // Do not note this decision: the audit record is about the object of the request.
   const context = { ...request, note: () => undefined }
-  const { storedKinds } = await import('./kinds.ts')
+  const { storedKinds } = await import('../apis/stored.ts')
   const kind = storedKinds.find((one) => one.kind === kindName && groupVersion(one) === apiVersion)
   if (!kind) return false
   const place = kind.scope === 'Namespaced' ? namespace : ''
-  const attributes = managementRequest({ ...groupResource(kind), verb: 'delete', name, namespace: place })
+  const attributes = managementRequest(kind, { verb: 'delete', name, namespace: place })
   try {
     await server.checkChain(context, attributes)
     if (isMaster(context.user)) return true

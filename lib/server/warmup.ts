@@ -13,6 +13,7 @@ import type { AuthenticatingServer } from './authenticating.ts'
 import { authenticationDeps } from './authentication.ts'
 import { withTimeout } from './lambda/timeout.ts'
 import type { Environment } from './process/environment.ts'
+import { hasStore } from './store.ts'
 
 /** The longest that a function waits: not for a second attempt of a client. Work that takes longer goes on beside the first request. */
 const longestMs = 800
@@ -40,7 +41,7 @@ function stepsFor(environment: Environment, table: Table | undefined): Step[] {
   const has = (name: string) => environment[name] !== undefined
   const steps: Step[] = []
   if (table) steps.push(readNobody(table))
-  else if (has('TABLE_NAME')) steps.push(has('PEPPER_SECRET_ID') ? authenticateNobody : readNobody(keyTable))
+  else if (hasStore(environment)) steps.push(has('PEPPER_SECRET_ID') ? authenticateNobody : readNobody(keyTable))
   if (table && has('PEPPER_SECRET_ID')) steps.push((server) => server.hashes(''))
   if (has('SIGNING_KEY_IDS')) steps.push(({ signer }) => signer.keys())
   return steps

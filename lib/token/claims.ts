@@ -1,8 +1,8 @@
 /** Builds the claims of tokens. Their names are a contract with every cluster: docs/clusters.md. */
 
-import { MANAGEMENT_GROUP } from '../authorization/attributes/attributes.ts'
 import type { ScopeChain } from '../authorization/scopes/scope.ts'
 import type { UserInfo } from '../authorization/users/user.ts'
+import { MANAGEMENT_GROUP } from '../kinds/kinds.ts'
 import { stringify } from '../meta/encoding/json.ts'
 import { unixSeconds } from '../meta/encoding/time.ts'
 import type { Lifetime } from './tokenlifetime.ts'

@@ -5,6 +5,7 @@
 import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto'
 import type { KMSClient, KMSClientConfig } from '@aws-sdk/client-kms'
 import { serviceUnavailable } from '../meta/errors/status.ts'
+import { keepFetched } from '../outbound/fetched.ts'
 import { derToRaw } from './dertoraw.ts'
 import type { PublicKey, Signer } from './signer.ts'
 
@@ -35,8 +36,6 @@ interface Loaded {
  * failures are 503 without internal details; the cause is for the log.
  */
 export function kmsSigner(keyIds: readonly [string, ...string[]], connect: () => Promise<KMSClient>): Signer {
-  let loading: Promise<[Loaded, ...Loaded[]]> | undefined
-
   async function load(client: KMSClient, keyId: string): Promise<Loaded> {
     const { GetPublicKeyCommand } = await sdk()
     const { KeyId = keyId, PublicKey = new Uint8Array() } = await client.send(new GetPublicKeyCommand({ KeyId: keyId }))
@@ -44,31 +43,25 @@ export function kmsSigner(keyIds: readonly [string, ...string[]], connect: () =>
     return { arn: KeyId, key, published: publish(key) }
   }
 
-  async function loadAll(): Promise<[Loaded, ...Loaded[]]> {
+  const loaded = keepFetched(async () => {
     const client = await connect()
     const [first, ...others] = keyIds
-    const [signing, ...published] = await Promise.all([load(client, first), ...others.map((one) => load(client, one))])
-    return [signing, ...published]
-  }
+    return Promise.all([load(client, first), ...others.map((one) => load(client, one))])
+  })
 
-  async function loadOnce(): Promise<[Loaded, ...Loaded[]]> {
-    loading ??= loadAll()
-    try {
-      return await loading
-    } catch (cause) {
-      loading = undefined
+  const loadedKeys = () =>
+    loaded.get().catch((cause: unknown) => {
       throw unavailable(cause)
-    }
-  }
+    })
 
   return {
     async keys() {
-      const [first, ...others] = await loadOnce()
+      const [first, ...others] = await loadedKeys()
       return [first.published, ...others.map(({ published }) => published)]
     },
 
     async sign(kid, bytes) {
-      const one = (await loadOnce()).find(({ published }) => published.kid === kid)
+      const one = (await loadedKeys()).find(({ published }) => published.kid === kid)
       if (!one) throw unavailable(new Error('asked to sign with a key that is not configured'))
       try {
         return await signWith(await connect(), one, bytes)

@@ -27,7 +27,7 @@ function structural(schema: JsonObject): JsonObject {
 }
 
 export function definitionOf(kind: StoredKind): JsonObject {
-  const { group, version, plural, singular, shortNames = [], scope, schema, fields } = kind
+  const { group, version, plural, singular, shortNames = [], scope, schema, selectableFields } = kind
   const { spec, status } = schema
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
@@ -52,7 +52,7 @@ export function definitionOf(kind: StoredKind): JsonObject {
             },
           },
           subresources: { status: {} },
-          selectableFields: Object.keys(fields).map((field) => ({ jsonPath: `.${field}` })),
+          selectableFields: selectableFields.map((field) => ({ jsonPath: `.${field}` })),
         },
       ],
     },

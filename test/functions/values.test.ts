@@ -7,7 +7,7 @@ import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
 import { credentialItemKey } from '../../lib/authentication/credential.ts'
 import { decodeKeyInternal, type KeyInternal } from '../../lib/authentication/keyinternal.ts'
 import type { LivingKey } from '../../lib/authentication/requests/authenticate.ts'
-import { decodeCredential } from '../../lib/authentication/requests/usercontext.ts'
+import { decodeUser } from '../../lib/authentication/requests/usercontext.ts'
 import { readSignal, signalPartition } from '../../lib/authentication/signals.ts'
 import { valuesOf } from '../../lib/authentication/values/keyvalues.ts'
 import { endLeaked } from '../../lib/authentication/values/leak.ts'
@@ -537,7 +537,7 @@ describe('the authorizer', () => {
     await ask(token)
     const { firstUsed } = (await itemOf(token)) ?? {}
     const { context } = await ask(key.token)
-    expect(decodeCredential(String(context.credential)).until).toBe(Number(firstUsed) + 60)
+    expect(decodeUser(context).user.credential?.until).toBe(Number(firstUsed) + 60)
   })
 
   test('records no use that the scope does not allow', async () => {

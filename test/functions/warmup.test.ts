@@ -8,6 +8,7 @@ import { functionNames } from '../../infra/build.ts'
 import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
 import { managementRequest } from '../../lib/authorization/attributes/attributes.ts'
 import type { UserInfo } from '../../lib/authorization/users/user.ts'
+import { KINDS } from '../../lib/kinds/kinds.ts'
 import type { Server } from '../../lib/server/server.ts'
 import type { Stored } from '../../lib/storage/interface.ts'
 import { useFunctions } from '../support/functions.ts'
@@ -117,13 +118,7 @@ describe('a rehearsal', () => {
     object: { apiVersion: '', kind: '', metadata: { name: 'k' }, spec: { user: 'alice', key: 'mpk_x' } },
     internal: {},
   }
-  const instance = {
-    group: 'management.platform',
-    resource: 'virtualclusterinstances',
-    verb: 'get',
-    name: 'demo',
-    namespace: 'p-demo',
-  }
+  const instance = { verb: 'get', name: 'demo', namespace: 'p-demo' }
   const draft = { ...key, secrets: [{ path: ['spec', 'key'], value: 'mpk_x' }] }
 
   // Its user is an administrator, so no code that it runs may reach anything.
@@ -132,7 +127,10 @@ describe('a rehearsal', () => {
     ['reads the store of a kind', (server) => server.storeOf(OwnedAccessKey).storage.get(OwnedAccessKey.table, 'k')],
     ['hashes a new key', (server) => server.storeOf(OwnedAccessKey).strategy.companions?.(draft, undefined, undefined)],
     ['presents a key', (server) => server.storeOf(OwnedAccessKey).strategy.present?.(key, context)],
-    ['decides about an object', (server) => server.decide(context, managementRequest(instance))],
+    [
+      'decides about an object',
+      (server) => server.decide(context, managementRequest(KINDS.VirtualClusterInstance, instance)),
+    ],
     ['checks its key', (server) => server.checkKeyHolds(context)],
     ['signs', ({ signer }) => signer.keys()],
   ])('fails when it %s', async (_, use) => {

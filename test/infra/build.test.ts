@@ -22,6 +22,12 @@ beforeAll(async () => {
     'functions/things/get.ts',
     `import { text } from '../../lib/text.ts'\nexport const handler = async () => text + (await import('../../lib/later.ts')).text`,
   )
+  await put('lib/made.ts', `export const make = (name: string) => ({ name, text: [...'sdrow'].reverse().join('') })`)
+  await put('lib/made.built.ts', `import { make } from './made.ts'\nexport const [one, list] = [make('ä'), [1]]`)
+  await put(
+    'functions/constants.ts',
+    `import { list, one } from '../lib/made.built.ts'\nexport const handler = async () => ({ list, one })`,
+  )
   await put(
     'functions/table.ts',
     `import { DynamoDBClient } from '@aws-sdk/client-dynamodb'\nexport const handler = async () => new DynamoDBClient({}).config.credentials()`,
@@ -70,11 +76,11 @@ describe('build', () => {
   let table: Bundle | undefined
   let get: Bundle | undefined
   beforeAll(async () => {
-    ;[table, get] = await build(root)
+    ;[, table, get] = await build(root)
   })
 
   test('a bundled function runs with its shared and its lazy imports', async () => {
-    expect(await functionNames(root)).toEqual(['table', 'things/get'])
+    expect(await functionNames(root)).toEqual(['constants', 'table', 'things/get'])
     expect([table?.name, get?.name]).toEqual(['table', 'things/get'])
     const { handler } = await import(pathToFileURL(join(root, '.build/functions/things/get.mjs')).href)
     expect(await handler()).toBe('from lib later')
@@ -82,6 +88,12 @@ describe('build', () => {
     expect(get?.total).toBeLessThan(2_000)
     expect(table?.total).toBeGreaterThan(100_000)
     expect(get?.initial).toBeLessThan(get?.total ?? 0)
+  })
+
+  test('a function contains the exports of a built module, and not what they are made from', async () => {
+    const { handler } = await import(pathToFileURL(join(root, '.build/functions/constants.mjs')).href)
+    expect(await handler()).toEqual({ list: [1], one: { name: 'ä', text: 'words' } })
+    expect(String(await readBuilt('functions/constants.mjs'))).not.toContain('reverse')
   })
 
   test('the archive unpacks to a function that runs', async () => {

@@ -22,7 +22,7 @@ beforeAll(() => {
 })
 
 test('every resource type is covered by a test', async () => {
-  const files = await Array.fromAsync(glob('test/{agreement.test,infra/*}.ts', { cwd: root }))
+  const files = await Array.fromAsync(glob('test/{agreement.test,kinds.test,infra/*}.ts', { cwd: root }))
   const texts = await Promise.all(files.map((file) => readFile(join(root, file), 'utf8')))
   const types = new Set(Object.values(packaged.resources).map(({ Type }) => Type))
   expect(types.size).toBeGreaterThan(20)

@@ -1,5 +1,6 @@
 /** Least privilege: the permissions of the roles in the packaged template. */
 import { beforeAll, expect, test } from 'vitest'
+import { kindRows } from '../../lib/kinds/kinds.ts'
 import { usePackagedTemplate } from '../support/packagedtemplate.ts'
 import { type Roles, readRoles } from './roles.ts'
 
@@ -20,7 +21,7 @@ const refs = {
   'AWS::Region': 'eu-central-1',
   'AWS::AccountId': '0',
 }
-const kinds = ['federatedidentitycredentials', 'identityproviders', 'ownedaccesskeys', 'virtualclusterinstances']
+const kinds = kindRows.filter(({ archetype }) => archetype === 'stored').map(({ plural }) => plural)
 /** The kinds whose lists read index partitions. */
 const owned: readonly string[] = ['federatedidentitycredentials', 'ownedaccesskeys']
 const reads = ['GetItem', 'BatchGetItem', 'Query', 'ConditionCheckItem']

@@ -1,5 +1,6 @@
 /** Tests the settings that prevent a function from starting. */
 import { expect, test } from 'vitest'
+import { createAuthenticatingServer } from '../../lib/server/authenticating.ts'
 import { createMinimalServer } from '../../lib/server/process/minimal.ts'
 
 const settings = {
@@ -24,7 +25,7 @@ test('a function starts with the deployed settings and with no settings', () => 
   expect(signingKeyIds).toHaveLength(2)
   expect(createMinimalServer({ BASE_PATH: '/base/' }).config.basePath).toBe('/base')
   expect(createMinimalServer({}).config.projectNamespacePrefix).toBe('p-')
-  expect(() => createMinimalServer({}).config.tableName).toThrow('environment variable TABLE_NAME is not set')
+  expect(() => createAuthenticatingServer({}).storage).toThrow('environment variable TABLE_NAME is not set')
 })
 
 test.each([
@@ -58,7 +59,7 @@ test.each([
   ['RECORD_SOURCES', ['no', 'True', '1']],
 ])('a function does not start with an invalid %s', (name, values) => {
   for (const value of values) {
-    expect(() => createMinimalServer({ ...settings, [name]: value }), JSON.stringify(value)).toThrow(
+    expect(() => createAuthenticatingServer({ ...settings, [name]: value }), JSON.stringify(value)).toThrow(
       `environment variable ${name} must be `,
     )
   }

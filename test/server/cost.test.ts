@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { type AttributeValue, ScanCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
-import { createStorage } from '../../lib/storage/dynamodb/dynamodb.ts'
 import { activityOf, sortKey } from '../../lib/storage/keys.ts'
 import { type CapacityMeter, startCapacityMeter, type Taken } from '../support/capacitymeter.ts'
 import { connect } from '../support/dynamodb.ts'
@@ -11,6 +10,7 @@ import { createExchangedKey, newFederation, openGates } from '../support/exchang
 import { exchangeForm, startFederation, tokenPath } from '../support/federation.ts'
 import { accessKey, instance, instances, keys, management } from '../support/objects.ts'
 import { startServer, type TestServer } from '../support/server.ts'
+import { createStorage } from '../support/storage.ts'
 
 const samples = 5
 

@@ -9,7 +9,6 @@ import type { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey
 import { parseIdToken, replayId } from '../../lib/federation/idtoken.ts'
 import { exchange } from '../../lib/server/exchange/exchange.ts'
 import { storeOf } from '../../lib/server/stores.ts'
-import { createStorage } from '../../lib/storage/dynamodb/dynamodb.ts'
 import type { Storage } from '../../lib/storage/interface.ts'
 import { randomFrom } from '../lib/storage/adversary/simulation.ts'
 import type { Fault } from '../support/badnetwork.ts'
@@ -20,6 +19,7 @@ import { exchangeForm, type Federation, startFederation, trusts } from '../suppo
 import { keys, management } from '../support/objects.ts'
 import { messageOf, saying } from '../support/refusals.ts'
 import type { Answer } from '../support/request.ts'
+import { createStorage } from '../support/storage.ts'
 
 // The collector does not run, which would remove the key of a deleted trust before its next request says why it is refused.
 const { server, network, dynamodb, clear } = useBadNetwork(randomFrom(seed))

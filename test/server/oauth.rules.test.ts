@@ -9,6 +9,7 @@ import { evaluate } from '../../lib/authorization/scopes/evaluate.ts'
 import type { IdToken } from '../../lib/federation/idtoken.ts'
 import type { Provider, ProviderSpec } from '../../lib/federation/provider.ts'
 import type { Trust, TrustSpec } from '../../lib/federation/trust.ts'
+import { KINDS } from '../../lib/kinds/kinds.ts'
 import { labelValueErrors } from '../../lib/meta/object/names.ts'
 import type { JsonObject } from '../../lib/meta/types.ts'
 import { exchangedKeyName, exchangedKeyObject, labelsOf } from '../../lib/server/exchange/exchangedkey.ts'
@@ -233,7 +234,7 @@ describe('the grant', () => {
     ]
     const mayReviewAt = (grant: ReturnType<typeof grantOf>, target: Target) => {
       const user = withScopes(alice, ...withScope(grant.carried, grant.scope))
-      const attributes = reviewAttributes('tokenreviews', target)
+      const attributes = reviewAttributes(KINDS.TokenReview, target)
       return evaluate(user.chain, attributes, options).allowed && mayReview(user, attributes, options)?.allowed === true
     }
     const limited = { roles: [{ role: 'agent', projects: ['p'] }], rules: [{}] }

@@ -27,11 +27,9 @@ export function requestLine({ method, path, status, milliseconds, authorizer }: 
 }
 
 function asker(authorizer: Answered['authorizer']): string {
-  const user = authorizer?.user
-  if (typeof user !== 'string') return ''
   try {
-    const { name, key } = decodeUser(user)
-    return `${name} (${key.name})`
+    const { user } = decodeUser(authorizer ?? {})
+    return `${user.name} (${user.key.name})`
   } catch {
     return ''
   }

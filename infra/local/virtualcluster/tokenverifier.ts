@@ -3,9 +3,9 @@ import { PRIVATE_CLAIM } from '../../../lib/token/claims.ts'
 import { EXTRA } from '../../../lib/token/extras.ts'
 import { DISCOVERY_PATH } from '../../../lib/token/jwks.ts'
 import type { PublicKey } from '../../../lib/token/signer.ts'
-import { verifyOwnToken } from '../../../lib/token/verify.ts'
 import { createApiClient } from './apiclient.ts'
 import type { VerifyToken } from './clusteraccess.ts'
+import { verifyOwnToken } from './verifytoken.ts'
 
 export interface TokenVerifierOptions {
   issuer: string

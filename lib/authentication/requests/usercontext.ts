@@ -5,103 +5,94 @@
 
 import { parseChain } from '../../authorization/scopes/parsechain.ts'
 import { AUTHENTICATED } from '../../authorization/users/identity.ts'
-import type { Federation, PresentedCredential, UserInfo } from '../../authorization/users/user.ts'
+import type { UserInfo } from '../../authorization/users/user.ts'
 import { parseFederation } from '../federationform.ts'
 import { parseKeyHash } from '../keyinternal.ts'
-import { isCount, isIdentity, isNonEmptyText, isText, isTextList, isUidList, strictRecord } from '../strictrecord.ts'
+import {
+  type Check,
+  isCount,
+  isIdentity,
+  isNonEmptyText,
+  isNonEmptyTextList,
+  isText,
+  isTextList,
+  strictRecord,
+} from '../strictrecord.ts'
 
-/**
- * Maximum length of the encoded user, in characters. The limits on names, groups and chain ensure that every user fits.
- */
+/** Maximum length of each text, in characters. The limits on names, groups and chain ensure that every user fits. */
 export const MAX_CONTEXT = 10_240
 
+/** A user, and the warnings for the response. */
+export interface UserContext {
+  user: UserInfo
+  warnings: readonly string[]
+}
+
+/** The texts of the record, and how each is read. Four members of the user are texts of their own, because of the limit. */
+const READERS = {
+  user: readUser,
+  credential: readCredential,
+  federation: parseFederation,
+  ancestors: listReader('the ancestors of the key of the user', isNonEmptyTextList),
+  sourceCIDRs: listReader('the source addresses of the user', isNonEmptyTextList),
+  warnings: listReader('the warnings of the response', isTextList),
+}
+
+export type UserTexts = { user: string } & Partial<Record<keyof typeof READERS, string>>
+
 /**
- * Encodes the user. Throws an Error when it does not fit, because a truncated chain would grant more. During a deploy,
- * functions of the previous release decode this text and ignore members that they do not know.
+ * Encodes the record. Throws an Error when a text does not fit, because a truncated chain would grant more. During a deploy,
+ * functions of the previous release decode the texts and ignore members that they do not know.
  */
-export function encodeUser({
-  credential: _,
-  federation: __,
-  ancestors: ___,
-  sourceCIDRs: ____,
-  ...user
-}: UserInfo): string {
-  const text = encode(user)
-  if (text.length > MAX_CONTEXT) throw new Error('the user does not fit the context of the authorizer')
-  return text
+export function encodeUser(whole: UserInfo, warnings: readonly string[] = []): UserTexts {
+  const { credential, federation, ancestors, sourceCIDRs, ...user } = whole
+  const members = { user, credential, federation, ancestors, sourceCIDRs, ...(warnings.length > 0 && { warnings }) }
+  const texts = Object.entries(members).flatMap(([name, value]) => {
+    if (value === undefined) return []
+    const text = Buffer.from(JSON.stringify(value)).toString('base64url')
+    if (text.length > MAX_CONTEXT) throw new Error(`the ${name} does not fit the context of the authorizer`)
+    return [[name, text] as const]
+  })
+  return Object.fromEntries(texts) as UserTexts
 }
 
-/** Decodes the user. Throws an Error, without the text, for anything that `encodeUser` does not produce. */
-export function decodeUser(text: string): UserInfo {
-  if (text.length > MAX_CONTEXT) throw new Error('the user is larger than the context of the authorizer')
-  const user = strictRecord('the user', decode('the user', text), USER, { uid: isText, identity: isIdentity })
-  const key = strictRecord('the key of the user', user.key, KEY, KEY_OPTIONAL)
-  const chain = parseChain(user.chain)
-  if (!(user.groups as string[]).includes(AUTHENTICATED)) throw new Error(`the user is not in ${AUTHENTICATED}`)
-  return { ...user, key, chain } as unknown as UserInfo
+/** Decodes the record. Throws an Error, without the texts, for anything that `encodeUser` does not produce. */
+export function decodeUser(texts: Readonly<Record<string, unknown>>): UserContext {
+  const present = Object.entries(READERS).filter(([name]) => name === 'user' || texts[name] !== undefined)
+  const members = present.map(([name, read]) => [name, read(decode(`the ${name} in the context`, texts[name]))])
+  const { user, warnings = [], ...apart } = Object.fromEntries(members)
+  return { user: { ...user, ...apart }, warnings }
 }
 
-/** Encodes the credential of the presented key as a separate text. */
-export const encodeCredential = ({ version, hash, created, signedIn, successor, until }: PresentedCredential): string =>
-  encode({ version, hash, created, signedIn, successor, until })
-
-/** Decodes the credential. Throws an Error, without the text, for anything that `encodeCredential` does not produce. */
-export function decodeCredential(text: string): PresentedCredential {
-  const what = 'the credential of the user'
-  const { successor, ...credential } = strictRecord(what, decode(what, text), CREDENTIAL, CREDENTIAL_OPTIONAL)
-  return {
-    ...(credential as unknown as PresentedCredential),
-    ...(successor !== undefined && { successor: parseKeyHash(successor) }),
+function decode(what: string, text: unknown): unknown {
+  if (typeof text !== 'string' || text.length > MAX_CONTEXT) throw new Error(`${what} is no text, or too long`)
+  const bytes = Buffer.from(text, 'base64url')
+  if (bytes.toString('base64url') !== text) throw new Error(`${what} is not base64url`)
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes))
+  } catch {
+    throw new Error(`${what} is not JSON`)
   }
 }
 
-/** Encodes what an exchanged key came through as a separate text. */
-export const encodeFederation = (federation: Federation): string => encode(federation)
-
-/** Decodes it. Throws an Error, without the text, for anything that `encodeFederation` does not produce. */
-export const decodeFederation = (text: string): Federation =>
-  parseFederation(decode('the federation of the user', text))
-
-/** Encodes the uids of the keys that made the presented one as a separate text. */
-export const encodeAncestors = (uids: readonly string[]): string => encode(uids)
-
-/** Decodes the uids. Throws an Error, without the text, for anything that `encodeAncestors` does not produce. */
-export function decodeAncestors(text: string): readonly string[] {
-  const what = 'the ancestors of the key of the user'
-  const uids = decode(what, text)
-  if (!isUidList(uids)) throw new Error(`${what} are not a list of uids`)
-  return uids as string[]
+function readUser(value: unknown): object {
+  const user = strictRecord('the user', value, USER, { uid: isText, identity: isIdentity })
+  if (!(user.groups as string[]).includes(AUTHENTICATED)) throw new Error(`the user is not in ${AUTHENTICATED}`)
+  const key = strictRecord('the key of the user', user.key, KEY, KEY_OPTIONAL)
+  return { ...user, key, chain: parseChain(user.chain) }
 }
 
-/** Encodes the addresses from which the key may be used as a separate text. */
-export const encodeSourceCIDRs = (list: readonly string[]): string => encode(list)
-
-/** Decodes them. Throws an Error, without the text, for anything that `encodeSourceCIDRs` does not produce, or no address. */
-export function decodeSourceCIDRs(text: string): readonly string[] {
-  const what = 'the source addresses of the user'
-  const list = decodeTexts(what, text)
-  if (list.length === 0) throw new Error(`${what} are none`)
-  return list
+function readCredential(value: unknown): object {
+  const what = 'the credential of the user'
+  const { successor, ...credential } = strictRecord(what, value, CREDENTIAL, CREDENTIAL_OPTIONAL)
+  return { ...credential, ...(successor !== undefined && { successor: parseKeyHash(successor) }) }
 }
 
-/** Encodes the warnings for the response as a separate text. */
-export const encodeWarnings = (warnings: readonly string[]): string => encode(warnings)
-
-/** Decodes them. Throws an Error, without the text, for anything that `encodeWarnings` does not produce. */
-export const decodeWarnings = (text: string): readonly string[] => decodeTexts('the warnings of the response', text)
-
-function decodeTexts(what: string, text: string): readonly string[] {
-  const texts = decode(what, text)
-  if (!isTextList(texts)) throw new Error(`${what} is not a list of texts`)
-  return texts as string[]
-}
-
-const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
-
-function decode(what: string, text: string): unknown {
-  const bytes = Buffer.from(text, 'base64url')
-  if (bytes.toString('base64url') !== text) throw new Error(`${what} is not base64url`)
-  return parse(what, bytes)
+function listReader(what: string, isValid: Check) {
+  return (value: unknown): object => {
+    if (!isValid(value)) throw new Error(`${what} are not a valid list`)
+    return value as string[]
+  }
 }
 
 const CREDENTIAL = { version: isNonEmptyText, hash: isNonEmptyText, created: isCount }
@@ -116,12 +107,4 @@ const KEY_OPTIONAL = {
   email: isText,
   expires: isCount,
   generation: isCount,
-}
-
-function parse(what: string, bytes: Buffer): unknown {
-  try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes))
-  } catch {
-    throw new Error(`${what} is not JSON`)
-  }
 }

@@ -1,9 +1,4 @@
 /** Describes a request to the evaluator. Source: k8s.io/apiserver authorizer.Attributes, specification 2.3. */
-import type { GroupResource } from '../../meta/types.ts'
-
-/** The API group of this API's own kinds. */
-export const MANAGEMENT_GROUP = 'management.platform'
-
 export type Target =
   /** This API. */
   | { type: 'Management' }
@@ -55,10 +50,15 @@ export const requestTargets = [
   'ProjectVirtualCluster',
 ] as const satisfies readonly Target['type'][]
 
-/** Returns the attributes of a request for a resource of this API, in any group. Omitted members default to ''. */
-export const managementRequest = (asked: GroupResource & Asked): ResourceAttributes => ({
+/** Returns the attributes of a request to this API for objects of a kind. Omitted members default to ''. */
+export const managementRequest = (
+  { group, plural }: { group: string; plural: string },
+  asked: Asked,
+): ResourceAttributes => ({
   kind: 'resource',
   target: { type: 'Management' },
+  group,
+  resource: plural,
   subresource: '',
   name: '',
   namespace: '',

@@ -1,4 +1,6 @@
 /** Evaluates a chain of scopes: every scope must allow the request through one of its lists (docs/scopes.md). */
+
+import { KINDS } from '../../kinds/kinds.ts'
 import { formatValue } from '../../meta/encoding/badvalue.ts'
 import type { Attributes, Decision, Target } from '../attributes/attributes.ts'
 import { everyScopeAllows } from './everyscope.ts'
@@ -148,7 +150,8 @@ function virtualClusterAskedFor(attributes: Attributes, options: ScopeOptions) {
   if (attributes.kind !== 'resource' || !isInstance(attributes)) return undefined
   const { verb, subresource, namespace, name } = attributes
   const project = projectOf(namespace, options)
-  const meant = `${verb} ${subresource}` === 'get ' || `${verb} ${subresource}` === 'create kubeconfig'
+  const isKubeConfig = verb === 'create' && subresource === KINDS.VirtualClusterInstanceKubeConfig.subresource
+  const meant = isKubeConfig || (verb === 'get' && subresource === '')
   return meant && project !== undefined ? { project, virtualCluster: name } : undefined
 }
 

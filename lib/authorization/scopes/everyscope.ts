@@ -2,14 +2,8 @@
  * Lists what every scope allows, even an empty one: self-reviews and API discovery. Kubernetes grants the same to every
  * authenticated user (system:basic-user, system:discovery, system:public-info-viewer).
  */
-import { type Attributes, MANAGEMENT_GROUP } from '../attributes/attributes.ts'
-
-const SELF_REVIEWS: ReadonlySet<string> = new Set([
-  `${MANAGEMENT_GROUP}/selves`,
-  'authentication.k8s.io/selfsubjectreviews',
-  'authorization.k8s.io/selfsubjectaccessreviews',
-  'authorization.k8s.io/selfsubjectrulesreviews',
-])
+import { creatorsOf } from '../../kinds/kinds.ts'
+import type { Attributes } from '../attributes/attributes.ts'
 
 /** Paths with at most a group and its version. Longer paths name a resource, which the scope's lists must allow. */
 const DISCOVERY = /^\/(api(\/[^/]+)?|apis(\/[^/]+){0,2}|openapi(\/.*)?|version|healthz|livez|readyz)\/?$/
@@ -24,5 +18,5 @@ export function everyScopeAllows(attributes: Attributes): boolean {
   const { verb, group, resource, subresource } = attributes
   // There are no such objects; clients list them to discover the served resources.
   if (`${group}/${resource}` === DEFINITIONS && subresource === '') return ['get', 'list', 'watch'].includes(verb)
-  return verb === 'create' && subresource === '' && SELF_REVIEWS.has(`${group}/${resource}`)
+  return verb === 'create' && subresource === '' && creatorsOf(attributes) === 'every scope'
 }

@@ -2,7 +2,8 @@
  * Defines the roles of a scope, one row for each. Specification section 2.3 names them; docs/scopes.md describes what
  * they allow.
  */
-import { type Attributes, MANAGEMENT_GROUP, type ResourceAttributes } from '../attributes/attributes.ts'
+import { creatorsOf, KINDS, type KindRow } from '../../kinds/kinds.ts'
+import type { Attributes, ResourceAttributes } from '../attributes/attributes.ts'
 import { projectOf, type ScopeOptions, selects } from './project.ts'
 import type { Scope } from './scope.ts'
 
@@ -19,14 +20,13 @@ interface Role {
 const nothing = (): Grant => undefined
 const READ: readonly string[] = ['get', 'list', 'watch']
 const STATUS: readonly string[] = ['get', 'update', 'patch']
-const REVIEWS: readonly string[] = ['authentication.k8s.io/tokenreviews', 'authorization.k8s.io/subjectaccessreviews']
 
 /** Reports whether the request creates a TokenReview or a SubjectAccessReview. */
 export const isReview = (attributes: Attributes): boolean =>
   attributes.kind === 'resource' &&
   attributes.verb === 'create' &&
   attributes.subresource === '' &&
-  REVIEWS.includes(`${attributes.group}/${attributes.resource}`)
+  creatorsOf(attributes) === 'clusters'
 
 /** The role with which a job rotates the access key that it uses. */
 export const SELF_ROTATE = 'selfRotate'
@@ -91,21 +91,25 @@ function commandLine(attributes: Attributes, entry: RoleEntry, options: ScopeOpt
 function selfRotation(attributes: Attributes, entry: RoleEntry): Grant {
   if (attributes.kind !== 'resource' || !isAccessKey(attributes)) return undefined
   const { verb, subresource } = attributes
-  const meant = `${verb} ${subresource}` === 'get ' || `${verb} ${subresource}` === 'create rotate'
+  const isRotation = verb === 'create' && subresource === KINDS.OwnedAccessKeyRotation.subresource
+  const meant = isRotation || (verb === 'get' && subresource === '')
   return meant && within(entry, undefined, '') ? 'self' : undefined
 }
 
-/** Reports whether the request is for access keys of this API or one of their subresources. */
-const isAccessKey = ({ target, group, resource }: ResourceAttributes): boolean =>
-  target.type === 'Management' && group === MANAGEMENT_GROUP && resource === 'ownedaccesskeys'
+/** Reports whether the request is for objects of a kind of this API or one of their subresources. */
+const isFor = ({ group, plural }: KindRow, attributes: ResourceAttributes): boolean =>
+  attributes.target.type === 'Management' && attributes.group === group && attributes.resource === plural
+
+const isAccessKey = (attributes: ResourceAttributes): boolean => isFor(KINDS.OwnedAccessKey, attributes)
+
+/** Reports whether the request is for instances of this API or one of their subresources. */
+export const isInstance = (attributes: ResourceAttributes): boolean => isFor(KINDS.VirtualClusterInstance, attributes)
 
 /** Reports whether the request reviews the access of a key of this API. */
 export const isKeyReview = (attributes: Attributes): attributes is ResourceAttributes =>
-  attributes.kind === 'resource' && isAccessKey(attributes) && attributes.subresource === 'accessreview'
-
-/** Reports whether the request is for instances of this API or one of their subresources. */
-export const isInstance = ({ target, group, resource }: ResourceAttributes): boolean =>
-  target.type === 'Management' && group === MANAGEMENT_GROUP && resource === 'virtualclusterinstances'
+  attributes.kind === 'resource' &&
+  isAccessKey(attributes) &&
+  attributes.subresource === KINDS.OwnedAccessKeyAccessReview.subresource
 
 const placeOf = ({ namespace, name }: ResourceAttributes, options: ScopeOptions): [string | undefined, string] => [
   projectOf(namespace, options),

@@ -3,7 +3,7 @@
  * system:masters may do everything. Owners may do everything except change where kube configs point or who has access.
  * Other users may do what `spec.access` allows.
  */
-
+import { KINDS } from '../../kinds/kinds.ts'
 import { own } from '../../meta/value/walk.ts'
 import type { Decision } from '../attributes/attributes.ts'
 import { canonicalText } from '../scopes/chain.ts'
@@ -25,6 +25,8 @@ export interface InstanceSpec {
   access?: readonly AccessRule[]
 }
 
+const { subresource: KUBE_CONFIG } = KINDS.VirtualClusterInstanceKubeConfig
+
 /** The members that determine ownership, access and where kube configs point. Only system:masters may change them. */
 const PROTECTED = ['owner', 'access', 'accessPoint', 'certificateAuthorityData', 'credentialsSecretRef'] as const
 
@@ -35,7 +37,7 @@ const PROTECTED = ['owner', 'access', 'accessPoint', 'certificateAuthorityData',
 const OWNER: Readonly<Record<string, readonly string[]>> = {
   '': ['get', 'list', 'watch', 'update', 'patch', 'delete', 'deletecollection', 'use'],
   status: ['get'],
-  kubeconfig: ['create'],
+  [KUBE_CONFIG]: ['create'],
 }
 
 /** Decides whether the user may perform the verb on this instance. `subresource` is '' for the instance itself. */
@@ -79,6 +81,6 @@ const names = ({ users = [], teams = [] }: AccessRule, user: UserInfo): boolean 
 function opens({ verbs = [], subresources = [] }: AccessRule, verb: string, subresource: string): boolean {
   const listed = subresource === '' ? subresources.length === 0 : subresources.includes(subresource)
   if (listed && (verbs.includes(verb) || verbs.includes('*'))) return true
-  const uses = verb === 'create' && subresource === 'kubeconfig' && verbs.includes('use')
+  const uses = verb === 'create' && subresource === KUBE_CONFIG && verbs.includes('use')
   return uses && (subresources.length === 0 || listed)
 }

@@ -14,20 +14,20 @@ const MAX_GROUPS = 64
 const MAX_GROUPS_BYTES = 1024
 
 /** Returns the 422 errors for user, team, subject and groups. */
-export function validateIdentity(spec: KeySpec, path = 'spec'): FieldError[] {
+export function validateIdentity(spec: KeySpec): FieldError[] {
   return [
     ...(['user', 'subject'] as const).flatMap((member) => {
       const value = spec[member] ?? ''
       const reserved = RESERVED_NAMES.find((prefix) => value.startsWith(prefix))
-      if (reserved) return [invalid(`${path}.${member}`, value, `may not begin with '${reserved}'`)]
-      return validateName(value, `${path}.${member}`)
+      if (reserved) return [invalid(`spec.${member}`, value, `may not begin with '${reserved}'`)]
+      return validateName(value, `spec.${member}`)
     }),
-    ...validateName(spec.team ?? '', `${path}.team`),
-    ...validateGroups(spec.groups ?? [], `${path}.groups`),
+    ...validateName(spec.team ?? '', 'spec.team'),
+    ...validateGroups(spec.groups ?? [], 'spec.groups'),
   ]
 }
 
-function validateGroups(groups: readonly string[], path: string): FieldError[] {
+export function validateGroups(groups: readonly string[], path: string): FieldError[] {
   if (groups.length > MAX_GROUPS) return [tooMany(path, groups.length, MAX_GROUPS)]
   if (byteLength(groups) > MAX_GROUPS_BYTES) return [tooLong(path, MAX_GROUPS_BYTES)]
   return groups.flatMap((group, index) =>

@@ -134,7 +134,7 @@ function applier(write: StoredWrite): Patcher {
 /** Rejects with 403 unless the key's scopes allow a create: the authorizer has checked only the patch. */
 async function checkChainAllowsCreate({ services, context, kind, request }: StoredWrite): Promise<void> {
   const { name, namespace } = request
-  await services.checkChain(context, managementRequest({ ...groupResource(kind), verb: 'create', name, namespace }))
+  await services.checkChain(context, managementRequest(kind, { verb: 'create', name, namespace }))
 }
 
 function patcherOf(write: StoredWrite, type: PatchType): Patcher {

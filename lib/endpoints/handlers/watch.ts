@@ -165,10 +165,9 @@ export async function answerWatch(
     return isLive()
   }
   const start = await begin(watch).catch(async (error: unknown) => {
-    const failed = error instanceof StorageError ? toStatusError(error, askedRevision(request)) : error
-    if (isTooNew(error) && failed instanceof StatusError) return failed
+    if (isTooNew(error)) return toStatusError(error, askedRevision(request))
     await open.close()
-    throw failed
+    throw error
   })
   const lines = start instanceof StatusError ? sendError(watch, start) : events(watch, start, check)
   return {
@@ -208,14 +207,13 @@ async function changesAfter({ storage, kind }: StoredCall['store'], rv: number):
   }
 }
 
-/** Returns the Status of a failed read. An expired log after revision `rv` makes the client list again. */
+/** Returns the Status of a failed read. An expired log after revision `rv` makes the client list again. Any other failure cuts the stream. */
 function failure(error: unknown, rv = 0): Status {
   if (error instanceof StorageError && error.code === 'Expired') {
     return expired(`too old resource version: ${rv} (${error.current ?? 'unknown'})`).status
   }
-  if (error instanceof StorageError) return toStatusError(error).status
-  if (error instanceof StatusError) return error.status
-  throw error
+  if (!(error instanceof StorageError || error instanceof StatusError)) throw error
+  return toStatusError(error).status
 }
 
 async function* events(watch: Watch, start: Start, check: KeyCheck): AsyncGenerator<string> {

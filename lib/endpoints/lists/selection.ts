@@ -3,9 +3,10 @@
 import { aggregate, invalid } from '../../meta/errors/fielderror.ts'
 import { badRequest, type StatusError } from '../../meta/errors/status.ts'
 import { parseResourceVersion } from '../../meta/object/resourceversion.ts'
+import { memberSchema } from '../../meta/schema/schema.ts'
 import { checkFields, fieldRequirement, matchesFields } from '../../meta/selectors/fields.ts'
 import { matcherOf } from '../../meta/selectors/labelmatcher.ts'
-import type { KubeObject } from '../../meta/types.ts'
+import type { JsonObject, KubeObject } from '../../meta/types.ts'
 import type { StoredKind } from '../../registry/kind.ts'
 import type { Stored } from '../../storage/interface.ts'
 import type { ListOptions } from '../options.ts'
@@ -19,21 +20,22 @@ export interface Selection {
   namespace: string | undefined
 }
 
-function fieldValue(kind: Pick<StoredKind, 'fields'>, object: KubeObject, field: string): string {
-  if (field === 'metadata.name') return object.metadata.name ?? ''
-  if (field === 'metadata.namespace') return object.metadata.namespace ?? ''
-  return kind.fields[field]?.(object) ?? ''
+/** Returns the value that a selector compares. An absent boolean is false. */
+function fieldValue({ schema }: Pick<StoredKind, 'schema'>, object: KubeObject, field: string): string {
+  const [part, name = ''] = field.split('.') as ['metadata' | 'spec' | 'status', string?]
+  const absent = part !== 'metadata' && memberSchema(schema[part], name)?.type === 'boolean' ? false : ''
+  return String((object[part] as JsonObject | undefined)?.[name] ?? absent)
 }
 
 /** Returns the selection of a list or watch. Throws 400 for a field selector with unknown fields. */
 export function selectionOf(
-  kind: Pick<StoredKind, 'fields' | 'scope'>,
+  kind: Pick<StoredKind, 'schema' | 'scope' | 'selectableFields'>,
   { labels, fields }: Pick<ListOptions, 'labels' | 'fields'>,
 ): Selection {
   const supported = [
     'metadata.name',
     ...(kind.scope === 'Namespaced' ? ['metadata.namespace'] : []),
-    ...Object.keys(kind.fields),
+    ...kind.selectableFields,
   ]
   checkFields(fields, supported)
   const matchesLabels = matcherOf(labels)

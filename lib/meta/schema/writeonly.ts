@@ -36,8 +36,19 @@ function fieldsBelow(schema: Schema, path: readonly string[], insideList: boolea
   return Object.entries(schema.properties).flatMap(([name, one]) => fieldsBelow(one, [...path, name], insideList))
 }
 
-/** Returns the write-only fields of a kind. Throws if the schema declares one inside a list or map. */
-export function writeOnlyFields({ spec, status }: KindSchema): WriteOnlyField[] {
+const known = new WeakMap<KindSchema, readonly WriteOnlyField[]>()
+
+/**
+ * Returns the write-only fields of a kind. Throws if the schema declares one inside a list or map. Cached per kind, so every
+ * request may call it.
+ */
+export function writeOnlyFields(kind: KindSchema): readonly WriteOnlyField[] {
+  const fields = known.get(kind) ?? findFields(kind)
+  known.set(kind, fields)
+  return fields
+}
+
+function findFields({ spec, status }: KindSchema): WriteOnlyField[] {
   const parts: [string, ObjectSchema | undefined][] = [
     ['spec', spec],
     ['status', status],
@@ -65,7 +76,7 @@ function withValue(object: JsonObject, [name = '', ...rest]: readonly string[], 
 }
 
 const cut = (object: JsonObject, schema: KindSchema): JsonObject =>
-  writeOnlyFields(schema).reduce(
+  writeOnlyFields(schema).reduce<JsonObject>(
     (rest, { path }) => (valueAt(rest, path) === undefined ? rest : removeAt(rest, path)),
     object,
   )

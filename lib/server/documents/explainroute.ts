@@ -1,6 +1,7 @@
 /** Explains to people who mistyped a path why no function serves it, and what is served instead. */
-import { type ServedResource, servedResources } from '../../apis/resources.ts'
+import { type KindRow, kindRows } from '../../kinds/kinds.ts'
 import { formatValue } from '../../meta/encoding/badvalue.ts'
+import { groupVersion } from '../../meta/groupversion.ts'
 
 const COLLECTION = ['GET', 'POST', 'DELETE']
 const OBJECT = ['GET', 'PUT', 'PATCH', 'DELETE']
@@ -12,47 +13,47 @@ export function explainRoute(method: string, path: string): string {
   if (/^\/api\/v1\/namespaces\/[^/]+$/.test(path)) return otherMethod(method, ['GET', 'PUT', 'PATCH'])
   if (root !== 'apis' || group === '' || version === '')
     return `nothing is served at ${quoteSegment(path)}; GET /apis lists the API groups`
-  const groupVersion = `${group}/${version}`
-  const own = servedResources.filter((one) => one.groupVersion === groupVersion)
+  const asked = `${group}/${version}`
+  const own = kindRows.filter((one) => groupVersion(one) === asked)
   const isNamespaced = steps[0] === 'namespaces' && steps.length > 2
   const [plural = '', ...rest] = isNamespaced ? steps.slice(2) : steps
-  if (own.length === 0) return explainGroupVersion(groupVersion, plural)
+  if (own.length === 0) return explainGroupVersion(asked, plural)
   if (plural === '') return otherMethod(method, ['GET'])
   const served = own.filter((one) => one.plural === plural)
   const [resource] = served
   if (!resource)
-    return `${groupVersion} has no resource ${quoteSegment(plural)}; its resources are ${joinNames(own.map((one) => one.plural))}`
-  if (resource.namespaced !== isNamespaced) return otherPlace(resource)
+    return `${asked} has no resource ${quoteSegment(plural)}; its resources are ${joinNames(own.map((one) => one.plural))}`
+  if ((resource.scope === 'Namespaced') !== isNamespaced) return otherPlace(resource)
   return below(served, resource, method, rest)
 }
 
 /** Explains a path below a resource: the collection, an object, or a subresource. */
 function below(
-  served: readonly ServedResource[],
-  { plural, stored, status }: ServedResource,
+  served: readonly KindRow[],
+  { plural, archetype }: KindRow,
   method: string,
   [name, subresource, more]: readonly string[],
 ): string {
-  if (!stored)
+  if (archetype === 'virtual')
     return name === undefined ? otherMethod(method, ['POST']) : `${plural} can only be created, and have no names`
   if (name === undefined) return otherMethod(method, COLLECTION)
   if (subresource === undefined) return otherMethod(method, OBJECT)
-  const subresources = [...(status ? ['status'] : []), ...served.flatMap((one) => one.subresource ?? [])]
+  const subresources = ['status', ...served.flatMap((one) => one.subresource ?? [])]
   if (more !== undefined || !subresources.includes(subresource))
     return `${plural} have no subresource ${quoteSegment([subresource, more].filter(Boolean).join('/'))}; their subresources are ${joinNames(subresources)}`
   return otherMethod(method, subresource === 'status' ? STATUS : ['POST'])
 }
 
-function explainGroupVersion(groupVersion: string, plural: string): string {
-  const places = servedResources.filter((one) => one.plural === plural).map((one) => one.groupVersion)
+function explainGroupVersion(asked: string, plural: string): string {
+  const places = kindRows.filter((one) => one.plural === plural).map(groupVersion)
   const found = places.length > 0 ? `${plural} are served in ${joinNames(places)}` : 'GET /apis lists the API groups'
-  return `${quoteSegment(groupVersion)} is not served; ${found}`
+  return `${quoteSegment(asked)} is not served; ${found}`
 }
 
-const otherPlace = ({ groupVersion, plural, namespaced }: ServedResource): string =>
-  namespaced
-    ? `${plural} are namespaced: /apis/${groupVersion}/namespaces/NAMESPACE/${plural}`
-    : `${plural} are cluster-scoped: /apis/${groupVersion}/${plural}`
+const otherPlace = (row: KindRow): string =>
+  row.scope === 'Namespaced'
+    ? `${row.plural} are namespaced: /apis/${groupVersion(row)}/namespaces/NAMESPACE/${row.plural}`
+    : `${row.plural} are cluster-scoped: /apis/${groupVersion(row)}/${row.plural}`
 
 const otherMethod = (method: string, methods: readonly string[]): string =>
   `this path does not support ${quoteSegment(method)}; it supports ${joinNames(methods)}`

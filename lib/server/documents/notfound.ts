@@ -4,20 +4,19 @@
  * get a plain-text 404, as from kube-apiserver for custom resources. All others get a Status that explains what is served.
  */
 import { CustomResourceDefinition, definitionsPath } from '../../apis/apiextensions/v1/customresourcedefinition.ts'
-import { ownGroupVersion, servedResources } from '../../apis/resources.ts'
-import { negotiateStatus } from '../../endpoints/negotiation/accept.ts'
 import { patchType } from '../../endpoints/negotiation/bodies.ts'
-import { pageNotFound, respondStatus } from '../../endpoints/respond.ts'
+import { pageNotFound } from '../../endpoints/respond.ts'
+import { KINDS, kindRows } from '../../kinds/kinds.ts'
 import {
   badRequest,
   methodNotAllowed,
   methodNotSupported,
   notFound as objectNotFound,
   routeNotFound,
-  StatusError,
 } from '../../meta/errors/status.ts'
 import { groupVersion } from '../../meta/groupversion.ts'
 import { dnsLabelErrors } from '../../meta/object/names.ts'
+import { groupResource } from '../../registry/kind.ts'
 import type { Endpoint } from '../lambda/serve.ts'
 import { explainRoute } from './explainroute.ts'
 
@@ -39,11 +38,11 @@ function refuse(
 ): void {
   const namespaced = steps[0] === 'namespaces' && steps.length > 2
   const [plural, name, subresource, more] = namespaced ? steps.slice(2) : steps
-  const own = servedResources.filter((one) => one.groupVersion === groupVersionText && one.plural === plural)
-  const served = own.find((one) => one.subresource === undefined && one.namespaced === namespaced)
+  const own = kindRows.filter((one) => groupVersion(one) === groupVersionText && one.plural === plural)
+  const served = own.find((one) => one.subresource === undefined && (one.scope === 'Namespaced') === namespaced)
   if (!served || (namespaced && steps[1] === '')) return
-  if (!served.stored) throw name === undefined ? methodNotAllowed(hint) : routeNotFound(hint)
-  const resource = { group: groupVersionText.split('/', 1).join(), resource: served.plural }
+  if (served.archetype === 'virtual') throw name === undefined ? methodNotAllowed(hint) : routeNotFound(hint)
+  const resource = groupResource(served)
   if (name === undefined) {
     if (method === 'PATCH') patchType(headers)
     if (method === 'PATCH' || method === 'PUT') throw badRequest('name must be provided')
@@ -56,10 +55,7 @@ function refuse(
 }
 
 /** The group versions that discovery lists. */
-const listedVersions: readonly string[] = [
-  ...servedResources.map(({ groupVersion }) => groupVersion),
-  groupVersion(CustomResourceDefinition),
-]
+const listedVersions: readonly string[] = [...kindRows.map(groupVersion), groupVersion(CustomResourceDefinition)]
 
 /** Reports whether a path below the base is that of a read-only document, which `documents.ts` or `public.ts` serves. */
 function isDocument(path: string): boolean {
@@ -71,19 +67,14 @@ function isDocument(path: string): boolean {
   return listedVersions.some((one) => one === group || one.split('/')[0] === group)
 }
 
-export const answerNotFound: Endpoint = async ({ path, method, headers, query }) => {
-  const output = negotiateStatus({ headers, query })
+export const answerNotFound: Endpoint = async ({ path, method, headers }) => {
   const hint = explainRoute(method, path)
   const [root, group, version, ...steps] = path.slice(1).split('/')
   const groupVersionText = `${group}/${version}`
-  try {
-    if (root === 'apis' && steps.length > 0) refuse(groupVersionText, steps, { method, headers, hint })
-  } catch (error) {
-    if (error instanceof StatusError) return respondStatus(error.status, output)
-    throw error
-  }
+  if (root === 'apis' && steps.length > 0) refuse(groupVersionText, steps, { method, headers, hint })
   // Manifests often start with their namespace, which exists already and cannot be created.
-  if (isDocument(path) && method !== 'GET') return respondStatus(methodNotAllowed(hint).status, output)
-  const ours = root === 'apis' && groupVersionText === ownGroupVersion && steps.length > 0
-  return ours ? pageNotFound : respondStatus(routeNotFound(hint).status, output)
+  if (isDocument(path) && method !== 'GET') throw methodNotAllowed(hint)
+  const isOwn = groupVersionText === groupVersion(KINDS.OwnedAccessKey)
+  if (root === 'apis' && isOwn && steps.length > 0) return pageNotFound
+  throw routeNotFound(hint)
 }

@@ -3,9 +3,9 @@
  * requests that it rejects: without a key, with an invalid key, or outside the scope. The handler writes it for all
  * others. The record never contains bodies, nor headers except User-Agent.
  */
-import { namespaced } from '../../apis/resources.ts'
 import { isWellFormed } from '../../authentication/accesskey.ts'
 import { type RoutedRequest, requestAttributes } from '../../authorization/attributes/requestattributes.ts'
+import { namespaced } from '../../kinds/kinds.ts'
 import { StatusError } from '../../meta/errors/status.ts'
 import { withoutCredentials } from '../../meta/value/credentialtext.ts'
 import { toPrintable } from '../../meta/value/printable.ts'

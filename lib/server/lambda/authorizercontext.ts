@@ -1,15 +1,6 @@
 /** Defines the context that the authorizer passes to handlers through API Gateway: the user, or why there is no user. */
 import type { APIGatewayProxyEvent } from 'aws-lambda'
-import {
-  decodeAncestors,
-  decodeCredential,
-  decodeFederation,
-  decodeSourceCIDRs,
-  decodeUser,
-  decodeWarnings,
-  MAX_CONTEXT,
-} from '../../authentication/requests/usercontext.ts'
-import type { UserInfo } from '../../authorization/users/user.ts'
+import { decodeUser, MAX_CONTEXT, type UserContext, type UserTexts } from '../../authentication/requests/usercontext.ts'
 import { badRequest, StatusError, unauthorized } from '../../meta/errors/status.ts'
 import type { Status } from '../../meta/types.ts'
 
@@ -24,27 +15,12 @@ export type AuthorizerContext = ForGateway & ForHandler
 
 type ForHandler =
   /** `reason` names the lines of the scopes that allowed the request, for the audit record. */
-  | {
-      user: string
-      /** Separate from the user, whose text has a limit. */
-      credential: string
-      /** Present when an exchange made the key; separate for the same reason. */
-      federation?: string
-      /** Present when another key made the key. */
-      ancestors?: string
-      /** Present when the key may be used only from some addresses. */
-      sourceCIDRs?: string
-      /** Present when the response has warnings about the access key. */
-      warnings?: string
-      reason: string
-    }
+  | (UserTexts & { reason: string })
   /** Message of the 401 for an invalid key or a missing one. */
   | { unauthorized: string }
   /** Message of the 400 for an ambiguous path. */
   | { badRequest: string }
-  /**
-   * The 403 for a request that no scope allows, from `encodeForbidden`. There is no user.
-   */
+  /** The 403 for a request that no scope allows, from `encodeForbidden`. There is no user. */
   | { forbidden: string }
 
 const textOf = (event: APIGatewayProxyEvent, name: string): string | undefined => {
@@ -75,37 +51,20 @@ function decodeForbidden(text: string): StatusError {
   return new StatusError(status)
 }
 
+/** The errors that the authorizer leaves to the handler, by the member of the context that has them. The first one counts. */
+const REFUSALS = { forbidden: decodeForbidden, badRequest, unauthorized }
+
 /** Returns the error that the authorizer left to the handler. Without a user there is always one. */
 export function refusalOf(event: APIGatewayProxyEvent): StatusError | undefined {
-  const forbidden = textOf(event, 'forbidden')
-  if (forbidden !== undefined) return decodeForbidden(forbidden)
-  const bad = textOf(event, 'badRequest')
-  if (bad !== undefined) return badRequest(bad)
-  const dead = textOf(event, 'unauthorized')
-  if (dead !== undefined) return unauthorized(dead)
+  for (const [name, errorOf] of Object.entries(REFUSALS)) {
+    const text = textOf(event, name)
+    if (text !== undefined) return errorOf(text)
+  }
   return textOf(event, 'user') === undefined ? unauthorized() : undefined
 }
 
-/** Returns the user. Throws if the authorizer did not write the context. */
-export function userOf(event: APIGatewayProxyEvent): UserInfo {
-  const credential = textOf(event, 'credential')
-  const federation = textOf(event, 'federation')
-  const ancestors = textOf(event, 'ancestors')
-  const sourceCIDRs = textOf(event, 'sourceCIDRs')
-  return {
-    ...decodeUser(textOf(event, 'user') ?? ''),
-    ...(credential !== undefined && { credential: decodeCredential(credential) }),
-    ...(federation !== undefined && { federation: decodeFederation(federation) }),
-    ...(ancestors !== undefined && { ancestors: decodeAncestors(ancestors) }),
-    ...(sourceCIDRs !== undefined && { sourceCIDRs: decodeSourceCIDRs(sourceCIDRs) }),
-  }
-}
-
-/** Returns the warnings about the access key. A response without a user has none. */
-export function warningsOf(event: APIGatewayProxyEvent): readonly string[] {
-  const warnings = textOf(event, 'warnings')
-  return warnings === undefined ? [] : decodeWarnings(warnings)
-}
+/** Returns the user and the warnings about the access key. Throws if the authorizer did not write the context. */
+export const userOf = (event: APIGatewayProxyEvent): UserContext => decodeUser(event.requestContext.authorizer ?? {})
 
 /** Returns the note that names the rule by which the scopes allowed the request. */
 export const reasonOf = (event: APIGatewayProxyEvent): { scope?: string } => {
@@ -115,4 +74,4 @@ export const reasonOf = (event: APIGatewayProxyEvent): { scope?: string } => {
 
 /** Reports whether the authorizer wrote the audit record, as it does for every request without a user. */
 export const isRecorded = (event: APIGatewayProxyEvent): boolean =>
-  (['forbidden', 'badRequest', 'unauthorized'] as const).some((name) => textOf(event, name) !== undefined)
+  Object.keys(REFUSALS).some((name) => textOf(event, name) !== undefined)

@@ -14,7 +14,7 @@ import { describeError } from '../process/logger.ts'
 import { callMetrics, countCalls, faultMetrics, newCalls } from '../process/metrics.ts'
 import { createMinimalServer, type MinimalServer } from '../process/minimal.ts'
 import { auditRecord, judgementOf } from './audit.ts'
-import { isRecorded, reasonOf, refusalOf, userOf, warningsOf } from './authorizercontext.ts'
+import { isRecorded, reasonOf, refusalOf, userOf } from './authorizercontext.ts'
 import { compressBody } from './compression.ts'
 import { type LambdaResponse, statusForm, toApiRequest, toLambdaResponse } from './lambdaevents.ts'
 import { publicAnswer } from './public.ts'
@@ -56,7 +56,7 @@ async function answer<S extends MinimalServer>(
   event: APIGatewayProxyEvent,
   server: S,
   endpoint: Endpoint<S>,
-  notes: Notes,
+  { notes, about }: { notes: Notes; about: string[] },
 ): Promise<ApiResponse> {
   const open = await publicAnswer(event, server)
   if (open) {
@@ -68,7 +68,8 @@ async function answer<S extends MinimalServer>(
     const { userAgent } = event.requestContext.identity
     return respondError(refusal, statusForm(event), scopeWarnings(refusal.status, userAgent))
   }
-  const user = userOf(event)
+  const { user, warnings } = userOf(event)
+  about.push(...warnings)
   Object.assign(notes, { user: user.name, key: user.key.name, keyUid: user.key.uid, ...reasonOf(event) })
   const deadline = requestDeadline(server, event.requestContext.requestTimeEpoch)
   const path = routedPath(event, server.config.basePath)
@@ -92,12 +93,9 @@ export function serveWith<S extends MinimalServer>(
       server.log('error', 'request failed', { requestId, error: describeError(error) })
       return respondError(internalError(error), undefined)
     }
-    const answered = async (): Promise<ApiResponse> => {
-      const about = warningsOf(event)
-      const response = await answer(event, server, endpoint, notes).catch(failed)
-      return { ...response, warnings: [...about, ...response.warnings] }
-    }
-    const response = await countCalls(calls, answered).catch(failed)
+    const about: string[] = []
+    const answered = await countCalls(calls, () => answer(event, server, endpoint, { notes, about })).catch(failed)
+    const response = { ...answered, warnings: [...about, ...answered.warnings] }
     if (!isRecorded(event)) {
       const { status: code } = response
       const { judgement, facts } = judgementOf(notes, code)

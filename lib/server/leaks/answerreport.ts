@@ -3,8 +3,7 @@ import type { APIGatewayProxyEvent } from 'aws-lambda'
 import type { ApiResponse } from '../../endpoints/request.ts'
 import { respondError } from '../../endpoints/respond.ts'
 import { checkDeadline, type Deadline, deadlineExceeded } from '../../meta/errors/deadline.ts'
-import { internalError, requestEntityTooLarge, StatusError, serviceUnavailable } from '../../meta/errors/status.ts'
-import { OutOfTime } from '../../registry/parallel.ts'
+import { requestEntityTooLarge, serviceUnavailable } from '../../meta/errors/status.ts'
 import { toStatusError } from '../../registry/storageerrors.ts'
 import { StorageError } from '../../storage/errors.ts'
 import { headersOf, statusForm } from '../lambda/lambdaevents.ts'
@@ -66,19 +65,12 @@ async function answer(
     const reported = report(event, server, { isPartner, deadline, note })
     return { response: await withTimeout(deadline(), reported, deadlineExceeded), outcome: 'reported' }
   } catch (error) {
-    const refusal = toRefusal(error)
+    const refusal = toStatusError(error)
     const response = await respondError(refusal, statusForm(event))
     if (refusal.status.code < 500) return { response, outcome: 'malformed' }
     const outcome = error instanceof StorageError ? 'storage' : 'failed'
     return { response, outcome, error: refusal.cause ?? refusal }
   }
-}
-
-function toRefusal(error: unknown): StatusError {
-  if (error instanceof StatusError) return error
-  // The timer of the request may be late.
-  if (error instanceof OutOfTime) return deadlineExceeded(error)
-  return error instanceof StorageError ? toStatusError(error) : internalError(error)
 }
 
 async function report(

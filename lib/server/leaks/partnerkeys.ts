@@ -8,6 +8,7 @@ import { parseJson } from '../../meta/encoding/json.ts'
 import { utf8 } from '../../meta/encoding/utf8.ts'
 import { isObject } from '../../meta/value/walk.ts'
 import type { Destinations } from '../../outbound/addresses.ts'
+import { shared } from '../../outbound/fetched.ts'
 import { type HttpsAnswer, sendHttps } from '../../outbound/https.ts'
 
 /** The headers of a signed report, by lower-case name. */
@@ -58,9 +59,10 @@ interface Known {
 export function createPartnerKeys(deps: PartnerKeysDeps): PartnerKeys {
   let known: Known = { keys: new Map(), etag: undefined, fetchedAt: Number.NEGATIVE_INFINITY }
   let attemptedAt = Number.NEGATIVE_INFINITY
-  let fetching: Promise<void> | undefined
 
-  async function renew(): Promise<void> {
+  /** Fetches the keys, but only every few minutes. */
+  const renew = shared(async () => {
+    if (deps.now() - attemptedAt < BETWEEN_MS) return
     attemptedAt = deps.now()
     try {
       const answer = await request(deps, known.etag)
@@ -69,27 +71,16 @@ export function createPartnerKeys(deps: PartnerKeysDeps): PartnerKeys {
     } catch (error) {
       deps.failed(error)
     }
-  }
+  })
 
   const isFresh = () => deps.now() - known.fetchedAt < FRESH_MS
-
-  /** Fetches the keys if they are old or lack this one, but only every few minutes. */
-  async function prepare(id: string): Promise<void> {
-    if (isFresh() && known.keys.has(id)) return
-    if (deps.now() - attemptedAt >= BETWEEN_MS) {
-      fetching ??= renew().finally(() => {
-        fetching = undefined
-      })
-    }
-    await fetching
-  }
 
   return {
     async reporterOf(body, { [KEY_HEADER]: id = '', [SIGNATURE_HEADER]: text = '' }) {
       const signature = Buffer.from(text, 'base64')
       const isWhole = /^[\w-]{1,128}$/.test(id) && signature.length > 0 && signature.toString('base64') === text
       if (!isWhole) return 'anybody'
-      await prepare(id)
+      if (!isFresh() || !known.keys.has(id)) await renew()
       if (!isFresh()) return 'unknown'
       const key = known.keys.get(id)
       return key && verify('sha256', body, { key, dsaEncoding: 'der' }, signature) ? 'github' : 'anybody'

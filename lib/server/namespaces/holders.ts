@@ -8,7 +8,8 @@ import { evaluate } from '../../authorization/scopes/evaluate.ts'
 import type { StoredCall } from '../../endpoints/call.ts'
 import { type ListStart, openCollection } from '../../endpoints/lists/page.ts'
 import type { Selection } from '../../endpoints/lists/selection.ts'
-import { groupResource, type RequestContext } from '../../registry/kind.ts'
+import { KINDS } from '../../kinds/kinds.ts'
+import type { RequestContext } from '../../registry/kind.ts'
 import type { Server } from '../server.ts'
 
 /** The instances of a request that asks for namespaces. */
@@ -32,7 +33,7 @@ export function sourceOf(call: Omit<StoredCall, 'kind' | 'store'>, { scopes, sto
     call: { ...call, kind: store.kind, store },
     context: { ...call.context, dryRun: false },
     mayList(namespace) {
-      const asked = managementRequest({ ...groupResource(VirtualClusterInstance), verb, namespace })
+      const asked = managementRequest(KINDS.VirtualClusterInstance, { verb, namespace })
       const isAllowed = decided.get(namespace) ?? evaluate(chain, asked, scopes).allowed
       decided.set(namespace, isAllowed)
       return isAllowed

@@ -25,7 +25,7 @@ import type { LambdaHandler } from '../lambda/runtime.ts'
 import type { Server } from '../server.ts'
 import { type Holders, hold, readHolders, release, type Source, sourceOf } from './holders.ts'
 
-const kind = { ...Namespace, fields: { 'status.phase': ({ status }: KubeObject) => String(status?.phase ?? '') } }
+const kind = { ...Namespace, selectableFields: ['status.phase'] } as const
 
 /** The selected namespaces of a request. */
 interface Asked {

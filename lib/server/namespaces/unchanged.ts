@@ -24,8 +24,7 @@ const resource = groupResource(Namespace)
 export const checkMayCreate = (
   { request: { name }, context }: Write,
   server: Pick<Server, 'checkChain'>,
-): Promise<void> =>
-  server.checkChain(context, managementRequest({ ...resource, verb: 'create', namespace: name, name }))
+): Promise<void> => server.checkChain(context, managementRequest(Namespace, { verb: 'create', namespace: name, name }))
 
 /** Throws 404 for a name that no namespace can have; for an apply, which would create the namespace, 422. */
 export function checkExists(name: string, isApply: boolean): void {

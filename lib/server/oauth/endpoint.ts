@@ -3,8 +3,8 @@ import type { APIGatewayProxyEvent } from 'aws-lambda'
 import { internalContext } from '../../controllers/internalcontext.ts'
 import type { ApiResponse } from '../../endpoints/request.ts'
 import { checkDeadline, type Deadline, deadlineExceeded } from '../../meta/errors/deadline.ts'
-import { StatusError } from '../../meta/errors/status.ts'
 import type { RequestContext } from '../../registry/kind.ts'
+import { toStatusError } from '../../registry/storageerrors.ts'
 import { StorageError } from '../../storage/errors.ts'
 import { headersOf } from '../lambda/lambdaevents.ts'
 import { type NoteFacts, type PublicAnswer, type PublicHandler, publicHandler } from '../lambda/publicendpoint.ts'
@@ -78,21 +78,16 @@ async function answer<S extends Server>(
 /** Seconds until a client may try again. The backoff of the store has already waited some. */
 const RETRY_AFTER = 5
 
-/** Returns the error for any failure. The cause is for the log. */
+/** Renders any failure as an error of OAuth. The cause is for the log. */
 function toOAuthError(error: unknown): OAuthError {
   if (error instanceof OAuthError) return error
-  if (error instanceof StorageError) return fromStorage(error)
-  const cause = error instanceof StatusError ? (error.cause ?? error) : error
-  if (error instanceof StatusError && error.status.code === 504)
-    return unavailable('storage', 'the request was not completed in time', { cause })
-  return unavailable('failed', 'this service failed to answer the request', { cause })
-}
-
-function fromStorage(error: StorageError): OAuthError {
-  if (error.code === 'Undecided') {
-    const why = 'it is not known whether the request was done: try again with a new subject token'
-    return unavailable('storage', why, { cause: error })
+  const { status, cause = error } = toStatusError(error)
+  if (cause instanceof StorageError && cause.code !== 'Undecided') {
+    const why = 'the store of this service is not available: try again'
+    return unavailable('storage', why, { retryAfter: RETRY_AFTER, cause })
   }
-  const why = 'the store of this service is not available: try again'
-  return unavailable('storage', why, { retryAfter: RETRY_AFTER, cause: error })
+  if (status.code !== 504) return unavailable('failed', 'this service failed to answer the request', { cause })
+  const isUnknown = 'it is not known whether the request was done: try again with a new subject token'
+  const why = cause instanceof StorageError ? isUnknown : 'the request was not completed in time'
+  return unavailable('storage', why, { cause })
 }

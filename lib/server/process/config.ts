@@ -3,11 +3,9 @@
  * variables it needs. Reading an absent one throws an error with its name.
  */
 import { withoutTrailingSlashes } from '../../meta/value/slashes.ts'
-import { checkEnvironment, type Environment } from './environment.ts'
+import { checkEnvironment, type Environment, requiredText } from './environment.ts'
 
 export interface Config {
-  /** Name of the DynamoDB table. */
-  readonly tableName: string
   /** Path of the API below the host, without a trailing slash. */
   readonly basePath: string
   readonly stage: string
@@ -78,12 +76,6 @@ export interface ConsoleSignIn {
   readonly origins: readonly string[]
 }
 
-function requiredText(environment: Environment, name: string): string {
-  const value = environment[name]
-  if (!value) throw new Error(`environment variable ${name} is not set`)
-  return value
-}
-
 /** Throws if only some of the three variables are set. */
 function readConsoleSignIn(environment: Environment): ConsoleSignIn | undefined {
   const { CONSOLE_ISSUER, CONSOLE_CLIENT_ID, CONSOLE_CREDENTIAL, CONSOLE_SCOPES, CONSOLE_ORIGINS } = environment
@@ -109,9 +101,6 @@ const daySeconds = 86_400
 export function readConfig(environment: Environment): Config {
   checkEnvironment(environment)
   return {
-    get tableName() {
-      return requiredText(environment, 'TABLE_NAME')
-    },
     get basePath() {
       return withoutTrailingSlashes(environment.BASE_PATH ?? '/kubernetes/management')
     },

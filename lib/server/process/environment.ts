@@ -25,7 +25,6 @@ const flag = matching(/^(true|false)?$/, 'true or false')
 
 /** The formats of deployment settings match those in infra/plugins/settings.cjs. */
 const forms: Readonly<Record<string, Form>> = {
-  TABLE_NAME: matching(/^[\w.-]{3,255}$/, 'the name of a table'),
   BASE_PATH: {
     accepts: (value) => path.test(withoutTrailingSlashes(value)),
     form: 'a path such as /kubernetes/management',
@@ -94,10 +93,19 @@ function isSpaceNamespace(value: string): boolean {
   }
 }
 
-/** Throws if a variable has an invalid value. The error omits the value, which may be a secret under the wrong name. */
+/** Throws if a variable has an invalid value. */
 export function checkEnvironment(environment: Environment): void {
-  for (const [name, { accepts, form }] of Object.entries(forms)) {
-    const value = environment[name]
-    if (value !== undefined && !accepts(value)) throw new Error(`environment variable ${name} must be ${form}`)
-  }
+  for (const [name, form] of Object.entries(forms)) checkVariable(environment, name, form)
+}
+
+/** Throws if the variable has an invalid value. The error omits the value, which may be a secret under the wrong name. */
+export function checkVariable(environment: Environment, name: string, { accepts, form }: Form): void {
+  const value = environment[name]
+  if (value !== undefined && !accepts(value)) throw new Error(`environment variable ${name} must be ${form}`)
+}
+
+export function requiredText(environment: Environment, name: string): string {
+  const value = environment[name]
+  if (!value) throw new Error(`environment variable ${name} is not set`)
+  return value
 }

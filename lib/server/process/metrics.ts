@@ -71,11 +71,16 @@ interface Client {
   middlewareStack: { add(...args: never[]): unknown }
 }
 
+/** Counts one request. */
+export function countCall(service: keyof Calls): void {
+  const calls = current.getStore()
+  if (calls) calls[service]++
+}
+
 /** Counts the requests of a client from now on, and returns the client. */
 export function meter<C extends Client>(client: C, service: keyof Calls): C {
   const count = (next: Next) => (args: object) => {
-    const calls = current.getStore()
-    if (calls) calls[service]++
+    countCall(service)
     return next(args)
   }
   // Runs inside the retry middleware, so that retries count.

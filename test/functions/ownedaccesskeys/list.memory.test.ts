@@ -60,7 +60,7 @@ test('lists many large keys in little memory', async () => {
   const { metadata } = await make({ name: 'large' }, { user: 'alice', description: 'x'.repeat(characters) })
   await copyRow('large')
   // A list that takes longer than ten seconds looks whether its key still exists.
-  const user = encodeUser({ ...admin, key: { ...admin.key, name: 'large', uid: metadata.uid, generation: 1 } })
+  const { user } = encodeUser({ ...admin, key: { ...admin.key, name: 'large', uid: metadata.uid, generation: 1 } })
   const answers = await listForms({ user, forms: Object.values(forms) })
   const found = Object.keys(forms).map((form, index) => {
     const { status, bytes = 0 } = answers[index] ?? {}

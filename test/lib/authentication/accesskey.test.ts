@@ -83,7 +83,7 @@ describe('keys supplied by clients', () => {
   })
 
   test('redacts a duplicate', () =>
-    expect(duplicateKey()).toEqual({
+    expect(duplicateKey).toEqual({
       type: 'FieldValueDuplicate',
       field: 'spec.key',
       message: 'Duplicate value: <redacted>',

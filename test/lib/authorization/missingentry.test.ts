@@ -14,8 +14,8 @@ import cases from './vectors/missingentry.cases.json' with { type: 'json' }
 
 const options = { projectNamespacePrefix: 'p-', spaceNamespace: parseSpaceNamespace('p-{project}-s-{space}') }
 const group = 'management.platform'
-const requestFor = (verb: string, resource: string, more: object = {}) =>
-  managementRequest({ group, resource, verb, ...more })
+const requestFor = (verb: string, plural: string, more: object = {}) =>
+  managementRequest({ group, plural }, { verb, ...more })
 
 /** Returns the request with the namespace that a space gives it, and no other, as real requests have it. */
 function inItsSpace(attributes: Attributes): Attributes {

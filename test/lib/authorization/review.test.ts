@@ -10,6 +10,7 @@ import {
 } from '../../../lib/authorization/review.ts'
 import type { Place } from '../../../lib/authorization/scopes/place.ts'
 import type { Scope } from '../../../lib/authorization/scopes/scope.ts'
+import { KINDS, type KindRow } from '../../../lib/kinds/kinds.ts'
 import { as, master } from './users.ts'
 import cases from './vectors/review.cases.json' with { type: 'json' }
 
@@ -23,16 +24,16 @@ const agentOf = (...names: string[]): Scope => ({ ...role('agent'), ...clusters(
 const virtual = (project: string, virtualCluster: string): Scope => ({ virtualClusters: [{ project, virtualCluster }] })
 
 describe('mayReview', () => {
-  const may = (spec: object, resource: 'tokenreviews' | 'subjectaccessreviews' = 'tokenreviews') =>
-    mayReview(as({ user: 'alice', ...spec }), reviewAttributes(resource, here), options)?.allowed
+  const may = (spec: object, kind: KindRow = KINDS.TokenReview) =>
+    mayReview(as({ user: 'alice', ...spec }), reviewAttributes(kind, here), options)?.allowed
 
   test('allows administrators, agents and virtual clusters', () => {
-    expect(mayReview(master, reviewAttributes('tokenreviews', here), options)).toEqual({
+    expect(mayReview(master, reviewAttributes(KINDS.TokenReview, here), options)).toEqual({
       allowed: true,
       reason: 'group system:masters',
     })
     for (const name of ['agent', 'vcluster']) {
-      expect([may({ scope: role(name) }), may({ scope: role(name) }, 'subjectaccessreviews')]).toEqual([true, true])
+      expect([may({ scope: role(name) }), may({ scope: role(name) }, KINDS.SubjectAccessReview)]).toEqual([true, true])
     }
   })
 
@@ -43,7 +44,7 @@ describe('mayReview', () => {
   })
 
   test('ignores other requests', () => {
-    const ask = reviewAttributes('tokenreviews', here)
+    const ask = reviewAttributes(KINDS.TokenReview, here)
     if (ask.kind !== 'resource') throw new Error('a review is a resource')
     for (const other of [{ verb: 'get' }, { resource: 'pods' }, { group: 'x' }, { subresource: 'status' }])
       expect(mayReview(master, { ...ask, ...other }, options)).toBeUndefined()

@@ -10,7 +10,7 @@ const vci = 'virtualclusterinstances'
 
 /** Refuses the request of the key `ci` with these scopes. */
 function refuse(chain: Scope[], more: object, groups: string[] = []) {
-  const attributes = managementRequest({ group, resource: vci, verb: 'list', ...more })
+  const attributes = managementRequest({ group, plural: vci }, { verb: 'list', ...more })
   const decision = evaluate(chain, attributes, options)
   if (decision.allowed) throw new Error('the chain allows the request')
   const user = { name: 'alice', groups, chain, key: { name: 'ci', uid: '1', type: '' } }

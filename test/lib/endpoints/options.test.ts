@@ -4,6 +4,7 @@ import { startOf } from '../../../lib/endpoints/lists/page.ts'
 import { selectionOf } from '../../../lib/endpoints/lists/selection.ts'
 import { listOptions } from '../../../lib/endpoints/options.ts'
 import type { StatusError } from '../../../lib/meta/errors/status.ts'
+import { object } from '../../../lib/meta/schema/schema.ts'
 
 const options = (query: Record<string, string>) =>
   listOptions(new Map(Object.entries(query).map(([name, value]) => [name, [value]])), true)
@@ -62,7 +63,7 @@ describe('list options', () => {
   })
 
   it('read the exact resourceVersion in pages, otherwise one that is not older', () => {
-    const kind = { scope: 'Namespaced', fields: {} } as const
+    const kind = { scope: 'Namespaced', schema: { spec: object('', {}) }, selectableFields: [] } as const
     const at = (query: Record<string, string>, namespace = '') =>
       startOf({ kind, request: { namespace } }, options(query), selectionOf(kind, options(query)))
     expect(at({ resourceVersion: '7' })).toEqual({ notOlderThan: 7 })

@@ -7,11 +7,10 @@ import type { Provider, ProviderSpec } from '../../../lib/federation/provider.ts
 import { StorageError } from '../../../lib/storage/errors.ts'
 import type { Storage } from '../../../lib/storage/interface.ts'
 import { storageOver } from '../../../lib/storage/protocol/storage.ts'
-import { startDynamoDB } from '../../support/dynamodb.ts'
 import { startIssuer, type TestIssuer } from '../../support/issuer.ts'
 import { type IssuerKey, makeIssuerKey } from '../../support/issuerkey.ts'
 import { createMemoryItems } from '../../support/memoryitems.ts'
-import { createRealStorage } from '../../support/storage.ts'
+import { openStore, storageIn } from '../../support/store.ts'
 
 const second = 1000
 const minute = 60 * second
@@ -535,7 +534,7 @@ describe('several functions', () => {
   })
 
   test('in 64 places at once cause one fetch for an unknown key id', async () => {
-    const db = await startDynamoDB()
+    const store = await openStore()
     try {
       time = Date.now()
       const { destinations, certificateAuthority } = issuer
@@ -543,7 +542,7 @@ describe('several functions', () => {
       const { promise: isRefetched, resolve: refetched } = Promise.withResolvers<void>()
       const start = () =>
         createIssuerKeys({
-          storage: createRealStorage(db.client, db.table),
+          storage: storageIn(store.items()),
           fetch: (source) => fetchKeys({ destinations, certificateAuthority, timeout: AbortSignal.timeout }, source),
           observer: {
             fetched() {
@@ -566,7 +565,7 @@ describe('several functions', () => {
       expect([...new Set(verdicts)]).toEqual(['valid'])
       expect([fetches(), fetched]).toEqual([2, 2])
     } finally {
-      await db.stop()
+      await store.close()
     }
   })
 })

@@ -58,11 +58,6 @@ describe('validateTrustClaims', () => {
     ])
     expect(trustErrors('https://gitlab.example.com', [is('project_id', '7')], 'GitLab')).toEqual([])
   })
-
-  test('reports the given path', () => {
-    const [error] = validateTrustClaims([], issuerRules(company), company, 'spec.rules')
-    expect(error?.field).toBe('spec.rules')
-  })
 })
 
 describe('validateProviderClaims', () => {

@@ -53,14 +53,6 @@ describe('createSecrets', () => {
     expect([await secrets.refresh(id), await secrets.get(id), state.calls]).toEqual(['two', 'two', 2])
   })
 
-  test('caches versions separately', async () => {
-    const id = await secret('one')
-    await put(id, 'two')
-    const { secrets } = open()
-    expect([await secrets.get(id, 'AWSPREVIOUS'), await secrets.get(id)]).toEqual(['one', 'two'])
-    await expect(secrets.get(id, 'AWSPENDING')).rejects.toMatchObject({ code: 'NotFound' })
-  })
-
   test('finds the current text, or undefined if there is none yet', async () => {
     const id = await secret('one')
     const { secrets } = open()
@@ -76,20 +68,6 @@ describe('createSecrets', () => {
     await secrets.put(id, 'two')
     expect(await secrets.get(id)).toBe('two')
     await expect(secrets.put('keyplane/test/nowhere', 'x')).rejects.toMatchObject({ code: 'NotFound' })
-  })
-
-  test('shares one request between concurrent callers', async () => {
-    const id = await secret('one')
-    const { state, secrets } = open()
-    expect(await Promise.all([secrets.get(id), secrets.get(id), secrets.get(id)])).toEqual(['one', 'one', 'one'])
-    expect(state.calls).toBe(1)
-  })
-
-  test('does not cache failures', async () => {
-    const { secrets } = open()
-    await expect(secrets.get('keyplane/test/later')).rejects.toMatchObject({ code: 'NotFound' })
-    await aws.secrets.send(new CreateSecretCommand({ Name: 'keyplane/test/later', SecretString: 'now' }))
-    expect(await secrets.get('keyplane/test/later')).toBe('now')
   })
 
   test('caches at most 500 texts', async () => {

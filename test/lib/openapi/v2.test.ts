@@ -123,8 +123,8 @@ function fieldsOf(bytes: Buffer): Map<number, Buffer[]> {
 describe('in protobuf', () => {
   const at = (bytes: Buffer | undefined, number: number): Buffer[] =>
     fieldsOf(bytes ?? Buffer.alloc(0)).get(number) ?? []
-  const [paths] = at(Buffer.from(protobuf), 8)
-  const [all] = at(Buffer.from(protobuf), 9)
+  const [paths] = at(Buffer.from(protobuf, 'latin1'), 8)
+  const [all] = at(Buffer.from(protobuf, 'latin1'), 9)
   const textAt = (bytes: Buffer | undefined, number: number) => at(bytes, number)[0]?.toString()
 
   test('has every path and every definition', () => {

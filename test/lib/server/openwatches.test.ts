@@ -1,14 +1,14 @@
 /** Tests that the watches of a key are counted also where a page does not hold them all. */
 import { expect, test } from 'vitest'
 import { watchCounter } from '../../../lib/server/openwatches.ts'
-import { queryItems } from '../../../lib/storage/protocol/constants.ts'
+import { limits } from '../../../lib/storage/limits.ts'
 import { storageOver } from '../../../lib/storage/protocol/storage.ts'
 import { unhurried } from '../../support/deadlines.ts'
 import { createMemoryItems } from '../../support/memoryitems.ts'
 import { alice, contextOf } from '../../support/users.ts'
 
 const now = () => 1_000_000
-const most = queryItems + 100
+const most = limits.queryItems + 100
 
 /** Returns how to open a watch of a key that has this number of records of open watches, and some of watches that have ended. */
 async function keyWith(open: number, ended = 0) {
@@ -34,7 +34,7 @@ test('a limit above the size of a page holds', async () => {
 })
 
 test('records of watches that have ended hide no open ones', async () =>
-  expect((await keyWith(most, queryItems)).open()).rejects.toThrow(`has ${most} watches open`))
+  expect((await keyWith(most, limits.queryItems)).open()).rejects.toThrow(`has ${most} watches open`))
 
 test('few watches are counted with one read', async () => {
   const { open, pages } = await keyWith(3)

@@ -1,4 +1,5 @@
 /** Defines SelfSubjectReview, which `kubectl auth whoami` creates. Source: k8s.io/api authentication/v1. */
+import { KINDS } from '../../../kinds/kinds.ts'
 import { list, map, object, string } from '../../../meta/schema/schema.ts'
 import type { JsonObject } from '../../../meta/types.ts'
 import type { VirtualKind } from '../../../registry/kind.ts'
@@ -13,13 +14,7 @@ export const userInfoSchema = object('The user.', {
 })
 
 export const SelfSubjectReview: VirtualKind<unknown> = {
-  archetype: 'virtual',
-  group: 'authentication.k8s.io',
-  version: 'v1',
-  kind: 'SelfSubjectReview',
-  plural: 'selfsubjectreviews',
-  singular: 'selfsubjectreview',
-  scope: 'Cluster',
+  ...KINDS.SelfSubjectReview,
   description: 'Returns the user who makes the request.',
   schema: {
     spec: object('Always empty.', {}),

@@ -10,6 +10,7 @@ import {
   reviewAttributes,
 } from '../../../authorization/review.ts'
 import type { Place } from '../../../authorization/scopes/place.ts'
+import { KINDS } from '../../../kinds/kinds.ts'
 import { badRequest } from '../../../meta/errors/status.ts'
 import type { JsonObject } from '../../../meta/types.ts'
 import type { RequestContext } from '../../../registry/kind.ts'
@@ -98,7 +99,7 @@ export async function reviewToken(
   context: RequestContext,
   services: ReviewServices,
 ): Promise<JsonObject> {
-  const asking = reviewAttributes('tokenreviews', { type: 'Management' })
+  const asking = reviewAttributes(KINDS.TokenReview, { type: 'Management' })
   const mayAsk = await services.decide(context, asking)
   if (!mayAsk.allowed) throw forbiddenFor(asking, context.user, mayAsk.reason)
   if (!token) throw badRequest('token is required for TokenReview in authentication')

@@ -2,19 +2,14 @@
  * Defines TokenReview, with which the authentication webhooks of clusters authenticate access keys (docs/clusters.md).
  * Clusters verify JWTs that this service issues themselves. Source: k8s.io/api authentication/v1.
  */
+import { KINDS } from '../../../kinds/kinds.ts'
 import { boolean, list, object, string } from '../../../meta/schema/schema.ts'
 import type { VirtualKind } from '../../../registry/kind.ts'
 import type { ReviewServices } from '../../authorization/v1/reviewservices.ts'
 import { userInfoSchema } from './selfsubjectreview.ts'
 
 export const TokenReview: VirtualKind<ReviewServices> = {
-  archetype: 'virtual',
-  group: 'authentication.k8s.io',
-  version: 'v1',
-  kind: 'TokenReview',
-  plural: 'tokenreviews',
-  singular: 'tokenreview',
-  scope: 'Cluster',
+  ...KINDS.TokenReview,
   description: 'Authenticates an access key. Connected clusters create it.',
   schema: {
     spec: object('The token to review.', {

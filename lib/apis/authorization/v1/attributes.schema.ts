@@ -3,10 +3,10 @@
  * NonResourceAttributes.
  */
 import type { Attributes, Target } from '../../../authorization/attributes/attributes.ts'
+import { clusterScoped, namespaced } from '../../../kinds/kinds.ts'
 import { type FieldError, invalid, required } from '../../../meta/errors/fielderror.ts'
 import { type FromSchema, list, object, string } from '../../../meta/schema/schema.ts'
 import type { ProtobufMessage } from '../../../registry/kind.ts'
-import { clusterScoped, namespaced } from '../../resources.ts'
 
 const requirement = object('A requirement of a selector.', {
   key: string('Label key or field name.'),

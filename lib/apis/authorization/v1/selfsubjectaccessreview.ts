@@ -1,4 +1,5 @@
 /** Defines SelfSubjectAccessReview, which `kubectl auth can-i` creates. Source: k8s.io/api authorization/v1. */
+import { KINDS } from '../../../kinds/kinds.ts'
 import { invalidObject } from '../../../meta/errors/status.ts'
 import { object } from '../../../meta/schema/schema.ts'
 import type { VirtualKind } from '../../../registry/kind.ts'
@@ -11,19 +12,12 @@ import {
   toAttributes,
   validateAsked,
 } from './attributes.schema.ts'
-import { group, version } from './group.ts'
 import type { ReviewServices } from './reviewservices.ts'
 
-const kind = 'SelfSubjectAccessReview'
+const { group, kind } = KINDS.SelfSubjectAccessReview
 
 export const SelfSubjectAccessReview: VirtualKind<ReviewServices> = {
-  archetype: 'virtual',
-  group,
-  version,
-  kind,
-  plural: 'selfsubjectaccessreviews',
-  singular: 'selfsubjectaccessreview',
-  scope: 'Cluster',
+  ...KINDS.SelfSubjectAccessReview,
   description: 'Checks whether the user who makes the request may perform an action.',
   schema: {
     spec: object('The action to check.', { resourceAttributes, nonResourceAttributes }),

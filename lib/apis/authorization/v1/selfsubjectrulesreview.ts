@@ -1,33 +1,23 @@
 /** Defines SelfSubjectRulesReview, which `kubectl auth can-i --list` creates. Source: k8s.io/api authorization/v1. */
 import { managementRequest } from '../../../authorization/attributes/attributes.ts'
+import { KINDS, type KindRow, kindRows } from '../../../kinds/kinds.ts'
 import { badRequest } from '../../../meta/errors/status.ts'
-import { parseGroupVersion } from '../../../meta/groupversion.ts'
 import { boolean, list, object, string } from '../../../meta/schema/schema.ts'
 import type { JsonObject } from '../../../meta/types.ts'
 import { type RequestContext, statusVerbs, storedVerbs, type VirtualKind } from '../../../registry/kind.ts'
-import { clusterScoped, type ServedResource, servedResources } from '../../resources.ts'
-import { group, version } from './group.ts'
 import type { ReviewServices } from './reviewservices.ts'
 
 const texts = (what: string) => list(what, string('A name; * means all.'))
 
-interface Asked {
-  group: string
-  resource: string
-  subresource: string
-  verbs: readonly string[]
-}
-
-function askedOf({ groupVersion, plural: resource, subresource = '', stored, status }: ServedResource): Asked[] {
-  const { group } = parseGroupVersion(groupVersion)
-  return [
-    { group, resource, subresource, verbs: stored ? storedVerbs : ['create'] },
-    ...(status ? [{ group, resource, subresource: 'status', verbs: statusVerbs }] : []),
-  ]
-}
-
 /** Every resource of this API with its verbs: the review lists the allowed ones. */
-const asked: readonly Asked[] = servedResources.flatMap(askedOf)
+const asked = kindRows.flatMap((kind): { kind: KindRow; subresource: string; verbs: readonly string[] }[] => {
+  const { subresource = '', archetype } = kind
+  if (archetype === 'virtual') return [{ kind, subresource, verbs: ['create'] }]
+  return [
+    { kind, subresource, verbs: storedVerbs },
+    { kind, subresource: 'status', verbs: statusVerbs },
+  ]
+})
 
 const paths = [
   '/api',
@@ -49,11 +39,12 @@ async function resourceRules(
   services: ReviewServices,
 ): Promise<JsonObject[]> {
   const rules: JsonObject[] = []
-  for (const { verbs, ...what } of asked) {
-    const place = clusterScoped.has(what.resource) ? '' : namespace
-    const requests = verbs.map((verb) => managementRequest({ ...what, verb, namespace: place }))
+  for (const { kind, subresource, verbs } of asked) {
+    const { group, plural, scope } = kind
+    const place = scope === 'Cluster' ? '' : namespace
+    const requests = verbs.map((verb) => managementRequest(kind, { verb, subresource, namespace: place }))
     const decisions = await Promise.all(requests.map((one) => services.decide(context, one)))
-    const resource = what.subresource ? `${what.resource}/${what.subresource}` : what.resource
+    const resource = subresource ? `${plural}/${subresource}` : plural
     for (const resourceNames of [[], [context.user.key.name]]) {
       const isNamed = resourceNames.length > 0
       const allowed = verbs.filter((_, index) => {
@@ -61,20 +52,14 @@ async function resourceRules(
         return decision?.allowed && (decision.self === true) === isNamed
       })
       if (allowed.length === 0) continue
-      rules.push({ verbs: allowed, apiGroups: [what.group], resources: [resource], ...(isNamed && { resourceNames }) })
+      rules.push({ verbs: allowed, apiGroups: [group], resources: [resource], ...(isNamed && { resourceNames }) })
     }
   }
   return rules
 }
 
 export const SelfSubjectRulesReview: VirtualKind<ReviewServices> = {
-  archetype: 'virtual',
-  group,
-  version,
-  kind: 'SelfSubjectRulesReview',
-  plural: 'selfsubjectrulesreviews',
-  singular: 'selfsubjectrulesreview',
-  scope: 'Cluster',
+  ...KINDS.SelfSubjectRulesReview,
   description: 'Lists the actions that the user who makes the request may perform in a namespace.',
   schema: {
     spec: object('The namespace to review.', { namespace: string('The namespace.') }),

@@ -7,6 +7,7 @@ import { evaluateAt, targetOf } from '../../../authorization/scopes/place.ts'
 import type { ScopeChain } from '../../../authorization/scopes/scope.ts'
 import { isMaster } from '../../../authorization/users/identity.ts'
 import type { UserInfo } from '../../../authorization/users/user.ts'
+import { KINDS } from '../../../kinds/kinds.ts'
 import { type FieldError, invalid } from '../../../meta/errors/fielderror.ts'
 import { invalidObject } from '../../../meta/errors/status.ts'
 import { dnsSubdomainErrors } from '../../../meta/object/names.ts'
@@ -14,9 +15,9 @@ import type { JsonObject } from '../../../meta/types.ts'
 import type { RequestContext } from '../../../registry/kind.ts'
 import { type Outsider, readExtras } from '../../../token/extras.ts'
 import { type AskedAttributes, toAttributes, validateAsked } from './attributes.schema.ts'
-import { group } from './group.ts'
 import type { ReviewServices } from './reviewservices.ts'
 
+const { group, kind } = KINDS.SubjectAccessReview
 const management = { type: 'Management' } as const
 
 interface ReviewSpec extends AskedAttributes {
@@ -60,7 +61,7 @@ async function judge(
     denied(reasonWithEntry(reason, all, attributes, { options: scopes, judge: decide }))
   const decision = decide(chain)
   if (!decision.allowed) return deny(chain, decision.reason)
-  // Do not look up an invalid name: DynamoDB rejects empty and long keys.
+  // Do not look up an invalid name: the store rejects empty and long keys.
   const today = dnsSubdomainErrors(key.name).length === 0 ? await services.reviewedKey(key) : undefined
   if (today === undefined) return denied('the access key no longer gives access')
   // A cluster that does not send the time of issue cannot distinguish these tokens, so all of them are invalid.
@@ -89,12 +90,11 @@ async function judgeHere(
 
 /** Returns the status of the review. Throws 403 if the caller may not create it, and 422 for an invalid spec. */
 export async function reviewSubject(
-  kind: string,
   spec: ReviewSpec,
   context: RequestContext,
   services: ReviewServices,
 ): Promise<JsonObject> {
-  const asking = reviewAttributes('subjectaccessreviews', management)
+  const asking = reviewAttributes(KINDS.SubjectAccessReview, management)
   const mayAsk = await services.decide(context, asking)
   if (!mayAsk.allowed) throw forbiddenFor(asking, context.user, mayAsk.reason)
   const errors = validate(spec)

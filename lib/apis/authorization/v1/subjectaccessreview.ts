@@ -2,23 +2,15 @@
  * Defines SubjectAccessReview. The authorization webhooks of clusters create it for users of this service
  * (docs/clusters.md), and administrators create it for users of this API. Source: k8s.io/api authorization/v1.
  */
+import { KINDS } from '../../../kinds/kinds.ts'
 import { list, map, object, string } from '../../../meta/schema/schema.ts'
 import type { VirtualKind } from '../../../registry/kind.ts'
 import { reviewStatus } from './answer.schema.ts'
 import { attributesProtobuf, nonResourceAttributes, resourceAttributes } from './attributes.schema.ts'
-import { group, version } from './group.ts'
 import type { ReviewServices } from './reviewservices.ts'
 
-const kind = 'SubjectAccessReview'
-
 export const SubjectAccessReview: VirtualKind<ReviewServices> = {
-  archetype: 'virtual',
-  group,
-  version,
-  kind,
-  plural: 'subjectaccessreviews',
-  singular: 'subjectaccessreview',
-  scope: 'Cluster',
+  ...KINDS.SubjectAccessReview,
   description: 'Checks whether a user may perform an action. Connected clusters create it for users of this service.',
   schema: {
     spec: object('The user and the action to check.', {
@@ -50,6 +42,6 @@ export const SubjectAccessReview: VirtualKind<ReviewServices> = {
   async create({ object: review, context }, services) {
     // Discovery has no use for the rules of a place.
     const { reviewSubject } = await import('./subjectaccessreview.judge.ts')
-    return { ...review, status: await reviewSubject(kind, review.spec ?? {}, context, services) }
+    return { ...review, status: await reviewSubject(review.spec ?? {}, context, services) }
   },
 }

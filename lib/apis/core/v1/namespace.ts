@@ -7,18 +7,12 @@ import { alreadyExists, generatedNameExists, invalidObject } from '../../../meta
 import { labelNames, validateMeta } from '../../../meta/object/validatemeta.ts'
 import { list, object, string } from '../../../meta/schema/schema.ts'
 import type { KubeObject } from '../../../meta/types.ts'
+import { column } from '../../../printers/column.ts'
 import type { Column, VirtualKind } from '../../../registry/kind.ts'
 
 const resource = { group: '', resource: 'namespaces' }
 
-const columns: readonly Column[] = [
-  {
-    name: 'Status',
-    type: 'string',
-    description: 'Current phase of the namespace.',
-    value: ({ status }) => status?.phase,
-  },
-]
+const columns = [column('Status', 'status.phase', 'Current phase of the namespace.')]
 
 export const Namespace: VirtualKind<unknown> & { columns: readonly Column[] } = {
   archetype: 'virtual',

@@ -2,25 +2,19 @@
 import { type Scope, scopeSchema } from '../../../authorization/scopes/scope.ts'
 import { validateScope } from '../../../authorization/scopes/validatescope.ts'
 import { unlimitedCredential } from '../../../authorization/users/sources.ts'
+import { KINDS } from '../../../kinds/kinds.ts'
 import { rfc3339OfUnix } from '../../../meta/encoding/time.ts'
 import { checkDeadline } from '../../../meta/errors/deadline.ts'
 import { invalidObject } from '../../../meta/errors/status.ts'
 import { int64, object, string, time } from '../../../meta/schema/schema.ts'
 import type { IssuedCredential, VirtualKind } from '../../../registry/kind.ts'
 import { issueToken, prepareClusterToken } from '../../../token/issuer.ts'
-import { group, version } from './group.ts'
 import type { Services } from './services.ts'
 
-const kind = 'DirectClusterEndpointToken'
+const { group, kind } = KINDS.DirectClusterEndpointToken
 
 export const DirectClusterEndpointToken: VirtualKind<Services> = {
-  archetype: 'virtual',
-  group,
-  version,
-  kind,
-  plural: 'directclusterendpointtokens',
-  singular: 'directclusterendpointtoken',
-  scope: 'Cluster',
+  ...KINDS.DirectClusterEndpointToken,
   description: 'A token for direct access to a connected cluster. The server returns it once and does not store it.',
   grantsAccess: true,
   schema: {

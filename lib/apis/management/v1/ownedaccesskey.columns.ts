@@ -1,6 +1,8 @@
 /** Defines the columns of `kubectl get ownedaccesskeys`. */
 import { humanDuration } from '../../../meta/encoding/time.ts'
+import { column, wide } from '../../../printers/column.ts'
 import type { Column } from '../../../registry/kind.ts'
+import { displayName, otherTexts } from './ownedaccesskey.texts.ts'
 
 /** Returns the time until a timestamp: `6d`, `expired`, or `never`. */
 function timeLeft(at: unknown, now: Date): string {
@@ -10,66 +12,33 @@ function timeLeft(at: unknown, now: Date): string {
 }
 
 export const columns: readonly Column[] = [
-  {
-    name: 'Display Name',
-    type: 'string',
-    description: 'Name shown in the UI.',
-    value: ({ spec }) => spec?.displayName,
-  },
-  { name: 'Owner', type: 'string', description: 'Owner of the key.', value: ({ status }) => status?.owner },
-  {
-    name: 'Type',
-    type: 'string',
-    description: 'Type of the key, which says who manages it.',
-    value: ({ spec }) => spec?.type,
-  },
-  {
-    name: 'Disabled',
-    type: 'boolean',
-    description: 'Whether the key is disabled.',
-    value: ({ spec }) => spec?.disabled ?? false,
-  },
-  {
-    name: 'Last Activity',
-    type: 'date',
-    description: 'Time since the key was last used.',
-    value: ({ status }) => status?.lastActivity,
-  },
+  column('Display Name', 'spec.displayName', displayName.description),
+  column('Owner', 'status.owner', 'Owner of the key.'),
+  column('Type', 'spec.type', 'Type of the key, which says who manages it.'),
+  column('Disabled', 'spec.disabled', 'Whether the key is disabled.', { type: 'boolean', absent: false }),
+  column('Last Activity', 'status.lastActivity', 'Time since the key was last used.', { type: 'date' }),
   {
     name: 'Expires',
     type: 'string',
     description: 'Time until the key expires.',
     value: ({ status }, now) => timeLeft(status?.expirationTimestamp, now),
   },
-  {
-    name: 'Phase',
-    type: 'string',
-    description: 'Active, Disabled, Expired or Terminating.',
-    priority: 1,
-    value: ({ status }) => status?.phase,
-  },
-  {
-    name: 'Rotated',
+  column('Phase', 'status.phase', 'Active, Disabled, Expired or Terminating.', wide),
+  column('Rotated', 'status.lastRotation', 'Time since the key got its current value, if that is not the first one.', {
     type: 'date',
-    description: 'Time since the key got its current value, if that is not the first one.',
-    priority: 1,
-    value: ({ status }) => status?.lastRotation,
-  },
+    ...wide,
+  }),
   {
     name: 'Made With',
     type: 'string',
     description: 'Access key that made the key, if you may know it.',
-    priority: 1,
+    ...wide,
     value: ({ status }) => {
       const { name, uid } = (status?.madeWith ?? {}) as { name?: string; uid?: string }
       return name ?? uid
     },
   },
-  {
-    name: 'Description',
-    type: 'string',
-    description: 'Purpose of the key.',
-    priority: 1,
-    value: ({ spec }) => spec?.description,
-  },
+  ...otherTexts.map(({ name, title, description, column: about = description }) =>
+    column(title, `spec.${name}`, about, wide),
+  ),
 ]

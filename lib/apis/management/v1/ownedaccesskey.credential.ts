@@ -13,14 +13,16 @@ import { createCredential, deleteCredentials, updateCredentials } from '../../..
 import { identityOf } from '../../../authorization/users/identity.ts'
 import { chainAfterChange, inheritedChain } from '../../../authorization/users/privilege.ts'
 import type { UserInfo } from '../../../authorization/users/user.ts'
+import { KINDS } from '../../../kinds/kinds.ts'
 import { unixSeconds } from '../../../meta/encoding/time.ts'
 import { invalidObject } from '../../../meta/errors/status.ts'
 import type { Draft, RequestContext } from '../../../registry/kind.ts'
 import type { Companion, Stored } from '../../../storage/interface.ts'
-import { group } from './group.ts'
 import type { KeyPlan, PlannedChange } from './ownedaccesskey.plan.ts'
-import { changesSpec, keyPath, kind, sealedOf, specOf, suppliedKey, toKey } from './ownedaccesskey.values.ts'
+import { changesSpec, keyPath, sealedOf, specOf, suppliedKey, toKey } from './ownedaccesskey.values.ts'
 import type { Services } from './services.ts'
+
+const { group, kind } = KINDS.OwnedAccessKey
 
 /** Creates the credential of a new key from the supplied value, or from a generated one. The response shows the value. */
 export async function prepareForCreate(
@@ -107,7 +109,7 @@ export function makerOf(
 /** Throws 422 if the key has the value, as one that is not current, or had it until the open rotation was settled. */
 function demandOther({ object }: Draft, states: readonly KeyInternal[], hashes: readonly KeyHash[]): void {
   if (!states.some((internal) => hashes.some((hash) => hasValue(internal, hash)))) return
-  throw invalidObject(group, kind, object.metadata.name ?? '', [duplicateKey()])
+  throw invalidObject(group, kind, object.metadata.name ?? '', [duplicateKey])
 }
 
 /**
@@ -121,7 +123,7 @@ export async function requireNewValue(
 ): Promise<Companion[]> {
   const found = await Promise.all(hashes.map((hash) => keys.readCredential(hash)))
   if (found.some((one) => one !== undefined && (isTombstone(one) || one.name !== known))) {
-    throw invalidObject(group, kind, name, [duplicateKey()])
+    throw invalidObject(group, kind, name, [duplicateKey])
   }
   return requireAbsentCredentials(hashes.filter((hash) => !sameHash(hash, stored)))
 }

@@ -7,10 +7,9 @@ import type { ScopeOptions } from '../../../authorization/scopes/project.ts'
 import { isMaster, keyIdentity } from '../../../authorization/users/identity.ts'
 import { effectiveChain } from '../../../authorization/users/privilege.ts'
 import type { UserInfo } from '../../../authorization/users/user.ts'
+import { KINDS } from '../../../kinds/kinds.ts'
 import type { JsonObject } from '../../../meta/types.ts'
 import type { Stored } from '../../../storage/interface.ts'
-import { group } from './group.ts'
-import { plural } from './ownedaccesskey.table.ts'
 import { toKey } from './ownedaccesskey.values.ts'
 
 /**
@@ -24,7 +23,7 @@ export function presentMaker(stored: Stored, user: UserInfo, scopes: ScopeOption
   if (uid === undefined || name === undefined || uid === user.key.uid) return {}
   const key = toKey(stored)
   if (!containsChain(effectiveChain(key), user.chain)) return {}
-  const decision = evaluate(user.chain, managementRequest({ group, resource: plural, verb: 'get', name }), scopes)
+  const decision = evaluate(user.chain, managementRequest(KINDS.OwnedAccessKey, { verb: 'get', name }), scopes)
   const { own, self } = decision.allowed ? decision : {}
   const isOwners = creator === keyIdentity(key)
   if (!isOwners && (!isMaster(user) || own)) return {}

@@ -1,6 +1,7 @@
 /** Defines the fields of an access key. Specification section 2.3. */
 import { scopeSchema } from '../../../authorization/scopes/scope.ts'
 import { boolean, int64, list, map, object, string, time } from '../../../meta/schema/schema.ts'
+import { eachKeyText } from './ownedaccesskey.texts.ts'
 
 /** Users manage keys of the types '', User and Other. The service manages keys of the other types. */
 export const keyTypes = ['', 'Login', 'User', 'Other', 'Reset', 'OIDCRefreshToken', 'NetworkPeer', 'Workspace'] as const
@@ -19,8 +20,7 @@ const identity = object('Single sign-on login data, if available. It grants no a
 })
 
 export const spec = object('Desired state of the access key.', {
-  displayName: string('Name shown in the UI.'),
-  description: string('Free-text description.'),
+  ...eachKeyText(({ description }) => string(description)),
   user: string('User that the key authenticates.'),
   team: string('Team that the key authenticates.'),
   subject: string('Generic subject that the key authenticates, instead of a user or team.'),

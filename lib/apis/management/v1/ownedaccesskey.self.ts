@@ -3,14 +3,13 @@ import { decodeKeyInternal } from '../../../authentication/keyinternal.ts'
 import { REQUEST_SECONDS } from '../../../authentication/keystatus.ts'
 import { findValue, generationOf, sameHash } from '../../../authentication/values/keyvalues.ts'
 import type { UserInfo } from '../../../authorization/users/user.ts'
+import { KINDS } from '../../../kinds/kinds.ts'
 import { alreadyExists, conflict } from '../../../meta/errors/status.ts'
-import type { Draft } from '../../../registry/kind.ts'
+import { type Draft, groupResource } from '../../../registry/kind.ts'
 import type { Stored } from '../../../storage/interface.ts'
-import { group } from './group.ts'
 import type { KeyPlan } from './ownedaccesskey.plan.ts'
-import { plural } from './ownedaccesskey.table.ts'
 
-const resource = { group, resource: plural }
+const resource = groupResource(KINDS.OwnedAccessKey)
 
 const CHANGED = 'the access key of the request has been changed since the request was allowed'
 const RETIRING = 'the value of the access key of the request was rotated: replace the value with the new one'

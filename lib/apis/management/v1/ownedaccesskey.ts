@@ -8,9 +8,8 @@ import { evaluate } from '../../../authorization/scopes/evaluate.ts'
 import { hasSelfRotate } from '../../../authorization/scopes/roles.ts'
 import { validateScope } from '../../../authorization/scopes/validatescope.ts'
 import { forbiddenBeyondDisabling, forbiddenToWorkload } from '../../../authorization/users/exchanged.ts'
-import { isMaster, type Key, keyIdentity, MASTERS, ownsKey } from '../../../authorization/users/identity.ts'
+import { isMaster, keyIdentity, MASTERS, ownsKey } from '../../../authorization/users/identity.ts'
 import {
-  beyondChain,
   effectiveChain,
   forbiddenChange,
   forbiddenCreation,
@@ -21,12 +20,14 @@ import {
 import { endlessErrors } from '../../../authorization/users/selfrotate.ts'
 import type { UserInfo } from '../../../authorization/users/user.ts'
 import { validateIdentity } from '../../../authorization/users/validateidentity.ts'
+import { KINDS } from '../../../kinds/kinds.ts'
 import { type FieldError, invalid } from '../../../meta/errors/fielderror.ts'
 import { forbiddenResource } from '../../../meta/errors/status.ts'
 import { deepEqual } from '../../../meta/value/equal.ts'
-import type { Draft, StoredKind, Strategy } from '../../../registry/kind.ts'
+import { own } from '../../../meta/value/walk.ts'
+import { type Draft, groupResource, type StoredKind, type Strategy } from '../../../registry/kind.ts'
 import type { Stored } from '../../../storage/interface.ts'
-import { group, version } from './group.ts'
+import { accessReviewRule } from './accessreview/ownedaccesskeyaccessreview.access.ts'
 import { columns } from './ownedaccesskey.columns.ts'
 import { companions, prepareForCreate, prepareForUpdate } from './ownedaccesskey.credential.ts'
 import type { KeyPlan } from './ownedaccesskey.plan.ts'
@@ -34,21 +35,28 @@ import { spec, status } from './ownedaccesskey.schema.ts'
 import { checkUnchanged } from './ownedaccesskey.self.ts'
 import { inheritSources, validateSources } from './ownedaccesskey.sources.ts'
 import { itemsToPresent, present } from './ownedaccesskey.status.ts'
-import { plural, REVIEW, table } from './ownedaccesskey.table.ts'
+import type { SubresourceRule } from './ownedaccesskey.subresource.ts'
+import { table } from './ownedaccesskey.table.ts'
 import {
   changeOf,
   changesMoreThanDisabled,
   changesSpec,
   isExchanged,
-  kind,
   specOf,
   suppliedKey,
   toKey,
 } from './ownedaccesskey.values.ts'
 import { writeWarnings } from './ownedaccesskey.warnings.ts'
+import { rotationRule } from './rotation/ownedaccesskeyrotation.access.ts'
 import type { Services } from './services.ts'
 
-const resource = { group, resource: plural }
+const resource = groupResource(KINDS.OwnedAccessKey)
+
+/** The rules of the subresources. Without one, the rules are those of the key. */
+const subresources: Readonly<Record<string, SubresourceRule>> = {
+  [KINDS.OwnedAccessKeyRotation.subresource]: rotationRule,
+  [KINDS.OwnedAccessKeyAccessReview.subresource]: accessReviewRule,
+}
 
 /** What a workload may not do. */
 const CREATE = 'create access keys: exchange an ID token for each'
@@ -91,16 +99,8 @@ function strategy(services: Services): Strategy<KeyPlan> {
     request: { verb: string; subresource?: string; name?: string },
   ): { own?: true; self?: true } => {
     if (!isMaster(user) && !user.chain.some(hasSelfRotate)) return {}
-    const decision = evaluate(user.chain, managementRequest({ ...resource, ...request }), scopes)
+    const decision = evaluate(user.chain, managementRequest(KINDS.OwnedAccessKey, request), scopes)
     return decision.allowed ? decision : {}
-  }
-  /**
-   * Returns why the user may not review the key, or undefined. About a key with less scopes than its own, a scoped key would
-   * learn what its scopes keep from it.
-   */
-  const forbiddenReview = (user: UserInfo, key: Key, name: string): string | undefined => {
-    const decision = evaluate(user.chain, managementRequest({ ...resource, verb: 'get', name }), scopes)
-    return decision.allowed ? beyondChain(user, key, 'access key') : decision.reason
   }
   return {
     mayCreate(user) {
@@ -111,15 +111,12 @@ function strategy(services: Services): Strategy<KeyPlan> {
       const key = toKey(stored)
       const { name = '', uid } = stored.object.metadata
       const isOfCollection = ['list', 'watch', 'deletecollection'].includes(verb)
-      // Who may read a key may review it.
-      const asked =
-        subresource === REVIEW ? { verb: 'get', name } : { verb, subresource, ...(!isOfCollection && { name }) }
-      const { own, self } = limitsOf(user, asked)
-      if (!maySeeKey(user, key, own) || (self && uid !== user.key.uid)) return { type: 'hidden' }
-      const unreviewable = subresource === REVIEW ? forbiddenReview(user, key, name) : undefined
-      if (unreviewable !== undefined) return { type: 'denied', reason: unreviewable }
-      const unrotatable = subresource === 'rotate' ? forbiddenBeyondDisabling(user, isExchanged(stored)) : undefined
-      if (unrotatable !== undefined) return { type: 'denied', reason: unrotatable }
+      const { as, forbids } = own(subresources, subresource) ?? {}
+      const asked = as ? { verb: as, name } : { verb, subresource, ...(!isOfCollection && { name }) }
+      const limits = limitsOf(user, asked)
+      if (!maySeeKey(user, key, limits.own) || (limits.self && uid !== user.key.uid)) return { type: 'hidden' }
+      const reason = forbids?.(user, stored, services)
+      if (reason !== undefined) return { type: 'denied', reason }
       const rule = ownsKey(user, key) ? 'own access key' : MASTERS
       if (subresource !== 'status' || verb === 'get' || isMaster(user)) return { type: 'allowed', rule }
       return { type: 'denied', reason: 'only system:masters may write the status of access keys' }
@@ -153,31 +150,20 @@ function strategy(services: Services): Strategy<KeyPlan> {
       return { name: 'max-keys-per-owner', partition: keyIdentity(toKey({ object, internal })), most }
     },
     companions: (after, before, plan) => companions(services, after, before, plan),
-    companionExists: (plan) => (plan?.exchanged ? undefined : duplicateKey()),
+    companionExists: (plan) => (plan?.exchanged ? undefined : duplicateKey),
     itemsToPresent,
     present: (stored, reader, items) => present(services, stored, reader, items),
   }
 }
 
 export const OwnedAccessKey: StoredKind<Services, KeyPlan> = {
-  archetype: 'stored',
-  group,
-  version,
-  kind,
-  plural,
-  singular: 'ownedaccesskey',
-  scope: 'Cluster',
+  ...KINDS.OwnedAccessKey,
   description: 'A bearer token for non-interactive use, such as CI jobs.',
   grantsAccess: true,
   schema: { spec, status },
   isCredential: true,
   table,
   columns,
-  fields: {
-    'spec.user': ({ spec }) => String(spec?.user ?? ''),
-    'spec.team': ({ spec }) => String(spec?.team ?? ''),
-    'spec.type': ({ spec }) => String(spec?.type ?? ''),
-    'spec.disabled': ({ spec }) => String(spec?.disabled ?? false),
-  },
+  selectableFields: ['spec.user', 'spec.team', 'spec.type', 'spec.disabled'],
   strategy,
 }

@@ -13,8 +13,6 @@ import { deepEqual } from '../../../meta/value/equal.ts'
 import type { Draft } from '../../../registry/kind.ts'
 import type { Stored } from '../../../storage/interface.ts'
 
-export const kind = 'OwnedAccessKey'
-
 /** Path of the field that holds the key. */
 export const keyPath = ['spec', 'key']
 

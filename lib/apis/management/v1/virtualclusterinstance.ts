@@ -4,24 +4,21 @@ import { evaluate } from '../../../authorization/scopes/evaluate.ts'
 import { isMaster, MASTERS } from '../../../authorization/users/identity.ts'
 import { forbiddenInstanceChange, type InstanceSpec, mayAccess } from '../../../authorization/users/instances.ts'
 import type { UserInfo } from '../../../authorization/users/user.ts'
+import { KINDS } from '../../../kinds/kinds.ts'
 import { forbiddenResource } from '../../../meta/errors/status.ts'
-import type { Column, StoredKind, Strategy } from '../../../registry/kind.ts'
+import { column, wide } from '../../../printers/column.ts'
+import { type Column, groupResource, type StoredKind, type Strategy } from '../../../registry/kind.ts'
 import type { Stored } from '../../../storage/interface.ts'
-import { group, version } from './group.ts'
 import type { Services } from './services.ts'
 import { type Spec, spec, status } from './virtualclusterinstance.schema.ts'
 
-const plural = 'virtualclusterinstances'
+const resource = groupResource(KINDS.VirtualClusterInstance)
+const { subresource: KUBE_CONFIG } = KINDS.VirtualClusterInstanceKubeConfig
 
 const specOf = ({ object }: Pick<Stored, 'object'>): Spec => (object.spec ?? {}) as Spec
 
 const columns: readonly Column[] = [
-  {
-    name: 'Phase',
-    type: 'string',
-    description: 'Current phase of the instance.',
-    value: ({ status }) => status?.phase,
-  },
+  column('Phase', 'status.phase', 'Current phase of the instance.'),
   {
     name: 'Cluster',
     type: 'string',
@@ -44,28 +41,20 @@ const columns: readonly Column[] = [
       return user || (team && `team:${team}`)
     },
   },
-  {
-    name: 'Display Name',
-    type: 'string',
-    description: 'Name shown in the UI.',
-    priority: 1,
-    value: ({ spec }) => spec?.displayName,
-  },
+  column('Display Name', 'spec.displayName', 'Name shown in the UI.', wide),
 ]
 
 /** Reports whether the scopes, the owner and the access rules let a user create the kubeconfig of an instance. */
 function mayUse({ scopes }: Services, { object }: Stored, user: UserInfo): boolean {
   const { namespace = '', name = '' } = object.metadata
-  const asked = managementRequest({
-    group,
-    resource: plural,
+  const asked = managementRequest(KINDS.VirtualClusterInstance, {
     verb: 'create',
-    subresource: 'kubeconfig',
+    subresource: KUBE_CONFIG,
     namespace,
     name,
   })
   return (
-    evaluate(user.chain, asked, scopes).allowed && mayAccess(user, specOf({ object }), 'create', 'kubeconfig').allowed
+    evaluate(user.chain, asked, scopes).allowed && mayAccess(user, specOf({ object }), 'create', KUBE_CONFIG).allowed
   )
 }
 
@@ -85,7 +74,7 @@ const strategy = (services: Services): Strategy => ({
   authorize(draft, old, { user }) {
     if (!old) return
     const reason = forbiddenInstanceChange(user, specOf(old), draft.object.spec ?? {})
-    if (reason) throw forbiddenResource({ group, resource: plural }, draft.object.metadata.name ?? '', reason)
+    if (reason) throw forbiddenResource(resource, draft.object.metadata.name ?? '', reason)
   },
   present(stored, { user }) {
     const { object } = stored
@@ -94,19 +83,13 @@ const strategy = (services: Services): Strategy => ({
 })
 
 export const VirtualClusterInstance: StoredKind<Services> = {
-  archetype: 'stored',
-  group,
-  version,
-  kind: 'VirtualClusterInstance',
-  plural,
-  singular: 'virtualclusterinstance',
+  ...KINDS.VirtualClusterInstance,
   shortNames: ['vci'],
-  scope: 'Namespaced',
   description: 'A virtual cluster that users can create kubeconfigs for.',
   grantsAccess: true,
   schema: { spec, status },
-  table: { resource: plural, partitions: () => [], activity: false },
+  table: { resource: resource.resource, partitions: () => [], activity: false },
   columns,
-  fields: {},
+  selectableFields: [],
   strategy,
 }

@@ -1,5 +1,6 @@
 /** Defines VirtualClusterInstanceKubeConfig, the kubeconfig of a virtual cluster. Specification sections 2.5 and 4.1. */
 import { unlimitedCredential } from '../../../authorization/users/sources.ts'
+import { KINDS } from '../../../kinds/kinds.ts'
 import { writtenCredential } from '../../../kubeconfig/configtext.ts'
 import { toInstance } from '../../../kubeconfig/instance.ts'
 import { type FieldError, invalid } from '../../../meta/errors/fielderror.ts'
@@ -8,10 +9,9 @@ import { misplacedCredentials } from '../../../meta/schema/misplaced.ts'
 import { boolean, type FromSchema, int32, list, object, string, time } from '../../../meta/schema/schema.ts'
 import type { KubeObject } from '../../../meta/types.ts'
 import type { VirtualKind } from '../../../registry/kind.ts'
-import { group, version } from './group.ts'
 import type { Services } from './services.ts'
 
-const kind = 'VirtualClusterInstanceKubeConfig'
+const { group, kind, subresource } = KINDS.VirtualClusterInstanceKubeConfig
 
 const spec = object('The requested kubeconfig.', {
   certificateTTL: int32(
@@ -65,14 +65,7 @@ function demandUid(given: string | undefined, uid: string | undefined, name: str
 }
 
 export const VirtualClusterInstanceKubeConfig: VirtualKind<Services> = {
-  archetype: 'virtual',
-  group,
-  version,
-  kind,
-  plural: 'virtualclusterinstances',
-  singular: 'virtualclusterinstance',
-  subresource: 'kubeconfig',
-  scope: 'Namespaced',
+  ...KINDS.VirtualClusterInstanceKubeConfig,
   description: 'The kubeconfig of a virtual cluster. The server returns it once and does not store it.',
   grantsAccess: true,
   schema: { spec, status },
@@ -80,7 +73,7 @@ export const VirtualClusterInstanceKubeConfig: VirtualKind<Services> = {
     const misnamed = nameErrors(request.metadata.name, name)
     const errors = [...misnamed, ...pluginErrors(request)]
     if (errors.length > 0) throw invalidObject(group, kind, name, errors)
-    const stored = await services.instance({ namespace, name }, { verb: 'create', subresource: 'kubeconfig' }, context)
+    const stored = await services.instance({ namespace, name }, { verb: 'create', subresource }, context)
     demandUid(request.metadata.uid, stored.object.metadata.uid, name)
     const wanted = (request.spec ?? {}) as FromSchema<typeof spec>
     const { createKubeConfig } = await import('../../../kubeconfig/kubeconfig.ts')

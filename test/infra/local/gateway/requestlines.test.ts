@@ -7,14 +7,14 @@ import { type Answered, hideFunctionLogs, requestLine } from '../../../../infra/
 import { generateAccessKey } from '../../../../lib/authentication/accesskey.ts'
 import { encodeUser } from '../../../../lib/authentication/requests/usercontext.ts'
 
-const user = encodeUser({
+const authorizer = encodeUser({
   name: 'alice',
   groups: ['system:authenticated'],
   key: { name: 'ci-x7k2p', uid: 'u', type: 'User' },
   chain: [],
 })
 const key = generateAccessKey(randomBytes)
-const answered: Answered = { method: 'GET', path: '/apis', status: 200, milliseconds: 3.6, authorizer: { user } }
+const answered: Answered = { method: 'GET', path: '/apis', status: 200, milliseconds: 3.6, authorizer }
 
 function terminal() {
   const { getColorDepth } = WriteStream.prototype

@@ -1,20 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import {
-  decodeAncestors,
-  decodeCredential,
-  decodeFederation,
-  decodeSourceCIDRs,
-  decodeUser,
-  decodeWarnings,
-  encodeAncestors,
-  encodeCredential,
-  encodeFederation,
-  encodeSourceCIDRs,
-  encodeUser,
-  encodeWarnings,
-  MAX_CONTEXT,
-} from '../../../../lib/authentication/requests/usercontext.ts'
+import { decodeUser, encodeUser, MAX_CONTEXT } from '../../../../lib/authentication/requests/usercontext.ts'
 import { MAX_CHAIN_BYTES } from '../../../../lib/authorization/scopes/chain.ts'
 import type { UserInfo } from '../../../../lib/authorization/users/user.ts'
 import { scope } from '../../authorization/arbitraries.ts'
@@ -52,8 +38,8 @@ describe('the user in the context', () => {
   test('round-trips', () => {
     fc.assert(
       fc.property(user, (value) => {
-        expect(decodeUser(encodeUser(value))).toEqual(value)
-        expect(encodeUser(value)).toMatch(/^[\w-]+$/)
+        expect(decodeUser(encodeUser(value))).toEqual({ user: value, warnings: [] })
+        expect(encodeUser(value)).toEqual({ user: expect.stringMatching(/^[\w-]+$/) })
       }),
       { numRuns: 500, seed: 20261121 },
     )
@@ -81,81 +67,63 @@ describe('the user in the context', () => {
       },
       chain,
     }
-    expect(encodeUser(largest).length).toBeLessThanOrEqual(MAX_CONTEXT)
-    expect(decodeUser(encodeUser(largest))).toEqual(largest)
+    expect(decodeUser(encodeUser(largest)).user).toEqual(largest)
     expect(() => encodeUser({ ...largest, groups: ['x'.repeat(3000)] })).toThrow('does not fit')
   })
 
-  test('omits the credential, which is encoded separately', () => {
-    const credential = { version: '1', hash: 'h', created: 7 }
-    expect(encodeUser({ ...alice, credential })).toBe(encodeUser(alice))
-    expect(decodeCredential(encodeCredential(credential))).toEqual(credential)
-    const retiring = { ...credential, signedIn: 7, until: 9 }
-    expect(decodeCredential(encodeCredential(retiring))).toEqual(retiring)
-    for (const wrong of [
-      { ...credential, hash: '' },
-      { ...credential, crit: ['more'], more: 1 },
-      { version: '1', hash: 'h' },
-      [],
-    ]) {
-      expect(() => decodeCredential(encodeValue(wrong))).toThrow('the credential of the user')
-    }
-  })
-
-  test('omits the keys that made the key, which are encoded separately', () => {
-    const ancestors = ['uid-1', 'uid-2']
-    expect(encodeUser({ ...alice, ancestors })).toBe(encodeUser(alice))
-    expect(decodeAncestors(encodeAncestors(ancestors))).toEqual(ancestors)
-    for (const wrong of [[], [''], [1], 'uid-1', null, { 0: 'uid-1' }]) {
-      expect(() => decodeAncestors(encodeValue(wrong === 'uid-1' ? '"uid-1"' : wrong))).toThrow(
-        'the ancestors of the key',
+  const credential = { version: '1', hash: 'h', created: 7 }
+  const federation = { trust: { uid: 't-1', revision: 3 }, provider: { uid: 'p-1', revision: 0 } }
+  test.each([
+    { name: 'credential', value: credential, wrong: [{ ...credential, hash: '' }, { version: '1', hash: 'h' }, []] },
+    { name: 'credential', value: { ...credential, signedIn: 7, until: 9 }, wrong: [{ ...credential, until: '9' }] },
+    {
+      name: 'credential',
+      value: { ...credential, successor: { version: '1', hash: 'i' } },
+      wrong: [
+        { ...credential, successor: { version: '1' } },
+        { ...credential, crit: ['more'], more: 1 },
+      ],
+    },
+    {
+      name: 'federation',
+      value: federation,
+      wrong: [{ ...federation, crit: ['more'], more: 1 }, { trust: federation.trust }, [], null],
+    },
+    { name: 'ancestors', value: ['uid-1', 'uid-2'], wrong: [[], [''], [1], '"uid-1"', null, { 0: 'uid-1' }] },
+    { name: 'sourceCIDRs', value: ['10.0.0.0/8', '::1'], wrong: [[], {}, '"10.0.0.0/8"', [1], [null], null] },
+  ])('has a text of its own for $name, and a malformed one is rejected', ({ name, value, wrong }) => {
+    const texts: Record<string, string> = encodeUser({ ...alice, [name]: value })
+    expect(texts).toEqual({ ...encodeUser(alice), [name]: expect.any(String) })
+    expect(decodeUser(texts).user).toEqual({ ...alice, [name]: value })
+    for (const text of [`${texts[name]}=`, '', 1, ...wrong.map(encodeValue)]) {
+      expect(() => decodeUser({ ...texts, [name]: text }), String(text)).toThrow(
+        /credential|federation|ancestors|source/,
       )
     }
   })
 
-  test('omits what an exchanged key came through, which is encoded separately', () => {
-    const federation = { trust: { uid: 't-1', revision: 3 }, provider: { uid: 'p-1', revision: 0 } }
-    expect(encodeUser({ ...alice, federation })).toBe(encodeUser(alice))
-    expect(decodeFederation(encodeFederation(federation))).toEqual(federation)
-    expect(() => decodeFederation(`${encodeFederation(federation)}=`)).toThrow('is not base64url')
-    for (const wrong of [{ ...federation, crit: ['more'], more: 1 }, { trust: federation.trust }, [], null]) {
-      expect(() => decodeFederation(encodeValue(wrong))).toThrow('federation')
-    }
-  })
-
-  test('omits the addresses of the key, which are encoded separately', () => {
-    const sourceCIDRs = ['10.0.0.0/8', '::1']
-    expect(encodeUser({ ...alice, sourceCIDRs })).toBe(encodeUser(alice))
-    expect(decodeSourceCIDRs(encodeSourceCIDRs(sourceCIDRs))).toEqual(sourceCIDRs)
-    for (const wrong of [[], {}, '10.0.0.0/8', [1], [null], null]) {
-      expect(() => decodeSourceCIDRs(encodeValue(wrong))).toThrow('the source addresses of the user')
-    }
-    expect(() => decodeSourceCIDRs(`${encodeSourceCIDRs(sourceCIDRs)}=`)).toThrow('is not base64url')
-  })
-
   test('comes with warnings as a text of their own', () => {
     const warnings = ['access key "ci" expires in 6d', 'ü']
-    expect(decodeWarnings(encodeWarnings(warnings))).toEqual(warnings)
-    for (const wrong of [{}, 'text', [1], null]) {
-      expect(() => decodeWarnings(encodeValue(wrong))).toThrow('the warnings of the response')
+    const texts = encodeUser(alice, warnings)
+    expect(decodeUser(texts)).toEqual({ user: alice, warnings })
+    for (const wrong of [{}, '"text"', [1], null]) {
+      expect(() => decodeUser({ ...texts, warnings: encodeValue(wrong) })).toThrow('the warnings of the response')
     }
-    expect(() => decodeWarnings('')).toThrow('is not JSON')
   })
 
   test('of a later release is read without the members that this one does not know', () => {
     const later = { ...alice, more: true, key: { ...alice.key, more: {} } }
-    expect(decodeUser(encodeValue(later))).toEqual(alice)
-    expect(decodeUser(encodeValue(JSON.stringify(later).replace('{', '{"__proto__":{"admin":true},')))).toEqual(alice)
-    const credential = { version: '1', hash: 'h', created: 7 }
-    expect(decodeCredential(encodeValue({ ...credential, more: 1 }))).toEqual(credential)
-    const federation = { trust: { uid: 't-1', revision: 3 }, provider: { uid: 'p-1', revision: 0 } }
-    const more = { ...federation, more: 1, trust: { ...federation.trust, more: 1 } }
-    expect(decodeFederation(encodeValue(more))).toEqual(federation)
+    const passed = { ...federation, more: 1, trust: { ...federation.trust, more: 1 } }
+    const texts = { user: later, credential: { ...credential, more: 1 }, federation: passed, more: [] }
+    const encoded = Object.fromEntries(Object.entries(texts).map(([name, value]) => [name, encodeValue(value)]))
+    expect(decodeUser(encoded).user).toEqual({ ...alice, credential, federation })
+    const user = encodeValue(JSON.stringify(later).replace('{', '{"__proto__":{"admin":true},'))
+    expect(decodeUser({ user }).user).toEqual(alice)
   })
 
   const bad: [string, string][] = [
     ['an empty context', ''],
-    ['text that is not base64url', `${encodeUser(alice)}=`],
+    ['text that is not base64url', `${encodeUser(alice).user}=`],
     ['base64url with wrong bits at its end', 'eyB9'.slice(0, 3)],
     ['text that is not JSON', encodeValue('{')],
     ['null', encodeValue('null')],
@@ -173,5 +141,5 @@ describe('the user in the context', () => {
     ['an expiry that is text', encodeValue({ ...alice, key: { ...alice.key, expires: '1' } })],
     ['a context over the limit', 'A'.repeat(MAX_CONTEXT + 1)],
   ]
-  test.each(bad)('rejects %s', (_, value) => expect(() => decodeUser(value)).toThrow())
+  test.each(bad)('rejects %s', (_, user) => expect(() => decodeUser({ user })).toThrow())
 })

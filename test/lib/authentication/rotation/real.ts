@@ -89,6 +89,7 @@ export async function createReal(
         }),
       )
     return {
+      limits: items.limits,
       get: (key) =>
         call(() => {
           if (request.value !== undefined && valueAt(key) === request.value) request.readStep = step()

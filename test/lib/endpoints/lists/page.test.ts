@@ -7,9 +7,9 @@ import { selectionOf } from '../../../../lib/endpoints/lists/selection.ts'
 import { StatusError } from '../../../../lib/meta/errors/status.ts'
 import type { KubeObject } from '../../../../lib/meta/types.ts'
 import { createObject } from '../../../../lib/registry/create.ts'
-import { createStorage } from '../../../../lib/storage/dynamodb/dynamodb.ts'
 import { startDeployment, type TestDeployment } from '../../../support/deployment.ts'
 import { accessKey } from '../../../support/objects.ts'
+import { createStorage } from '../../../support/storage.ts'
 import { admin, contextOf } from '../../../support/users.ts'
 
 let deployment: TestDeployment

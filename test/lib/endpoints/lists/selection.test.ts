@@ -5,10 +5,12 @@ import { requestAttributes } from '../../../../lib/authorization/attributes/requ
 import { selectionOf } from '../../../../lib/endpoints/lists/selection.ts'
 import { listOptions } from '../../../../lib/endpoints/options.ts'
 import { StatusError } from '../../../../lib/meta/errors/status.ts'
+import { boolean, object as objectSchema, string } from '../../../../lib/meta/schema/schema.ts'
 import cases from './vectors/selection.cases.json' with { type: 'json' }
 
-const kind = { scope: 'Cluster', fields: { 'spec.user': () => 'alice', 'spec.team': () => '' } } as const
-const object = (name: string) => ({ apiVersion: 'v1', kind: 'Thing', metadata: { name } })
+const schema = { spec: objectSchema('', { user: string(''), team: string(''), disabled: boolean('') }) }
+const kind = { scope: 'Cluster', schema, selectableFields: ['spec.user', 'spec.team', 'spec.disabled'] } as const
+const object = (name: string) => ({ apiVersion: 'v1', kind: 'Thing', metadata: { name }, spec: { user: 'alice' } })
 
 /** Returns the name that the authorizer compares with a rule's resourceNames. */
 function authorizedName(fieldSelector: string): string {
@@ -39,6 +41,17 @@ test('a selector of one name is authorized for that name and shows only that obj
     ])
   }
 })
+
+test.each([
+  ['spec.user=alice', true],
+  ['spec.user=bob', false],
+  ['spec.team=', true],
+  ['spec.disabled=false', true],
+  ['spec.disabled=', false],
+  ['spec.disabled!=true', true],
+])('an absent text is empty, and an absent boolean false: %s is %s', (selector, isShown) =>
+  expect(shows(selector, 'k')).toBe(isShown),
+)
 
 test.each(cases.widened)('%s is not authorized as a request for one object', (selector) =>
   expect(authorizedName(selector)).toBe(''),

@@ -3,7 +3,6 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { eventsOf, type WatchEvent } from '../../../../lib/endpoints/watches/watchevents.ts'
 import type { ChangeBatch, Storage, Stored, Table } from '../../../../lib/storage/interface.ts'
-import { startDynamoDB, type TestDynamoDB } from '../../../support/dynamodb.ts'
 import { runs } from '../../../support/effort.ts'
 import {
   type Happened,
@@ -16,17 +15,17 @@ import {
   step,
   tableOf,
 } from '../../../support/history.ts'
-import { createRealStorage } from '../../../support/storage.ts'
+import { openStore, storageIn, type TestStore } from '../../../support/store.ts'
 
-let db: TestDynamoDB
+let store: TestStore
 let storage: Storage
 let tables = 0
 
 beforeAll(async () => {
-  db = await startDynamoDB()
-  storage = createRealStorage(db.client, db.table)
+  store = await openStore()
+  storage = storageIn(store.items())
 })
-afterAll(() => db.stop())
+afterAll(() => store.close())
 
 const selects = ({ object }: Stored): boolean => object.metadata.labels?.label === 'x'
 const shows = ({ label, readers }: State): boolean => label === 'x' && readers.includes('alice')

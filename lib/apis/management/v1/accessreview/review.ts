@@ -1,29 +1,24 @@
 /** Answers an access review of a key: reads the key, and judges the request step by step. */
 import { managementRequest } from '../../../../authorization/attributes/attributes.ts'
+import { KINDS } from '../../../../kinds/kinds.ts'
 import { invalid } from '../../../../meta/errors/fielderror.ts'
 import { invalidObject } from '../../../../meta/errors/status.ts'
 import type { JsonObject, KubeObject } from '../../../../meta/types.ts'
 import type { VirtualRequest } from '../../../../registry/kind.ts'
 import { getObject } from '../../../../registry/read.ts'
-import { group } from '../group.ts'
-import { plural } from '../ownedaccesskey.table.ts'
 import type { AccessReviewServices } from './accessreviewservices.ts'
 import { type ReviewSpec, readAsked, validateSpec } from './asked.ts'
 import { reviewSteps, type Step } from './steps.ts'
 
-interface Reviewed {
-  kind: string
-  subresource: string
-}
+const { group, kind, subresource } = KINDS.OwnedAccessKeyAccessReview
 
 /** Returns the review with its status. Throws 403, 404 or 422. */
 export async function reviewAccess(
-  { kind, subresource }: Reviewed,
   { object: review, name, context }: VirtualRequest,
   services: AccessReviewServices,
 ): Promise<KubeObject> {
   // Its refusal names the entry that is missing.
-  await services.checkChain(context, managementRequest({ group, resource: plural, verb: 'get', name }))
+  await services.checkChain(context, managementRequest(KINDS.OwnedAccessKey, { verb: 'get', name }))
   const key = { namespace: '', name, subresource, verb: 'create' }
   const stored = await getObject(services.keyStore(), key, context)
   const asked = (review.spec ?? {}) as ReviewSpec

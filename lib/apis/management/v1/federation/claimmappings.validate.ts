@@ -1,6 +1,6 @@
 /** Validates the mappings from claims of people to their user name and groups. */
 import { RESERVED_NAMES } from '../../../../authorization/users/identity.ts'
-import { validateIdentity } from '../../../../authorization/users/validateidentity.ts'
+import { validateGroups } from '../../../../authorization/users/validateidentity.ts'
 import type { Provider, ProviderSpec } from '../../../../federation/provider.ts'
 import { typeOf } from '../../../../federation/providerrules.ts'
 import type { ClaimMappings, TrustSpec } from '../../../../federation/trust.ts'
@@ -35,7 +35,7 @@ export function validateMappings({ groups = [], claimMappings }: TrustSpec, prov
         ? [invalid(`${path}.groups[${index}].group`, group, "may not begin with 'system:'")]
         : [],
     ),
-    ...validateIdentity({ groups: [...groups, ...mapped.map(({ group }) => group)] }, path),
+    ...validateGroups([...groups, ...mapped.map(({ group }) => group)], `${path}.groups`),
   ]
 }
 

@@ -1,5 +1,6 @@
 /** Defines the columns of `kubectl get federatedidentitycredentials`. */
 import { DEFAULT_TTL, type TrustSpec } from '../../../../federation/trust.ts'
+import { column, wide } from '../../../../printers/column.ts'
 import type { Column } from '../../../../registry/kind.ts'
 
 /** The characters of claims that a column shows. */
@@ -15,44 +16,17 @@ function describeClaims(claims: TrustSpec['claims']): string {
 }
 
 export const columns: readonly Column[] = [
-  {
-    name: 'Provider',
-    type: 'string',
-    description: 'Identity provider whose ID tokens are accepted.',
-    value: ({ spec }) => spec?.identityProvider,
-  },
-  { name: 'Owner', type: 'string', description: 'Owner of the credential.', value: ({ status }) => status?.owner },
-  {
-    name: 'TTL',
-    type: 'integer',
-    description: 'Time to live of exchanged keys in seconds.',
-    value: ({ spec }) => spec?.ttl ?? DEFAULT_TTL,
-  },
-  {
-    name: 'Disabled',
-    type: 'boolean',
-    description: 'Whether the credential is disabled.',
-    value: ({ spec }) => spec?.disabled ?? false,
-  },
-  {
-    name: 'Client ID',
-    type: 'string',
-    description: 'The client_id of an exchange.',
-    priority: 1,
-    value: ({ status }) => status?.clientID,
-  },
+  column('Provider', 'spec.identityProvider', 'Identity provider whose ID tokens are accepted.'),
+  column('Owner', 'status.owner', 'Owner of the credential.'),
+  column('TTL', 'spec.ttl', 'Time to live of exchanged keys in seconds.', { type: 'integer', absent: DEFAULT_TTL }),
+  column('Disabled', 'spec.disabled', 'Whether the credential is disabled.', { type: 'boolean', absent: false }),
+  column('Client ID', 'status.clientID', 'The client_id of an exchange.', wide),
   {
     name: 'Claims',
     type: 'string',
     description: 'Claims that the ID token must have.',
-    priority: 1,
+    ...wide,
     value: ({ spec }) => describeClaims((spec as unknown as TrustSpec).claims),
   },
-  {
-    name: 'Phase',
-    type: 'string',
-    description: 'Active, Disabled or Terminating.',
-    priority: 1,
-    value: ({ status }) => status?.phase,
-  },
+  column('Phase', 'status.phase', 'Active, Disabled or Terminating.', wide),
 ]

@@ -9,26 +9,23 @@ import {
 import type { UserInfo } from '../../../../authorization/users/user.ts'
 import type { Provider } from '../../../../federation/provider.ts'
 import { clientIdOf, decodeTrustInternal, encodeTrustInternal, toTrust } from '../../../../federation/trust.ts'
+import { KINDS } from '../../../../kinds/kinds.ts'
 import type { FieldError } from '../../../../meta/errors/fielderror.ts'
 import { forbiddenResource } from '../../../../meta/errors/status.ts'
 import { deepEqual } from '../../../../meta/value/equal.ts'
-import type { Draft, RequestContext, StoredKind, Strategy } from '../../../../registry/kind.ts'
+import {
+  type Draft,
+  groupResource,
+  type RequestContext,
+  type StoredKind,
+  type Strategy,
+} from '../../../../registry/kind.ts'
 import type { Stored } from '../../../../storage/interface.ts'
-import { group, version } from '../group.ts'
 import type { Services } from '../services.ts'
 import { forbiddenTrust, forbiddenTrustChange } from './federatedidentitycredential.authorize.ts'
 import { columns } from './federatedidentitycredential.columns.ts'
 import { spec, status } from './federatedidentitycredential.schema.ts'
-import {
-  closesKeys,
-  isHarmless,
-  keySpecOf,
-  kind,
-  ownerOf,
-  plural,
-  specOf,
-  toKey,
-} from './federatedidentitycredential.values.ts'
+import { closesKeys, isHarmless, keySpecOf, ownerOf, specOf, toKey } from './federatedidentitycredential.values.ts'
 import { gateCompanions, phaseOf } from './gates.ts'
 import { useRule } from './identityprovider.values.ts'
 
@@ -98,7 +95,8 @@ function strategy(services: Services): Strategy<Plan> {
     authorize({ object }, old, { user, now }) {
       const next = specOf(object)
       const reason = old ? forbiddenTrustChange(user, old, next, now) : forbiddenTrust(user, next, now)
-      if (reason) throw forbiddenResource({ group, resource: plural }, object.metadata.name ?? '', reason)
+      if (reason)
+        throw forbiddenResource(groupResource(KINDS.FederatedIdentityCredential), object.metadata.name ?? '', reason)
     },
     quota({ object, internal }, { user }) {
       const { maxPerOwner: most } = services.keys
@@ -121,31 +119,20 @@ const OWN = 'own federated identity credential'
 const UNKNOWN = 'unknown'
 
 export const FederatedIdentityCredential: StoredKind<Services, Plan> = {
-  archetype: 'stored',
-  group,
-  version,
-  kind,
-  plural,
-  singular: 'federatedidentitycredential',
+  ...KINDS.FederatedIdentityCredential,
   shortNames: ['fic'],
-  scope: 'Cluster',
   description:
     'A trust in ID tokens of an identity provider, such as those of a CI job, which are exchanged for access keys.',
   grantsAccess: true,
   schema: { spec, status },
   isCredential: true,
   table: {
-    resource: plural,
+    resource: KINDS.FederatedIdentityCredential.plural,
     partitions: (stored) => [keyIdentity(toKey(stored))],
     activity: false,
     counted: () => true,
   },
   columns,
-  fields: {
-    'spec.identityProvider': ({ spec }) => String(spec?.identityProvider ?? ''),
-    'spec.user': ({ spec }) => String(spec?.user ?? ''),
-    'spec.team': ({ spec }) => String(spec?.team ?? ''),
-    'spec.disabled': ({ spec }) => String(spec?.disabled ?? false),
-  },
+  selectableFields: ['spec.identityProvider', 'spec.user', 'spec.team', 'spec.disabled'],
   strategy,
 }

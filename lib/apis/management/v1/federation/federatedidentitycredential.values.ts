@@ -6,9 +6,6 @@ import { deepEqual } from '../../../../meta/value/equal.ts'
 import type { Stored } from '../../../../storage/interface.ts'
 import { onlyDisables } from './gates.ts'
 
-export const kind = 'FederatedIdentityCredential'
-export const plural = 'federatedidentitycredentials'
-
 /** Returns the spec, which the schema has validated. */
 export const specOf = ({ spec }: KubeObject): TrustSpec => spec as unknown as TrustSpec
 

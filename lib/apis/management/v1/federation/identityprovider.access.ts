@@ -4,11 +4,11 @@ import { evaluate } from '../../../../authorization/scopes/evaluate.ts'
 import { keyIdentity } from '../../../../authorization/users/identity.ts'
 import type { Identity, UserInfo } from '../../../../authorization/users/user.ts'
 import type { ProviderSpec } from '../../../../federation/provider.ts'
+import { KINDS } from '../../../../kinds/kinds.ts'
 import { eachStored } from '../../../../registry/each.ts'
-import { group } from '../group.ts'
 import type { Services } from '../services.ts'
 import { FederatedIdentityCredential } from './federatedidentitycredential.ts'
-import { plural, specOf, toKey } from './federatedidentitycredential.values.ts'
+import { specOf, toKey } from './federatedidentitycredential.values.ts'
 import { listedNames } from './listednames.ts'
 
 const EVERYBODY = 'team:*'
@@ -49,8 +49,11 @@ export async function accessWarnings(
   const isLost = losesAccess(old, next)
   if (isLost === undefined) return []
   const mayList = (trust: string) =>
-    evaluate(user.chain, managementRequest({ group, resource: plural, verb: 'list', name: trust }), services.scopes)
-      .allowed
+    evaluate(
+      user.chain,
+      managementRequest(KINDS.FederatedIdentityCredential, { verb: 'list', name: trust }),
+      services.scopes,
+    ).allowed
   const left: string[] = []
   for await (const stored of eachStored(services.storeOf(FederatedIdentityCredential))) {
     const { metadata } = stored.object

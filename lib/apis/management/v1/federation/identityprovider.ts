@@ -2,69 +2,37 @@
 import { isMaster, MASTERS } from '../../../../authorization/users/identity.ts'
 import { decodeProviderInternal, encodeProviderInternal, toProvider } from '../../../../federation/provider.ts'
 import { audienceOf, tokenUseOf, typeOf } from '../../../../federation/providerrules.ts'
+import { KINDS } from '../../../../kinds/kinds.ts'
 import type { FieldError } from '../../../../meta/errors/fielderror.ts'
 import { forbiddenResource } from '../../../../meta/errors/status.ts'
 import { deepEqual } from '../../../../meta/value/equal.ts'
-import type { Column, Draft, RequestContext, StoredKind, Strategy } from '../../../../registry/kind.ts'
+import { column, wide } from '../../../../printers/column.ts'
+import {
+  type Draft,
+  groupResource,
+  type RequestContext,
+  type StoredKind,
+  type Strategy,
+} from '../../../../registry/kind.ts'
 import type { Stored } from '../../../../storage/interface.ts'
-import { group, version } from '../group.ts'
 import type { Services } from '../services.ts'
 import { gateCompanions, onlyDisables, phaseOf } from './gates.ts'
 import { forbiddenProvider } from './identityprovider.authorize.ts'
 import { spec, status } from './identityprovider.schema.ts'
-import { plural, table } from './identityprovider.table.ts'
-import { kind, specOf, useRule } from './identityprovider.values.ts'
+import { table } from './identityprovider.table.ts'
+import { specOf, useRule } from './identityprovider.values.ts'
 
 /** What every user with `use` may do. An access review can ask for `use` itself. */
 const USE: readonly string[] = ['get', 'list', 'watch', 'use']
 
-const columns: readonly Column[] = [
-  {
-    name: 'Issuer',
-    type: 'string',
-    description: 'URL of the issuer.',
-    value: ({ spec }) => spec?.issuer,
-  },
-  {
-    name: 'Type',
-    type: 'string',
-    description: 'Platform of the issuer.',
-    value: ({ status }) => status?.type,
-  },
-  {
-    name: 'Disabled',
-    type: 'boolean',
-    description: 'Whether the provider is disabled.',
-    value: ({ spec }) => spec?.disabled ?? false,
-  },
-  {
-    name: 'Audience',
-    type: 'string',
-    description: 'Audience that ID tokens must have.',
-    priority: 1,
-    value: ({ status }) => status?.audience,
-  },
-  {
-    name: 'Token Use',
-    type: 'string',
-    description: 'Whether an ID token can be exchanged once or repeatedly.',
-    priority: 1,
-    value: ({ status }) => status?.tokenUse,
-  },
-  {
-    name: 'Max TTL',
-    type: 'integer',
-    description: 'Maximum time to live of exchanged keys in seconds.',
-    priority: 1,
-    value: ({ spec }) => spec?.maxTTL,
-  },
-  {
-    name: 'Phase',
-    type: 'string',
-    description: 'Active, Disabled or Terminating.',
-    priority: 1,
-    value: ({ status }) => status?.phase,
-  },
+const columns = [
+  column('Issuer', 'spec.issuer', 'URL of the issuer.'),
+  column('Type', 'status.type', 'Platform of the issuer.'),
+  column('Disabled', 'spec.disabled', 'Whether the provider is disabled.', { type: 'boolean', absent: false }),
+  column('Audience', 'status.audience', 'Audience that ID tokens must have.', wide),
+  column('Token Use', 'status.tokenUse', 'Whether an ID token can be exchanged once or repeatedly.', wide),
+  column('Max TTL', 'spec.maxTTL', 'Maximum time to live of exchanged keys in seconds.', { type: 'integer', ...wide }),
+  column('Phase', 'status.phase', 'Active, Disabled or Terminating.', wide),
 ]
 
 /** The plan of a draft: its errors. The rules are loaded before the first write, so `prepareFor…` judges and `validate` returns. */
@@ -106,7 +74,7 @@ function strategy(services: Services): Strategy<Plan> {
     validate: (draft) => draft.plan ?? [],
     authorize({ object }, old, { user, now }) {
       const reason = forbiddenProvider(user, old && specOf(old.object), specOf(object), now)
-      if (reason) throw forbiddenResource({ group, resource: plural }, object.metadata.name ?? '', reason)
+      if (reason) throw forbiddenResource(groupResource(KINDS.IdentityProvider), object.metadata.name ?? '', reason)
     },
     companions: gateCompanions('provider', toProvider),
     present(stored) {
@@ -124,23 +92,14 @@ function strategy(services: Services): Strategy<Plan> {
 }
 
 export const IdentityProvider: StoredKind<Services, Plan> = {
-  archetype: 'stored',
-  group,
-  version,
-  kind,
-  plural,
-  singular: 'identityprovider',
+  ...KINDS.IdentityProvider,
   shortNames: ['idp'],
-  scope: 'Cluster',
   description: 'An issuer of ID tokens, which FederatedIdentityCredentials exchange for access keys.',
   grantsAccess: true,
   schema: { spec, status },
   isCredential: true,
   table,
   columns,
-  fields: {
-    'spec.issuer': ({ spec }) => String(spec?.issuer ?? ''),
-    'spec.disabled': ({ spec }) => String(spec?.disabled ?? false),
-  },
+  selectableFields: ['spec.issuer', 'spec.disabled'],
   strategy,
 }

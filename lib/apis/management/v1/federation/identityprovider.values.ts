@@ -4,8 +4,6 @@ import type { UserInfo } from '../../../../authorization/users/user.ts'
 import type { ProviderSpec } from '../../../../federation/provider.ts'
 import type { KubeObject } from '../../../../meta/types.ts'
 
-export const kind = 'IdentityProvider'
-
 /** Returns the spec, which the schema has validated. */
 export const specOf = ({ spec }: KubeObject): ProviderSpec => spec as unknown as ProviderSpec
 

@@ -1,5 +1,5 @@
 /** Disables or deletes selected access keys and trusts, each by the rules of a PATCH or a DELETE of that object alone. */
-import { internalError, StatusError } from '../../../../meta/errors/status.ts'
+import { StatusError } from '../../../../meta/errors/status.ts'
 import { updateManagers } from '../../../../meta/managedfields/fieldmanager.ts'
 import { wholeObject } from '../../../../meta/structuredmerge/typed.ts'
 import type { KubeObject } from '../../../../meta/types.ts'
@@ -133,9 +133,8 @@ function holdKey({ checkKeyHolds }: Pick<Services, 'checkKeyHolds'>, context: Re
 /** Returns the failure of one object; undefined if there is nothing left to do. */
 function failureOf(error: unknown): StatusError | undefined {
   if (error instanceof NotSelected) return undefined
-  if (error instanceof StorageError) return toStatusError(error)
-  if (!(error instanceof StatusError)) return internalError(error)
-  return error.status.code === 404 ? undefined : error
+  const failure = toStatusError(error)
+  return failure.status.code === 404 ? undefined : failure
 }
 
 /** Throws NotSelected when another request has changed the object so that it is not selected any more. */

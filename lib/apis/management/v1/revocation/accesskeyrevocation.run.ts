@@ -1,4 +1,5 @@
 /** Runs a revocation: selects the keys, and the trusts if they are asked for, then disables or deletes them side by side, until they are done or the time is up. */
+import { KINDS } from '../../../../kinds/kinds.ts'
 import { type FieldError, invalid } from '../../../../meta/errors/fielderror.ts'
 import { invalidObject } from '../../../../meta/errors/status.ts'
 import type { JsonObject } from '../../../../meta/types.ts'
@@ -6,8 +7,6 @@ import { byBytes } from '../../../../meta/value/byteorder.ts'
 import type { RequestContext } from '../../../../registry/kind.ts'
 import { objectKey } from '../../../../registry/store.ts'
 import { FederatedIdentityCredential } from '../federation/federatedidentitycredential.ts'
-import { group } from '../group.ts'
-import { plural } from '../ownedaccesskey.table.ts'
 import { toKey } from '../ownedaccesskey.values.ts'
 import type { Services } from '../services.ts'
 import { findKeys, showHints } from './accesskeyrevocation.find.ts'
@@ -17,7 +16,9 @@ import { isAllowed, mayRevoke, selects } from './accesskeyrevocation.selection.t
 import { concernsTrusts, findTrusts, revokesTrust, warningsOf } from './accesskeyrevocation.trusts.ts'
 import { validateRevocation } from './accesskeyrevocation.validate.ts'
 
-const refused = (errors: readonly FieldError[]) => invalidObject(group, 'AccessKeyRevocation', '', errors)
+const { group, kind } = KINDS.AccessKeyRevocation
+
+const refused = (errors: readonly FieldError[]) => invalidObject(group, kind, '', errors)
 
 /** Revokes the selected keys. Returns the status. Throws 422 before anything is written, and 401 once the user's key ends. */
 export async function revokeKeys(
@@ -116,7 +117,8 @@ async function makerOf(
   const { kind, storage } = services.keyStore()
   const stored = await storage.get(kind.table, objectKey('', name))
   const isVisible =
-    stored !== undefined && isAllowed({ resource: plural, verb: 'list', name }, user, toKey(stored), services.scopes)
+    stored !== undefined &&
+    isAllowed(KINDS.OwnedAccessKey, { verb: 'list', name }, user, toKey(stored), services.scopes)
   const live = isVisible ? stored.object.metadata.uid : undefined
   if (live === undefined && uid === undefined) {
     const why = 'you may see no access key with this name: give the uid of a deleted one'

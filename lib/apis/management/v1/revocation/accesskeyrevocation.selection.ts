@@ -8,13 +8,12 @@ import { isUnrestricted } from '../../../../authorization/scopes/unrestricted.ts
 import { type Key, keyIdentity } from '../../../../authorization/users/identity.ts'
 import { effectiveChain, maySeeKey } from '../../../../authorization/users/privilege.ts'
 import type { Identity, UserInfo } from '../../../../authorization/users/user.ts'
+import { KINDS, type KindRow } from '../../../../kinds/kinds.ts'
 import { parseTime } from '../../../../meta/encoding/time.ts'
 import { matcherOf } from '../../../../meta/selectors/labelmatcher.ts'
 import { requirementsOf } from '../../../../meta/selectors/labelselector.ts'
 import type { Stored } from '../../../../storage/interface.ts'
-import { group } from '../group.ts'
 import { lastUseOf } from '../ownedaccesskey.status.ts'
-import { plural } from '../ownedaccesskey.table.ts'
 import { specOf, toKey } from '../ownedaccesskey.values.ts'
 import type { Services } from '../services.ts'
 import type { RevocationSpec } from './accesskeyrevocation.schema.ts'
@@ -87,7 +86,7 @@ export function mayRevoke(user: UserInfo, asked: RevocationSpec, { scopes }: Pic
     const key = toKey(stored)
     const { name = '' } = stored.object.metadata
     const isOwn = user.key.uid !== '' && user.key.uid === key.uid
-    const isOpen = (verb: string) => isAllowed({ resource: plural, verb, name }, user, key, scopes)
+    const isOpen = (verb: string) => isAllowed(KINDS.OwnedAccessKey, { verb, name }, user, key, scopes)
     if (!verbsOf(asked).every(isOpen)) return false
     return isOwn || containsChain(effectiveChain(key), user.chain)
   }
@@ -99,17 +98,18 @@ export const verbsOf = ({ action }: RevocationSpec): string[] => ['list', action
 /** Reports whether the scopes of the user allow to revoke a key of this name, whoever owns it. Nothing is read for it. */
 export const isInScope = (user: UserInfo, asked: RevocationSpec, name: string, scopes: Services['scopes']): boolean =>
   verbsOf(asked).every(
-    (verb) => evaluate(user.chain, managementRequest({ group, resource: plural, verb, name }), scopes).allowed,
+    (verb) => evaluate(user.chain, managementRequest(KINDS.OwnedAccessKey, { verb, name }), scopes).allowed,
   )
 
 /** Reports whether the scopes and the ownership of a key, or of what is owned like one, allow a request for it. */
 export function isAllowed(
-  asked: { resource: string; verb: string; name: string },
+  kind: KindRow,
+  asked: { verb: string; name: string },
   user: UserInfo,
   key: Key,
   scopes: Services['scopes'],
 ): boolean {
-  const decision = evaluate(user.chain, managementRequest({ group, ...asked }), scopes)
+  const decision = evaluate(user.chain, managementRequest(kind, asked), scopes)
   if (!decision.allowed || !maySeeKey(user, key, decision.own)) return false
   return decision.self !== true || user.key.uid === key.uid
 }

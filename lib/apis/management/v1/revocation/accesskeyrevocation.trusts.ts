@@ -9,14 +9,14 @@ import { keyIdentity } from '../../../../authorization/users/identity.ts'
 import { effectiveChain, visiblePartitions } from '../../../../authorization/users/privilege.ts'
 import type { UserInfo } from '../../../../authorization/users/user.ts'
 import { decodeTrustInternal, type TrustSpec } from '../../../../federation/trust.ts'
+import { KINDS } from '../../../../kinds/kinds.ts'
 import type { JsonObject } from '../../../../meta/types.ts'
 import { eachStored } from '../../../../registry/each.ts'
 import type { RequestContext } from '../../../../registry/kind.ts'
 import type { Store } from '../../../../registry/store.ts'
 import type { Stored } from '../../../../storage/interface.ts'
-import { ownerOf, plural, specOf, toKey } from '../federation/federatedidentitycredential.values.ts'
+import { ownerOf, specOf, toKey } from '../federation/federatedidentitycredential.values.ts'
 import { listedNames } from '../federation/listednames.ts'
-import { group } from '../group.ts'
 import type { Services } from '../services.ts'
 import type { Selected } from './accesskeyrevocation.find.ts'
 import { MOST_SHOWN, type RevocationSpec } from './accesskeyrevocation.schema.ts'
@@ -29,6 +29,8 @@ import {
   type Test,
   verbsOf,
 } from './accesskeyrevocation.selection.ts'
+
+const TRUST = KINDS.FederatedIdentityCredential
 
 export interface FoundTrusts {
   selected: Selected[]
@@ -63,7 +65,7 @@ export function revokesTrust(
   return (stored) =>
     asked.federatedIdentityCredentials === true &&
     tests.every((test) => test(stored)) &&
-    verbsOf(asked).every((verb) => isAllowed(request(verb, stored), user, toKey(stored), scopes)) &&
+    verbsOf(asked).every((verb) => isAllowed(TRUST, request(verb, stored), user, toKey(stored), scopes)) &&
     containsChain(effectiveChain(toKey(stored)), user.chain)
 }
 
@@ -76,11 +78,11 @@ export async function findTrusts(
   { user }: RequestContext,
 ): Promise<FoundTrusts> {
   const found: FoundTrusts = { selected: [], shown: [], isOwnSpared: false, left: [], logins: [] }
-  const mayList = evaluate(user.chain, managementRequest({ group, resource: plural, verb: 'list', name: '' }), scopes)
+  const mayList = evaluate(user.chain, managementRequest(TRUST, { verb: 'list' }), scopes)
   if (!mayList.allowed && !asked.federatedIdentityCredentials) return found
   const isConcerned = concernsTrusts(asked) ? concerns(asked, maker) : () => false
   for await (const stored of eachStored(store, visiblePartitions(user))) {
-    if (!isAllowed(request('list', stored), user, toKey(stored), scopes)) continue
+    if (!isAllowed(TRUST, request('list', stored), user, toKey(stored), scopes)) continue
     const { name = '', uid = '' } = stored.object.metadata
     const isSelected = test(stored)
     if (isSelected && (uid !== user.federation?.trust.uid || asked.includeSelf)) {
@@ -111,7 +113,7 @@ export function warningsOf({ left, logins, isOwnSpared }: FoundTrusts, asked: Re
   ]
 }
 
-const request = (verb: string, { object }: Stored) => ({ resource: plural, verb, name: object.metadata.name ?? '' })
+const request = (verb: string, { object }: Stored) => ({ verb, name: object.metadata.name ?? '' })
 
 const isOpen: Test = ({ object }) => object.metadata.deletionTimestamp === undefined && specOf(object).disabled !== true
 

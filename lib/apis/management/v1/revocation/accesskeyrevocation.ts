@@ -1,17 +1,11 @@
 /** Defines AccessKeyRevocation, which disables or deletes many access keys at once (docs/revoking.md). */
+import { KINDS } from '../../../../kinds/kinds.ts'
 import type { VirtualKind } from '../../../../registry/kind.ts'
-import { group, version } from '../group.ts'
 import type { Services } from '../services.ts'
 import { type RevocationSpec, spec, status } from './accesskeyrevocation.schema.ts'
 
 export const AccessKeyRevocation: VirtualKind<Services> = {
-  archetype: 'virtual',
-  group,
-  version,
-  kind: 'AccessKeyRevocation',
-  plural: 'accesskeyrevocations',
-  singular: 'accesskeyrevocation',
-  scope: 'Cluster',
+  ...KINDS.AccessKeyRevocation,
   description: 'Disables or deletes all access keys that match. Nothing of the request itself is stored.',
   grantsAccess: true,
   selectsObjects: true,

@@ -7,22 +7,21 @@ import { finishRotation, startRotation } from '../../../../authentication/values
 import { managementRequest } from '../../../../authorization/attributes/attributes.ts'
 import { evaluate } from '../../../../authorization/scopes/evaluate.ts'
 import { endlessErrors, NO_FINISH, overlapErrors, replaceableFrom } from '../../../../authorization/users/selfrotate.ts'
+import { KINDS } from '../../../../kinds/kinds.ts'
 import { rfc3339OfUnix, unixSeconds } from '../../../../meta/encoding/time.ts'
 import { conflict, forbiddenResource, invalidObject } from '../../../../meta/errors/status.ts'
-import type { RequestContext } from '../../../../registry/kind.ts'
+import { groupResource, type RequestContext } from '../../../../registry/kind.ts'
 import { type UpdateRequest, updateObject } from '../../../../registry/update.ts'
 import type { Stored } from '../../../../storage/interface.ts'
-import { group } from '../group.ts'
 import { makerOf, requireNewValue } from '../ownedaccesskey.credential.ts'
 import type { KeyPlan, PlannedChange } from '../ownedaccesskey.plan.ts'
 import { lifeAt } from '../ownedaccesskey.status.ts'
-import { plural } from '../ownedaccesskey.table.ts'
 import { specOf } from '../ownedaccesskey.values.ts'
 import type { Services } from '../services.ts'
 
-const kind = 'OwnedAccessKeyRotation'
-const resource = { group, resource: plural }
-const asked = { verb: 'create', subresource: 'rotate' } as const
+const { group, kind, subresource } = KINDS.OwnedAccessKeyRotation
+const resource = groupResource(KINDS.OwnedAccessKey)
+const asked = { verb: 'create', subresource } as const
 
 export interface Rotation {
   value: string
@@ -118,7 +117,7 @@ async function changeOf(
   const { value, isOwn, finish, overlapSeconds } = rotation
   const { name = '' } = old.object.metadata
   demandAlive(services, settled, old, context)
-  const decision = evaluate(context.user.chain, managementRequest({ ...resource, ...asked, name }), scopes)
+  const decision = evaluate(context.user.chain, managementRequest(KINDS.OwnedAccessKey, { ...asked, name }), scopes)
   const isSelf = decision.allowed && decision.self === true
   if (isSelf) demandSelfRotation(old, rotation)
   if (finish) return finishRotation(settled)
@@ -133,7 +132,7 @@ async function changeOf(
   // A value may have ended only now that the open rotation was settled, and has no tombstone yet.
   const states = [decodeKeyInternal(old.internal), settled]
   if (states.some((internal) => hashes.some((hash) => hasValue(internal, hash)))) {
-    throw invalidObject(group, kind, name, [duplicateKey()])
+    throw invalidObject(group, kind, name, [duplicateKey])
   }
   // Another request may have made this value pending since the key was read: the write then runs again.
   const items = isOwn ? await requireNewValue(services, name, { hashes, stored: credential, known: name }) : []

@@ -1,17 +1,16 @@
 /** Defines OwnedAccessKeyRotation, which gives an access key a new value while the old one still works (docs/rotation.md). */
 import { checkFormat } from '../../../../authentication/accesskey.ts'
 import { decodeKeyInternal } from '../../../../authentication/keyinternal.ts'
+import { KINDS } from '../../../../kinds/kinds.ts'
 import { rfc3339 } from '../../../../meta/encoding/time.ts'
 import { type FieldError, forbidden, invalid } from '../../../../meta/errors/fielderror.ts'
 import { invalidObject } from '../../../../meta/errors/status.ts'
 import { boolean, type FromSchema, int64, object, string, time } from '../../../../meta/schema/schema.ts'
 import type { JsonObject } from '../../../../meta/types.ts'
 import type { VirtualKind } from '../../../../registry/kind.ts'
-import { group, version } from '../group.ts'
-import { plural } from '../ownedaccesskey.table.ts'
 import type { Services } from '../services.ts'
 
-const kind = 'OwnedAccessKeyRotation'
+const { group, kind } = KINDS.OwnedAccessKeyRotation
 
 const DEFAULT_OVERLAP_SECONDS = 3600
 const MAX_OVERLAP_SECONDS = 2_592_000
@@ -52,14 +51,7 @@ function validate({ finish, key, ...others }: Spec, given: string | undefined, n
 }
 
 export const OwnedAccessKeyRotation: VirtualKind<Services> = {
-  archetype: 'virtual',
-  group,
-  version,
-  kind,
-  plural,
-  singular: 'ownedaccesskey',
-  subresource: 'rotate',
-  scope: 'Cluster',
+  ...KINDS.OwnedAccessKeyRotation,
   description: 'A new value for an access key, whose old value still works for a while. The server returns it once.',
   grantsAccess: true,
   changesObjects: true,

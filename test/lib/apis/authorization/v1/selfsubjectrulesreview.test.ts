@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import type { ReviewServices } from '../../../../../lib/apis/authorization/v1/reviewservices.ts'
 import { SelfSubjectRulesReview } from '../../../../../lib/apis/authorization/v1/selfsubjectrulesreview.ts'
 import { kinds } from '../../../../../lib/apis/index.ts'
-import { apiResourceList } from '../../../../../lib/endpoints/discovery.ts'
+import { discoveryDocuments } from '../../../../../lib/endpoints/discovery.ts'
 import { alice, contextOf } from '../../../../support/users.ts'
 
 interface Rule {
@@ -31,7 +31,7 @@ test('lists every verb of every resource for a user who may do everything', asyn
     apiGroups.flatMap((group) => resources.map((resource) => line(group, resource, [...verbs].sort()))),
   )
   const served = [...new Set(kinds.map(({ group }) => group))].flatMap((group) => {
-    const { resources } = apiResourceList(kinds, group, 'v1') as unknown as {
+    const { resources } = discoveryDocuments(kinds)[`/apis/${group}/v1`] as unknown as {
       resources: { name: string; verbs: string[] }[]
     }
     return resources.map(({ name, verbs }) => line(group, name, [...verbs].sort()))

@@ -1,9 +1,9 @@
-/** Verifies tokens that this service signed. */
+/** Verifies tokens that keyplane signed. */
 import { createLocalJWKSet, type JWTPayload, jwtVerify } from 'jose'
-import { unauthorized } from '../meta/errors/status.ts'
-import { type Claims, PRIVATE_CLAIM } from './claims.ts'
-import { MAX_TOKEN_LENGTH } from './jwt.ts'
-import type { PublicKey } from './signer.ts'
+import { unauthorized } from '../../../lib/meta/errors/status.ts'
+import { type Claims, PRIVATE_CLAIM } from '../../../lib/token/claims.ts'
+import { MAX_TOKEN_LENGTH } from '../../../lib/token/jwt.ts'
+import type { PublicKey } from '../../../lib/token/signer.ts'
 
 export interface Expectations {
   issuer: string
@@ -13,8 +13,8 @@ export interface Expectations {
 }
 
 /**
- * Returns the claims of a valid token of this service. Throws a 401 without a reason otherwise. There is no leeway,
- * because issuer and verifier are the same system. The caller checks the token's key and scopes.
+ * Returns the claims of a valid token of keyplane. Throws a 401 without a reason otherwise. There is no leeway, because
+ * issuer and verifier have the same clock. The caller checks the token's key and scopes.
  */
 export async function verifyOwnToken(
   jwt: string,
@@ -38,8 +38,8 @@ export async function verifyOwnToken(
 }
 
 /**
- * Reports whether all claims are present. The signature proves that this service signed the token; this check proves
- * that its version knows the same claims.
+ * Reports whether all claims are present. The signature proves that keyplane signed the token; this check proves that its
+ * version knows the same claims.
  */
 function isComplete(payload: JWTPayload): payload is JWTPayload & Claims {
   const { groups } = payload

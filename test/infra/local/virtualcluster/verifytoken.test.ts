@@ -1,12 +1,11 @@
 import { base64url, SignJWT, UnsecuredJWT } from 'jose'
 import { beforeAll, describe, expect, test } from 'vitest'
-import type { Claims } from '../../../lib/token/claims.ts'
-import { checkIssuer, discoveryDocument, jwksDocument } from '../../../lib/token/jwks.ts'
-import { signToken } from '../../../lib/token/jwt.ts'
-import type { PublicKey, Signer } from '../../../lib/token/signer.ts'
-import { type Expectations, verifyOwnToken } from '../../../lib/token/verify.ts'
-import { localSigner } from './localsigner.ts'
-import cases from './vectors/verify.cases.json' with { type: 'json' }
+import { type Expectations, verifyOwnToken } from '../../../../infra/local/virtualcluster/verifytoken.ts'
+import type { Claims } from '../../../../lib/token/claims.ts'
+import { jwksDocument } from '../../../../lib/token/jwks.ts'
+import { signToken } from '../../../../lib/token/jwt.ts'
+import type { PublicKey, Signer } from '../../../../lib/token/signer.ts'
+import { localSigner } from '../../../lib/token/localsigner.ts'
 
 const now = new Date('2026-11-21T12:00:00Z')
 const iat = now.getTime() / 1000
@@ -82,34 +81,5 @@ describe('verifyOwnToken', () => {
 
   test.each(['', '.', '..', 'a.b.c', 'mpk_x', 'x'.repeat(100_000)])('rejects malformed text', (text) =>
     expect(read(text)).rejects.toMatchObject(refused),
-  )
-})
-
-describe('the public documents', () => {
-  test('name the key set below the issuer in the discovery document', () =>
-    expect(discoveryDocument('https://api.example.com/base', 'https://keys.example.com/prod')).toEqual({
-      issuer: 'https://api.example.com/base',
-      jwks_uri: 'https://api.example.com/base/openid/v1/jwks',
-      response_types_supported: ['id_token'],
-      subject_types_supported: ['public'],
-      id_token_signing_alg_values_supported: ['ES256'],
-      token_endpoint: 'https://keys.example.com/prod/oauth2/token',
-      revocation_endpoint: 'https://keys.example.com/prod/oauth2/revoke',
-      grant_types_supported: ['urn:ietf:params:oauth:grant-type:token-exchange'],
-      token_endpoint_auth_methods_supported: ['none'],
-      revocation_endpoint_auth_methods_supported: ['none'],
-    }))
-
-  test('contain every public key and nothing private', async () => {
-    expect(jwks.keys).toHaveLength(2)
-    for (const key of jwks.keys) expect(Object.keys(key).sort()).toEqual(['alg', 'crv', 'kid', 'kty', 'use', 'x', 'y'])
-  })
-
-  test.each(['https://api.example.com', 'https://api.example.com:8443/a/b'])('accept the issuer %s', (text) =>
-    expect(checkIssuer(text)).toBe(text),
-  )
-
-  test.each(cases.issuers)('reject the issuer %j', (text) =>
-    expect(() => checkIssuer(text)).toThrow('the issuer must be an https URL'),
   )
 })

@@ -1,0 +1,18 @@
+/** Decides who may review the access of a key. */
+import { managementRequest } from '../../../../authorization/attributes/attributes.ts'
+import { evaluate } from '../../../../authorization/scopes/evaluate.ts'
+import { beyondChain } from '../../../../authorization/users/privilege.ts'
+import { KINDS } from '../../../../kinds/kinds.ts'
+import type { SubresourceRule } from '../ownedaccesskey.subresource.ts'
+import { toKey } from '../ownedaccesskey.values.ts'
+
+/** Who may read a key may review it. About a key with less scopes than its own, a scoped key would learn what they keep from it. */
+export const accessReviewRule: SubresourceRule = {
+  as: 'get',
+  forbids(user, stored, { scopes }) {
+    const { name = '' } = stored.object.metadata
+    const read = managementRequest(KINDS.OwnedAccessKey, { verb: 'get', name })
+    const decision = evaluate(user.chain, read, scopes)
+    return decision.allowed ? beyondChain(user, toKey(stored), 'access key') : decision.reason
+  },
+}

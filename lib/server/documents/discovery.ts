@@ -1,0 +1,55 @@
+/** Serves discovery to authenticated users, and single namespaces, which are not stored. */
+import { CustomResourceDefinition, definitionsPath } from '../../apis/apiextensions/v1/customresourcedefinition.ts'
+import { Namespace, namespaceObject } from '../../apis/core/v1/namespace.ts'
+import { coreVersions } from '../../endpoints/discovery.ts'
+import { type DiscoveryOutput, negotiate, negotiateDiscovery } from '../../endpoints/negotiation/accept.ts'
+import type { ApiRequest, ApiResponse } from '../../endpoints/request.ts'
+import { encodeBody, respond, respondObject } from '../../endpoints/respond.ts'
+import { notFound, routeNotFound } from '../../meta/errors/status.ts'
+import { dnsLabelErrors } from '../../meta/object/names.ts'
+import type { JsonObject } from '../../meta/types.ts'
+import { own } from '../../meta/value/walk.ts'
+import { groupResource } from '../../registry/kind.ts'
+import type { Endpoint } from '../lambda/serve.ts'
+import { respondCached } from './cached.ts'
+import { aggregated, documents } from './discovery.built.ts'
+
+const plain = (request: ApiRequest, value: JsonObject): Promise<ApiResponse> =>
+  respond(200, value, negotiate(request, { transformable: false }))
+
+async function respondAggregated(
+  request: ApiRequest,
+  path: '/api' | '/apis',
+  output: DiscoveryOutput,
+): Promise<ApiResponse> {
+  const { version, mediaType } = output
+  const { value, etag } = aggregated[path][version]
+  const contentType = `${mediaType};g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`
+  const headers = { 'cache-control': 'public', 'content-type': contentType }
+  return respondCached(request, etag, headers, await encodeBody(value, output))
+}
+
+const namespacesPath = `/api/v1/${Namespace.plural}/`
+
+/** Returns the Namespace of the name in the path, which exists if the name is valid. Throws 404. */
+function answerNamespace(request: ApiRequest, issuer: string): Promise<ApiResponse> {
+  const name = request.path.slice(namespacesPath.length)
+  if (dnsLabelErrors(name).length > 0) throw notFound(groupResource(Namespace), name)
+  return respondObject(request, Namespace, namespaceObject(name, issuer), negotiate(request), 200, [])
+}
+
+/** Serves GET below /api and /apis, except for the resources of this API. */
+export const answerDiscovery: Endpoint = async (request, server) => {
+  const { path } = request
+  if (path === '/api' || path === '/apis') {
+    const output = negotiateDiscovery(request)
+    if (output) return respondAggregated(request, path, output)
+  }
+  if (path.startsWith(`${definitionsPath}/`)) {
+    throw notFound(groupResource(CustomResourceDefinition), path.slice(definitionsPath.length + 1))
+  }
+  if (path.startsWith(namespacesPath)) return answerNamespace(request, server.config.issuer)
+  const found = path === '/api' ? coreVersions(new URL(server.config.issuer).host) : own(documents, path)
+  if (!found) throw routeNotFound()
+  return plain(request, found)
+}
