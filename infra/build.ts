@@ -5,7 +5,7 @@
 import { glob, mkdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { build as esbuild, formatMessages, type Metafile, type Plugin, stop } from 'esbuild'
+import { type BuildOptions, build as esbuild, formatMessages, type Metafile, type Plugin, stop } from 'esbuild'
 import { deflateSync, type ZipOptions, zipSync } from 'fflate'
 import { runCommand } from './command.ts'
 
@@ -68,13 +68,12 @@ const builtModules: Plugin = {
 /** The first day that a zip archive can express, at Unix mode 0644: the same for every build. fflate reads local time. */
 const REPRODUCIBLE: ZipOptions = { mtime: new Date(1980, 0, 1), os: 3, attrs: (0o100644 << 16) >>> 0 }
 
-/** Bundles `root`/functions into `root`/.build and returns the bundles sorted by name. Throws for errors and for warnings. */
-export async function build(root: string): Promise<Bundle[]> {
-  const names = await functionNames(root)
-  const { outputFiles, metafile, warnings } = await esbuild({
+/** Returns the options that bundle functions into a folder, with the modules that `imports` of package.json names for a condition. */
+const bundling = (root: string, names: readonly string[], outdir: string, condition?: string) =>
+  ({
     absWorkingDir: root,
     entryPoints: names.map((name) => `functions/${name}.ts`),
-    outdir: join(root, '.build'),
+    outdir: join(root, outdir),
     outbase: '.',
     outExtension: { '.js': '.mjs' },
     bundle: true,
@@ -85,6 +84,8 @@ export async function build(root: string): Promise<Bundle[]> {
     platform: 'node',
     target: 'node24',
     format: 'esm',
+    // The condition that esbuild has by default.
+    conditions: ['module', ...(condition === undefined ? [] : [condition])],
     // Tree shaking works on the SDK's ES modules but not on its CommonJS: a third fewer bytes.
     mainFields: ['module', 'main'],
     banner: { js: require },
@@ -93,15 +94,32 @@ export async function build(root: string): Promise<Bundle[]> {
     metafile: true,
     plugins: [environmentCredentials, builtModules, consoleFiles(root)],
     write: false,
-  })
-  const doubts = await formatMessages(warnings, { kind: 'warning' })
+  }) as const satisfies BuildOptions
+
+/**
+ * Bundles `root`/functions into `root`/.build, and once more for the local server into its folder `embedded`. Returns the bundles
+ * sorted by name. Throws for errors and for warnings.
+ */
+export async function build(root: string): Promise<Bundle[]> {
+  const names = await functionNames(root)
+  const results = await Promise.all([
+    esbuild(bundling(root, names, '.build')),
+    esbuild(bundling(root, names, '.build/embedded', 'embedded')),
+  ])
+  const doubts = await formatMessages(
+    results.flatMap(({ warnings }) => warnings),
+    { kind: 'warning' },
+  )
   // Otherwise the esbuild process, of over 100 MB, would run as long as the local server that packages at startup.
   await stop()
   if (doubts.length > 0) throw new Error(doubts.join('\n'))
 
   const prefix = join(root, '.build')
   await rm(prefix, { recursive: true, force: true })
-  await Promise.all(outputFiles.map(({ path, contents }) => write(path, contents)))
+  await Promise.all(
+    results.flatMap(({ outputFiles }) => outputFiles).map(({ path, contents }) => write(path, contents)),
+  )
+  const [{ outputFiles, metafile }] = results
   const contentsOf = new Map(
     outputFiles.map(({ path, contents }) => [path.slice(prefix.length + 1).replaceAll('\\', '/'), contents]),
   )

@@ -16,6 +16,8 @@ export interface Packaged {
   template: string
   /** Folder in which the template's `functions/X.handler` is the file `functions/X.mjs`. */
   bundles: string
+  /** The same with the store in the process of the functions instead of DynamoDB. */
+  embedded: string
 }
 
 /** Receives progress messages for the person who waits. */
@@ -45,7 +47,7 @@ export async function ensurePackaged({
     })
   }
   const template = join(root, '.serverless', 'cloudformation-template-update-stack.json')
-  return { template, bundles: join(root, '.build') }
+  return { template, bundles: join(root, '.build'), embedded: join(root, '.build', 'embedded') }
 }
 
 /** The file with the digest of the sources of a package with the default settings. */
@@ -76,6 +78,7 @@ async function digestOfSources(root: string): Promise<string> {
     'infra/*',
     'infra/plugins/*',
     'serverless.yml',
+    'package.json',
     'package-lock.json',
   ]
   const entries = await Array.fromAsync(glob(patterns, { cwd: root, withFileTypes: true }))

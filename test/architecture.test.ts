@@ -6,6 +6,7 @@ import { buildConsole } from '../clients/console/build.ts'
 import { functionNames } from '../infra/build.ts'
 import { ensurePackaged } from '../infra/package.ts'
 import { kinds } from '../lib/apis/index.ts'
+import packageFile from '../package.json' with { type: 'json' }
 
 const root = join(import.meta.dirname, '..')
 
@@ -17,6 +18,8 @@ interface Import {
   /** `import('…')`, which runs on demand. */
   lazy: boolean
 }
+
+const packageImports: Record<string, { default: string }> = packageFile.imports
 
 let sources: Map<string, string>
 let imports: Import[]
@@ -39,10 +42,12 @@ function importsOf(from: string, text: string): Import[] {
     /\b(?:import|export)\s+(type\b)?[^'";]*?\bfrom\s*'([^']+)'|\bimport\(\s*'([^']+)'|\bimport\s*'([^']+)'/g,
   )
   return [...found].map(([, type, named, dynamic, bare]) => {
-    const target = named ?? dynamic ?? bare ?? ''
+    // Of modules that depend on a condition, the one that is deployed.
+    const name = named ?? dynamic ?? bare ?? ''
+    const target = name in packageImports ? (packageImports[name]?.default ?? '') : name
     return {
       from,
-      to: target.startsWith('.') ? normalize(join(dirname(from), target)) : target,
+      to: name.startsWith('.') ? normalize(join(dirname(from), name)) : normalize(target),
       typeOnly: type !== undefined,
       lazy: dynamic !== undefined,
     }
@@ -214,10 +219,11 @@ describe('imports', () => {
     }
   })
 
-  test('of a driver are where the store is opened, where its stream arrives, and where a table is repaired', () => {
+  test('of a driver are where a table is made, opened and repaired, and where its stream arrives', () => {
     const isDriver = (file: string) => /^lib\/storage\/(?!protocol\/)[^/]+\//.test(file)
     const outside = imports.filter(({ from, to }) => isDriver(to) && !from.startsWith('lib/storage/'))
-    expect(outside.map(({ from }) => from)).toEqual([
+    expect([...new Set(outside.map(({ from }) => from))]).toEqual([
+      'infra/local/table.ts',
       'infra/repair.ts',
       'lib/server/controllers.ts',
       'lib/server/store.ts',
@@ -334,6 +340,20 @@ describe('size', () => {
       having('lib/meta/decoding/decode.ts').filter((name) => /\/(get|list)$|^(authorizer|settle)$/.test(name)),
     ).toEqual([])
     expect(having('lib/storage/dynamodb/dynamodb.ts')).toEqual(names.filter((name) => !bare.includes(name)))
+  })
+
+  test('deployed functions have the driver of DynamoDB only, and those of the local server the one in their process', async () => {
+    const { bundles, embedded } = await ensurePackaged({ quiet: true })
+    const textOf = async (folder: string) => {
+      const files = await Array.fromAsync(glob('{functions,chunks}/**/*.mjs', { cwd: folder }))
+      return (await Promise.all(files.map((file) => readFile(join(folder, file), 'utf8')))).join('')
+    }
+    const marks = ['TransactWriteItems', 'keyplane.tables', 'node:sqlite']
+    const having = (text: string) => marks.filter((mark) => text.includes(mark))
+    expect([having(await textOf(bundles)), having(await textOf(embedded))]).toEqual([
+      ['TransactWriteItems'],
+      ['keyplane.tables'],
+    ])
   })
 
   test('the code that a function loads at start stays below its size limit', async () => {

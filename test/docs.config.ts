@@ -8,6 +8,8 @@ export default defineConfig({
     maxWorkers: 2,
     testTimeout: 120_000,
     hookTimeout: 60_000,
+    // The store is in this process, as in the bundles of the local server.
+    execArgv: ['--conditions=embedded'],
     experimental: { viteModuleRunner: false },
   },
 })

@@ -1,18 +1,38 @@
 /**
- * Configures `npm run test:dynamodb`: the driver of the deployed functions, over an emulator of DynamoDB: tests of its own, and
- * those of `npm test` that hold for both drivers.
+ * Configures `npm run test:dynamodb`: the functions as they are deployed, with their client of DynamoDB, over an emulator. It has what
+ * only they can show, and tests of `npm test` that hold for both drivers of the store: its contract, recorded answers and races.
  */
 import { defineConfig } from 'vitest/config'
+import { consoleFiles } from './vitest.config.ts'
 
-process.env.TEST_DRIVER = 'dynamodb'
+const native = { experimental: { viteModuleRunner: false } }
 
 export default defineConfig({
   test: {
     root: new URL('..', import.meta.url).pathname,
-    include: ['test/**/*.dynamodb.ts', 'test/lib/storage/{items,contract,faults}.test.ts'],
     maxWorkers: 2,
-    testTimeout: 60_000,
+    maxConcurrency: 32,
+    testTimeout: 120_000,
     hookTimeout: 60_000,
-    experimental: { viteModuleRunner: false },
+    projects: [
+      {
+        extends: true,
+        test: {
+          ...native,
+          name: 'native',
+          include: [
+            'test/**/*.dynamodb.ts',
+            'test/lib/storage/{items,contract,faults}.test.ts',
+            'test/conformance/*.test.ts',
+          ],
+          exclude: ['test/functions/**'],
+        },
+      },
+      {
+        extends: true,
+        plugins: [consoleFiles],
+        test: { name: 'functions', include: ['test/functions/**/*.dynamodb.ts'], isolate: false },
+      },
+    ],
   },
 })

@@ -1,4 +1,4 @@
-/** Computes the tables of docs/scale.md from the units and prices of docs/cost.md, which test/server/cost.test.ts measures. */
+/** Computes the tables of docs/scale.md from the units and prices of docs/cost.md, which test/server/cost.dynamodb.ts measures. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'

@@ -22,6 +22,8 @@ export default defineConfig({
     testTimeout: 300_000,
     hookTimeout: 60_000,
     maxConcurrency: 32,
+    // The store is in this process, as in the bundles of the local server.
+    execArgv: ['--conditions=embedded'],
     experimental: { viteModuleRunner: false },
   },
 })

@@ -46,13 +46,16 @@ class LongestFirst extends BaseSequencer {
 }
 
 /** The module that infra/build.ts makes for the function of the console. */
-const consoleFiles: Vite.Plugin = {
+export const consoleFiles: Vite.Plugin = {
   name: 'console-files',
   resolveId: (id) => (id === 'keyplane:console' ? `\0${id}` : undefined),
   async load(id) {
     return id === '\0keyplane:console' ? `export const files = ${JSON.stringify(await buildConsole())}` : undefined
   },
 }
+
+/** Selects the store in this process, as the bundles of the local server do. */
+const embedded = ['--conditions=embedded']
 
 /** Loads modules with Node.js, which strips their types. Vite would transform each one. */
 const native = { experimental: { viteModuleRunner: false } }
@@ -66,6 +69,7 @@ export default defineConfig({
     // The tests wait for a quarter of their time: one worker more than there are cores keeps all cores busy.
     maxWorkers: availableParallelism() + 1,
     root: new URL('..', import.meta.url).pathname,
+    execArgv: embedded,
     testTimeout: 120_000,
     // The maximum for concurrent tests: recorded scenarios, which mostly wait.
     maxConcurrency: 32,
@@ -74,7 +78,13 @@ export default defineConfig({
       { extends: true, test: { ...native, name: 'pure', include: pure, pool: 'threads', isolate: false } },
       { extends: true, test: { ...native, name: 'shared', include: shared, exclude: functions, isolate: false } },
       // Node.js cannot reset modules, and a process for each file would cost more than Vite.
-      { extends: true, plugins: [consoleFiles], test: { name: 'functions', include: functions, isolate: false } },
+      {
+        extends: true,
+        plugins: [consoleFiles],
+        // With the condition, Vite would load modules of packages that Node.js cannot.
+        resolve: { alias: { '#store-driver': new URL('../lib/storage/sqlite/driver.ts', import.meta.url).pathname } },
+        test: { name: 'functions', include: functions, isolate: false },
+      },
       {
         extends: true,
         test: {

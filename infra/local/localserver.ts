@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { generateAccessKey } from '../../lib/authentication/accesskey.ts'
 import { ensurePackaged, type Say } from '../package.ts'
-import { makeResources } from './aws/resources.ts'
+import { type MakeTable, makeResources } from './aws/resources.ts'
 import { createVerifier, type SigningCredentials } from './aws/sigv4.ts'
 import { banner } from './banner.ts'
 import { type DataDir, openDataDir } from './datadir.ts'
@@ -22,6 +22,7 @@ import { startDemoIssuer } from './issuer/demoissuer.ts'
 import { ensureDemoTrust } from './issuer/demotrust.ts'
 import { writeOutputs } from './outputs.ts'
 import type { Settings } from './settings.ts'
+import { embeddedTable, tableOf } from './table.ts'
 import { DEMO, ensureDemo } from './virtualcluster/demo.ts'
 import type { DemoCluster } from './virtualcluster/demotypes.ts'
 
@@ -30,8 +31,6 @@ export interface LocalServer {
   url: string
   /** Text with the first commands to try. */
   banner: string
-  /** Resolves with a sentence when a required part exits unexpectedly. */
-  broken: Promise<string>
   /** Resolves when all parts have stopped and every write is on disk. */
   close(): Promise<void>
 }
@@ -64,30 +63,32 @@ export async function startLocalServer(
   starting.defer(() => dataDir.release())
   const credentials = newCredentials()
   const verify = createVerifier({ credentials, region: REGION, now })
-  const { endpoints, cluster, authority } = await startParts(settings, {
+  const { endpoints, cluster, authority, makeTable } = await startParts(settings, {
     dataDir,
     now,
     verify,
     published,
+    credentials,
     stack: starting,
   })
   // Packaging can take seconds, so it follows the steps that fail at once.
   const packaged = await ensurePackaged({ quiet: true, say })
-  const refs = await prepare(packaged.template, endpoints, credentials, cluster)
+  const refs = await prepare(packaged.template, endpoints, makeTable, cluster)
 
-  const { stage } = settings
+  const { stage, dynamodb } = settings
+  const bundles = dynamodb === undefined ? packaged.embedded : packaged.bundles
   const address = stage === undefined ? { mapping: '' } : { stage }
   const issuer = `https://127.0.0.1:${reserved.port}${prefixOf(address)}${BASE_PATH}`
   const serving = await issueLoopback(authority, now())
   const gateway = await startGateway({
     template: packaged.template,
-    bundlesDir: packaged.bundles,
+    bundlesDir: bundles,
     tls: { cert: serving.certificate, key: serving.key },
     port: reserved,
     refs,
     region: REGION,
     account: ACCOUNT,
-    environment: { ...environmentFor(endpoints, credentials, { issuer, stage }), ...settings.console },
+    environment: { ...environmentFor(endpoints, credentials, { ...settings, issuer }), ...settings.console },
     address,
     sharesHost: true,
     answered,
@@ -95,7 +96,7 @@ export async function startLocalServer(
   starting.defer(() => gateway.close())
 
   const common = { api: `${issuer}/apis/management.platform/v1`, authority: authority.certificate }
-  const accessKey = await bootstrapFirstKey(packaged.bundles, endpoints.secrets, `${SECRETS}access-key`)
+  const accessKey = await bootstrapFirstKey(bundles, endpoints.secrets, `${SECRETS}access-key`)
   const clusterKey = generateAccessKey(randomBytes)
   const uid = await ensureDemo({ ...common, accessKey, cluster, clusterKey })
   const identity = { type: 'virtualCluster', namespace: DEMO.namespace, name: DEMO.name, uid } as const
@@ -107,7 +108,7 @@ export async function startLocalServer(
   const job = { requestUrl: `${idTokens.url}/github?api-version=2.0`, requestToken: idTokens.requestToken, credential }
 
   const files = await writeOutputs(dataDir.path, { url: issuer, authority: authority.certificate, accessKey, job })
-  const keeps = settings.memory ? 'Nothing is stored.' : `Data is stored in ${dataDir.path}.`
+  const keeps = keptBy(settings, dataDir.path)
   const started = starting.move()
   return {
     url: issuer,
@@ -118,12 +119,16 @@ export async function startLocalServer(
       keeps,
       demoKubeconfig: join(dataDir.path, 'demo.kubeconfig'),
     }),
-    broken: endpoints.broken,
     close: () => started.disposeAsync(),
   }
 }
 
-/** Generates credentials for this process only. Their holder can read every secret and write every row. */
+const keptBy = ({ memory, dynamodb }: Settings, path: string): string => {
+  const place = memory ? 'Nothing is stored.' : `Data is stored in ${path}.`
+  return dynamodb === undefined ? place : `${place} The table is in the DynamoDB at ${dynamodb}.`
+}
+
+/** Generates credentials for this process only. Their holder can read every secret. */
 const newCredentials = (): SigningCredentials => ({
   accessKeyId: 'local',
   secretAccessKey: randomBytes(32).toString('base64url'),
@@ -132,17 +137,23 @@ const newCredentials = (): SigningCredentials => ({
 /** Starts independent parts in parallel. Waits for all before it reports a failure, so that all can be stopped. */
 async function startParts(
   settings: Settings,
-  { now, ...common }: Pick<EndpointsOptions, 'dataDir' | 'verify' | 'published' | 'stack'> & { now: () => number },
+  {
+    now,
+    credentials,
+    ...common
+  }: Pick<EndpointsOptions, 'dataDir' | 'verify' | 'published' | 'stack'> & {
+    now: () => number
+    credentials: SigningCredentials
+  },
 ) {
-  const { dynamodbEndpoint } = settings
+  const { dynamodb } = settings
   const { dataDir, stack } = common
+  const makeTable =
+    dynamodb === undefined
+      ? embeddedTable(dataDir.stateFile('table.db').path, now, stack)
+      : tableOf(dynamodb, REGION, credentials)
   const parts = [
-    startEndpoints({
-      ...common,
-      region: REGION,
-      account: ACCOUNT,
-      ...(dynamodbEndpoint !== undefined && { dynamodbEndpoint }),
-    }),
+    startEndpoints({ ...common, region: REGION, account: ACCOUNT }),
     startDemoCluster(settings, dataDir, now).then((cluster) => {
       stack.defer(() => cluster.close())
       return cluster
@@ -151,7 +162,7 @@ async function startParts(
   ] as const
   await Promise.allSettled(parts)
   const [endpoints, cluster, authority] = await Promise.all(parts)
-  return { endpoints, cluster, authority }
+  return { endpoints, cluster, authority, makeTable }
 }
 
 async function openAuthority(dataDir: DataDir, now: number): Promise<KeyPair> {
@@ -162,13 +173,8 @@ async function openAuthority(dataDir: DataDir, now: number): Promise<KeyPair> {
 }
 
 /** Creates the table, keys and secrets of the template, and stores the credentials of the demo virtual cluster. */
-async function prepare(
-  template: string,
-  { dynamodb, kms, secrets }: Endpoints,
-  credentials: SigningCredentials,
-  cluster: DemoCluster,
-) {
-  const services = { dynamodb, kms, secrets, region: REGION, credentials, secretPrefix: SECRETS }
+async function prepare(template: string, { kms, secrets }: Endpoints, makeTable: MakeTable, cluster: DemoCluster) {
+  const services = { makeTable, kms, secrets, region: REGION, secretPrefix: SECRETS }
   const refs = await makeResources(await readFile(template, 'utf8'), services)
   const manager = kubeConfigFile({
     name: 'manager',
@@ -182,9 +188,9 @@ async function prepare(
 
 /** Returns the environment that points the functions at the local endpoints. */
 const environmentFor = (
-  { dynamodb, kms, secrets, events }: Endpoints,
+  { kms, secrets, events }: Endpoints,
   credentials: SigningCredentials,
-  { issuer, stage = 'local' }: { issuer: string; stage: string | undefined },
+  { issuer, stage = 'local', dynamodb }: Pick<Settings, 'stage' | 'dynamodb'> & { issuer: string },
 ) => ({
   ISSUER: issuer,
   API_URL: issuer,
@@ -193,7 +199,7 @@ const environmentFor = (
   AWS_REGION: REGION,
   AWS_ACCESS_KEY_ID: credentials.accessKeyId,
   AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
-  AWS_ENDPOINT_URL_DYNAMODB: dynamodb,
+  ...(dynamodb !== undefined && { AWS_ENDPOINT_URL_DYNAMODB: dynamodb }),
   AWS_ENDPOINT_URL_KMS: kms.url,
   AWS_ENDPOINT_URL_SECRETS_MANAGER: secrets.url,
   AWS_ENDPOINT_URL_EVENTBRIDGE: events.url,

@@ -10,12 +10,19 @@ import { readSettings } from './settings.ts'
 const COMMAND = {
   call: 'npm start',
   about: 'Serves the whole API on this machine, with a demo virtual cluster behind it, until Ctrl-C.',
-  options: { memory: { type: 'boolean', help: 'store no data' } },
+  options: {
+    memory: { type: 'boolean', help: 'store no data' },
+    dynamodb: {
+      type: 'string',
+      value: 'URL',
+      help: 'keep the table in this DynamoDB or emulator, with the deployed driver',
+    },
+  },
   variables: {
     PORT: 'port on 127.0.0.1 and ::1; 0 selects a free port (default 8443)',
     STAGE: 'serves the API below /STAGE, as API Gateway does without a custom domain (default: at the root)',
     DATA_DIR: 'folder for data and client files (default .local)',
-    AWS_ENDPOINT_URL_DYNAMODB: 'URL of a DynamoDB emulator that replaces the embedded one',
+    AWS_ENDPOINT_URL_DYNAMODB: 'as --dynamodb',
     KUBEBUILDER_ASSETS: 'folder with etcd, kube-apiserver and kube-controller-manager; makes the demo a real cluster',
     CONSOLE_ISSUER: 'identity provider for signing in to the console; also CONSOLE_CLIENT_ID and CONSOLE_CREDENTIAL',
     CONSOLE_SCOPES: 'scopes that the console asks it for (default "openid email profile")',
@@ -23,7 +30,7 @@ const COMMAND = {
   },
 } as const satisfies Command
 
-async function serve(memory: boolean): Promise<void> {
+async function serve(options: { memory: boolean; dynamodb?: string | undefined }): Promise<void> {
   const signalled = Promise.withResolvers<void>()
   // A second signal terminates the process at once.
   let ended = false
@@ -43,7 +50,7 @@ async function serve(memory: boolean): Promise<void> {
   let show: (answered: Answered) => void = () => {}
   let tell: (detail: string) => void = () => {}
   if (process.stdout.isTTY) hideFunctionLogs(process.stdout)
-  const settings = readSettings(memory, process.env, process.cwd())
+  const settings = readSettings(options, process.env, process.cwd())
   let server: LocalServer
   try {
     server = await startLocalServer(settings, Date.now, {
@@ -61,12 +68,11 @@ async function serve(memory: boolean): Promise<void> {
     show = (one) => process.stdout.write(requestLine(one, process.stdout))
     tell = (detail) => process.stdout.write(eventLine(detail, process.stdout))
   }
-  const broken = await Promise.race([signalled.promise, server.broken])
+  await signalled.promise
   await server.close()
-  if (broken) throw new StartupError(broken)
 }
 
-await runCommand(COMMAND, ({ memory }) => serve(memory).catch(fail))
+await runCommand(COMMAND, (options) => serve(options).catch(fail))
 process.exit()
 
 function fail(error: unknown): never {

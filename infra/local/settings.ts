@@ -13,8 +13,8 @@ export interface Settings {
   dataDir: string
   /** Store nothing. */
   memory: boolean
-  /** URL of a DynamoDB that replaces the embedded one. */
-  dynamodbEndpoint?: string
+  /** URL of a DynamoDB, or of an emulator, that has the table. By default it is in this process. */
+  dynamodb?: string
   /** Folder with etcd, kube-apiserver and kube-controller-manager; makes the demo a real cluster. */
   kubebuilderAssets?: string
   /** Variables with which people sign in to the console with an identity provider. */
@@ -26,19 +26,20 @@ const DEFAULT_PORT = 8443
 /** The variables of the function that serves the console. */
 const CONSOLE = ['ISSUER', 'CLIENT_ID', 'CREDENTIAL', 'SCOPES', 'ORIGINS'].map((name) => `CONSOLE_${name}`)
 
-/** Reads the variables that main.ts lists. Throws a StartupError. */
+/** Reads the options and the variables that main.ts lists. Throws a StartupError. */
 export function readSettings(
-  memory: boolean,
+  { memory, dynamodb }: { memory: boolean; dynamodb?: string | undefined },
   environment: Readonly<Record<string, string | undefined>>,
   cwd: string,
 ): Settings {
-  const { PORT, STAGE, DATA_DIR, AWS_ENDPOINT_URL_DYNAMODB: endpoint, KUBEBUILDER_ASSETS: assets } = environment
+  const { PORT, STAGE, DATA_DIR, KUBEBUILDER_ASSETS: assets } = environment
+  const endpoint = dynamodb ?? environment.AWS_ENDPOINT_URL_DYNAMODB
   return {
     port: portOf(PORT),
     ...(STAGE && { stage: stageOf(STAGE) }),
     dataDir: resolve(cwd, DATA_DIR || '.local'),
     memory,
-    ...(endpoint && { dynamodbEndpoint: endpointOf(endpoint) }),
+    ...(endpoint && { dynamodb: endpointOf(endpoint) }),
     ...(assets && { kubebuilderAssets: resolve(cwd, assets) }),
     ...consoleOf(environment),
   }
@@ -72,5 +73,5 @@ function stageOf(text: string): string {
 
 function endpointOf(text: string): string {
   if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text
-  throw new StartupError('AWS_ENDPOINT_URL_DYNAMODB must be an http or https address.')
+  throw new StartupError('The address of DynamoDB must be an http or https URL.')
 }

@@ -1,6 +1,7 @@
 /** Opens the store. No other module outside of the storage package knows which driver it has. */
 import { randomUUID } from 'node:crypto'
-import { driver } from '../storage/dynamodb/driver.ts'
+import { driver } from '#store-driver'
+import { tableName, tableVariable } from '../storage/driver.ts'
 import type { Storage } from '../storage/interface.ts'
 import { storageOver } from '../storage/protocol/storage.ts'
 import { checkVariable, type Environment, requiredText } from './process/environment.ts'
@@ -9,19 +10,19 @@ import { countCall } from './process/metrics.ts'
 import type { MinimalServer } from './process/minimal.ts'
 
 /** Reports whether a function has a store. */
-export const hasStore = (environment: Environment): boolean => environment[driver.variable] !== undefined
+export const hasStore = (environment: Environment): boolean => environment[tableVariable] !== undefined
 
 /** Returns a function that opens the store on its first call. Throws if the environment names it wrongly. */
 export function openStore(
   environment: Environment,
   { elapsed, sleep }: Pick<MinimalServer, 'elapsed' | 'sleep'>,
 ): () => Storage {
-  checkVariable(environment, driver.variable, driver)
+  checkVariable(environment, tableVariable, tableName)
   const { now } = Date
   const { random } = Math
   return lazy(() => {
-    const place = requiredText(environment, driver.variable)
-    const items = driver.open(place, { now, uuid: randomUUID, called: () => countCall('storage') })
+    const table = requiredText(environment, tableVariable)
+    const items = driver.open(table, { now, uuid: randomUUID, called: () => countCall('storage') })
     return storageOver(items, { now, elapsed, random, sleep })
   })
 }

@@ -1,7 +1,7 @@
 /** Declares how the composition opens a driver of the store, whatever the driver stores items in. */
 import type { Items } from './items.ts'
 
-/** What a driver needs besides its place. */
+/** What a driver needs besides the name of the table. */
 export interface Means {
   /** The wall clock, unix ms. It limits how late a transaction is sent. */
   now(): number
@@ -10,12 +10,14 @@ export interface Means {
   called(): void
 }
 
+/** The driver that a function is bundled with is `#store-driver` of package.json. */
 export interface Driver {
-  /** The environment variable with the place of the store, such as the name of a table. A function without it has no store. */
-  readonly variable: string
-  /** Reports whether the value of the variable is valid. `form` describes valid values, for error messages. */
-  accepts(place: string): boolean
-  readonly form: string
-  /** Opens the store. Connects to nothing before the first operation. */
-  open(place: string, means: Means): Items
+  /** Opens the table of a name. Connects to nothing before the first operation. */
+  open(table: string, means: Means): Items
 }
+
+/** The environment variable with the name of the table. A function without it has no store. */
+export const tableVariable = 'TABLE_NAME'
+
+/** The form of its values. */
+export const tableName = { accepts: (name: string) => /^[\w.-]{3,255}$/.test(name), form: 'the name of a table' }

@@ -50,6 +50,11 @@ export type FaultKind =
 export class ItemsFault extends Error {
   readonly kind: FaultKind
 
+  /** The process that runs bundled functions may have their driver, with another copy of this class. */
+  static override [Symbol.hasInstance](error: unknown): error is ItemsFault {
+    return error instanceof Error && error.name === 'ItemsFault'
+  }
+
   constructor(kind: FaultKind, cause: unknown) {
     super(`the table did not answer plainly: ${kind}`, { cause })
     this.name = 'ItemsFault'

@@ -10,7 +10,7 @@ import type { TestDeployment } from '../support/deployment.ts'
 import { createStorage } from '../support/storage.ts'
 import { type Meter, meterOf } from './meter.ts'
 
-export function storageOf({ dynamodb }: TestDeployment): { storage: Storage; meter: Meter } {
+export function storageOf({ store: { dynamodb } }: TestDeployment): { storage: Storage; meter: Meter } {
   const client = dynamodb.connect()
   const storage = createStorage({
     client,
@@ -40,7 +40,7 @@ export function keysOf(deployment: TestDeployment): Keys {
   return {
     store: { ...deployment.parts.storeOf(OwnedAccessKey), storage },
     meter,
-    place: deployment.dynamodb,
+    place: deployment.store.dynamodb,
     async authenticate(key) {
       const result = await authenticate(key, deps)
       if (!('user' in result)) throw new Error('the key is not good')

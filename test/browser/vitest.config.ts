@@ -19,6 +19,8 @@ export default defineConfig({
     hookTimeout: 60_000,
     // As long as the browser waits for an element.
     expect: { poll: { timeout: 10_000 } },
+    // The store is in this process, as in the bundles of the local server.
+    execArgv: ['--conditions=embedded'],
     experimental: { viteModuleRunner: false },
   },
 })

@@ -17,5 +17,8 @@ export default defineConfig({
     maxWorkers: 3,
     testTimeout: 60_000,
     hookTimeout: 180_000,
+    // The store is in this process, as in the bundles of the local server.
+    execArgv: ['--conditions=embedded'],
+    experimental: { viteModuleRunner: false },
   },
 })

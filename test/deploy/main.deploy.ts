@@ -2,9 +2,9 @@
  * Deploys the packaged template with the command of the project on an emulator that enforces the roles.
  * The emulator lacks the following features, which other tests cover:
  * - streamed responses, and the authorizer's context in responses of the gateway: see the tests below that name them;
- * - conditions of roles on partitions, metrics, alarms and log searches: test/infra/roleenforcement.test.ts;
+ * - conditions of roles on partitions, metrics, alarms and log searches: test/infra/roleenforcement.dynamodb.ts;
  * - throttling: test/infra/local/gateway/throttle.test.ts;
- * - point-in-time recovery: test/infra/restore.test.ts, which starts with a copy;
+ * - point-in-time recovery: test/infra/restore.dynamodb.ts, which starts with a copy;
  * - reserved concurrency: test/infra/settings.test.ts.
  */
 import { setTimeout as delay } from 'node:timers/promises'

@@ -14,5 +14,8 @@ export default defineConfig({
     passWithNoTests: true,
     testTimeout: 3_600_000,
     hookTimeout: 300_000,
+    // The store is in this process, as in the bundles of the local server.
+    execArgv: ['--conditions=embedded'],
+    experimental: { viteModuleRunner: false },
   },
 })

@@ -1,9 +1,10 @@
 /** Tests that no function does anything for a request that the authorizer refused, whatever the function is. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { forbiddenPath } from '../../lib/meta/errors/status.ts'
 import { encodeForbidden } from '../../lib/server/lambda/authorizercontext.ts'
+import type { Items } from '../../lib/storage/items.ts'
 import { useFunctions } from '../support/functions.ts'
 import { usePackagedTemplate } from '../support/packagedtemplate.ts'
 import { admin } from '../support/users.ts'
@@ -20,9 +21,19 @@ afterAll(() => services.close())
 const endpoint = `http://127.0.0.1:${(services.address() as AddressInfo).port}`
 
 const functions = useFunctions({
-  AWS_ENDPOINT_URL_DYNAMODB: endpoint,
   AWS_ENDPOINT_URL_KMS: endpoint,
   AWS_ENDPOINT_URL_SECRETS_MANAGER: endpoint,
+})
+beforeAll(() => {
+  functions.get().store.around = ({ limits }) =>
+    new Proxy({ limits } as Items, {
+      get: (target, name: keyof Items) =>
+        target[name] ??
+        (async () => {
+          calls++
+          throw new Error('denied')
+        }),
+    })
 })
 const packaged = usePackagedTemplate({ Table: 't', Pepper: 'p', AccessKey: 'a', SigningKey: 's', Api: 'api' })
 
@@ -74,7 +85,7 @@ test.each([
 })
 
 // Otherwise the tests above would not notice a call.
-test('a function that gets a user calls AWS', async () => {
+test('a function that gets a user calls the store', async () => {
   const before = calls
   expect((await functions.invoke('ownedaccesskeys/get')).status).toBe(500)
   expect(calls).toBeGreaterThan(before)

@@ -1,6 +1,5 @@
 /** Tests the values of a key against the real store: rotations, their ends, and requests that race with them. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { applyEnvironment } from '../../infra/local/gateway/environment.ts'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { requireNewValue } from '../../lib/apis/management/v1/ownedaccesskey.credential.ts'
 import type { ChangeValues } from '../../lib/apis/management/v1/ownedaccesskey.plan.ts'
 import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
@@ -21,28 +20,22 @@ import { authenticationDeps } from '../../lib/server/authentication.ts'
 import type { Server } from '../../lib/server/server.ts'
 import { createExchangedKey, newFederation } from '../support/exchangedkeys.ts'
 import { type Json, useFunctions } from '../support/functions.ts'
-import { type Gate, startGate } from '../support/gate.ts'
+import { makeGate } from '../support/gate.ts'
 import { admin, contextOf } from '../support/users.ts'
 import { accessKeys, callsOf, objectOf } from './stored/fixtures.ts'
 
 const functions = useFunctions()
 const { call, make, read, patch, remove } = callsOf(functions, accessKeys)
 
-let gate: Gate
-let restore: () => void
+const gate = makeGate()
 let server: Server
 let store: Store
 beforeAll(async () => {
-  const { parts, environment } = functions.get()
+  const { parts, store: table } = functions.get()
   server = parts
   store = parts.storeOf(OwnedAccessKey)
   await parts.storage.get(OwnedAccessKey.table, 'none')
-  gate = await startGate(environment.AWS_ENDPOINT_URL_DYNAMODB ?? '')
-  restore = applyEnvironment({ AWS_ENDPOINT_URL_DYNAMODB: gate.endpoint })
-})
-afterAll(async () => {
-  restore?.()
-  await gate?.stop()
+  table.around = gate.around
 })
 
 /** Seconds by which the clock of this test is ahead. */
@@ -550,7 +543,7 @@ describe('the authorizer', () => {
   test('allows nothing when the use cannot be recorded', async () => {
     const key = await createKey()
     const token = await rotate(key)
-    const { arrived, open } = gate.hold('TransactWriteItems')
+    const { arrived, open } = gate.hold('transact')
     const answer = ask(token)
     await arrived
     await change(key.name, specOf({ disabled: true }))
@@ -610,7 +603,7 @@ describe('a request in flight', () => {
   const deleteWith = (user: UserInfo, name: string) => remove(name, { user })
 
   async function interrupt<T>(send: () => Promise<T>, meanwhile: () => Promise<unknown>): Promise<T> {
-    const { arrived, open } = gate.hold('TransactWriteItems')
+    const { arrived, open } = gate.hold('transact')
     const answer = send()
     await arrived
     await meanwhile()

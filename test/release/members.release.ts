@@ -25,7 +25,7 @@ afterAll(() => releases?.stop())
 
 /** Sets attributes of an item, as a function of a later release does. */
 async function set({ pk, sk }: ItemKey, attributes: JsonObject): Promise<void> {
-  const { client, table: TableName } = releases.dynamodb
+  const { client, table: TableName } = releases.store.dynamodb
   const names = Object.keys(attributes)
   await client.send(
     new UpdateItemCommand({

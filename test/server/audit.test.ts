@@ -2,12 +2,12 @@
 import { X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { UpdateItemCommand } from '@aws-sdk/client-dynamodb'
 import { decodeJwt } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { kubeConfigFile } from '../../infra/local/host/kubeconfigfile.ts'
 import { startVirtualCluster, type VirtualCluster } from '../../infra/local/virtualcluster/virtualcluster.ts'
 import { credentialItemKey } from '../../lib/authentication/credential.ts'
+import { endless } from '../support/deadlines.ts'
 import { provider, providers, trust, trusts } from '../support/federation.ts'
 import { apiVersion, instance, instances as instancesIn, keys, management } from '../support/objects.ts'
 import type { Answer, Call } from '../support/request.ts'
@@ -441,15 +441,8 @@ describe('the audit record', () => {
   test('is written when the authorizer fails', async () => {
     const { value } = await makeKey({})
     const [hash] = await server.parts.hashes(value)
-    const { pk, sk } = credentialItemKey(hash ?? { version: '', hash: '' })
-    await server.dynamodb.client.send(
-      new UpdateItemCommand({
-        TableName: server.dynamodb.table,
-        Key: { pk: { S: pk }, sk: { S: sk } },
-        UpdateExpression: 'SET chain = :none',
-        ExpressionAttributeValues: { ':none': { S: 'none' } },
-      }),
-    )
+    const key = credentialItemKey(hash ?? { version: '', hash: '' })
+    await server.store.items().transact([{ type: 'set', key, attributes: { chain: 'none' } }], endless())
     const { record } = await callAudited(`${keys}/alice`, { token: value })
     expect(record).toMatchObject({ decision: 'deny', reason: 'the authorizer failed', code: 503 })
   })

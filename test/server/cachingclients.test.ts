@@ -1,10 +1,10 @@
 /** Tests clients that cache objects while others write, over watches that end, break or start too late. */
-import { BatchWriteItemCommand } from '@aws-sdk/client-dynamodb'
 import { KubeConfig, type KubernetesListObject, type KubernetesObject, makeInformer } from '@kubernetes/client-node'
 import { describe, expect, test } from 'vitest'
 import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
 import type { KubeObject } from '../../lib/meta/types.ts'
 import { slotKey } from '../../lib/storage/keys.ts'
+import { endless } from '../support/deadlines.ts'
 import { kubeConfig } from '../support/kubectl.ts'
 import { accessKey, keys as path } from '../support/objects.ts'
 import { type Reflector, startReflector } from '../support/reflector.ts'
@@ -57,12 +57,10 @@ async function forgetLog(): Promise<void> {
   const settled = await server.parts.storage.revision(table)
   const revisions = Array.from({ length: settled - 1 }, (_, index) => index + 2)
   for (let index = 0; index < revisions.length; index += 25) {
-    const requests = revisions.slice(index, index + 25).map((rev) => {
-      const { pk, sk } = slotKey(table.resource, rev)
-      return { DeleteRequest: { Key: { pk: { S: pk }, sk: { S: sk } } } }
-    })
-    await server.dynamodb.client.send(
-      new BatchWriteItemCommand({ RequestItems: { [server.dynamodb.table]: requests } }),
+    const keys = revisions.slice(index, index + 25).map((rev) => slotKey(table.resource, rev))
+    await server.store.items().transact(
+      keys.map((key) => ({ type: 'delete', key })),
+      endless(),
     )
   }
 }

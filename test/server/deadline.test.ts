@@ -1,37 +1,30 @@
 /** Tests that a request does nothing after its deadline. */
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { applyEnvironment } from '../../infra/local/gateway/environment.ts'
+import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { requestDeadline } from '../../lib/server/lambda/requestdeadline.ts'
 import { accessKeys, callsOf } from '../functions/stored/fixtures.ts'
 import { useFunctions } from '../support/functions.ts'
-import { type Gate, startGate } from '../support/gate.ts'
+import { makeGate, type Operation } from '../support/gate.ts'
 import { alice } from '../support/users.ts'
 
 const functions = useFunctions()
 const { call, make, read } = callsOf(functions, accessKeys)
 
 describe('a request that waits for the table until the answer 504', () => {
-  let gate: Gate
-  let restore: () => void
+  const gate = makeGate()
   beforeAll(async () => {
     // Connects the administrator's functions before the gate exists.
     const body = await make({ name: 'warm' })
     expect((await call('update', { parameters: { name: 'warm' }, body })).status).toBe(200)
     expect((await call('delete', { parameters: { name: 'warm' } })).status).toBe(200)
     await read('warm')
-    gate = await startGate(functions.get().environment.AWS_ENDPOINT_URL_DYNAMODB ?? '')
-    restore = applyEnvironment({ AWS_ENDPOINT_URL_DYNAMODB: gate.endpoint })
-  })
-  afterAll(async () => {
-    restore?.()
-    await gate?.stop()
+    functions.get().store.around = gate.around
   })
 
   const failures = () => functions.get().log.filter((line) => line.includes('"message":"request failed"')).length
 
   /** Sends a request with a near deadline and holds the operation until its answer and the end of `meanwhile`. */
   async function requestPastDeadline(
-    operation: string,
+    operation: Operation,
     send: (received: number) => Promise<unknown>,
     meanwhile: () => Promise<unknown>,
   ) {
@@ -51,7 +44,7 @@ describe('a request that waits for the table until the answer 504', () => {
     await make({ name: 'leaked' }, { user: 'alice' })
     const user = { ...alice, key: { name: 'caller', uid: caller.uid, generation: 1, type: '', user: 'alice' } }
     await requestPastDeadline(
-      'BatchGetItem',
+      'batchGet',
       (received) =>
         call('patch', {
           parameters: { name: 'leaked' },
@@ -73,7 +66,7 @@ describe('a request that waits for the table until the answer 504', () => {
   test('does not delete the objects it listed', async () => {
     await make({ name: 'kept' })
     await requestPastDeadline(
-      'Query',
+      'query',
       (received) => call('deletecollection', { query: { fieldSelector: 'metadata.name=kept' }, received }),
       async () => undefined,
     )

@@ -4,7 +4,6 @@
  */
 import { randomBytes } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
-import { paginateScan } from '@aws-sdk/client-dynamodb'
 import { describe, expect, test } from 'vitest'
 import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
 import { generateAccessKey } from '../../lib/authentication/accesskey.ts'
@@ -233,11 +232,8 @@ test('a flood of texts that are no keys reads nothing, and one of unknown keys w
   /** The items of keys, of their values and of signals. Controllers write others meanwhile. */
   const scan = async () => {
     const ids = new Set<string>()
-    const table = { TableName: server.dynamodb.table }
-    for await (const { Items = [] } of paginateScan({ client: server.dynamodb.client }, table)) {
-      for (const { pk, sk } of Items)
-        if (/^(credential#|ownedaccesskeys#o|signal#)/.test(pk?.S ?? '')) ids.add(`${pk?.S} ${sk?.S}`)
-    }
+    for (const { pk, sk } of await server.store.all())
+      if (/^(credential#|ownedaccesskeys#o|signal#)/.test(pk)) ids.add(`${pk} ${sk}`)
     return ids
   }
   const before = await scan()
@@ -364,9 +360,7 @@ test('reported values are in no log, event, item or answer', async () => {
     expect(leaksOf(uid)).toHaveLength(1)
     expect(leaksOf(uid)[0].data.url).toBe('https://git.example.com')
   }
-  const items: unknown[] = []
-  const table = { TableName: server.dynamodb.table }
-  for await (const { Items = [] } of paginateScan({ client: server.dynamodb.client }, table)) items.push(...Items)
+  const items = await server.store.all()
   const everything = [...heard, ...server.aws.published, server.log.join(''), JSON.stringify(items)].join('\n')
   for (const value of values) {
     expect(everything).not.toContain(value)

@@ -1,6 +1,5 @@
 /** Tests that a write with a key that is revoked meanwhile has no effect. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { applyEnvironment } from '../../infra/local/gateway/environment.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
 import type { UserInfo } from '../../lib/authorization/users/user.ts'
 import { deleteObject } from '../../lib/registry/delete.ts'
@@ -8,27 +7,21 @@ import type { Store } from '../../lib/registry/store.ts'
 import { updateObject } from '../../lib/registry/update.ts'
 import { accessKeys, callsOf, objectOf } from '../functions/stored/fixtures.ts'
 import { useFunctions } from '../support/functions.ts'
-import { type Gate, startGate } from '../support/gate.ts'
+import { makeGate } from '../support/gate.ts'
 import type { Answer } from '../support/request.ts'
 import { admin, contextOf } from '../support/users.ts'
 
 const functions = useFunctions()
 const { call, make, read } = callsOf(functions, accessKeys)
 
-let gate: Gate
-let restore: () => void
+const gate = makeGate()
 /** The administrator's connection to the table, without the gate. */
 let store: Store
 beforeAll(async () => {
-  const { parts, environment } = functions.get()
+  const { parts, store: table } = functions.get()
   store = parts.storeOf(OwnedAccessKey)
   await parts.storage.get(OwnedAccessKey.table, 'none')
-  gate = await startGate(environment.AWS_ENDPOINT_URL_DYNAMODB ?? '')
-  restore = applyEnvironment({ AWS_ENDPOINT_URL_DYNAMODB: gate.endpoint })
-})
-afterAll(async () => {
-  restore?.()
-  await gate?.stop()
+  table.around = gate.around
 })
 
 let count = 0
@@ -96,7 +89,7 @@ const changes: Record<string, Write> = {
 
 /** Sends a write, holds its transaction, and releases it when `meanwhile` has finished. */
 async function interrupt(send: () => Promise<Answer>, meanwhile: () => Promise<unknown>): Promise<Answer> {
-  const { arrived, open } = gate.hold('TransactWriteItems')
+  const { arrived, open } = gate.hold('transact')
   const answer = send()
   await arrived
   await meanwhile()

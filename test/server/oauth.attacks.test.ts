@@ -4,7 +4,6 @@
  */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { UpdateItemCommand } from '@aws-sdk/client-dynamodb'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { revoke as revokeKey } from '../../lib/server/oauth/revoke.ts'
 import { randomFrom } from '../lib/storage/adversary/simulation.ts'
@@ -338,14 +337,8 @@ describe('the keys of an issuer that cannot be read', () => {
 
 test('a trust that cannot be read is a 503 that tells the client nothing, and the log its cause', async () => {
   const id = await federation.trust('damaged')
-  await server.dynamodb.client.send(
-    new UpdateItemCommand({
-      TableName: server.dynamodb.table,
-      Key: { pk: { S: 'federatedidentitycredentials#o' }, sk: { S: 'damaged' } },
-      UpdateExpression: 'SET internal = :none',
-      ExpressionAttributeValues: { ':none': { S: '{}' } },
-    }),
-  )
+  const key = { pk: 'federatedidentitycredentials#o', sk: 'damaged' }
+  await server.store.items().transact([{ type: 'set', key, attributes: { internal: '{}' } }], endless())
   const answer = await federation.exchange(id, federation.sign())
   const error = { error: 'temporarily_unavailable', error_description: 'this service failed to answer the request' }
   expect([answer.status, answer.json, answer.headers['retry-after']]).toEqual([503, error, undefined])
@@ -451,7 +444,7 @@ test('the audit records have only members and reasons that docs/audit.md explain
   expect(explained.filter((name) => !members.has(name))).toEqual([])
   const reasons = new Set(records.map(({ reason }) => reason))
   expect([...reasons].filter((reason) => !namesIn(reasonsOfPage).includes(reason))).toEqual([])
-  // oauth.exchange.test.ts, oauth.replay.test.ts and oauth.rules.test.ts have these.
+  // oauth.exchange.test.ts, oauth.replay.dynamodb.ts and oauth.rules.test.ts have these.
   const elsewhere = ['accepted', 'algorithm', 'username', 'scope', 'too_many_keys', 'key_unknown', 'storage']
   expect(namesIn(reasonsOfPage).filter((reason) => !reasons.has(reason))).toEqual(elsewhere)
 })

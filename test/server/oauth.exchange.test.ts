@@ -1,6 +1,5 @@
 /** Tests accepted exchanges through the gateway: the answer in each form, the access key, the audit record and the metrics. */
 import { inflateRawSync } from 'node:zlib'
-import { paginateScan } from '@aws-sdk/client-dynamodb'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { MOST_KEYS } from '../../lib/server/exchange/slots.ts'
 import {
@@ -293,11 +292,8 @@ test('an ID token and a key are in no log line, no item and no answer but the on
 
 /** Returns all items of the table as text, compressed objects inflated. */
 async function storedTexts(): Promise<string> {
-  const { client: connection, table } = server.dynamodb
-  const texts: string[] = []
-  for await (const { Items = [] } of paginateScan({ client: connection }, { TableName: table })) {
-    for (const attribute of Items.flatMap((item) => Object.values(item)))
-      texts.push(attribute.B ? inflateRawSync(attribute.B).toString() : JSON.stringify(attribute))
-  }
-  return texts.join('\n')
+  const values = (await server.store.all()).flatMap((item) => Object.values(item))
+  return values
+    .map((value) => (value instanceof Uint8Array ? inflateRawSync(value).toString() : JSON.stringify(value)))
+    .join('\n')
 }

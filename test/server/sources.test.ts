@@ -5,8 +5,6 @@
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { Agent, request } from 'node:https'
-import { ScanCommand } from '@aws-sdk/client-dynamodb'
-import { unmarshall } from '@aws-sdk/util-dynamodb'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { provider, providers, trust, trusts } from '../support/federation.ts'
 import { accessKey, apiVersion, instance, instances, keys, management } from '../support/objects.ts'
@@ -54,9 +52,7 @@ const read = async (name: string) => (await server.call(`${keys}/${name}`)).json
 
 /** Returns the signals of a kind for a key. */
 async function signalsOf(kind: string, name: string) {
-  const { client, table } = server.dynamodb
-  const { Items = [] } = await client.send(new ScanCommand({ TableName: table }))
-  return Items.map((item) => unmarshall(item)).filter((item) => item.kind === kind && item.name === name)
+  return (await server.store.all()).filter((item) => item.kind === kind && item.name === name)
 }
 
 const refusal = (name: string, address: string) => `access key "${name}" may not be used from ${address}`
@@ -287,9 +283,7 @@ describe('status.lastSources', () => {
     await server.call(`${keys}/again`, { method: 'DELETE' })
     await make('again')
     expect((await read('again')).status).not.toHaveProperty('lastSources')
-    const { client, table } = server.dynamodb
-    const { Items = [] } = await client.send(new ScanCommand({ TableName: table }))
-    const kept = Items.map((item) => unmarshall(item)).filter(({ sources }) => sources !== undefined)
+    const kept = (await server.store.all()).filter(({ sources }) => sources !== undefined)
     expect(kept.filter(({ name, sk }) => name === 'again' || sk === 'again')).toEqual([])
   })
 })

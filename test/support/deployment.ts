@@ -1,15 +1,15 @@
 /**
- * Starts the services of a deployment for one test file: an embedded DynamoDB with the table, KMS with a signing key,
- * Secrets Manager with a pepper, and the environment from serverless.yml. Nothing is stored on disk.
+ * Starts the services of a deployment for one test file: the table, KMS with a signing key, Secrets Manager with a pepper, and the
+ * environment from serverless.yml. Nothing is stored on disk.
  */
 import { randomBytes } from 'node:crypto'
-import { type AttributeValue, PutItemCommand, paginateScan } from '@aws-sdk/client-dynamodb'
 import { CreateKeyCommand } from '@aws-sdk/client-kms'
 import { CreateSecretCommand } from '@aws-sdk/client-secrets-manager'
 import { applyEnvironment } from '../../infra/local/gateway/environment.ts'
 import { createServer, type Server } from '../../lib/server/server.ts'
+import type { Item, Items } from '../../lib/storage/items.ts'
 import { type Aws, credentials, region, startAws } from './aws.ts'
-import { startDynamoDB, type TestDynamoDB } from './dynamodb.ts'
+import { isDynamoDB, openStore, type TestStore } from './store.ts'
 
 export const stage = 'local'
 export const basePath = '/kubernetes/management'
@@ -19,7 +19,7 @@ const secretsPrefix = 'keyplane/local/virtualclusters/'
 export interface TestDeployment {
   /** The environment of this process until `stop`. */
   environment: Record<string, string>
-  dynamodb: TestDynamoDB
+  store: TestStore
   aws: Aws
   /** The parts of the server, on the same store. */
   parts: Server
@@ -34,16 +34,16 @@ export interface TestDeployment {
 
 /** Starts everything; `settings` override those of the deployment (MAX_KEY_TTL_SECONDS and the like). */
 export async function startDeployment(issuer: string, settings: Record<string, string> = {}): Promise<TestDeployment> {
-  const [dynamodb, aws] = await Promise.all([startDynamoDB(), startAws()])
+  const [store, aws] = await Promise.all([openStore(), startAws()])
   const environment = {
     AWS_REGION: region,
     AWS_ACCESS_KEY_ID: credentials.accessKeyId,
     AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
-    AWS_ENDPOINT_URL_DYNAMODB: dynamodb.endpoint,
+    ...(isDynamoDB && { AWS_ENDPOINT_URL_DYNAMODB: store.dynamodb.endpoint }),
     AWS_ENDPOINT_URL_KMS: aws.endpoints.kms,
     AWS_ENDPOINT_URL_SECRETS_MANAGER: aws.endpoints.secretsManager,
     AWS_ENDPOINT_URL_EVENTBRIDGE: aws.endpoints.eventBridge,
-    TABLE_NAME: dynamodb.table,
+    TABLE_NAME: store.table,
     PEPPER_SECRET_ID: await makePepper(aws),
     SIGNING_KEY_IDS: await makeSigningKey(aws),
     EVENT_BUS: 'default',
@@ -60,18 +60,18 @@ export async function startDeployment(issuer: string, settings: Record<string, s
   return {
     log,
     environment,
-    dynamodb,
+    store,
     aws,
     parts: createServer(process.env),
     async keepCredentials(name, text) {
       await aws.secrets.send(new CreateSecretCommand({ Name: secretsPrefix + name, SecretString: text }))
     },
     async empty() {
-      await Promise.all([emptyTable(dynamodb), aws.empty([pepper])])
+      await Promise.all([emptyTable(store), aws.empty([pepper])])
       log.length = 0
     },
     async stop() {
-      await Promise.all([dynamodb.stop(), aws.stop()])
+      await Promise.all([store.close(), aws.stop()])
       restore()
       release()
     },
@@ -81,18 +81,22 @@ export async function startDeployment(issuer: string, settings: Record<string, s
 /**
  * Deletes all objects and their log. Revisions go on, because a function that runs remembers those that it has waited for.
  */
-async function emptyTable({ client, table, empty }: TestDynamoDB): Promise<void> {
-  const revisions: Record<string, AttributeValue>[] = []
-  const scanned = {
-    TableName: table,
-    FilterExpression: 'sk = :sk',
-    ExpressionAttributeValues: { ':sk': { S: '#revision' } },
+async function emptyTable(store: TestStore): Promise<void> {
+  const revisions = (await store.all()).filter(({ sk }) => sk === '#revision')
+  await store.empty()
+  const at = Date.now()
+  await putItems(
+    store.items(),
+    revisions.map(({ n = at, ...one }) => ({ ...one, n, settled: n, floor: n, at })),
+  )
+}
+
+/** Puts items into a table, without conditions. */
+export async function putItems(items: Items, all: readonly Item[]): Promise<void> {
+  for (let first = 0; first < all.length; first += 25) {
+    const writes = all.slice(first, first + 25).map((item) => ({ type: 'put' as const, item }))
+    await items.transact(writes, Number.POSITIVE_INFINITY)
   }
-  for await (const { Items = [] } of paginateScan({ client }, scanned)) revisions.push(...Items)
-  await empty()
-  const at = { N: String(Date.now()) }
-  for (const { n = at, ...one } of revisions)
-    await client.send(new PutItemCommand({ TableName: table, Item: { ...one, n, settled: n, floor: n, at } }))
 }
 
 /**

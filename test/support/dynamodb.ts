@@ -1,10 +1,11 @@
 /**
- * Starts a DynamoDB for one test file: the embedded emulator on a free port, with the deployed table.
- * On platforms without the emulator, set AWS_ENDPOINT_URL_DYNAMODB to use another one.
+ * Starts a DynamoDB for one test file: an emulator on a free port, with the deployed table. The package of the emulator exists for
+ * Linux on x64 only. Elsewhere, AWS_ENDPOINT_URL_DYNAMODB names another one.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
+import { createRequire } from 'node:module'
 import {
   BatchWriteItemCommand,
   CreateTableCommand,
@@ -15,9 +16,10 @@ import {
   paginateScan,
   UpdateTimeToLiveCommand,
 } from '@aws-sdk/client-dynamodb'
-import { findDynoxide } from '../../infra/local/aws/dynoxide.ts'
 import { freePort } from '../../infra/local/host/freeport.ts'
 import { connectTable } from '../../lib/storage/dynamodb/client.ts'
+import { unmarshalItem } from '../../lib/storage/dynamodb/expressions.ts'
+import type { Item } from '../../lib/storage/items.ts'
 
 export interface TestDynamoDB {
   endpoint: string
@@ -25,6 +27,8 @@ export interface TestDynamoDB {
   table: string
   /** Returns another client of the same endpoint, for middleware that must not affect others. */
   connect(options?: DynamoDBClientConfig): DynamoDBClient
+  /** Returns all items of the table. */
+  all(): Promise<Item[]>
   /** Replaces the table by an empty one of the same name. */
   empty(): Promise<void>
   stop(): Promise<void>
@@ -92,6 +96,12 @@ export async function startDynamoDB(options: { file?: string } = {}): Promise<Te
       clients.push(another)
       return another
     },
+    async all() {
+      const items: Item[] = []
+      for await (const { Items = [] } of paginateScan({ client }, { TableName: table, ConsistentRead: true }))
+        items.push(...Items.map(unmarshalItem))
+      return items
+    },
     async empty() {
       await client.send(new DeleteTableCommand({ TableName: table }))
       await createTable(client, table)
@@ -115,7 +125,7 @@ async function createTable(client: DynamoDBClient, table: string): Promise<void>
 
 /** Starts the emulator process on a free port, and chooses another when the port is taken meanwhile. */
 async function startServer(file: string | undefined) {
-  const binary = findDynoxide(`${process.platform}-${process.arch}`, process.env.PATH ?? '')
+  const binary = createRequire(import.meta.url).resolve(`@dynoxide/${process.platform}-${process.arch}/dynoxide`)
   for (let attempt = 1; ; attempt++) {
     const port = await freePort()
     const child = spawn(binary, ['--port', String(port), ...(file === undefined ? [] : ['--db-path', file])], {

@@ -1,41 +1,31 @@
-/** Proxies an HTTP service and holds requests until the test releases them. */
-import { once } from 'node:events'
-import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { buffer } from 'node:stream/consumers'
+/** Holds operations on a table until the test releases them. */
+import type { Items } from '../../lib/storage/items.ts'
+
+export type Operation = Exclude<keyof Items, 'limits'>
 
 export interface Gate {
-  endpoint: string
-  /** Holds every request for this operation until `open`; resolves when the first one has arrived. */
-  hold(operation: string): { arrived: Promise<void>; open(): void }
-  stop(): Promise<void>
+  /** Returns items whose operations the gate can hold. */
+  around(items: Items): Items
+  /** Holds every operation of this name until `open`; resolves when the first one has arrived. */
+  hold(operation: Operation): { arrived: Promise<void>; open(): void }
 }
 
-const isFor = ({ headers }: IncomingMessage, operation: string): boolean =>
-  String(headers['x-amz-target']).endsWith(`.${operation}`)
-
-/** `target` is `http://HOST:PORT`. */
-export async function startGate(target: string): Promise<Gate> {
-  let held: { operation: string; arrive(): void; opened: Promise<void> } | undefined
-  async function pass(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
-    const body = await buffer(incoming)
-    if (held && isFor(incoming, held.operation)) {
-      held.arrive()
-      await held.opened
-    }
-    const { method, headers } = incoming
-    const outgoing = request(new URL(incoming.url ?? '/', target), { method, headers }, (answer) => {
-      response.writeHead(answer.statusCode ?? 502, answer.headers)
-      answer.pipe(response)
-    })
-    outgoing.on('error', () => response.destroy())
-    outgoing.end(body)
-  }
-  const server = createServer((incoming, response) => void pass(incoming, response).catch(() => response.destroy()))
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
+export function makeGate(): Gate {
+  let held: { operation: Operation; arrive(): void; opened: Promise<void> } | undefined
   return {
-    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    around: (items) =>
+      new Proxy(items, {
+        get(target, name: keyof Items) {
+          if (name === 'limits') return target.limits
+          return async (...args: unknown[]) => {
+            if (held?.operation === name) {
+              held.arrive()
+              await held.opened
+            }
+            return (target[name] as (...args: unknown[]) => unknown)(...args)
+          }
+        },
+      }),
     hold(operation) {
       const arrived = Promise.withResolvers<void>()
       const opened = Promise.withResolvers<void>()
@@ -45,11 +35,6 @@ export async function startGate(target: string): Promise<Gate> {
         opened.resolve()
       }
       return { arrived: arrived.promise, open }
-    },
-    async stop() {
-      server.closeAllConnections()
-      server.close()
-      await once(server, 'close')
     },
   }
 }

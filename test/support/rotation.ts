@@ -1,6 +1,6 @@
 /** Rotates access keys, and moves the times of their values back, for tests that need no real time. */
-import { UpdateItemCommand } from '@aws-sdk/client-dynamodb'
 import { credentialItemKey } from '../../lib/authentication/credential.ts'
+import { endless } from './deadlines.ts'
 import { keys, management } from './objects.ts'
 import type { Answer, Call } from './request.ts'
 import type { TestServer } from './server.ts'
@@ -33,20 +33,13 @@ export function rotatingOn(server: () => TestServer): Rotating {
       return [status, status < 300 ? undefined : json.message]
     },
     async age(value, attribute, seconds) {
-      const { parts, dynamodb } = server()
+      const { parts, store } = server()
       const [hash] = await parts.hashes(value)
       if (!hash) throw new Error('there is no pepper')
-      const { pk, sk } = credentialItemKey(hash)
-      await dynamodb.client.send(
-        new UpdateItemCommand({
-          TableName: dynamodb.table,
-          Key: { pk: { S: pk }, sk: { S: sk } },
-          UpdateExpression: 'SET #attribute = #attribute - :by',
-          ConditionExpression: 'attribute_exists(pk)',
-          ExpressionAttributeNames: { '#attribute': attribute },
-          ExpressionAttributeValues: { ':by': { N: String(seconds) } },
-        }),
-      )
+      const key = credentialItemKey(hash)
+      const before = (await store.items().get(key))?.[attribute]
+      if (typeof before !== 'number') throw new Error(`the credential has no ${attribute}`)
+      await store.items().transact([{ type: 'set', key, attributes: { [attribute]: before - seconds } }], endless())
     },
     values: async (name) => (await call(`${keys}/${name}`)).json.status.values,
   }

@@ -1,6 +1,6 @@
 /**
- * Starts the whole API in this process for tests: the packaged template behind the local gateway over TLS, an embedded
- * DynamoDB, KMS and Secrets Manager, and an administrator's access key. Nothing is stored on disk.
+ * Starts the whole API in this process for tests: the packaged template behind the local gateway over TLS, the table, KMS and
+ * Secrets Manager, and an administrator's access key. Nothing is stored on disk.
  */
 import https from 'node:https'
 import { startGateway } from '../../infra/local/gateway/gateway.ts'
@@ -12,6 +12,7 @@ import { ensureFirstKey } from '../../lib/server/bootstrap.ts'
 import { basePath, stage, startDeployment, type TestDeployment } from './deployment.ts'
 import { accessKey, keys } from './objects.ts'
 import { type Answer, type Call, request } from './request.ts'
+import { isDynamoDB } from './store.ts'
 
 export interface MadeKey {
   name: string
@@ -108,7 +109,7 @@ export async function startHost(
   const { TABLE_NAME = '', PEPPER_SECRET_ID = '', SIGNING_KEY_IDS = '' } = deployment.environment
   const gateway = await startGateway({
     template: template ?? packaged.template,
-    bundlesDir: bundles ?? packaged.bundles,
+    bundlesDir: bundles ?? (isDynamoDB ? packaged.bundles : packaged.embedded),
     tls: { cert: serving.certificate, key: serving.key },
     port: reserved,
     refs: { Table: TABLE_NAME, Pepper: PEPPER_SECRET_ID, AccessKey: 'access-key', SigningKey: SIGNING_KEY_IDS },

@@ -12,6 +12,8 @@ const main = new URL('../../infra/local/main.ts', import.meta.url).pathname
 const movedClock = new URL('./movedclock.ts', import.meta.url).pathname
 
 export interface StartedServer {
+  /** Its data folder. */
+  folder: string
   /** The URL of the API, with its stage. */
   url: string
   /** The path of the file with its certificate authority. */
@@ -35,7 +37,7 @@ export interface StartedServer {
  * `clock` it starts at that time, which may not be a year from now: its certificate would not be valid.
  */
 export async function startedServer(
-  settings: { KUBEBUILDER_ASSETS?: string } = {},
+  settings: { KUBEBUILDER_ASSETS?: string; AWS_ENDPOINT_URL_DYNAMODB?: string } = {},
   clock?: Date,
 ): Promise<StartedServer> {
   await ensurePackaged({ quiet: true })
@@ -68,6 +70,7 @@ export async function startedServer(
   const [certificateAuthority, adminKey] = await Promise.all([read('ca.crt'), read('access-key')])
   const agent = new https.Agent({ ca: certificateAuthority, keepAlive: true })
   return {
+    folder,
     url,
     authorityFile: join(folder, 'ca.crt'),
     certificateAuthority,

@@ -1,32 +1,75 @@
 /**
- * Opens an empty store for a test file, with the driver of the suite: the one in this process, or in `npm run test:dynamodb` the one
- * of the deployed functions, over an emulator.
+ * Opens an empty table for a test file, with the driver of the suite: the one in this process, or in `npm run test:dynamodb` the one
+ * of the deployed functions, over an emulator. The configuration of a suite selects it as bundles do, by a condition of package.json.
  */
+import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
+import { driver } from '#store-driver'
 import type { Storage } from '../../lib/storage/interface.ts'
-import type { Items } from '../../lib/storage/items.ts'
+import type { Item, Items } from '../../lib/storage/items.ts'
 import { storageOver } from '../../lib/storage/protocol/storage.ts'
+import { openDatabase } from '../../lib/storage/sqlite/database.ts'
+import { driver as embedded } from '../../lib/storage/sqlite/driver.ts'
+import { decode } from '../../lib/storage/sqlite/encoding.ts'
+import { nameTable } from '../../lib/storage/sqlite/named.ts'
 import { itemsOf } from '../../lib/storage/sqlite/sqlite.ts'
-import { openTable } from '../../lib/storage/sqlite/table.ts'
+import { tableIn } from '../../lib/storage/sqlite/table.ts'
+import type { TestDynamoDB } from './dynamodb.ts'
 
 export interface TestStore {
+  /** The name of the table. */
+  table: string
   /** Returns the items of the store. Their deadlines are judged by `now`, by default the clock of this machine. */
   items(now?: () => number): Items
+  /** Returns all items. */
+  all(): Promise<Item[]>
+  /** Deletes all items. */
+  empty(): Promise<void>
+  /** Changes the items of those who open the table by its name from now on. Only in this process. */
+  around?: (items: Items) => Items
+  /** The emulator, for tests of `npm run test:dynamodb`. */
+  readonly dynamodb: TestDynamoDB
   close(): Promise<void>
 }
 
-/** Set by the configuration of the suite. */
-export const isDynamoDB = process.env.TEST_DRIVER === 'dynamodb'
+export const isDynamoDB = driver !== embedded
 
-export async function openStore(): Promise<TestStore> {
-  if (isDynamoDB) {
-    const { startDynamoDB } = await import('./dynamodb.ts')
-    const { itemsIn } = await import('../../lib/storage/dynamodb/dynamodb.ts')
-    const { connect, table, stop } = await startDynamoDB()
-    return { items: (now = Date.now) => itemsIn(connect(), table, now), close: stop }
+export const openStore = (): Promise<TestStore> => (isDynamoDB ? openDynamoDB() : openEmbedded())
+
+async function openDynamoDB(): Promise<TestStore> {
+  const { startDynamoDB } = await import('./dynamodb.ts')
+  const { itemsIn } = await import('../../lib/storage/dynamodb/dynamodb.ts')
+  const dynamodb = await startDynamoDB()
+  const { connect, table, all, empty, stop } = dynamodb
+  return { table, items: (now = Date.now) => itemsIn(connect(), table, now), all, empty, dynamodb, close: stop }
+}
+
+async function openEmbedded(): Promise<TestStore> {
+  const name = `test-${randomUUID()}`
+  const database = openDatabase(':memory:')
+  const table = tableIn(database, Date.now)
+  const forget = nameTable(name, (_, { now, called }) => {
+    const items = itemsOf(table, now, called)
+    return store.around?.(items) ?? items
+  })
+  const store: TestStore = {
+    table: name,
+    items: (now = Date.now) => itemsOf(table, now),
+    all: async () =>
+      database
+        .prepare('SELECT body FROM items ORDER BY pk, sk')
+        .all()
+        .map(({ body }) => decode(String(body))),
+    empty: async () => database.exec('DELETE FROM items'),
+    get dynamodb(): never {
+      throw new Error('only the tests of npm run test:dynamodb have an emulator')
+    },
+    async close() {
+      forget()
+      table.close()
+    },
   }
-  const table = openTable(':memory:', Date.now)
-  return { items: (now = Date.now) => itemsOf(table, now), close: async () => table.close() }
+  return store
 }
 
 /** Returns the storage over items, with the clocks and the randomness of this machine. */

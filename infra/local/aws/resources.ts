@@ -2,26 +2,20 @@
  * Creates the tables, KMS keys and secrets of the packaged template in the local endpoints. Idempotent: existing resources are
  * kept. Ignores resource types that exist in AWS only.
  */
-import {
-  CreateTableCommand,
-  type CreateTableCommandInput,
-  DynamoDBClient,
-  UpdateTimeToLiveCommand,
-} from '@aws-sdk/client-dynamodb'
-import { StartupError } from '../host/startuperror.ts'
 import type { Kms } from './kms.ts'
 import type { KmsKeySpec } from './kmskeys.ts'
 import type { SecretsManager } from './secretsmanager.ts'
 
+/** Makes the table of a name, unless it exists. Throws a StartupError. */
+export type MakeTable = (name: string, properties: Readonly<Record<string, unknown>>) => Promise<void>
+
 export interface ResourceServices {
-  /** DynamoDB's URL. */
-  dynamodb: string
+  makeTable: MakeTable
   kms: Pick<Kms, 'ensureKey'>
   secrets: Pick<SecretsManager, 'ensureSecret'>
   /** Replaces everything before the last segment of a secret's name, such as `keyplane/local/`. */
   secretPrefix: string
   region: string
-  credentials: { accessKeyId: string; secretAccessKey: string }
 }
 
 /** Physical ids by logical id (`Ref`), and attributes by `LOGICALID.ATTRIBUTE` (`Fn::GetAtt`). */
@@ -32,7 +26,7 @@ interface Resource {
   Properties: Record<string, unknown>
 }
 
-/** Creates the resources of a CloudFormation template. Throws a StartupError when DynamoDB does not respond. */
+/** Creates the resources of a CloudFormation template. Throws a StartupError when the table cannot be created. */
 export async function makeResources(template: string, services: ResourceServices): Promise<ResourceReferences> {
   const { Resources } = JSON.parse(template) as { Resources: Record<string, Resource> }
   const made = await Promise.all(
@@ -48,9 +42,10 @@ type Maker = (
 ) => Promise<ResourceReferences>
 
 const MAKERS: Readonly<Record<string, Maker>> = {
-  async 'AWS::DynamoDB::Table'(id, properties, services) {
+  async 'AWS::DynamoDB::Table'(id, properties, { makeTable, region }) {
     const name = `keyplane-${id}`
-    const arn = await ensureTable(name, properties, services)
+    await makeTable(name, properties)
+    const arn = `arn:aws:dynamodb:${region}:000000000000:table/${name}`
     return { [id]: name, [`${id}.Arn`]: arn, [`${id}.StreamArn`]: `${arn}/stream/local` }
   },
   async 'AWS::KMS::Key'(id, { KeySpec = 'SYMMETRIC_DEFAULT' }, { kms }) {
@@ -61,43 +56,4 @@ const MAKERS: Readonly<Record<string, Maker>> = {
     const name = String(Name ?? id.toLowerCase())
     return { [id]: await secrets.ensureSecret(`${secretPrefix}${name.slice(name.lastIndexOf('/') + 1)}`) }
   },
-}
-
-/** Creates the table, unless it exists, and returns its ARN. */
-async function ensureTable(name: string, properties: Record<string, unknown>, services: ResourceServices) {
-  const { dynamodb: endpoint, region, credentials } = services
-  const client = new DynamoDBClient({ endpoint, region, credentials })
-  try {
-    await client.send(new CreateTableCommand(tableInput(name, properties)))
-    const { AttributeName, Enabled } = (properties.TimeToLiveSpecification ?? {}) as Record<string, never>
-    if (AttributeName)
-      await client.send(
-        new UpdateTimeToLiveCommand({ TableName: name, TimeToLiveSpecification: { AttributeName, Enabled } }),
-      )
-  } catch (error) {
-    const { name: reason, message } = error as Error
-    if (reason !== 'ResourceInUseException')
-      throw new StartupError(`DynamoDB at ${endpoint} cannot create the table ${name}: ${message || reason}.`, error)
-  } finally {
-    client.destroy()
-  }
-  return `arn:aws:dynamodb:${region}:000000000000:table/${name}`
-}
-
-/**
- * Returns the properties that CloudFormation and the API have in common. Omits the stream: its readers run on timers here,
- * and the emulator keeps stream records forever and slows down as they accumulate.
- */
-function tableInput(name: string, properties: Record<string, unknown>): CreateTableCommandInput {
-  const { AttributeDefinitions, KeySchema, BillingMode, GlobalSecondaryIndexes } = properties as Pick<
-    CreateTableCommandInput,
-    'AttributeDefinitions' | 'KeySchema' | 'BillingMode' | 'GlobalSecondaryIndexes'
-  >
-  return {
-    TableName: name,
-    AttributeDefinitions,
-    KeySchema,
-    BillingMode,
-    ...(GlobalSecondaryIndexes && { GlobalSecondaryIndexes }),
-  }
 }

@@ -19,12 +19,9 @@ const counted =
   }
 
 export const driver: Driver = {
-  variable: 'TABLE_NAME',
-  accepts: (place) => /^[\w.-]{3,255}$/.test(place),
-  form: 'the name of a table',
-  open(place, { now, uuid, called }) {
+  open(table, { now, uuid, called }) {
     const client = connectTable({ ...clientSettings, uuid })
     client.middlewareStack.add(counted(called), { step: 'finalizeRequest', priority: 'low', name: 'counted' })
-    return itemsIn(client, place, now)
+    return itemsIn(client, table, now)
   },
 }

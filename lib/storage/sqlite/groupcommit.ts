@@ -3,7 +3,6 @@
  * commit runs in one turn, so no read sees a write that is not committed.
  */
 import type { DatabaseSync } from 'node:sqlite'
-import { ItemsFault } from '../items.ts'
 
 /** Runs a write, and resolves with its result once it is on the disk. Rejects with its error, if it throws. */
 export type Commit = <T>(write: () => T) => Promise<T>
@@ -32,7 +31,7 @@ export function groupCommits(database: DatabaseSync, before: () => void): Commit
       if (!database.isTransaction) throw error
       undo?.run()
       release?.run()
-      return () => answer.reject(faultOf(error))
+      return () => answer.reject(error)
     }
   }
 
@@ -50,7 +49,7 @@ export function groupCommits(database: DatabaseSync, before: () => void): Commit
       answers = all.map(
         ({ answer }) =>
           () =>
-            answer.reject(faultOf(error)),
+            answer.reject(error),
       )
     }
     for (const answer of answers) answer()
@@ -61,14 +60,4 @@ export function groupCommits(database: DatabaseSync, before: () => void): Commit
     if (waiting.push({ write, answer }) === 1) setImmediate(commitAll)
     return answer.promise as Promise<T>
   }
-}
-
-/** SQLite's code for a file that another process is writing to. */
-const BUSY = 5
-
-/** Returns the fault that an error of SQLite is, and any other error unchanged. */
-export function faultOf(error: unknown): unknown {
-  if (!(error instanceof Error) || !('errcode' in error)) return error
-  const isBusy = (Number(error.errcode) & 0xff) === BUSY
-  return new ItemsFault(isBusy ? 'throttled' : 'unanswered', error)
 }

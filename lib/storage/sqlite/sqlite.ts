@@ -11,7 +11,7 @@ import {
 import { limits } from '../limits.ts'
 import { allows, applyWrite, keyOf } from './effects.ts'
 import { decode } from './encoding.ts'
-import { faultOf } from './groupcommit.ts'
+import { faultOf } from './faults.ts'
 import { checkBatch, checkItem, checkKey, checkQuery, checkTransaction } from './refusals.ts'
 import type { Range, Row } from './rows.ts'
 import type { Table } from './table.ts'
@@ -32,10 +32,14 @@ export function itemsOf({ rows, commit }: Table, now: () => number, called: () =
 
   async function write<T>(operation: () => T, deadline = Number.POSITIVE_INFINITY): Promise<T> {
     called()
-    return commit(() => {
-      if (now() > deadline) throw new ItemsFault('unanswered', new Error('too late to be sent'))
-      return operation()
-    })
+    try {
+      return await commit(() => {
+        if (now() > deadline) throw new ItemsFault('unanswered', new Error('too late to be sent'))
+        return operation()
+      })
+    } catch (error) {
+      throw faultOf(error)
+    }
   }
 
   function put(item: Item): void {

@@ -1,4 +1,5 @@
 /** Opens a table: a file, or memory, whose expired items are removed. */
+import type { DatabaseSync } from 'node:sqlite'
 import { openDatabase } from './database.ts'
 import { type Commit, groupCommits } from './groupcommit.ts'
 import { type Rows, rowsOf } from './rows.ts'
@@ -16,8 +17,10 @@ const expiryInterval = 60_000
 const expiredItems = 500
 
 /** Opens the table in a file, or with `:memory:` an empty one in memory. Throws as `openDatabase` does. `now`: unix ms. */
-export function openTable(path: string, now: () => number): Table {
-  const database = openDatabase(path)
+export const openTable = (path: string, now: () => number): Table => tableIn(openDatabase(path), now)
+
+/** Returns the table of an open database. */
+export function tableIn(database: DatabaseSync, now: () => number): Table {
   const rows = rowsOf(database)
   let next = Number.NEGATIVE_INFINITY
   const commit = groupCommits(database, () => {

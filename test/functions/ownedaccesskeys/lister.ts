@@ -1,4 +1,4 @@
-/** Lists access keys in the requested forms, one after the other, in a process that list.memory.test.ts gives little memory. */
+/** Lists access keys in the requested forms, one after the other, in a process that list.memory.dynamodb.ts gives little memory. */
 import { readFile } from 'node:fs/promises'
 import process from 'node:process'
 import { Writable } from 'node:stream'

@@ -1,6 +1,5 @@
 /** Tests the responses of every create-only kind, one group per status code. */
 
-import { ScanCommand } from '@aws-sdk/client-dynamodb'
 import { describe, expect, test } from 'vitest'
 import { warningHeaders } from '../../../lib/server/lambda/warnings.ts'
 import type { Invocation } from '../../support/functions.ts'
@@ -148,6 +147,5 @@ function describeExecCredential(create: (invocation: Invocation) => Promise<Answ
 
 /** Returns all items of the table. */
 async function items(functions: Used): Promise<unknown> {
-  const { dynamodb } = functions.get()
-  return (await dynamodb.client.send(new ScanCommand({ TableName: dynamodb.table }))).Items
+  return functions.get().store.all()
 }

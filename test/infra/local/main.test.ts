@@ -130,7 +130,7 @@ describe('npm start', () => {
       'kms.json',
       'secrets.json',
       'ca.json',
-      'dynamodb.db',
+      'table.db',
       'events.jsonl',
     ])
       expect([name, await mode(DATA_DIR, name)]).toEqual([name, 0o600])
@@ -238,8 +238,8 @@ describe('npm start', () => {
     if (process.platform === 'linux') {
       // The gateway listens on one port of 127.0.0.1 and ::1.
       const ports = [...new Set(await listenersOf(server.child.pid ?? 0))]
-      // Gateway, demo virtual cluster, demo issuer, DynamoDB, KMS, Secrets Manager, EventBridge.
-      expect(ports.length).toBe(7)
+      // Gateway, demo virtual cluster, demo issuer, KMS, Secrets Manager, EventBridge.
+      expect(ports.length).toBe(6)
       expect((await Promise.all(ports.map(openTo))).flat()).toEqual([])
     }
     server.child.kill('SIGINT')
@@ -302,12 +302,21 @@ describe('npm start exits with one sentence and code 1', () => {
     server.close()
   })
 
-  test.each(['dynamodb.db', 'virtualcluster.json'])('for a damaged %s', async (name) => {
+  test.each(['table.db', 'virtualcluster.json'])('for a damaged %s', async (name) => {
     const DATA_DIR = await newFolder()
     await writeFile(join(DATA_DIR, name), 'x'.repeat(4096))
     expect(await refusal({ DATA_DIR })).toBe(
       `The data file ${join(DATA_DIR, name)} is damaged: restore it from a copy, or remove the folder ${DATA_DIR} to start afresh.\n`,
     )
+  })
+
+  test('for the data of a release that had an embedded DynamoDB, which stays as it is', async () => {
+    const DATA_DIR = await newFolder()
+    await writeFile(join(DATA_DIR, 'dynamodb.db'), 'data')
+    expect(await refusal({ DATA_DIR })).toBe(
+      `The data folder ${DATA_DIR} was written by an earlier release, whose embedded DynamoDB this one does not have: name another folder in DATA_DIR, or remove this one to start afresh.\n`,
+    )
+    expect(await readFile(join(DATA_DIR, 'dynamodb.db'), 'utf8')).toBe('data')
   })
 
   test('for a DynamoDB that does not respond', async () => {

@@ -23,7 +23,7 @@ test.each([
       port: 65535,
       dataDir: '/var/data',
       memory: false,
-      dynamodbEndpoint: 'http://127.0.0.1:8000',
+      dynamodb: 'http://127.0.0.1:8000',
       kubebuilderAssets: '/project/k',
     },
   ],
@@ -47,9 +47,9 @@ test.each([
     },
   ],
 ])('readSettings with memory %j accepts %j', (memory, environment, settings) => {
-  expect(readSettings(memory, environment, '/project')).toEqual(settings)
+  expect(readSettings({ memory }, environment, '/project')).toEqual(settings)
 })
 
 test.each(cases.refused as [Record<string, string>, string][])('readSettings refuses %j', (environment, sentence) => {
-  expect(() => readSettings(false, environment, '/project')).toThrow(new StartupError(sentence))
+  expect(() => readSettings({ memory: false }, environment, '/project')).toThrow(new StartupError(sentence))
 })

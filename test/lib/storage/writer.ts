@@ -1,4 +1,4 @@
-/** The process that concurrency.soak.ts kills: makes one write and waits for a line of input at every step. */
+/** The process that concurrency.dynamodb.ts kills: makes one write and waits for a line of input at every step. */
 import process, { argv, stdin, stdout } from 'node:process'
 import { createInterface } from 'node:readline'
 import { unhurried } from '../../support/deadlines.ts'

@@ -1,22 +1,15 @@
 import { createHash } from 'node:crypto'
 import { CreateSecretCommand } from '@aws-sdk/client-secrets-manager'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type EmbeddedDynamoDB, startEmbeddedDynamoDB } from '../../../../infra/local/aws/dynamodb.ts'
-import { createVerifier } from '../../../../infra/local/aws/sigv4.ts'
-import { type Aws, credentials, region, startAws } from '../../../support/aws.ts'
-import { listenersOf } from '../../../support/listeners.ts'
+import { type Aws, region, startAws } from '../../../support/aws.ts'
 import { callSigned, type SignedCall } from '../../../support/sigv4client.ts'
 
 let aws: Aws
-let dynamodb: EmbeddedDynamoDB
 beforeAll(async () => {
-  const verify = createVerifier({ credentials, region, now: Date.now })
   aws = await startAws()
   await aws.secrets.send(new CreateSecretCommand({ Name: 'signed', SecretString: 'one' }))
-  dynamodb = await startEmbeddedDynamoDB({ platform: `${process.platform}-${process.arch}`, verify })
 })
 afterAll(async () => {
-  await dynamodb.close()
   await aws.stop()
 })
 
@@ -34,7 +27,6 @@ const calls = {
     target: 'AWSEvents.PutEvents',
     body: '{"Entries":[{"Source":"a","DetailType":"b","Detail":"{}"}]}',
   }),
-  dynamodb: () => ({ endpoint: dynamodb.url, service: 'dynamodb', target: 'DynamoDB_20120810.ListTables' }),
 }
 
 const zeros = (name: string, day: string) =>
@@ -43,7 +35,7 @@ const compact = (date: Date) => date.toISOString().replace(/[-:]|\.\d+/g, '')
 const today = () => compact(new Date()).slice(0, 8)
 const minutes = (n: number) => new Date(Date.now() + n * 60_000)
 
-describe.each(['kms', 'secretsmanager', 'events', 'dynamodb'] as const)('%s', (name) => {
+describe.each(['kms', 'secretsmanager', 'events'] as const)('%s', (name) => {
   test('accepts calls signed with the generated secret', async () => {
     expect(await callSigned(calls[name]())).toMatchObject({ status: 200 })
     expect(await callSigned({ ...calls[name](), signingDate: minutes(-4) })).toMatchObject({ status: 200 })
@@ -89,8 +81,4 @@ describe.each(['kms', 'secretsmanager', 'events', 'dynamodb'] as const)('%s', (n
     const { status, json } = await callSigned({ ...calls[name](), ...change() })
     expect([status, json.__type]).toEqual([400, `${error}Exception`])
   })
-})
-
-test.runIf(process.platform === 'linux')('the emulator opens no port', async () => {
-  expect(await listenersOf(dynamodb.pid)).toEqual([])
 })

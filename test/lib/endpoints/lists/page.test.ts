@@ -7,9 +7,9 @@ import { selectionOf } from '../../../../lib/endpoints/lists/selection.ts'
 import { StatusError } from '../../../../lib/meta/errors/status.ts'
 import type { KubeObject } from '../../../../lib/meta/types.ts'
 import { createObject } from '../../../../lib/registry/create.ts'
+import { storageOver } from '../../../../lib/storage/protocol/storage.ts'
 import { startDeployment, type TestDeployment } from '../../../support/deployment.ts'
 import { accessKey } from '../../../support/objects.ts'
-import { createStorage } from '../../../support/storage.ts'
 import { admin, contextOf } from '../../../support/users.ts'
 
 let deployment: TestDeployment
@@ -27,10 +27,9 @@ test('a list names the next object in a 410 only if the client sent a continue t
   const make = (name: string) =>
     createObject(store, { object: accessKey(name, { user: 'bob' }) as KubeObject, secrets: [] }, context)
   for (const name of ['one', 'three', 'two']) await make(name)
-  const { client, table } = deployment.dynamodb
   let now = Date.now
-  const sleep = async () => {}
-  const storage = createStorage({ client, table, now: () => now(), random: Math.random, sleep })
+  const options = { now: () => now(), random: Math.random, sleep: async () => {}, elapsed: () => performance.now() }
+  const storage = storageOver(deployment.store.items(), options)
   const call = { kind: store.kind, store: { ...store, storage }, request: { namespace: '' } } as unknown as StoredCall
   const selection = selectionOf(store.kind, { labels: [], fields: [] })
   const { pages, rv } = await openCollection(call, context, {

@@ -4,7 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { ItemsFault } from '../../../../lib/storage/items.ts'
 import { openDatabase } from '../../../../lib/storage/sqlite/database.ts'
+import { faultOf } from '../../../../lib/storage/sqlite/faults.ts'
 import { type Commit, groupCommits } from '../../../../lib/storage/sqlite/groupcommit.ts'
 import { type Rows, rowsOf } from '../../../../lib/storage/sqlite/rows.ts'
 
@@ -38,9 +40,10 @@ const stored = (of = database) =>
     .prepare('SELECT sk FROM items ORDER BY sk')
     .all()
     .map(({ sk }) => sk)
+const reasonOf = (fault: unknown) => (fault instanceof ItemsFault ? fault.kind : (fault as Error).message)
 const outcomes = async (...writes: Promise<unknown>[]) =>
   (await Promise.allSettled(writes)).map((one) =>
-    one.status === 'fulfilled' ? 'written' : (one.reason.kind ?? one.reason.message),
+    one.status === 'fulfilled' ? 'written' : reasonOf(faultOf(one.reason)),
   )
 
 test('writes of one turn share a commit, in their order', async () => {

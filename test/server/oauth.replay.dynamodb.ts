@@ -36,7 +36,7 @@ async function stored(): Promise<{ rows: string[]; credentials: string[]; record
   const rows: string[] = []
   const credentials: string[] = []
   const records = new Map<string, string>()
-  const table = { TableName: server.dynamodb.table, ConsistentRead: true }
+  const table = { TableName: server.store.dynamodb.table, ConsistentRead: true }
   for await (const { Items = [] } of paginateScan({ client: dynamodb.client }, table)) {
     for (const { pk, sk, name, key, gone } of Items) {
       const isRow = pk?.S === 'ownedaccesskeys#o' && sk?.S?.startsWith('shop-deploy-') && !gone
@@ -91,7 +91,7 @@ describe('killed', () => {
       return gone
     }
     sdk.middlewareStack.add(middleware as never, { step: 'finalizeRequest', priority: 'low', name: 'mortal' })
-    const { table } = server.dynamodb
+    const { table } = server.store.dynamodb
     const storage = createStorage({
       client: sdk,
       table,

@@ -25,7 +25,7 @@ const { server, network, dynamodb, clear } = useBadNetwork(random)
 /** A connection without faults. */
 let storage: Storage
 beforeAll(() => {
-  storage = createRealStorage(dynamodb.client, server.dynamodb.table)
+  storage = createRealStorage(dynamodb.client, server.store.dynamodb.table)
 })
 
 const kinds: readonly Fault[] = ['throttled', 'lost', 'unanswered', 'conflict', 'broken']
@@ -44,7 +44,11 @@ async function logOf({ resource }: Pick<Table, 'resource'>): Promise<{ changes: 
   let start: ScanCommand['input']['ExclusiveStartKey']
   do {
     const { Items = [], LastEvaluatedKey } = await dynamodb.client.send(
-      new ScanCommand({ TableName: server.dynamodb.table, ExclusiveStartKey: start, ProjectionExpression: 'pk, sk' }),
+      new ScanCommand({
+        TableName: server.store.dynamodb.table,
+        ExclusiveStartKey: start,
+        ProjectionExpression: 'pk, sk',
+      }),
     )
     for (const { pk, sk } of Items) {
       if (pk?.S?.startsWith(`${resource}#log#`)) revisions.push(revOf({ pk: pk.S, sk: sk?.S ?? '' }))

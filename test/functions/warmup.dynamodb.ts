@@ -47,7 +47,7 @@ async function startFront(targetOf: () => string) {
   }
 }
 
-const table = await startFront(() => at.get().dynamodb.endpoint)
+const table = await startFront(() => at.get().store.dynamodb.endpoint)
 const secrets = await startFront(() => at.get().aws.endpoints.secretsManager)
 const names = await functionNames(join(import.meta.dirname, '../..'))
 const at = useFunctions({
@@ -71,7 +71,7 @@ beforeEach(() => {
 const initialize = (name: string) => import(join(import.meta.dirname, '../../functions', `${name}.ts`))
 
 const allItems = async () => {
-  const { client, table: TableName } = at.get().dynamodb
+  const { client, table: TableName } = at.get().store.dynamodb
   return (await client.send(new ScanCommand({ TableName, ConsistentRead: true }))).Items
 }
 

@@ -48,12 +48,12 @@ const itemOf = (name: string): Item => items.get(name) ?? { pk: '', sk: '' }
 
 /** Writes into the table of the deployment. */
 const write = async (...written: Item[]): Promise<void> => {
-  const { client, table: TableName } = server.dynamodb
+  const { client, table: TableName } = server.store.dynamodb
   for (const one of written) await client.send(new PutItemCommand({ TableName, Item: marshall(one) }))
 }
 
 async function read({ pk, sk }: Item): Promise<Record<string, unknown> | undefined> {
-  const { client, table: TableName } = server.dynamodb
+  const { client, table: TableName } = server.store.dynamodb
   const { Item } = await client.send(new GetItemCommand({ TableName, Key: marshall({ pk, sk }) }))
   return Item && unmarshall(Item)
 }
@@ -133,7 +133,7 @@ async function publish(): Promise<string[]> {
 }
 
 const run = (without: ReadonlySet<string> = new Set()) => {
-  const { client, table: to } = server.dynamodb
+  const { client, table: to } = server.store.dynamodb
   return restore({ client, from: backup, to, without, now: NOW * 1000, sleep: async () => undefined })
 }
 
@@ -147,7 +147,7 @@ beforeAll(async () => {
   for (const name of ['named', ...byRequests]) await make(name)
   await write(signal('rotated'))
   await write({ pk: 'lifecycle#position', sk: '#', rv: 1, until: 1, swap: 'then' })
-  await copyTable(server.dynamodb, backup)
+  await copyTable(server.store.dynamodb, backup)
   for (const [title, { after }] of Object.entries(histories)) await write(...(after?.(nameOf(title)) ?? []))
   // Its event has been published since.
   await server.parts.storage.dropCompanion(signal('rotated'), { deadline: endless })

@@ -20,7 +20,7 @@ let taken: Readonly<Taken>
 let token: string
 beforeAll(async () => {
   server = await startServer({}, { streamSeconds: 3600 })
-  meter = await startCapacityMeter(server.dynamodb.endpoint)
+  meter = await startCapacityMeter(server.store.dynamodb.endpoint)
   taken = meter.taken
   // Runs before the first request, because functions connect when they are first called.
   vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', meter.endpoint)
@@ -55,7 +55,7 @@ const sleep = async () => {}
 
 /** Settles the change log, because a list reads the unsettled part of it. */
 async function settle(): Promise<void> {
-  const { client, table } = server.dynamodb
+  const { client, table } = server.store.dynamodb
   await createStorage({ client, table, now: Date.now, random: Math.random, sleep }).sweep(OwnedAccessKey.table)
 }
 
@@ -133,7 +133,13 @@ test('the prices per million calls and log lines follow from the unit prices on 
 
 test('a poll of a watch without changes is one read of half a unit', async () => {
   const client = connect(meter.endpoint)
-  const storage = createStorage({ client, table: server.dynamodb.table, now: Date.now, random: Math.random, sleep })
+  const storage = createStorage({
+    client,
+    table: server.store.dynamodb.table,
+    now: Date.now,
+    random: Math.random,
+    sleep,
+  })
   const rv = await storage.revision(OwnedAccessKey.table)
   const before = { ...taken }
   expect(await storage.changes(OwnedAccessKey.table, rv)).toEqual({ rv, changes: [] })
@@ -267,7 +273,7 @@ test('only the first request of a key in a minute writes its last activity', asy
 
 /** Moves the last activity of a key back in time, in its credential and beside the key. */
 async function makeUnused(name: string, seconds: number): Promise<void> {
-  const { client, table: TableName } = server.dynamodb
+  const { client, table: TableName } = server.store.dynamodb
   const { Items = [] } = await client.send(
     new ScanCommand({
       TableName,

@@ -57,9 +57,9 @@ const examples: Record<string, [path: string, object: (name: string) => object]>
   virtualclusterinstances: [instances, (name) => instance(name)],
 }
 const revision = (kind: string, UpdateExpression: string, value: number) =>
-  at.dynamodb.client.send(
+  at.store.dynamodb.client.send(
     new UpdateItemCommand({
-      TableName: at.dynamodb.table,
+      TableName: at.store.dynamodb.table,
       Key: { pk: { S: kind }, sk: { S: '#revision' } },
       UpdateExpression,
       ExpressionAttributeNames: { '#one': UpdateExpression.includes('ADD') ? 'n' : 'at' },
@@ -540,30 +540,32 @@ const ofServices = new Set([
 
 /** Backdates a key and its credential. */
 async function age(name: string): Promise<void> {
-  const { Items = [] } = await at.dynamodb.client.send(
+  const { Items = [] } = await at.store.dynamodb.client.send(
     new ScanCommand({
-      TableName: at.dynamodb.table,
+      TableName: at.store.dynamodb.table,
       FilterExpression: 'begins_with(pk, :credential) AND #name = :name',
       ExpressionAttributeNames: { '#name': 'name' },
       ExpressionAttributeValues: { ':credential': { S: 'credential#' }, ':name': { S: name } },
     }),
   )
   const [{ pk, sk } = {}] = Items
-  await at.dynamodb.client.send(
+  await at.store.dynamodb.client.send(
     new UpdateItemCommand({
-      TableName: at.dynamodb.table,
+      TableName: at.store.dynamodb.table,
       Key: { pk: pk as never, sk: sk as never },
       UpdateExpression: 'SET created = :one, expiry = :two',
       ExpressionAttributeValues: { ':one': { N: '1' }, ':two': { N: '2' } },
     }),
   )
   const row = marshalKey({ pk: rowsOf('ownedaccesskeys'), sk: name })
-  const { Item } = await at.dynamodb.client.send(new GetItemCommand({ TableName: at.dynamodb.table, Key: row }))
+  const { Item } = await at.store.dynamodb.client.send(
+    new GetItemCommand({ TableName: at.store.dynamodb.table, Key: row }),
+  )
   const object = JSON.parse(String(Item?.object?.S))
   object.metadata.creationTimestamp = '1970-01-01T00:00:01Z'
-  await at.dynamodb.client.send(
+  await at.store.dynamodb.client.send(
     new UpdateItemCommand({
-      TableName: at.dynamodb.table,
+      TableName: at.store.dynamodb.table,
       Key: row,
       UpdateExpression: 'SET #object = :object',
       ExpressionAttributeNames: { '#object': 'object' },

@@ -63,7 +63,7 @@ beforeAll(async () => {
   values.set('of an exchange', token)
   values.set('name of an exchange', name)
   await keep('jwks#provider')
-  await copyTable(server.dynamodb, backup)
+  await copyTable(server.store.dynamodb, backup)
   const later = await createExchangedKey(server.parts, federation, { companions: [record('since')] })
   values.set('of a later exchange', later.token)
 
@@ -76,7 +76,7 @@ beforeAll(async () => {
   lost = late
   seen = (await server.call(keys)).json.metadata.resourceVersion
 
-  const { client, table } = server.dynamodb
+  const { client, table } = server.store.dynamodb
   result = await restore({
     client,
     from: backup,
@@ -117,7 +117,7 @@ test('restores no key of an exchange, whose trust may have been closed since, an
     const { status } = await server.call(`${keys}/kept`, { token: values.get(one) ?? '' })
     expect([one, status]).toEqual([one, 401])
   }
-  const { client, table } = server.dynamodb
+  const { client, table } = server.store.dynamodb
   for await (const { Items = [] } of paginateScan({ client }, { TableName: table })) {
     const mentions = Items.filter(({ pk, sk, name }) => {
       const isLog = pk?.S?.startsWith('ownedaccesskeys#log#')
@@ -177,7 +177,7 @@ test('serves writes and deletions afterwards', async () => {
 })
 
 test('can be repeated', async () => {
-  const { client, table } = server.dynamodb
+  const { client, table } = server.store.dynamodb
   const again = await restore({
     client,
     from: backup,
@@ -191,8 +191,8 @@ test('can be repeated', async () => {
 })
 
 test('repeats unprocessed items after growing pauses', async () => {
-  const { table } = server.dynamodb
-  const client = server.dynamodb.connect()
+  const { table } = server.store.dynamodb
+  const client = server.store.dynamodb.connect()
   const pauses: number[] = []
   let refusals = 3
   client.middlewareStack.add(

@@ -19,7 +19,7 @@ const heapMegabytes = 44
 
 /** Copies the row of an object under other names. */
 async function copyRow(name: string): Promise<void> {
-  const { client, table: TableName } = functions.get().dynamodb
+  const { client, table: TableName } = functions.get().store.dynamodb
   const key = { pk: { S: rowsOf('ownedaccesskeys') }, sk: { S: name } }
   const { Item = {} } = await client.send(new GetItemCommand({ TableName, Key: key }))
   const copies = Array.from({ length: count - 1 }, (_, index) => ({ ...Item, sk: { S: `${name}-${index}` } }))
