@@ -34,8 +34,15 @@ export const accessKey = (name: string): KubeObject => ({
 })
 
 /** Stores an access key and returns its value. */
-export async function createKey(store: Store, name: string, now = new Date()): Promise<string> {
-  const { draft } = await createObject(store, { object: accessKey(name), secrets: [] }, contextOf(admin, { now }))
+export const createKey = (store: Store, name: string, now = new Date()): Promise<string> =>
+  storeKey(store, accessKey(name), now)
+
+/** Stores the access key of an administrator and returns its value. */
+export const createAdmin = (store: Store): Promise<string> =>
+  storeKey(store, { ...accessKey(unique()), spec: { user: 'admin', groups: ['system:masters'] } }, new Date())
+
+async function storeKey(store: Store, object: KubeObject, now: Date): Promise<string> {
+  const { draft } = await createObject(store, { object, secrets: [] }, contextOf(admin, { now }))
   const key = draft?.reveal?.find(({ path }) => path.join('.') === 'spec.key')?.value
   if (typeof key !== 'string') throw new Error('the answer to a create shows no key')
   return key

@@ -1,6 +1,7 @@
 /** Runs `npm run bench`. Nothing here is a test: figures depend on the machine and its load. */
 import { type Command, type Option, runCommand, UsageError } from '../../infra/command.ts'
 import { benchGrowth } from './growth.ts'
+import { benchHandlers } from './handlers.ts'
 import { benchHttp, httpOperations } from './http.ts'
 import { benchPrice } from './price.ts'
 import { machine } from './print.ts'
@@ -12,13 +13,19 @@ const number = <const N extends string>(fallback: N, help: string) =>
 
 const COMMAND = {
   call: 'npm run bench',
-  about: 'Measures and prints. The parts are storage, http, start, growth and price, all of them where none is named.',
+  about:
+    'Measures and prints. The parts are storage, handlers, http, start, growth and price, all of them where none is named.',
   words: '[PART...]',
   options: {
     seconds: number('1', 'how long storage and http measure each thing'),
     rounds: number('3', 'how often each thing is measured'),
     objects: number('10000', 'how many are listed, how many live while others are swept, the most of growth'),
     only: { type: 'string', value: 'NAME', help: 'one operation of http, or one table of storage or start' },
+    base: {
+      type: 'string',
+      value: 'FOLDER',
+      help: 'bundles of another commit, with which handlers compares; it then exits with 1 if one is slower',
+    },
     profile: { type: 'string', value: 'FOLDER', help: 'where CPU profiles of http are written' },
   },
 } as const satisfies Command
@@ -32,6 +39,11 @@ await runCommand(COMMAND, async (values, words) => {
   const [seconds, rounds, objects] = [positive('seconds'), positive('rounds'), positive('objects')]
   const parts: Readonly<Record<string, () => Promise<void>>> = {
     storage: () => benchStorage({ seconds, rounds, objects, only: values.only }),
+    handlers: async () => {
+      const slower = await benchHandlers({ rounds: 4 * rounds, base: values.base })
+      for (const sentence of slower) process.stdout.write(`${sentence}\n`)
+      if (slower.length > 0) process.exitCode = 1
+    },
     http: () => benchHttp({ seconds, rounds, profile: values.profile, only: values.only }),
     start: () => benchStart({ rounds: 3 * rounds, only: values.only }),
     growth: () => benchGrowth({ rounds, objects }),
