@@ -13,6 +13,7 @@ import { accessKey, createAdmin, createKey, unique } from './access.ts'
 import type { Batch, Figures } from './invoker.ts'
 import { median } from './measure.ts'
 import { table } from './print.ts'
+import { profiling } from './processes.ts'
 import { startReplay } from './replay.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -70,7 +71,7 @@ async function batchOf(verb: Name, name: string, token: string, count: number): 
 }
 
 /** Starts a process with bundles, on a recording of its own. */
-async function startSubject(deployment: TestDeployment, bundles: string): Promise<Subject> {
+async function startSubject(deployment: TestDeployment, bundles: string, profile?: string): Promise<Subject> {
   const { environment, parts } = deployment
   const name = unique()
   const store = parts.storeOf(OwnedAccessKey)
@@ -81,6 +82,7 @@ async function startSubject(deployment: TestDeployment, bundles: string): Promis
   const child = fork(join(import.meta.dirname, 'invoker.ts'), [bundles], {
     env: { ...environment, AWS_ENDPOINT_URL_DYNAMODB: replay.endpoint },
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    execArgv: profiling(profile),
   })
   const recorded = new Set<Name>()
   const send = async (verb: Name, count: number): Promise<Figures> => {
@@ -112,6 +114,8 @@ interface HandlersOptions {
   rounds: number
   /** The folder of the bundles to compare with. */
   base?: string | undefined
+  /** Where CPU profiles are written. */
+  profile?: string | undefined
 }
 
 /** The lower bound of a ratio from which on this commit counts as slower than its base. */
@@ -134,13 +138,14 @@ export function compare(pairs: readonly { ours: number; theirs: number }[]): {
 }
 
 /** Returns the requests that became slower than tolerated. */
-export async function benchHandlers({ rounds, base }: HandlersOptions): Promise<string[]> {
+export async function benchHandlers({ rounds, base, profile }: HandlersOptions): Promise<string[]> {
   await using stack = new AsyncDisposableStack()
   const deployment = stack.adopt(await startDeployment('https://bench.invalid'), (one) => one.stop())
   const { bundles } = await ensurePackaged({ quiet: true })
   const folders = [bundles, ...(base === undefined ? [] : [base])]
   const subjects: Subject[] = []
-  for (const folder of folders) subjects.push(stack.adopt(await startSubject(deployment, folder), (one) => one.stop()))
+  for (const folder of folders)
+    subjects.push(stack.adopt(await startSubject(deployment, folder, profile), (one) => one.stop()))
   const names = Object.keys(counts) as Name[]
   // Until the engine has compiled what is measured.
   for (const subject of subjects) for (const name of names) await subject.measure(name, 300)

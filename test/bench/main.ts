@@ -26,7 +26,7 @@ const COMMAND = {
       value: 'FOLDER',
       help: 'bundles of another commit, with which handlers compares; it then exits with 1 if one is slower',
     },
-    profile: { type: 'string', value: 'FOLDER', help: 'where CPU profiles of http are written' },
+    profile: { type: 'string', value: 'FOLDER', help: 'where CPU profiles of http and handlers are written' },
   },
 } as const satisfies Command
 
@@ -40,7 +40,7 @@ await runCommand(COMMAND, async (values, words) => {
   const parts: Readonly<Record<string, () => Promise<void>>> = {
     storage: () => benchStorage({ seconds, rounds, objects, only: values.only }),
     handlers: async () => {
-      const slower = await benchHandlers({ rounds: 4 * rounds, base: values.base })
+      const slower = await benchHandlers({ rounds: 4 * rounds, base: values.base, profile: values.profile })
       for (const sentence of slower) process.stdout.write(`${sentence}\n`)
       if (slower.length > 0) process.exitCode = 1
     },

@@ -16,11 +16,15 @@ export interface ServerProcess extends Served {
   stop(): Promise<void>
 }
 
+/** Returns the options of Node.js that write a CPU profile into a folder. */
+export const profiling = (folder: string | undefined): string[] =>
+  folder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${folder}`]
+
 /** Starts a program of this folder, which sends its address and exits when its parent disconnects. */
 export async function serverProcess(program: string, profile?: string): Promise<ServerProcess> {
   const child = fork(join(import.meta.dirname, program), {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    execArgv: profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`],
+    execArgv: ['--conditions=embedded', ...profiling(profile)],
   })
   const served = await Promise.race([once(child, 'message'), rejectOnExit(child)])
   return {

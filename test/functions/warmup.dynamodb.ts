@@ -19,6 +19,7 @@ type Mood = 'passes' | 'fails' | 'is silent'
 async function startFront(targetOf: () => string) {
   const seen: string[] = []
   let connections = 0
+  let answered = 0
   let mood: Mood = 'passes'
   const server = createServer((from, to) => {
     seen.push(String(from.headers['x-amz-target']).replace(/.*\./, ''))
@@ -28,6 +29,7 @@ async function startFront(targetOf: () => string) {
     const asked = request(new URL(url, targetOf()), { method, headers }, (answer) => {
       to.writeHead(answer.statusCode ?? 500, answer.headers)
       answer.pipe(to)
+      to.on('finish', () => answered++)
     })
     from.pipe(asked.on('error', () => to.destroy()))
   })
@@ -37,6 +39,7 @@ async function startFront(targetOf: () => string) {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     seen,
     connections: () => connections,
+    answered: () => answered,
     become: (next: Mood) => {
       mood = next
     },
@@ -143,7 +146,13 @@ describe('a rehearsal', () => {
 })
 
 test('the first request uses the connection and the pepper of the initialization', async () => {
+  const before = [table.answered(), secrets.answered()] as const
   await initialize('authorizer')
+  // What takes longer than an initialization may goes on.
+  await vi.waitFor(
+    () => expect([table.answered(), secrets.answered()]).toEqual(before.map((count) => count + 1)),
+    10_000,
+  )
   const connections = table.connections()
   table.seen.length = 0
   secrets.seen.length = 0

@@ -4,10 +4,7 @@ import { connectTable } from './client.ts'
 import { itemsIn } from './dynamodb.ts'
 
 /** Two attempts of one second each. After that the protocol retries, well before a handler times out. */
-const clientSettings = {
-  maxAttempts: 2,
-  requestHandler: { connectionTimeout: 500, requestTimeout: 1000, throwOnRequestTimeout: true },
-}
+const clientSettings = { maxAttempts: 2, patience: { connectionTimeout: 500, requestTimeout: 1000 } }
 
 /** Runs inside the retry middleware, so that retries count. */
 const counted =

@@ -1,6 +1,5 @@
 /** Builds DynamoDB expressions: conditions, key ranges and updates. Names and values are always placeholders. */
 import type { AttributeValue } from '@aws-sdk/client-dynamodb'
-import { marshall } from '@aws-sdk/util-dynamodb'
 import type { IndexQuery } from '../interface.ts'
 import type { Advance, Condition, Confirmation, Item, ItemQuery, ItemValue } from '../items.ts'
 import type { ItemKey } from '../keys.ts'
@@ -9,9 +8,28 @@ import { limits } from '../limits.ts'
 /** Attribute values in the form of the client. */
 export type AttributeValues = ReturnType<typeof marshalItem>
 
-export const marshalItem = (item: Record<string, unknown>) => marshall(item, { removeUndefinedValues: true })
+export const marshalItem = (item: object): Record<string, AttributeValue> =>
+  Object.fromEntries(
+    Object.entries(item).flatMap(([name, value]) => (value === undefined ? [] : [[name, marshalValue(value)]])),
+  )
 
-/** Inverse of `marshalItem`. Lists decode thousands of attributes, and the SDK's `unmarshall` is several times slower. */
+function marshalValue(value: ItemValue): AttributeValue {
+  if (typeof value === 'string') return { S: value }
+  if (typeof value === 'number') return { N: numberText(value) }
+  if (typeof value === 'bigint') return { N: value.toString() }
+  if (typeof value === 'boolean') return { BOOL: value }
+  if (value === null) return { NULL: true }
+  if (value instanceof Uint8Array) return { B: value }
+  return Array.isArray(value) ? { L: value.map(marshalValue) } : { M: marshalItem(value) }
+}
+
+/** Throws for numbers that are none of DynamoDB, or that are no longer exact. */
+function numberText(value: number): string {
+  if (Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value))) return String(value)
+  throw new RangeError(`${value} is not an exact number`)
+}
+
+/** Inverse of `marshalItem`. The SDK's functions for both are several times slower. */
 export function unmarshalItem(attributes: AttributeValues): Item {
   return membersOf(attributes) as Item
 }
