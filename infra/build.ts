@@ -6,7 +6,8 @@ import { glob, mkdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { build as esbuild, formatMessages, type Metafile, type Plugin, stop } from 'esbuild'
-import { deflateSync, type ZipOptions, zipSync } from 'fflate'
+import { deflateSync } from 'fflate'
+import { archiver } from './archive.ts'
 import { runCommand } from './command.ts'
 
 export interface Bundle {
@@ -65,9 +66,6 @@ const builtModules: Plugin = {
   },
 }
 
-/** The first day that a zip archive can express, at Unix mode 0644: the same for every build. fflate reads local time. */
-const REPRODUCIBLE: ZipOptions = { mtime: new Date(1980, 0, 1), os: 3, attrs: (0o100644 << 16) >>> 0 }
-
 /** Bundles `root`/functions into `root`/.build and returns the bundles sorted by name. Throws for errors and for warnings. */
 export async function build(root: string): Promise<Bundle[]> {
   const names = await functionNames(root)
@@ -109,12 +107,13 @@ export async function build(root: string): Promise<Bundle[]> {
     Object.fromEntries(
       paths.map((path) => path.slice('.build/'.length)).map((path) => [path, contentsOf.get(path) as Uint8Array]),
     )
+  const archive = archiver()
   return Promise.all(
     names.map(async (name) => {
       const path = `.build/functions/${name}.mjs`
       const all = filesOf(importsOf(path, metafile, true))
       // Archives are uploaded under the last segment of their path, which must be unique.
-      await write(join(prefix, 'archives', `${name.replaceAll('/', '-')}.zip`), zipSync(all, REPRODUCIBLE))
+      await write(join(prefix, 'archives', `${name.replaceAll('/', '-')}.zip`), archive(all))
       const initial = filesOf(importsOf(path, metafile, false))
       return { name, initial: sizeOf(initial), total: sizeOf(all) }
     }),
