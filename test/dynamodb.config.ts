@@ -3,6 +3,7 @@
  * those of `npm test` that hold for both drivers.
  */
 import { defineConfig } from 'vitest/config'
+import './support/compilecache.ts'
 
 process.env.TEST_DRIVER = 'dynamodb'
 
