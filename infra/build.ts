@@ -6,7 +6,8 @@ import { glob, mkdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { type BuildOptions, build as esbuild, formatMessages, type Metafile, type Plugin, stop } from 'esbuild'
-import { deflateSync, type ZipOptions, zipSync } from 'fflate'
+import { deflateSync } from 'fflate'
+import { archiver } from './archive.ts'
 import { runCommand } from './command.ts'
 
 export interface Bundle {
@@ -64,9 +65,6 @@ const builtModules: Plugin = {
     })
   },
 }
-
-/** The first day that a zip archive can express, at Unix mode 0644: the same for every build. fflate reads local time. */
-const REPRODUCIBLE: ZipOptions = { mtime: new Date(1980, 0, 1), os: 3, attrs: (0o100644 << 16) >>> 0 }
 
 /** Returns the options that bundle functions into a folder, with the modules that `imports` of package.json names for a condition. */
 const bundling = (root: string, names: readonly string[], outdir: string, condition?: string) =>
@@ -127,12 +125,13 @@ export async function build(root: string): Promise<Bundle[]> {
     Object.fromEntries(
       paths.map((path) => path.slice('.build/'.length)).map((path) => [path, contentsOf.get(path) as Uint8Array]),
     )
+  const archive = archiver()
   return Promise.all(
     names.map(async (name) => {
       const path = `.build/functions/${name}.mjs`
       const all = filesOf(importsOf(path, metafile, true))
       // Archives are uploaded under the last segment of their path, which must be unique.
-      await write(join(prefix, 'archives', `${name.replaceAll('/', '-')}.zip`), zipSync(all, REPRODUCIBLE))
+      await write(join(prefix, 'archives', `${name.replaceAll('/', '-')}.zip`), archive(all))
       const initial = filesOf(importsOf(path, metafile, false))
       return { name, initial: sizeOf(initial), total: sizeOf(all) }
     }),

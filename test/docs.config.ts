@@ -1,5 +1,6 @@
 /** Configures `npm run test:docs`: the commands and snippets of the README and of the pages below `docs/`, run as they are written. */
 import { defineConfig } from 'vitest/config'
+import './support/compilecache.ts'
 
 export default defineConfig({
   test: {

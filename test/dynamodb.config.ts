@@ -4,6 +4,7 @@
  */
 import { defineConfig } from 'vitest/config'
 import { consoleFiles } from './vitest.config.ts'
+import './support/compilecache.ts'
 
 const native = { experimental: { viteModuleRunner: false } }
 

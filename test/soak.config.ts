@@ -4,6 +4,7 @@
  */
 import { globSync, readFileSync } from 'node:fs'
 import { defineConfig } from 'vitest/config'
+import './support/compilecache.ts'
 
 process.env.SOAK = '1'
 process.env.SEED ??= '1'
@@ -13,17 +14,27 @@ const root = new URL('..', import.meta.url).pathname
 const random = globSync('test/**/*.test.ts', { cwd: root }).filter((path) =>
   readFileSync(`${root}/${path}`, 'utf8').includes('support/effort.ts'),
 )
+/** Files that change what others in their process would see: the environment at import, and schedules of faults. */
+const alone = (path: string) => /^test\/(functions|clients)\//.test(path)
+
+/** Loads modules with Node.js, which strips their types. Vite would transform each one. */
+const native = { experimental: { viteModuleRunner: false } }
 
 export default defineConfig({
   test: {
     root,
-    include: ['test/**/*.soak.ts', ...random],
     maxWorkers: 2,
     testTimeout: 300_000,
     hookTimeout: 60_000,
     maxConcurrency: 32,
     // The store is in this process, as in the bundles of the local server.
     execArgv: ['--conditions=embedded'],
-    experimental: { viteModuleRunner: false },
+    projects: [
+      { extends: true, test: { ...native, name: 'alone', include: ['test/**/*.soak.ts', ...random.filter(alone)] } },
+      {
+        extends: true,
+        test: { ...native, name: 'shared', include: random.filter((path) => !alone(path)), isolate: false },
+      },
+    ],
   },
 })

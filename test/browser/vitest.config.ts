@@ -1,5 +1,6 @@
 /** Configures `npm run test:browser`, the tests of the console in a real browser. Ends with one sentence if there is none. */
 import { defineConfig } from 'vitest/config'
+import '../support/compilecache.ts'
 import { findBrowser, NO_BROWSER } from './support/chromium.ts'
 
 if (findBrowser(process.env) === undefined) {

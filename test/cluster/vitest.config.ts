@@ -1,5 +1,6 @@
 /** Configures `npm run test:cluster`, the tests that need a real kube-apiserver from KUBEBUILDER_ASSETS. */
 import { defineConfig } from 'vitest/config'
+import '../support/compilecache.ts'
 
 const assets = process.env.KUBEBUILDER_ASSETS
 if (!assets) {

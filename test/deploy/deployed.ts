@@ -12,20 +12,28 @@ import { type Emulator, startEmulator } from './emulator.ts'
 const root = join(import.meta.dirname, '../..')
 const region = 'eu-central-1'
 
+type Execute = (
+  command: string,
+  args: readonly string[],
+  environment?: Readonly<Record<string, string>>,
+) => Promise<string>
+
 export interface Deployed {
   emulator: Emulator
   secrets: SecretsManagerClient
   /** The output of the first deployment by label. */
   said: Record<string, string>
-  /** The output of all commands. */
+  /** The output of all commands of the project. */
   printed: readonly string[]
   adminKey: string
   /** `https://127.0.0.1:PORT/STAGE/kubernetes/management` */
   url: string
   certificateAuthority: string
   client: Client
-  /** Runs a command in the project and returns its standard output. Rejects when it fails. */
-  run(command: string, args: readonly string[], environment?: Record<string, string>): Promise<string>
+  /** Runs any command in the folder of the project and returns its standard output. Rejects when it fails. */
+  execute: Execute
+  /** Runs a command of the project, whose output is then in `printed`. */
+  run: Execute
   /** Environment with credentials that have only the rights in infra/deployer.json. Later deployments and the removal use them. */
   deployer: Record<string, string>
   /** Runs `npm run SCRIPT` for this deployment. */
@@ -45,20 +53,23 @@ export async function startDeployed(stage: string, ...settings: readonly string[
   const target = ['--stage', stage, '--region', region]
   const printed: string[] = []
 
-  async function run(command: string, args: readonly string[], more: Record<string, string> = {}): Promise<string> {
+  function start(command: string, args: readonly string[], more: Readonly<Record<string, string>> = {}) {
     const env = { ...process.env, ...emulator.environment, ...more }
     const running = promisify(execFile)(command, args, { cwd: root, env, maxBuffer: 64 * 1024 * 1024 })
     // The command would wait for the end of its input.
     running.child.stdin?.end()
-    const { stdout, stderr } = await running
+    return running
+  }
+  const execute: Execute = async (...call) => (await start(...call)).stdout
+  const run: Execute = async (...call) => {
+    const { stdout, stderr } = await start(...call)
     printed.push(stdout, stderr)
     return stdout
   }
   const npm = (script: string, ...args: readonly string[]) =>
     run('npm', ['run', '--silent', script, '--', ...target, ...args], deployer)
   async function deploy(...given: readonly string[]): Promise<Record<string, string>> {
-    const said = await npm('deploy', ...given.flatMap((setting) => ['--param', setting]))
-    return Object.fromEntries([...said.matchAll(/^(\w+(?: \w+)?) {2,}(.*)$/gm)].map(([, name, value]) => [name, value]))
+    return byLabel(await npm('deploy', ...given.flatMap((setting) => ['--param', setting])))
   }
   const secretText = async (SecretId: string) =>
     (await secrets.send(new GetSecretValueCommand({ SecretId }))).SecretString ?? ''
@@ -95,6 +106,7 @@ export async function startDeployed(stage: string, ...settings: readonly string[
       url,
       certificateAuthority,
       client,
+      execute,
       run,
       deployer,
       npm,
@@ -108,6 +120,10 @@ export async function startDeployed(stage: string, ...settings: readonly string[
     throw error
   }
 }
+
+/** Returns what a command prints as `label  value`. */
+export const byLabel = (said: string): Record<string, string> =>
+  Object.fromEntries([...said.matchAll(/^(\w+(?: \w+)?) {2,}(.*)$/gm)].map(([, name, value]) => [name, value]))
 
 /** Removes the policy of the deployment bucket. The emulator checks only the name in a signature. */
 async function openBucket({ url }: Emulator, stack: string): Promise<void> {

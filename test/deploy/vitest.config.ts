@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import '../support/compilecache.ts'
 
 export default defineConfig({
   test: {

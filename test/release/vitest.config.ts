@@ -1,5 +1,6 @@
 /** Configures `npm run test:release`, the tests that run the functions of the previous release beside those of this one. */
 import { defineConfig } from 'vitest/config'
+import '../support/compilecache.ts'
 
 export default defineConfig({
   test: {

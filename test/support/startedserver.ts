@@ -42,9 +42,10 @@ export async function startedServer(
 ): Promise<StartedServer> {
   await ensurePackaged({ quiet: true })
   const folder = await mkdtemp(join(tmpdir(), 'keyplane-started-'))
-  const { PATH } = process.env
+  const { PATH, NODE_COMPILE_CACHE } = process.env
   const offset = clock && { CLOCK_OFFSET: String(clock.getTime() - Date.now()) }
-  const env = { HOME: folder, TMPDIR: folder, PATH, PORT: '0', STAGE: 'prod', DATA_DIR: folder, ...settings, ...offset }
+  const own = { HOME: folder, TMPDIR: folder, PORT: '0', STAGE: 'prod', DATA_DIR: folder }
+  const env = { PATH, NODE_COMPILE_CACHE, ...own, ...settings, ...offset }
   const program = clock ? ['--import', movedClock, main] : [main]
   const server = spawn(process.execPath, program, {
     cwd: folder,

@@ -8,18 +8,23 @@ const source = await readFile(createRequire(import.meta.url).resolve('axe-core/a
 
 declare const axe: typeof import('axe-core')
 
+/** The rules that read colours. */
+export const COLOR_RULES = ['color-contrast', 'link-in-text-block']
+
 /**
  * Returns what axe finds on the page as it is now: the rule, the element and what to do. The browser evaluates axe outside the
- * page's policy, which stays in force for the page.
+ * page's policy, which stays in force for the page. By default all rules are applied.
  */
-export async function axeProblems(page: Page): Promise<string[]> {
+export async function axeProblems(page: Page, rules?: readonly string[]): Promise<string[]> {
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(source)
-  const { violations }: AxeResults = await page.evaluate(() =>
-    axe.run(document, {
-      resultTypes: ['violations'],
-      preload: false,
-      rules: { 'target-size': { enabled: true } },
-    }),
+  const { violations }: AxeResults = await page.evaluate(
+    (values) =>
+      axe.run(document, {
+        resultTypes: ['violations'],
+        preload: false,
+        ...(values ? { runOnly: { type: 'rule', values } } : { rules: { 'target-size': { enabled: true } } }),
+      }),
+    rules && [...rules],
   )
   return violations.flatMap(({ id, nodes }) =>
     nodes.map(

@@ -41,7 +41,7 @@ const rows: readonly (readonly [string, Profile, number, string, string, string]
   [
     'a pending value is replaced only while it is unused',
     brief,
-    5,
+    75,
     `${values}/writes.ts`,
     "const isGuarded = state === 'Pending' &&",
     "const isGuarded = now < 0 && state === 'Pending' &&",
@@ -57,12 +57,12 @@ const rows: readonly (readonly [string, Profile, number, string, string, string]
   [
     'the first use is conditional',
     brief,
-    120,
+    121,
     requests,
     "same: { ...unchanged(credential), disabled: false, deleted: false },\n      lacks: ['ended', 'firstUsed'],",
     'same: {}, lacks: [],',
   ],
-  ['the first use counts once', brief, 120, requests, "lacks: ['ended', 'firstUsed']", "lacks: ['ended']"],
+  ['the first use counts once', brief, 121, requests, "lacks: ['ended', 'firstUsed']", "lacks: ['ended']"],
   [
     'the overlap counts from the first use',
     plain,
@@ -74,7 +74,7 @@ const rows: readonly (readonly [string, Profile, number, string, string, string]
   [
     'a missing successor means dead',
     brief,
-    36,
+    389,
     `${values}/judge.ts`,
     'if (next === undefined) return undefined',
     'if (next === undefined) return Number.POSITIVE_INFINITY',
@@ -82,7 +82,7 @@ const rows: readonly (readonly [string, Profile, number, string, string, string]
   [
     'a replaced successor means to look again',
     brief,
-    13,
+    30,
     `${values}/judge.ts`,
     'return readTombstone(next.item).firstUsed === undefined ? undefined : 0',
     'return 0',
@@ -90,7 +90,7 @@ const rows: readonly (readonly [string, Profile, number, string, string, string]
   [
     'writes settle by the facts of the items',
     plain,
-    3,
+    6,
     `${management}/ownedaccesskey.credential.ts`,
     'settle(before, facts, seconds)',
     'settle(before, {}, seconds)',
@@ -98,7 +98,7 @@ const rows: readonly (readonly [string, Profile, number, string, string, string]
   [
     'the spec and the settling each raise the generation',
     brief,
-    230,
+    308,
     'lib/registry/update.ts',
     '+ Number(draft.raisesGeneration ?? false)',
     '|| Number(draft.raisesGeneration ?? false)',
@@ -106,7 +106,7 @@ const rows: readonly (readonly [string, Profile, number, string, string, string]
   [
     'spec.key ends the pending value',
     troubled,
-    19,
+    55,
     `${values}/rotation.ts`,
     'const { value, ended: _, pending: __, retiring: ___, ...rest } = internal',
     'const { value, ended: _, retiring: ___, ...rest } = internal',
@@ -114,7 +114,7 @@ const rows: readonly (readonly [string, Profile, number, string, string, string]
   [
     'sliding life counts every value',
     sliding,
-    3,
+    17,
     `${values}/judge.ts`,
     '|| isAlone) return life',
     '|| now > 0) return life',
@@ -122,7 +122,7 @@ const rows: readonly (readonly [string, Profile, number, string, string, string]
   [
     'writes are bound to their value',
     troubled,
-    18,
+    27,
     'lib/registry/maker.ts',
     'const maker = requireUnchangedCredential(key, credential)',
     'const maker = { ...requireUnchangedCredential(key, credential), attributes: {}, lacks: [] }',
@@ -130,7 +130,7 @@ const rows: readonly (readonly [string, Profile, number, string, string, string]
   [
     'writes are bound to the successor',
     brief,
-    5,
+    8,
     'lib/registry/maker.ts',
     'const unused = credential.successor',
     'const unused = !credential && credential',
@@ -138,7 +138,7 @@ const rows: readonly (readonly [string, Profile, number, string, string, string]
   [
     'writes are bound to the generation',
     troubled,
-    1,
+    3,
     `${management}/ownedaccesskey.self.ts`,
     'if (key.generation !== undefined && key.generation !== generationOf(before, generation)) {',
     'if (key.generation === -1) {',
@@ -146,7 +146,7 @@ const rows: readonly (readonly [string, Profile, number, string, string, string]
   [
     'a retiring value may not rotate',
     brief,
-    12,
+    37,
     `${management}/ownedaccesskey.self.ts`,
     "if (isReplaced && now.state === 'Retiring')",
     "if (isReplaced && generation < 0 && now.state === 'Retiring')",
@@ -154,7 +154,7 @@ const rows: readonly (readonly [string, Profile, number, string, string, string]
   [
     'a leak ends what the value made',
     troubled,
-    1,
+    2,
     `${values}/leak.ts`,
     'if (unused || number === 1) return false',
     'if (unused || number) return false',
