@@ -34,6 +34,7 @@ const parts = partsOn({
   isRoot: process.getuid?.() === 0,
   clone: process.cwd(),
   copy: join(folder, 'copy'),
+  base: join(folder, 'base'),
 })
 const loadOf = ({ name }: { name: string }): number => {
   const { seconds, cpu } = times.get(name) ?? {}

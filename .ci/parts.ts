@@ -11,11 +11,20 @@ export interface Machine {
   clone: string
   /** A copy of the clone, for the suite that packages with other settings. */
   copy: string
+  /** Where the commit of .ci/base is built. */
+  base: string
 }
 
 const INSTALL = 'DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends'
 
-export function partsOn({ env, isRoot, clone, copy }: Machine): Part[] {
+/** Measures the CPU of requests beside that of the commit that .ci/base names. */
+const BESIDE_BASE = `
+  git worktree add --quiet --detach "$0" "$(cat .ci/base)"
+  ln -s "$PWD/node_modules" "$0"
+  (cd "$0" && node_modules/.bin/node infra/build.ts) > "$0.log"
+  npm run --silent bench -- handlers --base "$0/.build"`
+
+export function partsOn({ env, isRoot, clone, copy, base }: Machine): Part[] {
   const has = (...names: string[]) => names.some((name) => isCommand(name, env.PATH ?? ''))
   const hasBrowser = Boolean(env.CHROMIUM) || has('chromium', 'chromium-browser', 'google-chrome')
   // With a font for the eyes of people who look at failures.
@@ -60,6 +69,7 @@ export function partsOn({ env, isRoot, clone, copy }: Machine): Part[] {
     npm('typecheck'),
     npm('lint'),
     suite('test:nodes'),
+    { name: 'npm run bench', command: bash(BESIDE_BASE, base), after: ['npm run package'] },
   ]
 }
 

@@ -135,7 +135,8 @@ describe('the pace of the machine', () => {
 })
 
 describe('the parts', () => {
-  const machine = { env: { PATH: '', ENVTEST_BUILD: '/build.sh' }, isRoot: true, clone: '/clone', copy: '/copy' }
+  const folders = { clone: '/clone', copy: '/copy', base: '/base' }
+  const machine = { env: { PATH: '', ENVTEST_BUILD: '/build.sh' }, isRoot: true, ...folders }
   const named = (more: object) => partsOn({ ...machine, ...more }).map(({ name }) => name)
 
   test('are those of the table', () => {

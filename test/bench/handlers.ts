@@ -20,7 +20,7 @@ const root = join(import.meta.dirname, '../..')
 const path = '/kubernetes/management/apis/management.platform/v1/ownedaccesskeys'
 
 /** How often each round invokes the functions of a request. */
-const counts = { get: 150, list: 25, create: 60, patch: 60 } as const
+const counts = { get: 100, list: 10, create: 40, patch: 40 } as const
 type Name = keyof typeof counts
 
 /** The most objects of a list. */
@@ -148,7 +148,7 @@ export async function benchHandlers({ rounds, base, profile }: HandlersOptions):
     subjects.push(stack.adopt(await startSubject(deployment, folder, profile), (one) => one.stop()))
   const names = Object.keys(counts) as Name[]
   // Until the engine has compiled what is measured.
-  for (const subject of subjects) for (const name of names) await subject.measure(name, 300)
+  for (const subject of subjects) for (const name of names) await subject.measure(name, 4 * counts[name])
   const figures = new Map(names.map((name) => [name, subjects.map((): Figures[] => [])]))
   for (let round = 0; round < rounds; round++) {
     for (const name of names) {

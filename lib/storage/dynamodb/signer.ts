@@ -28,9 +28,9 @@ export function signerFor(region: () => Promise<string>, credentials: () => Prom
     return kept.key
   }
   return {
-    async sign(request, { signingDate = new Date() } = {}) {
+    async sign(request, options) {
       const { accessKeyId, secretAccessKey, sessionToken } = await credentials()
-      const time = new Date(signingDate).toISOString().replace(/[:-]|\.\d+/g, '')
+      const time = new Date(options?.signingDate ?? Number.NaN).toISOString().replace(/[:-]|\.\d+/g, '')
       const scope = `${time.slice(0, 8)}/${await region()}/dynamodb/aws4_request`
       const { headers } = request
       headers['x-amz-date'] = time
