@@ -33,8 +33,12 @@ export interface TestDeployment {
 }
 
 /** Starts everything; `settings` override those of the deployment (MAX_KEY_TTL_SECONDS and the like). */
-export async function startDeployment(issuer: string, settings: Record<string, string> = {}): Promise<TestDeployment> {
-  const [store, aws] = await Promise.all([openStore(), startAws()])
+export async function startDeployment(
+  issuer: string,
+  settings: Record<string, string> = {},
+  file?: string,
+): Promise<TestDeployment> {
+  const [store, aws] = await Promise.all([openStore(file), startAws()])
   const environment = {
     AWS_REGION: region,
     AWS_ACCESS_KEY_ID: credentials.accessKeyId,

@@ -56,6 +56,8 @@ export interface ServerOptions {
   address?: Address
   /** Runs no functions on schedules or for the stream of the table. */
   unscheduled?: boolean
+  /** Keeps the table in this file instead of in memory. */
+  file?: string
 }
 
 /** A deployment and its gateway, without an administrator. */
@@ -91,6 +93,7 @@ export async function startHost(
     bundles,
     address = { stage },
     unscheduled = false,
+    file,
   }: ServerOptions = {},
 ): Promise<Host> {
   const [packaged, authority] = await Promise.all([
@@ -104,7 +107,7 @@ export async function startHost(
   starting.defer(() => reserved.release())
   const root = `https://127.0.0.1:${reserved.port}${prefixOf(address)}`
   const base = `${root}${basePath}`
-  const deployment = await startDeployment(base, environment)
+  const deployment = await startDeployment(base, environment, file)
   starting.defer(() => deployment.stop())
   const { TABLE_NAME = '', PEPPER_SECRET_ID = '', SIGNING_KEY_IDS = '' } = deployment.environment
   const gateway = await startGateway({

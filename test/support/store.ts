@@ -34,7 +34,8 @@ export interface TestStore {
 
 export const isDynamoDB = driver !== embedded
 
-export const openStore = (): Promise<TestStore> => (isDynamoDB ? openDynamoDB() : openEmbedded())
+/** `file` keeps the table in this process there; by default it is in memory. */
+export const openStore = (file = ':memory:'): Promise<TestStore> => (isDynamoDB ? openDynamoDB() : openEmbedded(file))
 
 async function openDynamoDB(): Promise<TestStore> {
   const { startDynamoDB } = await import('./dynamodb.ts')
@@ -44,9 +45,9 @@ async function openDynamoDB(): Promise<TestStore> {
   return { table, items: (now = Date.now) => itemsIn(connect(), table, now), all, empty, dynamodb, close: stop }
 }
 
-async function openEmbedded(): Promise<TestStore> {
+async function openEmbedded(file: string): Promise<TestStore> {
   const name = `test-${randomUUID()}`
-  const database = openDatabase(':memory:')
+  const database = openDatabase(file)
   const table = tableIn(database, Date.now)
   const forget = nameTable(name, (_, { now, called }) => {
     const items = itemsOf(table, now, called)
