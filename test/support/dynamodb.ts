@@ -2,9 +2,7 @@
  * Starts a DynamoDB for one test file: an emulator on a free port, with the deployed table. The package of the emulator exists for
  * Linux on x64 only. Elsewhere, AWS_ENDPOINT_URL_DYNAMODB names another one.
  */
-import { type ChildProcess, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
 import { createRequire } from 'node:module'
 import {
   BatchWriteItemCommand,
@@ -17,6 +15,7 @@ import {
   UpdateTimeToLiveCommand,
 } from '@aws-sdk/client-dynamodb'
 import { freePort } from '../../infra/local/host/freeport.ts'
+import { startGuardedProcess } from '../../infra/local/host/guardedprocess.ts'
 import { connectTable } from '../../lib/storage/dynamodb/client.ts'
 import { unmarshalItem } from '../../lib/storage/dynamodb/expressions.ts'
 import type { Item } from '../../lib/storage/items.ts'
@@ -78,10 +77,10 @@ export function connect(endpoint: string, options: DynamoDBClientConfig = {}): D
   })
 }
 
-/** Starts an emulator (in memory, or in `file`) with one empty table of a random name. Call `stop` after the tests. */
-export async function startDynamoDB(options: { file?: string } = {}): Promise<TestDynamoDB> {
+/** Starts an emulator with one empty table of a random name, in memory. Call `stop` after the tests. */
+export async function startDynamoDB(): Promise<TestDynamoDB> {
   const given = process.env.AWS_ENDPOINT_URL_DYNAMODB
-  const server = given === undefined ? await startServer(options.file) : undefined
+  const server = given === undefined ? await startServer() : undefined
   const endpoint = server?.endpoint ?? given ?? ''
   const client = connect(endpoint)
   const table = `test-${randomUUID()}`
@@ -124,42 +123,14 @@ async function createTable(client: DynamoDBClient, table: string): Promise<void>
 }
 
 /** Starts the emulator process on a free port, and chooses another when the port is taken meanwhile. */
-async function startServer(file: string | undefined) {
+async function startServer() {
   const binary = createRequire(import.meta.url).resolve(`@dynoxide/${process.platform}-${process.arch}/dynoxide`)
   for (let attempt = 1; ; attempt++) {
     const port = await freePort()
-    const child = spawn(binary, ['--port', String(port), ...(file === undefined ? [] : ['--db-path', file])], {
-      stdio: ['ignore', 'ignore', 'pipe'],
-    })
-    const abandon = () => child.kill('SIGKILL')
-    process.once('exit', abandon)
-    if (await isListening(child)) {
-      return {
-        endpoint: `http://127.0.0.1:${port}`,
-        async stop() {
-          process.off('exit', abandon)
-          const ended = once(child, 'exit')
-          child.kill('SIGKILL')
-          await ended
-        },
-      }
-    }
-    process.off('exit', abandon)
+    const { says, stop } = startGuardedProcess(binary, ['--port', String(port)])
+    if (await says('listening')) return { endpoint: `http://127.0.0.1:${port}`, stop }
     if (attempt === attempts) throw new Error(`the DynamoDB emulator did not start in ${attempts} attempts`)
   }
-}
-
-/** Returns true when the process listens, and false when it ends first. */
-function isListening(child: ChildProcess): Promise<boolean> {
-  return new Promise((resolve, reject) => {
-    let said = ''
-    child.stderr?.on('data', (chunk: Buffer) => {
-      said += chunk.toString()
-      if (said.includes('listening')) resolve(true)
-    })
-    child.once('exit', () => resolve(false))
-    child.once('error', reject)
-  })
 }
 
 /** Copies the table to a new one, as a restore to a point in time does. */

@@ -65,7 +65,7 @@ export function startGuardedProcess(binary: string, args: readonly string[]): Gu
 const MAX_SAID = 8192
 
 /** Returns the line of error output that gives the reason of an exit. */
-export function reasonIn(said: string): string {
+function reasonIn(said: string): string {
   const lines = said.trim().split('\n')
   return lines.findLast((line) => /error|fatal|panic|not found/i.test(line)) ?? lines.at(-1) ?? ''
 }
