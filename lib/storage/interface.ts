@@ -271,6 +271,11 @@ export interface GetOptions extends ReadOptions {
   reached?: number
 }
 
+export interface Notice extends Disposable {
+  /** Resolves at a change that is committed in this process, if the driver tells of it. Otherwise it never does. */
+  readonly change: Promise<void>
+}
+
 export interface Storage {
   /** Reads one object consistently, with its activity in the same round trip. Throws TooNew, even if no object exists. */
   get(table: Table, key: string, options?: GetOptions): Promise<Stored | undefined>
@@ -283,6 +288,8 @@ export interface Storage {
   count(table: Table, partition: string, most: number): Promise<number>
   /** Returns the changes after `since`, in order, without waiting. Throws Expired if the log no longer reaches back. */
   changes(table: Table, since: number): Promise<ChangeBatch>
+  /** Notices changes after `since` from now on. Call it before `changes`, so that no change falls between both. */
+  notice(table: Table, since: number): Notice
   /**
    * Returns the newest state of an object that had state `seen` at revision `seen.rv`, or the state in which it was
    * deleted. Returns `seen` if nothing is newer. Throws Expired if the log no longer reaches back.

@@ -132,6 +132,11 @@ export interface Items {
   confirm(key: ItemKey, found: Confirmation): Promise<void>
   /** Writes all items or none. Never sent after `deadline` (unix ms), not even by the retries of the driver. */
   transact(writes: readonly ItemWrite[], deadline: number): Promise<TransactOutcome>
+  /**
+   * Calls back after each put or transaction in this process that has written to a partition, until the returned function is called.
+   * Only drivers whose writers are all in this process have it.
+   */
+  onWrite?(pk: string, call: () => void): () => void
 }
 
 /** A sweep that has settled everything up to the revision that was newest when it began. */

@@ -22,7 +22,7 @@ import type { Pages } from '../lists/text.ts'
 import { includeObject, type Output, transformError } from '../negotiation/accept.ts'
 import type { ListOptions } from '../options.ts'
 import { type ApiResponse, askedRevision, emptyStream, queryValue } from '../request.ts'
-import { watchPace } from '../watches/pace.ts'
+import { closestMs, watchPace } from '../watches/pace.ts'
 import { bookmarkMs, watchEnd } from '../watches/times.ts'
 import { eventsOf, type WatchEvent } from '../watches/watchevents.ts'
 import { asksForWebSocket, noWebSocket } from '../watches/websocket.ts'
@@ -248,6 +248,7 @@ async function* events(watch: Watch, start: Start, check: KeyCheck): AsyncGenera
   const pace = watchPace(lastEvent)
   for (let now = lastEvent; now < end(lastEvent); now = services.elapsed()) {
     let batch: ChangeBatch | undefined
+    using notice = store.storage.notice(store.kind.table, rv)
     try {
       batch = await changesAfter(store, rv)
       isReached = batch !== undefined
@@ -269,7 +270,10 @@ async function* events(watch: Watch, start: Start, check: KeyCheck): AsyncGenera
     }
     const after = services.elapsed()
     const wait = pace.wait(after)
-    if (!batch?.more) await services.sleep(Math.min(wait, Math.max(0, end(lastEvent) - after)))
+    if (batch?.more) continue
+    const slept = services.sleep(Math.min(wait, Math.max(0, end(lastEvent) - after))).then(() => false)
+    const isTold = await Promise.race([slept, notice.change.then(() => true)])
+    if (isTold) await services.sleep(Math.max(0, closestMs - (services.elapsed() - now)))
   }
   if (allowWatchBookmarks && isReached) yield write.bookmark(rv)
 }

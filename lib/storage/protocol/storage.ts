@@ -17,6 +17,7 @@ import { type Context, withRetries } from './context.ts'
 import { countMarks } from './count.ts'
 import { readLatest } from './latest.ts'
 import { listAt, newestRevision } from './list.ts'
+import { noticeChanges } from './notice.ts'
 import { sweepLog } from './revision.ts'
 import { readStored, writeStored } from './write.ts'
 
@@ -43,6 +44,7 @@ export function storageOver(items: Items, { now, elapsed = now, random, sleep }:
     list: (table, request) => listAt(context, table, request),
     count: ({ resource }, partition, most) => countMarks(context, resource, partition, most),
     changes: (table, since) => readChanges(context, table, since),
+    notice: (table, since) => noticeChanges(items, table, since),
     latest: (table, seen) => readLatest(context, table, seen),
     revision: (table) => newestRevision(context, table),
     getCompanions: (keys) => getCompanions(context, keys),

@@ -20,7 +20,7 @@ import type { Table } from './table.ts'
 const indexed = ['pk', 'sk', 'expiryIndex', 'expiry', 'name', 'uid']
 
 /** Returns the items of a table. `now` (unix ms) judges deadlines. `called` is called for each operation. */
-export function itemsOf({ rows, commit }: Table, now: () => number, called: () => void = () => {}): Items {
+export function itemsOf({ rows, commit, listeners }: Table, now: () => number, called: () => void = () => {}): Items {
   async function read<T>(operation: () => T): Promise<T> {
     called()
     try {
@@ -90,13 +90,16 @@ export function itemsOf({ rows, commit }: Table, now: () => number, called: () =
         const { limit = limits.queryItems } = query
         return pageOf(rows.expiring(query, oneMore(limit)), limit, indexed)
       }),
-    putIfAbsent: (item, deadline) =>
-      write(() => {
+    async putIfAbsent(item, deadline) {
+      const before = await write(() => {
         checkItem(item)
         const there = rows.get(item)
         if (!there) rows.put(item)
         return there
-      }, deadline),
+      }, deadline)
+      if (!before) listeners.tell([item.pk])
+      return before
+    },
     allocate: (key, at) =>
       write(() => {
         const { n, ...others } = { n: 1, settled: 1, floor: 1, at, ...rows.get(key) }
@@ -115,7 +118,12 @@ export function itemsOf({ rows, commit }: Table, now: () => number, called: () =
         if (!there || !(Number(there.settled) >= n) || there.at !== was) return
         put({ ...there, at, ...(isFloor && { floor: n }) })
       }),
-    transact: (writes, deadline) => write(() => transact(writes), deadline),
+    async transact(writes, deadline) {
+      const outcome = await write(() => transact(writes), deadline)
+      if (outcome.done) listeners.tell(writes.map((one) => keyOf(one).pk))
+      return outcome
+    },
+    onWrite: listeners.on,
   }
 }
 

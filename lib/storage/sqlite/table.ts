@@ -2,12 +2,14 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { openDatabase } from './database.ts'
 import { type Commit, groupCommits } from './groupcommit.ts'
+import { type Listeners, listeners } from './listeners.ts'
 import { type Rows, rowsOf } from './rows.ts'
 
 /** All that use a table in one process share it, so that their writes share commits. */
 export interface Table {
   rows: Rows
   commit: Commit
+  listeners: Listeners
   /** Call it when nothing waits for a commit. */
   close(): void
 }
@@ -28,5 +30,5 @@ export function tableIn(database: DatabaseSync, now: () => number): Table {
     next = now() + expiryInterval
     rows.removeExpired(Math.floor(now() / 1000), expiredItems)
   })
-  return { rows, commit, close: () => database.close() }
+  return { rows, commit, listeners: listeners(), close: () => database.close() }
 }

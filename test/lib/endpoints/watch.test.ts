@@ -8,6 +8,8 @@ import { runHandler } from '../../../lib/endpoints/run.ts'
 import type { KubeObject } from '../../../lib/meta/types.ts'
 import { createObject } from '../../../lib/registry/create.ts'
 import { deleteObject } from '../../../lib/registry/delete.ts'
+import type { Store } from '../../../lib/registry/store.ts'
+import { createServer } from '../../../lib/server/server.ts'
 import { StorageError } from '../../../lib/storage/errors.ts'
 import { endless } from '../../support/deadlines.ts'
 import { startDeployment, type TestDeployment } from '../../support/deployment.ts'
@@ -16,6 +18,8 @@ import { admin, contextOf } from '../../support/users.ts'
 let deployment: TestDeployment
 beforeAll(async () => {
   deployment = await startDeployment('https://keyplane.example.com')
+  // Watches poll, as on AWS: the driver tells of no writes.
+  deployment.store.around = ({ onWrite: _, ...items }) => items
 }, 60_000)
 afterAll(() => deployment?.stop())
 
@@ -51,6 +55,8 @@ async function watch(
     user = admin,
     waits = [],
     keep = async () => {},
+    over = store(),
+    oversleep,
     limits = { maxSeconds: 120, quietSeconds: 0 },
   }: {
     /** Returns the generation of the key at a second, or undefined if the key is revoked. */
@@ -61,6 +67,9 @@ async function watch(
     waits?: number[]
     /** Keeps the watch counted. */
     keep?: (second: number) => Promise<void>
+    over?: Store
+    /** Runs while the watch first sleeps, which then never ends. The next sleep is the least time between two reads. */
+    oversleep?: () => Promise<unknown>
     limits?: EndpointServices['watchLimits']
   } = {},
 ): Promise<Watched[]> {
@@ -75,6 +84,10 @@ async function watch(
     openWatch: async () => ({ keep: () => keep(now / 1000), close: async () => {} }),
     async sleep(ms) {
       waits.push(ms)
+      if (oversleep && waits.length === 1) {
+        await oversleep()
+        return new Promise(() => undefined)
+      }
       now += Math.max(ms, 1000)
       const [next] = plan
       if (next && now >= next.second * 1000) {
@@ -103,7 +116,7 @@ async function watch(
     warnings: [],
     services,
     kind,
-    store: store(),
+    store: over,
   }
   const { body } = await runHandler(listHandler, call, (error) => {
     throw error
@@ -129,6 +142,15 @@ describe('a watch', () => {
       [0, 'ADDED', 'Active'],
       [90, 'DELETED', 'Expired'],
     ])
+  })
+
+  test('that is told of a change does not wait for its next poll', async () => {
+    deployment.store.around = (items) => items
+    const told = createServer(deployment.environment).storeOf(OwnedAccessKey)
+    const resourceVersion = await newest()
+    const name = `k-${++names}`
+    const seen = await watch({ resourceVersion, timeoutSeconds: '9' }, { over: told, oversleep: () => make(name) })
+    expect(seen.map((one) => [one.at, event(one).object.metadata.name])).toEqual([[1, name]])
   })
 
   // Clients read lines: kopf, kr8s, lightkube and others fail on white space that no event follows.
