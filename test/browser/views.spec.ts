@@ -1,5 +1,5 @@
 /**
- * Checks every view in both colour schemes and two widths: axe finds nothing, nothing is wider than the screen, and the guards find
+ * Checks every view in both colour schemes and two widths: axe finds nothing, everything fits into the window, and the guards find
  * nothing. With SCREENSHOTS it also takes the pictures of docs/console (`npm run screenshots`).
  */
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect } from 'vitest'
 import { axeProblems } from './support/axe.ts'
 import { consoleOf, contextOptions, loaded, test } from './support/browser.ts'
 import { type Demo, startDemo } from './support/demo.ts'
+import { misfits } from './support/fits.ts'
 import { guard } from './support/guards.ts'
 import { withPalette } from './support/palette.ts'
 import { SCHEMES, views, WIDTHS } from './support/views.ts'
@@ -40,7 +41,7 @@ test.for(variants)(
       for (const view of views) {
         await view.open(page, demo)
         await settled(page)
-        const problems = [...(await axeProblems(page)), ...(await tooWide(page))]
+        const problems = [...(await axeProblems(page)), ...(await misfits(page))]
         expect.soft([view.name, problems]).toEqual([view.name, []])
         if (process.env.SCREENSHOTS) await take(page, `${view.name}-${scheme}-${width}.png`)
         await view.leave?.(page, demo)
@@ -90,17 +91,6 @@ async function settled(page: Page): Promise<void> {
   await page.evaluate(() => window.scrollTo(0, 0))
   await page.evaluate(() => Promise.all(document.getAnimations().map((one) => one.finished)))
 }
-
-/** Returns the elements that reach beyond the screen, if the page can be scrolled sideways. */
-const tooWide = (page: Page): Promise<string[]> =>
-  page.evaluate(() => {
-    const { scrollWidth, clientWidth } = document.documentElement
-    if (scrollWidth <= clientWidth) return []
-    const wide = [...document.querySelectorAll('body *')].filter(
-      (one) => one.getBoundingClientRect().right > clientWidth,
-    )
-    return wide.map(({ tagName, className }) => `wider than the screen: ${tagName}.${className}`)
-  })
 
 async function take(page: Page, name: string): Promise<void> {
   await mkdir(pictures, { recursive: true })
