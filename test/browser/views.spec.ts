@@ -53,15 +53,19 @@ test.for(variants)(
   },
 )
 
-test('every entry of the pages has a view', async () => {
+test('every entry of the pages has a view, and marks one link of the header', async () => {
   const text = await readFile(join(import.meta.dirname, '../../clients/console/src/shell/pages.ts'), 'utf8')
-  const entries = [...text.matchAll(/\bpage: '([\w-]+)',\s+parts: (\d)/g)].map(([, page, parts]) => [
+  const entries = [...text.matchAll(/\bpage: '([\w-]+)',\s+parts: (\d)[^}]*/g)].map(([entry, page = '', parts]) => ({
     page,
-    Number(parts),
-  ])
+    parts: Number(parts),
+    isLink: /\bnav: /.test(entry),
+    marks: /\bwithin: '([\w-]+)'/.exec(entry)?.[1] ?? page,
+  }))
   expect(entries.length).toBeGreaterThan(0)
-  const shown = views.map(({ entry }) => entry)
-  expect(entries.filter((entry) => !shown.some((one) => String(one) === String(entry)))).toEqual([])
+  const shown = views.map(({ entry }) => String(entry))
+  expect(entries.filter(({ page, parts }) => !shown.includes(String([page, parts])))).toEqual([])
+  const links = entries.filter(({ isLink }) => isLink).map(({ page }) => page)
+  expect(entries.filter(({ marks }) => !links.includes(marks))).toEqual([])
 })
 
 describe('docs/console.md', () => {

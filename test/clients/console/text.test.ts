@@ -3,7 +3,6 @@ import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { givenKey } from '../../../clients/console/src/session/givenkey.ts'
-import { pages } from '../../../clients/console/src/shell/pages.ts'
 import { hrefOf, routeOf } from '../../../clients/console/src/text/routes.ts'
 import { exact, relative } from '../../../clients/console/src/text/times.ts'
 import { visible } from '../../../clients/console/src/text/visible.ts'
@@ -54,12 +53,6 @@ describe('addresses of pages', () => {
 
   test.each([`mpk_${'a'.repeat(49)}`, 'x eyJhbGciOiJub25lIn0.e30.'])('have no secret in their query: %s', (text) => {
     expect(hrefOf('may-it', [], { key: text, verb: 'get' })).toBe('#/may-it?verb=get')
-  })
-
-  test('mark one link of the header each', () => {
-    const links = pages.flatMap(({ page, nav }) => (nav ? [page] : []))
-    const marked = pages.map(({ page, within = page }) => links.filter((one) => one === within).length)
-    expect(marked).toEqual(pages.map(() => 1))
   })
 
   test('with a part that is badly encoded keep it', () => expect(routeOf('#/keys/%zz').parts).toEqual(['%zz']))
