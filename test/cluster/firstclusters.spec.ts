@@ -2,8 +2,6 @@
  * Runs the commands of the pages that add a first virtual cluster and a first connected cluster, with real kube-apiservers,
  * the AWS command line and kubectl.
  */
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
@@ -13,6 +11,7 @@ import { type ControlPlane, startControlPlane } from '../../infra/local/kubeapis
 import { installed } from '../deploy/emulator.ts'
 import { readPage } from '../support/commands.ts'
 import { kubeConfig } from '../support/kubectl.ts'
+import { type Ran, runProgram } from '../support/programs.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { type Address, chooseAddress } from './planes.ts'
 
@@ -25,22 +24,12 @@ let environment: Record<string, string | undefined>
 const planes: ControlPlane[] = []
 
 /** Runs commands in the project folder, as the pages say, with their files in another folder. */
-async function shell(...commands: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+function shell(...commands: string[]): Promise<Ran> {
   const npm = `npm() { (cd ${root} && command npm "$@"); }`
-  const child = spawn('bash', ['-euo', 'pipefail', '-c', [npm, ...commands].join('\n')], {
+  return runProgram('bash', ['-euo', 'pipefail', '-c', [npm, ...commands].join('\n')], {
     cwd: folder,
     env: environment,
-    // With a socket as its input, the shell would read the personal settings of the user.
-    stdio: ['ignore', 'pipe', 'pipe'],
   })
-  const ran = { stdout: '', stderr: '' }
-  for (const stream of ['stdout', 'stderr'] as const) {
-    child[stream].setEncoding('utf8').on('data', (chunk: string) => {
-      ran[stream] += chunk
-    })
-  }
-  const [code] = await once(child, 'close')
-  return { code, ...ran }
 }
 
 /** Aggregates the rules of `edit` and `view`, like the controller that these control planes do not run. */
