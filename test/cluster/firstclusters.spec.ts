@@ -188,10 +188,12 @@ test('with only an OIDC issuer users and groups work and scopes do not, as the p
     const path = '/apis/management.platform/v1/directclusterendpointtokens'
     return (await server.call(path, { method: 'POST', token: spec.key, body })).json.status.token
   }
-  const get = (token: string, what: string) =>
-    shell(
-      `kubectl --kubeconfig /dev/null --server ${address.url} --insecure-skip-tls-verify --token ${token} get ${what}`,
-    )
+  const get = async (token: string, what: string) => {
+    const { url, authority } = address
+    const config = { name: 'oidc', server: url, certificateAuthority: authority.certificate, token }
+    await writeFile(join(folder, 'oidc.kubeconfig'), kubeConfigFile(config))
+    return shell(`kubectl --kubeconfig oidc.kubeconfig get ${what}`)
+  }
   const narrow = await createToken({ rules: [{ cluster: 'oidc', namespaces: ['shop'], verbs: ['get'] }] })
   // The scope allows only reads in one namespace, but no webhook enforces it.
   await expect.poll(() => get(narrow, 'secrets --all-namespaces'), fetched).toMatchObject({ code: 0 })
