@@ -377,7 +377,9 @@ describe('a server', () => {
   })
 })
 
-test('the cells of a row have the same edges, above and below', async ({ openKeys }) => {
+test('the cells of a row have the same edges, and their texts begin below that of the head, which stays in sight', async ({
+  openKeys,
+}) => {
   const page = await openKeys()
   const edges = await page.locator('tbody .row').evaluateAll((rows) =>
     rows.map((one) => {
@@ -387,4 +389,22 @@ test('the cells of a row have the same edges, above and below', async ({ openKey
   )
   expect(edges.length).toBeGreaterThan(5)
   expect(edges.filter(([top, bottom]) => top !== 1 || bottom !== 1)).toEqual([])
+  const starts = await page.locator('.keys table').evaluate((table: HTMLTableElement) =>
+    [...(table.tHead?.rows[0]?.cells ?? [])].map((head, column) => {
+      const title = document.createRange()
+      title.selectNodeContents(head.querySelector('button')?.firstChild ?? head)
+      const lines = [...(table.tBodies[0]?.rows ?? [])].flatMap(({ cells }) => {
+        const parts = [...(cells[column]?.children ?? [])].map((one) => one.getBoundingClientRect())
+        return parts.filter((one) => !parts.some(({ right, bottom }) => right <= one.left && bottom > one.top))
+      })
+      return [...new Set([title.getBoundingClientRect(), ...lines].map(({ left }) => Math.round(left)))].length
+    }),
+  )
+  expect(starts).toEqual(starts.map(() => 1))
+  await page.mouse.wheel(0, 300)
+  await expect.poll(() => page.evaluate(() => scrollY)).toBe(300)
+  const head = page.getByRole('columnheader').first()
+  expect((await head.boundingBox())?.y).toBe(0)
+  // A line of its own: the borders of the rows move on.
+  expect(await head.evaluate((one) => getComputedStyle(one).boxShadow)).toMatch(/inset/)
 })

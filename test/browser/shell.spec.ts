@@ -2,6 +2,7 @@
 import { expect } from 'vitest'
 import { goTo, loaded, signIn, test } from './support/browser.ts'
 import { failRequests } from './support/faults.ts'
+import { misfits } from './support/fits.ts'
 import { makeHostile } from './support/hostile.ts'
 import { focused, hasFocus, press, tabStops, tabTo } from './support/keyboard.ts'
 
@@ -156,10 +157,15 @@ test('fits into 320 pixels, also with hostile names, and does what none of them 
     await link.click()
     await expect.poll(() => link.getAttribute('aria-current')).toBe('page')
     await loaded(page)
-    const [width, title] = await page.evaluate(() => [document.documentElement.scrollWidth, document.title])
-    expect([title, width]).toEqual([title, 320])
+    const title = await page.title()
+    expect([title, await misfits(page)]).toEqual([title, []])
     expect(title).toMatch(/^[A-Z][\w ?]+ · keyplane$/)
     expect(await page.locator('img, script:not([src]), iframe, object, embed').count()).toBe(0)
+  }
+  for (const hash of ['#/new-key', '#/new-trust?platform=GitHub', '#/keys/hostile-long']) {
+    await goTo(page, hash)
+    await loaded(page)
+    expect([hash, await misfits(page)]).toEqual([hash, []])
   }
 })
 

@@ -213,13 +213,28 @@ describe('a person', () => {
     await page.getByText('Only administrators make identity providers.').waitFor()
   })
 
+  test('who may list neither trusts nor providers is told so in words, also beside the form', async ({
+    openPage,
+    server,
+  }) => {
+    const scope = { projects: [{ project: 'shop' }] }
+    const page = await visit(openPage, await makeKey(server, 'narrow', { user: 'alice', scope }), '#/trusts')
+    for (const what of ['trusts', 'identity providers'])
+      await page.getByRole('heading', { name: `Your access key does not list ${what}` }).waitFor()
+    expect(await page.getByRole('main').innerText()).not.toContain('{')
+    expect(await axeProblems(page)).toEqual([])
+    await page.getByRole('link', { name: 'New trust' }).click()
+    await page.getByText('Your access key does not list identity providers.').waitFor()
+    expect(await page.getByRole('main').innerText()).not.toContain('{')
+  })
+
   test('who may not list providers sees trusts, and why there is nothing else', async ({ openPage, server }) => {
     await makeTrust(server, 'of-alice')
     const resources = [{ group: 'management.platform', resources: ['federatedidentitycredentials'] }]
     const scope = { rules: [{ verbs: ['get', 'list'], resources }] }
     const page = await visit(openPage, await makeKey(server, 'limited', { user: 'alice', scope }), '#/trusts')
     await page.getByRole('link', { name: 'of-alice' }).waitFor()
-    await page.getByText('Your access key does not allow this.').waitFor()
+    await page.getByRole('heading', { name: 'Your access key does not list identity providers' }).waitFor()
     await press(page.getByRole('link', { name: 'of-alice' }))
     await heading(page, 'of-alice').waitFor()
     await page.getByText('ID tokens with repository 74, environment production').waitFor()

@@ -1,5 +1,5 @@
 /**
- * Checks every view in both colour schemes and two widths: axe finds nothing, nothing is wider than the screen, and the guards find
+ * Checks every view in both colour schemes and two widths: axe finds nothing, everything fits into the window, and the guards find
  * nothing. With SCREENSHOTS it also takes the pictures of docs/console (`npm run screenshots`).
  */
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect } from 'vitest'
 import { axeProblems, COLOR_RULES } from './support/axe.ts'
 import { consoleOf, contextOptions, loaded, test } from './support/browser.ts'
 import { type Demo, startDemo } from './support/demo.ts'
+import { misfits } from './support/fits.ts'
 import { guard } from './support/guards.ts'
 import { withPalette } from './support/palette.ts'
 import { SCHEMES, views, WIDTHS } from './support/views.ts'
@@ -44,7 +45,7 @@ test.for(variants)(
           await page.emulateMedia({ colorScheme: scheme })
           await settled(page)
           const rules = scheme === 'light' ? undefined : COLOR_RULES
-          const problems = [...(await axeProblems(page, rules)), ...(await tooWide(page))]
+          const problems = [...(await axeProblems(page, rules)), ...(await misfits(page))]
           expect.soft([view.name, scheme, problems]).toEqual([view.name, scheme, []])
           if (process.env.SCREENSHOTS) await take(page, `${view.name}-${scheme}-${width}.png`)
         }
@@ -58,15 +59,19 @@ test.for(variants)(
   },
 )
 
-test('every entry of the pages has a view', async () => {
+test('every entry of the pages has a view, and marks one link of the header', async () => {
   const text = await readFile(join(import.meta.dirname, '../../clients/console/src/shell/pages.ts'), 'utf8')
-  const entries = [...text.matchAll(/\bpage: '([\w-]+)',\s+parts: (\d)/g)].map(([, page, parts]) => [
+  const entries = [...text.matchAll(/\bpage: '([\w-]+)',\s+parts: (\d)[^}]*/g)].map(([entry, page = '', parts]) => ({
     page,
-    Number(parts),
-  ])
+    parts: Number(parts),
+    isLink: /\bnav: /.test(entry),
+    marks: /\bwithin: '([\w-]+)'/.exec(entry)?.[1] ?? page,
+  }))
   expect(entries.length).toBeGreaterThan(0)
-  const shown = views.map(({ entry }) => entry)
-  expect(entries.filter((entry) => !shown.some((one) => String(one) === String(entry)))).toEqual([])
+  const shown = views.map(({ entry }) => String(entry))
+  expect(entries.filter(({ page, parts }) => !shown.includes(String([page, parts])))).toEqual([])
+  const links = entries.filter(({ isLink }) => isLink).map(({ page }) => page)
+  expect(entries.filter(({ marks }) => !links.includes(marks))).toEqual([])
 })
 
 describe('docs/console.md', () => {
@@ -98,17 +103,6 @@ async function settled(page: Page): Promise<void> {
   await page.evaluate(() => window.scrollTo(0, 0))
   await page.evaluate(() => Promise.all(document.getAnimations().map((one) => one.finished)))
 }
-
-/** Returns the elements that reach beyond the screen, if the page can be scrolled sideways. */
-const tooWide = (page: Page): Promise<string[]> =>
-  page.evaluate(() => {
-    const { scrollWidth, clientWidth } = document.documentElement
-    if (scrollWidth <= clientWidth) return []
-    const wide = [...document.querySelectorAll('body *')].filter(
-      (one) => one.getBoundingClientRect().right > clientWidth,
-    )
-    return wide.map(({ tagName, className }) => `wider than the screen: ${tagName}.${className}`)
-  })
 
 async function take(page: Page, name: string): Promise<void> {
   await mkdir(pictures, { recursive: true })

@@ -2,8 +2,6 @@
  * Runs the commands of the pages that add a first virtual cluster and a first connected cluster, with real kube-apiservers,
  * the AWS command line and kubectl.
  */
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
@@ -13,6 +11,7 @@ import { type ControlPlane, startControlPlane } from '../../infra/local/kubeapis
 import { installed } from '../deploy/emulator.ts'
 import { readPage } from '../support/commands.ts'
 import { kubeConfig } from '../support/kubectl.ts'
+import { type Ran, runProgram } from '../support/programs.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { type Address, chooseAddress } from './planes.ts'
 
@@ -25,22 +24,12 @@ let environment: Record<string, string | undefined>
 const planes: ControlPlane[] = []
 
 /** Runs commands in the project folder, as the pages say, with their files in another folder. */
-async function shell(...commands: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+function shell(...commands: string[]): Promise<Ran> {
   const npm = `npm() { (cd ${root} && command npm "$@"); }`
-  const child = spawn('bash', ['-euo', 'pipefail', '-c', [npm, ...commands].join('\n')], {
+  return runProgram('bash', ['-euo', 'pipefail', '-c', [npm, ...commands].join('\n')], {
     cwd: folder,
     env: environment,
-    // With a socket as its input, the shell would read the personal settings of the user.
-    stdio: ['ignore', 'pipe', 'pipe'],
   })
-  const ran = { stdout: '', stderr: '' }
-  for (const stream of ['stdout', 'stderr'] as const) {
-    child[stream].setEncoding('utf8').on('data', (chunk: string) => {
-      ran[stream] += chunk
-    })
-  }
-  const [code] = await once(child, 'close')
-  return { code, ...ran }
 }
 
 /** Aggregates the rules of `edit` and `view`, like the controller that these control planes do not run. */
@@ -199,10 +188,12 @@ test('with only an OIDC issuer users and groups work and scopes do not, as the p
     const path = '/apis/management.platform/v1/directclusterendpointtokens'
     return (await server.call(path, { method: 'POST', token: spec.key, body })).json.status.token
   }
-  const get = (token: string, what: string) =>
-    shell(
-      `kubectl --kubeconfig /dev/null --server ${address.url} --insecure-skip-tls-verify --token ${token} get ${what}`,
-    )
+  const get = async (token: string, what: string) => {
+    const { url, authority } = address
+    const config = { name: 'oidc', server: url, certificateAuthority: authority.certificate, token }
+    await writeFile(join(folder, 'oidc.kubeconfig'), kubeConfigFile(config))
+    return shell(`kubectl --kubeconfig oidc.kubeconfig get ${what}`)
+  }
   const narrow = await createToken({ rules: [{ cluster: 'oidc', namespaces: ['shop'], verbs: ['get'] }] })
   // The scope allows only reads in one namespace, but no webhook enforces it.
   await expect.poll(() => get(narrow, 'secrets --all-namespaces'), fetched).toMatchObject({ code: 0 })

@@ -9,6 +9,7 @@ import { freePort } from '../../infra/local/host/freeport.ts'
 import { ensurePackaged } from '../../infra/package.ts'
 import { readPage } from '../support/commands.ts'
 import { listenersOf, openTo } from '../support/listeners.ts'
+import { runProgram } from '../support/programs.ts'
 
 const main = new URL('../../infra/local/main.ts', import.meta.url).pathname
 const { blocks } = await readPage('README.md')
@@ -50,18 +51,7 @@ async function start(settings: Record<string, string> = {}) {
 }
 
 /** Runs lines like a user who pastes them into a terminal in the folder. */
-async function shell(lines: string): Promise<{ code: number; stdout: string; stderr: string }> {
-  const child = spawn('bash', ['-e', '-c', lines], { cwd: folder, env: environment() })
-  const ran = { stdout: '', stderr: '' }
-  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
-    ran.stdout += chunk
-  })
-  child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
-    ran.stderr += chunk
-  })
-  const [code] = await once(child, 'close')
-  return { code, ...ran }
-}
+const shell = (lines: string) => runProgram('bash', ['-e', '-c', lines], { cwd: folder, env: environment() })
 
 /** Returns the commands below a heading of the README. */
 function commands(heading: string): string {

@@ -17,7 +17,12 @@ export async function runProgram(
   options: { cwd: string; env: NodeJS.ProcessEnv; uid?: number; gid?: number },
 ): Promise<Ran> {
   const watched = args.includes('-c') ? watchArguments(args.join(' '), options.env) : undefined
-  const child = spawn(command, args, { ...options, ...(watched && { env: watched.env }) })
+  const child = spawn(command, args, {
+    ...options,
+    ...(watched && { env: watched.env }),
+    // With a socket as its input, a shell would read the personal settings of the user.
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   const ran = { stdout: '', stderr: '' }
   for (const stream of ['stdout', 'stderr'] as const)
     child[stream].setEncoding('utf8').on('data', (chunk: string) => {

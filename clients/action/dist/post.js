@@ -16,7 +16,6 @@ var messageOf = (error) => error instanceof Error ? error.message : String(error
 
 // src/api/attempts.ts
 var MOST = 6;
-var FEW = 3;
 var MAX_WAIT_SECONDS = 30;
 async function withAttempts(attempt2, report, most = MOST) {
   for (let count = 1; ; count++) {
@@ -239,7 +238,7 @@ function readGranted(folder, log) {
 async function tryToRevoke(api, key, log) {
   if (!api) return;
   try {
-    await withAttempts(() => revoke(api, key), log.info, FEW);
+    await withAttempts(() => revoke(api, key), log.info);
     log.info("The access key of this job is revoked.");
   } catch (error) {
     log.warning(`The access key of this job is not revoked, and ends by itself: ${messageOf(error)}`);

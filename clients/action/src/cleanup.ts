@@ -1,5 +1,5 @@
 /** Cleans up after the job: removes what the step has written, and revokes the keys of its exchanges. It never fails the job. */
-import { FEW, withAttempts } from './api/attempts.ts'
+import { withAttempts } from './api/attempts.ts'
 import { type Api, revoke } from './api/exchange.ts'
 import { messageOf } from './runner/failure.ts'
 import type { Log } from './runner/log.ts'
@@ -37,7 +37,7 @@ function readGranted(folder: string, log: Log): { api?: Api; keys: string[] } {
 async function tryToRevoke(api: Api | undefined, key: string, log: Log): Promise<void> {
   if (!api) return
   try {
-    await withAttempts(() => revoke(api, key), log.info, FEW)
+    await withAttempts(() => revoke(api, key), log.info)
     log.info('The access key of this job is revoked.')
   } catch (error) {
     log.warning(`The access key of this job is not revoked, and ends by itself: ${messageOf(error)}`)

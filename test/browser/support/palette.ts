@@ -5,6 +5,8 @@
 import { crc32, deflateSync, inflateSync } from 'node:zlib'
 
 const COLOURS = 128
+/** So many of them are kept for the most frequent colours, which are those of areas. */
+const AREAS = 24
 const SIGNATURE = Buffer.from('89504e470d0a1a0a', 'hex')
 
 interface Picture {
@@ -47,9 +49,10 @@ interface Colour {
   count: number
 }
 
-/** Splits the colours into boxes, each time the one that is widest, at the middle of its widest side. */
+/** Gives each colour of an area a box of its own, and splits the others, each time the box that is widest, at the middle of its widest side. */
 function boxesOf(colours: Colour[]): Colour[][] {
-  const boxes = [colours]
+  const frequent = colours.toSorted((a, b) => b.count - a.count)
+  const boxes = [...frequent.slice(0, AREAS).map((one) => [one]), frequent.slice(AREAS)].filter((box) => box.length > 0)
   while (boxes.length < COLOURS) {
     const sides = boxes.map(widestSide)
     const widest = sides.reduce((best, side, index) => (side.length > (sides[best]?.length ?? 0) ? index : best), 0)

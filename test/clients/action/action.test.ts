@@ -343,6 +343,7 @@ describe('a step on a bad network', () => {
     const { one, outputs } = await done(...fronted())
     fail('oauth2/revoke', BUSY)
     const { code, warnings } = await one.post()
+    expect(front.seen.filter((path) => path.endsWith('oauth2/revoke'))).toHaveLength(6)
     const left = [expect.stringMatching(/^The access key of this job is not revoked, and ends by itself: /)]
     expect([code, warnings, existsSync(outputs.kubeconfig ?? '')]).toEqual([0, left, false])
   })

@@ -79,12 +79,36 @@ describe('what may pass', () => {
     expect(await readFile(file, 'utf8')).toBe(`token-${tokens}`)
   })
 
-  test('ends no revocation either, which goes on for minutes', async () => {
-    const body = { status: { matched: 1, done: 1, failed: 0 } }
-    const script = [{ code: 201, body }, ...Array.from({ length: 8 }, () => ({ code: 429 })), { code: 201, body }]
+  const revoked = { code: 201, body: { status: { matched: 1, done: 1, failed: 0 } } }
+  const reported = { code: 202, body: {} }
+  test.each<[string, string[], Answer[]]>([
+    ['revocation', ['revoke', '--name', 'ci', '--yes'], [revoked, revoked]],
+    ['report of leaked keys', ['report-leak'], [reported, reported]],
+  ])('ends no %s either, which goes on for minutes', async (_, args, [first, last]) => {
+    const script = [first, ...Array.from({ length: 8 }, () => ({ code: 429 })), last]
     answers = () => script.shift() ?? { code: 500 }
-    const ran = await cli.run(['revoke', '--name', 'ci', '--yes'], { env: environment(), clock: givenClock() })
+    // Two requests: the dry run of a revocation, or the first 50 keys.
+    const input = Array.from({ length: 51 }, () => encodeKey(randomBytes(32))).join('\n')
+    const ran = await cli.run(args, { env: environment(), clock: givenClock(), input })
     expect([ran.code, script.length]).toEqual([0, 0])
+  })
+
+  test.each<[string, Answer, number]>([
+    ['a 429', { code: 429 }, 2],
+    ['a 503 that says when', { code: 503, headers: { 'retry-after': '20' } }, 2],
+    ['no other 503, because an ID token may be used only once', { code: 503 }, 1],
+    ['no refusal', { code: 400, body: { error: 'invalid_grant' } }, 1],
+  ])('is asked again for an exchange: %s', async (_, passing, requests) => {
+    const idToken = await cli.write('exchanged', String(requests) + passing.code)
+    const script = [passing, { code: 200, body: { access_token: 'mpk_x', expires_in: 900 } }]
+    answers = (path) => (path.endsWith('/oauth2/token') ? (script.shift() ?? { code: 500 }) : issued(900))
+    const exchange = ['--exchange', 'ci@3b0c9f52-6f0e-4a57-9d7c-2f4f0a1b8c11', '--token-file', idToken]
+    const env = { XDG_CACHE_HOME: join(cli.home, 'exchanged-keys'), KEYPLANE_CA: ca }
+    const ran = await cli.run(['login', url, '--context', 'exchange', ...exchange], { env, clock: givenClock() })
+    expect([seen.filter((path) => path.endsWith('/oauth2/token')).length, ran.code === 0]).toEqual([
+      requests,
+      requests === 2,
+    ])
   })
 })
 

@@ -29,8 +29,12 @@ beforeEach(async () => {
 /** A person who has logged in, without variables in the environment. */
 const person = { env: { KEYPLANE_URL: undefined, KEYPLANE_KEY: undefined, KEYPLANE_CA: undefined } }
 
-const ran = (args: readonly string[], env: Record<string, string> = {}) =>
-  cli.run(['kubeconfig', ...args], { env: { ...person.env, ...env } })
+/** The PATH of a person who has installed `keyplane`. */
+const pathOfPerson = async () =>
+  [dirname(await cli.install()), process.env.KUBEBUILDER_ASSETS, process.env.PATH].filter(Boolean).join(delimiter)
+
+const ran = async (args: readonly string[], env: Record<string, string> = {}) =>
+  cli.run(['kubeconfig', ...args], { env: { ...person.env, PATH: await pathOfPerson(), ...env } })
 const ok = (args: readonly string[], env: Record<string, string> = {}) =>
   cli.ok(['kubeconfig', ...args], { env: { ...person.env, ...env } })
 const inHome = (...names: string[]): string => join(cli.home, ...names)
@@ -39,12 +43,7 @@ const inHome = (...names: string[]): string => join(cli.home, ...names)
 const kubectl = async (...args: string[]): Promise<Ran> =>
   runProgram('kubectl', args, {
     cwd: cli.home,
-    env: {
-      HOME: cli.home,
-      PATH: [dirname(await cli.install()), process.env.KUBEBUILDER_ASSETS, process.env.PATH]
-        .filter(Boolean)
-        .join(delimiter),
-    },
+    env: { HOME: cli.home, PATH: await pathOfPerson() },
   })
 /** Returns the name of the file that curl reads, in the home folder. */
 async function curlFileOf(config: string): Promise<string> {

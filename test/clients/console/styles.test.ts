@@ -46,3 +46,39 @@ describe('a class', () => {
     expect([...used].filter((name) => !styled.has(name))).toEqual([])
   })
 })
+
+describe('a neutral badge', () => {
+  /** Returns the relative luminance of a colour (WCAG 2.2). */
+  const luminance = (colour: string): number => {
+    const parts = [1, 3, 5].map((at) => Number.parseInt(colour.slice(at, at + 2), 16) / 255)
+    const [red = 0, green = 0, blue = 0] = parts.map((one) =>
+      one > 0.04045 ? ((one + 0.055) / 1.055) ** 2.4 : one / 12.92,
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+  }
+  const contrast = (one: string, other: string): number => {
+    const [light = 0, dark = 0] = [luminance(one), luminance(other)].toSorted((a, b) => b - a)
+    return (light + 0.05) / (dark + 0.05)
+  }
+
+  test.each(['light', 'dark'])(
+    'is visible on everything that it is shown on, also below the pointer: %s',
+    async (scheme) => {
+      const tokens = await read('styles/tokens.css')
+      const colourOf = (name: string) => {
+        const [, light = '', dark = ''] =
+          new RegExp(`--${name}: light-dark\\((#\\w{6}), (#\\w{6})\\)`).exec(tokens) ?? []
+        return scheme === 'light' ? light : dark
+      }
+      const rules = await read('styles/*.css')
+      expect(rules).toMatch(/\.badge \{[^}]*background: var\(--neutral-soft\)/)
+      expect(rules).toMatch(/tr:hover \{\s*background: var\(--inset\)/)
+      for (const below of ['surface', 'ground', 'raised', 'inset']) {
+        expect([below, contrast(colourOf('neutral-soft'), colourOf(below))]).toEqual([
+          below,
+          expect.toSatisfy((one: number) => one > 1.1),
+        ])
+      }
+    },
+  )
+})

@@ -169,6 +169,13 @@ describeKubectl('kubectl', () => {
   })
 })
 
+test('every request is tried six times in half a minute, as that of the step for GitHub Actions', () => {
+  // curl waits for 1, 2, 4, 8 and 16 seconds, or for as long as the server asks it to, but not beyond the last option.
+  const calls = text.match(/curl -q [^\n]*/g) ?? []
+  expect(calls).toHaveLength(2)
+  expect(calls.filter((call) => !call.includes(' --retry 5 --retry-connrefused --retry-max-time 90 '))).toEqual([])
+})
+
 test('scope narrows the key of the exchange', async () => {
   const { job, place, folder } = await trusted({ 'virtual-cluster': '', scope: 'virtualcluster:demo/other' })
   expect((await runScript(shell, job, place)).code).toBe(0)

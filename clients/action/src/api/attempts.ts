@@ -4,7 +4,7 @@ import { Failure } from '../runner/failure.ts'
 
 /** With the waits between them, these take half a minute. */
 const MOST = 6
-/** How often something is tried that a job can do without. */
+/** How often something is renewed whose last one still works. */
 export const FEW = 3
 /** A job waits no longer, whatever the server asks for. */
 const MAX_WAIT_SECONDS = 30

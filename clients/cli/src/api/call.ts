@@ -1,8 +1,9 @@
 /** Sends one request of the API: encodes the body, shows warnings, repeats what is safe to repeat, and turns refusals into errors. */
 import type { JsonObject } from '../../../../lib/meta/types.ts'
-import { mayPass, UsageError } from '../io/errors.ts'
+import { duration } from '../arguments/durations.ts'
+import { CliError, mayPass, UsageError } from '../io/errors.ts'
 import type { Io } from '../io/io.ts'
-import { warn } from '../output/messages.ts'
+import { note, warn } from '../output/messages.ts'
 import { type HttpsAnswer, NetworkError, sendHttps } from './https.ts'
 import { errorOf, type Received } from './status.ts'
 import { warningsIn } from './warnings.ts'
@@ -73,26 +74,60 @@ function retryAfterOf(headers: HttpsAnswer['headers']): number | undefined {
 }
 
 /** Sends a request, repeats it as long as that is safe and may help, and returns the last answer. */
-export async function sendRepeatedly(
+export function sendRepeatedly(
   io: Io,
   connection: Omit<Connection, 'warned'>,
   request: Request,
   options: CallOptions,
 ): Promise<HttpsAnswer> {
   const repeatable = options.repeatable ?? request.method === 'GET'
+  const isSafe = ({ code }: HttpsAnswer) => repeatable && mayPass(code)
+  return repeatedly(io, { repeatable, isSafe }, () => send(io, connection, request, options))
+}
+
+interface Repetition {
+  /** Whether the request may be sent again when no answer has come. */
+  repeatable: boolean
+  /** Whether the request may be sent again after an answer. After a 429 it always may: what was refused for its rate has changed nothing. */
+  isSafe(answer: HttpsAnswer): boolean
+}
+
+/** Returns the last answer of a few attempts. Throws the error of the last one. */
+export async function repeatedly(
+  io: Io,
+  { repeatable, isSafe }: Repetition,
+  sendOnce: () => Promise<HttpsAnswer>,
+): Promise<HttpsAnswer> {
   for (let attempt = 1; ; attempt++) {
     let wait = 0.25 * 2 ** attempt
     try {
-      const answer = await send(io, connection, request, options)
+      const answer = await sendOnce()
       const after = retryAfterOf(answer.headers)
-      // A request that was refused for its rate has changed nothing.
-      const again = answer.code === 429 || (repeatable && mayPass(answer.code))
+      const again = answer.code === 429 || isSafe(answer)
       if (!again || attempt === ATTEMPTS || (after ?? 0) > LONGEST_WAIT_SECONDS) return answer
       wait = after ?? wait
     } catch (error) {
       if (!(error instanceof NetworkError) || !repeatable || attempt === ATTEMPTS || !error.passing) throw error
     }
     await io.pause(wait * 1000, io.signal)
+  }
+}
+
+/** How long a command goes on that nobody wants to find half done later. */
+const PATIENCE_MILLISECONDS = 300_000
+
+/** Returns the first answer. Throws the error of a refusal at once, and one that may pass only after minutes. */
+export async function patiently<T>(io: Io, ask: () => Promise<T>): Promise<T> {
+  const end = io.elapsed() + PATIENCE_MILLISECONDS
+  for (let wait = 5; ; wait = Math.min(wait * 2, LONGEST_WAIT_SECONDS)) {
+    try {
+      return await ask()
+    } catch (error) {
+      const seconds = Math.max(wait, error instanceof CliError ? (error.retryAfter ?? 0) : 0)
+      if (!(error instanceof CliError) || !error.unavailable || io.elapsed() + seconds * 1000 > end) throw error
+      note(io, `${error.message.split('\n')[0]} Trying again in ${duration(seconds)}.`)
+      await io.pause(seconds * 1000)
+    }
   }
 }
 

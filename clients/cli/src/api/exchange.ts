@@ -7,8 +7,8 @@ import type { Owner } from '../credentials/entry.ts'
 import { cachedCredential, type Issued } from '../credentials/flight.ts'
 import { CliError, mayPass } from '../io/errors.ts'
 import type { Io } from '../io/io.ts'
-import { receivedFrom } from './call.ts'
-import { sendHttps } from './https.ts'
+import { receivedFrom, repeatedly } from './call.ts'
+import { type HttpsAnswer, sendHttps } from './https.ts'
 import { errorOf } from './status.ts'
 
 export interface Exchange {
@@ -29,7 +29,7 @@ export async function exchangedKey(io: Io, exchange: Exchange): Promise<string> 
     owner: ownerOf(exchange, idToken),
     target: 'exchange',
     renewedAt: 1,
-    issue: (signal) => exchangeIdToken(exchange, idToken, signal),
+    issue: (signal) => exchangeIdToken({ ...io, signal }, exchange, idToken),
   })
   return 'token' in credential ? credential.token : ''
 }
@@ -59,10 +59,13 @@ async function idTokenIn({ tokenFile }: Exchange): Promise<string> {
   return text.trim()
 }
 
+/** Says that an exchange was not begun, so that the ID token may be sent again: most may be exchanged only once. */
+const isUntouched = ({ code, headers }: HttpsAnswer) => code === 503 && headers['retry-after'] !== undefined
+
 async function exchangeIdToken(
+  io: Io,
   { server, certificateAuthority, clientID }: Exchange,
   idToken: string,
-  signal: AbortSignal,
 ): Promise<Issued> {
   const form = new URLSearchParams({
     grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
@@ -70,14 +73,15 @@ async function exchangeIdToken(
     client_id: clientID,
     subject_token: idToken,
   })
-  const received = await sendHttps({
+  const request = {
     url: new URL(`${server}/oauth2/token`),
     method: 'POST',
     headers: { accept: 'application/json', 'content-type': 'application/x-www-form-urlencoded' },
     body: form.toString(),
     certificateAuthority,
-    signal,
-  })
+    signal: io.signal,
+  }
+  const received = await repeatedly(io, { repeatable: false, isSafe: isUntouched }, () => sendHttps(request))
   const { code, text } = received
   const answer = parsed(text)
   if (code === 200 && typeof answer?.access_token === 'string') {

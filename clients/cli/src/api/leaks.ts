@@ -2,7 +2,7 @@
 import { readConfig } from '../config/contexts.ts'
 import { UsageError } from '../io/errors.ts'
 import type { Io } from '../io/io.ts'
-import { receivedFrom, sendRepeatedly } from './call.ts'
+import { patiently, receivedFrom, sendRepeatedly } from './call.ts'
 import { serverUrl } from './serverurl.ts'
 import { authorityIn } from './session.ts'
 import { errorOf } from './status.ts'
@@ -46,7 +46,7 @@ export async function findServer(io: Io, { server, ca, context }: ServerChoice):
 
 const pemOf = (data: string | undefined) => (data === undefined ? undefined : Buffer.from(data, 'base64').toString())
 
-/** Reports at most 50 keys. Throws a CliError unless the server has ended all that are its own. */
+/** Reports at most 50 keys, which takes minutes if the server is busy or fails. Throws a CliError unless the server has ended all that are its own. */
 export async function reportKeys(
   io: Io,
   target: KeylessServer,
@@ -56,11 +56,10 @@ export async function reportKeys(
   const body = { credentials: [...credentials], ...(url !== undefined && { url }) }
   const connection = { ...target, key: undefined }
   const request = { method: 'POST', path: '/leaks', body }
-  const answer = await sendRepeatedly(io, connection, request, { repeatable: true })
-  const { code, text } = answer
-  if (code === 202) return
-  const { server } = target
-  throw errorOf(receivedFrom(server, answer), parsed(text))
+  await patiently(io, async () => {
+    const answer = await sendRepeatedly(io, connection, request, { repeatable: true })
+    if (answer.code !== 202) throw errorOf(receivedFrom(target.server, answer), parsed(answer.text))
+  })
 }
 
 function parsed(text: string): unknown {

@@ -1,9 +1,9 @@
 /** Revokes access keys in bulk, and trusts if they are asked for: repeats the request until no key is left. */
 import type { JsonObject } from '../../../../lib/meta/types.ts'
-import { duration } from '../arguments/durations.ts'
 import { CliError } from '../io/errors.ts'
 import type { Io } from '../io/io.ts'
 import { note } from '../output/messages.ts'
+import { patiently } from './call.ts'
 import { API, type Session } from './session.ts'
 
 /** What is revoked, and how: the spec of an AccessKeyRevocation. */
@@ -88,25 +88,6 @@ function added(before: RevocationStatus, { federatedIdentityCredentials: trusts,
       first && {
         federatedIdentityCredentials: { ...trusts, matched: first.matched, done: first.done + trusts.done },
       }),
-  }
-}
-
-/** How long a revocation goes on while the server is too busy or fails: nobody wants to find out later that half of it was done. */
-const PATIENCE_MILLISECONDS = 300_000
-const LONGEST_WAIT_SECONDS = 30
-
-/** Returns the first answer. Throws the error of a refusal at once, and one that may pass only after minutes. */
-async function patiently<T>(io: Io, ask: () => Promise<T>): Promise<T> {
-  const end = io.elapsed() + PATIENCE_MILLISECONDS
-  for (let wait = 5; ; wait = Math.min(wait * 2, LONGEST_WAIT_SECONDS)) {
-    try {
-      return await ask()
-    } catch (error) {
-      const seconds = Math.max(wait, error instanceof CliError ? (error.retryAfter ?? 0) : 0)
-      if (!(error instanceof CliError) || !error.unavailable || io.elapsed() + seconds * 1000 > end) throw error
-      note(io, `${error.message.split('\n')[0]} Trying again in ${duration(seconds)}.`)
-      await io.pause(seconds * 1000)
-    }
   }
 }
 

@@ -134,7 +134,11 @@ function Form({ platforms, first, providers }: FormProps) {
             setProblems({})
           }}
         />
-        {providers.error !== undefined && <ErrorNotice error={providers.error} />}
+        {providers.error instanceof ApiError && providers.error.code === 403 ? (
+          <Notice tone="plain" title="Your access key does not list identity providers." />
+        ) : (
+          providers.error !== undefined && <ErrorNotice error={providers.error} />
+        )}
         <ProviderFields {...fields} providers={fitting} choose={choose} isMaster={isMaster} />
         <JobFields {...fields} />
         <OwnerFields {...fields} isMaster={isMaster} teams={teamsOf(self.groups)} />

@@ -1,9 +1,12 @@
+import type { ComponentChildren } from 'preact'
+import { ApiError } from '../../api/status.ts'
 import type { Provider } from '../../api/trusts.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Empty } from '../../components/empty.tsx'
 import { Foreign } from '../../components/foreign.tsx'
 import { Notice } from '../../components/notice.tsx'
 import { Fresh, Page } from '../../components/page.tsx'
+import type { Polled } from '../../session/usepolled.ts'
 import { hrefOf } from '../../text/routes.ts'
 import { useProviders, useTrusts } from './lists.ts'
 import { usePlatforms } from './platforms/useplatforms.ts'
@@ -28,7 +31,7 @@ export function TrustsPage() {
         <h2 id="trusts" class="hidden">
           Federated identity credentials
         </h2>
-        <Fresh polled={trusts}>
+        <Listed polled={trusts} what="trusts">
           {({ items, more }) =>
             items.length === 0 ? (
               <NoTrusts />
@@ -39,11 +42,11 @@ export function TrustsPage() {
               </>
             )
           }
-        </Fresh>
+        </Listed>
       </section>
       <section class="trust-stack" aria-labelledby="providers">
         <h2 id="providers">Identity providers</h2>
-        <Fresh polled={providers}>
+        <Listed polled={providers} what="identity providers">
           {({ items, more }) => (
             <>
               {items.length === 0 && (
@@ -59,9 +62,32 @@ export function TrustsPage() {
               {more && <More />}
             </>
           )}
-        </Fresh>
+        </Listed>
       </section>
     </Page>
+  )
+}
+
+interface ListedProps<T> {
+  polled: Polled<T>
+  /** The objects of the list. */
+  what: string
+  children(data: T): ComponentChildren
+}
+
+/** Shows a list, or says what to do when the scope of the key of the session does not cover it. */
+function Listed<T>({ polled, what, children }: ListedProps<T>) {
+  const { data, error } = polled
+  if (data !== undefined || !(error instanceof ApiError) || error.code !== 403) {
+    return <Fresh polled={polled}>{children}</Fresh>
+  }
+  return (
+    <Empty title={`Your access key does not list ${what}`}>
+      <p>Its scope does not cover that. To see all that you may, sign in with a key that has no scope.</p>
+      <p class="muted">
+        The server says: <Foreign text={error.message} />
+      </p>
+    </Empty>
   )
 }
 
