@@ -33,7 +33,7 @@ export interface ValueFacts {
 }
 
 /** A new value that a rotation made and that the row does not yet know to be used. */
-export interface PendingValue extends ValueFacts {
+interface PendingValue extends ValueFacts {
   credential: KeyHash
   /** For how many seconds the current value works on after the first use of this one. */
   overlap: number

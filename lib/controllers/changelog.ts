@@ -17,7 +17,7 @@ const pageSize = 500
 /** A failed task is retried after 1, 2, 4 … 256 s. */
 const maxDoublings = 8
 
-export interface Run {
+interface Run {
   /** Tasks that were performed. */
   tasks: number
   /** Objects that full passes read. */

@@ -2,7 +2,7 @@
 import type { Deadline } from '../meta/errors/deadline.ts'
 import type { Storage } from '../storage/interface.ts'
 
-export interface Position {
+interface Position {
   /** The resource that the pass reads. */
   resource: string
   /** The last key that the pass has checked. */

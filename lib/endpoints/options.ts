@@ -16,7 +16,7 @@ import type { RequestContext } from '../registry/kind.ts'
 import type { PatchType } from './negotiation/mediatypes.ts'
 import { type ApiRequest, queryValue } from './request.ts'
 
-export type FieldValidation = 'Ignore' | 'Warn' | 'Strict'
+type FieldValidation = 'Ignore' | 'Warn' | 'Strict'
 
 export interface WriteOptions {
   dryRun: boolean

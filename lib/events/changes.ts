@@ -5,13 +5,13 @@ import { sameHash } from '../authentication/values/keyvalues.ts'
 import type { JsonValue, KubeObject } from '../meta/types.ts'
 import { deepEqual } from '../meta/value/equal.ts'
 import type { Change, Stored } from '../storage/interface.ts'
-import type { EventKind, Happening } from './event.ts'
+import type { EventKind, KeyOccurrence } from './event.ts'
 import { actorOf, keyData } from './keydata.ts'
 
-type Derived = Pick<Happening, 'kind' | 'unique'> & Partial<Pick<Happening, 'data'>>
+type Derived = Pick<KeyOccurrence, 'kind' | 'unique'> & Partial<Pick<KeyOccurrence, 'data'>>
 
 /** Returns what happened with one change of a key. The first use of a new value is a signal instead. */
-export function happenings(change: Change, limits: LifeLimits): Happening[] {
+export function occurrences(change: Change, limits: LifeLimits): KeyOccurrence[] {
   const { stored, previous, rv, at } = change
   const { name = '', uid = '' } = stored.object.metadata
   const data = { ...keyData(stored, at, limits), ...actorOf(change.by) }

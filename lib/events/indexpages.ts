@@ -12,7 +12,7 @@ export interface Window {
 }
 
 /** A key as it is now, and its entry in the index. */
-export interface Indexed {
+interface Indexed {
   stored: Stored
   entry: CompanionItem
 }

@@ -8,7 +8,7 @@ import { StatusError } from '../meta/errors/status.ts'
 import { forEach } from '../registry/parallel.ts'
 import { updateObject } from '../registry/update.ts'
 import type { Stored } from '../storage/interface.ts'
-import type { Happening } from './event.ts'
+import type { KeyOccurrence } from './event.ts'
 import { indexedKeys, type Window } from './indexpages.ts'
 import { keyData } from './keydata.ts'
 import type { Lifecycle, Send } from './lifecycle.ts'
@@ -21,7 +21,7 @@ export async function sendStalled(life: Lifecycle, window: Window, send: Send): 
 }
 
 /** Returns that the rotation stalled at `at`, or nothing. The entry of a used value has the end of its overlap instead. */
-function stalled(stored: Stored, at: number, { limits }: Lifecycle): Happening[] {
+function stalled(stored: Stored, at: number, { limits }: Lifecycle): KeyOccurrence[] {
   const { pending } = decodeKeyInternal(stored.internal)
   if (pending === undefined || pending.made + STALLED_SECONDS !== at) return []
   const { name = '', uid = '' } = stored.object.metadata

@@ -7,8 +7,8 @@ import { unixSeconds } from '../meta/encoding/time.ts'
 import { OutOfTime } from '../registry/parallel.ts'
 import { StorageError } from '../storage/errors.ts'
 import type { ChangeBatch } from '../storage/interface.ts'
-import { happenings } from './changes.ts'
-import { type Happening, toEvent } from './event.ts'
+import { occurrences } from './changes.ts'
+import { type KeyOccurrence, toEvent } from './event.ts'
 import { sendExpiries } from './expiries.ts'
 import type { Lifecycle, Send } from './lifecycle.ts'
 import { movePosition, type Position, readPosition } from './position.ts'
@@ -33,7 +33,7 @@ const STRIDE_SECONDS = 6 * HOUR
 /** Publishes what has happened since the last run. Throws if something could not be published: the next run repeats it. */
 export async function runLifecycle(life: Lifecycle): Promise<Run> {
   const run: Run = { published: 0, settled: 0 }
-  const send = async (all: readonly Happening[]): Promise<void> => {
+  const send = async (all: readonly KeyOccurrence[]): Promise<void> => {
     if (all.length === 0) return
     await life.publish(all.map((one) => toEvent(one, { source: life.source, resource: life.store.kind.plural })))
     run.published += all.length
@@ -56,7 +56,7 @@ const secondsOf = ({ now }: Pick<Lifecycle, 'now'>): number => unixSeconds(now()
 async function followLog(life: Lifecycle, send: Send): Promise<Position> {
   for (let position = await startPosition(life); ; ) {
     const batch = await readLog(life, position)
-    await send(batch.changes.flatMap((change) => happenings(change, life.limits)))
+    await send(batch.changes.flatMap((change) => occurrences(change, life.limits)))
     if (batch.rv !== position.rv) position = await moveOn(life, position, { rv: batch.rv, until: position.until })
     if (!batch.more) return position
     if (!life.hasTime()) throw new OutOfTime()

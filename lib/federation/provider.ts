@@ -7,7 +7,7 @@ import type { ClaimEntry } from './claims.ts'
 import type { IssuerType, TokenUse } from './issuers.ts'
 
 /** Who may see a provider and refer to it. */
-export interface ProviderAccess {
+interface ProviderAccess {
   verbs: string[]
   users?: string[]
   teams?: string[]
@@ -49,7 +49,7 @@ export interface Provider {
 }
 
 /** The internal part of a provider, which is stored and versioned with it. */
-export interface ProviderInternal {
+interface ProviderInternal {
   revision: number
   /** The members that this release does not know. Whoever writes the provider keeps them. */
   unknown?: JsonObject

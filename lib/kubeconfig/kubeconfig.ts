@@ -52,7 +52,7 @@ export interface KubeConfigServices
   clock(): Date
 }
 
-export interface KubeConfig {
+interface KubeConfig {
   /** YAML. Absent for a dry run. */
   kubeConfig?: string
   /** Expiry of the token or certificate, in RFC 3339. Absent for a dry run and for a plugin. */

@@ -99,7 +99,7 @@ export type Access = { type: 'allowed'; rule?: string } | { type: 'hidden' } | {
 export type ListVerb = 'list' | 'watch' | 'deletecollection'
 
 /** A limit on the number of objects in an index partition. */
-export interface Quota {
+interface Quota {
   /** The setting that defines the limit. */
   name: string
   partition: string

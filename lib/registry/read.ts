@@ -5,7 +5,7 @@ import type { ListPage, ListRequest, Stored } from '../storage/interface.ts'
 import { groupResource, type ListVerb, type RequestContext } from './kind.ts'
 import { accessTo, checkAccess, objectKey, type Store } from './store.ts'
 
-export interface GetRequest {
+interface GetRequest {
   namespace: string
   name: string
   subresource: string

@@ -24,7 +24,7 @@ import {
 import { ownerCompanions } from './owners.ts'
 
 /** The services that a store needs: storage, randomness, and permissions on other objects. */
-export interface StoreServices {
+interface StoreServices {
   storage: Storage
   uuid(): string
   /** A uniform integer in [0, bound). */

@@ -13,7 +13,7 @@ import { isCount, isNonEmptyText, strictRecord } from '../strictrecord.ts'
  */
 export type EndReason = 'rotated' | 'finished' | 'replaced' | 'leaked'
 
-export interface Tombstone {
+interface Tombstone {
   ended: EndReason
   /** The name and the uid of the key object, and its user. */
   name: string
@@ -27,7 +27,7 @@ export interface Tombstone {
   value?: number
   /** The value was never used, so it made nothing. */
   unused?: true
-  /** The TTL attribute of the table. Absent when the tombstone is kept for ever, as that of a leaked value. */
+  /** The TTL attribute of the table. Absent when the tombstone is kept permanently, as that of a leaked value. */
   expires?: number
 }
 

@@ -18,7 +18,7 @@ export interface RoutedRequest {
   multiValueQueryStringParameters?: Readonly<Record<string, readonly string[] | undefined>> | null
 }
 
-export interface RoutingOptions {
+interface RoutingOptions {
   /** A prefix such as `/kubernetes/management`, removed so that paths match those of a Kubernetes API. */
   basePath: string
   /** The plural names of namespaced resources. */

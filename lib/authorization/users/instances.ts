@@ -10,7 +10,7 @@ import { canonicalText } from '../scopes/chain.ts'
 import { identityOf, isMaster } from './identity.ts'
 import type { UserInfo } from './user.ts'
 
-export interface AccessRule {
+interface AccessRule {
   /** Verbs of this API, `use` (create a kube config), or `*`. An entry without verbs grants nothing. */
   verbs?: readonly string[]
   /** The subresources that the entry applies to. When empty, it applies to the instance itself. */

@@ -1,6 +1,6 @@
 /**
  * Prevents an expiring key from leaving behind access that outlives it. Such a key cannot create a longer-lived key or
- * extend the access of one. Otherwise, anyone who obtained the key for an hour could keep access for ever. The end of a value
+ * extend the access of one. Otherwise, anyone who obtained the key for an hour could keep access permanently. The end of a value
  * that a rotation has replaced binds in the same way, and without exceptions: its rotation was meant to end all access by it.
  */
 

@@ -11,7 +11,7 @@ export interface WatchEvent {
   object: KubeObject
 }
 
-export interface Watcher {
+interface Watcher {
   /** Reports whether the object matches the selectors of the watch. */
   selects(stored: Stored): boolean
   /** Reports whether the user may see the object; undefined if the user may see everything. */

@@ -13,7 +13,7 @@ import { type HttpsAnswer, sendHttps } from '../../outbound/https.ts'
 import type { Credentials } from './credentials.ts'
 import { ClusterError, type ClusterFailure, clusterError } from './failure.ts'
 
-export interface ClusterRequest {
+interface ClusterRequest {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /** Path below the API's address, beginning with a slash. */
   path: string

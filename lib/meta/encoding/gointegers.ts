@@ -4,7 +4,7 @@ const MAX_UINT64 = 2n ** 64n - 1n
 const MAX_DIGITS = String(MAX_UINT64).length
 
 /** The reason why a text is not a valid integer, in Go's words. */
-export type IntegerProblem = 'invalid syntax' | 'value out of range'
+type IntegerProblem = 'invalid syntax' | 'value out of range'
 
 /** Parses an unsigned integer. Detects an overflow before later invalid characters, as Go does. */
 export function parseUnsigned(text: string): bigint | IntegerProblem {

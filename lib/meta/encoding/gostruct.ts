@@ -154,7 +154,7 @@ function decode(value: JsonValue, type: GoType, place: DecodePlace, findings: Fi
 }
 
 /** `unknown` contains at most 100 paths (`metadata.ownerReferences[0].foo`). */
-export interface GoDecoded {
+interface GoDecoded {
   value: JsonObject
   unknown: string[]
 }

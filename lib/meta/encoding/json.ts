@@ -26,7 +26,7 @@ export function stringify(value: unknown, indent?: number): string {
 }
 
 /** A decoded text. */
-export interface ParsedJson {
+interface ParsedJson {
   value: JsonValue
   /** Paths of duplicate members (`spec.scope.roles[0].foo`), at most 100. */
   duplicates: string[]

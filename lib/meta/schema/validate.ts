@@ -176,7 +176,7 @@ function check(value: JsonValue, old: JsonValue | undefined, schema: Schema, pla
 }
 
 /** The parts of an object that validation reads. */
-export interface Validatable {
+interface Validatable {
   spec?: JsonValue
   status?: JsonValue
 }

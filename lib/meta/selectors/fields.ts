@@ -6,7 +6,7 @@
 import { badRequest } from '../errors/status.ts'
 import { byBytes } from '../value/byteorder.ts'
 
-export interface FieldRequirement {
+interface FieldRequirement {
   field: string
   operator: '=' | '!='
   value: string

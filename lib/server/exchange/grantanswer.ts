@@ -7,7 +7,7 @@ import { jsonAnswer, textAnswer } from '../oauth/answers.ts'
 import { ACCESS_TOKEN_TYPE } from './parameters.ts'
 
 /** An access key that an exchange made. */
-export interface Granted {
+interface Granted {
   key: string
   expires: Date
   /** The lifetime in seconds. */

@@ -4,7 +4,7 @@ import type { Deadline } from '../../meta/errors/deadline.ts'
 /** Handlers time out before the 29 s of the gateway, so that the client gets a Status. */
 const requestMs = 20_000
 
-export interface Clocks {
+interface Clocks {
   now(): Date
   /** Returns milliseconds on a monotonic clock. */
   elapsed(): number

@@ -27,7 +27,7 @@ export interface LeakServer extends Server {
 }
 
 /** What became of a report, for the audit record and the metrics. */
-export type Outcome = 'reported' | 'method' | 'malformed' | 'storage' | 'failed'
+type Outcome = 'reported' | 'method' | 'malformed' | 'storage' | 'failed'
 
 /** The most texts of one report that are looked up. */
 const MOST: Readonly<Record<Reporter, number>> = { github: 1000, anybody: 50, unknown: 50 }

@@ -29,12 +29,12 @@ import { cleanUrl } from './leakurl.ts'
 import type { Finding } from './report.ts'
 
 /** What ending values needs of the server. */
-export interface EndingServer extends Pick<Server, 'config' | 'now' | 'storage' | 'storeOf'> {
+interface EndingServer extends Pick<Server, 'config' | 'now' | 'storage' | 'storeOf'> {
   /** The signals of leaks that this process has written. */
   signals: SignalMemory
 }
 
-export interface LeakReport {
+interface LeakReport {
   findings: readonly Finding[]
   /** The values among them, by text. */
   values: ReadonlyMap<string, ReportedValue>
@@ -130,7 +130,7 @@ async function changeKey(
   return isDone
 }
 
-/** Makes the tombstone of a value that had ended that of a leaked one, which is kept for ever. */
+/** Makes the tombstone of a value that had ended that of a leaked one, which is kept permanently. */
 async function keepAsLeaked({ storage }: EndingServer, hash: KeyHash, context: RequestContext): Promise<void> {
   const { pk, sk } = credentialItemKey(hash)
   const item = await storage.getCompanion(pk, sk)

@@ -53,7 +53,7 @@ function validateIssuer(
   const { hostname, pathname } = new URL(issuer)
   const isOfAnyTenant =
     hostname === 'login.microsoftonline.com' && /^\/(common|organizations|consumers)(\/|$)/.test(pathname)
-  return isOfAnyTenant ? [invalid(path, issuer, 'is the issuer of no tenant: name the tenant')] : []
+  return isOfAnyTenant ? [invalid(path, issuer, 'names no tenant: name the tenant')] : []
 }
 
 function validateType(spec: ProviderSpec, old: ProviderSpec | undefined): FieldError[] {

@@ -24,7 +24,7 @@ interface ShownKey {
   credential: KeyHash
 }
 
-export interface FoundKeys {
+interface FoundKeys {
   /** In the order of their names, without the spared key of the request. */
   keys: Selected[]
   byOwner: JsonObject

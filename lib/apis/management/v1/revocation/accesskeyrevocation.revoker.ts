@@ -18,7 +18,7 @@ import { MOST_FAILURES, type RevocationSpec } from './accesskeyrevocation.schema
 /** The annotation that says why an object is disabled. */
 const REASON = 'management.platform/disabled-reason'
 
-export interface Revoking {
+interface Revoking {
   asked: RevocationSpec
   /** The field manager of the request. */
   manager: string
