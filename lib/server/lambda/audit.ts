@@ -14,7 +14,7 @@ import type { Config } from '../process/config.ts'
 import type { LogFields } from '../process/logger.ts'
 
 /** The members that the events of proxy integrations and of authorizers have in common. */
-interface AuditedEvent extends RoutedRequest {
+export interface AuditedEvent extends RoutedRequest {
   requestContext: {
     requestId: string
     identity: { sourceIp: string; userAgent: string | null }
@@ -25,7 +25,7 @@ interface AuditedEvent extends RoutedRequest {
 export const routingOptions = ({ basePath }: Pick<Config, 'basePath'>) => ({ basePath, namespaced })
 
 /** The decision about a request, and the rule behind it. It does not say whether the request succeeded. */
-interface Judgement {
+export interface Judgement {
   decision: 'allow' | 'deny'
   reason: string
 }

@@ -1,9 +1,7 @@
 /** Writes the answers to reports of leaks. */
 import { createHash } from 'node:crypto'
 import type { ApiResponse } from '../../endpoints/request.ts'
-import { respondError } from '../../endpoints/respond.ts'
 import { stringify } from '../../meta/encoding/json.ts'
-import { methodNotAllowed } from '../../meta/errors/status.ts'
 import type { Finding } from './report.ts'
 
 /** The answer to every report that was read, whichever texts it has. */
@@ -25,10 +23,4 @@ export function labelledAnswer(findings: readonly Finding[], isValue: (text: str
     warnings: [],
     body: `${stringify(labels)}\n`,
   }
-}
-
-/** Returns the answer to every method but POST. */
-export async function wrongMethodAnswer(): Promise<ApiResponse> {
-  const { headers, ...answer } = await respondError(methodNotAllowed('only POST'), undefined)
-  return { ...answer, headers: { ...headers, allow: 'POST' } }
 }
