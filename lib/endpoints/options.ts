@@ -5,6 +5,7 @@
  */
 
 import { NamedText } from '../meta/encoding/badvalue.ts'
+import { parseQueryFlag } from '../meta/encoding/gobooleans.ts'
 import { parseSigned } from '../meta/encoding/gointegers.ts'
 import { quote } from '../meta/encoding/gotext.ts'
 import { type FieldError, forbidden, notSupported, required } from '../meta/errors/fielderror.ts'
@@ -45,10 +46,10 @@ export interface ListOptions {
 
 type Query = ApiRequest['query']
 
-/** Parses a bool like Go's query conversion: every value except `false` and `0` is true. Undefined if absent. */
+/** Returns a flag; undefined if it is absent. */
 export function queryFlag(query: Query, name: string): boolean | undefined {
   const value = queryValue(query, name)
-  return value === undefined ? undefined : !['false', '0'].includes(value.toLowerCase())
+  return value === undefined ? undefined : parseQueryFlag(value)
 }
 
 /** Parses an int64, rounded beyond JavaScript's safe integers. Throws 400 in Go's words. */

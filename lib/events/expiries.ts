@@ -3,10 +3,10 @@
  */
 import { EXPIRY_INDEX } from '../authentication/expiryindex.ts'
 import { type KeyLife, keyStatus, type LifeLimits, lifeOfStored } from '../authentication/keystatus.ts'
+import { indexedKeys, type Window } from '../controllers/indexpages.ts'
 import { unixSeconds } from '../meta/encoding/time.ts'
 import type { Stored } from '../storage/interface.ts'
 import type { KeyOccurrence } from './event.ts'
-import { indexedKeys, type Window } from './indexpages.ts'
 import { keyData } from './keydata.ts'
 import type { Lifecycle, Send } from './lifecycle.ts'
 

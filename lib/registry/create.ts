@@ -25,7 +25,15 @@ import { authorOf } from './author.ts'
 import { type Draft, groupResource, type RequestContext } from './kind.ts'
 import { bindToMaker, isMakerChanged } from './maker.ts'
 import { checkQuota } from './quota.ts'
-import { accessTo, companionsOf, type Outcome, objectKey, ownerPermissions, type Store } from './store.ts'
+import {
+  accessTo,
+  authorizeWrite,
+  companionsOf,
+  type Outcome,
+  objectKey,
+  ownerPermissions,
+  type Store,
+} from './store.ts'
 import { refuseInvalid, validateNew } from './validate.ts'
 
 /**
@@ -74,7 +82,7 @@ export async function prepareNew(
   await strategy.prepareForCreate?.(draft, context)
   refuseInvalid(draft.object, strategy.validate?.(draft, undefined, context) ?? [])
   for (const warning of finalizerWarnings(draft.object.metadata)) context.warn(warning)
-  strategy.authorize?.(draft, undefined, context)
+  authorizeWrite(store, draft, undefined, context)
   const resource = groupResource(kind)
   const subject = { group: kind.group, kind: kind.kind, resource, object: draft.object }
   await admitOwnerReferences(subject, undefined, ownerPermissions(store, draft.object, context))

@@ -3,6 +3,7 @@
  * access key, in group system:masters. It writes both to Secrets Manager and never prints them. Run it again when all
  * administrator keys are lost: it creates a new key unless the stored key still works.
  */
+
 import { randomBytes } from 'node:crypto'
 import { OwnedAccessKey } from '../apis/management/v1/ownedaccesskey.ts'
 import { generateAccessKey } from '../authentication/accesskey.ts'
@@ -11,9 +12,9 @@ import { MASTERS } from '../authorization/users/identity.ts'
 import { internalContext } from '../controllers/internalcontext.ts'
 import { groupVersion } from '../meta/groupversion.ts'
 import { updateManagers } from '../meta/managedfields/fieldmanager.ts'
-import { wholeObject } from '../meta/structuredmerge/typed.ts'
 import type { KubeObject } from '../meta/types.ts'
 import { createObject } from '../registry/create.ts'
+import { ownershipIn } from '../registry/ownership.ts'
 import { authenticationDeps } from './authentication.ts'
 import { requestDeadline } from './lambda/requestdeadline.ts'
 import { createServer, type Server } from './server.ts'
@@ -52,15 +53,10 @@ async function isUsable(key: string, server: Server): Promise<boolean> {
 
 /** Stores an access key object with this key. */
 async function store(key: string, server: Server, now: Date): Promise<void> {
-  const { group, version, kind, schema } = OwnedAccessKey
   const object = updateManagers({
+    ...ownershipIn(OwnedAccessKey, 'bootstrap', now),
     live: undefined,
     updated: firstKeyObject(user),
-    manager: 'bootstrap',
-    subresource: '',
-    now,
-    gvk: { group, version, kind },
-    schema: wholeObject(schema),
   })
   await createObject(
     server.storeOf(OwnedAccessKey),

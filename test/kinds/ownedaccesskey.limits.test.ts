@@ -1,6 +1,7 @@
 /**
  * Tests what limits access keys, what whoever creates or changes them without limits is told, and from where they were used.
  */
+
 import { ScanCommand } from '@aws-sdk/client-dynamodb'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
@@ -8,6 +9,7 @@ import { authenticate, type Source } from '../../lib/authentication/requests/aut
 import type { UserInfo } from '../../lib/authorization/users/user.ts'
 import { rfc3339 } from '../../lib/meta/encoding/time.ts'
 import type { JsonObject } from '../../lib/meta/types.ts'
+import { presentObject } from '../../lib/registry/store.ts'
 import { authenticationDeps } from '../../lib/server/authentication.ts'
 import { createServer } from '../../lib/server/server.ts'
 import { startDeployment, type TestDeployment } from '../support/deployment.ts'
@@ -118,7 +120,7 @@ describe('the last sources of a key', () => {
   }
   const sourcesOf = async (name: string, server = deployment.parts) => {
     const { store, read } = world(server)
-    const object = store.strategy.present?.(await read(name), { user: admin, now: noon })
+    const object = presentObject(store, await read(name), { user: admin, now: noon })
     return object?.status?.lastSources
   }
   const shown = (ip: string, seconds: number, userAgent = 'curl') => ({
