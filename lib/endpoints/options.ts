@@ -13,6 +13,7 @@ import { badRequest, invalidObject } from '../meta/errors/status.ts'
 import { validateFieldManager } from '../meta/object/managername.ts'
 import { type FieldSelector, parseFieldSelector } from '../meta/selectors/fields.ts'
 import { type LabelSelector, parseLabelSelector } from '../meta/selectors/labels.ts'
+import { defined } from '../meta/value/defined.ts'
 import type { RequestContext } from '../registry/kind.ts'
 import type { PatchType } from './negotiation/mediatypes.ts'
 import { type ApiRequest, queryValue } from './request.ts'
@@ -183,8 +184,7 @@ export function listOptions(query: Query, watchable: boolean): ListOptions {
     resourceVersion: text('resourceVersion'),
     watch,
     allowWatchBookmarks: queryFlag(query, 'allowWatchBookmarks') ?? false,
-    ...(sendInitialEvents !== undefined && { sendInitialEvents }),
-    ...(timeoutSeconds !== undefined && { timeoutSeconds }),
+    ...defined({ sendInitialEvents, timeoutSeconds }),
   }
   const match = isLegacy ? 'NotOlderThan' : text(matchField)
   const errors = watch ? watchErrors(match, options) : listErrors(match, options)

@@ -1,6 +1,8 @@
 /** Publishes the signals of authentication, and removes them: each run reads only what is new. */
+
 import { KEPT_DAYS, markKey, readSignal, recurs, type Signal, signalPartition } from '../authentication/signals.ts'
 import { unixSeconds } from '../meta/encoding/time.ts'
+import { defined } from '../meta/value/defined.ts'
 import { forEach, OutOfTime } from '../registry/parallel.ts'
 import { objectKey } from '../registry/store.ts'
 import { companionPages } from '../storage/companionpages.ts'
@@ -52,12 +54,7 @@ async function occurrence(
   return { kind, name, uid, at, unique: `${pk} ${sk}`, data: { ...data, ...factsOf(facts) } }
 }
 
-const factsOf = ({ ip, userAgent, url, value }: Partial<Signal>) => ({
-  ...(value !== undefined && { value }),
-  ...(ip !== undefined && { ip }),
-  ...(userAgent !== undefined && { userAgent }),
-  ...(url !== undefined && { url }),
-})
+const factsOf = ({ ip, userAgent, url, value }: Partial<Signal>) => defined({ value, ip, userAgent, url })
 
 /**
  * Removes a signal whose event was published, so that no run reads it again. The mark comes first: without it, a signal that is

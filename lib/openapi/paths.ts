@@ -3,11 +3,12 @@
  * Source: k8s.io/apiserver/pkg/endpoints/installer.go, k8s.io/kubectl/pkg/explain and pkg/util/openapi.
  */
 
-import { bodyTypes, patchTypes } from '../endpoints/negotiation/mediatypes.ts'
+import { bodyTypes, EXEC_CREDENTIAL_PARAMETERS, patchTypes } from '../endpoints/negotiation/mediatypes.ts'
+import { object, string, time } from '../meta/schema/schema.ts'
 import type { JsonObject, JsonValue } from '../meta/types.ts'
 import type { KindInfo, ServedKind } from '../registry/kind.ts'
-import { execCredentialContent } from './execcredential.ts'
 import { sharedRef } from './meta.ts'
+import { openApiSchema } from './openapischema.ts'
 import { DELETE, LIST, parametersOf, WATCH, WRITE } from './parameters.ts'
 
 /** A kind and its supported operations. */
@@ -234,3 +235,20 @@ export function pathsOf(kind: OpenApiKind): JsonObject {
   }
   return Object.fromEntries(list.map(([path, operations]) => [path, withParameters(path, operations)]))
 }
+
+const schema = object('The issued credential alone, as clients of Kubernetes read it from credential plugins.', {
+  apiVersion: string('Version of this representation: client.authentication.k8s.io/v1.'),
+  kind: string('Kind of this representation: ExecCredential.'),
+  status: object('The credential: a token, or a certificate with its key.', {
+    expirationTimestamp: time('Time when the credential expires.'),
+    token: string('The token.'),
+    clientCertificateData: string('The client certificate, in PEM.'),
+    clientKeyData: string('The key of the client certificate, in PEM.'),
+  }),
+})
+
+/** Returns the entries of an operation's `content`. */
+const execCredentialContent = (): JsonObject =>
+  Object.fromEntries(
+    Object.keys(bodyTypes).map((type) => [`${type};${EXEC_CREDENTIAL_PARAMETERS}`, { schema: openApiSchema(schema) }]),
+  )

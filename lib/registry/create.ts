@@ -1,6 +1,7 @@
 /**
  * Creates objects. Source: k8s.io/apiserver registry/rest/create.go and registry/generic/registry/store.go (Create).
  */
+
 import { admitOwnerReferences } from '../admission/ownerreferences.ts'
 import type { Floats } from '../meta/encoding/floats.ts'
 import { rfc3339 } from '../meta/encoding/time.ts'
@@ -19,6 +20,7 @@ import { finalizerWarnings } from '../meta/object/system.ts'
 import type { Secret } from '../meta/schema/writeonly.ts'
 import type { KubeObject } from '../meta/types.ts'
 import { withoutCredentials } from '../meta/value/credentialtext.ts'
+import { defined } from '../meta/value/defined.ts'
 import { StorageError } from '../storage/errors.ts'
 import type { Mutation, Stored } from '../storage/interface.ts'
 import { authorOf } from './author.ts'
@@ -74,8 +76,7 @@ export async function prepareNew(
     },
     internal: {},
     secrets,
-    ...(floats && { floats }),
-    ...(plan !== undefined && { plan }),
+    ...defined({ floats, plan }),
   }
   // Validate first: strategies rely on the schema.
   refuseInvalid(draft.object, validateNew(kind, draft))

@@ -2,6 +2,7 @@
  * Updates objects for PUT, patches and apply, which differ in the function that computes the new object from the live one.
  * Source: k8s.io/apiserver registry/generic/registry/store.go (Update), registry/rest/update.go.
  */
+
 import { admitOwnerReferences } from '../admission/ownerreferences.ts'
 import { isMaster } from '../authorization/users/identity.ts'
 import { type Floats, holdsFloat, NO_FLOATS } from '../meta/encoding/floats.ts'
@@ -13,6 +14,7 @@ import { finalizerWarnings, fixupForUpdate, specDiffers } from '../meta/object/s
 import { keepUndescribed, withoutUndescribed } from '../meta/schema/undescribed.ts'
 import type { Secret } from '../meta/schema/writeonly.ts'
 import type { KubeObject } from '../meta/types.ts'
+import { defined } from '../meta/value/defined.ts'
 import { deepEqual } from '../meta/value/equal.ts'
 import type { Mutation, ReadOptions, Stored } from '../storage/interface.ts'
 import { authorOf } from './author.ts'
@@ -147,8 +149,7 @@ async function judge(store: Store, request: UpdateRequest, live: Stored, context
     object: keepUndescribed(fixupForUpdate(confined, old), old, kind.schema),
     internal: live.internal,
     secrets: subresource === '' ? updated.secrets : [],
-    ...(updated.floats && { floats: updated.floats }),
-    ...(request.plan !== undefined && { plan: request.plan }),
+    ...defined({ floats: updated.floats, plan: request.plan }),
   }
   // Validate first: strategies rely on the schema.
   refuseInvalid(draft.object, validateChange(kind, draft, old, subresource))

@@ -7,6 +7,7 @@
 import { quote } from '../encoding/gotext.ts'
 import type { GroupResource, Status, StatusCause, StatusDetails } from '../types.ts'
 import { withoutCredentials } from '../value/credentialtext.ts'
+import { filled } from '../value/defined.ts'
 import { aggregate, type FieldError, limitErrors, MAX_ERROR_TEXT, toCause } from './fielderror.ts'
 
 /**
@@ -79,8 +80,7 @@ function failure(
 const qualified = ({ group, resource }: GroupResource): string => (group ? `${resource}.${group}` : resource)
 
 const named = ({ group, resource }: GroupResource, name: string): StatusDetails => ({
-  ...(name && { name }),
-  ...(group && { group }),
+  ...filled({ name, group }),
   kind: resource,
 })
 
@@ -193,9 +193,7 @@ export function invalidObject(group: string, kind: string, name: string, errors:
   const some = limitErrors(errors, MAX_ERROR_TEXT)
   const what = `${group ? `${kind}.${group}` : kind} ${shownName(name)} is invalid: ${aggregate(some)}`
   return failure(422, 'Invalid', some.length === errors.length ? what : `${what} and more`, {
-    ...(name && { name }),
-    ...(group && { group }),
-    ...(kind && { kind }),
+    ...filled({ name, group, kind }),
     causes: some.map(toCause),
   })
 }

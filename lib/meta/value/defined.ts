@@ -11,3 +11,9 @@ export function defined<T extends object>(members: T): Defined<T> {
   for (const name in members) if (members[name] !== undefined) kept[name] = members[name]
   return kept as unknown as Defined<T>
 }
+
+/** Returns the object without the members that are undefined or empty. */
+export const filled = <T extends Readonly<Record<string, string | undefined>>>(
+  members: T,
+): { [K in keyof T]?: string } =>
+  Object.fromEntries(Object.entries(members).filter(([, text]) => text)) as { [K in keyof T]?: string }

@@ -11,6 +11,7 @@ import { groupVersion } from '../../meta/groupversion.ts'
 import { MAX_LABEL } from '../../meta/object/names.ts'
 import type { JsonObject, KubeObject } from '../../meta/types.ts'
 import { withoutCredentials } from '../../meta/value/credentialtext.ts'
+import { defined } from '../../meta/value/defined.ts'
 import { toPrintable } from '../../meta/value/printable.ts'
 import { own } from '../../meta/value/walk.ts'
 import type { Grant } from './grant.ts'
@@ -136,9 +137,7 @@ function personOf({ claims }: IdToken): Person {
   const groups = own(claims, 'groups')
   const names = Array.isArray(groups) ? groups.filter((one) => typeof one === 'string').slice(0, MOST_GROUPS) : []
   return {
-    ...(username !== undefined && { username }),
-    ...(preferredUsername !== undefined && { preferredUsername }),
-    ...(email !== undefined && { email }),
+    ...defined({ username, preferredUsername, email }),
     ...(typeof verified === 'boolean' && { emailVerified: verified }),
     ...(names.length > 0 && { groups: names.map(shorten) }),
   }

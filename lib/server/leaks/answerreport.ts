@@ -1,6 +1,10 @@
 /** Answers reports of leaks. Possession is the proof: whoever can show a value may have it ended, without any other right. */
+
+import { createHash } from 'node:crypto'
 import type { APIGatewayProxyEvent } from 'aws-lambda'
+import type { ApiResponse } from '../../endpoints/request.ts'
 import { respondError } from '../../endpoints/respond.ts'
+import { stringify } from '../../meta/encoding/json.ts'
 import type { Deadline } from '../../meta/errors/deadline.ts'
 import { requestEntityTooLarge, serviceUnavailable } from '../../meta/errors/status.ts'
 import { toStatusError } from '../../registry/storageerrors.ts'
@@ -10,12 +14,11 @@ import { type NoteFacts, type PublicAnswer, type PublicEndpoint, posted } from '
 import type { Measured } from '../process/metrics.ts'
 import type { Server } from '../server.ts'
 import type { SignalMemory } from '../signalmemory.ts'
-import { acceptedAnswer, labelledAnswer } from './answers.ts'
 import { decodeBody, readBody } from './body.ts'
 import { endValues } from './endvalues.ts'
 import { findValues, possibleKeys } from './findvalues.ts'
 import type { PartnerKeys, Reporter } from './partnerkeys.ts'
-import { readPartnerReport, readReport } from './report.ts'
+import { type Finding, readPartnerReport, readReport } from './report.ts'
 
 export interface LeakServer extends Server {
   partnerKeys: PartnerKeys
@@ -90,4 +93,25 @@ async function report(
   await endValues(server, { findings, values, requestId: event.requestContext.requestId, deadline, note })
   const isValue = (text: string) => values.has(text)
   return { response: reporter === 'github' ? labelledAnswer(findings, isValue) : acceptedAnswer, outcome: 'reported' }
+}
+
+/** The answer to every report that was read, whichever texts it has. */
+const acceptedAnswer: ApiResponse = { status: 202, headers: {}, warnings: [], body: '' }
+
+/**
+ * Returns the answer to a signed report of GitHub, which collects how many of its findings are right. `isValue` reports
+ * whether a text is or was a value of a key. The answer has the hashes of the texts.
+ */
+function labelledAnswer(findings: readonly Finding[], isValue: (text: string) => boolean): ApiResponse {
+  const labels = findings.map(({ text, type = '' }) => ({
+    token_hash: createHash('sha256').update(text).digest('hex'),
+    token_type: type,
+    label: isValue(text) ? 'true_positive' : 'false_positive',
+  }))
+  return {
+    status: 200,
+    headers: { 'content-type': 'application/json' },
+    warnings: [],
+    body: `${stringify(labels)}\n`,
+  }
 }

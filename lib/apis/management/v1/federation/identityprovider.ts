@@ -33,7 +33,7 @@ type Plan = FieldError[]
 
 function strategy(services: Services): Strategy<Plan> {
   async function judge(draft: Draft<Plan>, old: Stored | undefined, context: RequestContext): Promise<void> {
-    const { judgeProvider } = await import('./identityprovider.judge.ts')
+    const { judgeProvider } = await import('./identityprovider.validate.ts')
     draft.plan = await judgeProvider(services, draft, old, context)
   }
 
@@ -56,7 +56,7 @@ function strategy(services: Services): Strategy<Plan> {
     async prepareForUpdate(draft, old, context) {
       // Clients must still be able to remove finalizers after a setting or the list of known issuers has changed.
       if (deepEqual(old.object.spec, draft.object.spec)) return
-      const { closesKeys } = await import('./identityprovider.changes.ts')
+      const { closesKeys } = await import('./identityprovider.validate.ts')
       const internal = decodeProviderInternal(old.internal)
       if (closesKeys(specOf(old.object), specOf(draft.object))) {
         draft.internal = encodeProviderInternal({ ...internal, revision: internal.revision + 1 })
