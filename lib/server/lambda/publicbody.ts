@@ -1,6 +1,10 @@
-/** Reads the bodies of requests to public endpoints. No error quotes them, because they contain credentials. */
+/** Answers POSTs to public endpoints, and reads their bodies. No error quotes these, because they contain credentials. */
 import type { APIGatewayProxyEvent } from 'aws-lambda'
+import type { Deadline } from '../../meta/errors/deadline.ts'
+import { methodNotAllowed } from '../../meta/errors/status.ts'
 import { headersOf } from './lambdaevents.ts'
+import type { NoteFacts, PublicAnswer, PublicEndpoint } from './publicendpoint.ts'
+import { type Clocks, inTime } from './requestdeadline.ts'
 
 interface Rules {
   /** What belongs in the body. */
@@ -31,3 +35,22 @@ export function readPublicBody(
   if (bytes.length > maxBytes) throw tooLarge()
   return bytes
 }
+
+/**
+ * Returns how an endpoint answers a POST within the deadline of the request. `refuse` answers for everything that is thrown, also
+ * for another method (405).
+ */
+export const posted =
+  <O extends string>(
+    clocks: Clocks,
+    work: (event: APIGatewayProxyEvent, note: NoteFacts, deadline: Deadline) => Promise<PublicAnswer<O>>,
+    refuse: (error: unknown, event: APIGatewayProxyEvent, note: NoteFacts) => Promise<PublicAnswer<O>>,
+  ): PublicEndpoint<O>['answer'] =>
+  async (event, note) => {
+    try {
+      if (event.httpMethod !== 'POST') throw methodNotAllowed('only POST')
+      return await inTime(clocks, event.requestContext.requestTimeEpoch, (deadline) => work(event, note, deadline))
+    } catch (error) {
+      return refuse(error, event, note)
+    }
+  }

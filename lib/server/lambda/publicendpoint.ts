@@ -4,13 +4,10 @@
  */
 import type { APIGatewayProxyEvent } from 'aws-lambda'
 import type { ApiResponse } from '../../endpoints/request.ts'
-import type { Deadline } from '../../meta/errors/deadline.ts'
-import { methodNotAllowed } from '../../meta/errors/status.ts'
 import type { LogFields } from '../process/logger.ts'
 import type { Measured } from '../process/metrics.ts'
 import type { MinimalServer } from '../process/minimal.ts'
 import { type LambdaResponse, toLambdaResponse } from './lambdaevents.ts'
-import { type Clocks, inTime } from './requestdeadline.ts'
 import { auditAnswer, observe } from './stages.ts'
 
 export interface PublicAnswer<O extends string> {
@@ -55,22 +52,3 @@ export function publicHandler<O extends string>(
     return toLambdaResponse(response, event.requestContext.requestId)
   }
 }
-
-/**
- * Returns how an endpoint answers a POST within the deadline of the request. `refuse` answers for everything that is thrown, also
- * for another method (405).
- */
-export const posted =
-  <O extends string>(
-    clocks: Clocks,
-    work: (event: APIGatewayProxyEvent, note: NoteFacts, deadline: Deadline) => Promise<PublicAnswer<O>>,
-    refuse: (error: unknown, event: APIGatewayProxyEvent, note: NoteFacts) => Promise<PublicAnswer<O>>,
-  ): PublicEndpoint<O>['answer'] =>
-  async (event, note) => {
-    try {
-      if (event.httpMethod !== 'POST') throw methodNotAllowed('only POST')
-      return await inTime(clocks, event.requestContext.requestTimeEpoch, (deadline) => work(event, note, deadline))
-    } catch (error) {
-      return refuse(error, event, note)
-    }
-  }

@@ -7,13 +7,8 @@ import type { RequestContext } from '../../registry/kind.ts'
 import { toStatusError } from '../../registry/storageerrors.ts'
 import { StorageError } from '../../storage/errors.ts'
 import { headersOf } from '../lambda/lambdaevents.ts'
-import {
-  type NoteFacts,
-  type PublicAnswer,
-  type PublicHandler,
-  posted,
-  publicHandler,
-} from '../lambda/publicendpoint.ts'
+import { posted } from '../lambda/publicbody.ts'
+import { type NoteFacts, type PublicAnswer, type PublicHandler, publicHandler } from '../lambda/publicendpoint.ts'
 import type { LogFields } from '../process/logger.ts'
 import type { Measured } from '../process/metrics.ts'
 import type { Server } from '../server.ts'
