@@ -50,7 +50,7 @@ export function compareValues(restored: Iterable<StoredItem>): Comparison {
   }
 }
 
-/** Returns a tombstone that is kept for ever, because the restore may be repeated at any time. */
+/** Returns a tombstone that is kept permanently, because the restore may be repeated at any time. */
 const tombstoneOf = ({ pk, sk, name, uid, user }: StoredItem, now: number): StoredItem => ({
   ...({ pk, sk, name, uid, user } as StoredItem),
   ended: { S: 'replaced' },

@@ -1,7 +1,7 @@
 /**
  * Bundles the console: scripts, a style sheet, an icon, the data on CI platforms, and a page that names them. Each page of the console is
  * a script of its own, which the browser loads with the first visit. Names contain a hash of the contents, so browsers keep the files
- * for ever. The output depends on the sources only, never on the time or the machine.
+ * permanently. The output depends on the sources only, never on the time or the machine.
  */
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'

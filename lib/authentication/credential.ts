@@ -14,9 +14,9 @@ import { effectiveUser, type KeySpec, usernameOf } from '../authorization/users/
 import { effectiveChain } from '../authorization/users/privilege.ts'
 import type { Federation, Identity, PresentedCredential, UserInfo } from '../authorization/users/user.ts'
 import type { JsonObject, JsonValue, KubeObject } from '../meta/types.ts'
+import { defined } from '../meta/value/defined.ts'
 import type { Companion } from '../storage/interface.ts'
-import { parseFederation } from './federationform.ts'
-import { type KeyInternal, parseKeyHash } from './keyinternal.ts'
+import { type KeyInternal, parseFederation, parseKeyHash } from './keyinternal.ts'
 import { type KeyLife, lifeOf } from './keystatus.ts'
 import { type LastSource, readSources } from './lastsources.ts'
 import type { KeyHash } from './pepper.ts'
@@ -28,6 +28,8 @@ import {
   isNonEmptyTextList,
   isText,
   isTextList,
+  isTrue,
+  part,
   strictRecord,
 } from './strictrecord.ts'
 
@@ -126,16 +128,7 @@ export const requireUnused = (
 })
 
 /** Parses a credential item. Throws an Error without the content for an item that is not in this form. */
-export function readCredential(item: JsonObject): Credential {
-  const { chain, federation, successor, sources, ...rest } = strictRecord('a credential', item, REQUIRED, MAY_HAVE)
-  return {
-    ...(rest as unknown as Omit<Credential, 'chain' | 'federation' | 'successor' | 'sources'>),
-    chain: parseChain(chain),
-    ...(successor !== undefined && { successor: parseKeyHash(successor) }),
-    ...(sources !== undefined && { sources: readSources(sources) }),
-    ...(federation !== undefined && { federation: parseFederation(federation) }),
-  }
-}
+export const readCredential = (item: JsonObject): Credential => strictRecord('a credential', item, REQUIRED, MAY_HAVE)
 
 /** Returns the user of requests with this key. */
 export function credentialUser(credential: Credential, expires: number | undefined): UserInfo {
@@ -145,22 +138,20 @@ export function credentialUser(credential: Credential, expires: number | undefin
     name: usernameOf(identity),
     identity,
     groups,
-    key: {
+    key: defined({
       name,
       uid,
       type,
-      ...(specUser !== undefined && { user: specUser }),
-      ...(specTeam !== undefined && { team: specTeam }),
-      ...(specSubject !== undefined && { subject: specSubject }),
-      ...(displayName !== undefined && { displayName }),
-      ...(email !== undefined && { email }),
-      ...(expires !== undefined && { expires }),
-      ...(generation !== undefined && { generation }),
-    },
+      user: specUser,
+      team: specTeam,
+      subject: specSubject,
+      displayName,
+      email,
+      expires,
+      generation,
+    }),
     chain,
-    ...(ancestors && { ancestors }),
-    ...(sourceCIDRs && { sourceCIDRs }),
-    ...(federation && { federation }),
+    ...defined({ ancestors, sourceCIDRs, federation }),
   }
 }
 
@@ -171,7 +162,7 @@ const REQUIRED = {
   user: isNonEmptyText,
   identity: isIdentity,
   groups: isTextList,
-  chain: Array.isArray,
+  chain: part(parseChain),
   created: isCount,
   ttlAfterLastActivity: isFlag,
   disabled: isFlag,
@@ -187,7 +178,7 @@ const OPTIONAL = {
   specSubject: isText,
   displayName: isText,
   email: isText,
-  federation: () => true,
+  federation: part(parseFederation),
   signedIn: isCount,
   ancestors: isNonEmptyTextList,
   sourceCIDRs: isTextList,
@@ -198,12 +189,12 @@ const OF_VALUE = {
   value: isCount,
   made: isCount,
   hint: isText,
-  successor: () => true,
+  successor: part(parseKeyHash),
   overlap: isCount,
-  pending: (value: unknown) => value === true,
+  pending: isTrue,
   firstUsed: isCount,
   until: isCount,
-  sources: () => true,
+  sources: part(readSources),
 }
 
 const MAY_HAVE = { ...OPTIONAL, ...OF_VALUE }
@@ -220,36 +211,36 @@ export const STATE_ATTRIBUTES: readonly string[] = ['successor', 'overlap', 'pen
 export const BRIEF = 'brief'
 /** Returns what the credentials of all values of a key say, besides the generation. */
 export function credentialOf(object: KubeObject, internal: KeyInternal, lastActivity?: number): Credential {
-  const { metadata, spec = {} } = object
-  const keySpec = spec as KeySpec
-  const { name: user, identity, groups } = effectiveUser({ spec: keySpec, creator: internal.creator })
-  const { preferredUsername, email } = (spec.identity ?? {}) as Record<string, JsonValue>
-  return {
-    name: metadata.name ?? '',
-    uid: metadata.uid ?? '',
-    ...(metadata.generation !== undefined && { generation: metadata.generation }),
-    type: keySpec.type ?? '',
+  const { name = '', uid = '', generation } = object.metadata
+  const spec = (object.spec ?? {}) as KeySpec & { identity?: Record<string, JsonValue> }
+  const { creator, carried, ancestors, federation, signedIn } = internal
+  const { name: user, identity, groups } = effectiveUser({ spec, creator })
+  return defined({
+    name,
+    uid,
+    generation,
+    type: spec.type ?? '',
     user,
     identity,
     groups,
-    chain: effectiveChain({ spec: keySpec, carried: internal.carried }),
+    chain: effectiveChain({ spec, carried }),
     ...lifeOf(object, lastActivity),
-    ...(internal.ancestors && { ancestors: internal.ancestors }),
-    ...(keySpec.sourceCIDRs?.length && { sourceCIDRs: keySpec.sourceCIDRs }),
-    ...(keySpec.user && { specUser: keySpec.user }),
-    ...(keySpec.team && { specTeam: keySpec.team }),
-    ...(keySpec.subject && { specSubject: keySpec.subject }),
-    ...shownName('displayName', preferredUsername),
-    ...shownName('email', email),
-    ...(internal.federation && { federation: internal.federation }),
-    ...(internal.signedIn !== undefined && { signedIn: internal.signedIn }),
-  }
+    sourceCIDRs: spec.sourceCIDRs?.length ? spec.sourceCIDRs : undefined,
+    specUser: spec.user || undefined,
+    specTeam: spec.team || undefined,
+    specSubject: spec.subject || undefined,
+    displayName: shownName(spec.identity?.preferredUsername),
+    email: shownName(spec.identity?.email),
+    ancestors,
+    federation,
+    signedIn,
+  })
 }
 
 /** These names are for display only, so values too long for the authorizer's context are omitted. */
 const MAX_SHOWN_BYTES = 128
 
-const shownName = (member: 'displayName' | 'email', value: JsonValue | undefined) =>
+const shownName = (value: JsonValue | undefined): string | undefined =>
   typeof value === 'string' && value !== '' && Buffer.byteLength(JSON.stringify(value)) <= MAX_SHOWN_BYTES
-    ? { [member]: value }
-    : {}
+    ? value
+    : undefined

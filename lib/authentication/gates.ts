@@ -42,24 +42,19 @@ export const writeGate = (kind: GateKind, uid: string, { revision, disabled, del
 export const deleteGate = (kind: GateKind, uid: string): Companion => ({ op: 'delete', ...gateKey(kind, uid) })
 
 /**
- * Returns the message of the 401 for a key whose gates are not both open, or undefined. `items` are the gates, read
- * consistently, in the order of `gateKeys`. Throws an Error for an item that is not in the form of `writeGate`.
+ * Returns the message of the 401 for a key whose gates are not both open, or undefined. `read` reads them consistently. Rejects
+ * for an item that is not in the form of `writeGate`.
  */
-export function closedGate(
-  { trust, provider }: Federation,
-  [trustGate, providerGate]: readonly ({ attributes: JsonObject } | undefined)[],
-): string | undefined {
-  const trustProblem = problemOf(trust, trustGate)
-  if (trustProblem !== undefined) return `the federated identity credential of the access key ${trustProblem}`
-  const providerProblem = problemOf(provider, providerGate)
-  return providerProblem && `the identity provider of the access key ${providerProblem}`
-}
-
-/** Returns the same for gates that `read` reads consistently. */
-export const findClosedGate = async (
+export async function findClosedGate(
   federation: Federation,
   read: (keys: readonly ItemKey[]) => Promise<readonly ({ attributes: JsonObject } | undefined)[]>,
-): Promise<string | undefined> => closedGate(federation, await read(gateKeys(federation)))
+): Promise<string | undefined> {
+  const [trust, provider] = await read(gateKeys(federation))
+  const trustProblem = problemOf(federation.trust, trust)
+  if (trustProblem !== undefined) return `the federated identity credential of the access key ${trustProblem}`
+  const providerProblem = problemOf(federation.provider, provider)
+  return providerProblem && `the identity provider of the access key ${providerProblem}`
+}
 
 /** Requires that both gates are still open. Storage rejects the write (CompanionChanged) when one is not. */
 export function requireOpenGates(federation: Federation): Companion[] {

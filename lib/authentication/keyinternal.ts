@@ -4,17 +4,16 @@
 import { parseChain } from '../authorization/scopes/parsechain.ts'
 import type { ScopeChain } from '../authorization/scopes/scope.ts'
 import type { Federation, Identity } from '../authorization/users/user.ts'
-import type { JsonObject, JsonValue } from '../meta/types.ts'
-import { parseFederation, storedFederation } from './federationform.ts'
+import type { JsonObject } from '../meta/types.ts'
 import type { KeyHash } from './pepper.ts'
 import {
-  type Check,
   isCount,
   isIdentity,
   isNonEmptyText,
   isNonEmptyTextList,
+  keptRecord,
+  part,
   strictRecord,
-  unknownMembers,
 } from './strictrecord.ts'
 
 /** What is known of a value of a key besides its hash. */
@@ -33,7 +32,7 @@ export interface ValueFacts {
 }
 
 /** A new value that a rotation made and that the row does not yet know to be used. */
-export interface PendingValue extends ValueFacts {
+interface PendingValue extends ValueFacts {
   credential: KeyHash
   /** For how many seconds the current value works on after the first use of this one. */
   overlap: number
@@ -73,114 +72,54 @@ export interface KeyInternal {
   unknown?: JsonObject
 }
 
+const HASH = { version: isNonEmptyText, hash: isNonEmptyText }
+const FACTS = { number: isCount, made: isCount }
+const FACTS_OPTIONAL = { hint: isNonEmptyText, since: isCount }
+const PASSED = { uid: isNonEmptyText, revision: isCount }
+
+/** Parses the stored form of a hash. Throws an Error for anything else. */
+export const parseKeyHash = (value: unknown): KeyHash => strictRecord('the credential of a key', value, HASH)
+
+/** Parses the stored form of what an exchanged key came through. Throws an Error for anything else. */
+export const parseFederation = (value: unknown): Federation =>
+  strictRecord('a federation', value, {
+    trust: part((trust) => strictRecord('the trust of a federation', trust, PASSED)),
+    provider: part((provider) => strictRecord('the provider of a federation', provider, PASSED)),
+  })
+
+const credential = part(parseKeyHash)
+
+const stored = keptRecord(
+  'the internal part of a key',
+  { creator: isIdentity, carried: part(parseChain), credential },
+  {
+    ancestors: isNonEmptyTextList,
+    maker: isNonEmptyText,
+    value: part((value) => strictRecord('the value of a key', value, FACTS, FACTS_OPTIONAL)),
+    ended: (value: unknown) => value === 'leaked',
+    pending: part((value) => {
+      const members = { ...FACTS, credential, overlap: isCount }
+      return strictRecord('the pending value of a key', value, members, FACTS_OPTIONAL)
+    }),
+    retiring: part((value) => {
+      const members = { ...FACTS, credential, until: isCount }
+      return strictRecord('the retiring value of a key', value, members, FACTS_OPTIONAL)
+    }),
+    federation: part(parseFederation),
+    signedIn: isCount,
+    tokensNotBefore: isCount,
+  },
+)
+
 /** Returns the stored form. */
-export const encodeKeyInternal = ({
-  unknown,
-  creator,
-  carried,
-  credential,
-  ancestors,
-  maker,
-  value,
-  ended,
-  pending,
-  retiring,
-  federation,
-  signedIn,
-  tokensNotBefore,
-}: KeyInternal): JsonObject => ({
-  ...unknown,
-  creator,
-  carried: carried as unknown as JsonValue,
-  credential: storedHash(credential),
-  ...(ancestors && { ancestors: [...ancestors] }),
-  ...(maker !== undefined && { maker }),
-  ...(value && { value: storedFacts(value) }),
-  ...(ended && { ended }),
-  ...(pending && { pending: { ...storedValue(pending), overlap: pending.overlap } }),
-  ...(retiring && { retiring: { ...storedValue(retiring), until: retiring.until } }),
-  ...(federation && { federation: storedFederation(federation) }),
-  ...(signedIn !== undefined && { signedIn }),
-  ...(tokensNotBefore !== undefined && { tokensNotBefore }),
-})
-
-const storedHash = ({ version, hash }: KeyHash): JsonObject => ({ version, hash })
-
-const storedFacts = ({ number, made, since, hint }: ValueFacts): JsonObject => ({
-  number,
-  made,
-  ...(since !== undefined && { since }),
-  ...(hint !== undefined && { hint }),
-})
-
-const storedValue = (value: ValueFacts & { credential: KeyHash }): JsonObject => ({
-  ...storedFacts(value),
-  credential: storedHash(value.credential),
-})
+export const encodeKeyInternal = (internal: KeyInternal): JsonObject => stored.write(internal)
 
 /** Stored forms that have been read. One request needs a key's for its access, its status and its write, and none changes it. */
 const known = new WeakMap<JsonObject, KeyInternal>()
 
 /** Parses the stored form, once per stored object. Throws an Error for anything else. */
 export function decodeKeyInternal(value: JsonObject): KeyInternal {
-  const internal = known.get(value) ?? parseKeyInternal(value)
+  const internal = known.get(value) ?? stored.read(value)
   known.set(value, internal)
   return internal
-}
-
-function parseKeyInternal(stored: JsonObject): KeyInternal {
-  const record = strictRecord('the internal part of a key', stored, MEMBERS, OPTIONAL)
-  const { creator, carried, credential, value, ended, pending, retiring, federation, tokensNotBefore } = record
-  const { ancestors, maker, signedIn } = record
-  return {
-    creator: creator as Identity,
-    carried: parseChain(carried),
-    credential: parseKeyHash(credential),
-    ...(ancestors !== undefined && { ancestors: ancestors as string[] }),
-    ...(maker !== undefined && { maker: maker as string }),
-    ...(value !== undefined && { value: parseFacts('the value of a key', value) }),
-    ...(ended !== undefined && { ended: 'leaked' }),
-    ...(pending !== undefined && {
-      pending: parseValue<PendingValue>('the pending value of a key', pending, 'overlap'),
-    }),
-    ...(retiring !== undefined && {
-      retiring: parseValue<RetiringValue>('the retiring value of a key', retiring, 'until'),
-    }),
-    ...(federation !== undefined && { federation: parseFederation(federation) }),
-    ...(signedIn !== undefined && { signedIn: signedIn as number }),
-    ...(tokensNotBefore !== undefined && { tokensNotBefore: tokensNotBefore as number }),
-    ...unknownMembers(stored, MEMBERS, OPTIONAL),
-  }
-}
-
-/** Parses the stored form of a hash. Throws an Error for anything else. */
-export function parseKeyHash(value: unknown): KeyHash {
-  const { version, hash } = strictRecord('the credential of a key', value, HASH)
-  return { version: version as string, hash: hash as string }
-}
-
-const parseFacts = (what: string, value: unknown): ValueFacts =>
-  strictRecord(what, value, FACTS, FACTS_OPTIONAL) as unknown as ValueFacts
-
-function parseValue<V extends PendingValue | RetiringValue>(what: string, value: unknown, time: keyof V & string): V {
-  const members: Record<string, Check> = { ...FACTS, credential: () => true, [time]: isCount }
-  const { credential, ...facts } = strictRecord(what, value, members, FACTS_OPTIONAL)
-  return { ...facts, credential: parseKeyHash(credential) } as unknown as V
-}
-
-const isAny: Check = () => true
-const HASH = { version: isNonEmptyText, hash: isNonEmptyText }
-const FACTS = { number: isCount, made: isCount }
-const FACTS_OPTIONAL = { hint: isNonEmptyText, since: isCount }
-const MEMBERS = { creator: isIdentity, carried: Array.isArray, credential: isAny }
-const OPTIONAL = {
-  ancestors: isNonEmptyTextList,
-  maker: isNonEmptyText,
-  value: isAny,
-  ended: (value: unknown) => value === 'leaked',
-  pending: isAny,
-  retiring: isAny,
-  federation: isAny,
-  signedIn: isCount,
-  tokensNotBefore: isCount,
 }

@@ -37,7 +37,7 @@ export function lifeOf({ metadata, spec = {} }: KubeObject, lastActivity?: numbe
 export const lifeOfStored = ({ object, activity }: Pick<Stored, 'object' | 'activity'>): KeyLife =>
   lifeOf(object, activity === undefined ? undefined : Math.floor(activity / 1000))
 
-export type KeyState = 'Active' | 'Disabled' | 'Expired' | 'Terminating'
+type KeyState = 'Active' | 'Disabled' | 'Expired' | 'Terminating'
 
 export interface KeyStatus {
   state: KeyState

@@ -9,7 +9,7 @@ export const MAX_ANCESTORS = 32
 /** From this many on, whoever makes a key is told of the limit. */
 const WARNED_ANCESTORS = 24
 
-export interface Line {
+interface Line {
   /** The uids of the keys that made a key, the first of the line first. Never empty. */
   ancestors: readonly string[]
   /** The name that the last of them had. */

@@ -13,14 +13,14 @@ export interface KeyHash {
   hash: string
 }
 
-export interface PepperDeps {
+interface PepperDeps {
   /** Returns the current text of the secret. */
   getSecret(): Promise<string>
   /** Returns the current time in milliseconds. */
   now(): number
 }
 
-export interface Peppers {
+interface Peppers {
   /**
    * Returns the hashes under which the key may be stored, the current pepper's first. New keys use the current pepper.
    */

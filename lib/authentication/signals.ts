@@ -71,10 +71,9 @@ export function signalItem({ ip, userAgent, url, ...signal }: Signal, { hash }: 
 }
 
 /** Parses the attributes of a signal. Throws an Error, without the content, for anything else. */
-export const readSignal = (item: JsonObject): Signal =>
-  strictRecord('a signal', item, REQUIRED, OPTIONAL) as unknown as Signal
+export const readSignal = (item: JsonObject): Signal => strictRecord('a signal', item, REQUIRED, OPTIONAL)
 
-const isKind = (value: unknown): boolean => KINDS.some((kind) => kind === value)
+const isKind = (value: unknown): value is SignalKind => KINDS.some((kind) => kind === value)
 
 const REQUIRED = { kind: isKind, name: isNonEmptyText, uid: isNonEmptyText, at: isCount }
 const OPTIONAL = { value: isCount, ip: isText, userAgent: isText, url: isText }

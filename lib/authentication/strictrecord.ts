@@ -3,21 +3,41 @@
  * may have written one with more members: the reader ignores members that it does not know, unless `crit` names them
  * (lib/storage/README.md, versions of stored items).
  */
+import type { Identity } from '../authorization/users/user.ts'
 import type { JsonObject } from '../meta/types.ts'
 import { isObject, own } from '../meta/value/walk.ts'
 
-export type Check = (value: unknown) => boolean
+type Check<T = unknown> = (value: unknown) => value is T
 
-export const isText: Check = (value) => typeof value === 'string'
-export const isNonEmptyText: Check = (value) => typeof value === 'string' && value !== ''
-export const isFlag: Check = (value) => typeof value === 'boolean'
+/** A member that is read in another form. Reading throws an Error, without the value, for a wrong value. */
+interface Part<T = unknown> {
+  read(value: unknown): T
+}
+
+type Members = Readonly<Record<string, Check | Part>>
+type Value<M> = M extends Part<infer T> ? T : M extends Check<infer T> ? T : never
+
+/** A record with the required members R and the optional members O. */
+type StrictRecord<R extends Members, O extends Members> = { -readonly [K in keyof R]: Value<R[K]> } & {
+  -readonly [K in keyof O]?: Value<O[K]>
+}
+
+const check = <T>(isValid: (value: unknown) => boolean) => isValid as Check<T>
+export const part = <T>(read: (value: unknown) => T): Part<T> => ({ read })
+export const isText = check<string>((value) => typeof value === 'string')
+export const isNonEmptyText = check<string>((value) => typeof value === 'string' && value !== '')
+export const isFlag = check<boolean>((value) => typeof value === 'boolean')
+export const isTrue = check<true>((value) => value === true)
 /** A count or a time: a whole number of at least 0. */
-export const isCount: Check = (value) => Number.isSafeInteger(value) && Number(value) >= 0
-export const isTextList: Check = (value) => Array.isArray(value) && value.every(isText)
+export const isCount = check<number>((value) => Number.isSafeInteger(value) && Number(value) >= 0)
+export const isTextList = check<string[]>((value) => Array.isArray(value) && value.every(isText))
 /** A list of at least one text, and of no empty one. */
-export const isNonEmptyTextList: Check = (value) =>
-  Array.isArray(value) && value.length > 0 && value.every(isNonEmptyText)
-export const isIdentity: Check = (value) => typeof value === 'string' && /^(user|team|subject):./su.test(value)
+export const isNonEmptyTextList = check<string[]>(
+  (value) => Array.isArray(value) && value.length > 0 && value.every(isNonEmptyText),
+)
+export const isIdentity = check<Identity>(
+  (value) => typeof value === 'string' && /^(user|team|subject):./su.test(value),
+)
 
 /**
  * The member that names the members that a reader must know to understand the record. It is the idea of the header of that
@@ -30,24 +50,25 @@ const CRIT = 'crit'
  * value, unless it is an object with every `required` member and only valid values. Also throws for a `crit` that is not
  * a list of names, or that names any other member.
  */
-export function strictRecord(
+export function strictRecord<R extends Members, O extends Members = Record<never, never>>(
   what: string,
   value: unknown,
-  required: Readonly<Record<string, Check>>,
-  optional: Readonly<Record<string, Check>> = {},
-): Readonly<Record<string, unknown>> {
+  required: R,
+  optional?: O,
+): StrictRecord<R, O> {
   if (!isObject(value)) throw new Error(`${what} is not an object`)
   for (const member in required) if (!Object.hasOwn(value, member)) throw new Error(`${what} lacks ${member}`)
-  const checkOf = (member: string): Check | undefined => own(required, member) ?? own(optional, member)
-  if (Object.hasOwn(value, CRIT)) demandKnown(what, value[CRIT], (member) => checkOf(member) !== undefined)
+  const find = (member: string) => own<Members[string]>(required, member) ?? (optional && own(optional, member))
+  if (Object.hasOwn(value, CRIT)) demandKnown(what, value[CRIT], (member) => find(member) !== undefined)
   const known: Record<string, unknown> = {}
   for (const member in value) {
-    const isValid = checkOf(member)
-    if (isValid === undefined) continue
-    if (!isValid(value[member])) throw new Error(`${what} has a wrong ${member}`)
-    known[member] = value[member]
+    const found = find(member)
+    if (found === undefined) continue
+    if (typeof found !== 'function') known[member] = found.read(value[member])
+    else if (found(value[member])) known[member] = value[member]
+    else throw new Error(`${what} has a wrong ${member}`)
   }
-  return known
+  return known as StrictRecord<R, O>
 }
 
 function demandKnown(what: string, critical: unknown, isKnown: (member: string) => boolean): void {
@@ -57,16 +78,24 @@ function demandKnown(what: string, critical: unknown, isKnown: (member: string) 
 }
 
 /**
- * Returns the other members of a record, as the member `unknown` of what it was read into, or nothing. Whoever writes the
- * record again writes them, too.
+ * Returns the reader and the writer of records that are written again. Their member `unknown` has what this release does not
+ * know, which is written again, too.
  */
-export function unknownMembers(
-  value: JsonObject,
-  required: Readonly<Record<string, Check>>,
-  optional: Readonly<Record<string, Check>> = {},
-): { unknown?: JsonObject } {
-  const isUnknown = ([member]: [string, unknown]) =>
-    !Object.hasOwn(required, member) && !Object.hasOwn(optional, member)
-  const found = Object.entries(value).filter(isUnknown)
-  return found.length === 0 ? {} : { unknown: Object.fromEntries(found) }
+export function keptRecord<R extends Members, O extends Members = Record<never, never>>(
+  what: string,
+  required: R,
+  optional?: O,
+) {
+  const names = Object.keys({ ...required, ...optional })
+  return {
+    read(value: JsonObject): StrictRecord<R, O> & { unknown?: JsonObject } {
+      const known = strictRecord(what, value, required, optional)
+      const others = Object.entries(value).filter(([name]) => !names.includes(name))
+      return others.length === 0 ? known : { ...known, unknown: Object.fromEntries(others) }
+    },
+    write(record: object & { unknown?: JsonObject }): JsonObject {
+      const known = Object.entries(record).filter(([name, value]) => value !== undefined && names.includes(name))
+      return { ...record.unknown, ...Object.fromEntries(known) }
+    },
+  }
 }

@@ -11,7 +11,7 @@ import { validateScope } from './scopes/validatescope.ts'
 /** Decides the request by a chain: `evaluate`, or `evaluateAt` for a place. */
 export type Judge = (chain: ScopeChain) => Decision
 
-export interface MissingEntry {
+interface MissingEntry {
   /** Index of the scope that refuses. */
   index: number
   /** Allows this request and nothing else. */

@@ -3,11 +3,11 @@
  * last position. On the first run, and every hour, it checks all objects.
  */
 
+import type { Deadline } from '../meta/errors/deadline.ts'
 import { OutOfTime } from '../registry/parallel.ts'
 import { StorageError } from '../storage/errors.ts'
-import type { Change, RowChange } from '../storage/interface.ts'
+import type { Change, RowChange, Storage } from '../storage/interface.ts'
 import type { Collector } from './garbagecollector.ts'
-import { readPosition, savePosition } from './position.ts'
 import { type Failure, needsCollection, performAll, type Task, tasksOf } from './tasks.ts'
 
 /** The least time between the starts of full passes, in ms: less than the hour of the schedule. */
@@ -17,7 +17,7 @@ const pageSize = 500
 /** A failed task is retried after 1, 2, 4 … 256 s. */
 const maxDoublings = 8
 
-export interface Run {
+interface Run {
   /** Tasks that were performed. */
   tasks: number
   /** Objects that full passes read. */
@@ -187,3 +187,24 @@ const toRowChange = (resource: string, { type, rv, key, stored, previous }: Chan
   before: previous?.object,
   after: type === 'DELETED' ? undefined : stored.object,
 })
+
+interface Position {
+  /** The resource that the pass reads. */
+  resource: string
+  /** The last key that the pass has checked. */
+  after: string
+}
+
+const key = { pk: 'collector#pass', sk: '#' }
+
+/** Returns the position of an interrupted pass, if any. */
+async function readPosition(storage: Storage): Promise<Position | undefined> {
+  const { resource, after } = (await storage.getCompanion(key.pk, key.sk))?.attributes ?? {}
+  return typeof resource === 'string' && typeof after === 'string' ? { resource, after } : undefined
+}
+
+/** Stores a position. Undefined: the next pass starts at the beginning. */
+const savePosition = (
+  { storage, deadline }: { storage: Storage; deadline: Deadline },
+  position: Position | undefined,
+): Promise<void> => storage.keepCompanion({ ...key, attributes: position ? { ...position } : {} }, { deadline })

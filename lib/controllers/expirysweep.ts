@@ -7,6 +7,7 @@
  * A lowered maximum reaches the index entry of a key when the key is used or written. A key that is never used again is kept
  * longer than the retention, although it has expired. A raised maximum leaves stale entries, which each run checks and keeps.
  */
+
 import { EXPIRY_INDEX } from '../authentication/expiryindex.ts'
 import { decodeKeyInternal } from '../authentication/keyinternal.ts'
 import { keyStatus, type LifeLimits, lifeOfStored } from '../authentication/keystatus.ts'
@@ -15,8 +16,9 @@ import type { Deadline } from '../meta/errors/deadline.ts'
 import { StatusError } from '../meta/errors/status.ts'
 import { deleteObject } from '../registry/delete.ts'
 import { forEach, type HasTime, OutOfTime } from '../registry/parallel.ts'
-import { objectKey, type Store } from '../registry/store.ts'
-import type { CompanionItem, IndexPage, Storage, Stored } from '../storage/interface.ts'
+import type { Store } from '../registry/store.ts'
+import type { CompanionItem, Storage, Stored } from '../storage/interface.ts'
+import { indexEntries, keyOfEntry } from './indexpages.ts'
 import { controllerContext } from './internalcontext.ts'
 
 export interface Sweep {
@@ -48,9 +50,6 @@ export interface Swept {
   remaining: boolean
 }
 
-/** The number of candidates per page. */
-const pageSize = 100
-
 /** Reports whether the key expired longer ago than the retention. */
 function isOver({ now, retentionSeconds, limits }: Sweep, stored: Stored): boolean {
   const { expires, state } = keyStatus(lifeOfStored(stored), unixSeconds(now()), limits)
@@ -61,12 +60,11 @@ function isOver({ now, retentionSeconds, limits }: Sweep, stored: Stored): boole
 
 /** Returns the candidates to delete. */
 async function overdue(sweep: Sweep, candidates: readonly CompanionItem[], swept: Swept): Promise<Stored[]> {
-  const { store, storage, hasTime } = sweep
   const found: Stored[] = []
-  await forEach(candidates, hasTime, async ({ attributes }) => {
-    const stored = await storage.get(store.kind.table, objectKey('', String(attributes.name)))
+  await forEach(candidates, sweep.hasTime, async (entry) => {
+    const stored = await keyOfEntry(sweep, entry)
     try {
-      if (stored && stored.object.metadata.uid === attributes.uid && isOver(sweep, stored)) found.push(stored)
+      if (stored && isOver(sweep, stored)) found.push(stored)
       else swept.kept++
     } catch (error) {
       fail(swept, error)
@@ -97,51 +95,29 @@ async function removeAsRead({ store, now, deadline }: Sweep, { rv, object }: Sto
 
 /** Runs one sweep. Throws if the table cannot be read. The next run finds the remaining keys. */
 export async function sweepExpired(sweep: Sweep): Promise<Swept> {
-  const { maxDeletions, retentionSeconds } = sweep
+  const { now, hasTime, maxDeletions, retentionSeconds } = sweep
   const swept: Swept = { seen: 0, deleted: 0, kept: 0, failed: 0, remaining: false }
   const parts = [
-    { value: EXPIRY_INDEX.value, retention: retentionSeconds.others },
-    { value: EXPIRY_INDEX.exchanged, retention: retentionSeconds.exchanged },
+    { partition: EXPIRY_INDEX.value, retention: retentionSeconds.others },
+    { partition: EXPIRY_INDEX.exchanged, retention: retentionSeconds.exchanged },
   ]
-  let deletions = 0
+  let left = maxDeletions
   try {
-    for (const { value, retention } of parts) {
-      const { started, remaining } = await sweepPart(sweep, value, retention, maxDeletions - deletions, swept)
-      if (remaining) return { ...swept, remaining }
-      deletions += started
+    for (const { partition, retention } of parts) {
+      const window = { after: 0, to: unixSeconds(now()) - retention }
+      for await (const entries of indexEntries(sweep, partition, window)) {
+        if (left === 0) throw new OutOfTime()
+        swept.seen += entries.length
+        const due = await overdue(sweep, entries, swept)
+        const allowed = due.slice(0, left)
+        left -= allowed.length
+        await forEach(allowed, hasTime, (one) => removeAsRead(sweep, one, swept))
+        if (allowed.length < due.length) throw new OutOfTime()
+      }
     }
     return swept
   } catch (error) {
     if (error instanceof OutOfTime) return { ...swept, remaining: true }
     throw error
-  }
-}
-
-/** Sweeps one partition of the index. Returns how many deletions it started, and whether the limits ended it early. */
-async function sweepPart(
-  sweep: Sweep,
-  value: string,
-  retention: number,
-  most: number,
-  swept: Swept,
-): Promise<{ started: number; remaining: boolean }> {
-  const { storage, now, hasTime } = sweep
-  const query = {
-    index: EXPIRY_INDEX.name,
-    partition: { attribute: EXPIRY_INDEX.partition, value },
-    sort: { attribute: EXPIRY_INDEX.sort, to: unixSeconds(now()) - retention },
-    limit: pageSize,
-  }
-  let started = 0
-  for (let page: IndexPage = await storage.queryIndex(query); ; ) {
-    swept.seen += page.items.length
-    const due = page.items.length === 0 ? [] : await overdue(sweep, page.items, swept)
-    const allowed = due.slice(0, most - started)
-    started += allowed.length
-    await forEach(allowed, hasTime, (one) => removeAsRead(sweep, one, swept))
-    if (allowed.length < due.length) return { started, remaining: true }
-    if (!page.next) return { started, remaining: false }
-    if (started === most || !hasTime()) return { started, remaining: true }
-    page = await storage.queryIndex({ ...query, after: page.next })
   }
 }

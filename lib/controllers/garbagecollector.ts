@@ -5,15 +5,16 @@
  * do not stop the collector.
  * Source: k8s.io/kubernetes pkg/controller/garbagecollector (attemptToDeleteItem, processDeletingDependentsItem, orphanDependents).
  */
+
 import type { Deadline } from '../meta/errors/deadline.ts'
 import { conflict, MODIFIED, StatusError } from '../meta/errors/status.ts'
 import { updateManagers } from '../meta/managedfields/fieldmanager.ts'
 import { isSameOwner } from '../meta/object/ownerreferences.ts'
-import { wholeObject } from '../meta/structuredmerge/typed.ts'
 import type { ObjectMeta, OwnerReference } from '../meta/types.ts'
 import { deleteObject, FOREGROUND, ORPHAN } from '../registry/delete.ts'
 import { groupResource } from '../registry/kind.ts'
 import { dependentsOf } from '../registry/owners.ts'
+import { ownershipIn } from '../registry/ownership.ts'
 import { forEach, type HasTime } from '../registry/parallel.ts'
 import { updateObject } from '../registry/update.ts'
 import type { Stored } from '../storage/interface.ts'
@@ -80,7 +81,6 @@ async function edit(
   check = asIn(node),
 ): Promise<void> {
   const { store } = node
-  const { group, version, kind, schema } = store.kind
   const { uid = '' } = nodeMetadata(node)
   const now = collector.now()
   await updateObject(
@@ -93,9 +93,7 @@ async function edit(
       check,
       transform: (live) => {
         const updated = { ...live, metadata: change(live.metadata) }
-        const gvk = { group, version, kind }
-        const write = { manager, subresource: '', now, gvk, schema: wholeObject(schema) } as const
-        return { object: updateManagers({ ...write, live, updated }), secrets: [] }
+        return { object: updateManagers({ ...ownershipIn(store.kind, manager, now), live, updated }), secrets: [] }
       },
     },
     controllerContext(manager, now, collector.deadline),

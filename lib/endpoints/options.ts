@@ -5,6 +5,7 @@
  */
 
 import { NamedText } from '../meta/encoding/badvalue.ts'
+import { parseQueryFlag } from '../meta/encoding/gobooleans.ts'
 import { parseSigned } from '../meta/encoding/gointegers.ts'
 import { quote } from '../meta/encoding/gotext.ts'
 import { type FieldError, forbidden, notSupported, required } from '../meta/errors/fielderror.ts'
@@ -12,11 +13,12 @@ import { badRequest, invalidObject } from '../meta/errors/status.ts'
 import { validateFieldManager } from '../meta/object/managername.ts'
 import { type FieldSelector, parseFieldSelector } from '../meta/selectors/fields.ts'
 import { type LabelSelector, parseLabelSelector } from '../meta/selectors/labels.ts'
+import { defined } from '../meta/value/defined.ts'
 import type { RequestContext } from '../registry/kind.ts'
 import type { PatchType } from './negotiation/mediatypes.ts'
 import { type ApiRequest, queryValue } from './request.ts'
 
-export type FieldValidation = 'Ignore' | 'Warn' | 'Strict'
+type FieldValidation = 'Ignore' | 'Warn' | 'Strict'
 
 export interface WriteOptions {
   dryRun: boolean
@@ -45,10 +47,10 @@ export interface ListOptions {
 
 type Query = ApiRequest['query']
 
-/** Parses a bool like Go's query conversion: every value except `false` and `0` is true. Undefined if absent. */
+/** Returns a flag; undefined if it is absent. */
 export function queryFlag(query: Query, name: string): boolean | undefined {
   const value = queryValue(query, name)
-  return value === undefined ? undefined : !['false', '0'].includes(value.toLowerCase())
+  return value === undefined ? undefined : parseQueryFlag(value)
 }
 
 /** Parses an int64, rounded beyond JavaScript's safe integers. Throws 400 in Go's words. */
@@ -182,8 +184,7 @@ export function listOptions(query: Query, watchable: boolean): ListOptions {
     resourceVersion: text('resourceVersion'),
     watch,
     allowWatchBookmarks: queryFlag(query, 'allowWatchBookmarks') ?? false,
-    ...(sendInitialEvents !== undefined && { sendInitialEvents }),
-    ...(timeoutSeconds !== undefined && { timeoutSeconds }),
+    ...defined({ sendInitialEvents, timeoutSeconds }),
   }
   const match = isLegacy ? 'NotOlderThan' : text(matchField)
   const errors = watch ? watchErrors(match, options) : listErrors(match, options)

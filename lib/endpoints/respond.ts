@@ -4,6 +4,7 @@ import { stringify } from '../meta/encoding/json.ts'
 import { dumpYaml } from '../meta/encoding/yaml.ts'
 import type { StatusError } from '../meta/errors/status.ts'
 import type { JsonObject, KubeObject, Status } from '../meta/types.ts'
+import { defined } from '../meta/value/defined.ts'
 import { partialMetadata, table } from '../printers/table.ts'
 import type { Column, KindInfo } from '../registry/kind.ts'
 import { includeObject, type Output, transformError } from './negotiation/accept.ts'
@@ -100,10 +101,5 @@ export interface ListMetadata {
   remainingItemCount?: number | undefined
 }
 
-export function listMetadata({ resourceVersion, continue: token, remainingItemCount }: ListMetadata): JsonObject {
-  return {
-    ...(resourceVersion !== undefined && { resourceVersion }),
-    ...(token && { continue: token }),
-    ...(remainingItemCount !== undefined && { remainingItemCount }),
-  }
-}
+export const listMetadata = ({ resourceVersion, continue: token, remainingItemCount }: ListMetadata): JsonObject =>
+  defined({ resourceVersion, continue: token || undefined, remainingItemCount })

@@ -5,13 +5,13 @@ import { sameHash } from '../authentication/values/keyvalues.ts'
 import type { JsonValue, KubeObject } from '../meta/types.ts'
 import { deepEqual } from '../meta/value/equal.ts'
 import type { Change, Stored } from '../storage/interface.ts'
-import type { EventKind, Happening } from './event.ts'
+import type { KeyOccurrence } from './event.ts'
 import { actorOf, keyData } from './keydata.ts'
 
-type Derived = Pick<Happening, 'kind' | 'unique'> & Partial<Pick<Happening, 'data'>>
+type Derived = Pick<KeyOccurrence, 'kind' | 'unique'> & Partial<Pick<KeyOccurrence, 'data'>>
 
 /** Returns what happened with one change of a key. The first use of a new value is a signal instead. */
-export function happenings(change: Change, limits: LifeLimits): Happening[] {
+export function occurrences(change: Change, limits: LifeLimits): KeyOccurrence[] {
   const { stored, previous, rv, at } = change
   const { name = '', uid = '' } = stored.object.metadata
   const data = { ...keyData(stored, at, limits), ...actorOf(change.by) }
@@ -67,27 +67,17 @@ function changes(previous: Stored, stored: Stored, { rv }: Moment): Derived[] {
   const isUsed = before.pending && sameHash(before.pending.credential, after.credential)
   const replaced = started && !isUsed ? before.pending : undefined
   const fields = [...changedFields(previous.object, stored.object), ...changedValues(before, after)]
-  return [
-    ...(started
-      ? [
-          {
-            kind: 'rotation-started' as EventKind,
-            unique: String(started.number),
-            data: { value: started.number, overlapSeconds: started.overlap },
-          },
-        ]
-      : []),
-    ...(replaced
-      ? [
-          {
-            kind: 'rotation-replaced' as EventKind,
-            unique: String(replaced.number),
-            data: { value: replaced.number },
-          },
-        ]
-      : []),
-    ...(fields.length > 0 ? [{ kind: 'changed' as EventKind, unique: String(rv), data: { fields } }] : []),
-  ]
+  const found: Derived[] = []
+  if (started) {
+    const { number: value, overlap: overlapSeconds } = started
+    found.push({ kind: 'rotation-started', unique: String(value), data: { value, overlapSeconds } })
+  }
+  if (replaced) {
+    const { number: value } = replaced
+    found.push({ kind: 'rotation-replaced', unique: String(value), data: { value } })
+  }
+  if (fields.length > 0) found.push({ kind: 'changed', unique: String(rv), data: { fields } })
+  return found
 }
 
 /** The parts of the metadata of which `changed` tells. */

@@ -23,7 +23,7 @@ export type EventKind =
   | 'revoked'
 
 /** What happened to a key. */
-export interface Happening {
+export interface KeyOccurrence {
   kind: EventKind
   /** The name and the uid of the key. */
   name: string
@@ -52,7 +52,7 @@ export const kindOf = ({ type }: KeyEvent): string => type.split('.').at(-2) ?? 
 
 /** Returns the event. `source` is the issuer, and `resource` the plural name of the kind. */
 export const toEvent = (
-  { kind, name, uid, at, unique, data }: Happening,
+  { kind, name, uid, at, unique, data }: KeyOccurrence,
   { source, resource }: { source: string; resource: string },
 ): KeyEvent => ({
   specversion: '1.0',

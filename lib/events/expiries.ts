@@ -3,10 +3,10 @@
  */
 import { EXPIRY_INDEX } from '../authentication/expiryindex.ts'
 import { type KeyLife, keyStatus, type LifeLimits, lifeOfStored } from '../authentication/keystatus.ts'
+import { indexedKeys, type Window } from '../controllers/indexpages.ts'
 import { unixSeconds } from '../meta/encoding/time.ts'
 import type { Stored } from '../storage/interface.ts'
-import type { Happening } from './event.ts'
-import { indexedKeys, type Window } from './indexpages.ts'
+import type { KeyOccurrence } from './event.ts'
 import { keyData } from './keydata.ts'
 import type { Lifecycle, Send } from './lifecycle.ts'
 
@@ -34,32 +34,32 @@ export async function sendExpiries(life: Reading, { after, to }: Window, send: S
   }
 }
 
-function expired(stored: Stored, to: number, { limits }: Reading): Happening[] {
+function expired(stored: Stored, to: number, { limits }: Reading): KeyOccurrence[] {
   const { state, expires } = keyStatus(lifeOfStored(stored), to, limits)
   if (state !== 'Expired' || expires === undefined) return []
-  return [happening(stored, { kind: 'expired', unique: String(expires), at: expires, limits })]
+  return [occurrence(stored, { kind: 'expired', unique: String(expires), at: expires, limits })]
 }
 
-function expiring(stored: Stored, days: number, to: number, { limits, now }: Reading): Happening[] {
+function expiring(stored: Stored, days: number, to: number, { limits, now }: Reading): KeyOccurrence[] {
   const life = lifeOfStored(stored)
   const { state, expires } = keyStatus(life, unixSeconds(now()), limits)
   const isDue = expires !== undefined && expires - days * DAY <= to && ttlOf(life, limits) >= LEAST_TTL * days * DAY
   if (state !== 'Active' || !isDue) return []
   const told = { kind: 'expiring' as const, unique: `${days} ${expires}`, at: expires - days * DAY, limits }
-  return [happening(stored, { ...told, data: { days } })]
+  return [occurrence(stored, { ...told, data: { days } })]
 }
 
 const ttlOf = ({ ttl }: KeyLife, { maxTtl }: LifeLimits): number =>
   Math.min(ttl || Number.POSITIVE_INFINITY, maxTtl || Number.POSITIVE_INFINITY)
 
-function happening(
+function occurrence(
   stored: Stored,
   {
     limits,
     data,
     ...told
-  }: Pick<Happening, 'kind' | 'unique' | 'at'> & { data?: Happening['data']; limits: LifeLimits },
-): Happening {
+  }: Pick<KeyOccurrence, 'kind' | 'unique' | 'at'> & { data?: KeyOccurrence['data']; limits: LifeLimits },
+): KeyOccurrence {
   const { name = '', uid = '' } = stored.object.metadata
   return { ...told, name, uid, data: { ...keyData(stored, told.at, limits), ...data } }
 }

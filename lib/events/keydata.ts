@@ -2,11 +2,13 @@
  * Builds the data that every event has about its key. It never contains values or hashes of keys, scopes, annotations or the
  * description.
  */
+
 import { decodeKeyInternal } from '../authentication/keyinternal.ts'
 import { keyStatus, type LifeLimits, lifeOfStored } from '../authentication/keystatus.ts'
 import { effectiveUser, type KeySpec } from '../authorization/users/identity.ts'
 import { rfc3339OfUnix } from '../meta/encoding/time.ts'
 import type { JsonObject, JsonValue } from '../meta/types.ts'
+import { defined } from '../meta/value/defined.ts'
 import type { Stored } from '../storage/interface.ts'
 
 /** More labels than this are left out, because an event has a size limit. */
@@ -58,9 +60,7 @@ export function actorOf(by: JsonObject | undefined): { actor?: JsonObject } {
   return {
     actor: {
       ...(typeof user === 'string' && { user: shortened(user) }),
-      ...(key !== undefined && { accessKey: key }),
-      ...(keyUid !== undefined && { accessKeyUid: keyUid }),
-      ...(requestId !== undefined && { auditId: requestId }),
+      ...defined({ accessKey: key, accessKeyUid: keyUid, auditId: requestId }),
     },
   }
 }

@@ -4,7 +4,7 @@ import type { Deadline } from '../meta/errors/deadline.ts'
 import type { HasTime } from '../registry/parallel.ts'
 import type { Store } from '../registry/store.ts'
 import type { Storage } from '../storage/interface.ts'
-import type { Happening, KeyEvent } from './event.ts'
+import type { KeyEvent, KeyOccurrence } from './event.ts'
 
 export interface Lifecycle {
   /** The store of the kind whose objects are keys. */
@@ -23,4 +23,4 @@ export interface Lifecycle {
 }
 
 /** Returns when the bus has accepted the events of what happened. */
-export type Send = (all: readonly Happening[]) => Promise<void>
+export type Send = (all: readonly KeyOccurrence[]) => Promise<void>

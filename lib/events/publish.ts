@@ -22,7 +22,7 @@ const TRIES = 5
 const PAUSE_MS = 100
 
 /** The bus accepted no event, or has no capacity: what it refused must be sent again. */
-export class Refused extends Error {
+class Refused extends Error {
   constructor(codes: readonly string[]) {
     super(`the event bus refused ${codes.length} events: ${[...new Set(codes)].join(', ')}`)
     this.name = 'Refused'
@@ -30,7 +30,7 @@ export class Refused extends Error {
 }
 
 /** An event that the bus does not accept, though it accepts others. */
-export interface PassedOver {
+interface PassedOver {
   event: KeyEvent
   /** The error code of the bus. */
   code: string

@@ -1,15 +1,16 @@
 /** Settles rotations that are over, and sends the events of those that stalled: their new value is unused after a day. */
+
 import { EXPIRY_INDEX } from '../authentication/expiryindex.ts'
 import { decodeKeyInternal } from '../authentication/keyinternal.ts'
 import { STALLED_SECONDS } from '../authentication/values/writes.ts'
+import { indexedKeys, type Window } from '../controllers/indexpages.ts'
 import { controllerContext } from '../controllers/internalcontext.ts'
 import { unixSeconds } from '../meta/encoding/time.ts'
-import { StatusError } from '../meta/errors/status.ts'
 import { forEach } from '../registry/parallel.ts'
+import { unlessLost } from '../registry/storageerrors.ts'
 import { updateObject } from '../registry/update.ts'
 import type { Stored } from '../storage/interface.ts'
-import type { Happening } from './event.ts'
-import { indexedKeys, type Window } from './indexpages.ts'
+import type { KeyOccurrence } from './event.ts'
 import { keyData } from './keydata.ts'
 import type { Lifecycle, Send } from './lifecycle.ts'
 
@@ -21,7 +22,7 @@ export async function sendStalled(life: Lifecycle, window: Window, send: Send): 
 }
 
 /** Returns that the rotation stalled at `at`, or nothing. The entry of a used value has the end of its overlap instead. */
-function stalled(stored: Stored, at: number, { limits }: Lifecycle): Happening[] {
+function stalled(stored: Stored, at: number, { limits }: Lifecycle): KeyOccurrence[] {
   const { pending } = decodeKeyInternal(stored.internal)
   if (pending === undefined || pending.made + STALLED_SECONDS !== at) return []
   const { name = '', uid = '' } = stored.object.metadata
@@ -42,22 +43,14 @@ export async function settleRotations(life: Lifecycle): Promise<number> {
   return settled
 }
 
-/** Writes the key, and returns whether that changed it. A rotation whose new value is unused stays open. */
+/**
+ * Writes the key, and returns whether that changed it. A rotation whose new value is unused stays open. If the key is gone, or
+ * somebody else writes it, nothing is left to do: every write settles.
+ */
 async function settle({ store, now, deadline }: Lifecycle, { object, rv }: Stored): Promise<boolean> {
   const { name = '' } = object.metadata
-  const request = {
-    namespace: '',
-    name,
-    subresource: '' as const,
-    verb: 'update' as const,
-    transform: (live: Stored['object']) => ({ object: live, secrets: [] }),
-  }
-  try {
-    const { stored } = await updateObject(store, request, controllerContext('lifecycle', now(), deadline))
-    return stored.rv !== rv
-  } catch (error) {
-    // The key is gone, or somebody writes it: every write settles.
-    if (error instanceof StatusError && (error.status.code === 404 || error.status.code === 409)) return false
-    throw error
-  }
+  const request = { namespace: '', name, subresource: '', verb: 'update' } as const
+  const context = controllerContext('lifecycle', now(), deadline)
+  const outcome = await unlessLost(() => updateObject(store, request, context))
+  return outcome !== undefined && outcome.stored.rv !== rv
 }

@@ -3,15 +3,16 @@
  * hourly the expiry index. It publishes first and moves the position then, so that an event is published at least once.
  * Repeats have the same ids, so runs may be interrupted, repeated and concurrent.
  */
+
 import { unixSeconds } from '../meta/encoding/time.ts'
+import type { Deadline } from '../meta/errors/deadline.ts'
 import { OutOfTime } from '../registry/parallel.ts'
 import { StorageError } from '../storage/errors.ts'
-import type { ChangeBatch } from '../storage/interface.ts'
-import { happenings } from './changes.ts'
-import { type Happening, toEvent } from './event.ts'
+import type { ChangeBatch, CompanionItem, Storage } from '../storage/interface.ts'
+import { occurrences } from './changes.ts'
+import { type KeyOccurrence, toEvent } from './event.ts'
 import { sendExpiries } from './expiries.ts'
 import type { Lifecycle, Send } from './lifecycle.ts'
-import { movePosition, type Position, readPosition } from './position.ts'
 import { sendStalled, settleRotations } from './rotations.ts'
 import { sendSignals } from './signals.ts'
 
@@ -33,7 +34,7 @@ const STRIDE_SECONDS = 6 * HOUR
 /** Publishes what has happened since the last run. Throws if something could not be published: the next run repeats it. */
 export async function runLifecycle(life: Lifecycle): Promise<Run> {
   const run: Run = { published: 0, settled: 0 }
-  const send = async (all: readonly Happening[]): Promise<void> => {
+  const send = async (all: readonly KeyOccurrence[]): Promise<void> => {
     if (all.length === 0) return
     await life.publish(all.map((one) => toEvent(one, { source: life.source, resource: life.store.kind.plural })))
     run.published += all.length
@@ -56,7 +57,7 @@ const secondsOf = ({ now }: Pick<Lifecycle, 'now'>): number => unixSeconds(now()
 async function followLog(life: Lifecycle, send: Send): Promise<Position> {
   for (let position = await startPosition(life); ; ) {
     const batch = await readLog(life, position)
-    await send(batch.changes.flatMap((change) => happenings(change, life.limits)))
+    await send(batch.changes.flatMap((change) => occurrences(change, life.limits)))
     if (batch.rv !== position.rv) position = await moveOn(life, position, { rv: batch.rv, until: position.until })
     if (!batch.more) return position
     if (!life.hasTime()) throw new OutOfTime()
@@ -116,4 +117,34 @@ async function followHours(life: Lifecycle, send: Send, start: Position): Promis
     if (!life.hasTime()) throw new OutOfTime()
   }
   return settleRotations(life)
+}
+
+interface Position {
+  /** All changes up to this revision are published. */
+  rv: number
+  /** All expiries up to this time are published, in unix seconds. */
+  until: number
+  /** The item as it was read or written; absent before the first one. */
+  item?: CompanionItem
+}
+
+const key = { pk: 'lifecycle#position', sk: '#' }
+
+/** Returns the position, or undefined before the first run. */
+async function readPosition(storage: Storage): Promise<Position | undefined> {
+  const item = await storage.getCompanion(key.pk, key.sk)
+  return item && { rv: Number(item.attributes.rv), until: Number(item.attributes.until), item }
+}
+
+/**
+ * Replaces the position that was read. Returns the new one, or undefined if another run has replaced it. So the position
+ * never goes back, however many runs there are.
+ */
+async function movePosition(
+  { storage, deadline }: { storage: Storage; deadline: Deadline },
+  from: Position | undefined,
+  { rv, until }: Omit<Position, 'item'>,
+): Promise<Position | undefined> {
+  const item = await storage.swapCompanion(from?.item, { ...key, attributes: { rv, until } }, { deadline })
+  return item && { rv, until, item }
 }

@@ -1,11 +1,13 @@
 /** Publishes the signals of authentication, and removes them: each run reads only what is new. */
+
 import { KEPT_DAYS, markKey, readSignal, recurs, type Signal, signalPartition } from '../authentication/signals.ts'
 import { unixSeconds } from '../meta/encoding/time.ts'
+import { defined } from '../meta/value/defined.ts'
 import { forEach, OutOfTime } from '../registry/parallel.ts'
 import { objectKey } from '../registry/store.ts'
 import { companionPages } from '../storage/companionpages.ts'
 import type { CompanionItem } from '../storage/interface.ts'
-import type { Happening } from './event.ts'
+import type { KeyOccurrence } from './event.ts'
 import { keyData } from './keydata.ts'
 import type { Lifecycle, Send } from './lifecycle.ts'
 
@@ -28,7 +30,7 @@ async function sendDay(life: Lifecycle, send: Send, pk: string): Promise<void> {
       const some = items.slice(start, start + AT_ONCE)
       const told = await toldOf(storage, some)
       const untold = some.filter((item) => !told.has(item.sk))
-      await send(await Promise.all(untold.map((item) => happening(life, item))))
+      await send(await Promise.all(untold.map((item) => occurrence(life, item))))
       await forEach(some, hasTime, (item) => remove(life, item, told.has(item.sk)))
     }
     if (!hasTime()) throw new OutOfTime()
@@ -42,22 +44,17 @@ async function toldOf(storage: Lifecycle['storage'], items: readonly CompanionIt
   return new Set(marks.flatMap((mark) => (mark ? [mark.sk] : [])))
 }
 
-async function happening(
+async function occurrence(
   { store, storage, limits }: Lifecycle,
   { pk, sk, attributes }: CompanionItem,
-): Promise<Happening> {
+): Promise<KeyOccurrence> {
   const { kind, name, uid, at, ...facts } = readSignal(attributes)
   const stored = await storage.get(store.kind.table, objectKey('', name))
   const data = stored?.object.metadata.uid === uid && stored ? keyData(stored, at, limits) : {}
   return { kind, name, uid, at, unique: `${pk} ${sk}`, data: { ...data, ...factsOf(facts) } }
 }
 
-const factsOf = ({ ip, userAgent, url, value }: Partial<Signal>) => ({
-  ...(value !== undefined && { value }),
-  ...(ip !== undefined && { ip }),
-  ...(userAgent !== undefined && { userAgent }),
-  ...(url !== undefined && { url }),
-})
+const factsOf = ({ ip, userAgent, url, value }: Partial<Signal>) => defined({ value, ip, userAgent, url })
 
 /**
  * Removes a signal whose event was published, so that no run reads it again. The mark comes first: without it, a signal that is

@@ -25,7 +25,7 @@ export interface FetchedKeys {
   maxAgeSeconds?: number
 }
 
-export interface FetchDeps {
+interface FetchDeps {
   /** Where requests may go. */
   destinations: Destinations
   /** PEM of the trusted authorities. Absent: the public ones. */

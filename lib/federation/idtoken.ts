@@ -68,7 +68,7 @@ export function parseIdToken(token: string): IdToken {
   return { ...readHeader(header), ...readPayload(payload), signingInput, signature, text: token }
 }
 
-export interface TimeProblem {
+interface TimeProblem {
   reason: 'expired' | 'not_yet_valid' | 'too_old'
   /** Contains times of the token. Show it only after the signature has been verified. */
   message: string

@@ -12,14 +12,14 @@ import type { Provider } from './provider.ts'
 import { algorithmsOf } from './providerrules.ts'
 import { verifySignature } from './verify.ts'
 
-export type Verdict =
+type Verdict =
   | 'valid'
   /** No key of the issuer has signed the token. */
   | 'invalid'
   | Unknown
 
 /** Whether the token is valid cannot be said yet. */
-export interface Unknown {
+interface Unknown {
   /** What is not known: every key of the issuer, or only the one whose id the token names. */
   unknown: 'keys' | 'key'
   /** Seconds until the next fetch. */
@@ -39,7 +39,7 @@ export interface IssuerKeysObserver {
   stale(provider: Provider, ageSeconds: number): void
 }
 
-export interface IssuerKeysDeps {
+interface IssuerKeysDeps {
   storage: Pick<Storage, 'getCompanion' | 'swapCompanion'>
   fetch(source: KeySource): Promise<FetchedKeys>
   observer: IssuerKeysObserver

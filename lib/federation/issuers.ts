@@ -24,7 +24,7 @@ export const tokenUses = {
 export type IssuerType = keyof typeof tokenUses
 export const issuerTypes = Object.keys(tokenUses) as readonly IssuerType[]
 
-export interface KnownIssuer {
+interface KnownIssuer {
   type: IssuerType
   /** Matches host and path. */
   issuer: RegExp

@@ -5,7 +5,7 @@
 import type { IssuerType } from './issuers.ts'
 
 /** A form that the text of a claim must have. */
-export interface ClaimForm {
+interface ClaimForm {
   form: RegExp
   /** Completes the sentence “CLAIM is …”. */
   text: string

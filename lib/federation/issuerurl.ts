@@ -6,7 +6,7 @@ import { isIP } from 'node:net'
 import { type FieldError, forbidden, invalid } from '../meta/errors/fielderror.ts'
 import { withoutTrailingSlashes } from '../meta/value/slashes.ts'
 
-export interface UrlRules {
+interface UrlRules {
   /** The issuer and the URL of this API. No provider is at or below them. */
   own: readonly string[]
   /** Whether the host may have a private name. */

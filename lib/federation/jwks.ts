@@ -21,7 +21,7 @@ export type PublicKey = {
   e?: string
 }
 
-export interface KeySet {
+interface KeySet {
   /** Those that can verify ID tokens. */
   keys: PublicKey[]
 }

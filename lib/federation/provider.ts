@@ -1,5 +1,5 @@
 /** Reads identity providers from stored objects. */
-import { isCount, strictRecord, unknownMembers } from '../authentication/strictrecord.ts'
+import { isCount, keptRecord } from '../authentication/strictrecord.ts'
 import type { Scope } from '../authorization/scopes/scope.ts'
 import type { JsonObject } from '../meta/types.ts'
 import type { Stored } from '../storage/interface.ts'
@@ -7,7 +7,7 @@ import type { ClaimEntry } from './claims.ts'
 import type { IssuerType, TokenUse } from './issuers.ts'
 
 /** Who may see a provider and refer to it. */
-export interface ProviderAccess {
+interface ProviderAccess {
   verbs: string[]
   users?: string[]
   teams?: string[]
@@ -49,24 +49,18 @@ export interface Provider {
 }
 
 /** The internal part of a provider, which is stored and versioned with it. */
-export interface ProviderInternal {
+interface ProviderInternal {
   revision: number
   /** The members that this release does not know. Whoever writes the provider keeps them. */
   unknown?: JsonObject
 }
 
-export const encodeProviderInternal = ({ unknown, revision }: ProviderInternal): JsonObject => ({
-  ...unknown,
-  revision,
-})
+const stored = keptRecord('the internal part of an identity provider', { revision: isCount })
+
+export const encodeProviderInternal = (internal: ProviderInternal): JsonObject => stored.write(internal)
 
 /** Parses the stored form. Throws an Error for anything else. */
-export function decodeProviderInternal(value: JsonObject): ProviderInternal {
-  const { revision } = strictRecord('the internal part of an identity provider', value, MEMBERS)
-  return { revision: revision as number, ...unknownMembers(value, MEMBERS) }
-}
-
-const MEMBERS = { revision: isCount }
+export const decodeProviderInternal = (value: JsonObject): ProviderInternal => stored.read(value)
 
 /** Returns the provider, whose spec the schema has validated. */
 export function toProvider({ object, internal }: Pick<Stored, 'object' | 'internal'>): Provider {

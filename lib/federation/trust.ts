@@ -5,13 +5,13 @@ import {
   isNonEmptyText,
   isNonEmptyTextList,
   isText,
-  strictRecord,
-  unknownMembers,
+  keptRecord,
+  part,
 } from '../authentication/strictrecord.ts'
 import { parseChain } from '../authorization/scopes/parsechain.ts'
 import type { Scope, ScopeChain } from '../authorization/scopes/scope.ts'
 import type { Identity } from '../authorization/users/user.ts'
-import type { JsonObject, JsonValue } from '../meta/types.ts'
+import type { JsonObject } from '../meta/types.ts'
 import type { Stored } from '../storage/interface.ts'
 import type { ClaimEntry } from './claims.ts'
 
@@ -71,40 +71,22 @@ export interface Trust extends TrustInternal {
 /** Returns the `client_id` of an exchange: `NAME@UID`. A trust that is deleted and made again has another one. */
 export const clientIdOf = ({ name, uid }: Pick<Trust, 'name' | 'uid'>): string => `${name}@${uid}`
 
-export const encodeTrustInternal = ({ unknown, carried, ancestors, ...internal }: TrustInternal): JsonObject => ({
-  ...unknown,
-  ...internal,
-  ...(ancestors && { ancestors: [...ancestors] }),
-  carried: carried as unknown as JsonValue,
-})
+const stored = keptRecord(
+  'the internal part of a federated identity credential',
+  {
+    creator: isIdentity,
+    maker: isText,
+    carried: part(parseChain),
+    providerUid: isNonEmptyText,
+    revision: isCount,
+  },
+  { ancestors: isNonEmptyTextList },
+)
+
+export const encodeTrustInternal = (internal: TrustInternal): JsonObject => stored.write(internal)
 
 /** Parses the stored form. Throws an Error for anything else. */
-export function decodeTrustInternal(value: JsonObject): TrustInternal {
-  const { creator, maker, ancestors, carried, providerUid, revision } = strictRecord(
-    'the internal part of a federated identity credential',
-    value,
-    MEMBERS,
-    OPTIONAL,
-  )
-  return {
-    creator: creator as Identity,
-    maker: maker as string,
-    ...(ancestors !== undefined && { ancestors: ancestors as string[] }),
-    carried: parseChain(carried),
-    providerUid: providerUid as string,
-    revision: revision as number,
-    ...unknownMembers(value, MEMBERS, OPTIONAL),
-  }
-}
-
-const MEMBERS = {
-  creator: isIdentity,
-  maker: isText,
-  carried: Array.isArray,
-  providerUid: isNonEmptyText,
-  revision: isCount,
-}
-const OPTIONAL = { ancestors: isNonEmptyTextList }
+export const decodeTrustInternal = (value: JsonObject): TrustInternal => stored.read(value)
 
 /** Returns the trust, whose spec the schema has validated. */
 export function toTrust({ object, internal }: Pick<Stored, 'object' | 'internal'>): Trust {

@@ -13,7 +13,7 @@ export interface CredentialPlugin {
 /** The user of a kube config. The certificate and key are in PEM. */
 export type ConfigUser = { token: string } | { certificate: string; key: string } | { exec: CredentialPlugin }
 
-export interface ConfigParts {
+interface ConfigParts {
   /** The name of the cluster, user and context: one word that is stable for a virtual cluster. */
   name: string
   /** An https URL. */

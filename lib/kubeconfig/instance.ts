@@ -3,6 +3,7 @@
 import { type FieldError, invalid } from '../meta/errors/fielderror.ts'
 import { badRequest } from '../meta/errors/status.ts'
 import type { KubeObject } from '../meta/types.ts'
+import { defined } from '../meta/value/defined.ts'
 import { memberOf } from './cluster/members.ts'
 import { isServerUrl } from './cluster/serverurl.ts'
 
@@ -28,8 +29,7 @@ export function toInstance({ metadata, spec = {} }: KubeObject): Instance {
     namespace,
     name,
     uid,
-    ...(host !== undefined && { host }),
-    ...(certificateAuthorityData !== undefined && { certificateAuthorityData }),
+    ...defined({ host, certificateAuthorityData }),
     secretReference: text(memberOf(spec, 'credentialsSecretRef'), 'secretName') ?? `${namespace}/${name}`,
   }
 }

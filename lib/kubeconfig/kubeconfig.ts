@@ -7,6 +7,7 @@ import { checkDeadline, type Deadline } from '../meta/errors/deadline.ts'
 import { type FieldError, forbidden } from '../meta/errors/fielderror.ts'
 import { forbiddenResource } from '../meta/errors/status.ts'
 import type { GroupResource } from '../meta/types.ts'
+import { defined } from '../meta/value/defined.ts'
 import { issueToken, prepareVirtualClusterToken } from '../token/issuer.ts'
 import type { Signer } from '../token/signer.ts'
 import { isVisibleUser, visibleGroups } from '../token/visibleuser.ts'
@@ -15,14 +16,13 @@ import {
   type ClientCertificate,
   issueClientCertificate,
 } from './certificates/clientcertificate.ts'
-import { lifetimeWarnings } from './certificates/lifetimewarnings.ts'
 import { isFailure } from './certificates/signingrequest.ts'
 import { type ClusterClient, withDeadline } from './cluster/client.ts'
 import type { Credentials } from './cluster/credentials.ts'
 import { clusterCredentials, type SecretServices, trustedAuthority } from './clustersecret.ts'
 import { type ConfigUser, type CredentialPlugin, kubeConfigText } from './configtext.ts'
 import { type Instance, labelOf, serverAddress } from './instance.ts'
-import { outlivingCertificate, outlivingRequest } from './outliving.ts'
+import { lifetimeWarnings, outlivingCertificate, outlivingRequest } from './outliving.ts'
 import { restrictsInside } from './restriction.ts'
 import { certificateTtl, type Ttl, type TtlLimits, tokenTtl } from './ttl.ts'
 
@@ -52,7 +52,7 @@ export interface KubeConfigServices
   clock(): Date
 }
 
-export interface KubeConfig {
+interface KubeConfig {
   /** YAML. Absent for a dry run. */
   kubeConfig?: string
   /** Expiry of the token or certificate, in RFC 3339. Absent for a dry run and for a plugin. */
@@ -224,8 +224,7 @@ function order(
     {
       user: user.name,
       groups: visibleGroups(user.groups),
-      ...(seconds !== undefined && { seconds }),
-      ...(maxCertificateSeconds !== undefined && { maxSeconds: maxCertificateSeconds }),
+      ...defined({ seconds, maxSeconds: maxCertificateSeconds }),
       labels: { 'app.kubernetes.io/managed-by': 'keyplane', 'management.platform/access-key-uid': user.key.uid },
     },
     { ...services, client, signal, now: services.clock },

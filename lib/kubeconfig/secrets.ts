@@ -18,7 +18,7 @@ export async function connectSecrets(config: SecretsManagerClientConfig = {}): P
 }
 
 /** `NotFound`: the secret or version does not exist, or is being deleted. `Unavailable`: the state is unknown. */
-export type SecretErrorCode = 'NotFound' | 'Unavailable'
+type SecretErrorCode = 'NotFound' | 'Unavailable'
 
 /** An error that reveals nothing about the secret, not even its id. The cause is for the log. */
 export class SecretError extends Error {

@@ -6,7 +6,7 @@ import { openApiSchema } from './openapischema.ts'
 
 const PREFIX = 'io.k8s.apimachinery.pkg.apis.meta.v1'
 
-export type SharedSchema = 'ObjectMeta' | 'ListMeta' | 'Status' | 'DeleteOptions'
+type SharedSchema = 'ObjectMeta' | 'ListMeta' | 'Status' | 'DeleteOptions'
 
 /** Returns a reference to a shared schema. */
 export const sharedRef = (name: SharedSchema): JsonObject => ({ $ref: `#/components/schemas/${PREFIX}.${name}` })

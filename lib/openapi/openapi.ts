@@ -86,7 +86,7 @@ export function openApiDocument(kinds: readonly OpenApiKind[], info: OpenApiInfo
   }
 }
 
-export interface OpenApi {
+interface OpenApi {
   /** The text of `/openapi/v3`. */
   index: string
   /** The text and hash of each document, by path below `/openapi/v3/` (`apis/management.platform/v1`). */

@@ -1,9 +1,10 @@
 /** Converts the project's schemas to OpenAPI 3.0 schemas with Kubernetes' extensions. */
+
 import type { Schema } from '../meta/schema/schema.ts'
 import type { JsonObject, JsonValue } from '../meta/types.ts'
+import { defined } from '../meta/value/defined.ts'
 
-const omitUndefined = (members: Readonly<Record<string, unknown>>): JsonObject =>
-  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as JsonObject
+const omitUndefined = (members: Readonly<Record<string, unknown>>) => defined(members) as JsonObject
 
 /** Returns the keywords of all types. The description of a deprecated field also names its replacement. */
 const common = ({ description, deprecated, writeOnly, readOnly }: Schema): JsonObject =>

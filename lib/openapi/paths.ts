@@ -3,11 +3,12 @@
  * Source: k8s.io/apiserver/pkg/endpoints/installer.go, k8s.io/kubectl/pkg/explain and pkg/util/openapi.
  */
 
-import { bodyTypes, patchTypes } from '../endpoints/negotiation/mediatypes.ts'
+import { bodyTypes, EXEC_CREDENTIAL_PARAMETERS, patchTypes } from '../endpoints/negotiation/mediatypes.ts'
+import { object, string, time } from '../meta/schema/schema.ts'
 import type { JsonObject, JsonValue } from '../meta/types.ts'
 import type { KindInfo, ServedKind } from '../registry/kind.ts'
-import { execCredentialContent } from './execcredential.ts'
 import { sharedRef } from './meta.ts'
+import { openApiSchema } from './openapischema.ts'
 import { DELETE, LIST, parametersOf, WATCH, WRITE } from './parameters.ts'
 
 /** A kind and its supported operations. */
@@ -44,9 +45,20 @@ const answer = (description: string, schema: JsonObject, otherForms: JsonObject 
   content: { ...content(Object.keys(bodyTypes), schema), ...otherForms },
 })
 
+/** Each verb with its method, the value of `x-kubernetes-action`, and its name in ids of operations. */
+const VERBS = {
+  list: { method: 'get', action: 'list', id: 'list' },
+  create: { method: 'post', action: 'post', id: 'create' },
+  deletecollection: { method: 'delete', action: 'deletecollection', id: 'delete' },
+  get: { method: 'get', action: 'get', id: 'read' },
+  update: { method: 'put', action: 'put', id: 'replace' },
+  patch: { method: 'patch', action: 'patch', id: 'patch' },
+  delete: { method: 'delete', action: 'delete', id: 'delete' },
+} as const
+
+type Verb = keyof typeof VERBS
+
 interface Operation {
-  /** The value of `x-kubernetes-action`. */
-  action: 'list' | 'post' | 'deletecollection' | 'get' | 'put' | 'patch' | 'delete'
   description: string
   /** The successful responses: schemas by status code. */
   answers: Readonly<Record<string, JsonObject>>
@@ -66,16 +78,6 @@ const groupName = ({ group }: OpenApiKind): string =>
     .map(title)
     .join('')
 
-const idVerbs: Readonly<Record<Operation['action'], string>> = {
-  list: 'list',
-  post: 'create',
-  deletecollection: 'delete',
-  get: 'read',
-  put: 'replace',
-  patch: 'patch',
-  delete: 'delete',
-}
-
 /** The path of an operation: below a namespace or not, for all namespaces, or on the status. */
 interface Where {
   namespaced: boolean
@@ -83,21 +85,21 @@ interface Where {
 }
 
 /** Returns the name of a method in generated clients: `readManagementPlatformV1NamespacedVirtualClusterInstanceStatus`. */
-function operationId(kind: OpenApiKind, { namespaced, suffix }: Where, action: Operation['action']): string {
-  const of = action === 'deletecollection' ? 'Collection' : ''
+function operationId(kind: OpenApiKind, { namespaced, suffix }: Where, verb: Verb): string {
+  const of = verb === 'deletecollection' ? 'Collection' : ''
   const within = namespaced ? 'Namespaced' : ''
-  return `${idVerbs[action]}${groupName(kind)}${title(kind.version)}${of}${within}${kind.kind}${suffix ?? ''}`
+  return `${VERBS[verb].id}${groupName(kind)}${title(kind.version)}${of}${within}${kind.kind}${suffix ?? ''}`
 }
 
-function operation(kind: OpenApiKind, where: Where, one: Operation) {
-  const { action, description, answers, otherForms, query = [], body } = one
+function operation(kind: OpenApiKind, where: Where, verb: Verb, one: Operation) {
+  const { description, answers, otherForms, query = [], body } = one
   const responses = Object.entries(answers).map(([code, schema]): [string, JsonValue] => [
     code,
     answer('Done.', schema, otherForms),
   ])
   const tag = groupName(kind)
   return {
-    operationId: operationId(kind, where, action),
+    operationId: operationId(kind, where, verb),
     summary: description.split(/[.:]/, 1).join(),
     description,
     tags: [`${tag.charAt(0).toLowerCase()}${tag.slice(1)}_${kind.version}`],
@@ -108,7 +110,7 @@ function operation(kind: OpenApiKind, where: Where, one: Operation) {
       401: { description: 'Unauthorized.' },
       default: answer('Refused.', sharedRef('Status')),
     },
-    'x-kubernetes-action': action,
+    'x-kubernetes-action': VERBS[verb].action,
     'x-kubernetes-group-version-kind': gvkOf(kind),
   } satisfies JsonObject
 }
@@ -130,50 +132,37 @@ const patchBody = (kind: OpenApiKind): JsonObject => ({
 const deleteBody: JsonObject = { content: content(Object.keys(bodyTypes), sharedRef('DeleteOptions')) }
 
 /** Returns the operations that the kind supports, by method. */
-function operations(kind: OpenApiKind, where: Where, all: Readonly<Record<string, [string, Operation]>>): JsonObject {
-  const served = Object.entries(all).filter(([, [verb]]) => kind.verbs.includes(verb))
-  return Object.fromEntries(served.map(([method, [, one]]) => [method, operation(kind, where, one)]))
+function operations(kind: OpenApiKind, where: Where, all: Readonly<Partial<Record<Verb, Operation>>>): JsonObject {
+  const served = (Object.entries(all) as [Verb, Operation][]).filter(([verb]) => kind.verbs.includes(verb))
+  return Object.fromEntries(served.map(([verb, one]) => [VERBS[verb].method, operation(kind, where, verb, one)]))
 }
 
 function collection(kind: OpenApiKind, where: Where): JsonObject {
   const { singular, plural } = kind
   return operations(kind, where, {
-    get: [
-      'list',
-      {
-        action: 'list',
-        description: `Lists or watches ${plural}.`,
-        answers: { 200: ref(kind, 'List') },
-        query: [...LIST, ...WATCH],
-      },
-    ],
-    post: [
-      'create',
-      {
-        action: 'post',
-        description: `Creates a ${singular}.`,
-        answers: { 201: ref(kind) },
-        ...(kind.credential && { otherForms: execCredentialContent() }),
-        query: WRITE,
-        body: objectBody(kind),
-      },
-    ],
-    delete: [
-      'deletecollection',
-      {
-        action: 'deletecollection',
-        description: `Deletes the selected ${plural}.`,
-        answers: { 200: ref(kind, 'List') },
-        query: [...LIST, ...DELETE],
-        body: deleteBody,
-      },
-    ],
+    list: {
+      description: `Lists or watches ${plural}.`,
+      answers: { 200: ref(kind, 'List') },
+      query: [...LIST, ...WATCH],
+    },
+    create: {
+      description: `Creates a ${singular}.`,
+      answers: { 201: ref(kind) },
+      ...(kind.credential && { otherForms: execCredentialContent() }),
+      query: WRITE,
+      body: objectBody(kind),
+    },
+    deletecollection: {
+      description: `Deletes the selected ${plural}.`,
+      answers: { 200: ref(kind, 'List') },
+      query: [...LIST, ...DELETE],
+      body: deleteBody,
+    },
   })
 }
 
 /** Only an apply of the object itself can create the object. */
 const patchOf = (kind: OpenApiKind, description: string, creates = true): Operation => ({
-  action: 'patch',
   description,
   answers: { 200: ref(kind), ...(creates && { 201: ref(kind) }) },
   query: [...WRITE, 'force'],
@@ -182,36 +171,22 @@ const patchOf = (kind: OpenApiKind, description: string, creates = true): Operat
 
 function item(kind: OpenApiKind, where: Where, what: string): JsonObject {
   const isStatus = where.suffix === 'Status'
+  const remove = {
+    description: `Deletes ${what}.`,
+    answers: { 200: sharedRef('Status'), 202: ref(kind) },
+    query: DELETE,
+    body: deleteBody,
+  }
   return operations(kind, where, {
-    get: [
-      'get',
-      { action: 'get', description: `Reads ${what}.`, answers: { 200: ref(kind) }, query: ['resourceVersion'] },
-    ],
-    put: [
-      'update',
-      {
-        action: 'put',
-        description: `Replaces ${what}.`,
-        answers: { 200: ref(kind) },
-        query: WRITE,
-        body: objectBody(kind),
-      },
-    ],
-    patch: ['patch', patchOf(kind, `Changes ${what}.`, kind.archetype !== 'virtual' && !isStatus)],
-    ...(isStatus
-      ? {}
-      : {
-          delete: [
-            'delete',
-            {
-              action: 'delete',
-              description: `Deletes ${what}.`,
-              answers: { 200: sharedRef('Status'), 202: ref(kind) },
-              query: DELETE,
-              body: deleteBody,
-            },
-          ],
-        }),
+    get: { description: `Reads ${what}.`, answers: { 200: ref(kind) }, query: ['resourceVersion'] },
+    update: {
+      description: `Replaces ${what}.`,
+      answers: { 200: ref(kind) },
+      query: WRITE,
+      body: objectBody(kind),
+    },
+    patch: patchOf(kind, `Changes ${what}.`, kind.archetype !== 'virtual' && !isStatus),
+    ...(!isStatus && { delete: remove }),
   })
 }
 
@@ -223,6 +198,7 @@ const unservedPatch = (kind: OpenApiKind, where: Where): JsonObject => ({
   patch: operation(
     kind,
     where,
+    'patch',
     patchOf(kind, 'Not supported (405). Documented so that clients know that the server validates fields.'),
   ),
 })
@@ -259,3 +235,20 @@ export function pathsOf(kind: OpenApiKind): JsonObject {
   }
   return Object.fromEntries(list.map(([path, operations]) => [path, withParameters(path, operations)]))
 }
+
+const schema = object('The issued credential alone, as clients of Kubernetes read it from credential plugins.', {
+  apiVersion: string('Version of this representation: client.authentication.k8s.io/v1.'),
+  kind: string('Kind of this representation: ExecCredential.'),
+  status: object('The credential: a token, or a certificate with its key.', {
+    expirationTimestamp: time('Time when the credential expires.'),
+    token: string('The token.'),
+    clientCertificateData: string('The client certificate, in PEM.'),
+    clientKeyData: string('The key of the client certificate, in PEM.'),
+  }),
+})
+
+/** Returns the entries of an operation's `content`. */
+const execCredentialContent = (): JsonObject =>
+  Object.fromEntries(
+    Object.keys(bodyTypes).map((type) => [`${type};${EXEC_CREDENTIAL_PARAMETERS}`, { schema: openApiSchema(schema) }]),
+  )

@@ -57,7 +57,7 @@ export const namedField =
 /** Writes a value of any type as JSON, where the message expects YAML. */
 export const anyField: Field = (number, value) => delimitedField(number, textField(2, stringify(value)))
 
-export type MessageFields = Readonly<Record<string, readonly [number: number, field: Field]>>
+type MessageFields = Readonly<Record<string, readonly [number: number, field: Field]>>
 
 /**
  * Writes a message with these members. Other members that begin with `x-` go to the repeated field `extensions`. Throws for

@@ -20,7 +20,7 @@ interface V2Schema {
 }
 
 /** Drops the keywords that v2 lacks. A description goes next to its reference. */
-function older({
+function toV2({
   writeOnly: _,
   deprecated: __,
   $ref,
@@ -32,16 +32,16 @@ function older({
 }: V2Schema): V2Schema {
   return {
     ...rest,
-    ...Object.assign({}, ...(allOf ?? []).map(older)),
+    ...Object.assign({}, ...(allOf ?? []).map(toV2)),
     ...($ref !== undefined && { $ref: $ref.replace('#/components/schemas/', '#/definitions/') }),
     ...(properties && { properties: each(properties) }),
-    ...(items && { items: older(items) }),
-    ...(additionalProperties && { additionalProperties: older(additionalProperties) }),
+    ...(items && { items: toV2(items) }),
+    ...(additionalProperties && { additionalProperties: toV2(additionalProperties) }),
   }
 }
 
 const each = (schemas: Readonly<Record<string, V2Schema>>): Record<string, V2Schema> =>
-  Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, older(schema)]))
+  Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, toV2(schema)]))
 
 interface Content {
   content?: Record<string, { schema?: V2Schema }>
@@ -70,7 +70,7 @@ const schemaOf = ({ content = {} }: Content): V2Schema | undefined => {
   if (!first) return undefined
   const { schema = {} } = first
   // A reference stands alone: generators refuse a type beside it.
-  return older(schema.$ref === undefined ? { type: 'object', ...schema } : schema)
+  return toV2(schema.$ref === undefined ? { type: 'object', ...schema } : schema)
 }
 
 /** Turns the body into a parameter, and moves media types to the operation. */
@@ -104,7 +104,7 @@ function olderPaths(kind: OpenApiKind): JsonObject {
   return Object.fromEntries(items)
 }
 
-export interface OpenApiV2 {
+interface OpenApiV2 {
   text: string
   /** Its bytes as characters, because built constants are JSON. */
   protobuf: string

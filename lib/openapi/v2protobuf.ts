@@ -48,27 +48,21 @@ const bodyParameter = messageField(() => ({
   schema: [5, schema],
 }))
 
-const queryParameter = messageField(() => ({
-  required: [1, varintField],
-  in: [2, textField],
-  description: [3, textField],
-  name: [4, textField],
-  type: [6, textField],
-}))
-
-const pathParameter = messageField(() => ({
-  required: [1, varintField],
-  in: [2, textField],
-  description: [3, textField],
-  name: [4, textField],
-  type: [5, textField],
-}))
+/** The parameters differ in the number of their type. */
+const parameterWith = (type: number): Field =>
+  messageField(() => ({
+    required: [1, varintField],
+    in: [2, textField],
+    description: [3, textField],
+    name: [4, textField],
+    type: [type, textField],
+  }))
 
 /** The union of a parameter depends on its location (`in`): each is nested in another union. */
 const parameters: Readonly<Record<string, Field>> = {
   body: wrapperField(1, wrapperField(1, bodyParameter)),
-  query: wrapperField(1, wrapperField(2, wrapperField(3, queryParameter))),
-  path: wrapperField(1, wrapperField(2, wrapperField(4, pathParameter))),
+  query: wrapperField(1, wrapperField(2, wrapperField(3, parameterWith(6)))),
+  path: wrapperField(1, wrapperField(2, wrapperField(4, parameterWith(5)))),
 }
 
 const parameter: Field = (number, value) => {

@@ -82,7 +82,7 @@ export const publicDestinations = createDestinations(false)
 /** Also private networks (RFC 1918, RFC 4193), but never loopback, link-local or metadata addresses. */
 export const privateDestinations = createDestinations(true)
 
-const refusedAddress = () => new OutboundError('unroutable', new Error('the address is none that requests may go to'))
+const refusedAddress = () => new OutboundError('unroutable', new Error('requests to this address are not allowed'))
 
 /**
  * Throws unless the host is a DNS name, because Node does not look up addresses. A URL has normal forms of all spellings

@@ -1,7 +1,7 @@
 /** Keeps what another service has answered in memory. Concurrent callers share one request. */
 
 /** How long a value is used, in milliseconds. */
-export interface Lifetime {
+interface Lifetime {
   /** How long it is returned without another request. Absent: as long as the process lives. */
   freshMs?: number
   /** How long it is returned while it cannot be fetched again. Absent: only while it is fresh. */

@@ -7,7 +7,7 @@ import { type RequestOptions, request } from 'node:https'
 import { checkHost, type Destinations, lookupAllowed } from './addresses.ts'
 import { OutboundError, type OutboundFailure, outboundError } from './failure.ts'
 
-export interface HttpsRequest {
+interface HttpsRequest {
   url: URL
   method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   headers?: Readonly<Record<string, string>>

@@ -9,7 +9,7 @@ import type { Column } from '../registry/kind.ts'
 /** What a row includes of its object: nothing, its metadata (as PartialObjectMetadata), or the whole object. */
 export type RowObject = 'None' | 'Metadata' | 'Object'
 
-export interface TableOptions {
+interface TableOptions {
   version: 'v1' | 'v1beta1'
   include: RowObject
   now: Date

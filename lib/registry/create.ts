@@ -1,6 +1,7 @@
 /**
  * Creates objects. Source: k8s.io/apiserver registry/rest/create.go and registry/generic/registry/store.go (Create).
  */
+
 import { admitOwnerReferences } from '../admission/ownerreferences.ts'
 import type { Floats } from '../meta/encoding/floats.ts'
 import { rfc3339 } from '../meta/encoding/time.ts'
@@ -19,13 +20,22 @@ import { finalizerWarnings } from '../meta/object/system.ts'
 import type { Secret } from '../meta/schema/writeonly.ts'
 import type { KubeObject } from '../meta/types.ts'
 import { withoutCredentials } from '../meta/value/credentialtext.ts'
+import { defined } from '../meta/value/defined.ts'
 import { StorageError } from '../storage/errors.ts'
 import type { Mutation, Stored } from '../storage/interface.ts'
 import { authorOf } from './author.ts'
 import { type Draft, groupResource, type RequestContext } from './kind.ts'
 import { bindToMaker, isMakerChanged } from './maker.ts'
 import { checkQuota } from './quota.ts'
-import { accessTo, companionsOf, type Outcome, objectKey, ownerPermissions, type Store } from './store.ts'
+import {
+  accessTo,
+  authorizeWrite,
+  companionsOf,
+  type Outcome,
+  objectKey,
+  ownerPermissions,
+  type Store,
+} from './store.ts'
 import { refuseInvalid, validateNew } from './validate.ts'
 
 /**
@@ -66,15 +76,14 @@ export async function prepareNew(
     },
     internal: {},
     secrets,
-    ...(floats && { floats }),
-    ...(plan !== undefined && { plan }),
+    ...defined({ floats, plan }),
   }
   // Validate first: strategies rely on the schema.
   refuseInvalid(draft.object, validateNew(kind, draft))
   await strategy.prepareForCreate?.(draft, context)
   refuseInvalid(draft.object, strategy.validate?.(draft, undefined, context) ?? [])
   for (const warning of finalizerWarnings(draft.object.metadata)) context.warn(warning)
-  strategy.authorize?.(draft, undefined, context)
+  authorizeWrite(store, draft, undefined, context)
   const resource = groupResource(kind)
   const subject = { group: kind.group, kind: kind.kind, resource, object: draft.object }
   await admitOwnerReferences(subject, undefined, ownerPermissions(store, draft.object, context))

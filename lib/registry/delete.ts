@@ -25,7 +25,7 @@ export interface DeleteOptions<P = unknown> {
 }
 
 /** The outcome of a delete. `gone`: the object is removed. Else finalizers keep it, and `stored` is its new state. */
-export interface Deleted {
+interface Deleted {
   gone: boolean
   stored: Stored
 }

@@ -2,6 +2,7 @@
  * Declares the properties of a kind. All differences between kinds are properties: shared code never checks which kind it
  * handles. The archetype determines the verbs.
  */
+
 import type { UserInfo } from '../authorization/users/user.ts'
 import type { Floats } from '../meta/encoding/floats.ts'
 import type { Deadline } from '../meta/errors/deadline.ts'
@@ -11,6 +12,7 @@ import type { Secret } from '../meta/schema/writeonly.ts'
 import type { GroupResource, JsonObject, JsonValue, KubeObject } from '../meta/types.ts'
 import type { Companion, Stored, Table } from '../storage/interface.ts'
 import type { ItemKey } from '../storage/keys.ts'
+import type { ProtobufMessage } from './protobuf.ts'
 
 export interface KindInfo {
   group: string
@@ -99,7 +101,7 @@ export type Access = { type: 'allowed'; rule?: string } | { type: 'hidden' } | {
 export type ListVerb = 'list' | 'watch' | 'deletecollection'
 
 /** A limit on the number of objects in an index partition. */
-export interface Quota {
+interface Quota {
   /** The setting that defines the limit. */
   name: string
   partition: string
@@ -124,8 +126,8 @@ export interface Strategy<P = unknown> {
   prepareForUpdate?(draft: Draft<P>, old: Stored, context: RequestContext): void | Promise<void>
   /** Validates beyond the schema. `old` is set on updates. */
   validate?(draft: Draft<P>, old: Stored | undefined, context: RequestContext): FieldError[]
-  /** Validating admission: throws a StatusError if this user may not write the object. */
-  authorize?(draft: Draft<P>, old: Stored | undefined, context: RequestContext): void
+  /** Validating admission: returns why this user may not write the object (403), or undefined. */
+  authorize?(draft: Draft<P>, old: Stored | undefined, context: RequestContext): string | undefined
   /** Returns the limit for the index partition of a new object. Undefined: unlimited. */
   quota?(draft: Draft<P>, context: RequestContext): Quota | undefined
   /** Returns the side items to commit with the object. `after` is undefined for a removal, which may have a plan too. */
@@ -136,10 +138,10 @@ export interface Strategy<P = unknown> {
   ): readonly Companion[] | Promise<readonly Companion[]>
   /** Returns the field error for a companion that exists but must not (`ifAbsent`, `absent`). Undefined: the caller explains it. */
   companionExists?(plan: P | undefined): FieldError | undefined
-  /** Returns the side items that `present` needs besides an object with this internal part. Most need none. */
+  /** Returns the side items that `status` needs besides an object with this internal part. Most need none. */
   itemsToPresent?(internal: JsonObject): readonly ItemKey[]
-  /** Returns a new object with the fields that are computed on reads. `items` is absent in the response of a write. */
-  present?(stored: Stored, reader: Reader, items?: PresentedItems): KubeObject
+  /** Returns the members of the status that are computed on reads. `items` is absent in the response of a write. */
+  status?(stored: Stored, reader: Reader, items?: PresentedItems): JsonObject
 }
 
 export interface StoredKind<S = never, P = unknown> extends KindInfo {
@@ -198,15 +200,6 @@ export interface VirtualKind<S = never> extends KindInfo {
   /** The protobuf field numbers of `spec`, if the kind accepts Kubernetes protobuf bodies. */
   protobuf?: ProtobufMessage
   columns?: readonly Column[]
-}
-
-/** The field numbers of the decoded part of a protobuf message. */
-export interface ProtobufMessage {
-  [field: number]:
-    | { name: string; type: 'string' | 'strings' }
-    /** A map from strings to lists of strings: `map<string, ExtraValue>`. */
-    | { name: string; type: 'map' }
-    | { name: string; type: 'message'; fields: ProtobufMessage }
 }
 
 /** A kind as discovery and OpenAPI describe it. An `absent` kind has no objects and supports no writes. */

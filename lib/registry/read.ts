@@ -1,11 +1,13 @@
 /** Reads the objects that a user may see. Source: registry/generic/registry/store.go (Get, List). */
+
 import { isMaster } from '../authorization/users/identity.ts'
 import { notFound } from '../meta/errors/status.ts'
+import { defined } from '../meta/value/defined.ts'
 import type { ListPage, ListRequest, Stored } from '../storage/interface.ts'
 import { groupResource, type ListVerb, type RequestContext } from './kind.ts'
 import { accessTo, checkAccess, objectKey, type Store } from './store.ts'
 
-export interface GetRequest {
+interface GetRequest {
   namespace: string
   name: string
   subresource: string
@@ -51,9 +53,5 @@ export function listObjects(
 ): Promise<ListPage> {
   const partitions = store.strategy.partitions?.(context.user, verb)
   const filter = visibilityFilter(store, verb, context)
-  return store.storage.list(store.kind.table, {
-    ...request,
-    ...(partitions && { partitions }),
-    ...(filter && { filter }),
-  })
+  return store.storage.list(store.kind.table, { ...request, ...defined({ partitions, filter }) })
 }

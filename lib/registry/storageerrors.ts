@@ -50,3 +50,13 @@ function statusOfStore(error: StorageError, requested: string): StatusError {
       return internalError(error)
   }
 }
+
+/** Returns the result of a write, or undefined if the object is gone (404), or is another one or has changed by now (409). */
+export async function unlessLost<T>(write: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await write()
+  } catch (error) {
+    if (error instanceof StatusError && [404, 409].includes(error.status.code)) return undefined
+    throw error
+  }
+}

@@ -6,7 +6,7 @@ import type { OwnerReferencePermissions } from '../admission/ownerreferences.ts'
 import { managementRequest } from '../authorization/attributes/attributes.ts'
 import { forbiddenFor } from '../authorization/attributes/forbidden.ts'
 import { isMaster, MASTERS } from '../authorization/users/identity.ts'
-import { notFound, type StatusError } from '../meta/errors/status.ts'
+import { forbiddenResource, notFound, type StatusError } from '../meta/errors/status.ts'
 import type { JsonObject, KubeObject, OwnerReference } from '../meta/types.ts'
 import type { Companion, Storage, Stored } from '../storage/interface.ts'
 import type { ItemKey } from '../storage/keys.ts'
@@ -24,7 +24,7 @@ import {
 import { ownerCompanions } from './owners.ts'
 
 /** The services that a store needs: storage, randomness, and permissions on other objects. */
-export interface StoreServices {
+interface StoreServices {
   storage: Storage
   uuid(): string
   /** A uniform integer in [0, bound). */
@@ -50,8 +50,17 @@ export interface Outcome {
  * Returns the object for a response: the stored object with the fields that the kind computes for the reader (the phase of
  * an expired key). Do not change the result: it may be the stored object itself.
  */
-export const presentObject = ({ strategy }: Pick<Store, 'strategy'>, stored: Stored, reader: Reader): KubeObject =>
-  strategy.present?.(stored, reader) ?? stored.object
+export function presentObject(
+  { strategy }: Pick<Store, 'strategy'>,
+  stored: Stored,
+  reader: Reader,
+  items?: PresentedItems,
+): KubeObject {
+  const { object } = stored
+  return strategy.status
+    ? { ...object, status: { ...object.status, ...strategy.status(stored, reader, items) } }
+    : object
+}
 
 /**
  * Reads the side items that objects with these internal parts need in responses, in one call, and returns a function that
@@ -68,7 +77,7 @@ export async function presenterOf(
   const found = await storage.getCompanions(keys)
   const items = new Map(keys.map(({ pk, sk }, index) => [JSON.stringify([pk, sk]), found[index]?.attributes]))
   const itemOf: PresentedItems = ({ pk, sk }) => items.get(JSON.stringify([pk, sk]))
-  return (stored) => strategy.present?.(stored, reader, itemOf) ?? stored.object
+  return (stored) => presentObject({ strategy }, stored, reader, itemOf)
 }
 
 /** Returns `name`, or `namespace/name`. */
@@ -143,6 +152,17 @@ export async function companionsOf(
 ): Promise<Companion[]> {
   const own = (await strategy.companions?.(after, before, plan)) ?? []
   return [...own, ...ownerCompanions(kind.plural, key, after?.object, before?.object)]
+}
+
+/** Throws 403 if the rules of the kind do not let the user write the object. */
+export function authorizeWrite(
+  { kind, strategy }: Store,
+  draft: Draft,
+  old: Stored | undefined,
+  context: RequestContext,
+) {
+  const reason = strategy.authorize?.(draft, old, context)
+  if (reason) throw forbiddenResource(groupResource(kind), draft.object.metadata.name ?? '', reason)
 }
 
 /** Returns the permission checks for the owner references of an object. */

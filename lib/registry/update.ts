@@ -2,6 +2,7 @@
  * Updates objects for PUT, patches and apply, which differ in the function that computes the new object from the live one.
  * Source: k8s.io/apiserver registry/generic/registry/store.go (Update), registry/rest/update.go.
  */
+
 import { admitOwnerReferences } from '../admission/ownerreferences.ts'
 import { isMaster } from '../authorization/users/identity.ts'
 import { type Floats, holdsFloat, NO_FLOATS } from '../meta/encoding/floats.ts'
@@ -13,6 +14,7 @@ import { finalizerWarnings, fixupForUpdate, specDiffers } from '../meta/object/s
 import { keepUndescribed, withoutUndescribed } from '../meta/schema/undescribed.ts'
 import type { Secret } from '../meta/schema/writeonly.ts'
 import type { KubeObject } from '../meta/types.ts'
+import { defined } from '../meta/value/defined.ts'
 import { deepEqual } from '../meta/value/equal.ts'
 import type { Mutation, ReadOptions, Stored } from '../storage/interface.ts'
 import { authorOf } from './author.ts'
@@ -26,7 +28,15 @@ import {
 } from './create.ts'
 import { type Draft, groupResource, type RequestContext, type Subresource } from './kind.ts'
 import { bindToMaker } from './maker.ts'
-import { checkAccess, companionsOf, type Outcome, objectKey, ownerPermissions, type Store } from './store.ts'
+import {
+  authorizeWrite,
+  checkAccess,
+  companionsOf,
+  type Outcome,
+  objectKey,
+  ownerPermissions,
+  type Store,
+} from './store.ts'
 import { refuseInvalid, validateChange } from './validate.ts'
 
 /** The object that a client asks for, with managedFields and without write-only values. */
@@ -41,8 +51,8 @@ export interface UpdateRequest<P = unknown> {
   name: string
   subresource: Subresource
   verb: 'update' | 'patch'
-  /** Computes the new object from the live one. Runs again after a lost race, so it must not change its argument. */
-  transform(live: KubeObject): Updated | Promise<Updated>
+  /** Computes the new object from the live one. Runs again after a lost race, so it must not change its argument. Default: no change. */
+  transform?(live: KubeObject): Updated | Promise<Updated>
   /** The uid that the live object must have (from the body of a PUT). */
   uid?: string
   /** The resourceVersion of the body. The read waits until this revision is visible before it reports a conflict. */
@@ -100,6 +110,8 @@ const isFinalized = ({ metadata }: KubeObject): boolean =>
 const changesSpec = ({ object, floats = NO_FLOATS }: Draft, old: KubeObject): boolean =>
   specDiffers(object, old) || holdsFloat(object.spec, 'spec', floats)
 
+const unchanged = (object: KubeObject): Updated => ({ object, secrets: [] })
+
 interface Judged {
   mutation: Mutation
   draft: Draft
@@ -120,7 +132,7 @@ async function judgeMissing(store: Store, request: UpdateRequest, context: Reque
 
 async function judge(store: Store, request: UpdateRequest, live: Stored, context: RequestContext): Promise<Judged> {
   const { kind, strategy } = store
-  const { name, namespace, subresource, access = request } = request
+  const { name, namespace, subresource, access = request, transform = unchanged } = request
   request.check?.(live)
   checkAccess(store, live, access.verb, access.subresource, context)
   const { uid } = live.object.metadata
@@ -129,7 +141,7 @@ async function judge(store: Store, request: UpdateRequest, live: Stored, context
     throw conflict(groupResource(kind), name, why)
   }
   const old = live.object
-  const updated = await request.transform(withoutUndescribed(old, kind.schema))
+  const updated = await transform(withoutUndescribed(old, kind.schema))
   checkResourceVersion(store, updated.object, live)
   const confined = confine(updated.object, old, subresource)
   const { resourceVersion } = confined.metadata
@@ -137,8 +149,7 @@ async function judge(store: Store, request: UpdateRequest, live: Stored, context
     object: keepUndescribed(fixupForUpdate(confined, old), old, kind.schema),
     internal: live.internal,
     secrets: subresource === '' ? updated.secrets : [],
-    ...(updated.floats && { floats: updated.floats }),
-    ...(request.plan !== undefined && { plan: request.plan }),
+    ...defined({ floats: updated.floats, plan: request.plan }),
   }
   // Validate first: strategies rely on the schema.
   refuseInvalid(draft.object, validateChange(kind, draft, old, subresource))
@@ -151,7 +162,7 @@ async function judge(store: Store, request: UpdateRequest, live: Stored, context
   if (subresource === '') refuseInvalid(draft.object, strategy.validate?.(draft, live, context) ?? [])
   draft.object = keepManagedTimes(old, draft.object)
   for (const warning of finalizerWarnings(draft.object.metadata, old.metadata)) context.warn(warning)
-  if (subresource === '') strategy.authorize?.(draft, live, context)
+  if (subresource === '') authorizeWrite(store, draft, live, context)
   const subject = { group: kind.group, kind: kind.kind, resource: groupResource(kind), object: draft.object }
   await admitOwnerReferences(subject, old, ownerPermissions(store, draft.object, context))
 

@@ -9,7 +9,7 @@ import { parseSpaceNamespace, type SpaceOptions } from '../authorization/scopes/
 import { connectSecrets, createSecrets, type Secrets } from '../kubeconfig/secrets.ts'
 import type { Storage } from '../storage/interface.ts'
 import type { Environment } from './process/environment.ts'
-import { lazy } from './process/lazy.ts'
+import { lazy, withParts } from './process/lazy.ts'
 import { meter } from './process/metrics.ts'
 import { createMinimalServer, type MinimalServer } from './process/minimal.ts'
 import { openStore } from './store.ts'
@@ -26,39 +26,23 @@ export interface AuthenticatingServer extends MinimalServer {
 /** Returns the parts for an environment. It connects and reads nothing before the first use. */
 export function createAuthenticatingServer(environment: Environment): AuthenticatingServer {
   const minimal = createMinimalServer(environment)
-  const { config, log, now, sleep, elapsed } = minimal
-  const storage = openStore(environment, minimal)
+  const { config } = minimal
   const connectedSecrets = lazy(async () => meter(await connectSecrets(), 'secrets'))
-  const secrets = lazy(() => createSecrets(connectedSecrets, Date.now))
-  const peppers = lazy(() => createPeppers({ getSecret: () => secrets().read(config.pepperSecretId), now: Date.now }))
-  const scopes = lazy(() => ({
-    projectNamespacePrefix: config.projectNamespacePrefix,
-    spaceNamespace: parseSpaceNamespace(config.spaceNamespace),
-  }))
-  return {
-    config,
-    log,
-    now,
-    sleep,
-    elapsed,
-    get signer() {
-      return minimal.signer
+  const server: AuthenticatingServer = withParts(
+    minimal,
+    {},
+    {
+      storage: openStore(environment, minimal),
+      secrets: () => createSecrets(connectedSecrets, Date.now),
+      scopes: () => ({
+        projectNamespacePrefix: config.projectNamespacePrefix,
+        spaceNamespace: parseSpaceNamespace(config.spaceNamespace),
+      }),
+      hashes: () =>
+        createPeppers({ getSecret: () => server.secrets.read(config.pepperSecretId), now: Date.now }).hashes,
+      limits: () => (config.maxKeyTtlSeconds > 0 ? { maxTtl: config.maxKeyTtlSeconds } : {}),
+      recordSources: () => config.recordSources,
     },
-    get storage() {
-      return storage()
-    },
-    get secrets() {
-      return secrets()
-    },
-    get scopes() {
-      return scopes()
-    },
-    get limits() {
-      return config.maxKeyTtlSeconds > 0 ? { maxTtl: config.maxKeyTtlSeconds } : {}
-    },
-    get recordSources() {
-      return config.recordSources
-    },
-    hashes: (key) => peppers().hashes(key),
-  }
+  )
+  return server
 }

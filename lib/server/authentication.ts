@@ -10,7 +10,7 @@ import { activityOf, sortKey } from '../storage/keys.ts'
 import { createSignalMemory, type SignalMemory } from './signalmemory.ts'
 
 /** The parts of the server that authentication uses. */
-export interface KeyStore {
+interface KeyStore {
   storage: Storage
   hashes(key: string): Promise<readonly KeyHash[]>
   limits: LifeLimits

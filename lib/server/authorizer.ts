@@ -21,10 +21,11 @@ import { forbidden, StatusError } from '../meta/errors/status.ts'
 import { type AuthenticatingServer, createAuthenticatingServer } from './authenticating.ts'
 import { authenticationDeps } from './authentication.ts'
 import { explainRoute } from './documents/explainroute.ts'
-import { auditRecord, MAX_REASON, routingOptions, type UnknownReason, unknownReason } from './lambda/audit.ts'
+import { MAX_REASON, routingOptions, type UnknownReason, unknownReason } from './lambda/audit.ts'
 import { type AuthorizerContext, encodeForbidden } from './lambda/authorizercontext.ts'
+import { observe } from './lambda/stages.ts'
 import { describeError, type LogFields } from './process/logger.ts'
-import { callMetrics, countCalls, type Measured, newCalls } from './process/metrics.ts'
+import type { Measured } from './process/metrics.ts'
 import { warmUp } from './warmup.ts'
 
 /** API Gateway answers 401 for an error with exactly this text. */
@@ -165,29 +166,23 @@ export async function authorizerHandler() {
   const server = createAuthenticatingServer(process.env)
   await warmUp(server, process.env)
   return async (event: APIGatewayRequestAuthorizerEvent): Promise<APIGatewayAuthorizerResult> => {
-    const began = performance.now()
-    const calls = newCalls()
+    const seen = observe(server, event)
     const measured = (outcome: AuthorizationOutcome): Measured[] => [
       { dimensions: { authorization: outcome }, values: { authorizations: 1 } },
-      callMetrics(calls),
     ]
     let isRecorded = false
     const refused: Refused = (outcome, code, reason, facts = {}) => {
       isRecorded = true
-      const latencyMs = performance.now() - began
-      const judgement = { decision: 'deny', reason } as const
-      const record = auditRecord(event, server.config, { facts, judgement, code, latencyMs })
-      server.log('info', 'audit', record, measured(outcome))
+      seen.audit({ facts, judgement: { decision: 'deny', reason }, code }, () => measured(outcome))
     }
     try {
-      const result = await countCalls(calls, () => authorizeRequest(event, server, refused))
-      if (!isRecorded)
-        server.log('info', 'authorization', { requestId: event.requestContext.requestId }, measured('allowed'))
+      const result = await seen.run(() => authorizeRequest(event, server, refused))
+      const { requestId } = event.requestContext
+      if (!isRecorded) seen.log('authorization', { requestId }, measured('allowed'))
       return result
     } catch (error) {
       if (!(error instanceof Unauthorized)) {
-        const { requestId } = event.requestContext
-        server.log('error', 'authorizer failed', { requestId, error: describeError(error) })
+        seen.failed(error, 'authorizer failed')
         refused('failed', 503, 'the authorizer failed')
       }
       throw error

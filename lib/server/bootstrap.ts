@@ -3,6 +3,7 @@
  * access key, in group system:masters. It writes both to Secrets Manager and never prints them. Run it again when all
  * administrator keys are lost: it creates a new key unless the stored key still works.
  */
+
 import { randomBytes } from 'node:crypto'
 import { OwnedAccessKey } from '../apis/management/v1/ownedaccesskey.ts'
 import { generateAccessKey } from '../authentication/accesskey.ts'
@@ -11,15 +12,15 @@ import { MASTERS } from '../authorization/users/identity.ts'
 import { internalContext } from '../controllers/internalcontext.ts'
 import { groupVersion } from '../meta/groupversion.ts'
 import { updateManagers } from '../meta/managedfields/fieldmanager.ts'
-import { wholeObject } from '../meta/structuredmerge/typed.ts'
 import type { KubeObject } from '../meta/types.ts'
 import { createObject } from '../registry/create.ts'
+import { ownershipIn } from '../registry/ownership.ts'
 import { authenticationDeps } from './authentication.ts'
 import { requestDeadline } from './lambda/requestdeadline.ts'
 import { createServer, type Server } from './server.ts'
 
 /** A secret that bootstrap fills. */
-export interface KeptText {
+interface SecretText {
   /** Returns the current value, or undefined if there is none yet. */
   read(): Promise<string | undefined>
   write(text: string): Promise<void>
@@ -52,15 +53,10 @@ async function isUsable(key: string, server: Server): Promise<boolean> {
 
 /** Stores an access key object with this key. */
 async function store(key: string, server: Server, now: Date): Promise<void> {
-  const { group, version, kind, schema } = OwnedAccessKey
   const object = updateManagers({
+    ...ownershipIn(OwnedAccessKey, 'bootstrap', now),
     live: undefined,
     updated: firstKeyObject(user),
-    manager: 'bootstrap',
-    subresource: '',
-    now,
-    gvk: { group, version, kind },
-    schema: wholeObject(schema),
   })
   await createObject(
     server.storeOf(OwnedAccessKey),
@@ -74,7 +70,7 @@ async function store(key: string, server: Server, now: Date): Promise<void> {
  * restored: it may have been deleted because it leaked. The object is stored before the secret. If a run stops in
  * between, it leaves an object whose key nobody knows, and never a secret with an invalid key.
  */
-export async function ensureFirstKey(server: Server, kept: KeptText): Promise<'kept' | 'made'> {
+export async function ensureFirstKey(server: Server, kept: SecretText): Promise<'kept' | 'made'> {
   const known = await kept.read()
   if (known !== undefined && (await isUsable(known, server))) return 'kept'
   const key = generateAccessKey(randomBytes)
@@ -84,14 +80,14 @@ export async function ensureFirstKey(server: Server, kept: KeptText): Promise<'k
 }
 
 /** Creates the pepper unless it exists. It is never replaced: without it, every stored key becomes invalid. */
-async function ensurePepper(kept: KeptText): Promise<'kept' | 'made'> {
+async function ensurePepper(kept: SecretText): Promise<'kept' | 'made'> {
   if ((await kept.read()) !== undefined) return 'kept'
   await kept.write(JSON.stringify({ current: '1', peppers: { 1: randomBytes(32).toString('base64') } }))
   return 'made'
 }
 
 /** Reads and writes the secret with this ID. An empty secret counts as absent. */
-const secretText = ({ secrets }: Server, id: string): KeptText => ({
+const secretText = ({ secrets }: Server, id: string): SecretText => ({
   read: async () => (await secrets.find(id)) || undefined,
   write: (text) => secrets.put(id, text),
 })

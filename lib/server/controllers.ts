@@ -8,7 +8,7 @@ import { sweepExpired } from '../controllers/expirysweep.ts'
 import type { Collector } from '../controllers/garbagecollector.ts'
 import { collectStream } from '../controllers/streamrecords.ts'
 import { streamedWrite } from '../storage/dynamodb/stream.ts'
-import { describeError } from './process/logger.ts'
+import { describeError, type LogFields } from './process/logger.ts'
 import type { Measured } from './process/metrics.ts'
 import { createServer, type Server } from './server.ts'
 
@@ -39,11 +39,16 @@ function collectorOf(server: Server, context: Invocation) {
   return { collector, wrote }
 }
 
-const collectorMetrics = (tasks: number, failed: number, { deleted }: { deleted: number }): Measured[] => [
-  { values: { collectionTasks: tasks, collectionDeleted: deleted, collectionFailed: failed } },
-]
-
-const errorOf = (error: unknown) => (error === undefined ? {} : { error: describeError(error) })
+/** Writes the log line of a run, with metrics. */
+const report = (
+  { log }: Server,
+  message: string,
+  { error, ...counts }: { error?: unknown },
+  values: Measured['values'],
+): void => {
+  const failure = error === undefined ? {} : { error: describeError(error) }
+  log(error === undefined ? 'info' : 'error', message, { ...counts, ...failure }, [{ values }])
+}
 
 /**
  * Returns the handler of the garbage collector. The stream of the table invokes it with changes. On a schedule it reads
@@ -58,24 +63,25 @@ export function garbageCollectorHandler() {
     context: Invocation,
   ): Promise<DynamoDBBatchResponse | undefined> => {
     const { collector, wrote } = collectorOf(server, context)
-    if (event.Records) {
-      const { tasks, failed, error } = await collectStream(collector, event.Records.map(streamedWrite))
-      const counts = { source: 'stream', records: event.Records.length, tasks, failed: failed.length, ...wrote }
-      const measured = collectorMetrics(tasks, failed.length, wrote)
-      server.log(
-        error === undefined ? 'info' : 'error',
+    const collected = (run: { tasks: number; failed: number; error?: unknown }, facts: LogFields) =>
+      report(
+        server,
         'garbage collection',
-        { ...counts, ...errorOf(error) },
-        measured,
+        { ...facts, ...run, ...wrote },
+        {
+          collectionTasks: run.tasks,
+          collectionDeleted: wrote.deleted,
+          collectionFailed: run.failed,
+        },
       )
+    if (event.Records) {
+      const { failed, ...run } = await collectStream(collector, event.Records.map(streamedWrite))
+      collected({ ...run, failed: failed.length }, { source: 'stream', records: event.Records.length })
       return { batchItemFailures: failed.map((itemIdentifier) => ({ itemIdentifier })) }
     }
-    const { error, ...run } = await collectChangelog(collector)
+    const run = await collectChangelog(collector)
     // On a schedule of seconds most runs find nothing, so they log nothing.
-    if (run.tasks === 0 && run.read === 0 && error === undefined) return undefined
-    const counts = { source: 'schedule', ...run, ...wrote }
-    const measured = collectorMetrics(run.tasks, run.failed, wrote)
-    server.log(error === undefined ? 'info' : 'error', 'garbage collection', { ...counts, ...errorOf(error) }, measured)
+    if (run.tasks > 0 || run.read > 0 || run.error !== undefined) collected(run, { source: 'schedule' })
     return undefined
   }
 }
@@ -84,7 +90,7 @@ export function garbageCollectorHandler() {
 export function sweepHandler() {
   const server = createServer(process.env)
   return async (_event: unknown, context: Invocation): Promise<void> => {
-    const { error, ...swept } = await sweepExpired({
+    const swept = await sweepExpired({
       store: server.storeOf(OwnedAccessKey),
       storage: server.storage,
       now: server.now,
@@ -98,8 +104,6 @@ export function sweepHandler() {
       maxDeletions,
     })
     const { seen, deleted, failed } = swept
-    server.log(error === undefined ? 'info' : 'error', 'expiry sweep', { ...swept, ...errorOf(error) }, [
-      { values: { sweepSeen: seen, sweepDeleted: deleted, sweepFailed: failed } },
-    ])
+    report(server, 'expiry sweep', swept, { sweepSeen: seen, sweepDeleted: deleted, sweepFailed: failed })
   }
 }

@@ -20,7 +20,7 @@ const unhurried = { deadline: () => leaseMs / 4 }
 /** When a rejected client may retry. */
 const retryAfterSeconds = 10
 
-export interface Watches {
+interface Watches {
   storage: Pick<Storage, 'keepCompanion' | 'dropCompanion' | 'queryCompanions'>
   /** Maximum number of open watches per key. 0 means no limit. */
   most: number

@@ -38,7 +38,7 @@ import { authenticationDeps, judgeDeps } from './authentication.ts'
 import { type Decider, decide } from './decide.ts'
 import { watchCounter } from './openwatches.ts'
 import type { Environment } from './process/environment.ts'
-import { lazy } from './process/lazy.ts'
+import { lazy, type Makers, withParts } from './process/lazy.ts'
 import { describeError } from './process/logger.ts'
 import { storeOf } from './stores.ts'
 
@@ -65,6 +65,61 @@ const connectCluster: KubeConfigServices['connect'] = (name, credentials) => ({
   },
 })
 
+/** The parts of the server that settings decide. */
+type Parts = Pick<Server, 'keys' | 'federation' | 'tokens' | 'kubeConfigs' | 'issuer' | 'watchLimits'>
+
+function partsOf(base: AuthenticatingServer): Makers<Parts> {
+  const { config } = base
+  const settings = lazy(
+    (): IssuerSettings => ({
+      issuer: checkIssuer(config.issuer),
+      maxSeconds: config.maxTokenTtlSeconds,
+      uuid: randomUUID,
+    }),
+  )
+  return {
+    keys: () => ({
+      generate: () => generateAccessKey(randomBytes),
+      hashes: base.hashes,
+      readCredential: async (hash) => {
+        const { pk, sk } = credentialItemKey(hash)
+        return (await base.storage.getCompanion(pk, sk))?.attributes
+      },
+      readCredentials: async (all) =>
+        (await base.storage.getCompanions(all.map(credentialItemKey))).map((item) => item?.attributes),
+      limits: base.limits,
+      retentionSeconds: config.keyRetentionSeconds,
+      recordSources: base.recordSources,
+      maxPerOwner: config.maxKeysPerOwner,
+    }),
+    federation() {
+      const { issuer, apiUrl, allowPrivateIssuers: allowPrivate, maxKeyTtlSeconds, maxExchangeTtlSeconds } = config
+      const maxTtl = Math.min(maxExchangeTtlSeconds, maxKeyTtlSeconds || maxExchangeTtlSeconds)
+      return { issuer, own: [issuer, apiUrl], allowPrivate, maxTtl }
+    },
+    tokens: () => ({ settings: settings(), signer: base.signer }),
+    kubeConfigs: () => ({
+      ...base.scopes,
+      secrets: base.secrets,
+      secretPrefix: config.virtualClusterSecretsPrefix,
+      resource: groupResource(VirtualClusterInstance),
+      limits: {
+        maxTokenSeconds: config.maxTokenTtlSeconds,
+        ...(config.maxCertificateTtlSeconds > 0 && { maxCertificateSeconds: config.maxCertificateTtlSeconds }),
+      },
+      issuer: settings().issuer,
+      signer: base.signer,
+      connect: connectCluster,
+      clock: base.now,
+      uuid: randomUUID,
+      deadline: (ms) => AbortSignal.timeout(ms),
+      sleep: (ms, signal) => delay(ms, undefined, { signal }).catch(() => undefined),
+    }),
+    issuer: () => settings().issuer,
+    watchLimits: () => config.watchLimits,
+  }
+}
+
 /** Returns the server for an environment. It connects and reads nothing before the first use. */
 export function createServer(environment: Environment): Server {
   const base = createAuthenticatingServer(environment)
@@ -78,33 +133,6 @@ export function createServer(environment: Environment): Server {
     context.note('denied', reason)
     throw error
   }
-  const settings = lazy(
-    (): IssuerSettings => ({
-      issuer: checkIssuer(config.issuer),
-      maxSeconds: config.maxTokenTtlSeconds,
-      uuid: randomUUID,
-    }),
-  )
-  const kubeConfigs = lazy(
-    (): KubeConfigServices => ({
-      ...base.scopes,
-      secrets: base.secrets,
-      secretPrefix: config.virtualClusterSecretsPrefix,
-      resource: groupResource(VirtualClusterInstance),
-      limits: {
-        maxTokenSeconds: config.maxTokenTtlSeconds,
-        ...(config.maxCertificateTtlSeconds > 0 && { maxCertificateSeconds: config.maxCertificateTtlSeconds }),
-      },
-      issuer: settings().issuer,
-      signer: base.signer,
-      connect: connectCluster,
-      clock: now,
-      uuid: randomUUID,
-      deadline: (ms) => AbortSignal.timeout(ms),
-      sleep: (ms, signal) => delay(ms, undefined, { signal }).catch(() => undefined),
-    }),
-  )
-
   /**
    * Returns the key, or undefined if it is deleted, invalid, or another key of the same name. The key of an exchange is
    * invalid when one of its gates is closed.
@@ -126,60 +154,11 @@ export function createServer(environment: Environment): Server {
     const judged = await judgeValue(hash)
     return 'credential' in judged ? judged.credential : undefined
   }
-  const server: Server = {
-    config,
+  const own: Omit<Server, keyof AuthenticatingServer | keyof Parts> = {
     storedKinds: async () => (await import('../apis/stored.ts')).storedKinds,
-    log,
-    now,
-    get storage() {
-      return base.storage
-    },
-    get secrets() {
-      return base.secrets
-    },
-    get signer() {
-      return base.signer
-    },
-    get scopes() {
-      return base.scopes
-    },
-    get limits() {
-      return base.limits
-    },
-    get recordSources() {
-      return base.recordSources
-    },
-    hashes: base.hashes,
-    get keys() {
-      return {
-        generate: () => generateAccessKey(randomBytes),
-        hashes: base.hashes,
-        readCredential: async (hash: KeyHash) => {
-          const { pk, sk } = credentialItemKey(hash)
-          return (await base.storage.getCompanion(pk, sk))?.attributes
-        },
-        readCredentials: async (all: readonly KeyHash[]) =>
-          (await base.storage.getCompanions(all.map(credentialItemKey))).map((item) => item?.attributes),
-        limits: base.limits,
-        retentionSeconds: config.keyRetentionSeconds,
-        recordSources: base.recordSources,
-        maxPerOwner: config.maxKeysPerOwner,
-      }
-    },
-    get federation() {
-      const { issuer, apiUrl, allowPrivateIssuers: allowPrivate, maxKeyTtlSeconds, maxExchangeTtlSeconds } = config
-      const maxTtl = Math.min(maxExchangeTtlSeconds, maxKeyTtlSeconds || maxExchangeTtlSeconds)
-      return { issuer, own: [issuer, apiUrl], allowPrivate, maxTtl }
-    },
     async provider(name) {
       const stored = await base.storage.get(providerTable, name)
       return stored && toProvider(stored)
-    },
-    get tokens() {
-      return { settings: settings(), signer: base.signer }
-    },
-    get kubeConfigs() {
-      return kubeConfigs()
     },
     decide: (context, attributes) => decide(server, context, attributes),
     checkChain,
@@ -192,15 +171,9 @@ export function createServer(environment: Environment): Server {
       getObject(server.storeOf(VirtualClusterInstance), { ...reference, ...use }, context),
     storeOf: (kind) => storeOf(kind, server),
     keyStore: () => server.storeOf(OwnedAccessKey),
-    get issuer() {
-      return settings().issuer
-    },
     authenticate(token) {
       const touchFailed = (error: unknown) => log('error', 'last activity not written', { error: describeError(error) })
       return authenticate(token, authenticationDeps(server, touchFailed))
-    },
-    get watchLimits() {
-      return config.watchLimits
     },
     openWatch: (context) =>
       watchCounter({ storage: base.storage, most: config.watchesPerKey, now: Date.now, uuid: randomUUID })(context),
@@ -224,12 +197,11 @@ export function createServer(environment: Environment): Server {
       const stored = await base.storage.get(VirtualClusterInstance.table, objectKey(namespace, name))
       return stored?.object.metadata.uid
     },
-    sleep: base.sleep,
     every(ms, act) {
       const timer = setInterval(act, ms).unref()
       return () => clearInterval(timer)
     },
-    elapsed: base.elapsed,
   }
+  const server: Server = withParts(base, own, partsOf(base))
   return server
 }

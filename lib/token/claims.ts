@@ -14,7 +14,7 @@ import { isVisibleUser, visibleGroups } from './visibleuser.ts'
  */
 export const PRIVATE_CLAIM = MANAGEMENT_GROUP
 
-export interface PrivateClaim {
+interface PrivateClaim {
   /** The access key that created the token. The token becomes invalid when the key does. */
   key: { name: string; uid: string }
   /**
@@ -37,7 +37,7 @@ export interface Claims {
   [PRIVATE_CLAIM]: PrivateClaim
 }
 
-export interface ClaimsRequest {
+interface ClaimsRequest {
   user: UserInfo
   /** The scopes that restrict the token: the user's and its own. */
   chain: ScopeChain

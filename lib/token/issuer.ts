@@ -26,7 +26,7 @@ export interface Prepared {
   warnings: string[]
 }
 
-export interface Token {
+interface Token {
   token: string
   expires: Date
 }
@@ -63,7 +63,7 @@ export function prepareClusterToken(
 }
 
 /** The virtual cluster of a kube config. */
-export interface ClusterSubject {
+interface ClusterSubject {
   namespace: string
   name: string
   uid: string

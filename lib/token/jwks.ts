@@ -21,7 +21,7 @@ export const TOKEN_EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange'
  */
 export const CACHE_CONTROL = 'public, max-age=300'
 
-export interface Discovery {
+interface Discovery {
   issuer: string
   jwks_uri: string
   response_types_supported: string[]

@@ -6,7 +6,7 @@ import { unauthorized } from '../meta/errors/status.ts'
 
 const DAY = 86_400
 
-export interface LifetimeLimits {
+interface LifetimeLimits {
   /** Deploy-time maximum. */
   maxSeconds: number
   /** The requesting access key. `expires` is in Unix seconds; absent means never. */

@@ -4,6 +4,7 @@ import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
 import { authenticate } from '../../lib/authentication/requests/authenticate.ts'
 import type { Store } from '../../lib/registry/store.ts'
 import { authenticationDeps } from '../../lib/server/authentication.ts'
+import { withParts } from '../../lib/server/process/lazy.ts'
 import type { Storage } from '../../lib/storage/interface.ts'
 import type { Place } from '../support/copies.ts'
 import type { TestDeployment } from '../support/deployment.ts'
@@ -34,7 +35,7 @@ export interface Keys {
 
 export function keysOf(deployment: TestDeployment): Keys {
   const { storage, meter } = storageOf(deployment)
-  const deps = authenticationDeps({ ...deployment.parts, storage }, (error) => {
+  const deps = authenticationDeps(withParts(deployment.parts, { storage }), (error) => {
     throw error
   })
   return {

@@ -2,6 +2,7 @@
 import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { kinds } from '../../lib/apis/index.ts'
+import { kindRows, MANAGEMENT_GROUP } from '../../lib/kinds/kinds.ts'
 import type { Schema } from '../../lib/meta/schema/schema.ts'
 import { runs } from '../support/effort.ts'
 import { type Invocation, type Json, useFunctions } from '../support/functions.ts'
@@ -12,19 +13,12 @@ const functions = useFunctions()
 const stored = [accessKeys, instances, providers, trusts]
 
 /** The functions of kinds that are only created, with their kinds. */
-const virtual = {
-  'ownedaccesskeys/rotate': 'OwnedAccessKeyRotation',
-  'ownedaccesskeys/accessreview': 'OwnedAccessKeyAccessReview',
-  'accesskeyrevocations/create': 'AccessKeyRevocation',
-  'virtualclusterinstances/kubeconfig/create': 'VirtualClusterInstanceKubeConfig',
-  'directclusterendpointtokens/create': 'DirectClusterEndpointToken',
-  'selves/create': 'Self',
-  'reviews/selfsubjectreview': 'SelfSubjectReview',
-  'reviews/tokenreview': 'TokenReview',
-  'reviews/selfsubjectaccessreview': 'SelfSubjectAccessReview',
-  'reviews/selfsubjectrulesreview': 'SelfSubjectRulesReview',
-  'reviews/subjectaccessreview': 'SubjectAccessReview',
-}
+const virtual = kindRows
+  .filter(({ archetype }) => archetype === 'virtual')
+  .map(({ kind, group, plural, singular, subresource = 'create' }) => {
+    const verb = subresource === 'kubeconfig' ? 'kubeconfig/create' : subresource
+    return [group === MANAGEMENT_GROUP ? `${plural}/${verb}` : `reviews/${singular}`, kind] as const
+  })
 
 const METADATA = ['name', 'namespace', 'labels', 'annotations', 'finalizers', 'ownerReferences', 'managedFields']
 const SYSTEM = ['generateName', 'uid', 'resourceVersion', 'generation', 'creationTimestamp', 'deletionTimestamp']
@@ -175,7 +169,7 @@ describe('a wrong or missing member is never a 500', () => {
     await fc.assert(property, runs(8000))
   }, 600_000)
 
-  test.each(Object.entries(virtual))(
+  test.each(virtual)(
     'anywhere in a request to %s',
     async (name, kind) => {
       const found = kinds.find((one) => one.kind === kind)

@@ -1,4 +1,5 @@
 /** Tests what functions do while Lambda initializes them: their first request needs no connection, and nothing is written. */
+
 import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -9,6 +10,7 @@ import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
 import { managementRequest } from '../../lib/authorization/attributes/attributes.ts'
 import type { UserInfo } from '../../lib/authorization/users/user.ts'
 import { KINDS } from '../../lib/kinds/kinds.ts'
+import { presentObject } from '../../lib/registry/store.ts'
 import type { Server } from '../../lib/server/server.ts'
 import type { Stored } from '../../lib/storage/interface.ts'
 import { useFunctions } from '../support/functions.ts'
@@ -129,7 +131,7 @@ describe('a rehearsal', () => {
     ['reads a store', ({ storage }) => storage.get(OwnedAccessKey.table, 'k')],
     ['reads the store of a kind', (server) => server.storeOf(OwnedAccessKey).storage.get(OwnedAccessKey.table, 'k')],
     ['hashes a new key', (server) => server.storeOf(OwnedAccessKey).strategy.companions?.(draft, undefined, undefined)],
-    ['presents a key', (server) => server.storeOf(OwnedAccessKey).strategy.present?.(key, context)],
+    ['presents a key', (server) => presentObject(server.storeOf(OwnedAccessKey), key, context)],
     [
       'decides about an object',
       (server) => server.decide(context, managementRequest(KINDS.VirtualClusterInstance, instance)),

@@ -105,8 +105,8 @@ describe('the issuer', () => {
     [own, ours],
     [`${own}/`, ours],
     [`${own}/clusters/west`, ours],
-    ['https://login.microsoftonline.com/common/v2.0', 'is the issuer of no tenant: name the tenant'],
-    ['https://login.microsoftonline.com/organizations/v2.0', 'is the issuer of no tenant: name the tenant'],
+    ['https://login.microsoftonline.com/common/v2.0', 'names no tenant: name the tenant'],
+    ['https://login.microsoftonline.com/organizations/v2.0', 'names no tenant: name the tenant'],
   ])('%s is a 422', async (text, reason) =>
     expect(await refused({ issuer: text, claims: [{ claim: 'sub', values: ['a'] }] })).toBe(
       `422 spec.issuer: Invalid value: "${text}": ${reason}`,

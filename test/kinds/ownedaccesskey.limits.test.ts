@@ -7,6 +7,7 @@ import { authenticate, type Source } from '../../lib/authentication/requests/aut
 import type { UserInfo } from '../../lib/authorization/users/user.ts'
 import { rfc3339 } from '../../lib/meta/encoding/time.ts'
 import type { JsonObject } from '../../lib/meta/types.ts'
+import { presentObject } from '../../lib/registry/store.ts'
 import { authenticationDeps } from '../../lib/server/authentication.ts'
 import { createServer } from '../../lib/server/server.ts'
 import { startDeployment, type TestDeployment } from '../support/deployment.ts'
@@ -43,7 +44,7 @@ async function change(name: string, spec: Record<string, JsonObject[string] | un
   return context.warnings
 }
 
-const unlimited = (name: string) => `access key "${name}" never expires and has every right of alice`
+const unlimited = (name: string) => `access key "${name}" never expires and has all permissions of alice`
 
 describe('a warning', () => {
   test.each(cases.given as [string, JsonObject][])('is given for a new key %s', async (_, spec) => {
@@ -62,7 +63,9 @@ describe('a warning', () => {
   test('is given for a key of its own user only if it has all groups of that user', async () => {
     const own = (groups: string[]) => create({ user: '', groups })
     const { name, warnings } = await own(['system:masters'])
-    expect(warnings).toEqual([expect.stringContaining(`access key "${name}" never expires and has every right of `)])
+    expect(warnings).toEqual([
+      expect.stringContaining(`access key "${name}" never expires and has all permissions of `),
+    ])
     expect((await own([])).warnings).toEqual([])
   })
 
@@ -73,7 +76,7 @@ describe('a warning', () => {
 
   test('names the team, or the subject, whose rights the key has', async () => {
     const team = await create({ user: '', team: 'ops' })
-    expect(team.warnings).toEqual([expect.stringMatching(/ has every right of team:ops$/)])
+    expect(team.warnings).toEqual([expect.stringMatching(/ has all permissions of team:ops$/)])
   })
 
   test('is given for a change that removes a restriction', async () => {
@@ -115,7 +118,7 @@ describe('the last sources of a key', () => {
   }
   const sourcesOf = async (name: string, server = deployment.parts) => {
     const { store, read } = world(server)
-    const object = store.strategy.present?.(await read(name), { user: admin, now: noon })
+    const object = presentObject(store, await read(name), { user: admin, now: noon })
     return object?.status?.lastSources
   }
   const shown = (ip: string, seconds: number, userAgent = 'curl') => ({

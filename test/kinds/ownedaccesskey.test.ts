@@ -7,6 +7,7 @@ import type { UserInfo } from '../../lib/authorization/users/user.ts'
 import type { Secret } from '../../lib/meta/schema/writeonly.ts'
 import type { JsonObject } from '../../lib/meta/types.ts'
 import type { Outcome } from '../../lib/registry/store.ts'
+import { presentObject } from '../../lib/registry/store.ts'
 import { authenticationDeps } from '../../lib/server/authentication.ts'
 import { createServer, type Server } from '../../lib/server/server.ts'
 import { startDeployment, type TestDeployment } from '../support/deployment.ts'
@@ -73,7 +74,7 @@ async function use(key: string, now: Date, server: Server = deployment.parts): P
 }
 const statusAt = async (name: string, now: Date, server = deployment.parts) => {
   const { store, read } = world(server)
-  return store.strategy.present?.(await read(name), { user: admin, now }).status
+  return presentObject(store, await read(name), { user: admin, now }).status
 }
 const table = async () => JSON.stringify(await deployment.store.all())
 
@@ -201,12 +202,12 @@ describe('the life of a key', () => {
       const stored = await read(name)
       const object = { ...stored.object, status: { lastActivity: text } }
       for (const written of [object, { ...object, status: { lastActivity: '2026-11-20T00:00:00.5+02:00' } }]) {
-        const { status } = store.strategy.present?.({ ...stored, object: written }, { user: admin, now: noon }) ?? {}
+        const { status } = presentObject(store, { ...stored, object: written }, { user: admin, now: noon })
         expect(status?.lastActivity).toBe('2026-11-21T12:00:00Z')
       }
       const unused = { ...stored, object }
       delete unused.activity
-      expect(store.strategy.present?.(unused, { user: admin, now: noon }).status?.lastActivity).toBe(text)
+      expect(presentObject(store, unused, { user: admin, now: noon }).status?.lastActivity).toBe(text)
     },
   )
 

@@ -23,7 +23,7 @@ describeKubectl('kubectl', () => {
     expect(await apply(accessKey('client', { user: 'alice', disabled: true }))).toEqual({
       ...outputOf('client', 'configured'),
       stderr:
-        'Warning: access key "client" is no longer restricted by spec.ttl\nWarning: access key "client" never expires and has every right of alice\n',
+        'Warning: access key "client" is no longer restricted by spec.ttl\nWarning: access key "client" never expires and has all permissions of alice\n',
     })
     const { spec, metadata } = await read('client')
     expect(spec).toEqual({ user: 'alice', disabled: true })

@@ -210,7 +210,7 @@ describe('the requested scope', () => {
   })
 
   test('is refused with other characters, and with an access key', () => {
-    const why = 'invalid_scope: the scope has characters that no scope has, or a credential'
+    const why = 'invalid_scope: the scope has invalid characters, or a credential'
     const texts = [
       'project:a\nb',
       'project:"a"',

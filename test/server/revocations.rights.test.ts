@@ -159,5 +159,5 @@ describe('the key of the request', () => {
 test('a name that matches nothing is said, and not which', async () => {
   const { name } = await person()
   const { headers } = await revoke({ names: [name, 'missing', 'missing-too'] }, { dryRun: true })
-  expect(String(headers.warning)).toContain('2 of the names match no access key that you may revoke')
+  expect(String(headers.warning)).toContain('2 of the names match no key you can revoke')
 })

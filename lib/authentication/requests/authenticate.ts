@@ -6,6 +6,7 @@ import { isWithinCIDRs } from '../../authorization/users/sourcecidrs.ts'
 import type { PresentedCredential, UserInfo } from '../../authorization/users/user.ts'
 import { serviceUnavailable } from '../../meta/errors/status.ts'
 import type { JsonObject, JsonValue } from '../../meta/types.ts'
+import { defined } from '../../meta/value/defined.ts'
 import type { CompanionItem, TouchOutcome } from '../../storage/interface.ts'
 import { isWellFormed } from '../accesskey.ts'
 import { type Credential, credentialUser } from '../credential.ts'
@@ -182,14 +183,7 @@ export function sourceRefusal({ name, sourceCIDRs }: Credential, source: Source 
 function presented({ version, hash }: KeyHash, { credential, state, until }: Alive): PresentedCredential {
   const { created, signedIn, successor, overlap = 0 } = credential
   const isShort = state === 'Current' && successor !== undefined && overlap < REQUEST_SECONDS
-  return {
-    version,
-    hash,
-    created,
-    ...(signedIn !== undefined && { signedIn }),
-    ...(isShort && { successor }),
-    ...(until !== undefined && { until }),
-  }
+  return { version, hash, created, ...defined({ signedIn, until }), ...(isShort && { successor }) }
 }
 
 /** Returns the condition that the item is still what was judged. */

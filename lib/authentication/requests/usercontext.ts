@@ -6,16 +6,15 @@
 import { parseChain } from '../../authorization/scopes/parsechain.ts'
 import { AUTHENTICATED } from '../../authorization/users/identity.ts'
 import type { UserInfo } from '../../authorization/users/user.ts'
-import { parseFederation } from '../federationform.ts'
-import { parseKeyHash } from '../keyinternal.ts'
+import { parseFederation, parseKeyHash } from '../keyinternal.ts'
 import {
-  type Check,
   isCount,
   isIdentity,
   isNonEmptyText,
   isNonEmptyTextList,
   isText,
   isTextList,
+  part,
   strictRecord,
 } from '../strictrecord.ts'
 
@@ -28,10 +27,29 @@ export interface UserContext {
   warnings: readonly string[]
 }
 
+const KEY = { name: isNonEmptyText, uid: isNonEmptyText, type: isText }
+const KEY_OPTIONAL = {
+  user: isText,
+  team: isText,
+  subject: isText,
+  displayName: isText,
+  email: isText,
+  expires: isCount,
+  generation: isCount,
+}
+const USER = {
+  name: isNonEmptyText,
+  groups: isTextList,
+  key: part((key) => strictRecord('the key of the user', key, KEY, KEY_OPTIONAL)),
+  chain: part(parseChain),
+}
+const CREDENTIAL = { version: isNonEmptyText, hash: isNonEmptyText, created: isCount }
+const CREDENTIAL_OPTIONAL = { signedIn: isCount, successor: part(parseKeyHash), until: isCount }
+
 /** The texts of the record, and how each is read. Four members of the user are texts of their own, because of the limit. */
 const READERS = {
   user: readUser,
-  credential: readCredential,
+  credential: (value: unknown) => strictRecord('the credential of the user', value, CREDENTIAL, CREDENTIAL_OPTIONAL),
   federation: parseFederation,
   ancestors: listReader('the ancestors of the key of the user', isNonEmptyTextList),
   sourceCIDRs: listReader('the source addresses of the user', isNonEmptyTextList),
@@ -75,36 +93,15 @@ function decode(what: string, text: unknown): unknown {
   }
 }
 
-function readUser(value: unknown): object {
+function readUser(value: unknown): UserInfo {
   const user = strictRecord('the user', value, USER, { uid: isText, identity: isIdentity })
-  if (!(user.groups as string[]).includes(AUTHENTICATED)) throw new Error(`the user is not in ${AUTHENTICATED}`)
-  const key = strictRecord('the key of the user', user.key, KEY, KEY_OPTIONAL)
-  return { ...user, key, chain: parseChain(user.chain) }
+  if (!user.groups.includes(AUTHENTICATED)) throw new Error(`the user is not in ${AUTHENTICATED}`)
+  return user
 }
 
-function readCredential(value: unknown): object {
-  const what = 'the credential of the user'
-  const { successor, ...credential } = strictRecord(what, value, CREDENTIAL, CREDENTIAL_OPTIONAL)
-  return { ...credential, ...(successor !== undefined && { successor: parseKeyHash(successor) }) }
-}
-
-function listReader(what: string, isValid: Check) {
-  return (value: unknown): object => {
+function listReader(what: string, isValid: typeof isTextList) {
+  return (value: unknown): string[] => {
     if (!isValid(value)) throw new Error(`${what} are not a valid list`)
-    return value as string[]
+    return value
   }
-}
-
-const CREDENTIAL = { version: isNonEmptyText, hash: isNonEmptyText, created: isCount }
-const CREDENTIAL_OPTIONAL = { signedIn: isCount, successor: () => true, until: isCount }
-const USER = { name: isNonEmptyText, groups: isTextList, key: () => true, chain: Array.isArray }
-const KEY = { name: isNonEmptyText, uid: isNonEmptyText, type: isText }
-const KEY_OPTIONAL = {
-  user: isText,
-  team: isText,
-  subject: isText,
-  displayName: isText,
-  email: isText,
-  expires: isCount,
-  generation: isCount,
 }

@@ -20,7 +20,7 @@ export interface MakingValue {
  * Reports whether a value was made with an earlier one, or with what that one made. What nothing is known of counts as made
  * with it. The first value was made before any other.
  */
-export function isMadeWith({ facts }: Pick<KeyValue, 'facts'>, { value: maker, unused }: MakingValue): boolean {
+function isMadeWith({ facts }: Pick<KeyValue, 'facts'>, { value: maker, unused }: MakingValue): boolean {
   const { number = 1, since = 1 } = facts ?? {}
   if (unused || number === 1) return false
   return maker === undefined ? since < number : since <= maker && maker < number

@@ -9,7 +9,7 @@ import { type EndedValue, isUnrotated, lastNumber, type ValuesChange, valuesOf }
 import type { EndReason } from './tombstone.ts'
 
 /** A value to give to a key. */
-export interface NewValue extends Omit<ValueFacts, 'number' | 'since'> {
+interface NewValue extends Omit<ValueFacts, 'number' | 'since'> {
   credential: KeyHash
   by: ValueMaker
 }

@@ -5,7 +5,7 @@
  *     pk=credential#2#bXk… sk=# ended=rotated name=ci uid=… user=alice at=1795257600 firstUsed=1795250000 expires=1797849600
  */
 import type { JsonObject } from '../../meta/types.ts'
-import { isCount, isNonEmptyText, strictRecord } from '../strictrecord.ts'
+import { isCount, isNonEmptyText, isTrue, strictRecord } from '../strictrecord.ts'
 
 /**
  * Why a value ended: its overlap is over, a `finish` ended it, another value replaced it at once, or it was reported as
@@ -13,7 +13,7 @@ import { isCount, isNonEmptyText, strictRecord } from '../strictrecord.ts'
  */
 export type EndReason = 'rotated' | 'finished' | 'replaced' | 'leaked'
 
-export interface Tombstone {
+interface Tombstone {
   ended: EndReason
   /** The name and the uid of the key object, and its user. */
   name: string
@@ -27,7 +27,7 @@ export interface Tombstone {
   value?: number
   /** The value was never used, so it made nothing. */
   unused?: true
-  /** The TTL attribute of the table. Absent when the tombstone is kept for ever, as that of a leaked value. */
+  /** The TTL attribute of the table. Absent when the tombstone is kept permanently, as that of a leaked value. */
   expires?: number
 }
 
@@ -43,8 +43,7 @@ export const ENDED_REASONS: Readonly<Record<EndReason, string>> = {
 export const isTombstone = (item: JsonObject): boolean => Object.hasOwn(item, 'ended')
 
 /** Parses the attributes of a tombstone. Throws an Error, without the content, for anything else. */
-export const readTombstone = (item: JsonObject): Tombstone =>
-  strictRecord('a tombstone', item, REQUIRED, OPTIONAL) as unknown as Tombstone
+export const readTombstone = (item: JsonObject): Tombstone => strictRecord('a tombstone', item, REQUIRED, OPTIONAL)
 
 /** Returns the attributes of a tombstone. `retention` is for how many seconds it is kept, unless the value has leaked. */
 export const tombstoneAttributes = ({ expires: _, ...tombstone }: Tombstone, retention: number): JsonObject => ({
@@ -52,12 +51,13 @@ export const tombstoneAttributes = ({ expires: _, ...tombstone }: Tombstone, ret
   ...(tombstone.ended !== 'leaked' && { expires: tombstone.at + retention }),
 })
 
-const isReason = (value: unknown): boolean => typeof value === 'string' && Object.hasOwn(ENDED_REASONS, value)
+const isReason = (value: unknown): value is EndReason =>
+  typeof value === 'string' && Object.hasOwn(ENDED_REASONS, value)
 
 const REQUIRED = { ended: isReason, name: isNonEmptyText, uid: isNonEmptyText, user: isNonEmptyText, at: isCount }
 const OPTIONAL = {
   firstUsed: isCount,
   value: isCount,
-  unused: (value: unknown) => value === true,
+  unused: isTrue,
   expires: isCount,
 }

@@ -24,7 +24,7 @@ import { type EndedValue, generationOf, isUnrotated, type KeyValue, sameHash, va
 import { isTombstone, tombstoneAttributes } from './tombstone.ts'
 
 /** A change of a key that exists before and after it. */
-export interface KeyUpdate {
+interface KeyUpdate {
   before: StoredKey
   after: StoredKey
   /** The write-only values that the request sets. Others are kept. */
@@ -39,7 +39,7 @@ export interface KeyUpdate {
   lastActivity?: number
 }
 
-export interface WriteDeps {
+interface WriteDeps {
   limits: LifeLimits
   /** For how many seconds a tombstone is kept. */
   retentionSeconds: number

@@ -5,6 +5,7 @@
 
 import { formatValue } from '../../meta/encoding/badvalue.ts'
 import { forbiddenPath, forbiddenResource, type StatusError } from '../../meta/errors/status.ts'
+import { escapeHtml } from '../../meta/value/html.ts'
 import type { Attributes } from './attributes.ts'
 
 /** The reason of the causes of a 403 that contain a scope entry which would allow the request. */
@@ -29,6 +30,3 @@ function object(attributes: Attributes): string {
   const where = namespace ? `in the namespace ${formatValue(namespace)}` : 'at the cluster scope'
   return `resource ${named} in API group ${formatValue(group)} ${where}`
 }
-
-const escapeHtml = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')

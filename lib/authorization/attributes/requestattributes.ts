@@ -5,8 +5,10 @@
  */
 
 import { formatValue } from '../../meta/encoding/badvalue.ts'
-import { badRequest } from '../../meta/errors/status.ts'
+import { parseQueryFlag } from '../../meta/encoding/gobooleans.ts'
+import { badRequest, StatusError } from '../../meta/errors/status.ts'
 import { pathSegmentErrors } from '../../meta/object/names.ts'
+import { parseFieldSelector, requiredValues } from '../../meta/selectors/fields.ts'
 import type { Attributes } from './attributes.ts'
 
 /** The members of an API Gateway proxy or authorizer event that this module reads. */
@@ -18,7 +20,7 @@ export interface RoutedRequest {
   multiValueQueryStringParameters?: Readonly<Record<string, readonly string[] | undefined>> | null
 }
 
-export interface RoutingOptions {
+interface RoutingOptions {
   /** A prefix such as `/kubernetes/management`, removed so that paths match those of a Kubernetes API. */
   basePath: string
   /** The plural names of namespaced resources. */
@@ -142,26 +144,25 @@ function verbOf(request: RoutedRequest, name: string): string {
   const row = VERBS.find(({ method }) => method === request.httpMethod)
   if (row === undefined) return request.httpMethod.toLowerCase()
   if (name !== '') return row.named
-  return watches(query(request, 'watch')[0]) ? row.watching : row.unnamed
+  const [watch] = query(request, 'watch')
+  return watch !== undefined && parseQueryFlag(watch) ? row.watching : row.unnamed
 }
 
-/** Reports whether the `watch` parameter is true. Every value except `0` and `false` is, including the empty one. */
-const watches = (value: string | undefined): boolean =>
-  value !== undefined && value !== '0' && value.toLowerCase() !== 'false'
-
 /**
- * Returns X when a single field selector has the term `metadata.name=X`, else ''. Selectors with escapes are ignored,
- * because a comma may be part of a value.
+ * Returns X when a single field selector requires `metadata.name=X` and no other name, else ''. Selectors with escapes are
+ * ignored, and the handler explains malformed ones.
  */
 function selectedName(request: RoutedRequest): string {
-  const selectors = query(request, 'fieldSelector')
-  if (selectors.length !== 1) return ''
-  const [selector = ''] = selectors
-  if (selector.includes('\\')) return ''
-  const terms = selector.split(',').map((term) => /^metadata\.name==?([^=!\\]+)$/.exec(term)?.[1])
-  const names = new Set(terms.filter((term) => term !== undefined))
-  const [name = ''] = names
-  return names.size === 1 && pathSegmentErrors(name).length === 0 ? name : ''
+  const [selector = '', ...more] = query(request, 'fieldSelector')
+  if (more.length > 0 || selector.includes('\\')) return ''
+  try {
+    const names = new Set(requiredValues(parseFieldSelector(selector), 'metadata.name'))
+    const [name = ''] = names
+    return names.size === 1 && pathSegmentErrors(name).length === 0 ? name : ''
+  } catch (error) {
+    if (error instanceof StatusError) return ''
+    throw error
+  }
 }
 
 function query({ multiValueQueryStringParameters: all }: RoutedRequest, name: string): readonly string[] {

@@ -1,6 +1,6 @@
 /** Reads resources as people write them for kubectl, such as `deployments.apps`. Programs for people share it. */
 
-export interface ResourceText {
+interface ResourceText {
   resource: string
   /** The API group, if the text names one. */
   group?: string

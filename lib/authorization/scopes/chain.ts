@@ -45,7 +45,7 @@ export const byteLength = (value: unknown): number => Buffer.byteLength(stringif
  * Returns a canonical text of a JSON value. Two texts are equal only if the values differ in nothing but the order of
  * members. Undefined has a text of its own.
  */
-export const canonicalText = (value: unknown): string => (value === undefined ? '' : stringify(sortMembers(value)))
+const canonicalText = (value: unknown): string => (value === undefined ? '' : stringify(sortMembers(value)))
 
 /** Converts objects to sorted member lists, wrapped so that no list has the text of an object. */
 function sortMembers(value: unknown): unknown {

@@ -5,7 +5,7 @@
 import { dnsLabelErrors, dnsSubdomainErrors } from '../../meta/object/names.ts'
 import type { Scope, ScopeChain } from './scope.ts'
 
-export type Clusters = 'all' | ReadonlySet<string>
+type Clusters = 'all' | ReadonlySet<string>
 
 /**
  * Returns the clusters in which all scopes of the chain have something in common. An empty chain reaches all clusters.

@@ -6,7 +6,7 @@
 import { dnsLabelErrors } from '../../meta/object/names.ts'
 
 /** The text before, between and after the two names. */
-export interface SpaceNamespace {
+interface SpaceNamespace {
   prefix: string
   separator: string
   suffix: string

@@ -3,14 +3,15 @@
  * system:masters may do everything. Owners may do everything except change where kube configs point or who has access.
  * Other users may do what `spec.access` allows.
  */
+
 import { KINDS } from '../../kinds/kinds.ts'
+import { deepEqual } from '../../meta/value/equal.ts'
 import { own } from '../../meta/value/walk.ts'
 import type { Decision } from '../attributes/attributes.ts'
-import { canonicalText } from '../scopes/chain.ts'
 import { identityOf, isMaster } from './identity.ts'
 import type { UserInfo } from './user.ts'
 
-export interface AccessRule {
+interface AccessRule {
   /** Verbs of this API, `use` (create a kube config), or `*`. An entry without verbs grants nothing. */
   verbs?: readonly string[]
   /** The subresources that the entry applies to. When empty, it applies to the instance itself. */
@@ -64,7 +65,7 @@ export function forbiddenInstanceChange(
   next: Readonly<Record<string, unknown>>,
 ): string | undefined {
   if (isMaster(user)) return undefined
-  const changed = PROTECTED.find((member) => canonicalText(old[member]) !== canonicalText(next[member]))
+  const changed = PROTECTED.find((member) => !deepEqual(old[member], next[member]))
   return changed && `only system:masters may change spec.${changed}`
 }
 

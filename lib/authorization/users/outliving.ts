@@ -1,11 +1,12 @@
 /**
  * Prevents an expiring key from leaving behind access that outlives it. Such a key cannot create a longer-lived key or
- * extend the access of one. Otherwise, anyone who obtained the key for an hour could keep access for ever. The end of a value
+ * extend the access of one. Otherwise, anyone who obtained the key for an hour could keep access permanently. The end of a value
  * that a rotation has replaced binds in the same way, and without exceptions: its rotation was meant to end all access by it.
  */
 
 import { rfc3339OfUnix, unixSeconds } from '../../meta/encoding/time.ts'
-import { canonicalText, withScope } from '../scopes/chain.ts'
+import { deepEqual } from '../../meta/value/equal.ts'
+import { withScope } from '../scopes/chain.ts'
 import { LOGIN } from './exchanged.ts'
 import { isMaster, type Key, type KeySpec, MASTERS } from './identity.ts'
 import { lengthens, outlives } from './lifetime.ts'
@@ -89,7 +90,7 @@ const isExempt = ({ spec, carried }: Pick<Key, 'spec' | 'carried'>): boolean =>
 
 const gain = ({ scope }: KeySpec, next: KeySpec, { isRotated }: KeyChange): string | undefined => {
   if (isRotated) return 'change the value'
-  return scope && (!next.scope || canonicalText(scope) !== canonicalText(next.scope)) ? 'change the scope' : undefined
+  return scope && (!next.scope || !deepEqual(scope, next.scope)) ? 'change the scope' : undefined
 }
 
 /** Returns when the user's access by this value ends, by the key or by a rotation. Tokens do not outlive it. */

@@ -1,6 +1,6 @@
 /**
  * Limits what a key may do with the role selfRotate. Whoever stole one of its values can rotate it too, and must neither
- * stay for ever nor lock the owner out.
+ * stay permanently nor lock the owner out.
  */
 import { type FieldError, invalid, required } from '../../meta/errors/fielderror.ts'
 import type { KeySpec } from './identity.ts'

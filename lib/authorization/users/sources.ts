@@ -2,7 +2,7 @@
  * Prevents a key that may be used only from some addresses from leaving behind access from others: with another key, with
  * the value of one, or with an object that makes keys. This applies to system:masters too.
  */
-import { canonicalText } from '../scopes/chain.ts'
+import { deepEqual } from '../../meta/value/equal.ts'
 import type { KeySpec } from './identity.ts'
 import { containsCIDRs } from './sourcecidrs.ts'
 import type { UserInfo } from './user.ts'
@@ -48,4 +48,4 @@ const contains = (outer: readonly string[] = [], inner: readonly string[] = []):
   outer.length === 0 || (inner.length > 0 && containsCIDRs(outer, inner))
 
 const onlyDisables = ({ disabled: _, ...old }: KeySpec, { disabled, ...next }: KeySpec): boolean =>
-  disabled === true && canonicalText(old) === canonicalText(next)
+  disabled === true && deepEqual(old, next)

@@ -8,6 +8,7 @@ import { invalidObject, type StatusError, tooManyRequests } from '../../meta/err
 import { decodeDeleteOptions, type SentDeleteOptions } from '../../meta/object/deleteoptions.ts'
 import type { Status } from '../../meta/types.ts'
 import { byBytes } from '../../meta/value/byteorder.ts'
+import { defined, filled } from '../../meta/value/defined.ts'
 import { type DeleteOptions, deleteObject, deleteObjects } from '../../registry/delete.ts'
 import { OutOfTime } from '../../registry/parallel.ts'
 import { presentObject } from '../../registry/store.ts'
@@ -34,11 +35,8 @@ function fromQuery(query: ApiRequest['query']): SentDeleteOptions {
   const resourceVersion = queryValue(query, 'resourceVersion')
   return {
     dryRun: query.get('dryRun') ?? [],
-    ...(propagationPolicy !== undefined && { propagationPolicy }),
-    ...(orphanDependents !== undefined && { orphanDependents }),
-    ...((uid || resourceVersion) && {
-      preconditions: { ...(uid && { uid }), ...(resourceVersion && { resourceVersion }) },
-    }),
+    ...defined({ propagationPolicy, orphanDependents }),
+    ...((uid || resourceVersion) && { preconditions: filled({ uid, resourceVersion }) }),
   }
 }
 
@@ -65,12 +63,8 @@ async function deleteOptions({ body, headers, query }: ApiRequest): Promise<Dele
   const errors = validate(sent)
   if (errors.length > 0) throw invalidObject('meta.k8s.io', 'DeleteOptions', '', errors)
   const { propagationPolicy, orphanDependents, preconditions } = sent
-  return {
-    dryRun: sent.dryRun.length > 0,
-    ...(propagationPolicy !== undefined && { propagationPolicy: propagationPolicy as 'Orphan' }),
-    ...(orphanDependents !== undefined && { orphanDependents }),
-    ...(preconditions && { preconditions }),
-  }
+  const policy = propagationPolicy as DeleteOptions['propagationPolicy']
+  return { dryRun: sent.dryRun.length > 0, ...defined({ propagationPolicy: policy, orphanDependents, preconditions }) }
 }
 
 const success = (details: NonNullable<Status['details']>): Status => ({

@@ -1,8 +1,10 @@
 /** PUT. Source: k8s.io/apiserver endpoints/handlers/update.go. */
+
 import { decodeObject } from '../../meta/decoding/decode.ts'
 import { updateManagers } from '../../meta/managedfields/fieldmanager.ts'
 import { dedupeOwnerReferences } from '../../meta/object/ownerreferences.ts'
 import { splitWriteOnly } from '../../meta/schema/writeonly.ts'
+import { filled } from '../../meta/value/defined.ts'
 import type { Subresource } from '../../registry/kind.ts'
 import { updateObject } from '../../registry/update.ts'
 import type { Handler, StoredCall } from '../call.ts'
@@ -35,14 +37,7 @@ async function handle(call: StoredCall): Promise<ApiResponse> {
   const updated = dedupeOwnerReferences(object, context.warn)
   const subresource = request.subresource as Subresource
   const { uid, resourceVersion } = object.metadata
-  const target = {
-    namespace,
-    name,
-    subresource,
-    verb: 'update' as const,
-    ...(uid && { uid }),
-    ...(resourceVersion && { resourceVersion }),
-  }
+  const target = { namespace, name, subresource, verb: 'update' as const, ...filled({ uid, resourceVersion }) }
   const ownership = ownershipOf(write, subresource)
   const outcome = await writeWithinSize((finish) =>
     updateObject(

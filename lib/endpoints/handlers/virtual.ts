@@ -1,4 +1,5 @@
 /** POST of a virtual kind, which answers a create and stores nothing. Model: TokenRequest and TokenReview. */
+
 import { checkApiVersion, decodeBuiltIn } from '../../meta/decoding/decode.ts'
 import { NO_FLOATS } from '../../meta/encoding/floats.ts'
 import { rfc3339 } from '../../meta/encoding/time.ts'
@@ -6,6 +7,7 @@ import { invalidObject } from '../../meta/errors/status.ts'
 import { updateManagers } from '../../meta/managedfields/fieldmanager.ts'
 import { validateSchema } from '../../meta/schema/validate.ts'
 import type { KubeObject } from '../../meta/types.ts'
+import { defined, filled } from '../../meta/value/defined.ts'
 import type { VirtualKind } from '../../registry/kind.ts'
 import type { Handler, VirtualCall, Write } from '../call.ts'
 import { type DecodedRequest, decodeRequest, judgeFields } from '../decoderequest.ts'
@@ -39,14 +41,11 @@ function clientFields({ subresource, hasPreconditions }: VirtualKind, object: Ku
     apiVersion: object.apiVersion,
     kind: object.kind,
     metadata: {
-      ...(name && { name }),
-      ...(generateName && { generateName }),
-      ...(namespace && { namespace }),
-      ...(subresource !== undefined && uid && { uid }),
-      ...(hasPreconditions && resourceVersion && { resourceVersion }),
+      ...filled({ name, generateName, namespace }),
+      ...(subresource !== undefined && filled({ uid })),
+      ...(hasPreconditions && filled({ resourceVersion })),
       creationTimestamp: rfc3339(now),
-      ...(labels && { labels }),
-      ...(annotations && { annotations }),
+      ...defined({ labels, annotations }),
     },
     ...(spec && { spec }),
   }

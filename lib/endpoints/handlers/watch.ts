@@ -30,7 +30,7 @@ import { asksForWebSocket, noWebSocket } from '../watches/websocket.ts'
 type EventType = 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR'
 
 /** What a watch reads, and how it prints objects: a stored kind, or one that is derived from a stored kind. */
-export type WatchCall = Omit<StoredCall, 'kind'> & { readonly kind: Pick<StoredKind, 'columns' | keyof KindInfo> }
+type WatchCall = Omit<StoredCall, 'kind'> & { readonly kind: Pick<StoredKind, 'columns' | keyof KindInfo> }
 
 /** A watch whose request has been checked. */
 interface Watch {
@@ -42,7 +42,7 @@ interface Watch {
 }
 
 /** Where a watch starts. */
-export interface WatchStart {
+interface WatchStart {
   /** The revision that the request names, if any. */
   revision: number | undefined
   /** Whether the watch begins with the objects that exist. */
@@ -58,7 +58,7 @@ export interface WatchView {
 }
 
 /** Returns the time of the events of a watch. The request's own is minutes old by then. */
-export function watchClock({ now }: RequestContext, { elapsed }: Pick<EndpointServices, 'elapsed'>): () => Date {
+function watchClock({ now }: RequestContext, { elapsed }: Pick<EndpointServices, 'elapsed'>): () => Date {
   const began = elapsed()
   return () => new Date(now.getTime() + elapsed() - began)
 }

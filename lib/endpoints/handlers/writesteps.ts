@@ -1,11 +1,11 @@
 /** Defines the steps that writes share. Source: k8s.io/apiserver endpoints/handlers/rest.go. */
+
 import { badRequest } from '../../meta/errors/status.ts'
 import { defaultFieldManager } from '../../meta/object/managername.ts'
-import type { ObjectSchema } from '../../meta/schema/schema.ts'
 import { joinWriteOnly } from '../../meta/schema/writeonly.ts'
-import { wholeObject } from '../../meta/structuredmerge/typed.ts'
-import type { GroupVersionKind, KubeObject } from '../../meta/types.ts'
+import type { KubeObject } from '../../meta/types.ts'
 import type { StoredKind, Subresource } from '../../registry/kind.ts'
+import { ownershipIn } from '../../registry/ownership.ts'
 import { type Outcome, presentObject } from '../../registry/store.ts'
 import { StorageError } from '../../storage/errors.ts'
 import type { StoredWrite, Write } from '../call.ts'
@@ -34,24 +34,10 @@ export function checkName(object: KubeObject, name: string): void {
   )
 }
 
-/** The arguments of the field manager that are the same for every write. */
-interface Ownership {
-  manager: string
-  subresource: Subresource
-  now: Date
-  gvk: GroupVersionKind
-  schema: ObjectSchema
-}
-
 /** Returns who manages the written fields: the fieldManager parameter, else the program that the User-Agent names. */
-export function ownershipOf({ request, context, options, kind }: Write, subresource: Subresource): Ownership {
-  return {
-    manager: options.fieldManager || defaultFieldManager(request.headers['user-agent'] ?? ''),
-    subresource,
-    now: context.now,
-    gvk: { group: kind.group, version: kind.version, kind: kind.kind },
-    schema: wholeObject(kind.schema),
-  }
+export const ownershipOf = ({ request, context, options, kind }: Write, subresource: Subresource) => {
+  const manager = options.fieldManager || defaultFieldManager(request.headers['user-agent'] ?? '')
+  return ownershipIn(kind, manager, context.now, subresource)
 }
 
 /** The last change to an object before it is stored. */

@@ -9,7 +9,7 @@ import { DecodeError } from '../../meta/encoding/jsonscanner.ts'
 import { badRequest } from '../../meta/errors/status.ts'
 import type { JsonObject } from '../../meta/types.ts'
 
-export interface ContinueToken {
+interface ContinueToken {
   /** The revision of all pages; -1 = the newest revision, for a list whose own revision has expired. */
   rv: number
   /** The last key of the previous page, relative to the collection. */

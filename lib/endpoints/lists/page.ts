@@ -127,7 +127,7 @@ interface Opening {
 }
 
 /** A collection whose first page has been read. */
-export interface OpenCollection {
+interface OpenCollection {
   /** The revision of all pages. */
   rv: number
   metadata: ListMetadata

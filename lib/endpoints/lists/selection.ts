@@ -4,7 +4,7 @@ import { aggregate, invalid } from '../../meta/errors/fielderror.ts'
 import { badRequest, type StatusError } from '../../meta/errors/status.ts'
 import { parseResourceVersion } from '../../meta/object/resourceversion.ts'
 import { memberSchema } from '../../meta/schema/schema.ts'
-import { checkFields, fieldRequirement, matchesFields } from '../../meta/selectors/fields.ts'
+import { checkFields, matchesFields, requiredValues } from '../../meta/selectors/fields.ts'
 import { matcherOf } from '../../meta/selectors/labelmatcher.ts'
 import type { JsonObject, KubeObject } from '../../meta/types.ts'
 import type { StoredKind } from '../../registry/kind.ts'
@@ -43,8 +43,8 @@ export function selectionOf(
     all: labels.length === 0 && fields.length === 0,
     matches: ({ object }) =>
       matchesLabels(object.metadata.labels ?? {}) && matchesFields(fields, (field) => fieldValue(kind, object, field)),
-    name: fieldRequirement(fields, 'metadata.name'),
-    namespace: fieldRequirement(fields, 'metadata.namespace'),
+    name: requiredValues(fields, 'metadata.name')[0],
+    namespace: requiredValues(fields, 'metadata.namespace')[0],
   }
 }
 

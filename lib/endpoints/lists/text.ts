@@ -117,7 +117,7 @@ async function* pieces({ head, member, none, element }: ListShape, notation: Not
 }
 
 /** The objects of a kind, the metadata of the list, and the negotiated form. */
-export interface Listing {
+interface Listing {
   request: ApiRequest
   kind: Printed
   metadata: ListMetadata

@@ -5,7 +5,7 @@ import { aggregate, invalid } from '../../meta/errors/fielderror.ts'
 import { badRequest, notAcceptable, plainError, StatusError } from '../../meta/errors/status.ts'
 import type { RowObject } from '../../printers/table.ts'
 
-export type Transform = 'Table' | 'PartialObjectMetadata' | 'PartialObjectMetadataList'
+type Transform = 'Table' | 'PartialObjectMetadata' | 'PartialObjectMetadataList'
 
 export interface Output {
   mediaType: 'application/json' | 'application/yaml'

@@ -7,7 +7,7 @@
 import { MAX_VALUES } from '../../meta/encoding/jsonscanner.ts'
 import { badRequest, type StatusError } from '../../meta/errors/status.ts'
 import type { JsonObject, JsonValue } from '../../meta/types.ts'
-import type { ProtobufMessage } from '../../registry/kind.ts'
+import { message, type ProtobufMessage, textFields, texts } from '../../registry/protobuf.ts'
 
 const magic = Buffer.from([0x6b, 0x38, 0x73, 0x00])
 
@@ -55,10 +55,7 @@ function text(bytes: Uint8Array): string {
 }
 
 /** An entry of a map: its key, and a message of its values. */
-const entry: ProtobufMessage = {
-  1: { name: 'key', type: 'string' },
-  2: { name: 'values', type: 'message', fields: { 1: { name: 'items', type: 'strings' } } },
-}
+const entry: ProtobufMessage = { ...textFields('key'), 2: message('values', { 1: texts('items') }) }
 
 /** Sets a member of a map. Of two entries with the same key, the later one wins, as in protobuf. */
 function setEntry(map: JsonObject, { key = '', values }: JsonObject): void {
@@ -88,13 +85,7 @@ function decodeMessage(bytes: Uint8Array, description: ProtobufMessage, left = {
   return result
 }
 
-const envelope: ProtobufMessage = {
-  1: {
-    name: 'type',
-    type: 'message',
-    fields: { 1: { name: 'apiVersion', type: 'string' }, 2: { name: 'kind', type: 'string' } },
-  },
-}
+const envelope: ProtobufMessage = { 1: message('type', textFields('apiVersion', 'kind')) }
 
 /** Decodes the object in an envelope, with the fields that `description` names. Throws 400. */
 export function decodeProtobuf(body: Uint8Array, description: ProtobufMessage): JsonObject {

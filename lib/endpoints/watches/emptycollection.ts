@@ -14,7 +14,7 @@ import { bookmarkMs, watchEnd } from './times.ts'
 import { asksForWebSocket, noWebSocket } from './websocket.ts'
 
 /** The type of the objects that the resource would have. */
-export interface EmptyResource {
+interface EmptyResource {
   apiVersion: string
   kind: string
 }

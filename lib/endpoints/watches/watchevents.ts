@@ -3,7 +3,9 @@
  * DELETED, as in kube-apiserver (storage/cacher). So is an object that the user gains or loses access to. Current permissions
  * apply to the past: after losing access, the user learns that the object is gone, but not its earlier content.
  */
+
 import type { KubeObject } from '../../meta/types.ts'
+import { defined } from '../../meta/value/defined.ts'
 import type { Change, ChangeBatch, Stored } from '../../storage/interface.ts'
 
 export interface WatchEvent {
@@ -11,7 +13,7 @@ export interface WatchEvent {
   object: KubeObject
 }
 
-export interface Watcher {
+interface Watcher {
   /** Reports whether the object matches the selectors of the watch. */
   selects(stored: Stored): boolean
   /** Reports whether the user may see the object; undefined if the user may see everything. */
@@ -88,14 +90,5 @@ const withRevision = (stored: Stored, rv: number): Stored => ({
 /** Returns only the fields by which clients identify an object. */
 function identity({ object: { apiVersion, kind, metadata } }: Stored, rv: number): KubeObject {
   const { name, namespace, uid } = metadata
-  return {
-    apiVersion,
-    kind,
-    metadata: {
-      ...(name !== undefined && { name }),
-      ...(namespace !== undefined && { namespace }),
-      ...(uid !== undefined && { uid }),
-      resourceVersion: String(rv),
-    },
-  }
+  return { apiVersion, kind, metadata: { ...defined({ name, namespace, uid }), resourceVersion: String(rv) } }
 }

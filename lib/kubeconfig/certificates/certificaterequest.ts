@@ -4,7 +4,7 @@
  */
 import { KeyObject } from 'node:crypto'
 
-export interface CertificateRequest {
+interface CertificateRequest {
   /** PEM, PKCS#8. */
   key: string
   /** PEM. */

@@ -21,7 +21,7 @@ export interface Expected {
   maxSeconds?: number
 }
 
-export interface IssuedCertificate {
+interface IssuedCertificate {
   /** PEM: the certificate, followed by the chain to its authority. */
   certificate: string
   notAfter: Date

@@ -13,7 +13,7 @@ const APPROVAL_ATTEMPTS = 4
 const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 2000
 
-export interface SigningRequestSpec {
+interface SigningRequestSpec {
   /** PEM. */
   request: string
   /** When absent, the cluster uses its default signing duration. */
@@ -21,7 +21,7 @@ export interface SigningRequestSpec {
   labels: Readonly<Record<string, string>>
 }
 
-export interface SigningServices {
+interface SigningServices {
   client: ClusterClient
   /** Aborts every operation of this module. */
   signal: AbortSignal
@@ -30,7 +30,7 @@ export interface SigningServices {
 }
 
 /** A created request: the cluster's verified answer to its creation. */
-export interface Created {
+interface Created {
   name: string
   uid: string
   spec: JsonObject

@@ -6,6 +6,7 @@
 import { parseJson, stringify } from '../../meta/encoding/json.ts'
 import { checkDeadline, type Deadline } from '../../meta/errors/deadline.ts'
 import type { JsonObject } from '../../meta/types.ts'
+import { defined } from '../../meta/value/defined.ts'
 import { withoutTrailingSlashes } from '../../meta/value/slashes.ts'
 import { isObject } from '../../meta/value/walk.ts'
 import { OutboundError, outboundError } from '../../outbound/failure.ts'
@@ -13,7 +14,7 @@ import { type HttpsAnswer, sendHttps } from '../../outbound/https.ts'
 import type { Credentials } from './credentials.ts'
 import { ClusterError, type ClusterFailure, clusterError } from './failure.ts'
 
-export interface ClusterRequest {
+interface ClusterRequest {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /** Path below the API's address, beginning with a slash. */
   path: string
@@ -68,8 +69,7 @@ function exchange(credentials: Credentials, { method, path, body, signal }: Clus
     method,
     signal,
     maxBytes: MAX_ANSWER_BYTES,
-    ...(certificateAuthority !== undefined && { certificateAuthority }),
-    ...(clientCertificate && { clientCertificate }),
+    ...defined({ certificateAuthority, clientCertificate }),
     headers: {
       Accept: 'application/json',
       ...(token !== undefined && { Authorization: `Bearer ${token}` }),

@@ -5,7 +5,7 @@ import { isObject, own } from '../../meta/value/walk.ts'
 export type Refuse = (place: string, why: string) => never
 
 /** An object with only the named members. */
-export type Members<K extends string> = { readonly [N in K]?: unknown }
+type Members<K extends string> = { readonly [N in K]?: unknown }
 
 /** Returns an own member of a value, or undefined when it is absent or the value is not an object. */
 export const memberOf = (value: unknown, name: string): unknown => (isObject(value) ? own(value, name) : undefined)

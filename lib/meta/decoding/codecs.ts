@@ -16,7 +16,7 @@ import { isObject } from '../value/walk.ts'
 export type MediaType = 'json' | 'yaml'
 
 /** A decoded value and a message for each duplicate key. */
-export interface DecodedBody {
+interface DecodedBody {
   value: JsonValue
   /** Messages for Warnings: `duplicate field "spec.ttl"` of JSON, `line 4: key "ttl" already set in map` of YAML. */
   duplicates: string[]

@@ -80,7 +80,7 @@ function failures(value: JsonValue, kind: DecodableKind, source: 'body' | 'patch
 type Failures = ReturnType<typeof failures>
 
 /** The type that an object declares. */
-export interface SentType {
+interface SentType {
   apiVersion: string
   kind: string
 }

@@ -4,7 +4,7 @@ const MAX_UINT64 = 2n ** 64n - 1n
 const MAX_DIGITS = String(MAX_UINT64).length
 
 /** The reason why a text is not a valid integer, in Go's words. */
-export type IntegerProblem = 'invalid syntax' | 'value out of range'
+type IntegerProblem = 'invalid syntax' | 'value out of range'
 
 /** Parses an unsigned integer. Detects an overflow before later invalid characters, as Go does. */
 export function parseUnsigned(text: string): bigint | IntegerProblem {
@@ -15,11 +15,14 @@ export function parseUnsigned(text: string): bigint | IntegerProblem {
   return text === '' || end >= 0 ? 'invalid syntax' : BigInt(digits)
 }
 
+/** Reports whether an integer has 64 bits. */
+export const fitsInt64 = (value: bigint): boolean => BigInt.asIntN(64, value) === value
+
 /** Parses a signed integer. */
 export function parseSigned(text: string): bigint | IntegerProblem {
   const isSigned = text.startsWith('-') || text.startsWith('+')
   const size = parseUnsigned(isSigned ? text.slice(1) : text)
   if (typeof size === 'string') return size
   const value = text.startsWith('-') ? -size : size
-  return BigInt.asIntN(64, value) === value ? value : 'value out of range'
+  return fitsInt64(value) ? value : 'value out of range'
 }

@@ -7,6 +7,7 @@
 import type { JsonObject, JsonValue } from '../types.ts'
 import { child, deepCopy, isObject, own, sortedEntries } from '../value/walk.ts'
 import { type Floats, NO_FLOATS } from './floats.ts'
+import { fitsInt64 } from './gointegers.ts'
 import { goJsonType } from './gotext.ts'
 import { MAX_FINDINGS } from './jsonscanner.ts'
 import { normalizeTime, parseTime, TimeParseError } from './time.ts'
@@ -72,7 +73,7 @@ function decodeNumber(
   if (type.kind !== 'int64') return reportWrongType(value, type, place, findings)
   const literal = findings.floats.get(place.path)
   const integer = literal === undefined && (typeof value === 'bigint' || Number.isSafeInteger(value))
-  if (!integer || BigInt.asIntN(64, BigInt(value)) !== BigInt(value)) {
+  if (!integer || !fitsInt64(BigInt(value))) {
     if (!findings.lenient) findings.error ??= mismatch(value, type.type, place, `number ${literal ?? goNumber(value)}`)
     return undefined
   }
@@ -154,7 +155,7 @@ function decode(value: JsonValue, type: GoType, place: DecodePlace, findings: Fi
 }
 
 /** `unknown` contains at most 100 paths (`metadata.ownerReferences[0].foo`). */
-export interface GoDecoded {
+interface GoDecoded {
   value: JsonObject
   unknown: string[]
 }

@@ -6,6 +6,7 @@
 
 import type { JsonObject, JsonValue } from '../types.ts'
 import type { Floats } from './floats.ts'
+import { fitsInt64 } from './gointegers.ts'
 import { MAX_VALUES, scanJson } from './jsonscanner.ts'
 
 declare global {
@@ -26,7 +27,7 @@ export function stringify(value: unknown, indent?: number): string {
 }
 
 /** A decoded text. */
-export interface ParsedJson {
+interface ParsedJson {
   value: JsonValue
   /** Paths of duplicate members (`spec.scope.roles[0].foo`), at most 100. */
   duplicates: string[]
@@ -55,7 +56,7 @@ export function toNumber(literal: string): number | bigint {
   // Numbers of 20 or more digits exceed int64, so Go uses floating point; this also keeps long inputs from BigInt.
   if (Math.abs(value) > 1e19) return value
   const exact = BigInt(/^-?\d+$/.test(literal) ? literal : value.toString())
-  return BigInt.asIntN(64, exact) === exact ? exact : value
+  return fitsInt64(exact) ? exact : value
 }
 
 /** Replaces lone surrogates with U+FFFD, like Go's decoder, so that neither storage nor signatures ever see one. */

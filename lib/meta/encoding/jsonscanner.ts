@@ -37,7 +37,7 @@ const INSIDE_TOKEN = /escape|numeric|literal [a-z]/
 /** Shortens a member's name for messages to 256 characters. */
 export const shortName = (name: string): string => (name.length > 256 ? `${name.slice(0, 256)}...` : name)
 
-export interface JsonScan {
+interface JsonScan {
   duplicates: string[]
   /** True if the text contains numbers or strings that JSON.parse does not decode exactly. */
   unusual: boolean

@@ -14,7 +14,7 @@ import { buildTree, type YamlNode } from './yamltree.ts'
 type JsYaml = typeof import('./yamllibrary.ts')
 
 /** A decoded text, and Go's messages about its duplicate keys: `line 4: key "ttl" already set in map`, at most 100. */
-export interface ParsedYaml {
+interface ParsedYaml {
   value: JsonValue
   duplicates: string[]
 }

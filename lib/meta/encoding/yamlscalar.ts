@@ -5,6 +5,7 @@
  */
 
 import type { JsonValue } from '../types.ts'
+import { fitsInt64 } from './gointegers.ts'
 import { toNumber } from './json.ts'
 import { DecodeError } from './jsonscanner.ts'
 
@@ -81,7 +82,7 @@ function integer(text: string): number | bigint | undefined {
   if (digits === undefined) return undefined
   const size = BigInt(digits)
   const value = sign === '-' ? -size : size
-  const fits = BigInt.asIntN(64, value) === value || (sign === '' && BigInt.asUintN(64, value) === value)
+  const fits = fitsInt64(value) || (sign === '' && BigInt.asUintN(64, value) === value)
   return fits ? toNumber(value.toString()) : undefined
 }
 

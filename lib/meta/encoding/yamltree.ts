@@ -16,7 +16,7 @@ export type YamlNode =
   | { type: 'alias'; at: number; anchor: string }
   | { type: 'end' }
 
-export interface DuplicateKey {
+interface DuplicateKey {
   /** The offset of the value that replaces an earlier one. */
   at: number
   /** The key as Go formats it: strings in quotes, numbers and booleans without. */

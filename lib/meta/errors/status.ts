@@ -7,6 +7,7 @@
 import { quote } from '../encoding/gotext.ts'
 import type { GroupResource, Status, StatusCause, StatusDetails } from '../types.ts'
 import { withoutCredentials } from '../value/credentialtext.ts'
+import { filled } from '../value/defined.ts'
 import { aggregate, type FieldError, limitErrors, MAX_ERROR_TEXT, toCause } from './fielderror.ts'
 
 /**
@@ -41,27 +42,30 @@ const cut = (text: string): string =>
 /** Quotes a name for a message. */
 const shownName = (name: string): string => quote(cut(name))
 
-const cutCause = (cause: StatusCause): StatusCause => ({
-  ...cause,
-  ...(cause.message !== undefined && { message: cut(cause.message) }),
-  ...(cause.field !== undefined && { field: cut(cause.field) }),
-})
+/** Cuts each text of an object. */
+const cutTexts = <T extends object>(texts: T): T =>
+  Object.fromEntries(
+    Object.entries(texts).map(([name, value]) => [name, typeof value === 'string' ? cut(value) : value]),
+  ) as T
 
 const cutDetails = (details: StatusDetails): StatusDetails => ({
-  ...(Object.fromEntries(
-    Object.entries(details).map(([name, value]) => [name, typeof value === 'string' ? cut(value) : value]),
-  ) as StatusDetails),
-  ...(details.causes && { causes: limitErrors(details.causes, 4 * MAX_TEXT).map(cutCause) }),
+  ...cutTexts(details),
+  ...(details.causes && { causes: limitErrors(details.causes, 4 * MAX_TEXT).map(cutTexts) }),
 })
+
+/** What only logs and metrics have of an error. */
+interface Origin {
+  cause?: unknown
+  fault?: Fault
+}
 
 function failure(
   code: number,
   reason: string | undefined,
   message: string,
   details?: StatusDetails,
-  cause?: unknown,
-  fault?: Fault,
-) {
+  { cause, fault }: Origin = {},
+): StatusError {
   const status: Status & { code: number } = {
     kind: 'Status',
     apiVersion: 'v1',
@@ -78,15 +82,24 @@ function failure(
 /** Returns `ownedaccesskeys.management.platform`, or only the resource in the core group. */
 const qualified = ({ group, resource }: GroupResource): string => (group ? `${resource}.${group}` : resource)
 
-const named = ({ group, resource }: GroupResource, name: string): StatusDetails => ({
-  ...(name && { name }),
-  ...(group && { group }),
-  kind: resource,
-})
+/** Returns the failure of a request for one object. */
+function failureOf(
+  code: number,
+  reason: string,
+  gr: GroupResource,
+  name: string,
+  message: (subject: string) => string,
+): StatusError {
+  const { group, resource } = gr
+  return failure(code, reason, message(`${qualified(gr)} ${shownName(name)}`), {
+    ...filled({ name, group }),
+    kind: resource,
+  })
+}
 
 /** Returns a 400. Only the log contains `cause`. */
 export const badRequest = (message: string, cause?: unknown): StatusError =>
-  failure(400, 'BadRequest', message, undefined, cause)
+  failure(400, 'BadRequest', message, undefined, { cause })
 
 /** Returns a 401. `message` gives details only to the holder of a known key ("access key has expired"). */
 export const unauthorized = (message = 'Unauthorized'): StatusError => failure(401, 'Unauthorized', message)
@@ -97,12 +110,7 @@ export const keyChanged = (): StatusError =>
 
 /** Returns the 403 of a validating admission rule: `<resource> "<name>" is forbidden: <why>`. */
 export const forbiddenResource = (gr: GroupResource, name: string, why: string): StatusError =>
-  failure(
-    403,
-    'Forbidden',
-    `${qualified(gr)}${name ? ` ${shownName(name)}` : ''} is forbidden: ${why}`,
-    named(gr, name),
-  )
+  failureOf(403, 'Forbidden', gr, name, (subject) => `${name ? subject : qualified(gr)} is forbidden: ${why}`)
 
 /** Returns the 403 of a request that is forbidden whatever it asks for. */
 export const forbidden = (why: string): StatusError => failure(403, 'Forbidden', why, {})
@@ -112,7 +120,7 @@ export const forbiddenPath = (why: string): StatusError => failure(403, 'Forbidd
 
 /** Returns the 404 for an object that does not exist or that the user may not see. */
 export const notFound = (gr: GroupResource, name: string): StatusError =>
-  failure(404, 'NotFound', `${qualified(gr)} ${shownName(name)} not found`, named(gr, name))
+  failureOf(404, 'NotFound', gr, name, (subject) => `${subject} not found`)
 
 /** Appends `hint` to kube-apiserver's message. */
 const hinted = (message: string, hint: string | undefined): string => (hint ? `${message}: ${hint}` : message)
@@ -135,15 +143,10 @@ export const notAcceptable = (accepted: readonly string[]): StatusError =>
   failure(406, 'NotAcceptable', `only the following media types are accepted: ${accepted.join(', ')}`)
 
 export const alreadyExists = (gr: GroupResource, name: string): StatusError =>
-  failure(409, 'AlreadyExists', `${qualified(gr)} ${shownName(name)} already exists`, named(gr, name))
+  failureOf(409, 'AlreadyExists', gr, name, (subject) => `${subject} already exists`)
 
 export const beingDeleted = (gr: GroupResource, name: string): StatusError =>
-  failure(
-    409,
-    'AlreadyExists',
-    `object is being deleted: ${qualified(gr)} ${shownName(name)} already exists`,
-    named(gr, name),
-  )
+  failureOf(409, 'AlreadyExists', gr, name, (subject) => `object is being deleted: ${subject} already exists`)
 
 /** Returns the 409 after the last attempt to generate a unique name (specification section 7), with that attempt's message. */
 export const generatedNameExists = ({ status: { message, details } }: StatusError): StatusError =>
@@ -154,12 +157,7 @@ export const generatedNameExists = ({ status: { message, details } }: StatusErro
 
 /** Returns the 409 of an optimistic lock. `gr.resource` is the Kind for failed delete preconditions, otherwise the plural. */
 export const conflict = (gr: GroupResource, name: string, why: string): StatusError =>
-  failure(
-    409,
-    'Conflict',
-    `Operation cannot be fulfilled on ${qualified(gr)} ${shownName(name)}: ${why}`,
-    named(gr, name),
-  )
+  failureOf(409, 'Conflict', gr, name, (subject) => `Operation cannot be fulfilled on ${subject}: ${why}`)
 
 /** Explains why a write with an outdated resourceVersion fails. */
 export const MODIFIED = 'the object has been modified; please apply your changes to the latest version and try again'
@@ -193,9 +191,7 @@ export function invalidObject(group: string, kind: string, name: string, errors:
   const some = limitErrors(errors, MAX_ERROR_TEXT)
   const what = `${group ? `${kind}.${group}` : kind} ${shownName(name)} is invalid: ${aggregate(some)}`
   return failure(422, 'Invalid', some.length === errors.length ? what : `${what} and more`, {
-    ...(name && { name }),
-    ...(group && { group }),
-    ...(kind && { kind }),
+    ...filled({ name, group, kind }),
     causes: some.map(toCause),
   })
 }
@@ -214,24 +210,20 @@ export const internalError = (cause: unknown): StatusError =>
     'InternalError',
     'Internal error occurred: the request could not be completed; the cause is in the server log',
     { causes: [{ message: 'the request could not be completed; the cause is in the server log' }] },
-    cause,
+    { cause },
   )
 
 /** Returns a 500 without reason or details, kube-apiserver's response to client mistakes that have no API reason. */
 export const plainError = (message: string): StatusError =>
-  failure(500, undefined, message, undefined, undefined, 'client')
+  failure(500, undefined, message, undefined, { fault: 'client' })
 
 export const badGateway = (message: string, cause?: unknown): StatusError =>
-  failure(502, 'ServiceUnavailable', message, undefined, cause)
+  failure(502, 'ServiceUnavailable', message, undefined, { cause })
 
 export const serviceUnavailable = (message: string, retryAfterSeconds?: number, cause?: unknown): StatusError =>
-  failure(
-    503,
-    'ServiceUnavailable',
-    message,
-    retryAfterSeconds === undefined ? undefined : { retryAfterSeconds },
+  failure(503, 'ServiceUnavailable', message, retryAfterSeconds === undefined ? undefined : { retryAfterSeconds }, {
     cause,
-  )
+  })
 
 /** Returns the 504 for a request with an unknown outcome, which may still take effect: check the object before a retry. */
 export const undecided = (message: string, cause?: unknown): StatusError =>
@@ -247,10 +239,9 @@ export const tooLargeResourceVersion = (asked: string, current: string, retryAft
       causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
       retryAfterSeconds,
     },
-    undefined,
-    'client',
+    { fault: 'client' },
   )
 
 /** Returns a 504; the outcome is unknown. */
 export const timeout = (message: string, details?: StatusDetails, cause?: unknown): StatusError =>
-  failure(504, 'Timeout', `Timeout: ${message}`, details, cause)
+  failure(504, 'Timeout', `Timeout: ${message}`, details, { cause })

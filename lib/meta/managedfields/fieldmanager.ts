@@ -41,14 +41,14 @@ interface ManagedWrite {
   schema: ObjectSchema
 }
 
-export interface UpdateWrite extends ManagedWrite {
+interface UpdateWrite extends ManagedWrite {
   /** The stored object; undefined on creation. */
   live: KubeObject | undefined
   /** The object to store, with the managedFields of the request. */
   updated: KubeObject
 }
 
-export interface ApplyWrite extends ManagedWrite {
+interface ApplyWrite extends ManagedWrite {
   live: KubeObject | undefined
   /** The decoded body of the request. */
   config: JsonObject
@@ -123,7 +123,7 @@ function managersBefore({ live, updated, subresource, gvk, schema }: UpdateWrite
 }
 
 /** Assigns the fields that differ between `live` and `updated` to the acting manager. */
-function book(live: JsonObject, updated: JsonObject, managers: Managers, write: ManagedWrite): Managers {
+function takeOwnership(live: JsonObject, updated: JsonObject, managers: Managers, write: ManagedWrite): Managers {
   const { managers: others, taken } = updateOwnership(
     live,
     updated,
@@ -156,7 +156,7 @@ export function updateManagers(write: UpdateWrite): KubeObject {
   const isForeign = updated.apiVersion !== version || updated.kind !== write.gvk.kind
   const hasForeign = [...before.values()].some(({ apiVersion }) => apiVersion !== version)
   if (isForeign || hasForeign || !isTyped(next, schema)) return withManagers(next, new Map())
-  return withManagers(next, untracked ? before : book(plainObject(live, write), next, before, write))
+  return withManagers(next, untracked ? before : takeOwnership(plainObject(live, write), next, before, write))
 }
 
 const printed = ({ group, version, kind }: GroupVersionKind): string =>
@@ -269,7 +269,7 @@ export function serverSideApply(write: ApplyWrite): KubeObject {
   const stored = decodeManagers(requestedFields(live), groupVersion(gvk), schema)
   if (stored === undefined) throw plainError('failed to decode managed fields')
   const first = { ...write, manager: BEFORE_FIRST_APPLY }
-  const managers = stored.size > 0 ? stored : book(plainObject(undefined, write), before, stored, first)
+  const managers = stored.size > 0 ? stored : takeOwnership(plainObject(undefined, write), before, stored, first)
   const result = mergeApplied(write, before, managers)
   if (result.type === 'conflicts') refuse(result.conflicts)
   const id = managerIdentity(actor(write, 'Apply'))

@@ -32,7 +32,7 @@ export interface Conflict {
 }
 
 /** Fields that a write cannot change; differences in them are ignored. */
-export type Unreachable = FieldSet
+type Unreachable = FieldSet
 
 function differences(live: JsonObject, next: JsonObject, schema: At, unreachable: Unreachable): Comparison {
   const { added, modified, removed } = compareObjects(live, next, schema)
@@ -46,7 +46,7 @@ function differences(live: JsonObject, next: JsonObject, schema: At, unreachable
 const changed = ({ added, modified }: Comparison): FieldSet => union(modified, added)
 
 /** Removes changed and deleted fields from all managers except the acting one, and drops managers without fields. */
-function deprive(managers: Managers, comparison: Comparison, acting: string): Map<string, Manager> {
+function dropOwnership(managers: Managers, comparison: Comparison, acting: string): Map<string, Manager> {
   const lost = union(changed(comparison), comparison.removed)
   const result = new Map<string, Manager>()
   for (const [id, manager] of managers) {
@@ -68,7 +68,7 @@ export function updateOwnership(
   unreachable: Unreachable,
 ): { managers: Map<string, Manager>; taken: FieldSet } {
   const comparison = differences(live, updated, schema, unreachable)
-  return { managers: deprive(managers, comparison, ''), taken: changed(comparison) }
+  return { managers: dropOwnership(managers, comparison, ''), taken: changed(comparison) }
 }
 
 /** Adds the declared parents of all members: pruning removes an emptied struct with its content, but keeps a map's key. */
@@ -111,7 +111,7 @@ export type Applied =
   | { type: 'conflicts'; conflicts: Conflict[] }
 
 /** A validated configuration and the manager that applies it, whose `fields` are ignored. */
-export interface Application {
+interface Application {
   live: JsonObject
   config: JsonObject
   managers: Managers
@@ -138,7 +138,7 @@ export function applyConfiguration(application: Application): Applied {
   const conflicts = force ? [] : conflictsOf(claimed, changed(comparison), id)
   if (conflicts.length > 0) return { type: 'conflicts', conflicts }
   const object = deepEqual(live, next) ? undefined : next
-  return { type: 'applied', object, managers: deprive(claimed, comparison, id) }
+  return { type: 'applied', object, managers: dropOwnership(claimed, comparison, id) }
 }
 
 function pruneUnapplied(merged: JsonObject, last: FieldSet, claimed: Managers, schema: At): JsonObject {

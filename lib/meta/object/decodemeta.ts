@@ -64,7 +64,7 @@ const objectMeta: GoStruct = {
 }
 
 /** `unknown` contains at most 100 paths from the root (`metadata.ownerReferences[0].foo`). */
-export interface DecodedMeta {
+interface DecodedMeta {
   metadata: ObjectMeta
   unknown: string[]
 }

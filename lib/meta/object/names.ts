@@ -12,7 +12,7 @@ const SUBDOMAIN_FORMAT = String.raw`${LABEL_FORMAT}(\.${LABEL_FORMAT})*`
 const QUALIFIED_FORMAT = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]'
 const QUALIFIED_RULE = `must consist of alphanumeric characters, '-', '_' or '.', ${ENDS}`
 
-const MAX_LABEL = 63
+export const MAX_LABEL = 63
 const MAX_SUBDOMAIN = 253
 
 /** Appends `(e.g. 'a',  or 'b', regex used for validation is '…')`, with the two spaces of Kubernetes' message. */

@@ -7,6 +7,7 @@ import { stringify } from '../encoding/json.ts'
 import { type FieldError, invalid } from '../errors/fielderror.ts'
 import { parseGroupVersion } from '../groupversion.ts'
 import type { JsonObject, KubeObject, OwnerReference } from '../types.ts'
+import { defined } from '../value/defined.ts'
 
 const FIELD = 'metadata.ownerReferences'
 
@@ -20,8 +21,7 @@ const asJson = ({ apiVersion, kind, name, uid, controller, blockOwnerDeletion }:
   kind,
   name,
   uid,
-  ...(controller !== undefined && { controller }),
-  ...(blockOwnerDeletion !== undefined && { blockOwnerDeletion }),
+  ...defined({ controller, blockOwnerDeletion }),
 })
 
 function validateOne(reference: OwnerReference): FieldError[] {

@@ -5,6 +5,7 @@
 
 import type { KubeObject, ObjectMeta } from '../types.ts'
 import { byBytes } from '../value/byteorder.ts'
+import { defined } from '../value/defined.ts'
 import { deepEqual } from '../value/equal.ts'
 import { qualifiedNameErrors } from './names.ts'
 
@@ -26,13 +27,10 @@ export function fixupForUpdate(updated: KubeObject, old: KubeObject): KubeObject
   return {
     ...updated,
     metadata: {
-      ...(deletionGracePeriodSeconds !== undefined && { deletionGracePeriodSeconds }),
+      ...defined({ deletionGracePeriodSeconds }),
       ...metadata,
-      ...(generation !== undefined && { generation }),
-      ...(uid !== undefined && !metadata.uid && { uid }),
-      ...(creationTimestamp !== undefined && { creationTimestamp }),
-      ...(deletionTimestamp !== undefined && { deletionTimestamp }),
-      ...(resourceVersion !== undefined && { resourceVersion }),
+      ...defined({ generation, uid: metadata.uid || uid }),
+      ...defined({ creationTimestamp, deletionTimestamp, resourceVersion }),
     },
   }
 }

@@ -22,7 +22,7 @@ import {
 } from './names.ts'
 import { validateOwnerReferences } from './ownerreferences.ts'
 
-export interface MetaRules {
+interface MetaRules {
   namespaced: boolean
 }
 

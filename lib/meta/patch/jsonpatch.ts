@@ -32,7 +32,7 @@ export interface PatchOperation {
   value?: JsonValue
 }
 
-export interface JsonPatch {
+interface JsonPatch {
   operations: PatchOperation[]
   /** Messages about duplicate members: `json patch duplicate field "[0].value.ttl"`. */
   duplicates: string[]

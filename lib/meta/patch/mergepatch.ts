@@ -7,7 +7,7 @@ import { badRequest } from '../errors/status.ts'
 import type { JsonObject, JsonValue } from '../types.ts'
 import { isObject, own } from '../value/walk.ts'
 
-export interface MergePatch {
+interface MergePatch {
   /** Can be a list only without field validation. */
   patch: JsonObject | JsonValue[]
   /** Messages about duplicate members: `duplicate field "spec.ttl"`. */

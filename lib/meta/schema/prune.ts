@@ -10,12 +10,12 @@ import { child, isObject } from '../value/walk.ts'
 import type { KindSchema, Schema } from './schema.ts'
 import { memberSchema } from './schema.ts'
 
-export interface PruneOptions {
+interface PruneOptions {
   /** Keeps null members, which server-side apply rejects later; drops them otherwise. */
   keepNulls?: boolean
 }
 
-export interface Pruned {
+interface Pruned {
   /** The known fields of `spec` and `status`; shares nothing with the input. */
   object: JsonObject
   /** Paths of dropped fields in byte order, at most 100, with names cut to 256 characters: `spec.scope.roles[0].foo`. */

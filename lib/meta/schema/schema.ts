@@ -33,7 +33,7 @@ export interface IntegerSchema extends Described {
   maximum?: number
 }
 
-export interface BooleanSchema extends Described {
+interface BooleanSchema extends Described {
   type: 'boolean'
 }
 

@@ -6,6 +6,7 @@
 
 import { formatValue } from '../encoding/badvalue.ts'
 import { type Floats, holdsFloat, NO_FLOATS } from '../encoding/floats.ts'
+import { fitsInt64 } from '../encoding/gointegers.ts'
 import { floatText, quote } from '../encoding/gotext.ts'
 import { type FieldError, type FieldErrorType, findingsOf, required, tooLong, tooMany } from '../errors/fielderror.ts'
 import type { JsonObject, JsonValue } from '../types.ts'
@@ -61,8 +62,6 @@ const TYPE_NAMES = {
 }
 
 const isNumber = (value: JsonValue): value is number | bigint => typeof value === 'number' || typeof value === 'bigint'
-
-const fitsInt64 = (value: bigint): boolean => BigInt.asIntN(64, value) === value
 
 function schemaType(value: JsonValue, { field, floats }: FieldPlace): string {
   if (value === null) return 'null'
@@ -176,7 +175,7 @@ function check(value: JsonValue, old: JsonValue | undefined, schema: Schema, pla
 }
 
 /** The parts of an object that validation reads. */
-export interface Validatable {
+interface Validatable {
   spec?: JsonValue
   status?: JsonValue
 }

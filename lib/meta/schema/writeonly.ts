@@ -19,7 +19,7 @@ export interface Secret {
   value: JsonValue
 }
 
-export interface WriteOnlyField {
+interface WriteOnlyField {
   path: readonly string[]
   schema: Schema
 }

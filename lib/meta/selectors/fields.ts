@@ -6,7 +6,7 @@
 import { badRequest } from '../errors/status.ts'
 import { byBytes } from '../value/byteorder.ts'
 
-export interface FieldRequirement {
+interface FieldRequirement {
   field: string
   operator: '=' | '!='
   value: string
@@ -20,10 +20,9 @@ export function matchesFields(selector: FieldSelector, value: (field: string) =>
   return selector.every((one) => (value(one.field) === one.value) === (one.operator === '='))
 }
 
-/** Returns the value that the selector requires of a field, for example the name that limits a list to one object. */
-export function fieldRequirement(selector: FieldSelector, field: string): string | undefined {
-  return selector.find((one) => one.operator === '=' && one.field === field)?.value
-}
+/** Returns the values that the selector requires of a field, for example the name that limits a list to one object. */
+export const requiredValues = (selector: FieldSelector, field: string): string[] =>
+  selector.filter((one) => one.operator === '=' && one.field === field).map(({ value }) => value)
 
 /** Parses a field selector. Throws 400 if malformed. */
 export function parseFieldSelector(text: string): FieldSelector {

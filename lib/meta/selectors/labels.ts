@@ -3,6 +3,7 @@
  * Source: k8s.io/apimachinery/pkg/labels (grammar and messages); labelmatcher.ts matches labels.
  */
 
+import { parseSigned } from '../encoding/gointegers.ts'
 import { aggregate, type FieldError, invalid } from '../errors/fielderror.ts'
 import { badRequest } from '../errors/status.ts'
 import { labelValueErrors, qualifiedNameErrors } from '../object/names.ts'
@@ -164,9 +165,8 @@ function valueErrors(operator: LabelOperator, key: string, value: string, index:
   ]
 }
 
-/** Parses an integer like strconv.ParseInt(text, 10, 64). Labels have at most 63 characters. */
-export function parseInt64(text: string | undefined): bigint | undefined {
-  if (text === undefined || !/^[-+]?\d{1,63}$/.test(text)) return undefined
-  const value = BigInt(text.replace(/^\+/, ''))
-  return BigInt.asIntN(64, value) === value ? value : undefined
+/** Parses an integer like strconv.ParseInt(text, 10, 64). */
+export function parseInt64(text = ''): bigint | undefined {
+  const value = parseSigned(text)
+  return typeof value === 'bigint' ? value : undefined
 }

@@ -8,7 +8,7 @@ import { sortedEntries } from '../value/walk.ts'
 import type { LabelOperator, LabelSelector } from './labels.ts'
 
 /** A metav1.LabelSelector. */
-export interface ObjectSelector {
+interface ObjectSelector {
   matchLabels?: Record<string, string>
   matchExpressions?: SelectorRequirement[]
 }

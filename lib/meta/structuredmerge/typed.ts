@@ -15,6 +15,7 @@ import {
   string,
 } from '../schema/schema.ts'
 import type { JsonObject, JsonValue } from '../types.ts'
+import { defined } from '../value/defined.ts'
 import { isObject } from '../value/walk.ts'
 import { type FieldElement, fieldElement, keyElement, valueElement } from './element.ts'
 
@@ -47,8 +48,7 @@ const makeWholeObject = ({ spec, status }: KindSchema): ObjectSchema =>
     apiVersion: string('Group and version.'),
     kind: string('Kind.'),
     metadata,
-    ...(spec && { spec }),
-    ...(status && { status }),
+    ...defined({ spec, status }),
   })
 
 /** Returns the value if it is an object: the field manager treats any other value as absent. */

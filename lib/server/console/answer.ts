@@ -1,4 +1,4 @@
-/** Answers requests for the files of the console: a page without a cache, and files that a browser keeps for ever. */
+/** Answers requests for the files of the console: a page without a cache, and files that a browser keeps permanently. */
 import { gzipSync } from 'node:zlib'
 import { type ApiResponse, emptyStream } from '../../endpoints/request.ts'
 import type { ConsoleSignIn } from '../process/config.ts'
@@ -15,7 +15,7 @@ export interface ConsoleFile {
   text: string
 }
 
-export interface ConsoleRequest {
+interface ConsoleRequest {
   method: string
   /** The path as the client sent it, perhaps without the stage: only its end counts. */
   path: string
@@ -26,7 +26,7 @@ export interface ConsoleRequest {
 
 export type ConsoleOutcome = 'served' | 'redirected' | 'not found'
 
-export interface ConsoleAnswer {
+interface ConsoleAnswer {
   response: ApiResponse
   outcome: ConsoleOutcome
   /** The file that was served. */

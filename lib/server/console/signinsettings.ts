@@ -1,4 +1,5 @@
 /** Writes the settings for signing in with an identity provider into the page of the console and its policy. */
+import { escapeHtml } from '../../meta/value/html.ts'
 import type { ConsoleSignIn } from '../process/config.ts'
 
 /** Returns the origins that the console calls to sign somebody in. */
@@ -10,9 +11,5 @@ export const originsOf = ({ issuer, origins }: ConsoleSignIn): string[] => [
 export function metaElement(settings: ConsoleSignIn): string {
   const { issuer, clientID, credential, scopes } = settings
   const text = JSON.stringify({ issuer, clientID, credential, scopes, origins: originsOf(settings) })
-  return `<meta name="keyplane-sign-in" content="${escapeAttribute(text)}">`
+  return `<meta name="keyplane-sign-in" content="${escapeHtml(text).replaceAll('"', '&quot;')}">`
 }
-
-const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
-
-const escapeAttribute = (text: string): string => text.replace(/[&<>"]/g, (one) => ESCAPES[one] ?? one)

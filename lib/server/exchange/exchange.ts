@@ -2,10 +2,12 @@
  * Exchanges an ID token for an access key (RFC 8693). The checks run in the order of their costs: what is malformed costs no
  * read, and an unknown client one. Until the signature and the tenancy have held, every refusal has the same text.
  */
+
 import { FederatedIdentityCredential } from '../../apis/management/v1/federation/federatedidentitycredential.ts'
 import { table as providerTable } from '../../apis/management/v1/federation/identityprovider.table.ts'
 import { effectiveUser } from '../../authorization/users/identity.ts'
-import { negotiateToken } from '../../endpoints/negotiation/accept.ts'
+import { execCredential } from '../../endpoints/execcredential.ts'
+import { negotiateToken, type TokenForm } from '../../endpoints/negotiation/accept.ts'
 import type { ApiResponse } from '../../endpoints/request.ts'
 import { rulesOf } from '../../federation/catalogue.ts'
 import { type IdToken, MalformedIdToken, parseIdToken, replayId } from '../../federation/idtoken.ts'
@@ -14,15 +16,15 @@ import { type Provider, toProvider } from '../../federation/provider.ts'
 import { tokenUseOf } from '../../federation/providerrules.ts'
 import { type Trust, toTrust } from '../../federation/trust.ts'
 import { rfc3339 } from '../../meta/encoding/time.ts'
+import { jsonAnswer, textAnswer } from '../oauth/answers.ts'
 import type { OAuthCall, Outcome } from '../oauth/endpoint.ts'
 import { malformed, notAccepted, unavailable } from '../oauth/oautherror.ts'
 import type { Server } from '../server.ts'
 import { recordedClaims } from './exchangedkey.ts'
 import { grantOf } from './grant.ts'
-import { acceptedAnswer, grantAnswer } from './grantanswer.ts'
 import { makeKey } from './makekey.ts'
 import { mapUser } from './mappeduser.ts'
-import { type ExchangeParameters, readParameters } from './parameters.ts'
+import { ACCESS_TOKEN_TYPE, type ExchangeParameters, readParameters } from './parameters.ts'
 import { checkUnused } from './replay.ts'
 import { checkClaims, checkMoment, checkTarget, checkTenancy } from './tokenchecks.ts'
 
@@ -140,3 +142,32 @@ function noteToken({ note }: OAuthCall, token: IdToken, { spec }: Provider): voi
     ...(claims.length > 0 && { claims: claims.map(([name, value]) => `${name}=${value}`) }),
   })
 }
+
+/** An access key that an exchange made. */
+interface Granted {
+  key: string
+  expires: Date
+  /** The lifetime in seconds. */
+  seconds: number
+  /** The scope that the client asked for. */
+  scope?: string
+}
+
+/** Returns the answer with the access key, in the form that the client asked for. */
+function grantAnswer({ key, expires, seconds, scope }: Granted, form: TokenForm): ApiResponse {
+  if (form === 'text') return textAnswer(`${key}\n`)
+  if (form === 'execCredential') {
+    return jsonAnswer(execCredential({ expirationTimestamp: rfc3339(expires), token: key }))
+  }
+  return jsonAnswer({
+    access_token: key,
+    issued_token_type: ACCESS_TOKEN_TYPE,
+    token_type: 'Bearer',
+    expires_in: seconds,
+    ...(scope !== undefined && { scope }),
+  })
+}
+
+/** Returns the answer of a dry run that found nothing to refuse. It has no access key. */
+const acceptedAnswer = ({ seconds, scope }: Pick<Granted, 'seconds' | 'scope'>): ApiResponse =>
+  jsonAnswer({ accepted: true, expires_in: seconds, ...(scope !== undefined && { scope }) })

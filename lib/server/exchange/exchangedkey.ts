@@ -1,4 +1,5 @@
 /** Builds the OwnedAccessKey of an exchange. Its identity says who came in from where, and grants nothing. */
+
 import { createHash } from 'node:crypto'
 import { OwnedAccessKey } from '../../apis/management/v1/ownedaccesskey.ts'
 import { type IssuerRules, rulesOf } from '../../federation/catalogue.ts'
@@ -7,8 +8,10 @@ import type { IdToken } from '../../federation/idtoken.ts'
 import type { Provider } from '../../federation/provider.ts'
 import type { Trust } from '../../federation/trust.ts'
 import { groupVersion } from '../../meta/groupversion.ts'
+import { MAX_LABEL } from '../../meta/object/names.ts'
 import type { JsonObject, KubeObject } from '../../meta/types.ts'
 import { withoutCredentials } from '../../meta/value/credentialtext.ts'
+import { defined } from '../../meta/value/defined.ts'
 import { toPrintable } from '../../meta/value/printable.ts'
 import { own } from '../../meta/value/walk.ts'
 import type { Grant } from './grant.ts'
@@ -29,15 +32,13 @@ export function exchangedKeyName(trust: string, randomInt: (bound: number) => nu
   return `${trust.slice(0, LONGEST_PREFIX).replace(/[-.]+$/, '')}-${suffix}`
 }
 
-/** The Kubernetes limit for label values. Names of objects are valid ones except for their length. */
-const LONGEST_LABEL = 63
 const HASH_LENGTH = 16
 
-/** Returns the label value for a name: the name itself, or for a longer one its beginning and a hash of it. */
+/** Returns the label value for a name, which is valid except for its length: the name itself, or its beginning and a hash of it. */
 function labelOf(name: string): string {
-  if (name.length <= LONGEST_LABEL) return name
+  if (name.length <= MAX_LABEL) return name
   const hash = createHash('sha256').update(name).digest('hex').slice(0, HASH_LENGTH)
-  return `${name.slice(0, LONGEST_LABEL - HASH_LENGTH - 1)}-${hash}`
+  return `${name.slice(0, MAX_LABEL - HASH_LENGTH - 1)}-${hash}`
 }
 
 /** Returns the labels of the keys that come through a trust and a provider. */
@@ -136,9 +137,7 @@ function personOf({ claims }: IdToken): Person {
   const groups = own(claims, 'groups')
   const names = Array.isArray(groups) ? groups.filter((one) => typeof one === 'string').slice(0, MOST_GROUPS) : []
   return {
-    ...(username !== undefined && { username }),
-    ...(preferredUsername !== undefined && { preferredUsername }),
-    ...(email !== undefined && { email }),
+    ...defined({ username, preferredUsername, email }),
     ...(typeof verified === 'boolean' && { emailVerified: verified }),
     ...(names.length > 0 && { groups: names.map(shorten) }),
   }

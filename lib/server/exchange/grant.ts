@@ -7,7 +7,7 @@ import { DEFAULT_TTL, type Trust } from '../../federation/trust.ts'
 import { invalidScope } from './requestedscope.ts'
 
 /** Maximum lifetimes of the deployment in seconds. `key` is 0 if there is none for all keys. */
-export interface GrantLimits {
+interface GrantLimits {
   exchange: number
   key: number
 }

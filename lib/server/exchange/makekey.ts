@@ -27,14 +27,14 @@ const maxAttempts = 20
 const controller = { apiVersion: groupVersion(FederatedIdentityCredential), kind: FederatedIdentityCredential.kind }
 
 /** A key that was stored, or that a dry run would have stored. */
-export interface MadeKey {
+interface MadeKey {
   name: string
   uid: string
   key: string
   expires: Date
 }
 
-export interface Making {
+interface Making {
   use: TokenUse
   isDryRun: boolean
   /** Called with the name of a key before it is written: it may be written although the store does not answer. */

@@ -59,7 +59,7 @@ function refuseUnsupported(form: Form): void {
   const secret = given(secrets)
   if (secret !== undefined) throw malformed(`${secret} is not supported: the client is public and has no secret`)
   const actor = given(actors)
-  if (actor !== undefined) throw malformed(`${actor} is not supported: nobody acts for another here`)
+  if (actor !== undefined) throw malformed(`${actor} is not supported: delegation is not supported`)
 }
 
 const CLIENT_ID = /^([a-z0-9](?:[-a-z0-9.]*[a-z0-9])?)@([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/

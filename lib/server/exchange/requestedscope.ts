@@ -29,7 +29,7 @@ const SCOPE = /^[ !\x23-\x5b\x5d-\x7e]+$/
 /** Returns the scope that a text such as `project:shop cluster:prod` asks for. Throws invalid_scope. */
 export function parseRequestedScope(text: string): Scope {
   if (!SCOPE.test(text) || holdsCredential(text))
-    throw invalidScope('the scope has characters that no scope has, or a credential')
+    throw invalidScope('the scope has invalid characters, or a credential')
   const parts = text.split(' ').filter((part) => part !== '')
   if (parts.length === 0) throw invalidScope('the scope is empty')
   if (parts.length > maxParts) throw invalidScope(`the scope has more than ${maxParts} parts`)

@@ -17,20 +17,20 @@ import { OAuthError } from '../oauth/oautherror.ts'
 export const MOST_KEYS = 50
 
 /** A free slot, with the item that holds it until it is taken. */
-export interface Slot {
+interface Slot {
   pk: string
   sk: string
   before: CompanionItem | undefined
 }
 
-export interface SlotDeps {
+interface SlotDeps {
   storage: Pick<Storage, 'queryCompanions' | 'getCompanions'>
   /** Returns a random integer below its argument. Slots are chosen at random, so that concurrent exchanges rarely collide. */
   randomInt(bound: number): number
 }
 
 /** Slots of which each living key has one. */
-export interface Pool {
+interface Pool {
   pk: string
   /** What the sort keys begin with. */
   prefix: string

@@ -7,6 +7,7 @@ import { TOKEN_EXCHANGE } from '../../token/jwks.ts'
 import type { PublicHandler } from '../lambda/publicendpoint.ts'
 import { type OAuthEndpoint, type Outcome, oauthHandler } from '../oauth/endpoint.ts'
 import { rehearse } from '../oauth/rehearse.ts'
+import { withParts } from '../process/lazy.ts'
 import { describeError } from '../process/logger.ts'
 import { rehearsalServer } from '../rehearsal.ts'
 import { createServer, type Server } from '../server.ts'
@@ -76,7 +77,7 @@ function exchangeServer(server: Server): ExchangeServer {
     now: Date.now,
     sleep,
   })
-  return Object.create(server, { issuerKeys: { value: issuerKeys } })
+  return withParts(server, { issuerKeys })
 }
 
 /** A form that is complete. Nobody has signed its token, and no trust has this uid. */

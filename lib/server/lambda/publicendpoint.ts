@@ -4,19 +4,16 @@
  */
 import type { APIGatewayProxyEvent } from 'aws-lambda'
 import type { ApiResponse } from '../../endpoints/request.ts'
-import { type Fault, faultOf } from '../../meta/errors/status.ts'
-import { describeError, type LogFields } from '../process/logger.ts'
-import { callMetrics, countCalls, faultMetrics, type Measured, newCalls } from '../process/metrics.ts'
+import type { LogFields } from '../process/logger.ts'
+import type { Measured } from '../process/metrics.ts'
 import type { MinimalServer } from '../process/minimal.ts'
-import { auditRecord } from './audit.ts'
 import { type LambdaResponse, toLambdaResponse } from './lambdaevents.ts'
+import { auditAnswer, observe } from './stages.ts'
 
 export interface PublicAnswer<O extends string> {
   response: ApiResponse
   /** The reason in the audit record. */
   outcome: O
-  /** Who caused an error. Absent: derived from the code. */
-  fault?: Fault
   /** A failure whose cause only the log may show. */
   error?: unknown
 }
@@ -43,30 +40,15 @@ export function publicHandler<O extends string>(
 ): PublicHandler {
   const { resource, verb } = endpoint
   return async (event) => {
-    const began = performance.now()
-    const calls = newCalls()
-    const { requestId } = event.requestContext
-    const facts: Record<string, LogFields[string]> = {}
-    const note: NoteFacts = (more) => void Object.assign(facts, more)
-    const { response, outcome, error, ...given } = await countCalls(calls, () => endpoint.answer(event, note))
-    if (error !== undefined) server.log('error', 'request failed', { requestId, error: describeError(error) })
-    const latencyMs = performance.now() - began
-    const code = response.status
-    const isDone = code < 400
-    const fault = isDone ? undefined : (given.fault ?? faultOf(code))
-    const record = auditRecord(event, server.config, {
-      facts: { verb, resource, path: undefined, ...facts, ...(code >= 500 && { fault }) },
-      judgement: { decision: isDone ? 'allow' : 'deny', reason: outcome },
-      code,
-      latencyMs,
-    })
-    const dimensions = { endpoint: `${resource} ${verb}` }
-    server.log('info', 'audit', record, [
-      { dimensions, values: { latencyMs: Math.round(latencyMs) } },
-      ...faultMetrics(fault, dimensions),
-      ...endpoint.measure(outcome, facts),
-      callMetrics(calls),
-    ])
-    return toLambdaResponse(response, requestId)
+    const seen = observe(server, event)
+    const noted: Record<string, LogFields[string]> = {}
+    const note: NoteFacts = (more) => void Object.assign(noted, more)
+    const { response, outcome, error } = await seen.run(() => endpoint.answer(event, note))
+    if (error !== undefined) seen.failed(error)
+    const facts = { verb, resource, path: undefined, ...noted }
+    const decision = response.status < 400 ? 'allow' : 'deny'
+    const said = { facts, judgement: { decision, reason: outcome } } as const
+    auditAnswer(seen, endpoint, response, said, endpoint.measure(outcome, noted))
+    return toLambdaResponse(response, event.requestContext.requestId)
   }
 }

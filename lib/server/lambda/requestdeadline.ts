@@ -1,5 +1,6 @@
 /** Computes the deadline of a request. */
-import type { Deadline } from '../../meta/errors/deadline.ts'
+import { checkDeadline, type Deadline, deadlineExceeded } from '../../meta/errors/deadline.ts'
+import { withTimeout } from './timeout.ts'
 
 /** Handlers time out before the 29 s of the gateway, so that the client gets a Status. */
 const requestMs = 20_000
@@ -19,4 +20,15 @@ export function requestDeadline({ now, elapsed }: Clocks, received: number): Dea
   const end = Math.min(received, now().getTime()) + requestMs
   const monotonicEnd = elapsed() + end - now().getTime()
   return () => Math.min(end - now().getTime(), monotonicEnd - elapsed())
+}
+
+/** Does the work of a request that the gateway received at `received`. Throws 504 after the deadline: the work itself goes on. */
+export async function inTime<T>(
+  clocks: Clocks,
+  received: number,
+  work: (deadline: Deadline) => Promise<T>,
+): Promise<T> {
+  const deadline = requestDeadline(clocks, received)
+  checkDeadline(deadline)
+  return withTimeout(deadline(), work(deadline), deadlineExceeded)
 }

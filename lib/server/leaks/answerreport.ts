@@ -1,24 +1,25 @@
 /** Answers reports of leaks. Possession is the proof: whoever can show a value may have it ended, without any other right. */
+
+import { createHash } from 'node:crypto'
 import type { APIGatewayProxyEvent } from 'aws-lambda'
 import type { ApiResponse } from '../../endpoints/request.ts'
 import { respondError } from '../../endpoints/respond.ts'
-import { checkDeadline, type Deadline, deadlineExceeded } from '../../meta/errors/deadline.ts'
+import { stringify } from '../../meta/encoding/json.ts'
+import type { Deadline } from '../../meta/errors/deadline.ts'
 import { requestEntityTooLarge, serviceUnavailable } from '../../meta/errors/status.ts'
 import { toStatusError } from '../../registry/storageerrors.ts'
 import { StorageError } from '../../storage/errors.ts'
 import { headersOf, statusForm } from '../lambda/lambdaevents.ts'
+import { posted } from '../lambda/publicbody.ts'
 import type { NoteFacts, PublicAnswer, PublicEndpoint } from '../lambda/publicendpoint.ts'
-import { requestDeadline } from '../lambda/requestdeadline.ts'
-import { withTimeout } from '../lambda/timeout.ts'
 import type { Measured } from '../process/metrics.ts'
 import type { Server } from '../server.ts'
 import type { SignalMemory } from '../signalmemory.ts'
-import { acceptedAnswer, labelledAnswer, wrongMethodAnswer } from './answers.ts'
 import { decodeBody, readBody } from './body.ts'
 import { endValues } from './endvalues.ts'
 import { findValues, possibleKeys } from './findvalues.ts'
 import type { PartnerKeys, Reporter } from './partnerkeys.ts'
-import { readPartnerReport, readReport } from './report.ts'
+import { type Finding, readPartnerReport, readReport } from './report.ts'
 
 export interface LeakServer extends Server {
   partnerKeys: PartnerKeys
@@ -27,7 +28,7 @@ export interface LeakServer extends Server {
 }
 
 /** What became of a report, for the audit record and the metrics. */
-export type Outcome = 'reported' | 'method' | 'malformed' | 'storage' | 'failed'
+type Outcome = 'reported' | 'method' | 'malformed' | 'storage' | 'failed'
 
 /** The most texts of one report that are looked up. */
 const MOST: Readonly<Record<Reporter, number>> = { github: 1000, anybody: 50, unknown: 50 }
@@ -35,15 +36,23 @@ const MOST: Readonly<Record<Reporter, number>> = { github: 1000, anybody: 50, un
 /** Seconds after which GitHub may repeat a report that could not be verified. */
 const RETRY_AFTER = 300
 
-export const leakEndpoint = (server: LeakServer): PublicEndpoint<Outcome> => ({
-  resource: 'leaks',
-  verb: 'create',
-  answer: (event, note) => answer(event, server, note),
-  measure: (outcome, { count }): Measured[] => [
-    { dimensions: { leakReport: measuredOutcome(outcome) }, values: { leakReports: 1 } },
-    { values: { leakedKeys: Number(count ?? 0) } },
-  ],
-})
+export function leakEndpoint(server: LeakServer): PublicEndpoint<Outcome> {
+  const respond = posted<Outcome>(server, (...request) => report(server, ...request), refuse)
+  return {
+    resource: 'leaks',
+    verb: 'create',
+    answer(event, note) {
+      if (isOfPartner(event)) note({ subresource: 'github' })
+      return respond(event, note)
+    },
+    measure: (outcome, { count }): Measured[] => [
+      { dimensions: { leakReport: measuredOutcome(outcome) }, values: { leakReports: 1 } },
+      { values: { leakedKeys: Number(count ?? 0) } },
+    ],
+  }
+}
+
+const isOfPartner = ({ resource }: APIGatewayProxyEvent): boolean => resource.endsWith('/github')
 
 /** The outcomes as metrics show them. AWS bills each value of a dimension. */
 function measuredOutcome(outcome: Outcome): 'accepted' | 'malformed' | 'failed' {
@@ -51,33 +60,26 @@ function measuredOutcome(outcome: Outcome): 'accepted' | 'malformed' | 'failed' 
   return outcome === 'method' || outcome === 'malformed' ? 'malformed' : 'failed'
 }
 
-async function answer(
-  event: APIGatewayProxyEvent,
-  server: LeakServer,
-  note: NoteFacts,
-): Promise<PublicAnswer<Outcome>> {
-  const isPartner = event.resource.endsWith('/github')
-  if (isPartner) note({ subresource: 'github' })
-  if (event.httpMethod !== 'POST') return { response: await wrongMethodAnswer(), outcome: 'method' }
-  try {
-    const deadline = requestDeadline(server, event.requestContext.requestTimeEpoch)
-    checkDeadline(deadline)
-    const reported = report(event, server, { isPartner, deadline, note })
-    return { response: await withTimeout(deadline(), reported, deadlineExceeded), outcome: 'reported' }
-  } catch (error) {
-    const refusal = toStatusError(error)
-    const response = await respondError(refusal, statusForm(event))
-    if (refusal.status.code < 500) return { response, outcome: 'malformed' }
-    const outcome = error instanceof StorageError ? 'storage' : 'failed'
-    return { response, outcome, error: refusal.cause ?? refusal }
+async function refuse(error: unknown, event: APIGatewayProxyEvent): Promise<PublicAnswer<Outcome>> {
+  const refusal = toStatusError(error)
+  const { code } = refusal.status
+  if (code === 405) {
+    const response = await respondError(refusal, undefined)
+    return { response: { ...response, headers: { ...response.headers, allow: 'POST' } }, outcome: 'method' }
   }
+  const response = await respondError(refusal, statusForm(event))
+  if (code < 500) return { response, outcome: 'malformed' }
+  const outcome = error instanceof StorageError ? 'storage' : 'failed'
+  return { response, outcome, error: refusal.cause ?? refusal }
 }
 
 async function report(
-  event: APIGatewayProxyEvent,
   server: LeakServer,
-  { isPartner, deadline, note }: { isPartner: boolean; deadline: Deadline; note: NoteFacts },
-): Promise<ApiResponse> {
+  event: APIGatewayProxyEvent,
+  note: NoteFacts,
+  deadline: Deadline,
+): Promise<PublicAnswer<Outcome>> {
+  const isPartner = isOfPartner(event)
   const bytes = readBody(event)
   const body = decodeBody(bytes)
   const findings = isPartner ? readPartnerReport(body) : readReport(body)
@@ -90,5 +92,27 @@ async function report(
   }
   const values = await findValues(server, texts)
   await endValues(server, { findings, values, requestId: event.requestContext.requestId, deadline, note })
-  return reporter === 'github' ? labelledAnswer(findings, (text) => values.has(text)) : acceptedAnswer
+  const isValue = (text: string) => values.has(text)
+  return { response: reporter === 'github' ? labelledAnswer(findings, isValue) : acceptedAnswer, outcome: 'reported' }
+}
+
+/** The answer to every report that was read, whichever texts it has. */
+const acceptedAnswer: ApiResponse = { status: 202, headers: {}, warnings: [], body: '' }
+
+/**
+ * Returns the answer to a signed report of GitHub, which collects how many of its findings are right. `isValue` reports
+ * whether a text is or was a value of a key. The answer has the hashes of the texts.
+ */
+function labelledAnswer(findings: readonly Finding[], isValue: (text: string) => boolean): ApiResponse {
+  const labels = findings.map(({ text, type = '' }) => ({
+    token_hash: createHash('sha256').update(text).digest('hex'),
+    token_type: type,
+    label: isValue(text) ? 'true_positive' : 'false_positive',
+  }))
+  return {
+    status: 200,
+    headers: { 'content-type': 'application/json' },
+    warnings: [],
+    body: `${stringify(labels)}\n`,
+  }
 }

@@ -5,29 +5,19 @@ import { parseJson } from '../../meta/encoding/json.ts'
 import { utf8 } from '../../meta/encoding/utf8.ts'
 import { badRequest, requestEntityTooLarge, unsupportedMediaType } from '../../meta/errors/status.ts'
 import type { JsonValue } from '../../meta/types.ts'
-import { headersOf } from '../lambda/lambdaevents.ts'
+import { readPublicBody } from '../lambda/publicbody.ts'
 
 const maxBytes = 256 * 1024
-/** The length of that many bytes as base64. */
-const maxEncoded = Math.ceil(maxBytes / 3) * 4
 /** Limits the values of a body: those of a thousand reports with ten members each, and some. */
 const maxValues = 20_000
 
 /** Returns the bytes of the body as they were sent. Throws 413, 415, and 400 for parameters in the URL. */
-export function readBody(event: APIGatewayProxyEvent): Buffer {
-  const headers = headersOf(event)
-  if (Object.keys(event.multiValueQueryStringParameters ?? event.queryStringParameters ?? {}).length > 0)
-    throw badRequest('credentials belong in the body of the request, not in its URL')
-  const { 'content-type': type = '', 'content-encoding': encoding = '' } = headers
-  if (type !== '' && mediaTypeOf(type) !== 'application/json') {
-    throw unsupportedMediaType(['application/json'], "with curl, use -H 'Content-Type: application/json'")
-  }
-  if (!/^(identity)?$/i.test(encoding.trim())) throw badRequest('the body must not have a content-encoding')
-  const text = event.body ?? ''
-  if (text.length > maxEncoded) throw tooLarge()
-  const bytes = Buffer.from(text, event.isBase64Encoded ? 'base64' : 'utf8')
-  if (bytes.length > maxBytes) throw tooLarge()
-  return bytes
+export const readBody = (event: APIGatewayProxyEvent): Buffer =>
+  readPublicBody(event, { content: 'credentials', maxBytes, check, refuse: badRequest, tooLarge })
+
+function check({ 'content-type': type = '' }: Readonly<Record<string, string>>): void {
+  if (type === '' || mediaTypeOf(type) === 'application/json') return
+  throw unsupportedMediaType(['application/json'], "with curl, use -H 'Content-Type: application/json'")
 }
 
 const tooLarge = () => requestEntityTooLarge(`limit is ${maxBytes}`)

@@ -2,6 +2,7 @@
  * Ends reported values, and signals them. It writes as a user of the server itself, in one transaction for each value: the
  * key, the tombstone of the value, and the signal.
  */
+
 import type { ChangeValues } from '../../apis/management/v1/ownedaccesskey.plan.ts'
 import { OwnedAccessKey } from '../../apis/management/v1/ownedaccesskey.ts'
 import { credentialItemKey } from '../../authentication/credential.ts'
@@ -14,12 +15,11 @@ import { isTombstone } from '../../authentication/values/tombstone.ts'
 import { internalContext } from '../../controllers/internalcontext.ts'
 import { unixSeconds } from '../../meta/encoding/time.ts'
 import type { Deadline } from '../../meta/errors/deadline.ts'
-import { StatusError } from '../../meta/errors/status.ts'
-import type { KubeObject } from '../../meta/types.ts'
 import { deleteObject } from '../../registry/delete.ts'
 import type { RequestContext } from '../../registry/kind.ts'
 import { forEach } from '../../registry/parallel.ts'
-import { type Updated, updateObject } from '../../registry/update.ts'
+import { unlessLost } from '../../registry/storageerrors.ts'
+import { updateObject } from '../../registry/update.ts'
 import type { Companion, CompanionItem, Stored } from '../../storage/interface.ts'
 import type { NoteFacts } from '../lambda/publicendpoint.ts'
 import type { Server } from '../server.ts'
@@ -29,12 +29,12 @@ import { cleanUrl } from './leakurl.ts'
 import type { Finding } from './report.ts'
 
 /** What ending values needs of the server. */
-export interface EndingServer extends Pick<Server, 'config' | 'now' | 'storage' | 'storeOf'> {
+interface EndingServer extends Pick<Server, 'config' | 'now' | 'storage' | 'storeOf'> {
   /** The signals of leaks that this process has written. */
   signals: SignalMemory
 }
 
-export interface LeakReport {
+interface LeakReport {
   findings: readonly Finding[]
   /** The values among them, by text. */
   values: ReadonlyMap<string, ReportedValue>
@@ -120,17 +120,16 @@ async function changeKey(
     const ended = [...change.ended, ...(isUnsettled ? [{ credential: hash, reason: 'leaked' as const }] : [])]
     return { ...change, ended, items: [{ op: 'put', ...signal }] }
   }
-  const unchanged = (object: KubeObject): Updated => ({ object, secrets: [] })
   const at = { namespace: '', name, subresource: '', verb: 'patch', uid } as const
-  const isDone = await unlessGone(async () => {
-    await updateObject(store, { ...at, transform: unchanged, plan: { change } }, context)
+  const isDone = await unlessLost(async () => {
+    await updateObject(store, { ...at, plan: { change } }, context)
     return hasChanged
   })
   if (value.ended !== undefined && !value.isLeaked) await keepAsLeaked(server, hash, context)
-  return isDone
+  return isDone ?? false
 }
 
-/** Makes the tombstone of a value that had ended that of a leaked one, which is kept for ever. */
+/** Makes the tombstone of a value that had ended that of a leaked one, which is kept permanently. */
 async function keepAsLeaked({ storage }: EndingServer, hash: KeyHash, context: RequestContext): Promise<void> {
   const { pk, sk } = credentialItemKey(hash)
   const item = await storage.getCompanion(pk, sk)
@@ -163,19 +162,10 @@ async function removeKey(
     { op: 'put', ...signal },
   ]
   const options = { preconditions: { uid }, propagationPolicy: 'Background' as const, plan: { removal } }
-  return await unlessGone(async () => {
+  const isDone = await unlessLost(async () => {
     const { gone } = await deleteObject(store, { namespace: '', name }, options, context)
     // Finalizers keep the key, which gives no access. Its value must not be free when they are gone.
     return gone || (await changeKey(server, reported, signal, context))
   })
-}
-
-/** Returns false if the key is gone, or if another one has its name (409). */
-async function unlessGone(change: () => Promise<boolean>): Promise<boolean> {
-  try {
-    return await change()
-  } catch (error) {
-    if (error instanceof StatusError && [404, 409].includes(error.status.code)) return false
-    throw error
-  }
+  return isDone ?? false
 }

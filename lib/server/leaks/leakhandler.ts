@@ -2,6 +2,7 @@
 import { OwnedAccessKey } from '../../apis/management/v1/ownedaccesskey.ts'
 import { publicDestinations } from '../../outbound/addresses.ts'
 import { type PublicHandler, publicHandler } from '../lambda/publicendpoint.ts'
+import { withParts } from '../process/lazy.ts'
 import { describeError } from '../process/logger.ts'
 import { createServer, type Server } from '../server.ts'
 import { createSignalMemory } from '../signalmemory.ts'
@@ -22,10 +23,7 @@ function leakServer(server: Server): LeakServer {
     now: Date.now,
     failed: (error) => log('error', 'keys of leak reports not fetched', { error: describeError(error) }),
   })
-  return Object.create(server, {
-    partnerKeys: { value: partnerKeys },
-    signals: { value: createSignalMemory() },
-  })
+  return withParts(server, { partnerKeys, signals: createSignalMemory() })
 }
 
 /** Returns the Lambda handler of the endpoint. */

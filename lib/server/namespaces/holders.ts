@@ -61,7 +61,7 @@ export function release(holders: Holders, namespace: string, name: string): void
 }
 
 /** How a collection is read, and for which verb. */
-export interface Reading {
+interface Reading {
   verb: 'list' | 'watch'
   start: ListStart
   /** The only name that can match. Then nothing but the revision is read. */

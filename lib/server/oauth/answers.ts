@@ -25,16 +25,13 @@ export const textAnswer = (text: string): ApiResponse => answer(200, 'text/plain
 export const revokedAnswer = (): ApiResponse => answer(200, jsonType, '')
 
 /** Returns the answer of an error: JSON with every Accept. kubectl and curl show the header, not the body. */
-export function errorAnswer({ code, message, retryAfter }: OAuthError): ApiResponse {
-  const status = code === 'temporarily_unavailable' ? 503 : 400
-  const wait = retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) }
+export function errorAnswer({ code, message, reason, retryAfter }: OAuthError): ApiResponse {
+  const isMethod = reason === 'method'
+  const status = code === 'temporarily_unavailable' ? 503 : isMethod ? 405 : 400
   const body = `${stringify({ error: code, error_description: message })}\n`
-  return { ...answer(status, jsonType, body, wait), warnings: [message] }
-}
-
-/** Returns the answer to every method but POST. */
-export function wrongMethodAnswer(): ApiResponse {
-  const description = 'this endpoint accepts POST only'
-  const body = `${stringify({ error: 'invalid_request', error_description: description })}\n`
-  return { ...answer(405, jsonType, body, { allow: 'POST' }), warnings: [description] }
+  const more = {
+    ...(retryAfter !== undefined && { 'retry-after': String(retryAfter) }),
+    ...(isMethod && { allow: 'POST' }),
+  }
+  return { ...answer(status, jsonType, body, more), warnings: [message] }
 }

@@ -2,18 +2,17 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda'
 import { internalContext } from '../../controllers/internalcontext.ts'
 import type { ApiResponse } from '../../endpoints/request.ts'
-import { checkDeadline, type Deadline, deadlineExceeded } from '../../meta/errors/deadline.ts'
+import type { Deadline } from '../../meta/errors/deadline.ts'
 import type { RequestContext } from '../../registry/kind.ts'
 import { toStatusError } from '../../registry/storageerrors.ts'
 import { StorageError } from '../../storage/errors.ts'
 import { headersOf } from '../lambda/lambdaevents.ts'
+import { posted } from '../lambda/publicbody.ts'
 import { type NoteFacts, type PublicAnswer, type PublicHandler, publicHandler } from '../lambda/publicendpoint.ts'
-import { requestDeadline } from '../lambda/requestdeadline.ts'
-import { withTimeout } from '../lambda/timeout.ts'
 import type { LogFields } from '../process/logger.ts'
 import type { Measured } from '../process/metrics.ts'
 import type { Server } from '../server.ts'
-import { errorAnswer, wrongMethodAnswer } from './answers.ts'
+import { errorAnswer } from './answers.ts'
 import { type Form, readForm } from './form.ts'
 import { OAuthError, type RefusalReason, unavailable } from './oautherror.ts'
 
@@ -44,34 +43,25 @@ export interface OAuthEndpoint<S extends Server> {
 }
 
 /** Returns the Lambda handler of an endpoint. */
-export const oauthHandler = <S extends Server>(server: S, endpoint: OAuthEndpoint<S>): PublicHandler =>
-  publicHandler<Outcome>(server, { ...endpoint, answer: (event, note) => answer(event, server, endpoint, note) })
-
-async function answer<S extends Server>(
-  event: APIGatewayProxyEvent,
-  server: S,
-  endpoint: OAuthEndpoint<S>,
-  note: NoteFacts,
-): Promise<PublicAnswer<Outcome>> {
-  if (event.httpMethod !== 'POST') return { response: wrongMethodAnswer(), outcome: 'method' }
-  const { requestId, requestTimeEpoch } = event.requestContext
-  try {
-    const deadline = requestDeadline(server, requestTimeEpoch)
-    checkDeadline(deadline)
+export function oauthHandler<S extends Server>(server: S, endpoint: OAuthEndpoint<S>): PublicHandler {
+  const work = async (event: APIGatewayProxyEvent, note: NoteFacts, deadline: Deadline) => {
     const form = readForm(event)
-    const call = { requestId, headers: headersOf(event), form, now: server.now(), deadline, note }
-    return await withTimeout(deadline(), endpoint.answer(call, server), deadlineExceeded)
-  } catch (error) {
-    const refusal = toOAuthError(error)
-    const { cause, claim, reason } = refusal
-    if (claim !== undefined) note({ claim })
-    return {
-      response: errorAnswer(refusal),
-      outcome: reason,
-      // This service does not cause the outage of an issuer.
-      ...((reason === 'keys_unavailable' || reason === 'key_unknown') && { fault: 'issuer' }),
-      ...(cause !== undefined && { error: cause }),
-    }
+    const { requestId } = event.requestContext
+    return endpoint.answer({ requestId, headers: headersOf(event), form, now: server.now(), deadline, note }, server)
+  }
+  return publicHandler<Outcome>(server, { ...endpoint, answer: posted(server, work, refuse) })
+}
+
+async function refuse(error: unknown, _event: unknown, note: NoteFacts): Promise<PublicAnswer<Outcome>> {
+  const refusal = toOAuthError(error)
+  const { cause, claim, reason } = refusal
+  if (claim !== undefined) note({ claim })
+  // This service does not cause the outage of an issuer.
+  const isOfIssuer = reason === 'keys_unavailable' || reason === 'key_unknown'
+  return {
+    response: { ...errorAnswer(refusal), ...(isOfIssuer && { fault: 'issuer' }) },
+    outcome: reason,
+    ...(cause !== undefined && { error: cause }),
   }
 }
 
@@ -82,6 +72,7 @@ const RETRY_AFTER = 5
 function toOAuthError(error: unknown): OAuthError {
   if (error instanceof OAuthError) return error
   const { status, cause = error } = toStatusError(error)
+  if (status.code === 405) return new OAuthError('invalid_request', 'method', 'this endpoint accepts POST only')
   if (cause instanceof StorageError && cause.code !== 'Undecided') {
     const why = 'the store of this service is not available: try again'
     return unavailable('storage', why, { retryAfter: RETRY_AFTER, cause })

@@ -1,38 +1,27 @@
 /** Reads the form of a request to an OAuth endpoint. Everything that could be read in two ways is refused. */
 import type { APIGatewayProxyEvent } from 'aws-lambda'
-import { headersOf } from '../lambda/lambdaevents.ts'
+import { readPublicBody } from '../lambda/publicbody.ts'
 import { malformed } from './oautherror.ts'
 import { quoteValue } from './quote.ts'
 
 export type Form = ReadonlyMap<string, string>
 
 const maxBytes = 24 * 1024
-/** The length of that many bytes as base64. */
-const maxEncoded = Math.ceil(maxBytes / 3) * 4
 const maxParameters = 64
 
 const FORM_TYPE = /^application\/x-www-form-urlencoded[ \t]*(;[ \t]*charset=("utf-8"|utf-8)[ \t]*)?$/i
 
 /** Returns the parameters of the request. Throws invalid_request for a form that is ambiguous or in the wrong place. */
-export function readForm(event: APIGatewayProxyEvent): Form {
-  const headers = headersOf(event)
-  if (Object.keys(event.multiValueQueryStringParameters ?? event.queryStringParameters ?? {}).length > 0)
-    throw malformed('parameters belong in the body of the request, not in its URL')
+export const readForm = (event: APIGatewayProxyEvent): Form =>
+  decodeForm(
+    readPublicBody(event, { content: 'parameters', maxBytes, check, refuse: malformed, tooLarge }).toString('latin1'),
+  )
+
+function check(headers: Readonly<Record<string, string>>): void {
   if (headers.authorization !== undefined)
     throw malformed('the request must not have an Authorization header: its client is public')
   if (!FORM_TYPE.test(headers['content-type']?.trim() ?? ''))
     throw malformed('the content-type must be application/x-www-form-urlencoded, with no charset but utf-8')
-  if (!/^(identity)?$/i.test(headers['content-encoding']?.trim() ?? ''))
-    throw malformed('the body must not have a content-encoding')
-  return decodeForm(bodyOf(event))
-}
-
-function bodyOf({ body, isBase64Encoded }: APIGatewayProxyEvent): string {
-  const text = body ?? ''
-  if (text.length > maxEncoded) throw tooLarge()
-  const bytes = Buffer.from(text, isBase64Encoded ? 'base64' : 'utf8')
-  if (bytes.length > maxBytes) throw tooLarge()
-  return bytes.toString('latin1')
 }
 
 const tooLarge = () => malformed('the body is larger than 24 KiB')

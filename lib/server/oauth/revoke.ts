@@ -2,14 +2,15 @@
  * Deletes an access key that an exchange made, for everyone who presents it (RFC 7009). Other tokens get the same answer and
  * stay valid: whoever finds a long-lived key reports it as leaked, which deletes nothing.
  */
+
 import { OwnedAccessKey } from '../../apis/management/v1/ownedaccesskey.ts'
 import { isWellFormed } from '../../authentication/accesskey.ts'
 import { credentialItemKey, readCredential } from '../../authentication/credential.ts'
 import { isTombstone } from '../../authentication/values/tombstone.ts'
 import type { ApiResponse } from '../../endpoints/request.ts'
-import { StatusError } from '../../meta/errors/status.ts'
 import { KEY_PREFIX } from '../../meta/value/credentialtext.ts'
 import { deleteObject } from '../../registry/delete.ts'
+import { unlessLost } from '../../registry/storageerrors.ts'
 import type { Server } from '../server.ts'
 import { revokedAnswer } from './answers.ts'
 import { type OAuthCall, type Outcome, writeContext } from './endpoint.ts'
@@ -47,12 +48,8 @@ async function findExchangedKey({ storage, hashes }: Server, value: string): Pro
 async function remove(call: OAuthCall, server: Server, { name, uid }: FoundKey): Promise<boolean> {
   const store = server.storeOf(OwnedAccessKey)
   const options = { preconditions: { uid }, propagationPolicy: 'Background' as const }
-  try {
-    await deleteObject(store, { namespace: '', name }, options, writeContext(call))
-    return true
-  } catch (error) {
-    // 409: another key has this name.
-    if (error instanceof StatusError && [404, 409].includes(error.status.code)) return false
-    throw error
-  }
+  // Another key may have this name.
+  return (
+    (await unlessLost(() => deleteObject(store, { namespace: '', name }, options, writeContext(call)))) !== undefined
+  )
 }

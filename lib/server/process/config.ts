@@ -1,67 +1,46 @@
 /**
  * Reads the settings of a deployment from the environment variables that serverless.yml sets. A function has only the
- * variables it needs. Reading an absent one throws an error with its name.
+ * variables it needs. Reading an absent one throws an error with its name. The forms match those in infra/plugins/settings.cjs.
  */
+import { parseSpaceNamespace } from '../../authorization/scopes/space.ts'
 import { withoutTrailingSlashes } from '../../meta/value/slashes.ts'
-import { checkEnvironment, type Environment, requiredText } from './environment.ts'
+import { checkVariable, type Environment, type Form, matching, requiredText } from './environment.ts'
 
-export interface Config {
-  /** Path of the API below the host, without a trailing slash. */
-  readonly basePath: string
-  readonly stage: string
-  /** Issuer (`iss`) of tokens: an https URL without a trailing slash. */
-  readonly issuer: string
-  /** Where clients reach the API: an https URL without a trailing slash. By default the issuer. */
-  readonly apiUrl: string
-  /** ID of the secret with the peppers of the key hashes. */
-  readonly pepperSecretId: string
-  /** ID of the secret with the first access key. Only bootstrap has it. */
-  readonly accessKeySecretId: string
-  /** IDs of the KMS keys for tokens: the first key signs, and all keys are published. */
-  readonly signingKeyIds: readonly string[]
-  /** Name prefix of the secrets with credentials of virtual clusters. Ends with a slash. */
-  readonly virtualClusterSecretsPrefix: string
-  /** The objects of a project are in the namespace PREFIX + PROJECT. */
-  readonly projectNamespacePrefix: string
-  /** Which namespaces of connected clusters are the spaces of projects: see `parseSpaceNamespace`. */
-  readonly spaceNamespace: string
-  /** Maximum lifetime of access keys in seconds. 0 means no limit. It also applies to existing keys. */
-  readonly maxKeyTtlSeconds: number
-  readonly maxTokenTtlSeconds: number
-  /** 0 means no limit: the virtual cluster decides. */
-  readonly maxCertificateTtlSeconds: number
-  /** How long expired keys are retained, in seconds. */
-  readonly keyRetentionSeconds: number
-  /** The same for keys that an exchange made. */
-  readonly federatedKeyRetentionSeconds: number
-  /**
-   * ID tokens issued before this time (Unix seconds) are rejected. 0 means none are. A deployment that has lost its table
-   * has also lost the records of which tokens were exchanged.
-   */
-  readonly rejectIdTokensBefore: number
-  /** The longest time of a watch, and after how long without an event it ends. A quiet time of 0 means no limit. */
-  readonly watchLimits: { readonly maxSeconds: number; readonly quietSeconds: number }
-  /** Maximum number of open watches per access key. 0 means no limit. */
-  readonly watchesPerKey: number
-  /** Whether uses of access keys record the address and the user agent. */
-  readonly recordSources: boolean
-  /** Whether functions compress large streamed responses. */
-  readonly compressStreams: boolean
-  /** Maximum number of access keys for each user, team or subject. 0 means no limit. */
-  readonly maxKeysPerOwner: number
-  /** Maximum lifetime of an access key that an exchange makes, in seconds. */
-  readonly maxExchangeTtlSeconds: number
-  /** Whether issuers of identity providers may be at private addresses. */
-  readonly allowPrivateIssuers: boolean
-  /** The event bus for events about access keys: its name or ARN, or `none`. */
-  readonly eventBus: string
-  /** What a report of a leaked access key does: it ends the key, or it is only told. */
-  readonly onLeak: 'disable' | 'report'
-  /** Where GitHub publishes the keys with which it signs reports of leaks. */
-  readonly leakKeysUrl: string
-  /** How people sign in to the console with an identity provider; undefined: they cannot. */
-  readonly consoleSignIn: ConsoleSignIn | undefined
+/** A setting, and the forms of the variables that it is read from. */
+interface Setting<T> {
+  variables: Readonly<Record<string, Form>>
+  read(environment: Environment): T
 }
+
+/** Returns a setting that is read from the text of a variable, or from undefined. */
+const from = <T>(name: string, form: Form, read: (text: string | undefined) => T): Setting<T> => ({
+  variables: { [name]: form },
+  read: (environment) => read(environment[name]),
+})
+
+/** Returns the text of a variable that no function can do without. */
+const text = (name: string, form?: Form): Setting<string> => ({
+  variables: form ? { [name]: form } : {},
+  read: (environment) => requiredText(environment, name),
+})
+
+/** Returns a number. An empty value counts as absent. */
+const count = (name: string, unit: string, absent: number): Setting<number> =>
+  from(name, matching(/^\d{0,10}$/, `a number of ${unit}`), (digits) => (digits ? Number(digits) : absent))
+
+const seconds = (name: string, absent: number) => count(name, 'seconds', absent)
+
+const flag = (name: string, absent: boolean): Setting<boolean> =>
+  from(name, matching(/^(true|false)?$/, 'true or false'), (word) => (word ? word === 'true' : absent))
+
+const day = 86_400
+const URL_FORM = 'an https URL without query and fragment'
+const url = /^https:\/\/[^/?#\s]+(\/[^/?#\s]+)*$/
+/** URLs and paths may be given with slashes at their end. */
+const trimmed = (pattern: RegExp, form: string): Form => ({
+  accepts: (value) => pattern.test(withoutTrailingSlashes(value)),
+  form,
+})
 
 export interface ConsoleSignIn {
   /** Issuer (`iss`) of the ID tokens, below which its discovery document is. */
@@ -89,104 +68,152 @@ function readConsoleSignIn(environment: Environment): ConsoleSignIn | undefined 
   }
 }
 
-const wholeNumber = (environment: Environment, name: string, absent: number): number =>
-  environment[name] ? Number(environment[name]) : absent
+const keyIds = (value: string): string[] =>
+  value
+    .split(',')
+    .map((id) => id.trim())
+    .filter((id) => id !== '')
 
-const daySeconds = 86_400
+function isSpaceNamespace(value: string): boolean {
+  try {
+    parseSpaceNamespace(value)
+    return true
+  } catch {
+    return false
+  }
+}
+
+const longest = seconds('MAX_WATCH_SECONDS', 120)
+const quiet = seconds('QUIET_WATCH_SECONDS', 0)
+
+const settings = {
+  /** Path of the API below the host, without a trailing slash. */
+  basePath: from(
+    'BASE_PATH',
+    trimmed(/^(\/[\w~-][\w.~-]*)+$/, 'a path such as /kubernetes/management'),
+    (path = '/kubernetes/management') => withoutTrailingSlashes(path),
+  ),
+  stage: text(
+    'STAGE',
+    matching(/^[a-z][a-z0-9]{0,12}$/, '1 to 13 lower-case letters and digits, the first one a letter'),
+  ),
+  /** Issuer (`iss`) of tokens: an https URL without a trailing slash. */
+  issuer: {
+    variables: { ISSUER: trimmed(url, URL_FORM) },
+    read: (environment: Environment) => withoutTrailingSlashes(requiredText(environment, 'ISSUER')),
+  },
+  /** Where clients reach the API: an https URL without a trailing slash. By default the issuer. */
+  apiUrl: {
+    variables: { API_URL: trimmed(url, URL_FORM) },
+    read: (environment: Environment) =>
+      withoutTrailingSlashes(environment.API_URL ?? requiredText(environment, 'ISSUER')),
+  },
+  /** ID of the secret with the peppers of the key hashes. */
+  pepperSecretId: text('PEPPER_SECRET_ID', matching(/^[\w/+=.@:-]+$/, 'the name or ARN of a secret')),
+  /** ID of the secret with the first access key. Only bootstrap has it. */
+  accessKeySecretId: text('ACCESS_KEY_SECRET_ID', matching(/^[\w/+=.@:-]+$/, 'the name or ARN of a secret')),
+  /** IDs of the KMS keys for tokens: the first key signs, and all keys are published. */
+  signingKeyIds: {
+    variables: {
+      SIGNING_KEY_IDS: {
+        accepts: (value: string) => keyIds(value).length > 0 && keyIds(value).every((id) => /^[\w/:-]*$/.test(id)),
+        form: 'ids of KMS keys, separated by commas',
+      },
+    },
+    read: (environment: Environment): readonly string[] => keyIds(requiredText(environment, 'SIGNING_KEY_IDS')),
+  },
+  /** Name prefix of the secrets with credentials of virtual clusters. Ends with a slash. */
+  virtualClusterSecretsPrefix: text(
+    'VIRTUAL_CLUSTER_SECRETS_PREFIX',
+    matching(/^[\w/+=.@-]+\/$/, 'the beginning of names of secrets, ending with a slash'),
+  ),
+  /** The objects of a project are in the namespace PREFIX + PROJECT. */
+  projectNamespacePrefix: from(
+    'PROJECT_NAMESPACE_PREFIX',
+    matching(/^[a-z0-9][-a-z0-9]{0,30}$/, '1 to 31 lower-case letters, digits and hyphens, the first one no hyphen'),
+    (prefix = 'p-') => prefix,
+  ),
+  /** Which namespaces of connected clusters are the spaces of projects: see `parseSpaceNamespace`. */
+  spaceNamespace: from(
+    'SPACE_NAMESPACE',
+    { accepts: isSpaceNamespace, form: 'a DNS label such as p-{project}-s-{space}' },
+    (pattern = 'p-{project}-s-{space}') => pattern,
+  ),
+  /** Maximum lifetime of access keys in seconds. 0 means no limit. It also applies to existing keys. */
+  maxKeyTtlSeconds: seconds('MAX_KEY_TTL_SECONDS', 0),
+  maxTokenTtlSeconds: seconds('MAX_TOKEN_TTL_SECONDS', 30 * day),
+  /** 0 means no limit: the virtual cluster decides. */
+  maxCertificateTtlSeconds: seconds('MAX_CERTIFICATE_TTL_SECONDS', 0),
+  /** How long expired keys are retained, in seconds. */
+  keyRetentionSeconds: seconds('KEY_RETENTION_SECONDS', 7 * day),
+  /** The same for keys that an exchange made. */
+  federatedKeyRetentionSeconds: seconds('FEDERATED_KEY_RETENTION_SECONDS', day),
+  /**
+   * ID tokens issued before this time (Unix seconds) are rejected. 0 means none are. A deployment that has lost its table
+   * has also lost the records of which tokens were exchanged.
+   */
+  rejectIdTokensBefore: from('REJECT_ID_TOKENS_BEFORE', matching(/^\d{0,12}$/, 'a Unix time in seconds'), (digits) =>
+    Number(digits || 0),
+  ),
+  /** The longest time of a watch, and after how long without an event it ends. A quiet time of 0 means no limit. */
+  watchLimits: {
+    variables: { ...longest.variables, ...quiet.variables },
+    read: (environment: Environment) => ({
+      maxSeconds: longest.read(environment),
+      quietSeconds: quiet.read(environment),
+    }),
+  },
+  /** Maximum number of open watches per access key. 0 means no limit. */
+  watchesPerKey: count('WATCHES_PER_KEY', 'watches', 100),
+  /** Whether uses of access keys record the address and the user agent. */
+  recordSources: flag('RECORD_SOURCES', true),
+  /** Whether functions compress large streamed responses. */
+  compressStreams: flag('COMPRESS_STREAMS', true),
+  /** Maximum number of access keys for each user, team or subject. 0 means no limit. */
+  maxKeysPerOwner: count('MAX_KEYS_PER_OWNER', 'access keys', 1000),
+  /** Maximum lifetime of an access key that an exchange makes, in seconds. */
+  maxExchangeTtlSeconds: seconds('MAX_EXCHANGE_TTL_SECONDS', 12 * 3600),
+  /** Whether issuers of identity providers may be at private addresses. */
+  allowPrivateIssuers: flag('ALLOW_PRIVATE_ISSUERS', false),
+  /** The event bus for events about access keys: its name or ARN, or `none`. */
+  eventBus: text('EVENT_BUS'),
+  /** What a report of a leaked access key does: it ends the key, or it is only told. */
+  onLeak: from('ON_LEAK', matching(/^(disable|report)?$/, 'disable or report'), (word) =>
+    word === 'report' ? 'report' : 'disable',
+  ),
+  /** Where GitHub publishes the keys with which it signs reports of leaks. */
+  leakKeysUrl: text('LEAK_KEYS_URL', matching(url, URL_FORM)),
+  /** How people sign in to the console with an identity provider; undefined: they cannot. */
+  consoleSignIn: {
+    variables: {
+      CONSOLE_ISSUER: matching(/^(https:\/\/[A-Za-z0-9.-]+(:\d{1,5})?(\/[^/?#\s]+)*\/?)?$/, URL_FORM),
+      CONSOLE_CLIENT_ID: matching(/^[!-~]{0,256}$/, 'the ID of a client'),
+      CONSOLE_CREDENTIAL: matching(
+        /^([a-z0-9][-a-z0-9.]{0,252}@[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})?$/,
+        'NAME@UID of a federated identity credential',
+      ),
+      CONSOLE_SCOPES: matching(/^([!#-[\]-~]{1,64}( [!#-[\]-~]{1,64}){0,15})?$/, 'scopes, separated by spaces'),
+      CONSOLE_ORIGINS: matching(
+        /^(https:\/\/[A-Za-z0-9.-]+(:\d{1,5})?(,(?=h)|$)){0,8}$/,
+        'https origins, separated by commas',
+      ),
+    },
+    read: readConsoleSignIn,
+  },
+} satisfies Record<string, Setting<unknown>>
+
+type Settings = typeof settings
+export type Config = { readonly [K in keyof Settings]: Settings[K] extends Setting<infer T> ? T : never }
 
 /**
  * Returns the settings. Throws if a variable has an invalid value. Each setting is read on access, so that a function
  * without a variable fails only if it needs it.
  */
 export function readConfig(environment: Environment): Config {
-  checkEnvironment(environment)
-  return {
-    get basePath() {
-      return withoutTrailingSlashes(environment.BASE_PATH ?? '/kubernetes/management')
-    },
-    get stage() {
-      return requiredText(environment, 'STAGE')
-    },
-    get issuer() {
-      return withoutTrailingSlashes(requiredText(environment, 'ISSUER'))
-    },
-    get apiUrl() {
-      return withoutTrailingSlashes(environment.API_URL ?? requiredText(environment, 'ISSUER'))
-    },
-    get pepperSecretId() {
-      return requiredText(environment, 'PEPPER_SECRET_ID')
-    },
-    get accessKeySecretId() {
-      return requiredText(environment, 'ACCESS_KEY_SECRET_ID')
-    },
-    get signingKeyIds() {
-      return requiredText(environment, 'SIGNING_KEY_IDS')
-        .split(',')
-        .map((id) => id.trim())
-        .filter((id) => id !== '')
-    },
-    get virtualClusterSecretsPrefix() {
-      return requiredText(environment, 'VIRTUAL_CLUSTER_SECRETS_PREFIX')
-    },
-    get projectNamespacePrefix() {
-      return environment.PROJECT_NAMESPACE_PREFIX ?? 'p-'
-    },
-    get spaceNamespace() {
-      return environment.SPACE_NAMESPACE ?? 'p-{project}-s-{space}'
-    },
-    get maxKeyTtlSeconds() {
-      return wholeNumber(environment, 'MAX_KEY_TTL_SECONDS', 0)
-    },
-    get maxTokenTtlSeconds() {
-      return wholeNumber(environment, 'MAX_TOKEN_TTL_SECONDS', 30 * daySeconds)
-    },
-    get maxCertificateTtlSeconds() {
-      return wholeNumber(environment, 'MAX_CERTIFICATE_TTL_SECONDS', 0)
-    },
-    get keyRetentionSeconds() {
-      return wholeNumber(environment, 'KEY_RETENTION_SECONDS', 7 * daySeconds)
-    },
-    get federatedKeyRetentionSeconds() {
-      return wholeNumber(environment, 'FEDERATED_KEY_RETENTION_SECONDS', daySeconds)
-    },
-    get rejectIdTokensBefore() {
-      return wholeNumber(environment, 'REJECT_ID_TOKENS_BEFORE', 0)
-    },
-    get watchLimits() {
-      return {
-        maxSeconds: wholeNumber(environment, 'MAX_WATCH_SECONDS', 120),
-        quietSeconds: wholeNumber(environment, 'QUIET_WATCH_SECONDS', 0),
-      }
-    },
-    get watchesPerKey() {
-      return wholeNumber(environment, 'WATCHES_PER_KEY', 100)
-    },
-    get recordSources() {
-      return environment.RECORD_SOURCES !== 'false'
-    },
-    get compressStreams() {
-      return environment.COMPRESS_STREAMS !== 'false'
-    },
-    get maxKeysPerOwner() {
-      return wholeNumber(environment, 'MAX_KEYS_PER_OWNER', 1000)
-    },
-    get maxExchangeTtlSeconds() {
-      return wholeNumber(environment, 'MAX_EXCHANGE_TTL_SECONDS', 12 * 3600)
-    },
-    get allowPrivateIssuers() {
-      return environment.ALLOW_PRIVATE_ISSUERS === 'true'
-    },
-    get eventBus() {
-      return requiredText(environment, 'EVENT_BUS')
-    },
-    get onLeak() {
-      return environment.ON_LEAK === 'report' ? 'report' : 'disable'
-    },
-    get leakKeysUrl() {
-      return requiredText(environment, 'LEAK_KEYS_URL')
-    },
-    get consoleSignIn() {
-      return readConsoleSignIn(environment)
-    },
+  const all: [string, Setting<unknown>][] = Object.entries(settings)
+  for (const [, { variables }] of all) {
+    for (const [name, form] of Object.entries(variables)) checkVariable(environment, name, form)
   }
+  const getters = all.map(([name, { read }]) => [name, { get: () => read(environment), enumerable: true }])
+  return Object.defineProperties({} as Config, Object.fromEntries(getters))
 }

@@ -6,3 +6,17 @@ export function lazy<T>(make: () => T): () => T {
     return made.value
   }
 }
+
+/** Functions that make the parts of P. */
+export type Makers<P> = { readonly [K in keyof P]: () => P[K] }
+
+/** Returns an object with the members of `base` and its own, and with parts that are made on their first use. */
+export function withParts<B extends object, O extends object, P extends object = object>(
+  base: B,
+  own: O,
+  makers: Makers<P> = {} as Makers<P>,
+): B & O & P {
+  const all: [string, () => unknown][] = Object.entries(makers)
+  const parts = all.map(([name, make]) => [name, { get: lazy(make), enumerable: true }])
+  return Object.create(base, { ...Object.getOwnPropertyDescriptors(own), ...Object.fromEntries(parts) })
+}

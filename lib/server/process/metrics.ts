@@ -32,7 +32,7 @@ export const embedMetrics = (namespace: string, now: number, measured: readonly 
 })
 
 /** Numbers of requests to AWS, including retries. */
-export interface Calls {
+interface Calls {
   storage: number
   kms: number
   secrets: number

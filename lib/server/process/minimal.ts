@@ -7,7 +7,7 @@ import { connectKms, kmsSigner } from '../../token/kms.ts'
 import type { Signer } from '../../token/signer.ts'
 import { type Config, readConfig } from './config.ts'
 import type { Environment } from './environment.ts'
-import { lazy } from './lazy.ts'
+import { lazy, withParts } from './lazy.ts'
 import { createLog, type Log } from './logger.ts'
 import { embedMetrics, meter } from './metrics.ts'
 
@@ -34,18 +34,10 @@ function createSigner(config: Config): Signer {
 /** Returns the minimal server for an environment. It connects and reads nothing before the first use. */
 export function createMinimalServer(environment: Environment): MinimalServer {
   const config = readConfig(environment)
-  const signer = lazy(() => createSigner(config))
-  return {
-    config,
-    log: createLog(
-      (line) => process.stdout.write(line),
-      (measured) => embedMetrics(`keyplane/${config.stage}`, Date.now(), measured),
-    ),
-    now: () => new Date(),
-    sleep: (ms) => delay(ms),
-    elapsed: () => performance.now(),
-    get signer() {
-      return signer()
-    },
-  }
+  const log = createLog(
+    (line) => process.stdout.write(line),
+    (measured) => embedMetrics(`keyplane/${config.stage}`, Date.now(), measured),
+  )
+  const own = { config, log, now: () => new Date(), sleep: (ms: number) => delay(ms), elapsed: () => performance.now() }
+  return withParts({}, own, { signer: () => createSigner(config) })
 }

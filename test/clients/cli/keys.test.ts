@@ -155,7 +155,9 @@ describe('keys create', () => {
   test('shows the warning of the server about a key without end and scope', async () => {
     const { code, stdout, stderr } = await create('endless', '--user', 'alice')
     expect([code, stdout]).toEqual([0, expect.stringMatching(VALUE)])
-    expect(stderr.match(/Warning: access key "endless" never expires and has every right of alice\n/g)).toHaveLength(1)
+    expect(
+      stderr.match(/Warning: access key "endless" never expires and has all permissions of alice\n/g),
+    ).toHaveLength(1)
   })
 
   test('creates nothing in a dry run', async () => {

@@ -57,7 +57,7 @@ describeTerminal('in a terminal', () => {
     const refused = await run(['keys', 'delete', 'asked'], 'n\n')
     expect(refused.code).toBe(1)
     expect(refused.stderr).toContain(
-      '  asked: "Jobs\\u{1b}[2J", of alice, last used never\nDelete this key for ever? [y/N] ',
+      '  asked: "Jobs\\u{1b}[2J", of alice, last used never\nDelete this key permanently? [y/N] ',
     )
     expect((await server.call(`${KEYS}/asked`)).status).toBe(200)
     const interrupted = await type(['keys', 'delete', 'asked'], [[/\[y\/N\] /, '\u0003']], session())

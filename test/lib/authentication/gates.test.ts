@@ -1,18 +1,22 @@
 import { describe, expect, test } from 'vitest'
-import { parseFederation, storedFederation } from '../../../lib/authentication/federationform.ts'
-import { closedGate, deleteGate, type GateState, gateKeys, writeGate } from '../../../lib/authentication/gates.ts'
+import { deleteGate, findClosedGate, type GateState, gateKeys, writeGate } from '../../../lib/authentication/gates.ts'
+import { parseFederation } from '../../../lib/authentication/keyinternal.ts'
+import type { JsonObject } from '../../../lib/meta/types.ts'
 
 const federation = { trust: { uid: 't-1', revision: 3 }, provider: { uid: 'p-1', revision: 0 } }
 const open = { revision: 3, disabled: false, deleted: false }
 const trustGate = (change: Partial<GateState> = {}) => ({ attributes: { ...open, ...change } })
 const providerGate = (change: Partial<GateState> = {}) => ({ attributes: { ...open, revision: 0, ...change } })
 
-describe('closedGate', () => {
+const find = (items: readonly ({ attributes: JsonObject } | undefined)[]) =>
+  findClosedGate(federation, async () => items)
+
+describe('findClosedGate', () => {
   const trust = 'the federated identity credential of the access key'
   const provider = 'the identity provider of the access key'
 
   test('returns undefined while both gates have the state of the exchange', () =>
-    expect(closedGate(federation, [trustGate(), providerGate()])).toBeUndefined())
+    expect(find([trustGate(), providerGate()])).resolves.toBeUndefined())
 
   test.each([
     [[undefined, providerGate()], `${trust} has been deleted`],
@@ -35,17 +39,16 @@ describe('closedGate', () => {
     ],
     [[undefined, undefined], `${trust} has been deleted`],
     [[], `${trust} has been deleted`],
-  ])('returns why the gates %j are closed', (items, reason) => expect(closedGate(federation, items)).toBe(reason))
+  ])('returns why the gates %j are closed', (items, reason) => expect(find(items)).resolves.toBe(reason))
 
-  test('ignores members that this release does not know', () => {
+  test('ignores members that this release does not know', async () => {
     const later = { attributes: { ...open, more: 1 } }
-    expect(closedGate(federation, [later, providerGate()])).toBeUndefined()
-    expect(closedGate(federation, [{ attributes: { ...later.attributes, disabled: true } }, providerGate()])).toBe(
-      `${trust} is disabled`,
-    )
+    expect(await find([later, providerGate()])).toBeUndefined()
+    const disabled = { attributes: { ...later.attributes, disabled: true } }
+    expect(await find([disabled, providerGate()])).toBe(`${trust} is disabled`)
   })
 
-  test('rejects a gate that this service cannot have written', () => {
+  test('rejects a gate that this service cannot have written', async () => {
     const { deleted: _, ...incomplete } = open
     for (const attributes of [
       incomplete,
@@ -53,7 +56,7 @@ describe('closedGate', () => {
       { ...open, revision: '3' },
       { ...open, disabled: 0 },
     ]) {
-      expect(() => closedGate(federation, [{ attributes }, providerGate()])).toThrow(/a gate/)
+      await expect(find([{ attributes }, providerGate()])).rejects.toThrow(/a gate/)
     }
   })
 })
@@ -77,8 +80,8 @@ describe('the gate items', () => {
 })
 
 describe('parseFederation', () => {
-  test('returns what storedFederation stores', () =>
-    expect(parseFederation(JSON.parse(JSON.stringify(storedFederation(federation))))).toEqual(federation))
+  test('returns what is stored', () =>
+    expect(parseFederation(JSON.parse(JSON.stringify(federation)))).toEqual(federation))
 
   test.each([
     undefined,

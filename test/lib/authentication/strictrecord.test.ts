@@ -1,10 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { isCount, isText, strictRecord, unknownMembers } from '../../../lib/authentication/strictrecord.ts'
+import { isCount, isText, keptRecord, strictRecord } from '../../../lib/authentication/strictrecord.ts'
 import type { JsonObject } from '../../../lib/meta/types.ts'
 
 const REQUIRED = { name: isText }
 const OPTIONAL = { count: isCount }
+const kept = keptRecord('a record', REQUIRED, OPTIONAL)
 const read = (value: unknown) => strictRecord('a record', value, REQUIRED, OPTIONAL)
 
 describe('strictRecord', () => {
@@ -47,17 +48,19 @@ describe('strictRecord', () => {
   )
 })
 
-test('what a reader knows and what it does not know make up the record', () => {
+test('a record is written as it was read, also what the reader does not know', () => {
   const member = fc.constantFrom('more', 'other', 'crit', '__proto__', 'toString')
   fc.assert(
     fc.property(fc.dictionary(member, fc.jsonValue()), fc.boolean(), (others, isCritical) => {
       const { crit: _, ...rest } = others
       const record = { ...rest, name: 'x', ...(isCritical && { crit: ['name'] }) } as JsonObject
-      const { unknown = {} } = unknownMembers(record, REQUIRED, OPTIONAL)
-      expect({ ...unknown, ...read(record) }).toEqual(record)
+      const { unknown = {}, ...known } = kept.read(record)
+      expect(known).toEqual(read(record))
       expect(Object.keys(unknown)).not.toContain('name')
+      expect(kept.write({ ...known, unknown })).toEqual(record)
     }),
     { numRuns: 300, seed: 20261122 },
   )
-  expect(unknownMembers({ name: 'x' }, REQUIRED, OPTIONAL)).toEqual({})
+  expect(kept.read({ name: 'x' })).toEqual({ name: 'x' })
+  expect(kept.write({ name: 'x', count: undefined, more: 1 } as object)).toEqual({ name: 'x' })
 })

@@ -79,7 +79,7 @@ describe('a request with limited destinations', () => {
   test.each([publicDestinations, privateDestinations])('reaches no loopback name', async (real) => {
     await expect(send(`https://localhost:${port}/`, real)).rejects.toMatchObject({
       failure: 'unroutable',
-      cause: { message: 'the address is none that requests may go to' },
+      cause: { message: 'requests to this address are not allowed' },
     })
   })
 

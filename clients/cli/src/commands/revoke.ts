@@ -206,7 +206,7 @@ function describeKeys({ matched, keys = [], byOwner = {} }: RevocationStatus, io
 
 async function ask(io: Io, { action }: Revocation, status: RevocationStatus): Promise<void> {
   note(io, describe(status, io))
-  const end = action === 'Delete' ? 'Delete them for ever?' : 'Disable them?'
+  const end = action === 'Delete' ? 'Delete them permanently?' : 'Disable them?'
   if (!(await confirm(io, end))) throw new CliError('Nothing was changed.')
 }
 

@@ -2,9 +2,11 @@
  * Defines TokenReview, with which the authentication webhooks of clusters authenticate access keys (docs/clusters.md).
  * Clusters verify JWTs that this service issues themselves. Source: k8s.io/api authentication/v1.
  */
+
 import { KINDS } from '../../../kinds/kinds.ts'
 import { boolean, list, object, string } from '../../../meta/schema/schema.ts'
 import type { VirtualKind } from '../../../registry/kind.ts'
+import { message, textFields, texts } from '../../../registry/protobuf.ts'
 import type { ReviewServices } from '../../authorization/v1/reviewservices.ts'
 import { userInfoSchema } from './selfsubjectreview.ts'
 
@@ -23,13 +25,7 @@ export const TokenReview: VirtualKind<ReviewServices> = {
       error: string('Why the token is invalid.'),
     }),
   },
-  protobuf: {
-    2: {
-      name: 'spec',
-      type: 'message',
-      fields: { 1: { name: 'token', type: 'string' }, 2: { name: 'audiences', type: 'strings' } },
-    },
-  },
+  protobuf: { 2: message('spec', { ...textFields('token'), 2: texts('audiences') }) },
   async create({ object: asked, context }, services) {
     // Discovery has no use for the rules of a place.
     const { reviewToken } = await import('./tokenreview.judge.ts')

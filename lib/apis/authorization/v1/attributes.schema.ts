@@ -6,7 +6,7 @@ import type { Attributes, Target } from '../../../authorization/attributes/attri
 import { clusterScoped, namespaced } from '../../../kinds/kinds.ts'
 import { type FieldError, invalid, required } from '../../../meta/errors/fielderror.ts'
 import { type FromSchema, list, object, string } from '../../../meta/schema/schema.ts'
-import type { ProtobufMessage } from '../../../registry/kind.ts'
+import { message, type ProtobufMessage, textFields } from '../../../registry/protobuf.ts'
 
 const requirement = object('A requirement of a selector.', {
   key: string('Label key or field name.'),
@@ -102,22 +102,9 @@ export function toAttributes(spec: AskedAttributes, target: Target): Attributes 
 }
 
 export const attributesProtobuf: ProtobufMessage = {
-  1: {
-    name: 'resourceAttributes',
-    type: 'message',
-    fields: {
-      1: { name: 'namespace', type: 'string' },
-      2: { name: 'verb', type: 'string' },
-      3: { name: 'group', type: 'string' },
-      4: { name: 'version', type: 'string' },
-      5: { name: 'resource', type: 'string' },
-      6: { name: 'subresource', type: 'string' },
-      7: { name: 'name', type: 'string' },
-    },
-  },
-  2: {
-    name: 'nonResourceAttributes',
-    type: 'message',
-    fields: { 1: { name: 'path', type: 'string' }, 2: { name: 'verb', type: 'string' } },
-  },
+  1: message(
+    'resourceAttributes',
+    textFields('namespace', 'verb', 'group', 'version', 'resource', 'subresource', 'name'),
+  ),
+  2: message('nonResourceAttributes', textFields('path', 'verb')),
 }

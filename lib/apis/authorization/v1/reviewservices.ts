@@ -7,7 +7,7 @@ import type { SpaceOptions } from '../../../authorization/scopes/space.ts'
 import type { RequestContext } from '../../../registry/kind.ts'
 
 /** What a review compares a token with. */
-export interface ReviewedKey {
+interface ReviewedKey {
   /** The current scopes. */
   chain: ScopeChain
   /** Unix seconds. Tokens that were issued before it are invalid. */

@@ -1,8 +1,10 @@
 /** Defines SelfSubjectAccessReview, which `kubectl auth can-i` creates. Source: k8s.io/api authorization/v1. */
+
 import { KINDS } from '../../../kinds/kinds.ts'
 import { invalidObject } from '../../../meta/errors/status.ts'
 import { object } from '../../../meta/schema/schema.ts'
 import type { VirtualKind } from '../../../registry/kind.ts'
+import { message } from '../../../registry/protobuf.ts'
 import { reviewStatus } from './answer.schema.ts'
 import {
   type AskedAttributes,
@@ -23,7 +25,7 @@ export const SelfSubjectAccessReview: VirtualKind<ReviewServices> = {
     spec: object('The action to check.', { resourceAttributes, nonResourceAttributes }),
     status: reviewStatus,
   },
-  protobuf: { 2: { name: 'spec', type: 'message', fields: attributesProtobuf } },
+  protobuf: { 2: message('spec', attributesProtobuf) },
   async create({ object: review, context }, services) {
     const spec = (review.spec ?? {}) as AskedAttributes
     const errors = validateAsked(spec)

@@ -1,13 +1,15 @@
 /** Defines SelfSubjectRulesReview, which `kubectl auth can-i --list` creates. Source: k8s.io/api authorization/v1. */
+
 import { managementRequest } from '../../../authorization/attributes/attributes.ts'
 import { KINDS, type KindRow, kindRows } from '../../../kinds/kinds.ts'
 import { badRequest } from '../../../meta/errors/status.ts'
 import { boolean, list, object, string } from '../../../meta/schema/schema.ts'
 import type { JsonObject } from '../../../meta/types.ts'
 import { type RequestContext, statusVerbs, storedVerbs, type VirtualKind } from '../../../registry/kind.ts'
+import { message, textFields } from '../../../registry/protobuf.ts'
 import type { ReviewServices } from './reviewservices.ts'
 
-const texts = (what: string) => list(what, string('A name; * means all.'))
+const names = (what: string) => list(what, string('A name; * means all.'))
 
 /** Every resource of this API with its verbs: the review lists the allowed ones. */
 const asked = kindRows.flatMap((kind): { kind: KindRow; subresource: string; verbs: readonly string[] }[] => {
@@ -67,21 +69,21 @@ export const SelfSubjectRulesReview: VirtualKind<ReviewServices> = {
       resourceRules: list(
         'Actions that are allowed on resources.',
         object('A rule.', {
-          verbs: texts('Verbs.'),
-          apiGroups: texts('API groups.'),
-          resources: texts('Resources.'),
-          resourceNames: texts('Names of objects.'),
+          verbs: names('Verbs.'),
+          apiGroups: names('API groups.'),
+          resources: names('Resources.'),
+          resourceNames: names('Names of objects.'),
         }),
       ),
       nonResourceRules: list(
         'Actions that are allowed on URL paths.',
-        object('A rule.', { verbs: texts('Verbs.'), nonResourceURLs: texts('Paths.') }),
+        object('A rule.', { verbs: names('Verbs.'), nonResourceURLs: names('Paths.') }),
       ),
       incomplete: boolean('Whether the list of rules may be incomplete.'),
       evaluationError: string('Error that occurred during the evaluation.'),
     }),
   },
-  protobuf: { 2: { name: 'spec', type: 'message', fields: { 1: { name: 'namespace', type: 'string' } } } },
+  protobuf: { 2: message('spec', textFields('namespace')) },
   async create({ object: review, context }, services) {
     const namespace = review.spec?.namespace
     if (typeof namespace !== 'string' || namespace === '') throw badRequest('no namespace on request')

@@ -2,9 +2,11 @@
  * Defines SubjectAccessReview. The authorization webhooks of clusters create it for users of this service
  * (docs/clusters.md), and administrators create it for users of this API. Source: k8s.io/api authorization/v1.
  */
+
 import { KINDS } from '../../../kinds/kinds.ts'
 import { list, map, object, string } from '../../../meta/schema/schema.ts'
 import type { VirtualKind } from '../../../registry/kind.ts'
+import { message, texts } from '../../../registry/protobuf.ts'
 import { reviewStatus } from './answer.schema.ts'
 import { attributesProtobuf, nonResourceAttributes, resourceAttributes } from './attributes.schema.ts'
 import type { ReviewServices } from './reviewservices.ts'
@@ -27,17 +29,13 @@ export const SubjectAccessReview: VirtualKind<ReviewServices> = {
     status: reviewStatus,
   },
   protobuf: {
-    2: {
-      name: 'spec',
-      type: 'message',
-      fields: {
-        ...attributesProtobuf,
-        3: { name: 'user', type: 'string' },
-        4: { name: 'groups', type: 'strings' },
-        5: { name: 'extra', type: 'map' },
-        6: { name: 'uid', type: 'string' },
-      },
-    },
+    2: message('spec', {
+      ...attributesProtobuf,
+      3: { name: 'user', type: 'string' },
+      4: texts('groups'),
+      5: { name: 'extra', type: 'map' },
+      6: { name: 'uid', type: 'string' },
+    }),
   },
   async create({ object: review, context }, services) {
     // Discovery has no use for the rules of a place.

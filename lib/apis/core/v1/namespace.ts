@@ -2,6 +2,7 @@
  * Defines Namespace. Every DNS label names an existing namespace, so none can be created or changed. Source: k8s.io/api/core/v1,
  * k8s.io/kubernetes pkg/apis/core/validation (ValidateNamespaceName), pkg/printers/internalversion (printNamespace).
  */
+
 import { createHash } from 'node:crypto'
 import { alreadyExists, generatedNameExists, invalidObject } from '../../../meta/errors/status.ts'
 import { labelNames, validateMeta } from '../../../meta/object/validatemeta.ts'
@@ -9,6 +10,7 @@ import { list, object, string } from '../../../meta/schema/schema.ts'
 import type { KubeObject } from '../../../meta/types.ts'
 import { column } from '../../../printers/column.ts'
 import type { Column, VirtualKind } from '../../../registry/kind.ts'
+import { message, textFields } from '../../../registry/protobuf.ts'
 
 const resource = { group: '', resource: 'namespaces' }
 
@@ -38,13 +40,7 @@ export const Namespace: VirtualKind<unknown> & { columns: readonly Column[] } = 
     }),
     status: object('Observed state of the namespace.', { phase: string('Current phase of the namespace.') }),
   },
-  protobuf: {
-    1: {
-      name: 'metadata',
-      type: 'message',
-      fields: { 1: { name: 'name', type: 'string' }, 2: { name: 'generateName', type: 'string' } },
-    },
-  },
+  protobuf: { 1: message('metadata', textFields('name', 'generateName')) },
   /** Throws 422 for an invalid name, otherwise 409, which `helm install --create-namespace` treats as success. */
   async create({ object: namespace }) {
     const { name = '', generateName = '' } = namespace.metadata

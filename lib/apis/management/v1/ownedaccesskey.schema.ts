@@ -34,7 +34,7 @@ export const spec = object('Desired state of the access key.', {
   ttlAfterLastActivity: boolean('If true, the time to live counts from the last activity instead of the creation.'),
   scope: scopeSchema,
   sourceCIDRs: list(
-    'IP addresses and CIDRs from which the key may be used, such as 10.0.0.0/8, 203.0.113.7 or 2001:db8::/32. If empty, it may be used from everywhere.',
+    'IP addresses and CIDRs from which the key may be used, such as 10.0.0.0/8, 203.0.113.7 or 2001:db8::/32. If empty, it may be used from any address.',
     string('An IPv4 or IPv6 address, or a CIDR without host bits, in its canonical form.'),
     { maxItems: 32 },
   ),

@@ -8,7 +8,7 @@ import { isUnrotated, valuesOf } from '../../../authentication/values/keyvalues.
 import { settle } from '../../../authentication/values/settle.ts'
 import { effectiveUser } from '../../../authorization/users/identity.ts'
 import { parseTime, rfc3339, rfc3339OfUnix, unixSeconds } from '../../../meta/encoding/time.ts'
-import type { JsonObject, KubeObject } from '../../../meta/types.ts'
+import type { JsonObject } from '../../../meta/types.ts'
 import type { PresentedItems, Reader } from '../../../registry/kind.ts'
 import type { Stored } from '../../../storage/interface.ts'
 import type { ItemKey } from '../../../storage/keys.ts'
@@ -84,17 +84,16 @@ export function lastUseOf({ object, activity }: Stored): string | undefined {
   return [written, recorded].filter((one) => typeof one === 'string').sort((a, b) => momentOf(b) - momentOf(a))[0]
 }
 
-/** Returns the object with its computed status: owner, phase, expiration time, sources, values, and the key that made it. */
-export function present(
+/** Returns the computed status: owner, phase, expiration time, sources, values, and the key that made it. */
+export function statusOf(
   { keys, scopes }: Pick<Services, 'keys' | 'scopes'>,
   stored: Stored,
   { user, now }: Reader,
   items?: PresentedItems,
-): KubeObject {
-  const { object } = stored
+): JsonObject {
   const latest = lastUseOf(stored)
   const { state, expires } = lifeAt(keys, stored, now)
-  const computed: JsonObject = {
+  return {
     ...(latest !== undefined && { lastActivity: latest }),
     owner: effectiveUser(toKey(stored)).name,
     phase: state,
@@ -103,5 +102,4 @@ export function present(
     ...presentMaker(stored, user, scopes),
     ...presentValues(stored, now, items),
   }
-  return { ...object, status: { ...object.status, ...computed } }
 }

@@ -22,10 +22,9 @@ import type { UserInfo } from '../../../authorization/users/user.ts'
 import { validateIdentity } from '../../../authorization/users/validateidentity.ts'
 import { KINDS } from '../../../kinds/kinds.ts'
 import { type FieldError, invalid } from '../../../meta/errors/fielderror.ts'
-import { forbiddenResource } from '../../../meta/errors/status.ts'
 import { deepEqual } from '../../../meta/value/equal.ts'
 import { own } from '../../../meta/value/walk.ts'
-import { type Draft, groupResource, type StoredKind, type Strategy } from '../../../registry/kind.ts'
+import type { Draft, StoredKind, Strategy } from '../../../registry/kind.ts'
 import type { Stored } from '../../../storage/interface.ts'
 import { accessReviewRule } from './accessreview/ownedaccesskeyaccessreview.access.ts'
 import { columns } from './ownedaccesskey.columns.ts'
@@ -34,7 +33,7 @@ import type { KeyPlan } from './ownedaccesskey.plan.ts'
 import { spec, status } from './ownedaccesskey.schema.ts'
 import { checkUnchanged } from './ownedaccesskey.self.ts'
 import { inheritSources, validateSources } from './ownedaccesskey.sources.ts'
-import { itemsToPresent, present } from './ownedaccesskey.status.ts'
+import { itemsToPresent, statusOf } from './ownedaccesskey.status.ts'
 import type { SubresourceRule } from './ownedaccesskey.subresource.ts'
 import { table } from './ownedaccesskey.table.ts'
 import {
@@ -49,8 +48,6 @@ import {
 import { writeWarnings } from './ownedaccesskey.warnings.ts'
 import { rotationRule } from './rotation/ownedaccesskeyrotation.access.ts'
 import type { Services } from './services.ts'
-
-const resource = groupResource(KINDS.OwnedAccessKey)
 
 /** The rules of the subresources. Without one, the rules are those of the key. */
 const subresources: Readonly<Record<string, SubresourceRule>> = {
@@ -139,9 +136,10 @@ function strategy(services: Services): Strategy<KeyPlan> {
       const reason = old
         ? (changesSpec(draft, old) && change(old)) || (changesLabels(draft, old) && forbiddenLabels(user, toKey(old)))
         : (forbiddenToWorkload(user, CREATE) ?? forbiddenCreation(user, next, moment) ?? fullLine(user))
-      if (reason) throw forbiddenResource(resource, draft.object.metadata.name ?? '', reason)
+      if (reason) return reason
       const warnings = writeWarnings(draft, old, { user, limits: services.keys.limits })
       for (const warning of [...warnings, ...(old ? [] : lineWarnings(user))]) warn(warning)
+      return undefined
     },
     quota({ object, internal, plan }, { user }) {
       const { maxPerOwner: most } = services.keys
@@ -152,7 +150,7 @@ function strategy(services: Services): Strategy<KeyPlan> {
     companions: (after, before, plan) => companions(services, after, before, plan),
     companionExists: (plan) => (plan?.exchanged ? undefined : duplicateKey),
     itemsToPresent,
-    present: (stored, reader, items) => present(services, stored, reader, items),
+    status: (stored, reader, items) => statusOf(services, stored, reader, items),
   }
 }
 

@@ -35,7 +35,10 @@ export function writeWarnings(
   const warnings = removed.map(([member]) => `access key "${name}" is no longer restricted by ${member}`)
   if (old && isEnabled(key, old)) warnings.push(...leakWarnings(name, decodeKeyInternal(key.internal)))
   if (!isUnlimited(key, limits) || (old && isUnlimited(old, limits)) || isLesser) return warnings
-  return [...warnings, `access key "${name}" never expires and has every right of ${effectiveUser(toKey(key)).name}`]
+  return [
+    ...warnings,
+    `access key "${name}" never expires and has all permissions of ${effectiveUser(toKey(key)).name}`,
+  ]
 }
 
 /** Reports whether the key is the user's own and lacks a group of theirs, such as system:masters. */

@@ -15,7 +15,7 @@ import type { IssuerSettings } from '../../../token/issuer.ts'
 import type { Signer } from '../../../token/signer.ts'
 import type { KeyPlan } from './ownedaccesskey.plan.ts'
 
-export interface KeyServices {
+interface KeyServices {
   /** Generates an access key. */
   generate(): string
   /** Returns the hashes under which a key may be stored, that of the newest pepper first. */

@@ -5,7 +5,6 @@ import { isMaster, MASTERS } from '../../../authorization/users/identity.ts'
 import { forbiddenInstanceChange, type InstanceSpec, mayAccess } from '../../../authorization/users/instances.ts'
 import type { UserInfo } from '../../../authorization/users/user.ts'
 import { KINDS } from '../../../kinds/kinds.ts'
-import { forbiddenResource } from '../../../meta/errors/status.ts'
 import { column, wide } from '../../../printers/column.ts'
 import { type Column, groupResource, type StoredKind, type Strategy } from '../../../registry/kind.ts'
 import type { Stored } from '../../../storage/interface.ts'
@@ -72,14 +71,9 @@ const strategy = (services: Services): Strategy => ({
       : { type: 'hidden' }
   },
   authorize(draft, old, { user }) {
-    if (!old) return
-    const reason = forbiddenInstanceChange(user, specOf(old), draft.object.spec ?? {})
-    if (reason) throw forbiddenResource(resource, draft.object.metadata.name ?? '', reason)
+    return old && forbiddenInstanceChange(user, specOf(old), draft.object.spec ?? {})
   },
-  present(stored, { user }) {
-    const { object } = stored
-    return { ...object, status: { ...object.status, canUse: mayUse(services, stored, user) } }
-  },
+  status: (stored, { user }) => ({ canUse: mayUse(services, stored, user) }),
 })
 
 export const VirtualClusterInstance: StoredKind<Services> = {

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { decodeProtobuf } from '../../../../lib/endpoints/negotiation/protobuf.ts'
 import { StatusError } from '../../../../lib/meta/errors/status.ts'
-import type { ProtobufMessage } from '../../../../lib/registry/kind.ts'
+import type { ProtobufMessage } from '../../../../lib/registry/protobuf.ts'
 import { envelope, field, message } from '../../../support/protobuf.ts'
 
 const fields: ProtobufMessage = {

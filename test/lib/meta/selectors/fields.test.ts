@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest'
 import type { StatusError } from '../../../../lib/meta/errors/status.ts'
 import {
   checkFields,
-  fieldRequirement,
   matchesFields,
   parseFieldSelector,
+  requiredValues,
 } from '../../../../lib/meta/selectors/fields.ts'
 import vectors from '../vectors/fields.json' with { type: 'json' }
 
@@ -30,7 +30,7 @@ describe('field selectors', () => {
     if (error !== undefined) return expect(message(selector, [])).toBe(error)
     const parsed = parseFieldSelector(selector)
     expect(parsed).toEqual(requirements)
-    expect(fieldRequirement(parsed, 'metadata.name')).toBe(name)
+    expect(requiredValues(parsed, 'metadata.name')[0]).toBe(name)
   })
 
   it('reject unsupported fields', () => {

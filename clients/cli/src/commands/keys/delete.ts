@@ -51,7 +51,7 @@ async function asked(names: readonly string[], session: Session, io: Io): Promis
     if (metadata.uid === own) words.push('the key that you use now')
     io.err(`  ${plain(`${metadata.name}: ${words.join(', ')}`)}\n`)
   }
-  const question = keys.length === 1 ? 'Delete this key for ever?' : `Delete these ${keys.length} keys for ever?`
+  const question = keys.length === 1 ? 'Delete this key permanently?' : `Delete these ${keys.length} keys permanently?`
   if (!(await confirm(io, question))) throw new CliError('Nothing is deleted.')
   return new Map(keys.map(({ metadata }) => [metadata.name, metadata.uid ?? '']))
 }

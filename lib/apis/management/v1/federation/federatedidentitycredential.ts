@@ -11,15 +11,8 @@ import type { Provider } from '../../../../federation/provider.ts'
 import { clientIdOf, decodeTrustInternal, encodeTrustInternal, toTrust } from '../../../../federation/trust.ts'
 import { KINDS } from '../../../../kinds/kinds.ts'
 import type { FieldError } from '../../../../meta/errors/fielderror.ts'
-import { forbiddenResource } from '../../../../meta/errors/status.ts'
 import { deepEqual } from '../../../../meta/value/equal.ts'
-import {
-  type Draft,
-  groupResource,
-  type RequestContext,
-  type StoredKind,
-  type Strategy,
-} from '../../../../registry/kind.ts'
+import type { Draft, RequestContext, StoredKind, Strategy } from '../../../../registry/kind.ts'
 import type { Stored } from '../../../../storage/interface.ts'
 import type { Services } from '../services.ts'
 import { forbiddenTrust, forbiddenTrustChange } from './federatedidentitycredential.authorize.ts'
@@ -94,9 +87,7 @@ function strategy(services: Services): Strategy<Plan> {
     validate: (draft) => draft.plan ?? [],
     authorize({ object }, old, { user, now }) {
       const next = specOf(object)
-      const reason = old ? forbiddenTrustChange(user, old, next, now) : forbiddenTrust(user, next, now)
-      if (reason)
-        throw forbiddenResource(groupResource(KINDS.FederatedIdentityCredential), object.metadata.name ?? '', reason)
+      return old ? forbiddenTrustChange(user, old, next, now) : forbiddenTrust(user, next, now)
     },
     quota({ object, internal }, { user }) {
       const { maxPerOwner: most } = services.keys
@@ -104,11 +95,9 @@ function strategy(services: Services): Strategy<Plan> {
       return { name: 'max-keys-per-owner', partition: keyIdentity(toKey({ object, internal })), most }
     },
     companions: gateCompanions('trust', toTrust),
-    present(stored) {
-      const { object } = stored
+    status(stored) {
       const trust = toTrust(stored)
-      const computed = { owner: ownerOf(stored), phase: phaseOf(trust), clientID: clientIdOf(trust) }
-      return { ...object, status: { ...object.status, ...computed } }
+      return { owner: ownerOf(stored), phase: phaseOf(trust), clientID: clientIdOf(trust) }
     },
   }
 }

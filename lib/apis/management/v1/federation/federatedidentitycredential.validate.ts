@@ -13,7 +13,7 @@ import { deepEqual } from '../../../../meta/value/equal.ts'
 import { mappingWarning, validateMappings } from './claimmappings.validate.ts'
 import { validateClaimCounts } from './claims.validate.ts'
 
-export interface TrustRules {
+interface TrustRules {
   /** Undefined if the user may use no provider of this name. */
   provider: Provider | undefined
   /** The uid of the provider with which the trust was made. */

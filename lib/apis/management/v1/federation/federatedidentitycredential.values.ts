@@ -1,7 +1,9 @@
 /** Reads values of a federated identity credential, called trust in code, from stored objects and from requests. */
+
 import { effectiveUser, type Key, type KeySpec } from '../../../../authorization/users/identity.ts'
 import { DEFAULT_TTL, decodeTrustInternal, type TrustSpec } from '../../../../federation/trust.ts'
 import type { KubeObject } from '../../../../meta/types.ts'
+import { defined } from '../../../../meta/value/defined.ts'
 import { deepEqual } from '../../../../meta/value/equal.ts'
 import type { Stored } from '../../../../storage/interface.ts'
 import { onlyDisables } from './gates.ts'
@@ -12,15 +14,8 @@ export const specOf = ({ spec }: KubeObject): TrustSpec => spec as unknown as Tr
 /** Returns the spec of the exchanged keys, as the authorization rules see it. Mapped groups count as groups. */
 export function keySpecOf({ user, team, subject, groups, claimMappings, scope, ttl, disabled }: TrustSpec): KeySpec {
   const all = [...(groups ?? []), ...(claimMappings?.groups ?? []).map(({ group }) => group)]
-  return {
-    ...(user !== undefined && { user }),
-    ...(team !== undefined && { team }),
-    ...(subject !== undefined && { subject }),
-    ...(all.length > 0 && { groups: all }),
-    ...(scope !== undefined && { scope }),
-    ttl: ttl ?? DEFAULT_TTL,
-    ...(disabled !== undefined && { disabled }),
-  }
+  const named = defined({ user, team, subject, scope, disabled })
+  return { ...named, ...(all.length > 0 && { groups: all }), ttl: ttl ?? DEFAULT_TTL }
 }
 
 /** Returns the trust as the authorization rules see it: as a key. */

@@ -4,16 +4,9 @@ import { decodeProviderInternal, encodeProviderInternal, toProvider } from '../.
 import { audienceOf, tokenUseOf, typeOf } from '../../../../federation/providerrules.ts'
 import { KINDS } from '../../../../kinds/kinds.ts'
 import type { FieldError } from '../../../../meta/errors/fielderror.ts'
-import { forbiddenResource } from '../../../../meta/errors/status.ts'
 import { deepEqual } from '../../../../meta/value/equal.ts'
 import { column, wide } from '../../../../printers/column.ts'
-import {
-  type Draft,
-  groupResource,
-  type RequestContext,
-  type StoredKind,
-  type Strategy,
-} from '../../../../registry/kind.ts'
+import type { Draft, RequestContext, StoredKind, Strategy } from '../../../../registry/kind.ts'
 import type { Stored } from '../../../../storage/interface.ts'
 import type { Services } from '../services.ts'
 import { gateCompanions, onlyDisables, phaseOf } from './gates.ts'
@@ -40,7 +33,7 @@ type Plan = FieldError[]
 
 function strategy(services: Services): Strategy<Plan> {
   async function judge(draft: Draft<Plan>, old: Stored | undefined, context: RequestContext): Promise<void> {
-    const { judgeProvider } = await import('./identityprovider.judge.ts')
+    const { judgeProvider } = await import('./identityprovider.validate.ts')
     draft.plan = await judgeProvider(services, draft, old, context)
   }
 
@@ -63,7 +56,7 @@ function strategy(services: Services): Strategy<Plan> {
     async prepareForUpdate(draft, old, context) {
       // Clients must still be able to remove finalizers after a setting or the list of known issuers has changed.
       if (deepEqual(old.object.spec, draft.object.spec)) return
-      const { closesKeys } = await import('./identityprovider.changes.ts')
+      const { closesKeys } = await import('./identityprovider.validate.ts')
       const internal = decodeProviderInternal(old.internal)
       if (closesKeys(specOf(old.object), specOf(draft.object))) {
         draft.internal = encodeProviderInternal({ ...internal, revision: internal.revision + 1 })
@@ -72,21 +65,18 @@ function strategy(services: Services): Strategy<Plan> {
       if (!onlyDisables(specOf(old.object), specOf(draft.object))) await judge(draft, old, context)
     },
     validate: (draft) => draft.plan ?? [],
-    authorize({ object }, old, { user, now }) {
-      const reason = forbiddenProvider(user, old && specOf(old.object), specOf(object), now)
-      if (reason) throw forbiddenResource(groupResource(KINDS.IdentityProvider), object.metadata.name ?? '', reason)
-    },
+    authorize: ({ object }, old, { user, now }) =>
+      forbiddenProvider(user, old && specOf(old.object), specOf(object), now),
     companions: gateCompanions('provider', toProvider),
-    present(stored) {
-      const { object } = stored
-      const spec = specOf(object)
-      const computed = {
-        phase: phaseOf(toProvider(stored)),
+    status(stored) {
+      const provider = toProvider(stored)
+      const { spec } = provider
+      return {
+        phase: phaseOf(provider),
         type: typeOf(spec),
         audience: audienceOf(spec, services.federation.issuer),
         tokenUse: tokenUseOf(spec),
       }
-      return { ...object, status: { ...object.status, ...computed } }
     },
   }
 }

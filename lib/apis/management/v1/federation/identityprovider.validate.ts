@@ -1,4 +1,5 @@
-/** Validates identity providers beyond their schema. */
+/** Judges writes of identity providers: validates them beyond their schema, warns, and says which close keys. Loaded with the first. */
+
 import { validateChain } from '../../../../authorization/scopes/chain.ts'
 import { validateScope } from '../../../../authorization/scopes/validatescope.ts'
 import { fitsAlgorithm } from '../../../../federation/algorithms.ts'
@@ -6,19 +7,29 @@ import { audienceWarning, validateAudience } from '../../../../federation/audien
 import { rulesOf } from '../../../../federation/catalogue.ts'
 import { recognizeType } from '../../../../federation/issuers.ts'
 import { validateIssuerUrl, validateKeysUrl } from '../../../../federation/issuerurl.ts'
-import { isForSignatures, normalizeKeySet, parseKeySet, UnusableKeySet } from '../../../../federation/jwks.ts'
+import {
+  isForSignatures,
+  normalizeKeySet,
+  type PublicKey,
+  parseKeySet,
+  UnusableKeySet,
+} from '../../../../federation/jwks.ts'
 import type { ProviderSpec } from '../../../../federation/provider.ts'
 import { algorithmsOf, audienceOf, tokenUseOf, typeOf } from '../../../../federation/providerrules.ts'
 import { validateProviderClaims } from '../../../../federation/validateclaims.ts'
 import { duplicate, type FieldError, forbidden, invalid } from '../../../../meta/errors/fielderror.ts'
 import type { JsonObject, JsonValue } from '../../../../meta/types.ts'
 import { holdsCredential } from '../../../../meta/value/credentialtext.ts'
+import { deepEqual } from '../../../../meta/value/equal.ts'
 import { isObject } from '../../../../meta/value/walk.ts'
-import type { FederationSettings } from '../services.ts'
+import type { Draft, RequestContext } from '../../../../registry/kind.ts'
+import type { Stored } from '../../../../storage/interface.ts'
+import type { FederationSettings, Services } from '../services.ts'
 import { validateClaimCounts } from './claims.validate.ts'
+import { specOf } from './identityprovider.values.ts'
 
 /** Returns the 422 errors for a provider. `old` is set on updates. */
-export function validateProvider(
+function validateProvider(
   spec: ProviderSpec,
   old: ProviderSpec | undefined,
   settings: FederationSettings,
@@ -53,7 +64,7 @@ function validateIssuer(
   const { hostname, pathname } = new URL(issuer)
   const isOfAnyTenant =
     hostname === 'login.microsoftonline.com' && /^\/(common|organizations|consumers)(\/|$)/.test(pathname)
-  return isOfAnyTenant ? [invalid(path, issuer, 'is the issuer of no tenant: name the tenant')] : []
+  return isOfAnyTenant ? [invalid(path, issuer, 'names no tenant: name the tenant')] : []
 }
 
 function validateType(spec: ProviderSpec, old: ProviderSpec | undefined): FieldError[] {
@@ -128,7 +139,7 @@ function validateMaxTtl(
 }
 
 /** Returns the warnings about a valid provider. */
-export function providerWarnings(spec: ProviderSpec, ownIssuer: string): string[] {
+function providerWarnings(spec: ProviderSpec, ownIssuer: string): string[] {
   const type = typeOf(spec)
   const foreign = audienceWarning(audienceOf(spec, ownIssuer), ownIssuer)
   const reusable = tokenUseOf(spec) === 'Lifetime' && type !== 'OIDC' && rulesOf(spec).tokenUse === 'Once'
@@ -140,4 +151,48 @@ export function providerWarnings(spec: ProviderSpec, ownIssuer: string): string[
         ]
       : []),
   ]
+}
+
+/** The members whose changes close the keys of earlier exchanges, besides `jwks`. */
+const CLOSING = ['audience', 'jwksURI', 'algorithms', 'scope', 'claims', 'maxTokenAge', 'maxTTL'] as const
+
+/** Reports whether a change closes the keys of earlier exchanges. Adding pinned keys does not. */
+export function closesKeys(old: ProviderSpec, next: ProviderSpec): boolean {
+  return CLOSING.some((member) => !deepEqual(old[member], next[member])) || losesKey(old.jwks, next.jwks)
+}
+
+function losesKey(old: string | undefined, next: string | undefined): boolean {
+  if (old === next) return false
+  if (old === undefined || next === undefined) return true
+  const kept = keysOf(next)
+  return keysOf(old).some((key) => !kept.some((one) => deepEqual(one, key)))
+}
+
+/** Returns the keys of a pinned set. A request may have an invalid one, which validation refuses. */
+function keysOf(jwks: string): readonly PublicKey[] {
+  try {
+    return parseKeySet(jwks).keys
+  } catch (error) {
+    if (error instanceof UnusableKeySet) return []
+    throw error
+  }
+}
+
+/** Returns the 422 errors of a create or a change. Warns if there are none. */
+export async function judgeProvider(
+  services: Services,
+  { object }: Draft,
+  old: Stored | undefined,
+  { user, warn }: RequestContext,
+): Promise<FieldError[]> {
+  const { federation } = services
+  const next = specOf(object)
+  const before = old && specOf(old.object)
+  const errors = validateProvider(next, before, federation)
+  if (errors.length > 0) return errors
+  for (const warning of providerWarnings(next, federation.issuer)) warn(warning)
+  if (before === undefined || next.disabled || deepEqual(before.access, next.access)) return []
+  const { accessWarnings } = await import('./identityprovider.access.ts')
+  for (const warning of await accessWarnings(services, object.metadata.name ?? '', before, next, user)) warn(warning)
+  return []
 }

@@ -1,9 +1,11 @@
 /** Finds the access keys that a revocation selects, and describes them. */
+
 import { decodeKeyInternal } from '../../../../authentication/keyinternal.ts'
 import type { KeyHash } from '../../../../authentication/pepper.ts'
 import { visiblePartitions } from '../../../../authorization/users/privilege.ts'
 import type { JsonObject } from '../../../../meta/types.ts'
 import { byBytes } from '../../../../meta/value/byteorder.ts'
+import { defined } from '../../../../meta/value/defined.ts'
 import { eachStored } from '../../../../registry/each.ts'
 import type { RequestContext } from '../../../../registry/kind.ts'
 import { objectKey, presentObject, type Store } from '../../../../registry/store.ts'
@@ -24,7 +26,7 @@ interface ShownKey {
   credential: KeyHash
 }
 
-export interface FoundKeys {
+interface FoundKeys {
   /** In the order of their names, without the spared key of the request. */
   keys: Selected[]
   byOwner: JsonObject
@@ -114,9 +116,7 @@ function shownKey({ object, internal }: Stored, status: JsonObject): ShownKey {
       name: object.metadata.name ?? '',
       owner,
       ...(displayName && { displayName: [...displayName.slice(0, 2 * LONGEST_NAME)].slice(0, LONGEST_NAME).join('') }),
-      ...(lastActivity !== undefined && { lastActivity }),
-      ...(expirationTimestamp !== undefined && { expirationTimestamp }),
-      ...(hint !== undefined && { hint }),
+      ...defined({ lastActivity, expirationTimestamp, hint }),
     },
   }
 }

@@ -1,10 +1,11 @@
 /** Disables or deletes selected access keys and trusts, each by the rules of a PATCH or a DELETE of that object alone. */
+
 import { StatusError } from '../../../../meta/errors/status.ts'
 import { updateManagers } from '../../../../meta/managedfields/fieldmanager.ts'
-import { wholeObject } from '../../../../meta/structuredmerge/typed.ts'
 import type { KubeObject } from '../../../../meta/types.ts'
 import { deleteObject } from '../../../../registry/delete.ts'
 import type { RequestContext } from '../../../../registry/kind.ts'
+import { ownershipIn } from '../../../../registry/ownership.ts'
 import { forEach, OutOfTime } from '../../../../registry/parallel.ts'
 import { toStatusError } from '../../../../registry/storageerrors.ts'
 import type { Store } from '../../../../registry/store.ts'
@@ -18,7 +19,7 @@ import { MOST_FAILURES, type RevocationSpec } from './accesskeyrevocation.schema
 /** The annotation that says why an object is disabled. */
 const REASON = 'management.platform/disabled-reason'
 
-export interface Revoking {
+interface Revoking {
   asked: RevocationSpec
   /** The field manager of the request. */
   manager: string
@@ -160,14 +161,7 @@ async function disable(
   { asked: { reason = '' }, manager }: Revoking,
   context: RequestContext,
 ): Promise<void> {
-  const { kind } = store
-  const ownership = {
-    manager,
-    subresource: '',
-    now: context.now,
-    gvk: { group: kind.group, version: kind.version, kind: kind.kind },
-    schema: wholeObject(kind.schema),
-  } as const
+  const ownership = ownershipIn(store.kind, manager, context.now)
   const write = (said: string, isManaged: boolean) =>
     updateObject(
       store,

@@ -104,7 +104,7 @@ async function targetTrusts(
 
 function warnAboutMissing(missing: number, warn: RequestContext['warn']): void {
   if (missing <= 0) return
-  warn(`spec.names: ${missing} of the names match no access key that you may revoke, or that is left to revoke`)
+  warn(`spec.names: ${missing} of the names match no key you can revoke`)
 }
 
 /** Returns the uid of the key in `spec.madeWith`. Throws 422 if no key that the user may see has its name. */

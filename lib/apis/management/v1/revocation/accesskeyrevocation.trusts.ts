@@ -32,7 +32,7 @@ import {
 
 const TRUST = KINDS.FederatedIdentityCredential
 
-export interface FoundTrusts {
+interface FoundTrusts {
   selected: Selected[]
   shown: JsonObject[]
   /** Whether the trust that the key of the request came through is selected, and not in `selected`. */

@@ -56,7 +56,13 @@ function demandSelfRotation({ object }: Stored, { finish, overlapSeconds }: Rota
 }
 
 /** Throws 409 during an overlap, and while a value is pending that the request does not replace. */
-function demandVacant(settled: KeyInternal, name: string, { replace }: Rotation, isSelf: boolean, now: number): void {
+function requireNoOpenRotation(
+  settled: KeyInternal,
+  name: string,
+  { replace }: Rotation,
+  isSelf: boolean,
+  now: number,
+): void {
   const { pending, retiring } = settled
   if (retiring) {
     const why = `the previous value works until ${rfc3339OfUnix(retiring.until)}: the access key cannot be rotated before, unless spec.finish ends it`
@@ -72,7 +78,7 @@ function demandVacant(settled: KeyInternal, name: string, { replace }: Rotation,
 }
 
 /** The key to rotate, and what it must be. */
-export interface RotationTarget {
+interface RotationTarget {
   name: string
   uid?: string
   resourceVersion?: string
@@ -126,7 +132,7 @@ async function changeOf(
   const { pending } = settled
   if (pending && hashes.some((hash) => sameHash(hash, pending.credential))) return undefined
   const now = unixSeconds(context.now)
-  demandVacant(settled, name, rotation, isSelf, now)
+  requireNoOpenRotation(settled, name, rotation, isSelf, now)
   const [credential] = hashes
   if (!credential) throw new Error('there is no pepper to hash access keys with')
   // A value may have ended only now that the open rotation was settled, and has no tombstone yet.

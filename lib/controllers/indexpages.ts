@@ -1,0 +1,65 @@
+/** Reads the keys that a part of the expiry index names. */
+import { EXPIRY_INDEX } from '../authentication/expiryindex.ts'
+import { type HasTime, OutOfTime } from '../registry/parallel.ts'
+import { objectKey, type Store } from '../registry/store.ts'
+import type { CompanionItem, IndexQuery, Storage, Stored } from '../storage/interface.ts'
+
+/** Times after `after` and up to `to`, in unix seconds. */
+export interface Window {
+  after: number
+  to: number
+}
+
+/** A key as it is now, and its entry in the index. */
+interface Indexed {
+  stored: Stored
+  entry: CompanionItem
+}
+
+const PAGE = 100
+
+/** What reading the index needs. */
+interface Source {
+  store: Store
+  storage: Storage
+  hasTime: HasTime
+}
+
+/** Reads the entries in this partition of the index whose time is in the window, page by page. Throws OutOfTime. */
+export async function* indexEntries(
+  { storage, hasTime }: Omit<Source, 'store'>,
+  partition: string,
+  { after, to }: Window,
+): AsyncGenerator<CompanionItem[]> {
+  const query: IndexQuery = {
+    index: EXPIRY_INDEX.name,
+    partition: { attribute: EXPIRY_INDEX.partition, value: partition },
+    sort: { attribute: EXPIRY_INDEX.sort, from: after + 1, to },
+    limit: PAGE,
+  }
+  for (let page = await storage.queryIndex(query); ; page = await storage.queryIndex({ ...query, after: page.next })) {
+    yield page.items
+    if (!page.next) return
+    if (!hasTime()) throw new OutOfTime()
+  }
+}
+
+/** Returns the key that an entry names, as it is now, with its activity. Returns undefined if the key is gone. */
+export async function keyOfEntry(
+  { store, storage }: Omit<Source, 'hasTime'>,
+  { attributes: { name, uid } }: CompanionItem,
+): Promise<Stored | undefined> {
+  const stored = await storage.get(store.kind.table, objectKey('', String(name)))
+  return stored?.object.metadata.uid === uid ? stored : undefined
+}
+
+/** Reads the keys whose entries are in the window, page by page. Leaves out entries of keys that are gone. Throws OutOfTime. */
+export async function* indexedKeys(source: Source, partition: string, window: Window): AsyncGenerator<Indexed[]> {
+  const find = async (entry: CompanionItem): Promise<Indexed[]> => {
+    const stored = await keyOfEntry(source, entry)
+    return stored ? [{ stored, entry }] : []
+  }
+  for await (const entries of indexEntries(source, partition, window)) {
+    yield (await Promise.all(entries.map(find))).flat()
+  }
+}
