@@ -1,3 +1,7 @@
+/**
+ * Tests clients that cache objects while others write, over watches that end, break or start too late, and one that asks for a
+ * WebSocket.
+ */
 import { describe, expect, test } from 'vitest'
 import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
 import type { KubeObject } from '../../lib/meta/types.ts'

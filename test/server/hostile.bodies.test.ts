@@ -1,4 +1,4 @@
-/** Tests bodies that try to confuse the server, exhaust it or run code. */
+/** Tests bodies and objects whose size is meant to exhaust the server. */
 import { randomBytes } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { soak } from '../support/effort.ts'

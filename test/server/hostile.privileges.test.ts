@@ -1,4 +1,4 @@
-/** Tests that users cannot gain privileges or read hidden data. */
+/** Tests that an open watch ends with the privileges of its key, and that selectors find no hidden data. */
 import { randomBytes } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import * as below from '../support/objects.ts'

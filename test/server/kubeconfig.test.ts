@@ -1,4 +1,4 @@
-/** Tests the kube configs of a virtual cluster that answers. */
+/** Tests the kube config that alice fetches of p-demo/demo with a YAML body (specification 4.1). */
 import { decodeJwt } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type DemoCluster, startDemoCluster } from '../support/democluster.ts'

@@ -60,21 +60,6 @@ describeKubectl('kubectl', () => {
     expect((await api.kubectl.run('get', 'crd')).stderr).toMatch(/^No resources found/)
   })
 
-  test.concurrent('auth whoami prints the user', async () => {
-    const { stdout } = await alice.run('auth', 'whoami')
-    expect(
-      stdout
-        .trimEnd()
-        .split(/\n/)
-        .map((line) => line.split(/ {2,}/)),
-    ).toEqual([
-      ['ATTRIBUTE', 'VALUE'],
-      ['Username', 'alice'],
-      ['Groups', '[system:authenticated]'],
-      ['Extra: management.platform/access-key', '[alice]'],
-    ])
-  })
-
   test.concurrent('auth can-i --list prints the rules', async () => {
     const { code, stdout, stderr } = await alice.run('auth', 'can-i', '--list')
     expect(code).toBe(0)

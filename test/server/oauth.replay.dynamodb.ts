@@ -1,3 +1,7 @@
+/**
+ * Tests that an ID token gives one key, whatever happens: at the same time, over a network that fails, and when the function is
+ * killed between any two calls. A key and the record of its token exist together or not at all.
+ */
 import { type DynamoDBClient, paginateScan } from '@aws-sdk/client-dynamodb'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
