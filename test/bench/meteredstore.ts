@@ -1,27 +1,19 @@
 /** Builds the store of access keys as in the functions, on its own client with a meter. */
-import { setTimeout as delay } from 'node:timers/promises'
 import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
 import { authenticate } from '../../lib/authentication/requests/authenticate.ts'
 import type { Store } from '../../lib/registry/store.ts'
 import { authenticationDeps } from '../../lib/server/authentication.ts'
 import { withParts } from '../../lib/server/process/lazy.ts'
+import { itemsIn } from '../../lib/storage/dynamodb/dynamodb.ts'
 import type { Storage } from '../../lib/storage/interface.ts'
 import type { Place } from '../support/copies.ts'
 import type { TestDeployment } from '../support/deployment.ts'
-import { createStorage } from '../support/storage.ts'
+import { storageIn } from '../support/store.ts'
 import { type Meter, meterOf } from './meter.ts'
 
 export function storageOf({ store: { dynamodb } }: TestDeployment): { storage: Storage; meter: Meter } {
   const client = dynamodb.connect()
-  const storage = createStorage({
-    client,
-    table: dynamodb.table,
-    now: Date.now,
-    elapsed: () => performance.now(),
-    random: Math.random,
-    sleep: (ms) => delay(ms),
-  })
-  return { storage, meter: meterOf(client) }
+  return { storage: storageIn(itemsIn(client, dynamodb.table, Date.now)), meter: meterOf(client) }
 }
 
 export interface Keys {

@@ -72,6 +72,7 @@ test.each([
 // A request that impersonates another user must not run as the caller, and no client gets what it does not accept.
 test.each([
   { what: 'impersonation', headers: { 'Impersonate-User': 'bob' }, code: 403, told: 'impersonat' },
+  { what: 'any other header of impersonation', headers: { 'IMPERSONATE-Extra-x': '' }, code: 403, told: 'impersonat' },
   { what: 'an unsupported media type in Accept', headers: { accept: 'text/html' }, code: 406, told: 'media types' },
 ])('every function of an object refuses $what, without a call to AWS', async ({ headers, code, told }) => {
   const documents = /^(namespaces|customresourcedefinitions)\//

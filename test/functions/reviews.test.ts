@@ -86,7 +86,11 @@ describe.each([
 
 test('reviews/selfsubjectreview returns the user of the request', async () => {
   const { json } = await functions.invoke('reviews/selfsubjectreview', { user: alice })
-  expect(json.status.userInfo).toMatchObject({ username: 'alice', groups: ['system:authenticated'] })
+  expect(json.status.userInfo).toEqual({
+    username: 'alice',
+    groups: ['system:authenticated'],
+    extra: { 'management.platform/access-key': ['key-of-alice'] },
+  })
 })
 
 describe('reviews/selfsubjectaccessreview', () => {

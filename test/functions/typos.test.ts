@@ -39,12 +39,6 @@ describe('a creation', () => {
     }
   })
 
-  test('in YAML with a duplicate field is rejected', async () => {
-    const body = `apiVersion: ${apiVersion}\nkind: OwnedAccessKey\nmetadata:\n  name: ${fresh()}\nspec:\n  ttl: 60\n  ttl: 0\n`
-    const { status, json } = await call('create', { body, headers: type('yaml') })
-    expect([status, json.message]).toEqual([400, expect.stringContaining('key "ttl" already set in map')])
-  })
-
   test('with unknown fields in metadata or status returns a warning', async () => {
     const body = { ...objectOf(accessKeys, { name: fresh(), nothing: 1 }), status: { nothing: 1 } }
     const { status, headers } = await call('create', { body })

@@ -156,7 +156,6 @@ const ask = (token: string, more: object = {}) =>
   }))
 
 const ROTATED = 'access key value was rotated'
-const REPLACED = 'access key value was replaced'
 const LEAKED = 'access key value was reported as leaked'
 
 describe('a rotation', () => {
@@ -340,46 +339,6 @@ describe('settling', () => {
 })
 
 describe('ending values', () => {
-  /** Plays steps on a new key, and returns the states of all its values. A step is for the last one, or that of its number. */
-  async function play(steps: string): Promise<string[]> {
-    const key = await createKey()
-    const tokens = [key.token]
-    const verbs: Record<string, (token: string, number?: string) => Promise<unknown>> = {
-      rotate: async () => tokens.push(await rotate(key)),
-      use,
-      leak: (token) => leak(key, token),
-      finish: () => finish(key),
-      disable: () => change(key.name, specOf({ disabled: true })),
-      enable: () => change(key.name, specOf({ disabled: false })),
-      async replace(token, number) {
-        const value = number === undefined ? server.keys.generate() : token
-        await change(key.name, undefined, { key: value })
-        if (number === undefined) tokens.push(value)
-      },
-    }
-    for (const step of steps.split(', ')) {
-      const [verb = '', number] = step.split(' ')
-      await verbs[verb]?.(tokens.at(Number(number ?? -1)) ?? '', number)
-    }
-    return states(...tokens)
-  }
-
-  test.each([
-    ['a finish gives up an unused value', 'rotate, finish', ['Current', ROTATED]],
-    ['a value that a finish gave up never comes back', 'rotate, finish, disable, enable', ['Current', ROTATED]],
-    ['a finish ends an overlap', 'rotate, use, finish', [ROTATED, 'Current']],
-    ['spec.key ends all other values at once', 'rotate, replace', [REPLACED, REPLACED, 'Current']],
-    ['spec.key ends both values of an overlap at once', 'rotate, use, replace', [REPLACED, REPLACED, 'Current']],
-    ['spec.key of a key that was never rotated leaves nothing of the old value', 'replace', ['unknown', 'Current']],
-    ['spec.key may be a value of which nothing was left', 'replace, replace 0', ['Current', 'unknown']],
-    ['a leaked current value never comes back', 'leak, disable, enable', [LEAKED]],
-    ['a key with a leaked value comes back by a rotation', 'leak, rotate, use, disable, enable', [LEAKED, 'Current']],
-    ['a key with a leaked value comes back by spec.key', 'leak, replace', [LEAKED, 'Current']],
-    ['a leak of the new value ends the retiring one as well', 'rotate, use, leak', [LEAKED, LEAKED]],
-    ['a leak of an unused value ends nothing else', 'rotate, leak', ['Current', LEAKED]],
-    ['a leak of a retiring value ends nothing else', 'rotate, use, leak 0', [LEAKED, 'Current']],
-  ])('%s', async (_, steps, expected) => expect(await play(steps)).toEqual(expected))
-
   test('leaves what later requests and writes need, and nothing else', async () => {
     const [finished, replaced, leaked] = [await createKey(), await createKey(), await createKey()]
     await rotate(finished)
@@ -714,13 +673,6 @@ describe('a request in flight', () => {
     })
     expect([runs, outcome.created]).toEqual([2, false])
     expect(await states(key.token, token)).toEqual([ROTATED, 'Current'])
-  })
-
-  test('that rotates twice at once leaves one pending value', async () => {
-    const key = await createKey()
-    const [one, other] = await Promise.all([rotate(key), rotate(key)])
-    const found = await states(key.token, one ?? '', other ?? '')
-    expect(found.toSorted()).toEqual(['Current', 'Pending', REPLACED])
   })
 
   test('of a watch ends with the value that it came with', async () => {

@@ -126,14 +126,6 @@ export function describeKind(kind: StoredKind<Server>, server: () => Server, fix
   })
 
   describe('create', () => {
-    test('get returns what was written', async () => {
-      const name = fresh()
-      const metadata = { name, labels: { a: 'b' }, annotations: { c: 'd' } }
-      const { stored, created } = await world.create(world.object(metadata))
-      expect([created, (await world.read(name)).object]).toEqual([true, stored.object])
-      expect(stored.object).toMatchObject({ metadata, spec: valid })
-    })
-
     test('sets uid, creationTimestamp, generation and resourceVersion', async () => {
       const now = new Date('2026-11-21T12:00:00.7Z')
       const name = fresh()
@@ -158,12 +150,6 @@ export function describeKind(kind: StoredKind<Server>, server: () => Server, fix
       expect([code, reason, details?.retryAfterSeconds]).toEqual([409, 'AlreadyExists', 1])
       expect(message).toContain('not able to generate a unique name')
       expect(nameOf((await nameAfter(7)).stored)).toBe(`${prefix}ccccc`)
-    })
-
-    test('lets one of two concurrent requests succeed', async () => {
-      const name = fresh()
-      const both = await Promise.allSettled([1, 2].map(() => world.create(world.object({ name }))))
-      expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
     })
 
     test.each(invalid)('returns errors for $fields', async ({ spec, fields }) => {
@@ -210,17 +196,6 @@ export function describeKind(kind: StoredKind<Server>, server: () => Server, fix
       const status = await refusal(world.change(nameOf(before), (live) => ({ ...live, spec })))
       expect([status.code, causesOf(status)]).toEqual([422, fields])
       expect((await world.read(nameOf(before))).object).toEqual(before.object)
-    })
-
-    test('loses neither of two concurrent updates', async () => {
-      const before = await createStored()
-      const label = (name: string) =>
-        world.change(nameOf(before), (live) => ({
-          ...live,
-          metadata: { ...live.metadata, labels: { ...live.metadata.labels, [name]: 'yes' } },
-        }))
-      await Promise.all(['a', 'b', 'c'].map(label))
-      expect((await world.read(nameOf(before))).object.metadata.labels).toEqual({ a: 'yes', b: 'yes', c: 'yes' })
     })
   })
 

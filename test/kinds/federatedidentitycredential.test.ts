@@ -141,21 +141,6 @@ describe('the claims', () => {
       `spec.claims: Required value: ${github} signs for everybody: bind one of repository_id, repository_owner_id, enterprise_id to exact values`,
     ],
     [
-      'with a name instead of an id',
-      [{ claim: 'repository', values: ['octo-org/shop'] }],
-      'spec.claims: Required value: repository names what anybody may take when it is given up; bind repository_id as well',
-    ],
-    [
-      'with the audience only',
-      [{ claim: 'aud', values: ['a'] }],
-      `[spec.claims: Required value: ${github} signs for everybody: bind one of repository_id, repository_owner_id, enterprise_id to exact values, spec.claims[0].claim: Forbidden: the provider checks aud of every token]`,
-    ],
-    [
-      'with a pattern for an id',
-      [...claims, { claim: 'repository_owner_id', patterns: ['1*'] }],
-      'spec.claims[2].patterns: Forbidden: repository_owner_id takes exact values only',
-    ],
-    [
       'with a claim twice',
       [...claims, { claim: 'environment', values: ['staging'] }],
       'spec.claims[2].claim: Duplicate value: "environment"',

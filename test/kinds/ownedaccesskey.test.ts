@@ -210,26 +210,6 @@ describe('the life of a key', () => {
       expect(presentObject(store, unused, { user: admin, now: noon }).status?.lastActivity).toBe(text)
     },
   )
-
-  test('lastActivity moves when it is old enough, without a change of the object', async () => {
-    const { name, key, outcome } = await createKeyObject()
-    expect(await statusAt(name, noon)).not.toHaveProperty('lastActivity')
-    await use(key, later(1))
-    await use(key, later(30))
-    expect((await statusAt(name, later(30)))?.lastActivity).toBe('2026-11-21T12:00:01Z')
-    await use(key, later(62))
-    expect((await statusAt(name, later(62)))?.lastActivity).toBe('2026-11-21T12:01:02Z')
-    expect((await world().read(name)).rv).toBe(outcome.stored.rv)
-  })
-
-  test('a recreated object starts without the activity of the earlier one', async () => {
-    const { name, key } = await createKeyObject()
-    await use(key, later(5))
-    await world().remove(name)
-    const { create, object } = world()
-    await create(object({ name }))
-    expect(await statusAt(name, later(5))).not.toHaveProperty('lastActivity')
-  })
 })
 
 describe('a maximum ttl', () => {

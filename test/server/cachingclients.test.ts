@@ -1,14 +1,14 @@
-/** Tests clients that cache objects while others write, over watches that end, break or start too late. */
-import { KubeConfig, type KubernetesListObject, type KubernetesObject, makeInformer } from '@kubernetes/client-node'
+/**
+ * Tests clients that cache objects while others write, over watches that end, break or start too late, and one that asks for a
+ * WebSocket.
+ */
 import { describe, expect, test } from 'vitest'
 import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
 import type { KubeObject } from '../../lib/meta/types.ts'
 import { slotKey } from '../../lib/storage/keys.ts'
 import { endless } from '../support/deadlines.ts'
-import { kubeConfig } from '../support/kubectl.ts'
 import { accessKey, keys as path } from '../support/objects.ts'
 import { type Reflector, startReflector } from '../support/reflector.ts'
-import { startRelay } from '../support/relay.ts'
 import { useServer } from '../support/sharedserver.ts'
 import { judgeWatch } from './faults/judgement.ts'
 
@@ -132,78 +132,14 @@ describe("client-go's reflector", () => {
   })
 })
 
-describe('the informer of @kubernetes/client-node', () => {
-  async function startInformer(query: string) {
-    const relay = await startRelay(Number(new URL(server.base).port))
-    const through = server.base.replace(new URL(server.base).port, String(relay.port))
-    const config = new KubeConfig()
-    config.loadFromString(JSON.stringify(kubeConfig(through, server.certificateAuthority, server.adminKey)))
-    let lists = 0
-    const list = async () => {
-      lists++
-      return (await server.call(path)).json as KubernetesListObject<KubernetesObject>
-    }
-    const informer = makeInformer(config, `${path}${query}`, list)
-    const waiting = new Map<string, () => void>()
-    const note = ({ metadata }: KubernetesObject) => waiting.get(metadata?.name ?? '')?.()
-    informer.on('add', note)
-    informer.on('update', note)
-    // As in its documentation.
-    let errors = 0
-    let isStopped = false
-    informer.on('error', () => {
-      errors++
-      setTimeout(() => {
-        if (!isStopped) void informer.start()
-      }, 50)
-    })
-    await informer.start()
-    return {
-      informer,
-      relay,
-      lists: () => lists,
-      errors: () => errors,
-      has: (name: string) => new Promise<void>((resolve) => void waiting.set(name, resolve)),
-      async expectInStep() {
-        expect([...informer.list()].sort(byName)).toEqual((await listObjects()).sort(byName))
-      },
-      async stop() {
-        isStopped = true
-        await informer.stop()
-        await relay.stop()
-      },
-    }
+// The handshake of fabric8, which falls back to a watch over HTTP after this answer.
+test('get an immediate answer through the gateway to a WebSocket upgrade', async () => {
+  const headers = {
+    connection: 'Upgrade',
+    upgrade: 'websocket',
+    'sec-websocket-version': '13',
+    'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
   }
-
-  test('catches up after its connection broke', async () => {
-    const one = await startInformer('')
-    const all = one.has('torn-last')
-    const writing = write('torn')
-    for (const name of ['torn-0-1', 'torn-1-2', 'torn-2-3']) {
-      await one.has(name)
-      one.relay.cut()
-    }
-    await writing
-    await all
-    expect(one.errors()).toBeGreaterThan(0)
-    await one.expectInStep()
-    await one.stop()
-  })
-
-  test('lists again when its resourceVersion has expired', async () => {
-    const one = await startInformer('')
-    const seen = one.has('gone-last')
-    await write('gone')
-    await seen
-    // A day passes before it reconnects.
-    one.relay.setClosed(true)
-    await write('new')
-    await forgetLog()
-    const last = one.has('new-last')
-    one.relay.setClosed(false)
-    await last
-    expect(one.lists()).toBe(2)
-    await one.expectInStep()
-    await one.stop()
-  })
+  const watched = await server.call(`${path}?watch=true&allowWatchBookmarks=true`, { headers })
+  expect([watched.status, watched.text]).toEqual([200, '\n'])
 })

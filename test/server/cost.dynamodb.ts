@@ -1,16 +1,17 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type AttributeValue, ScanCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
+import { type AttributeValue, type DynamoDBClient, ScanCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
+import { itemsIn } from '../../lib/storage/dynamodb/dynamodb.ts'
 import { activityOf, sortKey } from '../../lib/storage/keys.ts'
+import { storageOver } from '../../lib/storage/protocol/storage.ts'
 import { type CapacityMeter, startCapacityMeter, type Taken } from '../support/capacitymeter.ts'
 import { connect } from '../support/dynamodb.ts'
 import { createExchangedKey, newFederation, openGates } from '../support/exchangedkeys.ts'
 import { exchangeForm, startFederation, tokenPath } from '../support/federation.ts'
 import { accessKey, instance, instances, keys, management } from '../support/objects.ts'
 import { startServer, type TestServer } from '../support/server.ts'
-import { createStorage } from '../support/storage.ts'
 
 const samples = 5
 
@@ -51,13 +52,16 @@ async function least(
 
 const weight = ({ reads, writes }: Taken) => reads + writes
 
-const sleep = async () => {}
+/** Returns the store over this client, which waits for nothing. */
+const storageOf = (client: DynamoDBClient) =>
+  storageOver(itemsIn(client, server.store.dynamodb.table, Date.now), {
+    now: Date.now,
+    random: Math.random,
+    sleep: async () => {},
+  })
 
 /** Settles the change log, because a list reads the unsettled part of it. */
-async function settle(): Promise<void> {
-  const { client, table } = server.store.dynamodb
-  await createStorage({ client, table, now: Date.now, random: Math.random, sleep }).sweep(OwnedAccessKey.table)
-}
+const settle = () => storageOf(server.store.dynamodb.client).sweep(OwnedAccessKey.table)
 
 /** 1 KB as answered. */
 const kilobyte = (name: string) => accessKey(name, { user: 'somebody', description: 'x'.repeat(395) })
@@ -133,13 +137,7 @@ test('the prices per million calls and log lines follow from the unit prices on 
 
 test('a poll of a watch without changes is one read of half a unit', async () => {
   const client = connect(meter.endpoint)
-  const storage = createStorage({
-    client,
-    table: server.store.dynamodb.table,
-    now: Date.now,
-    random: Math.random,
-    sleep,
-  })
+  const storage = storageOf(client)
   const rv = await storage.revision(OwnedAccessKey.table)
   const before = { ...taken }
   expect(await storage.changes(OwnedAccessKey.table, rv)).toEqual({ rv, changes: [] })

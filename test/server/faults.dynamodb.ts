@@ -5,6 +5,7 @@
 import { ScanCommand } from '@aws-sdk/client-dynamodb'
 import { beforeAll, expect, test } from 'vitest'
 import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
+import { itemsIn } from '../../lib/storage/dynamodb/dynamodb.ts'
 import type { Change, Storage, Table } from '../../lib/storage/interface.ts'
 import { revOf } from '../../lib/storage/keys.ts'
 import { randomFrom } from '../lib/storage/adversary/simulation.ts'
@@ -14,7 +15,7 @@ import { seed } from '../support/effort.ts'
 import { startReflector } from '../support/reflector.ts'
 import type { Answer } from '../support/request.ts'
 import { rotatingOn } from '../support/rotation.ts'
-import { createRealStorage } from '../support/storage.ts'
+import { storageIn } from '../support/store.ts'
 import { gather, path } from './faults/crowd.ts'
 import { judgeChains, judgeList, judgeWatch, judgeWrites, type Listed } from './faults/judgement.ts'
 
@@ -25,7 +26,7 @@ const { server, network, dynamodb, clear } = useBadNetwork(random)
 /** A connection without faults. */
 let storage: Storage
 beforeAll(() => {
-  storage = createRealStorage(dynamodb.client, server.store.dynamodb.table)
+  storage = storageIn(itemsIn(dynamodb.client, server.store.dynamodb.table, Date.now))
 })
 
 const kinds: readonly Fault[] = ['throttled', 'lost', 'unanswered', 'conflict', 'broken']

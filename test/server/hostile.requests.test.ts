@@ -1,10 +1,10 @@
 /** Tests requests with misleading paths or headers. */
-import { describe, expect, test } from 'vitest'
+import { describe, test } from 'vitest'
 import { basePath } from '../support/deployment.ts'
-import { type Attack, instances, key, keys, management, useVictims } from '../support/victims.ts'
+import { type Attack, key, keys, useVictims } from '../support/victims.ts'
 
 const victims = useVictims()
-const { held, send, refused } = victims
+const { held, refused } = victims
 
 describe('hostile paths', () => {
   /** Ways to write a path to `to` that starts with an allowed path. */
@@ -81,128 +81,9 @@ describe('hostile paths', () => {
     if (['GET', 'PUT', 'DELETE'].includes(method))
       await refused(disguises(`${keys}/auditor`, `${keys}/victim`).map(attack(held.auditor)))
   })
-
-  test('give a user of one project no access to another', async () => {
-    const paths = disguises(`${instances('p-a')}/x`, `${instances('p-b')}/y`)
-    const folders = [
-      'p-a/../p-b',
-      'p-a%2f..%2fp-b',
-      'p-a%2e%2e/p-b',
-      'p-a/p-b',
-      'p-b%00p-a',
-      'p-a,p-b',
-      '*',
-      'P-B',
-      '-',
-      'p-',
-      '%70-b',
-      'p-b?namespace=p-a',
-      'p-b#p-a',
-    ]
-    const below = folders.flatMap((folder) => [
-      instances(folder),
-      `${instances(folder)}/y`,
-      `${instances(folder)}/y/kubeconfig`,
-    ])
-    for (const method of ['GET', 'DELETE', 'POST'])
-      await refused(
-        [...paths, ...below].map((path) => ({ method, path, token: held.ci, ...(method === 'POST' && { body: {} }) })),
-      )
-    await refused([
-      { path: `${management}/virtualclusterinstances`, token: held.ci },
-      { path: `${management}/virtualclusterinstances?fieldSelector=metadata.namespace%3Dp-a`, token: held.ci },
-    ])
-  })
-
-  test('ignore query parameters that would change the request', async () => {
-    const queries = [
-      'watch=1',
-      'watch=true&watch=false',
-      'fieldSelector=metadata.name%3Dreader',
-      'fieldSelector=metadata.name%3Dreader&fieldSelector=metadata.name%3Dvictim',
-      'fieldSelector=metadata.name%3Dreader,metadata.name%3Dvictim',
-      'namespace=p-a',
-      'name=reader',
-      'resource=selves',
-      '_method=GET',
-      '__proto__=x',
-      'constructor=x',
-    ]
-    await refused(queries.map((query) => ({ path: `${keys}/victim?${query}`, token: held.reader })))
-    const visible = async (query: string) => {
-      const { status, json } = await send({ path: `${keys}?${query}`, token: held.reader })
-      return status === 200 ? json.items?.map(({ metadata }: { metadata: { name: string } }) => metadata.name) : status
-    }
-    expect(await visible('')).toBe(403)
-    expect(await visible('fieldSelector=metadata.name%3Dreader')).toEqual(['reader'])
-    for (const selector of [
-      'metadata.name!%3Dreader',
-      'metadata.name%3Dvictim',
-      'metadata.name%3Dreader,metadata.name%3Dvictim',
-      'spec.user%3Dalice',
-      'metadata.name%3D',
-      'metadata.name%3D%3D%3Dreader',
-      'metadata.name%3Dreader%5C,x',
-    ])
-      expect([selector, await visible(`fieldSelector=${selector}`)]).toEqual([selector, 403])
-    for (const more of ['fieldSelector=metadata.name%3Dvictim', 'fieldSelector='])
-      expect([more, await visible(`fieldSelector=metadata.name%3Dreader&${more}`)]).toEqual([more, 403])
-  })
 })
 
 describe('hostile headers', () => {
-  test('authenticate only with one bearer token in one Authorization header', async () => {
-    const admin = held.admin
-    const authorizations: (string | string[])[] = [
-      [`Bearer ${held.alice}`, `Bearer ${admin}`],
-      [`Bearer ${admin}`, `Bearer ${admin}`],
-      `Bearer ${held.alice}, Bearer ${admin}`,
-      `Bearer ${held.alice},${admin}`,
-      `Bearer ${held.alice} ${admin}`,
-      `Basic ${Buffer.from(`admin:${admin}`).toString('base64')}`,
-      `Token ${admin}`,
-      admin,
-      'Bearer',
-      'Bearer ',
-      `Bearer "${admin}"`,
-      `Bearer ${admin.slice(0, -1)}`,
-      `Bearer ${admin}A`,
-      `Bearer ${admin.toLowerCase()}`,
-      `Bearer ${admin}%00`,
-      `Bearer ${held.dead}`,
-      `Bearer ${'x'.repeat(7000)}`,
-      'Bearer eyJhbGciOiJub25lIn0.eyJzdWIiOiJhZG1pbiIsImdyb3VwcyI6WyJzeXN0ZW06bWFzdGVycyJdfQ.',
-    ]
-    await refused(
-      authorizations.map((authorization) => ({ path: keys, token: '', headers: { authorization } })),
-      [401],
-    )
-    const elsewhere: Attack[] = [
-      { path: `${keys}?access_token=${admin}&token=${admin}`, token: '' },
-      { path: keys, token: '', headers: { cookie: `token=${admin}` } },
-      {
-        path: keys,
-        token: '',
-        headers: { 'x-auth-token': admin, 'x-api-key': admin, 'proxy-authorization': `Bearer ${admin}` },
-      },
-      {
-        path: keys,
-        token: '',
-        headers: {
-          'sec-websocket-protocol': `base64url.bearer.authorization.k8s.io.${Buffer.from(admin).toString('base64url')}`,
-        },
-      },
-    ]
-    await refused(elsewhere, [401])
-    const { json } = await send({
-      method: 'POST',
-      path: `${management}/directclusterendpointtokens`,
-      token: admin,
-      body: {},
-    })
-    await refused([{ path: keys, token: json.status.token }], [401])
-  })
-
   test('change neither the user nor the attributes of a request', async () => {
     const tricks: Record<string, string>[] = [
       { 'x-remote-user': 'root', 'x-remote-group': 'system:masters' },
@@ -228,45 +109,6 @@ describe('hostile headers', () => {
         ])
         .filter(({ headers, method }) => !(method && 'transfer-encoding' in headers)),
     )
-  })
-
-  test('impersonate nobody, in any spelling and with any verb', async () => {
-    const spellings: Record<string, string>[] = [
-      { 'Impersonate-User': 'root' },
-      { 'impersonate-user': '' },
-      { 'IMPERSONATE-GROUP': 'system:masters' },
-      { 'Impersonate-Uid': '1' },
-      { 'Impersonate-Extra-Scopes': 'x' },
-      { 'Impersonate-Extra-management.platform%2fscopes': '[]' },
-      { 'Impersonate-Nonsense': 'x' },
-    ]
-    const stored = [
-      ['GET', keys],
-      ['GET', `${keys}/alice`],
-      ['GET', `${keys}?watch=1`],
-      ['POST', keys],
-      ['PUT', `${keys}/alice`],
-      ['PATCH', `${keys}/alice`],
-      ['DELETE', `${keys}/victim`],
-      ['DELETE', keys],
-    ]
-    const virtual = [
-      ['POST', `${management}/selves`],
-      ['POST', `${management}/directclusterendpointtokens`],
-      ['POST', `${instances('p-a')}/x/kubeconfig`],
-      ['POST', `${basePath}/apis/authentication.k8s.io/v1/tokenreviews`],
-    ]
-    for (const headers of spellings)
-      await refused(
-        [...stored, ...virtual].map(([method = '', path = '']) => ({
-          method,
-          path,
-          token: held.admin,
-          headers: { ...headers, ...(method === 'PATCH' && { 'content-type': 'application/merge-patch+json' }) },
-          ...(method !== 'GET' && { body: {} }),
-        })),
-        [403],
-      )
   })
 })
 

@@ -3,7 +3,6 @@ import { beforeAll, expect, test } from 'vitest'
 import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
 import type { JsonObject } from '../../lib/meta/types.ts'
 import { createObject } from '../../lib/registry/create.ts'
-import { createKubectl, describeKubectl, kubeConfig } from '../support/kubectl.ts'
 import { accessKey, keys, management } from '../support/objects.ts'
 import type { Call } from '../support/request.ts'
 import { useServer } from '../support/sharedserver.ts'
@@ -53,29 +52,6 @@ test('the response has it before the other warnings', async () => {
   expect(headers.warning).toMatch(/^299 - "access key .*, 299 - "metadata\.finalizers: /)
 })
 
-test('the response to the previous value of a rotated key says until when it works', async () => {
-  const name = 'rotating'
-  const old = await keyMade(0, name)
-  const { json } = await server.post(`${keys}/${name}/rotate`, { spec: { overlapSeconds: 600 } })
-  const warningFor = async (token: string) => (await server.call(keys, { token })).headers.warning
-  expect([await warningFor(old), await warningFor(json.status.key)]).toEqual([undefined, undefined])
-  const { until } = (await server.call(`${keys}/${name}`)).json.status.values.find(
-    ({ state }: { state: string }) => state === 'Retiring',
-  )
-  expect(await warningFor(old)).toBe(
-    `299 - "this value of access key \\"${name}\\" was rotated and works until ${until}"`,
-  )
-  expect(await warningFor(json.status.key)).toBeUndefined()
-})
-
-test.each([
-  ['early in its life', 20 * DAY, {}],
-  ['whose expiry moves with every use', 29 * DAY, { ttl: 30 * DAY, ttlAfterLastActivity: true }],
-])('the response has none for a key %s', async (name, ago, spec) => {
-  const token = await keyMade(ago, name.replaceAll(' ', '-'), spec)
-  expect((await server.call(keys, { token })).headers.warning).toBeUndefined()
-})
-
 test('the response has none for a key that is refused, nor for a path that needs none', async () => {
   const token = await keyMade(31 * DAY, 'ended')
   const { status, headers } = await server.call(keys, { token })
@@ -92,14 +68,4 @@ test('selves says when the key expires', async () => {
   const body = { spec: { accessKey: ending } }
   const asked = await server.post(`${management}/selves`, body)
   expect(asked.json.status.expirationTimestamp).toBe(status.expirationTimestamp)
-})
-
-describeKubectl('kubectl', () => {
-  test('prints it', async () => {
-    const kubectl = await createKubectl(kubeConfig(server.base, server.certificateAuthority, ending))
-    const { code, stdout, stderr } = await kubectl.run('get', 'ownedaccesskeys', 'ending', '-o', 'name')
-    await kubectl.stop()
-    expect([code, stdout]).toEqual([0, 'ownedaccesskey.management.platform/ending\n'])
-    expect(stderr).toMatch(/^Warning: access key "ending" expires in (2d23h|3d) \(.*Z\)\n$/)
-  })
 })

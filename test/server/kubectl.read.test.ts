@@ -49,50 +49,6 @@ describeKubectl('kubectl', () => {
     expect(rows(wide.stdout)[0]).toMatchObject({ CLUSTER: 'eu-1', HOST: 'stable.example.com', OWNER: '' })
   })
 
-  test.concurrent('get prints names, JSON, YAML, JSONPath and custom columns, and describe an object', async () => {
-    const outputs = ['name', 'json', 'yaml', 'jsonpath={.spec.user}', 'custom-columns=N:.metadata.name,U:.spec.user']
-    const [name, json, yaml, path, columns, described] = await Promise.all([
-      ...outputs.map((output) => api.kubectl.run('get', 'ownedaccesskey', 'ci', '-o', output)),
-      api.kubectl.run('describe', 'ownedaccesskey', 'ci'),
-    ])
-    expect(name?.stdout).toBe('ownedaccesskey.management.platform/ci\n')
-    const spec = { user: 'bob', ttl: 86400, description: 'pipeline', disabled: true }
-    expect(JSON.parse(json?.stdout ?? '')).toMatchObject({
-      kind: 'OwnedAccessKey',
-      spec,
-      status: { phase: 'Disabled' },
-    })
-    expect(yaml?.stdout).toContain('\nspec:\n  description: pipeline\n  disabled: true\n  ttl: 86400\n  user: bob\n')
-    expect(path?.stdout).toBe('bob')
-    expect(rows(columns?.stdout ?? '')).toEqual([{ N: 'ci', U: 'bob' }])
-    expect(described?.stdout).toMatch(
-      /^Name: +ci\nNamespace: +\nLabels: +app=ci\n[\s\S]*\n {2}Description: +pipeline\n/,
-    )
-  })
-
-  test.concurrent.each([
-    { args: ['-l', 'app in (ci),app!=laptop'], names: ['ci', 'team'] },
-    { args: ['-l', '!app', '--field-selector', 'spec.user=admin,metadata.name!=x'], names: [expect.any(String)] },
-    { args: ['--field-selector', 'spec.team=ops,spec.type=User'], names: ['team'] },
-    { args: ['-l', 'app', '--chunk-size=1'], names: ['alice', 'ci', 'team'] },
-  ])('get $args selects', async ({ args, names }) => {
-    const { stdout, stderr } = await api.kubectl.run('get', 'ownedaccesskeys', ...args)
-    expect(stderr).toBe('')
-    expect(rows(stdout).map(({ NAME }) => NAME)).toEqual(names)
-  })
-
-  // kubectl decodes it from protobuf, as Argo CD does.
-  test.concurrent('explain reads OpenAPI v2', async () => {
-    const explainPath = (path: string) => api.kubectl.run('explain', path, '--output=plaintext-openapiv2')
-    const [spec, list] = await Promise.all([
-      explainPath('ownedaccesskeys.spec.ttl'),
-      explainPath('vci.spec.access.verbs'),
-    ])
-    expect([spec.stderr, list.stderr]).toEqual(['', ''])
-    expect(spec.stdout).toContain('FIELD:    ttl <integer>')
-    expect(list.stdout).toContain('FIELD:    verbs <[]string>')
-  })
-
   test.concurrent('api-resources and api-versions work, also from the cache', async () => {
     const { stdout } = await api.kubectl.run('api-resources', '--api-group=management.platform')
     const resources = rows(stdout).map(({ NAME, SHORTNAMES, NAMESPACED }) => `${NAME} ${SHORTNAMES} ${NAMESPACED}`)
@@ -102,33 +58,6 @@ describeKubectl('kubectl', () => {
     const groups = ['apiextensions.k8s.io', 'authentication.k8s.io', 'authorization.k8s.io', 'management.platform']
     expect(versions.stdout).toBe(`${groups.map((group) => `${group}/v1\n`).join('')}v1\n`)
     expect((await api.kubectl.run('get', 'crd')).stderr).toMatch(/^No resources found/)
-  })
-
-  test.concurrent('auth whoami prints the user', async () => {
-    const { stdout } = await alice.run('auth', 'whoami')
-    expect(
-      stdout
-        .trimEnd()
-        .split(/\n/)
-        .map((line) => line.split(/ {2,}/)),
-    ).toEqual([
-      ['ATTRIBUTE', 'VALUE'],
-      ['Username', 'alice'],
-      ['Groups', '[system:authenticated]'],
-      ['Extra: management.platform/access-key', '[alice]'],
-    ])
-  })
-
-  test.concurrent.each([
-    { who: 'alice', args: ['get', 'vci/preview', '-n', 'p-web'], answer: 'yes' },
-    { who: 'alice', args: ['create', 'vci/preview', '--subresource=kubeconfig', '-n', 'p-web'], answer: 'yes' },
-    { who: 'alice', args: ['delete', 'ownedaccesskeys/ci'], answer: 'no' },
-    { who: 'admin', args: ['*', '*'], answer: 'yes' },
-    { who: 'alice', args: ['get', '/version'], answer: 'yes' },
-  ])('auth can-i answers $answer to $who for $args', async ({ who, args, answer }) => {
-    const { code, stdout } = await (who === 'admin' ? api.kubectl : alice).run('auth', 'can-i', ...args)
-    expect(stdout.split(/\n| - /)[0]).toBe(answer)
-    expect(code).toBe(answer === 'yes' ? 0 : 1)
   })
 
   test.concurrent('auth can-i --list prints the rules', async () => {
@@ -145,20 +74,6 @@ describeKubectl('kubectl', () => {
     })
     expect(rules['ownedaccesskeys.management.platform']).toContain('list')
     expect(rules['virtualclusterinstances.management.platform']).not.toContain('create')
-  })
-
-  test.concurrent('get --raw, version and cluster-info work', async () => {
-    const [health, list, version, info] = await Promise.all([
-      api.kubectl.run('get', '--raw', api.server.onHost('/healthz')),
-      api.kubectl.run('get', '--raw', api.server.onHost(`${keys}?limit=1`)),
-      api.kubectl.run('version', '-o', 'json'),
-      api.kubectl.run('cluster-info'),
-    ])
-    expect(health.stdout).toBe('ok')
-    expect(JSON.parse(list.stdout)).toMatchObject({ kind: 'OwnedAccessKeyList', items: [{ kind: 'OwnedAccessKey' }] })
-    expect(JSON.parse(version.stdout).serverVersion).toMatchObject({ major: '1', minor: '34' })
-    // There are no services to show. kubectl must say so and exit.
-    expect(info.stderr).not.toMatch(/panic|goroutine/)
   })
 
   // These tests write, so they run after the others.
@@ -178,14 +93,5 @@ describeKubectl('kubectl', () => {
     } finally {
       await Promise.all([watch.end(), json.end()])
     }
-  })
-
-  test('wait returns when a condition becomes true', async () => {
-    await post(instances('p-wait'), instance('slow'))
-    const waiting = api.kubectl.run('wait', '--for=condition=Ready', 'vci/slow', '-n', 'p-wait', '--timeout=20s')
-    await api.server.patch(`${instances('p-wait')}/slow/status`, {
-      status: { conditions: [{ type: 'Ready', status: 'True' }] },
-    })
-    expect((await waiting).stdout).toBe('virtualclusterinstance.management.platform/slow condition met\n')
   })
 })

@@ -121,29 +121,6 @@ describe('with the one text for everything that nobody has proved yet', () => {
     async (aud) => refuses(await tries(federation.sign({ aud })), 'audience'),
   )
 
-  test("refuses a token that another key signed, with the key id of the issuer's", async () => {
-    refuses(await tries(federation.sign({}, { key: stranger })), 'signature')
-  })
-
-  test('refuses a token whose payload or signature was changed', async () => {
-    const [header = '', payload = '', signature = ''] = federation.sign().split('.')
-    const claims = JSON.parse(Buffer.from(payload, 'base64url').toString())
-    const forged = encode({ ...claims, repository_id: '74', environment: 'production' })
-    refuses(await tries([header, forged, signature].join('.')), 'signature')
-    const flipped = Buffer.from(signature, 'base64url')
-    flipped[7] = (flipped[7] ?? 0) ^ 1
-    refuses(await tries([header, payload, flipped.toString('base64url')].join('.')), 'signature')
-  })
-
-  test.each(['github.otherrepository', 'github.renamed'])(
-    'refuses the repository of another tenant: %s',
-    async (fixture) => {
-      const answer = await tries(federation.sign(await claimsOf(fixture)))
-      expect(answer.json.error_description).toBe(generic)
-      expect(server.auditOf(answer).reason).toMatch(/^(tenancy|provider_claims)$/)
-    },
-  )
-
   test('refuses a repository that took the name of a deleted one', async () => {
     refuses(await tries(federation.sign({ repository_id: '99' })), 'tenancy')
     refuses(await tries(federation.sign({ repository_owner_id: '99' })), 'provider_claims')
@@ -239,32 +216,6 @@ describe('before it reads anything', () => {
 
 describe('when signature and tenancy have held, says to the owner of the job', () => {
   const seconds = () => Math.floor(Date.now() / 1000)
-
-  test.each([
-    ['has expired', 'expired', { iat: -395, exp: -95 }, /^the subject token has expired \(exp .*Z, 9\d s ago\)$/],
-    [
-      'is not valid yet',
-      'not_yet_valid',
-      { iat: 60, exp: 120 },
-      /^the .* is not yet valid \(iat .*Z, [56]\d s ahead\)$/,
-    ],
-  ])('that the token %s, and by how much', async (_, reason, { iat, exp }, text) => {
-    const answer = await federation.exchange(client, federation.sign({ iat: seconds() + iat, exp: seconds() + exp }))
-    expect(answer.json.error_description).toEqual(expect.stringMatching(text))
-    expect(server.auditOf(answer).reason).toEqual(reason)
-  })
-
-  test('that the token is older than the provider allows', async () => {
-    const { issuer } = federation
-    const spec = { issuer: 'https://slow.example.com', type: 'OIDC', jwks: issuer.jwks(), maxTokenAge: 60 }
-    await server.make(providers, provider('slow', spec))
-    const id = await federation.trust('slow', { identityProvider: 'slow', claims: [{ claim: 'sub', values: ['job'] }] })
-    const token = issuer.sign({ iss: spec.issuer, aud: server.base, iat: seconds() - 120 })
-    const answer = await federation.exchange(id, token)
-    expect(answer.json.error_description).toMatch(
-      /^the subject token is too old \(iat .*Z, 12\d s ago, at most 60 s\)$/,
-    )
-  })
 
   test('that the token is from before a restore', async () => {
     vi.stubEnv('REJECT_ID_TOKENS_BEFORE', String(seconds() + 10))
@@ -445,7 +396,8 @@ test('the audit records have only members and reasons that docs/audit.md explain
   const reasons = new Set(records.map(({ reason }) => reason))
   expect([...reasons].filter((reason) => !namesIn(reasonsOfPage).includes(reason))).toEqual([])
   // oauth.exchange.test.ts, oauth.replay.dynamodb.ts and oauth.rules.test.ts have these.
-  const elsewhere = ['accepted', 'algorithm', 'username', 'scope', 'too_many_keys', 'key_unknown', 'storage']
+  const times = ['expired', 'not_yet_valid', 'too_old']
+  const elsewhere = ['accepted', 'algorithm', ...times, 'username', 'scope', 'too_many_keys', 'key_unknown', 'storage']
   expect(namesIn(reasonsOfPage).filter((reason) => !reasons.has(reason))).toEqual(elsewhere)
 })
 

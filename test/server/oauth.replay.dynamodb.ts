@@ -2,13 +2,13 @@
  * Tests that an ID token gives one key, whatever happens: at the same time, over a network that fails, and when the function is
  * killed between any two calls. A key and the record of its token exist together or not at all.
  */
-import { setTimeout as delay } from 'node:timers/promises'
 import { type DynamoDBClient, paginateScan } from '@aws-sdk/client-dynamodb'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
 import { parseIdToken, replayId } from '../../lib/federation/idtoken.ts'
 import { exchange } from '../../lib/server/exchange/exchange.ts'
 import { storeOf } from '../../lib/server/stores.ts'
+import { itemsIn } from '../../lib/storage/dynamodb/dynamodb.ts'
 import type { Storage } from '../../lib/storage/interface.ts'
 import { randomFrom } from '../lib/storage/adversary/simulation.ts'
 import type { Fault } from '../support/badnetwork.ts'
@@ -19,7 +19,7 @@ import { exchangeForm, type Federation, startFederation, trusts } from '../suppo
 import { keys, management } from '../support/objects.ts'
 import { messageOf, saying } from '../support/refusals.ts'
 import type { Answer } from '../support/request.ts'
-import { createStorage } from '../support/storage.ts'
+import { storageIn } from '../support/store.ts'
 
 // The collector does not run, which would remove the key of a deleted trust before its next request says why it is refused.
 const { server, network, dynamodb, clear } = useBadNetwork(randomFrom(seed))
@@ -92,15 +92,7 @@ describe('killed', () => {
     }
     sdk.middlewareStack.add(middleware as never, { step: 'finalizeRequest', priority: 'low', name: 'mortal' })
     const { table } = server.store.dynamodb
-    const storage = createStorage({
-      client: sdk,
-      table,
-      now: Date.now,
-      elapsed: () => performance.now(),
-      random: Math.random,
-      sleep: (ms) => delay(ms),
-    })
-    return { storage, died, sdk }
+    return { storage: storageIn(itemsIn(sdk, table, Date.now)), died, sdk }
   }
 
   const places = [0, 1, 2, 3].flatMap((calls) => [false, true].map((isSent) => ({ calls, isSent })))

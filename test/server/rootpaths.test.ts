@@ -1,7 +1,7 @@
 /** Tests the API at the root of its stage, for clients that drop the base path of the server URL. */
 import https from 'node:https'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { accessKey, instance, instances, keys } from '../support/objects.ts'
+import { accessKey, instances, keys } from '../support/objects.ts'
 import { type Answer, type Call, request } from '../support/request.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import cases from './vectors/rootpaths.cases.json' with { type: 'json' }
@@ -19,35 +19,12 @@ afterAll(async () => {
 
 const atRoot = (path: string, call: Call = {}): Promise<Answer> =>
   request(agent, server.root + path, { token: server.adminKey, ...call })
-const merge = { 'content-type': 'application/merge-patch+json' }
 
 test.each(cases.roots)('%s returns the same as below the base path', async (path) => {
   const [root, below] = await Promise.all([atRoot(path), server.call(path)])
   expect(root.status).toEqual(below.status)
   expect(root.text).toEqual(below.text)
   expect(root.headers['content-type']).toEqual(below.headers['content-type'])
-})
-
-test('every verb of an object works at the root', async () => {
-  const path = `${keys}/rooted`
-  const created = await atRoot(keys, { method: 'POST', body: accessKey('rooted', { user: 'alice' }) })
-  expect([created.status, created.json.spec.key]).toEqual([201, expect.stringMatching(/^mpk_/)])
-  expect((await atRoot(path)).json).toEqual((await server.call(path)).json)
-  expect((await atRoot(keys)).json.items).toEqual((await server.call(keys)).json.items)
-  expect((await atRoot(path, { method: 'PUT', body: (await atRoot(path)).json })).status).toBe(200)
-  const patch = { method: 'PATCH', headers: merge, body: { spec: { displayName: 'x' } } }
-  expect((await atRoot(path, patch)).json.spec.displayName).toBe('x')
-  const watched = await atRoot(`${keys}?watch=1&timeoutSeconds=1&fieldSelector=metadata.name=rooted`)
-  expect(JSON.parse(watched.text).object.metadata.name).toBe('rooted')
-  expect((await atRoot(path, { method: 'DELETE' })).status).toBe(200)
-  expect((await atRoot(`${keys}?labelSelector=none=x`, { method: 'DELETE' })).status).toBe(200)
-
-  const vci = instances('p-root')
-  expect((await atRoot(vci, { method: 'POST', body: instance('vc') })).status).toBe(201)
-  const status = { method: 'PATCH', headers: merge, body: { status: { phase: 'Ready' } } }
-  expect((await atRoot(`${vci}/vc/status`, status)).json.status.phase).toBe('Ready')
-  const self = await atRoot('/apis/management.platform/v1/selves', { method: 'POST', body: {} })
-  expect(self.json.status.user.name).toBe('admin')
 })
 
 // The root has its own routes, so authorization is tested here too.

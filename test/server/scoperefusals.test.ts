@@ -79,15 +79,6 @@ describe('a refusal of a scope', () => {
     expect(named).toBeGreaterThan(20)
   }, 120_000)
 
-  test('ends in the reason of the audit record', async () => {
-    const inner: Scope = { rules: [{ verbs: ['create'] }] }
-    for (const chain of [[{}], [inner, {}], [inner, { rules: [{}] }]]) {
-      const token = await holding(chain)
-      const answer = await server.call(`${keys}/a`, { token })
-      expect(answer.json.message.endsWith(`: ${server.auditOf(answer).reason}`), answer.text).toBe(true)
-    }
-  })
-
   test('is a Warning for kubectl, which shows no causes', async () => {
     const token = await holding([{}])
     const ask = (agent: string) => server.call(`${keys}/a`, { token, headers: { 'user-agent': agent } })

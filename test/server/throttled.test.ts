@@ -1,21 +1,18 @@
 /** Tests what clients get when Lambda throttles the function of their request. */
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type ChangedTemplate, changedTemplate } from '../support/changedtemplate.ts'
-import { describeKubectl, kubectlOf } from '../support/kubectl.ts'
 import { accessKey, keys } from '../support/objects.ts'
 import { startServer, type TestServer } from '../support/server.ts'
-
-/** Reserved concurrency by handler. Lambda never runs a function with 0. */
-const reserving = (concurrencyOf: (handler: string) => number | undefined): Promise<ChangedTemplate> =>
-  changedTemplate(({ Type, Properties }) => {
-    const concurrency = Type === 'AWS::Lambda::Function' ? concurrencyOf(Properties.Handler) : undefined
-    if (concurrency !== undefined) Properties.ReservedConcurrentExecutions = concurrency
-  })
 
 let server: TestServer
 let changed: ChangedTemplate
 beforeAll(async () => {
-  changed = await reserving((handler) => (handler === 'functions/authorizer.handler' ? undefined : 0))
+  // Lambda never runs a function with a reserved concurrency of 0.
+  changed = await changedTemplate(({ Type, Properties }) => {
+    if (Type === 'AWS::Lambda::Function' && Properties.Handler !== 'functions/authorizer.handler') {
+      Properties.ReservedConcurrentExecutions = 0
+    }
+  })
   server = await startServer({}, { template: changed.template })
 }, 120_000)
 afterAll(async () => {
@@ -53,35 +50,4 @@ test.each([
 ])('$what is a 503 that clients do not repeat by themselves', async ({ method, path, body }) => {
   const { status, headers, json } = await server.call(path, { method, body })
   expect([status, headers['retry-after'] || undefined, json]).toEqual([503, undefined, unavailable])
-})
-
-describeKubectl('kubectl', () => {
-  const limits: Record<string, number> = {
-    'functions/ownedaccesskeys/list.handler': 1,
-    'functions/ownedaccesskeys/create.handler': 0,
-  }
-
-  test('repeats a throttled read until it succeeds, and no throttled write', async () => {
-    const limited = await reserving((handler) => limits[handler])
-    const busy = await startServer({}, { template: limited.template })
-    const kubectl = await kubectlOf(busy, busy.adminKey)
-    try {
-      const watch = busy.call(`${keys}?watch=1&timeoutSeconds=3&resourceVersion=1`)
-      // The next step after its authorization is to run the function.
-      await vi.waitFor(() => expect(busy.log.join()).toContain('"message":"authorization"'))
-      const read = await kubectl.run('get', 'ownedaccesskeys', '-v=6')
-      expect(read.code).toBe(0)
-      expect(read.stdout).toContain('admin')
-      const file = await kubectl.file('key.json', accessKey('a'))
-      const written = await kubectl.run('create', '--validate=false', '-f', file, '-v=6')
-      expect(written.stderr).toContain('the server is currently unable to handle the request')
-      expect(written.stderr.match(/POST/g)).toHaveLength(1)
-      expect((await watch).status).toBe(200)
-      expect(read.stderr).toMatch(/ownedaccesskeys.*503.*200 OK/s)
-    } finally {
-      await kubectl.stop()
-      await busy.stop()
-      await limited.remove()
-    }
-  })
 })

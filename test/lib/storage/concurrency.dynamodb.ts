@@ -1,19 +1,19 @@
-/** Runs concurrent clients in real time over the embedded DynamoDB, with an unreliable client and with killed processes. */
+/** Runs concurrent clients in real time over the embedded DynamoDB, also with killed processes. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { type DynamoDBClient, ScanCommand, TransactionCanceledException } from '@aws-sdk/client-dynamodb'
+import { ScanCommand } from '@aws-sdk/client-dynamodb'
 import { unmarshall } from '@aws-sdk/util-dynamodb'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { itemsIn } from '../../../lib/storage/dynamodb/dynamodb.ts'
 import type { Item } from '../../../lib/storage/items.ts'
 import { revOf } from '../../../lib/storage/keys.ts'
-import { readSlot } from '../../../lib/storage/records.ts'
+import { storageOver } from '../../../lib/storage/protocol/storage.ts'
 import { unhurried } from '../../support/deadlines.ts'
 import { startDynamoDB, type TestDynamoDB } from '../../support/dynamodb.ts'
-import { createStorage } from '../../support/storage.ts'
-import { judge, type Written } from './adversary/oracle.ts'
-import { gather, plain } from './adversary/schedule.ts'
-import { randomFrom, type Simulation } from './adversary/simulation.ts'
+import { storageIn } from '../../support/store.ts'
+import { judge } from './adversary/oracle.ts'
 import type { Recorded } from './adversary/table.ts'
 import { widgets } from './fixtures.ts'
 
@@ -23,63 +23,10 @@ beforeEach(async () => {
 })
 afterEach(() => db.stop())
 
-const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
-
-const storageOf = (client: DynamoDBClient) =>
-  createStorage({
-    client,
-    table: db.table,
-    now: Date.now,
-    elapsed: () => performance.now(),
-    random: Math.random,
-    sleep,
-  })
-
-/** Real time, and randomness from a seed. */
-function realWorld(seed: number): Simulation {
-  const random = randomFrom(seed)
-  return {
-    random,
-    chance: (probability) => random() < probability,
-    between: (low, high) => low + random() * (high - low),
-    pick: <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)] as T,
-    now: () => performance.now(),
-    after: (ms, run) => void setTimeout(run, ms),
-    run: async () => {},
-  }
-}
-
-/** A client some of whose requests are throttled, lost or unanswered. */
-function unreliable(random: () => number): DynamoDBClient {
-  const client = db.connect({ maxAttempts: 1 })
-  const reset = () => Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' })
-  client.middlewareStack.add(
-    (next, { commandName }) =>
-      async (args) => {
-        const chance = random()
-        if (commandName === 'TransactWriteItemsCommand' && chance < 0.05) {
-          const reasons = [{ Code: 'TransactionConflict' }]
-          throw new TransactionCanceledException({ message: '', $metadata: {}, CancellationReasons: reasons })
-        }
-        if (chance < 0.07) throw reset()
-        const result = await next(args)
-        if (chance < 0.1) throw reset()
-        return result
-      },
-    { step: 'finalizeRequest', priority: 'low', name: 'unreliable' },
-  )
-  return client
-}
-
 /** Reads the whole table: the log in the form of the oracle, and the rows. */
-async function readEvidence(written: readonly Written[]) {
+async function readEvidence() {
   const truth = new Map<string, Item>()
   const log = new Map<number, Recorded>()
-  const deletes = new Map(
-    written.flatMap(({ kind, outcome }, index) =>
-      kind === 'delete' && outcome.type === 'acknowledged' ? [[outcome.rv, index] as const] : [],
-    ),
-  )
   let start: ScanCommand['input']['ExclusiveStartKey']
   do {
     const page = await db.client.send(new ScanCommand({ TableName: db.table, ExclusiveStartKey: start }))
@@ -87,37 +34,20 @@ async function readEvidence(written: readonly Written[]) {
       const item = unmarshall(one) as Item
       truth.set(`${item.pk}\n${item.sk}`, item)
       if (!item.pk.includes('#log#')) continue
-      const { state, rev } = readSlot(item)
-      const spec = state && JSON.parse(String(state.object)).spec
-      log.set(revOf(item), { item, at: 0, write: spec?.write ?? deletes.get(rev) })
+      log.set(revOf(item), { item, at: 0, write: undefined })
     }
     start = page.LastEvaluatedKey
   } while (start)
   return { log, truth }
 }
 
-test('16 writers, listers and watchers agree with the log', async () => {
-  const world = realWorld(1)
-  const profile = { ...plain, writers: 16, writes: 10, keys: ['a', 'b', 'c', 'n/a', 'n/b', 'n-m/a'] }
-  const client = unreliable(world.random)
-  const { run, violations, crowd } = gather(world, profile, () => storageOf(client))
-  while (crowd.size > 0) await sleep(20)
-  // Wait for requests in flight of the processes that died.
-  await sleep(200)
-  const { log, truth } = await readEvidence(run.written)
-  expect([...violations, ...judge({ ...run, log, truth })]).toEqual([])
-  expect(run.written.filter(({ outcome }) => outcome.type === 'acknowledged').length).toBeGreaterThan(40)
-})
-
 test('32 writers of one object all succeed, one after another', async () => {
   // Time does not run out: each round has one winner.
-  const storage = createStorage({
-    client: db.client,
-    table: db.table,
+  const storage = storageOver(itemsIn(db.client, db.table, Date.now), {
     now: Date.now,
     elapsed: () => 0,
     random: Math.random,
-    sleep,
+    sleep: (ms) => delay(ms),
   })
   const add = () =>
     storage.update(
@@ -161,7 +91,7 @@ function startWriter(): { child: ChildProcess; lines: AsyncIterator<string>; go(
 }
 
 test('a writer killed between any two calls leaves all or nothing, and blocks nobody', async () => {
-  const storage = storageOf(db.client)
+  const storage = storageIn(itemsIn(db.client, db.table, Date.now))
   for (let steps = 1; ; steps++) {
     const writer = startWriter()
     const ended = once(writer.child, 'exit')
@@ -199,6 +129,6 @@ test('a writer killed between any two calls leaves all or nothing, and blocks no
     expect((await storage.list(widgets, {})).items.length).toBe(steps)
     if (line === 'end') break
   }
-  const { log, truth } = await readEvidence([])
+  const { log, truth } = await readEvidence()
   expect(judge({ log, truth, written: [], listed: [], watched: [] })).toEqual([])
 })

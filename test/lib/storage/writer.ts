@@ -1,9 +1,10 @@
 /** The process that concurrency.dynamodb.ts kills: makes one write and waits for a line of input at every step. */
 import process, { argv, stdin, stdout } from 'node:process'
 import { createInterface } from 'node:readline'
+import { itemsIn } from '../../../lib/storage/dynamodb/dynamodb.ts'
 import { unhurried } from '../../support/deadlines.ts'
 import { connect } from '../../support/dynamodb.ts'
-import { createStorage } from '../../support/storage.ts'
+import { storageIn } from '../../support/store.ts'
 import { widgets } from './fixtures.ts'
 
 const [, , endpoint = '', table = ''] = argv
@@ -26,13 +27,7 @@ client.middlewareStack.add(
   { step: 'finalizeRequest', priority: 'low', name: 'steps' },
 )
 
-await createStorage({
-  client,
-  table,
-  now: Date.now,
-  random: Math.random,
-  sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
-}).update(
+await storageIn(itemsIn(client, table, Date.now)).update(
   widgets,
   'one',
   () => ({

@@ -1,6 +1,6 @@
 /** Plays a schedule against the code of lib/: the schedule decides which call of the table is next. */
 import process from 'node:process'
-import type { Items } from '../../../../lib/storage/items.ts'
+import { createMemoryItems } from '../../../support/memoryitems.ts'
 import { createReal, type RealWorld } from './real.ts'
 import type { Subject } from './realsubject.ts'
 import { createSchedule, type Profile } from './schedule.ts'
@@ -8,12 +8,8 @@ import { createSchedule, type Profile } from './schedule.ts'
 /** Resolves when no promise is left to continue. */
 const settlePromises = () => new Promise<void>((resolve) => process.nextTick(resolve))
 
-/** Returns what is wrong. `table` returns an empty table with this clock (unix ms). */
-export async function playReal(
-  seed: number,
-  profile: Profile,
-  { subject, table }: { subject: Subject; table(now: () => number): Items | Promise<Items> },
-): Promise<string[]> {
+/** Returns what is wrong. */
+export async function playReal(seed: number, profile: Profile, subject: Subject): Promise<string[]> {
   const parked: (() => void)[] = []
   const running = new Set<Promise<unknown>>()
   /** Resolves when everybody waits for the schedule. */
@@ -28,7 +24,7 @@ export async function playReal(
   const turn = () => (isOpen ? Promise.resolve() : new Promise<void>((resolve) => void parked.push(resolve)))
   const schedule = createSchedule(seed, profile)
   const { scene, violations, known } = schedule
-  const items = await table(() => scene.now() * 1000)
+  const items = createMemoryItems(() => scene.now() * 1000)
   const world: RealWorld = { ...scene, known }
   scene.system = await createReal(
     world,

@@ -95,7 +95,7 @@ export async function runSchedule(seed: number, profile: Profile, subject: Subje
 }
 
 /** Starts the processes of a schedule. They leave the crowd when they finish, and some die earlier. */
-export function gather(world: Simulation, profile: Profile, storageFor: (process: Process) => Storage) {
+function gather(world: Simulation, profile: Profile, storageFor: (process: Process) => Storage) {
   const violations: string[] = []
   const crowd = new Set<Process>()
   const written: Written[] = []
