@@ -273,6 +273,14 @@ describe('whose it is', () => {
     expect(await refusedChange(name, { ...valid, ...more })).toBe(`422 spec.${member}: Forbidden: field is immutable`)
   })
 
+  test('is the reason for which an administrator may use it, before the group', async () => {
+    const reasonFor = async (user: UserInfo) =>
+      accessTo(world().store, (await made(valid, user)).stored, 'get', '', contextOf(admin))
+    const allowed = { type: 'allowed' }
+    expect(await reasonFor(admin)).toMatchObject({ ...allowed, rule: 'own federated identity credential' })
+    expect(await reasonFor(alice)).toMatchObject({ ...allowed, rule: expect.stringContaining('system:masters') })
+  })
+
   test('decides who sees it', async () => {
     const { stored } = await made({ ...valid, team: 'shop' }, carol)
     const type = (user: UserInfo, verb: string) => accessTo(world().store, stored, verb, '', contextOf(user)).type

@@ -106,6 +106,10 @@ describe('parseYaml agrees with sigs.k8s.io/yaml', () => {
       'line 4: key true already set in map',
     ]))
 
+  // A group of base64 has two characters of data at least.
+  it('rejects base64 with more padding than it needs', async () =>
+    expect(await problem('!!binary a===')).toBe('yaml: !!binary value contains invalid base64 data'))
+
   it('decodes integers beyond 2^53 as bigint', async () => {
     const { value } = await parseYaml('[9007199254740993, 0x7fffffffffffffff, 1e17, 9223372036854775808]')
     expect(value).toEqual([9007199254740993n, 9223372036854775807n, 100000000000000000n, 2 ** 63])
