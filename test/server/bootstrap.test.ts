@@ -1,4 +1,5 @@
 /** Tests the first access key and its replacement. */
+import { setImmediate } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { ensureFirstKey } from '../../lib/server/bootstrap.ts'
 import { keys as path } from '../support/objects.ts'
@@ -9,7 +10,9 @@ let kept: string | undefined
 
 const secret = {
   read: async () => kept,
+  // As slow as a service: a first key that is not awaited would not be stored yet.
   write: async (text: string) => {
+    await setImmediate()
     kept = text
   },
 }
