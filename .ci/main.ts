@@ -11,7 +11,7 @@ import { runSideBySide } from './sidebyside.ts'
 import { readTimes } from './times.ts'
 
 /** Cores above those of the machine that parts may claim: none computes all the time. With half a core, a quarter of both was idle. */
-const SPARE = 1
+const SPARE = 0.5
 
 const [folder = ''] = process.argv.slice(2)
 const times = readTimes()

@@ -335,7 +335,7 @@ describe('a moving clock', () => {
   }
 
   test('tells 30, 14, 7 and 1 days before the end of a long-lived key, and of its end', async () =>
-    expect(await watch({ ttl: 365 * day }, { days: 366 })).toEqual([
+    expect(await watch({ ttl: 365 * day }, { days: 366, every: 6 * hour })).toEqual([
       [335, 'expiring', 30],
       [351, 'expiring', 14],
       [358, 'expiring', 7],
