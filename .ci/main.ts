@@ -10,7 +10,7 @@ import { partsOn } from './parts.ts'
 import { runSideBySide } from './sidebyside.ts'
 import { readTimes } from './times.ts'
 
-/** Cores above those of the machine that parts may claim: none computes all the time. With half a core, a quarter of both was idle. */
+/** Cores above those of the machine that parts may claim: none computes all the time. With more, tests that wait for each other fail by chance. */
 const SPARE = 0.5
 
 const [folder = ''] = process.argv.slice(2)

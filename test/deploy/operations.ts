@@ -5,7 +5,7 @@
  */
 import { stat, writeFile } from 'node:fs/promises'
 import { decodeProtectedHeader } from 'jose'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { additions } from '../infra/everysetting.ts'
 import { describeKubectl } from '../support/kubectl.ts'
 import { byLabel } from './deployed.ts'
@@ -111,7 +111,11 @@ export function describeOperations(): void {
     )
     const counts = [...said.matchAll(/"ApproximateNumberOfMessages": "(\d)"/g)].map(([, count]) => count)
     expect(counts).toEqual(['1', '0'])
-    expect(said).toMatch(/"message":"garbage collection","source":"schedule".*"failed":0/)
+    // A log has the lines of a run some time after its end, here as on AWS.
+    const log = 'aws logs filter-log-events --log-group-name /aws/lambda/keyplane-$STAGE-garbagecollector --output text'
+    const logged = /"message":"garbage collection","source":"schedule".*"failed":0/
+    const inTime = { timeout: 60_000, interval: 1000 }
+    await vi.waitFor(async () => expect(await shell(log)).toMatch(logged), inTime)
   })
 
   test('the credentials of a virtual cluster can be changed', async () => {
