@@ -1,5 +1,5 @@
 import type { RefObject } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { useNarrow } from '../../components/hooks/usenarrow.ts'
 import { KeysList } from './keyslist.tsx'
 import { KeysTable } from './keystable.tsx'
@@ -51,7 +51,8 @@ const focusRow = (box: RefObject<HTMLElement | null>, index: number, options?: F
  */
 function useRowFocus(box: RefObject<HTMLElement | null>, shown: readonly Row[]): (event: FocusEvent) => void {
   const last = useRef<{ element: Element; index: number }>(undefined)
-  useEffect(() => {
+  // With the row: later, on a slow machine, the page would have moved the focus to its heading.
+  useLayoutEffect(() => {
     if (!last.current || last.current.element.isConnected || document.activeElement !== document.body) return
     focusRow(box, Math.min(last.current.index, shown.length - 1), { preventScroll: true })
   }, [box, shown])
