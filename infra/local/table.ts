@@ -41,8 +41,9 @@ function open(path: string | undefined, now: () => number): Table {
 const NOTADB = 26
 
 const reasonOf = (error: unknown): string => {
-  const { message, errcode } = error as Error & { errcode?: number }
-  return errcode === NOTADB ? 'is damaged' : message
+  const { message, errcode, code } = error as Error & { errcode?: number; code?: string }
+  if (errcode === NOTADB) return 'is damaged'
+  return errcode === undefined && code !== undefined ? `cannot be opened (${code})` : message
 }
 
 /** Creates the table, with the properties of the template, in a DynamoDB or an emulator of it. */

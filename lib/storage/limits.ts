@@ -8,7 +8,7 @@ export const limits: Limits = {
   transactionItems: 100,
   transactionBytes: 4 * 1024 * 1024,
   queryBytes: 1024 * 1024,
-  // As many objects of 1 KB as a page holds. The embedded DynamoDB reads all following items before it ends a page, so without
+  // As many objects of 1 KB as a page holds. The emulator of the tests reads all following items before it ends a page, so without
   // this limit a full list takes quadratic time.
   queryItems: 1000,
 }

@@ -1,4 +1,4 @@
-/** Measures lib/storage on the embedded DynamoDB: the speed, and the calls and capacity units of operations. */
+/** Measures lib/storage on an emulator of DynamoDB: the speed, and the calls and capacity units of operations. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Swept, sweepExpired } from '../../lib/controllers/expirysweep.ts'
 import { watchPace } from '../../lib/endpoints/watches/pace.ts'

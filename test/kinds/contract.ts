@@ -1,5 +1,5 @@
 /**
- * Tests what each stored kind does through the registry, over the embedded DynamoDB. What kube-apiserver defines for all kinds is in
+ * Tests what each stored kind does through the registry, over a store. What kube-apiserver defines for all kinds is in
  * test/conformance, and the verbs of each kind are in test/functions.
  */
 import { beforeEach, describe, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-/** Runs concurrent clients in real time over the embedded DynamoDB, also with killed processes. */
+/** Runs concurrent clients in real time over an emulator of DynamoDB, also with killed processes. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
