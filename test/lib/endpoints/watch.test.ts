@@ -57,6 +57,7 @@ async function watch(
     keep = async () => {},
     over = store(),
     oversleep,
+    accept = 'application/json',
     limits = { maxSeconds: 120, quietSeconds: 0 },
   }: {
     /** Returns the generation of the key at a second, or undefined if the key is revoked. */
@@ -68,6 +69,7 @@ async function watch(
     /** Keeps the watch counted. */
     keep?: (second: number) => Promise<void>
     over?: Store
+    accept?: string
     /** Runs while the watch first sleeps, which then never ends. The next sleep is the least time between two reads. */
     oversleep?: () => Promise<unknown>
     limits?: EndpointServices['watchLimits']
@@ -105,7 +107,7 @@ async function watch(
       name: '',
       subresource: '',
       query: new Map(Object.entries({ watch: 'true', ...query }).map(([name, value]) => [name, [value]])),
-      headers: { accept: 'application/json' },
+      headers: { accept },
       body: new Uint8Array(),
       user,
       requestId: 'r',
@@ -142,6 +144,17 @@ describe('a watch', () => {
       [0, 'ADDED', 'Active'],
       [90, 'DELETED', 'Expired'],
     ])
+  })
+
+  test('sends a table for each object, with the revision of the object', async () => {
+    const resourceVersion = await newest()
+    const name = `k-${++names}`
+    await make(name)
+    const accept = 'application/json;as=Table;v=v1;g=meta.k8s.io'
+    const seen = await watch({ resourceVersion, timeoutSeconds: '3', includeObject: 'Object' }, { accept })
+    const [{ metadata, rows }] = seen.map((one) => event(one).object)
+    expect([seen.length, rows.length, rows[0].object.metadata.name]).toEqual([1, 1, name])
+    expect(metadata.resourceVersion).toBe(rows[0].object.metadata.resourceVersion)
   })
 
   test('that is told of a change does not wait for its next poll', async () => {
