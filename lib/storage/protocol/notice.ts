@@ -8,12 +8,12 @@ export function noticeChanges({ onWrite }: Pick<Items, 'onWrite'>, table: Table,
   const { promise: change, resolve } = Promise.withResolvers<void>()
   const next = since + 1
   // Writers may be a bucket ahead, but an earlier change in the bucket of `next` is committed before a reader can go on.
-  const buckets = [next, bucketEnd(next) + 1].map((rev) => slotKey(table.resource, rev).pk)
-  const ends = onWrite ? buckets.map((pk) => onWrite(pk, resolve)) : []
+  const revisions = onWrite ? [next, bucketEnd(next) + 1] : []
+  const ends = revisions.map((rev) => onWrite?.(slotKey(table.resource, rev).pk, resolve))
   return {
     change,
     [Symbol.dispose]() {
-      for (const end of ends) end()
+      for (const end of ends) end?.()
     },
   }
 }

@@ -33,13 +33,15 @@ function checkKeyText(name: string, value: unknown, most: number): void {
   if (!value.isWellFormed()) refuse(`the key ${name} is not Unicode`)
 }
 
-/** Checks an item as it would be after a write. */
-export function checkItem(item: Item): void {
+/** Checks an item as it would be after a write, and returns its size. */
+export function checkItem(item: Item): number {
   checkKey(item)
   if ('expiryIndex' in item) checkKeyText('expiryIndex', item.expiryIndex, partitionKeyBytes)
   if ('expiry' in item && typeof item.expiry !== 'number') refuse('the key expiry is not a number')
   checkValue(item as { [name: string]: ItemValue })
-  if (sizeOf(item) > itemBytes) refuse('the item is larger than 400 KB')
+  const bytes = sizeOf(item)
+  if (bytes > itemBytes) refuse('the item is larger than 400 KB')
+  return bytes
 }
 
 function checkValue(value: ItemValue): void {

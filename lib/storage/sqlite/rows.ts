@@ -19,7 +19,8 @@ export interface Row {
 
 export interface Rows {
   get(key: ItemKey): Item | undefined
-  put(item: Item): void
+  /** `bytes`: the size of the item, if the caller knows it. */
+  put(item: Item, bytes?: number): void
   remove(key: ItemKey): void
   /** Yields rows by sort key. Finish or leave the loop before the next write. */
   range(pk: string, range: Range, limit: number): Iterable<Row>
@@ -56,11 +57,11 @@ export function rowsOf(database: DatabaseSync): Rows {
       const [body] = (get.get(pk, sk) as unknown as [string] | undefined) ?? []
       return body === undefined ? undefined : decode(body)
     },
-    put(item) {
+    put(item, bytes = sizeOf(item)) {
       const { pk, sk, expires, expiryIndex, expiry } = item
       const seconds = typeof expires === 'number' ? Math.floor(expires) : null
       const index = typeof expiryIndex === 'string' ? expiryIndex : null
-      put.run(pk, sk, encode(item), sizeOf(item), seconds, index, typeof expiry === 'number' ? expiry : null)
+      put.run(pk, sk, encode(item), bytes, seconds, index, typeof expiry === 'number' ? expiry : null)
     },
     remove: ({ pk, sk }) => void remove.run(pk, sk),
     range: (pk, { low, high }, limit) => rows(range, pk, low, high, limit),

@@ -43,8 +43,7 @@ export function itemsOf({ rows, commit, listeners }: Table, now: () => number, c
   }
 
   function put(item: Item): void {
-    checkItem(item)
-    rows.put(item)
+    rows.put(item, checkItem(item))
   }
 
   function transact(writes: readonly ItemWrite[]): TransactOutcome {
@@ -92,9 +91,9 @@ export function itemsOf({ rows, commit, listeners }: Table, now: () => number, c
       }),
     async putIfAbsent(item, deadline) {
       const before = await write(() => {
-        checkItem(item)
+        const bytes = checkItem(item)
         const there = rows.get(item)
-        if (!there) rows.put(item)
+        if (!there) rows.put(item, bytes)
         return there
       }, deadline)
       if (!before) listeners.tell([item.pk])
