@@ -61,7 +61,7 @@ const embedded = ['--conditions=embedded']
 const native = { experimental: { viteModuleRunner: false } }
 // With a compile cache, coverage would be imprecise. Processes that the tests start use the cache too.
 if (!process.argv.some((argument) => argument.startsWith('--coverage'))) {
-  process.env.NODE_COMPILE_CACHE ??= new URL('../node_modules/.compile-cache', import.meta.url).pathname
+  await import('./support/compilecache.ts')
 }
 
 export default defineConfig({
