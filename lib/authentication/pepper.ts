@@ -3,7 +3,7 @@
  * versioned; during a rotation, keys are looked up under both versions. The secret is JSON: `{"current": "2",
  * "peppers": {"1": BASE64, "2": BASE64}}`.
  */
-import { createHmac } from 'node:crypto'
+import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
 import { isObject } from '../meta/value/walk.ts'
 import { keepFetched } from '../outbound/fetched.ts'
 
@@ -43,10 +43,10 @@ export function createPeppers({ getSecret, now }: PepperDeps): Peppers {
 
 interface Pepper {
   version: string
-  pepper: Buffer
+  pepper: KeyObject
 }
 
-const hmac = (pepper: Buffer, key: string): string =>
+const hmac = (pepper: KeyObject, key: string): string =>
   createHmac('sha256', pepper).update(key, 'utf8').digest('base64url')
 
 /**
@@ -59,7 +59,7 @@ export function parsePeppers(secret: string): readonly Pepper[] {
   const entries = Object.entries(record(peppers, 'peppers'))
   if (entries.length > MAX_VERSIONS) throw new Error(`the pepper secret has more than ${MAX_VERSIONS} peppers`)
   const versions = entries
-    .map(([version, text]) => ({ version: checkVersion(version), pepper: bytes(text) }))
+    .map(([version, text]) => ({ version: checkVersion(version), pepper: createSecretKey(bytes(text)) }))
     .sort(
       (a, b) => Number(b.version === current) - Number(a.version === current) || Number(b.version) - Number(a.version),
     )

@@ -65,13 +65,14 @@ export type UserTexts = { user: string } & Partial<Record<keyof typeof READERS, 
 export function encodeUser(whole: UserInfo, warnings: readonly string[] = []): UserTexts {
   const { credential, federation, ancestors, sourceCIDRs, ...user } = whole
   const members = { user, credential, federation, ancestors, sourceCIDRs, ...(warnings.length > 0 && { warnings }) }
-  const texts = Object.entries(members).flatMap(([name, value]) => {
-    if (value === undefined) return []
+  const texts: Record<string, string> = {}
+  for (const [name, value] of Object.entries(members)) {
+    if (value === undefined) continue
     const text = Buffer.from(JSON.stringify(value)).toString('base64url')
     if (text.length > MAX_CONTEXT) throw new Error(`the ${name} does not fit the context of the authorizer`)
-    return [[name, text] as const]
-  })
-  return Object.fromEntries(texts) as UserTexts
+    texts[name] = text
+  }
+  return texts as UserTexts
 }
 
 /** Decodes the record. Throws an Error, without the texts, for anything that `encodeUser` does not produce. */
@@ -82,12 +83,14 @@ export function decodeUser(texts: Readonly<Record<string, unknown>>): UserContex
   return { user: { ...user, ...apart }, warnings }
 }
 
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
 function decode(what: string, text: unknown): unknown {
   if (typeof text !== 'string' || text.length > MAX_CONTEXT) throw new Error(`${what} is no text, or too long`)
   const bytes = Buffer.from(text, 'base64url')
   if (bytes.toString('base64url') !== text) throw new Error(`${what} is not base64url`)
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes))
+    return JSON.parse(utf8.decode(bytes))
   } catch {
     throw new Error(`${what} is not JSON`)
   }

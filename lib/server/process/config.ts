@@ -5,6 +5,7 @@
 import { parseSpaceNamespace } from '../../authorization/scopes/space.ts'
 import { withoutTrailingSlashes } from '../../meta/value/slashes.ts'
 import { checkVariable, type Environment, type Form, matching, requiredText } from './environment.ts'
+import { lazy } from './lazy.ts'
 
 /** A setting, and the forms of the variables that it is read from. */
 interface Setting<T> {
@@ -206,14 +207,14 @@ type Settings = typeof settings
 export type Config = { readonly [K in keyof Settings]: Settings[K] extends Setting<infer T> ? T : never }
 
 /**
- * Returns the settings. Throws if a variable has an invalid value. Each setting is read on access, so that a function
- * without a variable fails only if it needs it.
+ * Returns the settings. Throws if a variable has an invalid value. Each setting is read on its first access, so that a
+ * function without a variable fails only if it needs it.
  */
 export function readConfig(environment: Environment): Config {
   const all: [string, Setting<unknown>][] = Object.entries(settings)
   for (const [, { variables }] of all) {
     for (const [name, form] of Object.entries(variables)) checkVariable(environment, name, form)
   }
-  const getters = all.map(([name, { read }]) => [name, { get: () => read(environment), enumerable: true }])
+  const getters = all.map(([name, { read }]) => [name, { get: lazy(() => read(environment)), enumerable: true }])
   return Object.defineProperties({} as Config, Object.fromEntries(getters))
 }

@@ -8,10 +8,14 @@ import { limits } from '../limits.ts'
 /** Attribute values in the form of the client. */
 export type AttributeValues = ReturnType<typeof marshalItem>
 
-export const marshalItem = (item: object): Record<string, AttributeValue> =>
-  Object.fromEntries(
-    Object.entries(item).flatMap(([name, value]) => (value === undefined ? [] : [[name, marshalValue(value)]])),
-  )
+export function marshalItem(item: Readonly<Record<string, ItemValue | undefined>>): Record<string, AttributeValue> {
+  const attributes: Record<string, AttributeValue> = {}
+  for (const name in item) {
+    const value = item[name]
+    if (value !== undefined) attributes[name] = marshalValue(value)
+  }
+  return attributes
+}
 
 function marshalValue(value: ItemValue): AttributeValue {
   if (typeof value === 'string') return { S: value }

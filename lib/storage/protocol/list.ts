@@ -4,7 +4,7 @@
  */
 
 import { byBytes } from '../../meta/value/byteorder.ts'
-import { readInternal } from '../body.ts'
+import { readInternal, readObject } from '../body.ts'
 import type { Listed, ListPage, ListRequest, Stored, Table } from '../interface.ts'
 import type { Item, ItemQuery, Limits } from '../items.ts'
 import { isPartition, isStorable, namespacePrefix, parseSortKey, rowsOf, slotKey, sortKey } from '../keys.ts'
@@ -37,6 +37,15 @@ interface Range {
 /** The fewest rows per read once a page needs more rows than its limit. */
 const smallestStep = 50
 
+/**
+ * Returns how many rows to read next, of which `read` have been read and `found` have been objects of the page: as many as the missing
+ * ones need at this rate, and as many again as long as nothing is found.
+ */
+function nextStep({ wanted, found, read, most }: Record<'wanted' | 'found' | 'read' | 'most', number>): number {
+  const expected = found === 0 ? read : Math.ceil(((wanted - found) * read) / found)
+  return Math.min(Math.max(expected, smallestStep), most)
+}
+
 export async function listAt(context: Context, table: Table, request: ListRequest): Promise<ListPage> {
   const { resource } = table
   const { limit, at, notOlderThan, filter, matches, keepsNext = false } = request
@@ -63,7 +72,9 @@ export async function listAt(context: Context, table: Table, request: ListReques
   let next: string | undefined
   let bytes = 0
   let from: Horizon = range.start
-  for (let step = first; ; step = await rows.next(wanted && Math.max(wanted, smallestStep))) {
+  let read = 0
+  for (let step = first; ; ) {
+    read += step.rows.reduce((sum, one) => sum + one.length, 0)
     const found = await objectsAt(context, range, snapshot, { ...step, from })
     checkFresh(context, revision)
     for (const [index, { state: one, newest }] of found.entries()) {
@@ -81,6 +92,8 @@ export async function listAt(context: Context, table: Table, request: ListReques
     }
     if (step.done) return activity.attach({ rv: snapshot.rv, items })
     from = step.horizon
+    const most = context.items.limits.queryItems
+    step = await rows.next(wanted && nextStep({ wanted, found: items.length, read, most }))
   }
 }
 
@@ -241,15 +254,20 @@ const storedBytes = ({ object, internal }: State): number => object.length + int
 /** Reports whether a decoded state is small enough to keep. A deflated one is large. */
 const isSmall = (state: State): boolean => typeof state.object === 'string' && storedBytes(state) <= keptBytes
 
-/** Returns an object of a page. Keeps `seen`, its decoded form, only if it is small. */
+/** Returns an object of a page. Keeps its internal part once it is read, and `seen`, its decoded form, only if it is small. */
 function toListed(state: State, seen?: Stored): Listed {
   const { key, rv } = state
   const kept = seen && isSmall(state) ? seen : undefined
+  let internal = kept?.internal
+  const readOnce = () => {
+    internal ??= readInternal(state.internal)
+    return internal
+  }
   return {
     key,
     rv,
-    read: () => kept ?? decodeState(state),
-    readInternal: () => kept?.internal ?? readInternal(state.internal),
+    read: () => kept ?? { key, rv, object: readObject(state.object, rv), internal: readOnce() },
+    readInternal: readOnce,
   }
 }
 

@@ -565,6 +565,24 @@ describe('lists', () => {
     expect([second.items.length, second.next]).toEqual([5, undefined])
   })
 
+  test('a page with a selector reads more rows at a time the fewer match', async () => {
+    const keys = Array.from({ length: 210 }, (_, i) => `k${100 + i}`)
+    for (const key of keys) await create(storage, key, {}, widgets)
+    await storage.sweep(widgets)
+    let queries = 0
+    const counting = callsOf(store.items(), (operation, call) => {
+      if (operation === 'query') queries++
+      return call()
+    })
+    const queriesOf = async (request: ListRequest): Promise<[found: number, queries: number]> => {
+      queries = 0
+      const { items } = await storageIn(counting).list(widgets, request)
+      return [items.length, queries]
+    }
+    expect(await queriesOf({ limit: 1, matches: () => false })).toEqual([0, 5]) // 2, 50, 52, 104 and 2 rows
+    expect(await queriesOf({ limit: 20, matches: ({ key }) => key.endsWith('0') })).toEqual([20, 3]) // 21, 126 and 59 rows
+  })
+
   test('a page says that objects follow, matching or not, but never reveals objects that the filter hides', async () => {
     for (const key of ['a', 'b', 'c', 'd']) await create(storage, key, {}, widgets)
     const upTo = (last: string) => (one: { key: string }) => one.key <= last
