@@ -2,7 +2,7 @@
  * Signs requests to DynamoDB. The signer of the SDK does the same for every service and request, at a third of the CPU of a read.
  * Source: AWS Identity and Access Management User Guide, "Create a signed AWS API request".
  */
-import { createHmac, hash } from 'node:crypto'
+import { createHmac, createSecretKey, hash, type KeyObject } from 'node:crypto'
 import type { DynamoDBClientConfig } from '@aws-sdk/client-dynamodb'
 
 type Signer = Extract<DynamoDBClientConfig['signer'], { sign: unknown }>
@@ -15,14 +15,14 @@ interface Credentials {
 
 const algorithm = 'AWS4-HMAC-SHA256'
 
-const hmac = (key: string | Buffer, text: string): Buffer => createHmac('sha256', key).update(text).digest()
+const hmac = (key: Buffer | KeyObject, text: string): Buffer => createHmac('sha256', key).update(text).digest()
 
 /** Returns a signer. It derives a key once for each day and secret. */
 export function signerFor(region: () => Promise<string>, credentials: () => Promise<Credentials>): Signer {
-  let kept: { scope: string; secret: string; key: Buffer } | undefined
-  const keyFor = (secret: string, scope: string): Buffer => {
+  let kept: { scope: string; secret: string; key: KeyObject } | undefined
+  const keyFor = (secret: string, scope: string): KeyObject => {
     if (kept?.scope !== scope || kept.secret !== secret) {
-      const key = scope.split('/').reduce(hmac, Buffer.from(`AWS4${secret}`))
+      const key = createSecretKey(scope.split('/').reduce(hmac, Buffer.from(`AWS4${secret}`)))
       kept = { scope, secret, key }
     }
     return kept.key
