@@ -10,7 +10,7 @@ const { scripts } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'
   scripts: Record<string, string>
 }
 const own = Object.entries(scripts).flatMap(([name, script]) => {
-  const [, file] = /^node -r \S+ ((?:infra|test)\/\S+\.ts)$/.exec(script) ?? []
+  const [, file] = /^node -r \S+ (?:--\S+ )?((?:infra|test)\/\S+\.ts)$/.exec(script) ?? []
   return file === undefined ? [] : [{ name, file, call: name === 'start' ? 'npm start' : `npm run ${name}` }]
 })
 

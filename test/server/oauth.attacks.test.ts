@@ -4,7 +4,7 @@
  */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { revoke as revokeKey } from '../../lib/server/oauth/revoke.ts'
 import { randomFrom } from '../lib/storage/adversary/simulation.ts'
 import { endless } from '../support/deadlines.ts'
@@ -215,19 +215,6 @@ describe('before it reads anything', () => {
 })
 
 describe('when signature and tenancy have held, says to the owner of the job', () => {
-  const seconds = () => Math.floor(Date.now() / 1000)
-
-  test('that the token is from before a restore', async () => {
-    vi.stubEnv('REJECT_ID_TOKENS_BEFORE', String(seconds() + 10))
-    try {
-      const answer = await federation.exchange(client, federation.sign())
-      const text = 'the subject token was issued before this service was restored: get a new one from the issuer'
-      expectRefusal(answer, text, 'before_restore')
-    } finally {
-      vi.unstubAllEnvs()
-    }
-  })
-
   test('which claim of theirs is not accepted, and never which value would be', async () => {
     const claims = [
       { claim: 'repository_id', values: ['74'] },
@@ -395,8 +382,8 @@ test('the audit records have only members and reasons that docs/audit.md explain
   expect(explained.filter((name) => !members.has(name))).toEqual([])
   const reasons = new Set(records.map(({ reason }) => reason))
   expect([...reasons].filter((reason) => !namesIn(reasonsOfPage).includes(reason))).toEqual([])
-  // oauth.exchange.test.ts, oauth.replay.dynamodb.ts and oauth.rules.test.ts have these.
-  const times = ['expired', 'not_yet_valid', 'too_old']
+  // federationtexts.test.ts, oauth.exchange.test.ts, oauth.replay.dynamodb.ts and oauth.rules.test.ts have these.
+  const times = ['expired', 'not_yet_valid', 'too_old', 'before_restore']
   const elsewhere = ['accepted', 'algorithm', ...times, 'username', 'scope', 'too_many_keys', 'key_unknown', 'storage']
   expect(namesIn(reasonsOfPage).filter((reason) => !reasons.has(reason))).toEqual(elsewhere)
 })

@@ -96,6 +96,12 @@ describe('while the keys of the issuer cannot be read', () => {
     expect(answer.status).toBe(code)
     expect(stranger.status).toBe(400)
     if (code === 400) expect(answer.json).toEqual(stranger.json)
+    const lines = functions.get().log.map((line) => JSON.parse(line))
+    const failed = { level: 'error', issuerFetches: 1, issuerFetchFailures: 1 }
+    const fetched = lines.filter(
+      ({ message, identityProvider }) => [message, identityProvider].join() === `issuer keys fetched,${name}`,
+    )
+    expect(fetched).toEqual('aud' in claims ? [] : [expect.objectContaining(failed)])
   })
 })
 
