@@ -1,4 +1,6 @@
-import { answerDiscovery } from '../lib/server/documents/discovery.ts'
+import { aggregated, documents } from 'keyplane:discovery'
+import { discoveryEndpoint } from '../lib/server/documents/discovery.ts'
 import { serve } from '../lib/server/lambda/serve.ts'
 
-export const handler = serve(answerDiscovery, { verb: 'get', resource: 'discovery', streams: false })
+const endpoint = discoveryEndpoint({ aggregated, documents })
+export const handler = serve(endpoint, { verb: 'get', resource: 'discovery', streams: false })

@@ -1,4 +1,6 @@
-import { answerOpenApi } from '../lib/server/documents/openapi.ts'
+import { documents, index, v2 } from 'keyplane:openapi'
+import { openApiEndpoint } from '../lib/server/documents/openapi.ts'
 import { serve } from '../lib/server/lambda/serve.ts'
 
-export const handler = serve(answerOpenApi, { verb: 'get', resource: 'openapi', streams: true })
+const endpoint = openApiEndpoint({ documents, index, v2 })
+export const handler = serve(endpoint, { verb: 'get', resource: 'openapi', streams: true })

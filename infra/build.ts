@@ -38,24 +38,17 @@ const environmentCredentials: Plugin = {
   },
 }
 
-/** Provides the files of the console to the function that serves them: the module `keyplane:console`. */
-const consoleFiles = (root: string): Plugin => ({
-  name: 'console-files',
+/**
+ * Provides the modules `keyplane:NAME`, which infra/made/NAME.ts exports. Functions contain their values as compressed JSON, and nothing
+ * that they are made from.
+ */
+const madeModules = (root: string): Plugin => ({
+  name: 'made-modules',
   setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^keyplane:console$/ }, ({ path }) => ({ path, namespace: 'console-files' }))
-    onLoad({ filter: /.*/, namespace: 'console-files' }, async () => {
-      const { buildConsole } = await import(pathToFileURL(join(root, 'clients/console/build.ts')).href)
-      return { contents: `export const files = ${JSON.stringify(await buildConsole())}` }
-    })
-  },
-})
-
-/** Evaluates modules named X.built.ts. Functions contain what they export, as compressed JSON, and nothing that it is made from. */
-const builtModules: Plugin = {
-  name: 'built-modules',
-  setup({ onLoad }) {
-    onLoad({ filter: /\.built\.ts$/ }, async ({ path }) => {
-      const values: object = await import(pathToFileURL(path).href)
+    onResolve({ filter: /^keyplane:/ }, ({ path }) => ({ path, namespace: 'made-modules' }))
+    onLoad({ filter: /.*/, namespace: 'made-modules' }, async ({ path }) => {
+      const file = join(root, 'infra/made', `${path.slice('keyplane:'.length)}.ts`)
+      const values: object = await import(pathToFileURL(file).href)
       const packed = deflateSync(Buffer.from(JSON.stringify(values)), { level: 9 })
       return {
         contents: `import { inflateRawSync } from 'node:zlib'
@@ -64,7 +57,7 @@ const builtModules: Plugin = {
       }
     })
   },
-}
+})
 
 /** Returns the options that bundle functions into a folder, with the modules that `imports` of package.json names for a condition. */
 const bundling = (root: string, names: readonly string[], outdir: string, condition?: string) =>
@@ -90,7 +83,7 @@ const bundling = (root: string, names: readonly string[], outdir: string, condit
     legalComments: 'none',
     logLevel: 'silent',
     metafile: true,
-    plugins: [environmentCredentials, builtModules, consoleFiles(root)],
+    plugins: [environmentCredentials, madeModules(root)],
     write: false,
   }) as const satisfies BuildOptions
 

@@ -3,7 +3,7 @@
  * only they can show, and tests of `npm test` that hold for both drivers of the store: its contract, recorded answers and races.
  */
 import { defineConfig } from 'vitest/config'
-import { consoleFiles } from './vitest.config.ts'
+import { made } from './vitest.config.ts'
 import './support/compilecache.ts'
 
 const native = { experimental: { viteModuleRunner: false } }
@@ -31,7 +31,7 @@ export default defineConfig({
       },
       {
         extends: true,
-        plugins: [consoleFiles],
+        resolve: { alias: [made] },
         test: { name: 'functions', include: ['test/functions/**/*.dynamodb.ts'], isolate: false },
       },
     ],

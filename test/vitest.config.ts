@@ -1,7 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
-import { BaseSequencer, type TestSpecification, type Vite } from 'vitest/node'
-import { buildConsole } from '../clients/console/build.ts'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** Tests of pure packages: they share no state, so they run in threads and keep the modules that other files loaded. */
 const pure = [
@@ -45,13 +44,12 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
-/** The module that infra/build.ts makes for the function of the console. */
-export const consoleFiles: Vite.Plugin = {
-  name: 'console-files',
-  resolveId: (id) => (id === 'keyplane:console' ? `\0${id}` : undefined),
-  async load(id) {
-    return id === '\0keyplane:console' ? `export const files = ${JSON.stringify(await buildConsole())}` : undefined
-  },
+/** The modules that infra/build.ts makes for functions. */
+export const made = { find: /^keyplane:(.*)/, replacement: new URL('../infra/made/$1.ts', import.meta.url).pathname }
+/** With the condition, Vite would load modules of packages that Node.js cannot. */
+const driver = {
+  find: '#store-driver',
+  replacement: new URL('../lib/storage/sqlite/driver.ts', import.meta.url).pathname,
 }
 
 /** Selects the store in this process, as the bundles of the local server do. */
@@ -80,9 +78,7 @@ export default defineConfig({
       // Node.js cannot reset modules, and a process for each file would cost more than Vite.
       {
         extends: true,
-        plugins: [consoleFiles],
-        // With the condition, Vite would load modules of packages that Node.js cannot.
-        resolve: { alias: { '#store-driver': new URL('../lib/storage/sqlite/driver.ts', import.meta.url).pathname } },
+        resolve: { alias: [made, driver] },
         test: { name: 'functions', include: functions, isolate: false },
       },
       {

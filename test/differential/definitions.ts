@@ -1,8 +1,8 @@
 /** Builds CustomResourceDefinitions, with which kube-apiserver serves the stored kinds as custom resources. */
 
+import { openApiSchema } from '../../infra/documents/openapischema.ts'
 import type { ObjectSchema, Schema } from '../../lib/meta/schema/schema.ts'
 import type { JsonObject } from '../../lib/meta/types.ts'
-import { openApiSchema } from '../../lib/openapi/openapischema.ts'
 import type { StoredKind } from '../../lib/registry/kind.ts'
 
 /** Members that a custom resource cannot have, because they are write-only or computed. */

@@ -22,11 +22,11 @@ beforeAll(async () => {
     'functions/things/get.ts',
     `import { text } from '../../lib/text.ts'\nexport const handler = async () => text + (await import('../../lib/later.ts')).text`,
   )
-  await put('lib/made.ts', `export const make = (name: string) => ({ name, text: [...'sdrow'].reverse().join('') })`)
-  await put('lib/made.built.ts', `import { make } from './made.ts'\nexport const [one, list] = [make('ä'), [1]]`)
+  await put('infra/text.ts', `export const make = (name: string) => ({ name, text: [...'sdrow'].reverse().join('') })`)
+  await put('infra/made/texts.ts', `import { make } from '../text.ts'\nexport const [one, list] = [make('ä'), [1]]`)
   await put(
     'functions/constants.ts',
-    `import { list, one } from '../lib/made.built.ts'\nexport const handler = async () => ({ list, one })`,
+    `import { list, one } from 'keyplane:texts'\nexport const handler = async () => ({ list, one })`,
   )
   await put(
     'functions/table.ts',
@@ -90,7 +90,7 @@ describe('build', () => {
     expect(get?.initial).toBeLessThan(get?.total ?? 0)
   })
 
-  test('a function contains the exports of a built module, and not what they are made from', async () => {
+  test('a function contains what a module of infra/made exports, and not what it is made from', async () => {
     const { handler } = await import(pathToFileURL(join(root, '.build/functions/constants.mjs')).href)
     expect(await handler()).toEqual({ list: [1], one: { name: 'ä', text: 'words' } })
     expect(String(await readBuilt('functions/constants.mjs'))).not.toContain('reverse')

@@ -1,7 +1,6 @@
 /** Serves discovery to authenticated users, and single namespaces, which are not stored. */
 import { CustomResourceDefinition, definitionsPath } from '../../apis/apiextensions/v1/customresourcedefinition.ts'
 import { Namespace, namespaceObject } from '../../apis/core/v1/namespace.ts'
-import { coreVersions } from '../../endpoints/discovery.ts'
 import { type DiscoveryOutput, negotiate, negotiateDiscovery } from '../../endpoints/negotiation/accept.ts'
 import type { ApiRequest, ApiResponse } from '../../endpoints/request.ts'
 import { encodeBody, respond, respondObject } from '../../endpoints/respond.ts'
@@ -12,18 +11,39 @@ import { own } from '../../meta/value/walk.ts'
 import { groupResource } from '../../registry/kind.ts'
 import type { Endpoint } from '../lambda/serve.ts'
 import { respondCached } from './cached.ts'
-import { aggregated, documents } from './discovery.built.ts'
+
+/** An aggregated document, and its tag. */
+interface Aggregated {
+  value: JsonObject
+  etag: string
+}
+
+/** The documents that depend on the kinds alone, which the build makes (infra/made/discovery.ts). */
+export interface DiscoveryDocuments {
+  /** The plain documents at /apis and below, and below /api, by path. */
+  documents: Readonly<Record<string, JsonObject>>
+  aggregated: Readonly<Record<'/api' | '/apis', Readonly<Record<DiscoveryOutput['version'], Aggregated>>>>
+}
+
+/** Returns the document at /api. */
+function coreVersions(serverAddress: string): JsonObject {
+  return {
+    kind: 'APIVersions',
+    versions: ['v1'],
+    serverAddressByClientCIDRs: [{ clientCIDR: '0.0.0.0/0', serverAddress }],
+  }
+}
 
 const plain = (request: ApiRequest, value: JsonObject): Promise<ApiResponse> =>
   respond(200, value, negotiate(request, { transformable: false }))
 
 async function respondAggregated(
   request: ApiRequest,
-  path: '/api' | '/apis',
+  aggregated: DiscoveryDocuments['aggregated']['/api'],
   output: DiscoveryOutput,
 ): Promise<ApiResponse> {
   const { version, mediaType } = output
-  const { value, etag } = aggregated[path][version]
+  const { value, etag } = aggregated[version]
   const contentType = `${mediaType};g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`
   const headers = { 'cache-control': 'public', 'content-type': contentType }
   return respondCached(request, etag, headers, await encodeBody(value, output))
@@ -38,18 +58,20 @@ function answerNamespace(request: ApiRequest, issuer: string): Promise<ApiRespon
   return respondObject(request, Namespace, namespaceObject(name, issuer), negotiate(request), 200, [])
 }
 
-/** Serves GET below /api and /apis, except for the resources of this API. */
-export const answerDiscovery: Endpoint = async (request, server) => {
-  const { path } = request
-  if (path === '/api' || path === '/apis') {
-    const output = negotiateDiscovery(request)
-    if (output) return respondAggregated(request, path, output)
+/** Returns the endpoint for GET below /api and /apis, except for the resources of this API. */
+export const discoveryEndpoint =
+  ({ aggregated, documents }: DiscoveryDocuments): Endpoint =>
+  async (request, server) => {
+    const { path } = request
+    if (path === '/api' || path === '/apis') {
+      const output = negotiateDiscovery(request)
+      if (output) return respondAggregated(request, aggregated[path], output)
+    }
+    if (path.startsWith(`${definitionsPath}/`)) {
+      throw notFound(groupResource(CustomResourceDefinition), path.slice(definitionsPath.length + 1))
+    }
+    if (path.startsWith(namespacesPath)) return answerNamespace(request, server.config.issuer)
+    const found = path === '/api' ? coreVersions(new URL(server.config.issuer).host) : own(documents, path)
+    if (!found) throw routeNotFound()
+    return plain(request, found)
   }
-  if (path.startsWith(`${definitionsPath}/`)) {
-    throw notFound(groupResource(CustomResourceDefinition), path.slice(definitionsPath.length + 1))
-  }
-  if (path.startsWith(namespacesPath)) return answerNamespace(request, server.config.issuer)
-  const found = path === '/api' ? coreVersions(new URL(server.config.issuer).host) : own(documents, path)
-  if (!found) throw routeNotFound()
-  return plain(request, found)
-}

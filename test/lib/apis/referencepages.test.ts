@@ -1,7 +1,7 @@
 /** Compares the reference pages with the schemas. Run vitest on this file with `-u` to regenerate the pages. */
 import { expect, test } from 'vitest'
+import { verbsOf } from '../../../infra/documents/discovery.ts'
 import { kinds } from '../../../lib/apis/index.ts'
-import { verbsOf } from '../../../lib/endpoints/discovery.ts'
 import { MANAGEMENT_GROUP } from '../../../lib/kinds/kinds.ts'
 import { referencePage } from '../../support/referencepage.ts'
 

@@ -1,9 +1,9 @@
 /** Tests that SelfSubjectRulesReview covers every resource and verb that discovery lists. */
 import { expect, test } from 'vitest'
+import { discoveryDocuments } from '../../../../../infra/documents/discovery.ts'
 import type { ReviewServices } from '../../../../../lib/apis/authorization/v1/reviewservices.ts'
 import { SelfSubjectRulesReview } from '../../../../../lib/apis/authorization/v1/selfsubjectrulesreview.ts'
 import { kinds } from '../../../../../lib/apis/index.ts'
-import { discoveryDocuments } from '../../../../../lib/endpoints/discovery.ts'
 import { alice, contextOf } from '../../../../support/users.ts'
 
 interface Rule {

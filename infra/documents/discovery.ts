@@ -1,9 +1,9 @@
 /**
  * Builds the discovery documents from the kinds. Source: k8s.io/apiserver endpoints/discovery; kubernetes.io "API discovery".
  */
-import { groupVersion } from '../meta/groupversion.ts'
-import type { JsonObject } from '../meta/types.ts'
-import { type ServedKind, statusVerbs, storedVerbs } from '../registry/kind.ts'
+import { groupVersion } from '../../lib/meta/groupversion.ts'
+import type { JsonObject } from '../../lib/meta/types.ts'
+import { type ServedKind, statusVerbs, storedVerbs } from '../../lib/registry/kind.ts'
 
 const verbs = { stored: storedVerbs, virtual: ['create'], absent: ['get', 'list', 'watch'] } as const
 
@@ -81,15 +81,6 @@ export const apiResourceList = (groupVersion: string, kinds: readonly ServedKind
   groupVersion,
   resources: kinds.flatMap(resourcesOf).map((resource) => ({ ...resource })) as unknown as JsonObject[],
 })
-
-/** Returns the document at /api. */
-export function coreVersions(serverAddress: string): JsonObject {
-  return {
-    kind: 'APIVersions',
-    versions: ['v1'],
-    serverAddressByClientCIDRs: [{ clientCIDR: '0.0.0.0/0', serverAddress }],
-  }
-}
 
 function aggregatedResource(kind: ServedKind, siblings: readonly ServedKind[]): JsonObject | undefined {
   if (kind.subresource) return undefined

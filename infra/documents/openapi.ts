@@ -3,11 +3,11 @@
  * Source: k8s.io/kube-openapi/pkg/handler3, k8s.io/client-go/openapi.
  */
 
-import { stringify } from '../meta/encoding/json.ts'
-import { groupVersion } from '../meta/groupversion.ts'
-import { isRequired } from '../meta/schema/validate.ts'
-import type { JsonObject } from '../meta/types.ts'
-import { byBytes } from '../meta/value/byteorder.ts'
+import { stringify } from '../../lib/meta/encoding/json.ts'
+import { groupVersion } from '../../lib/meta/groupversion.ts'
+import { isRequired } from '../../lib/meta/schema/validate.ts'
+import type { JsonObject } from '../../lib/meta/types.ts'
+import { byBytes } from '../../lib/meta/value/byteorder.ts'
 import { contentHash } from './etag.ts'
 import { sharedRef, sharedSchemas } from './meta.ts'
 import { openApiSchema } from './openapischema.ts'

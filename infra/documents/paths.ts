@@ -3,10 +3,10 @@
  * Source: k8s.io/apiserver/pkg/endpoints/installer.go, k8s.io/kubectl/pkg/explain and pkg/util/openapi.
  */
 
-import { bodyTypes, EXEC_CREDENTIAL_PARAMETERS, patchTypes } from '../endpoints/negotiation/mediatypes.ts'
-import { object, string, time } from '../meta/schema/schema.ts'
-import type { JsonObject, JsonValue } from '../meta/types.ts'
-import type { KindInfo, ServedKind } from '../registry/kind.ts'
+import { bodyTypes, EXEC_CREDENTIAL_PARAMETERS, patchTypes } from '../../lib/endpoints/negotiation/mediatypes.ts'
+import { object, string, time } from '../../lib/meta/schema/schema.ts'
+import type { JsonObject, JsonValue } from '../../lib/meta/types.ts'
+import type { KindInfo, ServedKind } from '../../lib/registry/kind.ts'
 import { sharedRef } from './meta.ts'
 import { openApiSchema } from './openapischema.ts'
 import { DELETE, LIST, parametersOf, WATCH, WRITE } from './parameters.ts'

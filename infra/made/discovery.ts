@@ -1,0 +1,29 @@
+/** The documents of discovery. */
+import { CustomResourceDefinition } from '../../lib/apis/apiextensions/v1/customresourcedefinition.ts'
+import { Namespace } from '../../lib/apis/core/v1/namespace.ts'
+import { kinds } from '../../lib/apis/index.ts'
+import type { DiscoveryOutput } from '../../lib/endpoints/negotiation/accept.ts'
+import { stringify } from '../../lib/meta/encoding/json.ts'
+import type { JsonObject } from '../../lib/meta/types.ts'
+import type { ServedKind } from '../../lib/registry/kind.ts'
+import { aggregatedGroups, apiResourceList, discoveryDocuments } from '../documents/discovery.ts'
+import { etagOf } from '../documents/etag.ts'
+
+const listed: readonly ServedKind[] = [...kinds, CustomResourceDefinition]
+
+/** The plain documents at /apis and below, and below /api, by path. */
+export const documents: Readonly<Record<string, JsonObject>> = {
+  ...discoveryDocuments(listed),
+  '/api/v1': apiResourceList('v1', [Namespace]),
+}
+
+const versionsOf = (own: readonly ServedKind[]) => {
+  const inVersion = (version: DiscoveryOutput['version']) => {
+    const value = aggregatedGroups(own, version)
+    return { value, etag: etagOf(stringify(value)) }
+  }
+  return { v2: inVersion('v2'), v2beta1: inVersion('v2beta1') }
+}
+
+/** The aggregated documents. */
+export const aggregated = { '/api': versionsOf([Namespace]), '/apis': versionsOf(listed) }
