@@ -38,7 +38,7 @@ npx keyplane login ${url} --ca ${quoteForShell(files.ca)} --key-file ${quoteForS
 Run the commands below in another terminal. They show who you are with the first access key; create a key for a CI job of ${DEMO.owner}
 that is valid for one day and for the project ${DEMO.project}; use it to fetch a kube config of the demo virtual cluster (in status.kubeConfig);
 and, as the administrator, fetch one with a client certificate and list pods with it. The last lines exchange the ID token of a job,
-which the demo issuer signs, for an access key of 15 minutes. README.md has a five-minute tour.
+which the demo issuer signs, for an access key of 15 minutes. docs/tour.md has a tour of five minutes.
 
 ${admin} -d '{}' ${api}/selves
 

@@ -1,4 +1,4 @@
-/** Tests `npm start` with KUBEBUILDER_ASSETS: the commands of the README and the server work on a real demo virtual cluster. */
+/** Tests `npm start` with KUBEBUILDER_ASSETS: the commands of docs/tour.md and the server work on a real demo virtual cluster. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
@@ -12,7 +12,7 @@ import { listenersOf, openTo } from '../support/listeners.ts'
 import { runProgram } from '../support/programs.ts'
 
 const main = new URL('../../infra/local/main.ts', import.meta.url).pathname
-const { blocks } = await readPage('README.md')
+const { blocks } = await readPage('docs/tour.md')
 const assets = process.env.KUBEBUILDER_ASSETS ?? ''
 
 let folder: string
@@ -53,7 +53,7 @@ async function start(settings: Record<string, string> = {}) {
 /** Runs lines like a user who pastes them into a terminal in the folder. */
 const shell = (lines: string) => runProgram('bash', ['-e', '-c', lines], { cwd: folder, env: environment() })
 
-/** Returns the commands below a heading of the README. */
+/** Returns the commands below a heading of the tour. */
 function commands(heading: string): string {
   const block = blocks.get(heading)?.join('') ?? ''
   expect(block).not.toBe('')
@@ -71,13 +71,13 @@ afterAll(async () => {
 })
 
 /** All terminals use one key, which only the first one has in a variable. */
-const another = () => `${commands('A tour of five minutes')}KEY=$(cat key) NAME=$(cat name)\n`
+const another = () => `${commands('Before you begin')}KEY=$(cat key) NAME=$(cat name)\n`
 
-test('commands of the README and the server work with a real kube-apiserver, also after a restart below a stage', async () => {
+test('commands of the tour and the server work with a real kube-apiserver, also after a restart below a stage', async () => {
   const first = await start()
   if (process.platform === 'linux')
     expect((await Promise.all((await listenersOf(first.pid)).map(openTo))).flat()).toEqual([])
-  const tour = `${commands('A tour of five minutes')}${commands('A key for a CI job')}printf %s "$KEY" > key; printf %s "$NAME" > name`
+  const tour = `${commands('Before you begin')}${commands('A key for a CI job')}printf %s "$KEY" > key; printf %s "$NAME" > name`
   const fetched = commands('A kube config of a virtual cluster')
   expect(await shell(tour)).toMatchObject({ code: 0, stderr: '' })
   // kube-apiserver fetches the public keys in the background.
@@ -102,7 +102,7 @@ test('commands of the README and the server work with a real kube-apiserver, als
     .poll(async () => (await demo('get pods')).stderr, { timeout: 60_000, interval: 1000 })
     .toContain('the access key no longer gives access')
 
-  const [, lines = ''] = first.printed.split('README.md has a five-minute tour.\n')
+  const [, lines = ''] = first.printed.split('docs/tour.md has a tour of five minutes.\n')
   const printed = await shell(lines.replace('Press Ctrl-C to stop.', ''))
   expect([printed.code, printed.stdout]).toEqual([0, expect.stringContaining('system:masters')])
   expect(printed.stderr).toContain('No resources found')

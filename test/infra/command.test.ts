@@ -26,9 +26,9 @@ test('finds the commands', () =>
     'bench bootstrap build cluster-config deploy package remove restore smoke start throttles'.split(' ').sort(),
   ))
 
-test('the README explains every script', async () => {
-  const readme = await readFile(join(root, 'README.md'), 'utf8')
-  const [, table = ''] = readme.split('| command | does |\n')
+test('CONTRIBUTING.md explains every script', async () => {
+  const page = await readFile(join(root, 'CONTRIBUTING.md'), 'utf8')
+  const [, table = ''] = page.split('| command | does |\n')
   const explained = [
     ...table
       .split('\n\n', 1)

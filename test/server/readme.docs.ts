@@ -1,4 +1,4 @@
-/** Runs the tour of the README against `npm start`, pasted into every shell of this machine. */
+/** Runs the tours of the README and of docs/tour.md against `npm start`, pasted into every shell of this machine. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
@@ -12,25 +12,25 @@ import { describeKubectl } from '../support/kubectl.ts'
 import { paste, type Shell, shells } from '../support/shells.ts'
 
 const main = new URL('../../infra/local/main.ts', import.meta.url).pathname
-const { blocks } = await readPage('README.md')
+const { blocks } = await readPage('docs/tour.md', 'README.md')
 /** The output that the page shows for the exchange. */
 const [, exchanged = ''] =
-  /^ {4}(\{"access_token".*)$/m.exec(await readFile(new URL('../../README.md', import.meta.url), 'utf8')) ?? []
+  /^ {4}(\{"access_token".*)$/m.exec(await readFile(new URL('../../docs/tour.md', import.meta.url), 'utf8')) ?? []
 
 const tour = [
-  'A tour of five minutes',
+  'Before you begin',
   'A key for a CI job',
   'A kube config of a virtual cluster',
   'A token for a connected cluster',
   'A key without a stored secret',
   'Rotate a key',
-  'The command line',
+  'A tour of two minutes',
   'Revoke a key',
 ].map((heading) => blocks.get(heading)?.join('') ?? '')
 
 test('the shells include bash', () => expect(shells.map(({ name }) => name)).toContain('bash'))
 
-describeKubectl('the tour', () => {
+describeKubectl('the tours', () => {
   let folder: string
   let server: ChildProcess
   let env: Record<string, string | undefined>
@@ -110,7 +110,7 @@ describeKubectl('the tour', () => {
   })
 
   test.each(shells)('prints commands that work in $name', async (shell) => {
-    const [, lines = ''] = printed.split('README.md has a five-minute tour.\n')
+    const [, lines = ''] = printed.split('docs/tour.md has a tour of five minutes.\n')
     const { stdout, stderr, complaints } = await pasteLines(shell, lines.split('Press Ctrl-C to stop.', 1).join())
     expect([complaints, stderr]).toEqual([[], expect.not.stringContaining('rror')])
     expect(stdout).toMatch(/"system:masters".*^ci-\w+ .*"kubeConfig":.* Running .*^mpk_\w{49}$/ms)
