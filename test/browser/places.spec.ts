@@ -1,4 +1,4 @@
-/** Virtual clusters and "May it?": kube configs that a real kubectl uses, what is refused, and answers that the requests themselves confirm. */
+/** Virtual clusters and "Access check": kube configs that a real kubectl uses, what is refused, and answers that the requests themselves confirm. */
 import { spawnSync } from 'node:child_process'
 import { appendFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -45,7 +45,7 @@ async function installCommandLine(home: string): Promise<void> {
 const pods = { code: 0, stdout: expect.stringMatching(/^NAME .*\nhello-0 /), stderr: '' }
 
 const dialog = (page: Page) => page.getByRole('dialog')
-const visit = async (page: Page, key: string, name: 'Virtual clusters' | 'May it?') => {
+const visit = async (page: Page, key: string, name: 'Virtual clusters' | 'Access check') => {
   await signIn(page, key)
   await press(page.getByRole('navigation').getByRole('link', { name }))
 }
@@ -263,7 +263,7 @@ describe('the page of virtual clusters', () => {
   })
 })
 
-describe('May it?', () => {
+describe('Access check', () => {
   const answer = (page: Page) => page.getByRole('article')
   const verdict = async (page: Page) => {
     await answer(page).getByRole('heading', { level: 2 }).waitFor()
@@ -306,7 +306,7 @@ describe('May it?', () => {
 
   test('is asked with the keyboard, and its answer is an address', async ({ page, server, openPage }) => {
     const key = await makeKey(server, 'keyboard', { scope: { projects: [{ project: 'demo' }] } })
-    await visit(page, server.adminKey, 'May it?')
+    await visit(page, server.adminKey, 'Access check')
     await tabTo(page.getByLabel('May the key'))
     await page.keyboard.press('Control+A')
     await page.keyboard.type(key.name)
@@ -348,7 +348,7 @@ describe('May it?', () => {
   })
 
   test('never has the value of a key in its address', async ({ page, server, guards }) => {
-    await visit(page, server.adminKey, 'May it?')
+    await visit(page, server.adminKey, 'Access check')
     const key = page.getByLabel('May the key')
     await key.fill(server.adminKey)
     await page.getByLabel('do', { exact: true }).fill('list')
@@ -361,7 +361,7 @@ describe('May it?', () => {
   })
 
   test('asks only what the form shows', async ({ page, server, guards }) => {
-    await visit(page, server.adminKey, 'May it?')
+    await visit(page, server.adminKey, 'Access check')
     await page.getByLabel('from the address').fill('nowhere')
     await page.getByLabel('do', { exact: true }).fill('list')
     await page.getByLabel('on the resource, or path').fill('pods')

@@ -335,7 +335,7 @@ describe('issued credentials', () => {
     })
   })
 
-  // Whoever reads the log learns which credential was issued, and never the credential.
+  // Anyone who reads the log learns which credential was issued, and never the credential.
   test('is the same for an ExecCredential, and contains no part of it', async () => {
     const headers = { accept: 'application/json;as=ExecCredential;g=client.authentication.k8s.io;v=v1' }
     const token = await kubeConfig({}, '', headers)

@@ -38,7 +38,7 @@ beforeAll(async () => {
   // The stream's functions run when the test says so.
   server = await startServer({ AWS_ENDPOINT_URL_EVENTBRIDGE: bus.endpoint }, { streamSeconds: 3600, unthrottled: true })
   bus.target = server.aws.endpoints.eventBridge
-  // From here on, the clock moves. Whoever has a reference to it keeps the old one.
+  // From here on, the clock moves. Anyone who has a reference to it keeps the old one.
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now(), shouldAdvanceTime: true })
   parts = createParts(process.env)
   const handler = lifecycleHandler()

@@ -228,7 +228,7 @@ test('a repeated report writes nothing', async () => {
   expect(auditOf('leaks')).toMatchObject({ reported: 1, count: 0, leakedKeys: 0 })
 })
 
-test('a flood of texts that are no keys reads nothing, and one of unknown keys writes nothing', async () => {
+test('a flood of texts that are not keys reads nothing, and one of unknown keys writes nothing', async () => {
   /** The items of keys, of their values and of signals. Controllers write others meanwhile. */
   const scan = async () => {
     const ids = new Set<string>()

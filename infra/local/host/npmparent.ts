@@ -1,6 +1,6 @@
 /**
  * Notices that the `npm start` of this process is gone. A SIGTERM to npm ends npm and its shell, and does not reach the server. A server that
- * was started without npm outlives whoever started it: that is the way to have one in the background.
+ * was started without npm outlives the program that started it: that is the way to have one in the background.
  */
 
 /** What is asked of the machine. */

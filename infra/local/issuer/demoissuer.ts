@@ -59,7 +59,7 @@ export async function startDemoIssuer({ tls, now }: DemoIssuerOptions): Promise<
     const { audience, 'api-version': version, ...replaced } = Object.fromEntries(query)
     if (!audience) return { status: 400, body: 'Send the query parameter audience.\n' }
     const unknown = Object.keys(replaced).find((name) => typeof shape.claims[name] !== 'string')
-    if (unknown !== undefined) return { status: 400, body: 'A query parameter is no claim that can be replaced.\n' }
+    if (unknown !== undefined) return { status: 400, body: 'A query parameter is not a claim that can be replaced.\n' }
     const token = keys.sign(claimsOf(shape, { issuer: DEMO_ISSUER, audience, replaced, now: now() }))
     // GitHub's own answer, to GitHub's own question.
     if (version !== undefined) return { status: 200, type: 'application/json', body: JSON.stringify({ value: token }) }

@@ -28,7 +28,7 @@ function isMadeWith({ facts }: Pick<KeyValue, 'facts'>, { value: maker, unused }
 
 /**
  * Returns the change for a value that was reported as leaked at `now` (unix seconds), or undefined if nothing of the key ends.
- * It ends the value, even if it is no value of the key any more, and what was made with it. With the current value, a retiring one ends.
+ * It ends the value, even if it is no longer a value of the key, and what was made with it. With the current value, a retiring one ends.
  * Tokens that these may have made are refused.
  */
 export function endLeaked(

@@ -33,7 +33,7 @@ interface KeyUpdate {
   ended: readonly EndedValue[]
   /** When the value that is pending before the change was first used, if it was. */
   firstUsed?: number
-  /** Whether that value was found unused. The change is decided by that, so it is no change of a value that is used since. */
+  /** Whether that value was found unused. The change is decided by that, so it does not change a value that was used since. */
   isUnused?: boolean
   /** The last activity of the key, in unix seconds, as it was read with the key. */
   lastActivity?: number

@@ -6,7 +6,7 @@ import type { ScopeOptions } from './project.ts'
 import type { ScopeChain } from './scope.ts'
 import { type SpaceOptions, spaceOf } from './space.ts'
 
-/** Stands for every connected cluster. It is no valid name of one. */
+/** Stands for every connected cluster. It is not a valid name of one. */
 const ANY_CLUSTER = 'any/cluster'
 
 /** Returns the namespace of a space, or undefined when the two names do not make one. */

@@ -31,6 +31,6 @@ export const isUnlimited = (rule: Entry, target?: string): boolean =>
 export const isEntry = (value: unknown): value is Entry =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Returns the entries of a list. One that is no object has no members. */
+/** Returns the entries of a list. One that is not an object has no members. */
 export const entries = (value: unknown): Entry[] =>
   Array.isArray(value) ? value.map((one) => (isEntry(one) ? one : { unknown: one })) : []

@@ -1,5 +1,5 @@
 /**
- * Limits what a key may do with the role selfRotate. Whoever stole one of its values can rotate it too, and must neither
+ * Limits what a key may do with the role selfRotate. Anyone who stole one of its values can rotate it too, and must neither
  * stay permanently nor lock the owner out.
  */
 import { type FieldError, invalid, required } from '../../meta/errors/fielderror.ts'

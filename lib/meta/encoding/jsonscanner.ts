@@ -130,7 +130,7 @@ export function scanJson(text: string, maxValues: number): JsonScan {
         escaped = true
         escapeSequence()
       } else if (c >= 32) at++
-      else throw unexpected('in string literal') // NaN, beyond the end, is no character either
+      else throw unexpected('in string literal') // NaN, beyond the end, is not a character either
     }
     at++
     return escaped

@@ -7,7 +7,7 @@ const MAX_LAYERS = 8
 
 /**
  * Returns the URL without user, password and query. If its path holds a credential or one of the reported texts, returns the
- * origin alone. Returns undefined if that does too, or if the text is no http or https URL.
+ * origin alone. Returns undefined if that does too, or if the text is not an http or https URL.
  */
 export function cleanUrl(text: string | undefined, reported: readonly string[]): string | undefined {
   const url = text === undefined ? null : URL.parse(text.slice(0, 16 * MAX_LENGTH))

@@ -27,7 +27,7 @@ function marshalValue(value: ItemValue): AttributeValue {
   return Array.isArray(value) ? { L: value.map(marshalValue) } : { M: marshalItem(value) }
 }
 
-/** Throws for numbers that are none of DynamoDB, or that are no longer exact. */
+/** Throws for numbers that DynamoDB does not have, or that are no longer exact. */
 function numberText(value: number): string {
   if (Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value))) return String(value)
   throw new RangeError(`${value} is not an exact number`)

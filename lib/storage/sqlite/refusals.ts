@@ -55,7 +55,8 @@ function checkValue(value: ItemValue): void {
 
 function checkNumber(value: number): void {
   const isImprecise = Number.isInteger(value) && !Number.isSafeInteger(value)
-  if (!Number.isFinite(value) || isImprecise || Math.abs(value) >= largest) refuse(`${value} is no number of DynamoDB`)
+  if (!Number.isFinite(value) || isImprecise || Math.abs(value) >= largest)
+    refuse(`${value} is not a number of DynamoDB`)
 }
 
 export function checkBatch(keys: readonly ItemKey[]): void {

@@ -275,7 +275,7 @@ describe('a step that is refused says why', () => {
     expect(error).toContain('redirects to https://elsewhere.example/')
   })
 
-  test('in text that is no command and no control sequence', async () => {
+  test('in text that is neither a command nor a control sequence', async () => {
     const hostile = '\u001b[2J\r\n::set-output name=x::y\n::add-mask::a\n##[error]x %0A::warning::w'
     const body = JSON.stringify({ error: 'invalid_request', error_description: hostile })
     fail('oauth2', { code: 400, body })

@@ -80,10 +80,10 @@ describe('an answer that is not of this API', () => {
       answer(403, { message: 'Forbidden' }),
       /API Gateway has no such path at .*\n.*stage or the base path of the URL is wrong/,
     ],
-    ['no JSON', answer(200, 'OK', { 'content-type': 'text/plain' }), /something that is no answer of this API/],
-    ['an empty text', answer(200, ''), /something that is no answer of this API/],
+    ['no JSON', answer(200, 'OK', { 'content-type': 'text/plain' }), /something that is not an answer of this API/],
+    ['an empty text', answer(200, ''), /something that is not an answer of this API/],
     ['an object of another service', answer(200, { ok: true }), /answers, but not as this API does/],
-    ['another JSON value', answer(200, '[1]'), /something that is no answer of this API/],
+    ['another JSON value', answer(200, '[1]'), /something that is not an answer of this API/],
   ])('is explained: %s', async (_, given, message) => {
     handler = given
     expect(await whoami()).toMatchObject(says(1, message, ''))

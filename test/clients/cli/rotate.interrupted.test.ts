@@ -1,4 +1,4 @@
-/** Runs `keyplane rotate` up to each of its steps, and again. Whoever reads the store must always get a value that works. */
+/** Runs `keyplane rotate` up to each of its steps, and again. Anyone who reads the store must always get a value that works. */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import fc from 'fast-check'

@@ -1,4 +1,4 @@
-/** Kills processes of `keyplane rotate` between their steps, and runs it again. Whoever reads the store must always get a value that works. */
+/** Kills processes of `keyplane rotate` between their steps, and runs it again. Anyone who reads the store must always get a value that works. */
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'

@@ -20,8 +20,8 @@ describe('of the kube config of a server', () => {
   })
 
   test.each([
-    ['an address without HTTPS', config({ server: 'http://a.example.com' }), 'is no HTTPS URL'],
-    ['an address that is no text', config({ server: ['https://a'] }), 'is no HTTPS URL'],
+    ['an address without HTTPS', config({ server: 'http://a.example.com' }), 'is not an HTTPS URL'],
+    ['an address that is no text', config({ server: ['https://a'] }), 'is not an HTTPS URL'],
     [
       'an authority that is not base64',
       config({ server: 'https://a', 'certificate-authority-data': 'a\nb' }),

@@ -91,8 +91,8 @@ describe('login', () => {
 
   test.each([
     ['no key', '', 'There is no access key.'],
-    ['a part of a key', `mpk_${'a'.repeat(40)}`, 'That is no whole access key: its checksum does not match.'],
-    ['two lines', 'one\ntwo', 'That is no access key: it has spaces, line breaks'],
+    ['a part of a key', `mpk_${'a'.repeat(40)}`, 'That is not a whole access key: its checksum does not match.'],
+    ['two lines', 'one\ntwo', 'That is not an access key: it has spaces, line breaks'],
   ])('refuses %s before it sends anything', async (_, input, message) => {
     const ran = await cli.run(['login', 'https://127.0.0.1:1'], { input })
     expect(ran).toMatchObject(says(2, message, ''))

@@ -42,7 +42,7 @@ describe('a token', () => {
     [['token'], 'needs --virtual-cluster or --cluster'],
     [[...west, '--renew'], '--renew needs --out FILE'],
     [[...west, '--out', 'x', '-o', 'json'], 'excludes --out'],
-    [[...west, '--out', '/dev/null'], '/dev/null is no regular file'],
+    [[...west, '--out', '/dev/null'], '/dev/null is not a regular file'],
   ])('is not printed by %j', async (args, message) => expect(await cli.run(args)).toMatchObject(says(2, message, '')))
 })
 

@@ -1,4 +1,4 @@
-/** The page "May it?": questions in addresses, requests and commands, and the entries that decide. */
+/** The page "Access check": questions in addresses, requests and commands, and the entries that decide. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {

@@ -134,7 +134,7 @@ function describeExecCredential(create: (invocation: Invocation) => Promise<Answ
       expect(Object.keys(json.status)).not.toContain('token')
     })
 
-    // Whoever runs the plugin sees headers that the plugin prints, and not its output.
+    // Anyone who runs the plugin sees headers that the plugin prints, and not its output.
     test('is not an error: that is a Status, whose message is a Warning too', async () => {
       const { status: code, json, headers } = await ask({ body: '[]' })
       expect([code, json]).toEqual([400, status(400, 'BadRequest', expect.any(String))])

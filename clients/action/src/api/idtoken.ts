@@ -28,7 +28,7 @@ export async function getIdToken(
   const { ACTIONS_ID_TOKEN_REQUEST_URL: requestUrl, ACTIONS_ID_TOKEN_REQUEST_TOKEN: requestToken } = env
   const url = URL.parse(requestUrl ?? '')
   if (!url || !requestToken) throw new Failure(MISSING)
-  if (url.protocol !== 'https:') throw new Failure('ACTIONS_ID_TOKEN_REQUEST_URL is no https URL')
+  if (url.protocol !== 'https:') throw new Failure('ACTIONS_ID_TOKEN_REQUEST_URL is not an https URL')
   url.searchParams.set('audience', audience)
   const answer = await send({
     url: url.href,

@@ -27,7 +27,7 @@ export async function withLock<T>(file: string, work: () => Promise<T>): Promise
   try {
     return await work()
   } finally {
-    // Whoever has the guard looks at this lock only for a moment.
+    // Anyone who has the guard looks at this lock only for a moment.
     while (!(await remove(file, mine))) await sleep(25)
   }
 }

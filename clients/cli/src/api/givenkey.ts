@@ -12,9 +12,9 @@ export async function givenKey(io: Io, keyFile: string | undefined, server: stri
   if (key === '')
     throw new UsageError('There is no access key.', 'Give it with --key-file FILE, KEYPLANE_KEY, or on standard input.')
   if (!/^[\x21-\x7e]+$/.test(key))
-    throw new UsageError('That is no access key: it has spaces, line breaks or other characters that no key has.')
+    throw new UsageError('That is not an access key: it has spaces, line breaks or other characters that no key has.')
   if (key.startsWith(KEY_PREFIX) && !(KEY_PATTERN.test(key) && hasChecksum(key))) {
-    throw new UsageError('That is no whole access key: its checksum does not match. Was a part of it lost?')
+    throw new UsageError('That is not a whole access key: its checksum does not match. Was a part of it lost?')
   }
   return key
 }

@@ -14,7 +14,7 @@ export async function clusterIn(text: string): Promise<JsonObject> {
   const cluster = record((await onlyOne(text, 'clusters')).cluster)
   const { server, 'certificate-authority-data': authority } = cluster
   if (typeof server !== 'string' || !URL.canParse(server) || new URL(server).protocol !== 'https:') {
-    throw invalid('the address of the cluster is no HTTPS URL')
+    throw invalid('the address of the cluster is not an HTTPS URL')
   }
   if (authority === undefined) return { server }
   if (typeof authority !== 'string' || !BASE64.test(authority)) throw invalid('the certificate authority is not base64')

@@ -1,4 +1,4 @@
-/** Turns the answers of a server that are no objects into errors for people. */
+/** Turns the answers of a server that are not objects into errors for people. */
 import { CliError, type ExitCode, mayPass } from '../io/errors.ts'
 
 interface Cause {
@@ -92,7 +92,7 @@ export function errorOf(received: Received, body: unknown): CliError {
     })
   }
   const Wrong = code === 404 ? UnknownPathError : CliError
-  return new Wrong(`${server} answered ${code} with something that is no answer of this API.`, {
+  return new Wrong(`${server} answered ${code} with something that is not an answer of this API.`, {
     unavailable,
     retryAfter,
     hint: 'Check the URL of the context with: keyplane whoami',

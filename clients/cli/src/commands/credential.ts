@@ -14,7 +14,7 @@ export const credential = command({
   summary: 'Print a credential for kubectl (the credential plugin)',
   description:
     'Kube configs that "keyplane kubeconfig" writes run this command. It prints an ExecCredential of client.authentication.k8s.io/v1, never ' +
-    'asks anything, and keeps the credential in a private folder until 80 % of its life are over, so that many commands share one.\n\n' +
+    'asks anything, and keeps the credential in a private folder until 80% of its lifetime has passed, so that many commands share one.\n\n' +
     'If the server cannot be reached then, it prints the old credential while that lives, and says so. It never does so when the server ' +
     'refuses. Without --virtual-cluster and --cluster it prints the access key itself, for the management API.',
   options: {

@@ -38,7 +38,7 @@ export const explain = command({
   name: ['explain'],
   summary: 'Explain why a key allows a request, or what it lacks',
   description:
-    'NAME is an access key (default: your own). VERB is get, list, watch, create, update, patch, delete or deletecollection. RESOURCE is such as pods, deployments.apps, pods/web-0 for one object, or a path such as /metrics. Without a target the request is one to this API.',
+    'NAME is an access key (default: your own). VERB is get, list, watch, create, update, patch, delete or deletecollection. RESOURCE is, for example, pods, deployments.apps, pods/web-0 for one object, or a path such as /metrics. Without a target the request is one to this API.',
   positionals: [{ name: '[NAME] VERB RESOURCE', help: 'key, verb, and resource or path', multiple: true }],
   options,
   formats: ['json', 'yaml'],
@@ -47,7 +47,10 @@ export const explain = command({
       does: 'May the key ci get a kube config of the virtual cluster shop/dev?',
       run: 'keyplane explain ci create virtualclusterinstances/dev --subresource kubeconfig -n p-shop',
     },
-    { does: 'May it list pods in a connected cluster?', run: 'keyplane explain ci list pods -n web --cluster west' },
+    {
+      does: 'Check whether it can list pods in a connected cluster',
+      run: 'keyplane explain ci list pods -n web --cluster west',
+    },
     { does: 'May you create access keys?', run: 'keyplane explain create ownedaccesskeys' },
   ],
   async run({ values, positionals }, io) {

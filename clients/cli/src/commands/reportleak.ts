@@ -18,7 +18,7 @@ const hintOf = (key: string): string => key.slice(-6)
 
 export const reportLeak = command({
   name: ['report-leak'],
-  summary: 'Find access keys in a file or a log, and have them ended at once',
+  summary: 'Find access keys in a file or a log, and revoke them immediately',
   description:
     'It needs no login: only the URL of the server. Keys of the server that are still valid end at once, those of other servers are not known to it. The values are sent to that server alone, and are not printed.',
   positionals: [{ name: 'FILE', help: 'file to search; - or nothing reads standard input', optional: true }],
@@ -101,6 +101,6 @@ async function report(io: Io, target: KeylessServer, keys: readonly string[], ur
   )
   note(
     io,
-    'Whoever owns such a key gives it a new value (keyplane rotate NAME -- …), then enables it (keyplane keys enable NAME).',
+    'Anyone who owns such a key gives it a new value (keyplane rotate NAME -- …), then enables it (keyplane keys enable NAME).',
   )
 }

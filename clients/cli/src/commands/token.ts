@@ -17,7 +17,7 @@ export const token = command({
   summary: 'Print a token for a cluster, or keep one in a file',
   description:
     'A token file serves clients that run no plugin: "tokenFile" in a kube config, sidecars, Prometheus. With --renew the command goes on ' +
-    'until it gets SIGTERM, and writes a new token when 80 % of the life of the old one are over. If the server cannot be reached, fails or ' +
+    'until it gets SIGTERM, and writes a new token when 80% of the lifetime of the old one has passed. If the server cannot be reached, fails or ' +
     'is too busy, it keeps the old token and tries again. It ends only when the server refuses.',
   options: {
     'virtual-cluster': {

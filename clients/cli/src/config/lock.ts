@@ -42,7 +42,7 @@ export async function withLock<T>(
   try {
     return await work()
   } finally {
-    // Whoever has the guard looks at this lock only for a moment.
+    // Anyone who has the guard looks at this lock only for a moment.
     while (!(await removeLock(file, mine))) await pause(20)
   }
 }

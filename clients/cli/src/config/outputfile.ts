@@ -25,5 +25,5 @@ export async function regularFile(file: string): Promise<string> {
   const path = await realpath(file).catch(() => resolve(file))
   const stats = await lstat(path).catch(() => undefined)
   if (stats === undefined || stats.isFile()) return path
-  throw new UsageError(`${file} is no regular file.`, 'Leave the option out to write to standard output.')
+  throw new UsageError(`${file} is not a regular file.`, 'Leave the option out to write to standard output.')
 }

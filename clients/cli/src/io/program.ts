@@ -26,7 +26,7 @@ export async function demandProgram(
     )
   }
   throw new UsageError(
-    isPath ? `${program} is no program that you may run.` : `The program "${program}" is not on the PATH.`,
+    isPath ? `${program} is not a program that you can run.` : `The program "${program}" is not on the PATH.`,
     "Nothing was changed. What follows -- is run without a shell; for pipes and redirections, use: -- sh -c '…'",
   )
 }

@@ -34,7 +34,7 @@ async function read(file: string): Promise<Found> {
   const text = await readIfThere(file)
   if (text === undefined || text.trim() === '') return { file, text, config: emptyConfig() }
   const broken = (why: string) =>
-    new CliError(`${file} is not changed, because it is no kube config that kubectl reads: ${why}`)
+    new CliError(`${file} is not changed, because it is not a kube config that kubectl reads: ${why}`)
   const { value, duplicates } = await parseYaml(text).catch((error: Error) => {
     throw broken(error.message)
   })

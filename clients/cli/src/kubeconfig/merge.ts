@@ -30,7 +30,7 @@ function isMarked({ content: { extensions } }: Named, { server, target }: Mark):
   )
 }
 
-/** Returns all names of clusters, users and contexts. Throws a CliError if the object is no kube config. */
+/** Returns all names of clusters, users and contexts. Throws a CliError if the object is not a kube config. */
 export const namesIn = (config: JsonObject): string[] =>
   PARTS.flatMap((part) => listOf(config, part).map(({ name }) => name))
 

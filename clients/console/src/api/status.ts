@@ -54,7 +54,7 @@ export class KnownError extends Error {
 const MEANINGS: Readonly<Record<number, [title: string, next?: string]>> = {
   400: ['The request is not valid.'],
   401: ['This access key is not accepted.', 'Check that you have pasted all of it, or sign in with another one.'],
-  403: ['Your access key does not allow this.', 'Ask whoever gave you the key, or sign in with another one.'],
+  403: ['Your access key does not allow this.', 'Ask the person who gave you the key, or sign in with another one.'],
   404: ['It does not exist any more.', 'Someone else may have deleted it.'],
   409: ['Someone else changed it at the same time.', 'Look at its current state, then try again.'],
   413: ['The request is too large.'],

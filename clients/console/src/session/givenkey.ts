@@ -3,7 +3,7 @@
 /** An access key as the server makes it (lib/authentication/accesskey.ts). */
 const MADE = /\bmpk_[0-9A-Za-z]{49}\b/g
 
-/** What a header can carry, without spaces. Another text is no key, or has an invisible character that was copied with it. */
+/** What a header can carry, without spaces. Another text is not a key, or has an invisible character that was copied with it. */
 const SENDABLE = /^[!-~]+$/
 
 /** Returns the key, or undefined for an empty text and for a text with several keys. Keys of another form stand alone. */

@@ -58,8 +58,8 @@ export const pages: readonly PageEntry[] = [
   {
     page: 'may-it',
     parts: 0,
-    title: 'May it?',
-    nav: 'May it?',
+    title: 'Access check',
+    nav: 'Access check',
     load: async () => (await import('../pages/mayit/mayitpage.tsx')).MayItPage,
   },
 ]

@@ -22,7 +22,7 @@ export const LIFETIMES: readonly (readonly [lifetime: string, words: string])[] 
   ['never', 'Never ends'],
 ]
 
-/** Returns the lifetime in seconds, or undefined for none and for one that is no number yet. */
+/** Returns the lifetime in seconds, or undefined for none and for one that is not a number yet. */
 export function secondsOf({ lifetime, count, unit }: LifetimeChoice): number | undefined {
   if (lifetime === 'never') return undefined
   if (lifetime !== 'custom') return Number(lifetime)

@@ -29,7 +29,7 @@ async function holderOf(accessKey: string, context: RequestContext, { authentica
   if ('outside' in authentication) throw forbidden(authentication.outside)
   const { user, touch } = authentication
   context.note('reviewedKey', user.key.name)
-  // This is no use of the key, so it does not confirm a pending value.
+  // This is not a use of the key, so it does not confirm a pending value.
   if (!context.dryRun) await touch()
   return user
 }

@@ -3,7 +3,7 @@
  * are generators: between two steps, everybody else may do anything.
  */
 
-/** A step may wait for a promise. Whoever rests has no request under way. */
+/** A step may wait for a promise. Anyone who rests has no request under way. */
 export type Step<T> = Generator<Promise<unknown> | 'resting' | undefined, T, unknown>
 
 /** A request that was allowed with a value. */

@@ -117,7 +117,7 @@ export function createTruth(life: Life, first: string, clock: { now(): number; s
     if (pending && by && now() - pending.made < replaceSeconds) wrong.push(`a job replaced ${pending.value} too early`)
     if (isKeptOut(value) || isListed(value)) wrong.push(`a rotation to ${value}, which is known`)
     end(pending?.value, by === undefined)
-    // Whoever knows the old value may use it, although the store does not hold it.
+    // Anyone who knows the old value may use it, although the store does not hold it.
     if (ended.has(value) && state.current !== undefined) onPurpose.add(state.current)
     state.pending = { value, overlap, made: now() }
     made(value, by)

@@ -36,7 +36,7 @@ const options = {
     type: 'string',
     multiple: true,
     value: 'CIDR',
-    help: 'address or network from which alone the key may be used, such as 203.0.113.0/24',
+    help: 'the only addresses or networks from which the key can be used, such as 203.0.113.0/24',
   },
   user: { type: 'string', value: 'USER', help: 'user that the key authenticates', default: 'you' },
   team: { type: 'string', value: 'TEAM', help: 'team that the key authenticates' },

@@ -12,7 +12,7 @@ export interface SourcesFieldProps {
 export const SourcesField = ({ label, value, error, onInput }: SourcesFieldProps) => (
   <Field
     label={label}
-    hint="IP addresses and CIDRs from which alone the key works, one a line. Empty: everywhere."
+    hint="The only IP addresses and CIDRs from which the key works, one per line. Empty: any address."
     error={error}
   >
     {(attributes) => (

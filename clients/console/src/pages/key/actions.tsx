@@ -22,7 +22,7 @@ export function Actions({ accessKey, refresh }: Omit<ActionProps, 'onClose'>) {
   return (
     <>
       <a class="button" href={hrefOf('may-it', [], { key: metadata.name })}>
-        May it?
+        Check access
       </a>
       <button type="button" onClick={choose('edit')}>
         Edit

@@ -89,7 +89,7 @@ function States({ accessKey, isOwn, isGone }: { accessKey: AccessKey; isOwn: boo
         ) : (
           <Badge tone={TONES[phase as keyof typeof TONES]} text={phase} />
         )}
-        {isOwn && <Badge tone="plain" text="You use it now" />}
+        {isOwn && <Badge tone="plain" text="Current session" />}
       </p>
       {first.current !== accessKey.metadata.uid && (
         <Notice tone="warn" title="This is another key than before">

@@ -21,7 +21,7 @@ export function Name({ row: { key, isExchanged } }: { row: Row }) {
           <Foreign text={metadata.name} />
         </span>
       </a>
-      {metadata.name === self.accessKey && <Badge tone="plain" text="You use it now" />}
+      {metadata.name === self.accessKey && <Badge tone="plain" text="Current session" />}
       {isExchanged && <Badge tone="plain" text="Exchange" />}
       {spec.displayName && (
         <span class="muted clamped">

@@ -72,7 +72,7 @@ export function MayItPage({ route }: { route: Route }) {
   }
   const isBusy = isAsked(question) && !given && !problems && !error && (isReady || !known.error)
   return (
-    <Page title="May it?" about="Whether a request with a key is allowed, with every step of the decision.">
+    <Page title="Access check" about="Whether a request with a key is allowed, with every step of the decision.">
       <div class="mayit">
         <QuestionForm
           question={question}

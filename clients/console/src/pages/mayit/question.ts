@@ -1,4 +1,4 @@
-/** The question of the page "May it?": between the address, the form, the request and the command line. It holds no secret. */
+/** The question of the page "Access check": between the address, the form, the request and the command line. It holds no secret. */
 import {
   type ApiResource,
   managementResource,

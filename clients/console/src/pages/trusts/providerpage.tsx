@@ -67,7 +67,7 @@ function Users({ provider }: { provider: Provider }) {
         {({ items }) => {
           const using = items.filter(({ spec }) => spec.identityProvider === provider.metadata.name)
           return using.length === 0 ? (
-            <p class="muted">There is none that you may see.</p>
+            <p class="muted">None that you can see.</p>
           ) : (
             <TrustList trusts={using} providers={[provider]} />
           )

@@ -51,7 +51,7 @@ export function TrustsPage() {
             <>
               {items.length === 0 && (
                 <p class="muted">
-                  There is none that you may use. An administrator makes one for each platform, and says who may use it.
+                  None that you can use. An administrator makes one for each platform, and says who may use it.
                 </p>
               )}
               <ul class="trust-rows">

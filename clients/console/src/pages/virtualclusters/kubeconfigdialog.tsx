@@ -138,8 +138,8 @@ export function KubeConfigDialog({ cluster, onClose }: { cluster: VirtualCluster
         />
       ) : (
         <p>
-          The file holds no credential: kubectl fetches tokens of 15 minutes with your access key. Whoever has the file
-          alone cannot sign in.
+          The file holds no credential: kubectl fetches tokens of 15 minutes with your access key. Anyone who has the
+          file alone cannot sign in.
         </p>
       )}
       {way === 'curl' && (

@@ -24,7 +24,7 @@ const spec = object('The requested rotation.', {
     'The new value, a bearer token. The server generates it if it is empty. While this value is pending, a repeated request changes nothing.',
     { writeOnly: 'once' },
   ),
-  replace: boolean('If true, a pending value ends. Whoever stored it can no longer use it.'),
+  replace: boolean('If true, a pending value ends. Anyone who stored it can no longer use it.'),
   finish: boolean(
     'If true, the key gets no new value: a pending value ends, or the retiring one ends now. No other field may be set.',
   ),

@@ -77,7 +77,7 @@ const FINISH = {
   use: {
     button: 'Discard the new value',
     about:
-      'The new value ends, and the old one works on. Whoever has stored the new value must store the old one again.',
+      'The new value ends, and the old one works on. Anyone who has stored the new value must store the old one again.',
   },
   overlap: {
     button: 'End the old value now',
