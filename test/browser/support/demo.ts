@@ -71,7 +71,7 @@ export async function startDemo(): Promise<Demo> {
     displayName: 'Deployments of the shop',
     description: 'Used by the release pipeline.',
     team: 'shop',
-    ttl: days(365),
+    ttl: days(380),
     scope: { projects: [{ project: 'shop' }] },
   })
   await at(173 * DAY)
