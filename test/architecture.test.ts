@@ -118,6 +118,7 @@ const layers: Record<string, readonly string[]> = {
   'lib/endpoints': ['negotiation', '.', 'lists', 'watches', 'handlers'],
   'lib/server': ['process', 'lambda', 'console', 'documents', '.', 'namespaces', 'oauth', 'exchange', 'leaks'],
   'clients/action/src': ['runner', 'api', 'session', '.'],
+  'clients/core/src': ['.'],
   'clients/cli/src': 'io arguments output config credentials api kubeconfig rotation commands/keys commands .'.split(
     ' ',
   ),
@@ -240,14 +241,14 @@ describe('imports', () => {
     expect(reexporting.map(([file]) => file)).toEqual([])
   })
 
-  test('of clients name pure modules of lib and the same client, and no npm package but preact in the console', () => {
+  test('of clients name pure modules of lib, the core and the same client, and no npm package but preact in the console', () => {
     const clientOf = (file: string) => file.split('/').slice(0, 2).join('/')
     const isConsole = (file: string) => clientOf(file) === 'clients/console'
     const own = imports.filter(({ from }) => /^clients\/[^/]+\/src\//.test(from))
     const outside = own.filter(({ from, to }) => {
       if (to.startsWith('node:')) return isConsole(from)
       if (isPackage(to)) return !isConsole(from) || packageOf(to) !== 'preact'
-      return clientOf(to) !== clientOf(from) && !importedByClients.includes(to)
+      return ![clientOf(from), 'clients/core'].includes(clientOf(to)) && !importedByClients.includes(to)
     })
     expect(outside).toEqual([])
   })

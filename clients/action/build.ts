@@ -1,4 +1,5 @@
 /** Bundles the Action into `dist/`, which is committed because the runner runs it as it is checked out. */
+import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { build, formatMessages } from 'esbuild'
 
@@ -11,6 +12,9 @@ export async function buildAction(outdir: string): Promise<void> {
     entryPoints: ['main', 'post', 'credential'].map((name) => `src/${name}.ts`),
     outdir,
     bundle: true,
+    // What the programs share is emitted once.
+    splitting: true,
+    chunkNames: 'shared-[hash]',
     platform: 'node',
     target: 'node24',
     format: 'esm',
@@ -21,4 +25,8 @@ export async function buildAction(outdir: string): Promise<void> {
   if (doubts.length > 0) throw new Error(doubts.join('\n'))
 }
 
-if (import.meta.main) await buildAction(join(folder, 'dist'))
+if (import.meta.main) {
+  const dist = join(folder, 'dist')
+  for (const name of await readdir(dist)) await rm(join(dist, name))
+  await buildAction(dist)
+}

@@ -1,5 +1,7 @@
 /** Reads and validates the inputs of the step, which the runner passes as `INPUT_NAME`. */
 
+import { durationSeconds } from '../../core/src/durations.ts'
+import { isBearer, isClientId, isName, virtualClusterIn } from '../../core/src/forms.ts'
 import type { Target } from './api/target.ts'
 import { readAuthorities } from './authorities.ts'
 import { Failure } from './runner/failure.ts'
@@ -55,15 +57,11 @@ function readUrl(input: string, value: string): string {
   return url.href.replace(/\/+$/, '')
 }
 
-const CLIENT_ID = /^[a-z0-9][-a-z0-9.]*@[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
-/** What a bearer token may consist of. */
-const KEY = /^[\x21-\x7e]+$/
-
 function readSource(read: Read): Inputs['source'] {
   const [credential, key, scope] = [read('credential'), read('key'), read('scope')]
   if (credential && key) throw new Failure('give either credential or key, not both')
   if (key) {
-    if (!KEY.test(key)) throw new Failure('key is not an access key: it contains spaces or other characters')
+    if (!isBearer(key)) throw new Failure('key is not an access key: it contains spaces or other characters')
     if (scope) throw new Failure('scope narrows the key of an exchange: it needs credential, not key')
     return { key }
   }
@@ -72,15 +70,13 @@ function readSource(read: Read): Inputs['source'] {
       'give credential, the NAME@UID of a FederatedIdentityCredential, or key. An empty key is a secret that this job does not get, as in workflows that a pull request of a fork starts',
     )
   }
-  if (!CLIENT_ID.test(credential)) {
+  if (!isClientId(credential)) {
     throw new Failure(
       'credential must be NAME@UID of a FederatedIdentityCredential: kubectl get federatedidentitycredentials -o wide shows it as CLIENT ID',
     )
   }
   return { credential, ...(scope && { scope }) }
 }
-
-const NAME = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/
 
 function readTarget(read: Read, authority: string): Target {
   const [virtualCluster, cluster, server] = [read('virtual-cluster'), read('cluster'), read('server')]
@@ -89,13 +85,12 @@ function readTarget(read: Read, authority: string): Target {
   if (!cluster && (server || serverAuthority))
     throw new Failure('server and server-certificate-authority belong to cluster, which is missing')
   if (virtualCluster) {
-    const [project = '', name = '', ...rest] = virtualCluster.split('/')
-    if (!NAME.test(project) || !NAME.test(name) || rest.length > 0)
-      throw new Failure('virtual-cluster must be PROJECT/NAME, such as shop/staging')
-    return { type: 'virtualCluster', project, name }
+    const found = virtualClusterIn(virtualCluster)
+    if (!found) throw new Failure('virtual-cluster must be PROJECT/NAME, such as shop/staging')
+    return { type: 'virtualCluster', ...found }
   }
   if (!cluster) return { type: 'management' }
-  if (!NAME.test(cluster)) throw new Failure('cluster must be the name of one connected cluster, such as west')
+  if (!isName(cluster)) throw new Failure('cluster must be the name of one connected cluster, such as west')
   if (!server) throw new Failure('cluster needs server, the URL of its kube-apiserver')
   const given = serverAuthority || authority
   return {
@@ -111,12 +106,11 @@ function readTarget(read: Read, authority: string): Target {
   }
 }
 
-const SECONDS: Record<string, number> = { '': 1, s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 }
-
+/** Returns the seconds of a lifetime: a duration, or a number of seconds. */
 function readSeconds(text: string): number {
-  const [, count, unit = ''] = /^([1-9]\d{0,8})([smhdw]?)$/.exec(text) ?? []
-  if (count === undefined) throw new Failure('ttl must be a duration such as 90s, 30m, 12h or 7d')
-  return Number(count) * (SECONDS[unit] ?? 1)
+  const seconds = /^\d{1,9}$/.test(text) ? Number(text) : durationSeconds(text)
+  if (!seconds) throw new Failure('ttl must be a duration such as 90s, 30m, 12h or 7d')
+  return seconds
 }
 
 /** Reads a boolean as YAML 1.2 writes it, like the toolkit of GitHub. */

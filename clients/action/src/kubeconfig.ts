@@ -1,5 +1,5 @@
 /** Writes kube configs for servers that the step names: connected clusters and the management API. */
-import type { Plugin } from './api/token.ts'
+import { type Plugin, pluginUser } from '../../core/src/plugin.ts'
 
 export interface ConfigParts {
   /** The name of the cluster, the user and the context. */
@@ -19,16 +19,9 @@ export function kubeConfigText({ name, server, certificateAuthority, user }: Con
     apiVersion: 'v1',
     kind: 'Config',
     clusters: [{ name, cluster: { server, ...authority } }],
-    users: [{ name, user: 'token' in user ? user : { exec: execOf(user) } }],
+    users: [{ name, user: 'token' in user ? user : pluginUser(user) }],
     contexts: [{ name, context: { cluster: name, user: name } }],
     'current-context': name,
   }
   return `${JSON.stringify(config, undefined, 2)}\n`
 }
-
-const execOf = ({ command, args }: Plugin): object => ({
-  apiVersion: 'client.authentication.k8s.io/v1',
-  interactiveMode: 'Never',
-  command,
-  args,
-})

@@ -1,4 +1,5 @@
 /** Answers kubectl with the credential of a step. */
+import { execCredential } from '../../core/src/plugin.ts'
 import { messageOf } from './runner/failure.ts'
 import { type Log, printable } from './runner/log.ts'
 import { currentToken } from './session/renewal.ts'
@@ -19,8 +20,7 @@ export async function runPlugin(folder: string, env: NodeJS.ProcessEnv, { out, e
   try {
     const { token, expires } = await currentToken(folder, readSession(folder), { env, log })
     const status = { ...(expires !== undefined && { expirationTimestamp: new Date(expires).toISOString() }), token }
-    const credential = { apiVersion: 'client.authentication.k8s.io/v1', kind: 'ExecCredential', status }
-    out(`${JSON.stringify(credential)}\n`)
+    out(execCredential(status))
     return 0
   } catch (error) {
     say(messageOf(error))

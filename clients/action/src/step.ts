@@ -1,8 +1,9 @@
 /** Gets an access key and writes a kube config for the steps that follow. */
 import { join, resolve } from 'node:path'
+import type { Plugin } from '../../core/src/plugin.ts'
 import { withAttempts } from './api/attempts.ts'
 import { describe } from './api/target.ts'
-import { type KubeConfig, type Plugin, readSelf, requestKubeConfig, requestToken } from './api/token.ts'
+import { type KubeConfig, readSelf, requestKubeConfig, requestToken } from './api/token.ts'
 import { type Inputs, readInput, readInputs } from './inputs.ts'
 import { kubeConfigText } from './kubeconfig.ts'
 import { type CommandFiles, commandFiles } from './runner/commandfiles.ts'

@@ -5,6 +5,7 @@ import { existsSync } from 'node:fs'
 import { lstat, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { runPlugin } from '../../../clients/action/src/plugin.ts'
@@ -183,12 +184,12 @@ describe('a step with a key', () => {
     await one.post()
   })
 
-  test('says that it is not valid any more', async () => {
+  test('says that it is no longer valid', async () => {
     const { name, key } = await createKey({ projects: [{ project: 'demo' }] })
     await server.call(`${keys}/${name}`, { method: 'DELETE' })
     for (const target of ['demo/demo', '']) {
       const one = await step(trusted({ key, credential: '', 'virtual-cluster': target }), {})
-      expect(await expectFailed(one.main())).toMatch(/failed: 401 .*\nThe access key is not valid any more/)
+      expect(await expectFailed(one.main())).toMatch(/failed: 401 .*\nThe access key is no longer valid/)
       await one.post()
     }
   })
@@ -257,7 +258,7 @@ describe('a step that is refused says why', () => {
     const careless = { ...server.idTokenVariables, NODE_TLS_REJECT_UNAUTHORIZED: '0' }
     const { ended } = await (await step(trusted({ 'certificate-authority': '' }), careless)).begin('main')
     expect(await expectFailed(ended)).toMatch(
-      /not signed by an authority that this job trusts .*certificate-authority$/,
+      /not signed by an authority that this machine trusts\. .*certificate-authority$/,
     )
   })
 
@@ -534,7 +535,7 @@ describe('a step with renew', () => {
   test('goes on after a plugin was killed while it held the lock', async () => {
     const { one, folder } = await done(trusted({ renew: 'true' }))
     await age(folder, (held) => Object.assign(held, { tokenLife: GONE() }))
-    await writeFile(join(folder, 'lock'), String(spawnSync('true').pid))
+    await writeFile(join(folder, 'lock'), JSON.stringify({ pid: spawnSync('true').pid, host: hostname() }))
     expect(await plugin(folder)).toEqual(works)
     expect(existsSync(join(folder, 'lock'))).toBe(false)
     await one.post()

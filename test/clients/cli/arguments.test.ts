@@ -1,6 +1,6 @@
 /** Help pages, suggestions and what the arguments mean: on the real table of commands. */
 import { describe, expect, test } from 'vitest'
-import { duration, seconds } from '../../../clients/cli/src/arguments/durations.ts'
+import { seconds } from '../../../clients/cli/src/arguments/durations.ts'
 import { helpPage } from '../../../clients/cli/src/arguments/help.ts'
 import { nearest } from '../../../clients/cli/src/arguments/nearest.ts'
 import { parseCall } from '../../../clients/cli/src/arguments/parse.ts'
@@ -76,20 +76,5 @@ describe('a help page', () => {
   })
 })
 
-describe('durations', () => {
-  test('are numbers with units', () => {
-    const texts = ['90s', '30m', '12h', '7d', '2w', '1h30m', duration(31_536_000), '0s']
-    const values = [90, 1800, 43_200, 604_800, 1_209_600, 5400, 31_536_000, 0]
-    expect(texts.map((text) => seconds(text, '--ttl'))).toEqual(values)
-  })
-
-  test.each(['', '5', '1.5h', '-1h', '1M', 'h', '1 h', '1H', '٣d', `${'9'.repeat(10)}s`])('%j is refused', (text) => {
-    expect(() => seconds(text, '--ttl')).toThrow('--ttl must be a duration such as 90s')
-  })
-
-  test('are short for people', () => {
-    const values = [0, 119, 120, 60, 3600, 5400, 7199, 86_390, 100_000, 7200, 172_800, 2_591_990, 63_072_000, -5]
-    const texts = ['0s', '119s', '2m', '1m', '1h', '90m', '2h', '1d', '28h', '2h', '2d', '30d', '2y', '0s']
-    expect(values.map(duration)).toEqual(texts)
-  })
-})
+test('a text that is not a duration is refused with examples', () =>
+  expect(() => seconds('5', '--ttl')).toThrow('--ttl must be a duration such as 90s'))

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type ApiSettings, createApi, warningsOf } from '../../../clients/console/src/api/client.ts'
+import { type ApiSettings, createApi } from '../../../clients/console/src/api/client.ts'
 import { freshWarnings } from '../../../clients/console/src/api/freshwarnings.ts'
 import { listAll } from '../../../clients/console/src/api/lists.ts'
 import { paths } from '../../../clients/console/src/api/paths.ts'
@@ -120,11 +120,6 @@ describe('listAll', () => {
 })
 
 describe('warnings', () => {
-  test('are read from a joined header, with commas, quotes and backslashes in their texts', () => {
-    expect(warningsOf('299 - "one, \\"two\\"", 299 - "a \\\\ b"')).toEqual(['one, "two"', 'a \\ b'])
-    expect(warningsOf(null)).toEqual([])
-  })
-
   test('of a read are told once, whatever the time in them is', () => {
     const told: string[] = []
     const warn = freshWarnings((text) => told.push(text))

@@ -1,8 +1,11 @@
 /** Exchanges ID tokens for access keys (RFC 8693), and revokes such keys (RFC 7009). */
+import { isStatus, mayPass } from '../../../core/src/answers.ts'
+import { isBearer } from '../../../core/src/forms.ts'
+import { exchangeForm, FORM_TYPE } from '../../../core/src/requests.ts'
 import { Failure } from '../runner/failure.ts'
 import type { Log } from '../runner/log.ts'
 import { type Answer, send } from './https.ts'
-import { mayPass, objectOf, refusal, wrongUrl } from './refusal.ts'
+import { objectOf, refusal, wrongUrl } from './refusal.ts'
 
 export interface Api {
   /** Without a slash at its end. */
@@ -19,12 +22,12 @@ export interface AccessKey {
   expires: number
 }
 
-const sendForm = ({ url, certificateAuthority }: Api, path: string, form: Record<string, string>): Promise<Answer> =>
+const sendForm = ({ url, certificateAuthority }: Api, path: string, form: string): Promise<Answer> =>
   send({
     url: `${url}/oauth2/${path}`,
     method: 'POST',
-    headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' },
-    body: new URLSearchParams(form).toString(),
+    headers: { 'content-type': FORM_TYPE, accept: 'application/json' },
+    body: form,
     ...(certificateAuthority && { authorities: certificateAuthority }),
   })
 
@@ -35,29 +38,23 @@ export async function exchange(
   log: Pick<Log, 'mask'>,
 ): Promise<AccessKey> {
   const asked = Date.now()
-  const answer = await sendForm(api, 'token', {
-    grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
-    subject_token_type: 'urn:ietf:params:oauth:token-type:jwt',
-    subject_token: idToken,
-    client_id: credential,
-    ...(scope && { scope }),
-  })
+  const answer = await sendForm(api, 'token', exchangeForm(credential, idToken, scope))
   const { access_token: key, expires_in: seconds } = objectOf(answer) ?? {}
   if (typeof key === 'string') log.mask(key)
   if (answer.code !== 200) throw refused('the exchange of the ID token for an access key', answer)
-  if (typeof key !== 'string' || !/^[\x21-\x7e]+$/.test(key) || typeof seconds !== 'number' || !(seconds > 0))
+  if (!isBearer(key) || typeof seconds !== 'number' || !(seconds > 0))
     throw new Failure(`${answer.url} answered without an access key: is url the URL of the API?`)
   return { key, expires: asked + seconds * 1000 }
 }
 
-/** Revokes the key of an exchange. A key that is not valid any more is no failure. */
+/** Revokes the key of an exchange. A key that is no longer valid is not a failure. */
 export async function revoke(api: Api, key: string): Promise<void> {
-  const answer = await sendForm(api, 'revoke', { token: key })
+  const answer = await sendForm(api, 'revoke', new URLSearchParams({ token: key }).toString())
   if (answer.code !== 200) throw refused('the revocation of the access key', answer)
 }
 
-/** Returns the failure of an OAuth endpoint. The Kubernetes API answers with a Status at paths that are none. */
+/** Returns the failure of an OAuth endpoint. The Kubernetes API answers with a Status at paths that do not exist. */
 function refused(what: string, answer: Answer): Failure {
-  const isElsewhere = !mayPass(answer.code) && objectOf(answer)?.kind === 'Status'
+  const isElsewhere = !mayPass(answer.code) && isStatus(objectOf(answer))
   return isElsewhere ? new Failure(`${what} failed: ${wrongUrl(answer)}`) : refusal(what, answer)
 }

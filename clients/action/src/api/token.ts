@@ -1,5 +1,9 @@
 /** Asks the API for tokens and kube configs, with an access key. */
 
+import { isBearer } from '../../../core/src/forms.ts'
+import type { Plugin } from '../../../core/src/plugin.ts'
+import { type Create, clusterToken, EXEC_CREDENTIAL, GROUP_VERSION, kubeConfig } from '../../../core/src/requests.ts'
+import { warningsIn } from '../../../core/src/warnings.ts'
 import { Failure } from '../runner/failure.ts'
 import type { Log } from '../runner/log.ts'
 import type { Api } from './exchange.ts'
@@ -9,19 +13,11 @@ import { describe, type Target } from './target.ts'
 
 /** What servers have that do not say it. */
 const USUAL_PREFIX = 'p-'
-const GROUP = 'management.platform/v1'
-const EXEC_CREDENTIAL = 'application/json;as=ExecCredential;g=client.authentication.k8s.io;v=v1'
 
 export interface Token {
   token: string
   /** Unix milliseconds. Absent for an access key without an end. */
   expires?: number
-}
-
-/** A program that prints an ExecCredential. */
-export interface Plugin {
-  command: string
-  args: string[]
 }
 
 type Warn = Pick<Log, 'warning'>
@@ -34,24 +30,17 @@ export async function requestToken(
   { target, seconds }: { target: ClusterTarget; seconds: number },
   log: Warn,
 ): Promise<Token> {
+  const what = `the request for a token of ${describe(target)}`
   const answer =
     target.type === 'cluster'
-      ? await post(api, key, {
-          path: 'directclusterendpointtokens',
-          kind: 'DirectClusterEndpointToken',
-          spec: { ttl: seconds, scope: { clusters: [{ cluster: target.name }] } },
-          what: `the request for a token of ${describe(target)}`,
-          log,
-        })
+      ? await post(api, key, { create: clusterToken(target.name, seconds), what, log })
       : await post(api, key, {
-          ...kubeConfigOf(api, target),
-          spec: { certificateTTL: seconds },
+          ...kubeConfigOf(api, target, { certificateTTL: seconds }),
           accept: EXEC_CREDENTIAL,
           log,
         })
   const { token, expirationTimestamp } = answer
-  if (typeof token !== 'string' || !/^[\x21-\x7e]+$/.test(token))
-    throw new Failure(`the API answered without a token for ${describe(target)}`)
+  if (!isBearer(token)) throw new Failure(`the API answered without a token for ${describe(target)}`)
   return { token, ...expiry(expirationTimestamp) }
 }
 
@@ -67,11 +56,11 @@ export async function requestKubeConfig(
   log: Pick<Log, 'mask' | 'warning'>,
 ): Promise<KubeConfig> {
   const spec = 'seconds' in user ? { certificateTTL: user.seconds } : { exec: user }
-  const { kubeConfig, expirationTimestamp } = await post(api, key, { ...kubeConfigOf(api, target), spec, log })
-  if (typeof kubeConfig !== 'string' || kubeConfig === '')
+  const { kubeConfig: text, expirationTimestamp } = await post(api, key, { ...kubeConfigOf(api, target, spec), log })
+  if (typeof text !== 'string' || text === '')
     throw new Failure(`the API answered without a kube config of ${describe(target)}`)
-  for (const [, token = ''] of kubeConfig.matchAll(/^ *token: *["']?([^\s"']+)/gm)) log.mask(token)
-  return { text: kubeConfig, ...expiry(expirationTimestamp) }
+  for (const [, token = ''] of text.matchAll(/^ *token: *["']?([^\s"']+)/gm)) log.mask(token)
+  return { text, ...expiry(expirationTimestamp) }
 }
 
 export interface Self extends Pick<Token, 'expires'> {
@@ -81,27 +70,24 @@ export interface Self extends Pick<Token, 'expires'> {
 /** Returns what the server says about the access key and about itself, and thereby checks that the key works. */
 export async function readSelf(api: Api, key: string, log: Warn): Promise<Self> {
   const what = 'the check of the access key'
-  const { expirationTimestamp, projectNamespacePrefix } = await post(api, key, {
-    path: 'selves',
-    kind: 'Self',
-    spec: {},
-    what,
-    log,
-  })
+  const body = { apiVersion: GROUP_VERSION, kind: 'Self', spec: {} }
+  const create = { path: 'selves', body }
+  const { expirationTimestamp, projectNamespacePrefix } = await post(api, key, { create, what, log })
   const prefix = typeof projectNamespacePrefix === 'string' ? projectNamespacePrefix : USUAL_PREFIX
   return { projectNamespacePrefix: prefix, ...expiry(expirationTimestamp) }
 }
 
-const kubeConfigOf = ({ projectNamespacePrefix }: Api, target: ClusterTarget & { type: 'virtualCluster' }) => ({
-  path: `namespaces/${projectNamespacePrefix}${target.project}/virtualclusterinstances/${target.name}/kubeconfig`,
-  kind: 'VirtualClusterInstanceKubeConfig',
+const kubeConfigOf = (
+  { projectNamespacePrefix }: Api,
+  target: ClusterTarget & { type: 'virtualCluster' },
+  spec: Record<string, unknown>,
+) => ({
+  create: kubeConfig(`${projectNamespacePrefix}${target.project}`, target.name, spec),
   what: `the request for a kube config of ${describe(target)}`,
 })
 
-interface Create {
-  path: string
-  kind: string
-  spec: object
+interface Asked {
+  create: Create
   accept?: string
   what: string
   log: Warn
@@ -111,21 +97,18 @@ interface Create {
 async function post(
   { url, certificateAuthority }: Api,
   key: string,
-  { path, kind, spec, accept = 'application/json', what, log }: Create,
+  { create: { path, body }, accept = 'application/json', what, log }: Asked,
 ): Promise<Record<string, unknown>> {
   const answer = await send({
-    url: `${url}/apis/${GROUP}/${path}`,
+    url: `${url}/apis/${GROUP_VERSION}/${path}`,
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, accept, 'content-type': 'application/json' },
-    body: JSON.stringify({ apiVersion: GROUP, kind, spec }),
+    body: JSON.stringify(body),
     ...(certificateAuthority && { authorities: certificateAuthority }),
   })
   const { status } = objectOf(answer) ?? {}
   if (answer.code !== 201) throw refusal(what, answer)
-  for (const header of answer.headers.warning ?? []) {
-    for (const [, text = ''] of header.matchAll(/\d{3} \S+ "((?:[^"\\]|\\.)*)"/g))
-      log.warning(text.replace(/\\(.)/g, '$1'))
-  }
+  for (const text of warningsIn(answer.headers.warning ?? [])) log.warning(text)
   return typeof status === 'object' && status !== null ? (status as Record<string, unknown>) : {}
 }
 

@@ -1,11 +1,12 @@
 /** Keeps an access key and a token valid for as long as the job runs. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { LockError, withLock } from '../../../core/src/lock.ts'
 import { FEW, withAttempts } from '../api/attempts.ts'
 import { type AccessKey, exchange } from '../api/exchange.ts'
 import { getIdToken } from '../api/idtoken.ts'
 import { requestToken, type Token } from '../api/token.ts'
 import { Failure } from '../runner/failure.ts'
 import type { Log } from '../runner/log.ts'
-import { withLock } from './lock.ts'
 import { type Held, type Life, lockFile, readHeld, recordExchanged, type Session, writeHeld } from './session.ts'
 
 /** A credential is renewed when a fifth of its life is left. */
@@ -46,7 +47,7 @@ export const exchangeAnew = (
 export async function currentToken(folder: string, session: Session, surroundings: Surroundings): Promise<Token> {
   const known = tokenOf(readHeld(folder))
   if (known && isFresh(known.life)) return known
-  return withLock(lockFile(folder), async () => {
+  return oneAtATime(folder, async () => {
     const held = readHeld(folder)
     const last = tokenOf(held)
     if (last && isFresh(last.life)) return last
@@ -62,6 +63,25 @@ export async function currentToken(folder: string, session: Session, surrounding
       writeHeld(folder, { key, ...(keyLife && { keyLife }), token: made.token, ...(tokenLife && { tokenLife }) })
       return made
     })
+  })
+}
+
+/** How long a process waits for another one that renews. */
+const WAIT_MILLISECONDS = 90_000
+/** Longer than a renewal takes, even if no request has an answer. */
+const STALE_MILLISECONDS = 600_000
+
+/** Lets one process at a time renew what the folder holds. */
+function oneAtATime<T>(folder: string, work: () => Promise<T>): Promise<T> {
+  const options = {
+    elapsed: () => performance.now(),
+    pause: sleep,
+    waitMilliseconds: WAIT_MILLISECONDS,
+    staleMilliseconds: STALE_MILLISECONDS,
+  }
+  return withLock(lockFile(folder), options, work).catch((error: unknown) => {
+    if (!(error instanceof LockError)) throw error
+    throw new Failure(error.isHeld ? 'another process has been renewing the credential for too long' : error.message)
   })
 }
 

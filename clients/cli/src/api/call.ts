@@ -1,12 +1,15 @@
 /** Sends one request of the API: encodes the body, shows warnings, repeats what is safe to repeat, and turns refusals into errors. */
 import type { JsonObject } from '../../../../lib/meta/types.ts'
-import { duration } from '../arguments/durations.ts'
-import { CliError, mayPass, UsageError } from '../io/errors.ts'
+import { mayPass, objectIn, retryAfterIn } from '../../../core/src/answers.ts'
+import { duration } from '../../../core/src/durations.ts'
+import { isBearer } from '../../../core/src/forms.ts'
+import type { HttpsAnswer } from '../../../core/src/https.ts'
+import { warningsIn } from '../../../core/src/warnings.ts'
+import { CliError, UsageError } from '../io/errors.ts'
 import type { Io } from '../io/io.ts'
 import { note, warn } from '../output/messages.ts'
-import { type HttpsAnswer, NetworkError, sendHttps } from './https.ts'
+import { NetworkError, send } from './https.ts'
 import { errorOf, type Received } from './status.ts'
-import { warningsIn } from './warnings.ts'
 
 export interface CallOptions {
   accept?: string
@@ -51,7 +54,7 @@ export async function call(
     warned.add(warning)
     warn(io, warning)
   }
-  const body = parsed(text)
+  const body = objectIn(text) as JsonObject | undefined
   if (code < 200 || code > 299 || body === undefined) {
     throw errorOf(receivedFrom(server, { code, headers, text }), body)
   }
@@ -64,14 +67,9 @@ export const receivedFrom = (server: string, { code, headers, text }: HttpsAnswe
   code,
   contentType: headers['content-type']?.[0] ?? '',
   location: headers.location?.[0],
-  retryAfter: retryAfterOf(headers),
+  retryAfter: retryAfterIn(headers),
   text,
 })
-
-function retryAfterOf(headers: HttpsAnswer['headers']): number | undefined {
-  const seconds = Number(headers['retry-after']?.[0])
-  return seconds > 0 ? seconds : undefined
-}
 
 /** Sends a request, repeats it as long as that is safe and may help, and returns the last answer. */
 export function sendRepeatedly(
@@ -82,7 +80,7 @@ export function sendRepeatedly(
 ): Promise<HttpsAnswer> {
   const repeatable = options.repeatable ?? request.method === 'GET'
   const isSafe = ({ code }: HttpsAnswer) => repeatable && mayPass(code)
-  return repeatedly(io, { repeatable, isSafe }, () => send(io, connection, request, options))
+  return repeatedly(io, { repeatable, isSafe }, () => sendOnce(io, connection, request, options))
 }
 
 interface Repetition {
@@ -102,7 +100,7 @@ export async function repeatedly(
     let wait = 0.25 * 2 ** attempt
     try {
       const answer = await sendOnce()
-      const after = retryAfterOf(answer.headers)
+      const after = retryAfterIn(answer.headers)
       const again = answer.code === 429 || isSafe(answer)
       if (!again || attempt === ATTEMPTS || (after ?? 0) > LONGEST_WAIT_SECONDS) return answer
       wait = after ?? wait
@@ -131,20 +129,20 @@ export async function patiently<T>(io: Io, ask: () => Promise<T>): Promise<T> {
   }
 }
 
-function send(
+function sendOnce(
   io: Io,
   connection: Omit<Connection, 'warned'>,
   { method, path, body }: Request,
   options: CallOptions,
 ): Promise<HttpsAnswer> {
-  if (/[^\x21-\x7e]/.test(connection.key ?? '')) {
+  if (connection.key !== undefined && !isBearer(connection.key)) {
     throw new UsageError('The access key contains spaces, line breaks or other characters that no access key has.')
   }
   const url = new URL(`${connection.server}${path}`)
   for (const [name, value] of Object.entries(options.query ?? {})) url.searchParams.set(name, value)
   if (options.dryRun) url.searchParams.set('dryRun', 'All')
   const contentType = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json'
-  return sendHttps({
+  return send({
     url,
     method,
     headers: {
@@ -156,13 +154,4 @@ function send(
     certificateAuthority: connection.certificateAuthority,
     signal: io.signal,
   })
-}
-
-function parsed(text: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined
-  } catch {
-    return undefined
-  }
 }

@@ -1,14 +1,17 @@
 /** Exchanges the ID token in a file for an access key, as docs/federation.md describes. */
+import { mayPass, objectIn } from '../../../core/src/answers.ts'
+import type { HttpsAnswer } from '../../../core/src/https.ts'
+import { exchangeForm, FORM_TYPE } from '../../../core/src/requests.ts'
 import type { Context } from '../config/contexts.ts'
 import { cacheFolder } from '../config/paths.ts'
 import { readIfThere } from '../config/privatefile.ts'
 import { forget } from '../credentials/cleanup.ts'
 import type { Owner } from '../credentials/entry.ts'
 import { cachedCredential, type Issued } from '../credentials/flight.ts'
-import { CliError, mayPass } from '../io/errors.ts'
+import { CliError } from '../io/errors.ts'
 import type { Io } from '../io/io.ts'
 import { receivedFrom, repeatedly } from './call.ts'
-import { type HttpsAnswer, sendHttps } from './https.ts'
+import { send } from './https.ts'
 import { errorOf } from './status.ts'
 
 export interface Exchange {
@@ -67,23 +70,17 @@ async function exchangeIdToken(
   { server, certificateAuthority, clientID }: Exchange,
   idToken: string,
 ): Promise<Issued> {
-  const form = new URLSearchParams({
-    grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
-    subject_token_type: 'urn:ietf:params:oauth:token-type:jwt',
-    client_id: clientID,
-    subject_token: idToken,
-  })
   const request = {
     url: new URL(`${server}/oauth2/token`),
     method: 'POST',
-    headers: { accept: 'application/json', 'content-type': 'application/x-www-form-urlencoded' },
-    body: form.toString(),
+    headers: { accept: 'application/json', 'content-type': FORM_TYPE },
+    body: exchangeForm(clientID, idToken),
     certificateAuthority,
     signal: io.signal,
   }
-  const received = await repeatedly(io, { repeatable: false, isSafe: isUntouched }, () => sendHttps(request))
+  const received = await repeatedly(io, { repeatable: false, isSafe: isUntouched }, () => send(request))
   const { code, text } = received
-  const answer = parsed(text)
+  const answer = objectIn(text)
   if (code === 200 && typeof answer?.access_token === 'string') {
     return { credential: { token: answer.access_token }, seconds: Number(answer.expires_in) || 0 }
   }
@@ -97,12 +94,4 @@ async function exchangeIdToken(
     })
   }
   throw errorOf(receivedFrom(server, received), answer)
-}
-
-function parsed(text: string): Record<string, unknown> | undefined {
-  try {
-    return JSON.parse(text) as Record<string, unknown>
-  } catch {
-    return undefined
-  }
 }

@@ -1,5 +1,6 @@
 /** Takes the access key of a login from where the person put it, and checks its form before it is sent anywhere. */
 import { hasChecksum, KEY_PATTERN, KEY_PREFIX } from '../../../../lib/meta/value/credentialtext.ts'
+import { isBearer } from '../../../core/src/forms.ts'
 import { readIfThere } from '../config/privatefile.ts'
 import { CliError, UsageError } from '../io/errors.ts'
 import type { Io } from '../io/io.ts'
@@ -11,7 +12,7 @@ export async function givenKey(io: Io, keyFile: string | undefined, server: stri
   const key = (await read(io, keyFile, server)).trim()
   if (key === '')
     throw new UsageError('There is no access key.', 'Give it with --key-file FILE, KEYPLANE_KEY, or on standard input.')
-  if (!/^[\x21-\x7e]+$/.test(key))
+  if (!isBearer(key))
     throw new UsageError('That is not an access key: it has spaces, line breaks or other characters that no key has.')
   if (key.startsWith(KEY_PREFIX) && !(KEY_PATTERN.test(key) && hasChecksum(key))) {
     throw new UsageError('That is not a whole access key: its checksum does not match. Was a part of it lost?')

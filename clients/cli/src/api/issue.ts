@@ -1,5 +1,6 @@
 /** Asks the server for a credential of a cluster. */
 import type { JsonObject } from '../../../../lib/meta/types.ts'
+import { type Create, clusterToken, EXEC_CREDENTIAL, kubeConfig } from '../../../core/src/requests.ts'
 import { type Credential, credentialIn } from '../credentials/credential.ts'
 import type { Issued } from '../credentials/flight.ts'
 import { CliError } from '../io/errors.ts'
@@ -12,19 +13,15 @@ export type Form = 'token' | 'cert'
 
 type ClusterTarget = Exclude<Target, { kind: 'management' }>
 
-/** A server that does not know this form answers with the object itself. */
-const ACCEPT = 'application/json;as=ExecCredential;g=client.authentication.k8s.io;v=v1,application/json'
-
-/** Returns the path of the request for the kube config of a virtual cluster. */
-export const kubeConfigPath = (namespace: string, name: string): string =>
-  `${API}/namespaces/${encodeURIComponent(namespace)}/virtualclusterinstances/${encodeURIComponent(name)}/kubeconfig`
-
-/** Returns the request of a kube config with this spec. */
-export const kubeConfigRequest = (spec: JsonObject): JsonObject => ({
-  apiVersion: 'management.platform/v1',
-  kind: 'VirtualClusterInstanceKubeConfig',
-  spec,
+/** Returns the address and the body of a request below that of the server. */
+const below = ({ path, body }: Create): { path: string; body: JsonObject } => ({
+  path: `${API}/${path}`,
+  body: body as unknown as JsonObject,
 })
+
+/** Returns the request of the kube config of a virtual cluster with this spec. */
+export const kubeConfigRequest = (namespace: string, name: string, spec: JsonObject) =>
+  below(kubeConfig(namespace, name, spec))
 
 /** Returns the request of a credential, which a plugin other than this program can send as well. */
 export async function credentialRequest(
@@ -35,15 +32,9 @@ export async function credentialRequest(
 ): Promise<{ path: string; body: JsonObject }> {
   if (target.kind === 'virtualCluster') {
     const spec = { certificateTTL: seconds, ...(form === 'cert' && { clientCert: true }) }
-    const namespace = await projectNamespace(session, target.project)
-    return { path: kubeConfigPath(namespace, target.name), body: kubeConfigRequest(spec) }
+    return kubeConfigRequest(await projectNamespace(session, target.project), target.name, spec)
   }
-  const body = {
-    apiVersion: 'management.platform/v1',
-    kind: 'DirectClusterEndpointToken',
-    spec: { ttl: seconds, scope: { clusters: [{ cluster: target.name }] } },
-  }
-  return { path: `${API}/directclusterendpointtokens`, body }
+  return below(clusterToken(target.name, seconds))
 }
 
 /** Returns a new credential for the target. Throws a CliError if there is none in the answer. */
@@ -55,7 +46,7 @@ export async function issueCredential(
 ): Promise<Issued> {
   const { path, body } = await credentialRequest(session, target, seconds, form)
   const answer = await session.post(path, body, {
-    accept: ACCEPT,
+    accept: EXEC_CREDENTIAL,
     // A credential that nobody got ends by itself.
     repeatable: true,
     ...(signal && { signal }),

@@ -1,4 +1,5 @@
 /** Reports leaked access keys to a server. That needs no access key. */
+import { objectIn } from '../../../core/src/answers.ts'
 import { readConfig } from '../config/contexts.ts'
 import { UsageError } from '../io/errors.ts'
 import type { Io } from '../io/io.ts'
@@ -58,14 +59,6 @@ export async function reportKeys(
   const request = { method: 'POST', path: '/leaks', body }
   await patiently(io, async () => {
     const answer = await sendRepeatedly(io, connection, request, { repeatable: true })
-    if (answer.code !== 202) throw errorOf(receivedFrom(target.server, answer), parsed(answer.text))
+    if (answer.code !== 202) throw errorOf(receivedFrom(target.server, answer), objectIn(answer.text))
   })
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

@@ -1,20 +1,6 @@
 /** Turns the answers of a server that are not objects into errors for people. */
-import { CliError, type ExitCode, mayPass } from '../io/errors.ts'
-
-interface Cause {
-  reason?: string
-  field?: string
-  message?: string
-}
-
-/** The body of a refusal, as Kubernetes defines it. */
-export interface Status {
-  kind: 'Status'
-  message?: string
-  reason?: string
-  code?: number
-  details?: { causes?: Cause[]; retryAfterSeconds?: number }
-}
+import { causesOf, isStatus, isUnknownPath, mayPass, messageOf, type Status } from '../../../core/src/answers.ts'
+import { CliError, type ExitCode } from '../io/errors.ts'
 
 /** Reports that the server answered with a Status: it refused the request (4xx), or failed (5xx). */
 export class StatusError extends CliError {
@@ -28,8 +14,8 @@ export class StatusError extends CliError {
     { hint, retryAfter }: { hint?: string | undefined; retryAfter?: number | undefined } = {},
   ) {
     const exitCode: ExitCode = code < 500 ? 4 : 1
-    const message = textOf(status.message) ?? `the server answered ${code}`
-    super([message, ...causesOf(status, message)].join('\n'), {
+    const message = messageOf(status) ?? `the server answered ${code}`
+    super([message, ...causesOf(status, message).map((cause) => `  ${cause}`)].join('\n'), {
       exitCode,
       unavailable: mayPass(code),
       retryAfter,
@@ -39,18 +25,6 @@ export class StatusError extends CliError {
     this.status = status
   }
 }
-
-/** Returns the causes that the message does not contain. */
-function causesOf({ details }: Status, message: string): string[] {
-  const causes: unknown = details?.causes
-  return (Array.isArray(causes) ? causes : []).flatMap((one: Cause | null) => {
-    const [cause, field] = [textOf(one?.message), textOf(one?.field)]
-    if (cause === undefined || message.includes(cause)) return []
-    return [`  ${field === undefined ? '' : `${field}: `}${cause}`]
-  })
-}
-
-const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
 
 /** Reports that the server has no such path: its URL is probably wrong. */
 export class UnknownPathError extends CliError {
@@ -68,7 +42,7 @@ export interface Received {
 }
 
 /** Returns the error of an answer other than 2xx, or of one whose body is no object. */
-export function errorOf(received: Received, body: unknown): CliError {
+export function errorOf(received: Received, body: Record<string, unknown> | undefined): CliError {
   const { server, code, contentType, location, retryAfter, text } = received
   if (isStatus(body)) return new StatusError(code, body, { hint: hintOf(code), retryAfter })
   // A proxy answered, or the login page of a network.
@@ -79,7 +53,7 @@ export function errorOf(received: Received, body: unknown): CliError {
       hint: 'If that is the right address of the API, log in to it: keyplane login URL',
     })
   }
-  if (code === 403 && /^\s*\{\s*"message"\s*:\s*"(Forbidden|Missing Authentication Token)"\s*\}\s*$/.test(text)) {
+  if (isUnknownPath(code, body)) {
     return new UnknownPathError(`API Gateway has no such path at ${server}.`, {
       hint: 'The stage or the base path of the URL is wrong. It ends in /kubernetes/management, after the stage if there is one: https://HOST/STAGE/kubernetes/management',
     })
@@ -98,8 +72,6 @@ export function errorOf(received: Received, body: unknown): CliError {
     hint: 'Check the URL of the context with: keyplane whoami',
   })
 }
-
-const isStatus = (body: unknown): body is Status => (body as Status | null)?.kind === 'Status'
 
 function hintOf(code: number): string | undefined {
   if (code === 401) return 'Log in with a key that works: keyplane login URL'

@@ -1,4 +1,5 @@
 /** Names what a credential opens: a virtual cluster, a connected cluster, or the management API itself. */
+import { isName, virtualClusterIn } from '../../../core/src/forms.ts'
 import { UsageError } from '../io/errors.ts'
 
 export type Target =
@@ -6,25 +7,21 @@ export type Target =
   | { kind: 'cluster'; name: string }
   | { kind: 'management' }
 
-const NAME = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/
-
 /** Returns the virtual cluster in a text such as `shop/dev`. Throws a UsageError for any other text. */
 export function virtualCluster(text: string): Target & { kind: 'virtualCluster' } {
-  const [project = '', name = '', more] = text.split('/')
-  if (more !== undefined || !NAME.test(project) || !NAME.test(name)) {
-    throw new UsageError(`A virtual cluster is PROJECT/NAME, such as shop/dev, not "${text}".`)
-  }
-  return { kind: 'virtualCluster', project, name }
+  const found = virtualClusterIn(text)
+  if (!found) throw new UsageError(`A virtual cluster is PROJECT/NAME, such as shop/dev, not "${text}".`)
+  return { kind: 'virtualCluster', ...found }
 }
 
 /** Throws a UsageError for a text that cannot be the name of a project. */
 export function checkProject(name: string): void {
-  if (!NAME.test(name)) throw new UsageError(`"${name}" is not the name of a project.`)
+  if (!isName(name)) throw new UsageError(`"${name}" is not the name of a project.`)
 }
 
 /** Returns the connected cluster of this name. Throws a UsageError for a text that cannot be the name of a cluster. */
 export function connectedCluster(name: string): Target & { kind: 'cluster' } {
-  if (!NAME.test(name)) throw new UsageError(`"${name}" is not the name of a cluster.`)
+  if (!isName(name)) throw new UsageError(`"${name}" is not the name of a cluster.`)
   return { kind: 'cluster', name }
 }
 
@@ -45,7 +42,7 @@ export function targetOf({ 'virtual-cluster': virtual, cluster }: TargetOptions)
 /** Returns the options that name the cluster in a text such as `west` or `shop/dev`; undefined for texts that name none. */
 export function optionsMeant(text: string): string[] | undefined {
   const parts = text.split('/')
-  if (parts.length > 2 || !parts.every((part) => NAME.test(part))) return undefined
+  if (parts.length > 2 || !parts.every(isName)) return undefined
   return [parts.length === 1 ? '--cluster' : '--virtual-cluster', text]
 }
 

@@ -1,31 +1,9 @@
-/** Reads durations such as `30d`, and writes them for people. */
+import { DURATIONS, durationSeconds } from '../../../core/src/durations.ts'
 import { UsageError } from '../io/errors.ts'
 
-const UNITS = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800, y: 31_536_000 } as const
-
-/** Returns the seconds of a duration such as `90s`, `30m`, `12h`, `7d`, `2w`, `1y` or `1h30m`. Throws a UsageError otherwise. */
+/** Returns the seconds of the duration that an option was given. Throws a UsageError for any other text. */
 export function seconds(text: string, option: string): number {
-  const parts = /^(?:\d{1,9}[smhdwy])+$/.test(text) ? [...text.matchAll(/(\d+)([smhdwy])/g)] : []
-  const total = parts.reduce((sum, [, count, unit]) => sum + Number(count) * UNITS[unit as keyof typeof UNITS], 0)
-  if (parts.length === 0) {
-    throw new UsageError(`${option} must be a duration such as 90s, 30m, 12h, 7d, 2w or 1y, not "${text}"`)
-  }
+  const total = durationSeconds(text)
+  if (total === undefined) throw new UsageError(`${option} must be a duration such as ${DURATIONS}, not "${text}"`)
   return total
 }
-
-/** Returns a duration for people: in the largest unit that it is a multiple of, within one percent, or else has at least two of. */
-export function duration(ofSeconds: number): string {
-  const whole = Math.max(0, Math.round(ofSeconds))
-  const largest = LARGEST_FIRST.find(([, unit]) => {
-    const count = Math.round(whole / unit)
-    return count >= 1 && (whole >= 2 * unit || Math.abs(whole - count * unit) <= unit / 100)
-  })
-  return largest === undefined ? `${whole}s` : `${Math.round(whole / largest[1])}${largest[0]}`
-}
-
-const LARGEST_FIRST = [
-  ['y', UNITS.y],
-  ['d', UNITS.d],
-  ['h', UNITS.h],
-  ['m', UNITS.m],
-] as const

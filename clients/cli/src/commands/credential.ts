@@ -1,10 +1,12 @@
 /** `keyplane credential`: the credential plugin of kubectl. */
+
+import { execCredential } from '../../../core/src/plugin.ts'
 import { type Form, issueCredential } from '../api/issue.ts'
 import { openSession } from '../api/session.ts'
 import { optionsMeant, type Target, targetOf } from '../api/target.ts'
 import { command } from '../arguments/command.ts'
 import { seconds } from '../arguments/durations.ts'
-import { checkExecInfo, execCredential } from '../credentials/execcredential.ts'
+import { checkExecInfo } from '../credentials/execcredential.ts'
 import { cachedCredential } from '../credentials/flight.ts'
 import { DEFAULT_TTL } from '../credentials/lifetime.ts'
 import { UsageError } from '../io/errors.ts'

@@ -1,9 +1,11 @@
 /** `keyplane rotate`: gives an access key a new value while the old one works. */
+
+import { duration } from '../../../core/src/durations.ts'
 import { demandName } from '../api/keys.ts'
 import { openSession } from '../api/session.ts'
 import { command } from '../arguments/command.ts'
-import { duration, seconds } from '../arguments/durations.ts'
-import { withLock } from '../config/lock.ts'
+import { seconds } from '../arguments/durations.ts'
+import { locked } from '../config/lock.ts'
 import { UsageError } from '../io/errors.ts'
 import { demandProgram } from '../io/program.ts'
 import { note } from '../output/messages.ts'
@@ -69,7 +71,7 @@ export const rotate = command({
     if (rest) await demandProgram(rest, io.env)
     const session = await openSession(io, { context })
     const file = unfinishedFile(io, session.server, name)
-    await withLock(`${file}.lock`, { ...io, staleMilliseconds: STALE_MILLISECONDS }, async () => {
+    await locked(`${file}.lock`, { ...io, staleMilliseconds: STALE_MILLISECONDS }, async () => {
       const target = { io, session, name, file }
       if (finish || abort) return note(io, await (finish ? finishRotation : abortRotation)(target))
       const rotated = await rotateKey({ ...target, overlapSeconds, timeoutSeconds, replace, command: rest })

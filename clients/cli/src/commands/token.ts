@@ -1,10 +1,11 @@
 /** `keyplane token`: prints a token of a cluster, or keeps one in a file. */
 import { resolve } from 'node:path'
+import { duration } from '../../../core/src/durations.ts'
 import { issueCredential } from '../api/issue.ts'
 import { openSession } from '../api/session.ts'
 import { optionsMeant, type Target, targetOf } from '../api/target.ts'
 import { command } from '../arguments/command.ts'
-import { duration, seconds } from '../arguments/durations.ts'
+import { seconds } from '../arguments/durations.ts'
 import { replaceFile } from '../config/outputfile.ts'
 import { DEFAULT_TTL, type Lifetime, renewalAfter, secondsLeft } from '../credentials/lifetime.ts'
 import { isPassing, UsageError } from '../io/errors.ts'

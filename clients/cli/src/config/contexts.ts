@@ -1,7 +1,7 @@
 /** Keeps the contexts: the servers that a person logged in to, each with its credential. */
 import { CliError } from '../io/errors.ts'
 import type { Io } from '../io/io.ts'
-import { withLock } from './lock.ts'
+import { locked } from './lock.ts'
 import { replaceFile } from './outputfile.ts'
 import { configFile } from './paths.ts'
 import { readIfThere } from './privatefile.ts'
@@ -36,7 +36,7 @@ export async function changeConfig(
   change: (config: Config) => void | Promise<void>,
 ): Promise<void> {
   const file = configFile(io)
-  await withLock(`${file}.lock`, io, async () => {
+  await locked(`${file}.lock`, io, async () => {
     const config = await readConfig(io)
     await change(config)
     const { currentContext, contexts } = config

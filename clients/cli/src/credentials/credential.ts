@@ -1,5 +1,7 @@
 /** Defines what a plugin of kubectl answers with: a token, or a client certificate with its key. */
 
+import { isBearer } from '../../../core/src/forms.ts'
+
 /** The status of an ExecCredential (client.authentication.k8s.io/v1). */
 export type Credential = { expirationTimestamp?: string } & (
   | { token: string }
@@ -7,8 +9,6 @@ export type Credential = { expirationTimestamp?: string } & (
 )
 
 const MAX_LENGTH = 64 * 1024
-/** A token goes into a header. */
-const TOKEN = /^[\x21-\x7e]+$/
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/
 
 /** Returns the credential that the value is, without other members. Returns undefined if it is none. */
@@ -18,7 +18,7 @@ export function credentialIn(value: unknown): Credential | undefined {
   const expiry = expirationTimestamp === undefined ? {} : { expirationTimestamp }
   if (!isExpiry(expiry)) return undefined
   const others = [clientCertificateData, clientKeyData]
-  if (isText(token) && TOKEN.test(token) && others.every((one) => one === undefined)) return { token, ...expiry }
+  if (isText(token) && isBearer(token) && others.every((one) => one === undefined)) return { token, ...expiry }
   if (token !== undefined || !isPem(clientCertificateData, 'CERTIFICATE')) return undefined
   return isPem(clientKeyData, '[A-Z ]*PRIVATE KEY') ? { clientCertificateData, clientKeyData, ...expiry } : undefined
 }

@@ -31,9 +31,6 @@ export class CliError extends Error {
   }
 }
 
-/** Reports whether an answer with this code may be another one later: the server was too busy, too slow, or failed. All others are decisions. */
-export const mayPass = (code: number): boolean => code === 408 || code === 429 || code >= 500
-
 /** Reports whether what ended with this error may succeed later. What the server or the usage decides does not. */
 export const isPassing = (error: unknown): error is CliError =>
   error instanceof CliError && (error.unavailable || error.exitCode === 1)

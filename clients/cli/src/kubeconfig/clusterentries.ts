@@ -1,7 +1,8 @@
 /** Makes the entries of kube configs: for virtual clusters, for a connected cluster, and for the management API. */
 import { resolve } from 'node:path'
 import type { JsonObject } from '../../../../lib/meta/types.ts'
-import { credentialRequest, issueCredential, kubeConfigPath, kubeConfigRequest } from '../api/issue.ts'
+import { pluginUser } from '../../../core/src/plugin.ts'
+import { credentialRequest, issueCredential, kubeConfigRequest } from '../api/issue.ts'
 import { projectNamespace } from '../api/projects.ts'
 import { clusterIn, userIn } from '../api/servertext.ts'
 import type { Session } from '../api/session.ts'
@@ -12,7 +13,7 @@ import type { Credential } from '../credentials/credential.ts'
 import { CliError, UsageError } from '../io/errors.ts'
 import type { Io } from '../io/io.ts'
 import { curlArguments, curlFile, writeCurlFile } from './curlfile.ts'
-import { type Entry, pluginUser } from './entries.ts'
+import type { Entry } from './entries.ts'
 
 export const WAYS = ['exec', 'curl', 'token', 'cert'] as const
 export type Way = (typeof WAYS)[number]
@@ -40,7 +41,8 @@ export async function virtualClusterEntry(making: Making, target: Target & { kin
   const namespace = await projectNamespace(session, project)
   const entryName = `${name}.${namespace}`
   const ask = async (spec: JsonObject): Promise<string> => {
-    const answer = await session.post(kubeConfigPath(namespace, name), kubeConfigRequest(spec)).catch(explained)
+    const { path, body } = kubeConfigRequest(namespace, name, spec)
+    const answer = await session.post(path, body).catch(explained)
     const { kubeConfig } = (answer.status ?? {}) as { kubeConfig?: unknown }
     if (typeof kubeConfig !== 'string') throw new CliError(`${session.server} answered without a kube config.`)
     return kubeConfig

@@ -37,24 +37,3 @@ export const emptyConfig = (): JsonObject => ({
   contexts: [],
   'current-context': '',
 })
-
-/** Returns a user whose credential comes from a plugin. */
-export const pluginUser = (plugin: {
-  command: string
-  args: readonly string[]
-  env?: Readonly<Record<string, string>>
-  installHint: string
-}): JsonObject => {
-  const env = Object.entries(plugin.env ?? {}).map(([name, value]) => ({ name, value }))
-  return {
-    exec: {
-      apiVersion: 'client.authentication.k8s.io/v1',
-      command: plugin.command,
-      args: [...plugin.args],
-      ...(env.length > 0 && { env }),
-      interactiveMode: 'Never',
-      provideClusterInfo: false,
-      installHint: plugin.installHint,
-    },
-  }
-}

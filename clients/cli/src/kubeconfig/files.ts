@@ -5,7 +5,7 @@ import { posix, win32 } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { dumpYaml, parseYaml } from '../../../../lib/meta/encoding/yaml.ts'
 import type { JsonObject } from '../../../../lib/meta/types.ts'
-import { withLock } from '../config/lock.ts'
+import { locked } from '../config/lock.ts'
 import { regularFile } from '../config/outputfile.ts'
 import { readIfThere, writePrivately } from '../config/privatefile.ts'
 import { CliError } from '../io/errors.ts'
@@ -122,5 +122,5 @@ async function keepOwner(file: string, owner: { uid: number; gid: number } | und
 function withLocks<T>(io: Io, files: readonly string[], work: () => Promise<T>): Promise<T> {
   const [first, ...others] = files.toSorted()
   if (first === undefined) return work()
-  return withLock(`${first}.lock`, io, () => withLocks(io, others, work))
+  return locked(`${first}.lock`, io, () => withLocks(io, others, work))
 }

@@ -1,5 +1,5 @@
 /** Says when something was or will be, relative to now. */
-import { duration } from '../arguments/durations.ts'
+import { duration } from '../../../core/src/durations.ts'
 
 /** Returns `3d ago`, or `never` without a time. */
 export function ago(time: unknown, now: Date): string {

@@ -1,5 +1,5 @@
 /** Uses a new value once, after it is stored. */
-import { duration } from '../arguments/durations.ts'
+import { duration } from '../../../core/src/durations.ts'
 import { CliError } from '../io/errors.ts'
 import { isRefusal } from './pending.ts'
 import { type Run, sessionWith } from './run.ts'

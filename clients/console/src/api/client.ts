@@ -1,4 +1,5 @@
 /** Sends requests to the API with the access key of the session. */
+import { warningsIn } from '../../../core/src/warnings.ts'
 import { ApiError, NetworkError, type Status } from './status.ts'
 
 const LIMIT_MS = 30_000
@@ -52,7 +53,7 @@ export function createApi({ root, key, onEnd, onTime, onWarnings }: ApiSettings)
       const answer = parse(text)
       const time = Date.parse(response.headers.get('date') ?? '')
       if (!Number.isNaN(time)) onTime?.(time)
-      onWarnings?.(warningsOf(response.headers.get('warning')), method === 'GET')
+      onWarnings?.(warningsIn([response.headers.get('warning') ?? '']), method === 'GET')
       if (response.ok && answer !== undefined) return answer as never
       const status = (answer ?? {}) as Status
       if (response.status === 401) onEnd?.(status.message ?? '')
@@ -79,11 +80,4 @@ function parse(text: string): object | undefined {
   } catch {
     return undefined
   }
-}
-
-/** Returns the texts of a Warning header: `299 - "text", 299 - "text"` (RFC 9111). */
-export function warningsOf(header: string | null): string[] {
-  return [...(header ?? '').matchAll(/\b299 \S+ "((?:[^"\\]|\\.)*)"/g)].map(([, text = '']) =>
-    text.replace(/\\(.)/g, '$1'),
-  )
 }

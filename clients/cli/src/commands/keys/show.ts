@@ -1,10 +1,10 @@
 /** `keyplane keys show`: shows one access key. */
 import { keyTexts } from '../../../../../lib/apis/management/v1/ownedaccesskey.texts.ts'
 import { scopeWords } from '../../../../../lib/authorization/scopes/words.ts'
+import { duration } from '../../../../core/src/durations.ts'
 import { type AccessKey, asKey, keyPath, stateOf } from '../../api/keys.ts'
 import { openSession } from '../../api/session.ts'
 import { command } from '../../arguments/command.ts'
-import { duration } from '../../arguments/durations.ts'
 import type { Io } from '../../io/io.ts'
 import { printAs } from '../../output/print.ts'
 import { facts } from '../../output/table.ts'

@@ -1,4 +1,4 @@
-/** The locks of the command line and of the Action: one holder at a time, wherever the steps of three processes come between each other. */
+/** The lock of the command line and of the Action: one holder at a time, wherever the steps of three processes come between each other. */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { spawnSync } from 'node:child_process'
 import { promises as fs } from 'node:fs'
@@ -8,8 +8,7 @@ import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promises as timers } from 'node:timers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { withLock as lockOfAction } from '../../clients/action/src/session/lock.ts'
-import { withLock as lockOfCommandLine } from '../../clients/cli/src/config/lock.ts'
+import { withLock } from '../../../clients/core/src/lock.ts'
 
 /** One that takes the lock, as a process would. */
 interface Actor {
@@ -52,20 +51,15 @@ afterAll(async () => {
   await rm(folder, { recursive: true })
 })
 
-describe.each([
-  [
-    'the command line',
-    (pid: number) => JSON.stringify({ pid, host: hostname() }),
-    (file: string, work: () => Promise<void>) =>
-      lockOfCommandLine(file, { elapsed: () => 0, pause: () => timers.setTimeout(0) }, work),
-  ],
-  ['the Action', (pid: number) => `${pid} x`, lockOfAction],
-] as const)('a lock of %s', (name, textOf, withLock) => {
+const options = { elapsed: () => 0, pause: () => timers.setTimeout(0) }
+
+describe('a lock', () => {
   /** Plays three processes after a dead one. The first stops before its step `at`, and again before the step `later`. Returns the most holders. */
   async function most(at: number, later: number, isGuarded: boolean): Promise<number> {
-    const file = join(folder, `${name}-${at}-${later}-${isGuarded}.lock`)
-    await writeFile(file, textOf(dead))
-    if (isGuarded) await writeFile(`${file}.guard0`, textOf(dead))
+    const file = join(folder, `${at}-${later}-${isGuarded}.lock`)
+    const text = JSON.stringify({ pid: dead, host: hostname() })
+    await writeFile(file, text)
+    if (isGuarded) await writeFile(`${file}.guard0`, text)
     const released = Promise.withResolvers<void>()
     let holders = 0
     let found = 0
@@ -84,7 +78,7 @@ describe.each([
         wait: () => void (++waits > 3 && still.resolve()),
       }
       const ended = running.run(actor, () =>
-        withLock(file, async () => {
+        withLock(file, options, async () => {
           found = Math.max(found, ++holders)
           holds = true
           still.resolve()

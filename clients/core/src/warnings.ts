@@ -1,6 +1,4 @@
-/** Reads the warnings of answers. */
-
-/** Returns the texts of `Warning` headers with code 299: `299 - "text"`. Others are ignored, as kubectl does. */
+/** Returns the texts of `Warning` headers with code 299: `299 - "text", 299 - "text"` (RFC 9111). Others are ignored, as kubectl does. */
 export function warningsIn(headers: readonly string[]): string[] {
   return headers.flatMap((header) =>
     [...header.matchAll(/(?:^|,\s*)299 \S+ "((?:[^"\\]|\\.)*)"/g)].map(([, text = '']) => text.replace(/\\(.)/g, '$1')),

@@ -1,0 +1,419 @@
+// src/runner/log.ts
+var MAX_CHARACTERS = 4e3;
+var runnerLog = (write) => ({
+  mask(secret) {
+    for (const text of /* @__PURE__ */ new Set([secret, ...secret.split(/[\r\n]+/)])) {
+      if (text.trim() !== "") write(`::add-mask::${commandData(text)}
+`);
+    }
+  },
+  error: (message) => write(`::error title=keyplane::${commandData(printable(message))}
+`),
+  warning: (message) => write(`::warning title=keyplane::${commandData(printable(message))}
+`),
+  info: (message) => write(`${printable(message).replaceAll("\n", " ").replaceAll("##[", "## [")}
+`)
+});
+var commandData = (text) => text.replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
+var printable = (text) => text.slice(0, MAX_CHARACTERS).replaceAll("\r\n", "\n").replace(/[^\P{C}\n]/gu, "?");
+
+// src/runner/failure.ts
+var Failure = class extends Error {
+  name = "Failure";
+  isPassing;
+  retryAfter;
+  constructor(message, { isPassing = false, retryAfter, cause } = {}) {
+    super(message, { cause });
+    this.isPassing = isPassing;
+    this.retryAfter = retryAfter;
+  }
+};
+var messageOf = (error) => error instanceof Error ? error.message : String(error);
+
+// src/api/attempts.ts
+import { setTimeout as sleep } from "node:timers/promises";
+var MOST = 6;
+var FEW = 3;
+var MAX_WAIT_SECONDS = 30;
+async function withAttempts(attempt2, report, most = MOST) {
+  for (let count = 1; ; count++) {
+    try {
+      return await attempt2();
+    } catch (error) {
+      if (!(error instanceof Failure) || !error.isPassing || count === most) throw error;
+      const seconds = Math.min(error.retryAfter ?? 2 ** (count - 1), MAX_WAIT_SECONDS);
+      report(`Attempt ${count} of ${most} failed: ${error.message}. The next one is in ${seconds} s.`);
+      await sleep(seconds * 1e3);
+    }
+  }
+}
+
+// src/session/ownfiles.ts
+import {
+  fchmodSync,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  renameSync,
+  rmdirSync,
+  unlinkSync,
+  writeFileSync
+} from "node:fs";
+import { dirname, join } from "node:path";
+var identityOf = (found) => found && `${found.dev}:${found.ino}:${found.birthtimeNs}`;
+var identityAt = (path) => identityOf(lstatSync(path, { bigint: true, throwIfNoEntry: false }));
+function makeFolder(parent) {
+  const path = mkdtempSync(join(parent, "keyplane-"));
+  return { path, identity: identityAt(path) ?? "" };
+}
+function makeFile(path) {
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 448 });
+    const file = openSync(path, "wx", 384);
+    fchmodSync(file, 384);
+    return {
+      path,
+      identity: identityOf(fstatSync(file, { bigint: true })) ?? "",
+      // Writes to the file that was made, whatever has taken its place.
+      write: (text) => writeFileSync(file, text)
+    };
+  } catch (error) {
+    if (error.code === "EEXIST")
+      throw new Failure(`${path} exists. This step overwrites no file: give another path, or remove the file first`);
+    throw new Failure(`${path} cannot be written: ${messageOf(error)}`);
+  }
+}
+function replaceFile(path, text) {
+  const next = `${path}.new`;
+  writeFileSync(next, text, { mode: 384 });
+  renameSync(next, path);
+}
+function removeFile({ path, identity }) {
+  const found = identityAt(path);
+  if (found === void 0) return void 0;
+  if (found !== identity) return `${path} is not the file that this step has written, so it stays`;
+  return attempt(() => unlinkSync(path));
+}
+function removeFolder({ path, identity }, names) {
+  const found = identityAt(path);
+  if (found === void 0) return void 0;
+  if (found !== identity) return `${path} is not the folder that this step has made, so it stays`;
+  const failed = names.map((name) => attempt(() => unlinkSync(join(path, name)))).find((why) => why !== void 0);
+  return failed ?? attempt(() => rmdirSync(path));
+}
+function attempt(work) {
+  try {
+    work();
+  } catch (error) {
+    const { code } = error;
+    return code === "ENOENT" ? void 0 : messageOf(error);
+  }
+}
+
+// ../core/src/answers.ts
+var mayPass = (code) => code === 408 || code === 429 || code >= 500;
+function objectIn(text) {
+  try {
+    const value = JSON.parse(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? value : void 0;
+  } catch {
+    return void 0;
+  }
+}
+function retryAfterIn(headers) {
+  const [text = ""] = headers["retry-after"] ?? [];
+  return /^\d{1,9}$/.test(text) ? Number(text) : void 0;
+}
+var isStatus = (body) => body?.kind === "Status";
+var textOf = (value) => typeof value === "string" && value !== "" ? value : void 0;
+var messageOf2 = ({ message }) => textOf(message);
+function causesOf({ details }, message) {
+  const causes = details?.causes;
+  return (Array.isArray(causes) ? causes : []).flatMap((one) => {
+    const [cause, field] = [textOf(one?.message), textOf(one?.field)];
+    if (cause === void 0 || message.includes(cause)) return [];
+    return [field === void 0 ? cause : `${field}: ${cause}`];
+  });
+}
+var isUnknownPath = (code, body) => code === 403 && (body?.message === "Forbidden" || body?.message === "Missing Authentication Token") && Object.keys(body).length === 1;
+
+// ../core/src/forms.ts
+var isName = (text) => /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/.test(text);
+var isBearer = (text) => typeof text === "string" && /^[\x21-\x7e]+$/.test(text);
+var isClientId = (text) => /^[a-z0-9][-a-z0-9.]*@[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text);
+function virtualClusterIn(text) {
+  const [project = "", name = "", more] = text.split("/");
+  return more === void 0 && isName(project) && isName(name) ? { project, name } : void 0;
+}
+
+// ../core/src/requests.ts
+var GROUP_VERSION = "management.platform/v1";
+var EXEC_CREDENTIAL = "application/json;as=ExecCredential;g=client.authentication.k8s.io;v=v1,application/json";
+var create = (path, kind, spec) => ({
+  path,
+  body: { apiVersion: GROUP_VERSION, kind, spec }
+});
+var clusterToken = (cluster, seconds) => create("directclusterendpointtokens", "DirectClusterEndpointToken", {
+  ttl: seconds,
+  scope: { clusters: [{ cluster }] }
+});
+var kubeConfig = (namespace, name, spec) => create(
+  `namespaces/${encodeURIComponent(namespace)}/virtualclusterinstances/${encodeURIComponent(name)}/kubeconfig`,
+  "VirtualClusterInstanceKubeConfig",
+  spec
+);
+var FORM_TYPE = "application/x-www-form-urlencoded";
+var exchangeForm = (clientID, idToken, scope) => new URLSearchParams({
+  grant_type: "urn:ietf:params:oauth:grant-type:token-exchange",
+  subject_token_type: "urn:ietf:params:oauth:token-type:jwt",
+  client_id: clientID,
+  subject_token: idToken,
+  ...scope && { scope }
+}).toString();
+
+// src/api/https.ts
+import { Agent } from "node:https";
+
+// ../core/src/https.ts
+var SILENCE_MILLISECONDS = 45e3;
+var LargeAnswerError = class extends Error {
+  name = "LargeAnswerError";
+};
+async function sendHttps({
+  url,
+  method,
+  headers,
+  body,
+  authorities,
+  signal,
+  agent,
+  mostMebibytes
+}) {
+  const https = await import("node:https");
+  return new Promise((resolve, reject) => {
+    const fail = (error) => reject(signal.aborted ? signal.reason : error);
+    const request = https.request(
+      url,
+      {
+        method,
+        // Even if NODE_TLS_REJECT_UNAUTHORIZED says otherwise.
+        rejectUnauthorized: true,
+        signal,
+        timeout: SILENCE_MILLISECONDS,
+        ...agent && { agent },
+        ...authorities !== void 0 && { ca: authorities },
+        headers: { ...body !== void 0 && { "content-length": String(Buffer.byteLength(body)) }, ...headers }
+      },
+      (response) => {
+        const chunks = [];
+        let size = 0;
+        response.on("data", (chunk) => {
+          size += chunk.length;
+          if (size <= mostMebibytes * 1024 * 1024) chunks.push(chunk);
+          else request.destroy(new LargeAnswerError(`${url.origin} sends more than ${mostMebibytes} MiB.`));
+        });
+        response.on("error", fail);
+        response.on("end", () => {
+          const text = Buffer.concat(chunks).toString();
+          resolve({ code: response.statusCode ?? 0, headers: response.headersDistinct, text });
+        });
+      }
+    );
+    request.on("timeout", () => request.destroy(Object.assign(new Error("no answer"), { code: "ETIMEDOUT" })));
+    request.on("error", fail);
+    request.end(body);
+  });
+}
+
+// ../core/src/networkfailure.ts
+var UNTRUSTED = [
+  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+  "UNABLE_TO_GET_ISSUER_CERT",
+  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+  "SELF_SIGNED_CERT_IN_CHAIN",
+  "DEPTH_ZERO_SELF_SIGNED_CERT"
+];
+function networkFailure(error, host) {
+  const { code = "", message } = error;
+  const failure = (kind, text) => ({
+    kind,
+    text,
+    isPassing: !/CERT|SIGNATURE|EPROTO|ERR_SSL|ENOTFOUND/.test(code)
+  });
+  if (UNTRUSTED.includes(code))
+    return failure("untrusted", `The certificate of ${host} is not signed by an authority that this machine trusts.`);
+  if (code === "CERT_HAS_EXPIRED" || code === "CERT_NOT_YET_VALID")
+    return failure("expired", `The certificate of ${host} has expired or is not valid yet.`);
+  if (code === "ERR_TLS_CERT_ALTNAME_INVALID")
+    return failure("otherHost", `The certificate of ${host} is for another host.`);
+  if (code === "EPROTO" || code.startsWith("ERR_SSL_"))
+    return failure("notHttps", `${host} does not speak HTTPS on this port.`);
+  if (code === "ENOTFOUND" || code === "EAI_AGAIN") return failure("unknownHost", `The host ${host} cannot be found.`);
+  if (code === "ECONNREFUSED") return failure("notListening", `Nothing listens at ${host}.`);
+  if (code === "ETIMEDOUT") return failure("silent", `${host} did not answer in time.`);
+  if (code === "ECONNRESET") return failure("closed", `${host} closed the connection before it answered.`);
+  return failure("other", `The request to ${host} failed: ${message}`);
+}
+
+// src/api/https.ts
+var TIMEOUT_SECONDS = 35;
+var MOST_MEBIBYTES = 4;
+async function send({ url, headers, ...request }) {
+  const target = new URL(url);
+  const signal = AbortSignal.timeout(TIMEOUT_SECONDS * 1e3);
+  const agent = new Agent({ proxyEnv: process.env });
+  const sent = { ...request, url: target, headers: { "user-agent": "keyplane-action", ...headers }, signal, agent };
+  try {
+    const answer = await sendHttps({ ...sent, mostMebibytes: MOST_MEBIBYTES });
+    return { ...answer, url: target.origin + target.pathname };
+  } catch (error) {
+    throw failureOf(error, target, signal.aborted);
+  } finally {
+    agent.destroy();
+  }
+}
+function failureOf(error, { host }, isLate) {
+  if (error instanceof LargeAnswerError) return new Failure(error.message, { isPassing: true, cause: error });
+  if (isLate)
+    return new Failure(`${host} did not answer within ${TIMEOUT_SECONDS} seconds.`, { isPassing: true, cause: error });
+  const { kind, text, isPassing } = networkFailure(error, host);
+  const hint = "If the server has an authority of its own, give its certificate as certificate-authority";
+  return new Failure(kind === "untrusted" ? `${text} ${hint}` : text, {
+    // The names of a network may be unknown only for a moment.
+    isPassing: isPassing || kind === "unknownHost",
+    cause: error
+  });
+}
+
+// src/api/refusal.ts
+var objectOf = ({ text }) => objectIn(text);
+function refusal(what, answer) {
+  return new Failure(`${what} failed: ${reasonOf(answer)}`, passing(answer));
+}
+function passing({ code, headers }) {
+  const retryAfter = retryAfterIn(headers);
+  return { isPassing: mayPass(code), ...retryAfter !== void 0 && { retryAfter } };
+}
+function reasonOf(answer) {
+  const { code, url, headers } = answer;
+  const body = objectOf(answer);
+  if (isStatus(body)) return statusText(body, code);
+  if (typeof body?.error === "string") return `${code} ${body.error_description ?? body.error}`;
+  if (code >= 300 && code < 400)
+    return `${url} redirects to ${headers.location?.[0] ?? "another address"}. Give that address as url, if it is the right one`;
+  if (isUnknownPath(code, body)) return wrongUrl(answer);
+  return `${url} answered ${code}, but not as this API does. url must be the URL of the API, which ends in /kubernetes/management`;
+}
+var wrongUrl = ({ url }) => `there is no ${url}: the stage or the path in url is wrong. It is the whole URL of the API, with its stage if there is one: https://HOST/STAGE/kubernetes/management`;
+function statusText(status, code) {
+  const text = messageOf2(status) ?? "no reason given";
+  const hint = code === 401 ? ["The access key is no longer valid, or belongs to another deployment"] : [];
+  return [`${code} ${text}`, ...causesOf(status, text), ...hint].join("\n");
+}
+
+// src/api/exchange.ts
+var sendForm = ({ url, certificateAuthority }, path, form) => send({
+  url: `${url}/oauth2/${path}`,
+  method: "POST",
+  headers: { "content-type": FORM_TYPE, accept: "application/json" },
+  body: form,
+  ...certificateAuthority && { authorities: certificateAuthority }
+});
+async function exchange(api, { credential, scope, idToken }, log) {
+  const asked = Date.now();
+  const answer = await sendForm(api, "token", exchangeForm(credential, idToken, scope));
+  const { access_token: key, expires_in: seconds } = objectOf(answer) ?? {};
+  if (typeof key === "string") log.mask(key);
+  if (answer.code !== 200) throw refused("the exchange of the ID token for an access key", answer);
+  if (!isBearer(key) || typeof seconds !== "number" || !(seconds > 0))
+    throw new Failure(`${answer.url} answered without an access key: is url the URL of the API?`);
+  return { key, expires: asked + seconds * 1e3 };
+}
+async function revoke(api, key) {
+  const answer = await sendForm(api, "revoke", new URLSearchParams({ token: key }).toString());
+  if (answer.code !== 200) throw refused("the revocation of the access key", answer);
+}
+function refused(what, answer) {
+  const isElsewhere = !mayPass(answer.code) && isStatus(objectOf(answer));
+  return isElsewhere ? new Failure(`${what} failed: ${wrongUrl(answer)}`) : refusal(what, answer);
+}
+
+// src/session/session.ts
+import { appendFileSync, readFileSync } from "node:fs";
+import { join as join2 } from "node:path";
+var files = {
+  session: "session.json",
+  held: "credential.json",
+  /** The key alone, for curl and other programs. */
+  key: "key",
+  /** Every key of an exchange, one a line, for the post step. */
+  exchanged: "exchanged",
+  kubeConfig: "kubeconfig",
+  lock: "lock"
+};
+var fileNames = Object.values(files).flatMap((name) => [name, `${name}.new`]);
+var keyFile = (folder) => join2(folder, files.key);
+var kubeConfigFile = (folder) => join2(folder, files.kubeConfig);
+var lockFile = (folder) => join2(folder, files.lock);
+var writeSession = (folder, session) => replaceFile(join2(folder, files.session), JSON.stringify(session));
+var readSession = (folder) => JSON.parse(readFileSync(join2(folder, files.session), "utf8"));
+var recordExchanged = (folder, { key }) => appendFileSync(join2(folder, files.exchanged), `${key}
+`, { mode: 384 });
+function readExchanged(folder) {
+  try {
+    return readFileSync(join2(folder, files.exchanged), "utf8").split("\n").filter(Boolean);
+  } catch (error) {
+    if (error.code === "ENOENT") return [];
+    throw error;
+  }
+}
+function writeHeld(folder, held) {
+  replaceFile(keyFile(folder), held.key);
+  replaceFile(join2(folder, files.held), JSON.stringify(held));
+}
+function readHeld(folder) {
+  try {
+    return JSON.parse(readFileSync(join2(folder, files.held), "utf8"));
+  } catch (error) {
+    throw new Error(`the folder of the step cannot be read: ${messageOf(error)}`);
+  }
+}
+
+export {
+  runnerLog,
+  printable,
+  Failure,
+  messageOf,
+  FEW,
+  withAttempts,
+  isName,
+  isBearer,
+  isClientId,
+  virtualClusterIn,
+  GROUP_VERSION,
+  EXEC_CREDENTIAL,
+  clusterToken,
+  kubeConfig,
+  send,
+  objectOf,
+  refusal,
+  passing,
+  makeFolder,
+  makeFile,
+  removeFile,
+  removeFolder,
+  exchange,
+  revoke,
+  fileNames,
+  keyFile,
+  kubeConfigFile,
+  lockFile,
+  writeSession,
+  readSession,
+  recordExchanged,
+  readExchanged,
+  writeHeld,
+  readHeld
+};

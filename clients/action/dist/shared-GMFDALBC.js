@@ -1,0 +1,328 @@
+import {
+  EXEC_CREDENTIAL,
+  FEW,
+  Failure,
+  GROUP_VERSION,
+  clusterToken,
+  exchange,
+  isBearer,
+  kubeConfig,
+  lockFile,
+  objectOf,
+  passing,
+  readHeld,
+  recordExchanged,
+  refusal,
+  send,
+  withAttempts,
+  writeHeld
+} from "./shared-7462P5ZO.js";
+
+// src/api/target.ts
+function describe(target) {
+  if (target.type === "virtualCluster") return `virtual cluster ${target.project}/${target.name}`;
+  return target.type === "cluster" ? `cluster ${target.name}` : "the management API";
+}
+
+// ../core/src/warnings.ts
+function warningsIn(headers) {
+  return headers.flatMap(
+    (header) => [...header.matchAll(/(?:^|,\s*)299 \S+ "((?:[^"\\]|\\.)*)"/g)].map(([, text = ""]) => text.replace(/\\(.)/g, "$1"))
+  );
+}
+
+// src/api/token.ts
+var USUAL_PREFIX = "p-";
+async function requestToken(api, key, { target, seconds }, log) {
+  const what = `the request for a token of ${describe(target)}`;
+  const answer = target.type === "cluster" ? await post(api, key, { create: clusterToken(target.name, seconds), what, log }) : await post(api, key, {
+    ...kubeConfigOf(api, target, { certificateTTL: seconds }),
+    accept: EXEC_CREDENTIAL,
+    log
+  });
+  const { token, expirationTimestamp } = answer;
+  if (!isBearer(token)) throw new Failure(`the API answered without a token for ${describe(target)}`);
+  return { token, ...expiry(expirationTimestamp) };
+}
+async function requestKubeConfig(api, key, { target, user }, log) {
+  const spec = "seconds" in user ? { certificateTTL: user.seconds } : { exec: user };
+  const { kubeConfig: text, expirationTimestamp } = await post(api, key, { ...kubeConfigOf(api, target, spec), log });
+  if (typeof text !== "string" || text === "")
+    throw new Failure(`the API answered without a kube config of ${describe(target)}`);
+  for (const [, token = ""] of text.matchAll(/^ *token: *["']?([^\s"']+)/gm)) log.mask(token);
+  return { text, ...expiry(expirationTimestamp) };
+}
+async function readSelf(api, key, log) {
+  const what = "the check of the access key";
+  const body = { apiVersion: GROUP_VERSION, kind: "Self", spec: {} };
+  const create = { path: "selves", body };
+  const { expirationTimestamp, projectNamespacePrefix } = await post(api, key, { create, what, log });
+  const prefix = typeof projectNamespacePrefix === "string" ? projectNamespacePrefix : USUAL_PREFIX;
+  return { projectNamespacePrefix: prefix, ...expiry(expirationTimestamp) };
+}
+var kubeConfigOf = ({ projectNamespacePrefix }, target, spec) => ({
+  create: kubeConfig(`${projectNamespacePrefix}${target.project}`, target.name, spec),
+  what: `the request for a kube config of ${describe(target)}`
+});
+async function post({ url, certificateAuthority }, key, { create: { path, body }, accept = "application/json", what, log }) {
+  const answer = await send({
+    url: `${url}/apis/${GROUP_VERSION}/${path}`,
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, accept, "content-type": "application/json" },
+    body: JSON.stringify(body),
+    ...certificateAuthority && { authorities: certificateAuthority }
+  });
+  const { status } = objectOf(answer) ?? {};
+  if (answer.code !== 201) throw refusal(what, answer);
+  for (const text of warningsIn(answer.headers.warning ?? [])) log.warning(text);
+  return typeof status === "object" && status !== null ? status : {};
+}
+function expiry(timestamp) {
+  const expires = typeof timestamp === "string" ? Date.parse(timestamp) : Number.NaN;
+  return Number.isNaN(expires) ? {} : { expires };
+}
+
+// ../core/src/plugin.ts
+var EXEC_VERSION = "client.authentication.k8s.io/v1";
+var execCredential = (status) => `${JSON.stringify({ apiVersion: EXEC_VERSION, kind: "ExecCredential", status })}
+`;
+function pluginUser({ command, args, env = {}, installHint }) {
+  const variables = Object.entries(env).map(([name, value]) => ({ name, value }));
+  return {
+    exec: {
+      apiVersion: EXEC_VERSION,
+      command,
+      args: [...args],
+      ...variables.length > 0 && { env: variables },
+      interactiveMode: "Never",
+      provideClusterInfo: false,
+      ...installHint !== void 0 && { installHint }
+    }
+  };
+}
+
+// src/session/renewal.ts
+import { setTimeout as sleep } from "node:timers/promises";
+
+// ../core/src/lock.ts
+import { randomBytes } from "node:crypto";
+import { mkdir, open, readFile, rm, stat } from "node:fs/promises";
+import { hostname } from "node:os";
+import { dirname } from "node:path";
+var STALE_GUARD_MILLISECONDS = 3e4;
+var LockError = class extends Error {
+  name = "LockError";
+  isHeld;
+  constructor(message, { isHeld, cause }) {
+    super(message, { cause });
+    this.isHeld = isHeld;
+  }
+};
+async function withLock(file, { elapsed, pause, waitMilliseconds = 5e3, staleMilliseconds = 3e4 }, work) {
+  const mine = newText();
+  await mkdir(dirname(file), { recursive: true, mode: 448 });
+  const deadline = elapsed() + waitMilliseconds;
+  while (!await take(file, mine)) {
+    const holder = await holderOf(file);
+    if (holder && isAbandoned(holder, staleMilliseconds)) await removeLock(file, holder.text);
+    else if (elapsed() > deadline) {
+      throw new LockError(`Another process uses ${file}.`, { isHeld: true });
+    }
+    await pause(20 + Math.random() * 40);
+  }
+  try {
+    return await work();
+  } finally {
+    while (!await removeLock(file, mine)) await pause(20);
+  }
+}
+var newText = () => JSON.stringify({ pid: process.pid, host: hostname(), nonce: randomBytes(8).toString("hex") });
+async function removeLock(file, text) {
+  if ((await holderOf(file))?.text !== text) return true;
+  const guard = await takeGuard(file);
+  if (guard === void 0) return false;
+  try {
+    if ((await holderOf(file))?.text === text) await rm(file, { force: true });
+    return true;
+  } finally {
+    for (const one of guard) await rm(one, { force: true });
+  }
+}
+async function takeGuard(file) {
+  const dead = [];
+  for (; ; ) {
+    const guard = `${file}.guard${dead.length}`;
+    if (await take(guard, newText())) {
+      for (const one of dead) {
+        if ((await holderOf(one.file))?.text === one.text) continue;
+        await rm(guard, { force: true });
+        return void 0;
+      }
+      return [...dead.map((one) => one.file), guard];
+    }
+    const holder = await holderOf(guard);
+    if (holder === void 0 || !isAbandoned(holder, STALE_GUARD_MILLISECONDS)) return void 0;
+    dead.push({ file: guard, text: holder.text });
+  }
+}
+async function take(file, text) {
+  try {
+    const handle = await open(file, "wx", 384);
+    try {
+      await handle.writeFile(text);
+    } finally {
+      await handle.close();
+    }
+    return true;
+  } catch (error) {
+    const { code } = error;
+    if (code === "EEXIST" || code === "EPERM" && process.platform === "win32") return false;
+    throw new LockError(`Cannot lock ${file}: ${error.message}`, { isHeld: false, cause: error });
+  }
+}
+async function holderOf(file) {
+  try {
+    const [text, { mtimeMs }] = [await readFile(file, "utf8"), await stat(file)];
+    return { text, age: Date.now() - mtimeMs };
+  } catch {
+    return void 0;
+  }
+}
+function isAbandoned({ text, age }, staleMilliseconds) {
+  if (age > staleMilliseconds) return true;
+  try {
+    const { pid, host } = JSON.parse(text);
+    if (typeof pid !== "number" || host !== hostname()) return false;
+    process.kill(pid, 0);
+    return false;
+  } catch (error) {
+    return error.code === "ESRCH";
+  }
+}
+
+// src/api/idtoken.ts
+import { getCACertificates } from "node:tls";
+var JWT = /^[\w-]+\.[\w-]+\.[\w-]+$/;
+var MISSING = `this job has no ID token. Add these lines to the workflow or to the job, and to the job that calls it if this is a reusable workflow:
+permissions:
+  id-token: write
+  contents: read
+Workflows that a pull request of a fork or Dependabot starts get no ID token, whatever their permissions say.`;
+async function getIdToken({ env, audience, certificateAuthority }, log) {
+  const { ACTIONS_ID_TOKEN_REQUEST_URL: requestUrl, ACTIONS_ID_TOKEN_REQUEST_TOKEN: requestToken2 } = env;
+  const url = URL.parse(requestUrl ?? "");
+  if (!url || !requestToken2) throw new Failure(MISSING);
+  if (url.protocol !== "https:") throw new Failure("ACTIONS_ID_TOKEN_REQUEST_URL is not an https URL");
+  url.searchParams.set("audience", audience);
+  const answer = await send({
+    url: url.href,
+    method: "GET",
+    headers: { authorization: `Bearer ${requestToken2}`, accept: "application/json" },
+    ...certificateAuthority && { authorities: [...getCACertificates("default"), certificateAuthority] }
+  });
+  const value = objectOf(answer)?.value;
+  if (typeof value === "string") log.mask(value);
+  const { code } = answer;
+  if (code !== 200)
+    throw new Failure(`GitHub answered ${code} to the request for an ID token of this job`, passing(answer));
+  if (typeof value !== "string" || !JWT.test(value)) throw new Failure("GitHub answered without an ID token");
+  return value;
+}
+
+// src/session/renewal.ts
+var RENEWED_AT = 0.8;
+var RENEWED_SECONDS = 900;
+var LEAST_SECONDS = 600;
+var REQUEST_SECONDS = 40;
+var exchangeAnew = (folder, { credential = "", scope, audience, ...api }, { env, log }, most) => withAttempts(
+  async () => {
+    const { certificateAuthority } = api;
+    const idToken = await getIdToken({ env, audience, ...certificateAuthority && { certificateAuthority } }, log);
+    const made = await exchange(api, { credential, idToken, ...scope && { scope } }, log);
+    recordExchanged(folder, made);
+    return made;
+  },
+  log.info,
+  most
+);
+async function currentToken(folder, session, surroundings) {
+  const known = tokenOf(readHeld(folder));
+  if (known && isFresh(known.life)) return known;
+  return oneAtATime(folder, async () => {
+    const held = readHeld(folder);
+    const last = tokenOf(held);
+    if (last && isFresh(last.life)) return last;
+    const { key, keyLife } = await renewedKey(folder, session, held, surroundings);
+    const { target, ttl } = session;
+    if (target.type === "management") return { token: key, ...keyLife && { expires: keyLife.until } };
+    const { log } = surroundings;
+    return unlessUnanswered(last, log, async () => {
+      const seconds = () => ttl ?? secondsWithin(keyLife, RENEWED_SECONDS);
+      const asked = () => requestToken(session, key, { target, seconds: seconds() }, log);
+      const made = await withAttempts(asked, log.info, isUsable(last) ? FEW : void 0);
+      const tokenLife = made.expires === void 0 ? void 0 : { from: Date.now(), until: made.expires };
+      writeHeld(folder, { key, ...keyLife && { keyLife }, token: made.token, ...tokenLife && { tokenLife } });
+      return made;
+    });
+  });
+}
+var WAIT_MILLISECONDS = 9e4;
+var STALE_MILLISECONDS = 6e5;
+function oneAtATime(folder, work) {
+  const options = {
+    elapsed: () => performance.now(),
+    pause: sleep,
+    waitMilliseconds: WAIT_MILLISECONDS,
+    staleMilliseconds: STALE_MILLISECONDS
+  };
+  return withLock(lockFile(folder), options, work).catch((error) => {
+    if (!(error instanceof LockError)) throw error;
+    throw new Failure(error.isHeld ? "another process has been renewing the credential for too long" : error.message);
+  });
+}
+async function renewedKey(folder, session, held, surroundings) {
+  const { keyLife } = held;
+  if (!keyLife || isFresh(keyLife)) return held;
+  return unlessUnanswered({ ...held, life: keyLife }, surroundings.log, async () => {
+    const from = Date.now();
+    const { key, expires } = await exchangeAnew(
+      folder,
+      session,
+      surroundings,
+      isUsable({ life: keyLife }) ? FEW : void 0
+    );
+    const renewed = { ...held, key, keyLife: { from, until: expires } };
+    writeHeld(folder, renewed);
+    return renewed;
+  });
+}
+async function unlessUnanswered(last, log, work) {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof Failure) || !error.isPassing || !last || !isUsable(last)) throw error;
+    log.warning(`The last credential is used until it expires: ${error.message}`);
+    return last;
+  }
+}
+function secondsWithin(keyLife, usual) {
+  const left = keyLife ? Math.floor((keyLife.until - Date.now()) / 1e3) - REQUEST_SECONDS : usual;
+  return Math.max(LEAST_SECONDS, Math.min(usual, left));
+}
+function tokenOf({ token, tokenLife }) {
+  return token !== void 0 && tokenLife ? { token, expires: tokenLife.until, life: tokenLife } : void 0;
+}
+var isUsable = (last) => last !== void 0 && last.life.until > Date.now();
+var isFresh = ({ from, until }) => Date.now() < from + (until - from) * RENEWED_AT;
+
+export {
+  describe,
+  requestToken,
+  requestKubeConfig,
+  readSelf,
+  execCredential,
+  pluginUser,
+  exchangeAnew,
+  currentToken,
+  secondsWithin
+};

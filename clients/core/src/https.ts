@@ -1,0 +1,77 @@
+/** Sends one HTTPS request. It follows no redirect, because a key must not go elsewhere. */
+import type { Agent } from 'node:https'
+
+export interface HttpsRequest {
+  url: URL
+  method: string
+  headers: Record<string, string>
+  body?: string | undefined
+  /** PEM. If present, only these authorities are trusted. */
+  authorities?: string | string[] | undefined
+  signal: AbortSignal
+  agent?: Agent
+  /** The largest answer that is read, in MiB. */
+  mostMebibytes: number
+}
+
+export interface HttpsAnswer {
+  code: number
+  headers: NodeJS.Dict<string[]>
+  text: string
+}
+
+/** Longer than API Gateway lets a request run. */
+const SILENCE_MILLISECONDS = 45_000
+
+/** Says that an answer is larger than it may be. */
+export class LargeAnswerError extends Error {
+  override readonly name = 'LargeAnswerError'
+}
+
+/** Returns the answer, whatever its code. Rejects with the reason of the signal, a LargeAnswerError, or the error of the network (`networkFailure`). */
+export async function sendHttps({
+  url,
+  method,
+  headers,
+  body,
+  authorities,
+  signal,
+  agent,
+  mostMebibytes,
+}: HttpsRequest): Promise<HttpsAnswer> {
+  // Loading TLS takes longer than all the rest of a command that answers from a file.
+  const https = await import('node:https')
+  return new Promise((resolve, reject) => {
+    const fail = (error: unknown) => reject(signal.aborted ? signal.reason : error)
+    const request = https.request(
+      url,
+      {
+        method,
+        // Even if NODE_TLS_REJECT_UNAUTHORIZED says otherwise.
+        rejectUnauthorized: true,
+        signal,
+        timeout: SILENCE_MILLISECONDS,
+        ...(agent && { agent }),
+        ...(authorities !== undefined && { ca: authorities }),
+        headers: { ...(body !== undefined && { 'content-length': String(Buffer.byteLength(body)) }), ...headers },
+      },
+      (response) => {
+        const chunks: Buffer[] = []
+        let size = 0
+        response.on('data', (chunk: Buffer) => {
+          size += chunk.length
+          if (size <= mostMebibytes * 1024 * 1024) chunks.push(chunk)
+          else request.destroy(new LargeAnswerError(`${url.origin} sends more than ${mostMebibytes} MiB.`))
+        })
+        response.on('error', fail)
+        response.on('end', () => {
+          const text = Buffer.concat(chunks).toString()
+          resolve({ code: response.statusCode ?? 0, headers: response.headersDistinct, text })
+        })
+      },
+    )
+    request.on('timeout', () => request.destroy(Object.assign(new Error('no answer'), { code: 'ETIMEDOUT' })))
+    request.on('error', fail)
+    request.end(body)
+  })
+}

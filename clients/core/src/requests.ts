@@ -1,0 +1,44 @@
+/** The requests of credentials that several clients send. */
+
+export const GROUP_VERSION = 'management.platform/v1'
+
+/** Asks for an ExecCredential. A server that does not know this form answers with the object itself. */
+export const EXEC_CREDENTIAL = 'application/json;as=ExecCredential;g=client.authentication.k8s.io;v=v1,application/json'
+
+/** A create: its path below that of the group version, and its body. */
+export interface Create {
+  path: string
+  body: { apiVersion: string; kind: string; spec: Record<string, unknown> }
+}
+
+const create = (path: string, kind: string, spec: Record<string, unknown>): Create => ({
+  path,
+  body: { apiVersion: GROUP_VERSION, kind, spec },
+})
+
+/** Returns the request of a token for a connected cluster. */
+export const clusterToken = (cluster: string, seconds: number): Create =>
+  create('directclusterendpointtokens', 'DirectClusterEndpointToken', {
+    ttl: seconds,
+    scope: { clusters: [{ cluster }] },
+  })
+
+/** Returns the request of a kube config of a virtual cluster. */
+export const kubeConfig = (namespace: string, name: string, spec: Record<string, unknown>): Create =>
+  create(
+    `namespaces/${encodeURIComponent(namespace)}/virtualclusterinstances/${encodeURIComponent(name)}/kubeconfig`,
+    'VirtualClusterInstanceKubeConfig',
+    spec,
+  )
+
+export const FORM_TYPE = 'application/x-www-form-urlencoded'
+
+/** Returns the form of an exchange of an ID token for an access key (RFC 8693). */
+export const exchangeForm = (clientID: string, idToken: string, scope?: string): string =>
+  new URLSearchParams({
+    grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
+    subject_token_type: 'urn:ietf:params:oauth:token-type:jwt',
+    client_id: clientID,
+    subject_token: idToken,
+    ...(scope && { scope }),
+  }).toString()
