@@ -1,15 +1,13 @@
 /** Routes requests to the demo virtual cluster in kube-apiserver's order: authentication, authorization, handler. */
 
 import { forbiddenFor } from '../../../lib/authorization/attributes/forbidden.ts'
-import { notSupported } from '../../../lib/meta/errors/fielderror.ts'
-import { invalidObject, methodNotAllowed, notFound, routeNotFound } from '../../../lib/meta/errors/status.ts'
+import { badRequest, methodNotAllowed, notFound, routeNotFound } from '../../../lib/meta/errors/status.ts'
 import { withoutTrailingSlashes } from '../../../lib/meta/value/slashes.ts'
 import type { ReviewAccess } from './accessreview.ts'
 import { type ClusterUser, mayDo, mayRead } from './clusteraccess.ts'
 import { DISCOVERY, listOfView, tableOfView, VERSION, type View } from './clustercontent.ts'
 import type { CsrApi } from './csrapi.ts'
-import type { JsonMembers } from './csrinput.ts'
-import { CSR } from './csrobject.ts'
+import { CSR, type JsonMembers } from './csrobject.ts'
 
 export interface ClusterCall {
   method: string
@@ -116,14 +114,6 @@ const refuse = (): never => {
   throw methodNotAllowed()
 }
 
-/** All is the only value that kube-apiserver accepts. */
-function optionsOf(query: URLSearchParams, verb: string) {
-  const dryRun = query.getAll('dryRun').filter((value) => value !== '')
-  if (dryRun.every((value) => value === 'All')) return { dryRun: dryRun.length > 0 }
-  const kind = `${verb.charAt(0).toUpperCase()}${verb.slice(1)}Options`
-  throw invalidObject('meta.k8s.io', kind, '', [notSupported('dryRun', dryRun, ['All'])])
-}
-
 async function signingRequest(
   { user, body, query }: ClusterCall,
   verb: string,
@@ -131,20 +121,19 @@ async function signingRequest(
   csr: CsrApi,
 ): Promise<ClusterAnswer> {
   if (namespace) throw routeNotFound()
+  if (query.has('dryRun')) throw badRequest('this cluster has no dry runs')
   const mayApprove = (signerName: string) =>
     mayDo(user, { verb: 'approve', group: CSR.group, resource: 'signers', name: signerName })
   if (subresource === 'approval')
-    return verb === 'update'
-      ? { status: 200, body: csr.approve(name, await body(), mayApprove, optionsOf(query, verb)) }
-      : refuse()
+    return verb === 'update' ? { status: 200, body: csr.approve(name, await body(), mayApprove) } : refuse()
   if (subresource !== '') throw routeNotFound()
   if (verb === 'create' && !name) {
     const requester = { username: user.name, groups: user.groups, ...(user.uid !== undefined && { uid: user.uid }) }
-    return { status: 201, body: await csr.create(await body(), requester, optionsOf(query, verb)) }
+    return { status: 201, body: await csr.create(await body(), requester) }
   }
   if (verb === 'get') return { status: 200, body: csr.get(name) }
   if (verb === 'list') return { status: 200, body: csr.list() }
-  if (verb === 'delete') return { status: 200, body: csr.remove(name, await body(), optionsOf(query, verb)) }
+  if (verb === 'delete') return { status: 200, body: csr.remove(name, await body()) }
   return refuse()
 }
 

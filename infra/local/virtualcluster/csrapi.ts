@@ -1,6 +1,6 @@
 /**
- * Serves CertificateSigningRequests of the demo virtual cluster from memory (create, get, approve, delete) and runs the signing
- * controller. Validates at least as strictly as kube-apiserver, in the same order and with the same messages.
+ * Serves CertificateSigningRequests of the demo virtual cluster from memory, and signs those that are approved. It accepts what keyplane
+ * sends and little else: `npm run test:cluster` has the rules of a real kube-apiserver.
  */
 import { randomUUID } from 'node:crypto'
 import { rfc3339 } from '../../../lib/meta/encoding/time.ts'
@@ -9,14 +9,12 @@ import {
   badRequest,
   conflict,
   forbiddenResource,
-  invalidObject,
   MODIFIED,
   notFound,
-  plainError,
 } from '../../../lib/meta/errors/status.ts'
 import { checkPreconditions } from '../../../lib/meta/object/preconditions.ts'
-import type { KeyPair } from '../host/certificates.ts'
-import { checkKind, type JsonMembers, objectOf, readConditions, readSpec, textMapOf, textOf } from './csrinput.ts'
+import { isObject } from '../../../lib/meta/value/walk.ts'
+import { type KeyPair, parseRequest } from '../host/certificates.ts'
 import {
   API_VERSION,
   CLIENT_SIGNER,
@@ -24,41 +22,34 @@ import {
   type CsrCondition,
   type CsrObject,
   type CsrRequester,
+  type CsrSpec,
+  type JsonMembers,
   KIND,
 } from './csrobject.ts'
-import { signApproved } from './csrsigner.ts'
-import { validateApproval, validateMetadata, validateSpec } from './csrvalidation.ts'
+import { signRequest } from './csrsigner.ts'
 
 export interface CsrApi {
-  create(body: JsonMembers, requester: CsrRequester, options: CsrWriteOptions): Promise<CsrObject>
+  create(body: JsonMembers, requester: CsrRequester): Promise<CsrObject>
   get(name: string): CsrObject
   list(): { kind: string; apiVersion: string; metadata: { resourceVersion: string }; items: CsrObject[] }
   /** Handles PUT …/approval. `mayApprove` checks the verb `approve` on the signer. Signing follows asynchronously. */
-  approve(
-    name: string,
-    body: JsonMembers,
-    mayApprove: (signerName: string) => boolean,
-    options: CsrWriteOptions,
-  ): CsrObject
+  approve(name: string, body: JsonMembers, mayApprove: (signerName: string) => boolean): CsrObject
   /** Deletes the request and returns a Status. */
-  remove(name: string, body: JsonMembers, options: CsrWriteOptions): object
-}
-
-export interface CsrWriteOptions {
-  /** Validates without making the change. */
-  dryRun: boolean
+  remove(name: string, body: JsonMembers): object
 }
 
 /** How long kube-controller-manager keeps pending requests. */
 const PENDING_LIFE = 24 * 3_600_000
+const USAGES: readonly unknown[] = ['client auth', 'digital signature', 'key encipherment']
+const DECISIONS: readonly unknown[] = ['Approved', 'Denied', 'Failed']
+const LEAST_SECONDS = 600
 
 /** `now` is in Unix milliseconds. */
 export function createCsrApi(authority: KeyPair, now: () => number): CsrApi {
   const objects = new Map<string, CsrObject>()
   let revision = 1
 
-  const store = (object: CsrObject, { dryRun }: CsrWriteOptions = { dryRun: false }): CsrObject => {
-    if (dryRun) return object
+  const store = (object: CsrObject): CsrObject => {
     const stored = { ...object, metadata: { ...object.metadata, resourceVersion: String(++revision) } }
     objects.set(stored.metadata.name, stored)
     return stored
@@ -68,55 +59,42 @@ export function createCsrApi(authority: KeyPair, now: () => number): CsrApi {
     if (!object) throw notFound(CSR, name)
     return object
   }
-  const time = (): string => rfc3339(new Date(now()))
 
   async function sign({ metadata: { name, uid }, spec }: CsrObject): Promise<void> {
-    const outcome = await signApproved(spec, authority, now())
+    const certificate = await signRequest(spec, authority, now())
     const latest = objects.get(name)
-    if (latest?.metadata.uid !== uid || latest.status.certificate !== undefined) return
-    const { conditions = [] } = latest.status
-    if (conditions.some(({ type }) => type === 'Denied' || type === 'Failed')) return
-    const status =
-      'failed' in outcome
-        ? { conditions: [...conditions, outcome.failed] }
-        : { conditions, certificate: outcome.certificate }
-    store({ ...latest, status })
+    if (latest?.metadata.uid === uid && isToBeSigned(latest))
+      store({ ...latest, status: { ...latest.status, certificate } })
   }
 
   return {
-    async create(body, { username, uid, groups }, options) {
-      checkKind(body)
-      const metadata = objectOf(body, 'metadata')
-      const name = nameOf(metadata)
-      const spec = readSpec(objectOf(body, 'spec'))
-      const labels = textMapOf(metadata, 'labels')
-      const annotations = textMapOf(metadata, 'annotations')
-      if (textOf(metadata, 'resourceVersion') !== '')
-        throw plainError('resourceVersion should not be set on objects to be created')
-      const { errors, organizations } = await validateSpec(spec)
-      const all = [...validateMetadata(name, labels, annotations), ...errors]
-      if (all.length > 0) throw invalidObject(CSR.group, KIND, name, all)
+    async create(body, { username, uid, groups }) {
+      const { name, labels } = membersOf(body, 'metadata')
+      const spec = specIn(membersOf(body, 'spec'))
+      if (typeof name !== 'string' || !/^[a-z0-9][-a-z0-9.]*$/.test(name)) throw refuse('metadata.name')
+      const { organizations } = await parseRequest(Buffer.from(spec.request, 'base64').toString('latin1')).catch(() => {
+        throw refuse('spec.request')
+      })
       // The admission plugin CertificateSubjectRestriction.
-      if (spec.signerName === CLIENT_SIGNER && organizations.includes('system:masters'))
+      if (organizations.includes('system:masters'))
         throw forbiddenResource(CSR, name, `use of ${CLIENT_SIGNER} signer with system:masters group is not allowed`)
       for (const [old, { metadata }] of objects)
         if (Date.parse(metadata.creationTimestamp) < now() - PENDING_LIFE) objects.delete(old)
       if (objects.has(name)) throw alreadyExists(CSR, name)
-      const object: CsrObject = {
+      const creationTimestamp = rfc3339(new Date(now()))
+      return store({
         apiVersion: API_VERSION,
         kind: KIND,
         metadata: {
           name,
           uid: randomUUID(),
           resourceVersion: '',
-          creationTimestamp: time(),
-          ...(Object.keys(labels).length > 0 && { labels }),
-          ...(Object.keys(annotations).length > 0 && { annotations }),
+          creationTimestamp,
+          ...(isObject(labels) && { labels: labels as Record<string, string> }),
         },
         spec: { ...spec, username, ...(uid !== undefined && { uid }), groups },
         status: {},
-      }
-      return store(object, options)
+      })
     },
 
     get: find,
@@ -128,68 +106,70 @@ export function createCsrApi(authority: KeyPair, now: () => number): CsrApi {
       items: [...objects.values()].sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1)),
     }),
 
-    approve(name, body, mayApprove, options) {
-      checkKind(body)
-      const metadata = objectOf(body, 'metadata')
-      const given = textOf(metadata, 'name')
-      if (given !== name)
-        throw badRequest(
-          given === ''
-            ? `the name of the object (${name} based on URL) was undeterminable: name must be provided`
-            : `the name of the object (${given}) does not match the name on the URL (${name})`,
-        )
+    approve(name, body, mayApprove) {
       const current = find(name)
       const { uid, resourceVersion } = current.metadata
-      const [wantedUid, wantedVersion] = [textOf(metadata, 'uid'), textOf(metadata, 'resourceVersion')]
-      if (wantedUid !== '' && wantedUid !== uid)
-        throw conflict(CSR, name, `Precondition failed: UID in precondition: ${wantedUid}, UID in object meta: ${uid}`)
-      if (!['', '0', resourceVersion].includes(wantedVersion)) throw conflict(CSR, name, MODIFIED)
-      const before = current.status.conditions ?? []
-      const after = withTimes(readConditions(objectOf(body, 'status')), before, time())
-      const errors = validateApproval(before, after)
-      if (errors.length > 0) throw invalidObject(CSR.group, KIND, name, errors)
+      const given = membersOf(body, 'metadata')
+      if (given.name !== name || given.uid !== uid || given.resourceVersion !== resourceVersion)
+        throw conflict(CSR, name, MODIFIED)
+      const conditions = conditionsIn(membersOf(body, 'status'), current.status.conditions)
       const { signerName } = current.spec
       // The admission plugin CertificateApproval.
       if (!mayApprove(signerName))
         throw forbiddenResource(CSR, name, `user not permitted to approve requests with signerName "${signerName}"`)
-      const stored = store({ ...current, status: { ...current.status, conditions: after } }, options)
-      const has = (type: string): boolean => after.some((one) => one.type === type)
-      if (
-        !options.dryRun &&
-        signerName === CLIENT_SIGNER &&
-        has('Approved') &&
-        !has('Failed') &&
-        !stored.status.certificate
-      )
-        // The request was validated, so signing fails only through a bug, which must not stop the server.
-        sign(stored).catch((error) => process.emitWarning(error))
+      const stored = store({ ...current, status: { ...current.status, conditions } })
+      // The request was validated, so signing fails only through a bug, which must not stop the server.
+      if (isToBeSigned(stored)) sign(stored).catch((error) => process.emitWarning(error))
       return stored
     },
 
-    remove(name, body, options) {
+    remove(name, body) {
       const { metadata } = find(name)
-      const wanted = objectOf(body, 'preconditions')
-      const [uid, resourceVersion] = ['uid', 'resourceVersion'].map((member) => textOf(wanted, member) || undefined)
-      checkPreconditions({ group: CSR.group, resource: KIND }, { uid, resourceVersion }, metadata)
-      if (!options.dryRun) objects.delete(name)
+      const { uid } = membersOf(body, 'preconditions')
+      checkPreconditions({ group: CSR.group, resource: KIND }, typeof uid === 'string' ? { uid } : {}, metadata)
+      objects.delete(name)
       const details = { name, group: CSR.group, kind: CSR.resource, uid: metadata.uid }
       return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details }
     },
   }
 }
 
-const nameOf = (metadata: JsonMembers): string => {
-  const prefix = textOf(metadata, 'generateName')
-  return textOf(metadata, 'name') || (prefix && `${prefix}${randomUUID().slice(0, 5)}`)
+const refuse = (field: string) => badRequest(`${KIND}: ${field} is not what this cluster accepts`)
+
+/** Returns the object in a member, `{}` if it is absent. Throws 400 for other values. */
+function membersOf(holder: JsonMembers, name: string): JsonMembers {
+  const value = holder[name] ?? {}
+  if (!isObject(value)) throw refuse(name)
+  return value
 }
 
-/** Sets the current time on new conditions. */
-const withTimes = (after: CsrCondition[], before: readonly CsrCondition[], time: string): CsrCondition[] =>
-  after.map((condition) => {
-    const old = before.find(({ type }) => type === condition.type)
-    return {
-      ...condition,
-      lastUpdateTime: condition.lastUpdateTime ?? time,
-      lastTransitionTime: old?.lastTransitionTime ?? time,
-    }
-  })
+/** Returns a spec that the signer can sign. Throws 400 for any other. */
+function specIn({ request, signerName, expirationSeconds: seconds, usages }: JsonMembers): CsrSpec {
+  if (typeof request !== 'string') throw refuse('spec.request')
+  if (signerName !== CLIENT_SIGNER) throw refuse('spec.signerName')
+  if (!Array.isArray(usages) || !usages.includes('client auth') || !usages.every((one) => USAGES.includes(one)))
+    throw refuse('spec.usages')
+  if (seconds === undefined) return { request, signerName, usages }
+  if (typeof seconds !== 'number' || !Number.isInteger(seconds) || seconds < LEAST_SECONDS)
+    throw refuse('spec.expirationSeconds')
+  return { request, signerName, usages, expirationSeconds: seconds }
+}
+
+/** Returns the conditions that an approval sets. Throws 400 unless they are decisions, keep the earlier ones and do not contradict each other. */
+function conditionsIn({ conditions: sent = [] }: JsonMembers, before: readonly CsrCondition[] = []): CsrCondition[] {
+  const conditions = Array.isArray(sent) ? sent : [undefined]
+  const types = conditions.map((one) => (isObject(one) && one.status === 'True' ? one.type : undefined))
+  const isValid =
+    types.every((type) => DECISIONS.includes(type)) &&
+    new Set(types).size === types.length &&
+    !(types.includes('Approved') && types.includes('Denied')) &&
+    before.every(({ type }) => types.includes(type))
+  if (!isValid) throw refuse('status.conditions')
+  return conditions
+}
+
+/** Reports whether the request is approved, has not failed, and has no certificate. */
+function isToBeSigned({ status: { conditions = [], certificate } }: CsrObject): boolean {
+  const has = (type: string): boolean => conditions.some((one) => one.type === type)
+  return has('Approved') && !has('Failed') && certificate === undefined
+}

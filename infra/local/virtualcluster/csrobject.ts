@@ -4,13 +4,14 @@ export const API_VERSION = 'certificates.k8s.io/v1'
 export const KIND = 'CertificateSigningRequest'
 export const CLIENT_SIGNER = 'kubernetes.io/kube-apiserver-client'
 
+/** A JSON object that a client sends. */
+export type JsonMembers = Readonly<Record<string, unknown>>
+
 export interface CsrCondition {
   type: string
-  status: string
+  status: 'True'
   reason?: string
   message?: string
-  lastUpdateTime?: string
-  lastTransitionTime?: string
 }
 
 /** The members that clients set. */
@@ -38,7 +39,6 @@ export interface CsrObject {
     resourceVersion: string
     creationTimestamp: string
     labels?: Record<string, string>
-    annotations?: Record<string, string>
   }
   spec: CsrSpec & CsrRequester
   status: {

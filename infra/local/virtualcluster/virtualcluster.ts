@@ -23,7 +23,7 @@ import { createViews } from './clustercontent.ts'
 import { type ClusterServices, route } from './clusterroutes.ts'
 import { openClusterState } from './clusterstate.ts'
 import { createCsrApi } from './csrapi.ts'
-import type { JsonMembers } from './csrinput.ts'
+import type { JsonMembers } from './csrobject.ts'
 
 export interface VirtualClusterOptions {
   /** File that stores authority, port and tokens; in memory when absent. */
