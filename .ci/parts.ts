@@ -58,11 +58,11 @@ export function partsOn({ env, isRoot, clone, copy, base }: Machine): Part[] {
       after: ['npm run package'],
     },
     // The longest first: they mostly wait, so they run beside the others.
-    suite('test:browser', 'apt-get'),
     { ...suite('test:deploy', 'copy'), directory: copy },
     { ...suite('test', 'apt-get'), name: 'npm test' },
-    suite('test:soak'),
+    suite('test:browser', 'apt-get'),
     ...(withAssets || env.KUBEBUILDER_ASSETS ? [{ ...cluster, ...(withAssets && { command: withAssets }) }] : []),
+    suite('test:soak'),
     suite('test:dynamodb'),
     suite('test:release'),
     suite('test:docs', 'apt-get'),
