@@ -22,7 +22,7 @@ export interface StartedSubject {
 }
 
 export async function startSubject({ collectsGarbage }: { collectsGarbage: boolean }): Promise<StartedSubject> {
-  const server = await startServer({}, { streamSeconds: never })
+  const server = await startServer({}, { streamSeconds: never, unthrottled: true })
   const { base, certificateAuthority, adminKey } = server
   const subject = { base, certificateAuthority, tokens: { '': adminKey }, additions }
   return { server, subject: collectsGarbage ? { ...subject, settle: collecting() } : subject }
