@@ -1,6 +1,8 @@
 /** Tests the authorizer with its event: which requests it allows, with which context, and how it rejects the others. */
 import { describe, expect, test } from 'vitest'
+import { credentialItemKey } from '../../lib/authentication/credential.ts'
 import { decodeUser } from '../../lib/authentication/requests/usercontext.ts'
+import { endless } from '../support/deadlines.ts'
 import { type Json, useFunctions } from '../support/functions.ts'
 import { accessKeys, callsOf } from './stored/fixtures.ts'
 
@@ -154,6 +156,18 @@ describe('Unauthorized', () => {
     await expect(ask(bearer(key))).rejects.toThrow(/^Unauthorized$/)
     expect((await ask(bearer(next))).context).toHaveProperty('user')
   })
+})
+
+// It fails closed and leaves a record.
+test('fails for a credential that it cannot read, with an audit record', async () => {
+  const key = await keyOf('unreadable')
+  const { parts, store, log } = functions.get()
+  const [hash = { version: '', hash: '' }] = await parts.hashes(key)
+  const attributes = { chain: 'none' }
+  await store.items().transact([{ type: 'set', key: credentialItemKey(hash), attributes }], endless())
+  await expect(ask(bearer(key))).rejects.not.toThrow(/^Unauthorized$/)
+  const record = { message: 'audit', decision: 'deny', reason: 'the authorizer failed', code: 503 }
+  expect(log.map((line) => JSON.parse(line))).toContainEqual(expect.objectContaining(record))
 })
 
 // client-go repeats a request of any method that gets a 5xx with Retry-After, and a failed function may have written.

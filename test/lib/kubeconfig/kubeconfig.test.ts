@@ -166,11 +166,6 @@ describe('with a token', () => {
     expect(await refusalOf({ deadline: () => 0 }, { signer: { ...signer, sign } })).toMatchObject({ code: 504 })
     expect(sign).not.toHaveBeenCalled()
   })
-
-  test('uses the requested address', async () => {
-    const result = await createConfig({ spec: { server: 'https://tunnel.example.com:9443/x' } })
-    expect(result.cluster?.server).toBe('https://tunnel.example.com:9443/x')
-  })
 })
 
 describe('with a client certificate', () => {
@@ -315,6 +310,14 @@ describe('with a client certificate', () => {
 })
 
 describe('with either credential', () => {
+  test.each([true, false])(
+    'uses the requested address, to which it opens no connection: clientCert %j',
+    async (clientCert) => {
+      const result = await createConfig({ spec: { clientCert, server: 'https://tunnel.invalid:9443/x' } })
+      expect(result.cluster?.server).toBe('https://tunnel.invalid:9443/x')
+    },
+  )
+
   test.each([true, false])('returns all field errors together (clientCert %j)', async (clientCert) => {
     const result = await ask({ spec: { clientCert, certificateTTL: 599, server: 'x' } })
     expect(result).toMatchObject({ errors: [{ field: 'spec.certificateTTL' }, { field: 'spec.server' }] })

@@ -40,7 +40,7 @@ describeVirtual(functions, {
 
 describe('201', () => {
   // Specification 2.5: a YAML document of kind Config with apiVersion v1.
-  test('returns a kubeconfig with a token for this virtual cluster only', async () => {
+  test('returns a kubeconfig with a token for this virtual cluster and not for requests to this API', async () => {
     const { json } = await fetch('alices')
     expect(json.metadata).toMatchObject({ name: 'alices', namespace: 'p-web', uid: expect.any(String) })
     const config = await parseYaml(json.status.kubeConfig)
@@ -50,7 +50,9 @@ describe('201', () => {
       'current-context': 'alices.p-web',
       clusters: [{ name: 'alices.p-web', cluster: { server: `https://${host}` } }],
     })
-    const claims = decodeJwt(config.users[0].user.token)
+    const { token } = config.users[0].user
+    expect(await functions.get().parts.authenticate(token)).not.toHaveProperty('user')
+    const claims = decodeJwt(token)
     const issuer = 'https://keyplane.example.com/kubernetes/management'
     expect(claims.aud).toEqual([`${issuer}/virtualclusters/p-web/alices/${json.metadata.uid}`])
     expect((claims.exp ?? 0) - (claims.iat ?? 0)).toBe(86400)
