@@ -38,13 +38,14 @@ test('CONTRIBUTING.md explains every script', async () => {
   expect(explained.sort()).toEqual(Object.keys(scripts).sort())
 })
 
-test.concurrent.each(own)('$name says what is wrong, and how it is called', async ({ file, call }) => {
-  const { code, said, heard } = await runCommand(file, '--wrong')
-  expect([code, said]).toEqual([2, ''])
-  const [message, usage, ...rest] = heard.split('\n')
-  expect(message).toContain("Unknown option '--wrong'")
-  expect(usage).toMatch(new RegExp(`^usage: ${call}( -- |$)`))
-  expect(rest.join('\n')).toBe('')
+test('a command says what is wrong, and how it is called', async () => {
+  const usage = 'usage: npm run restore -- '
+  const { code, said, heard } = await runCommand('infra/restore.ts', '--wrong')
+  expect([code, said, heard]).toEqual([
+    2,
+    '',
+    expect.stringMatching(new RegExp(`^Unknown option '--wrong'.*\n${usage}.*\n$`)),
+  ])
 })
 
 test.concurrent.each(own)('$name --help explains it', async ({ file, call }) => {
