@@ -9,10 +9,10 @@ import {
   PatchStrategy,
   setHeaderOptions,
 } from '@kubernetes/client-node'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { kubeConfig } from '../support/kubectl.ts'
 import { accessKey, keys } from '../support/objects.ts'
-import { startServer, type TestServer } from '../support/server.ts'
+import { useServer } from '../support/sharedserver.ts'
 
 interface AccessKey extends KubernetesObject {
   spec: { user?: string; displayName?: string; key?: string; disabled?: boolean }
@@ -21,19 +21,17 @@ interface AccessKey extends KubernetesObject {
 
 const gvr = { group: 'management.platform', version: 'v1', plural: 'ownedaccesskeys' }
 
-let server: TestServer
+const server = useServer()
 let config: KubeConfig
 let custom: CustomObjectsApi
 let objects: KubernetesObjectApi
 
-beforeAll(async () => {
-  server = await startServer()
+beforeAll(() => {
   config = new KubeConfig()
   config.loadFromString(JSON.stringify(kubeConfig(server.base, server.certificateAuthority, server.adminKey)))
   custom = config.makeApiClient(CustomObjectsApi)
   objects = KubernetesObjectApi.makeApiClient(config)
-}, 120_000)
-afterAll(() => server?.stop())
+})
 
 const key = (name: string, spec: AccessKey['spec'] = {}, labels: Record<string, string> = {}): AccessKey => ({
   ...accessKey(name, {}, { labels }),

@@ -3,19 +3,15 @@ import https from 'node:https'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { accessKey, instances, keys } from '../support/objects.ts'
 import { type Answer, type Call, request } from '../support/request.ts'
-import { startServer, type TestServer } from '../support/server.ts'
+import { useServer } from '../support/sharedserver.ts'
 import cases from './vectors/rootpaths.cases.json' with { type: 'json' }
 
-let server: TestServer
+const server = useServer()
 let agent: https.Agent
-beforeAll(async () => {
-  server = await startServer()
+beforeAll(() => {
   agent = new https.Agent({ ca: server.certificateAuthority, keepAlive: true })
-}, 120_000)
-afterAll(async () => {
-  agent?.destroy()
-  await server?.stop()
 })
+afterAll(() => agent?.destroy())
 
 const atRoot = (path: string, call: Call = {}): Promise<Answer> =>
   request(agent, server.root + path, { token: server.adminKey, ...call })

@@ -2,14 +2,11 @@
 import { once } from 'node:events'
 import { connect as connectPlain, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startServer, type TestServer } from '../support/server.ts'
+import { expect, test } from 'vitest'
+import { startServer } from '../support/server.ts'
+import { useServer } from '../support/sharedserver.ts'
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startServer()
-}, 120_000)
-afterAll(() => server?.stop())
+const server = useServer()
 
 const port = () => Number(new URL(server.root).port)
 

@@ -98,6 +98,7 @@ export async function createCommandLine(
   key: string | undefined = server?.adminKey,
 ): Promise<CommandLine> {
   const home = await mkdtemp(join(tmpdir(), 'keyplane-cli-'))
+  const before = process.cwd()
   const write = async (name: string, text: string) => {
     await writeFile(join(home, name), text, { mode: 0o600 })
     return join(home, name)
@@ -182,7 +183,7 @@ export async function createCommandLine(
     install,
     write,
     stop() {
-      process.chdir(tmpdir())
+      process.chdir(before)
       // A request that an ended run left open may still write.
       return rm(home, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 })
     },

@@ -1,23 +1,17 @@
 /** Tests that the API accepts the tokens of the demo issuer, also after a restart of the local server. */
 import { request } from 'node:https'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { issueLoopback, makeAuthority, validFor } from '../../../../infra/local/host/certificates.ts'
 import { type DemoIssuer, startDemoIssuer } from '../../../../infra/local/issuer/demoissuer.ts'
 import { ensureDemoTrust } from '../../../../infra/local/issuer/demotrust.ts'
 import { exchangeForm, tokenPath } from '../../../support/federation.ts'
-import { startServer, type TestServer } from '../../../support/server.ts'
+import { useServer } from '../../../support/sharedserver.ts'
 
 const management = '/apis/management.platform/v1'
 const issuers: DemoIssuer[] = []
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startServer()
-}, 120_000)
-afterAll(async () => {
-  await Promise.all(issuers.map((issuer) => issuer.close()))
-  await server?.stop()
-})
+const server = useServer()
+afterAll(() => Promise.all(issuers.map((issuer) => issuer.close())))
 
 /** Starts an issuer as a start of the local server does, and returns its client_id and how a job gets a key. */
 async function start() {
