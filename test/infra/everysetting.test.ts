@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { type Resource, usePackagedTemplate } from '../support/packagedtemplate.ts'
 import { additions, packageWith } from './everysetting.ts'
+import cases from './vectors/deployer.cases.json' with { type: 'json' }
 
 const byDefault = usePackagedTemplate()
 const otherIssuer = 'https://api.example.com/prod'
@@ -38,6 +39,11 @@ test('the settings add as many resources as the page states', async () => {
   const page = await readFile(join(import.meta.dirname, '../../docs/deploying.md'), 'utf8')
   expect(page.replaceAll('\n', ' ')).toContain('A domain adds two, provisioned concurrency four')
 })
+
+test('the template has the types of resources that deployer.test.ts knows, and no others', () =>
+  expect([...new Set(Object.values(resources).map(({ Type }) => Type))].sort()).toEqual(
+    Object.keys(cases.creates).sort(),
+  ))
 
 describe('the domain', () => {
   test('is regional, requires TLS 1.2 and maps its root to the stage', () => {

@@ -63,7 +63,7 @@ async function everything({ clock, world, publisher }: Awaited<ReturnType<typeof
 /** Lets time pass, in which the log is settled as a deployment does it. */
 async function pass({ clock, world }: Pick<Awaited<ReturnType<typeof begin>>, 'clock' | 'world'>, seconds: number) {
   for (const end = clock.at + seconds; clock.at < end; ) {
-    clock.at = Math.min(end, clock.at + hour)
+    clock.at = Math.min(end, clock.at + 6 * hour)
     await world.storage.sweep(world.keys.kind.table)
   }
 }

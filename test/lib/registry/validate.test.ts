@@ -79,7 +79,7 @@ test('too many managers are refused, and kept if already stored', () => {
 })
 
 describe('very many errors', () => {
-  const n = 100_000
+  const n = 20_000
   const many = <T>(make: (index: number) => T): T[] => Array.from({ length: n }, (_, index) => make(index))
   const lists: KindInfo = {
     ...kind,
