@@ -11,7 +11,7 @@ import {
 } from '@kubernetes/client-node'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { kubeConfig } from '../support/kubectl.ts'
-import { accessKey, keys } from '../support/objects.ts'
+import { accessKey } from '../support/objects.ts'
 import { useServer } from '../support/sharedserver.ts'
 
 interface AccessKey extends KubernetesObject {
@@ -97,16 +97,4 @@ describe('KubernetesObjectApi', () => {
     await objects.create(key('strategic'))
     expect(await codeOf(objects.patch(key('strategic', { displayName: 'x' })))).toBe(415)
   })
-})
-
-// The handshake of fabric8, which falls back to a watch over HTTP after this answer.
-test('get an immediate answer through the gateway to a WebSocket upgrade', async () => {
-  const headers = {
-    connection: 'Upgrade',
-    upgrade: 'websocket',
-    'sec-websocket-version': '13',
-    'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
-  }
-  const watched = await server.call(`${keys}?watch=true&allowWatchBookmarks=true`, { headers })
-  expect([watched.status, watched.text]).toEqual([200, '\n'])
 })

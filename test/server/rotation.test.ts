@@ -33,16 +33,6 @@ const own = (text: string) => `own-value-of-${text}`.padEnd(40, '.')
 const merge = (name: string, spec: object, { token }: { token?: string } = {}) =>
   server.patch(`${keys}/${name}`, { spec }, token)
 
-describe('the values of a key', () => {
-  test('both work while the new one is not used, however long that takes', async () => {
-    const { name, old, next } = await createRotated({ overlapSeconds: 0 })
-    for (let day = 0; day < 3; day++) expect((await merge(name, { description: `day ${day}` })).status).toBe(200)
-    expect(await use(old)).toEqual(WORKS)
-    expect(await use(next)).toEqual(WORKS)
-    expect(await use(old)).toEqual(ROTATED)
-  })
-})
-
 describe('the status of a key', () => {
   test('shows the values with their states in gets, lists and watches', async () => {
     const { name, old } = await createKey()
@@ -225,10 +215,7 @@ describe('409', () => {
     expect((await rotate(name, {}, { metadata: { uid, resourceVersion: now } })).status).toBe(201)
   })
 
-  test('for a key that has expired, and for one that is being deleted', async () => {
-    const expired = await createKey({ ttl: 1 })
-    await expect.poll(async () => (await use(expired.old))[0], { timeout: 5000 }).toBe(401)
-    expect(refusal(await rotate(expired.name))).toEqual([409, expect.stringContaining('expired access keys')])
+  test('for a key that is being deleted', async () => {
     const held = await createKey({}, { finalizers: ['example.com/hold'] })
     await server.call(`${keys}/${held.name}`, { method: 'DELETE' })
     expect(refusal(await rotate(held.name))).toEqual([409, expect.stringContaining('is being deleted')])
@@ -249,17 +236,6 @@ describe('422', () => {
     const { status, json, text } = await rotate(name, spec)
     expect([status, json.details?.causes?.map(({ field }: { field: string }) => field)]).toEqual([422, [field]])
     if ('key' in spec) expect(text).not.toContain(spec.key)
-  })
-
-  test('for a value that a key has or had', async () => {
-    const other = await createKey()
-    const { name, old, next } = await createRotated()
-    await rotate(name, { finish: true })
-    for (const key of [other.old, old, next]) {
-      const { status, text, json } = await rotate(name, { key })
-      expect([status, json.message]).toEqual([422, expect.stringContaining('Duplicate value: <redacted>')])
-      expect(text).not.toContain(key)
-    }
   })
 
   test('for the name of another key', async () => {
