@@ -6,23 +6,14 @@ import type { JsonValue, KubeObject } from '../meta/types.ts'
 import { deepEqual } from '../meta/value/equal.ts'
 import type { Change, Stored } from '../storage/interface.ts'
 import type { KeyOccurrence } from './event.ts'
-import { actorOf, keyData } from './keydata.ts'
-
-type Derived = Pick<KeyOccurrence, 'kind' | 'unique'> & Partial<Pick<KeyOccurrence, 'data'>>
+import { actorOf, type Happened, occurrenceOf } from './keydata.ts'
 
 /** Returns what happened with one change of a key. The first use of a new value is a signal instead. */
 export function occurrences(change: Change, limits: LifeLimits): KeyOccurrence[] {
-  const { stored, previous, rv, at } = change
-  const { name = '', uid = '' } = stored.object.metadata
-  const data = { ...keyData(stored, at, limits), ...actorOf(change.by) }
-  return derive(change.type, stored, previous, { rv, at, limits }).map(({ kind, unique, data: more }) => ({
-    kind,
-    name,
-    uid,
-    at,
-    unique,
-    data: { ...data, ...more },
-  }))
+  const { type, stored, previous, rv, at, by } = change
+  return derive(type, stored, previous, { rv, at, limits }).map(({ kind, unique, data }) =>
+    occurrenceOf(stored, at, limits, { kind, unique, data: { ...actorOf(by), ...data } }),
+  )
 }
 
 interface Moment {
@@ -32,21 +23,21 @@ interface Moment {
 }
 
 /** Returns what happened, without what all events of the change have in common. */
-function derive(type: Change['type'], stored: Stored, previous: Stored | undefined, moment: Moment): Derived[] {
+function derive(type: Change['type'], stored: Stored, previous: Stored | undefined, moment: Moment): Happened[] {
   if (type === 'ADDED' || !previous) return [{ kind: 'created', unique: '' }]
   if (type === 'DELETED') return isDeleted(previous.object) ? [] : [...expiredBefore(previous, moment), DELETED]
   return [...revocations(previous.object, stored.object, moment), ...changes(previous, stored, moment)]
 }
 
 /** The deletion of a key, or the mark of one that finalizers keep. Its removal later is no event. */
-const DELETED: Derived = { kind: 'revoked', unique: 'Deleted', data: { how: 'Deleted' } }
+const DELETED: Happened = { kind: 'revoked', unique: 'Deleted', data: { how: 'Deleted' } }
 
 const isDeleted = ({ metadata }: KubeObject): boolean => metadata.deletionTimestamp !== undefined
 
 const isDisabled = ({ spec }: KubeObject): boolean => spec?.disabled === true
 
-function revocations(before: KubeObject, after: KubeObject, { rv }: Moment): Derived[] {
-  const disabled: Derived = { kind: 'revoked', unique: `Disabled ${rv}`, data: { how: 'Disabled' } }
+function revocations(before: KubeObject, after: KubeObject, { rv }: Moment): Happened[] {
+  const disabled: Happened = { kind: 'revoked', unique: `Disabled ${rv}`, data: { how: 'Disabled' } }
   return [
     ...(isDisabled(after) && !isDisabled(before) ? [disabled] : []),
     ...(isDeleted(after) && !isDeleted(before) ? [DELETED] : []),
@@ -54,20 +45,20 @@ function revocations(before: KubeObject, after: KubeObject, { rv }: Moment): Der
 }
 
 /** A key that is deleted soon after its expiry may be gone when the expiries of the hour are read. */
-function expiredBefore({ object }: Stored, { at, limits }: Moment): Derived[] {
+function expiredBefore({ object }: Stored, { at, limits }: Moment): Happened[] {
   const life = lifeOf(object)
   const expires = expiryOf(life, limits)
   if (life.disabled || life.ttlAfterLastActivity || expires === undefined || expires > at) return []
   return [{ kind: 'expired', unique: String(expires), data: { phase: 'Expired' } }]
 }
 
-function changes(previous: Stored, stored: Stored, { rv }: Moment): Derived[] {
+function changes(previous: Stored, stored: Stored, { rv }: Moment): Happened[] {
   const [before, after] = [decodeKeyInternal(previous.internal), decodeKeyInternal(stored.internal)]
   const started = after.pending && after.pending.number !== before.pending?.number ? after.pending : undefined
   const isUsed = before.pending && sameHash(before.pending.credential, after.credential)
   const replaced = started && !isUsed ? before.pending : undefined
   const fields = [...changedFields(previous.object, stored.object), ...changedValues(before, after)]
-  const found: Derived[] = []
+  const found: Happened[] = []
   if (started) {
     const { number: value, overlap: overlapSeconds } = started
     found.push({ kind: 'rotation-started', unique: String(value), data: { value, overlapSeconds } })

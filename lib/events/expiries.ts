@@ -7,7 +7,7 @@ import { indexedKeys, type Window } from '../controllers/indexpages.ts'
 import { unixSeconds } from '../meta/encoding/time.ts'
 import type { Stored } from '../storage/interface.ts'
 import type { KeyOccurrence } from './event.ts'
-import { keyData } from './keydata.ts'
+import { occurrenceOf } from './keydata.ts'
 import type { Lifecycle, Send } from './lifecycle.ts'
 
 const DAY = 86_400
@@ -37,7 +37,7 @@ export async function sendExpiries(life: Reading, { after, to }: Window, send: S
 function expired(stored: Stored, to: number, { limits }: Reading): KeyOccurrence[] {
   const { state, expires } = keyStatus(lifeOfStored(stored), to, limits)
   if (state !== 'Expired' || expires === undefined) return []
-  return [occurrence(stored, { kind: 'expired', unique: String(expires), at: expires, limits })]
+  return [occurrenceOf(stored, expires, limits, { kind: 'expired', unique: String(expires) })]
 }
 
 function expiring(stored: Stored, days: number, to: number, { limits, now }: Reading): KeyOccurrence[] {
@@ -45,21 +45,9 @@ function expiring(stored: Stored, days: number, to: number, { limits, now }: Rea
   const { state, expires } = keyStatus(life, unixSeconds(now()), limits)
   const isDue = expires !== undefined && expires - days * DAY <= to && ttlOf(life, limits) >= LEAST_TTL * days * DAY
   if (state !== 'Active' || !isDue) return []
-  const told = { kind: 'expiring' as const, unique: `${days} ${expires}`, at: expires - days * DAY, limits }
-  return [occurrence(stored, { ...told, data: { days } })]
+  const happened = { kind: 'expiring', unique: `${days} ${expires}`, data: { days } } as const
+  return [occurrenceOf(stored, expires - days * DAY, limits, happened)]
 }
 
 const ttlOf = ({ ttl }: KeyLife, { maxTtl }: LifeLimits): number =>
   Math.min(ttl || Number.POSITIVE_INFINITY, maxTtl || Number.POSITIVE_INFINITY)
-
-function occurrence(
-  stored: Stored,
-  {
-    limits,
-    data,
-    ...told
-  }: Pick<KeyOccurrence, 'kind' | 'unique' | 'at'> & { data?: KeyOccurrence['data']; limits: LifeLimits },
-): KeyOccurrence {
-  const { name = '', uid = '' } = stored.object.metadata
-  return { ...told, name, uid, data: { ...keyData(stored, told.at, limits), ...data } }
-}

@@ -10,6 +10,7 @@ import { rfc3339OfUnix } from '../meta/encoding/time.ts'
 import type { JsonObject, JsonValue } from '../meta/types.ts'
 import { defined } from '../meta/value/defined.ts'
 import type { Stored } from '../storage/interface.ts'
+import type { KeyOccurrence } from './event.ts'
 
 /** More labels than this are left out, because an event has a size limit. */
 const LABEL_BYTES = 8 * 1024
@@ -37,6 +38,15 @@ export function keyData(stored: Stored, at: number, limits: LifeLimits): JsonObj
     phase: state,
     ...(isKnown && expires !== undefined && { expirationTimestamp: rfc3339OfUnix(expires) }),
   }
+}
+
+/** What happened to a key, without the key. */
+export type Happened = Pick<KeyOccurrence, 'kind' | 'unique'> & Partial<Pick<KeyOccurrence, 'data'>>
+
+/** Returns what happened to a key at `at`, with the data about the key. */
+export function occurrenceOf(stored: Stored, at: number, limits: LifeLimits, happened: Happened): KeyOccurrence {
+  const { name = '', uid = '' } = stored.object.metadata
+  return { ...happened, name, uid, at, data: { ...keyData(stored, at, limits), ...happened.data } }
 }
 
 function identity({ user, team, subject }: KeySpec): JsonObject {

@@ -11,7 +11,7 @@ import { unlessLost } from '../registry/storageerrors.ts'
 import { updateObject } from '../registry/update.ts'
 import type { Stored } from '../storage/interface.ts'
 import type { KeyOccurrence } from './event.ts'
-import { keyData } from './keydata.ts'
+import { occurrenceOf } from './keydata.ts'
 import type { Lifecycle, Send } from './lifecycle.ts'
 
 /** Sends the rotations that stalled in the window. */
@@ -25,9 +25,9 @@ export async function sendStalled(life: Lifecycle, window: Window, send: Send): 
 function stalled(stored: Stored, at: number, { limits }: Lifecycle): KeyOccurrence[] {
   const { pending } = decodeKeyInternal(stored.internal)
   if (pending === undefined || pending.made + STALLED_SECONDS !== at) return []
-  const { name = '', uid = '' } = stored.object.metadata
-  const data = { ...keyData(stored, at, limits), value: pending.number, overlapSeconds: pending.overlap }
-  return [{ kind: 'rotation-stalled', name, uid, at, unique: String(pending.number), data }]
+  const { number: value, overlap: overlapSeconds } = pending
+  const happened = { kind: 'rotation-stalled', unique: String(value), data: { value, overlapSeconds } } as const
+  return [occurrenceOf(stored, at, limits, happened)]
 }
 
 /** Settles the rotations that are over, by a write of the key that changes nothing else. Returns how many keys it wrote. */
