@@ -3,7 +3,7 @@
  * Source: k8s.io/apiserver/pkg/endpoints/installer.go, k8s.io/kubectl/pkg/explain and pkg/util/openapi.
  */
 
-import { bodyTypes, EXEC_CREDENTIAL_PARAMETERS, patchTypes } from '../../lib/endpoints/negotiation/mediatypes.ts'
+import { bodyTypes, patchTypes } from '../../lib/endpoints/negotiation/bodies.ts'
 import { object, string, time } from '../../lib/meta/schema/schema.ts'
 import type { JsonObject, JsonValue } from '../../lib/meta/types.ts'
 import type { KindInfo, ServedKind } from '../../lib/registry/kind.ts'
@@ -246,6 +246,9 @@ const schema = object('The issued credential alone, as clients of Kubernetes rea
     clientKeyData: string('The key of the client certificate, in PEM.'),
   }),
 })
+
+/** The parameters of a media type that ask for an ExecCredential. */
+export const EXEC_CREDENTIAL_PARAMETERS = 'as=ExecCredential;g=client.authentication.k8s.io;v=v1'
 
 /** Returns the entries of an operation's `content`. */
 const execCredentialContent = (): JsonObject =>

@@ -15,7 +15,6 @@ import { type FieldSelector, parseFieldSelector } from '../meta/selectors/fields
 import { type LabelSelector, parseLabelSelector } from '../meta/selectors/labels.ts'
 import { defined } from '../meta/value/defined.ts'
 import type { RequestContext } from '../registry/kind.ts'
-import type { PatchType } from './negotiation/mediatypes.ts'
 import { type ApiRequest, queryValue } from './request.ts'
 
 type FieldValidation = 'Ignore' | 'Warn' | 'Strict'
@@ -109,7 +108,7 @@ export const createOptions = (query: Query): WriteOptions => writeOptions(query,
 export const updateOptions = (query: Query): WriteOptions => writeOptions(query, 'UpdateOptions')
 
 /** Throws 422 on PatchOptions. An apply needs a field manager; other patches may not set `force`. */
-export function patchOptions(query: Query, type: PatchType | 'application/strategic-merge-patch+json'): WriteOptions {
+export function patchOptions(query: Query, type: string): WriteOptions {
   const isApply = type === 'application/apply-patch+yaml'
   const force = queryFlag(query, 'force')
   const errors: FieldError[] = []

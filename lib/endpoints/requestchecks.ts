@@ -1,9 +1,12 @@
-/** Checks that every handler makes before it reads options or bodies. */
+/** Checks that handlers make before they decode bodies. */
 
 import { quote } from '../meta/encoding/gotext.ts'
 import { badRequest, forbiddenPath } from '../meta/errors/status.ts'
 import { pathSegmentErrors } from '../meta/object/names.ts'
 import type { Call } from './call.ts'
+import { negotiate } from './negotiation/accept.ts'
+import { bodyType, checkBodySize, patchType } from './negotiation/bodies.ts'
+import { patchOptions, updateOptions, withDryRun } from './options.ts'
 import type { ApiRequest } from './request.ts'
 
 /** Throws 403 for impersonation headers. This API does not support impersonation and must not ignore a request for it. */
@@ -30,4 +33,29 @@ export function checkPathNames({ namespace, name }: Pick<ApiRequest, 'namespace'
     const [problem] = value === '' ? [] : pathSegmentErrors(value)
     if (problem) throw badRequest(`${what} parameter invalid: ${quote(value)}: ${problem}`)
   }
+}
+
+/** Begins a PUT: returns it with its options, the media type of its body and the form of its answer. */
+export function beginUpdate<C extends Call>(call: C) {
+  const { request } = call
+  refuseImpersonation(call)
+  checkPathNames(request)
+  const output = negotiate(request)
+  checkBodySize(request.body)
+  const options = updateOptions(request.query)
+  const context = withDryRun(call.context, options.dryRun)
+  // kube-apiserver checks the media type of an update after its options, and that of a create before its size.
+  return { write: { ...call, context, options }, type: bodyType(request.headers), output }
+}
+
+/** Begins a PATCH in the same way. It checks its media type first, even before the names in its path. */
+export function beginPatch<C extends Call, T extends string>(call: C, accepted: readonly T[]) {
+  const { request } = call
+  refuseImpersonation(call)
+  const type = patchType(request.headers, accepted)
+  checkPathNames(request)
+  const output = negotiate(request)
+  checkBodySize(request.body)
+  const options = patchOptions(request.query, type)
+  return { write: { ...call, context: withDryRun(call.context, options.dryRun), options }, type, output }
 }

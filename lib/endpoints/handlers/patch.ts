@@ -1,28 +1,22 @@
 /** PATCH: JSON patch, JSON merge patch, server-side apply. Source: k8s.io/apiserver endpoints/handlers/patch.go. */
 import { managementRequest } from '../../authorization/attributes/attributes.ts'
-import { decodeApply, strictApplyError } from '../../meta/decoding/codecs.ts'
-import { decodeApplied, decodePatched } from '../../meta/decoding/decode.ts'
-import type { Floats } from '../../meta/encoding/floats.ts'
+import { decodeApply } from '../../meta/decoding/codecs.ts'
+import { decodeApplied } from '../../meta/decoding/decode.ts'
 import { conflict } from '../../meta/errors/status.ts'
 import { serverSideApply, updateManagers } from '../../meta/managedfields/fieldmanager.ts'
 import { dedupeOwnerReferences } from '../../meta/object/ownerreferences.ts'
 import { parseResourceVersion } from '../../meta/object/resourceversion.ts'
-import { applyJsonPatch, decodeJsonPatch } from '../../meta/patch/jsonpatch.ts'
-import { decodeMergePatch, mergePatch } from '../../meta/patch/mergepatch.ts'
 import { splitWriteOnly } from '../../meta/schema/writeonly.ts'
-import type { JsonObject, JsonValue, KubeObject } from '../../meta/types.ts'
+import type { KubeObject } from '../../meta/types.ts'
 import type { CreateRequest } from '../../registry/create.ts'
 import { groupResource, type KindInfo, type Subresource } from '../../registry/kind.ts'
 import type { Outcome } from '../../registry/store.ts'
 import { type Updated, updateObject } from '../../registry/update.ts'
 import type { Handler, StoredCall, StoredWrite } from '../call.ts'
-import { isGuarded, judgeFields } from '../decoderequest.ts'
-import { negotiate } from '../negotiation/accept.ts'
-import { checkBodySize, patchType } from '../negotiation/bodies.ts'
-import type { PatchType } from '../negotiation/mediatypes.ts'
-import { patchOptions, withDryRun } from '../options.ts'
+import { patchTypes } from '../negotiation/bodies.ts'
+import { applyPatch, judgeDuplicates, type PatchParser, patchParsers } from '../patches.ts'
 import type { ApiResponse } from '../request.ts'
-import { checkPathNames, refuseImpersonation } from '../requestchecks.ts'
+import { beginPatch } from '../requestchecks.ts'
 import { checkMayCreate, clearServerFields } from './create.ts'
 import {
   checkName,
@@ -41,27 +35,14 @@ interface Patcher {
   create?(): Promise<CreateRequest>
 }
 
-/** A parsed JSON patch or merge patch. */
-interface ParsedPatch {
-  apply(live: JsonObject): { value: JsonValue; floats: Floats }
-  /** Duplicate and unknown fields of the patch. */
-  findings: readonly string[]
-  /** The findings that would be fields of the object. */
-  duplicates: readonly string[]
-}
-
-/** Patches with a JSON patch or merge patch. The result is decoded like a body, but its mistakes are 422. */
-function patcher(write: StoredWrite, parse: (body: Uint8Array, checked: boolean) => ParsedPatch): Patcher {
-  const { kind, request, context, options } = write
+/** Patches with a JSON patch or merge patch. */
+function patcher(write: StoredWrite, parse: PatchParser): Patcher {
+  const { kind, request, context } = write
   const ownership = ownershipOf(write, request.subresource as Subresource)
   return {
     async patch(live) {
-      const { apply, findings, duplicates } = parse(request.body, options.fieldValidation !== 'Ignore')
-      const { value, floats } = apply(live)
-      const found = { duplicates: findings, strict: findings, guarded: duplicates }
-      const decoded = decodePatched(value, kind)
-      judgeFields(write, value, found, decoded, 'patch')
-      const { object, secrets } = splitWriteOnly(ensureNamespace(kind, decoded.object, request.namespace), kind.schema)
+      const { object: patched, floats } = applyPatch(write, parse, live)
+      const { object, secrets } = splitWriteOnly(ensureNamespace(kind, patched, request.namespace), kind.schema)
       checkName(object, request.name)
       // Dedupe before field management: kube-apiserver counts a duplicate owner once.
       const updated = dedupeOwnerReferences(object, context.warn, 'patch')
@@ -70,31 +51,11 @@ function patcher(write: StoredWrite, parse: (body: Uint8Array, checked: boolean)
   }
 }
 
-function parseJsonPatch(body: Uint8Array, checked: boolean): ParsedPatch {
-  const { operations, duplicates, unknown } = decodeJsonPatch(body, checked)
-  return { apply: (live) => applyJsonPatch(live, operations), findings: [...duplicates, ...unknown], duplicates }
-}
-
-function parseMergePatch(body: Uint8Array, checked: boolean): ParsedPatch {
-  const { patch, duplicates, floats } = decodeMergePatch(body, checked)
-  const merge = (live: JsonObject) => (Array.isArray(patch) ? patch : mergePatch(live, patch))
-  // Merged fields keep their paths, so every finding is about a field of the object.
-  return { apply: (live) => ({ value: merge(live), floats }), findings: duplicates, duplicates }
-}
-
 /** Throws 409 for a configuration with a uid: it can only apply to an existing object. */
 function refuseUid(kind: KindInfo, { metadata: { uid } }: KubeObject, name: string): void {
   if (!uid) return
   const why = `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`
   throw conflict(groupResource(kind), name, why)
-}
-
-/** Refuses or warns about duplicate keys of a configuration, as fieldValidation asks. */
-function judgeDuplicates(write: StoredWrite, duplicates: readonly string[]): void {
-  const { fieldValidation } = write.options
-  const isStrict = fieldValidation === 'Strict' || isGuarded(write)
-  if (isStrict && duplicates.length > 0) throw strictApplyError(duplicates)
-  if (fieldValidation !== 'Ignore') for (const duplicate of duplicates) write.context.warn(duplicate)
 }
 
 /** Patches by server-side apply. */
@@ -137,31 +98,12 @@ async function checkChainAllowsCreate({ services, context, kind, request }: Stor
   await services.checkChain(context, managementRequest(kind, { verb: 'create', name, namespace }))
 }
 
-function patcherOf(write: StoredWrite, type: PatchType): Patcher {
-  switch (type) {
-    case 'application/json-patch+json':
-      return patcher(write, parseJsonPatch)
-    case 'application/merge-patch+json':
-      return patcher(write, parseMergePatch)
-    case 'application/apply-patch+yaml':
-      return applier(write)
-  }
-}
-
 /** Answers 200 with the object as it is stored now, or 201 when an apply has created it. */
 async function handle(call: StoredCall): Promise<ApiResponse> {
-  const { request, store } = call
-  refuseImpersonation(call)
-  // A patch checks its media type first, even before the names in its path.
-  const type = patchType(request.headers)
-  checkPathNames(request)
-  const output = negotiate(request)
-  checkBodySize(request.body)
-  const options = patchOptions(request.query, type)
-  const context = withDryRun(call.context, options.dryRun)
-
-  const write = { ...call, context, options }
-  const { patch, create } = patcherOf(write, type)
+  const { write, type, output } = beginPatch(call, patchTypes)
+  const { request, context, store } = write
+  const isApply = type === 'application/apply-patch+yaml'
+  const { patch, create } = isApply ? applier(write) : patcher(write, patchParsers[type])
   const { namespace, name } = request
   const subresource = request.subresource as Subresource
   const target = { namespace, name, subresource, verb: 'patch' as const, ...(create && { createInstead: create }) }
@@ -178,7 +120,6 @@ async function handle(call: StoredCall): Promise<ApiResponse> {
       context,
     )
   // An apply keeps its managedFields even if the object is too large with them: its fields must be owned.
-  const isApply = type === 'application/apply-patch+yaml'
   const outcome = await (isApply ? updateWith(keepManagedFields) : writeWithinSize(updateWith))
   return respondOutcome(write, outcome, output)
 }

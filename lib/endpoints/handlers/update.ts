@@ -9,26 +9,14 @@ import type { Subresource } from '../../registry/kind.ts'
 import { updateObject } from '../../registry/update.ts'
 import type { Handler, StoredCall } from '../call.ts'
 import { decodeRequest } from '../decoderequest.ts'
-import { negotiate } from '../negotiation/accept.ts'
-import { bodyType, checkBodySize } from '../negotiation/bodies.ts'
-import { updateOptions, withDryRun } from '../options.ts'
 import type { ApiResponse } from '../request.ts'
-import { checkPathNames, refuseImpersonation } from '../requestchecks.ts'
+import { beginUpdate } from '../requestchecks.ts'
 import { checkName, ensureNamespace, ownershipOf, respondOutcome, writeWithinSize } from './writesteps.ts'
 
 /** Answers 200 with the object as it is stored now. */
 async function handle(call: StoredCall): Promise<ApiResponse> {
-  const { request, store, kind } = call
-  refuseImpersonation(call)
-  checkPathNames(request)
-  const output = negotiate(request)
-  checkBodySize(request.body)
-  const options = updateOptions(request.query)
-  const context = withDryRun(call.context, options.dryRun)
-  // kube-apiserver checks the media type of an update after its options, and that of a create before its size.
-  const type = bodyType(request.headers)
-
-  const write = { ...call, context, options }
+  const { write, type, output } = beginUpdate(call)
+  const { request, context, store, kind } = write
   const { object: decoded, floats } = await decodeRequest(write, type, decodeObject)
   const { namespace, name } = request
   const { object, secrets } = splitWriteOnly(ensureNamespace(kind, decoded, namespace), kind.schema)

@@ -1,9 +1,18 @@
-/** Checks the size and the media type of request bodies. Bodies are read only after authorization. */
+/** Defines the sizes and the media types of request bodies, and checks them. Bodies are read only after authorization. */
 import type { MediaType } from '../../meta/decoding/codecs.ts'
 import { requestEntityTooLarge, type StatusError, unsupportedMediaType } from '../../meta/errors/status.ts'
 import { own } from '../../meta/value/walk.ts'
 import { mediaTypeOf } from './mediatype.ts'
-import { bodyTypes, type PatchType, patchTypes } from './mediatypes.ts'
+
+/** The media types of objects. */
+export const bodyTypes: Readonly<Record<string, MediaType>> = { 'application/json': 'json', 'application/yaml': 'yaml' }
+
+/** The media types of patches. Like custom resources, this API does not support strategic merge patches. */
+export const patchTypes = [
+  'application/json-patch+json',
+  'application/merge-patch+json',
+  'application/apply-patch+yaml',
+] as const
 
 /** kube-apiserver's limit, in bytes. */
 export const maxBodyBytes = 3 * 1024 * 1024
@@ -33,10 +42,7 @@ function unsupported(accepted: readonly string[], type: string | undefined, bett
  * Returns the media type of a patch without its parameters, one of `accepted`. Throws 415 in words that make kubectl list the
  * supported types.
  */
-export function patchType<T extends string = PatchType>(
-  headers: Readonly<Record<string, string>>,
-  accepted: readonly (T | PatchType)[] = patchTypes,
-): T | PatchType {
+export function patchType<T extends string>(headers: Readonly<Record<string, string>>, accepted: readonly T[]): T {
   const type = headers['content-type']?.split(';', 1)[0]
   const found = accepted.find((one) => one === type)
   if (!found) throw unsupported(accepted, type, 'application/apply-patch+yaml')

@@ -4,7 +4,7 @@
  * get a plain-text 404, as from kube-apiserver for custom resources. All others get a Status that explains what is served.
  */
 import { CustomResourceDefinition, definitionsPath } from '../../apis/apiextensions/v1/customresourcedefinition.ts'
-import { patchType } from '../../endpoints/negotiation/bodies.ts'
+import { patchType, patchTypes } from '../../endpoints/negotiation/bodies.ts'
 import { pageNotFound } from '../../endpoints/respond.ts'
 import { KINDS, kindRows } from '../../kinds/kinds.ts'
 import {
@@ -44,7 +44,7 @@ function refuse(
   if (served.archetype === 'virtual') throw name === undefined ? methodNotAllowed(hint) : routeNotFound(hint)
   const resource = groupResource(served)
   if (name === undefined) {
-    if (method === 'PATCH') patchType(headers)
+    if (method === 'PATCH') patchType(headers, patchTypes)
     if (method === 'PATCH' || method === 'PUT') throw badRequest('name must be provided')
   }
   if (more !== undefined) throw routeNotFound(hint)

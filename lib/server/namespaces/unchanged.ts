@@ -4,7 +4,7 @@
  */
 import { Namespace } from '../../apis/core/v1/namespace.ts'
 import { managementRequest } from '../../authorization/attributes/attributes.ts'
-import type { Write } from '../../endpoints/call.ts'
+import type { Call, Write } from '../../endpoints/call.ts'
 import { checkName } from '../../endpoints/handlers/writesteps.ts'
 import type { Output } from '../../endpoints/negotiation/accept.ts'
 import type { ApiResponse } from '../../endpoints/request.ts'
@@ -51,13 +51,11 @@ const MOST_NAMED = 10
 
 /** Answers with the unchanged namespace, and a Warning about what the request sets. Throws 400, 409 and 422. */
 export function unchanged(
-  write: Write,
+  { request, context, warnings }: Write & Pick<Call, 'warnings'>,
   sent: KubeObject,
   live: KubeObject,
   output: Output,
-  warnings: readonly string[],
 ): Promise<ApiResponse> {
-  const { request, context } = write
   checkName(sent, request.name)
   const errors = [...typeErrors(sent, Namespace), ...validateMeta(sent.metadata, { namespaced: false }, labelNames)]
   if (errors.length > 0) throw invalidObject('', Namespace.kind, request.name, errors)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { bodyType, patchType } from '../../../../lib/endpoints/negotiation/bodies.ts'
+import { bodyType, patchType, patchTypes } from '../../../../lib/endpoints/negotiation/bodies.ts'
 import cases from './vectors/bodies.cases.json' with { type: 'json' }
 
 const headersOf = (type: string) => ({ 'content-type': type })
@@ -14,9 +14,13 @@ describe('the type of a body', () => {
   )
 
   it('of a patch is case-sensitive and ignores parameters', () => {
-    expect(patchType(headersOf('application/merge-patch+json; charset=utf-8'))).toBe('application/merge-patch+json')
+    expect(patchType(headersOf('application/merge-patch+json; charset=utf-8'), patchTypes)).toBe(
+      'application/merge-patch+json',
+    )
     for (const type of ['APPLICATION/MERGE-PATCH+JSON', ' application/merge-patch+json', 'application/json', '']) {
-      expect(() => patchType(headersOf(type))).toThrow('accepted media types include: application/json-patch+json')
+      expect(() => patchType(headersOf(type), patchTypes)).toThrow(
+        'accepted media types include: application/json-patch+json',
+      )
     }
   })
 
@@ -26,7 +30,7 @@ describe('the type of a body', () => {
     const advice = (type: string) =>
       `; form data is not supported: to send a file with curl, use --data-binary @FILE -H 'Content-Type: ${type}'`
     expect(() => bodyType(form)).toThrow(`application/json, application/yaml${advice('application/yaml')}`)
-    expect(() => patchType(form)).toThrow(advice('application/apply-patch+yaml'))
+    expect(() => patchType(form, patchTypes)).toThrow(advice('application/apply-patch+yaml'))
     expect(() => bodyType(headersOf('text/plain'))).toThrow(/application\/yaml$/)
   })
 })
