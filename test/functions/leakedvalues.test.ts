@@ -5,8 +5,6 @@ import { credentialItemKey } from '../../lib/authentication/credential.ts'
 import type { UserInfo } from '../../lib/authorization/users/user.ts'
 import { endValues } from '../../lib/server/leaks/endvalues.ts'
 import { findValues } from '../../lib/server/leaks/findvalues.ts'
-import { withParts } from '../../lib/server/process/lazy.ts'
-import { createSignalMemory } from '../../lib/server/signalmemory.ts'
 import { endless } from '../support/deadlines.ts'
 import { createExchangedKey, newFederation, openGates } from '../support/exchangedkeys.ts'
 import { useFunctions } from '../support/functions.ts'
@@ -20,7 +18,7 @@ const LEAKED = 'access key value was reported as leaked'
 const merge = { 'content-type': 'application/merge-patch+json' }
 
 async function report(text: string): Promise<void> {
-  const server = withParts(functions.get().parts, { signals: createSignalMemory() })
+  const server = functions.get().parts
   const values = await findValues(server, [text])
   expect(values.size).toBe(1)
   const rest = { requestId: 'r', deadline: endless, note: () => {} }

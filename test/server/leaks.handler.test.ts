@@ -8,7 +8,6 @@ import { generateAccessKey } from '../../lib/authentication/accesskey.ts'
 import { publicHandler } from '../../lib/server/lambda/publicendpoint.ts'
 import { leakEndpoint } from '../../lib/server/leaks/answerreport.ts'
 import { createPartnerKeys } from '../../lib/server/leaks/partnerkeys.ts'
-import { createSignalMemory } from '../../lib/server/signalmemory.ts'
 import { StorageError } from '../../lib/storage/errors.ts'
 import type { Storage } from '../../lib/storage/interface.ts'
 import { leakSignals } from '../support/leaksignals.ts'
@@ -51,10 +50,9 @@ function handlerWith({ onLeak = 'disable', storage = server.parts.storage }: { o
   })
   const own = Object.create(parts, {
     config: { value: Object.create(parts.config, { onLeak: { value: onLeak } }) },
-    storage: { value: storage },
+    storage: { value: Object.create(storage) },
     storeOf: { value: (kind: Parameters<typeof parts.storeOf>[0]) => ({ ...parts.storeOf(kind), storage }) },
     partnerKeys: { value: partnerKeys },
-    signals: { value: createSignalMemory() },
   })
   const handle = publicHandler(parts, leakEndpoint(own))
   return async (resource: string, body: string, headers: Record<string, string> = {}, received = Date.now()) => {

@@ -14,7 +14,6 @@ import { posted } from '../lambda/publicbody.ts'
 import type { NoteFacts, PublicAnswer, PublicEndpoint } from '../lambda/publicendpoint.ts'
 import type { Measured } from '../process/metrics.ts'
 import type { Server } from '../server.ts'
-import type { SignalMemory } from '../signalmemory.ts'
 import { decodeBody, readBody } from './body.ts'
 import { endValues } from './endvalues.ts'
 import { findValues, possibleKeys } from './findvalues.ts'
@@ -23,8 +22,6 @@ import { type Finding, readPartnerReport, readReport } from './report.ts'
 
 export interface LeakServer extends Server {
   partnerKeys: PartnerKeys
-  /** Which signals this process has written. */
-  signals: SignalMemory
 }
 
 /** What became of a report, for the audit record and the metrics. */

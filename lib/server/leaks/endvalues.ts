@@ -23,16 +23,13 @@ import { updateObject } from '../../registry/update.ts'
 import type { Companion, CompanionItem, Stored } from '../../storage/interface.ts'
 import type { NoteFacts } from '../lambda/publicendpoint.ts'
 import type { Server } from '../server.ts'
-import type { SignalMemory } from '../signalmemory.ts'
+import { writeSignal } from '../signals.ts'
 import { type ReportedValue, readValue } from './findvalues.ts'
 import { cleanUrl } from './leakurl.ts'
 import type { Finding } from './report.ts'
 
 /** What ending values needs of the server. */
-interface EndingServer extends Pick<Server, 'config' | 'now' | 'storage' | 'storeOf'> {
-  /** The signals of leaks that this process has written. */
-  signals: SignalMemory
-}
+type EndingServer = Pick<Server, 'config' | 'now' | 'storage' | 'storeOf'>
 
 interface LeakReport {
   findings: readonly Finding[]
@@ -81,9 +78,7 @@ async function endValue(
     const end = value.isExchanged ? removeKey : changeKey
     if (await end(server, value, signal, context)) return true
   }
-  if (server.signals.has(signal)) return false
-  const isFirst = await server.storage.createCompanion(signal, context)
-  server.signals.add(signal)
+  const isFirst = await writeSignal(server.storage, signal, context)
   return isFirst && isOnlyTold && !(await wasTold(server, signal))
 }
 

@@ -5,12 +5,11 @@ import { type PublicHandler, publicHandler } from '../lambda/publicendpoint.ts'
 import { withParts } from '../process/lazy.ts'
 import { describeError } from '../process/logger.ts'
 import { createServer, type Server } from '../server.ts'
-import { createSignalMemory } from '../signalmemory.ts'
 import { warmUp } from '../warmup.ts'
 import { type LeakServer, leakEndpoint } from './answerreport.ts'
 import { createPartnerKeys } from './partnerkeys.ts'
 
-/** Returns the server with what the endpoint remembers for the life of the process. */
+/** Returns the server with the keys of GitHub, which it remembers for the life of the process. */
 function leakServer(server: Server): LeakServer {
   const { config, log } = server
   const partnerKeys = createPartnerKeys({
@@ -23,7 +22,7 @@ function leakServer(server: Server): LeakServer {
     now: Date.now,
     failed: (error) => log('error', 'keys of leak reports not fetched', { error: describeError(error) }),
   })
-  return withParts(server, { partnerKeys, signals: createSignalMemory() })
+  return withParts(server, { partnerKeys })
 }
 
 /** Returns the Lambda handler of the endpoint. */

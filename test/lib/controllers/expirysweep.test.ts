@@ -102,7 +102,10 @@ describe('a key', () => {
     await world.make('raced', {}, { ttl: 900 * day })
     const [, version = '', hash = ''] = (await world.credential('raced')).pk.split('#')
     const { storage } = world
-    const deps = authenticationDeps({ storage, hashes: async () => [{ version, hash }], limits: {} }, () => {})
+    const deps = authenticationDeps(
+      { storage, hashes: async () => [{ version, hash }], limits: {}, recordSources: false },
+      () => {},
+    )
     const used = await authenticate(generateAccessKey(randomBytes), { ...deps, now: () => world.now().getTime() })
     if (!('user' in used)) throw new Error('not authenticated')
     await world.change('raced', (object) => ({ ...object, spec: { ttl: 1 } }))

@@ -173,7 +173,7 @@ export async function createReal(
   }
 
   const authenticationDeps = (storage: Storage) => ({
-    ...subject.authenticationDeps({ storage, hashes, limits: {} }, () => {}),
+    ...subject.authenticationDeps({ storage, hashes, limits: {}, recordSources: false }, () => {}),
     now: ms,
     signal: async () => {},
   })

@@ -1,0 +1,24 @@
+/** Writes signals, each once in a process: repeated uses and reports of one value cost no writes. */
+import type { CommitOptions, CompanionItem, Storage } from '../storage/interface.ts'
+
+/** The signals that this process has written to each store. */
+const memories = new WeakMap<object, Set<string>>()
+
+/** The most signals to remember. A full memory forgets everything. */
+const MOST = 1000
+
+/** Writes a signal unless this process has done so. Returns whether the store did not have it. */
+export async function writeSignal(
+  storage: Pick<Storage, 'createCompanion'>,
+  item: CompanionItem,
+  options: CommitOptions,
+): Promise<boolean> {
+  const written = memories.get(storage) ?? new Set()
+  memories.set(storage, written)
+  const id = `${item.pk} ${item.sk}`
+  if (written.has(id)) return false
+  const isNew = await storage.createCompanion(item, options)
+  if (written.size >= MOST) written.clear()
+  written.add(id)
+  return isNew
+}
