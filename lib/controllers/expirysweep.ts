@@ -13,13 +13,13 @@ import { decodeKeyInternal } from '../authentication/keyinternal.ts'
 import { keyStatus, type LifeLimits, lifeOfStored } from '../authentication/keystatus.ts'
 import { unixSeconds } from '../meta/encoding/time.ts'
 import type { Deadline } from '../meta/errors/deadline.ts'
-import { StatusError } from '../meta/errors/status.ts'
 import { deleteObject } from '../registry/delete.ts'
 import { forEach, type HasTime, OutOfTime } from '../registry/parallel.ts'
+import { unlessLost } from '../registry/storageerrors.ts'
 import type { Store } from '../registry/store.ts'
 import type { CompanionItem, Storage, Stored } from '../storage/interface.ts'
 import { indexEntries, keyOfEntry } from './indexpages.ts'
-import { controllerContext } from './internalcontext.ts'
+import { internalContext } from './internalcontext.ts'
 
 export interface Sweep {
   /** The store of the kind that owns the credentials. */
@@ -83,13 +83,12 @@ async function removeAsRead({ store, now, deadline }: Sweep, { rv, object }: Sto
   const { uid = '', namespace = '', name = '' } = object.metadata
   const preconditions = { uid, resourceVersion: String(rv) }
   try {
-    const context = controllerContext('expiry-sweep', now(), deadline)
-    await deleteObject(store, { namespace, name }, { preconditions }, context)
-    swept.deleted++
+    const context = internalContext('system:controller:expiry-sweep', now(), deadline)
+    const removed = await unlessLost(() => deleteObject(store, { namespace, name }, { preconditions }, context))
+    if (removed) swept.deleted++
+    else swept.kept++
   } catch (error) {
-    const changed = error instanceof StatusError && (error.status.code === 409 || error.status.code === 404)
-    if (changed) swept.kept++
-    else fail(swept, error)
+    fail(swept, error)
   }
 }
 

@@ -31,7 +31,7 @@ import {
   nodeMetadata,
   ownerKey,
 } from './graph.ts'
-import { controllerContext } from './internalcontext.ts'
+import { internalContext } from './internalcontext.ts'
 
 export interface Collector extends Graph {
   now(): Date
@@ -44,6 +44,8 @@ export interface Collector extends Graph {
 
 /** The name of the manager in managedFields, and of the user. */
 const manager = 'garbage-collector'
+
+const contextOf = ({ now, deadline }: Collector) => internalContext(`system:controller:${manager}`, now(), deadline)
 
 /** How often a step is tried if other writers change the object at the same time. */
 const maxAttempts = 5
@@ -82,7 +84,7 @@ async function edit(
 ): Promise<void> {
   const { store } = node
   const { uid = '' } = nodeMetadata(node)
-  const now = collector.now()
+  const context = contextOf(collector)
   await updateObject(
     store,
     {
@@ -93,10 +95,13 @@ async function edit(
       check,
       transform: (live) => {
         const updated = { ...live, metadata: change(live.metadata) }
-        return { object: updateManagers({ ...ownershipIn(store.kind, manager, now), live, updated }), secrets: [] }
+        return {
+          object: updateManagers({ ...ownershipIn(store.kind, manager, context.now), live, updated }),
+          secrets: [],
+        }
       },
     },
-    controllerContext(manager, now, collector.deadline),
+    context,
   )
 }
 
@@ -162,7 +167,7 @@ async function collect(collector: Collector, node: Node): Promise<void> {
   }
   const foreground = standings.includes('waiting') && (await hasDependents(collector, node))
   const options = { check: asIn(node), ...(foreground && { propagationPolicy: 'Foreground' as const }) }
-  await deleteObject(node.store, nameOf(node), options, controllerContext(manager, collector.now(), collector.deadline))
+  await deleteObject(node.store, nameOf(node), options, contextOf(collector))
   collector.wrote('deleted')
 }
 

@@ -1,13 +1,9 @@
-/** Builds the request contexts of the server itself. */
+/** Builds the contexts of requests that the server itself makes. */
 import { AUTHENTICATED, MASTERS } from '../authorization/users/identity.ts'
 import type { Deadline } from '../meta/errors/deadline.ts'
 import type { RequestContext } from '../registry/kind.ts'
 
-/** Returns the context of a controller: user `system:controller:NAME`, which no key can have, with full access. */
-export const controllerContext = (name: string, now: Date, deadline: Deadline): RequestContext =>
-  internalContext(`system:controller:${name}`, now, deadline)
-
-/** Returns the same context for any `system:` user. */
+/** Returns the context of a user that no key can have, with full access. Controllers are `system:controller:NAME`. */
 export function internalContext(user: `system:${string}`, now: Date, deadline: Deadline): RequestContext {
   return {
     user: {

@@ -4,7 +4,7 @@ import { EXPIRY_INDEX } from '../authentication/expiryindex.ts'
 import { decodeKeyInternal } from '../authentication/keyinternal.ts'
 import { STALLED_SECONDS } from '../authentication/values/writes.ts'
 import { indexedKeys, type Window } from '../controllers/indexpages.ts'
-import { controllerContext } from '../controllers/internalcontext.ts'
+import { internalContext } from '../controllers/internalcontext.ts'
 import { unixSeconds } from '../meta/encoding/time.ts'
 import { forEach } from '../registry/parallel.ts'
 import { unlessLost } from '../registry/storageerrors.ts'
@@ -50,7 +50,7 @@ export async function settleRotations(life: Lifecycle): Promise<number> {
 async function settle({ store, now, deadline }: Lifecycle, { object, rv }: Stored): Promise<boolean> {
   const { name = '' } = object.metadata
   const request = { namespace: '', name, subresource: '', verb: 'update' } as const
-  const context = controllerContext('lifecycle', now(), deadline)
+  const context = internalContext('system:controller:lifecycle', now(), deadline)
   const outcome = await unlessLost(() => updateObject(store, request, context))
   return outcome !== undefined && outcome.stored.rv !== rv
 }

@@ -4,23 +4,17 @@
  */
 
 import { storedKinds } from '../apis/stored.ts'
-import type { Storage, Table } from '../storage/interface.ts'
+import { forEach } from '../registry/parallel.ts'
 import { createServer } from './server.ts'
 
-/** Settles the log of each table. Throws what failed, after the others are settled. */
-export async function settleAll({ sweep }: Pick<Storage, 'sweep'>, tables: readonly Table[]): Promise<void> {
-  const results = await Promise.allSettled(tables.map((table) => sweep(table)))
-  const failures = results.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []))
-  if (failures.length > 0) throw failures.length === 1 ? failures[0] : new AggregateError(failures, 'logs not settled')
-}
-
-/** Returns the handler, which runs every minute. Concurrent runs are safe. */
+/** Returns the handler, which runs every minute. Concurrent runs are safe. A log that fails does not keep the others from it. */
 export function settleHandler() {
   const server = createServer(process.env)
   return async (): Promise<void> => {
-    await settleAll(
-      server.storage,
-      storedKinds.map(({ table }) => table),
+    await forEach(
+      storedKinds,
+      () => true,
+      ({ table }) => server.storage.sweep(table),
     )
     server.log('info', 'settled', { tables: storedKinds.length })
   }

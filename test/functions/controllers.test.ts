@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import type { DynamoDBStreamEvent } from 'aws-lambda'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
-import { controllerContext } from '../../lib/controllers/internalcontext.ts'
+import { internalContext } from '../../lib/controllers/internalcontext.ts'
 import type { ObjectMeta } from '../../lib/meta/types.ts'
 import { createObject } from '../../lib/registry/create.ts'
 import type { sweepHandler as expirySweep, garbageCollectorHandler } from '../../lib/server/controllers.ts'
@@ -45,7 +45,7 @@ async function make(
   await createObject(
     store,
     { object: { ...object, spec: { ...spec } }, secrets: [] },
-    controllerContext('test', now, endless),
+    internalContext('system:controller:test', now, endless),
   )
 }
 const find = (name: string) => deployment.parts.storage.get(OwnedAccessKey.table, name)

@@ -3,7 +3,7 @@
  * test/conformance, and the verbs of each kind are in test/functions.
  */
 import { beforeEach, describe, expect, test } from 'vitest'
-import { controllerContext } from '../../lib/controllers/internalcontext.ts'
+import { internalContext } from '../../lib/controllers/internalcontext.ts'
 import { StatusError } from '../../lib/meta/errors/status.ts'
 import type { Secret } from '../../lib/meta/schema/writeonly.ts'
 import type { JsonObject, KubeObject, ObjectMeta, Status } from '../../lib/meta/types.ts'
@@ -113,7 +113,7 @@ export function describeKind(kind: StoredKind<Server>, server: () => Server, fix
     const [name, context] = [fresh(), { ...contextOf(admin), requestId: 'a-request' }]
     const { stored } = await world.create(world.object({ name }), { context })
     await world.change(name, (live) => ({ ...live, spec: { ...live.spec, ...another } }), {
-      context: { ...contextOf(admin), ...controllerContext('test', new Date(), endless) },
+      context: { ...contextOf(admin), ...internalContext('system:controller:test', new Date(), endless) },
     })
     await world.remove(name, {}, contextOf(admin))
     const { changes } = await server().storage.changes(kind.table, stored.rv - 1)

@@ -10,7 +10,7 @@ import { decodeKeyInternal } from '../../../lib/authentication/keyinternal.ts'
 import type { LifeLimits } from '../../../lib/authentication/keystatus.ts'
 import type { KeyHash } from '../../../lib/authentication/pepper.ts'
 import type { Collector } from '../../../lib/controllers/garbagecollector.ts'
-import { controllerContext } from '../../../lib/controllers/internalcontext.ts'
+import { internalContext } from '../../../lib/controllers/internalcontext.ts'
 import { type Collected, collectStream as collectWrites } from '../../../lib/controllers/streamrecords.ts'
 import type { JsonObject, KubeObject, ObjectMeta, OwnerReference } from '../../../lib/meta/types.ts'
 import { createObject } from '../../../lib/registry/create.ts'
@@ -51,7 +51,7 @@ export interface World {
   over(storage: Storage): { keys: Store; instances: Store }
 }
 
-const user = controllerContext('test', new Date(), endless).user
+const user = internalContext('system:controller:test', new Date(), endless).user
 
 interface Options {
   now?: () => Date
@@ -91,7 +91,7 @@ export async function newWorld({
   })
   const { keys, instances } = over(storage)
   const context = () => ({
-    ...controllerContext('test', now(), endless),
+    ...internalContext('system:controller:test', now(), endless),
     user: { ...user, name: 'admin', identity: 'user:admin' as const },
   })
   const locate = (name: string) => {
