@@ -4,6 +4,7 @@
  */
 import type { Deadline } from '../meta/errors/deadline.ts'
 import type { JsonObject, JsonValue, KubeObject } from '../meta/types.ts'
+import type { ItemKey } from './keys.ts'
 
 /**
  * A stored object. `object.metadata.resourceVersion` is `String(rv)`. `internal` is stored and versioned with the object
@@ -46,24 +47,18 @@ export interface CompanionCondition {
  * A side item that is committed in the transaction of the object: a credential, an owner index entry. If a condition `when`
  * fails, the write has lost a race: the mutation runs again and must read the facts again that it depends on.
  */
-export type Companion =
-  /** Replaces the whole item. With `ifAbsent`, here and below, the write fails with CompanionExists if the item exists. */
-  | { op: 'put'; pk: string; sk: string; attributes: JsonObject; ifAbsent?: true; when?: CompanionCondition }
-  /** Sets `attributes`, removes `remove`, keeps other attributes (the last activity of a credential). Creates a missing item. */
-  | {
-      op: 'set'
-      pk: string
-      sk: string
-      attributes: JsonObject
-      remove?: readonly string[]
-      ifAbsent?: true
-      when?: CompanionCondition
-    }
-  | { op: 'delete'; pk: string; sk: string; when?: CompanionCondition }
-  /** Writes nothing; the write fails with CompanionExists if the item exists. */
-  | { op: 'absent'; pk: string; sk: string }
-  /** Writes nothing; fails with CompanionChanged unless the item has these attributes and none of `lacks`. */
-  | { op: 'unchanged'; pk: string; sk: string; attributes: JsonObject; lacks?: readonly string[] }
+export type Companion = ItemKey &
+  (
+    | { op: 'delete'; when?: CompanionCondition }
+    /** Replaces the whole item. With `ifAbsent`, here and below, the write fails with CompanionExists if the item exists. */
+    | { op: 'put'; attributes: JsonObject; ifAbsent?: true; when?: CompanionCondition }
+    /** Sets `attributes`, removes `remove`, keeps other attributes (the last activity of a credential). Creates a missing item. */
+    | { op: 'set'; attributes: JsonObject; remove?: readonly string[]; ifAbsent?: true; when?: CompanionCondition }
+    /** Writes nothing; the write fails with CompanionExists if the item exists. */
+    | { op: 'absent' }
+    /** Writes nothing; fails with CompanionChanged unless the item has these attributes and none of `lacks`. */
+    | { op: 'unchanged'; attributes: JsonObject; lacks?: readonly string[] }
+  )
 
 /** The change that a mutation asks for. If the mutation throws, nothing is written and the error is passed on. */
 export type Mutation =
@@ -178,9 +173,7 @@ export interface ChangeBatch {
 }
 
 /** A side item; `attributes` excludes its keys. The store deletes it at some time after `expires` (unix seconds). */
-export interface CompanionItem {
-  pk: string
-  sk: string
+export interface CompanionItem extends ItemKey {
   attributes: JsonObject
 }
 
@@ -209,9 +202,7 @@ export interface IndexQuery {
 }
 
 /** The position of an item in an index. */
-export interface IndexPosition {
-  pk: string
-  sk: string
+export interface IndexPosition extends ItemKey {
   /** The number that the index sorts by. */
   at: number
 }
@@ -230,9 +221,7 @@ export interface Touch {
   uid: string
   /** Unix ms. */
   at: number
-  credential: {
-    pk: string
-    sk: string
+  credential: ItemKey & {
     /** In the unit of the credential. */
     lastActivity: number
     /** Attributes to set together with it. */
@@ -298,7 +287,7 @@ export interface Storage {
   /** Returns the newest revision from which a watch can start without repeating acknowledged changes. */
   revision(table: Table): Promise<number>
   /** Reads side items by key and returns them in the same order: one consistent call for up to a hundred. */
-  getCompanions(keys: readonly { pk: string; sk: string }[]): Promise<(CompanionItem | undefined)[]>
+  getCompanions(keys: readonly ItemKey[]): Promise<(CompanionItem | undefined)[]>
   getCompanion(pk: string, sk: string): Promise<CompanionItem | undefined>
   /** Replaces a side item that belongs to no object: the position of a controller, an open watch. The last write wins. */
   keepCompanion(item: CompanionItem, options: CommitOptions): Promise<void>
@@ -318,7 +307,7 @@ export interface Storage {
    */
   createCompanion(item: CompanionItem, options: CommitOptions): Promise<boolean>
   /** Removes such an item, if it exists. */
-  dropCompanion(key: { pk: string; sk: string }, options: CommitOptions): Promise<void>
+  dropCompanion(key: ItemKey, options: CommitOptions): Promise<void>
   /** Reads the side items of one partition consistently, at most one page of 1 MB. */
   queryCompanions(pk: string, query?: CompanionQuery): Promise<CompanionPage>
   /** Reads side items from an index, which may be stale: read an item again before you act on it. */

@@ -35,11 +35,9 @@ export interface Slot {
   by?: JsonObject
 }
 
-/** Reports whether an item with this expiry (unix seconds) has expired. TTL may not have removed it yet. */
-export const isPast = (expires: ItemValue | undefined, now: number): boolean =>
+/** Reports whether an item has expired. TTL may not have removed it yet. */
+export const isExpired = ({ expires }: Pick<Item, 'expires'>, now: number): boolean =>
   typeof expires === 'number' && expires * 1000 <= now
-
-export const isExpired = ({ expires }: Item, now: number): boolean => isPast(expires, now)
 
 export const rvOf = (item: Item | undefined): number => (typeof item?.rv === 'number' ? item.rv : 0)
 

@@ -1,8 +1,7 @@
 /** Finds the states of objects at an earlier revision, by following the log back from rows that have changed since. */
 
-import type { ItemValue } from '../items.ts'
 import { bucketSize } from '../keys.ts'
-import { isPast, readSlot, type Slot, type State } from '../records.ts'
+import { isExpired, readSlot, type Slot, type State } from '../records.ts'
 import { gapPoll, rewindSlots } from './constants.ts'
 import { type Context, createPause } from './context.ts'
 import { fillGaps, readSlots, type Slots } from './log.ts'
@@ -44,8 +43,7 @@ export async function rewind(
 }
 
 /** The part of a slot that a rewind keeps: the previous revision, and its state only if that may be needed. */
-interface Link extends Pick<Slot, 'type' | 'key'> {
-  expires: ItemValue | undefined
+interface Link extends Pick<Slot, 'type' | 'key' | 'expires'> {
   /** The revision of the previous state. */
   before: number | undefined
   /** The previous state, if it is the one at the requested revision. */
@@ -72,8 +70,7 @@ const linking = ['sk', 'type', 'key', 'prev', 'expires']
 
 function keep({ at, keys, links, ends }: Past, slots: Slots): void {
   for (const [rev, item] of slots) {
-    const { type, key, prev } = readSlot(item)
-    const { expires } = item
+    const { type, key, prev, expires } = readSlot(item)
     const isWanted = prev !== undefined && prev.rv <= at && keys.has(key)
     links.set(rev, { type, key, expires, before: prev?.rv, prev: isWanted ? prev : undefined })
     const isFirst = rev > at && rev < (ends.get(key)?.rev ?? Number.POSITIVE_INFINITY)
@@ -97,7 +94,7 @@ async function linkOf(past: Past, rev: number): Promise<Link> {
   const pause = createPause(context)
   for (;;) {
     const link = links.get(rev)
-    if (link && !isPast(link.expires, context.now())) return link
+    if (link && !isExpired(link, context.now())) return link
     if (link || rev <= settled) throw expiredError(rev)
     await pause()
     await context.sleep(gapPoll)

@@ -37,10 +37,8 @@ export function storageOver(items: Items, { now, elapsed = now, random, sleep }:
   const context: Context = { ...clock, now, items: withRetries(items, clock), gaps: new Map() }
   return {
     get: (table, key, options) => readStored(context, table, key, options),
-    update: (table, key, mutate, { deadline, notOlderThan, by }) =>
-      writeStored(context, table, key, mutate, { read: true, notOlderThan, deadline, ...(by && { by }) }),
-    create: (table, key, mutate, { deadline, by }) =>
-      writeStored(context, table, key, mutate, { read: false, deadline, ...(by && { by }) }),
+    update: (table, key, mutate, options) => writeStored(context, table, key, mutate, { ...options, isRead: true }),
+    create: (table, key, mutate, options) => writeStored(context, table, key, mutate, { ...options, isRead: false }),
     list: (table, request) => listAt(context, table, request),
     count: ({ resource }, partition, most) => countMarks(context, resource, partition, most),
     changes: (table, since) => readChanges(context, table, since),

@@ -1,7 +1,7 @@
 /** Reads, mutates and commits; repeats after a lost race. At most one revision of a write ever commits. */
 
 import { StorageError } from '../errors.ts'
-import type { CommitOptions, GetOptions, Mutate, Stored, Table, WriteResult } from '../interface.ts'
+import type { CommitOptions, GetOptions, Mutate, ReadOptions, Stored, Table, WriteResult } from '../interface.ts'
 import type { Item } from '../items.ts'
 import { activityOf, isStorable, rowsOf, slotKey, sortKey } from '../keys.ts'
 import { decodeState, readSlot, rowState, type State } from '../records.ts'
@@ -55,11 +55,8 @@ async function readRowSince(
   return readRow(context, table, key)
 }
 
-/** `read`: whether the mutation first sees the current row, or first assumes that no row exists. */
-export type WriteMode = CommitOptions & ({ read: true; notOlderThan?: number | undefined } | { read: false })
-
 /**
- * Writes an object. Throws what `mutate` throws, and TooLarge, TooManyCompanions, CompanionExists, CompanionChanged, TooLate,
+ * Writes an object. With `isRead`, the mutation first sees the current row, else it first assumes that no row exists. Throws what `mutate` throws, and TooLarge, TooManyCompanions, CompanionExists, CompanionChanged, TooLate,
  * Busy and Unavailable: then nothing was written. After Undecided, the write may have taken effect.
  */
 export async function writeStored(
@@ -67,23 +64,23 @@ export async function writeStored(
   table: Table,
   key: string,
   mutate: Mutate,
-  mode: WriteMode,
+  { isRead, notOlderThan, deadline, by }: CommitOptions & ReadOptions & { isRead: boolean },
 ): Promise<WriteResult> {
   const { limits } = context.items
   if (!isStorable(limits, key)) throw new StorageError('TooLarge', 'a key of this length')
   const pause = createPause(context)
-  let live = mode.read ? await readRowSince(context, table, key, mode.notOlderThan) : undefined
+  let live = isRead ? await readRowSince(context, table, key, notOlderThan) : undefined
   for (;;) {
     const before = live && { before: live.shown }
     const mutation = await mutate(live?.shown)
     if (mutation.type === 'none' || (mutation.type === 'delete' && live === undefined)) {
       return { ...before, ...(live && { after: live.shown }), rv: live?.state.rv ?? 0 }
     }
-    const plan = { table, key, current: live?.state, change: mutation, id: newId(context), by: mode.by }
+    const plan = { table, key, current: live?.state, change: mutation, id: newId(context), by }
     const planned = planWrite(limits, plan)
-    refuseLateWrite(mode.deadline)
+    refuseLateWrite(deadline)
     const revision = await takeRevision(context, table.resource)
-    const outcome = await commitPlan(context, planned, revision, mode.deadline)
+    const outcome = await commitPlan(context, planned, revision, deadline)
     if (outcome.type === 'committed') {
       await settleAfterWrite(context, table.resource, revision).catch(() => undefined)
       return { ...before, ...after(key, mutation, revision.n, live?.shown), rv: revision.n }
