@@ -82,16 +82,22 @@ export async function respondObject(
   if (!transform) return respond(status, object, output, warnings)
   const wrong = transformError(transform.as, false)
   if (wrong) throw wrong
-  if (transform.as === 'PartialObjectMetadata') {
-    return respond(status, partialMetadata(object, transform.version), output, warnings)
-  }
-  const rows = table(kind.columns ?? [], object, listMetadata({ resourceVersion: object.metadata.resourceVersion }), {
-    version: transform.version,
-    include: includeObject(queryValue(request.query, 'includeObject')),
-    now: request.now,
-    withColumns: true,
-  })
-  return respond(status, rows, output, warnings)
+  const shown = transformed(request, kind, object, transform, { now: request.now, withColumns: true })
+  return respond(status, shown, output, warnings)
+}
+
+/** Returns one object in the form that a transform asks for. Throws 400 for an invalid `includeObject`. */
+export function transformed(
+  { query }: Pick<ApiRequest, 'query'>,
+  { columns = [] }: Pick<Printed, 'columns'>,
+  object: KubeObject,
+  { as, version }: NonNullable<Output['transform']>,
+  shown: { now: Date; withColumns: boolean },
+): JsonObject {
+  if (as !== 'Table') return partialMetadata(object, version)
+  const include = includeObject(queryValue(query, 'includeObject'))
+  const { resourceVersion } = object.metadata
+  return table(columns, object, listMetadata({ resourceVersion }), { version, include, ...shown })
 }
 
 /** The metadata of a list or a Table. */

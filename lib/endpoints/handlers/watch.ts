@@ -6,8 +6,7 @@
 import { stringify } from '../../meta/encoding/json.ts'
 import { expired, StatusError } from '../../meta/errors/status.ts'
 import { groupVersion } from '../../meta/groupversion.ts'
-import type { JsonObject, KubeObject, Status } from '../../meta/types.ts'
-import { partialMetadata, table } from '../../printers/table.ts'
+import type { KubeObject, Status } from '../../meta/types.ts'
 import type { KindInfo, Reader, RequestContext, StoredKind } from '../../registry/kind.ts'
 import { visibilityFilter } from '../../registry/read.ts'
 import { toStatusError } from '../../registry/storageerrors.ts'
@@ -22,6 +21,7 @@ import type { Pages } from '../lists/text.ts'
 import { includeObject, type Output, transformError } from '../negotiation/accept.ts'
 import type { ListOptions } from '../options.ts'
 import { type ApiResponse, askedRevision, emptyStream, queryValue } from '../request.ts'
+import { transformed } from '../respond.ts'
 import { closestMs, watchPace } from '../watches/pace.ts'
 import { bookmarkMs, watchEnd } from '../watches/times.ts'
 import { eventsOf, type WatchEvent } from '../watches/watchevents.ts'
@@ -49,10 +49,16 @@ interface WatchStart {
   isInitial: boolean
 }
 
+/** The objects that exist at the start, and the revision after which changes follow. */
+interface Begun {
+  initial: Pages
+  rv: number
+}
+
 /** The objects that a watch shows. */
 export interface WatchView {
-  /** Reads the state at the start. Returns the objects that exist, and the revision after which changes follow. */
-  begin(start: WatchStart): Promise<{ initial: Pages; rv: number }>
+  /** Reads the state at the start. */
+  begin(start: WatchStart): Promise<Begun>
   /** Returns the events of the next changes. */
   events(batch: ChangeBatch): AsyncIterable<WatchEvent>
 }
@@ -70,17 +76,9 @@ function eventWriter({ call, context, output: { transform } }: Watch) {
   const now = watchClock(context, services)
   const form = (object: KubeObject): unknown => {
     if (!transform) return object
-    if (transform.as !== 'Table') return partialMetadata(object, transform.version)
-    const include = includeObject(queryValue(request.query, 'includeObject'))
-    const metadata: JsonObject = { resourceVersion: object.metadata.resourceVersion ?? '' }
-    const rows = table(kind.columns, object, metadata, {
-      version: transform.version,
-      include,
-      now: now(),
-      withColumns,
-    })
+    const shown = transformed(request, kind, object, transform, { now: now(), withColumns })
     withColumns = false
-    return rows
+    return shown
   }
   const line = (type: EventType, object: unknown): string => `${stringify({ type, object })}\n`
   return {
@@ -125,19 +123,6 @@ export function storedView(call: StoredCall, context: RequestContext, selection:
   }
 }
 
-interface Start {
-  initial: Pages
-  isInitial: boolean
-  rv: number
-}
-
-/** Starts a watch with the objects that exist, or after a revision. */
-async function begin({ options, view }: Watch): Promise<Start> {
-  const revision = parseRevision(options.resourceVersion)
-  const isInitial = options.sendInitialEvents ?? !revision
-  return { ...(await view.begin({ revision, isInitial })), isInitial }
-}
-
 /**
  * Answers with the stream of events, or to HEAD with its headers. Mistakes in the request are ordinary errors, before the
  * stream begins.
@@ -154,7 +139,8 @@ export async function answerWatch(
   const wrong = output.transform && transformError(output.transform.as, false)
   if (wrong) throw wrong
   if (output.transform?.as === 'Table') includeObject(queryValue(request.query, 'includeObject'))
-  parseRevision(options.resourceVersion)
+  const revision = parseRevision(options.resourceVersion)
+  const isInitial = options.sendInitialEvents ?? !revision
   if (asksForWebSocket(request)) return noWebSocket
   const headers = { 'content-type': 'application/json' }
   if (request.method === 'HEAD') return { status: 200, headers, warnings, body: emptyStream }
@@ -164,12 +150,14 @@ export async function answerWatch(
     await open.keep()
     return isLive()
   }
-  const start = await begin(watch).catch(async (error: unknown) => {
+  const start = await view.begin({ revision, isInitial }).catch(async (error: unknown) => {
     if (isTooNew(error)) return toStatusError(error, askedRevision(request))
     await open.close()
     throw error
   })
-  const lines = start instanceof StatusError ? sendError(watch, start) : events(watch, start, check)
+  // kube-apiserver also sends the error for initial events at a future revision in the stream.
+  const isRefused = start instanceof StatusError
+  const lines = isRefused ? [eventWriter(watch).error(start.status)] : events(watch, { ...start, isInitial }, check)
   return {
     status: 200,
     headers,
@@ -182,7 +170,7 @@ export async function answerWatch(
 }
 
 /** Yields the lines and closes the watch after the last one. */
-async function* closeAfter(watch: OpenWatch, lines: AsyncIterable<string>): AsyncGenerator<string> {
+async function* closeAfter(watch: OpenWatch, lines: AsyncIterable<string> | Iterable<string>): AsyncGenerator<string> {
   try {
     yield* lines
   } finally {
@@ -191,11 +179,6 @@ async function* closeAfter(watch: OpenWatch, lines: AsyncIterable<string>): Asyn
 }
 
 const isTooNew = (error: unknown): boolean => error instanceof StorageError && error.code === 'TooNew'
-
-/** Yields the error for initial events at a future revision, which kube-apiserver also sends in the stream. */
-async function* sendError(watch: Watch, { status }: StatusError): AsyncGenerator<string> {
-  yield eventWriter(watch).error(status)
-}
 
 /** Returns the changes after a revision, or undefined for a future revision: kube-apiserver waits for it silently. */
 async function changesAfter({ storage, kind }: StoredCall['store'], rv: number): Promise<ChangeBatch | undefined> {
@@ -216,7 +199,11 @@ function failure(error: unknown, rv = 0): Status {
   return toStatusError(error).status
 }
 
-async function* events(watch: Watch, start: Start, check: KeyCheck): AsyncGenerator<string> {
+async function* events(
+  watch: Watch,
+  start: Begun & Pick<WatchStart, 'isInitial'>,
+  check: KeyCheck,
+): AsyncGenerator<string> {
   const { call, options, view } = watch
   const { store, services } = call
   const { allowWatchBookmarks, sendInitialEvents, timeoutSeconds } = options
