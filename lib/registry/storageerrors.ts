@@ -10,7 +10,7 @@ import {
   tooManyRequests,
   undecided,
 } from '../meta/errors/status.ts'
-import { StorageError } from '../storage/errors.ts'
+import { StorageError, type StorageErrorCode } from '../storage/errors.ts'
 import { OutOfTime } from './parallel.ts'
 
 /** Retry-After if the store was busy: its backoff has already waited some seconds. */
@@ -24,31 +24,21 @@ export function toStatusError(error: unknown, requested?: string): StatusError {
   if (error instanceof StatusError) return error
   // The timer of the request may be late.
   if (error instanceof OutOfTime) return deadlineExceeded(error)
-  return error instanceof StorageError ? statusOfStore(error, requested ?? error.message) : internalError(error)
+  return error instanceof StorageError ? statuses[error.code](error, requested ?? error.message) : internalError(error)
 }
 
-function statusOfStore(error: StorageError, requested: string): StatusError {
-  switch (error.code) {
-    case 'Expired':
-      return expired('The resourceVersion for the provided list is too old.')
-    case 'TooNew':
-      return tooLargeResourceVersion(requested, String(error.current), retryAfterSeconds)
-    case 'TooLarge':
-      return requestEntityTooLarge('the object is larger than the store can hold')
-    case 'TooManyCompanions':
-      return requestEntityTooLarge('the object has more references than one write can hold')
-    case 'Busy':
-      return tooManyRequests('the object is changed by too many requests at once, please try again', retryAfterSeconds)
-    case 'Unavailable':
-      return serviceUnavailable('the store is not available, please try again', retryAfterSeconds, error)
-    case 'Undecided':
-      return undecided('it is not known whether the request was done', error)
-    case 'TooLate':
-      return deadlineExceeded(error)
-    case 'CompanionExists':
-    case 'CompanionChanged':
-      return internalError(error)
-  }
+const statuses: Readonly<Record<StorageErrorCode, (error: StorageError, requested: string) => StatusError>> = {
+  Expired: () => expired('The resourceVersion for the provided list is too old.'),
+  TooNew: ({ current }, requested) => tooLargeResourceVersion(requested, String(current), retryAfterSeconds),
+  TooLarge: () => requestEntityTooLarge('the object is larger than the store can hold'),
+  TooManyCompanions: () => requestEntityTooLarge('the object has more references than one write can hold'),
+  Busy: () =>
+    tooManyRequests('the object is changed by too many requests at once, please try again', retryAfterSeconds),
+  Unavailable: (error) => serviceUnavailable('the store is not available, please try again', retryAfterSeconds, error),
+  Undecided: (error) => undecided('it is not known whether the request was done', error),
+  TooLate: deadlineExceeded,
+  CompanionExists: internalError,
+  CompanionChanged: internalError,
 }
 
 /** Returns the result of a write, or undefined if the object is gone (404), or is another one or has changed by now (409). */
