@@ -1,6 +1,5 @@
 /** Makes the handlers that list and watch kinds without objects. */
 import { emptyCollection } from '../endpoints/watches/emptycollection.ts'
-import { groupVersion } from '../meta/groupversion.ts'
 import type { KindInfo } from '../registry/kind.ts'
 import type { LambdaHandler } from './lambda/runtime.ts'
 import { serve } from './lambda/serve.ts'
@@ -13,11 +12,10 @@ const store = lazy(async () => {
 })
 
 /** Returns the handler for GET requests to the collection of a kind without objects. */
-export function emptyListHandler(kind: Pick<KindInfo, 'group' | 'version' | 'kind' | 'plural'>): LambdaHandler {
-  const resource = { apiVersion: groupVersion(kind), kind: kind.kind }
-  return serve(
+export const emptyListHandler = (kind: KindInfo): LambdaHandler =>
+  serve(
     (request, { sleep, elapsed, config }) =>
-      emptyCollection(request, resource, {
+      emptyCollection(request, kind, {
         sleep,
         elapsed,
         watchLimits: config.watchLimits,
@@ -25,4 +23,3 @@ export function emptyListHandler(kind: Pick<KindInfo, 'group' | 'version' | 'kin
       }),
     { verb: 'list', resource: kind.plural, streams: true },
   )
-}

@@ -3,7 +3,9 @@
  * as kopf and Argo CD watch these resources before they start.
  */
 import { stringify } from '../../meta/encoding/json.ts'
+import { groupVersion } from '../../meta/groupversion.ts'
 import type { JsonObject } from '../../meta/types.ts'
+import type { KindInfo } from '../../registry/kind.ts'
 import type { EndpointServices, OpenWatch } from '../call.ts'
 import { parseRevision } from '../lists/selection.ts'
 import { negotiate } from '../negotiation/accept.ts'
@@ -13,12 +15,6 @@ import { respond } from '../respond.ts'
 import { bookmarkMs, watchEnd } from './times.ts'
 import { asksForWebSocket, noWebSocket } from './websocket.ts'
 
-/** The type of the objects that the resource would have. */
-interface EmptyResource {
-  apiVersion: string
-  kind: string
-}
-
 /** The resourceVersion of every list. The collection never changes. */
 const resourceVersion = '1'
 
@@ -27,9 +23,11 @@ type WatchServices = Pick<EndpointServices, 'sleep' | 'elapsed' | 'openWatch' | 
 /** Returns the response to a GET of the collection. Throws 400, 406 and 422 like other lists and watches. */
 export async function emptyCollection(
   request: ApiRequest,
-  { apiVersion, kind }: EmptyResource,
+  resource: Pick<KindInfo, 'group' | 'version' | 'kind'>,
   services: WatchServices,
 ): Promise<ApiResponse> {
+  const { kind } = resource
+  const apiVersion = groupVersion(resource)
   const options = listOptions(request.query, true)
   const { watch } = options
   const output = negotiate(request, { watch, transformable: false })
@@ -50,7 +48,7 @@ export async function emptyCollection(
  * as other watches, because clients start a new one as soon as it ends.
  */
 async function* silence(
-  resource: EmptyResource,
+  resource: { apiVersion: string; kind: string },
   options: ListOptions,
   { sleep, elapsed, watchLimits }: WatchServices,
   watch: OpenWatch,

@@ -34,9 +34,6 @@ function coreVersions(serverAddress: string): JsonObject {
   }
 }
 
-const plain = (request: ApiRequest, value: JsonObject): Promise<ApiResponse> =>
-  respond(200, value, negotiate(request, { transformable: false }))
-
 async function respondAggregated(
   request: ApiRequest,
   aggregated: DiscoveryDocuments['aggregated']['/api'],
@@ -73,5 +70,5 @@ export const discoveryEndpoint =
     if (path.startsWith(namespacesPath)) return answerNamespace(request, server.config.issuer)
     const found = path === '/api' ? coreVersions(new URL(server.config.issuer).host) : own(documents, path)
     if (!found) throw routeNotFound()
-    return plain(request, found)
+    return respond(200, found, negotiate(request, { transformable: false }))
   }

@@ -31,7 +31,11 @@ async function secondsOf(query: Record<string, string>, quietSeconds = 0): Promi
       now += ms
     },
   }
-  const { body } = await emptyCollection(request({ watch: '1', ...query }), { apiVersion: 'v1', kind: 'One' }, clock)
+  const { body } = await emptyCollection(
+    request({ watch: '1', ...query }),
+    { group: '', version: 'v1', kind: 'One' },
+    clock,
+  )
   const said: number[] = []
   for await (const _ of body as AsyncIterable<string>) said.push(now / 1000)
   return said
