@@ -1,3 +1,3 @@
-import { revokeHandler } from '../../lib/server/oauth/revokehandler.ts'
+import { revokeHandler } from '../../lib/server/oauth/revoke.ts'
 
 export const handler = await revokeHandler()

@@ -289,24 +289,19 @@ describe('the grant', () => {
 })
 
 describe('the key of an exchange', () => {
-  const controller = { apiVersion: 'v1', kind: 'Trust' }
   const objectOf = (
     claims: JsonObject,
     trust = trustOf({ team: 'shop' }),
     mapped?: { user: string; groups: string[] },
     provider = providerOf(),
   ) =>
-    exchangedKeyObject(
-      'k',
-      {
-        trust,
-        provider,
-        token: tokenOf({ ...job, ...claims }),
-        grant: { ttl: 60, carried: [] },
-        ...(mapped && { mapped }),
-      },
-      controller,
-    )
+    exchangedKeyObject('k', {
+      trust,
+      provider,
+      token: tokenOf({ ...job, ...claims }),
+      grant: { ttl: 60, carried: [] },
+      ...(mapped && { mapped }),
+    })
 
   test('has the name of its trust and 12 random characters', () => {
     let next = 0

@@ -1,6 +1,7 @@
 /** Builds the OwnedAccessKey of an exchange. Its identity says who came in from where, and grants nothing. */
 
 import { createHash } from 'node:crypto'
+import { FederatedIdentityCredential } from '../../apis/management/v1/federation/federatedidentitycredential.ts'
 import { OwnedAccessKey } from '../../apis/management/v1/ownedaccesskey.ts'
 import { type IssuerRules, rulesOf } from '../../federation/catalogue.ts'
 import { claimText } from '../../federation/claims.ts'
@@ -57,11 +58,13 @@ export interface Exchanged {
   mapped?: MappedUser
 }
 
-/** Returns the key object, without its uid. `controller` is the apiVersion and kind of the trust. */
+/** The kind of trusts, as the owner reference of a key names it. */
+const controller = { apiVersion: groupVersion(FederatedIdentityCredential), kind: FederatedIdentityCredential.kind }
+
+/** Returns the key object, without its uid. */
 export function exchangedKeyObject(
   name: string,
   { trust, provider, token, grant: { ttl, scope }, mapped }: Exchanged,
-  controller: { apiVersion: string; kind: string },
 ): KubeObject {
   const { user, team, subject, groups } = trust.spec
   const rules = rulesOf(provider.spec)

@@ -1,5 +1,4 @@
 /** Stores the access key of an exchange, in one transaction with the record of its ID token. */
-import { FederatedIdentityCredential } from '../../apis/management/v1/federation/federatedidentitycredential.ts'
 import type { ExchangedKey } from '../../apis/management/v1/ownedaccesskey.plan.ts'
 import { OwnedAccessKey } from '../../apis/management/v1/ownedaccesskey.ts'
 import { keyPath } from '../../apis/management/v1/ownedaccesskey.values.ts'
@@ -7,7 +6,6 @@ import type { KeyHash } from '../../authentication/pepper.ts'
 import type { TokenUse } from '../../federation/issuers.ts'
 import { unixSeconds } from '../../meta/encoding/time.ts'
 import { StatusError } from '../../meta/errors/status.ts'
-import { groupVersion } from '../../meta/groupversion.ts'
 import { createObject } from '../../registry/create.ts'
 import type { Outcome } from '../../registry/store.ts'
 import { StorageError } from '../../storage/errors.ts'
@@ -23,8 +21,6 @@ import { findSlot, poolOfToken, poolOfTrust, takeSlot } from './slots.ts'
  * time may choose the same slot.
  */
 const maxAttempts = 20
-
-const controller = { apiVersion: groupVersion(FederatedIdentityCredential), kind: FederatedIdentityCredential.kind }
 
 /** A key that was stored, or that a dry run would have stored. */
 interface MadeKey {
@@ -108,7 +104,7 @@ async function attempt(
   }
   const outcome = await createObject(
     { ...store, uuid: () => uid },
-    { object: exchangedKeyObject(name, exchanged, controller), secrets: [], plan: { exchanged: plan } },
+    { object: exchangedKeyObject(name, exchanged), secrets: [], plan: { exchanged: plan } },
     { ...writeContext(call), dryRun: isDryRun },
   )
   return { name, uid, key: keyOf(outcome), expires: new Date(expires * 1000) }

@@ -11,11 +11,15 @@ import type { ApiResponse } from '../../endpoints/request.ts'
 import { KEY_PREFIX } from '../../meta/value/credentialtext.ts'
 import { deleteObject } from '../../registry/delete.ts'
 import { unlessLost } from '../../registry/storageerrors.ts'
-import type { Server } from '../server.ts'
+import type { PublicHandler } from '../lambda/publicendpoint.ts'
+import { rehearsalServer } from '../rehearsal.ts'
+import { createServer, type Server } from '../server.ts'
+import { warmUp } from '../warmup.ts'
 import { revokedAnswer } from './answers.ts'
-import { type OAuthCall, type Outcome, writeContext } from './endpoint.ts'
+import { type OAuthCall, type OAuthEndpoint, type Outcome, oauthHandler, writeContext } from './endpoint.ts'
 import { withoutLineBreak } from './form.ts'
 import { malformed } from './oautherror.ts'
+import { rehearse } from './rehearse.ts'
 
 /** Answers a revocation: 200 for every token, and an error only if the store fails. */
 export async function revoke(call: OAuthCall, server: Server): Promise<{ response: ApiResponse; outcome: Outcome }> {
@@ -47,9 +51,26 @@ async function findExchangedKey({ storage, hashes }: Server, value: string): Pro
 /** Deletes the key. Returns false if it is gone already. */
 async function remove(call: OAuthCall, server: Server, { name, uid }: FoundKey): Promise<boolean> {
   const store = server.storeOf(OwnedAccessKey)
-  const options = { preconditions: { uid }, propagationPolicy: 'Background' as const }
   // Another key may have this name.
-  return (
-    (await unlessLost(() => deleteObject(store, { namespace: '', name }, options, writeContext(call)))) !== undefined
-  )
+  const options = { preconditions: { uid }, propagationPolicy: 'Background' as const }
+  const deleted = await unlessLost(() => deleteObject(store, { namespace: '', name }, options, writeContext(call)))
+  return deleted !== undefined
+}
+
+const endpoint: OAuthEndpoint<Server> = {
+  resource: 'oauth2/revoke',
+  verb: 'delete',
+  answer: revoke,
+  measure: () => [],
+}
+
+/** Returns the Lambda handler of the revocation endpoint. */
+export async function revokeHandler(): Promise<PublicHandler> {
+  const server = createServer(process.env)
+  const rehearsal = oauthHandler(rehearsalServer(server), endpoint)
+  await warmUp(server, process.env, {
+    table: OwnedAccessKey.table,
+    rehearse: () => rehearse(rehearsal, { token: '-' }),
+  })
+  return oauthHandler(server, endpoint)
 }
