@@ -1,4 +1,4 @@
 import { files } from 'keyplane:console'
-import { consoleHandler } from '../lib/server/console/consolehandler.ts'
+import { consoleHandler } from '../lib/server/console/answer.ts'
 
 export const handler = consoleHandler(files)

@@ -1,8 +1,15 @@
-/** Answers requests for the files of the console: a page without a cache, and files that a browser keeps permanently. */
+/**
+ * Answers requests for the files of the console: a page without a cache, and files that a browser keeps permanently. It is public:
+ * the console is only code, and asks the API with a key of the person.
+ */
 import { gzipSync } from 'node:zlib'
 import { type ApiResponse, emptyStream } from '../../endpoints/request.ts'
-import type { ConsoleSignIn } from '../process/config.ts'
+import { acceptsGzip, compressBody } from '../lambda/compression.ts'
+import { type PublicEndpoint, publicHandler } from '../lambda/publicendpoint.ts'
+import { type LambdaHandler, lambdaHandler } from '../lambda/runtime.ts'
+import type { Config } from '../process/config.ts'
 import { lazy } from '../process/lazy.ts'
+import { createMinimalServer } from '../process/minimal.ts'
 import { securityHeaders } from './securityheaders.ts'
 import { metaElement, originsOf } from './signinsettings.ts'
 
@@ -15,23 +22,7 @@ export interface ConsoleFile {
   text: string
 }
 
-interface ConsoleRequest {
-  method: string
-  /** The path as the client sent it, perhaps without the stage: only its end counts. */
-  path: string
-  /** The part after the folder of the console; undefined for the folder itself. */
-  name: string | undefined
-  acceptsGzip: boolean
-}
-
-export type ConsoleOutcome = 'served' | 'redirected' | 'not found'
-
-interface ConsoleAnswer {
-  response: ApiResponse
-  outcome: ConsoleOutcome
-  /** The file that was served. */
-  name?: string
-}
+type ConsoleOutcome = 'served' | 'redirected' | 'not found'
 
 const PAGE = 'index.html'
 
@@ -40,11 +31,11 @@ const NOT_FOUND = 'There is no such page. The console has one address, which end
 /** The line of the page that names the settings for signing in, or that a page without them lacks. */
 const MARK = /\{\{sign-in\}\}\n?/
 
-/** Returns the function that answers requests. With settings, people can sign in with an identity provider. */
-export function consoleAnswers(
+/** Returns how requests are answered. With `consoleSignIn`, people can sign in with an identity provider. */
+function consoleAnswers(
   files: readonly ConsoleFile[],
-  signIn?: ConsoleSignIn,
-): (request: ConsoleRequest) => ConsoleAnswer {
+  { consoleSignIn: signIn, compressStreams }: Config,
+): PublicEndpoint<ConsoleOutcome>['answer'] {
   const element = signIn ? `${metaElement(signIn)}\n` : ''
   const known = new Map(
     files.map(({ name, type, text: built }) => {
@@ -60,11 +51,13 @@ export function consoleAnswers(
     body,
   })
 
-  return ({ method, path, name, acceptsGzip }) => {
-    const answer = (response: ApiResponse, outcome: ConsoleOutcome, served?: string): ConsoleAnswer => ({
-      response: method === 'HEAD' ? { ...response, body: emptyStream } : response,
+  return async (event, note) => {
+    const { path, httpMethod, pathParameters } = event
+    // Undefined for the folder itself.
+    const name = pathParameters?.proxy
+    const answer = (response: ApiResponse, outcome: ConsoleOutcome) => ({
+      response: httpMethod === 'HEAD' ? { ...response, body: emptyStream } : response,
       outcome,
-      ...(served !== undefined && { name: served }),
     })
     // The addresses in the page are relative to the folder, so its address must end with exactly one slash.
     if (name === undefined && !path.endsWith('/')) {
@@ -73,14 +66,27 @@ export function consoleAnswers(
     const isFolder = name === undefined && !path.endsWith('//')
     const file = isFolder ? known.get(PAGE) : path.endsWith('/') ? undefined : known.get(name ?? '')
     if (file === undefined) return answer(refuse(404, NOT_FOUND), 'not found')
+    note({ name: file.name })
+    const isZipped = compressStreams && acceptsGzip(event)
     const headers = {
       'content-type': file.type,
       'cache-control': file.name === PAGE ? 'no-store' : 'public, max-age=31536000, immutable',
       vary: 'Accept-Encoding',
       ...common,
-      ...(acceptsGzip && { 'content-encoding': 'gzip' }),
+      ...(isZipped && { 'content-encoding': 'gzip' }),
     }
-    const body = acceptsGzip ? file.gzip() : file.text
-    return answer({ status: 200, headers, warnings: [], body }, 'served', file.name)
+    const body = isZipped ? file.gzip() : file.text
+    return answer({ status: 200, headers, warnings: [], body }, 'served')
   }
+}
+
+/** Returns the handler. It streams, because a function that does not stream may not return bytes of these media types. */
+export function consoleHandler(files: readonly ConsoleFile[]): LambdaHandler {
+  const server = createMinimalServer(process.env)
+  const answer = consoleAnswers(files, server.config)
+  const respond = publicHandler(server, { resource: 'console', verb: 'get', answer, measure: () => [] })
+  return lambdaHandler(
+    async (event) => compressBody(await respond(event), event, { streams: true, compresses: false }),
+    { streams: true },
+  )
 }
