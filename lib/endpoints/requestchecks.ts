@@ -4,7 +4,7 @@ import { quote } from '../meta/encoding/gotext.ts'
 import { badRequest, forbiddenPath } from '../meta/errors/status.ts'
 import { pathSegmentErrors } from '../meta/object/names.ts'
 import type { Call } from './call.ts'
-import { negotiate } from './negotiation/accept.ts'
+import { negotiate, type Output } from './negotiation/accept.ts'
 import { bodyType, checkBodySize, patchType } from './negotiation/bodies.ts'
 import { patchOptions, updateOptions, withDryRun } from './options.ts'
 import type { ApiRequest } from './request.ts'
@@ -20,7 +20,7 @@ export function refuseImpersonation({ request, context }: Pick<Call, 'request' |
  * Throws 400 for a DELETE whose path ends in a slash. A script that sends `$URL/$NAME` with an empty name would delete the whole
  * collection, and with access keys also the key that it uses.
  */
-export function refuseTrailingSlash({ endsInSlash }: Pick<ApiRequest, 'endsInSlash'>): void {
+function refuseTrailingSlash({ endsInSlash }: ApiRequest): void {
   if (!endsInSlash) return
   throw badRequest(
     'the path of a DELETE may not end in a slash: name the object to delete, or leave out the slash to delete all objects of the collection',
@@ -58,4 +58,15 @@ export function beginPatch<C extends Call, T extends string>(call: C, accepted: 
   checkBodySize(request.body)
   const options = patchOptions(request.query, type)
   return { write: { ...call, context: withDryRun(call.context, options.dryRun), options }, type, output }
+}
+
+/** Begins a DELETE: returns the form of its answer. Its options are in its body. */
+export function beginDelete(call: Call): Output {
+  const { request } = call
+  refuseImpersonation(call)
+  refuseTrailingSlash(request)
+  checkPathNames(request)
+  const output = negotiate(request)
+  checkBodySize(request.body)
+  return output
 }

@@ -1,16 +1,15 @@
 /** Implements the bus over Amazon EventBridge. Only this module and eventbridgeclient.ts import @aws-sdk/client-eventbridge. */
-import type { EventBridgeClient, EventBridgeClientConfig } from '@aws-sdk/client-eventbridge'
+import type { EventBridgeClient } from '@aws-sdk/client-eventbridge'
 import type { Bus } from './publish.ts'
 
 const sdk = () => import('./eventbridgeclient.ts')
 
 /** Returns the client for `eventBridgeBus`. The SDK retries throttling and broken connections. */
-export async function connectEventBridge(config: EventBridgeClientConfig = {}): Promise<EventBridgeClient> {
+export async function connectEventBridge(): Promise<EventBridgeClient> {
   const { EventBridgeClient } = await sdk()
   return new EventBridgeClient({
     maxAttempts: 3,
     requestHandler: { connectionTimeout: 1000, requestTimeout: 5000, throwOnRequestTimeout: true },
-    ...config,
   })
 }
 

@@ -17,11 +17,10 @@ import { ensureKeyHolds, startKeyCheck } from '../keycheck.ts'
 import { openCollection, presentPage, startOf } from '../lists/page.ts'
 import { selectionOf } from '../lists/selection.ts'
 import { listPieces } from '../lists/text.ts'
-import { negotiate } from '../negotiation/accept.ts'
-import { bodyType, checkBodySize } from '../negotiation/bodies.ts'
+import { bodyType } from '../negotiation/bodies.ts'
 import { dryRunErrors, listOptions, queryFlag, queryInteger, withDryRun } from '../options.ts'
 import { type ApiRequest, type ApiResponse, queryValue } from '../request.ts'
-import { checkPathNames, refuseImpersonation, refuseTrailingSlash } from '../requestchecks.ts'
+import { beginDelete } from '../requestchecks.ts'
 import { respond, respondObject } from '../respond.ts'
 
 const policies = ['Foreground', 'Background', 'Orphan']
@@ -78,11 +77,7 @@ const success = (details: NonNullable<Status['details']>): Status => ({
 /** Answers with a Status once the object is gone, or with the object while finalizers keep it. */
 async function handle(call: StoredCall): Promise<ApiResponse> {
   const { request, store, kind, warnings } = call
-  refuseImpersonation(call)
-  refuseTrailingSlash(request)
-  checkPathNames(request)
-  const output = negotiate(request)
-  checkBodySize(request.body)
+  const output = beginDelete(call)
   const { dryRun, ...options } = await deleteOptions(request)
   const context = withDryRun(call.context, dryRun)
 
@@ -131,11 +126,7 @@ function unfinishedError(dryRun: boolean, count: number, cause: unknown): Status
  */
 async function handleCollection(call: StoredCall): Promise<ApiResponse> {
   const { request, store, services, kind, warnings } = call
-  refuseImpersonation(call)
-  refuseTrailingSlash(request)
-  checkPathNames(request)
-  const output = negotiate(request)
-  checkBodySize(request.body)
+  const output = beginDelete(call)
   const listed = listOptions(request.query, false)
   const { limit } = listed
   const selection = selectionOf(kind, listed)

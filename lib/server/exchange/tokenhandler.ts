@@ -1,17 +1,14 @@
 /** Composes the Lambda handler of the token endpoint. */
-import { OwnedAccessKey } from '../../apis/management/v1/ownedaccesskey.ts'
 import { fetchKeys } from '../../federation/discovery.ts'
 import { createIssuerKeys, type IssuerKeysObserver } from '../../federation/issuerkeys.ts'
 import { privateDestinations, publicDestinations } from '../../outbound/addresses.ts'
 import { TOKEN_EXCHANGE } from '../../token/jwks.ts'
 import type { PublicHandler } from '../lambda/publicendpoint.ts'
-import { type OAuthEndpoint, type Outcome, oauthHandler } from '../oauth/endpoint.ts'
-import { rehearse } from '../oauth/rehearse.ts'
+import type { OAuthEndpoint, Outcome } from '../oauth/endpoint.ts'
+import { startEndpoint } from '../oauth/start.ts'
 import { withParts } from '../process/lazy.ts'
 import { describeError } from '../process/logger.ts'
-import { rehearsalServer } from '../rehearsal.ts'
-import { createServer, type Server } from '../server.ts'
-import { warmUp } from '../warmup.ts'
+import type { Server } from '../server.ts'
 import { type ExchangeServer, exchange } from './exchange.ts'
 import { JWT_TYPE } from './parameters.ts'
 
@@ -92,9 +89,4 @@ const rehearsed = {
 }
 
 /** Returns the Lambda handler of the token endpoint. */
-export async function tokenHandler(): Promise<PublicHandler> {
-  const server = createServer(process.env)
-  const rehearsal = oauthHandler(exchangeServer(rehearsalServer(server)), endpoint)
-  await warmUp(server, process.env, { table: OwnedAccessKey.table, rehearse: () => rehearse(rehearsal, rehearsed) })
-  return oauthHandler(exchangeServer(server), endpoint)
-}
+export const tokenHandler = (): Promise<PublicHandler> => startEndpoint(endpoint, exchangeServer, rehearsed)

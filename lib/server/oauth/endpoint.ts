@@ -1,16 +1,19 @@
 /** Makes the Lambda handlers of the OAuth endpoints, which are public. */
 import type { APIGatewayProxyEvent } from 'aws-lambda'
 import { internalContext } from '../../controllers/internalcontext.ts'
-import type { ApiResponse } from '../../endpoints/request.ts'
 import type { Deadline } from '../../meta/errors/deadline.ts'
 import type { RequestContext } from '../../registry/kind.ts'
 import { toStatusError } from '../../registry/storageerrors.ts'
 import { StorageError } from '../../storage/errors.ts'
 import { headersOf } from '../lambda/lambdaevents.ts'
 import { posted } from '../lambda/publicbody.ts'
-import { type NoteFacts, type PublicAnswer, type PublicHandler, publicHandler } from '../lambda/publicendpoint.ts'
-import type { LogFields } from '../process/logger.ts'
-import type { Measured } from '../process/metrics.ts'
+import {
+  type NoteFacts,
+  type PublicAnswer,
+  type PublicEndpoint,
+  type PublicHandler,
+  publicHandler,
+} from '../lambda/publicendpoint.ts'
 import type { Server } from '../server.ts'
 import { errorAnswer } from './answers.ts'
 import { type Form, readForm } from './form.ts'
@@ -33,13 +36,8 @@ export interface OAuthCall {
 export const writeContext = ({ now, deadline }: Pick<OAuthCall, 'now' | 'deadline'>): RequestContext =>
   internalContext('system:exchange', now, deadline)
 
-export interface OAuthEndpoint<S extends Server> {
-  /** As the audit record and the metrics name it. */
-  resource: string
-  verb: string
-  answer(call: OAuthCall, server: S): Promise<{ response: ApiResponse; outcome: Outcome }>
-  /** Returns the metrics of a request by its outcome. */
-  measure(outcome: Outcome, facts: LogFields): readonly Measured[]
+export interface OAuthEndpoint<S extends Server> extends Omit<PublicEndpoint<Outcome>, 'answer'> {
+  answer(call: OAuthCall, server: S): Promise<Pick<PublicAnswer<Outcome>, 'response' | 'outcome'>>
 }
 
 /** Returns the Lambda handler of an endpoint. */

@@ -12,14 +12,12 @@ import { KEY_PREFIX } from '../../meta/value/credentialtext.ts'
 import { deleteObject } from '../../registry/delete.ts'
 import { unlessLost } from '../../registry/storageerrors.ts'
 import type { PublicHandler } from '../lambda/publicendpoint.ts'
-import { rehearsalServer } from '../rehearsal.ts'
-import { createServer, type Server } from '../server.ts'
-import { warmUp } from '../warmup.ts'
+import type { Server } from '../server.ts'
 import { revokedAnswer } from './answers.ts'
-import { type OAuthCall, type OAuthEndpoint, type Outcome, oauthHandler, writeContext } from './endpoint.ts'
+import { type OAuthCall, type OAuthEndpoint, type Outcome, writeContext } from './endpoint.ts'
 import { withoutLineBreak } from './form.ts'
 import { malformed } from './oautherror.ts'
-import { rehearse } from './rehearse.ts'
+import { startEndpoint } from './start.ts'
 
 /** Answers a revocation: 200 for every token, and an error only if the store fails. */
 export async function revoke(call: OAuthCall, server: Server): Promise<{ response: ApiResponse; outcome: Outcome }> {
@@ -65,12 +63,4 @@ const endpoint: OAuthEndpoint<Server> = {
 }
 
 /** Returns the Lambda handler of the revocation endpoint. */
-export async function revokeHandler(): Promise<PublicHandler> {
-  const server = createServer(process.env)
-  const rehearsal = oauthHandler(rehearsalServer(server), endpoint)
-  await warmUp(server, process.env, {
-    table: OwnedAccessKey.table,
-    rehearse: () => rehearse(rehearsal, { token: '-' }),
-  })
-  return oauthHandler(server, endpoint)
-}
+export const revokeHandler = (): Promise<PublicHandler> => startEndpoint(endpoint, (server) => server, { token: '-' })
