@@ -35,8 +35,6 @@ export const uncached = (response: ApiResponse): ApiResponse => ({
   headers: { ...response.headers, 'cache-control': 'no-store' },
 })
 
-const jsonOutput = (pretty: boolean): Output => ({ mediaType: 'application/json', pretty })
-
 /**
  * Reports whether a client may safely repeat the request, as it does after a Retry-After. The write behind a 504 may have
  * succeeded, so with generateName a retry would create a second object. A 504 with a cause states that nothing was written.
@@ -52,9 +50,9 @@ export async function respondError(
   output: Output | undefined,
   warnings: readonly string[] = [],
 ): Promise<ApiResponse> {
-  const form: Output = output ? { mediaType: output.mediaType, pretty: output.pretty } : jsonOutput(true)
+  const { mediaType, pretty }: Output = output ?? { mediaType: 'application/json', pretty: true }
   const told = output?.execCredential && status.message ? [...warnings, status.message] : warnings
-  const response = await respond(status.code, status, form, told)
+  const response = await respond(status.code, status, { mediaType, pretty }, told)
   const wait = status.details?.retryAfterSeconds
   if (wait && mayRepeat(status)) response.headers['retry-after'] = String(wait)
   if (status.code === 403) response.headers['x-content-type-options'] = 'nosniff'

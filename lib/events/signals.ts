@@ -1,6 +1,6 @@
 /** Publishes the signals of authentication, and removes them: each run reads only what is new. */
 
-import { KEPT_DAYS, markKey, readSignal, recurs, type Signal, signalPartition } from '../authentication/signals.ts'
+import { KEPT_DAYS, markKey, readSignal, recurs, signalPartition } from '../authentication/signals.ts'
 import { unixSeconds } from '../meta/encoding/time.ts'
 import { defined } from '../meta/value/defined.ts'
 import { forEach, OutOfTime } from '../registry/parallel.ts'
@@ -48,13 +48,11 @@ async function occurrence(
   { store, storage, limits }: Lifecycle,
   { pk, sk, attributes }: CompanionItem,
 ): Promise<KeyOccurrence> {
-  const { kind, name, uid, at, ...facts } = readSignal(attributes)
+  const { kind, name, uid, at, value, ip, userAgent, url } = readSignal(attributes)
   const stored = await storage.get(store.kind.table, objectKey('', name))
   const data = stored?.object.metadata.uid === uid && stored ? keyData(stored, at, limits) : {}
-  return { kind, name, uid, at, unique: `${pk} ${sk}`, data: { ...data, ...factsOf(facts) } }
+  return { kind, name, uid, at, unique: `${pk} ${sk}`, data: { ...data, ...defined({ value, ip, userAgent, url }) } }
 }
-
-const factsOf = ({ ip, userAgent, url, value }: Partial<Signal>) => defined({ value, ip, userAgent, url })
 
 /**
  * Removes a signal whose event was published, so that no run reads it again. The mark comes first: without it, a signal that is

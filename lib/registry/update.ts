@@ -95,10 +95,10 @@ function confine(updated: KubeObject, old: KubeObject, subresource: Subresource)
 }
 
 /** Keeps the old managedFields if an update changes only their times, so that it becomes a no-op. */
-const keepManagedTimes = (old: KubeObject, next: KubeObject): KubeObject =>
-  sameButForTimes(old, next) ? { ...next, metadata: { ...next.metadata, ...managedFieldsOf(old) } } : next
-
-const managedFieldsOf = ({ metadata: { managedFields } }: KubeObject) => (managedFields ? { managedFields } : {})
+function keepManagedTimes(old: KubeObject, next: KubeObject): KubeObject {
+  const { managedFields } = old.metadata
+  return managedFields && sameButForTimes(old, next) ? { ...next, metadata: { ...next.metadata, managedFields } } : next
+}
 
 /** Reports whether an object is being deleted and has no finalizer left, so that the same write removes it. */
 const isFinalized = ({ metadata }: KubeObject): boolean =>
@@ -153,13 +153,13 @@ async function judge(store: Store, request: UpdateRequest, live: Stored, context
   }
   // Validate first: strategies rely on the schema.
   refuseInvalid(draft.object, validateChange(kind, draft, old, subresource))
-  if (subresource === '') await strategy.prepareForUpdate?.(draft, live, context)
   if (subresource === '') {
+    await strategy.prepareForUpdate?.(draft, live, context)
     const raised = Number(draft.specChanged || changesSpec(draft, old)) + Number(draft.raisesGeneration ?? false)
     const generation = (old.metadata.generation ?? 0) + raised
     if (raised > 0) draft.object.metadata = { ...draft.object.metadata, generation }
+    refuseInvalid(draft.object, strategy.validate?.(draft, live, context) ?? [])
   }
-  if (subresource === '') refuseInvalid(draft.object, strategy.validate?.(draft, live, context) ?? [])
   draft.object = keepManagedTimes(old, draft.object)
   for (const warning of finalizerWarnings(draft.object.metadata, old.metadata)) context.warn(warning)
   if (subresource === '') authorizeWrite(store, draft, live, context)

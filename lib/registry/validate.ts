@@ -15,27 +15,24 @@ import { validateServerLabels } from './serverlabels.ts'
 /** One transaction holds 100 items: row, slot, credential, index partitions and both sides of a change of owners. */
 const maxOwnerReferences = 40
 
-/** Validates the number of list entries first, and alone: errors about owner references quote all of them. */
-function validateCounts(object: KubeObject, old?: KubeObject): FieldError[] {
-  return [...validateOwnerCount(object), ...validateManagerCount(object, old)]
-}
-
-function validateOwnerCount({ metadata }: KubeObject): FieldError[] {
-  const count = metadata.ownerReferences?.length ?? 0
-  return count > maxOwnerReferences ? [tooMany('metadata.ownerReferences', count, maxOwnerReferences)] : []
-}
-
 /**
  * Kubernetes has no such limit: it keeps ten managers that update, and any number that apply. No legitimate set of appliers
  * reaches this number, and every write processes each manager.
  */
 const maxManagers = 1000
 
-/** Allows an object that already has more managers to keep them. */
-function validateManagerCount({ metadata }: KubeObject, old?: KubeObject): FieldError[] {
-  const count = metadata.managedFields?.length ?? 0
-  const most = Math.max(maxManagers, old?.metadata.managedFields?.length ?? 0)
-  return count > most ? [tooMany('metadata.managedFields', count, maxManagers)] : []
+/**
+ * Validates the number of list entries first, and alone: errors about owner references quote all of them. An object that already
+ * has more managers keeps them.
+ */
+function validateCounts({ metadata }: KubeObject, old?: KubeObject): FieldError[] {
+  const owners = metadata.ownerReferences?.length ?? 0
+  const managers = metadata.managedFields?.length ?? 0
+  const mostManagers = Math.max(maxManagers, old?.metadata.managedFields?.length ?? 0)
+  return [
+    ...(owners > maxOwnerReferences ? [tooMany('metadata.ownerReferences', owners, maxOwnerReferences)] : []),
+    ...(managers > mostManagers ? [tooMany('metadata.managedFields', managers, maxManagers)] : []),
+  ]
 }
 
 /** Throws 422 with these errors, if any. The Status uses the group, kind and name that the object itself has. */

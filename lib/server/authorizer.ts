@@ -82,9 +82,6 @@ function attributesOf(
   }
 }
 
-/** Reports whether the request matched the catch-all route, which `notfound.ts` serves. */
-const isCatchAll = ({ resource }: APIGatewayRequestAuthorizerEvent): boolean => resource === '/{proxy+}'
-
 /** Returns the 403 for a request outside the scope. For an unserved path it says so, because no other scope would help. */
 async function refusalOf(
   event: APIGatewayRequestAuthorizerEvent,
@@ -92,7 +89,8 @@ async function refusalOf(
   user: UserInfo,
   { decision, server }: { decision: Extract<Decision, { allowed: false }>; server: AuthenticatingServer },
 ): Promise<ScopeRefusal> {
-  if (attributes.kind === 'nonresource' && isCatchAll(event)) {
+  // The catch-all route, which `notfound.ts` serves.
+  if (attributes.kind === 'nonresource' && event.resource === '/{proxy+}') {
     const error = forbiddenFor(attributes, user, explainRoute(event.httpMethod, attributes.path))
     return { reason: decision.reason, error }
   }

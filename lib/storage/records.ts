@@ -41,8 +41,6 @@ export const isExpired = ({ expires }: Pick<Item, 'expires'>, now: number): bool
 
 export const rvOf = (item: Item | undefined): number => (typeof item?.rv === 'number' ? item.rv : 0)
 
-const isTombstone = (row: Item): boolean => row.gone === true
-
 const strings = (value: ItemValue | undefined): string[] =>
   Array.isArray(value) ? value.flatMap((one) => (typeof one === 'string' ? [one] : [])) : []
 
@@ -59,7 +57,7 @@ function stateOf(key: string, rv: ItemValue | undefined, from: Record<string, It
 
 /** Returns the state of a row; undefined for a tombstone and without a row. */
 export const rowState = (row: Item | undefined): State | undefined =>
-  row === undefined || isTombstone(row) ? undefined : stateOf(parseSortKey(row.sk), row.rv, row)
+  row === undefined || row.gone === true ? undefined : stateOf(parseSortKey(row.sk), row.rv, row)
 
 export function readSlot(item: Item): Slot {
   const rev = revOf(item)
@@ -75,9 +73,7 @@ export function readSlot(item: Item): Slot {
     expires: Number(expires),
   }
   if (item.object !== undefined) slot.state = stateOf(key, rev, item)
-  if (prev !== undefined && prev !== null && typeof prev === 'object' && 'rv' in prev) {
-    slot.prev = stateOf(key, prev.rv, prev)
-  }
+  if (isRecord(prev) && 'rv' in prev) slot.prev = stateOf(key, prev.rv, prev)
   if (isRecord(by)) slot.by = by
   return slot
 }

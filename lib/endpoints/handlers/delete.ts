@@ -1,6 +1,6 @@
 /** DELETE of an object, and of a collection. Source: k8s.io/apiserver endpoints/handlers/delete.go. */
 
-import { decodeOptions, type MediaType } from '../../meta/decoding/codecs.ts'
+import { decodeOptions } from '../../meta/decoding/codecs.ts'
 import { NamedText } from '../../meta/encoding/badvalue.ts'
 import { deadlineExceeded } from '../../meta/errors/deadline.ts'
 import { type FieldError, invalid, notSupported } from '../../meta/errors/fielderror.ts'
@@ -39,11 +39,6 @@ function fromQuery(query: ApiRequest['query']): SentDeleteOptions {
   }
 }
 
-async function fromBody(body: Uint8Array, type: MediaType): Promise<SentDeleteOptions> {
-  const { value, floats } = await decodeOptions(body, type)
-  return decodeDeleteOptions(value, floats)
-}
-
 function validate({ dryRun, propagationPolicy, orphanDependents }: SentDeleteOptions): FieldError[] {
   const errors: FieldError[] = []
   if (propagationPolicy !== undefined && orphanDependents !== undefined) {
@@ -58,7 +53,8 @@ function validate({ dryRun, propagationPolicy, orphanDependents }: SentDeleteOpt
 
 /** Returns the options in the body, or those in the query if there is no body. Throws 400, 415, 422. */
 async function deleteOptions({ body, headers, query }: ApiRequest): Promise<DeleteOptions & { dryRun: boolean }> {
-  const sent = body.byteLength > 0 ? await fromBody(body, bodyType(headers)) : fromQuery(query)
+  const decoded = body.byteLength > 0 ? await decodeOptions(body, bodyType(headers)) : undefined
+  const sent = decoded ? decodeDeleteOptions(decoded.value, decoded.floats) : fromQuery(query)
   const errors = validate(sent)
   if (errors.length > 0) throw invalidObject('meta.k8s.io', 'DeleteOptions', '', errors)
   const { propagationPolicy, orphanDependents, preconditions } = sent

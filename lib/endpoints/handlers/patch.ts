@@ -82,7 +82,9 @@ function applier(write: StoredWrite): Patcher {
     patch: applyTo,
     async create() {
       checkMayCreate(write, 'patch')
-      await checkChainAllowsCreate(write)
+      // The authorizer has checked only the patch.
+      const { name, namespace } = request
+      await write.services.checkChain(context, managementRequest(kind, { verb: 'create', name, namespace }))
       const { object, secrets } = await applyTo(undefined)
       const { resourceVersion = '' } = object.metadata
       parseResourceVersion(resourceVersion)
@@ -90,12 +92,6 @@ function applier(write: StoredWrite): Patcher {
       return { object: clearServerFields(object), secrets, ...(context.dryRun && { resourceVersion }) }
     },
   }
-}
-
-/** Rejects with 403 unless the key's scopes allow a create: the authorizer has checked only the patch. */
-async function checkChainAllowsCreate({ services, context, kind, request }: StoredWrite): Promise<void> {
-  const { name, namespace } = request
-  await services.checkChain(context, managementRequest(kind, { verb: 'create', name, namespace }))
 }
 
 /** Answers 200 with the object as it is stored now, or 201 when an apply has created it. */

@@ -76,8 +76,9 @@ export async function exchange(
     credential: 'access key',
     expires: rfc3339(expires),
   })
-  if (isDryRun) return { response: acceptedAnswer(granted), outcome: 'accepted' }
-  return { response: grantAnswer(granted, form), outcome: 'exchanged' }
+  if (!isDryRun) return { response: grantAnswer(granted, form), outcome: 'exchanged' }
+  const accepted = { accepted: true, expires_in: grant.ttl, ...(request.scope && { scope: request.scope.text }) }
+  return { response: jsonAnswer(accepted), outcome: 'accepted' }
 }
 
 const FORMS =
@@ -167,7 +168,3 @@ function grantAnswer({ key, expires, seconds, scope }: Granted, form: TokenForm)
     ...(scope !== undefined && { scope }),
   })
 }
-
-/** Returns the answer of a dry run that found nothing to refuse. It has no access key. */
-const acceptedAnswer = ({ seconds, scope }: Pick<Granted, 'seconds' | 'scope'>): ApiResponse =>
-  jsonAnswer({ accepted: true, expires_in: seconds, ...(scope !== undefined && { scope }) })

@@ -55,15 +55,13 @@ export const poolOfTrust = (trust: string, most: number): Pool => ({
   why: `this client_id has ${most} living access keys already (spec.maxKeys): revoke those that are no longer needed`,
 })
 
-const sortKey = (prefix: string, index: number): string => `${prefix}${String(index).padStart(4, '0')}`
-
 /** Returns a slot of the pool that is free now. Throws invalid_request if none is. */
 export async function findSlot({ storage, randomInt }: SlotDeps, pool: Pool, now: Date): Promise<Slot> {
   const { pk, prefix, most, why } = pool
   const { items } = await storage.queryCompanions(pk, { after: prefix, limit: most })
   const taken = new Map(items.map((item) => [item.sk, item]))
   const slots = Array.from({ length: most }, (_, index): Slot => {
-    const sk = sortKey(prefix, index)
+    const sk = `${prefix}${String(index).padStart(4, '0')}`
     return { pk, sk, before: taken.get(sk) }
   })
   const isVacant = ({ before }: Slot) =>

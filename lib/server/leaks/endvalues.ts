@@ -49,7 +49,8 @@ export async function endValues(server: EndingServer, report: LeakReport): Promi
   const context = { ...internalContext('system:leak-report', server.now(), deadline), requestId }
   const texts = [...values.keys()]
   const names = new Set<string>()
-  await forEach(Map.groupBy(values, ([, { name }]) => name).values(), hasTime(deadline), async (ofOneKey) => {
+  const hasTime = () => deadline() > 0
+  await forEach(Map.groupBy(values, ([, { name }]) => name).values(), hasTime, async (ofOneKey) => {
     for (const [text, value] of ofOneKey) {
       const url = findings.find((one) => one.text === text && one.url !== undefined)?.url
       const isNew = await endValue(server, value, signalOf(value, context.now, cleanUrl(url, texts)), context)
@@ -57,8 +58,6 @@ export async function endValues(server: EndingServer, report: LeakReport): Promi
     }
   }).finally(() => note({ count: names.size, ...(names.size > 0 && { names: [...names] }) }))
 }
-
-const hasTime = (deadline: Deadline) => () => deadline() > 0
 
 function signalOf({ hash, name, uid, value }: ReportedValue, now: Date, url: string | undefined): CompanionItem {
   const at = unixSeconds(now)
@@ -79,13 +78,10 @@ async function endValue(
     if (await end(server, value, signal, context)) return true
   }
   const isFirst = await writeSignal(server.storage, signal, context)
-  return isFirst && isOnlyTold && !(await wasTold(server, signal))
-}
-
-/** Reports whether the event of the signal was published earlier today, and the signal removed. */
-async function wasTold({ storage }: EndingServer, signal: CompanionItem): Promise<boolean> {
-  const { pk, sk } = markKey(signal)
-  return (await storage.getCompanion(pk, sk)) !== undefined
+  if (!isFirst || !isOnlyTold) return false
+  // The event of the signal may have been published earlier today, and the signal removed.
+  const [told] = await server.storage.getCompanions([markKey(signal)])
+  return told === undefined
 }
 
 /**

@@ -41,12 +41,6 @@ export function sourceOf(call: Omit<StoredCall, 'kind' | 'store'>, { scopes, sto
   }
 }
 
-/** Splits the key of an instance into its namespace and its name. */
-function place(key: string): [namespace: string, name: string] {
-  const slash = key.indexOf('/')
-  return [key.slice(0, slash), key.slice(slash + 1)]
-}
-
 /** Adds an instance. */
 export function hold(holders: Holders, namespace: string, name: string): void {
   const names = holders.get(namespace) ?? new Set()
@@ -79,7 +73,7 @@ export async function readHolders(
   if (name !== undefined) return { holders, rv }
   for await (const { items } of pages) {
     for (const { key } of items) {
-      const [namespace, instance] = place(key)
+      const [namespace = '', instance = ''] = key.split('/')
       if (mayList(namespace)) hold(holders, namespace, instance)
     }
   }

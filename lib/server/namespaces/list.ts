@@ -44,10 +44,8 @@ function selected({ selection, objectOf }: Asked, holders: Holders): KubeObject[
   return names
     .filter((name) => dnsLabelErrors(name).length === 0)
     .map(objectOf)
-    .filter((object) => selection.matches(storedForm(object)))
+    .filter((object) => selection.matches({ key: '', rv: 1, object, internal: {} }))
 }
-
-const storedForm = (object: KubeObject) => ({ key: object.metadata.name ?? '', rv: 1, object, internal: {} })
 
 async function answerList(asked: Asked, output: Output): Promise<ApiResponse> {
   const { source, options, selection } = asked

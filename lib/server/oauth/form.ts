@@ -12,10 +12,11 @@ const maxParameters = 64
 const FORM_TYPE = /^application\/x-www-form-urlencoded[ \t]*(;[ \t]*charset=("utf-8"|utf-8)[ \t]*)?$/i
 
 /** Returns the parameters of the request. Throws invalid_request for a form that is ambiguous or in the wrong place. */
-export const readForm = (event: APIGatewayProxyEvent): Form =>
-  decodeForm(
-    readPublicBody(event, { content: 'parameters', maxBytes, check, refuse: malformed, tooLarge }).toString('latin1'),
-  )
+export function readForm(event: APIGatewayProxyEvent): Form {
+  const tooLarge = () => malformed('the body is larger than 24 KiB')
+  const body = readPublicBody(event, { content: 'parameters', maxBytes, check, refuse: malformed, tooLarge })
+  return decodeForm(body.toString('latin1'))
+}
 
 function check(headers: Readonly<Record<string, string>>): void {
   if (headers.authorization !== undefined)
@@ -23,8 +24,6 @@ function check(headers: Readonly<Record<string, string>>): void {
   if (!FORM_TYPE.test(headers['content-type']?.trim() ?? ''))
     throw malformed('the content-type must be application/x-www-form-urlencoded, with no charset but utf-8')
 }
-
-const tooLarge = () => malformed('the body is larger than 24 KiB')
 
 /** Returns the parameters of a form with one character for each byte. A parameter without a value counts as absent (RFC 6749). */
 export function decodeForm(body: string): Form {
