@@ -11,62 +11,50 @@ const verbs = { stored: storedVerbs, virtual: ['create'], absent: ['get', 'list'
 export const verbsOf = (kind: Pick<ServedKind, 'archetype' | 'verbs'>): readonly string[] =>
   kind.verbs ?? verbs[kind.archetype]
 
-interface Resource {
-  name: string
-  kind: string
-  namespaced: boolean
-  singularName: string
-  verbs: readonly string[]
-  shortNames?: readonly string[]
-  categories?: readonly string[]
-}
-
 /** Returns the entries of a kind. The resource comes before its subresources, because clients use the first entry of a kind. */
-function resourcesOf(kind: ServedKind): Resource[] {
+function resourcesOf(kind: ServedKind): JsonObject[] {
   const common = { kind: kind.kind, namespaced: kind.scope === 'Namespaced' }
-  if (kind.subresource) {
-    return [{ ...common, name: `${kind.plural}/${kind.subresource}`, singularName: '', verbs: ['create'] }]
+  const below = (subresource: string, verbs: readonly string[]) => {
+    return { ...common, name: `${kind.plural}/${subresource}`, singularName: '', verbs: [...verbs] }
   }
-  const main: Resource = {
+  if (kind.subresource) return [below(kind.subresource, ['create'])]
+  const main = {
     ...common,
     name: kind.plural,
     singularName: kind.singular,
-    verbs: verbsOf(kind),
-    ...(kind.shortNames && { shortNames: kind.shortNames }),
-    ...(kind.categories && { categories: kind.categories }),
+    verbs: [...verbsOf(kind)],
+    ...namesOf(kind),
   }
-  const hasStatus = kind.archetype === 'stored' && kind.schema.status !== undefined
-  return hasStatus ? [main, { ...common, name: `${kind.plural}/status`, singularName: '', verbs: statusVerbs }] : [main]
+  return hasStatus(kind) ? [main, below('status', statusVerbs)] : [main]
 }
 
-/** Groups the kinds by group and version, in their given order. The core group is '' and has documents of its own. */
-function groupKinds(kinds: readonly ServedKind[]): Map<string, Map<string, ServedKind[]>> {
-  const groups = new Map<string, Map<string, ServedKind[]>>()
-  for (const kind of kinds) {
-    const versions = groups.get(kind.group) ?? new Map<string, ServedKind[]>()
-    versions.set(kind.version, [...(versions.get(kind.version) ?? []), kind])
-    groups.set(kind.group, versions)
-  }
-  return groups
-}
+const hasStatus = ({ archetype, schema }: ServedKind): boolean => archetype === 'stored' && schema.status !== undefined
 
-function groupEntry(name: string, versions: Iterable<string>): JsonObject {
-  const list = [...versions].map((version) => ({ groupVersion: groupVersion({ group: name, version }), version }))
-  return { name, versions: list, preferredVersion: list[0] ?? {} }
-}
+/** Returns the other names of a kind. */
+const namesOf = ({ shortNames, categories }: ServedKind): JsonObject => ({
+  ...(shortNames && { shortNames: [...shortNames] }),
+  ...(categories && { categories: [...categories] }),
+})
+
+/** Returns the kinds by group and version, in their given order. The core group is '' and has documents of its own. */
+const groupKinds = (kinds: readonly ServedKind[]) =>
+  [...Map.groupBy(kinds, ({ group }) => group)].map(([name, own]) => ({
+    name,
+    versions: [...Map.groupBy(own, ({ version }) => version)],
+  }))
 
 /** Returns the documents at /apis and below by path. */
-export const discoveryDocuments = (kinds: readonly ServedKind[]): Record<string, JsonObject> => {
-  const groups = [...groupKinds(kinds)].map(([name, versions]) => ({
-    versions,
-    entry: groupEntry(name, versions.keys()),
-  }))
+export function discoveryDocuments(kinds: readonly ServedKind[]): Record<string, JsonObject> {
+  const groups = groupKinds(kinds).map(({ name, versions }) => {
+    const list = versions.map(([version]) => ({ groupVersion: groupVersion({ group: name, version }), version }))
+    return { versions, entry: { name, versions: list, preferredVersion: list[0] ?? {} } }
+  })
   const list = { kind: 'APIGroupList', apiVersion: 'v1', groups: groups.map(({ entry }) => entry) }
   return Object.fromEntries([
     ['/apis', list],
     ...groups.flatMap(({ versions, entry }) => [
       [`/apis/${entry.name}`, { kind: 'APIGroup', apiVersion: 'v1', ...entry }],
-      ...[...versions].map(([version, own]) => {
+      ...versions.map(([version, own]) => {
         const path = `${entry.name}/${version}`
         return [`/apis/${path}`, apiResourceList(path, own)]
       }),
@@ -79,52 +67,40 @@ export const apiResourceList = (groupVersion: string, kinds: readonly ServedKind
   kind: 'APIResourceList',
   apiVersion: 'v1',
   groupVersion,
-  resources: kinds.flatMap(resourcesOf).map((resource) => ({ ...resource })) as unknown as JsonObject[],
+  resources: kinds.flatMap(resourcesOf),
 })
 
-function aggregatedResource(kind: ServedKind, siblings: readonly ServedKind[]): JsonObject | undefined {
-  if (kind.subresource) return undefined
-  const gvk = (one: ServedKind) => ({ group: one.group, version: one.version, kind: one.kind })
-  const [main, ...own] = resourcesOf(kind)
-  if (!main) return undefined
+const gvkOf = ({ group, version, kind }: ServedKind): JsonObject => ({ group, version, kind })
+
+function aggregatedResource(kind: ServedKind, siblings: readonly ServedKind[]): JsonObject {
+  const responseKind = gvkOf(kind)
+  const below = siblings.filter(({ plural, subresource }) => subresource !== undefined && plural === kind.plural)
   const subresources = [
-    ...own.map(({ verbs }) => ({ subresource: 'status', responseKind: gvk(kind), verbs: [...verbs] })),
-    ...siblings
-      .filter(({ plural, subresource }) => subresource !== undefined && plural === kind.plural)
-      .map((one) => ({ subresource: one.subresource ?? '', responseKind: gvk(one), verbs: ['create'] })),
+    ...(hasStatus(kind) ? [{ subresource: 'status', responseKind, verbs: [...statusVerbs] }] : []),
+    ...below.map((one) => ({ subresource: one.subresource ?? '', responseKind: gvkOf(one), verbs: ['create'] })),
   ]
   return {
     resource: kind.plural,
-    responseKind: gvk(kind),
+    responseKind,
     scope: kind.scope,
     singularResource: kind.singular,
-    verbs: [...main.verbs],
-    ...(kind.shortNames && { shortNames: [...kind.shortNames] }),
-    ...(kind.categories && { categories: [...kind.categories] }),
+    verbs: [...verbsOf(kind)],
+    ...namesOf(kind),
     ...(subresources.length > 0 && { subresources }),
   }
 }
 
-const aggregatedList = (version: string, items: JsonObject[]): JsonObject => ({
+/** Returns the document at /apis, or for kinds of the core group at /api, in the aggregated form. */
+export const aggregatedGroups = (kinds: readonly ServedKind[], discoveryVersion: string): JsonObject => ({
   kind: 'APIGroupDiscoveryList',
-  apiVersion: `apidiscovery.k8s.io/${version}`,
+  apiVersion: `apidiscovery.k8s.io/${discoveryVersion}`,
   metadata: {},
-  items,
-})
-
-function aggregatedGroup(name: string, versions: ReadonlyMap<string, ServedKind[]>): JsonObject {
-  return {
+  items: groupKinds(kinds).map(({ name, versions }) => ({
     metadata: name ? { name } : {},
-    versions: [...versions].map(([version, own]) => ({
+    versions: versions.map(([version, own]) => ({
       version,
-      resources: own.map((kind) => aggregatedResource(kind, own)).filter((one) => one !== undefined),
+      resources: own.filter(({ subresource }) => !subresource).map((kind) => aggregatedResource(kind, own)),
       freshness: 'Current',
     })),
-  }
-}
-
-/** Returns the document at /apis, or for kinds of the core group at /api, in the aggregated form. */
-export function aggregatedGroups(kinds: readonly ServedKind[], discoveryVersion: string): JsonObject {
-  const items = [...groupKinds(kinds)].map(([name, versions]) => aggregatedGroup(name, versions))
-  return aggregatedList(discoveryVersion, items)
-}
+  })),
+})

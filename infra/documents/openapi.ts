@@ -3,15 +3,18 @@
  * Source: k8s.io/kube-openapi/pkg/handler3, k8s.io/client-go/openapi.
  */
 
+import { createHash } from 'node:crypto'
 import { stringify } from '../../lib/meta/encoding/json.ts'
 import { groupVersion } from '../../lib/meta/groupversion.ts'
 import { isRequired } from '../../lib/meta/schema/validate.ts'
 import type { JsonObject } from '../../lib/meta/types.ts'
 import { byBytes } from '../../lib/meta/value/byteorder.ts'
-import { contentHash } from './etag.ts'
 import { sharedRef, sharedSchemas } from './meta.ts'
 import { openApiSchema } from './openapischema.ts'
 import { groupPath, gvkOf, type OpenApiKind, pathsOf, schemaName } from './paths.ts'
+
+/** Returns the SHA-512 hash in upper-case hex, which kube-apiserver uses in ETags and in the OpenAPI index. */
+export const contentHash = (text: string): string => createHash('sha512').update(text).digest('hex').toUpperCase()
 
 const typeProperties = (apiVersion: string, kind: string): JsonObject => ({
   apiVersion: { type: 'string', description: `Version of this representation: ${apiVersion}.` },
@@ -56,8 +59,6 @@ const schemasOf = (kind: OpenApiKind): JsonObject => ({
   ...(kind.verbs.includes('list') && { [`${schemaName(kind)}List`]: listSchema(kind) }),
 })
 
-const mergeObjects = (parts: readonly JsonObject[]): JsonObject => Object.assign({}, ...parts)
-
 export interface OpenApiInfo {
   title: string
   version: string
@@ -66,7 +67,7 @@ export interface OpenApiInfo {
 
 /** Returns the schemas of the kinds and the shared schemas, by name. */
 export const openApiSchemas = (kinds: readonly OpenApiKind[]): JsonObject => ({
-  ...mergeObjects(kinds.map(schemasOf)),
+  ...Object.assign({}, ...kinds.map(schemasOf)),
   ...sharedSchemas(),
 })
 
@@ -77,7 +78,7 @@ export function openApiDocument(kinds: readonly OpenApiKind[], info: OpenApiInfo
     info: { ...info, license: { ...info.license } },
     // Relative to the document (…/openapi/v3/apis/GROUP/VERSION), so it is right below any stage or base path.
     servers: [{ url: kinds[0]?.group ? '../../../..' : '../../..' }],
-    paths: mergeObjects(kinds.map(pathsOf)),
+    paths: Object.assign({}, ...kinds.map(pathsOf)),
     components: {
       schemas: openApiSchemas(kinds),
       securitySchemes: { BearerToken: { type: 'http', scheme: 'bearer', description: 'An access key.' } },

@@ -11,18 +11,8 @@ import { sharedRef } from './meta.ts'
 import { openApiSchema } from './openapischema.ts'
 import { DELETE, LIST, parametersOf, WATCH, WRITE } from './parameters.ts'
 
-/** A kind and its supported operations. */
-export interface OpenApiKind extends KindInfo {
-  archetype?: ServedKind['archetype']
-  /** The verbs of the kind, without subresources: `['create']` for kinds that store nothing. */
-  verbs: readonly string[]
-  /** Set if the kind is created as a subresource of `plural`: POST …/PLURAL/{name}/SUBRESOURCE. */
-  subresource?: string
-  /** The media types of its patches, if it accepts others than most kinds. */
-  patchTypes?: readonly string[]
-  /** Set if the answer to a create can be an ExecCredential. */
-  credential?: ServedKind['credential']
-}
+/** A kind with its verbs, without those of its subresources. */
+export type OpenApiKind = ServedKind & { verbs: readonly string[] }
 
 /** The name of the core group in the schemas of Kubernetes. */
 const CORE = 'core.api.k8s.io'

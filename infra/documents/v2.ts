@@ -4,8 +4,7 @@
  */
 import { stringify } from '../../lib/meta/encoding/json.ts'
 import type { JsonObject, JsonValue } from '../../lib/meta/types.ts'
-import { contentHash } from './etag.ts'
-import { type OpenApiInfo, openApiSchemas } from './openapi.ts'
+import { contentHash, type OpenApiInfo, openApiSchemas } from './openapi.ts'
 import { type OpenApiKind, pathsOf } from './paths.ts'
 import { openApiV2Protobuf } from './v2protobuf.ts'
 
@@ -63,7 +62,7 @@ interface Operation {
 }
 
 /** Moves the schema of a parameter next to its name. */
-const olderParameter = ({ schema, ...parameter }: Parameter) => ({ ...parameter, ...schema })
+const parameterToV2 = ({ schema, ...parameter }: Parameter) => ({ ...parameter, ...schema })
 
 const schemaOf = ({ content = {} }: Content): V2Schema | undefined => {
   const [first] = Object.values(content)
@@ -74,14 +73,14 @@ const schemaOf = ({ content = {} }: Content): V2Schema | undefined => {
 }
 
 /** Turns the body into a parameter, and moves media types to the operation. */
-function olderOperation({ parameters, requestBody, responses, ...rest }: Operation) {
+function operationToV2({ parameters, requestBody, responses, ...rest }: Operation) {
   const schema = requestBody && schemaOf(requestBody)
   const body = schema && { name: 'body', in: 'body', required: requestBody.required === true, schema }
   return {
     ...rest,
     ...(requestBody && { consumes: Object.keys(requestBody.content ?? {}) }),
     produces: [...new Set(Object.values(responses).flatMap(({ content = {} }) => Object.keys(content)))],
-    parameters: [...parameters.map(olderParameter), ...(body ? [body] : [])],
+    parameters: [...parameters.map(parameterToV2), ...(body ? [body] : [])],
     responses: Object.fromEntries(
       Object.entries(responses).map(([code, { description, ...answer }]) => {
         const schema = schemaOf(answer)
@@ -92,33 +91,25 @@ function olderOperation({ parameters, requestBody, responses, ...rest }: Operati
 }
 
 /** Returns the paths of a kind in v2. */
-function olderPaths(kind: OpenApiKind): JsonObject {
+function pathsToV2(kind: OpenApiKind): JsonObject {
   const paths = pathsOf(kind) as unknown as Record<string, Record<string, Operation> & { parameters?: Parameter[] }>
   const items = Object.entries(paths).map(([path, { parameters, ...operations }]) => [
     path,
     {
-      ...(parameters && { parameters: parameters.map(olderParameter) }),
-      ...Object.fromEntries(Object.entries(operations).map(([method, one]) => [method, olderOperation(one)])),
+      ...(parameters && { parameters: parameters.map(parameterToV2) }),
+      ...Object.fromEntries(Object.entries(operations).map(([method, one]) => [method, operationToV2(one)])),
     },
   ])
   return Object.fromEntries(items)
 }
 
-interface OpenApiV2 {
-  text: string
-  /** Its bytes as characters, because built constants are JSON. */
-  protobuf: string
-  /** The hash that identifies the document in both forms. */
-  hash: string
-}
-
-/** Returns the document as JSON and as protobuf. */
-export function openApiV2(kinds: readonly OpenApiKind[], info: OpenApiInfo): OpenApiV2 {
+/** Returns the document as JSON and as protobuf, of which the bytes are characters, because built constants are JSON. */
+export function openApiV2(kinds: readonly OpenApiKind[], info: OpenApiInfo) {
   const definitions = each(openApiSchemas(kinds) as Record<string, V2Schema>) as Record<string, JsonValue>
   const document: JsonObject = {
     swagger: '2.0',
     info: { ...info, license: { ...info.license } },
-    paths: Object.assign({}, ...kinds.map(olderPaths)),
+    paths: Object.assign({}, ...kinds.map(pathsToV2)),
     definitions,
     securityDefinitions: {
       BearerToken: {

@@ -7,7 +7,7 @@ import { stringify } from '../../lib/meta/encoding/json.ts'
 import type { JsonObject } from '../../lib/meta/types.ts'
 import type { ServedKind } from '../../lib/registry/kind.ts'
 import { aggregatedGroups, apiResourceList, discoveryDocuments } from '../documents/discovery.ts'
-import { etagOf } from '../documents/etag.ts'
+import { contentHash } from '../documents/openapi.ts'
 
 const listed: readonly ServedKind[] = [...kinds, CustomResourceDefinition]
 
@@ -20,7 +20,7 @@ export const documents: Readonly<Record<string, JsonObject>> = {
 const versionsOf = (own: readonly ServedKind[]) => {
   const inVersion = (version: DiscoveryOutput['version']) => {
     const value = aggregatedGroups(own, version)
-    return { value, etag: etagOf(stringify(value)) }
+    return { value, etag: `"${contentHash(stringify(value))}"` }
   }
   return { v2: inVersion('v2'), v2beta1: inVersion('v2beta1') }
 }

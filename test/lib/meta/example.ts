@@ -45,6 +45,7 @@ export const status = object('What is.', {
 })
 
 export const example = {
+  archetype: 'stored',
   group: 'example.test',
   version: 'v1',
   kind: 'Example',
