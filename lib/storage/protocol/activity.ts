@@ -67,13 +67,11 @@ function named(outcome: TransactOutcome): TouchOutcome {
 }
 
 /** Reads the activities of a page in parallel with its rows. */
-export interface PageActivity {
+interface PageActivity {
   /** Starts to read, in parallel with the first rows. */
   prefetch(limit: number | undefined): Promise<void>
   attach(page: ListPage): Promise<ListPage>
 }
-
-const nothing: PageActivity = { prefetch: async () => {}, attach: async (page) => page }
 
 /**
  * Returns the reader for the activities of a page. A list of all objects reads the matching range of activities: there are
@@ -85,7 +83,7 @@ export function activityOfPage(
   table: Table,
   { covered, isScattered }: { covered: Omit<ItemQuery, 'pk'>; isScattered: boolean },
 ): PageActivity {
-  if (!table.activity) return nothing
+  if (!table.activity) return { prefetch: async () => {}, attach: async (page) => page }
   const pk = activityOf(table.resource)
   const found = new Map<string, Item>()
   const keep = (items: readonly Item[]) => {
@@ -95,16 +93,6 @@ export function activityOfPage(
     const activity = found.get(sortKey(one.key))
     return activity ? { ...one, read: () => withActivity(one.read(), activity) } : one
   }
-  const attached = (page: ListPage): ListPage => (found.size === 0 ? page : { ...page, items: page.items.map(used) })
-  if (isScattered) {
-    return {
-      ...nothing,
-      async attach(page) {
-        keep(await context.items.batchGet(page.items.map(({ key }) => ({ pk, sk: sortKey(key) }))))
-        return attached(page)
-      },
-    }
-  }
   const activities = scan(context, [{ pk, ...covered }])
   let reached: (sk: string) => boolean = () => false
   const read = async (limit: number | undefined) => {
@@ -113,11 +101,12 @@ export function activityOfPage(
     reached = (sk) => isWithin(sk, horizon)
   }
   return {
-    prefetch: read,
+    prefetch: async (limit) => (isScattered ? undefined : read(limit)),
     async attach(page) {
       const last = page.items.at(-1)
-      while (last && !reached(sortKey(last.key))) await read(undefined)
-      return attached(page)
+      if (isScattered) keep(await context.items.batchGet(page.items.map(({ key }) => ({ pk, sk: sortKey(key) }))))
+      else while (last && !reached(sortKey(last.key))) await read(undefined)
+      return found.size === 0 ? page : { ...page, items: page.items.map(used) }
     },
   }
 }

@@ -7,12 +7,6 @@ import { type Context, createPause } from './context.ts'
 import { fillGaps, readSlots, type Slots } from './log.ts'
 import { expiredError } from './revision.ts'
 
-/** A row (or tombstone) that is newer than the requested revision. */
-export interface Newer {
-  key: string
-  rv: number
-}
-
 /** An object at an earlier revision. */
 export interface Was {
   state: State
@@ -20,12 +14,15 @@ export interface Was {
   last: State | undefined
 }
 
-/** Returns the objects at revision `at`, by key, without those that did not exist. Throws Expired. */
+/**
+ * Returns the objects at revision `at`, by key, without those that did not exist. `rows` are rows and tombstones that are newer.
+ * Throws Expired.
+ */
 export async function rewind(
   context: Context,
   resource: string,
   { at, settled, asOf }: { at: number; settled: number; asOf: number },
-  rows: readonly Newer[],
+  rows: readonly Pick<State, 'key' | 'rv'>[],
 ): Promise<Map<string, Was>> {
   const newest = Math.max(at, ...rows.map(({ rv }) => rv))
   if (newest - at > rewindSlots) throw expiredError(at)
