@@ -1,16 +1,15 @@
 /** Validates every object before it is stored: metadata, then the schema. Causes have this order. */
 import { typeErrors } from '../meta/decoding/decode.ts'
-import type { FieldError } from '../meta/errors/fielderror.ts'
-import { tooMany } from '../meta/errors/fielderror.ts'
+import { type FieldError, findingsOf, forbidden, tooMany } from '../meta/errors/fielderror.ts'
 import { invalidObject } from '../meta/errors/status.ts'
 import { parseGroupVersion } from '../meta/groupversion.ts'
 import { validateMeta, validateMetaUpdate } from '../meta/object/validatemeta.ts'
 import { misplacedCredentials } from '../meta/schema/misplaced.ts'
 import { validateSchema } from '../meta/schema/validate.ts'
 import { joinWriteOnly } from '../meta/schema/writeonly.ts'
-import type { KubeObject } from '../meta/types.ts'
+import type { KubeObject, ObjectMeta } from '../meta/types.ts'
+import { own } from '../meta/value/walk.ts'
 import type { Draft, KindInfo, Subresource } from './kind.ts'
-import { validateServerLabels } from './serverlabels.ts'
 
 /** One transaction holds 100 items: row, slot, credential, index partitions and both sides of a change of owners. */
 const maxOwnerReferences = 40
@@ -33,6 +32,22 @@ function validateCounts({ metadata }: KubeObject, old?: KubeObject): FieldError[
     ...(owners > maxOwnerReferences ? [tooMany('metadata.ownerReferences', owners, maxOwnerReferences)] : []),
     ...(managers > mostManagers ? [tooMany('metadata.managedFields', managers, maxManagers)] : []),
   ]
+}
+
+/**
+ * Labels with this prefix stay as the server has set them. Lists and revocations select keys by them, so a client that could
+ * change one would decide which keys they find.
+ */
+const PREFIX = 'management.platform/'
+
+/** Returns the 422 errors for labels of the server that a client adds, changes or removes. */
+function validateServerLabels({ labels = {} }: ObjectMeta, { labels: old = {} }: ObjectMeta = {}): FieldError[] {
+  const names = [...new Set([...Object.keys(old), ...Object.keys(labels)])]
+  return findingsOf(names.filter((name) => name.startsWith(PREFIX)).sort(), (name) =>
+    own(labels, name) === own(old, name)
+      ? []
+      : [forbidden('metadata.labels', `${name}: only the server sets labels of ${PREFIX}`)],
+  )
 }
 
 /** Throws 422 with these errors, if any. The Status uses the group, kind and name that the object itself has. */
@@ -64,12 +79,12 @@ export function validateChange(
 ): FieldError[] {
   const counts = validateCounts(object, old)
   if (counts.length > 0) return counts
-  const [common, own] = validateMetaUpdate(object.metadata, old.metadata, { namespaced: kind.scope === 'Namespaced' })
+  const [common, other] = validateMetaUpdate(object.metadata, old.metadata, { namespaced: kind.scope === 'Namespaced' })
   const wrongType = typeErrors(object, kind)
   if (wrongType.length > 0) return [...common, ...wrongType]
   return [
     ...common,
-    ...own,
+    ...other,
     ...validateServerLabels(object.metadata, old.metadata),
     ...validateSchema(joinWriteOnly(object, secrets), kind.schema, subresource, old, floats),
     ...misplacedCredentials(object, old),
