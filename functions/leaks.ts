@@ -1,3 +1,3 @@
-import { leakHandler } from '../lib/server/leaks/leakhandler.ts'
+import { leakHandler } from '../lib/server/leaks/answerreport.ts'
 
 export const handler = await leakHandler()

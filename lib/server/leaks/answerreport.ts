@@ -2,27 +2,36 @@
 
 import { createHash } from 'node:crypto'
 import type { APIGatewayProxyEvent } from 'aws-lambda'
+import { OwnedAccessKey } from '../../apis/management/v1/ownedaccesskey.ts'
 import type { ApiResponse } from '../../endpoints/request.ts'
 import { respondError } from '../../endpoints/respond.ts'
 import { stringify } from '../../meta/encoding/json.ts'
 import type { Deadline } from '../../meta/errors/deadline.ts'
 import { requestEntityTooLarge, serviceUnavailable } from '../../meta/errors/status.ts'
+import { publicDestinations } from '../../outbound/addresses.ts'
 import { toStatusError } from '../../registry/storageerrors.ts'
 import { StorageError } from '../../storage/errors.ts'
 import { headersOf, statusForm } from '../lambda/lambdaevents.ts'
 import { posted } from '../lambda/publicbody.ts'
-import type { NoteFacts, PublicAnswer, PublicEndpoint } from '../lambda/publicendpoint.ts'
+import {
+  type NoteFacts,
+  type PublicAnswer,
+  type PublicEndpoint,
+  type PublicHandler,
+  publicHandler,
+} from '../lambda/publicendpoint.ts'
+import { withParts } from '../process/lazy.ts'
+import { describeError } from '../process/logger.ts'
 import type { Measured } from '../process/metrics.ts'
-import type { Server } from '../server.ts'
+import { createServer, type Server } from '../server.ts'
+import { warmUp } from '../warmup.ts'
 import { decodeBody, readBody } from './body.ts'
 import { endValues } from './endvalues.ts'
 import { findValues, possibleKeys } from './findvalues.ts'
-import type { PartnerKeys, Reporter } from './partnerkeys.ts'
+import { createPartnerKeys, type PartnerKeys, type Reporter } from './partnerkeys.ts'
 import { type Finding, readPartnerReport, readReport } from './report.ts'
 
-export interface LeakServer extends Server {
-  partnerKeys: PartnerKeys
-}
+type LeakServer = Server & { partnerKeys: PartnerKeys }
 
 /** What became of a report, for the audit record and the metrics. */
 type Outcome = 'reported' | 'method' | 'malformed' | 'storage' | 'failed'
@@ -112,4 +121,27 @@ function labelledAnswer(findings: readonly Finding[], isValue: (text: string) =>
     warnings: [],
     body: `${stringify(labels)}\n`,
   }
+}
+
+/** Returns the server with the keys of GitHub, which it remembers for the life of the process. */
+function leakServer(server: Server): LeakServer {
+  const { config, log } = server
+  const partnerKeys = createPartnerKeys({
+    // Only signed reports need it.
+    get url() {
+      return config.leakKeysUrl
+    },
+    destinations: publicDestinations,
+    timeout: (ms) => AbortSignal.timeout(ms),
+    now: Date.now,
+    failed: (error) => log('error', 'keys of leak reports not fetched', { error: describeError(error) }),
+  })
+  return withParts(server, { partnerKeys })
+}
+
+/** Returns the Lambda handler of the endpoint. */
+export async function leakHandler(): Promise<PublicHandler> {
+  const server = createServer(process.env)
+  await warmUp(server, process.env, { table: OwnedAccessKey.table })
+  return publicHandler(server, leakEndpoint(leakServer(server)))
 }

@@ -57,12 +57,5 @@ export function readValue(hash: KeyHash, { attributes }: Pick<CompanionItem, 'at
     return { hash, name, uid, ...known, unused, ended: at, isLeaked: ended === 'leaked', isExchanged: false }
   }
   const { name, uid, value = 1, federation } = readCredential(attributes)
-  return {
-    hash,
-    name,
-    uid,
-    value,
-    isLeaked: false,
-    isExchanged: federation !== undefined,
-  }
+  return { hash, name, uid, value, isLeaked: false, isExchanged: federation !== undefined }
 }
