@@ -31,6 +31,14 @@ import type { Finding } from './report.ts'
 /** What ending values needs of the server. */
 type EndingServer = Pick<Server, 'config' | 'now' | 'storage' | 'storeOf'>
 
+/** A value to end, and what is written with its end. */
+interface Ending {
+  server: EndingServer
+  reported: ReportedValue
+  signal: CompanionItem
+  context: RequestContext
+}
+
 interface LeakReport {
   findings: readonly Finding[]
   /** The values among them, by text. */
@@ -51,10 +59,10 @@ export async function endValues(server: EndingServer, report: LeakReport): Promi
   const names = new Set<string>()
   const hasTime = () => deadline() > 0
   await forEach(Map.groupBy(values, ([, { name }]) => name).values(), hasTime, async (ofOneKey) => {
-    for (const [text, value] of ofOneKey) {
+    for (const [text, reported] of ofOneKey) {
       const url = findings.find((one) => one.text === text && one.url !== undefined)?.url
-      const isNew = await endValue(server, value, signalOf(value, context.now, cleanUrl(url, texts)), context)
-      if (isNew) names.add(value.name)
+      const signal = signalOf(reported, context.now, cleanUrl(url, texts))
+      if (await endValue({ server, reported, signal, context })) names.add(reported.name)
     }
   }).finally(() => note({ count: names.size, ...(names.size > 0 && { names: [...names] }) }))
 }
@@ -66,16 +74,12 @@ function signalOf({ hash, name, uid, value }: ReportedValue, now: Date, url: str
 }
 
 /** Ends a value and signals it. Returns whether this report is the first of it that has an effect. */
-async function endValue(
-  server: EndingServer,
-  value: ReportedValue,
-  signal: CompanionItem,
-  context: RequestContext,
-): Promise<boolean> {
+async function endValue(ending: Ending): Promise<boolean> {
+  const { server, reported, signal, context } = ending
   const isOnlyTold = server.config.onLeak === 'report'
-  if (!isOnlyTold && !value.isLeaked) {
-    const end = value.isExchanged ? removeKey : changeKey
-    if (await end(server, value, signal, context)) return true
+  if (!isOnlyTold && !reported.isLeaked) {
+    const end = reported.isExchanged ? removeKey : changeKey
+    if (await end(ending)) return true
   }
   const isFirst = await writeSignal(server.storage, signal, context)
   if (!isFirst || !isOnlyTold) return false
@@ -88,12 +92,7 @@ async function endValue(
  * Ends the value, the values of the key that were made with it, and the tokens that these may have made. Disables the key if one
  * of them is its current value. A value that had ended is known as leaked from then on. Returns false if nothing has changed.
  */
-async function changeKey(
-  server: EndingServer,
-  reported: ReportedValue,
-  signal: CompanionItem,
-  context: RequestContext,
-): Promise<boolean> {
+async function changeKey({ server, reported, signal, context }: Ending): Promise<boolean> {
   const { hash, name, uid } = reported
   const store = server.storeOf(OwnedAccessKey)
   const now = unixSeconds(context.now)
@@ -140,12 +139,8 @@ async function readAgain({ storage }: EndingServer, { hash }: ReportedValue): Pr
  * Deletes the key of an exchange, which cannot be enabled again anyway, and leaves a tombstone of the value. Returns false if the
  * key is gone.
  */
-async function removeKey(
-  server: EndingServer,
-  reported: ReportedValue,
-  signal: CompanionItem,
-  context: RequestContext,
-): Promise<boolean> {
+async function removeKey(ending: Ending): Promise<boolean> {
+  const { server, reported, signal, context } = ending
   const { hash, name, uid } = reported
   const store = server.storeOf(OwnedAccessKey)
   const removal = (before: Stored): Companion[] => [
@@ -153,10 +148,10 @@ async function removeKey(
     { op: 'put', ...signal },
   ]
   const options = { preconditions: { uid }, propagationPolicy: 'Background' as const, plan: { removal } }
-  const isDone = await unlessLost(async () => {
+  const isEnded = await unlessLost(async () => {
     const { gone } = await deleteObject(store, { namespace: '', name }, options, context)
     // Finalizers keep the key, which gives no access. Its value must not be free when they are gone.
-    return gone || (await changeKey(server, reported, signal, context))
+    return gone || (await changeKey(ending))
   })
-  return isDone ?? false
+  return isEnded ?? false
 }
