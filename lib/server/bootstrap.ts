@@ -1,7 +1,7 @@
 /**
- * Creates the secrets that a deployment needs before its first request: the pepper of the key hashes, and the first
- * access key, in group system:masters. It writes both to Secrets Manager and never prints them. Run it again when all
- * administrator keys are lost: it creates a new key unless the stored key still works.
+ * Creates the secrets that a deployment needs before its first request: the pepper of the key hashes, and the first access key, in
+ * group system:masters. It writes both to Secrets Manager, where an empty secret counts as absent, and never prints them. Run it
+ * again when all administrator keys are lost: it creates a new key unless the stored key still works.
  */
 
 import { randomBytes } from 'node:crypto'
@@ -18,13 +18,6 @@ import { ownershipIn } from '../registry/ownership.ts'
 import { authenticationDeps } from './authentication.ts'
 import { requestDeadline } from './lambda/requestdeadline.ts'
 import { createServer, type Server } from './server.ts'
-
-/** A secret that bootstrap fills. */
-interface SecretText {
-  /** Returns the current value, or undefined if there is none yet. */
-  read(): Promise<string | undefined>
-  write(text: string): Promise<void>
-}
 
 const user = 'admin'
 
@@ -70,27 +63,21 @@ async function store(key: string, server: Server, now: Date): Promise<void> {
  * restored: it may have been deleted because it leaked. The object is stored before the secret. If a run stops in
  * between, it leaves an object whose key nobody knows, and never a secret with an invalid key.
  */
-export async function ensureFirstKey(server: Server, kept: SecretText): Promise<'kept' | 'made'> {
-  const known = await kept.read()
-  if (known !== undefined && (await isUsable(known, server))) return 'kept'
+export async function ensureFirstKey(server: Server, secretId: string): Promise<'kept' | 'made'> {
+  const known = await server.secrets.find(secretId)
+  if (known && (await isUsable(known, server))) return 'kept'
   const key = generateAccessKey(randomBytes)
   await store(key, server, new Date())
-  await kept.write(key)
+  await server.secrets.put(secretId, key)
   return 'made'
 }
 
 /** Creates the pepper unless it exists. It is never replaced: without it, every stored key becomes invalid. */
-async function ensurePepper(kept: SecretText): Promise<'kept' | 'made'> {
-  if ((await kept.read()) !== undefined) return 'kept'
-  await kept.write(JSON.stringify({ current: '1', peppers: { 1: randomBytes(32).toString('base64') } }))
+async function ensurePepper({ secrets }: Server, secretId: string): Promise<'kept' | 'made'> {
+  if (await secrets.find(secretId)) return 'kept'
+  await secrets.put(secretId, JSON.stringify({ current: '1', peppers: { 1: randomBytes(32).toString('base64') } }))
   return 'made'
 }
-
-/** Reads and writes the secret with this ID. An empty secret counts as absent. */
-const secretText = ({ secrets }: Server, id: string): SecretText => ({
-  read: async () => (await secrets.find(id)) || undefined,
-  write: (text) => secrets.put(id, text),
-})
 
 /** Returns the handler that `npm run bootstrap` invokes. It reports what it did, never the secrets. */
 export function bootstrapHandler() {
@@ -98,8 +85,8 @@ export function bootstrapHandler() {
   return async (): Promise<{ pepper: string; accessKey: string }> => {
     const { pepperSecretId, accessKeySecretId } = server.config
     const done = {
-      pepper: await ensurePepper(secretText(server, pepperSecretId)),
-      accessKey: await ensureFirstKey(server, secretText(server, accessKeySecretId)),
+      pepper: await ensurePepper(server, pepperSecretId),
+      accessKey: await ensureFirstKey(server, accessKeySecretId),
     }
     server.log('info', 'bootstrap', done)
     return done

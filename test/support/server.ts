@@ -137,12 +137,13 @@ export async function startHost(
 /** Creates the administrator of an empty table. `stop` closes the connections, and leaves the host running. */
 export async function openServer(host: Host): Promise<TestServer> {
   let adminKey = ''
-  await ensureFirstKey(host.parts, {
-    read: async () => undefined,
-    write: async (key) => {
+  const secrets = {
+    find: async () => undefined,
+    put: async (_: string, key: string) => {
       adminKey = key
     },
-  })
+  }
+  await ensureFirstKey(Object.create(host.parts, { secrets: { value: secrets } }), '')
   const agent = new https.Agent({ ca: host.certificateAuthority, keepAlive: true })
   const call = (path: string, call: Call = {}): Promise<Answer> =>
     request(agent, `${host.base}${path}`, { token: adminKey, ...call })
