@@ -13,22 +13,17 @@ import { ensureKeyHolds, startKeyCheck, whileKeyHolds } from '../keycheck.ts'
 import { openCollection, presentPages, startOf } from '../lists/page.ts'
 import { selectionOf } from '../lists/selection.ts'
 import { respondList } from '../lists/text.ts'
-import { negotiate, type Output } from '../negotiation/accept.ts'
-import { type ListOptions, listOptions } from '../options.ts'
+import type { Output } from '../negotiation/accept.ts'
+import type { ListOptions } from '../options.ts'
 import { type ApiResponse, emptyStream } from '../request.ts'
-import { checkPathNames, refuseImpersonation } from '../requestchecks.ts'
+import { beginList } from '../requestchecks.ts'
 import { answerWatch, storedView } from './watch.ts'
 
 /** Objects per page of an unlimited list: 1 to 2 MB, one or two queries. */
 const pageSize = 500
 
 async function handle(call: StoredCall): Promise<ApiResponse> {
-  const { request } = call
-  refuseImpersonation(call)
-  checkPathNames(request)
-  // Options come before the output: a watch accepts other media types than a list.
-  const options = listOptions(request.query, true)
-  const output = negotiate(request, { watch: options.watch })
+  const { options, output } = beginList(call)
   const context = { ...call.context, dryRun: false }
   if (!options.watch) return answerList(call, context, options, output)
   return answerWatch(call, context, options, output, storedView(call, context, selectionOf(call.kind, options)))

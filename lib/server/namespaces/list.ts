@@ -11,10 +11,10 @@ import { encodeContinue } from '../../endpoints/lists/continuetoken.ts'
 import { startOf, withNewToken } from '../../endpoints/lists/page.ts'
 import { type Selection, selectionOf } from '../../endpoints/lists/selection.ts'
 import { respondList } from '../../endpoints/lists/text.ts'
-import { negotiate, type Output } from '../../endpoints/negotiation/accept.ts'
-import { type ListOptions, listOptions } from '../../endpoints/options.ts'
+import type { Output } from '../../endpoints/negotiation/accept.ts'
+import type { ListOptions } from '../../endpoints/options.ts'
 import { type ApiResponse, emptyStream } from '../../endpoints/request.ts'
-import { checkPathNames, refuseImpersonation } from '../../endpoints/requestchecks.ts'
+import { beginList } from '../../endpoints/requestchecks.ts'
 import { eventsOf } from '../../endpoints/watches/watchevents.ts'
 import { dnsLabelErrors } from '../../meta/object/names.ts'
 import type { KubeObject } from '../../meta/types.ts'
@@ -108,10 +108,7 @@ function viewOf(asked: Asked): WatchView {
 }
 
 async function answer(call: Call, server: Server): Promise<ApiResponse> {
-  refuseImpersonation(call)
-  checkPathNames(call.request)
-  const options = listOptions(call.request.query, true)
-  const output = negotiate(call.request, { watch: options.watch })
+  const { options, output } = beginList(call)
   const source = sourceOf(call, server, options.watch ? 'watch' : 'list')
   const selection = selectionOf(kind, options)
   const objectOf = (name: string) => namespaceObject(name, server.config.issuer)
