@@ -59,11 +59,6 @@ export function partialMetadata(object: KubeObject, version: 'v1' | 'v1beta1'): 
   }
 }
 
-function rowObject(object: KubeObject, { include, version }: TableOptions): JsonValue {
-  if (include === 'None') return null
-  return include === 'Object' ? object : partialMetadata(object, version)
-}
-
 /** Returns a Table without rows. `metadata` is that of the list, or has the resourceVersion of the object. */
 export function tableHead(
   columns: readonly Column[],
@@ -88,10 +83,9 @@ export function tableHead(
 /** Returns a function that converts an object to a row. */
 export function tableRows(columns: readonly Column[], options: TableOptions): (object: KubeObject) => JsonObject {
   const all = withCommon(columns)
-  return (object) => ({
-    cells: all.map((column) => cell(column, object, options.now)),
-    object: rowObject(object, options),
-  })
+  const { include, version, now } = options
+  const shown = { None: () => null, Metadata: partialMetadata, Object: (object: KubeObject) => object }[include]
+  return (object) => ({ cells: all.map((column) => cell(column, object, now)), object: shown(object, version) })
 }
 
 /** Returns a Table with one row. */

@@ -4,7 +4,6 @@
  */
 import { requireUnchangedCredential, requireUnused } from '../authentication/credential.ts'
 import { findClosedGate, requireOpenGates } from '../authentication/gates.ts'
-import type { Federation } from '../authorization/users/user.ts'
 import { keyChanged } from '../meta/errors/status.ts'
 import { StorageError } from '../storage/errors.ts'
 import type { Companion, Mutation, Storage, Stored } from '../storage/interface.ts'
@@ -42,7 +41,12 @@ export async function bindToMaker(
   if (isWritten(maker)) throw keyChanged()
   const gates = federation ? requireOpenGates(federation) : []
   const checked = gates.filter((gate) => !isWritten(gate))
-  if (federation && checked.length < gates.length) await demandOpenGates(storage, federation)
+  // The change of a trust or a provider with a key that came through it: a transaction cannot both check and write its gate. The
+  // gate changes only with the object that was read, on which the write is conditional.
+  if (federation && checked.length < gates.length) {
+    const closed = await findClosedGate(federation, (keys) => storage.getCompanions(keys))
+    if (closed !== undefined) throw keyChanged()
+  }
   return { ...mutation, companions: [...companions, maker, ...unused, ...checked] }
 }
 
@@ -64,14 +68,4 @@ async function guard(
   return companions.map((one) =>
     one === written && one.op !== 'absent' && one.op !== 'unchanged' ? { ...one, when } : one,
   )
-}
-
-/**
- * Throws 401 if a gate is closed. This serves the change of a trust or a provider with a key that came through it: a
- * transaction cannot both check and write its gate. The gate changes only with the object that was read, on which the write
- * is conditional.
- */
-async function demandOpenGates(storage: Pick<Storage, 'getCompanions'>, federation: Federation): Promise<void> {
-  const closed = await findClosedGate(federation, (keys) => storage.getCompanions(keys))
-  if (closed !== undefined) throw keyChanged()
 }

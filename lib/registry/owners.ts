@@ -24,13 +24,10 @@ export function ownerCompanions(
   const now = uids(after)
   const then = uids(before)
   const sk = `${resource}/${key}`
+  const attributes = { resource, key }
   return [
-    ...[...now]
-      .filter((uid) => !then.has(uid))
-      .map((uid): Companion => ({ op: 'put', pk: ownerPartition(uid), sk, attributes: { resource, key } })),
-    ...[...then]
-      .filter((uid) => !now.has(uid))
-      .map((uid): Companion => ({ op: 'delete', pk: ownerPartition(uid), sk })),
+    ...[...now.difference(then)].map((uid): Companion => ({ op: 'put', pk: ownerPartition(uid), sk, attributes })),
+    ...[...then.difference(now)].map((uid): Companion => ({ op: 'delete', pk: ownerPartition(uid), sk })),
   ]
 }
 

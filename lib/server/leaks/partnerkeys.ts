@@ -110,7 +110,7 @@ function readAnswer({ status, headers, body }: HttpsAnswer): Omit<Known, 'fetche
   if (!Array.isArray(listed) || listed.length === 0 || listed.length > MAX_KEYS) throw unusable()
   const keys = new Map(
     listed.map((one) => {
-      if (!isObject(one) || typeof one.key_identifier !== 'string') throw unusable()
+      if (!isObject(one) || typeof one.key_identifier !== 'string' || typeof one.key !== 'string') throw unusable()
       return [one.key_identifier, p256Key(one.key)] as const
     }),
   )
@@ -127,18 +127,15 @@ function parseAnswer(body: Buffer): unknown {
   }
 }
 
-function p256Key(pem: unknown): KeyObject {
-  const key = typeof pem === 'string' ? publicKey(pem) : undefined
-  if (key?.asymmetricKeyDetails?.namedCurve !== 'prime256v1') throw unusable()
-  return key
-}
-
-function publicKey(pem: string): KeyObject | undefined {
+function p256Key(pem: string): KeyObject {
+  let key: KeyObject
   try {
-    return createPublicKey({ key: pem, format: 'pem', type: 'spki' })
+    key = createPublicKey({ key: pem, format: 'pem', type: 'spki' })
   } catch {
-    return undefined
+    throw unusable()
   }
+  if (key.asymmetricKeyDetails?.namedCurve !== 'prime256v1') throw unusable()
+  return key
 }
 
 const unusable = () => new Error('the answer has no usable keys of partners')

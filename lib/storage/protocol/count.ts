@@ -2,6 +2,7 @@
 
 import { isPartition, marksOf } from '../keys.ts'
 import type { Context } from './context.ts'
+import { scan } from './scan.ts'
 
 /** Counts up to `most`. One query is usually enough, because a mark has some hundred bytes. */
 export async function countMarks(
@@ -11,14 +12,12 @@ export async function countMarks(
   most: number,
 ): Promise<number> {
   if (!isPartition(items.limits, resource, partition)) return 0
-  const query = { pk: marksOf(resource, partition), attributes: ['sk'] }
+  const marks = scan({ items }, [{ pk: marksOf(resource, partition), attributes: ['sk'] }])
   let found = 0
-  let after: string | undefined
-  while (found < most) {
-    const page = await items.query({ ...query, limit: most - found, ...(after !== undefined && { after }) })
-    found += page.items.length
-    after = page.items.at(-1)?.sk
-    if (!page.more || after === undefined) return found
+  for (let isDone = false; found < most && !isDone; ) {
+    const { rows, done } = await marks.next(most - found)
+    found += rows.flat().length
+    isDone = done
   }
   return found
 }

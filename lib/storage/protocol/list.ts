@@ -212,7 +212,7 @@ async function objectsAt(context: Context, range: Range, snapshot: Snapshot, str
     const copies = rows.get(sk) ?? []
     const was = past.get(parseSortKey(sk))
     const candidates = partitions.map((partition, index) => {
-      const found = stateOf(copies[index], snapshot.overlay.get(sk), snapshot.rv, () => was?.state)
+      const found = stateOf(copies[index], snapshot.overlay.get(sk), snapshot.rv, was?.state)
       return found && (partition === undefined || found.partitions.includes(partition)) ? found : undefined
     })
     const state = candidates.find((one) => one !== undefined)
@@ -242,9 +242,9 @@ function stateOf(
   row: Item | undefined,
   entry: Slot | undefined,
   rv: number,
-  past: () => State | undefined,
+  past: State | undefined,
 ): State | undefined {
-  if (rvOf(row) > rv) return past()
+  if (rvOf(row) > rv) return past
   return entry && entry.rev > rvOf(row) ? entry.state : rowState(row)
 }
 

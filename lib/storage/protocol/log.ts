@@ -27,15 +27,14 @@ export async function readSlots(
 ): Promise<Slots> {
   const found: Slots = new Map()
   async function readBucket(from: number, to: number): Promise<void> {
-    const { pk, sk } = slotKey(resource, from)
     const last = slotKey(resource, to).sk
-    let page = await items.query({ pk, from: sk, to: last, ...(attributes && { attributes }) })
-    for (;;) {
+    for (let rev = from; rev <= to; ) {
+      const { pk, sk } = slotKey(resource, rev)
+      const page = await items.query({ pk, from: sk, to: last, ...(attributes && { attributes }) })
       for (const item of page.items) found.set(revOf(item), item)
       const end = page.items.at(-1)
-      if (!page.more || end === undefined || revOf(end) >= to) return
-      const next = slotKey(resource, revOf(end) + 1).sk
-      page = await items.query({ pk, from: next, to: last, ...(attributes && { attributes }) })
+      if (!page.more || end === undefined) return
+      rev = revOf(end) + 1
     }
   }
   const ranges: [number, number][] = []

@@ -2,8 +2,7 @@
 
 import { StorageError } from '../errors.ts'
 import type { CommitOptions, GetOptions, Mutate, ReadOptions, Stored, Table, WriteResult } from '../interface.ts'
-import type { Item } from '../items.ts'
-import { activityOf, isStorable, rowsOf, slotKey, sortKey } from '../keys.ts'
+import { activityOf, type ItemKey, isStorable, rowsOf, slotKey, sortKey } from '../keys.ts'
 import { decodeState, readSlot, rowState, type State } from '../records.ts'
 import { withActivity } from './activity.ts'
 import { type ChangingMutation, commitPlan, planWrite } from './commit.ts'
@@ -18,20 +17,14 @@ interface Live {
 }
 
 /** Reads a live row and its activity in one call. */
-async function readRow({ items }: Context, table: Table, key: string): Promise<Live | undefined> {
-  const sk = sortKey(key)
-  const rowKey = { pk: rowsOf(table.resource), sk }
-  let row: Item | undefined
-  let activity: Item | undefined
-  if (table.activity) {
-    const found = await items.batchGet([rowKey, { pk: activityOf(table.resource), sk }])
-    row = found.find(({ pk }) => pk === rowKey.pk)
-    activity = found.find(({ pk }) => pk !== rowKey.pk)
-  } else {
-    row = await items.get(rowKey)
-  }
-  const state = rowState(row)
-  return state && { state, shown: withActivity(decodeState(state), activity) }
+async function readRow({ items }: Context, table: Table, name: string): Promise<Live | undefined> {
+  const sk = sortKey(name)
+  const key = { pk: rowsOf(table.resource), sk }
+  const activityKey = { pk: activityOf(table.resource), sk }
+  const found = table.activity ? await items.batchGet([key, activityKey]) : [await items.get(key)]
+  const itemAt = ({ pk }: ItemKey) => found.find((one) => one?.pk === pk)
+  const state = rowState(itemAt(key))
+  return state && { state, shown: withActivity(decodeState(state), itemAt(activityKey)) }
 }
 
 /**
