@@ -20,12 +20,12 @@ import { parseRevision, type Selection } from '../lists/selection.ts'
 import type { Pages } from '../lists/text.ts'
 import { includeObject, type Output, transformError } from '../negotiation/accept.ts'
 import type { ListOptions } from '../options.ts'
-import { type ApiResponse, askedRevision, emptyStream, queryValue } from '../request.ts'
+import { type ApiResponse, askedRevision, queryValue } from '../request.ts'
 import { transformed } from '../respond.ts'
 import { closestMs, watchPace } from '../watches/pace.ts'
 import { bookmarkMs, watchEnd } from '../watches/times.ts'
 import { eventsOf, type WatchEvent } from '../watches/watchevents.ts'
-import { asksForWebSocket, noWebSocket } from '../watches/websocket.ts'
+import { getsNoEvents, withoutEvents } from '../watches/withoutevents.ts'
 
 type EventType = 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR'
 
@@ -141,9 +141,7 @@ export async function answerWatch(
   if (output.transform?.as === 'Table') includeObject(queryValue(request.query, 'includeObject'))
   const revision = parseRevision(options.resourceVersion)
   const isInitial = options.sendInitialEvents ?? !revision
-  if (asksForWebSocket(request)) return noWebSocket
-  const headers = { 'content-type': 'application/json' }
-  if (request.method === 'HEAD') return { status: 200, headers, warnings, body: emptyStream }
+  if (getsNoEvents(request)) return withoutEvents
   const isLive = await startKeyCheck(context, services)
   const open = await services.openWatch(context)
   const check: KeyCheck = async () => {
@@ -160,7 +158,7 @@ export async function answerWatch(
   const lines = isRefused ? [eventWriter(watch).error(start.status)] : events(watch, { ...start, isInitial }, check)
   return {
     status: 200,
-    headers,
+    headers: { 'content-type': 'application/json' },
     warnings,
     ...whileKeyHolds(services, check, closeAfter(open, lines), {
       failed: (error) => eventWriter(watch).error(failure(error)),

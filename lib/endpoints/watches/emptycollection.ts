@@ -10,10 +10,10 @@ import type { EndpointServices, OpenWatch } from '../call.ts'
 import { parseRevision } from '../lists/selection.ts'
 import { negotiate } from '../negotiation/accept.ts'
 import { type ListOptions, listOptions } from '../options.ts'
-import { type ApiRequest, type ApiResponse, emptyStream } from '../request.ts'
+import type { ApiRequest, ApiResponse } from '../request.ts'
 import { respond } from '../respond.ts'
 import { bookmarkMs, watchEnd } from './times.ts'
-import { asksForWebSocket, noWebSocket } from './websocket.ts'
+import { getsNoEvents, withoutEvents } from './withoutevents.ts'
 
 /** The resourceVersion of every list. The collection never changes. */
 const resourceVersion = '1'
@@ -33,11 +33,11 @@ export async function emptyCollection(
   const output = negotiate(request, { watch, transformable: false })
   parseRevision(options.resourceVersion)
   if (!watch) return respond(200, { kind: `${kind}List`, apiVersion, metadata: { resourceVersion }, items: [] }, output)
-  if (asksForWebSocket(request)) return noWebSocket
-  const head = { status: 200, headers: { 'content-type': 'application/json' }, warnings: [] }
-  if (request.method === 'HEAD') return { ...head, body: emptyStream }
+  if (getsNoEvents(request)) return withoutEvents
   return {
-    ...head,
+    status: 200,
+    headers: { 'content-type': 'application/json' },
+    warnings: [],
     body: silence({ apiVersion, kind }, options, services, await services.openWatch(request)),
     immediate: true,
   }
