@@ -25,11 +25,10 @@ import { describeError } from '../process/logger.ts'
 import type { Measured } from '../process/metrics.ts'
 import { createServer, type Server } from '../server.ts'
 import { warmUp } from '../warmup.ts'
-import { decodeBody, readBody } from './body.ts'
 import { endValues } from './endvalues.ts'
 import { findValues, possibleKeys } from './findvalues.ts'
 import { createPartnerKeys, type PartnerKeys, type Reporter } from './partnerkeys.ts'
-import { type Finding, readPartnerReport, readReport } from './report.ts'
+import { decodeBody, type Finding, readBody, readPartnerReport, readReport } from './report.ts'
 
 type LeakServer = Server & { partnerKeys: PartnerKeys }
 
