@@ -16,6 +16,7 @@ import { type Provider, toProvider } from '../../federation/provider.ts'
 import { tokenUseOf } from '../../federation/providerrules.ts'
 import { type Trust, toTrust } from '../../federation/trust.ts'
 import { rfc3339 } from '../../meta/encoding/time.ts'
+import type { JsonObject } from '../../meta/types.ts'
 import { jsonAnswer, textAnswer } from '../oauth/answers.ts'
 import type { OAuthCall, Outcome } from '../oauth/endpoint.ts'
 import { malformed, notAccepted, unavailable } from '../oauth/oautherror.ts'
@@ -70,15 +71,15 @@ export async function exchange(
     server.log('info', 'exchange', { requestId: call.requestId, ...key, tokenHash })
   }
   const { key, expires } = await makeKey(server, call, exchanged, { use, isDryRun, announce })
-  const granted = { key, expires, seconds: grant.ttl, ...(request.scope && { scope: request.scope.text }) }
+  // As RFC 6749 names it.
+  const granted = { expires_in: grant.ttl, ...(request.scope && { scope: request.scope.text }) }
   note({
     user: effectiveUser({ spec: { ...trust.spec, ...mapped }, creator: trust.creator }).name,
     credential: 'access key',
     expires: rfc3339(expires),
   })
-  if (!isDryRun) return { response: grantAnswer(granted, form), outcome: 'exchanged' }
-  const accepted = { accepted: true, expires_in: grant.ttl, ...(request.scope && { scope: request.scope.text }) }
-  return { response: jsonAnswer(accepted), outcome: 'accepted' }
+  if (isDryRun) return { response: jsonAnswer({ accepted: true, ...granted }), outcome: 'accepted' }
+  return { response: grantAnswer(key, expires, granted, form), outcome: 'exchanged' }
 }
 
 const FORMS =
@@ -144,27 +145,11 @@ function noteToken({ note }: OAuthCall, token: IdToken, { spec }: Provider): voi
   })
 }
 
-/** An access key that an exchange made. */
-interface Granted {
-  key: string
-  expires: Date
-  /** The lifetime in seconds. */
-  seconds: number
-  /** The scope that the client asked for. */
-  scope?: string
-}
-
 /** Returns the answer with the access key, in the form that the client asked for. */
-function grantAnswer({ key, expires, seconds, scope }: Granted, form: TokenForm): ApiResponse {
+function grantAnswer(key: string, expires: Date, granted: JsonObject, form: TokenForm): ApiResponse {
   if (form === 'text') return textAnswer(`${key}\n`)
   if (form === 'execCredential') {
     return jsonAnswer(execCredential({ expirationTimestamp: rfc3339(expires), token: key }))
   }
-  return jsonAnswer({
-    access_token: key,
-    issued_token_type: ACCESS_TOKEN_TYPE,
-    token_type: 'Bearer',
-    expires_in: seconds,
-    ...(scope !== undefined && { scope }),
-  })
+  return jsonAnswer({ access_token: key, issued_token_type: ACCESS_TOKEN_TYPE, token_type: 'Bearer', ...granted })
 }

@@ -10,6 +10,7 @@
 import { credentialItemKey } from '../../authentication/credential.ts'
 import { parseKeyHash } from '../../authentication/keyinternal.ts'
 import type { KeyHash } from '../../authentication/pepper.ts'
+import type { Store } from '../../registry/store.ts'
 import type { Companion, CompanionItem, Storage } from '../../storage/interface.ts'
 import { OAuthError } from '../oauth/oautherror.ts'
 
@@ -21,12 +22,6 @@ interface Slot {
   pk: string
   sk: string
   before: CompanionItem | undefined
-}
-
-interface SlotDeps {
-  storage: Pick<Storage, 'queryCompanions' | 'getCompanions'>
-  /** Returns a random integer below its argument. Slots are chosen at random, so that concurrent exchanges rarely collide. */
-  randomInt(bound: number): number
 }
 
 /** Slots of which each living key has one. */
@@ -55,8 +50,12 @@ export const poolOfTrust = (trust: string, most: number): Pool => ({
   why: `this client_id has ${most} living access keys already (spec.maxKeys): revoke those that are no longer needed`,
 })
 
-/** Returns a slot of the pool that is free now. Throws invalid_request if none is. */
-export async function findSlot({ storage, randomInt }: SlotDeps, pool: Pool, now: Date): Promise<Slot> {
+/** Returns a random slot of the pool that is free now, so that concurrent exchanges rarely collide. Throws invalid_request if none is. */
+export async function findSlot(
+  { storage, randomInt }: Pick<Store, 'storage' | 'randomInt'>,
+  pool: Pool,
+  now: Date,
+): Promise<Slot> {
   const { pk, prefix, most, why } = pool
   const { items } = await storage.queryCompanions(pk, { after: prefix, limit: most })
   const taken = new Map(items.map((item) => [item.sk, item]))
@@ -74,7 +73,7 @@ export async function findSlot({ storage, randomInt }: SlotDeps, pool: Pool, now
 }
 
 /** Returns the slots whose keys have been deleted. */
-async function withoutKey(storage: SlotDeps['storage'], slots: readonly Slot[]): Promise<Slot[]> {
+async function withoutKey(storage: Storage, slots: readonly Slot[]): Promise<Slot[]> {
   const found = await storage.getCompanions(
     slots.map(({ before }) => credentialItemKey(parseKeyHash(before?.attributes.credential))),
   )
