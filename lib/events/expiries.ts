@@ -16,10 +16,8 @@ const DAYS = [30, 14, 7, 1] as const
 /** A key is told of only if its ttl is so many times as long. */
 const LEAST_TTL = 4
 
-type Reading = Pick<Lifecycle, 'store' | 'storage' | 'hasTime' | 'limits' | 'now'>
-
 /** Sends what happened in the window: keys that expired, and keys that are so many days before it. */
-export async function sendExpiries(life: Reading, { after, to }: Window, send: Send): Promise<void> {
+export async function sendExpiries(life: Lifecycle, { after, to }: Window, send: Send): Promise<void> {
   for (const days of [...DAYS, 0]) {
     const window = { after: after + days * DAY, to: to + days * DAY }
     // The keys of exchanges live for a day at most, so nothing warns of their end.
@@ -34,13 +32,13 @@ export async function sendExpiries(life: Reading, { after, to }: Window, send: S
   }
 }
 
-function expired(stored: Stored, to: number, { limits }: Reading): KeyOccurrence[] {
+function expired(stored: Stored, to: number, { limits }: Lifecycle): KeyOccurrence[] {
   const { state, expires } = keyStatus(lifeOfStored(stored), to, limits)
   if (state !== 'Expired' || expires === undefined) return []
   return [occurrenceOf(stored, expires, limits, { kind: 'expired', unique: String(expires) })]
 }
 
-function expiring(stored: Stored, days: number, to: number, { limits, now }: Reading): KeyOccurrence[] {
+function expiring(stored: Stored, days: number, to: number, { limits, now }: Lifecycle): KeyOccurrence[] {
   const life = lifeOfStored(stored)
   const { state, expires } = keyStatus(life, unixSeconds(now()), limits)
   const isDue = expires !== undefined && expires - days * DAY <= to && ttlOf(life, limits) >= LEAST_TTL * days * DAY

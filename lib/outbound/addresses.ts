@@ -2,7 +2,8 @@
  * Decides to which addresses a request may go when its URL comes from a user. A host must be a DNS name. All of its
  * addresses must be allowed, and the request dials exactly the addresses that were checked.
  */
-import { type LookupAddress, lookup } from 'node:dns'
+import type { LookupAddress } from 'node:dns'
+import { lookup } from 'node:dns/promises'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
 import { OutboundError } from './failure.ts'
 
@@ -69,10 +70,7 @@ function createDestinations(isPrivateAllowed: boolean): Destinations {
       if (family === 4) return !never4.check(address, 'ipv4')
       return family === 6 && only6.check(address, 'ipv6') && !never6.check(address, 'ipv6')
     },
-    resolve: (host) =>
-      new Promise((resolve, reject) => {
-        lookup(host, { all: true }, (error, addresses) => (error ? reject(error) : resolve(addresses)))
-      }),
+    resolve: (host) => lookup(host, { all: true }),
   }
 }
 
