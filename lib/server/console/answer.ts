@@ -4,14 +4,14 @@
  */
 import { gzipSync } from 'node:zlib'
 import { type ApiResponse, emptyStream } from '../../endpoints/request.ts'
+import { escapeHtml } from '../../meta/value/html.ts'
 import { acceptsGzip, compressBody } from '../lambda/compression.ts'
 import { type PublicEndpoint, publicHandler } from '../lambda/publicendpoint.ts'
 import { type LambdaHandler, lambdaHandler } from '../lambda/runtime.ts'
-import type { Config } from '../process/config.ts'
+import type { Config, ConsoleSignIn } from '../process/config.ts'
 import { lazy } from '../process/lazy.ts'
 import { createMinimalServer } from '../process/minimal.ts'
 import { securityHeaders } from './securityheaders.ts'
-import { metaElement, originsOf } from './signinsettings.ts'
 
 /** A file of the console, as clients/console/build.ts makes it. */
 export interface ConsoleFile {
@@ -30,6 +30,16 @@ const NOT_FOUND = 'There is no such page. The console has one address, which end
 
 /** The line of the page that names the settings for signing in, or that a page without them lacks. */
 const MARK = /\{\{sign-in\}\}\n?/
+
+/** Returns the origins that the console calls to sign somebody in. */
+const originsOf = ({ issuer, origins }: ConsoleSignIn): string[] => [...new Set([new URL(issuer).origin, ...origins])]
+
+/** Returns the element of the page that the console reads the settings from. */
+function metaElement(settings: ConsoleSignIn): string {
+  const { issuer, clientID, credential, scopes } = settings
+  const text = JSON.stringify({ issuer, clientID, credential, scopes, origins: originsOf(settings) })
+  return `<meta name="keyplane-sign-in" content="${escapeHtml(text).replaceAll('"', '&quot;')}">`
+}
 
 /** Returns how requests are answered. With `consoleSignIn`, people can sign in with an identity provider. */
 function consoleAnswers(

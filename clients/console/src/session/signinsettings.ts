@@ -1,4 +1,4 @@
-/** The settings of the deployment for signing in with an identity provider: lib/server/console/signinsettings.ts writes them. */
+/** The settings of the deployment for signing in with an identity provider: lib/server/console/answer.ts writes them. */
 export interface SignInSettings {
   /** Issuer (`iss`) of the ID tokens, below which its discovery document is. */
   issuer: string
