@@ -4,6 +4,7 @@
  */
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { type RequestOptions, request } from 'node:https'
+import { buffer } from 'node:stream/consumers'
 import { checkHost, type Destinations, lookupAllowed } from './addresses.ts'
 import { OutboundError, type OutboundFailure, outboundError } from './failure.ts'
 
@@ -101,8 +102,6 @@ function options(wanted: HttpsRequest): RequestOptions {
 }
 
 async function receive(incoming: IncomingMessage): Promise<HttpsAnswer> {
-  const chunks: Buffer[] = []
-  for await (const chunk of incoming as AsyncIterable<Buffer>) chunks.push(chunk)
-  const { statusCode = 0, headers } = incoming
-  return { status: statusCode, headers, body: Buffer.concat(chunks) }
+  const { statusCode: status = 0, headers } = incoming
+  return { status, headers, body: await buffer(incoming) }
 }

@@ -68,6 +68,7 @@ export function exchangedKeyObject(
 ): KubeObject {
   const { user, team, subject, groups } = trust.spec
   const rules = rulesOf(provider.spec)
+  const claims = recordedClaims(token, rules)
   const person = mapped && personOf(token)
   const displayName = (person && nameOf(person)) ?? displayNameOf(token, rules)
   return {
@@ -89,7 +90,7 @@ export function exchangedKeyObject(
         connector: provider.name,
         userId: shorten(token.subject),
         ...person,
-        ...extraClaimsOf(token, rules),
+        ...(claims.length > 0 && { extraClaims: Object.fromEntries(claims) }),
       },
     },
   }
@@ -109,11 +110,6 @@ export const recordedClaims = ({ claims }: IdToken, { recorded }: Pick<IssuerRul
     const text = claimText(own(claims, claim))
     return text === undefined || text === '' ? [] : [[claim, shorten(text)]]
   })
-
-function extraClaimsOf(token: IdToken, rules: IssuerRules): JsonObject {
-  const claims = recordedClaims(token, rules)
-  return claims.length > 0 ? { extraClaims: Object.fromEntries(claims) } : {}
-}
 
 const MOST_GROUPS = 32
 

@@ -65,10 +65,7 @@ function exchangeServer(server: Server): ExchangeServer {
   const destinations = config.allowPrivateIssuers ? privateDestinations : publicDestinations
   const timeout = (ms: number) => AbortSignal.timeout(ms)
   const issuerKeys = createIssuerKeys({
-    storage: {
-      getCompanion: (pk, sk) => server.storage.getCompanion(pk, sk),
-      swapCompanion: (before, after, options) => server.storage.swapCompanion(before, after, options),
-    },
+    storage: server.storage,
     fetch: (source) => fetchKeys({ destinations, timeout }, source),
     observer: observe(server),
     now: Date.now,
