@@ -7,6 +7,7 @@ import { rfc3339 } from '../meta/encoding/time.ts'
 import { keyChanged, notFound, StatusError } from '../meta/errors/status.ts'
 import { checkPreconditions, type Preconditions } from '../meta/object/preconditions.ts'
 import type { KubeObject, ObjectMeta } from '../meta/types.ts'
+import { deepEqual } from '../meta/value/equal.ts'
 import type { Mutation, Stored } from '../storage/interface.ts'
 import { authorOf } from './author.ts'
 import { groupResource, type RequestContext } from './kind.ts'
@@ -62,11 +63,6 @@ function markDeleted(metadata: ObjectMeta, finalizers: readonly string[], now: D
   }
 }
 
-const isMarkUnchanged = (before: ObjectMeta, after: ObjectMeta): boolean =>
-  before.deletionTimestamp !== undefined &&
-  before.deletionGracePeriodSeconds === 0 &&
-  before.finalizers?.join('\n') === after.finalizers?.join('\n')
-
 async function judge(
   store: Store,
   live: Stored,
@@ -83,7 +79,7 @@ async function judge(
     return { object, mutation: { type: 'delete', companions } }
   }
   const after = { ...object, metadata: markDeleted(object.metadata, finalizers, context.now) }
-  if (isMarkUnchanged(object.metadata, after.metadata)) return { object, mutation: { type: 'none' } }
+  if (deepEqual(object.metadata, after.metadata)) return { object, mutation: { type: 'none' } }
   const { internal } = live
   const companions = await companionsOf(store, live.key, { object: after, internal, secrets: [] }, live)
   return { object: after, mutation: { type: 'put', object: after, internal, companions, reserve: true } }
