@@ -9,6 +9,7 @@ import { type Floats, holdsFloat, NO_FLOATS } from '../meta/encoding/floats.ts'
 import { invalid } from '../meta/errors/fielderror.ts'
 import { conflict, invalidObject, MODIFIED, notFound } from '../meta/errors/status.ts'
 import { sameButForTimes } from '../meta/managedfields/fieldmanager.ts'
+import { checkUid } from '../meta/object/preconditions.ts'
 import { parseResourceVersion, resourceVersionOrNone } from '../meta/object/resourceversion.ts'
 import { finalizerWarnings, fixupForUpdate, specDiffers } from '../meta/object/system.ts'
 import { keepUndescribed, withoutUndescribed } from '../meta/schema/undescribed.ts'
@@ -135,11 +136,7 @@ async function judge(store: Store, request: UpdateRequest, live: Stored, context
   const { name, namespace, subresource, access = request, transform = unchanged } = request
   request.check?.(live)
   checkAccess(store, live, access.verb, access.subresource, context)
-  const { uid } = live.object.metadata
-  if (request.uid && request.uid !== uid) {
-    const why = `Precondition failed: UID in precondition: ${request.uid}, UID in object meta: ${uid}`
-    throw conflict(groupResource(kind), name, why)
-  }
+  checkUid(groupResource(kind), request.uid, live.object.metadata)
   const old = live.object
   const updated = await transform(withoutUndescribed(old, kind.schema))
   checkResourceVersion(store, updated.object, live)

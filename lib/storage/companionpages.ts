@@ -10,12 +10,9 @@ export async function* companionPages(
   pk: string,
   query: Pick<CompanionQuery, 'limit'> = {},
 ): AsyncGenerator<CompanionItem[], void, void> {
-  for (
-    let page = await queryCompanions(pk, query);
-    ;
-    page = await queryCompanions(pk, { ...query, after: page.next })
-  ) {
+  for (let page = await queryCompanions(pk, query); ; ) {
     yield page.items
     if (page.next === undefined) return
+    page = await queryCompanions(pk, { ...query, after: page.next })
   }
 }

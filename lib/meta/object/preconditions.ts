@@ -1,4 +1,4 @@
-/** Checks the preconditions of a delete. Source: k8s.io/apiserver/pkg/storage/interfaces.go (Preconditions.Check). */
+/** Checks the preconditions of updates and deletes. Source: k8s.io/apiserver/pkg/storage/interfaces.go (Preconditions.Check). */
 import { conflict } from '../errors/status.ts'
 import type { GroupResource, ObjectMeta } from '../types.ts'
 
@@ -6,6 +6,12 @@ import type { GroupResource, ObjectMeta } from '../types.ts'
 export interface Preconditions {
   uid?: string | undefined
   resourceVersion?: string | undefined
+}
+
+/** Throws 409 unless the live object has the uid in the body of an update, if there is one. */
+export function checkUid(gr: GroupResource, uid: string | undefined, { name = '', uid: own }: ObjectMeta): void {
+  if (!uid || uid === own) return
+  throw conflict(gr, name, `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${own}`)
 }
 
 /** Throws 409 when a precondition fails. `gr.resource` is the Kind, as in kube-apiserver's message. */

@@ -10,8 +10,9 @@ import type { Output } from '../../endpoints/negotiation/accept.ts'
 import type { ApiResponse } from '../../endpoints/request.ts'
 import { respondObject } from '../../endpoints/respond.ts'
 import { typeErrors } from '../../meta/decoding/decode.ts'
-import { conflict, invalidObject, notFound } from '../../meta/errors/status.ts'
+import { invalidObject, notFound } from '../../meta/errors/status.ts'
 import { dnsLabelErrors } from '../../meta/object/names.ts'
+import { checkUid } from '../../meta/object/preconditions.ts'
 import { labelNames, validateMeta } from '../../meta/object/validatemeta.ts'
 import type { KubeObject } from '../../meta/types.ts'
 import { deepEqual } from '../../meta/value/equal.ts'
@@ -59,11 +60,7 @@ export function unchanged(
   checkName(sent, request.name)
   const errors = [...typeErrors(sent, Namespace), ...validateMeta(sent.metadata, { namespaced: false }, labelNames)]
   if (errors.length > 0) throw invalidObject('', Namespace.kind, request.name, errors)
-  const { uid } = sent.metadata
-  if (uid && uid !== live.metadata.uid) {
-    const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${live.metadata.uid}`
-    throw conflict(resource, request.name, why)
-  }
+  checkUid(resource, sent.metadata.uid, live.metadata)
   const fields = notKept(sent, live)
   const more = fields.length > MOST_NAMED ? ` and ${fields.length - MOST_NAMED} more` : ''
   if (fields.length > 0) {
