@@ -5,7 +5,7 @@ import { dumpYaml } from '../meta/encoding/yaml.ts'
 import type { StatusError } from '../meta/errors/status.ts'
 import type { JsonObject, KubeObject, Status } from '../meta/types.ts'
 import { defined } from '../meta/value/defined.ts'
-import { partialMetadata, table } from '../printers/table.ts'
+import { partialMetadata, tableHead, tableRows } from '../printers/table.ts'
 import type { Column, KindInfo } from '../registry/kind.ts'
 import { includeObject, type Output, transformError } from './negotiation/accept.ts'
 import { type ApiRequest, type ApiResponse, queryValue } from './request.ts'
@@ -95,7 +95,9 @@ export function transformed(
   if (as !== 'Table') return partialMetadata(object, version)
   const include = includeObject(queryValue(query, 'includeObject'))
   const { resourceVersion } = object.metadata
-  return table(columns, object, listMetadata({ resourceVersion }), { version, include, ...shown })
+  const options = { version, include, ...shown }
+  const head = tableHead(columns, listMetadata({ resourceVersion }), options)
+  return { ...head, rows: [tableRows(columns, options)(object)] }
 }
 
 /** The metadata of a list or a Table. */

@@ -87,14 +87,3 @@ export function tableRows(columns: readonly Column[], options: TableOptions): (o
   const shown = { None: () => null, Metadata: partialMetadata, Object: (object: KubeObject) => object }[include]
   return (object) => ({ cells: all.map((column) => cell(column, object, now)), object: shown(object, version) })
 }
-
-/** Returns a Table with one row. */
-export const table = (
-  columns: readonly Column[],
-  object: KubeObject,
-  metadata: JsonObject,
-  options: TableOptions,
-): JsonObject => ({
-  ...tableHead(columns, metadata, options),
-  rows: [tableRows(columns, options)(object)],
-})
