@@ -1,9 +1,9 @@
 /** Declares the errors of the store. `registry/storageerrors.ts` translates them to Status. */
 
 export type StorageErrorCode =
-  /** A companion with `ifAbsent` exists already: `companion` is its index. */
+  /** A companion with `ifAbsent` exists already. */
   | 'CompanionExists'
-  /** An `unchanged` companion does not have the expected attributes: `companion` is its index. */
+  /** An `unchanged` companion does not have the expected attributes. */
   | 'CompanionChanged'
   /** The log no longer reaches back to the requested revision: `current` is a newer one. */
   | 'Expired'
@@ -25,18 +25,12 @@ export type StorageErrorCode =
 /** An error with a code that callers act on. The message is for the log only, except for TooNew. */
 export class StorageError extends Error {
   readonly code: StorageErrorCode
-  readonly companion?: number
   readonly current?: number
 
-  constructor(
-    code: StorageErrorCode,
-    message: string,
-    options: { cause?: unknown; companion?: number; current?: number } = {},
-  ) {
-    super(message, { cause: options.cause })
+  constructor(code: StorageErrorCode, message: string, { cause, current }: { cause?: unknown; current?: number } = {}) {
+    super(message, { cause })
     this.name = 'StorageError'
     this.code = code
-    if (options.companion !== undefined) this.companion = options.companion
-    if (options.current !== undefined) this.current = options.current
+    if (current !== undefined) this.current = current
   }
 }

@@ -17,15 +17,13 @@ export interface Context {
   gaps: Map<string, number>
 }
 
-/**
- * Waits before the next attempt of an operation: not before the second one, then a random time up to 8, 16 … 128 ms.
- * Throws Busy or Unavailable when the attempts or the time are used up.
- */
-export type Pause = (cause?: unknown) => Promise<void>
-
 type Clock = Pick<Context, 'elapsed' | 'random' | 'sleep'>
 
-export function createPause({ elapsed, random, sleep }: Clock): Pause {
+/**
+ * Returns a function that waits before the next attempt of an operation: not before the second one, then a random time up to 8,
+ * 16 … 128 ms. It throws Busy or Unavailable when the attempts or the time are used up.
+ */
+export function createPause({ elapsed, random, sleep }: Clock): (cause?: unknown) => Promise<void> {
   const began = elapsed()
   let count = 0
   return async (cause) => {

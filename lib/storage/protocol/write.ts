@@ -87,8 +87,8 @@ export async function writeStored(
 /** Returns the error for a companion whose condition failed. */
 function companionError({ companions = [] }: ChangingMutation, companion: number): StorageError {
   return companions[companion]?.op === 'unchanged'
-    ? new StorageError('CompanionChanged', 'a companion has changed', { companion })
-    : new StorageError('CompanionExists', 'a companion exists already', { companion })
+    ? new StorageError('CompanionChanged', 'a companion has changed')
+    : new StorageError('CompanionExists', 'a companion exists already')
 }
 
 function after(key: string, change: ChangingMutation, rv: number, before: Stored | undefined): { after?: Stored } {
