@@ -82,17 +82,13 @@ export async function nodeAt(place: NodeKey | undefined, notOlderThan?: number):
   return stored && { store, key, stored }
 }
 
-const samePlace = (one: NodeKey | undefined, other: NodeKey): boolean =>
-  one?.store.kind.plural === other.store.kind.plural && one.key === other.key
-
 /** Reports whether the dependent has a blocking reference to this owner. */
 function blocks(graph: Graph, dependent: Node, owner: Node): boolean {
-  return (nodeMetadata(dependent).ownerReferences ?? []).some(
-    (reference) =>
-      reference.uid === nodeMetadata(owner).uid &&
-      reference.blockOwnerDeletion === true &&
-      samePlace(ownerKey(graph, reference, dependent.stored.object), owner),
-  )
+  return (nodeMetadata(dependent).ownerReferences ?? []).some((reference) => {
+    if (reference.uid !== nodeMetadata(owner).uid || reference.blockOwnerDeletion !== true) return false
+    const place = ownerKey(graph, reference, dependent.stored.object)
+    return place?.store.kind.plural === owner.store.kind.plural && place.key === owner.key
+  })
 }
 
 /** The most owners to read in search of a cycle. */

@@ -2,7 +2,7 @@
  * Sends the events of keys that have expired or will expire soon. The index names candidates; the keys themselves decide.
  */
 import { EXPIRY_INDEX } from '../authentication/expiryindex.ts'
-import { type KeyLife, keyStatus, type LifeLimits, lifeOfStored } from '../authentication/keystatus.ts'
+import { keyStatus, lifeOfStored } from '../authentication/keystatus.ts'
 import { indexedKeys, type Window } from '../controllers/indexpages.ts'
 import { unixSeconds } from '../meta/encoding/time.ts'
 import type { Stored } from '../storage/interface.ts'
@@ -41,11 +41,9 @@ function expired(stored: Stored, to: number, { limits }: Lifecycle): KeyOccurren
 function expiring(stored: Stored, days: number, to: number, { limits, now }: Lifecycle): KeyOccurrence[] {
   const life = lifeOfStored(stored)
   const { state, expires } = keyStatus(life, unixSeconds(now()), limits)
-  const isDue = expires !== undefined && expires - days * DAY <= to && ttlOf(life, limits) >= LEAST_TTL * days * DAY
+  const ttl = Math.min(life.ttl || Number.POSITIVE_INFINITY, limits.maxTtl || Number.POSITIVE_INFINITY)
+  const isDue = expires !== undefined && expires - days * DAY <= to && ttl >= LEAST_TTL * days * DAY
   if (state !== 'Active' || !isDue) return []
   const happened = { kind: 'expiring', unique: `${days} ${expires}`, data: { days } } as const
   return [occurrenceOf(stored, expires - days * DAY, limits, happened)]
 }
-
-const ttlOf = ({ ttl }: KeyLife, { maxTtl }: LifeLimits): number =>
-  Math.min(ttl || Number.POSITIVE_INFINITY, maxTtl || Number.POSITIVE_INFINITY)

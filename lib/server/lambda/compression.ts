@@ -28,7 +28,7 @@ export function compressBody(
   if (!streams) return { ...rest, body }
   const whole = typeof body === 'string' || body instanceof Uint8Array ? Buffer.from(body as string) : undefined
   const large = whole ? whole.length > minCompressedBytes : !immediate
-  const source = Readable.from(whole ? [whole] : bytes(body as AsyncIterable<string>), { objectMode: false })
+  const source = Readable.from(whole ? [whole] : (body as AsyncIterable<string>), { objectMode: false })
   if (cut) addAbortSignal(cut, source)
   if (!compresses || !large || !acceptsGzip(event)) return { ...rest, body: source as never }
   // Each stream ends with the other: the reader receives errors, and the end of the response ends the source. A client
@@ -37,8 +37,4 @@ export function compressBody(
   const { vary } = rest.headers
   const encoding = { 'content-encoding': 'gzip', vary: vary ? `${vary}, Accept-Encoding` : 'Accept-Encoding' }
   return { ...rest, headers: { ...rest.headers, ...encoding }, body: gzip as never }
-}
-
-async function* bytes(texts: AsyncIterable<string>): AsyncGenerator<Buffer> {
-  for await (const text of texts) yield Buffer.from(text)
 }
