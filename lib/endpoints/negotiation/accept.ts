@@ -92,9 +92,6 @@ const wantsPretty = (headers: Headers, pretty: string | undefined, clause?: Clau
   clause?.parameters.get('pretty') === '1' ||
   (pretty ? truthy(pretty) : /^(curl|Wget|Mozilla\/5\.0)/.test(headers['user-agent'] ?? ''))
 
-const acceptedTypes = ['application/json', 'application/yaml']
-const streamedTypes = ['application/json;stream=watch']
-
 /** The parts of a request that negotiation reads: Accept, User-Agent and the parameter `pretty`. */
 interface Asking {
   headers: Headers
@@ -132,7 +129,7 @@ export function negotiate(
     const execCredential = hasCredential && wantsExecCredential(clause)
     const transform = execCredential ? undefined : transformOf(clause)
     if (transform === null || (transform && !transformable)) continue
-    if (watch && mediaType !== 'application/json') throw notAcceptable(streamedTypes)
+    if (watch && mediaType !== 'application/json') throw notAcceptable(['application/json;stream=watch'])
     return {
       mediaType,
       ...(transform && { transform }),
@@ -140,7 +137,7 @@ export function negotiate(
       pretty: !watch && wantsPretty(headers, pretty, clause),
     }
   }
-  throw notAcceptable(acceptedTypes)
+  throw notAcceptable(['application/json', 'application/yaml'])
 }
 
 const openApiV2Protobuf = [

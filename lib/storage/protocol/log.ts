@@ -143,7 +143,8 @@ export async function closeOverdue(
 export const highestRevision = (slots: Slots, lo: number): number =>
   slots.keys().reduce((one, other) => Math.max(one, other), lo)
 
-function missing(slots: Slots, lo: number, hi: number): number[] {
+/** Returns the revisions in (lo, hi] that the map does not have. */
+export function missing(slots: Pick<Slots, 'has'>, lo: number, hi: number): number[] {
   const gaps: number[] = []
   for (let rev = lo + 1; rev <= hi; rev++) if (!slots.has(rev)) gaps.push(rev)
   return gaps

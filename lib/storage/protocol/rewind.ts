@@ -4,7 +4,7 @@ import { bucketSize } from '../keys.ts'
 import { isExpired, readSlot, type Slot, type State } from '../records.ts'
 import { gapPoll, rewindSlots } from './constants.ts'
 import { type Context, createPause } from './context.ts'
-import { fillGaps, readSlots, type Slots } from './log.ts'
+import { fillGaps, missing, readSlots, type Slots } from './log.ts'
 import { expiredError } from './revision.ts'
 
 /** An object at an earlier revision. */
@@ -103,7 +103,7 @@ async function linkOf(past: Past, rev: number): Promise<Link> {
 async function lastChangeBelow(past: Past, key: string, rev: number): Promise<number | undefined> {
   const { context, resource, at, settled, asOf, links } = past
   const open = Math.max(at, settled)
-  if (open < rev - 1 && hasGap(links, open, rev - 1)) {
+  if (missing(links, open, rev - 1).length > 0) {
     const { slots } = await fillGaps(context, resource, {
       lo: open,
       hi: rev - 1,
@@ -118,9 +118,4 @@ async function lastChangeBelow(past: Past, key: string, rev: number): Promise<nu
     if (link.type !== 'VOID' && link.key === key) return one
   }
   return undefined
-}
-
-function hasGap(links: Past['links'], lo: number, hi: number): boolean {
-  for (let rev = lo + 1; rev <= hi; rev++) if (!links.has(rev)) return true
-  return false
 }
