@@ -31,6 +31,8 @@ export async function launchBrowser(): Promise<Browser> {
   return await chromium.launch({
     executablePath,
     args: [
+      // No renderer in advance, of which a context that lives for one test needs none.
+      '--renderer-process-limit=1',
       '--host-resolver-rules=MAP login.test 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
       // Scroll bars take space on some systems only, and screenshots shall not depend on it.
       '--hide-scrollbars',
