@@ -113,6 +113,8 @@ test('closes a trust that logs in nobody else, and warns of one that also logs i
   expect(warningOf(answer)).toContain(
     '2 federated identity credentials (pair, staff) may still log these users in: end their accounts at the identity provider',
   )
+  // A user of another issuer, whom no trust logs in.
+  expect(warningOf(await closing({ users: ['other:eva@x'] }))).toBe('')
 })
 
 test('finds the trusts that a stolen key made, and those that its descendants made', async () => {
