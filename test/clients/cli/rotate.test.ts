@@ -176,7 +176,8 @@ describe('rotate', () => {
     let lost = 0
     front.act = (moment, { path }) => moment === 'after' && path.endsWith('/rotate') && lost++ < 2
     await cli.write('front.crt', front.certificateAuthority)
-    const { code } = await run([name, ...STORE], { env: { KEYPLANE_URL: front.base, KEYPLANE_CA: 'front.crt' } })
+    const env = { KEYPLANE_URL: front.base, KEYPLANE_CA: 'front.crt' }
+    const { code } = await run([name, ...STORE], { env, clock: givenClock() })
     expect([code, lost, await use(await stored()), await states(name)]).toEqual([0, 3, WORKS, ['Current', 'Retiring']])
   })
 
@@ -205,7 +206,8 @@ describe('rotate', () => {
     let lost = 0
     front.act = (moment, { path }) => moment === 'after' && path.endsWith('/rotate') && lost++ < 1
     await cli.write('front.crt', front.certificateAuthority)
-    const { code, stderr } = await run([name, option], { env: { KEYPLANE_URL: front.base, KEYPLANE_CA: 'front.crt' } })
+    const env = { KEYPLANE_URL: front.base, KEYPLANE_CA: 'front.crt' }
+    const { code, stderr } = await run([name, option], { env, clock: givenClock() })
     expect([code, stderr]).toEqual([0, expect.stringContaining('has ended.')])
     expect((await use(old))[0]).toBe(option === '--finish' ? 401 : WORKS[0])
   })
