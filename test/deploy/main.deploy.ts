@@ -75,7 +75,7 @@ test('no command prints anything confidential', () => {
 
 test('every command of the pages is tested', () => {
   const elsewhere = [
-    // test/server/operations.test.ts
+    // test/server/operationspages.docs.ts
     'Pepper 2',
     'Revoking 1',
     // The tests of later deployments deploy so.

@@ -1,7 +1,7 @@
 /**
  * Tests of later deployments, and of the commands of the operations pages, with the AWS command line and kubectl. The
  * emulator ignores log filters and the time of a table restore (it copies the current table). It cannot stream lists, which
- * test/server/operations.test.ts covers.
+ * test/server/operationspages.docs.ts covers.
  */
 import { stat, writeFile } from 'node:fs/promises'
 import { decodeProtectedHeader } from 'jose'

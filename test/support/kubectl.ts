@@ -8,7 +8,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { afterAll, beforeAll, describe } from 'vitest'
-import { startServer, type TestServer } from './server.ts'
+import type { TestServer } from './server.ts'
+import { later, useServer } from './sharedserver.ts'
 
 export interface CommandResult {
   code: number | null
@@ -153,26 +154,15 @@ export async function kubectlOf(server: TestServer, key: string = server.adminKe
   return kubectl
 }
 
-/** Provides a server for all tests of a suite, and kubectl as its administrator. */
-export function useKubectl(): { readonly server: TestServer; readonly kubectl: Kubectl } {
-  let server: TestServer
-  let kubectl: Kubectl
+/** Provides the shared server to all tests of a file, and kubectl as its administrator. */
+export function useKubectl(): { server: TestServer; kubectl: Kubectl } {
+  const server = useServer()
+  let kubectl: Kubectl | undefined
   beforeAll(async () => {
-    server = await startServer()
     kubectl = await kubectlOf(server)
   }, 120_000)
-  afterAll(async () => {
-    await kubectl?.stop()
-    await server?.stop()
-  })
-  return {
-    get server() {
-      return server
-    },
-    get kubectl() {
-      return kubectl
-    },
-  }
+  afterAll(() => kubectl?.stop())
+  return { server, kubectl: later(() => kubectl) }
 }
 
 /** Returns the output of kubectl after an operation on an access key. */
