@@ -2,9 +2,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Gateway, startGateway } from '../../../infra/local/gateway/gateway.ts'
 import { ensurePackaged } from '../../../infra/package.ts'
+import { captureLog } from '../../support/deployment.ts'
 
 const base = '/kubernetes/management'
 let gateway: Gateway
+const release = captureLog([])
 
 beforeAll(async () => {
   const { template, bundles } = await ensurePackaged({ quiet: true })
@@ -16,7 +18,7 @@ beforeAll(async () => {
     streamSeconds: 3600,
   })
 }, 120_000)
-afterAll(() => gateway.close())
+afterAll(() => gateway.close().finally(release))
 
 test.each(['/version', '/healthz'])('%s requires no key', async (path) => {
   const response = await fetch(`${gateway.url}${base}${path}`)
