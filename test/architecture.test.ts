@@ -100,6 +100,7 @@ const importedByClients = [
   'lib/meta/encoding/yaml.ts',
   'lib/meta/types.ts',
   'lib/meta/value/credentialtext.ts',
+  'lib/meta/value/keyformat.ts',
 ]
 
 /**

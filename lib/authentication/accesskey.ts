@@ -5,7 +5,7 @@
  */
 
 import type { FieldError } from '../meta/errors/fielderror.ts'
-import { encodeKey, hasChecksum, KEY_PATTERN, KEY_PREFIX } from '../meta/value/credentialtext.ts'
+import { encodeKey, hasChecksum, KEY_PATTERN, KEY_PREFIX } from '../meta/value/keyformat.ts'
 
 /** Length limits of keys that clients supply. */
 const MIN_LENGTH = 32

@@ -1,6 +1,6 @@
 /** Reads the parameters of an exchange (RFC 8693 section 2.1). Reads nothing from the store. */
 import type { Scope } from '../../authorization/scopes/scope.ts'
-import { KEY_PREFIX } from '../../meta/value/credentialtext.ts'
+import { KEY_PREFIX } from '../../meta/value/keyformat.ts'
 import { TOKEN_EXCHANGE } from '../../token/jwks.ts'
 import { type Form, withoutLineBreak } from '../oauth/form.ts'
 import { malformed, OAuthError } from '../oauth/oautherror.ts'

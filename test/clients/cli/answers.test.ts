@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { demandProgram } from '../../../clients/cli/src/io/program.ts'
 import { issueLoopback, makeAuthority, validFor } from '../../../infra/local/host/certificates.ts'
-import { encodeKey } from '../../../lib/meta/value/credentialtext.ts'
+import { encodeKey } from '../../../lib/meta/value/keyformat.ts'
 import { type CommandLine, createCommandLine } from './commandline.ts'
 import { givenClock } from './credentials/testio.ts'
 

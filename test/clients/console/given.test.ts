@@ -2,13 +2,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { addressProblem } from '../../../clients/console/src/text/addresses.ts'
-import { newKeyValue } from '../../../clients/console/src/text/keyvalue.ts'
 import { nameProblem, randomName } from '../../../clients/console/src/text/names.ts'
-import { generateAccessKey, isWellFormed } from '../../../lib/authentication/accesskey.ts'
 import { checkCIDR } from '../../../lib/authorization/users/sourcecidrs.ts'
 import { dnsSubdomainErrors } from '../../../lib/meta/object/names.ts'
 
-const randomBytes = (bytes: Uint8Array<ArrayBuffer>): Uint8Array => crypto.getRandomValues(bytes)
+const randomBytes = (size: number) => crypto.getRandomValues(new Uint8Array(size))
 
 describe('nameProblem', () => {
   const part = fc.string({ unit: fc.constantFrom('a', 'Z', '0', '-', '.', 'ü', ' ', '\n'), maxLength: 8 })
@@ -87,21 +85,5 @@ describe('addressProblem', () => {
       }),
       { numRuns: 3000 },
     )
-  })
-})
-
-describe('newKeyValue', () => {
-  test('makes what the server would make of the same bytes', () => {
-    fc.assert(
-      fc.property(fc.uint8Array({ minLength: 32, maxLength: 32 }), (bytes) => {
-        expect(newKeyValue(() => bytes)).toBe(generateAccessKey(() => bytes))
-      }),
-    )
-  })
-
-  test('makes a value that the server accepts, never the same twice', () => {
-    const values = Array.from({ length: 50 }, () => newKeyValue(randomBytes))
-    expect(values.every(isWellFormed)).toBe(true)
-    expect(new Set(values).size).toBe(50)
   })
 })

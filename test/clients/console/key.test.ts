@@ -1,5 +1,4 @@
 /** What the page of a key reads from the key: its rotation, its history, what it made; and what it sends. */
-import { randomFillSync } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { AccessKey, KeyValue } from '../../../clients/console/src/api/objects.ts'
@@ -20,9 +19,7 @@ import {
   whyNot,
 } from '../../../clients/console/src/pages/key/rotation/rotation.ts'
 import { scopeEntries } from '../../../clients/console/src/pages/key/scopeentries.ts'
-import { newKeyValue } from '../../../clients/console/src/text/keyvalue.ts'
 import { choiceOf, countProblem, secondsOf } from '../../../clients/console/src/text/lifetimechoice.ts'
-import { isWellFormed } from '../../../lib/authentication/accesskey.ts'
 
 const AT = '2026-11-22T12:00:00Z'
 const LATER = '2026-11-22T13:00:00Z'
@@ -31,15 +28,6 @@ const keyOf = (name: string, key: { metadata?: object; spec?: object; status?: o
   metadata: { name, uid: `uid-${name}`, resourceVersion: '7', creationTimestamp: AT, ...key.metadata },
   spec: { ...key.spec },
   status: { ...key.status },
-})
-
-test('a new value has the form of the server', () => {
-  for (let count = 0; count < 200; count++) {
-    expect(isWellFormed(newKeyValue((bytes) => randomFillSync(bytes)))).toBe(true)
-  }
-  // docs/access-keys.md
-  expect(newKeyValue((bytes) => bytes.fill(255))).toBe('mpk_yhjskwdA6OZ1AL1YmHWZWm8LLG7HjnuCA2j5rOw8Xp10Dlxw5')
-  expect(newKeyValue((bytes) => bytes)).toBe('mpk_000000000000000000000000000000000000000000034O1xt')
 })
 
 describe('the rotation of a key', () => {

@@ -1,5 +1,5 @@
 /** Takes the access key of a login from where the person put it, and checks its form before it is sent anywhere. */
-import { hasChecksum, KEY_PATTERN, KEY_PREFIX } from '../../../../lib/meta/value/credentialtext.ts'
+import { hasChecksum, KEY_PATTERN, KEY_PREFIX } from '../../../../lib/meta/value/keyformat.ts'
 import { isBearer } from '../../../core/src/forms.ts'
 import { readIfThere } from '../config/privatefile.ts'
 import { CliError, UsageError } from '../io/errors.ts'

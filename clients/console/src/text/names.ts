@@ -14,13 +14,13 @@ const SUFFIX_ALPHABET = 'bcdfghjklmnpqrstvwxz2456789'
 /** With so many characters two names are never the same by chance. */
 const SUFFIX_LENGTH = 8
 
-/** Returns the prefix with random characters. `randomBytes` fills an array with random numbers. */
-export function randomName(prefix: string, randomBytes: (bytes: Uint8Array<ArrayBuffer>) => Uint8Array): string {
+/** Returns the prefix with random characters. `randomBytes` makes so many random numbers. */
+export function randomName(prefix: string, randomBytes: (size: number) => Uint8Array): string {
   let suffix = ''
   // Larger numbers would make some characters likelier than others.
   const limit = 256 - (256 % SUFFIX_ALPHABET.length)
   while (suffix.length < SUFFIX_LENGTH) {
-    const [one = limit] = randomBytes(new Uint8Array(1))
+    const [one = limit] = randomBytes(1)
     if (one < limit) suffix += SUFFIX_ALPHABET.charAt(one % SUFFIX_ALPHABET.length)
   }
   return prefix + suffix

@@ -2,11 +2,11 @@
  * Creates a key with a value that the browser has made. So nothing is lost with the answer of the server: the same request can be
  * sent again, and it never makes a second key.
  */
+import { encodeKey } from '../../../../../lib/meta/value/keyformat.ts'
 import type { Api } from '../../api/client.ts'
 import type { AccessKey } from '../../api/objects.ts'
 import { paths } from '../../api/paths.ts'
 import { ApiError, NetworkError } from '../../api/status.ts'
-import { newKeyValue } from '../../text/keyvalue.ts'
 import { randomName } from '../../text/names.ts'
 import { NAME_PREFIX, type NewKey } from './form.ts'
 
@@ -27,11 +27,11 @@ export class AnswerLost extends Error {
   }
 }
 
-const randomBytes = (bytes: Uint8Array<ArrayBuffer>) => crypto.getRandomValues(bytes)
+const randomBytes = (size: number) => crypto.getRandomValues(new Uint8Array(size))
 
 export function newAttempt(key: NewKey): Attempt {
   const name = 'name' in key.metadata ? key.metadata.name : randomName(NAME_PREFIX, randomBytes)
-  return { key, name, value: newKeyValue(randomBytes), isRepeated: false }
+  return { key, name, value: encodeKey(randomBytes(32)), isRepeated: false }
 }
 
 /**

@@ -1,11 +1,11 @@
 /** Rotates a key on behalf of the person, and shows the new value once. */
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { encodeKey } from '../../../../../../lib/meta/value/keyformat.ts'
 import type { AccessKey } from '../../../api/objects.ts'
 import { isUncertain } from '../../../api/status.ts'
 import { useNotify } from '../../../session/notices.ts'
 import { useReveal } from '../../../session/revealed.ts'
 import { type Session, useSession } from '../../../session/session.ts'
-import { newKeyValue } from '../../../text/keyvalue.ts'
 import { rotationOf, valuesOf } from './rotation.ts'
 import { type Attempt, finish, rotate } from './rotationcall.ts'
 
@@ -97,7 +97,7 @@ export function useRotation(accessKey: AccessKey, refresh: () => Promise<void>):
     ...(value !== undefined && isWaiting && { own: value }),
     make: (overlapSeconds, isReplacement) =>
       send({
-        value: newKeyValue((bytes) => crypto.getRandomValues(bytes)),
+        value: encodeKey(crypto.getRandomValues(new Uint8Array(32))),
         overlapSeconds,
         ...(isReplacement && { replaces: accessKey.metadata.resourceVersion }),
         isLost: false,

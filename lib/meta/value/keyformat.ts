@@ -1,0 +1,58 @@
+/** Defines the format of access keys (docs/access-keys.md). The service and all its clients share it, so it needs nothing of Node.js. */
+
+export const KEY_PREFIX = 'mpk_'
+
+/** Digits, upper-case and lower-case letters in ASCII order, as in GitHub's tokens. */
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+/** The minimum numbers of base-62 digits for 256 bits and for 32 bits. */
+const SECRET_DIGITS = 43
+const CHECKSUM_DIGITS = 6
+const KEY_LENGTH = KEY_PREFIX.length + SECRET_DIGITS + CHECKSUM_DIGITS
+
+/** Matches an access key; its checksum must also be correct. */
+export const KEY_PATTERN = /^mpk_[0-9A-Za-z]{43}[0-9A-Za-z]{6}$/
+
+/** Encodes 32 bytes as an access key. */
+export function encodeKey(bytes: Uint8Array): string {
+  const body =
+    KEY_PREFIX +
+    base62(
+      bytes.reduce((number, byte) => number * 256n + BigInt(byte), 0n),
+      SECRET_DIGITS,
+    )
+  return body + checksum(body)
+}
+
+/** Reports whether the last six characters are the checksum of those before them. */
+export function hasChecksum(key: string): boolean {
+  const body = key.slice(0, -CHECKSUM_DIGITS)
+  return key === body + checksum(body)
+}
+
+/** Returns the CRC-32 (ISO-HDLC, as in zlib) of the preceding characters, including the prefix. */
+const checksum = (body: string): string => base62(BigInt(crc32(body)), CHECKSUM_DIGITS)
+
+/** Encodes a number with the most significant digit first, padded with leading zeros. */
+function base62(value: bigint, digits: number): string {
+  let text = ''
+  for (let rest = value; rest > 0n; rest /= 62n) text = BASE62.charAt(Number(rest % 62n)) + text
+  return text.padStart(digits, '0')
+}
+
+/** Returns the CRC-32 of ASCII text. */
+function crc32(text: string): number {
+  let crc = 0xffffffff
+  for (let at = 0; at < text.length; at++) {
+    crc ^= text.charCodeAt(at)
+    for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0)
+  }
+  return ~crc >>> 0
+}
+
+/** Returns every access key in the text, with its position. */
+export function* keysIn(text: string): Generator<{ key: string; at: number }> {
+  for (let at = text.indexOf(KEY_PREFIX); at >= 0; at = text.indexOf(KEY_PREFIX, at + 1)) {
+    const key = text.slice(at, at + KEY_LENGTH)
+    if (KEY_PATTERN.test(key) && hasChecksum(key)) yield { key, at }
+  }
+}
