@@ -81,7 +81,7 @@ test('a key can be made with the keyboard alone, and its value is shown once', {
   await tabTo(page.getByLabel('Lifetime'))
   await page.keyboard.type('1 day')
   expect(await sentence(page)).toMatch(
-    /^Acts as you, admin\. .* May use everything in project demo, and nothing else, as far as you may\. Works from every address\. Ends on /,
+    /^Acts as you, admin\. .* May use project demo, and nothing else, as far as you may\. Works from every address\. Ends on /,
   )
   await press(createButton(page))
   await revealDialog(page).waitFor()

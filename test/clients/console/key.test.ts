@@ -18,8 +18,8 @@ import {
   valuesOf,
   whyNot,
 } from '../../../clients/console/src/pages/key/rotation/rotation.ts'
-import { scopeEntries } from '../../../clients/console/src/pages/key/scopeentries.ts'
 import { choiceOf, countProblem, secondsOf } from '../../../clients/console/src/text/lifetimechoice.ts'
+import { scopeEntries } from '../../../clients/console/src/text/scopeentries.ts'
 
 const AT = '2026-11-22T12:00:00Z'
 const LATER = '2026-11-22T13:00:00Z'
@@ -236,17 +236,17 @@ describe('a scope entry by entry', () => {
   test('has each entry with everything that restricts it', () => {
     const rule = {
       verbs: ['get'],
-      resources: [{ group: '', resources: ['pods'] }],
+      resources: [{ group: '', resources: ['pods', 'log'] }],
       namespaces: [''],
       cluster: '',
       requestTargets: [],
     }
-    expect(
-      scopeEntries({ projects: [{ project: 'a' }, { project: '*' }], rules: [rule], allowPlatformCli: false }),
-    ).toEqual([
-      { words: 'project a', limits: [] },
-      { words: 'all projects', limits: [] },
-      { words: '1 rule', limits: ['verbs: get', 'resources: {"group":"","resources":["pods"]}', 'namespaces: ""'] },
+    const scope = { projects: [{ project: 'a' }, { project: '*' }], rules: [rule, {}], allowPlatformCli: false }
+    expect(scopeEntries(scope)).toEqual([
+      'project a',
+      'all projects',
+      'a rule (verbs get; resources (resources pods log); namespaces "")',
+      'everything its owner may (a rule without limits)',
     ])
     expect(scopeEntries(undefined)).toEqual([])
   })
@@ -254,7 +254,7 @@ describe('a scope entry by entry', () => {
   test('never fails, whatever a server answers', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.constantFrom('roles', 'rules', 'projects', 'x'), fc.jsonValue()), (scope) => {
-        for (const { words } of scopeEntries(scope)) expect(words).not.toBe('')
+        for (const words of scopeEntries(scope)) expect(words).not.toBe('')
       }),
     )
   })

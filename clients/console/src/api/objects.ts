@@ -1,6 +1,5 @@
 /** Declares the objects of the API, as far as the console shows them. Every field may be absent: a key sees what its rights allow. */
 import type { KeyTextName } from '../../../../lib/apis/management/v1/ownedaccesskey.texts.ts'
-import type { Scope } from '../text/scopesentence.ts'
 
 export interface Metadata {
   name: string
@@ -13,6 +12,17 @@ export interface Metadata {
   labels?: Record<string, string>
   annotations?: Record<string, string>
   ownerReferences?: { kind: string; name: string; uid: string; controller?: boolean }[]
+}
+
+/** A scope: docs/scopes.md. */
+export interface Scope {
+  roles?: { role?: string; projects?: string[]; virtualClusters?: string[] }[]
+  projects?: { project?: string }[]
+  spaces?: { project?: string; space?: string }[]
+  virtualClusters?: { project?: string; virtualCluster?: string }[]
+  clusters?: { cluster?: string }[]
+  rules?: object[]
+  allowPlatformCli?: boolean
 }
 
 /** What the specs of access keys and of trusts, which make them, have in common. */

@@ -1,7 +1,6 @@
 /** Declares the objects of token exchange, as far as the console shows them. */
 import type { ClaimEntry } from '../text/claims.ts'
-import type { Scope } from '../text/scopesentence.ts'
-import type { KeySpec, Metadata } from './objects.ts'
+import type { KeySpec, Metadata, Scope } from './objects.ts'
 
 /** An IdentityProvider: lib/apis/management/v1/identityprovider.md. */
 export interface Provider {

@@ -5,9 +5,9 @@ import type { AccessKey } from '../../api/objects.ts'
 import { Foreign } from '../../components/foreign.tsx'
 import { Time } from '../../components/time.tsx'
 import { hrefOf } from '../../text/routes.ts'
+import { scopeEntries } from '../../text/scopeentries.ts'
 import { historyOf } from './history.ts'
 import { visibleMaker } from './lineage/descendants.ts'
-import { scopeEntries } from './scopeentries.ts'
 
 /** Everything that the object says of the key. `keys` are those that the person may see. */
 export function Facts({ accessKey, keys }: { accessKey: AccessKey; keys: readonly AccessKey[] }) {
@@ -152,21 +152,10 @@ function Scope({ scope }: { scope: AccessKey['spec']['scope'] }) {
   return (
     <>
       <Foreign text={scopeWords(scope)} />
-      {(entries.length > 1 || entries.some(({ limits }) => limits.length > 0)) && (
+      {(entries.length > 1 || scope?.rules?.length) && (
         <details>
           <summary>Entry by entry</summary>
-          <ul>
-            {entries.map(({ words, limits }, at) => (
-              <li key={at}>
-                <Foreign text={words} />
-                {limits.map((limit) => (
-                  <span class="muted block" key={limit}>
-                    <Foreign text={limit} />
-                  </span>
-                ))}
-              </li>
-            ))}
-          </ul>
+          <Texts texts={entries} />
         </details>
       )}
     </>

@@ -1,7 +1,6 @@
 /** Says in words what each step of an access review means, and which entry of the scope decides. */
-import type { AccessKey, ReviewStep } from '../../api/objects.ts'
+import type { AccessKey, ReviewStep, Scope } from '../../api/objects.ts'
 import { shellWord } from '../../text/kubectl.ts'
-import type { Scope } from '../../text/scopesentence.ts'
 
 export interface StepWords {
   title: string

@@ -1,8 +1,8 @@
 /** Writes the commands that create a key: that of kubectl, and that of keyplane where its options can say the same. */
 import { keyTexts } from '../../../../../lib/apis/management/v1/ownedaccesskey.texts.ts'
+import type { Scope } from '../../api/objects.ts'
 import { commandLines, heredoc, option, shellWord } from '../../text/kubectl.ts'
 import { lifetimeText } from '../../text/lifetime.ts'
-import type { Scope } from '../../text/scopesentence.ts'
 import { toYaml } from '../../text/yaml.ts'
 import type { NewKey } from './form.ts'
 

@@ -1,7 +1,8 @@
 /** Says in plain sentences what a key means: whose it is, what it may do, from where, and when it ends. */
-import type { Self } from '../../api/objects.ts'
+import { scopeWords } from '../../../../../lib/authorization/scopes/words.ts'
+import type { Scope, Self } from '../../api/objects.ts'
 import { DAY_SECONDS, lifetimeWords } from '../../text/lifetime.ts'
-import { joined, type Scope, said, scopeClauses } from '../../text/scopesentence.ts'
+import { scopeEntries } from '../../text/scopeentries.ts'
 import { dateOf } from '../../text/times.ts'
 import { type NewKey, ownGroups } from './form.ts'
 
@@ -55,19 +56,17 @@ function scopeSentences(scope: Scope | undefined, holder: string, self: Self): s
   return [
     ownScopeSentence(scope, holder),
     ...(self.accessKeyScope
-      ? [`Stays within the scope of the key that you signed in with: ${withinWords(self.accessKeyScope)}.`]
+      ? [`Stays within the scope of the key that you signed in with: ${scopeWords(self.accessKeyScope)}.`]
       : []),
   ]
 }
 
 function ownScopeSentence(scope: Scope | undefined, holder: string): string {
   if (scope === undefined) return `May do everything that ${holder} may.`
-  const clauses = scopeClauses(scope)
-  if (clauses.length === 0) return 'May do nothing but ask who it is, what it may do, and what the API offers.'
-  return `May ${joined(clauses)}, and nothing else, as far as ${holder} may.`
+  const entries = scopeEntries(scope)
+  if (entries.length === 0) return 'May do nothing but ask who it is, what it may do, and what the API offers.'
+  return `May use ${joined(entries)}, and nothing else, as far as ${holder} may.`
 }
-
-const withinWords = (scope: Scope): string => joined(scopeClauses(scope)) || 'nothing but questions about itself'
 
 function sourcesSentence(sources: readonly string[] | undefined, ownSources: readonly string[] | undefined): string {
   if (sources) return `Works only from ${joined(sources.map(said))}.`
@@ -89,3 +88,13 @@ function endSentence(ttl: number | undefined, isFromLastUse: boolean | undefined
 
 const minuteOf = (time: Date): string =>
   new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' }).format(time)
+
+/** Returns `a`, `a and b` or `a, b and c`. */
+const joined = (list: readonly string[]): string =>
+  list.length < 2 ? list.join('') : `${list.slice(0, -1).join(', ')} and ${list.at(-1)}`
+
+/** Returns a name that was typed: in quotation marks if it could be read as part of the sentence, `…` if it is not typed yet. */
+function said(name: string): string {
+  if (name === '') return '…'
+  return /^[\w.:/*-]+$/.test(name) ? name : `“${name.replaceAll(/[“”]/g, "'")}”`
+}
