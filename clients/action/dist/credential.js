@@ -1,7 +1,7 @@
 import {
   currentToken,
   execCredential
-} from "./shared-GMFDALBC.js";
+} from "./shared-IUYPFDHY.js";
 import {
   messageOf,
   printable,

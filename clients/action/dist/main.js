@@ -7,7 +7,7 @@ import {
   requestKubeConfig,
   requestToken,
   secondsWithin
-} from "./shared-GMFDALBC.js";
+} from "./shared-IUYPFDHY.js";
 import {
   Failure,
   isBearer,

@@ -4,18 +4,24 @@
  * holder has died is not removed by those who wait either: it is followed by one with the next number, which only one process can create.
  */
 import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { mkdir, open, readFile, rm, stat } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { dirname } from 'node:path'
 
-export interface LockOptions {
-  /** Returns milliseconds of a monotonic clock. */
-  elapsed(): number
+interface TakeOptions {
   pause(milliseconds: number): Promise<unknown>
-  /** How long to wait for another holder. */
-  waitMilliseconds?: number
   /** The age at which a lock is abandoned, though its holder may be alive. */
   staleMilliseconds?: number
+  /** The same for a lock without a text: its holder was killed, is kubectl, or has not written it yet. */
+  unwrittenMilliseconds?: number
+}
+
+export interface LockOptions extends TakeOptions {
+  /** Returns milliseconds of a monotonic clock. */
+  elapsed(): number
+  /** How long to wait for another holder. */
+  waitMilliseconds?: number
 }
 
 /** The age at which a guard is abandoned: its holder only reads and removes a file. */
@@ -35,30 +41,65 @@ export class LockError extends Error {
 /** Runs the work while this process holds the lock file. Throws a LockError if it does not get the lock. */
 export async function withLock<T>(
   file: string,
-  { elapsed, pause, waitMilliseconds = 5000, staleMilliseconds = 30_000 }: LockOptions,
+  { elapsed, waitMilliseconds = 5000, ...options }: LockOptions,
   work: () => Promise<T>,
 ): Promise<T> {
-  const mine = newText()
   await mkdir(dirname(file), { recursive: true, mode: 0o700 })
   const deadline = elapsed() + waitMilliseconds
-  while (!(await take(file, mine))) {
-    const holder = await holderOf(file)
-    if (holder && isAbandoned(holder, staleMilliseconds)) await removeLock(file, holder.text)
-    else if (elapsed() > deadline) {
-      throw new LockError(`Another process uses ${file}.`, { isHeld: true })
-    }
-    await pause(20 + Math.random() * 40)
+  for (;;) {
+    const taken = await takeLock(file, options)
+    if ('release' in taken) return await work().finally(taken.release)
+    if (elapsed() > deadline) throw new LockError(`Another process uses ${file}.`, { isHeld: true })
+    await options.pause(20 + Math.random() * 40)
   }
-  try {
-    return await work()
-  } finally {
-    // Anyone who has the guard looks at this lock only for a moment.
-    while (!(await removeLock(file, mine))) await pause(20)
+}
+
+export interface Lock {
+  /** Identifies the lock to those who wait for it. */
+  id: string
+  release(): Promise<void>
+}
+
+/** Takes the lock file, or returns the `id` of the lock that another process holds. Throws a LockError if there can be no lock. */
+export async function takeLock(
+  file: string,
+  { pause, staleMilliseconds = 30_000, unwrittenMilliseconds = staleMilliseconds }: TakeOptions,
+): Promise<Lock | { heldBy: string }> {
+  const id = newText()
+  for (;;) {
+    if (await take(file, id)) {
+      // Anyone who has the guard looks at this lock only for a moment.
+      const release = async () => {
+        while (!(await removeLock(file, id))) await pause(20)
+      }
+      return { id, release }
+    }
+    const holder = await holderOf(file)
+    const most = holder?.text === '' ? unwrittenMilliseconds : staleMilliseconds
+    const isFree = holder && isAbandoned(holder, most) && (await removeLock(file, holder.text))
+    if (!isFree) return { heldBy: holder?.text ?? '' }
   }
 }
 
 const newText = (): string =>
-  JSON.stringify({ pid: process.pid, host: hostname(), nonce: randomBytes(8).toString('hex') })
+  JSON.stringify({
+    pid: process.pid,
+    host: hostname(),
+    started: startOf(process.pid),
+    nonce: randomBytes(8).toString('hex'),
+  })
+
+/** Returns when a process started, which tells processes apart that had the same ID. Only Linux tells. */
+function startOf(pid: number): string | undefined {
+  try {
+    // The name of the program, in parentheses, may contain anything.
+    return readFileSync(`/proc/${pid}/stat`, 'utf8')
+      .replace(/^.*\)\s+/s, '')
+      .split(' ')[19]
+  } catch {
+    return undefined
+  }
+}
 
 /** Removes the lock file if it still has this text. Returns false if another process has the guard. */
 async function removeLock(file: string, text: string): Promise<boolean> {
@@ -99,6 +140,9 @@ async function take(file: string, text: string): Promise<boolean> {
     const handle = await open(file, 'wx', 0o600)
     try {
       await handle.writeFile(text)
+    } catch (error) {
+      await rm(file, { force: true })
+      throw error
     } finally {
       await handle.close()
     }
@@ -128,12 +172,13 @@ async function holderOf(file: string): Promise<Holder | undefined> {
 function isAbandoned({ text, age }: Holder, staleMilliseconds: number): boolean {
   if (age > staleMilliseconds) return true
   try {
-    const { pid, host } = JSON.parse(text) as { pid?: unknown; host?: unknown }
+    const { pid, host, started } = JSON.parse(text) as { pid?: unknown; host?: unknown; started?: unknown }
     if (typeof pid !== 'number' || host !== hostname()) return false
+    const now = startOf(pid)
+    if (started !== undefined && now !== undefined) return started !== now
     process.kill(pid, 0)
     return false
   } catch (error) {
-    // An empty text is that of a holder that has not written it yet.
     return (error as NodeJS.ErrnoException).code === 'ESRCH'
   }
 }

@@ -2,6 +2,8 @@
  * Answers with a cached credential, and asks for a new one when that is due. Of processes that need the same credential at the same
  * time, one asks. The others wait for what it gets, be it a credential or a refusal.
  */
+import { join } from 'node:path'
+import { type Lock, takeLock } from '../../../core/src/lock.ts'
 import { cacheFolder } from '../config/paths.ts'
 import { CliError } from '../io/errors.ts'
 import type { Io } from '../io/io.ts'
@@ -11,7 +13,6 @@ import { cleanUp } from './cleanup.ts'
 import type { Credential } from './credential.ts'
 import { type Entry, entryName, type Owner, ownerMark, readEntry, removeEntry, writeEntry } from './entry.ts'
 import { errorOf, type Failure, isRecent, readFailure, removeFailure, writeFailure } from './failure.ts'
-import { type Flight, flightLock } from './flightlock.ts'
 import { ageOf, secondsLeft } from './lifetime.ts'
 
 export interface Issued {
@@ -45,6 +46,8 @@ interface Cache {
 const WAIT_TURNS = 125
 const TURN_MILLISECONDS = 40
 const LONGEST_WAIT_MILLISECONDS = 20_000
+/** Nobody is harmed if a process that writes its lock later than this asks as well. */
+const UNWRITTEN_MILLISECONDS = 500
 /** How long the server may take: less than the age at which a lock is abandoned. */
 const REQUEST_MILLISECONDS = 25_000
 /** The same while there is a credential to use. */
@@ -77,21 +80,24 @@ const noteNoCache = (io: Io, error: unknown): void =>
 
 async function share(io: Io, cache: Cache, wanted: Wanted): Promise<Credential> {
   const { folder, name } = cache
-  const takeLock = flightLock(folder, name, io)
+  const options = {
+    pause: (milliseconds: number) => io.pause(milliseconds),
+    unwrittenMilliseconds: UNWRITTEN_MILLISECONDS,
+  }
   const waitedFor = new Set<string>()
   const deadline = io.elapsed() + LONGEST_WAIT_MILLISECONDS
   for (let turn = 1; ; turn++) {
     const known = knownAnswer(io, cache, waitedFor)
     if (known !== undefined) return known
-    let taken: ReturnType<typeof takeLock>
+    let taken: Awaited<ReturnType<typeof takeLock>>
     try {
-      taken = takeLock()
+      taken = await takeLock(join(folder, `${name}.lock`), options)
     } catch (error) {
       cache.unwritable(error)
       return fetchNew(io, cache, wanted)
     }
-    if (taken.state === 'taken') return fly(io, cache, wanted, taken.flight, waitedFor)
-    if (taken.id !== undefined) waitedFor.add(taken.id)
+    if ('release' in taken) return fly(io, cache, wanted, taken, waitedFor)
+    waitedFor.add(taken.heldBy)
     if (turn > WAIT_TURNS || io.elapsed() >= deadline) break
     await io.pause(TURN_MILLISECONDS * (0.5 + Math.random()))
   }
@@ -124,14 +130,14 @@ async function fly(
   io: Io,
   cache: Cache,
   wanted: Wanted,
-  flight: Flight,
+  flight: Lock,
   waitedFor: ReadonlySet<string>,
 ): Promise<Credential> {
   try {
     // Another flight may have ended just before this one began.
     return knownAnswer(io, cache, waitedFor) ?? (await fetchNew(io, cache, wanted, flight.id))
   } finally {
-    flight.release()
+    await flight.release()
   }
 }
 

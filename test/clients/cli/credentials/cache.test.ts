@@ -253,9 +253,16 @@ test('what is over for an hour, and what killed processes left, is removed, but 
   await use({ key: 'old', life: 60 })
   await use({ key: 'newer' })
   const hash = '0'.repeat(64)
-  const left = [`${hash}.failed`, `${hash}.3.lock`, `${hash}.json.17.0123456789ab.tmp`, `${hash}.json`]
+  const left = [
+    `${hash}.failed`,
+    `${hash}.3.lock`,
+    `${hash}.lock`,
+    `${hash}.lock.guard0`,
+    `${hash}.json.17.0123456789ab.tmp`,
+    `${hash}.json`,
+  ]
   const others = ['notes.txt', `${hash}.txt`]
-  const recent = `${'1'.repeat(64)}.0.lock`
+  const recent = `${'1'.repeat(64)}.lock`
   for (const name of [...left, ...others, recent]) await writeFile(join(folder, name), '', { mode: 0o600 })
   for (const name of [...left, ...others]) await utimes(join(folder, name), 0, 0)
   await utimes(join(folder, recent), start / 1000, start / 1000 + 3000)

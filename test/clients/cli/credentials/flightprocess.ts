@@ -6,6 +6,7 @@ import fs from 'node:fs'
 import http from 'node:http'
 import { syncBuiltinESMExports } from 'node:module'
 import { text } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { cachedCredential } from '../../../../clients/cli/src/credentials/flight.ts'
 import { testIo } from './testio.ts'
 
@@ -18,12 +19,20 @@ function step(): void {
   if (calls === Number(KILL_AT)) process.kill(process.pid, 'SIGKILL')
 }
 
+/** Whether this process has said that it waits for another one. */
+let saysSo = false
+
 const now = () => new Date(Date.now() + Number(AHEAD) * 1000)
 const { io } = testIo({
   env: process.env,
   now,
   out: (text) => void process.stdout.write(text),
   err: (text) => void process.stderr.write(text),
+  async pause(milliseconds) {
+    if (!saysSo) get('/waiting').catch(() => {})
+    saysSo = true
+    await sleep(milliseconds)
+  },
 })
 
 const get = (path: string, signal?: AbortSignal): Promise<string> =>
@@ -43,23 +52,13 @@ async function issue(signal: AbortSignal) {
   return { credential: { token, expirationTimestamp }, seconds: 900 }
 }
 
-/** Says once that this process waits for another one: when it could not create the lock. */
-let saysSo = false
-const counted = /^(mkdir|lstat|chmod|open|fchmod|fstat|readFile|writeFile|close|rename|unlink|readdir)Sync$/
-const functions = fs as unknown as Record<string, (...args: unknown[]) => unknown>
-for (const [name, original] of Object.entries(functions)) {
-  if (!counted.test(name)) continue
-  functions[name] = (...args) => {
-    step()
-    try {
-      return original.apply(fs, args)
-    } catch (error) {
-      const { code, path = '' } = error as NodeJS.ErrnoException
-      if (code === 'EEXIST' && path.endsWith('.lock') && !saysSo) {
-        saysSo = true
-        get('/waiting').catch(() => {})
-      }
-      throw error
+const counted = /^(mkdir|lstat|chmod|open|fchmod|fstat|stat|readFile|writeFile|close|rename|unlink|readdir|rm)(Sync)?$/
+for (const functions of [fs, fs.promises] as unknown as Record<string, (...args: unknown[]) => unknown>[]) {
+  for (const [name, original] of Object.entries(functions)) {
+    if (!counted.test(name) || (functions === (fs as unknown) && !name.endsWith('Sync'))) continue
+    functions[name] = (...args) => {
+      step()
+      return original.apply(functions, args)
     }
   }
 }

@@ -106,6 +106,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 // ../core/src/lock.ts
 import { randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { mkdir, open, readFile, rm, stat } from "node:fs/promises";
 import { hostname } from "node:os";
 import { dirname } from "node:path";
@@ -118,25 +119,44 @@ var LockError = class extends Error {
     this.isHeld = isHeld;
   }
 };
-async function withLock(file, { elapsed, pause, waitMilliseconds = 5e3, staleMilliseconds = 3e4 }, work) {
-  const mine = newText();
+async function withLock(file, { elapsed, waitMilliseconds = 5e3, ...options }, work) {
   await mkdir(dirname(file), { recursive: true, mode: 448 });
   const deadline = elapsed() + waitMilliseconds;
-  while (!await take(file, mine)) {
-    const holder = await holderOf(file);
-    if (holder && isAbandoned(holder, staleMilliseconds)) await removeLock(file, holder.text);
-    else if (elapsed() > deadline) {
-      throw new LockError(`Another process uses ${file}.`, { isHeld: true });
-    }
-    await pause(20 + Math.random() * 40);
-  }
-  try {
-    return await work();
-  } finally {
-    while (!await removeLock(file, mine)) await pause(20);
+  for (; ; ) {
+    const taken = await takeLock(file, options);
+    if ("release" in taken) return await work().finally(taken.release);
+    if (elapsed() > deadline) throw new LockError(`Another process uses ${file}.`, { isHeld: true });
+    await options.pause(20 + Math.random() * 40);
   }
 }
-var newText = () => JSON.stringify({ pid: process.pid, host: hostname(), nonce: randomBytes(8).toString("hex") });
+async function takeLock(file, { pause, staleMilliseconds = 3e4, unwrittenMilliseconds = staleMilliseconds }) {
+  const id = newText();
+  for (; ; ) {
+    if (await take(file, id)) {
+      const release = async () => {
+        while (!await removeLock(file, id)) await pause(20);
+      };
+      return { id, release };
+    }
+    const holder = await holderOf(file);
+    const most = holder?.text === "" ? unwrittenMilliseconds : staleMilliseconds;
+    const isFree = holder && isAbandoned(holder, most) && await removeLock(file, holder.text);
+    if (!isFree) return { heldBy: holder?.text ?? "" };
+  }
+}
+var newText = () => JSON.stringify({
+  pid: process.pid,
+  host: hostname(),
+  started: startOf(process.pid),
+  nonce: randomBytes(8).toString("hex")
+});
+function startOf(pid) {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, "utf8").replace(/^.*\)\s+/s, "").split(" ")[19];
+  } catch {
+    return void 0;
+  }
+}
 async function removeLock(file, text) {
   if ((await holderOf(file))?.text !== text) return true;
   const guard = await takeGuard(file);
@@ -170,6 +190,9 @@ async function take(file, text) {
     const handle = await open(file, "wx", 384);
     try {
       await handle.writeFile(text);
+    } catch (error) {
+      await rm(file, { force: true });
+      throw error;
     } finally {
       await handle.close();
     }
@@ -191,8 +214,10 @@ async function holderOf(file) {
 function isAbandoned({ text, age }, staleMilliseconds) {
   if (age > staleMilliseconds) return true;
   try {
-    const { pid, host } = JSON.parse(text);
+    const { pid, host, started } = JSON.parse(text);
     if (typeof pid !== "number" || host !== hostname()) return false;
+    const now = startOf(pid);
+    if (started !== void 0 && now !== void 0) return started !== now;
     process.kill(pid, 0);
     return false;
   } catch (error) {
