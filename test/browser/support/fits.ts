@@ -15,8 +15,9 @@ export const misfits = (page: Page): Promise<string[]> =>
       return right > clientWidth + 0.5 || left < -0.5
     }
     const wide = scrollWidth > clientWidth ? [...document.querySelectorAll('body *')].filter(isBeyond) : []
+    const scrolls = (box: Element | null) => box !== null && getComputedStyle(box).overflowX === 'auto'
     const controls = [...document.querySelectorAll('a, button, input, select, textarea, summary')].filter(
-      (one) => one.checkVisibility() && !one.matches('.skip') && !one.closest('.code section, .keys.box'),
+      (one) => one.checkVisibility() && !one.matches('.skip') && !scrolls(one.closest('.code section, .keys.box')),
     )
     const isOverflowing = (one: Element) =>
       one.matches('nav a, a.button, button, summary') && one.scrollWidth > one.clientWidth + 1

@@ -1,4 +1,4 @@
-/** Shows the facts of a key, in the table and in the list. */
+/** Shows the facts of a key. */
 import { isUnrestricted } from '../../../../../lib/authorization/scopes/unrestricted.ts'
 import { scopeWords } from '../../../../../lib/authorization/scopes/words.ts'
 import { stateWords } from '../../api/keyfacts.ts'

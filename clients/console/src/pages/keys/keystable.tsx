@@ -30,14 +30,12 @@ function Used({ row }: { row: Row }) {
   )
 }
 
-const NAMES = [...columns.keys()]
-
 const TableRow = perRow<Row>(({ row }) => (
   <tr class={isActive(row.key) ? 'row' : 'row ended'}>
-    {NAMES.map((name) => {
+    {[...columns].map(([name, { title }]) => {
       const Cell = CELLS[name]
       return (
-        <td class={name} key={name}>
+        <td class={name} data-title={title} key={name}>
           <Cell row={row} />
         </td>
       )
@@ -45,7 +43,7 @@ const TableRow = perRow<Row>(({ row }) => (
   </tr>
 ))
 
-/** The keys as a table whose headers sort it. */
+/** The keys as a table whose headers sort it. In a narrow window each row is a card. */
 export function KeysTable({ rows, sort, onSort }: KeysTableProps) {
   return (
     <div class="keys box">

@@ -1,7 +1,5 @@
 import type { RefObject } from 'preact'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { useNarrow } from '../../components/hooks/usenarrow.ts'
-import { KeysList } from './keyslist.tsx'
 import { KeysTable } from './keystable.tsx'
 import type { Row } from './selection.ts'
 import type { Sort } from './sorting.ts'
@@ -17,7 +15,6 @@ export interface RowsProps {
 
 /** Shows the first keys, and more on demand. */
 export function Rows({ shown, sort, onSort }: RowsProps) {
-  const isNarrow = useNarrow()
   const box = useRef<HTMLDivElement>(null)
   const [most, setMost] = useState(STEP)
   const rows = shown.slice(0, most)
@@ -27,7 +24,7 @@ export function Rows({ shown, sort, onSort }: RowsProps) {
   }, [most])
   return (
     <div class="rows" ref={box} onFocusIn={follow}>
-      {isNarrow ? <KeysList rows={rows} /> : <KeysTable rows={rows} sort={sort} onSort={onSort} />}
+      <KeysTable rows={rows} sort={sort} onSort={onSort} />
       {shown.length > rows.length && (
         <p class="more">
           These are the first {rows.length}.

@@ -1,5 +1,4 @@
 import { useId, useRef } from 'preact/hooks'
-import { useNarrow } from '../../components/hooks/usenarrow.ts'
 import { useSlash } from '../../components/hooks/useslash.ts'
 import { columns, type Sort, sortOf, sortText } from './sorting.ts'
 import type { ViewControl } from './useview.ts'
@@ -9,7 +8,6 @@ const LONGEST = 200
 
 /** The filter and, where no headers of a table do it, the order. */
 export function Toolbar({ control: { view, go, type, settle } }: { control: ViewControl }) {
-  const isNarrow = useNarrow()
   const field = useRef<HTMLInputElement>(null)
   const id = useId()
   useSlash(field)
@@ -25,7 +23,7 @@ export function Toolbar({ control: { view, go, type, settle } }: { control: View
           type="search"
           value={view.filter}
           maxLength={LONGEST}
-          placeholder={isNarrow ? 'Filter keys' : 'Filter by name, owner, scope, label, address or state'}
+          placeholder="Filter by name, owner, scope, label, address or state"
           autoComplete="off"
           autoCapitalize="off"
           spellcheck={false}
@@ -34,7 +32,7 @@ export function Toolbar({ control: { view, go, type, settle } }: { control: View
           onBlur={settle}
         />
       </div>
-      {isNarrow && <Order sort={view.sort} onSort={(sort) => go({ sort })} />}
+      <Order sort={view.sort} onSort={(sort) => go({ sort })} />
     </search>
   )
 }
@@ -46,6 +44,7 @@ const ORDERS = [...columns].flatMap(([column, { title, directions }]) =>
 function Order({ sort, onSort }: { sort: Sort; onSort(sort: Sort): void }) {
   return (
     <select
+      class="order"
       aria-label="Order of the keys"
       value={sortText(sort)}
       onChange={(event) => onSort(sortOf(event.currentTarget.value))}
