@@ -29,8 +29,9 @@ export class NetworkError extends Error {
   }
 }
 
-/** Reports whether a request may have had an effect in spite of its error: there was no answer, or the server failed. */
-export const isUncertain = (error: unknown): boolean => !(error instanceof ApiError) || error.code >= 500
+/** Reports whether a request may have had an effect in spite of its error: the answer was lost, or says nothing of that. */
+export const isUncertain = (error: unknown): boolean =>
+  !(error instanceof ApiError) || error.code >= 500 || error.code < 400
 
 /** An error for people: what happened, the details, and what to do next. */
 export interface ErrorWords {

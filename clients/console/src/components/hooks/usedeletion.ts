@@ -1,6 +1,6 @@
 /** Deletes an object for a dialog. */
 import { useRef } from 'preact/hooks'
-import { ApiError, isUncertain } from '../../api/status.ts'
+import { ApiError } from '../../api/status.ts'
 import { useNotify } from '../../session/notices.ts'
 import { useSession } from '../../session/session.ts'
 import { type Change, useChange } from './usechange.ts'
@@ -28,17 +28,14 @@ export function useDeletion(props: DeletionProps): Change {
   const { api, cache } = useSession()
   const notify = useNotify()
   const page = useRef(location.hash)
-  const wasLost = useRef(false)
 
   /** Returns what is left of the object, if something holds its deletion up. */
-  const remove = async (): Promise<Left> => {
+  const remove = async (wasLost: boolean): Promise<Left> => {
     try {
       const preconditions = { uid, ...(resourceVersion !== undefined && { resourceVersion }) }
       return await api.send<Left>(path, { method: 'DELETE', body: { preconditions } })
     } catch (error) {
-      // The answer to an earlier attempt was lost.
-      if (wasLost.current && error instanceof ApiError && error.code === 404) return undefined
-      wasLost.current ||= isUncertain(error)
+      if (wasLost && error instanceof ApiError && error.code === 404) return undefined
       throw error
     }
   }

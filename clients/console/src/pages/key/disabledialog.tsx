@@ -1,4 +1,3 @@
-import { useRef } from 'preact/hooks'
 import { Dialog } from '../../components/dialog.tsx'
 import { ChangeForm } from '../../components/forms/changeform.tsx'
 import { useChange } from '../../components/hooks/usechange.ts'
@@ -12,10 +11,9 @@ export function DisableDialog({ accessKey, refresh, onClose }: ActionProps) {
   const { api, self } = useSession()
   const { name, uid, resourceVersion } = accessKey.metadata
   const disabled = !accessKey.spec.disabled
-  const wasLost = useRef(false)
   const word = disabled ? 'Disable' : 'Enable'
   const change = useChange(
-    () => patchKey(api, name, { metadata: { uid, resourceVersion }, spec: { disabled } }, wasLost),
+    (wasLost) => patchKey(api, name, { metadata: { uid, resourceVersion }, spec: { disabled } }, wasLost),
     async () => {
       onClose()
       await refresh()

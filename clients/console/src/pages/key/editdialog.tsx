@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { keyTexts } from '../../../../../lib/apis/management/v1/ownedaccesskey.texts.ts'
 import { Dialog } from '../../components/dialog.tsx'
 import { ChangeForm } from '../../components/forms/changeform.tsx'
@@ -23,7 +23,6 @@ export function EditDialog({ accessKey, refresh, onClose }: ActionProps) {
   const { name, uid } = accessKey.metadata
   const { draft: edit, ...kept } = useDraft(editName(uid), () => editOf(accessKey))
   const [submits, setSubmits] = useState(0)
-  const wasLost = useRef(false)
   const { after } = edit
   const patch = patchOf(uid, edit)
   const wrong = countProblem(after)?.text
@@ -34,7 +33,7 @@ export function EditDialog({ accessKey, refresh, onClose }: ActionProps) {
     kept.forget()
     onClose()
   }
-  const save = async () => {
+  const save = async (wasLost: boolean) => {
     if (patch) await patchKey(api, name, patch, wasLost)
     return patch !== undefined
   }

@@ -2,7 +2,7 @@
 import type { Api } from '../../api/client.ts'
 import type { AccessKey } from '../../api/objects.ts'
 import { paths } from '../../api/paths.ts'
-import { ApiError, isUncertain } from '../../api/status.ts'
+import { ApiError } from '../../api/status.ts'
 
 export interface KeyPatch {
   metadata: { uid: string; resourceVersion?: string }
@@ -10,16 +10,15 @@ export interface KeyPatch {
 }
 
 /**
- * Patches the version of the key that the patch names. `wasLost` remembers whether the answer to an attempt was lost: if that attempt
+ * Patches the version of the key that the patch names. `wasLost` says whether the answer to an earlier attempt was lost: if that attempt
  * has changed the key, its repetition conflicts with itself, and is done.
  */
-export async function patchKey(api: Api, name: string, patch: KeyPatch, wasLost: { current: boolean }): Promise<void> {
+export async function patchKey(api: Api, name: string, patch: KeyPatch, wasLost: boolean): Promise<void> {
   try {
     await api.send(paths.key(name), { method: 'PATCH', body: patch })
   } catch (error) {
     const isConflict = error instanceof ApiError && error.code === 409
-    if (wasLost.current && isConflict && isIn(patch, await api.send<AccessKey>(paths.key(name)))) return
-    wasLost.current ||= isUncertain(error)
+    if (wasLost && isConflict && isIn(patch, await api.send<AccessKey>(paths.key(name)))) return
     throw error
   }
 }

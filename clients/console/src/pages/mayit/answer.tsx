@@ -4,6 +4,7 @@ import { Badge } from '../../components/badge.tsx'
 import { Code } from '../../components/code.tsx'
 import { Copy } from '../../components/copy.tsx'
 import { Foreign } from '../../components/foreign.tsx'
+import { Terminal } from '../../components/terminal.tsx'
 import { type Json, toYaml } from '../../text/yaml.ts'
 import { explainCommand, type Question, rawCommand, requestWords } from './question.ts'
 import { addCommand, allowingEntry, isInherited, verdictOf, wordsOf } from './steps.ts'
@@ -56,11 +57,12 @@ export function Answer({
       <p>
         <Copy text={location.href} label="Copy the address of this answer" />
       </p>
-      <details>
-        <summary>The same in a terminal</summary>
-        <Code title="keyplane" text={explainCommand(question)} />
-        <Code title="kubectl" text={rawCommand(question.key, spec)} />
-      </details>
+      <Terminal
+        commands={[
+          { title: 'keyplane', text: explainCommand(question) },
+          { title: 'kubectl', text: rawCommand(question.key, spec) },
+        ]}
+      />
     </article>
   )
 }

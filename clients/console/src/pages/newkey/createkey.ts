@@ -6,7 +6,7 @@ import { encodeKey } from '../../../../../lib/meta/value/keyformat.ts'
 import type { Api } from '../../api/client.ts'
 import type { AccessKey } from '../../api/objects.ts'
 import { paths } from '../../api/paths.ts'
-import { ApiError, NetworkError } from '../../api/status.ts'
+import { ApiError, isUncertain } from '../../api/status.ts'
 import { randomName } from '../../text/names.ts'
 import { NAME_PREFIX, type NewKey } from './form.ts'
 
@@ -19,14 +19,6 @@ export interface Attempt {
   readonly isRepeated: boolean
 }
 
-/** No answer came, or one that does not say whether the key exists. The same attempt can be repeated. */
-export class AnswerLost extends Error {
-  constructor(cause: unknown) {
-    super('The answer was lost.', { cause })
-    this.name = 'AnswerLost'
-  }
-}
-
 const randomBytes = (size: number) => crypto.getRandomValues(new Uint8Array(size))
 
 export function newAttempt(key: NewKey): Attempt {
@@ -35,8 +27,8 @@ export function newAttempt(key: NewKey): Attempt {
 }
 
 /**
- * Creates the key, or finds that an earlier request of the same attempt has created it. Throws AnswerLost if nobody knows, and the
- * ApiError of a refusal, after which the key does not exist. `apiWith` sends requests with another key than that of the session.
+ * Creates the key, or finds that an earlier request of the same attempt has created it. Throws an error that `isUncertain`
+ * if nobody knows, and otherwise that of a refusal, after which the key does not exist. `apiWith` sends requests with another key than that of the session.
  */
 export async function createKey(api: Api, attempt: Attempt, apiWith: (key: string) => Api): Promise<void> {
   const { key, name, value, isRepeated } = attempt
@@ -44,9 +36,8 @@ export async function createKey(api: Api, attempt: Attempt, apiWith: (key: strin
   try {
     await api.send<AccessKey>(paths.keys, { method: 'POST', body })
   } catch (error) {
-    if (isLost(error)) throw new AnswerLost(error)
     // The first request may have succeeded. Then this one meets its name, its value or its share of a quota.
-    if (!isRepeated || !(await isOfKey(apiWith(value), name))) throw error
+    if (isUncertain(error) || !isRepeated || !(await isOfKey(apiWith(value), name))) throw error
   }
 }
 
@@ -54,21 +45,14 @@ export async function createKey(api: Api, attempt: Attempt, apiWith: (key: strin
 export const checkKey = async (api: Api, key: NewKey): Promise<void> =>
   void (await api.send(paths.keys, { method: 'POST', body: key, dryRun: true }))
 
-const isLost = (error: unknown): boolean =>
-  error instanceof NetworkError || (error instanceof ApiError && (error.code >= 500 || error.code < 400))
-
 /** Reports whether the API accepts the value as that of the key with this name. */
 async function isOfKey(api: Api, name: string): Promise<boolean> {
   try {
     const { status } = await api.send<{ status: { accessKey: string } }>(paths.selves, { method: 'POST', body: {} })
     return status.accessKey === name
   } catch (error) {
-    if (isLost(error)) throw new AnswerLost(error)
+    if (!(error instanceof ApiError) || isUncertain(error)) throw error
     // Only the holder of the value is told that its addresses are others.
-    return (
-      error instanceof ApiError &&
-      error.code === 403 &&
-      error.message.includes(`access key "${name}" may not be used from`)
-    )
+    return error.code === 403 && error.message.includes(`access key "${name}" may not be used from`)
   }
 }

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { createApi } from '../../api/client.ts'
 import { apiRoot } from '../../api/root.ts'
+import { isUncertain } from '../../api/status.ts'
 import { KeptNotice } from '../../components/forms/keptnotice.tsx'
 import { useLeaveWarning } from '../../components/hooks/useleavewarning.ts'
 import { useNow } from '../../components/hooks/usenow.ts'
@@ -12,7 +13,7 @@ import { useReveal } from '../../session/revealed.ts'
 import { useSession } from '../../session/session.ts'
 import { useDraft } from '../../session/usedraft.ts'
 import { hrefOf } from '../../text/routes.ts'
-import { AnswerLost, type Attempt, checkKey, createKey, newAttempt } from './createkey.ts'
+import { type Attempt, checkKey, createKey, newAttempt } from './createkey.ts'
 import { Fields } from './fields.tsx'
 import { emptyForm, type Form, keyOf } from './form.ts'
 import { Preview } from './preview.tsx'
@@ -21,10 +22,7 @@ import { useOwnSources } from './useownsources.ts'
 import { isAbout, problemsOf, refusedFields } from './validate.ts'
 
 /** What the last request came to. */
-type Outcome =
-  | { kind: 'accepted' }
-  | { kind: 'refused'; error: unknown }
-  | { kind: 'lost'; attempt: Attempt; error: unknown }
+type Outcome = { kind: 'accepted' } | { kind: 'refused'; error: unknown } | { kind: 'lost'; attempt: Attempt }
 
 /** The form of a new key, and beside it what the key means. */
 export function NewKeyPage() {
@@ -94,8 +92,8 @@ export function NewKeyPage() {
       try {
         await createKey(api, attempt, (key) => createApi({ root: apiRoot, key }))
       } catch (error) {
-        if (!(error instanceof AnswerLost)) throw error
-        setOutcome({ kind: 'lost', attempt: { ...attempt, isRepeated: true }, error: error.cause })
+        if (!isUncertain(error)) throw error
+        setOutcome({ kind: 'lost', attempt: { ...attempt, isRepeated: true } })
         // The page that would say so may be gone, and the value with it.
         if (isLeft.current) notify({ tone: 'warn', text: lostWords(attempt.name) })
         return

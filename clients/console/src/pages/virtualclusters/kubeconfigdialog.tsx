@@ -9,6 +9,7 @@ import { KeptNotice } from '../../components/forms/keptnotice.tsx'
 import { SelectField } from '../../components/forms/selectfield.tsx'
 import { TextField } from '../../components/forms/textfield.tsx'
 import { Notice } from '../../components/notice.tsx'
+import { Terminal } from '../../components/terminal.tsx'
 import { Time } from '../../components/time.tsx'
 import { useSession } from '../../session/session.ts'
 import { useDraft } from '../../session/usedraft.ts'
@@ -180,12 +181,7 @@ export function KubeConfigDialog({ cluster, onClose }: { cluster: VirtualCluster
           {busy === undefined ? 'Download' : 'Asking the server…'}
         </button>
       </div>
-      <details>
-        <summary>The same in a terminal</summary>
-        {sameCommands(choice, place, server).map(({ title, text }) => (
-          <Code title={title} text={text} key={title} />
-        ))}
-      </details>
+      <Terminal commands={sameCommands(choice, place, server)} />
     </Dialog>
   )
 }

@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks'
 import type { AccessKey } from '../../../api/objects.ts'
-import { Code } from '../../../components/code.tsx'
 import { Dialog } from '../../../components/dialog.tsx'
 import { ChangeForm } from '../../../components/forms/changeform.tsx'
 import { SelectField } from '../../../components/forms/selectfield.tsx'
+import { Terminal } from '../../../components/terminal.tsx'
 import { useSession } from '../../../session/session.ts'
 import { shellWord } from '../../../text/kubectl.ts'
 import { DAY_SECONDS, HOUR_SECONDS } from '../../../text/lifetime.ts'
@@ -61,13 +61,14 @@ export function MakeValue({ accessKey, control, isReplacement = false, onDone }:
         </button>
       </div>
       {!isReplacement && (
-        <details>
-          <summary>With the command line</summary>
-          <Code
-            title="Makes the value, stores it, and uses it once"
-            text={`keyplane rotate ${shellWord(accessKey.metadata.name)} -- gh secret set KEYPLANE_KEY --repo OWNER/REPOSITORY`}
-          />
-        </details>
+        <Terminal
+          commands={[
+            {
+              title: 'Makes the value, stores it, and uses it once',
+              text: `keyplane rotate ${shellWord(accessKey.metadata.name)} -- gh secret set KEYPLANE_KEY --repo OWNER/REPOSITORY`,
+            },
+          ]}
+        />
       )}
     </form>
   )
