@@ -72,8 +72,8 @@ export interface LivingKey {
   value: { state: ValueState; until?: number }
   /**
    * Records the first use of a pending value, from which on the old value ends. Call it after the request is authorized,
-   * before it takes effect, but not for a dry run. Does nothing for other values. Returns why the key gives no access any
-   * more, if it does not. Throws 503 if the use could not be recorded: then the request must not be allowed.
+   * before it takes effect, also for a dry run. Does nothing for other values. Returns why the key no longer gives access,
+   * or undefined. Throws 503 if the use could not be recorded: then the request must not be allowed.
    */
   confirm(): Promise<DeadKey | { unknown: true } | undefined>
   /**
