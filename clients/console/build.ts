@@ -23,6 +23,9 @@ const NOTICE = '/* Preact: Copyright (c) 2015-present Jason Miller, MIT License 
 /** Marks where the function writes the settings for signing in with an identity provider. */
 export const SIGN_IN = '{{sign-in}}'
 
+/** Marks where the page says what its script must be, so that no browser runs one that was damaged on the way. */
+const INTEGRITY = '{{integrity}}'
+
 /** Marks where the page asks for what its script imports at once, so that the browser loads all of it together. */
 const PRELOAD = '{{preload}}'
 
@@ -47,6 +50,7 @@ export async function buildConsole(src = join(import.meta.dirname, 'src')): Prom
   const names = Object.fromEntries(Object.entries(files).map(([mark, { name }]) => [`{{${mark}}}`, name]))
   const text = page.replace(/\{\{[\w-]+\}\}/g, (mark) => {
     if (mark === SIGN_IN) return mark
+    if (mark === INTEGRITY) return `sha384-${createHash('sha384').update(script.text).digest('base64')}`
     if (mark === PRELOAD) return atOnce.map(({ name }) => `<link rel="modulepreload" href="${name}">`).join('\n')
     const name = names[mark]
     if (name === undefined) throw new Error(`index.html has the unknown mark ${mark}`)

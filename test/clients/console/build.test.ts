@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -49,6 +50,8 @@ describe('the built console', () => {
     expect(closure(entry())).toHaveLength(2)
     expect(page.split('{{sign-in}}')).toHaveLength(2)
     expect(page).not.toContain('{{preload}}')
+    const hash = createHash('sha384').update(entry().text).digest('base64')
+    expect(page).toContain(`src="${entry().name}" integrity="sha384-${hash}"`)
   })
 
   test('has no script that nothing imports', () => {

@@ -43,11 +43,11 @@ export const paths: readonly Check[] = [
       const page = await client.call('/console/', { below: 'stage', token: '', accept: 'text/html' })
       assert.equal(page.status, 200, page.text)
       assert.match(page.headers['content-security-policy'] ?? '', /^default-src 'none'; script-src 'self'; /)
-      const [, script = '', hash] = /src="(console-([0-9a-f]{16})\.js)"/.exec(page.text) ?? []
+      const [, script = '', hash] = /src="(console-\w+\.js)" integrity="sha384-([^"]+)"/.exec(page.text) ?? []
       for (const acceptEncoding of ['gzip', 'identity']) {
         const { status, text } = await client.call(`/console/${script}`, { below: 'stage', token: '', acceptEncoding })
         assert.equal(status, 200, text)
-        const found = createHash('sha256').update(text).digest('hex').slice(0, 16)
+        const found = createHash('sha384').update(text).digest('base64')
         assert.equal(found, hash, `damaged, ${acceptEncoding}`)
       }
       const head = await client.call('/console/', { method: 'HEAD', below: 'stage', token: '' })
