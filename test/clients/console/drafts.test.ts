@@ -1,6 +1,5 @@
 /** What a person has typed, over the end of a session. */
 import { beforeEach, describe, expect, test } from 'vitest'
-import type { Self } from '../../../clients/console/src/api/objects.ts'
 import type { BrowserStorage } from '../../../clients/console/src/session/browserstorage.ts'
 import {
   draftsOf,
@@ -10,6 +9,7 @@ import {
   storeDrafts,
   takeDrafts,
 } from '../../../clients/console/src/session/drafts.ts'
+import type { Self } from '../../../clients/core/src/objects.ts'
 
 let items: Map<string, string>
 let storage: BrowserStorage

@@ -1,7 +1,6 @@
 /** What the page of a key reads from the key: its rotation, its history, what it made; and what it sends. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { AccessKey, KeyValue } from '../../../clients/console/src/api/objects.ts'
 import { ApiError, isUncertain, NetworkError } from '../../../clients/console/src/api/status.ts'
 import { type Edit, editOf, endWith, patchOf } from '../../../clients/console/src/pages/key/edit.ts'
 import { historyOf } from '../../../clients/console/src/pages/key/history.ts'
@@ -20,6 +19,7 @@ import {
 } from '../../../clients/console/src/pages/key/rotation/rotation.ts'
 import { choiceOf, countProblem, secondsOf } from '../../../clients/console/src/text/lifetimechoice.ts'
 import { scopeEntries } from '../../../clients/console/src/text/scopeentries.ts'
+import type { AccessKey, KeyValue } from '../../../clients/core/src/objects.ts'
 
 const AT = '2026-11-22T12:00:00Z'
 const LATER = '2026-11-22T13:00:00Z'

@@ -1,6 +1,6 @@
 /** Makes access keys as the API returns them, for tests of the console. */
 import fc from 'fast-check'
-import type { AccessKey } from '../../../clients/console/src/api/objects.ts'
+import type { AccessKey } from '../../../clients/core/src/objects.ts'
 
 export const NOW = new Date('2026-11-22T12:00:00Z')
 export const MINUTE = 60_000

@@ -2,7 +2,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { isExchanged, stateWords } from '../../../clients/console/src/api/keyfacts.ts'
-import type { AccessKey } from '../../../clients/console/src/api/objects.ts'
 import { type CardName, cards, countCards, needs } from '../../../clients/console/src/pages/keys/attention.ts'
 import { matcher, searchText } from '../../../clients/console/src/pages/keys/filter.ts'
 import { pollEvery } from '../../../clients/console/src/pages/keys/pace.ts'
@@ -19,6 +18,7 @@ import {
 } from '../../../clients/console/src/pages/keys/sorting.ts'
 import { hrefOfView, type View, viewOf } from '../../../clients/console/src/pages/keys/view.ts'
 import { routeOf } from '../../../clients/console/src/text/routes.ts'
+import type { AccessKey } from '../../../clients/core/src/objects.ts'
 import { ago, ahead, byExchange, DAY, type Facts, HOUR, keyOf, keys, MINUTE, NOW } from './keys.ts'
 import cases from './vectors/keyspage.cases.json' with { type: 'json' }
 

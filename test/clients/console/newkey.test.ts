@@ -1,7 +1,6 @@
 /** The form of a new key: its object, its sentence, its commands, and what is wrong with it. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Self } from '../../../clients/console/src/api/objects.ts'
 import { ApiError } from '../../../clients/console/src/api/status.ts'
 import { byProject } from '../../../clients/console/src/components/scope/byproject.ts'
 import { newRow, type ScopeRow } from '../../../clients/console/src/components/scope/scoperows.ts'
@@ -9,6 +8,7 @@ import { keyplaneCommand, kubectlCommand } from '../../../clients/console/src/pa
 import { emptyForm, type Form, keyOf, ownGroups } from '../../../clients/console/src/pages/newkey/form.ts'
 import { sentencesOf } from '../../../clients/console/src/pages/newkey/sentence.ts'
 import { fieldOf, isAbout, problemsOf, refusedFields } from '../../../clients/console/src/pages/newkey/validate.ts'
+import type { Self } from '../../../clients/core/src/objects.ts'
 import { validateScope } from '../../../lib/authorization/scopes/validatescope.ts'
 
 const alice: Self = { user: { name: 'alice' }, uid: 'u', accessKey: 'k', groups: ['system:authenticated', 'team:shop'] }

@@ -6,7 +6,6 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import type { Api } from '../../../clients/console/src/api/client.ts'
-import type { Self, VirtualCluster } from '../../../clients/console/src/api/objects.ts'
 import { projectIn } from '../../../clients/console/src/api/projects.ts'
 import { ApiError } from '../../../clients/console/src/api/status.ts'
 import { placesOf, readClusters } from '../../../clients/console/src/pages/virtualclusters/readclusters.ts'
@@ -20,6 +19,7 @@ import {
   specOf,
 } from '../../../clients/console/src/pages/virtualclusters/ways.ts'
 import { endpointOf, matches, ownerOf, stateOf } from '../../../clients/console/src/pages/virtualclusters/words.ts'
+import type { Self, VirtualCluster } from '../../../clients/core/src/objects.ts'
 import cases from './vectors/virtualclusters.cases.json' with { type: 'json' }
 
 const SERVER = 'https://keys.example.com/prod/kubernetes/management'

@@ -1,33 +1,8 @@
 /** Defines what commands read of access keys, and where they are. */
-import type { KeyTextName } from '../../../../lib/apis/management/v1/ownedaccesskey.texts.ts'
-import type { JsonObject, JsonValue } from '../../../../lib/meta/types.ts'
+import type { JsonValue } from '../../../../lib/meta/types.ts'
+import type { AccessKey } from '../../../core/src/objects.ts'
 import { UsageError } from '../io/errors.ts'
-import { API, type Session } from './session.ts'
-
-/** An access key, as far as commands read it. */
-export interface AccessKey {
-  metadata: { name: string; uid?: string; creationTimestamp?: string; labels?: Record<string, string> }
-  spec?: Partial<Record<KeyTextName, string>> & {
-    /** Only in the response that creates the key. */
-    key?: string
-    disabled?: boolean
-    ttl?: number
-    ttlAfterLastActivity?: boolean
-    scope?: JsonObject
-    sourceCIDRs?: string[]
-    groups?: string[]
-    type?: string
-  }
-  status?: {
-    owner?: string
-    phase?: string
-    lastActivity?: string
-    expirationTimestamp?: string
-    lastRotation?: string
-    lastSources?: { ip?: string; userAgent?: string; lastSeen?: string }[]
-    values?: { hint?: string; state?: string; made?: string; lastActivity?: string; until?: string }[]
-  }
-}
+import { API } from './session.ts'
 
 const KEYS = `${API}/ownedaccesskeys`
 
@@ -48,28 +23,6 @@ export function keyPath(name?: string): string {
 
 /** Returns what a response says of a key. The server answers only with valid objects. */
 export const asKey = (object: JsonValue): AccessKey => object as unknown as AccessKey
-
-const PAGE = 500
-
-/** Returns all keys that match, as one list. Reads it in pages. */
-export async function listKeys(
-  session: Session,
-  query: Readonly<Record<string, string>>,
-): Promise<JsonObject & { items: JsonObject[] }> {
-  const items: JsonObject[] = []
-  let next: string | undefined
-  for (;;) {
-    const page = await session.get(keyPath(), {
-      query: { ...query, limit: String(PAGE), ...(next && { continue: next }) },
-    })
-    items.push(...((page.items ?? []) as JsonObject[]))
-    next = (page.metadata as { continue?: string } | undefined)?.continue
-    if (!next) {
-      const { apiVersion = '', kind = '', metadata = {} } = page
-      return { apiVersion, kind, metadata, items }
-    }
-  }
-}
 
 /** Returns the state in words: `active`, or `active, new value not used yet` during a rotation. */
 export function stateOf({ status }: AccessKey): string {

@@ -1,5 +1,6 @@
 /** Revokes access keys in bulk, and trusts if they are asked for: repeats the request until no key is left. */
 import type { JsonObject } from '../../../../lib/meta/types.ts'
+import { type RevocationStatus, totalOf } from '../../../core/src/objects.ts'
 import { CliError } from '../io/errors.ts'
 import type { Io } from '../io/io.ts'
 import { note } from '../output/messages.ts'
@@ -8,39 +9,6 @@ import { API, type Session } from './session.ts'
 
 /** What is revoked, and how: the spec of an AccessKeyRevocation. */
 export type Revocation = JsonObject & { action: 'Disable' | 'Delete'; atMost?: number }
-
-export interface RevocationStatus {
-  matched: number
-  done: number
-  failed: number
-  remaining?: boolean
-  byOwner?: Record<string, number>
-  keys?: {
-    name: string
-    owner?: string
-    displayName?: string
-    lastActivity?: string
-    expirationTimestamp?: string
-  }[]
-  /** Present if the revocation is also about trusts. */
-  federatedIdentityCredentials?: {
-    matched: number
-    done: number
-    failed: number
-    items?: { name: string; owner?: string; displayName?: string; identityProvider?: string }[]
-  }
-  failures?: { kind?: string; name: string; code?: number; message?: string }[]
-}
-
-/** Returns how many keys and trusts the status counts. */
-export function totalOf(status: RevocationStatus): { matched: number; done: number; failed: number } {
-  const trusts = status.federatedIdentityCredentials
-  return {
-    matched: status.matched + (trusts?.matched ?? 0),
-    done: status.done + (trusts?.done ?? 0),
-    failed: status.failed + (trusts?.failed ?? 0),
-  }
-}
 
 export interface Revoked {
   /** The last answer, with the sum of what was done. */
@@ -80,13 +48,14 @@ export async function revoke(
 /** Returns a later status with what was selected at first, and all that was done. */
 function added(before: RevocationStatus, { federatedIdentityCredentials: trusts, ...status }: RevocationStatus) {
   const first = before.federatedIdentityCredentials
+  const sum = ({ done: one = 0 }, { done: other = 0 }) => one + other
   return {
     ...status,
-    matched: before.matched,
-    done: before.done + status.done,
+    matched: before.matched ?? 0,
+    done: sum(before, status),
     ...(trusts &&
       first && {
-        federatedIdentityCredentials: { ...trusts, matched: first.matched, done: first.done + trusts.done },
+        federatedIdentityCredentials: { ...trusts, matched: first.matched ?? 0, done: sum(first, trusts) },
       }),
   }
 }

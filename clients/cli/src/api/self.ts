@@ -1,21 +1,12 @@
 /** Asks the server who the holder of the session's key is. */
 import type { JsonObject } from '../../../../lib/meta/types.ts'
+import type { Self as SelfStatus } from '../../../core/src/objects.ts'
 import { CliError } from '../io/errors.ts'
 import { API, type Session } from './session.ts'
 
 export interface Self {
   object: JsonObject
-  status: {
-    user?: { name?: string; displayName?: string; email?: string }
-    subject?: string
-    groups?: string[]
-    /** The name of the key. */
-    accessKey?: string
-    uid?: string
-    accessKeyScope?: JsonObject
-    expirationTimestamp?: string
-    projectNamespacePrefix?: string
-  }
+  status: Partial<SelfStatus>
 }
 
 /** Returns the user and the key of the session. Throws a CliError when another service answers. */

@@ -6,6 +6,7 @@ import {
 } from '../../../../lib/authorization/attributes/resourcetext.ts'
 import { dumpYaml } from '../../../../lib/meta/encoding/yaml.ts'
 import type { JsonObject } from '../../../../lib/meta/types.ts'
+import type { AccessReview, Scope } from '../../../core/src/objects.ts'
 import { listInstances } from '../api/instances.ts'
 import { keyPath } from '../api/keys.ts'
 import { readSelf } from '../api/self.ts'
@@ -73,7 +74,7 @@ export const explain = command({
     const body = { apiVersion: `${GROUP}/v1`, kind: 'OwnedAccessKeyAccessReview', spec }
     const review = await session.post(`${keyPath(name)}/accessreview`, body, { repeatable: true })
     if (values.output !== undefined) return await printAs(values.output, review, io)
-    io.out(await describe(name, `${verb} ${what}`, review.status as unknown as Review))
+    io.out(await describe(name, `${verb} ${what}`, review.status as unknown as AccessReview))
   },
 })
 
@@ -177,12 +178,6 @@ async function resourceHere(session: Session, word: string): Promise<{ resource:
   )
 }
 
-interface Review {
-  allowed: boolean
-  reason?: string
-  steps?: { check: string; allowed?: boolean; reason?: string; entry?: JsonObject }[]
-}
-
 /** What each check asks, in words. */
 const CHECKS: Readonly<Record<string, string>> = {
   life: 'the key',
@@ -191,7 +186,7 @@ const CHECKS: Readonly<Record<string, string>> = {
   rights: 'rights',
 }
 
-async function describe(name: string, request: string, { allowed, reason, steps = [] }: Review): Promise<string> {
+async function describe(name: string, request: string, { allowed, reason, steps = [] }: AccessReview): Promise<string> {
   const lines = steps.map(({ check, allowed: passes, reason: why = '' }) => {
     const sign = passes === undefined ? '?' : passes ? '✓' : '✗'
     return plain(`  ${sign} ${(CHECKS[check] ?? check).padEnd(8)} ${why}`)
@@ -208,8 +203,8 @@ async function describe(name: string, request: string, { allowed, reason, steps 
   ].join('\n')
 }
 
-async function added(name: string, entry: JsonObject): Promise<string[]> {
-  const yaml = plainLines((await dumpYaml(entry)).trimEnd())
+async function added(name: string, entry: Scope): Promise<string[]> {
+  const yaml = plainLines((await dumpYaml(entry as JsonObject)).trimEnd())
   return [
     plain(`This entry of spec.scope would allow it (kubectl edit ownedaccesskey ${name}):`),
     ...yaml.split('\n').map((line) => `    ${line}`),

@@ -1,6 +1,7 @@
 /** `keyplane revoke`: disables or deletes all access keys that match, and trusts (FederatedIdentityCredentials) if it is asked to. */
 import type { JsonObject } from '../../../../lib/meta/types.ts'
-import { type Revocation, type RevocationStatus, revoke as revokeAll, totalOf } from '../api/revocations.ts'
+import { type RevocationStatus, totalOf } from '../../../core/src/objects.ts'
+import { type Revocation, revoke as revokeAll } from '../api/revocations.ts'
 import { openSession } from '../api/session.ts'
 import { command, type Values } from '../arguments/command.ts'
 import { seconds } from '../arguments/durations.ts'
@@ -165,9 +166,9 @@ const countedTrusts = (trusts: number): string =>
 function describe(status: RevocationStatus, io: Io): string {
   const trusts = status.federatedIdentityCredentials
   if (trusts === undefined) return describeKeys(status, io)
-  const { matched, items = [] } = trusts
+  const { matched = 0, items = [] } = trusts
   if (matched === 0) return `${describeKeys(status, io)}No federated identity credential matches.\n`
-  const rows = items.map(({ name, owner = '', displayName = '', identityProvider = '' }) => [
+  const rows = items.map(({ name = '', owner = '', displayName = '', identityProvider = '' }) => [
     name,
     owner,
     displayName,
@@ -183,10 +184,10 @@ function describe(status: RevocationStatus, io: Io): string {
 }
 
 /** Returns the table of the keys that match, and how many of each owner. */
-function describeKeys({ matched, keys = [], byOwner = {} }: RevocationStatus, io: Io): string {
+function describeKeys({ matched = 0, keys = [], byOwner = {} }: RevocationStatus, io: Io): string {
   if (matched === 0) return 'No access key matches.\n'
   const now = io.now()
-  const rows = keys.map(({ name, owner = '', displayName = '', lastActivity, expirationTimestamp }) => [
+  const rows = keys.map(({ name = '', owner = '', displayName = '', lastActivity, expirationTimestamp }) => [
     name,
     owner,
     displayName,
@@ -212,15 +213,13 @@ async function ask(io: Io, { action }: Revocation, status: RevocationStatus): Pr
 
 /** Says what was done. Throws a CliError if keys or trusts are left. */
 function finish(io: Io, { action }: Revocation, status: RevocationStatus): void {
-  const { done, failed, federatedIdentityCredentials: trusts, failures = [] } = status
+  const { done = 0, failed = 0, federatedIdentityCredentials: trusts, failures = [] } = status
   const verb = action === 'Delete' ? 'deleted' : 'disabled'
   note(io, `${counted(done)} ${done === 1 ? 'is' : 'are'} ${verb}.`)
-  if (trusts) note(io, `${countedTrusts(trusts.done)} ${trusts.done === 1 ? 'is' : 'are'} ${verb}.`)
+  const { done: ended = 0, failed: living = 0 } = trusts ?? {}
+  if (trusts) note(io, `${countedTrusts(ended)} ${ended === 1 ? 'is' : 'are'} ${verb}.`)
   if (totalOf(status).failed === 0) return
-  const left = [
-    ...(failed > 0 ? [counted(failed)] : []),
-    ...(trusts && trusts.failed > 0 ? [countedTrusts(trusts.failed)] : []),
-  ]
+  const left = [...(failed > 0 ? [counted(failed)] : []), ...(living > 0 ? [countedTrusts(living)] : [])]
   const reasons = failures.map(({ name, message = '' }) => `  ${name}: ${message}`)
   const isRefused = failures.every(({ code = 500 }) => code < 500)
   throw new CliError([`${left.join(' and ')} could not be ${verb}:`, ...reasons].join('\n'), {

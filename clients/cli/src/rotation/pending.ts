@@ -1,19 +1,12 @@
 /** Makes the new value of a rotation pending, or finds out what became of the value of a run that was killed. */
 import type { JsonObject } from '../../../../lib/meta/types.ts'
+import type { KeyValue } from '../../../core/src/objects.ts'
 import { StatusError } from '../api/status.ts'
 import { CliError } from '../io/errors.ts'
 import { note } from '../output/messages.ts'
 import { refusalOf } from './refusal.ts'
 import { continuation, type Run } from './run.ts'
-import {
-  lookAt,
-  ownerOf,
-  type Precondition,
-  type RotationSpec,
-  requestRotation,
-  type ShownKey,
-  type ShownValue,
-} from './server.ts'
+import { lookAt, ownerOf, type Precondition, type RotationSpec, requestRotation, type ShownKey } from './server.ts'
 import { forget, type Unfinished } from './unfinished.ts'
 
 /**
@@ -77,7 +70,7 @@ async function standingOf({ session, name, command, oldValue }: Run, unfinished:
   if (shown === undefined) return { state: 'stored', isOverlap: true }
   const { current, retiring } = shown
   // Only values that the server made have a hint. Another value may have been made in the same second.
-  const isThis = (value: ShownValue | undefined) => value?.made === requestedAt && value?.hint === undefined
+  const isThis = (value: KeyValue | undefined) => value?.made === requestedAt && value?.hint === undefined
   if (!isThis(current) || isThis(retiring)) return { state: 'ended' }
   const isStored = stored || (!command && oldValue === key)
   return isStored ? { state: 'stored', isOverlap: retiring !== undefined } : { state: 'current' }

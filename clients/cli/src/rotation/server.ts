@@ -1,37 +1,25 @@
 /** Asks the server about the values of a key, and for rotations. */
 import type { JsonObject } from '../../../../lib/meta/types.ts'
+import type { AccessKey, KeyValue } from '../../../core/src/objects.ts'
 import { keyPath } from '../api/keys.ts'
 import { API, type Session } from '../api/session.ts'
 import { StatusError } from '../api/status.ts'
 import { CliError } from '../io/errors.ts'
 
-/** A value of a key, as the status of the key shows it. */
-export interface ShownValue {
-  state: 'Current' | 'Pending' | 'Retiring'
-  /** The end of a value that the server made. */
-  hint?: string
-  made?: string
-  until?: string
-}
-
 export interface ShownKey {
   resourceVersion?: string
   isDisabled: boolean
-  current: ShownValue | undefined
-  pending: ShownValue | undefined
-  retiring: ShownValue | undefined
+  current: KeyValue | undefined
+  pending: KeyValue | undefined
+  retiring: KeyValue | undefined
 }
 
 /** Returns the key with its values; undefined if the session may not see it. */
 export async function lookAt(session: Session, name: string): Promise<ShownKey | undefined> {
   const key = await session.get(keyPath(name)).catch(unless(403, 404))
   if (key === undefined) return undefined
-  const { metadata, spec, status } = key as {
-    metadata?: { resourceVersion?: string }
-    spec?: { disabled?: boolean }
-    status?: { values?: ShownValue[] }
-  }
-  const valueIn = (state: ShownValue['state']) => status?.values?.find((one) => one.state === state)
+  const { metadata, spec, status } = key as unknown as Partial<AccessKey>
+  const valueIn = (state: KeyValue['state']) => status?.values?.find((one) => one.state === state)
   return {
     ...(metadata?.resourceVersion !== undefined && { resourceVersion: metadata.resourceVersion }),
     isDisabled: spec?.disabled === true,

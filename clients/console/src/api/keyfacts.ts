@@ -1,6 +1,7 @@
 /** Tells what the fields of an access key mean. Times that cannot be read count as unknown. */
+
+import type { AccessKey } from '../../../core/src/objects.ts'
 import { DAY_MS } from '../text/times.ts'
-import type { AccessKey } from './objects.ts'
 
 /** Returns a time of an object in milliseconds, or undefined if there is none. */
 export function timeOf(text: string | undefined): number | undefined {

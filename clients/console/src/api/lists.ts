@@ -1,6 +1,7 @@
 /** Reads lists page by page. */
+
+import type { List } from '../../../core/src/objects.ts'
 import type { Api } from './client.ts'
-import type { List } from './objects.ts'
 
 /** Objects that one request asks for. */
 const PAGE = 500

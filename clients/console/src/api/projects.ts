@@ -1,5 +1,5 @@
 /** Tells which project the objects of a namespace belong to: those of a project are in the namespace PREFIX + PROJECT. */
-import type { Self } from './objects.ts'
+import type { Self } from '../../../core/src/objects.ts'
 
 /** Returns the prefix of the namespaces of projects. */
 export const prefixOf = ({ projectNamespacePrefix = 'p-' }: Self): string => projectNamespacePrefix

@@ -1,6 +1,7 @@
 /** Declares the objects of token exchange, as far as the console shows them. */
+
+import type { KeySpec, Metadata, Scope } from '../../../core/src/objects.ts'
 import type { ClaimEntry } from '../text/claims.ts'
-import type { KeySpec, Metadata, Scope } from './objects.ts'
 
 /** An IdentityProvider: lib/apis/management/v1/identityprovider.md. */
 export interface Provider {

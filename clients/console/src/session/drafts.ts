@@ -2,7 +2,7 @@
  * Keeps what a person has typed over the end of a session, for the same person: in memory, and in the session storage of the tab only
  * while the person is at the identity provider. A text that looks like a secret is never kept.
  */
-import type { Self } from '../api/objects.ts'
+import type { Self } from '../../../core/src/objects.ts'
 import { hasSecret } from '../text/secrets.ts'
 import { type BrowserStorage, readObject } from './browserstorage.ts'
 

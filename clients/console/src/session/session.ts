@@ -1,8 +1,8 @@
 /** What a page knows of the person who is signed in. */
 import { createContext } from 'preact'
 import { useContext } from 'preact/hooks'
+import type { Self } from '../../../core/src/objects.ts'
 import type { Api } from '../api/client.ts'
-import type { Self } from '../api/objects.ts'
 import type { Snapshot } from '../api/poller.ts'
 
 export interface Session {

@@ -1,8 +1,8 @@
 /** Opens, keeps and ends the session of the tab. */
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
+import type { Self } from '../../../core/src/objects.ts'
 import { createApi } from '../api/client.ts'
 import { freshWarnings } from '../api/freshwarnings.ts'
-import type { Self } from '../api/objects.ts'
 import { paths } from '../api/paths.ts'
 import { apiRoot } from '../api/root.ts'
 import { ApiError, errorWords } from '../api/status.ts'

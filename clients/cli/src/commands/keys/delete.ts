@@ -1,5 +1,6 @@
 /** `keyplane keys delete`: deletes access keys, after a question in a terminal. */
-import { type AccessKey, asKey, keyPath } from '../../api/keys.ts'
+import type { AccessKey } from '../../../../core/src/objects.ts'
+import { asKey, keyPath } from '../../api/keys.ts'
 import { readSelf } from '../../api/self.ts'
 import { openSession, type Session } from '../../api/session.ts'
 import { command } from '../../arguments/command.ts'

@@ -1,7 +1,9 @@
 /** `keyplane keys list`: shows access keys as a table. */
 
 import { scopeWords } from '../../../../../lib/authorization/scopes/words.ts'
-import { type AccessKey, asKey, listKeys, stateOf } from '../../api/keys.ts'
+import type { AccessKey } from '../../../../core/src/objects.ts'
+import { asKey, keyPath, stateOf } from '../../api/keys.ts'
+import { listAll } from '../../api/lists.ts'
 import { openSession } from '../../api/session.ts'
 import { command } from '../../arguments/command.ts'
 import type { Io } from '../../io/io.ts'
@@ -32,7 +34,7 @@ export const keysList = command({
   ],
   async run({ values: { context, output, owner, selector } }, io) {
     const session = await openSession(io, { context })
-    const list = await listKeys(session, selector === undefined ? {} : { labelSelector: selector })
+    const list = await listAll(session, keyPath(), selector === undefined ? {} : { labelSelector: selector })
     const items = owner === undefined ? list.items : list.items.filter((one) => asKey(one).status?.owner === owner)
     if (output !== undefined) return printAs(output, { ...list, items }, io)
     if (items.length === 0) {

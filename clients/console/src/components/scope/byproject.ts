@@ -1,5 +1,5 @@
 /** Sorts virtual clusters by their projects. */
-import type { Metadata } from '../../api/objects.ts'
+import type { Metadata } from '../../../../core/src/objects.ts'
 import { projectIn } from '../../api/projects.ts'
 
 /** Names of virtual clusters, by project. */

@@ -1,5 +1,5 @@
 /** The rows of the scope picker: what a person chooses, the scope that it is, and what is wrong with it. */
-import type { Scope } from '../../api/objects.ts'
+import type { Scope } from '../../../../core/src/objects.ts'
 import type { Problem } from './problems.ts'
 
 export const KINDS = ['project', 'virtualCluster', 'space', 'cluster', 'role', 'rule'] as const

@@ -1,4 +1,4 @@
-import type { AccessKey } from '../../api/objects.ts'
+import type { AccessKey } from '../../../../core/src/objects.ts'
 
 /** What the dialog of an action on a key gets. */
 export interface ActionProps {

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { AccessKey } from '../../api/objects.ts'
+import type { AccessKey } from '../../../../core/src/objects.ts'
 import { useDraftDialog } from '../../session/usedraft.ts'
 import { hrefOf } from '../../text/routes.ts'
 import type { ActionProps } from './actionprops.ts'

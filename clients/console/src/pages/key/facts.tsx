@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { otherTexts } from '../../../../../lib/apis/management/v1/ownedaccesskey.texts.ts'
 import { scopeWords } from '../../../../../lib/authorization/scopes/words.ts'
-import type { AccessKey } from '../../api/objects.ts'
+import type { AccessKey } from '../../../../core/src/objects.ts'
 import { Foreign } from '../../components/foreign.tsx'
 import { Time } from '../../components/time.tsx'
 import { hrefOf } from '../../text/routes.ts'

@@ -1,5 +1,5 @@
 /** Collects the events of a key's life that its object tells, the latest first. */
-import type { AccessKey } from '../../api/objects.ts'
+import type { AccessKey } from '../../../../core/src/objects.ts'
 import { valuesOf } from './rotation/rotation.ts'
 
 export interface KeyEvent {

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import type { AccessKey } from '../../../../core/src/objects.ts'
 import { listAll } from '../../api/lists.ts'
-import type { AccessKey } from '../../api/objects.ts'
 import { paths } from '../../api/paths.ts'
 import { ApiError } from '../../api/status.ts'
 import { Badge } from '../../components/badge.tsx'

@@ -1,6 +1,7 @@
 /** Sends a change of a key, which can be repeated when its answer was lost. */
+
+import type { AccessKey } from '../../../../core/src/objects.ts'
 import type { Api } from '../../api/client.ts'
-import type { AccessKey } from '../../api/objects.ts'
 import { paths } from '../../api/paths.ts'
 import { ApiError } from '../../api/status.ts'
 

@@ -1,4 +1,4 @@
-import type { AccessKey, KeyValue } from '../../api/objects.ts'
+import type { AccessKey, KeyValue } from '../../../../core/src/objects.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Foreign } from '../../components/foreign.tsx'
 import { Time } from '../../components/time.tsx'

@@ -1,7 +1,7 @@
 /** Decides which access keys need attention, and why. Keys that do not work need none: they can do no harm. */
 import { isUnrestricted } from '../../../../../lib/authorization/scopes/unrestricted.ts'
+import type { AccessKey } from '../../../../core/src/objects.ts'
 import { isActive, isExchanged, lastUse, lifeOf, livesADay, openRotation, timeOf } from '../../api/keyfacts.ts'
-import type { AccessKey } from '../../api/objects.ts'
 import { DAY_MS } from '../../text/times.ts'
 
 const UNUSED_MS = 90 * DAY_MS

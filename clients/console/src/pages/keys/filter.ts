@@ -1,8 +1,8 @@
 /** Finds access keys by words. */
 import { keyTexts } from '../../../../../lib/apis/management/v1/ownedaccesskey.texts.ts'
 import { scopeWords } from '../../../../../lib/authorization/scopes/words.ts'
+import type { AccessKey } from '../../../../core/src/objects.ts'
 import { stateWords } from '../../api/keyfacts.ts'
-import type { AccessKey } from '../../api/objects.ts'
 import { visible } from '../../text/visible.ts'
 
 /** Returns a text in lower case, with hidden characters as they are shown. */

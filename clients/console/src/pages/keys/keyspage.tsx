@@ -1,6 +1,6 @@
 import { useMemo, useState } from 'preact/hooks'
+import type { AccessKey } from '../../../../core/src/objects.ts'
 import { type Listed, listAll, MAX_LISTED } from '../../api/lists.ts'
-import type { AccessKey } from '../../api/objects.ts'
 import { paths } from '../../api/paths.ts'
 import { ApiError } from '../../api/status.ts'
 import { Code } from '../../components/code.tsx'

@@ -1,6 +1,7 @@
 /** Says which part of the keys was read, where there are more than the console reads. */
+
+import type { AccessKey } from '../../../../core/src/objects.ts'
 import { MAX_LISTED } from '../../api/lists.ts'
-import type { AccessKey } from '../../api/objects.ts'
 import { nameProblem } from '../../text/names.ts'
 
 /** Returns `3 of 12 keys`. `more` says that there are keys that were not read: then no number is one of all keys. */

@@ -1,6 +1,7 @@
 /** Decides which access keys the page shows, and what it says of the others. */
+
+import type { AccessKey } from '../../../../core/src/objects.ts'
 import { isExchanged } from '../../api/keyfacts.ts'
-import type { AccessKey } from '../../api/objects.ts'
 import { needs } from './attention.ts'
 import { matcher, searchText } from './filter.ts'
 import { sorted } from './sorting.ts'

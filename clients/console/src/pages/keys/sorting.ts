@@ -1,7 +1,7 @@
 /** Sorts access keys by a column. */
 import { scopeWords } from '../../../../../lib/authorization/scopes/words.ts'
+import type { AccessKey } from '../../../../core/src/objects.ts'
 import { openRotation, timeOf } from '../../api/keyfacts.ts'
-import type { AccessKey } from '../../api/objects.ts'
 
 interface Column {
   title: string

@@ -1,5 +1,5 @@
 import type { RefObject } from 'preact'
-import type { AccessKey, AccessReview, ReviewStep } from '../../api/objects.ts'
+import type { AccessKey, AccessReview, ReviewStep } from '../../../../core/src/objects.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Code } from '../../components/code.tsx'
 import { Copy } from '../../components/copy.tsx'

@@ -1,5 +1,5 @@
 /** Says in words what each step of an access review means, and which entry of the scope decides. */
-import type { AccessKey, ReviewStep, Scope } from '../../api/objects.ts'
+import type { AccessKey, ReviewStep, Scope } from '../../../../core/src/objects.ts'
 import { shellWord } from '../../text/kubectl.ts'
 
 export interface StepWords {

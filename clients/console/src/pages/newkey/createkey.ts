@@ -3,8 +3,8 @@
  * sent again, and it never makes a second key.
  */
 import { encodeKey } from '../../../../../lib/meta/value/keyformat.ts'
+import type { AccessKey } from '../../../../core/src/objects.ts'
 import type { Api } from '../../api/client.ts'
-import type { AccessKey } from '../../api/objects.ts'
 import { paths } from '../../api/paths.ts'
 import { ApiError, isUncertain } from '../../api/status.ts'
 import { randomName } from '../../text/names.ts'

@@ -1,5 +1,5 @@
 import { displayName, type KeyText, otherTexts } from '../../../../../lib/apis/management/v1/ownedaccesskey.texts.ts'
-import type { Self } from '../../api/objects.ts'
+import type { Self } from '../../../../core/src/objects.ts'
 import { Foreign } from '../../components/foreign.tsx'
 import { KeyTextField } from '../../components/forms/keytextfield.tsx'
 import { LifetimeField } from '../../components/forms/lifetimefield.tsx'

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { AccessKey } from '../../api/objects.ts'
+import type { AccessKey } from '../../../../core/src/objects.ts'
 import { paths } from '../../api/paths.ts'
 import { useSession } from '../../session/session.ts'
 

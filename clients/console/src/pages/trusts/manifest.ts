@@ -1,5 +1,5 @@
 /** Objects as a person would apply them: without what the server computes. */
-import type { Metadata } from '../../api/objects.ts'
+import type { Metadata } from '../../../../core/src/objects.ts'
 import { type Json, toYaml } from '../../text/yaml.ts'
 
 export interface Manifest<Spec> {

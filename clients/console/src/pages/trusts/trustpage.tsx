@@ -1,5 +1,5 @@
 import { scopePhrases } from '../../../../../lib/authorization/scopes/words.ts'
-import type { AccessKey, List } from '../../api/objects.ts'
+import type { AccessKey, List } from '../../../../core/src/objects.ts'
 import { paths } from '../../api/paths.ts'
 import { server } from '../../api/root.ts'
 import { DEFAULT_TTL, type Provider, TRUST_LABEL, type Trust } from '../../api/trusts.ts'

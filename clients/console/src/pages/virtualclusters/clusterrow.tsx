@@ -1,4 +1,4 @@
-import type { VirtualCluster } from '../../api/objects.ts'
+import type { VirtualCluster } from '../../../../core/src/objects.ts'
 import { projectIn } from '../../api/projects.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Foreign } from '../../components/foreign.tsx'

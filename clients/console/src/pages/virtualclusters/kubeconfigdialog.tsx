@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { VirtualCluster } from '../../api/objects.ts'
+import type { VirtualCluster } from '../../../../core/src/objects.ts'
 import { paths } from '../../api/paths.ts'
 import { prefixOf, projectIn } from '../../api/projects.ts'
 import { server } from '../../api/root.ts'

@@ -1,7 +1,8 @@
 /** Reads the virtual clusters that the person may see. A key with a scope may not list all, so the projects of its scope are asked. */
+
+import type { Scope, Self, VirtualCluster } from '../../../../core/src/objects.ts'
 import type { Api } from '../../api/client.ts'
 import { listAll } from '../../api/lists.ts'
-import type { Scope, Self, VirtualCluster } from '../../api/objects.ts'
 import { paths } from '../../api/paths.ts'
 import { prefixOf } from '../../api/projects.ts'
 import { ApiError } from '../../api/status.ts'

@@ -1,5 +1,5 @@
 /** Says in words what a virtual cluster is like, and finds those that a text matches. */
-import type { VirtualCluster } from '../../api/objects.ts'
+import type { VirtualCluster } from '../../../../core/src/objects.ts'
 import { projectIn } from '../../api/projects.ts'
 
 export interface State {

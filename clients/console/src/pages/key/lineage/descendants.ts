@@ -1,6 +1,7 @@
 /** Finds what a key made, among the keys that the person may see. */
+
+import type { AccessKey } from '../../../../../core/src/objects.ts'
 import { MAX_LISTED } from '../../../api/lists.ts'
-import type { AccessKey } from '../../../api/objects.ts'
 
 export interface Descendant {
   key: AccessKey

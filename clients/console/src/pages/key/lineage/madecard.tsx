@@ -1,5 +1,5 @@
+import type { AccessKey } from '../../../../../core/src/objects.ts'
 import type { Listed } from '../../../api/lists.ts'
-import type { AccessKey } from '../../../api/objects.ts'
 import { errorWords } from '../../../api/status.ts'
 import { Foreign } from '../../../components/foreign.tsx'
 import { useDraftDialog } from '../../../session/usedraft.ts'

@@ -1,35 +1,10 @@
 /** Revokes everything that a key made (docs/revoking.md): first a dry run, then the same selection until nothing remains. */
+import { type RevocationStatus, totalOf } from '../../../../../core/src/objects.ts'
 import type { Api } from '../../../api/client.ts'
 import { paths } from '../../../api/paths.ts'
 import { KnownError } from '../../../api/status.ts'
 
 export type Action = 'Disable' | 'Delete'
-
-export interface Selected {
-  matched?: number
-  done?: number
-  failed?: number
-  remaining?: boolean
-  byOwner?: Record<string, number>
-  keys?: { name?: string; owner?: string; displayName?: string; lastActivity?: string }[]
-  failures?: { name?: string; message?: string }[]
-  /** Present if the choice is also about federated identity credentials. */
-  federatedIdentityCredentials?: {
-    matched?: number
-    done?: number
-    failed?: number
-    items?: { name?: string; owner?: string; displayName?: string }[]
-  }
-}
-
-/** Returns how many keys and federated identity credentials were selected and changed. */
-export function totalOf({ matched = 0, done = 0, failed = 0, federatedIdentityCredentials: trusts = {} }: Selected) {
-  return {
-    matched: matched + (trusts.matched ?? 0),
-    done: done + (trusts.done ?? 0),
-    failed: failed + (trusts.failed ?? 0),
-  }
-}
 
 /** The name of the draft of a revocation. */
 export const revocationName = (uid: string): string => `revoke ${uid}`
@@ -53,17 +28,18 @@ async function send(api: Api, { uid, action, reason, trusts }: Choice, limit: { 
     ...(atMost !== undefined && { atMost }),
   }
   const body = { apiVersion: 'management.platform/v1', kind: 'AccessKeyRevocation', spec }
-  const answer = await api.send<{ status?: Selected }>(paths.revocations, { method: 'POST', dryRun, body })
+  const answer = await api.send<{ status?: RevocationStatus }>(paths.revocations, { method: 'POST', dryRun, body })
   return answer.status ?? {}
 }
 
 /** Returns what the revocation would do. */
-export const tryRevocation = (api: Api, choice: Choice): Promise<Selected> => send(api, choice, { dryRun: true })
+export const tryRevocation = (api: Api, choice: Choice): Promise<RevocationStatus> =>
+  send(api, choice, { dryRun: true })
 
 export interface Outcome {
   done: number
   failed: number
-  failures: NonNullable<Selected['failures']>
+  failures: NonNullable<RevocationStatus['failures']>
 }
 
 /** A request that changes nothing although keys remain is repeated so often. */

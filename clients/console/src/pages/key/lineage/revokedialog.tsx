@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
+import { type RevocationStatus, totalOf } from '../../../../../core/src/objects.ts'
 import { Dialog } from '../../../components/dialog.tsx'
 import { Foreign } from '../../../components/foreign.tsx'
 import { Field } from '../../../components/forms/field.tsx'
@@ -8,16 +9,7 @@ import { ErrorNotice } from '../../../components/notice.tsx'
 import { Time } from '../../../components/time.tsx'
 import { useSession } from '../../../session/session.ts'
 import { useDraft } from '../../../session/usedraft.ts'
-import {
-  type Action,
-  type Choice,
-  type Outcome,
-  revocationName,
-  revoke,
-  type Selected,
-  totalOf,
-  tryRevocation,
-} from './revocation.ts'
+import { type Action, type Choice, type Outcome, revocationName, revoke, tryRevocation } from './revocation.ts'
 
 const ACTIONS: readonly [action: Action, words: string][] = [
   ['Disable', 'Disable them: they can be enabled again'],
@@ -31,7 +23,7 @@ const trustsWords = (count: number): string =>
   count === 1 ? '1 federated identity credential' : `${count} federated identity credentials`
 
 /** Returns `2 keys`, or `2 keys and 1 federated identity credential` if these are revoked too. */
-function allWords({ matched = 0, federatedIdentityCredentials: trusts }: Selected): string {
+function allWords({ matched = 0, federatedIdentityCredentials: trusts }: RevocationStatus): string {
   const others = trusts?.matched ?? 0
   if (others === 0) return keysWords(matched)
   return [...(matched > 0 ? [keysWords(matched)] : []), trustsWords(others)].join(' and ')
@@ -43,7 +35,7 @@ export function RevokeDialog({ name, uid, onClose }: { name: string; uid: string
   const { draft, change, ...kept } = useDraft(revocationName(uid), (): Omit<Choice, 'uid'> => NOTHING)
   const { action, reason, trusts } = draft
   const set = (part: Partial<typeof draft>) => change((before) => ({ ...before, ...part }))
-  const [selected, setSelected] = useState<Selected>()
+  const [selected, setSelected] = useState<RevocationStatus>()
   const [failure, setFailure] = useState<unknown>()
   const [outcome, setOutcome] = useState<Outcome>()
   const [isDone, setDone] = useState(false)
@@ -148,7 +140,7 @@ export function RevokeDialog({ name, uid, onClose }: { name: string; uid: string
   )
 }
 
-function Selection({ selected }: { selected: Selected }) {
+function Selection({ selected }: { selected: RevocationStatus }) {
   const { matched = 0, byOwner = {}, keys = [], federatedIdentityCredentials: trusts } = selected
   if (totalOf(selected).matched === 0) return <p role="status">{noneWords(selected)} There is nothing to revoke.</p>
   const owners = Object.entries(byOwner).map(([owner, count]) => `${owner} (${count})`)
@@ -191,13 +183,13 @@ function Selection({ selected }: { selected: Selected }) {
   )
 }
 
-const noneWords = ({ federatedIdentityCredentials: trusts }: Selected): string =>
+const noneWords = ({ federatedIdentityCredentials: trusts }: RevocationStatus): string =>
   trusts ? 'No key and no federated identity credential matches.' : 'No key matches.'
 
 function Trusts({
   trusts: { matched = 0, items = [] },
 }: {
-  trusts: NonNullable<Selected['federatedIdentityCredentials']>
+  trusts: NonNullable<RevocationStatus['federatedIdentityCredentials']>
 }) {
   return (
     <ul>

@@ -1,5 +1,5 @@
 /** Reads from the values of a key how far its rotation is, so that a page knows it also after a reload, or in another tab. */
-import type { AccessKey, KeyValue } from '../../../api/objects.ts'
+import type { AccessKey, KeyValue } from '../../../../../core/src/objects.ts'
 
 export interface Rotation {
   /**

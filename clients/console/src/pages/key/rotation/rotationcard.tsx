@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { AccessKey } from '../../../api/objects.ts'
+import type { AccessKey } from '../../../../../core/src/objects.ts'
 import { Foreign } from '../../../components/foreign.tsx'
 import { ErrorNotice, Notice } from '../../../components/notice.tsx'
 import { Time } from '../../../components/time.tsx'

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { AccessKey } from '../../../api/objects.ts'
+import type { AccessKey } from '../../../../../core/src/objects.ts'
 import { Dialog } from '../../../components/dialog.tsx'
 import { ChangeForm } from '../../../components/forms/changeform.tsx'
 import { SelectField } from '../../../components/forms/selectfield.tsx'

@@ -1,7 +1,7 @@
 /** Rotates a key on behalf of the person, and shows the new value once. */
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { encodeKey } from '../../../../../../lib/meta/value/keyformat.ts'
-import type { AccessKey } from '../../../api/objects.ts'
+import type { AccessKey } from '../../../../../core/src/objects.ts'
 import { isUncertain } from '../../../api/status.ts'
 import { useNotify } from '../../../session/notices.ts'
 import { useReveal } from '../../../session/revealed.ts'

@@ -1,5 +1,5 @@
-/** Declares the objects of the API, as far as the console shows them. Every field may be absent: a key sees what its rights allow. */
-import type { KeyTextName } from '../../../../lib/apis/management/v1/ownedaccesskey.texts.ts'
+/** Declares the objects of the API, as far as clients show them. Every field may be absent: a key sees what its rights allow. */
+import type { KeyTextName } from '../../../lib/apis/management/v1/ownedaccesskey.texts.ts'
 
 export interface Metadata {
   name: string
@@ -79,6 +79,7 @@ export interface Self {
   /** The name of the access key. */
   accessKey: string
   accessKeyScope?: Scope
+  expirationTimestamp?: string
   /** The objects of a project are in the namespace PREFIX + PROJECT. */
   projectNamespacePrefix?: string
 }
@@ -120,4 +121,43 @@ export interface ReviewStep {
   reason?: string
   /** The scope entry that would allow the request. */
   entry?: Scope
+}
+
+/** The status of an AccessKeyRevocation: docs/revoking.md. */
+export interface RevocationStatus {
+  matched?: number
+  done?: number
+  failed?: number
+  /** Whether the server had no time for all. */
+  remaining?: boolean
+  byOwner?: Record<string, number>
+  keys?: {
+    name?: string
+    owner?: string
+    displayName?: string
+    lastActivity?: string
+    expirationTimestamp?: string
+  }[]
+  /** Present if the revocation is also about trusts. */
+  federatedIdentityCredentials?: {
+    matched?: number
+    done?: number
+    failed?: number
+    items?: { name?: string; owner?: string; displayName?: string; identityProvider?: string }[]
+  }
+  failures?: { kind?: string; name?: string; code?: number; message?: string }[]
+}
+
+/** Returns how many keys and trusts a revocation counts. */
+export function totalOf({
+  matched = 0,
+  done = 0,
+  failed = 0,
+  federatedIdentityCredentials: trusts = {},
+}: RevocationStatus) {
+  return {
+    matched: matched + (trusts.matched ?? 0),
+    done: done + (trusts.done ?? 0),
+    failed: failed + (trusts.failed ?? 0),
+  }
 }
