@@ -1,12 +1,12 @@
 import {
   currentToken,
   execCredential
-} from "./shared-IUYPFDHY.js";
+} from "./shared-T5LTV5NH.js";
 import {
   messageOf,
   printable,
   readSession
-} from "./shared-7462P5ZO.js";
+} from "./shared-F4A2G2PE.js";
 
 // src/plugin.ts
 async function runPlugin(folder, env, { out, err }) {

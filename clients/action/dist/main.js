@@ -7,7 +7,7 @@ import {
   requestKubeConfig,
   requestToken,
   secondsWithin
-} from "./shared-IUYPFDHY.js";
+} from "./shared-T5LTV5NH.js";
 import {
   Failure,
   isBearer,
@@ -23,7 +23,7 @@ import {
   withAttempts,
   writeHeld,
   writeSession
-} from "./shared-7462P5ZO.js";
+} from "./shared-F4A2G2PE.js";
 
 // src/step.ts
 import { join, resolve } from "node:path";

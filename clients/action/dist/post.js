@@ -8,7 +8,7 @@ import {
   revoke,
   runnerLog,
   withAttempts
-} from "./shared-7462P5ZO.js";
+} from "./shared-F4A2G2PE.js";
 
 // src/cleanup.ts
 async function cleanUp(env, log) {

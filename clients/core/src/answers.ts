@@ -24,20 +24,18 @@ export function objectIn(text: string): Record<string, unknown> | undefined {
   }
 }
 
-/** Returns the seconds after which a server wants to be asked again, if it says so. */
-export function retryAfterIn(headers: Readonly<Record<string, string[] | undefined>>): number | undefined {
-  const [text = ''] = headers['retry-after'] ?? []
-  return /^\d{1,9}$/.test(text) ? Number(text) : undefined
-}
+/** Returns the seconds of a header Retry-After. Dates are ignored. */
+export const retryAfterIn = (header: string | null | undefined): number | undefined =>
+  /^\d{1,9}$/.test(header ?? '') ? Number(header) : undefined
 
 export const isStatus = (body: unknown): body is Status => (body as Status | null | undefined)?.kind === 'Status'
 
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
 
-export const messageOf = ({ message }: Status): string | undefined => textOf(message)
+export const messageOf = ({ message }: Partial<Status>): string | undefined => textOf(message)
 
 /** Returns the causes that the message of a Status does not contain: `FIELD: MESSAGE`, or the message alone. */
-export function causesOf({ details }: Status, message: string): string[] {
+export function causesOf({ details }: Partial<Status>, message: string): string[] {
   const causes: unknown = details?.causes
   return (Array.isArray(causes) ? causes : []).flatMap((one: { field?: unknown; message?: unknown } | null) => {
     const [cause, field] = [textOf(one?.message), textOf(one?.field)]

@@ -1,7 +1,8 @@
 /** The forms of texts that several clients check before they send them. */
 
-/** Reports whether a text can be the name of a project, a cluster or a virtual cluster. */
-export const isName = (text: string): boolean => /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/.test(text)
+/** Reports whether a text can be the name of an object, as Kubernetes defines it: a DNS subdomain. */
+export const isName = (text: string): boolean =>
+  text.length <= 253 && text.split('.').every((part) => /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(part))
 
 /** Reports whether a text can be a bearer token, such as an access key: a header carries it unchanged. */
 export const isBearer = (text: unknown): text is string => typeof text === 'string' && /^[\x21-\x7e]+$/.test(text)

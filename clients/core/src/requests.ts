@@ -2,8 +2,11 @@
 
 export const GROUP_VERSION = 'management.platform/v1'
 
+/** The media type of an ExecCredential. */
+export const EXEC_TYPE = 'application/json;as=ExecCredential;g=client.authentication.k8s.io;v=v1'
+
 /** Asks for an ExecCredential. A server that does not know this form answers with the object itself. */
-export const EXEC_CREDENTIAL = 'application/json;as=ExecCredential;g=client.authentication.k8s.io;v=v1,application/json'
+export const EXEC_CREDENTIAL = `${EXEC_TYPE},application/json`
 
 /** A create: its path below that of the group version, and its body. */
 export interface Create {
@@ -30,15 +33,3 @@ export const kubeConfig = (namespace: string, name: string, spec: Record<string,
     'VirtualClusterInstanceKubeConfig',
     spec,
   )
-
-export const FORM_TYPE = 'application/x-www-form-urlencoded'
-
-/** Returns the form of an exchange of an ID token for an access key (RFC 8693). */
-export const exchangeForm = (clientID: string, idToken: string, scope?: string): string =>
-  new URLSearchParams({
-    grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
-    subject_token_type: 'urn:ietf:params:oauth:token-type:jwt',
-    client_id: clientID,
-    subject_token: idToken,
-    ...(scope && { scope }),
-  }).toString()

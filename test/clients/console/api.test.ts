@@ -58,7 +58,7 @@ describe('a request', () => {
   })
 
   test('throws the Status of a refusal', async () => {
-    const status = { kind: 'Status', message: 'not you', reason: 'Forbidden', code: 403 }
+    const status = { kind: 'Status' as const, message: 'not you', reason: 'Forbidden', code: 403 }
     reply = json(403, status)
     await expect(api().send('x')).rejects.toEqual(new ApiError(403, status))
   })

@@ -6,11 +6,9 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import type { Api } from '../../../clients/console/src/api/client.ts'
-import { projectIn } from '../../../clients/console/src/api/projects.ts'
 import { ApiError } from '../../../clients/console/src/api/status.ts'
 import { placesOf, readClusters } from '../../../clients/console/src/pages/virtualclusters/readclusters.ts'
 import {
-  contextOf,
   curlFileCommand,
   fileNameOf,
   nextCommands,
@@ -20,6 +18,7 @@ import {
 } from '../../../clients/console/src/pages/virtualclusters/ways.ts'
 import { endpointOf, matches, ownerOf, stateOf } from '../../../clients/console/src/pages/virtualclusters/words.ts'
 import type { Self, VirtualCluster } from '../../../clients/core/src/objects.ts'
+import { projectIn } from '../../../clients/core/src/projects.ts'
 import cases from './vectors/virtualclusters.cases.json' with { type: 'json' }
 
 const SERVER = 'https://keys.example.com/prod/kubernetes/management'
@@ -165,11 +164,6 @@ describe('a kube config', () => {
     'refuses the path %j',
     (path) => expect(pathProblem(path)).toMatch(/path/),
   )
-
-  test('names the context as keyplane login does', () => {
-    expect(contextOf(SERVER)).toBe('keys.example.com/prod')
-    expect(contextOf('https://127.0.0.1:8443/kubernetes/management')).toBe('127.0.0.1:8443')
-  })
 
   test('comes with commands for its way', () => {
     const commands = (way: 'curl' | 'keyplane' | 'token' | 'certificate') =>

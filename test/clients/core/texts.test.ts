@@ -1,6 +1,7 @@
 /** The texts that all clients read in the same way: durations, warnings, answers, names and the failures of a network. */
 import { describe, expect, test } from 'vitest'
 import { causesOf, isUnknownPath, mayPass, objectIn, retryAfterIn } from '../../../clients/core/src/answers.ts'
+import { contextName } from '../../../clients/core/src/contextname.ts'
 import { duration, durationSeconds } from '../../../clients/core/src/durations.ts'
 import { isBearer, isClientId, virtualClusterIn } from '../../../clients/core/src/forms.ts'
 import { networkFailure } from '../../../clients/core/src/networkfailure.ts'
@@ -50,8 +51,7 @@ describe('an answer', () => {
   })
 
   test('says when to ask again, in seconds', () => {
-    const asked = (text?: string) => retryAfterIn({ 'retry-after': text === undefined ? undefined : [text] })
-    expect(['7', '0', '-1', 'soon', undefined].map(asked)).toEqual([7, 0, undefined, undefined, undefined])
+    expect(['7', '0', '-1', 'soon', null].map(retryAfterIn)).toEqual([7, 0, undefined, undefined, undefined])
   })
 
   test('is that of API Gateway for an unknown path only if it says nothing else', () => {
@@ -69,6 +69,15 @@ describe('an answer', () => {
     ])
     expect(causesOf({ kind: 'Status', details: { causes: 'x' as never } }, '')).toEqual([])
   })
+})
+
+test('a context is named after the host and the stage of its server', () => {
+  const servers = [
+    'https://a.example/prod/kubernetes/management',
+    'https://127.0.0.1:8443/kubernetes/management',
+    'https://a/b/',
+  ]
+  expect(servers.map(contextName)).toEqual(['a.example/prod', '127.0.0.1:8443', 'a/b'])
 })
 
 test('the forms of keys, client IDs and virtual clusters', () => {

@@ -1,7 +1,7 @@
 /** Exchanges ID tokens for access keys (RFC 8693), and revokes such keys (RFC 7009). */
 import { isStatus, mayPass } from '../../../core/src/answers.ts'
+import { exchangeForm, FORM_TYPE } from '../../../core/src/exchange.ts'
 import { isBearer } from '../../../core/src/forms.ts'
-import { exchangeForm, FORM_TYPE } from '../../../core/src/requests.ts'
 import { Failure } from '../runner/failure.ts'
 import type { Log } from '../runner/log.ts'
 import { type Answer, send } from './https.ts'

@@ -22,7 +22,7 @@ export function refusal(what: string, answer: Answer): Failure {
 
 /** Returns whether, and when, the same request may have another answer. */
 export function passing({ code, headers }: Answer): { isPassing: boolean; retryAfter?: number } {
-  const retryAfter = retryAfterIn(headers)
+  const retryAfter = retryAfterIn(headers['retry-after']?.[0])
   return { isPassing: mayPass(code), ...(retryAfter !== undefined && { retryAfter }) }
 }
 

@@ -2,6 +2,7 @@
 
 import { isBearer } from '../../../core/src/forms.ts'
 import type { Plugin } from '../../../core/src/plugin.ts'
+import { prefixOf } from '../../../core/src/projects.ts'
 import { type Create, clusterToken, EXEC_CREDENTIAL, GROUP_VERSION, kubeConfig } from '../../../core/src/requests.ts'
 import { warningsIn } from '../../../core/src/warnings.ts'
 import { Failure } from '../runner/failure.ts'
@@ -10,9 +11,6 @@ import type { Api } from './exchange.ts'
 import { send } from './https.ts'
 import { objectOf, refusal } from './refusal.ts'
 import { describe, type Target } from './target.ts'
-
-/** What servers have that do not say it. */
-const USUAL_PREFIX = 'p-'
 
 export interface Token {
   token: string
@@ -73,8 +71,8 @@ export async function readSelf(api: Api, key: string, log: Warn): Promise<Self> 
   const body = { apiVersion: GROUP_VERSION, kind: 'Self', spec: {} }
   const create = { path: 'selves', body }
   const { expirationTimestamp, projectNamespacePrefix } = await post(api, key, { create, what, log })
-  const prefix = typeof projectNamespacePrefix === 'string' ? projectNamespacePrefix : USUAL_PREFIX
-  return { projectNamespacePrefix: prefix, ...expiry(expirationTimestamp) }
+  const said = typeof projectNamespacePrefix === 'string' ? { projectNamespacePrefix } : {}
+  return { projectNamespacePrefix: prefixOf(said), ...expiry(expirationTimestamp) }
 }
 
 const kubeConfigOf = (

@@ -67,7 +67,7 @@ export const receivedFrom = (server: string, { code, headers, text }: HttpsAnswe
   code,
   contentType: headers['content-type']?.[0] ?? '',
   location: headers.location?.[0],
-  retryAfter: retryAfterIn(headers),
+  retryAfter: retryAfterIn(headers['retry-after']?.[0]),
   text,
 })
 
@@ -100,7 +100,7 @@ export async function repeatedly(
     let wait = 0.25 * 2 ** attempt
     try {
       const answer = await sendOnce()
-      const after = retryAfterIn(answer.headers)
+      const after = retryAfterIn(answer.headers['retry-after']?.[0])
       const again = answer.code === 429 || isSafe(answer)
       if (!again || attempt === ATTEMPTS || (after ?? 0) > LONGEST_WAIT_SECONDS) return answer
       wait = after ?? wait

@@ -1,7 +1,7 @@
 /** Exchanges the ID token in a file for an access key, as docs/federation.md describes. */
 import { mayPass, objectIn } from '../../../core/src/answers.ts'
+import { exchangeForm, FORM_TYPE } from '../../../core/src/exchange.ts'
 import type { HttpsAnswer } from '../../../core/src/https.ts'
-import { exchangeForm, FORM_TYPE } from '../../../core/src/requests.ts'
 import type { Context } from '../config/contexts.ts'
 import { cacheFolder } from '../config/paths.ts'
 import { readIfThere } from '../config/privatefile.ts'

@@ -2,6 +2,7 @@
 import { resolve } from 'node:path'
 import { dumpYaml } from '../../../../lib/meta/encoding/yaml.ts'
 import type { JsonObject } from '../../../../lib/meta/types.ts'
+import { projectIn } from '../../../core/src/projects.ts'
 import { type Instance, listInstances } from '../api/instances.ts'
 import { inParallel } from '../api/parallel.ts'
 import { projectPrefix } from '../api/projects.ts'
@@ -148,11 +149,12 @@ async function entriesOfAll(making: Making, instances: readonly Instance[]): Pro
   const { io, session } = making
   const prefix = await projectPrefix(session)
   const entries = await inParallel(instances, async ({ name, namespace }) => {
-    if (!namespace.startsWith(prefix)) {
+    const project = projectIn(namespace, prefix)
+    if (project === undefined) {
       note(io, `Left out ${name} in namespace ${namespace}, which is not that of a project.`)
       return undefined
     }
-    const target: Target = { kind: 'virtualCluster', project: namespace.slice(prefix.length), name }
+    const target: Target = { kind: 'virtualCluster', project, name }
     try {
       return await virtualClusterEntry(making, target)
     } catch (error) {

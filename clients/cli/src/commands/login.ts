@@ -1,6 +1,7 @@
 /** `keyplane login`: verifies a server and a key, and keeps them as the current context. */
 import { resolve } from 'node:path'
 import { scopeWords } from '../../../../lib/authorization/scopes/words.ts'
+import { BASE_PATH, contextName } from '../../../core/src/contextname.ts'
 import { givenKey } from '../api/givenkey.ts'
 import { readSelf, type Self } from '../api/self.ts'
 import { serverUrl } from '../api/serverurl.ts'
@@ -60,7 +61,9 @@ export const login = command({
   ],
   async run({ values, positionals: [url] }, io) {
     const { contexts, currentContext } = await readConfig(io)
-    const known = contexts.get(values.context ?? (url === undefined ? (currentContext ?? '') : nameOf(serverUrl(url))))
+    const known = contexts.get(
+      values.context ?? (url === undefined ? (currentContext ?? '') : contextName(serverUrl(url))),
+    )
     if (url === undefined && known === undefined) {
       throw values.context === undefined
         ? new UsageError(
@@ -76,7 +79,7 @@ export const login = command({
     const { context: asked, self } = await verified(io, await contextOf(io, given, known, values, url !== undefined))
     const { projectNamespacePrefix } = self.status
     const context = { ...asked, ...(projectNamespacePrefix !== undefined && { projectNamespacePrefix }) }
-    const name = values.context ?? (url === undefined ? (currentContext ?? '') : nameOf(context.server))
+    const name = values.context ?? (url === undefined ? (currentContext ?? '') : contextName(context.server))
     await changeConfig(io, (config) => {
       config.contexts.set(name, context)
       config.currentContext = name
@@ -84,15 +87,6 @@ export const login = command({
     tell(io, name, context, self)
   },
 })
-
-/** The path of the API below its stage or domain. */
-const BASE_PATH = '/kubernetes/management'
-
-/** Returns the name of a context for a server: its host, and its stage if it has one. */
-function nameOf(server: string): string {
-  const { host, pathname } = new URL(server)
-  return `${host}${pathname.endsWith(BASE_PATH) ? pathname.slice(0, -BASE_PATH.length) : pathname.replace(/\/$/, '')}`
-}
 
 async function contextOf(
   io: Io,

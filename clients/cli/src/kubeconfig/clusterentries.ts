@@ -1,6 +1,7 @@
 /** Makes the entries of kube configs: for virtual clusters, for a connected cluster, and for the management API. */
 import { resolve } from 'node:path'
 import type { JsonObject } from '../../../../lib/meta/types.ts'
+import { CURL_SECONDS, curlArguments } from '../../../core/src/curl.ts'
 import { pluginUser } from '../../../core/src/plugin.ts'
 import { credentialRequest, issueCredential, kubeConfigRequest } from '../api/issue.ts'
 import { projectNamespace } from '../api/projects.ts'
@@ -12,7 +13,7 @@ import { configFile } from '../config/paths.ts'
 import type { Credential } from '../credentials/credential.ts'
 import { CliError, UsageError } from '../io/errors.ts'
 import type { Io } from '../io/io.ts'
-import { curlArguments, curlFile, writeCurlFile } from './curlfile.ts'
+import { curlFile, slashes, writeCurlFile } from './curlfile.ts'
 import type { Entry } from './entries.ts'
 
 export const WAYS = ['exec', 'curl', 'token', 'cert'] as const
@@ -28,8 +29,6 @@ export interface Making {
   file: string | undefined
 }
 
-/** The life of a token that curl fetches. */
-const CURL_SECONDS = 900
 const INSTALL_KEYPLANE =
   'keyplane is not on the PATH. Its README explains how to install it. "keyplane kubeconfig --with curl" needs no installation.'
 const INSTALL_CURL = 'curl is not on the PATH. Install it with the package manager of this system.'
@@ -109,7 +108,7 @@ async function plugin(
     const { path: below, body } = await credentialRequest(session, target, CURL_SECONDS)
     const { server, certificateAuthority } = session
     await writeCurlFile(path, { url: `${server}${below}`, body, key: await session.key(), certificateAuthority })
-    return pluginUser({ command: 'curl', args: curlArguments(path), installHint: INSTALL_CURL })
+    return pluginUser({ command: 'curl', args: curlArguments(slashes(path)), installHint: INSTALL_CURL })
   }
   const context = session.context === undefined ? [] : ['--context', session.context]
   // kubectl gives its own environment to the plugin, but later ones may lack these variables.

@@ -1,6 +1,7 @@
 /** Writes the files with which curl is a credential plugin, as docs/kubeconfigs.md describes them. */
 import { createHash } from 'node:crypto'
 import { basename, dirname, join } from 'node:path'
+import { curlOptions, quoted } from '../../../core/src/curl.ts'
 import { replaceFile } from '../config/outputfile.ts'
 import type { Entry } from './entries.ts'
 
@@ -10,9 +11,6 @@ export interface CurlRequest {
   key: string
   certificateAuthority: string | undefined
 }
-
-/** Returns the arguments of curl that read the file. None has a character that a shell reads. */
-export const curlArguments = (file: string): string[] => ['-q', '--proto', '=https', '--config', slashes(file)]
 
 /**
  * Returns the path of the file for an entry, beside its kube config. An entry of the same name for another server, or in another
@@ -29,26 +27,13 @@ export async function writeCurlFile(file: string, request: CurlRequest): Promise
   const { url, body, key, certificateAuthority } = request
   const authority = `${file}.ca.crt`
   if (certificateAuthority !== undefined) await replaceFile(authority, certificateAuthority)
-  const headers = {
-    Authorization: `Bearer ${key}`,
-    'Content-Type': 'application/json',
-    Accept: 'application/json;as=ExecCredential;g=client.authentication.k8s.io;v=v1',
-  }
   const lines = [
-    `url = ${quoted(url)}`,
-    ...Object.entries(headers).map(([name, value]) => `header = ${quoted(`${name}: ${value}`)}`),
-    `data = ${quoted(JSON.stringify(body))}`,
-    'silent',
-    'show-error',
-    'fail',
-    'max-time = 30',
-    'write-out = "%{onerror}%{stderr}%header{warning}\\n"',
+    `header = ${quoted(`Authorization: Bearer ${key}`)}`,
+    ...curlOptions(url, body),
     ...(certificateAuthority === undefined ? [] : [`cacert = ${quoted(slashes(authority))}`]),
   ]
   await replaceFile(file, `${lines.join('\n')}\n`)
 }
 
 /** Windows takes slashes as well, and curl reads backslashes in quotes as escapes. */
-const slashes = (path: string): string => (process.platform === 'win32' ? path.replaceAll('\\', '/') : path)
-
-const quoted = (text: string): string => `"${text.replace(/[\\"]/g, '\\$&')}"`
+export const slashes = (path: string): string => (process.platform === 'win32' ? path.replaceAll('\\', '/') : path)

@@ -1,4 +1,5 @@
 /** Sends requests without an access key: to an identity provider, and to the public endpoints of the API. */
+import { objectIn, retryAfterIn } from '../../../core/src/answers.ts'
 
 /** The members of a JSON object; none for everything else. */
 export type Answer = Readonly<Record<string, unknown>>
@@ -10,7 +11,7 @@ const LIMIT_MS = 30_000
  */
 export async function askJSON(
   url: URL,
-  form?: Record<string, string>,
+  form?: Record<string, string> | string,
   { keepalive = false }: { keepalive?: boolean } = {},
 ): Promise<{ status: number; answer: Answer; retryAfter?: number }> {
   const response = await fetch(url, {
@@ -23,16 +24,7 @@ export async function askJSON(
     signal: AbortSignal.timeout(LIMIT_MS),
     keepalive,
   })
-  const seconds = Number(response.headers.get('retry-after') ?? Number.NaN)
-  const answer = objectOf(await response.text())
-  return { status: response.status, answer, ...(seconds > 0 && { retryAfter: seconds }) }
-}
-
-function objectOf(text: string): Answer {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null ? (value as Answer) : {}
-  } catch {
-    return {}
-  }
+  const retryAfter = retryAfterIn(response.headers.get('retry-after'))
+  const answer = objectIn(await response.text()) ?? {}
+  return { status: response.status, answer, ...(retryAfter !== undefined && { retryAfter }) }
 }

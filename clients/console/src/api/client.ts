@@ -1,6 +1,7 @@
 /** Sends requests to the API with the access key of the session. */
+import { objectIn, type Status } from '../../../core/src/answers.ts'
 import { warningsIn } from '../../../core/src/warnings.ts'
-import { ApiError, NetworkError, type Status } from './status.ts'
+import { ApiError, NetworkError } from './status.ts'
 
 const LIMIT_MS = 30_000
 
@@ -50,12 +51,12 @@ export function createApi({ root, key, onEnd, onTime, onWarnings }: ApiSettings)
         redirect: 'error',
         signal: signal ? AbortSignal.any([signal, AbortSignal.timeout(LIMIT_MS)]) : AbortSignal.timeout(LIMIT_MS),
       })
-      const answer = parse(text)
+      const answer = objectIn(text)
       const time = Date.parse(response.headers.get('date') ?? '')
       if (!Number.isNaN(time)) onTime?.(time)
       onWarnings?.(warningsIn([response.headers.get('warning') ?? '']), method === 'GET')
       if (response.ok && answer !== undefined) return answer as never
-      const status = (answer ?? {}) as Status
+      const status = (answer ?? {}) as Partial<Status>
       if (response.status === 401) onEnd?.(status.message ?? '')
       throw new ApiError(response.status, status)
     },
@@ -70,14 +71,5 @@ async function exchange(url: URL, request: RequestInit): Promise<{ response: Res
   } catch (error) {
     if (error instanceof DOMException && error.name === 'AbortError') throw error
     throw new NetworkError(error)
-  }
-}
-
-function parse(text: string): object | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null ? value : undefined
-  } catch {
-    return undefined
   }
 }

@@ -1,19 +1,12 @@
 /** Puts errors of the API and of the network into words. */
-
-/** A Status of Kubernetes, as far as the console reads it. */
-export interface Status {
-  message?: string
-  reason?: string
-  code?: number
-  details?: { causes?: { reason?: string; field?: string; message?: string }[]; retryAfterSeconds?: number }
-}
+import { causesOf, type Status } from '../../../core/src/answers.ts'
 
 /** The API refused a request or failed. */
 export class ApiError extends Error {
   readonly code: number
-  readonly status: Status
+  readonly status: Partial<Status>
 
-  constructor(code: number, status: Status) {
+  constructor(code: number, status: Partial<Status>) {
     super(status.message ?? `The server answered with code ${code}.`)
     this.name = 'ApiError'
     this.code = code
@@ -75,9 +68,7 @@ export function errorWords(error: unknown): ErrorWords {
     return { title: 'The console failed.', details: [error instanceof Error ? error.message : String(error)] }
   }
   const [title, next] = MEANINGS[error.code] ?? ['The server failed.', 'Try again.']
-  const causes = (error.status.details?.causes ?? []).flatMap(({ field, message }) =>
-    message === undefined ? [] : [field ? `${field}: ${message}` : message],
-  )
+  const causes = causesOf(error.status, error.code === 422 ? '' : error.message)
   const details = error.code === 422 && causes.length > 0 ? causes : [error.message, ...causes]
   return { title, details, ...(next !== undefined && { next }) }
 }

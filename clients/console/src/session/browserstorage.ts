@@ -1,4 +1,5 @@
 /** The storages of the browser: that of this tab, which no other tab sees and which ends with the tab, and that of all its tabs. */
+import { objectIn } from '../../../core/src/answers.ts'
 
 export type BrowserStorage = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>
 
@@ -20,11 +21,5 @@ export const tabStorage = open(() => sessionStorage)
 export const sharedStorage = open(() => localStorage)
 
 /** Returns the JSON object of an item, or undefined for anything else: other programs of the same host may write there too. */
-export function readObject(storage: BrowserStorage, name: string): object | undefined {
-  try {
-    const value: unknown = JSON.parse(storage.getItem(name) ?? 'null')
-    return typeof value === 'object' && value !== null ? value : undefined
-  } catch {
-    return undefined
-  }
-}
+export const readObject = (storage: BrowserStorage, name: string): object | undefined =>
+  objectIn(storage.getItem(name) ?? '')

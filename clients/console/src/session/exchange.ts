@@ -1,4 +1,5 @@
 /** Exchanges a code for an ID token at the identity provider, and the ID token for an access key at the API. */
+import { exchangeForm } from '../../../core/src/exchange.ts'
 import type { Answer } from '../api/askjson.ts'
 import { KnownError } from '../api/status.ts'
 import type { Attempt } from './attempt.ts'
@@ -51,12 +52,10 @@ export async function exchange(
 ): Promise<ExchangedKey> {
   for (let attempt = 1; ; attempt++) {
     const asked = Date.now()
-    const { status, answer, retryAfter } = await sendForm(new URL('oauth2/token', api), {
-      grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
-      subject_token_type: 'urn:ietf:params:oauth:token-type:id_token',
-      subject_token: idToken,
-      client_id: credential,
-    })
+    const { status, answer, retryAfter } = await sendForm(
+      new URL('oauth2/token', api),
+      exchangeForm(credential, idToken),
+    )
     const { access_token: key, expires_in: seconds } = answer
     if (status === 200 && typeof key === 'string' && typeof seconds === 'number') {
       return { key, ends: asked + seconds * 1000 }

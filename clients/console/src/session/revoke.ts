@@ -9,7 +9,7 @@ export async function revoke(key: string, api: URL): Promise<void> {
 }
 
 /** Sends a form to the API. Throws a NetworkError if there is no answer. */
-export async function sendForm(url: URL, form: Record<string, string>, keepalive = false) {
+export async function sendForm(url: URL, form: Record<string, string> | string, keepalive = false) {
   try {
     return await askJSON(url, form, { keepalive })
   } catch (error) {

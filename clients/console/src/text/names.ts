@@ -1,11 +1,12 @@
 /** Checks names of objects as Kubernetes does, and makes names. */
+import { isName } from '../../../core/src/forms.ts'
 
 const LONGEST = 253
 
-/** Returns what is wrong with the name of an object, or undefined. The rule is that of Kubernetes: a DNS subdomain. */
+/** Returns what is wrong with the name of an object, or undefined. */
 export function nameProblem(name: string): string | undefined {
   if (name.length > LONGEST) return `A name has at most ${LONGEST} characters.`
-  if (name.split('.').every((part) => /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(part))) return undefined
+  if (isName(name)) return undefined
   return 'Use lower-case letters, digits, “-” and “.”. Begin and end with a letter or a digit, also around each “.”.'
 }
 

@@ -1,6 +1,6 @@
 /** Sorts virtual clusters by their projects. */
 import type { Metadata } from '../../../../core/src/objects.ts'
-import { projectIn } from '../../api/projects.ts'
+import { projectIn } from '../../../../core/src/projects.ts'
 
 /** Names of virtual clusters, by project. */
 export type NamesByProject = ReadonlyMap<string, readonly string[]>

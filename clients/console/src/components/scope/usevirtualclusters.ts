@@ -1,9 +1,9 @@
 /** Reads the virtual clusters that the person may see, for the picker to offer. */
 import { useEffect, useState } from 'preact/hooks'
 import type { Metadata } from '../../../../core/src/objects.ts'
+import { prefixOf } from '../../../../core/src/projects.ts'
 import { listAll } from '../../api/lists.ts'
 import { paths } from '../../api/paths.ts'
-import { prefixOf } from '../../api/projects.ts'
 import { useSession } from '../../session/session.ts'
 import { byProject, type NamesByProject } from './byproject.ts'
 

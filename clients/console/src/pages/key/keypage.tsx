@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { isName } from '../../../../core/src/forms.ts'
 import type { AccessKey } from '../../../../core/src/objects.ts'
 import { listAll } from '../../api/lists.ts'
 import { paths } from '../../api/paths.ts'
@@ -27,13 +28,11 @@ const WAITING_MS = 3000
 /** The list tells only what the key made. */
 const LIST_MS = 60_000
 
-/** Any other text would be the address of something else than a key. */
-const NAME = /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/
-
 /** The page of one access key. */
 export function KeyPage({ route }: { route: Route }) {
   const [name = ''] = route.parts
-  if (NAME.test(name)) return <KeyOf name={name} />
+  // Any other text would be the address of something else than a key.
+  if (isName(name)) return <KeyOf name={name} />
   return (
     <Page title="No such key">
       <p>

@@ -1,5 +1,5 @@
 import type { VirtualCluster } from '../../../../core/src/objects.ts'
-import { projectIn } from '../../api/projects.ts'
+import { projectIn } from '../../../../core/src/projects.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Foreign } from '../../components/foreign.tsx'
 import { useSession } from '../../session/session.ts'

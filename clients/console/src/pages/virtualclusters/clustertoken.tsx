@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { isName } from '../../../../core/src/forms.ts'
 import { paths } from '../../api/paths.ts'
 import { SelectField } from '../../components/forms/selectfield.tsx'
 import { TextField } from '../../components/forms/textfield.tsx'
@@ -10,9 +11,6 @@ import { HOUR_SECONDS } from '../../text/lifetime.ts'
 import { exact } from '../../text/times.ts'
 import { LIFETIMES } from './ways.ts'
 
-/** A token holds for every cluster with `*`, so only one name is taken. */
-const NAME = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/
-
 /** Makes a token for a connected cluster, which is shown once. */
 export function ClusterToken() {
   const { api } = useSession()
@@ -22,7 +20,8 @@ export function ClusterToken() {
   const [state, setState] = useState<{ wrong?: string; error?: unknown; isBusy?: boolean }>({})
   const make = async () => {
     const name = cluster.trim()
-    if (!NAME.test(name)) {
+    // A token holds for every cluster with `*`, so only one name is taken.
+    if (!isName(name)) {
       return setState({
         wrong: name === '' ? 'Enter the name of a connected cluster.' : 'This cannot be the name of a cluster.',
       })

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { VirtualCluster } from '../../../../core/src/objects.ts'
+import { prefixOf, projectIn } from '../../../../core/src/projects.ts'
 import { paths } from '../../api/paths.ts'
-import { prefixOf, projectIn } from '../../api/projects.ts'
 import { server } from '../../api/root.ts'
 import { Code } from '../../components/code.tsx'
 import { Dialog } from '../../components/dialog.tsx'

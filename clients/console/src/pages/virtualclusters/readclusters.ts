@@ -1,10 +1,10 @@
 /** Reads the virtual clusters that the person may see. A key with a scope may not list all, so the projects of its scope are asked. */
 
 import type { Scope, Self, VirtualCluster } from '../../../../core/src/objects.ts'
+import { prefixOf } from '../../../../core/src/projects.ts'
 import type { Api } from '../../api/client.ts'
 import { listAll } from '../../api/lists.ts'
 import { paths } from '../../api/paths.ts'
-import { prefixOf } from '../../api/projects.ts'
 import { ApiError } from '../../api/status.ts'
 
 export interface Clusters {

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { prefixOf, projectIn } from '../../api/projects.ts'
+import { prefixOf, projectIn } from '../../../../core/src/projects.ts'
 import { Code } from '../../components/code.tsx'
 import { Empty } from '../../components/empty.tsx'
 import { Foreign } from '../../components/foreign.tsx'

@@ -1,4 +1,8 @@
 /** The ways in which a kube config signs in: what is asked of the server, and the commands that belong to it. */
+
+import { contextName } from '../../../../core/src/contextname.ts'
+import { CURL_SECONDS, curlArguments, curlOptions } from '../../../../core/src/curl.ts'
+import { GROUP_VERSION, kubeConfig } from '../../../../core/src/requests.ts'
 import { commandLines, heredoc, option, shellWord } from '../../text/kubectl.ts'
 import { DAY_SECONDS, HOUR_SECONDS, lifetimeWords } from '../../text/lifetime.ts'
 
@@ -43,9 +47,6 @@ export const LIFETIMES = [HOUR_SECONDS, 8 * HOUR_SECONDS, DAY_SECONDS, 7 * DAY_S
   (seconds) => [seconds, lifetimeWords(seconds)] as const,
 )
 
-/** The life of a token that curl fetches, in seconds. */
-const CURL_SECONDS = 900
-
 /** A virtual cluster as commands name it. */
 export interface Place {
   namespace: string
@@ -86,9 +87,9 @@ const slashes = (path: string): string => path.replaceAll('\\', '/')
 
 /** Returns the spec of the request. With a plugin it asks for no credential. */
 export function specOf({ way, seconds, file }: Choice, place: Place, server: string): object {
-  if (way === 'curl') return { exec: { command: 'curl', args: ['-q', '--proto', '=https', '--config', slashes(file)] } }
+  if (way === 'curl') return { exec: { command: 'curl', args: curlArguments(slashes(file)) } }
   if (way === 'keyplane') {
-    const context = ['--context', contextOf(server)]
+    const context = ['--context', contextName(server)]
     return { exec: { command: 'keyplane', args: ['credential', '--virtual-cluster', labelOf(place), ...context] } }
   }
   return { certificateTTL: seconds, ...(way === 'certificate' && { clientCert: true }) }
@@ -96,32 +97,14 @@ export function specOf({ way, seconds, file }: Choice, place: Place, server: str
 
 const labelOf = ({ project = '', name }: Place): string => `${project}/${name}`
 
-/** Returns the name that `keyplane login` gives to the context of a server: its host, and its stage if it has one. */
-export function contextOf(server: string): string {
-  const { host, pathname } = new URL(server)
-  return `${host}${pathname.replace(/\/kubernetes\/management$/, '').replace(/\/$/, '')}`
-}
-
-const pathOf = ({ namespace, name }: Place): string =>
-  `/apis/management.platform/v1/namespaces/${encodeURIComponent(namespace)}/virtualclusterinstances/${encodeURIComponent(name)}/kubeconfig`
+const pathOf = ({ namespace, name }: Place): string => `/apis/${GROUP_VERSION}/${kubeConfig(namespace, name, {}).path}`
 
 /**
  * Returns the commands that write the file for curl. They ask for the access key, which is in no argument and no history. They are
  * one command, so that nothing that is pasted with them answers the question.
  */
 export function curlFileCommand(path: string, place: Place, server: string): string {
-  const quoted = (text: string) => `"${text.replace(/[\\"]/g, '\\$&')}"`
-  const config = [
-    `url = ${quoted(server + pathOf(place))}`,
-    'header = "Content-Type: application/json"',
-    'header = "Accept: application/json;as=ExecCredential;g=client.authentication.k8s.io;v=v1"',
-    `data = ${quoted(JSON.stringify({ spec: { certificateTTL: CURL_SECONDS } }))}`,
-    'silent',
-    'show-error',
-    'fail',
-    'max-time = 30',
-    'write-out = "%{onerror}%{stderr}%header{warning}\\n"',
-  ].join('\n')
+  const config = curlOptions(server + pathOf(place), { spec: { certificateTTL: CURL_SECONDS } }).join('\n')
   const file = shellWord(slashes(path))
   return `(umask 077
 printf 'Access key: ' && read -rs KEY && echo
@@ -135,7 +118,7 @@ ${heredoc('cat', config)}
 /** Returns the commands after the download: what the machine needs, and a first command with the kube config. */
 export function nextCommands({ way }: Choice, place: Place, server: string): string {
   const login =
-    way === 'keyplane' ? [`keyplane login ${shellWord(server)} ${option('--context', contextOf(server))}`] : []
+    way === 'keyplane' ? [`keyplane login ${shellWord(server)} ${option('--context', contextName(server))}`] : []
   return [...login, `kubectl ${option('--kubeconfig', `./${fileNameOf(place)}`)} get pods`, ''].join('\n')
 }
 

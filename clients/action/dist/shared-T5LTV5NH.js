@@ -1,12 +1,8 @@
 import {
-  EXEC_CREDENTIAL,
   FEW,
   Failure,
-  GROUP_VERSION,
-  clusterToken,
   exchange,
   isBearer,
-  kubeConfig,
   lockFile,
   objectOf,
   passing,
@@ -16,13 +12,34 @@ import {
   send,
   withAttempts,
   writeHeld
-} from "./shared-7462P5ZO.js";
+} from "./shared-F4A2G2PE.js";
 
 // src/api/target.ts
 function describe(target) {
   if (target.type === "virtualCluster") return `virtual cluster ${target.project}/${target.name}`;
   return target.type === "cluster" ? `cluster ${target.name}` : "the management API";
 }
+
+// ../core/src/projects.ts
+var prefixOf = ({ projectNamespacePrefix = "p-" }) => projectNamespacePrefix;
+
+// ../core/src/requests.ts
+var GROUP_VERSION = "management.platform/v1";
+var EXEC_TYPE = "application/json;as=ExecCredential;g=client.authentication.k8s.io;v=v1";
+var EXEC_CREDENTIAL = `${EXEC_TYPE},application/json`;
+var create = (path, kind, spec) => ({
+  path,
+  body: { apiVersion: GROUP_VERSION, kind, spec }
+});
+var clusterToken = (cluster, seconds) => create("directclusterendpointtokens", "DirectClusterEndpointToken", {
+  ttl: seconds,
+  scope: { clusters: [{ cluster }] }
+});
+var kubeConfig = (namespace, name, spec) => create(
+  `namespaces/${encodeURIComponent(namespace)}/virtualclusterinstances/${encodeURIComponent(name)}/kubeconfig`,
+  "VirtualClusterInstanceKubeConfig",
+  spec
+);
 
 // ../core/src/warnings.ts
 function warningsIn(headers) {
@@ -32,7 +49,6 @@ function warningsIn(headers) {
 }
 
 // src/api/token.ts
-var USUAL_PREFIX = "p-";
 async function requestToken(api, key, { target, seconds }, log) {
   const what = `the request for a token of ${describe(target)}`;
   const answer = target.type === "cluster" ? await post(api, key, { create: clusterToken(target.name, seconds), what, log }) : await post(api, key, {
@@ -55,10 +71,10 @@ async function requestKubeConfig(api, key, { target, user }, log) {
 async function readSelf(api, key, log) {
   const what = "the check of the access key";
   const body = { apiVersion: GROUP_VERSION, kind: "Self", spec: {} };
-  const create = { path: "selves", body };
-  const { expirationTimestamp, projectNamespacePrefix } = await post(api, key, { create, what, log });
-  const prefix = typeof projectNamespacePrefix === "string" ? projectNamespacePrefix : USUAL_PREFIX;
-  return { projectNamespacePrefix: prefix, ...expiry(expirationTimestamp) };
+  const create2 = { path: "selves", body };
+  const { expirationTimestamp, projectNamespacePrefix } = await post(api, key, { create: create2, what, log });
+  const said = typeof projectNamespacePrefix === "string" ? { projectNamespacePrefix } : {};
+  return { projectNamespacePrefix: prefixOf(said), ...expiry(expirationTimestamp) };
 }
 var kubeConfigOf = ({ projectNamespacePrefix }, target, spec) => ({
   create: kubeConfig(`${projectNamespacePrefix}${target.project}`, target.name, spec),

@@ -122,10 +122,7 @@ function objectIn(text) {
     return void 0;
   }
 }
-function retryAfterIn(headers) {
-  const [text = ""] = headers["retry-after"] ?? [];
-  return /^\d{1,9}$/.test(text) ? Number(text) : void 0;
-}
+var retryAfterIn = (header) => /^\d{1,9}$/.test(header ?? "") ? Number(header) : void 0;
 var isStatus = (body) => body?.kind === "Status";
 var textOf = (value) => typeof value === "string" && value !== "" ? value : void 0;
 var messageOf2 = ({ message }) => textOf(message);
@@ -139,31 +136,7 @@ function causesOf({ details }, message) {
 }
 var isUnknownPath = (code, body) => code === 403 && (body?.message === "Forbidden" || body?.message === "Missing Authentication Token") && Object.keys(body).length === 1;
 
-// ../core/src/forms.ts
-var isName = (text) => /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/.test(text);
-var isBearer = (text) => typeof text === "string" && /^[\x21-\x7e]+$/.test(text);
-var isClientId = (text) => /^[a-z0-9][-a-z0-9.]*@[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text);
-function virtualClusterIn(text) {
-  const [project = "", name = "", more] = text.split("/");
-  return more === void 0 && isName(project) && isName(name) ? { project, name } : void 0;
-}
-
-// ../core/src/requests.ts
-var GROUP_VERSION = "management.platform/v1";
-var EXEC_CREDENTIAL = "application/json;as=ExecCredential;g=client.authentication.k8s.io;v=v1,application/json";
-var create = (path, kind, spec) => ({
-  path,
-  body: { apiVersion: GROUP_VERSION, kind, spec }
-});
-var clusterToken = (cluster, seconds) => create("directclusterendpointtokens", "DirectClusterEndpointToken", {
-  ttl: seconds,
-  scope: { clusters: [{ cluster }] }
-});
-var kubeConfig = (namespace, name, spec) => create(
-  `namespaces/${encodeURIComponent(namespace)}/virtualclusterinstances/${encodeURIComponent(name)}/kubeconfig`,
-  "VirtualClusterInstanceKubeConfig",
-  spec
-);
+// ../core/src/exchange.ts
 var FORM_TYPE = "application/x-www-form-urlencoded";
 var exchangeForm = (clientID, idToken, scope) => new URLSearchParams({
   grant_type: "urn:ietf:params:oauth:grant-type:token-exchange",
@@ -172,6 +145,15 @@ var exchangeForm = (clientID, idToken, scope) => new URLSearchParams({
   subject_token: idToken,
   ...scope && { scope }
 }).toString();
+
+// ../core/src/forms.ts
+var isName = (text) => text.length <= 253 && text.split(".").every((part) => /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(part));
+var isBearer = (text) => typeof text === "string" && /^[\x21-\x7e]+$/.test(text);
+var isClientId = (text) => /^[a-z0-9][-a-z0-9.]*@[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text);
+function virtualClusterIn(text) {
+  const [project = "", name = "", more] = text.split("/");
+  return more === void 0 && isName(project) && isName(name) ? { project, name } : void 0;
+}
 
 // src/api/https.ts
 import { Agent } from "node:https";
@@ -293,7 +275,7 @@ function refusal(what, answer) {
   return new Failure(`${what} failed: ${reasonOf(answer)}`, passing(answer));
 }
 function passing({ code, headers }) {
-  const retryAfter = retryAfterIn(headers);
+  const retryAfter = retryAfterIn(headers["retry-after"]?.[0]);
   return { isPassing: mayPass(code), ...retryAfter !== void 0 && { retryAfter } };
 }
 function reasonOf(answer) {
@@ -392,10 +374,6 @@ export {
   isBearer,
   isClientId,
   virtualClusterIn,
-  GROUP_VERSION,
-  EXEC_CREDENTIAL,
-  clusterToken,
-  kubeConfig,
   send,
   objectOf,
   refusal,
