@@ -237,8 +237,8 @@ if (import.meta.main) {
     })
     process.stdout.write(
       `${written} items written, ${removed} removed, keys not restored: ${withheld.join(', ') || 'none'}\n` +
-        `keys not restored because a value of theirs has ended since: ${ended.join(', ') || 'none'}\n` +
-        `keys of exchanges, none of which is restored: ${exchanged}\n` +
+        `keys not restored because one of their values has ended since: ${ended.join(', ') || 'none'}\n` +
+        `keys of exchanges, which are never restored: ${exchanged}\n` +
         repairs.map((line) => `repaired: ${line}\n`).join('') +
         open.map((line) => `NOT REPAIRED: ${line}\n`).join(''),
     )

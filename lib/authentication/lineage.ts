@@ -27,12 +27,12 @@ const ADVICE = 'rotate a key instead, or create this one with a key nearer to th
 /** Returns why the user may not create a key, whose line would be too long to store (403), or undefined. */
 export const fullLine = ({ key, ancestors = [] }: Maker): string | undefined =>
   key.uid !== '' && ancestors.length >= MAX_ANCESTORS
-    ? `the access key used descends from ${ancestors.length} others, and ${MAX_ANCESTORS} is the most: ${ADVICE}`
+    ? `the access key used descends from ${ancestors.length} others, and the limit is ${MAX_ANCESTORS}: ${ADVICE}`
     : undefined
 
 /** Returns the warning that the line of a key that the user creates is nearly full, or nothing. */
 export function lineWarnings({ key, ancestors = [] }: Maker): string[] {
   const count = ancestors.length + 1
   if (key.uid === '' || count < WARNED_ANCESTORS) return []
-  return [`the new access key descends from ${count} others, and ${MAX_ANCESTORS} is the most: ${ADVICE}`]
+  return [`the new access key descends from ${count} others, and the limit is ${MAX_ANCESTORS}: ${ADVICE}`]
 }

@@ -50,7 +50,7 @@ function changeability(index: number, length: number): string {
   if (length === 1) return ''
   return index < length - 1
     ? '; the access key inherited this scope, so nobody can change it'
-    : '; only another access key can change this scope, and none if it is inherited'
+    : '; only another access key can change this scope, and only if it is not inherited'
 }
 
 /**

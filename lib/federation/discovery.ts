@@ -111,7 +111,7 @@ function checkAnswer({ status, headers }: HttpsAnswer): void {
   const [mediaType = ''] = (headers['content-type'] ?? '').split(';')
   if (!MEDIA_TYPES.has(mediaType.trim().toLowerCase())) throw new UnusableAnswer('the answer of the issuer is not JSON')
   if ((headers['content-encoding'] ?? 'identity') !== 'identity') {
-    throw new UnusableAnswer('the answer of the issuer is compressed, although none was asked to be')
+    throw new UnusableAnswer('the answer of the issuer is compressed, although the request did not allow that')
   }
 }
 

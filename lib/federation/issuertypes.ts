@@ -55,7 +55,7 @@ const HOST_FIRST: ClaimForm = {
   text: 'HOST/OWNER/REST without a wildcard in HOST and OWNER',
 }
 
-const OUTSIDERS = 'people who may not write to the repository can cause it'
+const OUTSIDERS = 'people without write access to the repository can cause it'
 
 export const typeRules = {
   // https://docs.github.com/en/actions/reference/security/oidc
@@ -86,7 +86,10 @@ export const typeRules = {
       },
     },
     advised: [
-      { oneOf: ['ref', 'environment', 'job_workflow_ref', 'workflow_ref'], otherwise: 'whoever can push to a branch' },
+      {
+        oneOf: ['ref', 'environment', 'job_workflow_ref', 'workflow_ref'],
+        otherwise: 'anyone who can push to a branch',
+      },
       { oneOf: ['repository_id'], otherwise: 'every repository of the owner' },
     ],
     display: { parts: ['repository', 'environment'], number: { claim: 'run_id', word: 'run' } },
@@ -122,7 +125,7 @@ export const typeRules = {
       // A tag may have the name of a branch, and anybody who pushes may choose the name of an environment.
       {
         oneOf: [['ref_type', 'ref_protected'], 'environment_protected'],
-        otherwise: 'whoever can push a branch or a tag that is not protected',
+        otherwise: 'anyone who can push an unprotected branch or tag',
       },
       { oneOf: ['project_id'], otherwise: 'every project of the namespace' },
     ],
@@ -138,7 +141,7 @@ export const typeRules = {
     form: UUID,
     names: { organization_slug: 'organization_id', pipeline_slug: 'pipeline_id', sub: 'pipeline_id' },
     advised: [
-      { oneOf: ['build_branch', 'step_key'], otherwise: 'whoever can start a build' },
+      { oneOf: ['build_branch', 'step_key'], otherwise: 'anyone who can start a build' },
       { oneOf: ['pipeline_id'], otherwise: 'every pipeline that the other claims allow' },
     ],
     display: { parts: ['organization_slug', 'pipeline_slug'], number: { claim: 'build_number', word: 'build' } },
@@ -163,7 +166,7 @@ export const typeRules = {
     events: {
       claim: 'oidc.circleci.com/ssh-rerun',
       accepted: ['false'],
-      risks: { true: 'a person has a shell in such a job' },
+      risks: { true: 'a person can open a shell in such a job' },
     },
     advised: [
       {
@@ -172,7 +175,7 @@ export const typeRules = {
       },
       {
         oneOf: ['oidc.circleci.com/vcs-ref', 'oidc.circleci.com/context-ids'],
-        otherwise: 'whoever can push to a branch',
+        otherwise: 'anyone who can push to a branch',
       },
     ],
     display: { parts: ['oidc.circleci.com/vcs-origin', 'oidc.circleci.com/vcs-ref'] },
@@ -190,7 +193,7 @@ export const typeRules = {
     },
     names: { sub: 'repositoryUuid' },
     advised: [
-      { oneOf: ['branchName', 'deploymentEnvironmentUuid'], otherwise: 'whoever can push to a branch' },
+      { oneOf: ['branchName', 'deploymentEnvironmentUuid'], otherwise: 'anyone who can push to a branch' },
       { oneOf: ['repositoryUuid'], otherwise: 'every repository of the workspace' },
     ],
     display: { parts: ['repositoryUuid', 'branchName'] },
@@ -217,7 +220,7 @@ export const typeRules = {
       sub: 'terraform_workspace_id',
     },
     advised: [
-      { oneOf: ['terraform_run_phase'], otherwise: 'whoever can start a plan' },
+      { oneOf: ['terraform_run_phase'], otherwise: 'anyone who can start a plan' },
       { oneOf: ['terraform_workspace_id'], otherwise: 'every workspace that the other claims allow' },
     ],
     display: {
@@ -242,7 +245,7 @@ export const typeRules = {
   },
   // https://learn.microsoft.com/en-us/entra/identity-platform/id-token-claims-reference. The issuer names the tenant.
   Azure: {
-    tenants: 'everybody of the tenant',
+    tenants: 'everyone in the tenant',
     tenancy: [],
     owner: ['oid', 'sub'],
     names: {},
@@ -271,7 +274,7 @@ export const typeRules = {
     tenancy: ['sub', 'hd'],
     owner: ['hd', 'sub'],
     names: {},
-    advised: [{ oneOf: ['sub', 'email'], otherwise: 'everybody of the organization' }],
+    advised: [{ oneOf: ['sub', 'email'], otherwise: 'everyone in the organization' }],
     display: { parts: ['email'] },
     recorded: ['hd', 'email'],
     // Google's libraries and the metadata server return a token from their cache until it expires.

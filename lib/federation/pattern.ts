@@ -12,7 +12,7 @@ const MAX_WILDCARDS = 4
 /** Returns what is wrong with a pattern, or undefined. */
 export function invalidPattern(pattern: string): string | undefined {
   if (pattern.startsWith('*')) return 'must not begin with a wildcard'
-  if (pattern.includes('**')) return '* stands for a part between / : and @, and ** has no meaning'
+  if (pattern.includes('**')) return '* matches a part between / : and @; ** has no meaning'
   if (pattern.split('*').length - 1 > MAX_WILDCARDS) return `must have at most ${MAX_WILDCARDS} wildcards`
   return undefined
 }

@@ -66,19 +66,19 @@ function unboundTenancy(entries: readonly ClaimEntry[], rules: IssuerRules, issu
   if (tenancy.length === 0) {
     const byEmail = !rules.mutable?.includes('email') && entries.some(({ claim }) => claim === 'email')
     return byEmail
-      ? 'email says who somebody is only if the issuer has verified it: bind email_verified to true as well'
-      : 'must bind at least one claim that says who the workload is'
+      ? 'email identifies a person only if the issuer has verified it: bind email_verified to true as well'
+      : 'must bind at least one claim that identifies the workload'
   }
   const claims = entries.map(({ claim }) => claim)
   const named = claims.filter((claim) => Object.hasOwn(names, claim))
   if (named.length > 0) {
     const verb = named.length === 1 ? 'names' : 'name'
-    return `${named.join(' and ')} ${verb} what anybody may take when it is given up; bind ${replacements(named, names)} as well`
+    return `${named.join(' and ')} ${verb} something that others can take when it is given up; bind ${replacements(named, names)} as well`
   }
   const placed = claims.filter((claim) => Object.hasOwn(places, claim))
   if (placed.length > 0) {
     const verb = placed.length === 1 ? 'is' : 'are'
-    return `${placed.join(' and ')} ${verb} also in tokens for the code of a fork; bind ${replacements(placed, places)} as well`
+    return `${placed.join(' and ')} ${verb} in tokens for the code of a fork too; bind ${replacements(placed, places)} as well`
   }
   return wanted(tenancy, rules, issuer)
 }
@@ -87,7 +87,7 @@ function unboundTenancy(entries: readonly ClaimEntry[], rules: IssuerRules, issu
 function wanted(claims: readonly string[], rules: IssuerRules, issuer: string): string {
   const { shared, tenants, tenancyPattern, form, hint } = rules
   const values = tenancyPattern && form ? `${form.text} or ${tenancyPattern.text}` : 'exact values'
-  const sentence = `${issuer} signs for ${shared ? 'everybody' : tenants}: bind ${oneOfText(claims)} to ${values}`
+  const sentence = `${issuer} signs for ${shared ? 'everyone' : tenants}: bind ${oneOfText(claims)} to ${values}`
   return hint === undefined ? sentence : `${sentence}; ${hint}`
 }
 
@@ -173,10 +173,10 @@ export function claimWarnings(entries: readonly ClaimEntry[], rules: IssuerRules
     const sentences = risks.map((value) => `${claim} ${value}: ${events?.risks[value]}`)
     if (CHANGEABLE.has(claim)) sentences.push(`at many issuers, people can change their ${claim} themselves`)
     if (claim === 'email' && !requiresVerifiedEmail(entries)) {
-      sentences.push('the issuer may not have verified email: bind email_verified to true as well')
+      sentences.push('the issuer might not have verified email: bind email_verified to true as well')
     }
     if (replacement !== undefined && claims.has(replacement)) {
-      sentences.push(`${claim} is not needed beside ${replacement} and breaks when it is renamed`)
+      sentences.push(`${claim} is not needed with ${replacement}, and stops matching after a rename`)
     }
     return sentences
   }

@@ -47,7 +47,7 @@ export function trustedAuthority(instance: Instance, credentials: Credentials | 
   if (certificateAuthorityData === undefined) return credentials?.certificateAuthority
   const authorities = parseCertificates(fromBase64(certificateAuthorityData) ?? '')
   if (!authorities) {
-    throw clusterError('credentials', labelOf(instance), 'spec.certificateAuthorityData holds no certificate')
+    throw clusterError('credentials', labelOf(instance), 'spec.certificateAuthorityData contains no certificate')
   }
   return toPem(authorities)
 }

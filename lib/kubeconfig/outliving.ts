@@ -27,7 +27,7 @@ export function outlivingRequest(user: UserInfo, seconds: number | undefined, no
   if (seconds !== undefined && seconds <= most) return undefined
   const why = `a client certificate would outlive ${nounOf(user)} ${rfc3339OfUnix(end)}`
   return most < SHORTEST
-    ? `${why}, and Kubernetes signs none for less than ${SHORTEST} seconds; ask for a token (clientCert: false)`
+    ? `${why}, and Kubernetes signs no certificate for less than ${SHORTEST} seconds; request a token (clientCert: false)`
     : `${why}; ask for spec.certificateTTL of at most ${most}`
 }
 
@@ -40,7 +40,7 @@ const nounOf = ({ federation }: UserInfo): string =>
 export function outlivingCertificate(user: UserInfo, notAfter: Date): string | undefined {
   const end = endOf(user)
   return end !== undefined && notAfter.getTime() > end * 1000
-    ? `the virtual cluster signed a client certificate until ${rfc3339(notAfter)}, which outlives the access key used`
+    ? `the virtual cluster signed a client certificate that is valid until ${rfc3339(notAfter)}, which would outlive the access key used`
     : undefined
 }
 

@@ -48,7 +48,7 @@ export function watchCounter({ storage, most, now, uuid }: Watches): EndpointSer
     await keep()
     if (!(await hasMore(storage, item.pk, { most, now: now() }))) return { keep, close }
     await close()
-    const text = `access key "${key.name}" has ${most} watches open, the most that one may have (setting watches-per-key)`
+    const text = `access key "${key.name}" already has ${most} open watches, which is the limit (setting watches-per-key)`
     throw tooManyRequests(text, retryAfterSeconds)
   }
 }

@@ -138,7 +138,7 @@ describe('the claims', () => {
     [
       'without an id of the tenant',
       [{ claim: 'ref', values: ['refs/heads/main'] }],
-      `spec.claims: Required value: ${github} signs for everybody: bind one of repository_id, repository_owner_id, enterprise_id to exact values`,
+      `spec.claims: Required value: ${github} signs for everyone: bind one of repository_id, repository_owner_id, enterprise_id to exact values`,
     ],
     [
       'with a claim twice',
@@ -169,7 +169,7 @@ describe('the limits', () => {
   test('a scope is required', async () => {
     const { scope: _, ...without } = valid
     expect(await refused(without)).toBe(
-      '422 spec.scope: Required value: limits what exchanged keys may do; {} allows only what every user may ask about themselves',
+      '422 spec.scope: Required value: limits what exchanged keys may do; {} allows only discovery and self-reviews',
     )
     await made({ ...valid, scope: {} })
   })
@@ -219,7 +219,7 @@ describe('the limits', () => {
     expect(warnings).toEqual([
       'spec.groups: exchanged keys are administrators within their scope',
       'spec.scope.projects: * allows every project',
-      'spec.ttl: exchanged keys live longer than 4 hours',
+      'spec.ttl: exchanged keys are valid for more than 4 hours',
     ])
   })
 
@@ -483,6 +483,6 @@ test('claims that a later release refuses block no other change', async () => {
   )
   await change(name, { ...old, ttl: 600 })
   expect(await refusedChange(name, { ...old, claims: [{ claim: 'locale', values: ['de'] }] })).toBe(
-    '422 spec.claims: Required value: must bind at least one claim that says who the workload is',
+    '422 spec.claims: Required value: must bind at least one claim that identifies the workload',
   )
 })

@@ -105,8 +105,8 @@ describe('the issuer', () => {
     [own, ours],
     [`${own}/`, ours],
     [`${own}/clusters/west`, ours],
-    ['https://login.microsoftonline.com/common/v2.0', 'names no tenant: name the tenant'],
-    ['https://login.microsoftonline.com/organizations/v2.0', 'names no tenant: name the tenant'],
+    ['https://login.microsoftonline.com/common/v2.0', 'does not name a tenant: name yours'],
+    ['https://login.microsoftonline.com/organizations/v2.0', 'does not name a tenant: name yours'],
   ])('%s is a 422', async (text, reason) =>
     expect(await refused({ issuer: text, claims: [{ claim: 'sub', values: ['a'] }] })).toBe(
       `422 spec.issuer: Invalid value: "${text}": ${reason}`,
@@ -184,7 +184,7 @@ describe('the type', () => {
 describe('the claims of a shared issuer', () => {
   test('must name the organization', async () =>
     expect(await refused({ issuer: github.issuer })).toBe(
-      '422 spec.claims: Required value: https://token.actions.githubusercontent.com signs for everybody: bind one of repository_owner_id, enterprise_id to exact values',
+      '422 spec.claims: Required value: https://token.actions.githubusercontent.com signs for everyone: bind one of repository_owner_id, enterprise_id to exact values',
     ))
 })
 
@@ -222,7 +222,7 @@ describe('access', () => {
     return context.warnings
   }
   const left = (names: string) =>
-    `spec.access: ${names} of owners without access may go on giving access keys: disable what must not`
+    `spec.access: ${names} of owners without access may keep issuing access keys: disable those that must not`
 
   test('that somebody loses is a warning with the open trusts of that owner', async () => {
     const { world, name } = await made({ issuer, access: [entry(['ann', 'ben'], ['shop'])] })
@@ -279,7 +279,7 @@ describe('pinned keys', () => {
     {
       what: 'two keys of one id',
       jwks: JSON.stringify({ keys: [publicKey('a'), publicKey('a')] }),
-      reason: 'every key must have a kid of its own',
+      reason: 'every key must have its own kid',
     },
     {
       what: 'a short key',
@@ -294,12 +294,12 @@ describe('pinned keys', () => {
     {
       what: 'other members',
       jwks: JSON.stringify({ keys: [publicKey()], backup: [{}] }),
-      reason: 'may only have keys, whose members are strings and lists of strings',
+      reason: 'may only contain keys, whose members are strings and lists of strings',
     },
     ...[null, 0, '', [], [publicKey()]].map((key) => ({
       what: `${JSON.stringify(key).slice(0, 4)} among them`,
       jwks: JSON.stringify({ keys: [publicKey(), key] }),
-      reason: 'may only have keys, whose members are strings and lists of strings',
+      reason: 'may only contain keys, whose members are strings and lists of strings',
     })),
   ])('with $what are a 422', async ({ jwks, reason }) =>
     expect(await refused({ issuer, jwks })).toBe(`422 spec.jwks: Forbidden: ${reason}`),

@@ -283,7 +283,7 @@ describe('what a key leaves behind', () => {
       'is not returned if it outlives the key',
       { notAfter: new Date(Date.now() + 2 * 3_600_000) },
       false,
-      'which outlives the access key used',
+      'which would outlive the access key used',
     ],
     [
       'is not returned if a gate was closed meanwhile',

@@ -197,7 +197,7 @@ describe('a person', () => {
     for (let count = 0; count < MOST_KEYS; count++) expect((await federation.exchange(people, token)).status).toBe(200)
     const answer = await federation.exchange(people, token)
     expect(answer.json.error_description).toBe(
-      'the subject token has been exchanged for 50 access keys: use those, or get a new one from the issuer',
+      'the subject token has been exchanged for 50 access keys: use those, or get a new token from the issuer',
     )
     expect(server.auditOf(answer).reason).toBe('too_many_keys')
     const claims = [{ claim: 'groups', values: ['all'] }]

@@ -280,7 +280,7 @@ describe('the grant', () => {
 
   test('is refused when the scopes together exceed the limits of a chain', () => {
     const many = Array.from({ length: 8 }, (_, index) => ({ projects: [{ project: `p${index}` }] }))
-    const why = 'scope: the scopes of the provider, of the trust and of this request are too many or too long together'
+    const why = 'scope: the scopes of the provider, the trust and this request are together too many or too long'
     expect(
       refusalOf(() => grantOf(trustOf({ scope: granted }, { carried: many }), providerOf(), undefined, limits)),
     ).toBe(why)

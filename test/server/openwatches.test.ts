@@ -33,13 +33,13 @@ describe('a key', () => {
         code: 429,
         reason: 'TooManyRequests',
         details: { retryAfterSeconds: 10 },
-        message: 'access key "key-of-alice" has 2 watches open, the most that one may have (setting watches-per-key)',
+        message: 'access key "key-of-alice" already has 2 open watches, which is the limit (setting watches-per-key)',
       },
     })
     expect(await openOf(uid)).toBe(2)
     await first.close()
     await open()
-    await expect(open()).rejects.toThrow('2 watches open')
+    await expect(open()).rejects.toThrow('2 open watches')
   })
 
   test('cannot exceed the limit by opening many watches at once', async () => {
@@ -59,7 +59,7 @@ describe('a key', () => {
     await kept.keep()
     now += 16_000
     await open()
-    await expect(open()).rejects.toThrow('2 watches open')
+    await expect(open()).rejects.toThrow('2 open watches')
   })
 
   test('renews the record of a watch every half minute, not on each check', async () => {
@@ -80,7 +80,7 @@ describe('a key', () => {
     const open = (most: number) => watchCounter({ storage, most, now: () => now, uuid: () => `id-${ids++}` })
     const other = { ...bob, key: { ...bob.key, uid: `uid-${uids++}` } }
     await open(1)(contextOf(other))
-    await expect(open(1)(contextOf(other))).rejects.toThrow('1 watches open')
+    await expect(open(1)(contextOf(other))).rejects.toThrow('1 open watches')
     await open(1)(contextOf({ ...bob, key: { ...bob.key, uid: `uid-${uids++}` } }))
     await open(0)(contextOf(other))
     expect(await openOf(other.key.uid)).toBe(1)

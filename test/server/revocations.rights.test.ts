@@ -136,13 +136,13 @@ test('a key that the rules of a patch protect is counted as failed, with the rea
 })
 
 describe('the key of the request', () => {
-  test('is spared with a Warning, also when it was made with the selected key', async () => {
+  test('is left out with a Warning, also when it was made with the selected key', async () => {
     const alice = await person()
     const own = await make(`${alice.user}-caller`, {}, {}, alice.token)
     const other = await make(`${alice.user}-other`, {}, {}, alice.token)
     const answer = await revoke({ madeWith: { name: alice.name } }, { token: own.token })
     expect(namesOf(answer)).toEqual([other.name])
-    expect(String(answer.headers.warning)).toContain(`your own access key \\"${own.name}\\" matches and is spared`)
+    expect(String(answer.headers.warning)).toContain(`your own access key \\"${own.name}\\" matches and is left out`)
     expect(await use(own.token)).toBe(201)
   })
 
@@ -159,5 +159,5 @@ describe('the key of the request', () => {
 test('a name that matches nothing is said, and not which', async () => {
   const { name } = await person()
   const { headers } = await revoke({ names: [name, 'missing', 'missing-too'] }, { dryRun: true })
-  expect(String(headers.warning)).toContain('2 of the names match no key you can revoke')
+  expect(String(headers.warning)).toContain('2 of the names match no key that you can revoke')
 })

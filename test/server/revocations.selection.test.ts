@@ -117,7 +117,7 @@ describe('a revocation is refused', () => {
     [
       'with a maker that is not there',
       { madeWith: { name: 'nobody' } },
-      /^spec.madeWith.name: .*give the uid of a deleted one/,
+      /^spec.madeWith.name: .*for a deleted key, give the uid/,
     ],
     [
       'with a name and a uid that differ',

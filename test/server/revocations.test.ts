@@ -159,7 +159,7 @@ describe('the line of a key', () => {
     const direct = await revoke({ madeWith: { uid: a.uid, descendants: false } }, { dryRun: true })
     expect(namesOf(direct)).toEqual(['line-b'])
     expect(causesOf(await revoke({ madeWith: { name: 'line-a' } }))).toEqual([
-      'spec.madeWith.name: Invalid value: "line-a": you may see no access key with this name: give the uid of a deleted one',
+      'spec.madeWith.name: Invalid value: "line-a": you can see no access key with this name: for a deleted key, give the uid',
     ])
     const done = await revoke({ madeWith: { uid: a.uid, name: 'line-a' } })
     expect(done.json.status).toMatchObject({ matched: 2, done: 2 })

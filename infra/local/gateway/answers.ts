@@ -68,7 +68,7 @@ const isSent = (name: string, { sharesHost }: Host): boolean => !(sharesHost && 
 const members = new Set(['statusCode', 'headers', 'multiValueHeaders', 'body', 'isBase64Encoded'])
 
 function parseAnswer(value: unknown): Answer {
-  if (typeof value !== 'object' || value === null) throw new MalformedAnswer('the answer is no object')
+  if (typeof value !== 'object' || value === null) throw new MalformedAnswer('the answer is not an object')
   const stranger = Object.keys(value).find((name) => !members.has(name))
   if (stranger !== undefined) throw new MalformedAnswer(`an answer has no ${stranger}`)
   const answer = value as Answer

@@ -91,6 +91,6 @@ export function createResponseStream(open: (metadata: Metadata) => Writable): Wr
 
 function parseMetadata(bytes: Buffer): Metadata {
   const value: unknown = JSON.parse(bytes.toString())
-  if (typeof value !== 'object' || value === null) throw new MalformedStream('the metadata is no object')
+  if (typeof value !== 'object' || value === null) throw new MalformedStream('the metadata is not an object')
   return value
 }

@@ -86,7 +86,7 @@ export function decodeUser(texts: Readonly<Record<string, unknown>>): UserContex
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 function decode(what: string, text: unknown): unknown {
-  if (typeof text !== 'string' || text.length > MAX_CONTEXT) throw new Error(`${what} is no text, or too long`)
+  if (typeof text !== 'string' || text.length > MAX_CONTEXT) throw new Error(`${what} is not a text, or is too long`)
   const bytes = Buffer.from(text, 'base64url')
   if (bytes.toString('base64url') !== text) throw new Error(`${what} is not base64url`)
   try {

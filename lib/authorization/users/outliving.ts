@@ -82,7 +82,7 @@ const changedRight = (old: KeySpec, next: KeySpec): string | undefined => {
   return changed && `change spec.${changed}`
 }
 
-const EXEMPT = `an access key of ${MASTERS} without a scope, whose own end would not bind what it makes`
+const EXEMPT = `an access key of ${MASTERS} without a scope, whose own expiry would not limit what it makes`
 
 /** Reports whether the end of a key does not bind what it makes. */
 const isExempt = ({ spec, carried }: Pick<Key, 'spec' | 'carried'>): boolean =>

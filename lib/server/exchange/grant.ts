@@ -32,7 +32,7 @@ export function grantOf(trust: Trust, provider: Provider, asked: Scope | undefin
   const scope = asked === undefined ? granted : narrowed(asked, all)
   const carried = asked === undefined ? [ceiling, ...trust.carried].filter((one) => one !== undefined) : all
   if (validateChain(extendChain(carried, scope ? [scope] : [])).length > 0)
-    throw invalidScope('the scopes of the provider, of the trust and of this request are too many or too long together')
+    throw invalidScope('the scopes of the provider, the trust and this request are together too many or too long')
   return {
     ttl: Math.min(Number(ttl), Number(maxTTL), limits.exchange, limits.key || Number.POSITIVE_INFINITY),
     carried: extendChain(carried, []),
@@ -50,7 +50,9 @@ function narrowed({ roles, ...asked }: Scope, above: ScopeChain): Scope {
     if (!givesReviews(entry)) return [entry]
     const entries = held.filter(({ role }) => role === entry.role)
     if (entries.length > 0) return entries
-    throw invalidScope(`role:${entry.role} gives what the trust does not: it must have the role in its scope`)
+    throw invalidScope(
+      `role:${entry.role} would allow more than the trust does: the scope of the trust must have the role`,
+    )
   }
   return { ...asked, ...(roles && { roles: roles.flatMap(entriesOf) }) }
 }

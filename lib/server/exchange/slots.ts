@@ -39,7 +39,7 @@ export const poolOfToken = (pk: string, trust: string): Pool => ({
   pk,
   prefix: `${trust}#`,
   most: MOST_KEYS,
-  why: `the subject token has been exchanged for ${MOST_KEYS} access keys: use those, or get a new one from the issuer`,
+  why: `the subject token has been exchanged for ${MOST_KEYS} access keys: use those, or get a new token from the issuer`,
 })
 
 /** Returns the pool of a trust with `spec.maxKeys`. */
@@ -47,7 +47,7 @@ export const poolOfTrust = (trust: string, most: number): Pool => ({
   pk: `exchange#${trust}`,
   prefix: 'key#',
   most,
-  why: `this client_id has ${most} living access keys already (spec.maxKeys): revoke those that are no longer needed`,
+  why: `this client_id already has ${most} valid access keys (spec.maxKeys): revoke those that are no longer needed`,
 })
 
 /** Returns a random slot of the pool that is free now, so that concurrent exchanges rarely collide. Throws invalid_request if none is. */

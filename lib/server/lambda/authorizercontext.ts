@@ -47,7 +47,7 @@ const encodeStatus = (status: Status): string => Buffer.from(JSON.stringify(stat
 /** Decodes a 403. Throws for anything else, so that the request fails and no other Status is answered. */
 function decodeForbidden(text: string): StatusError {
   const status = JSON.parse(Buffer.from(text, 'base64url').toString()) as Status & { code: number }
-  if (status.code !== 403) throw new Error('the refusal from the authorizer is no 403')
+  if (status.code !== 403) throw new Error('the refusal from the authorizer is not a 403')
   return new StatusError(status)
 }
 

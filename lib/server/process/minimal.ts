@@ -24,7 +24,7 @@ export interface MinimalServer {
 
 function createSigner(config: Config): Signer {
   const [first, ...others] = config.signingKeyIds
-  if (!first) throw new Error('environment variable SIGNING_KEY_IDS names no key')
+  if (!first) throw new Error('environment variable SIGNING_KEY_IDS does not name a key')
   return kmsSigner(
     [first, ...others],
     lazy(async () => meter(await connectKms(), 'kms')),

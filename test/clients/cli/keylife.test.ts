@@ -140,7 +140,7 @@ describe('revoke', () => {
     const without = await cli.run(['revoke', '--user', 'erin', '--yes'])
     expect([without.code, without.stderr]).toEqual([
       0,
-      expect.stringContaining('(erin-ci) may go on giving access keys'),
+      expect.stringContaining('(erin-ci) may keep issuing access keys'),
     ])
     expect(await isDisabled(name)).toBe(true)
     const all = ['revoke', '--user', 'erin', '--trusts']

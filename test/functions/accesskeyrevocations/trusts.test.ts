@@ -65,14 +65,14 @@ test('a revocation by owner warns of the trusts that it leaves, also in a dry ru
   await trust('ann-off', { user: 'ann', disabled: true })
   await trust('team-ci', { team: 'ann' })
   const text =
-    '2 federated identity credentials (ann-ci, ann-second) may go on giving access keys: disable them, or set spec.federatedIdentityCredentials'
+    '2 federated identity credentials (ann-ci, ann-second) may keep issuing access keys: disable them, or set spec.federatedIdentityCredentials'
   for (const dryRun of [true, false]) {
     const answer = await revoke({ users: ['ann'] }, { dryRun })
     expect([answer.json.status.matched, warningOf(answer)]).toEqual([1, expect.stringContaining(text)])
     expect(answer.json.status.federatedIdentityCredentials).toBeUndefined()
   }
   expect(await isOpen('ann-ci')).toBe(true)
-  expect(warningOf(await revoke({ teams: ['ann'] }))).toContain('1 federated identity credential (team-ci) may go on')
+  expect(warningOf(await revoke({ teams: ['ann'] }))).toContain('1 federated identity credential (team-ci) may keep')
   expect(warningOf(await revoke({ names: ['nothing'] }))).not.toContain('federated')
   expect(warningOf(await revoke({ users: ['nobody'] }))).toBe('')
 })
@@ -91,7 +91,7 @@ test('closes the trusts of an owner if it is asked to, and a dry run counts them
   ])
   const some = await closing({ users: ['ben'], selector: { matchLabels: { app: 'shop' } } }, { dryRun: true })
   expect(trustsOf(some).names).toEqual(['ben-ci'])
-  expect(warningOf(some)).toContain('1 federated identity credential (ben-own) may go on giving access keys: disable')
+  expect(warningOf(some)).toContain('1 federated identity credential (ben-own) may keep issuing access keys: disable')
   const answer = await closing({ users: ['ben'], reason: 'has left', atMost: 2 })
   expect(trustsOf(answer)).toEqual({ ...both, done: 2 })
   expect(warningOf(answer)).toBe('')
@@ -111,7 +111,7 @@ test('closes a trust that logs in nobody else, and warns of one that also logs i
   const answer = await closing({ users: ['company:eva@x'] })
   expect(trustsOf(answer).names).toEqual(['eva'])
   expect(warningOf(answer)).toContain(
-    '2 federated identity credentials (pair, staff) may still log these users in: end their accounts at the identity provider',
+    '2 federated identity credentials (pair, staff) may still log in these users: close their accounts at the identity provider',
   )
   // A user of another issuer, whom no trust logs in.
   expect(warningOf(await closing({ users: ['other:eva@x'] }))).toBe('')
@@ -158,7 +158,7 @@ test('spares the trust of its own key, unless it is asked for', async () => {
   const user = { ...userNamed('jan'), federation }
   const spared = await closing({ all: true }, { user })
   expect(trustsOf(spared).names).toEqual(['jan-other'])
-  expect(warningOf(spared)).toContain('the federated identity credential of your own access key matches and is spared')
+  expect(warningOf(spared)).toContain('the federated identity credential of your own access key matches and is left out')
   expect(trustsOf(await closing({ all: true, includeSelf: true }, { user })).names).toEqual(['jan-ci'])
   expect(await isOpen('jan-ci')).toBe(false)
 })

@@ -151,7 +151,7 @@ describe('an ID token that is exchanged during its lifetime', () => {
     const all = await Promise.all(Array.from({ length: MOST_KEYS + 14 }, () => exchange(client, token)))
     const made = all.filter(({ status }) => status === 200)
     expect(made).toHaveLength(MOST_KEYS)
-    const why = `the subject token has been exchanged for ${MOST_KEYS} access keys: use those, or get a new one from the issuer`
+    const why = `the subject token has been exchanged for ${MOST_KEYS} access keys: use those, or get a new token from the issuer`
     const refused = { error: 'invalid_request', error_description: why }
     expect(all.filter(({ status }) => status !== 200).map(({ json }) => json)).toEqual(Array(14).fill(refused))
     expect((await exchange(client, token, { dry_run: 'true' })).json).toEqual(refused)
@@ -169,7 +169,7 @@ test('a trust with maxKeys has at most so many living keys, whatever ID tokens t
   const client = await trust({ user: 'alice', scope: {}, maxKeys: 2 })
   const all = await Promise.all([1, 2, 3, 4].map(() => exchange(client, sign())))
   expect(all.map(({ status }) => status).sort()).toEqual([200, 200, 400, 400])
-  const why = 'this client_id has 2 living access keys already (spec.maxKeys): revoke those that are no longer needed'
+  const why = 'this client_id already has 2 valid access keys (spec.maxKeys): revoke those that are no longer needed'
   expect(all.find(({ status }) => status === 400)?.json.error_description).toBe(why)
   const made = all.find(({ status }) => status === 200)?.json.access_token
   await functions.invoke('oauth2/revoke', { body: new URLSearchParams({ token: made }).toString() })

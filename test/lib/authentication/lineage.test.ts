@@ -20,7 +20,7 @@ describe('the line of a new key', () => {
       expect([count, fullLine(maker), lineWarnings(maker).length]).toEqual([count, undefined, Number(count >= 23)])
     }
     const end = { key, ancestors: uids(32) }
-    const why = /^the access key used descends from 32 others, and 32 is the most: rotate a key instead, or create/u
+    const why = /^the access key used descends from 32 others, and the limit is 32: rotate a key instead, or create/u
     expect(fullLine(end)).toMatch(why)
     expect([fullLine({ ...end, key: { ...key, uid: '' } }), lineWarnings({ key: { ...key, uid: '' } })]).toEqual([
       undefined,

@@ -73,7 +73,7 @@ describe('refuseByScope', () => {
       `${JSON.stringify(exact('p-a'))} would allow it in chain[0].spec.scope`,
     )
     expect(refuse([all, {}], { namespace: 'p-a' }).reason).toBe(
-      `chain[1].spec.scope does not allow ${request}; only another access key can change this scope, and none if it is inherited`,
+      `chain[1].spec.scope does not allow ${request}; only another access key can change this scope, and only if it is not inherited`,
     )
   })
 

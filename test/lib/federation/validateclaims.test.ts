@@ -45,7 +45,7 @@ describe('validateTrustClaims', () => {
     'refuses %s as the only claim, because it says nothing about who the workload is',
     (claim) => {
       expect(trustErrors(company, [is(claim, 'x')])).toEqual([
-        'spec.claims: Required value: must bind at least one claim that says who the workload is',
+        'spec.claims: Required value: must bind at least one claim that identifies the workload',
       ])
       expect(trustErrors(company, [is(claim, 'x'), is('client_id', 'batch')])).toEqual([])
     },
@@ -61,7 +61,7 @@ describe('validateTrustClaims', () => {
 })
 
 describe('validateProviderClaims', () => {
-  const owner = `spec.claims: Required value: ${github} signs for everybody: bind one of repository_owner_id, enterprise_id to exact values`
+  const owner = `spec.claims: Required value: ${github} signs for everyone: bind one of repository_owner_id, enterprise_id to exact values`
   test.each([
     ...(cases.refusedProviders as [string, string, ClaimEntry[] | undefined, string[]][]),
     ['nothing of a shared issuer', github, undefined, [owner]],
@@ -69,7 +69,7 @@ describe('validateProviderClaims', () => {
       'nothing of Google',
       google,
       undefined,
-      [`spec.claims: Required value: ${google} signs for everybody: bind one of hd, sub to exact values`],
+      [`spec.claims: Required value: ${google} signs for everyone: bind one of hd, sub to exact values`],
     ],
   ])('refuses a provider that binds %s', (_, issuer, entries, errors) =>
     expect(providerErrors(issuer, entries)).toEqual(errors),
@@ -93,7 +93,7 @@ describe('claimWarnings', () => {
 
   test('says who gets in when no branch, environment or workflow is bound', () => {
     expect(warnings(github, id)).toEqual([
-      'spec.claims: whoever can push to a branch gets in: bind one of ref, environment, job_workflow_ref, workflow_ref as well',
+      'spec.claims: anyone who can push to a branch gets in: bind one of ref, environment, job_workflow_ref, workflow_ref as well',
     ])
     expect(warnings(github, is('repository_owner_id', '65'), is('environment', 'production'))).toEqual([
       'spec.claims: every repository of the owner gets in: bind repository_id as well',
@@ -114,13 +114,13 @@ describe('claimWarnings', () => {
     [[is('environment_protected', 'false')]],
   ])('says of GitLab that %j accepts what is not protected', (entries) =>
     expect(warnings(gitlab, is('project_id', '20'), ...entries)).toEqual([
-      'spec.claims: whoever can push a branch or a tag that is not protected gets in: bind one of ref_type and ref_protected, environment_protected as well',
+      'spec.claims: anyone who can push an unprotected branch or tag gets in: bind one of ref_type and ref_protected, environment_protected as well',
     ]),
   )
 
   test('says that a name beside its id breaks when it is renamed', () =>
     expect(warnings(github, is('repository', 'octo-org/shop'), id, is('environment', 'production'))).toEqual([
-      'spec.claims[0]: repository is not needed beside repository_id and breaks when it is renamed',
+      'spec.claims[0]: repository is not needed with repository_id, and stops matching after a rename',
     ]))
 
   test('says nothing about a name without its id', () => {
@@ -132,7 +132,7 @@ describe('claimWarnings', () => {
 
   test('says what listing an event means that outsiders can cause', () =>
     expect(warnings(github, id, is('ref', 'refs/heads/main'), is('event_name', 'push', 'pull_request_target'))).toEqual(
-      ['spec.claims[2]: event_name pull_request_target: people who may not write to the repository can cause it'],
+      ['spec.claims[2]: event_name pull_request_target: people without write access to the repository can cause it'],
     ))
 
   test('says that people can change a claim, or that nobody may have verified it', () => {
@@ -140,7 +140,7 @@ describe('claimWarnings', () => {
       warnings(company, is('groups', 'engineering'), is('preferred_username', 'alice'), is('email', 'a@b.example')),
     ).toEqual([
       'spec.claims[1]: at many issuers, people can change their preferred_username themselves',
-      'spec.claims[2]: the issuer may not have verified email: bind email_verified to true as well',
+      'spec.claims[2]: the issuer might not have verified email: bind email_verified to true as well',
     ])
     expect(warnings(company, is('email', 'a@b.example'), is('email_verified', 'true'))).toEqual([])
   })

@@ -298,7 +298,7 @@ describe('with a client certificate', () => {
       { certificateAuthorityData: 'AAAA' },
       undefined,
       503,
-      'virtual cluster "p-shop/dev" has unusable credentials: spec.certificateAuthorityData holds no certificate',
+      'virtual cluster "p-shop/dev" has unusable credentials: spec.certificateAuthorityData contains no certificate',
     ],
   ])('throws 503 for %s', async (_, changes, secrets, code, message) => {
     const status = await refusalOf({ spec, instance: { ...instance, ...changes } }, secrets && { secrets })

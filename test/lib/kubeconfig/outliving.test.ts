@@ -25,7 +25,7 @@ describe('a certificate for an exchanged key', () => {
   test('is refused when Kubernetes signs none that is short enough', () => {
     expect(outlivingRequest(exchanged(661), 600, now)).toBeUndefined()
     expect(outlivingRequest(exchanged(660), 600, now)).toBe(
-      'a client certificate would outlive the access key used, which expires at 2026-11-22T12:11:00Z, and Kubernetes signs none for less than 600 seconds; ask for a token (clientCert: false)',
+      'a client certificate would outlive the access key used, which expires at 2026-11-22T12:11:00Z, and Kubernetes signs no certificate for less than 600 seconds; request a token (clientCert: false)',
     )
   })
 
@@ -33,7 +33,7 @@ describe('a certificate for an exchanged key', () => {
     const end = new Date(inSeconds(3600) * 1000)
     expect(outlivingCertificate(exchanged(3600), end)).toBeUndefined()
     expect(outlivingCertificate(exchanged(3600), new Date(end.getTime() + 1))).toBe(
-      'the virtual cluster signed a client certificate until 2026-11-22T13:00:00Z, which outlives the access key used',
+      'the virtual cluster signed a client certificate that is valid until 2026-11-22T13:00:00Z, which would outlive the access key used',
     )
   })
 })
@@ -51,6 +51,6 @@ test('a certificate for a value that was rotated may not outlive it, whoever ask
   for (const user of [alice, admin, expiring(9999)]) {
     expect(outlivingRequest({ ...user, credential }, 3600, now)).toMatch(why)
     expect(outlivingRequest({ ...user, credential }, 3599, now)).toBeUndefined()
-    expect(outlivingCertificate({ ...user, credential }, new Date('2030-01-01T00:00:00Z'))).toContain('outlives')
+    expect(outlivingCertificate({ ...user, credential }, new Date('2030-01-01T00:00:00Z'))).toContain('would outlive')
   }
 })

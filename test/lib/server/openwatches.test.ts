@@ -29,12 +29,12 @@ async function keyWith(open: number, ended = 0) {
 }
 
 test('a limit above the size of a page holds', async () => {
-  await expect((await keyWith(most)).open()).rejects.toThrow(`has ${most} watches open`)
+  await expect((await keyWith(most)).open()).rejects.toThrow(`has ${most} open watches`)
   await (await keyWith(most - 1)).open()
 })
 
 test('records of watches that have ended hide no open ones', async () =>
-  expect((await keyWith(most, limits.queryItems)).open()).rejects.toThrow(`has ${most} watches open`))
+  expect((await keyWith(most, limits.queryItems)).open()).rejects.toThrow(`has ${most} open watches`))
 
 test('few watches are counted with one read', async () => {
   const { open, pages } = await keyWith(3)

@@ -20,7 +20,7 @@ const spec = object('The requested kubeconfig.', {
   server: string('https URL to write to the kubeconfig instead of the ingress endpoint of the virtual cluster.'),
   clientCert: boolean('Whether the kubeconfig contains a client certificate instead of a token.'),
   exec: object(
-    'Command that prints an ExecCredential of client.authentication.k8s.io/v1. The kubeconfig contains this command instead of a credential, and none is issued. Not together with certificateTTL or clientCert.',
+    'Command that prints an ExecCredential of client.authentication.k8s.io/v1. The kubeconfig contains this command instead of a credential, and no credential is issued. Not together with certificateTTL or clientCert.',
     {
       command: string('Name or path of the command. Clients run it without a shell.', {
         minLength: 1,

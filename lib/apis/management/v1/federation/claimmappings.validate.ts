@@ -61,7 +61,7 @@ function validatePrefix({ claim, prefix }: ClaimMappings['username'], provider: 
   const wanted = OF_ISSUER.includes(claim) ? `${provider}:` : `${provider}:${claim}:`
   const reserved = RESERVED_NAMES.find((one) => wanted.startsWith(one))
   if (reserved) return because(`may not begin with '${reserved}'`)
-  return prefix === wanted ? [] : because(`must be '${wanted}', with which no other user name begins`)
+  return prefix === wanted ? [] : because(`must be '${wanted}', which begins no other user name`)
 }
 
 /** Returns the warning about a claim that names a user and that people can change. */

@@ -6,12 +6,12 @@ export const claimsSchema = <const D extends string>(description: D) =>
   list(
     description,
     object(
-      'A claim of the ID token. It holds if the claim has one of the values or matches one of the patterns.',
+      'A claim of the ID token. It matches if the claim has one of the values, or fits one of the patterns.',
       {
         claim: string('Name of the claim.', { minLength: 1, maxLength: 128 }),
         values: list('Accepted values, compared exactly.', string('A value.', { maxLength: 1024 }), { maxItems: 32 }),
         patterns: list(
-          'Accepted patterns. * stands for any characters except /, : and @, and may not be the first character.',
+          'Accepted patterns. * stands for any characters except /, : and @, and must not be the first character.',
           string('A pattern.', { maxLength: 256 }),
           { maxItems: 32 },
         ),

@@ -49,7 +49,7 @@ export const spec = object(
       minLength: 1,
       maxLength: 253,
     }),
-    claims: claimsSchema('Claims that the ID token must have. They must all hold.'),
+    claims: claimsSchema('Claims that the ID token must have. All of them must match.'),
     user: string('User that exchanged keys authenticate. Defaults to the creator. Immutable.'),
     team: string('Team that exchanged keys authenticate. Immutable.'),
     subject: string('Generic subject that exchanged keys authenticate, instead of a user or team. Immutable.'),
@@ -61,7 +61,7 @@ export const spec = object(
         'The maximum permissions of exchanged keys: everything that one of the lists allows. Required unless claimMappings is set. An empty scope allows only self-reviews and discovery.',
     },
     ttl: int64('Time to live of exchanged keys in seconds. Defaults to 3600.', { minimum: 60 }),
-    maxKeys: int64('Approximate maximum number of living keys from exchanges. Absent means no limit.', {
+    maxKeys: int64('Approximate maximum number of valid keys from exchanges. Absent means no limit.', {
       minimum: 1,
       maximum: 100,
     }),

@@ -50,7 +50,7 @@ export function validateTrust(spec: TrustSpec, old: TrustSpec | undefined, rules
 
 const REMADE = 'was deleted, and another one has its name: delete this credential and create it again'
 
-const SCOPE = 'limits what exchanged keys may do; {} allows only what every user may ask about themselves'
+const SCOPE = 'limits what exchanged keys may do; {} allows only discovery and self-reviews'
 
 /** The members that decide whose keys an exchange makes. */
 const FIXED = ['identityProvider', 'user', 'team', 'subject', 'groups'] as const
@@ -96,6 +96,6 @@ export function trustWarnings(trust: TrustSpec, { spec, name }: Provider): strin
       : []),
     ...(everywhere ? ['spec.scope.projects: * allows every project'] : []),
     ...(changeable === undefined ? [] : [changeable]),
-    ...(ttl > LONG_TTL ? ['spec.ttl: exchanged keys live longer than 4 hours'] : []),
+    ...(ttl > LONG_TTL ? ['spec.ttl: exchanged keys are valid for more than 4 hours'] : []),
   ]
 }

@@ -63,6 +63,6 @@ export async function accessWarnings(
   }
   if (left.length === 0) return []
   return [
-    `spec.access: ${listedNames(left)} of owners without access may go on giving access keys: disable what must not`,
+    `spec.access: ${listedNames(left)} of owners without access may keep issuing access keys: disable those that must not`,
   ]
 }

@@ -32,7 +32,7 @@ export const spec = object(
       { format: 'uri', minLength: 1, maxLength: 512 },
     ),
     type: string(
-      'Platform of the issuer, which decides the claims that credentials must bind. Defaults to the type recognized from the issuer, or OIDC. Immutable.',
+      'Platform of the issuer, which decides the claims that a federated identity credential must bind. Defaults to the type recognized from the issuer, or OIDC. Immutable.',
       { enum: issuerTypes },
     ),
     audience: string(
@@ -53,7 +53,7 @@ export const spec = object(
       { maxItems: signatureAlgorithms.length },
     ),
     tokenUse: string(
-      'Whether an ID token can be exchanged once, or repeatedly until it expires. Defaults to Lifetime for platforms that hand out the same token again, such as Kubernetes, and to Once for others.',
+      'Whether an ID token can be exchanged once, or repeatedly until it expires. Defaults to Lifetime for platforms that issue the same token repeatedly, such as Kubernetes, and to Once for others.',
       { enum: ['Once', 'Lifetime'] },
     ),
     maxTokenAge: int64('Maximum age of an ID token in seconds. Absent means until it expires.', {
@@ -66,10 +66,10 @@ export const spec = object(
     scope: {
       ...scopeSchema,
       description:
-        'The maximum permissions of exchanged keys, whatever the credential allows. An empty scope allows only self-reviews and discovery.',
+        'The maximum permissions of exchanged keys, whatever the federated identity credential allows. An empty scope allows only self-reviews and discovery.',
     },
     claims: claimsSchema(
-      'Claims that every ID token must have. They must all hold. Required for issuers that sign for everybody: there they must name the organization.',
+      'Claims that every ID token must have. All of them must match. Required for issuers that sign for everyone: one of them must then name the organization.',
     ),
     access,
     disabled: boolean('If true, no ID token is exchanged, and the keys of earlier exchanges cannot be used.'),

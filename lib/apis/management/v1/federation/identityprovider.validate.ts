@@ -64,7 +64,7 @@ function validateIssuer(
   const { hostname, pathname } = new URL(issuer)
   const isOfAnyTenant =
     hostname === 'login.microsoftonline.com' && /^\/(common|organizations|consumers)(\/|$)/.test(pathname)
-  return isOfAnyTenant ? [invalid(path, issuer, 'names no tenant: name the tenant')] : []
+  return isOfAnyTenant ? [invalid(path, issuer, 'does not name a tenant: name yours')] : []
 }
 
 function validateType(spec: ProviderSpec, old: ProviderSpec | undefined): FieldError[] {
@@ -95,7 +95,7 @@ function validatePinned(jwks: string, spec: ProviderSpec): FieldError[] {
   try {
     const { keys } = parseKeySet(jwks)
     const set: JsonValue = JSON.parse(jwks)
-    if (!isPlain(set)) return because('may only have keys, whose members are strings and lists of strings')
+    if (!isPlain(set)) return because('may only contain keys, whose members are strings and lists of strings')
     const isUsable = (entry: JsonObject) =>
       normalizeKeySet({ keys: [entry] }).keys.some((key) => algorithms.some((one) => fitsAlgorithm(key, one)))
     const index = set.keys.findIndex((entry) => isForSignatures(entry) && !isUsable(entry))
@@ -106,7 +106,7 @@ function validatePinned(jwks: string, spec: ProviderSpec): FieldError[] {
     }
     if (keys.length === 0) return because('must have a key for signatures')
     const ids = keys.map(({ kid }) => kid)
-    return new Set(ids).size < ids.length ? because('every key must have a kid of its own') : []
+    return new Set(ids).size < ids.length ? because('every key must have its own kid') : []
   } catch (error) {
     if (error instanceof UnusableKeySet) return because(error.message)
     throw error

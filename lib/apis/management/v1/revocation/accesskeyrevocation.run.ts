@@ -39,7 +39,9 @@ export async function revokeKeys(
     findKeys(services, asked, test, context),
   ])
   if (found.isSelfSpared) {
-    warn(`your own access key ${JSON.stringify(user.key.name)} matches and is spared, unless spec.includeSelf is set`)
+    warn(
+      `your own access key ${JSON.stringify(user.key.name)} matches and is left out: set spec.includeSelf to revoke it`,
+    )
   }
   if (asked.names) warnAboutMissing(new Set(asked.names).size - found.keys.length - Number(found.isSelfSpared), warn)
   const keys: Target = {
@@ -104,7 +106,7 @@ async function targetTrusts(
 
 function warnAboutMissing(missing: number, warn: RequestContext['warn']): void {
   if (missing <= 0) return
-  warn(`spec.names: ${missing} of the names match no key you can revoke`)
+  warn(`spec.names: ${missing} of the names match no key that you can revoke`)
 }
 
 /** Returns the uid of the key in `spec.madeWith`. Throws 422 if no key that the user may see has its name. */
@@ -121,7 +123,7 @@ async function makerOf(
     isAllowed(KINDS.OwnedAccessKey, { verb: 'list', name }, user, toKey(stored), services.scopes)
   const live = isVisible ? stored.object.metadata.uid : undefined
   if (live === undefined && uid === undefined) {
-    const why = 'you may see no access key with this name: give the uid of a deleted one'
+    const why = 'you can see no access key with this name: for a deleted key, give the uid'
     throw refused([invalid('spec.madeWith.name', name, why)])
   }
   if (live !== undefined && uid !== undefined && live !== uid) {

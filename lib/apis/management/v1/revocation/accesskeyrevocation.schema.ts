@@ -23,7 +23,7 @@ export const spec = object(
     users: owners('Selects the keys of these users, as in status.owner.'),
     teams: owners('Selects the keys of these teams.'),
     subjects: owners('Selects the keys of these subjects.'),
-    types: list('Selects by spec.type. "" are keys without a type.', string('A type.', { enum: keyTypes }), {
+    types: list('Selects by spec.type. "" selects keys without a type.', string('A type.', { enum: keyTypes }), {
       maxItems: keyTypes.length,
     }),
     createdBefore: time('Selects the keys that were created before this time.'),
@@ -34,7 +34,7 @@ export const spec = object(
       name: string('Name of the key. The key must exist, unless its uid is given.'),
       uid: string('UID of the key.'),
       descendants: boolean(
-        'Whether to select also what those keys made, and so on. The default is true. Of a line of more than 32 keys, the first and the nearest 31 are known.',
+        'Whether to also select what those keys made, and so on. The default is true. Of a line of more than 32 keys, the first and the nearest 31 are known.',
       ),
     }),
     unscoped: boolean(
@@ -43,7 +43,7 @@ export const spec = object(
     names: list('Selects these keys.', string('Name of a key.'), { maxItems: MOST_NAMES }),
     all: boolean('If true, selects every key that you may revoke. No other field that selects may be set.'),
     federatedIdentityCredentials: boolean(
-      'If true, revokes also the federated identity credentials (trusts) that match, before the keys. Otherwise those of the users, teams and subjects, and those made with the key in madeWith, are a Warning. users also selects those that only log in these users. Excludes types, unusedSince, unscoped and names, which select keys alone.',
+      'If true, also revokes the federated identity credentials (trusts) that match, before the keys. Otherwise a Warning names those of the users, teams and subjects, and those made with the key in madeWith. users also selects those through which only these users log in. Excludes types, unusedSince, unscoped and names, which select only keys.',
     ),
     action: string(
       'Disable (the default): the keys stay, and can be enabled again. Delete: they cannot be restored. Keys that are disabled already are not selected for Disable.',
@@ -54,11 +54,11 @@ export const spec = object(
       { maxLength: 256 },
     ),
     atMost: int64(
-      'The request is refused before it changes anything if it selects more keys, and federated identity credentials, than that.',
+      'If more keys and federated identity credentials match than this, the request is refused and changes nothing.',
       { minimum: 0 },
     ),
     includeSelf: boolean(
-      'If true, the access key of the request is revoked too if it is selected, after all others. Otherwise it is spared. The same holds for the federated identity credential that it came through.',
+      'If true, the access key of the request is revoked too if it is selected, after all others. Otherwise it is left out. The same applies to the federated identity credential that it came through.',
     ),
   },
 )
@@ -68,10 +68,10 @@ export const status = object('What was selected, and what was done with it. In a
   done: int64('How many of them this request has disabled or deleted.'),
   failed: int64('How many of them it could not change. The others were changed nevertheless.'),
   remaining: boolean(
-    'Whether keys, or federated identity credentials, are left because the time was up. Repeat the request: it continues.',
+    'Whether keys, or federated identity credentials, are left because time ran out. Repeat the request: it continues.',
   ),
   byOwner: map(
-    `How many of the selected keys each owner has, as in status.owner of a key. At most the ${MOST_OWNERS_SHOWN} owners with most of them.`,
+    `How many of the selected keys each owner has, as in status.owner of a key. At most the ${MOST_OWNERS_SHOWN} owners with the most keys.`,
     int64('Number of keys.'),
   ),
   keys: list(

@@ -101,13 +101,13 @@ export function warningsOf({ left, logins, isOwnSpared }: FoundTrusts, asked: Re
     ? 'disable what must not'
     : 'disable them, or set spec.federatedIdentityCredentials'
   return [
-    ...(left.length > 0 ? [`${listedNames(left)} may go on giving access keys: ${advice}`] : []),
+    ...(left.length > 0 ? [`${listedNames(left)} may keep issuing access keys: ${advice}`] : []),
     ...(logins.length > 0
-      ? [`${listedNames(logins)} may still log these users in: end their accounts at the identity provider`]
+      ? [`${listedNames(logins)} may still log in these users: close their accounts at the identity provider`]
       : []),
     ...(isOwnSpared
       ? [
-          'the federated identity credential of your own access key matches and is spared, unless spec.includeSelf is set',
+          'the federated identity credential of your own access key matches and is left out: set spec.includeSelf to revoke it',
         ]
       : []),
   ]

@@ -43,7 +43,7 @@ function selectionErrors(spec: RevocationSpec): FieldError[] {
 
 const keysOnlyErrors = (spec: RevocationSpec): FieldError[] =>
   KEYS_ONLY.filter((member) => spec[member]).map((member) =>
-    forbidden(`spec.${member}`, 'may not be set with spec.federatedIdentityCredentials: it selects access keys alone'),
+    forbidden(`spec.${member}`, 'may not be set with spec.federatedIdentityCredentials: it selects only access keys'),
   )
 
 function selectorErrors(selector: NonNullable<RevocationSpec['selector']>): FieldError[] {
@@ -53,8 +53,7 @@ function selectorErrors(selector: NonNullable<RevocationSpec['selector']>): Fiel
 
 function listErrors(list: readonly string[] | undefined, path: string, mayBeEmptyText: boolean): FieldError[] {
   if (list === undefined) return []
-  if (list.length === 0)
-    return [invalid(path, [], 'must not be empty: it would select nothing, or be taken for absent')]
+  if (list.length === 0) return [invalid(path, [], 'must not be empty: it would select nothing, or count as absent')]
   return mayBeEmptyText
     ? []
     : findingsOf(list, (one, index) => (one === '' ? [invalid(`${path}[${index}]`, one, 'must not be empty')] : []))
@@ -77,7 +76,7 @@ function makerErrors({ name, uid }: NonNullable<RevocationSpec['madeWith']>): Fi
 
 function reasonErrors(reason: string, action: RevocationSpec['action']): FieldError[] {
   const path = 'spec.reason'
-  if (action === 'Delete') return [forbidden(path, 'may not be set with action Delete: nothing would show it')]
+  if (action === 'Delete') return [forbidden(path, 'may not be set with action Delete: a deleted key cannot show it')]
   if (withoutCredentials(reason) !== reason) return [forbidden(path, 'must not contain a credential')]
-  return isPrintable(reason) ? [] : [invalid(path, reason, 'must be printable, in one line')]
+  return isPrintable(reason) ? [] : [invalid(path, reason, 'must be printable text in one line')]
 }

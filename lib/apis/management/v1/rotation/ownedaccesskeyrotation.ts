@@ -24,7 +24,7 @@ const spec = object('The requested rotation.', {
     'The new value, a bearer token. The server generates it if it is empty. While this value is pending, a repeated request changes nothing.',
     { writeOnly: 'once' },
   ),
-  replace: boolean('If true, a pending value ends. Anyone who stored it can no longer use it.'),
+  replace: boolean('If true, replaces a pending value. Anyone who has stored that value can no longer use it.'),
   finish: boolean(
     'If true, the key gets no new value: a pending value ends, or the retiring one ends now. No other field may be set.',
   ),
@@ -33,8 +33,8 @@ const spec = object('The requested rotation.', {
 const status = object('The result of the rotation.', {
   key: string('The new value. Absent in a dry run and after finish.'),
   hint: string('The last six characters of the new value, if the server generated it.'),
-  phase: string('Pending until the new value is used first; Finished after finish.'),
-  requestedAt: time('When the rotation was requested first.'),
+  phase: string('Pending until the new value is used for the first time; Finished after finish.'),
+  requestedAt: time('When the rotation was first requested.'),
 })
 
 type Spec = FromSchema<typeof spec>
