@@ -13,7 +13,7 @@ const isCredential = ({ pk }: StoredItem): boolean => textOf(pk).startsWith('cre
 /** Reports whether the item is what remains of a value that has ended. */
 export const isTombstone = (item: StoredItem): boolean => isCredential(item) && item.ended !== undefined
 
-/** Reports whether the item is of a value in use, in contrast to one that a rotation made and nobody has used yet. */
+/** Reports whether the item is of a value in use, in contrast to one that a rotation made and no client has used yet. */
 const isInUse = ({ pending, firstUsed }: StoredItem): boolean => pending === undefined || firstUsed !== undefined
 
 interface Comparison {

@@ -37,7 +37,7 @@ function open(path: string | undefined, now: () => number): Table {
   }
 }
 
-/** SQLite's code for a file that is no database. */
+/** SQLite's code for a file that is not a database. */
 const NOTADB = 26
 
 const reasonOf = (error: unknown): string => {

@@ -27,7 +27,7 @@ const settings = {
   // Keys that an exchange made end on the same day.
   'max-exchange-ttl-seconds': { type: 'integer', minimum: 60, maximum: 86400 },
   'allow-private-issuers': { type: 'boolean' },
-  // Exchanges per second, and revocations, each. A fleet of jobs exchanges anew after a provider has changed.
+  // Exchanges per second, and revocations, each. A fleet of jobs exchanges again after a provider has changed.
   'exchange-throttle-rate': { type: 'integer', minimum: 1, maximum: 10000 },
   'exchange-throttle-burst': { type: 'integer', minimum: 1, maximum: 5000 },
   // A report of a leaked access key disables the key, or is only told.

@@ -69,7 +69,7 @@ export interface Credential extends KeyLife {
   hint?: string
   /** On the old value while a rotation is open: the credential of the new one. */
   successor?: KeyHash
-  /** On both while a rotation is open: for how many seconds the old value works on after the first use of the new one. */
+  /** On both while a rotation is open: for how many seconds the old value keeps working after the first use of the new one. */
   overlap?: number
   /** Set on a new value until a write of the key after its first use. */
   pending?: true

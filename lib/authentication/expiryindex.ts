@@ -7,7 +7,7 @@ import { expiryOf, type LifeLimits } from './keystatus.ts'
  * The sparse index, and its attributes, in which the sweep finds expired keys. It omits keys without an expiry and keys
  * under deletion. The stored time applies the maximum ttl at the key's last write or use. Keys that an exchange made have
  * a partition of their own, because they are retained for another time. New values of open rotations and retiring values
- * have one, in which those are found whose rotation is over.
+ * have one, which finds the keys whose rotation has ended.
  */
 export const EXPIRY_INDEX = {
   name: 'expiry',

@@ -1,7 +1,7 @@
 /**
  * Defines the gates of exchanged keys: one item for each trust (FederatedIdentityCredential) and one for each identity
  * provider, written in the transaction of its object. An exchanged key is valid only while both gates are open: both
- * exist, neither is disabled, and both have the revisions of the exchange.
+ * exist, both are enabled, and both have the revisions of the exchange.
  *
  *     pk=trust#UID    sk=# revision=3 disabled=false deleted=false
  *     pk=provider#UID   sk=# revision=1 disabled=false deleted=false

@@ -34,7 +34,7 @@ export interface ValueFacts {
 /** A new value that a rotation made and that the row does not yet know to be used. */
 interface PendingValue extends ValueFacts {
   credential: KeyHash
-  /** For how many seconds the current value works on after the first use of this one. */
+  /** For how many seconds the current value keeps working after the first use of this one. */
   overlap: number
 }
 

@@ -92,7 +92,7 @@ export function isActivityDue(life: KeyLife, now: number, limits: LifeLimits = {
   return life.lastActivity === undefined || now - life.lastActivity > Math.min(ACTIVITY_SECONDS, ttl / 4)
 }
 
-/** The longest time in seconds for which a request may go on after it was authorized. */
+/** The longest time in seconds for which a request may continue after it was authorized. */
 export const REQUEST_SECONDS = 30
 
 /** The message of the 401 for a known but invalid key. */

@@ -22,7 +22,7 @@ const MAX_SOURCES = 5
 
 /**
  * Returns the list after a use at `at`, the newest first. An address is there once: IPv6 addresses of one /64 network count
- * as one, because clients change them. A source that is no IP address is not recorded.
+ * as one, because clients change them. A source that is not an IP address is not recorded.
  */
 export function withSource(
   list: readonly LastSource[],

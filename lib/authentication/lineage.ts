@@ -6,7 +6,7 @@ import type { UserInfo } from '../authorization/users/user.ts'
 
 /** The most uids of a line. A key with so many makes no keys, so nothing of a line is ever forgotten. */
 export const MAX_ANCESTORS = 32
-/** From this many on, whoever makes a key is told of the limit. */
+/** From this many on, creating a key has a warning about the limit. */
 const WARNED_ANCESTORS = 24
 
 interface Line {

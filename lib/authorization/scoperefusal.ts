@@ -73,7 +73,7 @@ function scopeCauses(
   return [both, exact].find(isShort) ?? []
 }
 
-/** Reports whether the request needs a second entry: whoever reviews the access of a key must be allowed to get the key. */
+/** Reports whether the request needs a second entry: a review of the access of a key requires `get` of the key. */
 const needsMore = (chain: ScopeChain, attributes: Attributes, options: ScopeOptions): boolean =>
   isKeyReview(attributes) && !evaluate(chain, { ...attributes, verb: 'get', subresource: '' }, options).allowed
 

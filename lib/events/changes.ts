@@ -29,7 +29,7 @@ function derive(type: Change['type'], stored: Stored, previous: Stored | undefin
   return [...revocations(previous.object, stored.object, moment), ...changes(previous, stored, moment)]
 }
 
-/** The deletion of a key, or the mark of one that finalizers keep. Its removal later is no event. */
+/** The deletion of a key, or the mark of one that finalizers keep. Its removal later is not an event. */
 const DELETED: Happened = { kind: 'revoked', unique: 'Deleted', data: { how: 'Deleted' } }
 
 const isDeleted = ({ metadata }: KubeObject): boolean => metadata.deletionTimestamp !== undefined

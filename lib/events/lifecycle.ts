@@ -16,7 +16,7 @@ export interface Lifecycle {
   deadline: Deadline
   /** The `source` of the events: the issuer. */
   source: string
-  /** Returns when the bus has accepted the events, or refuses them for good. */
+  /** Returns when the bus has accepted the events, or refuses them permanently. */
   publish(events: readonly KeyEvent[]): Promise<void>
   /** Called before changes are skipped, because the log no longer reaches back to them. */
   lost(since: number, to: number): void

@@ -1,4 +1,4 @@
-/** Sends events in batches, sends again what the bus has refused, and passes over what it refuses for good. */
+/** Sends events in batches, sends again what the bus has refused, and skips what it refuses permanently. */
 import { type KeyEvent, kindOf } from './event.ts'
 
 /** An event as the bus receives it. */
@@ -45,7 +45,7 @@ const MALFORMED = 'MalformedDetail'
 const THROTTLED = 'ThrottlingException'
 
 /**
- * Returns when the bus has accepted the events, with those that it refuses for good: several times, and alone, while it accepts
+ * Returns when the bus has accepted the events, with those that it refuses permanently: several times, and alone, while it accepts
  * others. Without that, one such event would stop all later ones. Throws Refused, or the error of the call.
  */
 export async function publish(link: Link, events: readonly KeyEvent[]): Promise<readonly PassedOver[]> {

@@ -1,4 +1,4 @@
-/** Settles rotations that are over, and sends the events of those that stalled: their new value is unused after a day. */
+/** Settles rotations that have ended, and sends the events of those that stalled: their new value is unused after a day. */
 
 import { EXPIRY_INDEX } from '../authentication/expiryindex.ts'
 import { decodeKeyInternal } from '../authentication/keyinternal.ts'
@@ -30,7 +30,7 @@ function stalled(stored: Stored, at: number, { limits }: Lifecycle): KeyOccurren
   return [occurrenceOf(stored, at, limits, happened)]
 }
 
-/** Settles the rotations that are over, by a write of the key that changes nothing else. Returns how many keys it wrote. */
+/** Settles the rotations that have ended, by a write of the key that changes nothing else. Returns how many keys it wrote. */
 export async function settleRotations(life: Lifecycle): Promise<number> {
   const { now, hasTime } = life
   const window = { after: 0, to: unixSeconds(now()) }

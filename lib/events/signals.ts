@@ -56,7 +56,7 @@ async function occurrence(
 
 /**
  * Removes a signal whose event was published, so that no run reads it again. The mark comes first: without it, a signal that is
- * written again would be one that nobody was told of.
+ * written again would be one without an event.
  */
 async function remove({ storage, deadline }: Lifecycle, item: CompanionItem, isMarked: boolean): Promise<void> {
   const { expires = 0 } = item.attributes

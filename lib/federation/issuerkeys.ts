@@ -35,7 +35,7 @@ export interface IssuerKeys {
 export interface IssuerKeysObserver {
   /** The keys have been fetched and stored, or an error says why not. */
   fetched(provider: Provider, error?: unknown): void
-  /** A token is verified with keys that should have been fetched anew. */
+  /** A token is verified with keys that should have been fetched again. */
   stale(provider: Provider, ageSeconds: number): void
 }
 

@@ -31,7 +31,7 @@ export interface TypeRules {
   hint?: string
   /** Claims that people at the issuer can change. They do not identify the workload. */
   mutable?: readonly string[]
-  /** The form of patterns on claims that begin with a name: a wildcard in it would let everybody choose a name that fits. */
+  /** The form of patterns on claims that begin with a name: with a wildcard in it, anyone could choose a name that fits. */
   patternForms?: Readonly<Record<string, ClaimForm>>
   /** The claim that says why or how a job runs. A token with another value needs a trust that lists the value. */
   events?: { claim: string; accepted: readonly string[]; risks: Readonly<Record<string, string>> }
@@ -122,7 +122,7 @@ export const typeRules = {
     },
     patternForms: { ci_config_ref_uri: HOST_FIRST },
     advised: [
-      // A tag may have the name of a branch, and anybody who pushes may choose the name of an environment.
+      // A tag may have the name of a branch, and anyone who pushes may choose the name of an environment.
       {
         oneOf: [['ref_type', 'ref_protected'], 'environment_protected'],
         otherwise: 'anyone who can push an unprotected branch or tag',
@@ -267,10 +267,10 @@ export const typeRules = {
     display: { parts: ['sub'] },
     recorded: [],
   },
-  // https://developers.google.com/identity/openid-connect/openid-connect. `hd` is the domain of an organization: whoever
+  // https://developers.google.com/identity/openid-connect/openid-connect. `hd` is the domain of an organization: anyone who
   // uses it for a provider keeps the domain.
   Google: {
-    tenants: 'everybody',
+    tenants: 'everyone',
     tenancy: ['sub', 'hd'],
     owner: ['hd', 'sub'],
     names: {},
@@ -280,7 +280,7 @@ export const typeRules = {
     // Google's libraries and the metadata server return a token from their cache until it expires.
   },
   OIDC: {
-    tenants: 'everybody',
+    tenants: 'everyone',
     tenancy: [],
     owner: ['sub'],
     names: {},

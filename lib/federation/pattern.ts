@@ -1,6 +1,6 @@
 /**
  * Compares text with patterns in which `*` stands for characters of one part of a name. A pattern is never compiled to a
- * regular expression, so it can neither backtrack nor have a meaning that its writer does not see.
+ * regular expression, so it cannot backtrack, or have a meaning that its writer does not see.
  */
 
 /** The characters that separate the parts of repository names, references and subjects. A `*` never stands for them. */

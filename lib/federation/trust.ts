@@ -37,7 +37,7 @@ export interface TrustSpec {
   scope?: Scope
   /** Seconds. */
   ttl?: number
-  /** The most living keys. Absent: no limit. */
+  /** The most valid keys. Absent: no limit. */
   maxKeys?: number
   disabled?: boolean
 }

@@ -61,7 +61,7 @@ async function store(key: string, server: Server, now: Date): Promise<void> {
 /**
  * Ensures that the key in the secret gives access as an administrator. A key that no longer works is replaced and never
  * restored: it may have been deleted because it leaked. The object is stored before the secret. If a run stops in
- * between, it leaves an object whose key nobody knows, and never a secret with an invalid key.
+ * between, it leaves an object whose key is lost, but never a secret with an invalid key.
  */
 export async function ensureFirstKey(server: Server, secretId: string): Promise<'kept' | 'made'> {
   const known = await server.secrets.find(secretId)

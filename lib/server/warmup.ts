@@ -15,7 +15,7 @@ import { withTimeout } from './lambda/timeout.ts'
 import type { Environment } from './process/environment.ts'
 import { hasStore } from './store.ts'
 
-/** The longest that a function waits: not for a second attempt of a client. Work that takes longer goes on beside the first request. */
+/** The longest that a function waits: not for a second attempt of a client. Work that takes longer continues beside the first request. */
 const longestMs = 800
 
 /** The name of no object: it is invalid. */
@@ -24,7 +24,7 @@ const nobody = '-'
 /** Reads of the server that need no other right than those that the function has for its requests. */
 type Step = (server: AuthenticatingServer) => Promise<unknown>
 
-/** Authenticates a key that nobody has, which reads the pepper and the table. */
+/** Authenticates a key that does not exist, which reads the pepper and the table. */
 const authenticateNobody: Step = (server) =>
   authenticate(
     generateAccessKey(randomBytes),

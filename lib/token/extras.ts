@@ -17,7 +17,7 @@ export const EXTRA = {
   /** Name of the access key. */
   key: 'management.platform/access-key',
   /**
-   * Uid of the access key. Its presence marks a user of this service, for whom the cluster must ask the review
+   * Uid of the access key. Its presence marks a user of this service, about whom the cluster must ask the review
    * endpoint.
    */
   keyUid: 'management.platform/access-key-uid',

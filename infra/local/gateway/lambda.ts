@@ -40,7 +40,7 @@ const maximumPayload = 6 * 1024 * 1024
 /** The instances of this process. */
 let instances = 0
 
-/** Every instance imports the bundles anew, because they read the environment at import. */
+/** Every instance imports the bundles again, because they read the environment at import. */
 export function createLambda({ functions, api }: Deployment, bundlesDir: string): Lambda {
   installRuntimeGlobal()
   // A count, unlike a random name, lets Node.js find the bundles in its compile cache.

@@ -87,7 +87,7 @@ export type Authentication =
   | LivingKey
   /** A known but invalid key. */
   | DeadKey
-  /** A valid key that may not be used from this address. The text may be shown. `holder` is whom it would authenticate. */
+  /** A valid key that may not be used from this address. The text may be shown. `holder` is the user that it would authenticate. */
   | { outside: string; key: KeyName; holder: UserInfo }
   /** An unknown key. */
   | { unknown: true }

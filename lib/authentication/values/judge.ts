@@ -38,7 +38,7 @@ export type Judgement =
       /** When the key expires. */
       expires?: number
     }
-  /** The reason may be shown to whoever presents the value. `ended`: the value has ended, whatever becomes of the key. */
+  /** The reason may be shown to the client that presents the value. `ended`: the value has ended, whatever becomes of the key. */
   | { dead: string; key: KeyName; ended?: true }
   | { unknown: true }
 

@@ -14,7 +14,7 @@ export interface KeyValue {
   credential: KeyHash
   /** Absent for the first value of a key from before values were counted. */
   facts?: ValueFacts
-  /** For a pending value: for how many seconds the current one works on after its first use. */
+  /** For a pending value: for how many seconds the current one keeps working after its first use. */
   overlap?: number
   /** For a retiring value: the first second in which it is invalid. */
   until?: number

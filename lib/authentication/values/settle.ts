@@ -12,7 +12,7 @@ export interface RotationFacts {
 
 /**
  * Returns the values of a key at `now` (unix seconds). A pending value that was used is current, and the previous one is
- * retiring until its overlap is over, then it has ended. `isPromoted` says that the key's generation rises by one.
+ * retiring until its overlap has passed, then it has ended. `isPromoted` says that the key's generation rises by one.
  */
 export function settle(
   internal: KeyInternal,

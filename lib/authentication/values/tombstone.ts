@@ -8,7 +8,7 @@ import type { JsonObject } from '../../meta/types.ts'
 import { isCount, isNonEmptyText, isTrue, strictRecord } from '../strictrecord.ts'
 
 /**
- * Why a value ended: its overlap is over, a `finish` ended it, another value replaced it at once, or it was reported as
+ * Why a value ended: its overlap has passed, a `finish` ended it, another value replaced it at once, or it was reported as
  * leaked.
  */
 export type EndReason = 'rotated' | 'finished' | 'replaced' | 'leaked'

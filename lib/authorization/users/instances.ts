@@ -33,7 +33,7 @@ const PROTECTED = ['owner', 'access', 'accessPoint', 'certificateAuthorityData',
 
 /**
  * The verbs of an owner, by subresource. Owners may delete: this removes the entry, not the virtual cluster, and
- * affects nobody else. Owners may not create: administrators choose the entry's name and credentials.
+ * affects no one else. Owners may not create: administrators choose the entry's name and credentials.
  */
 const OWNER: Readonly<Record<string, readonly string[]>> = {
   '': ['get', 'list', 'watch', 'update', 'patch', 'delete', 'deletecollection', 'use'],

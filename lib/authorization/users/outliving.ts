@@ -99,7 +99,7 @@ export function endOfAccess({ key, credential }: UserInfo): { expires?: number }
   return ends.length === 0 ? {} : { expires: Math.min(...ends) }
 }
 
-/** Returns the end of the value of the request, if a rotation has replaced it. It binds everybody. */
+/** Returns the end of the value of the request, if a rotation has replaced it. It applies to every user. */
 function endOfValue({ credential }: UserInfo): End | undefined {
   const at = credential?.until
   const mayNot =

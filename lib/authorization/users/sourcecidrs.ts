@@ -14,7 +14,7 @@ interface Range {
 
 /**
  * Reports whether the address is in one of the ranges. An IPv4-mapped IPv6 address counts as its IPv4 address. Anything
- * that is no IP address is in no range, and no address is in an empty list.
+ * that is not an IP address is in no range, and no address is in an empty list.
  */
 export function isWithinCIDRs(address: string, list: readonly string[]): boolean {
   const one = parseAddress(address)
@@ -35,7 +35,7 @@ export function checkCIDR(text: string): string | undefined {
   return canonical === text ? undefined : `must be ${canonical}`
 }
 
-/** Returns the /64 network of an IPv6 address, or an IPv4 address, in one spelling. Undefined if the text is no address. */
+/** Returns the /64 network of an IPv6 address, or an IPv4 address, in one spelling. Undefined if the text is not an address. */
 export function networkOf(address: string): string | undefined {
   const one = parseAddress(address)
   return one && formatAddress(prefixed(one, one.bits === 32 ? 32 : 64))
@@ -64,7 +64,7 @@ function parseRange(text: string): Range | undefined {
   return parsed && prefixed(parsed.address, parsed.prefix)
 }
 
-/** Returns the one spelling of a range, without host bits, or undefined if the text is no range. */
+/** Returns the one spelling of a range, without host bits, or undefined if the text is not a range. */
 function formatRange(text: string): string | undefined {
   const parsed = parse(text)
   if (parsed === undefined) return undefined

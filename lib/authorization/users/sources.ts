@@ -43,7 +43,7 @@ export const widensSources = (old: KeySpec, next: KeySpec): boolean => !contains
 
 const isWithinSources = (user: UserInfo, { sourceCIDRs }: KeySpec): boolean => contains(user.sourceCIDRs, sourceCIDRs)
 
-/** An absent or empty list is no limit. */
+/** An absent or empty list does not limit a key. */
 const contains = (outer: readonly string[] = [], inner: readonly string[] = []): boolean =>
   outer.length === 0 || (inner.length > 0 && containsCIDRs(outer, inner))
 

@@ -10,7 +10,7 @@ export interface PresentedCredential {
   hash: string
   /** Unix seconds. */
   created: number
-  /** When the person signed in, in unix seconds. Absent: nobody knows. */
+  /** When the person signed in, in unix seconds. Absent if that is not known. */
   signedIn?: number
   /** The credential of the new value, if its first use would end this value within the time of a request. */
   successor?: { version: string; hash: string }

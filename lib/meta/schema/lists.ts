@@ -33,7 +33,7 @@ function keysOf(item: JsonValue, { keys = [] }: ListSchema): JsonObject {
   return Object.fromEntries(found)
 }
 
-/** Returns the error for an item that is no object. A number that the body writes in floating point is shown as one. */
+/** Returns the error for an item that is not an object. A number that the body writes in floating point is shown as one. */
 function strangerError(value: JsonValue, field: string, floats: Floats): FieldError {
   const error = invalid(field, value, 'must be an object for an array of list-type map')
   if (!floats.has(field)) return error

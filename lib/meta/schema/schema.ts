@@ -10,7 +10,7 @@ interface Described {
   description: string
   /** The replacement of this field. Requests that use the field receive a Warning with it. */
   deprecated?: string
-  /** Neither stored in the object nor returned by reads. With `once`, the response to the creation returns it. */
+  /** Not stored in the object, and not returned by reads. With `once`, the response to the creation returns it. */
   writeOnly?: 'never' | 'once'
   /** Computed on reads; dropped from requests. */
   readOnly?: true

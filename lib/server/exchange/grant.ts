@@ -23,7 +23,7 @@ export interface Grant {
 
 /**
  * Returns the grant of a trust. Every maximum shortens it, and every scope narrows it. Throws invalid_scope if the scopes
- * together exceed the limits of a chain, or if the request asks for a role that gives what the trust does not.
+ * together exceed the limits of a chain, or if the request asks for a role that the trust does not have.
  */
 export function grantOf(trust: Trust, provider: Provider, asked: Scope | undefined, limits: GrantLimits): Grant {
   const { ttl = DEFAULT_TTL, scope: granted } = trust.spec

@@ -1,5 +1,5 @@
 /**
- * Limits how many living keys a trust gives for one ID token that is exchanged during its lifetime, and in all if it has
+ * Limits how many valid keys a trust gives for one ID token that is exchanged during its lifetime, and in all if it has
  * `spec.maxKeys`. Each key takes a slot in its own transaction, so exchanges at the same time cannot take more.
  *
  *     pk=exchange#TRUSTUID sk=key#0007 trust=TRUSTUID key=NAME uid=KEYUID credential={version=1 hash=…} expires=…
@@ -14,7 +14,7 @@ import type { Store } from '../../registry/store.ts'
 import type { Companion, CompanionItem, Storage } from '../../storage/interface.ts'
 import { OAuthError } from '../oauth/oautherror.ts'
 
-/** The most living keys that a trust gives for one token. */
+/** The most valid keys that a trust gives for one token. */
 export const MOST_KEYS = 50
 
 /** A free slot, with the item that holds it until it is taken. */
@@ -24,7 +24,7 @@ interface Slot {
   before: CompanionItem | undefined
 }
 
-/** Slots of which each living key has one. */
+/** Slots: each valid key takes one. */
 interface Pool {
   pk: string
   /** What the sort keys begin with. */

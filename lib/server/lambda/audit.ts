@@ -1,7 +1,7 @@
 /**
  * Builds the audit record, one log line per request. docs/audit.md documents its members. The authorizer writes it for
  * requests that it rejects: without a key, with an invalid key, or outside the scope. The handler writes it for all
- * others. The record never contains bodies, nor headers except User-Agent.
+ * others. The record never contains bodies or headers, except User-Agent.
  */
 import { isWellFormed } from '../../authentication/accesskey.ts'
 import { type RoutedRequest, requestAttributes } from '../../authorization/attributes/requestattributes.ts'
@@ -103,7 +103,7 @@ function printableText(text: string, most: number): string {
 
 export type UnknownReason = 'no bearer token' | 'not an access key' | 'unknown access key'
 
-/** Returns why a token authenticates nobody, without any part of the token. */
+/** Returns why a token authenticates no user, without any part of the token. */
 export function unknownReason(token: string | undefined): UnknownReason {
   if (token === undefined) return 'no bearer token'
   return isWellFormed(token) ? 'unknown access key' : 'not an access key'

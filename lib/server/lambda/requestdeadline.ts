@@ -22,7 +22,7 @@ export function requestDeadline({ now, elapsed }: Clocks, received: number): Dea
   return () => Math.min(end - now().getTime(), monotonicEnd - elapsed())
 }
 
-/** Does the work of a request that the gateway received at `received`. Throws 504 after the deadline: the work itself goes on. */
+/** Does the work of a request that the gateway received at `received`. Throws 504 after the deadline: the work itself continues. */
 export async function inTime<T>(
   clocks: Clocks,
   received: number,

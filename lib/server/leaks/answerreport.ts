@@ -1,4 +1,4 @@
-/** Answers reports of leaks. Possession is the proof: whoever can show a value may have it ended, without any other right. */
+/** Answers reports of leaks. Possession is the proof: anyone who can present a value can revoke it, without any other right. */
 
 import { createHash } from 'node:crypto'
 import type { APIGatewayProxyEvent } from 'aws-lambda'

@@ -1,4 +1,4 @@
-/** Shortens the URL of a report to what may be stored, published and logged. Anybody can write it. */
+/** Shortens the URL of a report to what may be stored, published and logged. Anyone can write it. */
 import { withoutCredentials } from '../../meta/value/credentialtext.ts'
 
 const MAX_LENGTH = 500

@@ -1,6 +1,6 @@
 /**
- * Deletes an access key that an exchange made, for everyone who presents it (RFC 7009). Other tokens get the same answer and
- * stay valid: whoever finds a long-lived key reports it as leaked, which deletes nothing.
+ * Deletes an access key that an exchange made, for anyone who presents it (RFC 7009). Other tokens get the same answer and
+ * stay valid: anyone who finds a long-lived key reports it as leaked, which deletes nothing.
  */
 
 import { OwnedAccessKey } from '../../apis/management/v1/ownedaccesskey.ts'
@@ -37,7 +37,7 @@ interface FoundKey {
 
 /** Returns the key if it has this value and an exchange made it. */
 async function findExchangedKey({ storage, hashes }: Server, value: string): Promise<FoundKey | undefined> {
-  // Only generated keys come from an exchange. Other texts are not looked up, because anybody may send them.
+  // Only generated keys come from an exchange. Other texts are not looked up, because anyone may send them.
   if (!value.startsWith(KEY_PREFIX) || !isWellFormed(value)) return undefined
   const items = await storage.getCompanions((await hashes(value)).map(credentialItemKey))
   const item = items.find((one) => one !== undefined)

@@ -1,6 +1,6 @@
 /**
  * Makes the minimal server that every function has: settings, a log, a clock and the signer. Functions that answer from
- * the request alone use nothing else, so they load neither the store nor its client.
+ * the request alone use nothing else, so they do not load the store and its client.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { connectKms, kmsSigner } from '../../token/kms.ts'

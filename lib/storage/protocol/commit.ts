@@ -229,7 +229,7 @@ function isHeldUp({ write }: Plan, { refused, conflicts }: Extract<TransactOutco
 }
 
 /**
- * Returns the index of a companion that refuses the write for good; undefined if the write has lost a race. A failed `when`
+ * Returns the index of a companion that refuses the write permanently; undefined if the write has lost a race. A failed `when`
  * is a race, whatever else has failed: the mutation has judged facts that are no longer true.
  */
 function refusedCompanion({ write }: Plan, refused: readonly number[]): number | undefined {

@@ -21,7 +21,7 @@ export const maxTries = 60
 export const maxWriteTime = 5_000
 /** The most slots that one poll of a watch reads. A watch that is further behind polls again at once. */
 export const pollSlots = 512
-/** The most revisions that a list goes back. Beyond, it fails with 410, as after a compaction, and the client lists anew. */
+/** The most revisions that a list goes back. Beyond, it fails with 410, as after a compaction, and the client lists again. */
 export const rewindSlots = 10_000
 /**
  * A page of a list ends with the object that reaches this many stored bytes, whether a selector matches it or not: some

@@ -7,7 +7,7 @@ import { bucketEnd, slotKey } from '../keys.ts'
 export function noticeChanges({ onWrite }: Pick<Items, 'onWrite'>, table: Table, since: number): Notice {
   const { promise: change, resolve } = Promise.withResolvers<void>()
   const next = since + 1
-  // Writers may be a bucket ahead, but an earlier change in the bucket of `next` is committed before a reader can go on.
+  // Writers may be a bucket ahead, but an earlier change in the bucket of `next` is committed before a reader can continue.
   const revisions = onWrite ? [next, bucketEnd(next) + 1] : []
   const ends = revisions.map((rev) => onWrite?.(slotKey(table.resource, rev).pk, resolve))
   return {

@@ -38,7 +38,7 @@ const denied = (reason: string): JsonObject => ({ allowed: false, denied: true, 
 
 const LEAKED = 'the access key was reported as leaked after the token was issued: get a new token'
 
-/** Neither allows nor denies. It has no reason, because a cluster would repeat the reason in its own refusals. */
+/** No opinion: the answer does not allow or deny. It has no reason, because a cluster would repeat the reason in its own refusals. */
 const noOpinion: JsonObject = { allowed: false }
 
 /**

@@ -9,7 +9,7 @@ import type { Companion, Stored } from '../../../storage/interface.ts'
 export interface ExchangedKey {
   /** Labels of the server, which no client may set. */
   labels: Readonly<Record<string, string>>
-  /** Whose key it is, and what it comes through. `creator` is the maker of the trust: the key is theirs if its spec names nobody. */
+  /** Whose key it is, and what it comes through. `creator` is the maker of the trust: the key is theirs if its spec names no owner. */
   origin: Omit<KeyInternal, 'credential'>
   /**
    * Returns the items to write in the transaction of the key with this credential, such as the record of the ID token. Runs

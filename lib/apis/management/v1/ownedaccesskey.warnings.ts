@@ -1,5 +1,5 @@
 /**
- * Warns whoever creates or changes an access key when nothing limits it, or less than before, or when it is enabled after a
+ * Warns the user who creates or changes an access key when nothing limits it, or less than before, or when it is enabled after a
  * leak and gives no access, or perhaps access to others.
  */
 
@@ -52,7 +52,7 @@ const isEnabled = (key: WrittenKey, old: WrittenKey): boolean =>
 
 /**
  * Returns the warnings for a key that is enabled although its value has leaked: if it has no other, or if it has one from before
- * the report, which whoever had the leaked value may have made.
+ * the report, which a holder of the leaked value may have made.
  */
 function leakWarnings(name: string, { ended, pending, tokensNotBefore = 0 }: KeyInternal): string[] {
   if (ended === undefined) return []

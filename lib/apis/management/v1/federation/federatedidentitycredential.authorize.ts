@@ -23,7 +23,7 @@ export const forbiddenTrust = (user: UserInfo, spec: TrustSpec, now: Date): stri
   mappingReason(user, spec) ??
   forbiddenCreation(user, keySpecOf(spec), { now })
 
-/** Returns why the user may not change this trust to `next` now (403), or undefined. Everybody who sees it may disable it. */
+/** Returns why the user may not change this trust to `next` now (403), or undefined. Everyone who sees it may disable it. */
 export function forbiddenTrustChange(user: UserInfo, old: Stored, next: TrustSpec, now: Date): string | undefined {
   const before = specOf(old.object)
   if (deepEqual(before, next)) return undefined

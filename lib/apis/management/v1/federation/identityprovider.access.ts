@@ -1,4 +1,4 @@
-/** Finds the trusts that somebody keeps who loses `access` to an identity provider: exchanges through them go on. */
+/** Finds the trusts of owners who lose `access` to an identity provider: exchanges through these trusts keep working. */
 import { managementRequest } from '../../../../authorization/attributes/attributes.ts'
 import { evaluate } from '../../../../authorization/scopes/evaluate.ts'
 import { keyIdentity } from '../../../../authorization/users/identity.ts'
@@ -25,8 +25,8 @@ const named = ({ access = [] }: ProviderSpec): Set<string> =>
   )
 
 /**
- * Returns a test whether an owner of trusts loses access by the change. Nobody knows the teams of a user who makes no request, so
- * a user whom no entry names any more counts as one of a team that loses it.
+ * Returns a test whether an owner of trusts loses access by the change. The teams of a user are known only in a request of that user, so
+ * a user who is no longer in an entry counts as a member of a team that loses access.
  */
 function losesAccess(old: ProviderSpec, next: ProviderSpec): ((owner: Identity) => boolean) | undefined {
   const [before, after] = [named(old), named(next)]

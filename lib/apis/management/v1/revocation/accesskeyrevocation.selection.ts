@@ -95,7 +95,7 @@ export function mayRevoke(user: UserInfo, asked: RevocationSpec, { scopes }: Pic
 /** The verbs that a revocation of an object needs. */
 export const verbsOf = ({ action }: RevocationSpec): string[] => ['list', action === 'Delete' ? 'delete' : 'patch']
 
-/** Reports whether the scopes of the user allow to revoke a key of this name, whoever owns it. Nothing is read for it. */
+/** Reports whether the scopes of the user allow revoking a key of this name, regardless of its owner. Nothing is read for it. */
 export const isInScope = (user: UserInfo, asked: RevocationSpec, name: string, scopes: Services['scopes']): boolean =>
   verbsOf(asked).every(
     (verb) => evaluate(user.chain, managementRequest(KINDS.OwnedAccessKey, { verb, name }), scopes).allowed,

@@ -1,5 +1,5 @@
 /**
- * Finds the federated identity credentials, called trusts in code, that a revocation selects, and those that it leaves: a trust goes on
+ * Finds the federated identity credentials, called trusts in code, that a revocation selects, and those that it leaves: a trust keeps
  * giving keys after the keys of its owner have ended.
  */
 import { managementRequest } from '../../../../authorization/attributes/attributes.ts'
