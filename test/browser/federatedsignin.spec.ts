@@ -167,7 +167,7 @@ test('asks for the account after signing out and after a refusal, and leads to w
   expect(await page.evaluate(() => localStorage.length)).toBe(0)
 })
 
-test('says that a key may go on when the API does not confirm its end', async ({ visit }) => {
+test('says that a key may still work when the API does not confirm its end', async ({ visit }) => {
   await signInAt(visit)
   await page.route('**/oauth2/revoke', (route) => route.fulfill({ status: 503, body: '{}' }))
   await page.getByRole('button', { name: 'Sign out' }).click()
@@ -221,7 +221,7 @@ test('keeps the key over a reload if the person asks for it, also after the deto
   await expect.poll(() => page.evaluate(() => JSON.stringify(sessionStorage))).toBe('{}')
 })
 
-test('goes on with the kept session when signing in again fails', async ({ visit }) => {
+test('continues the kept session when signing in again fails', async ({ visit }) => {
   await visit('#/keys')
   guards.allowKeyIn('sessionStorage')
   await page.getByRole('checkbox', { name: /^Keep the key for this tab/ }).check()

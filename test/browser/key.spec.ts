@@ -111,7 +111,7 @@ describe('a rotation', () => {
     expect(await use(server, value)).toBe(201)
   })
 
-  test('discards the new value, and the old one works on', async ({ page, server }) => {
+  test('discards the new value, and the old one keeps working', async ({ page, server }) => {
     const key = await makeKey(server, 'discarded')
     await show(page, key, server.adminKey)
     const value = await makeValue(page)
@@ -156,7 +156,7 @@ describe('a rotation', () => {
     expect(await statesOf(server, key)).toEqual(['Current', 'Pending'])
   })
 
-  test('of the key of the session goes on with the new value once it is stored', async ({ page, guards, server }) => {
+  test('of the key of the session continues with the new value once it is stored', async ({ page, guards, server }) => {
     const key = await makeKey(server, 'own', { ttl: 86_400 })
     await show(page, key, key.value)
     const value = await makeValue(page)

@@ -90,7 +90,7 @@ describe('without input', () => {
     await page.getByText('You were signed out after 15 minutes without input.').waitFor()
   })
 
-  test('every input starts the 15 minutes anew', async ({ openPage, server }) => {
+  test('every input starts the 15 minutes again', async ({ openPage, server }) => {
     const page = await open(openPage, server)
     await page.clock.fastForward(6 * MINUTE)
     for (const [event, input] of [

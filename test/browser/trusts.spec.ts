@@ -213,7 +213,7 @@ describe('a person', () => {
     await page.getByText('Only administrators make identity providers.').waitFor()
   })
 
-  test('who may list neither trusts nor providers is told so in words, also beside the form', async ({
+  test('a person who may not list trusts and providers is told so, also beside the form', async ({
     openPage,
     server,
   }) => {
@@ -228,7 +228,10 @@ describe('a person', () => {
     expect(await page.getByRole('main').innerText()).not.toContain('{')
   })
 
-  test('who may not list providers sees trusts, and why there is nothing else', async ({ openPage, server }) => {
+  test('a person who may not list providers sees trusts, and why there is nothing else', async ({
+    openPage,
+    server,
+  }) => {
     await makeTrust(server, 'of-alice')
     const resources = [{ group: 'management.platform', resources: ['federatedidentitycredentials'] }]
     const scope = { rules: [{ verbs: ['get', 'list'], resources }] }

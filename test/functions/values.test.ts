@@ -172,7 +172,7 @@ describe('a rotation', () => {
     expect(await itemOf(token)).not.toHaveProperty('firstUsed')
   })
 
-  test('lets the old value retire from the first use of the new one, until the overlap is over', async () => {
+  test('lets the old value retire from the first use of the new one, until the overlap has passed', async () => {
     const key = await createKey()
     const token = await rotate(key, 60)
     await use(token)
@@ -325,7 +325,7 @@ describe('settling', () => {
     expect(await rotate(key)).toMatch(/^mpk_/)
   })
 
-  test('of a retiring value whose time is over is a write of its own, and happens once', async () => {
+  test('of a retiring value whose time has passed is a separate write, and happens once', async () => {
     const key = await createKey()
     await use(await rotate(key, 10))
     await change(key.name)
@@ -374,7 +374,7 @@ describe('ending values', () => {
     await expect(make({ name: `new-${key.name}` }, { user: 'alice', key: token })).rejects.toThrow()
   })
 
-  test('no value can be supplied whose overlap is over, although nobody has settled the key since', async () => {
+  test('a value whose overlap has passed cannot be supplied, although the key has not been settled since', async () => {
     const key = await createKey()
     const token = await rotate(key)
     await use(token)

@@ -223,7 +223,7 @@ describe('the limits', () => {
     ])
   })
 
-  test('count for the quota of keys, for whoever is no administrator', async () => {
+  test('count for the quota of keys, except for administrators', async () => {
     const limited = await startDeployment('https://keyplane.example.com', { MAX_KEYS_PER_OWNER: '1' })
     try {
       const providers = worldOf(IdentityProvider, limited.parts)

@@ -101,7 +101,7 @@ describe('an access review', () => {
     expect((await server.call(`${instances('p-a')}/a`, { token: holder.token })).status).toBe(200)
   })
 
-  test('is no use of the key', async () => {
+  test('is not a use of the key', async () => {
     const holder = await key({ user: 'alice' })
     await review(holder, { nonResourceAttributes: { verb: 'get', path: '/metrics' } })
     expect((await server.call(`${keys}/${holder.name}`)).json.status).not.toHaveProperty('lastActivity')

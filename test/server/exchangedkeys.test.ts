@@ -141,7 +141,7 @@ describe('an exchanged key', () => {
     expect(outside.status).toBe(403)
   })
 
-  test('is neither limited by max-keys-per-owner nor counted', async () => {
+  test('is not limited by max-keys-per-owner, and not counted', async () => {
     const spec = { user: 'quota' }
     for (let more = 0; more <= most; more++) await exchange({ spec })
     const { spec: made } = await server.make(keys, accessKey('quota-1', spec))

@@ -163,7 +163,7 @@ describe('a rotation', () => {
     expect((await send(rotation('made', maker, { finish: true }))).status).toBe(201)
   })
 
-  test('gives nobody a value of a key with more groups or of the service', async () => {
+  test('gives no user a value of a key with more groups or of the service', async () => {
     await make('powerful', { user: 'alice', groups: ['dev', 'ops'] })
     await make('login', { user: 'alice', groups: ['dev'], type: 'Login' })
     await refused(

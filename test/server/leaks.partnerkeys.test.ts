@@ -70,7 +70,7 @@ describe("GitHub's published example", () => {
 })
 
 describe('a report', () => {
-  test('without a whole signature is from anybody, and costs no request', async () => {
+  test('without a whole signature is unsigned, and costs no request', async () => {
     const headers = signedBy(makeSigningKey(), body)
     const { 'github-public-key-identifier': id, 'github-public-key-signature': signature } = headers
     const keys = createKeys()
@@ -89,7 +89,7 @@ describe('a report', () => {
     expect(server.requests).toHaveLength(0)
   })
 
-  test('signed with another key under the id of a known one is from anybody', async () => {
+  test('signed with another key under the id of a known one is unsigned', async () => {
     const [known, forger] = [makeSigningKey(), makeSigningKey()]
     server.serve(listOf(known.listed))
     const keys = createKeys()
@@ -123,7 +123,7 @@ describe('the keys', () => {
     expect(failures).toEqual([])
   })
 
-  test('are fetched anew for an unknown id, but only every five minutes', async () => {
+  test('are fetched again for an unknown id, but only every five minutes', async () => {
     const [before, after] = [makeSigningKey(), makeSigningKey()]
     server.serve(listOf(before.listed))
     const keys = createKeys()

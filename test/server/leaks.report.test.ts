@@ -69,7 +69,7 @@ describe('the URL of a report', () => {
     }
   })
 
-  test('is the origin if its path is encoded more often than anybody does', () => {
+  test('is the origin if its path is encoded more often than is usual', () => {
     const encoded = (times: number) => `https://a.example/%${'25'.repeat(times - 1)}41`
     expect(cleanUrl(encoded(6), [])).toBe(encoded(6))
     expect(cleanUrl(encoded(200), [])).toBe('https://a.example')

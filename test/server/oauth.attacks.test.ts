@@ -60,11 +60,11 @@ const encode = (...parts: (string | object)[]) =>
     .map((part) => Buffer.from(typeof part === 'string' ? part : JSON.stringify(part)).toString('base64url'))
     .join('.')
 
-describe('with the one text for everything that nobody has proved yet', () => {
+describe('with the one text for everything that is not proved yet', () => {
   const refuses = (answer: Answer, reason: string) => expectRefusal(answer, generic, reason)
   const tries = (token: string, id = client) => federation.exchange(id, token)
 
-  test('refuses a client_id that nobody has, after one read', async () => {
+  test('refuses an unknown client_id, after one read', async () => {
     const answer = await tries(federation.sign(), `nobody@${client.split('@')[1]}`)
     refuses(answer, 'unknown_client')
     expect(server.auditOf(answer).storageCalls).toBe(1)

@@ -40,7 +40,7 @@ describeKubectl('the page on operations, with kubectl,', () => {
     spec: { disabled?: boolean }
   }
 
-  test('disables all keys of a user and of nobody else', async () => {
+  test('disables all keys of a user and no others', async () => {
     expect(await shell(commandsOf('Revoking', 1))).toBe('2\n')
     expect(await listDisabled()).toEqual(['alice-1', 'alice-2'])
   })

@@ -233,7 +233,7 @@ describe('TokenReview', () => {
     expect((await reviewToken(server.adminKey, anything.token)).json.status).toEqual(failed)
   })
 
-  test('rejects everybody else', async () => {
+  test('rejects all other users', async () => {
     for (const spec of [{ user: 'alice' }, { user: 'alice', scope: { rules: [{}] } }]) {
       expect(messageOf(await reviewToken((await key(spec)).token, ci.token))).toEqual([
         403,
@@ -423,7 +423,7 @@ describe('SubjectAccessReview', () => {
     ).toEqual({ allowed: false })
   })
 
-  test('rejects everybody else, and requires one request of one user', async () => {
+  test('rejects all other users, and requires one request of one user', async () => {
     expect((await ask(anything.token, { user: 'alice', resourceAttributes: pods })).status).toBe(403)
     expect((await ask(ci.token, { user: 'alice', resourceAttributes: pods })).status).toBe(403)
     const path = { path: '/', verb: 'get' }

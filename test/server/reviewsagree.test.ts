@@ -116,7 +116,7 @@ test('reviews say what the request itself then gets, for random keys and request
   expect([...met.keys()].sort()).toEqual(['life', 'none', 'rights', 'scope', 'source'])
 }, 240_000)
 
-test('a scope names paths below the base path, and restricts none that everybody may read', async () => {
+test('a scope names paths below the base path, and restricts none that every user may read', async () => {
   const statusOf = async (scope: object, path: string) => {
     const { token } = await key({ user: 'alice', scope })
     return (await server.call(path, { token })).status

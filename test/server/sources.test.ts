@@ -130,7 +130,7 @@ describe('a key with spec.sourceCIDRs', () => {
     expect(await statuses()).toEqual([200, 200])
   })
 
-  test('is a 422 for what is no CIDR in its one form', async () => {
+  test('is a 422 for what is not a CIDR in its canonical form', async () => {
     const body = accessKey('wrong', { sourceCIDRs: ['192.0.2.1', '10.0.0.1/8'] })
     const { status, json } = await server.post(keys, body)
     expect([status, json.details.causes[0].field]).toEqual([422, 'spec.sourceCIDRs[1]'])

@@ -262,7 +262,7 @@ describe('a step that is refused says why', () => {
     )
   })
 
-  test('when the server is no API of this kind', async () => {
+  test('when the server is not an API of this kind', async () => {
     fail('oauth2', { code: 404, body: '<html>::error::x' })
     const one = await step(...fronted())
     expect(await expectFailed(one.main())).toMatch(/answered 404, but not as this API does\. url must be the URL/)
@@ -532,7 +532,7 @@ describe('a step with renew', () => {
     await one.post()
   })
 
-  test('goes on after a plugin was killed while it held the lock', async () => {
+  test('continues after a plugin was killed while it held the lock', async () => {
     const { one, folder } = await done(trusted({ renew: 'true' }))
     await age(folder, (held) => Object.assign(held, { tokenLife: GONE() }))
     await writeFile(join(folder, 'lock'), JSON.stringify({ pid: spawnSync('true').pid, host: hostname() }))

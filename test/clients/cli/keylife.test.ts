@@ -153,7 +153,7 @@ describe('revoke', () => {
     expect((await server.call(`${trusts}/erin-ci`)).json.spec.disabled).toBe(true)
   })
 
-  test('deletes for ever with --delete', async () => {
+  test('deletes permanently with --delete', async () => {
     const { name } = await createKey({}, { labels: { run: 'gone' } })
     expect((await cli.run(['revoke', '-l', 'run=gone', '--delete', '--yes'])).stderr).toBe('1 access key is deleted.\n')
     expect((await server.call(`${keys}/${name}`)).status).toBe(404)

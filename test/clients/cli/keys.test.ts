@@ -45,7 +45,7 @@ test('a key is created, listed, shown, disabled, enabled and deleted', async () 
   expect((await stored(name)).reason).toBe('NotFound')
 })
 
-describe('a text that is no name', () => {
+describe('a text that is not a name', () => {
   test.each(['', '.', '..', '../selves', 'a/b', '%2e'])('%j deletes nothing, least of all every key', async (text) => {
     for (const args of [['delete', '--yes'], ['show'], ['disable']]) {
       const { code, stderr } = await cli.run(['keys', ...args, text])

@@ -298,7 +298,7 @@ describe('rotate', () => {
     expect(await states(name)).toEqual(['Current', 'Pending'])
   })
 
-  test('explains what a key may not do that rotates itself', async () => {
+  test('explains what a key that rotates itself may not do', async () => {
     const { name, old } = await createKey(selfRotate)
     const short = await run([name, '--overlap', '10m', ...STORE], as(old))
     expect([short.code, short.stderr]).toEqual([4, expect.stringContaining('--overlap 1h')])

@@ -92,7 +92,7 @@ describe('a request', () => {
     await expect(api().send('x')).rejects.toThrow(NetworkError)
   })
 
-  test('that the console ends itself is no network error', async () => {
+  test('that the console ends itself is not a network error', async () => {
     const own = new AbortController()
     reply = () => own.abort()
     await expect(api().send('x', { signal: own.signal })).rejects.toThrow(

@@ -215,7 +215,7 @@ describe('an edit', () => {
   })
 })
 
-test.each(['', '0', '-1', '1.5', '1e3', '９'])('%j is no number of a lifetime', (count) => {
+test.each(['', '0', '-1', '1.5', '1e3', '９'])('%j is not a number of a lifetime', (count) => {
   expect(countProblem({ lifetime: 'custom', count, unit: 'days' })).toBeDefined()
 })
 

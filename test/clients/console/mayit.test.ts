@@ -106,7 +106,7 @@ describe('a step', () => {
   test('that refuses has no entry that allows', () =>
     expect(allowingEntry(scope('spec.scope.projects[1]', false), key)).toBeUndefined())
 
-  test('says whether anybody can change the scope', () => {
+  test('says whether the scope can be changed', () => {
     expect(isInherited(scope('…; the access key inherited this scope, so nobody can change it', false))).toBe(true)
     expect(isInherited(scope('spec.scope does not allow it', false))).toBe(false)
   })

@@ -22,7 +22,7 @@ test('`unscoped` selects keys without a scope and keys whose scope allows everyt
 
 const lookalikes = ['dryrun', 'dry_run', 'dry-run', 'dryRun[]', 'DryRun', 'dryRun ', 'isDryRun', 'dry']
 
-test.each(lookalikes)('%j is refused, so that nobody revokes by mistake', async (name) => {
+test.each(lookalikes)('%j is refused, so that no mistake revokes keys', async (name) => {
   const body = { metadata: { name: 'kept' }, spec: { user: 'bob' } }
   await functions.invoke('ownedaccesskeys/create', { body })
   const parameters = { name: 'kept' }

@@ -103,7 +103,7 @@ test('closes the trusts of an owner if it is asked to, and a dry run counts them
   expect(await read('ben-own')).toBeUndefined()
 })
 
-test('closes a trust that logs in nobody else, and warns of one that also logs in others', async () => {
+test('closes a trust through which only the user logs in, and warns of one through which others do', async () => {
   await trust('staff', people())
   await trust('eva', people(['eva@x']))
   await trust('pair', people(['eva@x', 'fay@x']))
@@ -158,7 +158,9 @@ test('spares the trust of its own key, unless it is asked for', async () => {
   const user = { ...userNamed('jan'), federation }
   const spared = await closing({ all: true }, { user })
   expect(trustsOf(spared).names).toEqual(['jan-other'])
-  expect(warningOf(spared)).toContain('the federated identity credential of your own access key matches and is left out')
+  expect(warningOf(spared)).toContain(
+    'the federated identity credential of your own access key matches and is left out',
+  )
   expect(trustsOf(await closing({ all: true, includeSelf: true }, { user })).names).toEqual(['jan-ci'])
   expect(await isOpen('jan-ci')).toBe(false)
 })

@@ -146,7 +146,7 @@ describe('while the keys of the issuer were read a moment ago', () => {
 })
 
 describe('an ID token that is exchanged during its lifetime', () => {
-  test('gives at most 50 living keys for each trust, however many ask at the same time', async () => {
+  test('gives at most 50 valid keys for each trust, however many ask at the same time', async () => {
     const [client, token] = [await trust({ user: 'alice', scope: {} }), sign()]
     const all = await Promise.all(Array.from({ length: MOST_KEYS + 14 }, () => exchange(client, token)))
     const made = all.filter(({ status }) => status === 200)
@@ -165,7 +165,7 @@ describe('an ID token that is exchanged during its lifetime', () => {
   }, 60_000)
 })
 
-test('a trust with maxKeys has at most so many living keys, whatever ID tokens they come from', async () => {
+test('a trust with maxKeys has at most so many valid keys, whatever ID tokens they come from', async () => {
   const client = await trust({ user: 'alice', scope: {}, maxKeys: 2 })
   const all = await Promise.all([1, 2, 3, 4].map(() => exchange(client, sign())))
   expect(all.map(({ status }) => status).sort()).toEqual([200, 200, 400, 400])

@@ -29,10 +29,13 @@ describe('withSource', () => {
     expect(withSource([source(one)], source(other), 1)).toHaveLength(count),
   )
 
-  test.each(['', 'test-invoke-source-ip', '192.0.2.1, 192.0.2.2', '[::1]'])('ignores %j, which is no address', (ip) => {
-    const list = [source('192.0.2.1')]
-    expect(withSource(list, source(ip), 1)).toEqual(list)
-  })
+  test.each(['', 'test-invoke-source-ip', '192.0.2.1, 192.0.2.2', '[::1]'])(
+    'ignores %j, which is not an address',
+    (ip) => {
+      const list = [source('192.0.2.1')]
+      expect(withSource(list, source(ip), 1)).toEqual(list)
+    },
+  )
 
   test('shortens the user agent', () =>
     expect(withSource([], source('192.0.2.1', 0, `a\n${'x'.repeat(70)}`), 0)).toEqual([

@@ -158,7 +158,7 @@ describe('ending values', () => {
       ])
     })
 
-    test('but not what another key made, what made it, or what a value that nobody used could have made', () => {
+    test('but not what another key made, what made it, or what an unused value could have made', () => {
       expect(leak(rotate(plain), A)).toEqual(['a', ['Pending b']])
       expect(leak(settled(rotate(plain)), A)).toEqual(['a', ['Current b']])
       expect(leak(further, C)).toEqual(['c', ['Current b']])
@@ -183,7 +183,7 @@ describe('ending values', () => {
     })
   })
 
-  test('an ended value is none of the key any more', () => {
+  test('an ended value is no longer a value of the key', () => {
     expect(findValue({ ...plain, ended: 'leaked' }, A)).toBeUndefined()
     expect(findValue(used(), A)?.state).toBe('Retiring')
   })

@@ -50,7 +50,7 @@ const touch = ({ storage, keys }: World, { metadata }: KubeObject, credential: I
 const names = async ({ storage, keys }: World) => (await storage.list(keys.kind.table, {})).items.map(({ key }) => key)
 
 describe('a key', () => {
-  test('is deleted when the retention after its expiry is over, not a second earlier', async () => {
+  test('is deleted when the retention after its expiry has passed, not a second earlier', async () => {
     const { clock, world } = await begin()
     await world.make('ci', {}, { ttl: 3600 })
     clock.at = 3600 + 7 * day - 1

@@ -76,7 +76,7 @@ test('a long text is cut between two characters', async () => {
   expect(await news('displayName')).toEqual([['created ci', text]])
 })
 
-test('a change names its fields, and a status is no change', async () => {
+test('a change names its fields, and a status is not a change', async () => {
   const { world, news } = await begin()
   await world.make('ci', {}, { ttl: day })
   await news()
@@ -143,7 +143,7 @@ test('a deletion by the sweep names it, after the expiry that no hour had told o
 })
 
 describe('values', () => {
-  test('a pending value is the start of a rotation, and settling it is no event', async () => {
+  test('a pending value is the start of a rotation, and settling it is not an event', async () => {
     const { world, news } = await begin()
     await world.make('ci')
     await news()
@@ -177,7 +177,7 @@ describe('values', () => {
     expect(await news('value', 'fields')).toEqual([['rotation-started ci', 3, undefined]])
   })
 
-  test('a rotation that replaces a pending value which nobody has used', async () => {
+  test('a rotation that replaces an unused pending value', async () => {
     const { world, news } = await begin()
     await world.make('ci')
     const pending = { credential: hash('two'), number: 2, made: 7, overlap: 60 }

@@ -56,7 +56,7 @@ describe('an event that is always refused', () => {
   const refusing = (code: string, name = '') =>
     busThat(({ detail }) => (detail.includes(`"${name}`) ? code : undefined))
 
-  test('passes over what is refused for good while others are accepted, and fails if none is', async () => {
+  test('skips what is refused permanently while others are accepted, and fails if none is', async () => {
     const { calls, accepted, send } = refusing('InternalFailure', 'k1')
     expect(await send(events)).toEqual([{ event: events[1], code: 'InternalFailure' }])
     expect([accepted, calls.length]).toEqual([['k0', 'k2'], 5])

@@ -130,7 +130,7 @@ describe.each(['before', 'after'] as const)('a run that dies %s a call', (when) 
   })
 })
 
-test('runs at the same time miss nothing and go on from one position', async () => {
+test('runs at the same time miss nothing and continue from one position', async () => {
   const scene = await begin()
   const expected = await everything(scene)
   const { publisher } = scene
@@ -185,7 +185,7 @@ describe('the first run', () => {
     expect(publisher.lost).toEqual([])
   })
 
-  test('begins at its end if its beginning has expired, and that is no loss', async () => {
+  test('begins at its end if its beginning has expired, and that is not a loss', async () => {
     const { clock, world, publisher } = await begin()
     await world.make('old')
     await world.storage.sweep(world.keys.kind.table)
@@ -199,7 +199,7 @@ describe('the first run', () => {
 })
 
 describe('a log that no longer reaches back', () => {
-  test('is reported before the run goes on at its end', async () => {
+  test('is reported before the run continues at its end', async () => {
     const { clock, world, publisher } = await begun()
     await world.make('missed')
     await world.storage.sweep(world.keys.kind.table)

@@ -213,7 +213,7 @@ describe('fetched keys', () => {
     expect(await observe(keys)).toEqual(['valid', 'read'])
   })
 
-  test('are fetched anew after 10 minutes, with discovery', async () => {
+  test('are fetched again after 10 minutes, with discovery', async () => {
     await observe(startFunction())
     time += 10 * minute - 1
     expect(await observe(startFunction())).toEqual(['valid', 'read'])
@@ -452,7 +452,7 @@ describe('several functions', () => {
     expect(fetches()).toBe(1)
   })
 
-  test('go on with what they have when a function dies during its fetch', async () => {
+  test('continue with what they have when a function dies during its fetch', async () => {
     const keys = await startWithKeys()
     time += 10 * minute
     await dyingFetch()

@@ -135,7 +135,7 @@ describe('claimWarnings', () => {
       ['spec.claims[2]: event_name pull_request_target: people without write access to the repository can cause it'],
     ))
 
-  test('says that people can change a claim, or that nobody may have verified it', () => {
+  test('says that people can change a claim, or that it may be unverified', () => {
     expect(
       warnings(company, is('groups', 'engineering'), is('preferred_username', 'alice'), is('email', 'a@b.example')),
     ).toEqual([

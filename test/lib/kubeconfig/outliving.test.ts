@@ -22,7 +22,7 @@ describe('a certificate for an exchanged key', () => {
     )
   })
 
-  test('is refused when Kubernetes signs none that is short enough', () => {
+  test('is refused when Kubernetes signs no certificate that is short enough', () => {
     expect(outlivingRequest(exchanged(661), 600, now)).toBeUndefined()
     expect(outlivingRequest(exchanged(660), 600, now)).toBe(
       'a client certificate would outlive the access key used, which expires at 2026-11-22T12:11:00Z, and Kubernetes signs no certificate for less than 600 seconds; request a token (clientCert: false)',

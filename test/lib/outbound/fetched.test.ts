@@ -19,7 +19,7 @@ describe('a fetched value', () => {
     expect([await value.get(), world.asked]).toEqual([2, 2])
   })
 
-  test('is kept while it is fresh, and by default for good', async () => {
+  test('is kept while it is fresh, and by default permanently', async () => {
     for (const [lifetime, later] of [
       [{ freshMs: 10 }, 2],
       [{}, 1],
@@ -33,7 +33,7 @@ describe('a fetched value', () => {
     }
   })
 
-  test('is fetched anew on demand, and kept', async () => {
+  test('is fetched again on demand, and kept', async () => {
     const { value } = counted()
     expect([await value.get(), await value.refresh(), await value.get()]).toEqual([1, 2, 2])
   })

@@ -5,7 +5,7 @@ import { forEach, OutOfTime } from '../../../lib/registry/parallel.ts'
 describe('work on many objects', () => {
   const items = [0, 1, 2, 3, 4, 5]
 
-  test('goes on after a failure, and fails as the first item did, whichever failed first', async () => {
+  test('continues after a failure, and fails as the first item did, whichever failed first', async () => {
     const done: number[] = []
     const work = async (item: number) => {
       // The first items take longest.

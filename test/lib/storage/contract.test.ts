@@ -359,7 +359,7 @@ describe('companions', () => {
       expect((await read())?.attributes).toMatchObject({ text: 'b', other: [1, { deep: true }] })
     })
 
-    test('differ from an item that was written anew with the same attributes, or deleted', async () => {
+    test('differ from an item that was written again with the same attributes, or deleted', async () => {
       await swap(undefined, { text: 'a' })
       const first = await read()
       await swap(first, { text: 'a' })

@@ -249,7 +249,7 @@ test('a folder that others may open is closed to them', async () => {
   expect((await stat(folder)).mode & 0o777).toBe(0o700)
 })
 
-test('what is over for an hour, and what killed processes left, is removed, but no other file', async () => {
+test('what expired an hour ago, and what killed processes left, is removed, but no other file', async () => {
   await use({ key: 'old', life: 60 })
   await use({ key: 'newer' })
   const hash = '0'.repeat(64)

@@ -76,7 +76,7 @@ describe('the old value', () => {
     expect(log).toEqual(['read old', 'read new'])
   })
 
-  test('is retiring after the first use of the new one, until the overlap is over', async () => {
+  test('is retiring after the first use of the new one, until the overlap has passed', async () => {
     const items = { [OLD]: item, [NEW]: live({}, { ...pending, firstUsed: CREATED + 10 }) }
     const { deps } = world({ items, at: 69 })
     const { value, warnings } = await alive(deps, OLD)
@@ -119,7 +119,7 @@ describe('the old value', () => {
     expect(log).toEqual(['read old', 'read new', 'read old'])
   })
 
-  test('is dead if its item names for ever a new one that was given up', async () => {
+  test('is dead if its item permanently names a new one that was given up', async () => {
     const { deps } = world({ items: { [OLD]: item, [NEW]: ended('finished') } })
     expect(await authenticate(OLD, deps)).toMatchObject({ dead: 'access key value was rotated' })
   })
@@ -189,7 +189,7 @@ describe('a pending value', () => {
     expect(log).toEqual(['read new'])
   })
 
-  test('goes on when the confirmation lost against another request', async () => {
+  test('continues when the confirmation lost against another request', async () => {
     const { deps, log } = world({
       items: items(),
       at: 5,
@@ -202,7 +202,7 @@ describe('a pending value', () => {
     expect(log).toEqual(['read new', use, 'read new'])
   })
 
-  test('goes on when another request has confirmed it during the last attempt', async () => {
+  test('continues when another request has confirmed it during the last attempt', async () => {
     let attempts = 0
     const { deps } = world({
       items: items(),

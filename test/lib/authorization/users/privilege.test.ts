@@ -247,7 +247,7 @@ describe('creating keys', () => {
       expect(changing(ending(alice), short, short.spec, rotated)).toBeUndefined()
     })
 
-    describe('a value that was rotated binds everybody', () => {
+    describe('a value that was rotated limits every user', () => {
       const retiring = (user: UserInfo): UserInfo => ({
         ...user,
         credential: { version: '1', hash: 'h', created: noon, until: noon + 100 },

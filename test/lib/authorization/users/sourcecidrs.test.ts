@@ -58,11 +58,11 @@ describe('isWithinCIDRs', () => {
     expect(isWithinCIDRs(one, list)).toBe(expected),
   )
 
-  test.each(cases.noAddresses)('is false for %j, which is no IP address', (one) =>
+  test.each(cases.noAddresses)('is false for %j, which is not an IP address', (one) =>
     expect(isWithinCIDRs(one, ['0.0.0.0/0', '::/0'])).toBe(false),
   )
 
-  test('is false for an empty list, and for entries that are no ranges', () => {
+  test('is false for an empty list, and for entries that are not ranges', () => {
     expect(isWithinCIDRs('10.0.0.1', [])).toBe(false)
     expect(isWithinCIDRs('10.0.0.1', ['', 'any', '10.0.0.0/33', '10.0.0.0/', '10.0.0.0/-1', '/0'])).toBe(false)
   })

@@ -218,7 +218,8 @@ describe('objects of other kinds and versions', () => {
     expect(status.message).toContain('the API version in the data (v1) does not match')
   })
 
-  test.each([[{ apiVersion: 'a/b/c' }, 'unexpected GroupVersion string: a/b/c']])('%j is no version', (sent, message) =>
-    expect(refusal(() => decodeObject({ ...type, ...sent }, example)).message).toContain(message),
+  test.each([[{ apiVersion: 'a/b/c' }, 'unexpected GroupVersion string: a/b/c']])(
+    '%j is not a version',
+    (sent, message) => expect(refusal(() => decodeObject({ ...type, ...sent }, example)).message).toContain(message),
   )
 })

@@ -60,7 +60,7 @@ test('writes of one turn share a commit, in their order', async () => {
   expect(commits).toBe(3)
 })
 
-test('a write is visible to nobody before its commit, and on the disk when it is acknowledged', async () => {
+test('a write is invisible before its commit, and on the disk when it is acknowledged', async () => {
   const writing = put('a')
   const seen: unknown[] = []
   await Promise.resolve()

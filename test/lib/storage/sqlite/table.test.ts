@@ -85,7 +85,7 @@ describe('a file', () => {
     second.close()
   })
 
-  test('that is no database is refused', () => {
+  test('that is not a database is refused', () => {
     writeFileSync(path, 'no database '.repeat(1000))
     expect(opening).toThrow('file is not a database')
   })
