@@ -381,7 +381,7 @@ describe('SubjectAccessReview', () => {
   })
 
   test('denies requests for a cluster other than the caller’s', async () => {
-    const elsewhere = 'the access key of the caller is not for this cluster'
+    const elsewhere = 'the access key of the caller may not review requests at this cluster'
     expect(await verdict(us, [], resource({}))).toEqual({ allowed: false, denied: true, reason: elsewhere })
     expect(await verdict(both, [], resource({}))).toEqual({ allowed: false })
     expect(await verdict(eu, [], resource({}), 'clusters/eu2', anything)).toMatchObject({ reason: elsewhere })

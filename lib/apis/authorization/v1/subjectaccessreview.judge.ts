@@ -53,7 +53,8 @@ async function judge(
   services: ReviewServices,
 ): Promise<JsonObject> {
   const { scopes } = services
-  if (!mayReviewAt(caller.chain, place, scopes)) return denied('the access key of the caller is not for this cluster')
+  if (!mayReviewAt(caller.chain, place, scopes))
+    return denied('the access key of the caller may not review requests at this cluster')
   const attributes = toAttributes(spec, targetOf(place, scopes))
   const decide = (all: ScopeChain) => evaluateAt(all, place, attributes, scopes)
   const deny = (all: ScopeChain, reason: string) =>
