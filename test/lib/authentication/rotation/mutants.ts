@@ -112,7 +112,7 @@ const rows: readonly (readonly [string, Profile, number, string, string, string]
     'const { value, ended: _, retiring: ___, ...rest } = internal',
   ],
   [
-    'sliding life counts every value',
+    'a sliding lifetime counts every value',
     sliding,
     17,
     `${values}/judge.ts`,
