@@ -33,14 +33,15 @@ test('the load grows as the units of its requests and watches do', () => {
   const loads: Record<string, number> = {
     'requests a second': requests,
     'concurrent executions': requests * 0.019 + watches,
+    'invocations a second': requests * 2,
     'read units a second': sum((one) => numberOf(costs.get(one)?.[1])) + watches,
     'write units a second': sum((one) => numberOf(costs.get(one)?.[2])) + (watches * 2) / 30 + (keysInUse * 4) / 60,
-    'read units a second of the newest log partition': watches,
+    'read units a second of the revision item of a kind': watches,
     'write units a second of the rows of a kind': rateOf('create of a key') * 4,
     'write units a second of the activity of keys': (keysInUse * 2) / 60,
     'signatures a second': rateOf('kube config'),
     'dollars a month, without fixed costs':
-      (sum((one) => numberOf(costs.get(one)?.[3])) * secondsPerMonth) / 1e6 + watches * 18,
+      (sum((one) => numberOf(costs.get(one)?.[3])) * secondsPerMonth) / 1e6 + watches * 18 + keysInUse * 0.11,
   }
   const rows = table(scale, 'resource')
   expect([...rows.keys()]).toEqual(Object.keys(loads))

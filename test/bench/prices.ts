@@ -32,7 +32,7 @@ export const clusters: readonly Cluster[] = [
  * The fixed costs of a deployment that does only this job: a signing key, two secrets, the alarms, and three metrics for each
  * of the three endpoints.
  */
-export const fixed = 1 + 2 * 0.4 + 2.2 + 9 * 0.3
+export const fixed = 1 + 2 * 0.4 + 3.5 + 9 * 0.3
 
 /** Returns the requests per month from which on the cluster is cheaper. `perMillion` is the price of a million requests. */
 export const breakEven = ({ price }: Cluster, perMillion: number): number => ((price - fixed) / perMillion) * 1e6

@@ -132,6 +132,15 @@ test('the prices per million calls and log lines follow from the unit prices on 
   )
   const starts = (730 * 30 * (requestsOf(page).get('get')?.at(-1) ?? Number.NaN)) / 1e6
   expect(page).toContain(`starting it again every two minutes is $${starts.toFixed(2)} more`)
+  const start = ((0.12 * 1769) / 1024) * second * 1e6
+  expect(page).toContain(`$${start.toFixed(2)} per million starts`)
+  expect(page).toContain(`which is $${(functions * 0.01 * start).toFixed(2)} per\n  million requests`)
+  const fiveMinutes = (730 * 12) / 10_000
+  const [keyRead = 0, secretRead = 0] = ['encryption of the table', 'Secrets Manager'].map((part) => figuresOf(part)[0])
+  for (const price of [keyRead, secretRead]) {
+    expect(page).toContain(`$${(fiveMinutes * price).toFixed(2)} a month for an environment`)
+  }
+  expect(page).toContain(`$${((730 * 60 * 4 * writeUnit) / 1e6).toFixed(2)} a month if it is used in every minute`)
   expect(page).toContain(`at most $${(watch / 30).toFixed(4)} for each interrupted \`kubectl get -w\``)
 })
 
