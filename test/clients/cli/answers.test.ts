@@ -169,7 +169,7 @@ test('a batch file is refused on Windows before anything is changed', async () =
   const env = { PATH: cli.home, PATHEXT: '.COM;.EXE;.BAT;.cmd' }
   await expect(demandProgram(['aws', 'x'], env, 'win32')).resolves.toBeUndefined()
   await expect(demandProgram(['gh'], env, 'win32')).rejects.toMatchObject({
-    message: expect.stringContaining('gh is no .exe file'),
+    message: expect.stringContaining('gh is not an .exe file'),
     hint: 'Nothing was changed. Run it with the shell: -- cmd /d /c gh …',
   })
   await expect(demandProgram(['other'], env, 'win32')).rejects.toThrow('"other" is not on the PATH')

@@ -145,10 +145,10 @@ describe('revoke', () => {
     expect(await isDisabled(name)).toBe(true)
     const all = ['revoke', '--user', 'erin', '--trusts']
     expect(await cli.ok([...all, '--dry-run'])).toMatch(
-      /^No access key matches\.\nNAME.*\nerin-ci +erin .*company\n1 federated identity credential\n$/,
+      /^No access key matches\.\nNAME.*\nerin-ci +erin .*company\n1 trust\n$/,
     )
     const done = await cli.run([...all, '--yes'])
-    const said = '0 access keys are disabled.\n1 federated identity credential is disabled.\n'
+    const said = '0 access keys are disabled.\n1 trust is disabled.\n'
     expect(done).toEqual({ code: 0, stdout: '', stderr: said })
     expect((await server.call(`${trusts}/erin-ci`)).json.spec.disabled).toBe(true)
   })
@@ -265,7 +265,7 @@ describe('explain', () => {
   test('refuses what makes no sense, and names the nearest resource', async () => {
     for (const [args, message] of [
       [['get'], 'needs a verb and a resource'],
-      [['get', 'pods/a/b'], 'no RESOURCE/NAME'],
+      [['get', 'pods/a/b'], 'not RESOURCE/NAME'],
       [['get', '/metrics', '-n', 's'], 'A path has no namespace'],
       [['get', 'pods', '--cluster', 'c', '--space', 'a/b'], 'Only one of'],
       [['get', 'ownedaccesskeyz'], 'did you mean "ownedaccesskeys"?'],

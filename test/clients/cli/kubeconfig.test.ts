@@ -103,7 +103,7 @@ describeKubectl('a kube config of a virtual cluster', () => {
       (await ran(['demo/demo', '--output', 'config'], env)).stderr
         .split('\n')
         .filter((line) => line.includes('find it'))
-    const warning = `Warning: kubectl runs keyplane, and will not find it: install it, or add ${folder} to the PATH`
+    const warning = `Warning: kubectl runs keyplane, but will not find it: install it, or add ${folder} to the PATH`
     expect(await said({ PATH: folder })).toEqual([])
     expect(await said({ PATH: folder, npm_execpath: '/usr/lib/npm.js' })).toEqual([warning])
     expect(await said({ PATH: '/nowhere' })).toEqual([warning])

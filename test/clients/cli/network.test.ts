@@ -82,7 +82,7 @@ describe('an answer that is not of this API', () => {
     ],
     ['no JSON', answer(200, 'OK', { 'content-type': 'text/plain' }), /something that is not an answer of this API/],
     ['an empty text', answer(200, ''), /something that is not an answer of this API/],
-    ['an object of another service', answer(200, { ok: true }), /answers, but not as this API does/],
+    ['an object of another service', answer(200, { ok: true }), /answers, but not like this API/],
     ['another JSON value', answer(200, '[1]'), /something that is not an answer of this API/],
   ])('is explained: %s', async (_, given, message) => {
     handler = given
@@ -147,7 +147,7 @@ describe('a refusal', () => {
     handler = answer(401, status(401))
     expect(await whoami()).toMatchObject({
       code: 4,
-      stderr: 'Error: message 401\nLog in with a key that works: keyplane login URL\n',
+      stderr: 'Error: message 401\nLog in with a valid key: keyplane login URL\n',
     })
   })
 

@@ -28,7 +28,7 @@ describe('of the kube config of a server', () => {
       'is not base64',
     ],
     ['several clusters', JSON.stringify({ clusters: [{}, {}] }), 'one entry in clusters'],
-    ['a text that is no YAML', 'a: [', 'it is no YAML'],
-    ['a list', '[]', 'it is no object'],
+    ['a text that is no YAML', 'a: [', 'it is not YAML'],
+    ['a list', '[]', 'it is not an object'],
   ])('%s is refused', (_, text, message) => expect(clusterIn(text)).rejects.toThrow(message))
 })

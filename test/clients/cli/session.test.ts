@@ -84,7 +84,7 @@ describe('login', () => {
   test('keeps nothing when the server refuses the key', async () => {
     const key = `mpk_${'0'.repeat(43)}34O1xt`
     const { code, stderr } = await cli.run(['login', server.base, '--ca', ca], { input: key })
-    expect([code, stderr]).toEqual([4, expect.stringMatching(/^Error: .*\nLog in with a key that works/)])
+    expect([code, stderr]).toEqual([4, expect.stringMatching(/^Error: .*\nLog in with a valid key/)])
     expect(stderr).not.toContain(key)
     await expect(stat(configFile())).rejects.toThrow('ENOENT')
   })

@@ -34,7 +34,7 @@ export async function userIn(text: string): Promise<Record<string, string>> {
 
 async function onlyOne(text: string, list: string): Promise<JsonObject> {
   const { value } = await parseYaml(text).catch(() => {
-    throw invalid('it is no YAML')
+    throw invalid('it is not YAML')
   })
   const entries = record(value)[list]
   if (!Array.isArray(entries) || entries.length !== 1) throw invalid(`it does not have one entry in ${list}`)
@@ -42,7 +42,7 @@ async function onlyOne(text: string, list: string): Promise<JsonObject> {
 }
 
 function record(value: JsonValue | undefined): JsonObject {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalid('it is no object')
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalid('it is not an object')
   return value
 }
 

@@ -11,7 +11,7 @@ export function serverUrl(text: string): string {
   }
   if (url.protocol !== 'https:') {
     throw new UsageError(
-      `The URL must begin with https://, not ${url.protocol}//: a key would cross the network in the clear.`,
+      `The URL must begin with https://, not ${url.protocol}//: otherwise the key would be sent unencrypted.`,
     )
   }
   if (url.username || url.password) throw new UsageError('The URL must contain no user name or password.')

@@ -59,7 +59,7 @@ export function errorOf(received: Received, body: Record<string, unknown> | unde
     })
   }
   if (/\bhtml\b/i.test(contentType) || /^\s*<(!doctype|html)\b/i.test(text)) {
-    return new CliError(`${server} answered ${code} with a web page, not as this API does.`, {
+    return new CliError(`${server} answered ${code} with a web page, not like this API.`, {
       unavailable,
       retryAfter,
       hint: 'A proxy or the login page of the network may have answered: open the address in a browser. Or the URL is wrong.',
@@ -74,10 +74,10 @@ export function errorOf(received: Received, body: Record<string, unknown> | unde
 }
 
 function hintOf(code: number): string | undefined {
-  if (code === 401) return 'Log in with a key that works: keyplane login URL'
+  if (code === 401) return 'Log in with a valid key: keyplane login URL'
   if (code === 403) return 'To see what your key may do: keyplane whoami'
   if (code === 429) return 'The server is busy. Try again in a minute.'
   if (code >= 500)
-    return 'This is a failure of the server. Try again; if it stays, tell its administrators the time of the request.'
+    return 'This is a failure of the server. Try again; if it fails again, tell its administrators the time of the request.'
   return undefined
 }

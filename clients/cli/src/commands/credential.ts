@@ -17,7 +17,7 @@ export const credential = command({
   description:
     'Kube configs that "keyplane kubeconfig" writes run this command. It prints an ExecCredential of client.authentication.k8s.io/v1, never ' +
     'asks anything, and keeps the credential in a private folder until 80% of its lifetime has passed, so that many commands share one.\n\n' +
-    'If the server cannot be reached then, it prints the old credential while that lives, and says so. It never does so when the server ' +
+    'If the server cannot be reached then, it prints the old credential until that expires, and says so. It never does so when the server ' +
     'refuses. Without --virtual-cluster and --cluster it prints the access key itself, for the management API.',
   options: {
     'virtual-cluster': {
@@ -32,7 +32,7 @@ export const credential = command({
       help: 'kind of the credential; certificates cannot be revoked, and only virtual clusters sign them',
       default: 'token',
     },
-    ttl: { type: 'string', value: 'DURATION', help: 'life of the credential', default: DEFAULT_TTL },
+    ttl: { type: 'string', value: 'DURATION', help: 'lifetime of the credential', default: DEFAULT_TTL },
   },
   examples: [
     { does: 'Print a token for a virtual cluster', run: 'keyplane credential --virtual-cluster shop/dev' },

@@ -45,18 +45,18 @@ export const explain = command({
   formats: ['json', 'yaml'],
   examples: [
     {
-      does: 'May the key ci get a kube config of the virtual cluster shop/dev?',
+      does: 'Check whether the key ci can get a kube config of the virtual cluster shop/dev',
       run: 'keyplane explain ci create virtualclusterinstances/dev --subresource kubeconfig -n p-shop',
     },
     {
       does: 'Check whether it can list pods in a connected cluster',
       run: 'keyplane explain ci list pods -n web --cluster west',
     },
-    { does: 'May you create access keys?', run: 'keyplane explain create ownedaccesskeys' },
+    { does: 'Check whether you can create access keys', run: 'keyplane explain create ownedaccesskeys' },
   ],
   async run({ values, positionals }, io) {
     if (positionals.length < 2 || positionals.length > 3) {
-      throw new UsageError('keyplane explain needs a verb and a resource, and before them perhaps a key.', USAGE)
+      throw new UsageError('keyplane explain needs a verb and a resource, and takes a key before them.', USAGE)
     }
     const [what = '', verb = '', given] = positionals.toReversed()
     const target = placeOf(values)
@@ -113,7 +113,7 @@ async function withSubresource(
     ...given.flatMap((option) => (values[option] === undefined ? [] : [`--${option}`, values[option]])),
   ]
   return new UsageError(
-    `"${what}" is no RESOURCE/NAME: a part of an object is an option.`,
+    `"${what}" is not RESOURCE/NAME: use an option for a part of an object.`,
     `You probably mean: keyplane explain ${shellWords(call)}`,
   )
 }
@@ -149,7 +149,7 @@ async function attributesOf(
   }
   const read = readResource(what)
   if (read === undefined)
-    throw new UsageError(`"${what}" is no RESOURCE/NAME.`, 'A part of an object is --subresource NAME.')
+    throw new UsageError(`"${what}" is not RESOURCE/NAME.`, 'A part of an object is --subresource NAME.')
   const { resource, group, part: name } = read
   const known =
     group !== undefined || !isHere ? { resource, group: group ?? '' } : await resourceHere(session, resource)

@@ -19,7 +19,7 @@ import { whoami } from './whoami.ts'
 export const sections: readonly Section[] = [
   { title: 'Logging in', commands: [login, whoami, logout] },
   { title: 'Access keys', commands: [keysList, keysCreate, keysShow, keysDisable, keysEnable, keysDelete] },
-  { title: 'The life of a key', commands: [rotate, revoke, explain, reportLeak] },
+  { title: 'Lifecycle of a key', commands: [rotate, revoke, explain, reportLeak] },
   { title: 'Clusters', commands: [kubeconfig, token, credential] },
 ]
 

@@ -45,7 +45,7 @@ const options = {
     help: 'where the client gets its credential from',
     default: 'exec',
   },
-  ttl: { type: 'string', value: 'DURATION', help: 'life of the credential of --with token or cert', default: '1d' },
+  ttl: { type: 'string', value: 'DURATION', help: 'lifetime of the credential of --with token or cert', default: '1d' },
   output: {
     type: 'string',
     value: 'FILE',

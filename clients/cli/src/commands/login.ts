@@ -27,7 +27,7 @@ const options = {
   exchange: {
     type: 'string',
     value: 'NAME@UID',
-    help: 'instead of a key, exchange ID tokens with this federated identity credential',
+    help: 'instead of a key, exchange ID tokens through this trust (a FederatedIdentityCredential)',
   },
   'token-file': {
     type: 'string',

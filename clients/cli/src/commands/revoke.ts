@@ -37,7 +37,10 @@ const options = {
   unscoped: { type: 'boolean', help: 'keys that no scope limits' },
   name: { type: 'string', multiple: true, value: 'NAME', help: 'keys with this name' },
   all: { type: 'boolean', help: 'every key that you may revoke' },
-  trusts: { type: 'boolean', help: 'also the federated identity credentials that match; they would go on giving keys' },
+  trusts: {
+    type: 'boolean',
+    help: 'also the trusts (federated identity credentials) that match; otherwise they keep issuing keys',
+  },
   'include-self': { type: 'boolean', help: 'also the key that you use now, after all others' },
   delete: { type: 'boolean', help: 'delete the keys instead of disabling them' },
   reason: { type: 'string', value: 'TEXT', help: 'why; everyone who may read a disabled key sees it' },
@@ -50,14 +53,14 @@ export const revoke = command({
   name: ['revoke'],
   summary: 'Disable or delete many access keys at once',
   description: [
-    'A key must match all options that select, and one of the values of an option. The keys are shown, and in a terminal a question is asked first.',
-    'Disabled keys can be enabled again, deleted ones are lost. If this program is ended, what it has done stays: repeat the same call, and it continues.',
+    'A key must match every option that selects, and one of the values of each option. It shows the keys, and asks first in a terminal.',
+    'Disabled keys can be enabled again; deleted keys are lost. If you stop this program, what it has done stays: repeat the same command, and it continues.',
   ].join('\n\n'),
   options,
   formats: ['json', 'yaml'],
   examples: [
     {
-      does: 'Disable the keys and the federated identity credentials of somebody who leaves',
+      does: 'Disable the keys and the trusts of somebody who leaves',
       run: 'keyplane revoke --user alice --trusts --reason "has left"',
     },
     { does: 'Show which keys were not used for 90 days', run: 'keyplane revoke --unused-since 90d --dry-run' },
@@ -159,15 +162,14 @@ function count(text: string): number {
 
 const counted = (keys: number): string => (keys === 1 ? '1 access key' : `${keys} access keys`)
 
-const countedTrusts = (trusts: number): string =>
-  trusts === 1 ? '1 federated identity credential' : `${trusts} federated identity credentials`
+const countedTrusts = (trusts: number): string => (trusts === 1 ? '1 trust' : `${trusts} trusts`)
 
 /** Returns the tables of the keys and trusts that match. */
 function describe(status: RevocationStatus, io: Io): string {
   const trusts = status.federatedIdentityCredentials
   if (trusts === undefined) return describeKeys(status, io)
   const { matched = 0, items = [] } = trusts
-  if (matched === 0) return `${describeKeys(status, io)}No federated identity credential matches.\n`
+  if (matched === 0) return `${describeKeys(status, io)}No trust matches.\n`
   const rows = items.map(({ name = '', owner = '', displayName = '', identityProvider = '' }) => [
     name,
     owner,

@@ -24,8 +24,8 @@ export const rotate = command({
   name: ['rotate'],
   summary: 'Give an access key a new value while the old one works',
   description: [
-    'The command after -- gets the new value on its standard input and stores it. Then the new value is used once, and the old one ends after the overlap. If the command fails, or this program is killed at any moment, the old value works on. Repeat the same call: it continues with the same new value.',
-    'If the key is that of the current context, the context gets the new value too. For any other key without a command, the new value is printed, and the old one works until somebody uses the new one.',
+    'The command after -- gets the new value on its standard input and stores it. Then the new value is used once, and the old one ends after the overlap. If the command fails, or this program is killed at any moment, the old value keeps working. Repeat the same command: it continues with the same new value.',
+    'If the key is that of the current context, the context gets the new value too. For any other key without a command, the new value is printed, and the old one works until the new one is used.',
     'What the command prints is on standard error, without the new value.',
   ].join('\n\n'),
   positionals: [{ name: 'NAME', help: 'name of the access key' }],

@@ -17,7 +17,7 @@ export const token = command({
   name: ['token'],
   summary: 'Print a token for a cluster, or keep one in a file',
   description:
-    'A token file serves clients that run no plugin: "tokenFile" in a kube config, sidecars, Prometheus. With --renew the command goes on ' +
+    'A token file is for clients that cannot run a plugin: "tokenFile" in a kube config, sidecars, Prometheus. With --renew the command keeps running ' +
     'until it gets SIGTERM, and writes a new token when 80% of the lifetime of the old one has passed. If the server cannot be reached, fails or ' +
     'is too busy, it keeps the old token and tries again. It ends only when the server refuses.',
   options: {
@@ -27,9 +27,9 @@ export const token = command({
       help: 'virtual cluster to which the token gives access',
     },
     cluster: { type: 'string', value: 'CLUSTER', help: 'connected cluster to which the token gives access' },
-    ttl: { type: 'string', value: 'DURATION', help: 'life of the token', default: DEFAULT_TTL },
+    ttl: { type: 'string', value: 'DURATION', help: 'lifetime of the token', default: DEFAULT_TTL },
     out: { type: 'string', value: 'FILE', help: 'write the token to this file, which only you can read' },
-    renew: { type: 'boolean', help: 'go on and renew the token in the file of --out' },
+    renew: { type: 'boolean', help: 'keep running and renew the token in the file of --out' },
   },
   formats: ['json', 'yaml'],
   examples: [

@@ -30,7 +30,7 @@ const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants
 export function openFolder(folder: string): void {
   makeFolder(folder)
   const stats = lstatSync(folder)
-  if (!stats.isDirectory()) throw new Error(`${folder} is no folder, or a symbolic link`)
+  if (!stats.isDirectory()) throw new Error(`${folder} is not a folder, or is a symbolic link`)
   if (!isOwn(stats)) throw new Error(`${folder} belongs to another user`)
   if (isOpen(stats)) chmodSync(folder, 0o700)
 }

@@ -21,7 +21,7 @@ export async function demandProgram(
   if (await hasOne(program, folders, endings)) return
   if (isWindows && (await isThere(program, folders, env, platform))) {
     throw new UsageError(
-      `${program} is no .exe file, and Windows starts others, such as .cmd and .bat, only with a shell.`,
+      `${program} is not an .exe file, and Windows starts others, such as .cmd and .bat, only with a shell.`,
       `Nothing was changed. Run it with the shell: -- cmd /d /c ${program} …`,
     )
   }

@@ -39,7 +39,7 @@ async function read(file: string): Promise<Found> {
     throw broken(error.message)
   })
   if (duplicates.length > 0) throw broken(duplicates.join('; '))
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw broken('it is no object')
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw broken('it is not an object')
   try {
     namesIn(value)
   } catch (error) {

@@ -13,5 +13,5 @@ export async function warnUnlessOnPath(io: Io): Promise<void> {
   const folders = pathOf(io.env).filter((folder) => !(isByNpm && folder.endsWith(OF_NPM)))
   if (await isThere('keyplane', folders, io.env)) return
   const folder = dirname(io.program)
-  warn(io, `kubectl runs keyplane, and will not find it: install it, or add ${folder} to the PATH`)
+  warn(io, `kubectl runs keyplane, but will not find it: install it, or add ${folder} to the PATH`)
 }

@@ -20,7 +20,7 @@ export async function finishRotation(ending: Ending): Promise<string> {
   const shown = await demandKey(ending)
   if (shown.pending) {
     throw new CliError(`The new value of access key "${name}" was never used, so the old one must not end yet.`, {
-      hint: `Use the new value once: it becomes current. Or end the new value, if nobody has it: keyplane rotate ${name} --abort`,
+      hint: `Use the new value once: it becomes current. Or end the new value, if no client has it: keyplane rotate ${name} --abort`,
     })
   }
   if (!shown.retiring) return `Access key "${name}" has no old value.`

@@ -54,7 +54,7 @@ export const isRefusal = (error: unknown): error is StatusError => error instanc
 
 function unanswered(name: string, error: unknown): unknown {
   if (!(error instanceof CliError)) return error
-  const hint = [error.hint, `Nobody can say whether the key was rotated. ${continuation(name)}`]
+  const hint = [error.hint, `It is not known whether the key was rotated. ${continuation(name)}`]
   return new CliError(error.message, { exitCode: error.exitCode, hint: hint.filter(Boolean).join('\n'), cause: error })
 }
 
@@ -97,7 +97,10 @@ async function replaceable(run: Run, spec: RotationSpec, shown: ShownKey): Promi
 
 async function replaceAbandoned(run: Run, spec: RotationSpec, precondition: Precondition): Promise<Standing> {
   const { io, session, name } = run
-  note(io, `A value of access key "${name}" was made over an hour ago, and is neither used nor stored. It is replaced.`)
+  note(
+    io,
+    `A value of access key "${name}" was made over an hour ago, and has not been used or stored. It is replaced.`,
+  )
   const asked = requestRotation(session, name, { ...spec, replace: true }, { precondition })
   const rotation = await asked.catch((error: unknown) => {
     if (!isRefusal(error)) throw unanswered(name, error)

@@ -22,13 +22,13 @@ function hintOf({ code, message }: StatusError, name: string, shown: ShownKey | 
   if (shown?.retiring) {
     const { made } = shown.current ?? {}
     const since = made === undefined ? '' : ` It has a new value since ${made}.`
-    return `Nothing was changed.${since} Wait until the old one ends, or end it now if no client has it any more: keyplane rotate ${name} --finish`
+    return `Nothing was changed.${since} Wait until the old one ends, or end it now if no client uses it any more: keyplane rotate ${name} --finish`
   }
   if (message.includes('role selfRotate')) {
     return `Nothing was changed, and the current value works. Repeat the command after that time, or let the owner of the key rotate it with another key: keyplane rotate ${name} --replace`
   }
   if (shown?.pending) {
-    return `Nothing was changed, and the current value works. Another run made that value: wait if it is still storing it. If it has died, nobody has the value: repeat the command with --replace`
+    return `Nothing was changed, and the current value works. Another run made that value: wait if it is still storing it. If it has died, the value is lost: repeat the command with --replace`
   }
   return undefined
 }

@@ -31,6 +31,6 @@ export async function verify(run: Run, { key, overlapSeconds }: Unfinished): Pro
 function unverified(name: string, error: unknown): unknown {
   if (!(error instanceof CliError)) return error
   const { message, exitCode } = error
-  const hint = `The new value of access key "${name}" is stored, and was perhaps not used yet. Repeat the command.`
+  const hint = `The new value of access key "${name}" is stored, but perhaps not used yet. Repeat the command.`
   return new CliError(message, { exitCode, hint, cause: error })
 }

@@ -27,7 +27,7 @@ const options = {
   ttl: {
     type: 'string',
     value: 'DURATION',
-    help: 'life of the key, such as 12h, 30d or 52w',
+    help: 'lifetime of the key, such as 12h, 30d or 52w',
     default: 'no end, unless the server sets one',
   },
   'ttl-after-last-activity': { type: 'boolean', help: 'count --ttl from the last use of the key' },
@@ -46,7 +46,7 @@ const options = {
   'key-file': {
     type: 'string',
     value: 'FILE',
-    help: 'write the value to this file, readable by you alone, instead of printing it',
+    help: 'write the value to this file, readable only by you, instead of printing it',
   },
   'dry-run': { type: 'boolean', help: 'let the server check everything and create nothing' },
 } as const
@@ -55,8 +55,8 @@ export const keysCreate = command({
   name: ['keys', 'create'],
   summary: 'Create an access key and print its value, once',
   description:
-    'The value is the only thing on standard output, so that a script can take it. Nobody can read it again: if it is lost, rotate the key.\n\n' +
-    'Without options for what it may do, the key may do everything its owner may. Several of them add up.',
+    'The value is the only thing on standard output, so that a script can take it. It cannot be read again: if it is lost, rotate the key.\n\n' +
+    'Without options that limit it, the key may do everything its owner may. What several of these options allow adds up.',
   positionals: [{ name: 'NAME', help: 'name of the key (default: the server makes one)', optional: true }],
   options,
   formats: ['json', 'yaml', 'name'],

@@ -14,7 +14,7 @@ import { forEachName } from './each.ts'
 
 export const keysDelete = command({
   name: ['keys', 'delete'],
-  summary: 'Delete access keys: they end at once and cannot come back',
+  summary: 'Delete access keys: they are revoked immediately and cannot be restored',
   description:
     'In a terminal it shows the keys and asks first. A key that may be needed again can be disabled instead: keyplane keys disable NAME.',
   positionals: [{ name: 'NAME', help: 'names of the keys', multiple: true }],

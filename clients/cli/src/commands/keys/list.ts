@@ -41,7 +41,7 @@ export const keysList = command({
       note(
         io,
         owner === undefined && selector === undefined
-          ? 'There are no access keys that you may see.'
+          ? 'There are no access keys that you can see.'
           : 'No access key matches.',
       )
       return
