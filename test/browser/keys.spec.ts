@@ -100,7 +100,7 @@ describe('the page of the keys', () => {
     await card(page, /^1 Rotation pending$/).click()
     expect(await names(page)).toEqual(['terraform'])
     expect(await page.getByRole('status').innerText()).toBe(`1 of ${all.length} keys`)
-    await page.getByText('These keys have a new value that nobody has used yet').waitFor()
+    await page.getByText('These keys have a new value that has not been used yet').waitFor()
     await card(page, /^2 Unused for 90 days$/).click()
     expect(await names(page)).toEqual(['legacy-import', 'report-builder'])
     expect(await hashOf(page)).toBe('#/keys?card=unused')

@@ -365,8 +365,8 @@ describe('a value that is shown', () => {
   test('is not closed without a warning when nobody has shown or copied it', async ({ form: page }) => {
     await make(page)
     await storedButton(page).click()
-    await page.getByText('You have neither shown nor copied the value.').waitFor()
-    await page.getByRole('button', { name: 'Go on without the value' }).click()
+    await page.getByText('You have not shown or copied the value.').waitFor()
+    await page.getByRole('button', { name: 'Continue without the value' }).click()
     await revealDialog(page).waitFor({ state: 'detached' })
   })
 

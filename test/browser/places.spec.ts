@@ -410,7 +410,7 @@ describe('Access check', () => {
     const [other, own] = [await makeKey(server, 'bobs', { user: 'bob' }), await makeKey(server, 'alices')]
     const page = await openPage({ path: `#/may-it?key=${other.name}&verb=list&resource=vci` })
     await signIn(page, own.value)
-    await page.getByRole('alert').getByText('You may ask about keys that you may see.').waitFor()
+    await page.getByRole('alert').getByText('You may ask about keys that you can see.').waitFor()
   })
 
   describeKubectl('with kubectl', () => {

@@ -192,7 +192,7 @@ describe('a trust', () => {
   test('shows the keys of its last exchanges', async ({ openPage, server }) => {
     await makeTrust(server, 'exchanged')
     const page = await visit(openPage, server.adminKey, '#/trusts/credentials/exchanged')
-    await page.getByText('There is none. Keys that a job revokes are gone').waitFor()
+    await page.getByText('There is none. Keys that a job revokes are deleted at once').waitFor()
     const script = (await codeOf(page, 'Step with curl')).replace(/^printf %s "\$KEY".*$/m, '')
     const env = { PATH: process.env.PATH, CURL_CA_BUNDLE: server.authorityFile, ...server.idTokenVariables }
     expect((await runProgram('sh', ['-c', script], { cwd: '/', env })).code).toBe(0)
@@ -210,7 +210,7 @@ describe('a person', () => {
     await press(page.getByRole('link', { name: 'Buildkite' }))
     await heading(page, 'New trust').waitFor()
     await expect.poll(() => page.getByLabel('Platform').inputValue()).toBe('Buildkite')
-    await page.getByText('Only administrators make identity providers.').waitFor()
+    await page.getByText('Only administrators can create identity providers.').waitFor()
   })
 
   test('a person who may not list trusts and providers is told so, also beside the form', async ({

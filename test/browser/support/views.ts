@@ -58,7 +58,7 @@ export const views: readonly View[] = [
     },
     async leave(page, { server }) {
       await page.getByRole('button', { name: 'I have stored it' }).click()
-      await page.getByRole('button', { name: 'Go on without the value' }).click()
+      await page.getByRole('button', { name: 'Continue without the value' }).click()
       await server.call('/apis/management.platform/v1/ownedaccesskeys/shop-ci', { method: 'DELETE' })
     },
   },

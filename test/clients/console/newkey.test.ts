@@ -112,11 +112,11 @@ describe('the sentence', () => {
     ],
     [
       formWith({ isScoped: false, lifetime: 'never', ownerKind: 'user', owner: 'bob', sources: '10.0.0.0/8' }),
-      'Acts as the user bob. May do everything that this user may. Works only from 10.0.0.0/8. Never ends, unless the server sets a limit.',
+      'Acts as the user bob. May do everything that this user may. Works only from 10.0.0.0/8. Never expires, unless the server sets a limit.',
     ],
     [
       formWith({ rows: [], lifetime: '86400', isFromLastUse: true }),
-      'Acts as you, alice. May do nothing but ask who it is, what it may do, and what the API offers. Works from every address. Ends 1 day after its last use; if it is never used, on 23 Nov 2026, 12:00.',
+      'Acts as you, alice. May only ask who it is, what it may do, and what the API offers. Works from every address. Ends 1 day after its last use; if it is never used, on 23 Nov 2026, 12:00.',
     ],
     [
       formWith({ ownerKind: 'team', rows: [row(1, {})] }),
@@ -124,7 +124,7 @@ describe('the sentence', () => {
     ],
     [
       formWith({ isScoped: false, lifetime: 'custom', count: '999999999', unit: 'days' }),
-      'Acts as you, alice. May do everything that you may. Works from every address. Never ends, unless the server sets a limit.',
+      'Acts as you, alice. May do everything that you may. Works from every address. Never expires, unless the server sets a limit.',
     ],
   ])('of form %# is exact', (form, words) => expect(sentence(form)).toBe(words))
 

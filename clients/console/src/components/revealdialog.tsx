@@ -62,16 +62,16 @@ export function RevealDialog({ revealed, onStored }: { revealed: Revealed; onSto
         </div>
       )}
       {isWarned && !isTaken && (
-        <Notice tone="bad" title="You have neither shown nor copied the value.">
+        <Notice tone="bad" title="You have not shown or copied the value.">
           <p>
-            Nobody can read it afterwards.{' '}
+            It cannot be read afterwards.{' '}
             {isToken ? 'Then make another token.' : 'The key then needs a rotation, which makes a new value.'}
           </p>
         </Notice>
       )}
       <div class="actions">
         <button type="button" class="primary" onClick={store}>
-          {isWarned && !isTaken ? 'Go on without the value' : 'I have stored it'}
+          {isWarned && !isTaken ? 'Continue without the value' : 'I have stored it'}
         </button>
       </div>
     </Dialog>

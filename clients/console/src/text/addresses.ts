@@ -16,7 +16,7 @@ export function sourcesProblem(sources: readonly string[]): string | undefined {
 /** Returns what is wrong with an address or a CIDR, or undefined. */
 export function addressProblem(text: string): string | undefined {
   const canonical = canonicalAddress(text)
-  if (canonical === undefined) return `“${text}” is no IP address and no CIDR, such as 203.0.113.7 or 10.0.0.0/8.`
+  if (canonical === undefined) return `“${text}” is not an IP address or a CIDR, such as 203.0.113.7 or 10.0.0.0/8.`
   return canonical === text ? undefined : `Write ${canonical} instead of ${text}.`
 }
 

@@ -12,7 +12,7 @@ export const KIND_WORDS: Readonly<Record<RowKind, [label: string, hint: string]>
 
 export const ROLE_HINTS: Readonly<Record<string, string>> = {
   platformCLI: 'Reading virtual clusters, and the keys of the owner unless it is limited.',
-  selfRotate: 'Reading and rotating this key itself. The key must end at a fixed time.',
+  selfRotate: 'Reading and rotating this key itself. The key must expire at a fixed time.',
   agent:
     'What connecting a cluster needs: reviewing tokens and access, reading virtual clusters, writing their status.',
   vcluster: 'What connecting a virtual cluster needs: the same as for agent.',

@@ -168,7 +168,7 @@ function roleProblems({ id, role, where }: ScopeRow): Problem[] {
     ]
   }
   const wrong = places.find((one) => one !== '*' && !/^[^/*]+(\/([^/*]+|\*))?$/.test(one))
-  return wrong === undefined ? [] : [{ field, text: `“${wrong}” is neither a project nor PROJECT/NAME.` }]
+  return wrong === undefined ? [] : [{ field, text: `“${wrong}” is not a project or PROJECT/NAME.` }]
 }
 
 function ruleProblems({ id, resources, names }: ScopeRow): Problem[] {

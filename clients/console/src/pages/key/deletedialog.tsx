@@ -18,7 +18,7 @@ export function DeleteDialog({ accessKey: { metadata }, refresh, onClose }: Acti
         <li>
           Tokens and kube configs made with it end within 30 seconds. Client certificates are valid until they expire.
         </li>
-        <li>Keys that it made work on. They still know that they come from it.</li>
+        <li>Keys that it made keep working. They still know that they come from it.</li>
       </ul>
       {name === self.accessKey && (
         <Notice tone="warn" title="You are signed in with this key">

@@ -24,7 +24,7 @@ export function DisableDialog({ accessKey, refresh, onClose }: ActionProps) {
       {disabled ? (
         <p>
           Every request with this key gets a 401 from the next one on. Its watches end within 15 seconds, and tokens
-          made with it within 30. You can enable the key again. Keys that it made work on.
+          made with it within 30. You can enable the key again. Keys that it made keep working.
         </p>
       ) : (
         <p>Requests with this key work again, with each value that has not ended. So do tokens made with it.</p>

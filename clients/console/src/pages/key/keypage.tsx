@@ -61,7 +61,7 @@ function KeyOf({ name }: { name: string }) {
         <Notice tone="warn" title={data ? 'This key was deleted' : 'There is no such key'}>
           <p>
             {data
-              ? 'Nothing that you see below works any more.'
+              ? 'Nothing on this page works any more.'
               : 'It may have been deleted, or your access key may not see it.'}{' '}
             <a href={hrefOf('keys')}>Go to the keys</a>.
           </p>

@@ -17,7 +17,7 @@ export function ValuesCard({ accessKey }: { accessKey: AccessKey }) {
     <section class="card" aria-labelledby="values">
       <h2 id="values">Values</h2>
       <p class="hint">
-        The bearer tokens of this key. The server stores only their hashes, so nobody can read them here.
+        The bearer tokens of this key. The server stores only their hashes, so they cannot be shown here.
       </p>
       <ul class="values">
         {valuesOf(accessKey).map((value) => (

@@ -19,25 +19,25 @@ const TABLE = {
   'rotation-pending': {
     title: 'Rotation pending',
     about:
-      'These keys have a new value that nobody has used yet, so their old value works on. Store the new value wherever the old one is. If the new value is lost, end the rotation on the page of the key.',
+      'These keys have a new value that has not been used yet, so their old value keeps working. Store the new value wherever the old one is. If the new value is lost, end the rotation on the page of the key.',
     concerns: (key) => openRotation(key) === 'Pending',
   },
   'expires-soon': {
     title: 'Expires within 14 days',
     about:
-      'Whatever uses these keys stops working when they expire. For each that is still needed, make a new key. Keys made for a day or less are left out, and so are keys that each use extends by up to 14 days.',
+      'Everything that uses these keys stops working when they expire. For each key that is still needed, make a new one. Keys made for a day or less are left out, and so are keys that each use extends by up to 14 days.',
     concerns: expiresSoon,
   },
   unused: {
     title: 'Unused for 90 days',
     about:
-      'These keys were last used 90 days ago or earlier, or were made then and never used. Disable a key first. If nobody misses it, delete it.',
+      'These keys were last used 90 days ago or earlier, or were made then and never used. Disable a key first. If it is not missed, delete it.',
     concerns: (key, now) => now - (lastUse(key) ?? now) >= UNUSED_MS,
   },
   'never-expires': {
     title: 'Never expires',
     about:
-      'These keys work until somebody ends them, and so does every copy. Make a new key with an end, use it in place of the old one, and delete the old one.',
+      'These keys, and every copy of them, work until somebody revokes them. Make a new key that expires, use it in place of the old one, and delete the old one.',
     concerns: ({ status }) => status?.expirationTimestamp === undefined,
   },
   'no-scope': {

@@ -12,7 +12,7 @@ export interface CardBarProps {
 export function CardBar({ counts, more, chosen, choose }: CardBarProps) {
   const shown = [...cards].filter(([name]) => (counts.get(name) ?? 0) > 0 || name === chosen)
   if (shown.length === 0) {
-    return <p class="muted">{more ? 'None of the keys that were read needs attention.' : 'No key needs attention.'}</p>
+    return <p class="muted">{more ? 'No key that was read needs attention.' : 'No key needs attention.'}</p>
   }
   return (
     <section class="attention" aria-label="Needs attention">

@@ -77,7 +77,7 @@ function OwnerFields({ form, self, problem, onChange }: FieldsProps) {
       <div class="pair">
         <SelectField
           label="Acts as"
-          hint="What the owner may not do, the key may not do either."
+          hint="The key cannot do more than its owner."
           value={ownerKind}
           options={[['self', `You, ${selfName(self)}`], ...OWNERS]}
           onChange={(kind) => onChange({ ownerKind: kind })}
@@ -142,7 +142,7 @@ function LifetimeFields({ form, problem, onChange }: FieldsProps) {
       {form.lifetime === 'never' ? (
         <Notice tone="warn" title="A copy of a key that never ends works until somebody notices.">
           <p>
-            Give it an end, and rotate it before. Or exchange ID tokens for short-lived keys, where the platform has
+            Let it expire, and rotate it before then. Or exchange ID tokens for short-lived keys, where the platform has
             them.
           </p>
         </Notice>
@@ -153,7 +153,7 @@ function LifetimeFields({ form, problem, onChange }: FieldsProps) {
             checked={form.isFromLastUse}
             onChange={(event) => onChange({ isFromLastUse: event.currentTarget.checked })}
           />
-          Count from the last use: a key in use does not end
+          Count from the last use: a key in use does not expire
         </label>
       )}
     </div>

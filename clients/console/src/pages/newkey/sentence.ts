@@ -64,7 +64,7 @@ function scopeSentences(scope: Scope | undefined, holder: string, self: Self): s
 function ownScopeSentence(scope: Scope | undefined, holder: string): string {
   if (scope === undefined) return `May do everything that ${holder} may.`
   const entries = scopeEntries(scope)
-  if (entries.length === 0) return 'May do nothing but ask who it is, what it may do, and what the API offers.'
+  if (entries.length === 0) return 'May only ask who it is, what it may do, and what the API offers.'
   return `May use ${joined(entries)}, and nothing else, as far as ${holder} may.`
 }
 
@@ -79,7 +79,7 @@ const LAST_END = new Date('9999-12-31T23:59:59Z')
 
 function endSentence(ttl: number | undefined, isFromLastUse: boolean | undefined, now: Date): string {
   const end = new Date(now.getTime() + (ttl ?? Number.POSITIVE_INFINITY) * 1000)
-  if (ttl === undefined || !(end <= LAST_END)) return 'Never ends, unless the server sets a limit.'
+  if (ttl === undefined || !(end <= LAST_END)) return 'Never expires, unless the server sets a limit.'
   const date = ttl < 2 * DAY_SECONDS ? `${dateOf(end)}, ${minuteOf(end)}` : dateOf(end)
   return isFromLastUse
     ? `Ends ${lifetimeWords(ttl)} after its last use; if it is never used, on ${date}.`

@@ -29,7 +29,7 @@ function lifetimeProblems(form: Form): Problem[] {
   const count = countProblem(form)
   if (count) return [{ field: 'count', ...count }]
   if (!isScoped || !rows.some(({ kind, role }) => kind === 'role' && role === 'selfRotate')) return []
-  if (lifetime === 'never') return [{ field: 'lifetime', text: 'A key that may rotate itself must end.' }]
+  if (lifetime === 'never') return [{ field: 'lifetime', text: 'A key that may rotate itself must expire.' }]
   if (!isFromLastUse) return []
   return [{ field: 'lifetime', text: 'The lifetime of a key that may rotate itself cannot count from its last use.' }]
 }

@@ -66,7 +66,7 @@ function DisableDialog({ object, path, noun, refresh, onClose }: DialogProps) {
     <Dialog title={`${word} ${name}`} onClose={onClose}>
       {disabled ? (
         <p>
-          No ID token is exchanged any more. {ENDS} When you enable it again, those that have not expired are valid
+          ID tokens are no longer exchanged. {ENDS} When you enable it again, those that have not expired are valid
           again.
         </p>
       ) : (

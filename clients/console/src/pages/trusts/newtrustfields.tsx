@@ -63,7 +63,9 @@ export function ProviderFields({ draft, problems, change, providers, choose, isM
       {provider === '' && (
         <>
           {!isMaster && (
-            <p class="hint">Only administrators make identity providers. Fill in the form, and give them the YAML.</p>
+            <p class="hint">
+              Only administrators can create identity providers. Fill in the form, and give them the YAML.
+            </p>
           )}
           <TextField
             label="Name of the provider"
@@ -73,7 +75,7 @@ export function ProviderFields({ draft, problems, change, providers, choose, isM
           />
           <TextField
             label="Issuer"
-            hint={issuerHint ?? 'Change it for an instance of your own.'}
+            hint={issuerHint ?? 'Change it for your own instance.'}
             error={problems.issuer}
             value={newProvider.issuer}
             onInput={(value) => set({ issuer: value })}

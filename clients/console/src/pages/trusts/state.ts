@@ -18,7 +18,7 @@ export function problemsOfTrust({ metadata, spec }: Trust, providers: readonly P
     problems.push({
       tone: 'bad',
       text: 'Being deleted',
-      explanation: 'No ID token is exchanged any more. The garbage collector deletes its keys.',
+      explanation: 'ID tokens are no longer exchanged. The garbage collector deletes its keys.',
     })
   } else if (spec.disabled) {
     problems.push({

@@ -100,7 +100,7 @@ function Details({ trust, providers }: { trust: Trust; providers: readonly Provi
 
 const Phrases = ({ scope }: { scope: unknown }) => (
   <ul class="trust-phrases">
-    {(scopePhrases(scope).length > 0 ? scopePhrases(scope) : ['nothing but questions about itself']).map((phrase) => (
+    {(scopePhrases(scope).length > 0 ? scopePhrases(scope) : ['only questions about itself']).map((phrase) => (
       <li key={phrase}>
         <Foreign text={phrase} />
       </li>
@@ -146,7 +146,9 @@ function Made({ name }: { name: string }) {
       <Fresh polled={keys}>
         {(items) =>
           items.length === 0 ? (
-            <p class="muted">There is none. Keys that a job revokes are gone, and expired ones go after a day.</p>
+            <p class="muted">
+              There is none. Keys that a job revokes are deleted at once, and expired ones after a day.
+            </p>
           ) : (
             <ul>
               {items.slice(0, SHOWN).map(({ metadata, spec }) => (

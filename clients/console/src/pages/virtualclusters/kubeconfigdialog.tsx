@@ -139,7 +139,7 @@ export function KubeConfigDialog({ cluster, onClose }: { cluster: VirtualCluster
         />
       ) : (
         <p>
-          The file holds no credential: kubectl fetches tokens of 15 minutes with your access key. Anyone who has the
+          The file contains no credential: kubectl fetches tokens of 15 minutes with your access key. Anyone who has the
           file alone cannot sign in.
         </p>
       )}

@@ -19,7 +19,7 @@ function nextStep(error: unknown, way: Way): string | undefined {
     return 'The virtual cluster has no address. An administrator sets it in spec.accessPoint.ingress.'
   }
   if (code >= 502) {
-    return 'The server could not reach the virtual cluster in time. It may be starting. If this goes on, ask its operator.'
+    return 'The server could not reach the virtual cluster in time. It may be starting. If this continues, ask its operator.'
   }
   return undefined
 }

@@ -91,7 +91,7 @@ function Limited({ only, prefix, asked }: { only: NonNullable<Clusters['only']>;
       <p>
         Your access key may not list all virtual clusters.{' '}
         {places.length === 0 ? (
-          'Its scope names no project either.'
+          'Its scope does not name a project.'
         ) : (
           <>
             You see those of: <Foreign text={places.join(', ')} />.

@@ -69,6 +69,6 @@ export async function revoke(
   throw new KnownError({
     title: 'The server could not revoke the remaining keys in time.',
     details: [],
-    next: 'Go on, or try again later.',
+    next: 'Continue, or try again later.',
   })
 }

@@ -19,10 +19,9 @@ const ACTIONS: readonly [action: Action, words: string][] = [
 const NOTHING = { action: 'Disable', reason: '', trusts: false } as const
 
 const keysWords = (count: number): string => (count === 1 ? '1 key' : `${count} keys`)
-const trustsWords = (count: number): string =>
-  count === 1 ? '1 federated identity credential' : `${count} federated identity credentials`
+const trustsWords = (count: number): string => (count === 1 ? '1 trust' : `${count} trusts`)
 
-/** Returns `2 keys`, or `2 keys and 1 federated identity credential` if these are revoked too. */
+/** Returns `2 keys`, or `2 keys and 1 trust` if these are revoked too. */
 function allWords({ matched = 0, federatedIdentityCredentials: trusts }: RevocationStatus): string {
   const others = trusts?.matched ?? 0
   if (others === 0) return keysWords(matched)
@@ -97,7 +96,7 @@ export function RevokeDialog({ name, uid, onClose }: { name: string; uid: string
               checked={trusts}
               onChange={(event) => set({ trusts: event.currentTarget.checked })}
             />
-            Also the federated identity credentials: otherwise they go on giving keys
+            Also the trusts: otherwise they keep issuing keys
           </label>
           {action === 'Disable' && (
             <Field label="Reason" hint="Everybody who may read these keys sees it.">
@@ -131,7 +130,7 @@ export function RevokeDialog({ name, uid, onClose }: { name: string; uid: string
           </button>
           {!isDone && (
             <button type="submit" class="danger" disabled={isBusy || matched === 0}>
-              {isBusy ? 'Working…' : error ? 'Go on' : `${action} ${allWords(selected ?? {})}`}
+              {isBusy ? 'Working…' : error ? 'Continue' : `${action} ${allWords(selected ?? {})}`}
             </button>
           )}
         </div>
@@ -184,7 +183,7 @@ function Selection({ selected }: { selected: RevocationStatus }) {
 }
 
 const noneWords = ({ federatedIdentityCredentials: trusts }: RevocationStatus): string =>
-  trusts ? 'No key and no federated identity credential matches.' : 'No key matches.'
+  trusts ? 'No key and no trust matches.' : 'No key matches.'
 
 function Trusts({
   trusts: { matched = 0, items = [] },
@@ -197,7 +196,7 @@ function Trusts({
         <li key={name}>
           <Foreign text={name} />{' '}
           <span class="muted">
-            federated identity credential of <Foreign text={[owner, displayName].filter(Boolean).join(' · ')} />
+            trust of <Foreign text={[owner, displayName].filter(Boolean).join(' · ')} />
           </span>
         </li>
       ))}

@@ -119,13 +119,13 @@ function Waiting({ accessKey, control }: { accessKey: AccessKey; control: Rotati
           You are signed in with the old value of this key.{' '}
           {control.own === undefined
             ? 'Once the new one is stored, sign in with it.'
-            : 'Once the new one is stored, go on with it: that is its first use.'}
+            : 'Once the new one is stored, continue with it: that is its first use.'}
         </p>
       )}
       <div class="actions">
         {isOwn && control.own !== undefined && (
           <button type="button" class="primary" disabled={control.isBusy} onClick={() => void control.goOn()}>
-            Go on with the new value
+            Continue with the new value
           </button>
         )}
         <Finish accessKey={accessKey} control={control} step="use" />

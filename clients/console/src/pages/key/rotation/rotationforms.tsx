@@ -44,7 +44,7 @@ export function MakeValue({ accessKey, control, isReplacement = false, onDone }:
     >
       {isReplacement && (
         <p>
-          This makes another value. The one that waits ends: whoever has stored it can no longer use it. The old value
+          This makes another value. The pending one ends: anyone who has stored it can no longer use it. The old value
           works on.
         </p>
       )}
@@ -78,11 +78,11 @@ const FINISH = {
   use: {
     button: 'Discard the new value',
     about:
-      'The new value ends, and the old one works on. Anyone who has stored the new value must store the old one again.',
+      'The new value ends, and the old one keeps working. Anyone who has stored the new value must store the old one again.',
   },
   overlap: {
     button: 'End the old value now',
-    about: 'Everything that still uses the old value gets a 401 at its next request. The new value works on.',
+    about: 'Everything that still uses the old value gets a 401 at its next request. The new value keeps working.',
   },
 } as const
 

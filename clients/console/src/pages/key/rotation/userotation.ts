@@ -36,7 +36,7 @@ function memoryOf(session: Session): Memory {
   return memory
 }
 
-const GONE_ON = 'The rotation has gone on meanwhile, so nothing was ended. Look at its current state.'
+const GONE_ON = 'The rotation has changed in the meantime, so nothing was ended. Look at its current state.'
 
 export function useRotation(accessKey: AccessKey, refresh: () => Promise<void>): RotationControl {
   const session = useSession()
