@@ -56,7 +56,7 @@ export function RevealDialog({ revealed, onStored }: { revealed: Revealed; onSto
       {!isToken && (
         <div class="uses">
           <h3>Where it belongs</h3>
-          <p>Each of these programs asks for the value, so it is in no command and no history of a shell:</p>
+          <p>Each of these programs asks for the value, so it stays out of commands and the shell history:</p>
           <Code title="Secret of a GitHub repository" text="gh secret set KEYPLANE_KEY" />
           <Code title="Command line" text={`keyplane login ${option('--context', name)} ${server}`} />
         </div>

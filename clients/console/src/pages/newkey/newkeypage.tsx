@@ -105,7 +105,7 @@ export function NewKeyPage() {
         title: `The value of ${name}`,
         name,
         value,
-        explanation: 'This is the only time that you see it. The server keeps no copy: store it before you continue.',
+        explanation: 'You see it only now. The server keeps no copy: store it before you continue.',
         next: hrefOf('keys', [name]),
       })
     })

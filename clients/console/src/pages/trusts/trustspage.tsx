@@ -83,7 +83,7 @@ function Listed<T>({ polled, what, children }: ListedProps<T>) {
   }
   return (
     <Empty title={`Your access key does not list ${what}`}>
-      <p>Its scope does not cover that. To see all that you may, sign in with a key that has no scope.</p>
+      <p>Its scope does not cover that. To see everything that you may see, sign in with a key that has no scope.</p>
       <p class="muted">
         The server says: <Foreign text={error.message} />
       </p>

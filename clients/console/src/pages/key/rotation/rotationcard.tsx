@@ -32,7 +32,7 @@ export function RotationCard({ accessKey, refresh }: RotationProps) {
       <h2 id="rotation">Rotate</h2>
       <p class="hint">
         Give the key a new value without an outage. Its name, scope and expiry stay. The old value works until the new
-        one is used first, and for as long after that as you choose.
+        one is used for the first time, and then for as long as you choose.
       </p>
       {control.error !== undefined && <ErrorNotice error={control.error} />}
       {control.lost && <Lost control={control} />}
@@ -110,8 +110,7 @@ function Waiting({ accessKey, control }: { accessKey: AccessKey; control: Rotati
   return (
     <>
       <p role="status">
-        Nothing has used the new value yet. The old one works for as long as that is so. This page looks every 3
-        seconds.
+        Nothing has used the new value yet. The old one works until then. This page looks every 3 seconds.
       </p>
       {accessKey.status?.phase === 'Disabled' && <p>The key is disabled: no value works until you enable it.</p>}
       {isOwn && (

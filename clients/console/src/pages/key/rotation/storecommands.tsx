@@ -5,8 +5,8 @@ import { shellWord } from '../../../text/kubectl.ts'
 export const StoreCommands = ({ name }: { name: string }) => (
   <>
     <p>
-      Store the value <strong>before</strong> anything uses it. These commands ask for it, so it is in no history of a
-      shell. End the input of the second and third one with Ctrl-D.
+      Store the value <strong>before</strong> anything uses it. These commands ask for it, so it stays out of the shell
+      history. End the input of the second and third command with Ctrl-D.
     </p>
     <Code
       title="Commands"
