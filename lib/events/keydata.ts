@@ -55,7 +55,7 @@ function identity({ user, team, subject }: KeySpec): JsonObject {
   return subject ? { subject: shortened(subject) } : {}
 }
 
-/** Cuts a text, but no character of it in two: half of one is no Unicode, which the bus may refuse. */
+/** Cuts a text, but no character of it in two: half of one is not Unicode, which the bus may refuse. */
 const shortened = (text: string): string => text.slice(0, TEXT_LENGTH).replace(/[\ud800-\udbff]$/, '')
 
 function labels(all: Readonly<Record<string, string>>): JsonObject {

@@ -11,7 +11,7 @@ export type OutboundFailure =
   | 'tls'
   | 'reset'
   | 'timeout'
-  /** The answer is no HTTP. */
+  /** The answer is not HTTP. */
   | 'garbage'
   | 'too-large'
 
