@@ -68,6 +68,8 @@ export async function serveAwsJson(service: AwsService, verify: VerifySignature)
     })
     response.end(text)
   })
+  // Clients keep connections. If the server closed idle ones, a request that begins at that moment would fail.
+  server.keepAliveTimeout = 0
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(0, '127.0.0.1', resolve)
