@@ -1,24 +1,20 @@
 /** Returns the rules for the tokens of an issuer: those of its type, narrowed where strangers get tokens from the same issuer. */
-import { type IssuerType, knownIssuer, type TokenUse, tokenUses } from './issuers.ts'
+
+import type { ProviderSpec } from './identityprovider.schema.ts'
+import { knownIssuer } from './issuers.ts'
 import { type TypeRules, typeRules } from './issuertypes.ts'
-import type { ProviderSpec } from './provider.ts'
 
 export interface IssuerRules extends TypeRules {
-  type: IssuerType
   /** Whether strangers get tokens from the same issuer. */
   shared: boolean
-  tokenUse: TokenUse
 }
 
-/** Returns the rules for the ID tokens of a provider's issuer. */
-export const rulesOf = ({ issuer, type }: ProviderSpec): IssuerRules => issuerRules(issuer, type)
-
-/** Returns the rules for an issuer. A known issuer has its own type, whatever `type` says. */
-export function issuerRules(issuer: string, type?: IssuerType): IssuerRules {
+/** Returns the rules for the ID tokens of a provider's issuer. A known issuer has its own type, whatever the spec says. */
+export function rulesOf({ issuer, type }: Pick<ProviderSpec, 'issuer' | 'type'>): IssuerRules {
   const { type: found, shared } = knownIssuer(issuer) ?? { type: type ?? 'OIDC', shared: false }
   const rules: TypeRules = typeRules[found]
   const tenancy = shared && rules.tenancy.length === 0 ? rules.owner : rules.tenancy
-  return { ...rules, tenancy, type: found, shared, tokenUse: tokenUses[found] }
+  return { ...rules, tenancy, shared }
 }
 
 /** Reports whether the rules allow only exact values for the claim, because a pattern could fit what a stranger chooses. */

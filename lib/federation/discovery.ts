@@ -36,10 +36,7 @@ interface FetchDeps {
 
 /** Thrown for an answer that cannot be used. The message quotes nothing of it. */
 export class UnusableAnswer extends Error {
-  constructor(message: string) {
-    super(message)
-    this.name = 'UnusableAnswer'
-  }
+  override readonly name = 'UnusableAnswer'
 }
 
 const REQUEST_MS = 3_000
@@ -66,7 +63,7 @@ export async function fetchKeys(deps: FetchDeps, { issuer, jwksURI }: KeySource)
   const total = deps.timeout(TOTAL_MS)
   const get = (url: URL) => getDocument(deps, url, total)
   const { body, headers } = await get(jwksURI === undefined ? await discoverKeys(issuer, get) : new URL(jwksURI))
-  const { keys } = parseKeySet(decode(body))
+  const keys = parseKeySet(decode(body))
   const maxAge = readMaxAge(headers['cache-control'] ?? '')
   return { keys, ...(maxAge !== undefined && { maxAgeSeconds: maxAge }) }
 }

@@ -32,10 +32,7 @@ export interface IdToken {
 
 /** Thrown for a text that is not an acceptable ID token. The message is printable ASCII and does not quote the text. */
 export class MalformedIdToken extends Error {
-  constructor(message: string) {
-    super(message)
-    this.name = 'MalformedIdToken'
-  }
+  override readonly name = 'MalformedIdToken'
 }
 
 /** Limits the text of a token, in characters. Tokens of people with many groups have some 8 KiB. */

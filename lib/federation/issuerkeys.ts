@@ -9,7 +9,7 @@ import type { IdToken } from './idtoken.ts'
 import { type PublicKey, parseKeySet } from './jwks.ts'
 import { decodeKeyItem, encodeKeyItem, type KeyState, keyItemKey, NEVER } from './keyitem.ts'
 import type { Provider } from './provider.ts'
-import { algorithmsOf } from './providerrules.ts'
+import { algorithmsOf } from './provider.ts'
 import { verifySignature } from './verify.ts'
 
 type Verdict =
@@ -193,7 +193,7 @@ export function createIssuerKeys({ storage, fetch, observer, now, sleep }: Issue
   function pinnedKeys(uid: string, text: string): readonly PublicKey[] {
     const found = pinned.get(uid)
     if (found?.text === text) return found.keys
-    const { keys } = parseKeySet(text)
+    const keys = parseKeySet(text)
     pinned.set(uid, { text, keys })
     return keys
   }

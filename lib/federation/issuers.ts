@@ -81,20 +81,11 @@ const sharedHosts: ReadonlySet<string> = new Set([
   'vstoken.actions.githubusercontent.com',
 ])
 
-/** Returns host and path of an issuer in one spelling, or undefined if it is not a URL. */
-function addressOf(issuer: string): { host: string; address: string } | undefined {
-  const url = URL.parse(issuer)
-  if (!url) return undefined
-  const host = url.hostname.replace(/\.$/, '')
-  return { host, address: `${host}${url.pathname}`.replace(/\/$/, '') }
-}
-
-/** Returns what is known about an issuer, or undefined. */
+/** Returns what is known about an issuer, or undefined. A provider of a known issuer can have no other type than the issuer's. */
 export function knownIssuer(issuer: string): KnownIssuer | undefined {
-  const { host, address } = addressOf(issuer) ?? { host: '', address: '' }
+  const { hostname = '', pathname = '' } = URL.parse(issuer) ?? {}
+  const host = hostname.replace(/\.$/, '')
+  const address = `${host}${pathname}`.replace(/\/$/, '')
   const found = known.find((one) => one.issuer.test(address))
   return found ?? (sharedHosts.has(host) ? { type: 'OIDC', issuer: /^/, shared: true } : undefined)
 }
-
-/** Returns the type of a known issuer, or undefined. A provider of a known issuer can have no other type. */
-export const recognizeType = (issuer: string): IssuerType | undefined => knownIssuer(issuer)?.type

@@ -21,17 +21,9 @@ export type PublicKey = {
   e?: string
 }
 
-interface KeySet {
-  /** Those that can verify ID tokens. */
-  keys: PublicKey[]
-}
-
 /** Thrown for a key set that cannot be used. The message quotes nothing of it. */
 export class UnusableKeySet extends Error {
-  constructor(message: string) {
-    super(message)
-    this.name = 'UnusableKeySet'
-  }
+  override readonly name = 'UnusableKeySet'
 }
 
 export const MAX_KEYS = 100
@@ -44,22 +36,20 @@ const MAX_VALUES = 5000
 const SECRET_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k']
 
 /**
- * Reads a key set. Throws UnusableKeySet when the text is not a key set, when it has more than 100 keys, and when any of them
+ * Returns the keys of a key set that can verify ID tokens. Throws UnusableKeySet when the text is not a key set, when it has more than 100 keys, and when any of them
  * is private: an issuer that publishes private keys can be trusted with nothing.
  */
-export function parseKeySet(text: string): KeySet {
-  return normalizeKeySet(decode(text))
-}
+export const parseKeySet = (text: string): PublicKey[] => normalizeKeySet(decode(text))
 
 /** Reads a decoded key set, as `parseKeySet` does. */
-export function normalizeKeySet(value: JsonValue): KeySet {
+export function normalizeKeySet(value: JsonValue): PublicKey[] {
   const entries = isObject(value) ? value.keys : undefined
   if (!Array.isArray(entries)) throw new UnusableKeySet('must be a JSON object with a list of keys')
   if (entries.length > MAX_KEYS) throw new UnusableKeySet(`must have at most ${MAX_KEYS} keys`)
   if (entries.some((entry) => isObject(entry) && SECRET_MEMBERS.some((name) => Object.hasOwn(entry, name)))) {
     throw new UnusableKeySet('contains a private or symmetric key: publish only public keys, and replace this one')
   }
-  return { keys: entries.flatMap((entry) => (isObject(entry) ? (toPublicKey(entry) ?? []) : [])) }
+  return entries.flatMap((entry) => (isObject(entry) ? (toPublicKey(entry) ?? []) : []))
 }
 
 function decode(text: string): JsonValue {

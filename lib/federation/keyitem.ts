@@ -37,5 +37,5 @@ export function decodeKeyItem(item: CompanionItem | undefined): KeyState | undef
   const { revision, attemptedAt, keys = [], fetchedAt = NEVER, freshFor = 0 } = item?.attributes ?? {}
   if (typeof revision !== 'number' || typeof attemptedAt !== 'number') return undefined
   if (!Array.isArray(keys) || typeof fetchedAt !== 'number' || typeof freshFor !== 'number') return undefined
-  return { revision, attemptedAt, keys: normalizeKeySet({ keys }).keys, fetchedAt, freshFor }
+  return { revision, attemptedAt, keys: normalizeKeySet({ keys }), fetchedAt, freshFor }
 }

@@ -1,42 +1,10 @@
-/** Reads identity providers from stored objects. */
+/** Reads identity providers from stored objects, and computes the values of fields that have defaults. Defaults are not stored. */
 import { isCount, keptRecord } from '../authentication/strictrecord.ts'
-import type { Scope } from '../authorization/scopes/scope.ts'
 import type { JsonObject } from '../meta/types.ts'
 import type { Stored } from '../storage/interface.ts'
-import type { ClaimEntry } from './claims.ts'
-import type { IssuerType, TokenUse } from './issuers.ts'
-
-/** Who may see a provider and refer to it. */
-interface ProviderAccess {
-  verbs: string[]
-  users?: string[]
-  teams?: string[]
-}
-
-export interface ProviderSpec {
-  displayName?: string
-  description?: string
-  issuer: string
-  /** Absent: recognized from the issuer. */
-  type?: IssuerType
-  /** Absent: the issuer URL of this deployment. */
-  audience?: string
-  /** Pinned public keys, as the JSON of a key set. Absent: read from the issuer. */
-  jwks?: string
-  /** Absent: read from the discovery document of the issuer. */
-  jwksURI?: string
-  algorithms?: string[]
-  tokenUse?: TokenUse
-  /** Seconds since the token was issued. */
-  maxTokenAge?: number
-  /** Seconds that a key may live. */
-  maxTTL?: number
-  scope?: Scope
-  /** Claims that every ID token must have, besides those of the trust. */
-  claims?: ClaimEntry[]
-  access?: ProviderAccess[]
-  disabled?: boolean
-}
+import { DEFAULT_ALGORITHMS, isAlgorithm, type SignatureAlgorithm } from './algorithms.ts'
+import type { ProviderSpec } from './identityprovider.schema.ts'
+import { type IssuerType, knownIssuer, type TokenUse, tokenUses } from './issuers.ts'
 
 export interface Provider {
   name: string
@@ -73,3 +41,17 @@ export function toProvider({ object, internal }: Pick<Stored, 'object' | 'intern
     spec: object.spec as unknown as ProviderSpec,
   }
 }
+
+/** Returns the signature algorithms that the provider accepts. */
+export const algorithmsOf = ({ algorithms }: ProviderSpec): readonly SignatureAlgorithm[] =>
+  algorithms?.filter(isAlgorithm) ?? DEFAULT_ALGORITHMS
+
+/** Returns the audience that ID tokens must have. `ownIssuer` is the issuer of this API. */
+export const audienceOf = ({ audience }: ProviderSpec, ownIssuer: string): string => audience ?? ownIssuer
+
+/** Returns how often an ID token of the provider can be exchanged. */
+export const tokenUseOf = (spec: ProviderSpec): TokenUse => spec.tokenUse ?? tokenUses[typeOf(spec)]
+
+/** Returns the platform of the provider's issuer. A known issuer has its own type, whatever the spec says. */
+export const typeOf = ({ issuer, type }: Pick<ProviderSpec, 'issuer' | 'type'>): IssuerType =>
+  knownIssuer(issuer)?.type ?? type ?? 'OIDC'

@@ -9,38 +9,14 @@ import {
   part,
 } from '../authentication/strictrecord.ts'
 import { parseChain } from '../authorization/scopes/parsechain.ts'
-import type { Scope, ScopeChain } from '../authorization/scopes/scope.ts'
+import type { ScopeChain } from '../authorization/scopes/scope.ts'
 import type { Identity } from '../authorization/users/user.ts'
 import type { JsonObject } from '../meta/types.ts'
 import type { Stored } from '../storage/interface.ts'
-import type { ClaimEntry } from './claims.ts'
+import type { TrustSpec } from './federatedidentitycredential.schema.ts'
 
 /** The ttl in seconds of keys from a trust without one. */
 export const DEFAULT_TTL = 3600
-
-/** Maps an ID token to the user of the key. */
-export interface ClaimMappings {
-  username: { claim: string; prefix: string }
-  groups?: { claim: string; value: string; group: string }[]
-}
-
-export interface TrustSpec {
-  displayName?: string
-  description?: string
-  identityProvider: string
-  claims: ClaimEntry[]
-  user?: string
-  team?: string
-  subject?: string
-  groups?: string[]
-  claimMappings?: ClaimMappings
-  scope?: Scope
-  /** Seconds. */
-  ttl?: number
-  /** The most valid keys. Absent: no limit. */
-  maxKeys?: number
-  disabled?: boolean
-}
 
 /** The internal part of a trust, which is stored and versioned with it. */
 export interface TrustInternal {

@@ -2,7 +2,7 @@
  * Validates which claims a provider or a trust requires. An issuer that strangers use too is trusted only with a claim that
  * tells tenants apart: exact values of ids that are never reassigned.
  */
-import { type FieldError, forbidden, invalid, required } from '../meta/errors/fielderror.ts'
+import { duplicate, type FieldError, forbidden, invalid, required, tooMany } from '../meta/errors/fielderror.ts'
 import { own } from '../meta/value/walk.ts'
 import { type IssuerRules, isExact } from './catalogue.ts'
 import type { ClaimEntry } from './claims.ts'
@@ -103,11 +103,8 @@ const identifies = (entry: ClaimEntry, rules: IssuerRules, entries: readonly Cla
     : !CHECKED_BY_PROVIDER.has(entry.claim) &&
       !IMPERSONAL.has(entry.claim) &&
       !rules.mutable?.includes(entry.claim) &&
-      (entry.claim !== 'email' || requiresVerifiedEmail(entries)) &&
+      (entry.claim !== 'email' || requiresTrue(entries, 'email_verified')) &&
       hasChoices(entry)
-
-/** Reports whether only tokens whose issuer has verified the email can pass. */
-const requiresVerifiedEmail = (entries: readonly ClaimEntry[]): boolean => requiresTrue(entries, 'email_verified')
 
 /** Reports whether only tokens in which the claim is true can pass. */
 const requiresTrue = (entries: readonly ClaimEntry[], name: string): boolean =>
@@ -160,6 +157,21 @@ function validatePatterns(claim: string, patterns: readonly string[], rules: Iss
   })
 }
 
+/** A list with more values and patterns is hard to review. */
+const MAX_CHOICES = 32
+
+/** Returns the 422 errors for claims that occur twice, and for too many values and patterns together. */
+export function validateClaimCounts(entries: readonly ClaimEntry[] = []): FieldError[] {
+  const names = entries.map(({ claim }) => claim)
+  const choices = entries.reduce((sum, { values = [], patterns = [] }) => sum + values.length + patterns.length, 0)
+  return [
+    ...names.flatMap((claim, index) =>
+      names.indexOf(claim) < index ? [duplicate(`${PATH}[${index}].claim`, claim)] : [],
+    ),
+    ...(choices > MAX_CHOICES ? [tooMany(PATH, choices, MAX_CHOICES)] : []),
+  ]
+}
+
 /** Returns warnings for the owner of a trust: who else is accepted, and what will break. */
 export function claimWarnings(entries: readonly ClaimEntry[], rules: IssuerRules): string[] {
   const { names, advised, events } = rules
@@ -172,7 +184,7 @@ export function claimWarnings(entries: readonly ClaimEntry[], rules: IssuerRules
     const risks = claim === events?.claim ? values.filter((value) => Object.hasOwn(events.risks, value)) : []
     const sentences = risks.map((value) => `${claim} ${value}: ${events?.risks[value]}`)
     if (CHANGEABLE.has(claim)) sentences.push(`at many issuers, people can change their ${claim} themselves`)
-    if (claim === 'email' && !requiresVerifiedEmail(entries)) {
+    if (claim === 'email' && !requiresTrue(entries, 'email_verified')) {
       sentences.push('the issuer might not have verified email: bind email_verified to true as well')
     }
     if (replacement !== undefined && claims.has(replacement)) {

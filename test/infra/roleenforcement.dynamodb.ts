@@ -363,7 +363,7 @@ test('exchanges of ID tokens, with each outcome', async () => {
   const known = await clientWith('known', { issuer: host })
   const long = Date.now() - 20 * 60_000
   const times = { attemptedAt: long, fetchedAt: long, freshFor: 60_000 }
-  const state = { revision: 0, ...times, keys: parseKeySet(issuer.jwks()).keys }
+  const state = { revision: 0, ...times, keys: parseKeySet(issuer.jwks()) }
   await at.parts.storage.keepCompanion(encodeKeyItem(known.uid, state), { deadline: endless })
   await exchange(known.client, sign({ iss: host, ref: 'main' }))
   await issuer.close()

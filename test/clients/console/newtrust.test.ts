@@ -11,8 +11,9 @@ import {
   providerObject,
   trustObject,
 } from '../../../clients/console/src/pages/trusts/draft.ts'
-import { issuerRules } from '../../../lib/federation/catalogue.ts'
+import { rulesOf } from '../../../lib/federation/catalogue.ts'
 import { type IssuerType, issuerTypes } from '../../../lib/federation/issuers.ts'
+import { typeOf } from '../../../lib/federation/provider.ts'
 import { claimWarnings, validateProviderClaims, validateTrustClaims } from '../../../lib/federation/validateclaims.ts'
 import { platformOf, platforms } from './platforms.ts'
 
@@ -75,7 +76,8 @@ function filled(type: string, choice: string): Draft {
 }
 
 const issuerOf = (draft: Draft) => providerObject(draft)?.spec.issuer ?? ''
-const rulesFor = (draft: Draft) => issuerRules(issuerOf(draft), draft.platform.type as IssuerType)
+const specOf = (draft: Draft) => ({ issuer: issuerOf(draft), type: draft.platform.type as IssuerType })
+const rulesFor = (draft: Draft) => rulesOf(specOf(draft))
 const claimsOfProvider = (draft: Draft) => providerObject(draft)?.spec.claims
 
 describe('the form', () => {
@@ -92,7 +94,7 @@ describe('the form', () => {
     expect(problemsOf(draft)).toEqual({})
     expect(validateTrustClaims(claims, rulesFor(draft), issuerOf(draft))).toEqual([])
     expect(claimWarnings(claims, rulesFor(draft))).toEqual([])
-    expect(rulesFor(draft).type).toBe(type)
+    expect(typeOf(specOf(draft))).toBe(type)
   })
 
   test.each(cases)('of %s with %s makes a provider that the rules accept', (type, choice) => {

@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { isExact, issuerRules } from '../../../lib/federation/catalogue.ts'
-import { type IssuerType, issuerTypes, recognizeType } from '../../../lib/federation/issuers.ts'
+import { isExact, rulesOf } from '../../../lib/federation/catalogue.ts'
+import { type IssuerType, issuerTypes, knownIssuer } from '../../../lib/federation/issuers.ts'
+import { typeOf } from '../../../lib/federation/provider.ts'
 import { readIdTokenShapes } from '../../support/idtokens.ts'
 import cases from './vectors/catalogue.cases.json' with { type: 'json' }
 
 const shapes = await readIdTokenShapes()
 
-describe('recognizeType', () => {
+describe('knownIssuer', () => {
   test.each([
     ...(cases.issuers as [string, IssuerType | undefined, boolean][]),
     ['https://login.example.com', undefined, false],
@@ -18,17 +19,18 @@ describe('recognizeType', () => {
     ['no URL', undefined, false],
     ['', undefined, false],
   ])('%s is of type %s, shared %s', (issuer, type, shared) => {
-    expect(recognizeType(issuer)).toBe(type)
-    expect(issuerRules(issuer).shared).toBe(shared)
+    expect(knownIssuer(issuer)?.type).toBe(type)
+    expect(rulesOf({ issuer }).shared).toBe(shared)
   })
 })
 
-describe('issuerRules', () => {
+describe('rulesOf', () => {
   test('takes the given type for an unknown issuer only', () => {
-    expect(issuerRules('https://gitlab.example.com', 'GitLab')).toMatchObject({ type: 'GitLab', shared: false })
-    expect(issuerRules('https://gitlab.com', 'OIDC')).toMatchObject({ type: 'GitLab', shared: true })
-    expect(issuerRules('https://oidc.vercel.com', 'Kubernetes')).toMatchObject({ type: 'OIDC', tenancy: ['sub'] })
-    expect(issuerRules('https://login.example.com')).toMatchObject({ type: 'OIDC', shared: false, tenancy: [] })
+    const rules = (issuer: string, type: IssuerType) => [typeOf({ issuer, type }), rulesOf({ issuer, type })]
+    expect(rules('https://gitlab.example.com', 'GitLab')).toMatchObject(['GitLab', { shared: false }])
+    expect(rules('https://gitlab.com', 'OIDC')).toMatchObject(['GitLab', { shared: true }])
+    expect(rules('https://oidc.vercel.com', 'Kubernetes')).toMatchObject(['OIDC', { tenancy: ['sub'] }])
+    expect(rulesOf({ issuer: 'https://login.example.com' })).toMatchObject({ shared: false, tenancy: [] })
   })
 
   test('requires a tenant and an owner of every shared issuer', () => {
@@ -37,7 +39,7 @@ describe('issuerRules', () => {
       'https://login.microsoftonline.com/9188040d-6c67-4c5b-b112-36a304b66dad/v2.0',
     ]
     const shared = [...shapes.map(({ claims }) => claims.iss), ...issuers]
-      .map((issuer) => issuerRules(issuer))
+      .map((issuer) => rulesOf({ issuer }))
       .filter((rules) => rules.shared)
     expect(shared.length).toBeGreaterThan(10)
     for (const { tenancy, owner } of shared) {
@@ -66,7 +68,7 @@ describe('the catalogue', () => {
 
   test.each(shapes)('recognizes the issuer of $name, unless it is a private one', ({ platform, claims, name }) => {
     const isPrivate = ['gitlab.selfmanaged', 'oidc.person'].includes(name)
-    expect(recognizeType(claims.iss)).toBe(isPrivate ? undefined : platform)
+    expect(knownIssuer(claims.iss)?.type).toBe(isPrivate ? undefined : platform)
   })
 
   test.each(issuerTypes)('names claims that tokens of %s have', (type) => {
@@ -84,7 +86,7 @@ describe('the catalogue', () => {
       display,
       recorded,
       patternForms = {},
-    } = issuerRules('', type)
+    } = rulesOf({ issuer: '', type })
     const numbered = display.number ? [display.number.claim] : []
     const named = [
       ...[...tenancy, ...owner, ...mutable, ...recorded, ...Object.keys(patternForms), ...display.parts, ...numbered],
@@ -96,14 +98,14 @@ describe('the catalogue', () => {
   })
 
   test.each(issuerTypes)('gives a replacement that identifies a tenant for each name of %s', (type) => {
-    const { names, places = {}, tenancy } = issuerRules('', type)
+    const { names, places = {}, tenancy } = rulesOf({ issuer: '', type })
     expect(tenancy).toEqual(expect.arrayContaining([...Object.values(names), ...Object.values(places)]))
   })
 
   test.each(shapes.filter(({ platform }) => platform !== 'OIDC'))(
     'expects the form that the ids of $name have',
     ({ claims, platform }) => {
-      const { tenancy, form } = issuerRules(claims.iss, platform as IssuerType)
+      const { tenancy, form } = rulesOf({ issuer: claims.iss, type: platform as IssuerType })
       const ids = tenancy.flatMap((claim) => (claims[claim] === undefined ? [] : [String(claims[claim])]))
       expect(ids.filter((id) => form?.form.test(id) === false)).toEqual([])
     },
@@ -112,9 +114,9 @@ describe('the catalogue', () => {
 
 describe('isExact', () => {
   test.each(cases.exactness as [IssuerType, string, boolean][])('of %s, %s: %s', (type, claim, exact) =>
-    expect(isExact(claim, issuerRules('', type))).toBe(exact),
+    expect(isExact(claim, rulesOf({ issuer: '', type }))).toBe(exact),
   )
 
   test('holds for the subject of a shared issuer', () =>
-    expect(isExact('sub', issuerRules('https://oidc.vercel.com'))).toBe(true))
+    expect(isExact('sub', rulesOf({ issuer: 'https://oidc.vercel.com' }))).toBe(true))
 })

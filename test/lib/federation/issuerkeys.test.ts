@@ -1,9 +1,10 @@
 /** Tests when keys are fetched, kept and refused: functions with memories of their own share a table and a real issuer. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { fetchKeys } from '../../../lib/federation/discovery.ts'
+import type { ProviderSpec } from '../../../lib/federation/identityprovider.schema.ts'
 import { parseIdToken } from '../../../lib/federation/idtoken.ts'
 import { createIssuerKeys, type IssuerKeys } from '../../../lib/federation/issuerkeys.ts'
-import type { Provider, ProviderSpec } from '../../../lib/federation/provider.ts'
+import type { Provider } from '../../../lib/federation/provider.ts'
 import { StorageError } from '../../../lib/storage/errors.ts'
 import type { Storage } from '../../../lib/storage/interface.ts'
 import { storageOver } from '../../../lib/storage/protocol/storage.ts'

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { fetchKeys } from '../../../lib/federation/discovery.ts'
 import { checkTimes, parseIdToken } from '../../../lib/federation/idtoken.ts'
 import { createIssuerKeys, type IssuerKeys } from '../../../lib/federation/issuerkeys.ts'
+import type { Provider } from '../../../lib/federation/provider.ts'
 import { storageOver } from '../../../lib/storage/protocol/storage.ts'
 import { createMemoryItems } from '../../support/memoryitems.ts'
 import { oidcClientId, startOidcProvider, type TestOidcProvider } from '../../support/oidcprovider.ts'
@@ -28,7 +29,7 @@ beforeAll(async () => {
 })
 afterAll(() => oidc.close())
 
-const provider = () => ({
+const provider = (): Provider => ({
   name: 'company',
   uid: 'uid',
   revision: 1,

@@ -25,7 +25,7 @@ export interface SigningKey {
 export async function createSigningKey(alg: SignatureAlgorithm, kid?: string): Promise<SigningKey> {
   const { privateKey, publicKey } = await generateKeyPair(alg, { extractable: true })
   const jwk = { ...(await exportJWK(publicKey)), ...(kid !== undefined && { kid }) }
-  const [key] = normalizeKeySet({ keys: [jwk as JsonObject] }).keys
+  const [key] = normalizeKeySet({ keys: [jwk as JsonObject] })
   if (!key) throw new Error(`the key for ${alg} is not usable`)
   return { alg, privateKey, publicKey: key }
 }

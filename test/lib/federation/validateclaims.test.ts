@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { issuerRules } from '../../../lib/federation/catalogue.ts'
+import { rulesOf } from '../../../lib/federation/catalogue.ts'
 import { type ClaimEntry, unmetEntry } from '../../../lib/federation/claims.ts'
 import type { IssuerType } from '../../../lib/federation/issuers.ts'
 import { claimWarnings, validateProviderClaims, validateTrustClaims } from '../../../lib/federation/validateclaims.ts'
@@ -21,9 +21,11 @@ const id = is('repository_id', '456789')
 const uuid = 'f892efa9-103e-4d28-97a1-3b8616a0994d'
 
 const trustErrors = (issuer: string, entries: ClaimEntry[], type?: IssuerType) =>
-  validateTrustClaims(entries, issuerRules(issuer, type), issuer).map(({ field, message }) => `${field}: ${message}`)
+  validateTrustClaims(entries, rulesOf({ issuer, ...(type && { type }) }), issuer).map(
+    ({ field, message }) => `${field}: ${message}`,
+  )
 const providerErrors = (issuer: string, entries?: ClaimEntry[]) =>
-  validateProviderClaims(entries, issuerRules(issuer), issuer).map(({ field, message }) => `${field}: ${message}`)
+  validateProviderClaims(entries, rulesOf({ issuer }), issuer).map(({ field, message }) => `${field}: ${message}`)
 
 describe('validateTrustClaims', () => {
   test.each(cases.acceptedTrusts as [string, ClaimEntry[]][])('accepts of %s: %j', (issuer, entries) =>
@@ -89,7 +91,7 @@ describe('validateProviderClaims', () => {
 })
 
 describe('claimWarnings', () => {
-  const warnings = (issuer: string, ...entries: ClaimEntry[]) => claimWarnings(entries, issuerRules(issuer))
+  const warnings = (issuer: string, ...entries: ClaimEntry[]) => claimWarnings(entries, rulesOf({ issuer }))
 
   test('says who gets in when no branch, environment or workflow is bound', () => {
     expect(warnings(github, id)).toEqual([
@@ -156,11 +158,11 @@ describe('claimWarnings', () => {
 
 describe('an accepted trust', async () => {
   const shapes = await readIdTokenShapes()
-  const shared = shapes.filter(({ claims }) => issuerRules(claims.iss).shared)
+  const shared = shapes.filter(({ claims }) => rulesOf({ issuer: claims.iss }).shared)
 
   /** The token of a stranger who took over every name of the tenant: only the ids differ. */
   function namesakeOf(claims: JsonObject): JsonObject {
-    const { tenancy } = issuerRules(String(claims.iss))
+    const { tenancy } = rulesOf({ issuer: String(claims.iss) })
     return { ...claims, ...Object.fromEntries(tenancy.map((claim) => [claim, otherId(claims[claim])])) }
   }
 
@@ -204,7 +206,7 @@ describe('an accepted trust', async () => {
   }
 
   test.each(shared)('on a shared issuer lets in no token of another tenant: $name', ({ claims }) => {
-    const rules = issuerRules(claims.iss)
+    const rules = rulesOf({ issuer: claims.iss })
     const namesake = namesakeOf(claims)
     let accepted = 0
     const property = fc.property(trustArbitrary(claims, rules.tenancy), (entries) => {
@@ -218,7 +220,7 @@ describe('an accepted trust', async () => {
   })
 
   test.each(shared)('of a provider of a shared issuer lets in no token of another owner: $name', ({ claims }) => {
-    const rules = issuerRules(claims.iss)
+    const rules = rulesOf({ issuer: claims.iss })
     const namesake = namesakeOf(claims)
     const property = fc.property(trustArbitrary(claims, rules.owner), (entries) => {
       if (validateProviderClaims(entries, rules, claims.iss).length > 0) return
@@ -229,7 +231,7 @@ describe('an accepted trust', async () => {
 
   test('lets in no token of a stranger with other names and ids, nor one without ids', () => {
     for (const one of shared) {
-      const rules = issuerRules(one.claims.iss)
+      const rules = rulesOf({ issuer: one.claims.iss })
       for (const claim of rules.tenancy.filter((name) => Object.hasOwn(one.claims, name))) {
         const trust = [is(claim, String(one.claims[claim]))]
         expect([one.name, validateTrustClaims(trust, rules, one.claims.iss)]).toEqual([one.name, []])
@@ -245,7 +247,7 @@ describe('an accepted trust', async () => {
     const shape = (name: string) => shapes.find((one) => one.name === name)?.claims as JsonObject
     const [own, fork] = [shape('gitlab.branch'), shape('gitlab.forkmergerequest')]
     const property = fc.property(trustArbitrary(own, ['project_id', 'namespace_id']), (entries) => {
-      if (validateTrustClaims(entries, issuerRules(gitlab), gitlab).length > 0) return
+      if (validateTrustClaims(entries, rulesOf({ issuer: gitlab }), gitlab).length > 0) return
       expect(unmetEntry(entries, fork)).toBeDefined()
     })
     fc.assert(property, { numRuns: 400 })

@@ -1,5 +1,7 @@
 /** Defines the columns of `kubectl get federatedidentitycredentials`. */
-import { DEFAULT_TTL, type TrustSpec } from '../../../../federation/trust.ts'
+
+import type { TrustSpec } from '../../../../federation/federatedidentitycredential.schema.ts'
+import { DEFAULT_TTL } from '../../../../federation/trust.ts'
 import { column, wide } from '../../../../printers/column.ts'
 import type { Column } from '../../../../registry/kind.ts'
 

@@ -5,13 +5,12 @@ import { validateScope } from '../../../../authorization/scopes/validatescope.ts
 import { MASTERS } from '../../../../authorization/users/identity.ts'
 import { validateIdentity } from '../../../../authorization/users/validateidentity.ts'
 import { rulesOf } from '../../../../federation/catalogue.ts'
+import type { TrustSpec } from '../../../../federation/federatedidentitycredential.schema.ts'
 import type { Provider } from '../../../../federation/provider.ts'
-import type { TrustSpec } from '../../../../federation/trust.ts'
-import { claimWarnings, validateTrustClaims } from '../../../../federation/validateclaims.ts'
+import { claimWarnings, validateClaimCounts, validateTrustClaims } from '../../../../federation/validateclaims.ts'
 import { type FieldError, forbidden, invalid, required } from '../../../../meta/errors/fielderror.ts'
 import { deepEqual } from '../../../../meta/value/equal.ts'
 import { mappingWarning, validateMappings } from './claimmappings.validate.ts'
-import { validateClaimCounts } from './claims.validate.ts'
 
 interface TrustRules {
   /** Undefined if the user may use no provider of this name. */

@@ -1,7 +1,8 @@
 /** Reads values of a federated identity credential, called trust in code, from stored objects and from requests. */
 
 import { effectiveUser, type Key, type KeySpec } from '../../../../authorization/users/identity.ts'
-import { DEFAULT_TTL, decodeTrustInternal, type TrustSpec } from '../../../../federation/trust.ts'
+import type { TrustSpec } from '../../../../federation/federatedidentitycredential.schema.ts'
+import { DEFAULT_TTL, decodeTrustInternal } from '../../../../federation/trust.ts'
 import type { KubeObject } from '../../../../meta/types.ts'
 import { defined } from '../../../../meta/value/defined.ts'
 import { deepEqual } from '../../../../meta/value/equal.ts'
@@ -35,4 +36,14 @@ export const closesKeys = (old: TrustSpec, next: TrustSpec): boolean =>
 export const isHarmless = (old: TrustSpec, { displayName, description, ...next }: TrustSpec): boolean => {
   const { displayName: _, description: __, ...before } = old
   return deepEqual(before, next) || onlyDisables(before, next)
+}
+
+/** How many credentials a warning names. */
+const MOST_NAMED = 10
+
+/** Returns `2 federated identity credentials (a, b)`. */
+export function listedNames(names: readonly string[]): string {
+  const noun = names.length === 1 ? 'federated identity credential' : 'federated identity credentials'
+  const more = names.length > MOST_NAMED ? [`and ${names.length - MOST_NAMED} more`] : []
+  return `${names.length} ${noun} (${[...names.slice(0, MOST_NAMED), ...more].join(', ')})`
 }

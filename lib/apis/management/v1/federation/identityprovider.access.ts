@@ -3,13 +3,12 @@ import { managementRequest } from '../../../../authorization/attributes/attribut
 import { evaluate } from '../../../../authorization/scopes/evaluate.ts'
 import { keyIdentity } from '../../../../authorization/users/identity.ts'
 import type { Identity, UserInfo } from '../../../../authorization/users/user.ts'
-import type { ProviderSpec } from '../../../../federation/provider.ts'
+import type { ProviderSpec } from '../../../../federation/identityprovider.schema.ts'
 import { KINDS } from '../../../../kinds/kinds.ts'
 import { eachStored } from '../../../../registry/each.ts'
 import type { Services } from '../services.ts'
 import { FederatedIdentityCredential } from './federatedidentitycredential.ts'
-import { specOf, toKey } from './federatedidentitycredential.values.ts'
-import { listedNames } from './listednames.ts'
+import { listedNames, specOf, toKey } from './federatedidentitycredential.values.ts'
 
 const EVERYBODY = 'team:*'
 

@@ -6,7 +6,7 @@ import { containsChain, withScope } from '../../../../authorization/scopes/chain
 import { lastingReason } from '../../../../authorization/users/outliving.ts'
 import { unlimitedReason } from '../../../../authorization/users/sources.ts'
 import type { UserInfo } from '../../../../authorization/users/user.ts'
-import type { ProviderSpec } from '../../../../federation/provider.ts'
+import type { ProviderSpec } from '../../../../federation/identityprovider.schema.ts'
 import { deepEqual } from '../../../../meta/value/equal.ts'
 import { onlyDisables } from './gates.ts'
 

@@ -1,7 +1,14 @@
 /** Defines IdentityProvider, an issuer of ID tokens that can be exchanged for access keys. */
 import { isMaster, MASTERS } from '../../../../authorization/users/identity.ts'
-import { decodeProviderInternal, encodeProviderInternal, toProvider } from '../../../../federation/provider.ts'
-import { audienceOf, tokenUseOf, typeOf } from '../../../../federation/providerrules.ts'
+import { spec, status } from '../../../../federation/identityprovider.schema.ts'
+import {
+  audienceOf,
+  decodeProviderInternal,
+  encodeProviderInternal,
+  tokenUseOf,
+  toProvider,
+  typeOf,
+} from '../../../../federation/provider.ts'
 import { KINDS } from '../../../../kinds/kinds.ts'
 import type { FieldError } from '../../../../meta/errors/fielderror.ts'
 import { deepEqual } from '../../../../meta/value/equal.ts'
@@ -11,7 +18,6 @@ import type { Stored } from '../../../../storage/interface.ts'
 import type { Services } from '../services.ts'
 import { gateCompanions, onlyDisables, phaseOf } from './gates.ts'
 import { forbiddenProvider } from './identityprovider.authorize.ts'
-import { spec, status } from './identityprovider.schema.ts'
 import { table } from './identityprovider.table.ts'
 import { specOf, useRule } from './identityprovider.values.ts'
 

@@ -5,7 +5,8 @@ import { validateScope } from '../../../../authorization/scopes/validatescope.ts
 import { fitsAlgorithm } from '../../../../federation/algorithms.ts'
 import { audienceWarning, validateAudience } from '../../../../federation/audience.ts'
 import { rulesOf } from '../../../../federation/catalogue.ts'
-import { recognizeType } from '../../../../federation/issuers.ts'
+import type { ProviderSpec } from '../../../../federation/identityprovider.schema.ts'
+import { knownIssuer, tokenUses } from '../../../../federation/issuers.ts'
 import { validateIssuerUrl, validateKeysUrl } from '../../../../federation/issuerurl.ts'
 import {
   isForSignatures,
@@ -14,9 +15,8 @@ import {
   parseKeySet,
   UnusableKeySet,
 } from '../../../../federation/jwks.ts'
-import type { ProviderSpec } from '../../../../federation/provider.ts'
-import { algorithmsOf, audienceOf, tokenUseOf, typeOf } from '../../../../federation/providerrules.ts'
-import { validateProviderClaims } from '../../../../federation/validateclaims.ts'
+import { algorithmsOf, audienceOf, tokenUseOf, typeOf } from '../../../../federation/provider.ts'
+import { validateClaimCounts, validateProviderClaims } from '../../../../federation/validateclaims.ts'
 import { duplicate, type FieldError, forbidden, invalid } from '../../../../meta/errors/fielderror.ts'
 import type { JsonObject, JsonValue } from '../../../../meta/types.ts'
 import { holdsCredential } from '../../../../meta/value/credentialtext.ts'
@@ -25,7 +25,6 @@ import { isObject } from '../../../../meta/value/walk.ts'
 import type { Draft, RequestContext } from '../../../../registry/kind.ts'
 import type { Stored } from '../../../../storage/interface.ts'
 import type { FederationSettings, Services } from '../services.ts'
-import { validateClaimCounts } from './claims.validate.ts'
 import { specOf } from './identityprovider.values.ts'
 
 /** Returns the 422 errors for a provider. `old` is set on updates. */
@@ -69,7 +68,7 @@ function validateIssuer(
 
 function validateType(spec: ProviderSpec, old: ProviderSpec | undefined): FieldError[] {
   const { issuer, type } = spec
-  const known = recognizeType(issuer)
+  const known = knownIssuer(issuer)?.type
   if (known !== undefined && type !== undefined && type !== known) {
     return [invalid('spec.type', type, `must be ${known} for this issuer`)]
   }
@@ -93,11 +92,11 @@ function validatePinned(jwks: string, spec: ProviderSpec): FieldError[] {
   const algorithms = algorithmsOf(spec)
   const because = (detail: string): FieldError[] => [forbidden('spec.jwks', detail)]
   try {
-    const { keys } = parseKeySet(jwks)
+    const keys = parseKeySet(jwks)
     const set: JsonValue = JSON.parse(jwks)
     if (!isPlain(set)) return because('may only contain keys, whose members are strings and lists of strings')
     const isUsable = (entry: JsonObject) =>
-      normalizeKeySet({ keys: [entry] }).keys.some((key) => algorithms.some((one) => fitsAlgorithm(key, one)))
+      normalizeKeySet({ keys: [entry] }).some((key) => algorithms.some((one) => fitsAlgorithm(key, one)))
     const index = set.keys.findIndex((entry) => isForSignatures(entry) && !isUsable(entry))
     const wrong = set.keys[index]
     if (wrong) {
@@ -142,7 +141,7 @@ function validateMaxTtl(
 function providerWarnings(spec: ProviderSpec, ownIssuer: string): string[] {
   const type = typeOf(spec)
   const foreign = audienceWarning(audienceOf(spec, ownIssuer), ownIssuer)
-  const reusable = tokenUseOf(spec) === 'Lifetime' && type !== 'OIDC' && rulesOf(spec).tokenUse === 'Once'
+  const reusable = tokenUseOf(spec) === 'Lifetime' && type !== 'OIDC' && tokenUses[type] === 'Once'
   return [
     ...(foreign === undefined ? [] : [foreign]),
     ...(reusable
@@ -171,7 +170,7 @@ function losesKey(old: string | undefined, next: string | undefined): boolean {
 /** Returns the keys of a pinned set. A request may have an invalid one, which validation refuses. */
 function keysOf(jwks: string): readonly PublicKey[] {
   try {
-    return parseKeySet(jwks).keys
+    return parseKeySet(jwks)
   } catch (error) {
     if (error instanceof UnusableKeySet) return []
     throw error

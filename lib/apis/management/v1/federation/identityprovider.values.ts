@@ -1,7 +1,7 @@
 /** Reads values of an identity provider, and decides who may use it. */
 import { AUTHENTICATED, identityOf, isMaster } from '../../../../authorization/users/identity.ts'
 import type { UserInfo } from '../../../../authorization/users/user.ts'
-import type { ProviderSpec } from '../../../../federation/provider.ts'
+import type { ProviderSpec } from '../../../../federation/identityprovider.schema.ts'
 import type { KubeObject } from '../../../../meta/types.ts'
 
 /** Returns the spec, which the schema has validated. */

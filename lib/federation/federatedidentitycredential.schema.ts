@@ -1,6 +1,6 @@
 /** Defines the fields of a federated identity credential. */
-import { scopeSchema } from '../../../../authorization/scopes/scope.ts'
-import { boolean, int64, list, object, string } from '../../../../meta/schema/schema.ts'
+import { scopeSchema } from '../authorization/scopes/scope.ts'
+import { boolean, type FromSchema, int64, list, object, string } from '../meta/schema/schema.ts'
 import { claimsSchema } from './claims.schema.ts'
 
 const claimMappings = object(
@@ -69,6 +69,10 @@ export const spec = object(
   },
   { required: ['identityProvider', 'claims'] },
 )
+
+export type TrustSpec = FromSchema<typeof spec>
+/** Maps an ID token to the user of the key. */
+export type ClaimMappings = FromSchema<typeof claimMappings>
 
 export const status = object('Observed state of the federated identity credential.', {
   owner: string('Owner of the credential: a user, team:TEAM or subject:SUBJECT.', { readOnly: true }),

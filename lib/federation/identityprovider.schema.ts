@@ -1,9 +1,9 @@
 /** Defines the fields of an identity provider. */
-import { scopeSchema } from '../../../../authorization/scopes/scope.ts'
-import { signatureAlgorithms } from '../../../../federation/algorithms.ts'
-import { issuerTypes } from '../../../../federation/issuers.ts'
-import { boolean, int64, list, object, string } from '../../../../meta/schema/schema.ts'
+import { scopeSchema } from '../authorization/scopes/scope.ts'
+import { boolean, type FromSchema, int64, list, object, string } from '../meta/schema/schema.ts'
+import { signatureAlgorithms } from './algorithms.ts'
 import { claimsSchema } from './claims.schema.ts'
+import { issuerTypes } from './issuers.ts'
 
 const access = list(
   'Users and teams that may see the provider and refer to it. Without an entry, only administrators may.',
@@ -76,6 +76,8 @@ export const spec = object(
   },
   { required: ['issuer'] },
 )
+
+export type ProviderSpec = FromSchema<typeof spec>
 
 export const status = object('Observed state of the identity provider.', {
   phase: string('Active, Disabled or Terminating.', { readOnly: true }),
