@@ -97,33 +97,26 @@ interface Values<S> {
 type Options<S> = Partial<Omit<S, 'type' | 'description' | 'items' | 'properties' | 'values'>>
 type None = Record<never, never>
 
+type Built<S, O> = S & { description: string } & NoInfer<O>
+
 export const string = <const O extends Options<StringSchema> = None>(description: string, options?: O) =>
-  ({ type: 'string', description, ...options }) as { type: 'string'; description: string } & NoInfer<O>
+  ({ type: 'string', description, ...options }) as Built<{ type: 'string' }, O>
 
 export const boolean = <const O extends Options<BooleanSchema> = None>(description: string, options?: O) =>
-  ({ type: 'boolean', description, ...options }) as { type: 'boolean'; description: string } & NoInfer<O>
+  ({ type: 'boolean', description, ...options }) as Built<{ type: 'boolean' }, O>
 
 export const int32 = <const O extends Options<IntegerSchema> = None>(description: string, options?: O) =>
-  ({ type: 'integer', format: 'int32', description, ...options }) as {
-    type: 'integer'
-    format: 'int32'
-    description: string
-  } & NoInfer<O>
+  ({ type: 'integer', format: 'int32', description, ...options }) as Built<{ type: 'integer'; format: 'int32' }, O>
 
 export const int64 = <const O extends Options<IntegerSchema> = None>(description: string, options?: O) =>
-  ({ type: 'integer', format: 'int64', description, ...options }) as {
-    type: 'integer'
-    format: 'int64'
-    description: string
-  } & NoInfer<O>
+  ({ type: 'integer', format: 'int64', description, ...options }) as Built<{ type: 'integer'; format: 'int64' }, O>
 
 /** An RFC 3339 time, stored exactly as sent. */
 export const time = <const O extends Options<StringSchema> = None>(description: string, options?: O) =>
-  ({ type: 'string', format: 'date-time', description, ...options }) as {
-    type: 'string'
-    format: 'date-time'
-    description: string
-  } & NoInfer<O>
+  ({ type: 'string', format: 'date-time', description, ...options }) as Built<
+    { type: 'string'; format: 'date-time' },
+    O
+  >
 
 /** A list, by default atomic: two appliers must not be able to widen a scope together. */
 export const list = <const I extends Schema, const O extends Options<ListSchema> = None>(
@@ -131,29 +124,22 @@ export const list = <const I extends Schema, const O extends Options<ListSchema>
   items: I,
   options?: O,
 ) =>
-  ({ type: 'list', listType: 'atomic', description, items, ...options }) as {
-    type: 'list'
-    listType: 'atomic' | 'set' | 'map'
-    description: string
-    items: I
-  } & NoInfer<Omit<O, 'listType'>>
+  ({ type: 'list', listType: 'atomic', description, items, ...options }) as Built<
+    Pick<ListSchema, 'type' | 'listType'> & { items: I },
+    Omit<O, 'listType'>
+  >
 
 export const map = <const V extends Schema, const O extends Options<MapSchema> = None>(
   description: string,
   values: V,
   options?: O,
-) => ({ type: 'map', description, values, ...options }) as { type: 'map'; description: string; values: V } & NoInfer<O>
+) => ({ type: 'map', description, values, ...options }) as Built<{ type: 'map'; values: V }, O>
 
 export const object = <const P extends Readonly<Record<string, Schema>>, const O extends Options<ObjectSchema> = None>(
   description: string,
   properties: P,
   options?: O,
-) =>
-  ({ type: 'object', description, properties, ...options }) as {
-    type: 'object'
-    description: string
-    properties: P
-  } & NoInfer<O>
+) => ({ type: 'object', description, properties, ...options }) as Built<{ type: 'object'; properties: P }, O>
 
 /** Returns the schema of an object's member or of a map's values; undefined if the schema declares none. */
 export function memberSchema(schema: Schema | undefined, name: string): Schema | undefined {
