@@ -1,6 +1,6 @@
 /** Formats an invalid value for a message. Source: k8s.io/apimachinery/pkg/util/validation/field (ErrorBody). */
 import type { JsonValue } from '../types.ts'
-import { numberText, quote } from './gotext.ts'
+import { escapeJson, numberText, quote } from './gotext.ts'
 import { stringify } from './json.ts'
 
 /** Limits the quoted characters. kube-apiserver has no limit, but a response must stay below Lambda's 6 MB. */
@@ -23,6 +23,5 @@ export function formatValue(value: BadValue): string {
     return value.length > MAX_SHOWN ? `${quote(value.slice(0, MAX_SHOWN))} ...` : quote(value)
   if (typeof value === 'number') return numberText(value)
   const whole = value === undefined ? 'null' : stringify(value instanceof NamedText ? value.text : value)
-  const text = whole.length > MAX_SHOWN ? `${whole.slice(0, MAX_SHOWN)} ...` : whole
-  return text.replace(/[<>&\u2028\u2029]/g, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  return escapeJson(whole.length > MAX_SHOWN ? `${whole.slice(0, MAX_SHOWN)} ...` : whole)
 }

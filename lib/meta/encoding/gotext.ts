@@ -3,8 +3,8 @@
  * Source: packages fmt, strconv and encoding/json.
  */
 
-import type { JsonObject, JsonValue } from '../types.ts'
-import { byBytes } from '../value/byteorder.ts'
+import type { JsonValue } from '../types.ts'
+import { sortedEntries } from '../value/walk.ts'
 
 const SHORT: Readonly<Record<string, string>> = {
   '\x07': '\\a',
@@ -54,8 +54,6 @@ export function floatText(value: number): string {
 /** Formats a number with `%v`. */
 export const numberText = (value: number | bigint): string => (isFloat(value) ? floatText(value) : String(value))
 
-const members = (value: JsonObject): [string, JsonValue][] => Object.entries(value).sort(([a], [b]) => byBytes(a, b))
-
 /** Returns the type of a JSON value in the messages of Go's decoder. */
 export function goJsonType(value: JsonValue): string {
   if (Array.isArray(value)) return 'array'
@@ -71,10 +69,10 @@ export const GO_MAP = 'Go value of type map[string]interface {}'
 export function formatV(value: JsonValue): string {
   if (value === null) return '<nil>'
   if (Array.isArray(value)) return `[${value.map(formatV).join(' ')}]`
-  if (typeof value === 'object')
-    return `map[${members(value)
-      .map(([name, one]) => `${name}:${formatV(one)}`)
-      .join(' ')}]`
+  if (typeof value === 'object') {
+    const inner = sortedEntries(value).map(([name, one]) => `${name}:${formatV(one)}`)
+    return `map[${inner.join(' ')}]`
+  }
   return typeof value === 'number' ? numberText(value) : String(value)
 }
 
@@ -83,7 +81,7 @@ export function formatGoSyntax(value: JsonValue): string {
   if (value === null) return 'interface {}(nil)'
   if (Array.isArray(value)) return `[]interface {}{${value.map(formatGoSyntax).join(', ')}}`
   if (typeof value === 'object') {
-    const inner = members(value).map(([name, one]) => `${quote(name)}:${formatGoSyntax(one)}`)
+    const inner = sortedEntries(value).map(([name, one]) => `${quote(name)}:${formatGoSyntax(one)}`)
     return `map[string]interface {}{${inner.join(', ')}}`
   }
   if (typeof value === 'number') return numberText(value)
@@ -94,30 +92,24 @@ export function formatGoSyntax(value: JsonValue): string {
 export function typeName(value: JsonValue): string {
   if (value === null) return '<nil>'
   if (Array.isArray(value)) return '[]interface {}'
-  switch (typeof value) {
-    case 'object':
-      return 'map[string]interface {}'
-    case 'boolean':
-      return 'bool'
-    case 'string':
-      return 'string'
-    default:
-      return isFloat(value) ? 'float64' : 'int64'
-  }
+  if (typeof value === 'object') return 'map[string]interface {}'
+  if (typeof value === 'number' || typeof value === 'bigint') return isFloat(value) ? 'float64' : 'int64'
+  return goJsonType(value)
 }
 
 const HTML = /[<>&\u2028\u2029]/g
 
-const jsonText = (text: string): string =>
-  JSON.stringify(text.toWellFormed()).replace(HTML, (one) => `\\u${hex(one.charCodeAt(0), 4)}`)
+/** Escapes the characters of a JSON text that encoding/json escapes for HTML. */
+export const escapeJson = (json: string): string => json.replace(HTML, (one) => `\\u${hex(one.charCodeAt(0), 4)}`)
+
+const jsonText = (text: string): string => escapeJson(JSON.stringify(text.toWellFormed()))
 
 /** Encodes a value like encoding/json: no spaces, sorted members, escaped `<`, `>`, `&`, U+2028 and U+2029. */
 export function encodeGoJson(value: JsonValue): string {
   if (Array.isArray(value)) return `[${value.map(encodeGoJson).join(',')}]`
   if (typeof value === 'object' && value !== null) {
-    return `{${members(value)
-      .map(([name, one]) => `${jsonText(name)}:${encodeGoJson(one)}`)
-      .join(',')}}`
+    const inner = sortedEntries(value).map(([name, one]) => `${jsonText(name)}:${encodeGoJson(one)}`)
+    return `{${inner.join(',')}}`
   }
   return typeof value === 'string' ? jsonText(value) : String(value)
 }

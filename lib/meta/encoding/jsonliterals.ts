@@ -48,9 +48,3 @@ export function valuesOf(literals: JsonValue): { value: JsonValue; floats: Float
   const value = read(literals, '')
   return { value, floats }
 }
-
-const HTML = /[<>&\u2028\u2029]/g
-
-/** Returns a literal as Go copies it, with HTML characters escaped in strings. */
-export const copyLiteral = (literal: string): string =>
-  literal.replace(HTML, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`)

@@ -8,8 +8,8 @@
 import jsonpatch from 'fast-json-patch'
 import { decodeJson } from '../decoding/codecs.ts'
 import type { Floats } from '../encoding/floats.ts'
-import { goJsonType, quote } from '../encoding/gotext.ts'
-import { copyLiteral, literalsOf, parseLiterals, valuesOf } from '../encoding/jsonliterals.ts'
+import { escapeJson, goJsonType, quote } from '../encoding/gotext.ts'
+import { literalsOf, parseLiterals, valuesOf } from '../encoding/jsonliterals.ts'
 import { DecodeError, MAX_DEPTH } from '../encoding/jsonscanner.ts'
 import { utf8 } from '../encoding/utf8.ts'
 import { badRequest, requestEntityTooLarge, unprocessable } from '../errors/status.ts'
@@ -20,7 +20,7 @@ import { isObject, own } from '../value/walk.ts'
 const MAX_OPERATIONS = 10_000
 
 /** Limits the total size that `copy` adds, in characters of JSON. kube-apiserver's limit, equal to that of a body. */
-export const COPY_BUDGET = 3 * 2 ** 20
+const COPY_BUDGET = 3 * 2 ** 20
 
 const MEMBERS: readonly string[] = ['op', 'path', 'from', 'value']
 
@@ -97,7 +97,11 @@ export function applyJsonPatch(
   operations: readonly PatchOperation[],
 ): { value: JsonValue; floats: Floats } {
   const state: PatchState = { document: literalsOf(document), budget: COPY_BUDGET }
-  for (const one of operations) applyOperation(state, one)
+  for (const one of operations) {
+    const apply = own(OPERATIONS, one.op ?? '')
+    if (apply === undefined) throw unprocessable()
+    apply(state, one)
+  }
   checkDepth(state.document, 0)
   return valuesOf(state.document)
 }
@@ -107,34 +111,23 @@ interface PatchState {
   budget: number
 }
 
-function applyOperation(state: PatchState, { op, path, from, value: given }: PatchOperation): void {
-  const value = given ?? null
-  switch (op) {
-    case 'add':
-      add(state, path, structuredClone(value))
-      return
-    case 'remove':
-      remove(state, path)
-      return
-    case 'replace':
-      if (given === undefined && path === '') throw unprocessable()
-      replace(state, path, structuredClone(value))
-      return
-    case 'test':
-      if (!deepEqual(read(state, path), value)) throw unprocessable()
-      return
-    case 'move':
-      // Resolve the target after removing the value, so that a value cannot be moved into itself.
-      add(state, path, remove(state, from))
-      return
-    case 'copy':
-      // kube-apiserver does not copy the root.
-      if (from === '') throw unprocessable()
-      add(state, path, charge(state, read(state, from), 0))
-      return
-    default:
-      throw unprocessable()
-  }
+const OPERATIONS: Readonly<Record<string, (state: PatchState, operation: PatchOperation) => void>> = {
+  add: (state, { path, value = null }) => add(state, path, structuredClone(value)),
+  remove: (state, { path }) => remove(state, path),
+  replace(state, { path, value }) {
+    if (value === undefined && path === '') throw unprocessable()
+    replace(state, path, structuredClone(value ?? null))
+  },
+  test(state, { path, value = null }) {
+    if (!deepEqual(read(state, path), value)) throw unprocessable()
+  },
+  // Resolve the target after removing the value, so that a value cannot be moved into itself.
+  move: (state, { path, from }) => add(state, path, remove(state, from)),
+  copy(state, { path, from }) {
+    // kube-apiserver does not copy the root.
+    if (from === '') throw unprocessable()
+    add(state, path, charge(state, read(state, from), 0))
+  },
 }
 
 /** Adds a value, but never a new root, like kube-apiserver. */
@@ -153,16 +146,18 @@ function replace(state: PatchState, path: string | undefined, value: JsonValue):
     return
   }
   const { parent, pointer, key } = resolve(state, path)
-  const member = Array.isArray(parent) ? arrayIndex(key, parent.length) : escaped(key)
-  write(state, Array.isArray(parent) ? 'replace' : 'add', `${pointer}/${member}`, value)
+  write(state, Array.isArray(parent) ? 'replace' : 'add', `${pointer}/${memberOf(parent, key)}`, value)
 }
 
 function remove(state: PatchState, path: string | undefined): JsonValue {
   const { parent, pointer, key } = resolve(state, path)
   if (!Array.isArray(parent) && !Object.hasOwn(parent, key)) throw unprocessable()
-  const member = Array.isArray(parent) ? arrayIndex(key, parent.length) : escaped(key)
-  return write(state, 'remove', `${pointer}/${member}`)
+  return write(state, 'remove', `${pointer}/${memberOf(parent, key)}`)
 }
+
+/** Returns the last step of the path of a present element, or of a member. */
+const memberOf = (parent: JsonObject | JsonValue[], key: string): number | string =>
+  Array.isArray(parent) ? arrayIndex(key, parent.length) : escaped(key)
 
 /** Returns the value at a path: null for a missing member, as `copy` and `test` require. Throws for a missing element. */
 function read(state: PatchState, path: string | undefined): JsonValue {
@@ -182,10 +177,10 @@ function resolve(
   let parent = state.document
   let pointer = ''
   for (const key of keys) {
-    const member = Array.isArray(parent) ? arrayIndex(key, parent.length) : key
-    pointer += `/${typeof member === 'number' ? member : escaped(member)}`
-    const next = Array.isArray(parent) ? parent[Number(member)] : isObject(parent) ? own(parent, key) : undefined
-    parent = next ?? null
+    if (typeof parent !== 'object' || parent === null) throw unprocessable()
+    const member = memberOf(parent, key)
+    pointer += `/${member}`
+    parent = (Array.isArray(parent) ? parent[Number(member)] : own(parent, key)) ?? null
   }
   if (typeof parent !== 'object' || parent === null) throw unprocessable()
   return { parent, pointer, key: last }
@@ -223,11 +218,11 @@ function write(state: PatchState, op: 'add' | 'replace' | 'remove', path: string
   }
 }
 
-/** Copies literals and subtracts their size from the budget. */
+/** Copies literals as Go does, with HTML characters escaped, and subtracts their size from the budget. */
 function charge(state: PatchState, value: JsonValue, depth: number): JsonValue {
   state.budget -= typeof value === 'string' ? value.length : 2
   if (state.budget < 0 || depth > MAX_DEPTH) throw unprocessable()
-  if (typeof value === 'string') return copyLiteral(value)
+  if (typeof value === 'string') return escapeJson(value)
   if (Array.isArray(value)) return value.map((one) => charge(state, one, depth + 1))
   if (!isObject(value)) return value
   const copy: JsonObject = {}
