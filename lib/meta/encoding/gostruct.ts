@@ -5,7 +5,7 @@
  */
 
 import type { JsonObject, JsonValue } from '../types.ts'
-import { child, deepCopy, isObject, own, sortedEntries } from '../value/walk.ts'
+import { child, isObject, own, sortedEntries } from '../value/walk.ts'
 import { type Floats, NO_FLOATS } from './floats.ts'
 import { fitsInt64 } from './gointegers.ts'
 import { goJsonType } from './gotext.ts'
@@ -61,9 +61,6 @@ function mismatch(
   return new GoDecodeError(`json: cannot unmarshal ${what} into ${place} of type ${type}`)
 }
 
-/** Formats a float64 that is not an int64. */
-const goNumber = (value: number | bigint): string => String(value)
-
 function decodeNumber(
   value: number | bigint,
   type: GoType,
@@ -74,7 +71,7 @@ function decodeNumber(
   const literal = findings.floats.get(place.path)
   const integer = literal === undefined && (typeof value === 'bigint' || Number.isSafeInteger(value))
   if (!integer || !fitsInt64(BigInt(value))) {
-    if (!findings.lenient) findings.error ??= mismatch(value, type.type, place, `number ${literal ?? goNumber(value)}`)
+    if (!findings.lenient) findings.error ??= mismatch(value, type.type, place, `number ${literal ?? value}`)
     return undefined
   }
   return value === 0 && !type.keepZero && !type.pointer ? undefined : value
@@ -144,7 +141,7 @@ function decodeMap(object: JsonObject, type: GoType, place: DecodePlace, finding
 
 /** Returns undefined for an omitted value and for an invalid one, which it records in `findings`. */
 function decode(value: JsonValue, type: GoType, place: DecodePlace, findings: Findings): JsonValue | undefined {
-  if (type.kind === 'raw') return deepCopy(value)
+  if (type.kind === 'raw') return value
   if (typeof value === 'number' || typeof value === 'bigint') return decodeNumber(value, type, place, findings)
   if (typeof value === 'string') return decodeText(value, type, place, findings)
   if (typeof value === 'boolean' && type.kind === 'bool') return value
@@ -154,21 +151,16 @@ function decode(value: JsonValue, type: GoType, place: DecodePlace, findings: Fi
   return reportWrongType(value, type, place, findings)
 }
 
-/** `unknown` contains at most 100 paths (`metadata.ownerReferences[0].foo`). */
-interface GoDecoded {
-  value: JsonObject
-  unknown: string[]
-}
-
 /**
- * Decodes the value at `path` into a struct; null becomes an empty one. The result shares nothing with the input. Throws
- * GoDecodeError with Go's message. With `lenient`, omits malformed values instead. `floats` are not integers for Go.
+ * Decodes the value at `path` into a struct; null becomes an empty one. The result shares only raw values with the input. Throws
+ * GoDecodeError with Go's message. With `lenient`, omits malformed values instead. `floats` are not integers for Go. `unknown`
+ * contains at most 100 paths (`metadata.ownerReferences[0].foo`).
  */
 export function decodeGoStruct(
   value: JsonValue,
   struct: GoStruct,
   { path = '', lenient = false, floats = NO_FLOATS }: { path?: string; lenient?: boolean; floats?: Floats } = {},
-): GoDecoded {
+): { value: JsonObject; unknown: string[] } {
   const findings: Findings = { unknown: [], lenient, floats }
   try {
     const decoded = decode(value ?? {}, struct, { struct: '', fields: [], path }, findings)

@@ -124,11 +124,9 @@ const pair = (value: number, size: number, unit: string, rest: string): string =
 
 /** Formats an age with two or three digits, like `kubectl get`: `56s`, `5m30s`, `3d4h`, `2y14d`; `<invalid>` in the future. */
 export function humanDuration(seconds: number): string {
-  const [minutes, hours, days] = [60, 3600, 86_400].map((size) => Math.floor(seconds / size)) as [
-    number,
-    number,
-    number,
-  ]
+  const minutes = Math.floor(seconds / 60)
+  const hours = Math.floor(seconds / 3600)
+  const days = Math.floor(seconds / 86_400)
   if (seconds < -1) return '<invalid>'
   if (seconds < 120) return `${Math.max(0, seconds)}s`
   if (minutes < 10) return pair(seconds, 60, 'm', 's')

@@ -30,6 +30,10 @@ export const required = (field: string, detail = ''): FieldError =>
 export const invalid = (field: string, value: BadValue, detail: string): FieldError =>
   error('FieldValueInvalid', field, `Invalid value: ${formatValue(value)}: ${detail}`)
 
+/** Returns an error for each thing that is wrong with a value. */
+export const eachInvalid = (field: string, value: string, details: readonly string[]): FieldError[] =>
+  details.map((detail) => invalid(field, value, detail))
+
 /** Lists the values of `supported` in the given order. */
 export const notSupported = (field: string, value: BadValue, supported: readonly string[]): FieldError =>
   error(

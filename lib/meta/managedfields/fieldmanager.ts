@@ -39,17 +39,16 @@ interface ManagedWrite {
   gvk: GroupVersionKind
   /** The schema of whole objects of the kind: `wholeObject(…)`. */
   schema: ObjectSchema
+  /** The stored object; undefined on creation. */
+  live: KubeObject | undefined
 }
 
 interface UpdateWrite extends ManagedWrite {
-  /** The stored object; undefined on creation. */
-  live: KubeObject | undefined
   /** The object to store, with the managedFields of the request. */
   updated: KubeObject
 }
 
 interface ApplyWrite extends ManagedWrite {
-  live: KubeObject | undefined
   /** The decoded body of the request. */
   config: JsonObject
   force: boolean

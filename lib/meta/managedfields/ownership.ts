@@ -31,10 +31,8 @@ export interface Conflict {
   path: FieldPath
 }
 
-/** Fields that a write cannot change; differences in them are ignored. */
-type Unreachable = FieldSet
-
-function differences(live: JsonObject, next: JsonObject, schema: At, unreachable: Unreachable): Comparison {
+/** Compares the objects, except in the fields that a write cannot change. */
+function differences(live: JsonObject, next: JsonObject, schema: At, unreachable: FieldSet): Comparison {
   const { added, modified, removed } = compareObjects(live, next, schema)
   return {
     added: recursiveDifference(added, unreachable),
@@ -65,7 +63,7 @@ export function updateOwnership(
   updated: JsonObject,
   managers: Managers,
   schema: At,
-  unreachable: Unreachable,
+  unreachable: FieldSet,
 ): { managers: Map<string, Manager>; taken: FieldSet } {
   const comparison = differences(live, updated, schema, unreachable)
   return { managers: dropOwnership(managers, comparison, ''), taken: changed(comparison) }
@@ -120,7 +118,8 @@ interface Application {
   /** Takes fields from other managers instead of reporting conflicts. */
   force: boolean
   schema: At
-  unreachable: Unreachable
+  /** Fields that the write cannot change; differences in them are ignored. */
+  unreachable: FieldSet
 }
 
 /**

@@ -63,18 +63,16 @@ const objectMeta: GoStruct = {
   },
 }
 
-/** `unknown` contains at most 100 paths from the root (`metadata.ownerReferences[0].foo`). */
-interface DecodedMeta {
-  metadata: ObjectMeta
-  unknown: string[]
-}
-
 /**
  * Decodes the `metadata` of a body; absent and null values become empty metadata. Drops selfLink, which has been unused since
- * Kubernetes 1.20. The result shares nothing with the input. Throws GoDecodeError with Go's message. With `lenient`, it omits
- * malformed members instead, as for the result of an apply, whose types have been checked already.
+ * Kubernetes 1.20. The result shares only field sets with the input. Throws GoDecodeError with Go's message. With `lenient`, it omits
+ * malformed members instead, as for the result of an apply, whose types have been checked already. `unknown` contains at most
+ * 100 paths from the root (`metadata.ownerReferences[0].foo`).
  */
-export function decodeMeta(value: JsonValue | undefined, { lenient = false } = {}): DecodedMeta {
+export function decodeMeta(
+  value: JsonValue | undefined,
+  { lenient = false } = {},
+): { metadata: ObjectMeta; unknown: string[] } {
   const { value: decoded, unknown } = decodeGoStruct(value ?? null, objectMeta, { path: 'metadata', lenient })
   const { selfLink: _, ...metadata } = decoded
   // The table above has the members and types of ObjectMeta.

@@ -6,7 +6,15 @@
 import { annotationBytes, MAX_ANNOTATION_BYTES } from '../annotations.ts'
 import { NamedText } from '../encoding/badvalue.ts'
 import { quote } from '../encoding/gotext.ts'
-import { type FieldError, findingsOf, forbidden, invalid, required, tooLong } from '../errors/fielderror.ts'
+import {
+  eachInvalid,
+  type FieldError,
+  findingsOf,
+  forbidden,
+  invalid,
+  required,
+  tooLong,
+} from '../errors/fielderror.ts'
 import type { JsonValue, ManagedFieldsEntry, ObjectMeta } from '../types.ts'
 import { byBytes } from '../value/byteorder.ts'
 import { deepEqual } from '../value/equal.ts'
@@ -26,9 +34,6 @@ interface MetaRules {
   namespaced: boolean
 }
 
-const all = (field: string, value: string, messages: readonly string[]): FieldError[] =>
-  messages.map((message) => invalid(field, value, message))
-
 type NameRule = (name: string, prefix: boolean) => string[]
 
 const subdomain: NameRule = (name, prefix) => dnsSubdomainErrors(prefix ? maskTrailingDash(name) : name)
@@ -37,9 +42,9 @@ export const labelNames: NameRule = (name, prefix) => dnsLabelErrors(prefix ? ma
 
 function validateNames({ name = '', generateName = '' }: ObjectMeta, rule: NameRule): FieldError[] {
   return [
-    ...(generateName ? all('metadata.generateName', generateName, rule(generateName, true)) : []),
+    ...(generateName ? eachInvalid('metadata.generateName', generateName, rule(generateName, true)) : []),
     ...(name
-      ? all('metadata.name', name, rule(name, false))
+      ? eachInvalid('metadata.name', name, rule(name, false))
       : [required('metadata.name', 'name or generateName is required')]),
   ]
 }
@@ -47,14 +52,14 @@ function validateNames({ name = '', generateName = '' }: ObjectMeta, rule: NameR
 function validateNamespace({ namespace = '' }: ObjectMeta, { namespaced }: MetaRules): FieldError[] {
   const field = 'metadata.namespace'
   if (!namespaced) return namespace ? [forbidden(field, 'not allowed on this type')] : []
-  return namespace ? all(field, namespace, dnsLabelErrors(namespace)) : [required(field)]
+  return namespace ? eachInvalid(field, namespace, dnsLabelErrors(namespace)) : [required(field)]
 }
 
 function validateLabels({ labels = {} }: ObjectMeta): FieldError[] {
   const field = 'metadata.labels'
   return findingsOf(sortedEntries(labels), ([key, value]) => [
-    ...all(field, key, qualifiedNameErrors(key)),
-    ...all(field, value, labelValueErrors(value)),
+    ...eachInvalid(field, key, qualifiedNameErrors(key)),
+    ...eachInvalid(field, value, labelValueErrors(value)),
   ])
 }
 
@@ -62,7 +67,9 @@ function validateLabels({ labels = {} }: ObjectMeta): FieldError[] {
 function validateAnnotations({ annotations = {} }: ObjectMeta): FieldError[] {
   const field = 'metadata.annotations'
   return [
-    ...findingsOf(sortedEntries(annotations), ([key]) => all(field, key, qualifiedNameErrors(key.toLowerCase()))),
+    ...findingsOf(sortedEntries(annotations), ([key]) =>
+      eachInvalid(field, key, qualifiedNameErrors(key.toLowerCase())),
+    ),
     ...(annotationBytes(annotations) > MAX_ANNOTATION_BYTES ? [tooLong(field, MAX_ANNOTATION_BYTES)] : []),
   ]
 }
@@ -71,7 +78,7 @@ function validateFinalizers({ finalizers = [] }: ObjectMeta): FieldError[] {
   const field = 'metadata.finalizers'
   const both = finalizers.includes('orphan') && finalizers.includes('foregroundDeletion')
   return [
-    ...findingsOf(finalizers, (finalizer) => all(field, finalizer, qualifiedNameErrors(finalizer))),
+    ...findingsOf(finalizers, (finalizer) => eachInvalid(field, finalizer, qualifiedNameErrors(finalizer))),
     ...(both ? [invalid(field, finalizers, 'finalizer orphan and foregroundDeletion cannot be both set')] : []),
   ]
 }
@@ -95,9 +102,10 @@ function validateManagedFields(entries: readonly ManagedFieldsEntry[]): FieldErr
   })
 }
 
-function validateContents(metadata: ObjectMeta, rules: MetaRules, rule: NameRule): FieldError[] {
+/** Returns the errors in the metadata of a new object, after its name was generated. */
+export function validateMeta(metadata: ObjectMeta, rules: MetaRules, names: NameRule = subdomain): FieldError[] {
   return [
-    ...validateNames(metadata, rule),
+    ...validateNames(metadata, names),
     ...validateNamespace(metadata, rules),
     ...validateLabels(metadata),
     ...validateAnnotations(metadata),
@@ -106,10 +114,6 @@ function validateContents(metadata: ObjectMeta, rules: MetaRules, rule: NameRule
     ...validateManagedFields(metadata.managedFields ?? []),
   ]
 }
-
-/** Returns the errors in the metadata of a new object, after its name was generated. */
-export const validateMeta = (metadata: ObjectMeta, rules: MetaRules, names: NameRule = subdomain): FieldError[] =>
-  validateContents(metadata, rules, names)
 
 /** Formats a sorted string slice in Go syntax. */
 const goSlice = (texts: readonly string[]): string => `[]string{${[...texts].sort(byBytes).map(quote).join(', ')}}`
@@ -161,5 +165,5 @@ export function validateMetaUpdate(
   rules: MetaRules,
 ): readonly [common: FieldError[], own: FieldError[]] {
   const transition = validateTransition(metadata, old)
-  return [[...validateContents(metadata, rules, pathSegmentErrors), ...transition], transition]
+  return [[...validateMeta(metadata, rules, pathSegmentErrors), ...transition], transition]
 }

@@ -10,11 +10,6 @@ import { child, isObject } from '../value/walk.ts'
 import type { KindSchema, Schema } from './schema.ts'
 import { memberSchema } from './schema.ts'
 
-interface PruneOptions {
-  /** Keeps null members, which server-side apply rejects later; drops them otherwise. */
-  keepNulls?: boolean
-}
-
 interface Pruned {
   /** The known fields of `spec` and `status`; shares nothing with the input. */
   object: JsonObject
@@ -24,10 +19,8 @@ interface Pruned {
   deprecated: { path: string; instead: string }[]
 }
 
-interface Walk {
+interface Walk extends Omit<Pruned, 'object'> {
   keepNulls: boolean
-  unknown: string[]
-  deprecated: { path: string; instead: string }[]
 }
 
 /** Limits the reported paths, because a client can send any number of fields. */
@@ -83,9 +76,10 @@ function pruneInside(value: JsonValue, schema: Schema, path: string, walk: Walk)
 
 /**
  * Prunes everything except apiVersion, kind and metadata. Keeps values of a wrong type, which validation reports; fields
- * inside them are unknown. Also keeps null list items. Drops computed (readOnly) fields without a report.
+ * inside them are unknown. Also keeps null list items, and with `keepNulls` null members, which server-side apply rejects
+ * later. Drops computed (readOnly) fields without a report.
  */
-export function prune(object: JsonObject, kind: KindSchema, { keepNulls = false }: PruneOptions = {}): Pruned {
+export function prune(object: JsonObject, kind: KindSchema, { keepNulls = false } = {}): Pruned {
   const walk: Walk = { keepNulls, unknown: [], deprecated: [] }
   const { apiVersion: _, kind: __, metadata: ___, ...rest } = object
   const properties: Record<string, Schema> = { ...kind }

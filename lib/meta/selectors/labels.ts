@@ -102,19 +102,12 @@ function requirement(parser: Parser): LabelRequirement {
 }
 
 function binaryOperator({ kind, text }: LexicalToken): LabelOperator {
-  switch (kind) {
-    case 'in':
-    case 'notin':
-    case '=':
-    case '==':
-    case '!=':
-    case '<':
-    case '>':
-      return kind
-    default:
-      throw unable(`found '${text}', expected: in, notin, =, ==, !=, gt, lt`)
-  }
+  const operator = BINARY.find((one) => one === kind)
+  if (operator === undefined) throw unable(`found '${text}', expected: in, notin, =, ==, !=, gt, lt`)
+  return operator
 }
+
+const BINARY = ['in', 'notin', '=', '==', '!=', '<', '>'] as const
 
 function exactValue(parser: Parser): string {
   const next = peek(parser)

@@ -2,7 +2,7 @@
  * Validates label selectors in objects (`matchLabels`, `matchExpressions`), and converts them to requirements.
  * Source: k8s.io/apimachinery/pkg/apis/meta/v1/validation (ValidateLabelSelector), meta/v1/helpers.go (LabelSelectorAsSelector).
  */
-import { type FieldError, findingsOf, forbidden, invalid, required } from '../errors/fielderror.ts'
+import { eachInvalid, type FieldError, findingsOf, forbidden, invalid, required } from '../errors/fielderror.ts'
 import { labelValueErrors, qualifiedNameErrors } from '../object/names.ts'
 import { sortedEntries } from '../value/walk.ts'
 import type { LabelOperator, LabelSelector } from './labels.ts'
@@ -37,21 +37,18 @@ export function validateLabelSelector(
 ): FieldError[] {
   return [
     ...findingsOf(sortedEntries(matchLabels), ([key, value]) => [
-      ...errorsOf(`${path}.matchLabels`, key, qualifiedNameErrors(key)),
-      ...errorsOf(`${path}.matchLabels`, value, labelValueErrors(value)),
+      ...eachInvalid(`${path}.matchLabels`, key, qualifiedNameErrors(key)),
+      ...eachInvalid(`${path}.matchLabels`, value, labelValueErrors(value)),
     ]),
     ...findingsOf(matchExpressions, (one, index) => requirementErrors(one, `${path}.matchExpressions[${index}]`)),
   ]
 }
 
-const errorsOf = (field: string, value: string, messages: readonly string[]): FieldError[] =>
-  messages.map((message) => invalid(field, value, message))
-
 function requirementErrors({ key, operator, values = [] }: SelectorRequirement, path: string): FieldError[] {
   return [
     ...operatorErrors(operator, values.length, path),
-    ...errorsOf(`${path}.key`, key, qualifiedNameErrors(key)),
-    ...findingsOf(values, (value, index) => errorsOf(`${path}.values[${index}]`, value, labelValueErrors(value))),
+    ...eachInvalid(`${path}.key`, key, qualifiedNameErrors(key)),
+    ...findingsOf(values, (value, index) => eachInvalid(`${path}.values[${index}]`, value, labelValueErrors(value))),
   ]
 }
 

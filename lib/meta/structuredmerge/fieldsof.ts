@@ -53,11 +53,7 @@ export interface Comparison {
   removed: FieldSet
 }
 
-interface Growing {
-  added: GrowingSet
-  modified: GrowingSet
-  removed: GrowingSet
-}
+type Growing = Record<keyof Comparison, GrowingSet>
 
 type Maybe = JsonValue | undefined
 
@@ -92,9 +88,7 @@ function compareMembers(a: Maybe, b: Maybe, schema: At, path: FieldPath, result:
   const [before, after] = [asObject(a) ?? {}, asObject(b) ?? {}]
   const names = new Set([...Object.keys(before), ...Object.keys(after)])
   for (const { name, element, at } of visibleMembers(schema, names)) {
-    const old = own(before, name)
-    const now = own(after, name)
-    compareNodes(old, now, at, [...path, element], result)
+    compareNodes(own(before, name), own(after, name), at, [...path, element], result)
   }
 }
 

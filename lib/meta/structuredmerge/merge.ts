@@ -76,9 +76,7 @@ function mergeItems(live: readonly JsonValue[], config: readonly JsonValue[], sc
 function mergeMembers(live: JsonObject, config: JsonObject, schema: At): JsonObject {
   const result: JsonObject = {}
   for (const name of new Set([...Object.keys(live), ...Object.keys(config)])) {
-    const a = own(live, name)
-    const b = own(config, name)
-    const merged = mergeConfiguration(a, b, memberSchema(schema, name))
+    const merged = mergeConfiguration(own(live, name), own(config, name), memberSchema(schema, name))
     if (merged !== undefined) result[name] = merged
   }
   return result

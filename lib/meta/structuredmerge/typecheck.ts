@@ -8,9 +8,8 @@ import { formatGoSyntax, formatV, typeName } from '../encoding/gotext.ts'
 import type { ListSchema, ObjectSchema, Schema } from '../schema/schema.ts'
 import { memberSchema } from '../schema/schema.ts'
 import type { JsonValue } from '../types.ts'
-import { byBytes } from '../value/byteorder.ts'
 import { REDACTED } from '../value/credentialtext.ts'
-import { isObject } from '../value/walk.ts'
+import { isObject, sortedEntries } from '../value/walk.ts'
 import { elementText, fieldElement, indexElement } from './element.ts'
 import { isDeclared, itemElement } from './typed.ts'
 
@@ -60,7 +59,7 @@ function validateMembers(value: JsonValue, schema: Schema, path: string, found: 
     return
   }
   const free = isFree(schema)
-  for (const [name, one] of Object.entries(value).sort(([a], [b]) => byBytes(a, b))) {
+  for (const [name, one] of sortedEntries(value)) {
     const at = path + elementText(fieldElement(name))
     if (!free && !isDeclared(schema, name)) {
       found.push({ path: at, message: 'field not declared in schema' })

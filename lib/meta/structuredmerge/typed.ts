@@ -38,18 +38,14 @@ const wholeObjects = new WeakMap<KindSchema, ObjectSchema>()
 
 /** Returns the schema of whole objects of a kind. Cached per kind, so every write may call it. */
 export function wholeObject(kind: KindSchema): ObjectSchema {
-  const known = wholeObjects.get(kind) ?? makeWholeObject(kind)
-  wholeObjects.set(kind, known)
-  return known
+  const known = wholeObjects.get(kind)
+  if (known) return known
+  const { spec, status } = kind
+  const types = { apiVersion: string('Group and version.'), kind: string('Kind.') }
+  const whole = object('An object.', { ...types, metadata, ...defined({ spec, status }) })
+  wholeObjects.set(kind, whole)
+  return whole
 }
-
-const makeWholeObject = ({ spec, status }: KindSchema): ObjectSchema =>
-  object('An object.', {
-    apiVersion: string('Group and version.'),
-    kind: string('Kind.'),
-    metadata,
-    ...defined({ spec, status }),
-  })
 
 /** Returns the value if it is an object: the field manager treats any other value as absent. */
 export const asObject = (value: JsonValue | undefined): JsonObject | undefined => (isObject(value) ? value : undefined)

@@ -1,6 +1,6 @@
-/** Reads and copies JSON values. Accesses members only as own properties, whatever their names. */
+/** Reads JSON values. Accesses members only as own properties, whatever their names. */
 
-import type { JsonObject, JsonValue } from '../types.ts'
+import type { JsonObject } from '../types.ts'
 import { byBytes } from './byteorder.ts'
 
 /** Reports whether the value is a JSON object, that is, neither a list nor null. */
@@ -17,11 +17,3 @@ export const sortedEntries = <V>(object: Readonly<Record<string, V>>): [string, 
 
 /** Returns `path.name`, or only the name at the root. */
 export const child = (path: string, name: string): string => (path === '' ? name : `${path}.${name}`)
-
-/** Returns a copy that shares nothing with its original. */
-export function deepCopy<T extends JsonValue>(value: T): T
-export function deepCopy(value: JsonValue): JsonValue {
-  if (Array.isArray(value)) return value.map((item) => deepCopy(item))
-  if (!isObject(value)) return value
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, deepCopy(member)]))
-}
