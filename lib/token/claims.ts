@@ -5,6 +5,7 @@ import type { UserInfo } from '../authorization/users/user.ts'
 import { MANAGEMENT_GROUP } from '../kinds/kinds.ts'
 import { stringify } from '../meta/encoding/json.ts'
 import { unixSeconds } from '../meta/encoding/time.ts'
+import { forbiddenPath } from '../meta/errors/status.ts'
 import type { Lifetime } from './tokenlifetime.ts'
 import { isVisibleUser, visibleGroups } from './visibleuser.ts'
 
@@ -46,12 +47,14 @@ interface ClaimsRequest {
   now: Date
 }
 
-/** Returns the claims of a token, or undefined for a user that clusters must not see (`system:…`). */
+/** Returns the claims of a token. Throws 403 for a user that clusters must not see. */
 export function claimsFor(
   { user, chain, audiences, lifetime, now }: ClaimsRequest,
   { issuer, uuid }: { issuer: string; uuid(): string },
-): Claims | undefined {
-  if (!isVisibleUser(user.name)) return undefined
+): Claims {
+  if (!isVisibleUser(user.name)) {
+    throw forbiddenPath('users whose names begin with "system:" cannot have cluster tokens')
+  }
   const iat = unixSeconds(now)
   return {
     iss: issuer,

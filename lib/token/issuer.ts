@@ -57,7 +57,7 @@ export function prepareClusterToken(
   if (errors.length === 0 && audiences.length === 0) errors.push(forbidden('spec.scope', noCluster(scope, user)))
   if ('error' in lifetime) errors.unshift(lifetime.error)
   if (errors.length > 0 || 'error' in lifetime) return { errors }
-  const claims = claimsFor({ user, chain, audiences, lifetime, now }, settings) ?? refuse()
+  const claims = claimsFor({ user, chain, audiences, lifetime, now }, settings)
   if (tokenLength(claims) > MAX_TOKEN_LENGTH) return { errors: [forbidden('spec.scope', TOO_LARGE)] }
   return { claims, warnings: lifetime.warnings }
 }
@@ -80,7 +80,7 @@ export function prepareVirtualClusterToken(
 ): Prepared {
   const audiences = [virtualClusterAudience(settings.issuer, cluster.namespace, cluster.name, cluster.uid)]
   const lifetime = limitToKey(seconds, { key: endOfAccess(user), now })
-  const claims = claimsFor({ user, chain: user.chain, audiences, lifetime, now }, settings) ?? refuse()
+  const claims = claimsFor({ user, chain: user.chain, audiences, lifetime, now }, settings)
   if (tokenLength(claims) > MAX_TOKEN_LENGTH) throw forbiddenPath(TOO_LARGE)
   return { claims, warnings: lifetime.warnings }
 }
@@ -88,10 +88,6 @@ export function prepareVirtualClusterToken(
 /** Signs a prepared token. Rejects with the signer's StatusError (503). */
 export async function issueToken({ claims }: Prepared, signer: Signer): Promise<Token> {
   return { token: await signToken(claims, signer), expires: new Date(claims.exp * 1000) }
-}
-
-function refuse(): never {
-  throw forbiddenPath('users whose names begin with "system:" cannot have cluster tokens')
 }
 
 function noCluster(scope: Scope | undefined, { chain }: UserInfo): string {

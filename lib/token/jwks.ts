@@ -21,24 +21,11 @@ export const TOKEN_EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange'
  */
 export const CACHE_CONTROL = 'public, max-age=300'
 
-interface Discovery {
-  issuer: string
-  jwks_uri: string
-  response_types_supported: string[]
-  subject_types_supported: string[]
-  id_token_signing_alg_values_supported: string[]
-  token_endpoint: string
-  revocation_endpoint: string
-  grant_types_supported: string[]
-  token_endpoint_auth_methods_supported: string[]
-  revocation_endpoint_auth_methods_supported: string[]
-}
-
 /**
  * Returns the members that OpenID Connect Discovery requires of an issuer without an authorization endpoint, and the OAuth
  * endpoints (RFC 8414). Those are at the URL of the API, which may differ from the issuer.
  */
-export const discoveryDocument = (issuer: string, apiUrl: string): Discovery => ({
+export const discoveryDocument = (issuer: string, apiUrl: string) => ({
   issuer,
   jwks_uri: `${issuer}${JWKS_PATH}`,
   response_types_supported: ['id_token'],
