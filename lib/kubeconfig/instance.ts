@@ -60,9 +60,7 @@ export function serverAddress(instance: Instance, wanted: string | undefined): s
     const shown = wanted.includes('@') ? '<redacted>' : wanted
     return { error: invalid('spec.server', shown, 'must be an absolute https URL without user, query and fragment') }
   }
-  return ingressUrl(instance) ?? withoutAddress(instance)
-}
-
-function withoutAddress(instance: Instance): never {
+  const url = ingressUrl(instance)
+  if (url !== undefined) return url
   throw badRequest(`virtual cluster "${labelOf(instance)}" has no ingress endpoint: specify an address in spec.server`)
 }

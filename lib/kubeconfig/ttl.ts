@@ -27,14 +27,10 @@ export function certificateTtl(ttl: number | bigint | undefined, { maxCertificat
 }
 
 /** Returns the lifetime of a token; 0 means the deployment's maximum. */
-export function tokenTtl(
-  ttl: number | bigint | undefined,
-  { maxTokenSeconds }: TtlLimits,
-): { seconds: number } | { error: FieldError } {
-  return ttl === 0 ? { seconds: maxTokenSeconds } : checkTtl(ttl, maxTokenSeconds)
-}
+export const tokenTtl = (ttl: number | bigint | undefined, { maxTokenSeconds }: TtlLimits): Ttl =>
+  ttl === 0 ? { seconds: maxTokenSeconds } : checkTtl(ttl, maxTokenSeconds)
 
-function checkTtl(ttl: number | bigint | undefined, max: number): { seconds: number } | { error: FieldError } {
+function checkTtl(ttl: number | bigint | undefined, max: number): Ttl {
   if (ttl === undefined) return { seconds: Math.min(DAY, max) }
   if (ttl < SHORTEST) {
     return { error: invalid(FIELD, ttl, 'may not specify a duration less than 600 seconds (10 minutes)') }

@@ -1,15 +1,15 @@
 /** Issues client certificates through a virtual cluster's own signer and cleans up afterwards. */
 
-import type { ClusterClient } from '../cluster/client.ts'
 import { ClusterError, clusterError } from '../cluster/failure.ts'
 import { createCertificateRequest } from './certificaterequest.ts'
-import { checkIssuedCertificate } from './issued.ts'
+import { checkIssuedCertificate, type IssuedCertificate } from './issued.ts'
 import {
   approveSigningRequest,
   awaitCertificate,
   createSigningRequest,
   isFailure,
   removeSigningRequest,
+  type SigningServices,
 } from './signingrequest.ts'
 
 export interface CertificateOrder {
@@ -22,27 +22,16 @@ export interface CertificateOrder {
   labels: Readonly<Record<string, string>>
 }
 
-export interface CertificateServices {
-  client: ClusterClient
-  /** Aborts the wait for a certificate. */
-  signal: AbortSignal
+export interface CertificateServices extends SigningServices {
   /** Returns a signal that aborts after `ms`. */
   deadline(ms: number): AbortSignal
-  /** Resolves after `ms`, or at once when the signal aborts. */
-  sleep(ms: number, signal: AbortSignal): Promise<void>
   now(): Date
   uuid(): string
 }
 
-export interface ClientCertificate {
-  /** PEM, with the chain from the signer. */
-  certificate: string
+export interface ClientCertificate extends IssuedCertificate {
   /** PEM, PKCS#8. It exists only here and in the response. */
   key: string
-  /** The actual expiry, which the signer may have changed. */
-  notAfter: Date
-  /** Hexadecimal. */
-  serial: string
   warnings: string[]
 }
 

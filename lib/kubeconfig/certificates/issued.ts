@@ -21,9 +21,10 @@ export interface Expected {
   maxSeconds?: number
 }
 
-interface IssuedCertificate {
+export interface IssuedCertificate {
   /** PEM: the certificate, followed by the chain to its authority. */
   certificate: string
+  /** The actual expiry, which the signer may have changed. */
   notAfter: Date
   /** Hexadecimal. */
   serial: string

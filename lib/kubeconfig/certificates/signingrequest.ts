@@ -21,7 +21,7 @@ interface SigningRequestSpec {
   labels: Readonly<Record<string, string>>
 }
 
-interface SigningServices {
+export interface SigningServices {
   client: ClusterClient
   /** Aborts every operation of this module. */
   signal: AbortSignal

@@ -43,11 +43,7 @@ export type ClusterFailure = keyof typeof causes
  */
 const OURS: ReadonlySet<ClusterFailure> = new Set(['unread-credentials'])
 
-const statuses = {
-  502: badGateway,
-  503: (message: string, cause?: unknown) => serviceUnavailable(message, undefined, cause),
-  504: (message: string, cause?: unknown) => timeout(message, undefined, cause),
-}
+const statuses = { 502: badGateway, 503: serviceUnavailable, 504: timeout }
 
 /** A StatusError whose message names the virtual cluster and the cause. `failure` is the code of the cause. */
 export class ClusterError extends StatusError {

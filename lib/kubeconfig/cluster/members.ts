@@ -1,11 +1,11 @@
 /** Reads untrusted values member by member, by allow-list. */
-import { isObject, own } from '../../meta/value/walk.ts'
+import { child, isObject, own } from '../../meta/value/walk.ts'
 
 /** Reports a problem. `place` is a path such as `users[0].user.exec`, followed by `why`. Neither contains a value. */
 export type Refuse = (place: string, why: string) => never
 
 /** An object with only the named members. */
-type Members<K extends string> = { readonly [N in K]?: unknown }
+export type Members<K extends string> = { readonly [N in K]?: unknown }
 
 /** Returns an own member of a value, or undefined when it is absent or the value is not an object. */
 export const memberOf = (value: unknown, name: string): unknown => (isObject(value) ? own(value, name) : undefined)
@@ -19,7 +19,7 @@ export function readMembers<const K extends string>(
 ): Members<K> {
   if (!isObject(value)) return refuse(place || 'the secret', 'is not an object')
   for (const name of Object.keys(value)) {
-    if (!allowed.some((one) => one === name)) refuse(memberPath(place, shownName(name)), 'is not accepted')
+    if (!allowed.some((one) => one === name)) refuse(child(place, shownName(name)), 'is not accepted')
   }
   // Copies own members only, so that a name such as `constructor` finds nothing.
   return Object.fromEntries(Object.entries(value)) as Members<K>
@@ -36,9 +36,6 @@ export function readText(value: unknown, place: string, refuse: Refuse): string 
   if (value === undefined || value === null || value === '') return undefined
   return typeof value === 'string' ? value : refuse(place, 'is not a string')
 }
-
-/** Returns the path of a member of the value at `place`, which is empty at the root. */
-export const memberPath = (place: string, name: string): string => (place ? `${place}.${name}` : name)
 
 /**
  * Returns the name for a message. In a damaged file a "name" may be part of a key, so only plausible names are

@@ -1,6 +1,6 @@
 /** Reads the safe part of a kube config (client-go's Config v1): what its current context selects. */
-import { isObject } from '../../meta/value/walk.ts'
-import { memberPath, type Refuse, readItems, readMembers, readText } from './members.ts'
+import { child, isObject } from '../../meta/value/walk.ts'
+import { type Members, type Refuse, readItems, readMembers, readText } from './members.ts'
 import { fromBase64 } from './pem.ts'
 
 /** Unvalidated credentials of a virtual cluster, as text and PEM. */
@@ -24,7 +24,7 @@ const CONTEXT = ['cluster', 'user', 'namespace'] as const
  * does not use: a file with `exec` anywhere must not be accepted.
  */
 export function readKubeConfig(value: unknown, at: string, refuse: Refuse): WrittenCredentials {
-  const place = (name: string) => memberPath(at, name)
+  const place = (name: string) => child(at, name)
   const top = readMembers(value, at, TOP, refuse)
   if (top.kind !== 'Config') refuse(place('kind'), 'is not Config')
   if (top.apiVersion !== 'v1') refuse(place('apiVersion'), 'is not v1')
@@ -36,21 +36,21 @@ export function readKubeConfig(value: unknown, at: string, refuse: Refuse): Writ
   const contexts = entries(top.contexts, place('contexts'), 'context', CONTEXT, refuse)
   const current = readText(top['current-context'], place('current-context'), refuse)
   const context = find(contexts, current, place('current-context'), refuse)
-  const cluster = find(clusters, context.value.cluster, memberPath(context.place, 'cluster'), refuse)
-  const user = find(users, context.value.user, memberPath(context.place, 'user'), refuse)
+  const cluster = find(clusters, context.value.cluster, child(context.place, 'cluster'), refuse)
+  const user = find(users, context.value.user, child(context.place, 'user'), refuse)
 
   const data = (entry: Entry<string>, name: string) => {
-    const written = readText(entry.value[name], memberPath(entry.place, name), refuse)
+    const written = readText(entry.value[name], child(entry.place, name), refuse)
     return written === undefined
       ? undefined
-      : (fromBase64(written) ?? refuse(memberPath(entry.place, name), 'is not base64'))
+      : (fromBase64(written) ?? refuse(child(entry.place, name), 'is not base64'))
   }
   const places = {
-    server: memberPath(cluster.place, 'server'),
-    certificateAuthority: memberPath(cluster.place, 'certificate-authority-data'),
-    certificate: memberPath(user.place, 'client-certificate-data'),
-    key: memberPath(user.place, 'client-key-data'),
-    token: memberPath(user.place, 'token'),
+    server: child(cluster.place, 'server'),
+    certificateAuthority: child(cluster.place, 'certificate-authority-data'),
+    certificate: child(user.place, 'client-certificate-data'),
+    key: child(user.place, 'client-key-data'),
+    token: child(user.place, 'token'),
   }
   return {
     server: readText(cluster.value.server, places.server, refuse),
@@ -65,7 +65,7 @@ export function readKubeConfig(value: unknown, at: string, refuse: Refuse): Writ
 interface Entry<K extends string> {
   name: unknown
   place: string
-  value: { readonly [N in K]?: unknown }
+  value: Members<K>
 }
 
 /** `[{name, KIND: {…}}]`. */
@@ -81,8 +81,8 @@ function entries<const K extends string>(
     const entry = readMembers(item, at, ['name', kind], refuse)
     return {
       name: entry.name,
-      place: memberPath(at, kind),
-      value: readMembers(entry[kind] ?? {}, memberPath(at, kind), allowed, refuse),
+      place: child(at, kind),
+      value: readMembers(entry[kind] ?? {}, child(at, kind), allowed, refuse),
     }
   })
 }
