@@ -125,11 +125,11 @@ export const acceptsKeysOfSpaces = (chain: ScopeChain, place: Place): boolean =>
 
 /** Reports whether any place could accept access keys with this chain. */
 export const acceptsKeysAnywhere = (chain: ScopeChain): boolean =>
-  chain.length > 0 &&
-  (chain.some(({ clusters = [], spaces = [] }) => clusters.length + spaces.length > 0) ||
-    chain.some(({ rules = [] }) => rules.some(({ cluster }) => isName(cluster))) ||
-    chain.some(({ projects = [], virtualClusters = [] }) => projects.length + virtualClusters.length > 0) ||
-    chain.some(({ rules = [] }) => rules.some(({ virtualClusters = [] }) => virtualClusters.length > 0)))
+  chain.some(
+    ({ clusters = [], spaces = [], projects = [], virtualClusters = [], rules = [] }) =>
+      [clusters, spaces, projects, virtualClusters].some((list) => list.length > 0) ||
+      rules.some((rule) => isName(rule.cluster) || (rule.virtualClusters ?? []).length > 0),
+  )
 
 /** Reports whether a scope allows anything in a virtual cluster, and whether it selects that cluster explicitly. */
 function speaksOf(scope: Scope, place: Place, options: ScopeOptions): 'named' | 'left' | undefined {

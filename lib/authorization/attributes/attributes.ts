@@ -40,7 +40,9 @@ export interface NonResourceAttributes {
 
 export type Attributes = ResourceAttributes | NonResourceAttributes
 
-type Asked = Pick<ResourceAttributes, 'verb'> & Partial<Pick<ResourceAttributes, 'subresource' | 'name' | 'namespace'>>
+/** What a request to this API asks for. */
+export type Asked = Pick<ResourceAttributes, 'verb'> &
+  Partial<Pick<ResourceAttributes, 'subresource' | 'name' | 'namespace'>>
 
 /** The types of targets. */
 export const requestTargets = [

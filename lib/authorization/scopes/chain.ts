@@ -4,8 +4,10 @@
  * never widen it.
  */
 
+import { encodeGoJson } from '../../meta/encoding/gotext.ts'
 import { stringify } from '../../meta/encoding/json.ts'
 import { type FieldError, tooLong, tooMany } from '../../meta/errors/fielderror.ts'
+import type { JsonObject } from '../../meta/types.ts'
 import type { Scope, ScopeChain } from './scope.ts'
 
 /** These limits keep every chain within the authorizer's context, and a JWT within a header. */
@@ -41,18 +43,5 @@ export function validateChain(chain: ScopeChain): FieldError[] {
 /** Returns the size of the value as JSON, in UTF-8 bytes. */
 export const byteLength = (value: unknown): number => Buffer.byteLength(stringify(value))
 
-/**
- * Returns a canonical text of a JSON value. Two texts are equal only if the values differ in nothing but the order of
- * members. Undefined has a text of its own.
- */
-const canonicalText = (value: unknown): string => (value === undefined ? '' : stringify(sortMembers(value)))
-
-/** Converts objects to sorted member lists, wrapped so that no list has the text of an object. */
-function sortMembers(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sortMembers)
-  if (typeof value !== 'object' || value === null) return value
-  const members = Object.entries(value)
-    .filter(([, one]) => one !== undefined)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-  return { members: members.map(([member, one]) => [member, sortMembers(one)]) }
-}
+/** Returns a text of a scope that is equal only for scopes that differ in nothing but the order of members. */
+const canonicalText = (scope: Scope): string => encodeGoJson(scope as JsonObject)

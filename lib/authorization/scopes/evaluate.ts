@@ -2,7 +2,7 @@
 
 import { KINDS } from '../../kinds/kinds.ts'
 import { formatValue } from '../../meta/encoding/badvalue.ts'
-import type { Attributes, Decision, Target } from '../attributes/attributes.ts'
+import { type Asked, type Attributes, type Decision, managementRequest, type Target } from '../attributes/attributes.ts'
 import { everyScopeAllows } from './everyscope.ts'
 import { projectOf, type ScopeOptions, selects } from './project.ts'
 import { type Grant, isInstance, roleGrants } from './roles.ts'
@@ -16,6 +16,14 @@ import type { Scope, ScopeChain } from './scope.ts'
  */
 export const evaluate = (chain: ScopeChain, attributes: Attributes, options: ScopeOptions): Decision =>
   evaluateAny(chain, [attributes], options)
+
+/** Decides whether the chain allows a request to this API for objects of a kind. */
+export const evaluateHere = (
+  chain: ScopeChain,
+  kind: { group: string; plural: string },
+  asked: Asked,
+  options: ScopeOptions,
+): Decision => evaluate(chain, managementRequest(kind, asked), options)
 
 /**
  * Evaluates a request with several interpretations. Each scope must allow at least one, not necessarily the same one. A

@@ -3,6 +3,7 @@
  * Spaces and projects name no cluster, so a scope that lists them reaches those spaces in every cluster.
  */
 import { dnsLabelErrors, dnsSubdomainErrors } from '../../meta/object/names.ts'
+import type { Rule } from './rules.ts'
 import type { Scope, ScopeChain } from './scope.ts'
 
 type Clusters = 'all' | ReadonlySet<string>
@@ -68,8 +69,6 @@ function areaOf({ clusters = [], projects = [], spaces = [], rules = [] }: Scope
     ),
   }
 }
-
-type Rule = NonNullable<Scope['rules']>[number]
 
 const reaches =
   (target: 'Cluster' | 'ProjectSpace') =>

@@ -1,8 +1,7 @@
 /** Presents which access key made a key. */
 import { decodeKeyInternal } from '../../../authentication/keyinternal.ts'
-import { managementRequest } from '../../../authorization/attributes/attributes.ts'
 import { containsChain } from '../../../authorization/scopes/chain.ts'
-import { evaluate } from '../../../authorization/scopes/evaluate.ts'
+import { evaluateHere } from '../../../authorization/scopes/evaluate.ts'
 import type { ScopeOptions } from '../../../authorization/scopes/project.ts'
 import { isMaster, keyIdentity } from '../../../authorization/users/identity.ts'
 import { effectiveChain } from '../../../authorization/users/privilege.ts'
@@ -23,7 +22,7 @@ export function presentMaker(stored: Stored, user: UserInfo, scopes: ScopeOption
   if (uid === undefined || name === undefined || uid === user.key.uid) return {}
   const key = toKey(stored)
   if (!containsChain(effectiveChain(key), user.chain)) return {}
-  const decision = evaluate(user.chain, managementRequest(KINDS.OwnedAccessKey, { verb: 'get', name }), scopes)
+  const decision = evaluateHere(user.chain, KINDS.OwnedAccessKey, { verb: 'get', name }, scopes)
   const { own, self } = decision.allowed ? decision : {}
   const isOwners = creator === keyIdentity(key)
   if (!isOwners && (!isMaster(user) || own)) return {}

@@ -21,7 +21,7 @@ export const lifeAt = ({ limits }: Services['keys'], stored: Stored, now: Date):
   keyStatus(lifeOfStored(stored), unixSeconds(now), limits)
 
 /** Returns the time in milliseconds. A text that the schema accepts but that is not a valid time sorts first. */
-const momentOf = (text: string): number => parseTime(text)?.getTime() ?? Number.NEGATIVE_INFINITY
+export const momentOf = (text: string): number => parseTime(text)?.getTime() ?? Number.NEGATIVE_INFINITY
 
 const isOpen = ({ pending, retiring }: KeyInternal): boolean => pending !== undefined || retiring !== undefined
 

@@ -2,9 +2,8 @@
 import { checkFormat, duplicateKey } from '../../../authentication/accesskey.ts'
 import { decodeKeyInternal } from '../../../authentication/keyinternal.ts'
 import { fullLine, lineWarnings } from '../../../authentication/lineage.ts'
-import { managementRequest } from '../../../authorization/attributes/attributes.ts'
 import { validateChain } from '../../../authorization/scopes/chain.ts'
-import { evaluate } from '../../../authorization/scopes/evaluate.ts'
+import { evaluateHere } from '../../../authorization/scopes/evaluate.ts'
 import { hasSelfRotate } from '../../../authorization/scopes/roles.ts'
 import { validateScope } from '../../../authorization/scopes/validatescope.ts'
 import { forbiddenBeyondDisabling, forbiddenToWorkload } from '../../../authorization/users/exchanged.ts'
@@ -96,7 +95,7 @@ function strategy(services: Services): Strategy<KeyPlan> {
     request: { verb: string; subresource?: string; name?: string },
   ): { own?: true; self?: true } => {
     if (!isMaster(user) && !user.chain.some(hasSelfRotate)) return {}
-    const decision = evaluate(user.chain, managementRequest(KINDS.OwnedAccessKey, request), scopes)
+    const decision = evaluateHere(user.chain, KINDS.OwnedAccessKey, request, scopes)
     return decision.allowed ? decision : {}
   }
   return {

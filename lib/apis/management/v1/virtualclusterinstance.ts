@@ -1,6 +1,5 @@
 /** Defines VirtualClusterInstance, which registers a virtual cluster so that users can create kubeconfigs for it. */
-import { managementRequest } from '../../../authorization/attributes/attributes.ts'
-import { evaluate } from '../../../authorization/scopes/evaluate.ts'
+import { evaluateHere } from '../../../authorization/scopes/evaluate.ts'
 import { isMaster, MASTERS } from '../../../authorization/users/identity.ts'
 import { forbiddenInstanceChange, type InstanceSpec, mayAccess } from '../../../authorization/users/instances.ts'
 import type { UserInfo } from '../../../authorization/users/user.ts'
@@ -46,14 +45,10 @@ const columns: readonly Column[] = [
 /** Reports whether the scopes, the owner and the access rules let a user create the kubeconfig of an instance. */
 function mayUse({ scopes }: Services, { object }: Stored, user: UserInfo): boolean {
   const { namespace = '', name = '' } = object.metadata
-  const asked = managementRequest(KINDS.VirtualClusterInstance, {
-    verb: 'create',
-    subresource: KUBE_CONFIG,
-    namespace,
-    name,
-  })
+  const asked = { verb: 'create', subresource: KUBE_CONFIG, namespace, name }
   return (
-    evaluate(user.chain, asked, scopes).allowed && mayAccess(user, specOf({ object }), 'create', KUBE_CONFIG).allowed
+    evaluateHere(user.chain, KINDS.VirtualClusterInstance, asked, scopes).allowed &&
+    mayAccess(user, specOf({ object }), 'create', KUBE_CONFIG).allowed
   )
 }
 

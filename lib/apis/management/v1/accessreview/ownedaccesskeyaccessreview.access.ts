@@ -1,6 +1,5 @@
 /** Decides who may review the access of a key. */
-import { managementRequest } from '../../../../authorization/attributes/attributes.ts'
-import { evaluate } from '../../../../authorization/scopes/evaluate.ts'
+import { evaluateHere } from '../../../../authorization/scopes/evaluate.ts'
 import { beyondChain } from '../../../../authorization/users/privilege.ts'
 import { KINDS } from '../../../../kinds/kinds.ts'
 import type { SubresourceRule } from '../ownedaccesskey.subresource.ts'
@@ -11,8 +10,7 @@ export const accessReviewRule: SubresourceRule = {
   as: 'get',
   forbids(user, stored, { scopes }) {
     const { name = '' } = stored.object.metadata
-    const read = managementRequest(KINDS.OwnedAccessKey, { verb: 'get', name })
-    const decision = evaluate(user.chain, read, scopes)
+    const decision = evaluateHere(user.chain, KINDS.OwnedAccessKey, { verb: 'get', name }, scopes)
     return decision.allowed ? beyondChain(user, toKey(stored), 'access key') : decision.reason
   },
 }

@@ -1,10 +1,8 @@
 /** Finds the trusts of owners who lose `access` to an identity provider: exchanges through these trusts keep working. */
-import { managementRequest } from '../../../../authorization/attributes/attributes.ts'
-import { evaluate } from '../../../../authorization/scopes/evaluate.ts'
+import { evaluateHere } from '../../../../authorization/scopes/evaluate.ts'
 import { keyIdentity } from '../../../../authorization/users/identity.ts'
 import type { Identity, UserInfo } from '../../../../authorization/users/user.ts'
 import type { ProviderSpec } from '../../../../federation/identityprovider.schema.ts'
-import { KINDS } from '../../../../kinds/kinds.ts'
 import { eachStored } from '../../../../registry/each.ts'
 import type { Services } from '../services.ts'
 import { FederatedIdentityCredential } from './federatedidentitycredential.ts'
@@ -48,11 +46,7 @@ export async function accessWarnings(
   const isLost = losesAccess(old, next)
   if (isLost === undefined) return []
   const mayList = (trust: string) =>
-    evaluate(
-      user.chain,
-      managementRequest(KINDS.FederatedIdentityCredential, { verb: 'list', name: trust }),
-      services.scopes,
-    ).allowed
+    evaluateHere(user.chain, FederatedIdentityCredential, { verb: 'list', name: trust }, services.scopes).allowed
   const left: string[] = []
   for await (const stored of eachStored(services.storeOf(FederatedIdentityCredential))) {
     const { metadata } = stored.object

@@ -1,19 +1,17 @@
 /** Decides which access keys a revocation selects. */
 import { decodeKeyInternal } from '../../../../authentication/keyinternal.ts'
 import { lifeOf } from '../../../../authentication/keystatus.ts'
-import { managementRequest } from '../../../../authorization/attributes/attributes.ts'
 import { containsChain } from '../../../../authorization/scopes/chain.ts'
-import { evaluate } from '../../../../authorization/scopes/evaluate.ts'
+import { evaluateHere } from '../../../../authorization/scopes/evaluate.ts'
 import { isUnrestricted } from '../../../../authorization/scopes/unrestricted.ts'
 import { type Key, keyIdentity } from '../../../../authorization/users/identity.ts'
 import { effectiveChain, maySeeKey } from '../../../../authorization/users/privilege.ts'
 import type { Identity, UserInfo } from '../../../../authorization/users/user.ts'
 import { KINDS, type KindRow } from '../../../../kinds/kinds.ts'
-import { parseTime } from '../../../../meta/encoding/time.ts'
 import { matcherOf } from '../../../../meta/selectors/labelmatcher.ts'
 import { requirementsOf } from '../../../../meta/selectors/labelselector.ts'
 import type { Stored } from '../../../../storage/interface.ts'
-import { lastUseOf } from '../ownedaccesskey.status.ts'
+import { lastUseOf, momentOf } from '../ownedaccesskey.status.ts'
 import { specOf, toKey } from '../ownedaccesskey.values.ts'
 import type { Services } from '../services.ts'
 import type { RevocationSpec } from './accesskeyrevocation.schema.ts'
@@ -58,8 +56,6 @@ export function hasLabels(selector: NonNullable<RevocationSpec['selector']>): Te
   return ({ object }) => matches(object.metadata.labels ?? {})
 }
 
-const momentOf = (text: string): number => parseTime(text)?.getTime() ?? Number.NEGATIVE_INFINITY
-
 export function isCreatedBefore(text: string): Test {
   const at = momentOf(text)
   return ({ object }) => lifeOf(object).created * 1000 < at
@@ -97,9 +93,7 @@ export const verbsOf = ({ action }: RevocationSpec): string[] => ['list', action
 
 /** Reports whether the scopes of the user allow revoking a key of this name, regardless of its owner. Nothing is read for it. */
 export const isInScope = (user: UserInfo, asked: RevocationSpec, name: string, scopes: Services['scopes']): boolean =>
-  verbsOf(asked).every(
-    (verb) => evaluate(user.chain, managementRequest(KINDS.OwnedAccessKey, { verb, name }), scopes).allowed,
-  )
+  verbsOf(asked).every((verb) => evaluateHere(user.chain, KINDS.OwnedAccessKey, { verb, name }, scopes).allowed)
 
 /** Reports whether the scopes and the ownership of a key, or of what is owned like one, allow a request for it. */
 export function isAllowed(
@@ -109,7 +103,7 @@ export function isAllowed(
   key: Key,
   scopes: Services['scopes'],
 ): boolean {
-  const decision = evaluate(user.chain, managementRequest(kind, asked), scopes)
+  const decision = evaluateHere(user.chain, kind, asked, scopes)
   if (!decision.allowed || !maySeeKey(user, key, decision.own)) return false
   return decision.self !== true || user.key.uid === key.uid
 }

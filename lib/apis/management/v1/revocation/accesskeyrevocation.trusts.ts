@@ -2,9 +2,8 @@
  * Finds the federated identity credentials, called trusts in code, that a revocation selects, and those that it leaves: a trust keeps
  * giving keys after the keys of its owner have ended.
  */
-import { managementRequest } from '../../../../authorization/attributes/attributes.ts'
 import { containsChain } from '../../../../authorization/scopes/chain.ts'
-import { evaluate } from '../../../../authorization/scopes/evaluate.ts'
+import { evaluateHere } from '../../../../authorization/scopes/evaluate.ts'
 import { keyIdentity } from '../../../../authorization/users/identity.ts'
 import { effectiveChain, visiblePartitions } from '../../../../authorization/users/privilege.ts'
 import type { UserInfo } from '../../../../authorization/users/user.ts'
@@ -78,7 +77,7 @@ export async function findTrusts(
   { user }: RequestContext,
 ): Promise<FoundTrusts> {
   const found: FoundTrusts = { selected: [], shown: [], isOwnSpared: false, left: [], logins: [] }
-  const mayList = evaluate(user.chain, managementRequest(TRUST, { verb: 'list' }), scopes)
+  const mayList = evaluateHere(user.chain, TRUST, { verb: 'list' }, scopes)
   if (!mayList.allowed && !asked.federatedIdentityCredentials) return found
   const isConcerned = concernsTrusts(asked) ? concerns(asked, maker) : () => false
   for await (const stored of eachStored(store, visiblePartitions(user))) {

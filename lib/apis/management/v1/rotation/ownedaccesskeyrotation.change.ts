@@ -4,8 +4,7 @@ import { decodeKeyInternal, type KeyInternal } from '../../../../authentication/
 import { lifeOf } from '../../../../authentication/keystatus.ts'
 import { findValue, hasValue, sameHash } from '../../../../authentication/values/keyvalues.ts'
 import { finishRotation, startRotation } from '../../../../authentication/values/rotation.ts'
-import { managementRequest } from '../../../../authorization/attributes/attributes.ts'
-import { evaluate } from '../../../../authorization/scopes/evaluate.ts'
+import { evaluateHere } from '../../../../authorization/scopes/evaluate.ts'
 import { endlessErrors, NO_FINISH, overlapErrors, replaceableFrom } from '../../../../authorization/users/selfrotate.ts'
 import { KINDS } from '../../../../kinds/kinds.ts'
 import { rfc3339OfUnix, unixSeconds } from '../../../../meta/encoding/time.ts'
@@ -123,7 +122,7 @@ async function changeOf(
   const { value, isOwn, finish, overlapSeconds } = rotation
   const { name = '' } = old.object.metadata
   demandAlive(services, settled, old, context)
-  const decision = evaluate(context.user.chain, managementRequest(KINDS.OwnedAccessKey, { ...asked, name }), scopes)
+  const decision = evaluateHere(context.user.chain, KINDS.OwnedAccessKey, { ...asked, name }, scopes)
   const isSelf = decision.allowed && decision.self === true
   if (isSelf) demandSelfRotation(old, rotation)
   if (finish) return finishRotation(settled)
