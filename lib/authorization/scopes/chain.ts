@@ -4,10 +4,9 @@
  * never widen it.
  */
 
-import { encodeGoJson } from '../../meta/encoding/gotext.ts'
 import { stringify } from '../../meta/encoding/json.ts'
 import { type FieldError, tooLong, tooMany } from '../../meta/errors/fielderror.ts'
-import type { JsonObject } from '../../meta/types.ts'
+import { deepEqual } from '../../meta/value/equal.ts'
 import type { Scope, ScopeChain } from './scope.ts'
 
 /** These limits keep every chain within the authorizer's context, and a JWT within a header. */
@@ -20,17 +19,14 @@ export const withScope = (chain: ScopeChain, scope: Scope | null | undefined): S
 
 /** Returns `chain` followed by the scopes of `more` that it does not contain. */
 export function extendChain(chain: ScopeChain, more: ScopeChain): ScopeChain {
-  const result = new Map<string, Scope>()
-  for (const scope of [...chain, ...more])
-    if (!result.has(canonicalText(scope))) result.set(canonicalText(scope), scope)
-  return [...result.values()]
+  const result: Scope[] = []
+  for (const scope of [...chain, ...more]) if (!containsChain(result, [scope])) result.push(scope)
+  return result
 }
 
 /** Reports whether `chain` contains every scope of `part`. */
-export function containsChain(chain: ScopeChain, part: ScopeChain): boolean {
-  const known = new Set(chain.map(canonicalText))
-  return part.every((scope) => known.has(canonicalText(scope)))
-}
+export const containsChain = (chain: ScopeChain, part: ScopeChain): boolean =>
+  part.every((scope) => chain.some((one) => deepEqual(one, scope)))
 
 /** Returns the 422 errors for a chain before it is stored with a key or signed into a token. */
 export function validateChain(chain: ScopeChain): FieldError[] {
@@ -42,6 +38,3 @@ export function validateChain(chain: ScopeChain): FieldError[] {
 
 /** Returns the size of the value as JSON, in UTF-8 bytes. */
 export const byteLength = (value: unknown): number => Buffer.byteLength(stringify(value))
-
-/** Returns a text of a scope that is equal only for scopes that differ in nothing but the order of members. */
-const canonicalText = (scope: Scope): string => encodeGoJson(scope as JsonObject)
