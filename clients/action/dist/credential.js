@@ -1,7 +1,7 @@
 import {
   currentToken,
   execCredential
-} from "./shared-T5LTV5NH.js";
+} from "./shared-YLPAOGV3.js";
 import {
   messageOf,
   printable,

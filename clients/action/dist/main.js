@@ -7,7 +7,7 @@ import {
   requestKubeConfig,
   requestToken,
   secondsWithin
-} from "./shared-T5LTV5NH.js";
+} from "./shared-YLPAOGV3.js";
 import {
   Failure,
   isBearer,

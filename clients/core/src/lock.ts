@@ -170,7 +170,8 @@ async function holderOf(file: string): Promise<Holder | undefined> {
 }
 
 function isAbandoned({ text, age }: Holder, staleMilliseconds: number): boolean {
-  if (age > staleMilliseconds) return true
+  // A lock from the future was made by a clock that was wrong.
+  if (Math.abs(age) > staleMilliseconds) return true
   try {
     const { pid, host, started } = JSON.parse(text) as { pid?: unknown; host?: unknown; started?: unknown }
     if (typeof pid !== 'number' || host !== hostname()) return false

@@ -126,6 +126,7 @@ describe('of programs that need a credential at the same time', () => {
     ['has an ID that a process of another user has by now', { pid: 1, started: '1' }, 0],
     ['took the lock more than 30 s ago', {}, 31_000],
     ['took it on another machine more than 30 s ago', { host: 'other' }, 31_000],
+    ['took the lock by a clock that was ahead', {}, -3_600_000],
     ['had not written its lock', undefined, 600],
   ])('one follows a process that was killed and %s', async (_, more, age) => {
     await runMany(1)

@@ -228,7 +228,7 @@ async function holderOf(file) {
   }
 }
 function isAbandoned({ text, age }, staleMilliseconds) {
-  if (age > staleMilliseconds) return true;
+  if (Math.abs(age) > staleMilliseconds) return true;
   try {
     const { pid, host, started } = JSON.parse(text);
     if (typeof pid !== "number" || host !== hostname()) return false;
