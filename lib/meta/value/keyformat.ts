@@ -14,12 +14,8 @@ export const KEY_PATTERN = /^mpk_[0-9A-Za-z]{43}[0-9A-Za-z]{6}$/
 
 /** Encodes 32 bytes as an access key. */
 export function encodeKey(bytes: Uint8Array): string {
-  const body =
-    KEY_PREFIX +
-    base62(
-      bytes.reduce((number, byte) => number * 256n + BigInt(byte), 0n),
-      SECRET_DIGITS,
-    )
+  const number = bytes.reduce((before, byte) => before * 256n + BigInt(byte), 0n)
+  const body = KEY_PREFIX + base62(number, SECRET_DIGITS)
   return body + checksum(body)
 }
 
@@ -39,13 +35,17 @@ function base62(value: bigint, digits: number): string {
   return text.padStart(digits, '0')
 }
 
+/** The remainder of each byte. Every request with a key computes a checksum. */
+const REMAINDERS = Uint32Array.from({ length: 256 }, (_, byte) => {
+  let crc = byte
+  for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0)
+  return crc
+})
+
 /** Returns the CRC-32 of ASCII text. */
 function crc32(text: string): number {
   let crc = 0xffffffff
-  for (let at = 0; at < text.length; at++) {
-    crc ^= text.charCodeAt(at)
-    for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0)
-  }
+  for (let at = 0; at < text.length; at++) crc = (crc >>> 8) ^ (REMAINDERS[(crc ^ text.charCodeAt(at)) & 0xff] ?? 0)
   return ~crc >>> 0
 }
 
