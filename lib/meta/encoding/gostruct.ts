@@ -141,7 +141,7 @@ function decodeMap(object: JsonObject, type: GoType, place: DecodePlace, finding
 
 /** Returns undefined for an omitted value and for an invalid one, which it records in `findings`. */
 function decode(value: JsonValue, type: GoType, place: DecodePlace, findings: Findings): JsonValue | undefined {
-  if (type.kind === 'raw') return value
+  if (type.kind === 'raw') return structuredClone(value)
   if (typeof value === 'number' || typeof value === 'bigint') return decodeNumber(value, type, place, findings)
   if (typeof value === 'string') return decodeText(value, type, place, findings)
   if (typeof value === 'boolean' && type.kind === 'bool') return value
@@ -152,7 +152,7 @@ function decode(value: JsonValue, type: GoType, place: DecodePlace, findings: Fi
 }
 
 /**
- * Decodes the value at `path` into a struct; null becomes an empty one. The result shares only raw values with the input. Throws
+ * Decodes the value at `path` into a struct; null becomes an empty one. The result shares nothing with the input. Throws
  * GoDecodeError with Go's message. With `lenient`, omits malformed values instead. `floats` are not integers for Go. `unknown`
  * contains at most 100 paths (`metadata.ownerReferences[0].foo`).
  */

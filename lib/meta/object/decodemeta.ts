@@ -65,7 +65,7 @@ const objectMeta: GoStruct = {
 
 /**
  * Decodes the `metadata` of a body; absent and null values become empty metadata. Drops selfLink, which has been unused since
- * Kubernetes 1.20. The result shares only field sets with the input. Throws GoDecodeError with Go's message. With `lenient`, it omits
+ * Kubernetes 1.20. The result shares nothing with the input. Throws GoDecodeError with Go's message. With `lenient`, it omits
  * malformed members instead, as for the result of an apply, whose types have been checked already. `unknown` contains at most
  * 100 paths from the root (`metadata.ownerReferences[0].foo`).
  */

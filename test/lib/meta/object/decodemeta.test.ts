@@ -53,11 +53,13 @@ describe('decodeMeta agrees with Go', () => {
     expect(decodeMeta(input, { lenient: true }).metadata).toEqual({ name: 'n', labels: { a: 'b' } })
   })
 
-  test('shares no labels with the input', () => {
-    const input = { labels: { a: 'b' } }
+  test('shares nothing with the input', () => {
+    const input = { managedFields: [{ fieldsV1: { 'f:spec': {} } }], labels: { a: 'b' } }
     const { metadata } = decodeMeta(input)
     if (metadata.labels) metadata.labels.a = 'changed'
-    expect(input).toEqual({ labels: { a: 'b' } })
+    const fields = metadata.managedFields?.[0]?.fieldsV1
+    if (fields) fields['f:spec'] = 'changed'
+    expect(input).toEqual({ managedFields: [{ fieldsV1: { 'f:spec': {} } }], labels: { a: 'b' } })
   })
 })
 
