@@ -4,6 +4,7 @@
 import { groupVersion } from '../../lib/meta/groupversion.ts'
 import type { JsonObject } from '../../lib/meta/types.ts'
 import { type ServedKind, statusVerbs, storedVerbs } from '../../lib/registry/kind.ts'
+import { gvkOf } from './paths.ts'
 
 const verbs = { stored: storedVerbs, virtual: ['create'], absent: ['get', 'list', 'watch'] } as const
 
@@ -69,8 +70,6 @@ export const apiResourceList = (groupVersion: string, kinds: readonly ServedKind
   groupVersion,
   resources: kinds.flatMap(resourcesOf),
 })
-
-const gvkOf = ({ group, version, kind }: ServedKind): JsonObject => ({ group, version, kind })
 
 function aggregatedResource(kind: ServedKind, siblings: readonly ServedKind[]): JsonObject {
   const responseKind = gvkOf(kind)

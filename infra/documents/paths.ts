@@ -25,7 +25,11 @@ export const schemaName = ({ group, version, kind }: OpenApiKind): string =>
 export const groupPath = ({ group, version }: Pick<KindInfo, 'group' | 'version'>): string =>
   group ? `/apis/${group}/${version}` : `/api/${version}`
 
-export const gvkOf = ({ group, version, kind }: OpenApiKind): JsonObject => ({ group, version, kind })
+export const gvkOf = ({ group, version, kind }: Pick<KindInfo, 'group' | 'version' | 'kind'>): JsonObject => ({
+  group,
+  version,
+  kind,
+})
 
 const content = (types: readonly string[], schema: JsonObject): JsonObject =>
   Object.fromEntries(types.map((type) => [type, { schema }]))

@@ -68,7 +68,7 @@ export interface KeyInternal {
   signedIn?: number
   /** Unix seconds. Reviews refuse tokens of the key that were issued before it. Present when a value of the key has leaked. */
   tokensNotBefore?: number
-  /** The members that this release does not know. Anyone who writes the key keeps them. */
+  /** The members that this release does not know. Every write of the key keeps them. */
   unknown?: JsonObject
 }
 

@@ -1,5 +1,4 @@
 /** Returns the rules for the tokens of an issuer: those of its type, narrowed where strangers get tokens from the same issuer. */
-
 import type { ProviderSpec } from './identityprovider.schema.ts'
 import { knownIssuer } from './issuers.ts'
 import { type TypeRules, typeRules } from './issuertypes.ts'

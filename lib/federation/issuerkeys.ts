@@ -8,8 +8,7 @@ import { type FetchedKeys, type KeySource, UnusableAnswer } from './discovery.ts
 import type { IdToken } from './idtoken.ts'
 import { type PublicKey, parseKeySet } from './jwks.ts'
 import { decodeKeyItem, encodeKeyItem, type KeyState, keyItemKey, NEVER } from './keyitem.ts'
-import type { Provider } from './provider.ts'
-import { algorithmsOf } from './provider.ts'
+import { algorithmsOf, type Provider } from './provider.ts'
 import { verifySignature } from './verify.ts'
 
 type Verdict =

@@ -36,8 +36,8 @@ const MAX_VALUES = 5000
 const SECRET_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k']
 
 /**
- * Returns the keys of a key set that can verify ID tokens. Throws UnusableKeySet when the text is not a key set, when it has more than 100 keys, and when any of them
- * is private: an issuer that publishes private keys can be trusted with nothing.
+ * Returns the keys of a key set that can verify ID tokens. Throws UnusableKeySet when the text is not a key set, when it has
+ * more than 100 keys, and when any of them is private: an issuer that publishes private keys can be trusted with nothing.
  */
 export const parseKeySet = (text: string): PublicKey[] => normalizeKeySet(decode(text))
 

@@ -19,7 +19,7 @@ export interface Provider {
 /** The internal part of a provider, which is stored and versioned with it. */
 interface ProviderInternal {
   revision: number
-  /** The members that this release does not know. Anyone who writes the provider keeps them. */
+  /** The members that this release does not know. Every write of the provider keeps them. */
   unknown?: JsonObject
 }
 

@@ -32,7 +32,7 @@ export interface TrustInternal {
   providerUid: string
   /** Counts the changes that end keys. */
   revision: number
-  /** The members that this release does not know. Anyone who writes the trust keeps them. */
+  /** The members that this release does not know. Every write of the trust keeps them. */
   unknown?: JsonObject
 }
 

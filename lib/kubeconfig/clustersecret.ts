@@ -40,7 +40,7 @@ export async function clusterCredentials(
 
 /**
  * Returns the certificate authority that clients should trust, in PEM: from the instance, or else from the credentials.
- * Returns undefined when both have none; the endpoint then has a certificate of a public authority.
+ * Returns undefined when neither has one; the endpoint then has a certificate of a public authority.
  */
 export function trustedAuthority(instance: Instance, credentials: Credentials | undefined): string | undefined {
   const { certificateAuthorityData } = instance

@@ -1,7 +1,5 @@
 /** Writes the reference page of a kind in Markdown from its schema. */
-
-import type { OpenApiKind } from '../../infra/documents/paths.ts'
-import { EXEC_CREDENTIAL_PARAMETERS } from '../../infra/documents/paths.ts'
+import { EXEC_CREDENTIAL_PARAMETERS, type OpenApiKind } from '../../infra/documents/paths.ts'
 import type { Schema } from '../../lib/meta/schema/schema.ts'
 import { child } from '../../lib/meta/value/walk.ts'
 

@@ -1,3 +1,5 @@
+/** Reads durations such as `30d`, and writes them for people. */
+
 const UNITS = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800, y: 31_536_000 } as const
 
 /** What a duration looks like, for messages. */

@@ -80,7 +80,7 @@ export function sendRepeatedly(
 ): Promise<HttpsAnswer> {
   const repeatable = options.repeatable ?? request.method === 'GET'
   const isSafe = ({ code }: HttpsAnswer) => repeatable && mayPass(code)
-  return repeatedly(io, { repeatable, isSafe }, () => sendOnce(io, connection, request, options))
+  return repeatedly(io, { repeatable, isSafe }, () => sendFor(io, connection, request, options))
 }
 
 interface Repetition {
@@ -129,7 +129,7 @@ export async function patiently<T>(io: Io, ask: () => Promise<T>): Promise<T> {
   }
 }
 
-function sendOnce(
+function sendFor(
   io: Io,
   connection: Omit<Connection, 'warned'>,
   { method, path, body }: Request,

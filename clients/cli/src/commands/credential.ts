@@ -1,5 +1,4 @@
 /** `keyplane credential`: the credential plugin of kubectl. */
-
 import { execCredential } from '../../../core/src/plugin.ts'
 import { type Form, issueCredential } from '../api/issue.ts'
 import { openSession } from '../api/session.ts'

@@ -101,6 +101,6 @@ async function report(io: Io, target: KeylessServer, keys: readonly string[], ur
   )
   note(
     io,
-    'Anyone who owns such a key gives it a new value (keyplane rotate NAME -- …), then enables it (keyplane keys enable NAME).',
+    'The owner of such a key gives it a new value (keyplane rotate NAME -- …), then enables it (keyplane keys enable NAME).',
   )
 }

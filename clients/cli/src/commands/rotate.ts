@@ -1,5 +1,4 @@
 /** `keyplane rotate`: gives an access key a new value while the old one works. */
-
 import { duration } from '../../../core/src/durations.ts'
 import { demandName } from '../api/keys.ts'
 import { openSession } from '../api/session.ts'

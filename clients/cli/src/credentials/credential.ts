@@ -1,5 +1,4 @@
 /** Defines what a plugin of kubectl answers with: a token, or a client certificate with its key. */
-
 import { isBearer } from '../../../core/src/forms.ts'
 
 /** The status of an ExecCredential (client.authentication.k8s.io/v1). */

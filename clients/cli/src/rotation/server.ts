@@ -45,7 +45,7 @@ export async function ownerOf(session: Session, value: string): Promise<string |
 
 function accessKeyIn({ status }: JsonObject): string {
   const { accessKey } = (status ?? {}) as { accessKey?: unknown }
-  if (typeof accessKey !== 'string') throw new CliError('The server does not say who owns this key.')
+  if (typeof accessKey !== 'string') throw new CliError('The server does not say which access key this is.')
   return accessKey
 }
 

@@ -1,5 +1,4 @@
 /** Tells what the fields of an access key mean. Times that cannot be read count as unknown. */
-
 import type { AccessKey } from '../../../core/src/objects.ts'
 import { DAY_MS } from '../text/times.ts'
 

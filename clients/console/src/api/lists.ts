@@ -1,5 +1,4 @@
 /** Reads lists page by page. */
-
 import type { List } from '../../../core/src/objects.ts'
 import type { Api } from './client.ts'
 

@@ -1,5 +1,4 @@
 /** Declares the objects of token exchange, as far as the console shows them. */
-
 import type { KeySpec, Metadata, Scope } from '../../../core/src/objects.ts'
 import type { ClaimEntry } from '../text/claims.ts'
 

@@ -1,5 +1,4 @@
 /** Sends a change of a key, which can be repeated when its answer was lost. */
-
 import type { AccessKey } from '../../../../core/src/objects.ts'
 import type { Api } from '../../api/client.ts'
 import { paths } from '../../api/paths.ts'

@@ -1,5 +1,4 @@
 /** Says which part of the keys was read, where there are more than the console reads. */
-
 import type { AccessKey } from '../../../../core/src/objects.ts'
 import { MAX_LISTED } from '../../api/lists.ts'
 import { nameProblem } from '../../text/names.ts'

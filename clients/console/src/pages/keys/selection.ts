@@ -1,5 +1,4 @@
 /** Decides which access keys the page shows, and what it says of the others. */
-
 import type { AccessKey } from '../../../../core/src/objects.ts'
 import { isExchanged } from '../../api/keyfacts.ts'
 import { needs } from './attention.ts'

@@ -27,8 +27,9 @@ export function newAttempt(key: NewKey): Attempt {
 }
 
 /**
- * Creates the key, or finds that an earlier request of the same attempt has created it. Throws an error that `isUncertain`
- * if nobody knows, and otherwise that of a refusal, after which the key does not exist. `apiWith` sends requests with another key than that of the session.
+ * Creates the key, or finds that an earlier request of the same attempt has created it. If that is not known, throws an error
+ * that `isUncertain`, and otherwise that of a refusal, after which the key does not exist. `apiWith` sends requests with another
+ * key than that of the session.
  */
 export async function createKey(api: Api, attempt: Attempt, apiWith: (key: string) => Api): Promise<void> {
   const { key, name, value, isRepeated } = attempt

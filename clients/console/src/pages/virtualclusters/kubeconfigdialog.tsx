@@ -139,8 +139,8 @@ export function KubeConfigDialog({ cluster, onClose }: { cluster: VirtualCluster
         />
       ) : (
         <p>
-          The file contains no credential: kubectl fetches tokens of 15 minutes with your access key. Anyone who has the
-          file alone cannot sign in.
+          The file contains no credential: kubectl fetches tokens of 15 minutes with your access key. The file alone
+          signs nobody in.
         </p>
       )}
       {way === 'curl' && (

@@ -1,5 +1,4 @@
 /** Reads the virtual clusters that the person may see. A key with a scope may not list all, so the projects of its scope are asked. */
-
 import type { Scope, Self, VirtualCluster } from '../../../../core/src/objects.ts'
 import { prefixOf } from '../../../../core/src/projects.ts'
 import type { Api } from '../../api/client.ts'

@@ -1,5 +1,4 @@
 /** The ways in which a kube config signs in: what is asked of the server, and the commands that belong to it. */
-
 import { contextName } from '../../../../core/src/contextname.ts'
 import { CURL_SECONDS, curlArguments, curlOptions } from '../../../../core/src/curl.ts'
 import { GROUP_VERSION, kubeConfig } from '../../../../core/src/requests.ts'

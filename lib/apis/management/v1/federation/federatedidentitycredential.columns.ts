@@ -1,5 +1,4 @@
 /** Defines the columns of `kubectl get federatedidentitycredentials`. */
-
 import type { TrustSpec } from '../../../../federation/federatedidentitycredential.schema.ts'
 import { DEFAULT_TTL } from '../../../../federation/trust.ts'
 import { column, wide } from '../../../../printers/column.ts'

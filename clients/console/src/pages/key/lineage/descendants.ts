@@ -1,5 +1,4 @@
 /** Finds what a key made, among the keys that the person may see. */
-
 import type { AccessKey } from '../../../../../core/src/objects.ts'
 import { MAX_LISTED } from '../../../api/lists.ts'
 

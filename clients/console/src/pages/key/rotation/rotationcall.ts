@@ -2,7 +2,6 @@
  * Rotates a key. The console makes the new value itself, so that a request whose answer was lost can be repeated: the same value
  * again changes nothing, and the key never gets a second one by accident.
  */
-
 import type { AccessKey } from '../../../../../core/src/objects.ts'
 import type { Api } from '../../../api/client.ts'
 import { paths } from '../../../api/paths.ts'

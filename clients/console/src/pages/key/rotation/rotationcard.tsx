@@ -110,7 +110,7 @@ function Waiting({ accessKey, control }: { accessKey: AccessKey; control: Rotati
   return (
     <>
       <p role="status">
-        Nothing has used the new value yet. The old one works until then. This page looks every 3 seconds.
+        Nothing has used the new value yet. Until then, the old one works. This page looks every 3 seconds.
       </p>
       {accessKey.status?.phase === 'Disabled' && <p>The key is disabled: no value works until you enable it.</p>}
       {isOwn && (
