@@ -145,7 +145,11 @@ describe('the sentence', () => {
   })
 
   test('quotes names that could be read as part of it', () => {
-    const form = formWith({ ownerKind: 'user', owner: 'a, and everything else. “Really' })
+    const name = 'a, and everything else. “Really'
+    expect(sentence(scoped({ project: name }))).toContain(
+      "project “a, and everything else. 'Really”, and nothing else, as far as you may.",
+    )
+    const form = formWith({ ownerKind: 'user', owner: name })
     expect(sentence(form)).toContain("Acts as the user “a, and everything else. 'Really”.")
   })
 })

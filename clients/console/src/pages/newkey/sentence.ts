@@ -63,7 +63,7 @@ function scopeSentences(scope: Scope | undefined, holder: string, self: Self): s
 
 function ownScopeSentence(scope: Scope | undefined, holder: string): string {
   if (scope === undefined) return `May do everything that ${holder} may.`
-  const entries = scopeEntries(scope)
+  const entries = scopeEntries(withSaidNames(scope))
   if (entries.length === 0) return 'May only ask who it is, what it may do, and what the API offers.'
   return `May use ${joined(entries)}, and nothing else, as far as ${holder} may.`
 }
@@ -98,3 +98,7 @@ function said(name: string): string {
   if (name === '') return '…'
   return /^[\w.:/*-]+$/.test(name) ? name : `“${name.replaceAll(/[“”]/g, "'")}”`
 }
+
+/** Returns the scope with its names as a sentence says them. */
+const withSaidNames = (scope: Scope): Scope =>
+  JSON.parse(JSON.stringify(scope), (_, value) => (typeof value === 'string' && value !== '' ? said(value) : value))
