@@ -3,9 +3,9 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import type { Pace } from './pace.ts'
-import { excesses, type Time, type Times } from './times.ts'
+import { AS_USUAL, excesses, type Time, type Times } from './times.ts'
 
 export interface Part {
   name: string
@@ -16,20 +16,34 @@ export interface Part {
   after?: readonly string[]
   /** Folder in which the command runs; by default that of this process. */
   directory?: string
+  /** As nice(1) has it: how much the part gives way to others. */
+  niceness?: number
+  /** A suite that looks for races: a failure counts, however rare. */
+  isForRaces?: boolean
+}
+
+/** A failed test. Its file is relative to the folder of the part. */
+export interface Failure {
+  file: string
+  name: string
 }
 
 export interface Outcome extends Time {
   name: string
   passed: number
   failed: number
+  failures: Failure[]
+  /** Tests that failed beside other parts, and passed alone. */
+  unsteady?: readonly Failure[]
   /** One sentence for each failure that is not a test's. */
   problems: string[]
   output: string
 }
 
-interface Counts {
+interface Report {
   passed: number
   failed: number
+  failures: Failure[]
 }
 
 /** Returns the seconds, the CPU seconds and the exit code that .ci/measure has written. */
@@ -42,13 +56,25 @@ export async function readMeasured(file: string): Promise<Time & { code: number 
   return { seconds, cpu: user + system, code }
 }
 
-/** Returns the counts of a report of vitest; undefined if there is none, as after a crash. */
-async function readReport(file: string): Promise<Counts | undefined> {
+/** What is read of a report of vitest. */
+interface JsonReport {
+  numPassedTests?: unknown
+  numFailedTests?: unknown
+  testResults?: { name: string; assertionResults: { status: string; fullName: string }[] }[]
+}
+
+/** Returns the counts and the failed tests of a report of vitest, undefined if there is none, as after a crash. */
+async function readReport(file: string, root: string): Promise<Report | undefined> {
   const text = await readFile(file, 'utf8').catch(() => '')
   try {
-    const { numPassedTests, numFailedTests } = JSON.parse(text) as Record<string, unknown>
+    const { numPassedTests, numFailedTests, testResults = [] } = JSON.parse(text) as JsonReport
     if (typeof numPassedTests !== 'number' || typeof numFailedTests !== 'number') return undefined
-    return { passed: numPassedTests, failed: numFailedTests }
+    const failures = testResults.flatMap(({ name, assertionResults }) =>
+      assertionResults
+        .filter(({ status }) => status === 'failed')
+        .map(({ fullName }) => ({ file: relative(root, name), name: fullName })),
+    )
+    return { passed: numPassedTests, failed: numFailedTests, failures }
   } catch {
     return undefined
   }
@@ -59,25 +85,27 @@ async function readReport(file: string): Promise<Counts | undefined> {
  * report or no test is one failure, and so is each excess of its time.
  */
 export function judge(
-  { name, isSuite = false }: Part,
+  { name, isSuite = false, niceness }: Part,
   { code, ...time }: Time & { code: number },
-  counts: Counts | undefined,
+  report: Report | undefined,
   times: Times,
-  slowness = 1,
+  slowness = AS_USUAL,
 ): Omit<Outcome, 'output'> {
-  const own = isSuite ? (counts ?? { passed: 0, failed: 0 }) : { passed: code === 0 ? 1 : 0, failed: 0 }
-  const problems = excesses(name, time, times, slowness)
-  if (isSuite && counts === undefined) problems.push(`${name} has written no report`)
+  const none = { passed: 0, failed: 0, failures: [] }
+  const own = isSuite ? (report ?? none) : { ...none, passed: code === 0 ? 1 : 0 }
+  // How long a part takes that gives way depends on the others.
+  const problems = excesses(name, niceness ? { ...time, seconds: 0 } : time, times, slowness)
+  if (isSuite && report === undefined) problems.push(`${name} has written no report`)
   else if (isSuite && own.passed + own.failed === 0) problems.push(`${name} has run no test`)
   else if (code !== 0 && own.failed === 0) problems.push(`${name} ended with ${code}`)
-  return { name, ...time, passed: own.passed, failed: own.failed + problems.length, problems }
+  return { name, ...time, ...own, failed: own.failed + problems.length, problems }
 }
 
 /** Runs a part with its output in a file of the folder. */
 export async function runPart(part: Part, folder: string, times: Times, pace?: Pace): Promise<Outcome> {
   const start = Date.now()
   const file = (extension: string) => join(folder, `${part.name.replaceAll(/\W+/g, '-')}.${extension}`)
-  const [command = '', ...words] = part.command
+  const [command = '', ...words] = [...(part.niceness ? ['nice', '-n', `${part.niceness}`] : []), ...part.command]
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${file('json')}`]
   const args = [file('measured'), command, ...words, ...(part.isSuite ? reporters : [])]
   const output = openSync(file('log'), 'w')
@@ -88,9 +116,9 @@ export async function runPart(part: Part, folder: string, times: Times, pace?: P
   await once(child, 'exit')
   closeSync(output)
   const measured = await readMeasured(file('measured'))
-  const counts = part.isSuite ? await readReport(file('json')) : undefined
+  const report = part.isSuite ? await readReport(file('json'), part.directory ?? process.cwd()) : undefined
   return {
-    ...judge(part, measured, counts, times, pace?.slownessSince(start)),
+    ...judge(part, measured, report, times, pace?.slownessSince(start)),
     output: await readFile(file('log'), 'utf8'),
   }
 }

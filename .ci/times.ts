@@ -32,20 +32,21 @@ export function parseTimes(text: string): Times {
 
 export const readTimes = (): Times => parseTimes(readFileSync(new URL('times', import.meta.url), 'utf8'))
 
+/** How many times as slow as that of the table a machine is: in elapsed time, and in CPU time. */
+export const AS_USUAL: Time = { seconds: 1, cpu: 1 }
+
 /**
- * Returns what is wrong with the time of a part, in one sentence each. On a machine that computes more slowly than that of the
- * table, the limits are so much higher.
+ * Returns what is wrong with the time of a part, in one sentence each. On a machine that is slower than that of the table, the limits
+ * are so much higher.
  */
-export function excesses(name: string, took: Time, times: Times, slowness = 1): string[] {
+export function excesses(name: string, took: Time, times: Times, slowness = AS_USUAL): string[] {
   const usual = times.get(name)
   if (usual === undefined) return [`.ci/times has no line for ${name}`]
-  const machine = slowness > 1 ? ` on a machine ${slowness.toFixed(1)} times as slow` : ''
-  const over = (value: number, limit: number | undefined, factor: number, unit: string): string[] =>
-    limit !== undefined && value > factor * slowness * limit && value > limit + LEEWAY
-      ? [`${name} took ${value.toFixed(0)} ${unit}${machine}, more than ${factor} times the ${limit} of .ci/times`]
-      : []
-  return [
-    ...over(took.cpu, usual.cpu, CPU_FACTOR, 'CPU seconds'),
-    ...over(took.seconds, usual.seconds, SECONDS_FACTOR, 'seconds'),
-  ]
+  const over = (of: keyof Time, factor: number, unit: string): string[] => {
+    const [value, limit, slower] = [took[of], usual[of], slowness[of]]
+    if (limit === undefined || value <= factor * slower * limit || value <= limit + LEEWAY) return []
+    const machine = slower > 1 ? ` on a machine ${slower.toFixed(1)} times as slow` : ''
+    return [`${name} took ${value.toFixed(0)} ${unit}${machine}, more than ${factor} times the ${limit} of .ci/times`]
+  }
+  return [...over('cpu', CPU_FACTOR, 'CPU seconds'), ...over('seconds', SECONDS_FACTOR, 'seconds')]
 }
