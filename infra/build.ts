@@ -48,7 +48,9 @@ const madeModules = (root: string): Plugin => ({
     onResolve({ filter: /^keyplane:/ }, ({ path }) => ({ path, namespace: 'made-modules' }))
     onLoad({ filter: /.*/, namespace: 'made-modules' }, async ({ path }) => {
       const file = join(root, 'infra/made', `${path.slice('keyplane:'.length)}.ts`)
-      const values: object = await import(pathToFileURL(file).href)
+      // Node.js sorts the exports of a module, and loaders that stand in for it may not.
+      const exported = Object.entries((await import(pathToFileURL(file).href)) as object).sort()
+      const values = Object.fromEntries(exported)
       const packed = deflateSync(Buffer.from(JSON.stringify(values)), { level: 9 })
       return {
         contents: `import { inflateRawSync } from 'node:zlib'

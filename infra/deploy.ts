@@ -2,25 +2,55 @@
  * Deploys the project or updates a deployment, and fills its empty secrets. Idempotent.
  */
 import { join } from 'node:path'
+import { APIGatewayClient, GetAccountCommand } from '@aws-sdk/client-api-gateway'
 import { build } from './build.ts'
-import { type Command, runCommand } from './command.ts'
+import { type Command, runCommand, UsageError } from './command.ts'
 import { osls, outputsOf, param, type StackTarget, target, toolArguments } from './osls.ts'
 
 const COMMAND = {
   call: 'npm run deploy',
   about: `Deploys the project or updates a deployment. Creates the pepper and the first access key in Secrets Manager where
 they are missing, and prints neither. Reads AWS credentials from the environment.`,
-  options: { ...target, param },
+  options: {
+    ...target,
+    param,
+    tag: { type: 'string', multiple: true, value: 'NAME=VALUE', help: 'a tag of every resource; pass all each time' },
+  },
 } as const satisfies Command
 
 const say = (text: string) => process.stdout.write(`${text}\n`)
 
-async function deploy(settings: StackTarget): Promise<void> {
+/** Returns tags as an object. Throws a UsageError for one that CloudFormation would refuse. */
+function readTags(given: readonly string[]): Record<string, string> {
+  const entries = given.map((one) => {
+    const [, name = '', value = ''] = /^([^=]{1,128})=(.{1,256})$/s.exec(one) ?? []
+    if (name === '' || /^aws:/i.test(name)) throw new UsageError(`--tag ${one} is not NAME=VALUE`)
+    return [name, value] as const
+  })
+  return Object.fromEntries(entries)
+}
+
+/**
+ * Throws if the deployment would replace the role with which API Gateway writes the logs of other APIs, unless the settings say
+ * what to do with it. There is one for all APIs of an account and region.
+ */
+async function checkLogRole({ region, 'aws-profile': profile, param = [] }: StackTarget): Promise<void> {
+  if (param.some((one) => one.startsWith('api-log-role='))) return
+  const client = new APIGatewayClient({ ...(region && { region }), ...(profile && { profile }) })
+  const { cloudwatchRoleArn = '' } = await client.send(new GetAccountCommand({}))
+  if (cloudwatchRoleArn === '' || cloudwatchRoleArn.includes('/keyplane-')) return
+  throw new Error(`API Gateway writes the logs of this account and region with the role ${cloudwatchRoleArn}, which this deployment would replace.
+Pass --param api-log-role=keep to leave it alone, or --param api-log-role=set to replace it.`)
+}
+
+async function deploy({ tag, ...settings }: StackTarget & { tag: readonly string[] }): Promise<void> {
   const all = toolArguments(settings)
+  const tags = readTags(tag)
+  await checkLogRole(settings)
   const named = toolArguments({ ...settings, param: [] })
   const bundles = await build(join(import.meta.dirname, '..'))
   say(`${bundles.length} functions bundled, deploying (the first deploy takes some minutes)`)
-  await osls('deploy', all)
+  await osls('deploy', all, tags)
   // The response reports what the function did and never contains a secret.
   const { pepper, accessKey } = JSON.parse(await osls('invoke --function bootstrap', named))
   const { Url, TableName, AccessKeySecretId, AlarmTopicArn, DomainTarget, DomainHostedZoneId } = await outputsOf(named)

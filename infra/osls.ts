@@ -1,19 +1,13 @@
 /** Runs the deploy tool (osls) and builds its arguments. */
 import { spawn } from 'node:child_process'
-import { createRequire } from 'node:module'
 import { join } from 'node:path'
+import { forms } from '../lib/server/process/variables.ts'
 import { type Option, UsageError } from './command.ts'
-
-const require = createRequire(import.meta.url)
-const { stagePattern, stageRule } = require('./plugins/settings.cjs') as { stagePattern: string; stageRule: string }
-
-/** Returns what is wrong with the name of a stage, as `must be …`, or undefined. */
-export const stageError = (stage: string): string | undefined =>
-  new RegExp(stagePattern).test(stage) ? undefined : `must be ${stageRule}`
+import { readValues, stageError } from './settings/values.ts'
 
 /** Options that name a deployment. They are required, so that nothing is deployed or removed by default. */
 export const target = {
-  stage: { type: 'string', value: 'STAGE', required: true, help: `name of the deployment: ${stageRule}` },
+  stage: { type: 'string', value: 'STAGE', required: true, help: `name of the deployment: ${forms.STAGE[1]}` },
   region: { type: 'string', value: 'REGION', required: true, help: 'AWS region' },
   'aws-profile': {
     type: 'string',
@@ -26,7 +20,7 @@ export const param = {
   type: 'string',
   multiple: true,
   value: 'NAME=VALUE',
-  help: 'a setting (docs/deploying.md); pass all each time: omitted ones return to their defaults',
+  help: 'a setting (docs/settings.md); pass all each time: omitted ones return to their defaults',
 } as const satisfies Option
 
 export interface StackTarget {
@@ -36,12 +30,21 @@ export interface StackTarget {
   param?: readonly string[]
 }
 
-/** Returns the arguments of the deploy tool for a deployment. Throws a UsageError when they are invalid. */
-export function toolArguments({ stage, region, 'aws-profile': profile, param = [] }: StackTarget): string[] {
+/** Returns the values of the parameters of a deployment by name. Throws a UsageError when its stage or a setting is invalid. */
+export function valuesOf({ stage, param = [] }: Pick<StackTarget, 'stage' | 'param'>): Record<string, string> {
   const error = stage === undefined ? undefined : stageError(stage)
   if (error) throw new UsageError(`--stage ${stage} cannot be the name of a deployment: it ${error}`)
-  const wrong = param.find((one) => !/^[a-z-]+=/.test(one))
-  if (wrong !== undefined) throw new UsageError(`--param ${wrong} is not NAME=VALUE`)
+  try {
+    return readValues(param)
+  } catch (wrong) {
+    throw new UsageError((wrong as Error).message)
+  }
+}
+
+/** Returns the arguments of the deploy tool for a deployment. Throws a UsageError when they are invalid. */
+export function toolArguments(deployment: StackTarget): string[] {
+  valuesOf(deployment)
+  const { stage, region, 'aws-profile': profile, param = [] } = deployment
   return [
     ...(stage === undefined ? [] : [`--stage=${stage}`]),
     ...(region === undefined ? [] : [`--region=${region}`]),
@@ -52,12 +55,20 @@ export function toolArguments({ stage, region, 'aws-profile': profile, param = [
 
 const root = join(import.meta.dirname, '..')
 
-/** Runs the deploy tool in the project and returns its standard output. Throws with its whole output when it fails. */
-export function osls(command: string, options: readonly string[]): Promise<string> {
+/**
+ * Runs the deploy tool in the project and returns its standard output. Throws with its whole output when it fails. `tags` are those of
+ * the stack, which infra/plugins/settings.cjs reads.
+ */
+export function osls(
+  command: string,
+  options: readonly string[],
+  tags: Readonly<Record<string, string>> = {},
+): Promise<string> {
   const script = join(root, 'node_modules', 'serverless', 'bin', 'serverless.js')
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [script, ...command.split(' '), ...options], {
       cwd: root,
+      env: { ...process.env, KEYPLANE_STACK_TAGS: JSON.stringify(tags) },
       // The tool would wait for the end of an input that is not a terminal.
       stdio: ['ignore', 'pipe', 'pipe'],
     })

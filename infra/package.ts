@@ -8,12 +8,15 @@ import { promisify } from 'node:util'
 import { type Command, runCommand } from './command.ts'
 import { takeLock } from './exclusive.ts'
 import { param, target, toolArguments } from './osls.ts'
+import { evaluate, type Template } from './settings/evaluate.ts'
 
 const project = join(import.meta.dirname, '..')
 
 export interface Packaged {
-  /** Path of the CloudFormation template. */
+  /** Path of the CloudFormation template with the default settings, for a stage named dev. */
   template: string
+  /** Path of the template for every stage and all settings. */
+  parametrized: string
   /** Folder in which the template's `functions/X.handler` is the file `functions/X.mjs`. */
   bundles: string
   /** The same with the store in the process of the functions instead of DynamoDB. */
@@ -46,9 +49,17 @@ export async function ensurePackaged({
       await pack({ root, quiet, options: [] })
     })
   }
-  const template = join(root, '.serverless', 'cloudformation-template-update-stack.json')
-  return { template, bundles: join(root, '.build'), embedded: join(root, '.build', 'embedded') }
+  const template = join(root, '.build', 'template.json')
+  return {
+    template,
+    parametrized: parametrizedIn(root),
+    bundles: join(root, '.build'),
+    embedded: join(root, '.build', 'embedded'),
+  }
 }
+
+/** The template that is deployed. */
+const parametrizedIn = (root: string) => join(root, '.serverless', 'cloudformation-template-update-stack.json')
 
 /** The file with the digest of the sources of a package with the default settings. */
 const stampIn = (root: string) => join(root, '.build', 'packaged.sha256')
@@ -64,7 +75,14 @@ async function pack({ root, quiet, options }: { root: string; quiet: boolean; op
   const { stdout, stderr } = await packaging.catch((error: { stdout: string; stderr: string }) => {
     throw new Error(`packaging failed:\n${error.stdout}${error.stderr}`)
   })
-  if (options.length === 0) await writeFile(stampIn(root), digest)
+  if (options.length === 0) {
+    const template: Template = JSON.parse(await readFile(parametrizedIn(root), 'utf8'))
+    await writeFile(
+      join(root, '.build', 'template.json'),
+      JSON.stringify(evaluate(template, { Stage: 'dev' }), null, 2),
+    )
+    await writeFile(stampIn(root), digest)
+  }
   if (!quiet) process.stdout.write(`${bundles.length} functions bundled\n${stdout}${stderr}`)
 }
 
@@ -76,7 +94,11 @@ async function digestOfSources(root: string): Promise<string> {
     'clients/console/*',
     'clients/console/src/**/*',
     'infra/*',
+    'infra/documents/**/*',
+    'infra/made/*',
     'infra/plugins/*',
+    'infra/settings/*',
+    'infra/template/*',
     'serverless.yml',
     'package.json',
     'package-lock.json',

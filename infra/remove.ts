@@ -6,8 +6,15 @@ import { osls, outputsOf, target, toolArguments } from './osls.ts'
 const COMMAND = {
   call: 'npm run remove',
   about: `Removes a deployment: its API and address, its functions, the secret of its first key, and its logs with the audit
-records. Keeps the table, the pepper, the signing keys and the secrets of virtual clusters.`,
-  options: { ...target, yes: { type: 'boolean', help: 'skip the confirmation; required without a terminal' } },
+records. Keeps the table, the pepper, the signing keys, the secrets of virtual clusters, and a bucket with audit records.`,
+  options: {
+    ...target,
+    yes: { type: 'boolean', help: 'skip the confirmation; required without a terminal' },
+    'delete-audit-records': {
+      type: 'boolean',
+      help: 'delete the audit records in the logs; required',
+    },
+  },
 } as const satisfies Command
 
 /** Asks for the name of the deployment, to prevent accidents. */
@@ -23,17 +30,21 @@ Type the stage, ${stage}, to remove it: `)
   }
 }
 
-await runCommand(COMMAND, async ({ yes, ...deployment }) => {
+await runCommand(COMMAND, async ({ yes, 'delete-audit-records': deletesAudit, ...deployment }) => {
   if (!yes && !process.stdin.isTTY) {
     throw new UsageError('confirmation requires a terminal: use --yes to remove the deployment without it')
   }
   const named = toolArguments(deployment)
-  const { Url, TableName, PepperSecretId, SigningKeyId } = await outputsOf(named)
+  const { Url, TableName, PepperSecretId, SigningKeyId, AuditBucketName } = await outputsOf(named)
+  if (!deletesAudit)
+    throw new UsageError(
+      'the logs have audit records: export those that you must keep, then use --delete-audit-records to delete them with the deployment',
+    )
   if (!yes && !(await confirm(deployment.stage, String(Url)))) throw new Error('nothing was removed')
   await osls('remove', named)
   process.stdout.write(`removed; kept:
 table         ${TableName}
 pepper        ${PepperSecretId}
 signing key   ${SigningKeyId}
-`)
+${AuditBucketName === undefined ? '' : `audit bucket  ${AuditBucketName}\n`}`)
 })

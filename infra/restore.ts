@@ -10,6 +10,8 @@
  * - No event is published twice, and none is lost: signals are those of the deployment, and their publisher continues after the
  *   changes that the restore makes.
  * - Parts of transactions are repaired or named (repair.ts): DynamoDB may have restored the items of one at different moments.
+ * - The history and the usage of keys, and what trials found, are those of both tables: what happened since the other one is not
+ *   undone, and processes that live on do not write again what they have written today.
  * - No key of an exchange is restored: the trust that it came through may have been closed since. A job exchanges again.
  * - No ID token can be exchanged again: the records of exchanged tokens are kept. Fetched keys of issuers are not restored.
  */
@@ -95,6 +97,7 @@ export async function restore(restoration: Restoration): Promise<Restored> {
     if (isRevision(item)) raise(item)
     else if (isPublished(item)) published.push(item)
     else if (isRecordOfExchange(item) || isRecordOfEvents(item)) continue
+    else if (isRecordOfUse(item)) wanted.delete(idOf(item))
     else {
       values.meet(item)
       if (isTombstone(item)) wanted.delete(idOf(item))
@@ -141,19 +144,23 @@ const leftOut = [accessKeys, 'federatedidentitycredentials', 'identityproviders'
 
 const isRecordOfExchange = ({ pk }: StoredItem) => textOf(pk).startsWith('exchange#')
 
-/** What happened to keys, and how far it has been published: a restore neither repeats nor hides it. */
-const isRecordOfEvents = ({ pk }: StoredItem) => /^(signal|told|lifecycle)#/.test(textOf(pk))
+/** What happened to keys, how far it has been published, and since when usage is recorded: a restore neither repeats nor hides it. */
+const isRecordOfEvents = ({ pk }: StoredItem) => /^((signal|told|lifecycle)#|recording$)/.test(textOf(pk))
+
+/** What keys did, what trials found and what happened to keys, for people to read. An item of the deployment is never older. */
+const isRecordOfUse = ({ pk }: StoredItem) => /^((history|usage|trial)#|asking$)/.test(textOf(pk))
 
 /** The position in the change log up to which events are published (lib/events/position.ts). */
 const isPublished = ({ pk }: StoredItem) => textOf(pk) === 'lifecycle#position'
 
 /**
  * Returns the name of the access key that an item belongs to, or RESOURCE/NAME of another object. The item is a row, copy,
- * mark, activity, credential or owner index entry. A tombstone belongs to none.
+ * mark, activity, credential or owner index entry, or says which key made it. A tombstone belongs to none.
  */
 function nameOf({ pk, sk, name, key, ended }: StoredItem): string | undefined {
   const partition = textOf(pk)
   if (partition.startsWith('credential#')) return ended === undefined ? textOf(name) : undefined
+  if (partition.startsWith('made#')) return textOf(name)
   const entry = textOf(sk)
   for (const resource of leftOut) {
     const rows = rowsOf(resource)

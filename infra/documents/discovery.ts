@@ -3,10 +3,15 @@
  */
 import { groupVersion } from '../../lib/meta/groupversion.ts'
 import type { JsonObject } from '../../lib/meta/types.ts'
-import { type ServedKind, statusVerbs, storedVerbs } from '../../lib/registry/kind.ts'
+import { computedVerbs, type ServedKind, statusVerbs, storedVerbs } from '../../lib/registry/kind.ts'
 import { gvkOf } from './paths.ts'
 
-const verbs = { stored: storedVerbs, virtual: ['create'], absent: ['get', 'list', 'watch'] } as const
+const verbs = {
+  stored: storedVerbs,
+  virtual: ['create'],
+  computed: computedVerbs,
+  absent: ['get', 'list', 'watch'],
+} as const
 
 /** Returns the verbs of a kind, without those of its subresources. */
 export const verbsOf = (kind: Pick<ServedKind, 'archetype' | 'verbs'>): readonly string[] =>
@@ -18,7 +23,7 @@ function resourcesOf(kind: ServedKind): JsonObject[] {
   const below = (subresource: string, verbs: readonly string[]) => {
     return { ...common, name: `${kind.plural}/${subresource}`, singularName: '', verbs: [...verbs] }
   }
-  if (kind.subresource) return [below(kind.subresource, ['create'])]
+  if (kind.subresource) return [below(kind.subresource, verbsOf(kind))]
   const main = {
     ...common,
     name: kind.plural,
@@ -76,7 +81,7 @@ function aggregatedResource(kind: ServedKind, siblings: readonly ServedKind[]): 
   const below = siblings.filter(({ plural, subresource }) => subresource !== undefined && plural === kind.plural)
   const subresources = [
     ...(hasStatus(kind) ? [{ subresource: 'status', responseKind, verbs: [...statusVerbs] }] : []),
-    ...below.map((one) => ({ subresource: one.subresource ?? '', responseKind: gvkOf(one), verbs: ['create'] })),
+    ...below.map((one) => ({ subresource: one.subresource ?? '', responseKind: gvkOf(one), verbs: [...verbsOf(one)] })),
   ]
   return {
     resource: kind.plural,

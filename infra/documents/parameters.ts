@@ -32,6 +32,10 @@ const parameters: Readonly<Record<string, JsonObject>> = {
   force: query('force', 'Takes over fields from other managers. Server-side apply only.', 'boolean'),
   labelSelector: query('labelSelector', 'Restricts the result to objects with matching labels.'),
   fieldSelector: query('fieldSelector', 'Restricts the result to objects with matching fields.'),
+  namePrefix: query(
+    'namePrefix',
+    'Restricts the result to objects whose names begin with this text, and reads only those. An extension of the Kubernetes API.',
+  ),
   limit: query('limit', 'Maximum number of objects in one response.', 'integer'),
   continue: query('continue', 'Token from the previous page.'),
   resourceVersion: query('resourceVersion', 'Version to start from, or minimum version of the result.'),
@@ -54,8 +58,8 @@ export const parametersOf = (names: readonly string[]): JsonObject[] => names.ma
 
 /** The parameters of lists. */
 export const LIST = ['labelSelector', 'fieldSelector', 'limit', 'continue', 'resourceVersion', 'resourceVersionMatch']
-/** The additional parameters of watches. */
-export const WATCH = ['watch', 'allowWatchBookmarks', 'sendInitialEvents', 'timeoutSeconds']
+/** The additional parameters of reads, among them those of watches. */
+export const READ = ['namePrefix', 'watch', 'allowWatchBookmarks', 'sendInitialEvents', 'timeoutSeconds']
 /** The parameters of deletes. */
 export const DELETE = ['dryRun', 'propagationPolicy', 'orphanDependents', 'gracePeriodSeconds']
 /** The parameters of creates, updates and patches. */

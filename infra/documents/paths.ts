@@ -9,7 +9,7 @@ import type { JsonObject, JsonValue } from '../../lib/meta/types.ts'
 import type { KindInfo, ServedKind } from '../../lib/registry/kind.ts'
 import { sharedRef } from './meta.ts'
 import { openApiSchema } from './openapischema.ts'
-import { DELETE, LIST, parametersOf, WATCH, WRITE } from './parameters.ts'
+import { DELETE, LIST, parametersOf, READ, WRITE } from './parameters.ts'
 
 /** A kind with its verbs, without those of its subresources. */
 export type OpenApiKind = ServedKind & { verbs: readonly string[] }
@@ -137,7 +137,7 @@ function collection(kind: OpenApiKind, where: Where): JsonObject {
     list: {
       description: `Lists or watches ${plural}.`,
       answers: { 200: ref(kind, 'List') },
-      query: [...LIST, ...WATCH],
+      query: [...LIST, ...READ],
     },
     create: {
       description: `Creates a ${singular}.`,
@@ -211,8 +211,11 @@ export function pathsOf(kind: OpenApiKind): JsonObject {
   const one = `${whole}/{name}`
   const list: [string, JsonObject][] = []
   if (kind.subresource !== undefined) {
-    const body = collection({ ...kind, verbs: ['create'] }, where)
-    list.push([`${one}/${kind.subresource}`, { ...body, ...unservedPatch(kind, where) }])
+    const path = `${one}/${kind.subresource}`
+    const served = collection({ ...kind, verbs: ['create'] }, where)
+    if (kind.archetype === 'computed')
+      list.push([path, item(kind, where, `the ${kind.subresource} of the ${kind.plural}`)])
+    else list.push([path, { ...served, ...unservedPatch(kind, where) }])
   } else {
     list.push([whole, collection(kind, where)])
     if (namespaced && kind.verbs.includes('list')) {

@@ -26,20 +26,19 @@ export interface EndpointsOptions {
 export async function startEndpoints(options: EndpointsOptions): Promise<Endpoints> {
   const { dataDir, region, account, verify, published, stack } = options
   const common = { region, account, verify }
-  const [keys, bus] = await Promise.allSettled([
+  const [kms, secrets, events] = await Promise.allSettled([
     startKms({ ...common, ...dataDir.stateFile('kms.json') }).then((kms) => disposeWith(stack, kms)),
+    startSecretsManager({ ...common, ...dataDir.stateFile('secrets.json') }).then((secrets) =>
+      disposeWith(stack, secrets),
+    ),
     startEventBridge({ verify, received: published, ...dataDir.stateFile('events.jsonl') }).then((events) =>
       disposeWith(stack, events),
     ),
   ])
-  if (keys.status === 'rejected') throw keys.reason
-  if (bus.status === 'rejected') throw bus.reason
-  const kms = keys.value
-  const secrets = disposeWith(
-    stack,
-    await startSecretsManager({ ...common, kms, ...dataDir.stateFile('secrets.json') }),
-  )
-  return { kms, secrets, events: bus.value }
+  if (kms.status === 'rejected') throw kms.reason
+  if (secrets.status === 'rejected') throw secrets.reason
+  if (events.status === 'rejected') throw events.reason
+  return { kms: kms.value, secrets: secrets.value, events: events.value }
 }
 
 function disposeWith<Part extends { close(): Promise<void> }>(stack: AsyncDisposableStack, part: Part): Part {

@@ -1,7 +1,7 @@
 /** Reads the settings of the local server from the environment. */
 import { resolve } from 'node:path'
 import { readConfig } from '../../lib/server/process/config.ts'
-import { stageError } from '../osls.ts'
+import { stageError } from '../settings/values.ts'
 import { StartupError } from './host/startuperror.ts'
 
 export interface Settings {

@@ -1,6 +1,6 @@
 /**
  * Gives every function its own role, which allows writing to its log group and the grants that it `uses`, with their environment.
- * A grant (infra/grants.yml) is `{ statements, environment? }`.
+ * A grant (infra/template/grants.yml) is `{ statements, environment? }`.
  */
 
 const assume = {

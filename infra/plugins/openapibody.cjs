@@ -15,11 +15,12 @@ const types = {
   response: 'AWS::ApiGateway::GatewayResponse',
 }
 const service = 'apigateway.amazonaws.com'
-const credentials = { 'Fn::GetAtt': ['GatewayInvokeRole', 'Arn'] }
+const credentials = { 'Fn::GetAtt': ['GatewayFunctionsRole', 'Arn'] }
 
 /** Returns the object without its undefined properties. */
 const defined = (object) => JSON.parse(JSON.stringify(object))
-const sub = (text) => ({ 'Fn::Sub': text })
+
+const { alias, sub } = require('./intrinsics.cjs')
 
 module.exports = class OpenApiBody {
   constructor(serverless) {
@@ -37,8 +38,7 @@ module.exports = class OpenApiBody {
     const ofType = (type) => Object.entries(resources).filter(([, { Type }]) => Type === type)
     const [[, api]] = ofType('AWS::ApiGateway::RestApi')
     const { BinaryMediaTypes, MinimumCompressionSize, Policy, ...properties } = api.Properties
-    if (Policy) throw new Error('the API must have no resource policy: the OpenAPI document has none')
-    const [endpointConfigurationTypes] = properties.EndpointConfiguration.Types
+    if (Policy) throw new Error('the resource policy must be in the OpenAPI document (infra/plugins/account.cjs)')
     const authorizers = Object.fromEntries(ofType(types.authorizer).map(([id, { Properties }]) => [id, Properties]))
     const uris = new Uris(resources)
     const Body = {
@@ -54,13 +54,12 @@ module.exports = class OpenApiBody {
     }
     api.Properties = {
       ...properties,
-      // An import takes the type of the endpoint from this parameter, and is edge-optimized without it.
-      Parameters: { endpointConfigurationTypes },
       // Deletes what the document lacks.
       Mode: 'overwrite',
       Body: defined(Body),
     }
-    resources.GatewayInvokeRole = roleFor([...uris.arns].sort())
+    // Another ID than in release 0.1, whose role stays until the stage has the new routes: it allows functions without an alias.
+    resources.GatewayFunctionsRole = roleFor([...uris.arns].sort().map(sub))
     // The document names the functions, because their environment refers to the API. A route may not go live before its function.
     for (const [, deployment] of ofType('AWS::ApiGateway::Deployment')) deployment.DependsOn = [...uris.ids].sort()
 
@@ -72,9 +71,9 @@ module.exports = class OpenApiBody {
 
 /** Writes invocation URIs without references to functions, and collects what they invoke. */
 class Uris {
-  /** ARNs of functions, or of their aliases, as texts of Fn::Sub. */
+  /** ARNs of aliases. */
   arns = new Set()
-  /** Logical IDs of these functions and aliases. */
+  /** Logical IDs of these aliases. */
   ids = new Set()
 
   constructor(resources) {
@@ -84,20 +83,13 @@ class Uris {
   /** Returns the URI as Fn::Sub. Throws for one that invokes no function. */
   read(uri) {
     const text = this.write(uri)
-    const [, arn, name, alias] = /\/functions\/(arn:\S*:function:([\w-]+)(?::([\w-]+))?)\/[a-z-]+$/.exec(text) ?? []
+    const [, arn, name] = /\/functions\/(arn:\S*:function:([\w${}-]+))\/[a-z-]+$/.exec(text) ?? []
     if (arn === undefined) throw new Error(`${text} invokes no function`)
-    this.arns.add(arn)
-    for (const [id, { Type, Properties }] of Object.entries(this.resources)) {
-      const isFunction = Type === 'AWS::Lambda::Function' && Properties.FunctionName === name
-      const isAlias = Type === 'AWS::Lambda::Alias' && Properties.Name === alias && this.nameOf(Properties) === name
-      if (isFunction || isAlias) this.ids.add(id)
-    }
-    return sub(text)
-  }
-
-  /** Returns the name of the function of an alias. */
-  nameOf({ FunctionName }) {
-    return this.resources[FunctionName.Ref ?? FunctionName['Fn::GetAtt']?.[0]].Properties.FunctionName
+    this.arns.add(`${arn}:${alias}`)
+    for (const [id, { Type, Properties }] of Object.entries(this.resources))
+      if (Type === 'AWS::Lambda::Function' && Properties.FunctionName === name)
+        this.ids.add(id.replace(/LambdaFunction$/, 'Alias'))
+    return sub(text.replace(arn, `${arn}:${alias}`))
   }
 
   /** Returns the text of Fn::Sub for a text, Ref, Fn::Join or the ARN of a function. */
@@ -179,20 +171,30 @@ const responseOf = ({ StatusCode, ResponseParameters, ResponseTemplates }) => ({
   responseTemplates: ResponseTemplates,
 })
 
+/**
+ * Only APIs of the account may use the role. The condition needs `IfExists`: API Gateway assumes the role of an integration without
+ * aws:SourceAccount and aws:SourceArn, so that every request is a 500 where a trust policy requires one of them
+ * (github.com/aws-solutions-library-samples/accelerated-intelligent-document-processing-on-aws, pull request 479). Without these
+ * keys, the right to pass the role still binds it to its account.
+ */
+const trust = {
+  Effect: 'Allow',
+  Principal: { Service: service },
+  Action: 'sts:AssumeRole',
+  Condition: { StringEqualsIfExists: { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } } },
+}
+
 const roleFor = (functions) => ({
   Type: 'AWS::IAM::Role',
   Properties: {
-    AssumeRolePolicyDocument: {
-      Version: '2012-10-17',
-      Statement: [{ Effect: 'Allow', Principal: { Service: service }, Action: 'sts:AssumeRole' }],
-    },
+    AssumeRolePolicyDocument: { Version: '2012-10-17', Statement: [trust] },
     Policies: [
       {
         PolicyName: 'invoke',
         PolicyDocument: {
           Version: '2012-10-17',
           // A streamed invocation needs the same action: docs.aws.amazon.com/lambda/latest/api/API_InvokeWithResponseStream.html.
-          Statement: [{ Effect: 'Allow', Action: 'lambda:InvokeFunction', Resource: functions.map(sub) }],
+          Statement: [{ Effect: 'Allow', Action: 'lambda:InvokeFunction', Resource: functions }],
         },
       },
     ],

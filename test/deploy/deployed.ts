@@ -1,10 +1,11 @@
 /** Creates and changes a deployment on its own emulator with the commands of the project. */
 import { execFile } from 'node:child_process'
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { CreateAccessKeyCommand, CreateUserCommand, IAMClient, PutUserPolicyCommand } from '@aws-sdk/client-iam'
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
+import { policyFor } from '../../infra/deployerpolicy.ts'
+import { additions } from '../infra/everysetting.ts'
 import { type Client, createClient } from '../smoke/client.ts'
 import { type Front, startFront } from '../support/front.ts'
 import { type Emulator, startEmulator } from './emulator.ts'
@@ -34,7 +35,7 @@ export interface Deployed {
   execute: Execute
   /** Runs a command of the project, whose output is then in `printed`. */
   run: Execute
-  /** Environment with credentials that have only the rights in infra/deployer.json. Later deployments and the removal use them. */
+  /** Environment with credentials that have only the rights of `npm run deployer-policy`. Later deployments and the removal use them. */
   deployer: Record<string, string>
   /** Runs `npm run SCRIPT` for this deployment. */
   npm(script: string, ...args: readonly string[]): Promise<string>
@@ -87,7 +88,7 @@ export async function startDeployed(stage: string, ...settings: readonly string[
     const said = await deploy(...settings)
     // All later commands have only these rights. The policy of the bucket would refuse the HTTP of the emulator.
     await openBucket(emulator, `keyplane-${stage}`)
-    deployer = await makeDeployer(iam)
+    deployer = await makeDeployer(iam, stage)
     const adminKey = await secretText(`keyplane/${stage}/access-key`)
     const [api] = new URL(said.url ?? '').host.split('.')
     // The emulator finds the API by its host, and removes the stage from the path itself.
@@ -138,10 +139,12 @@ async function openBucket({ url }: Emulator, stack: string): Promise<void> {
 }
 
 /** Creates a user with the rights that docs/deploying.md requires. */
-async function makeDeployer(iam: IAMClient): Promise<Record<string, string>> {
+async function makeDeployer(iam: IAMClient, stage: string): Promise<Record<string, string>> {
   const UserName = 'deployer'
   await iam.send(new CreateUserCommand({ UserName }))
-  const PolicyDocument = await readFile(join(root, 'infra/deployer.json'), 'utf8')
+  // With a domain, which a later deployment adds.
+  const param = [`domain=${additions.domain}`, `certificate-arn=${additions['certificate-arn']}`]
+  const PolicyDocument = JSON.stringify(await policyFor({ stage, region, param }))
   await iam.send(new PutUserPolicyCommand({ UserName, PolicyName: 'deploy', PolicyDocument }))
   const { AccessKey } = await iam.send(new CreateAccessKeyCommand({ UserName }))
   return {

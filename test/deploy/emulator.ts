@@ -25,20 +25,26 @@ const run = promisify(execFile)
 
 /** Each has its own environment, because they need other versions of the same packages. */
 const ENVIRONMENTS = {
+  // Installs the others. Those that come with Python take three times its CPU time.
+  pip: ['pip==26.3'],
   // Its KMS requires cryptography.
   emulator: ['ministack==1.5.33', 'cryptography==50.0.2'],
   aws: ['awscli==1.45.11'],
   linter: ['cfn-lint==1.51.0'],
+  auditor: ['checkov==3.3.30'],
+  hcl: ['python-hcl2==8.1.4'],
 } as const
 
 /** Returns the folder of the commands of a Python environment, which the first caller creates. */
 export async function installed(name: keyof typeof ENVIRONMENTS): Promise<string> {
   const packages = ENVIRONMENTS[name]
   const folder = await madeOnce(`python/${packages.join('-')}`, async (folder) => {
+    const pip = name === 'pip' ? 'python3' : join(await installed('pip'), 'python')
     await run('python3', ['-m', 'venv', '--without-pip', folder])
     // Python compiles what a program imports: a small part of the packages.
     const options = ['--quiet', '--disable-pip-version-check', '--no-compile']
-    await run('python3', ['-m', 'pip', '--python', join(folder, 'bin/python'), 'install', ...options, ...packages])
+    const install = ['-m', 'pip', '--python', join(folder, 'bin/python'), 'install', ...options, ...packages]
+    await run(pip, install, { env: { ...process.env, ...compiling } })
   })
   return join(folder, 'bin')
 }
@@ -46,7 +52,8 @@ export async function installed(name: keyof typeof ENVIRONMENTS): Promise<string
 /** Environment of programs of `installed()`, so that each module is compiled once. */
 export const compiling = { PYTHONDONTWRITEBYTECODE: '' }
 
-export async function startEmulator(): Promise<Emulator> {
+/** Starts it. `rollouts` has the logical IDs of the aliases that have two versions for a while (startministack.py). */
+export async function startEmulator(rollouts: readonly string[] = []): Promise<Emulator> {
   const folder = await mkdtemp(join(tmpdir(), 'keyplane-deploy-'))
   const temporary = join(folder, 'tmp')
   try {
@@ -54,7 +61,7 @@ export async function startEmulator(): Promise<Emulator> {
     await mkdir(temporary)
     const port = await freePort()
     const url = `http://127.0.0.1:${port}`
-    const { child, log } = start(join(bin, 'python'), port, temporary)
+    const { child, log } = start(join(bin, 'python'), port, temporary, rollouts)
     await ready(url, child, log)
     return {
       url,
@@ -80,7 +87,7 @@ export async function startEmulator(): Promise<Emulator> {
 /** Arbitrary credentials, which the emulator treats as the root user of the account. */
 const credentials = { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test' }
 
-function start(python: string, port: number, temporary: string) {
+function start(python: string, port: number, temporary: string, rollouts: readonly string[]) {
   const { AWS_PROFILE: _, ...inherited } = process.env
   const child = spawn(python, [join(import.meta.dirname, 'startministack.py')], {
     detached: true,
@@ -96,6 +103,7 @@ function start(python: string, port: number, temporary: string) {
       GATEWAY_PORT: String(port),
       IOT_MTLS_ENABLED: '0',
       AUTH: 'true',
+      ROLLOUTS: JSON.stringify(rollouts),
     },
   })
   const written: Buffer[] = []

@@ -1,8 +1,9 @@
 /** Tests of the rules of docs/events.md on a deployment of the emulator: real events reach the targets. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
+import { servicesOf } from '../smoke/checks/services.ts'
 import { readPage } from '../support/commands.ts'
-import { at, file, makeKey, shell } from './place.ts'
+import { at, client, file, makeKey, shell, stage } from './place.ts'
 
 const { commandsOf } = await readPage('docs/events.md')
 
@@ -30,7 +31,23 @@ export function describeEvents(): void {
         source: at.said.url,
         data: { phase: 'Active', scoped: false, actor: { user: 'admin' } },
       })
-    }, 120_000)
+    })
+
+    test.each([true, false])(
+      'npm run smoke with --stage checks the services that the emulator has: %s',
+      async (emulated) => {
+        const aws = (...args: readonly string[]) => inFolder(`aws ${args.join(' ')}`)
+        for (const check of servicesOf(stage, aws, emulated ? undefined : 1000).filter(
+          (one) => one.emulated === emulated,
+        )) {
+          const run = check.run(client)
+          // The emulator does not limit the concurrency of functions.
+          if (emulated) await run
+          else await expect(run).rejects.toThrow('a 201, not a 503, for 1000 ms')
+        }
+      },
+      120_000,
+    )
 
     test('mail and a chat can be told of events', async () => {
       const said = await inFolder(
@@ -41,6 +58,6 @@ export function describeEvents(): void {
       )
       expect(said).toContain(':sns:')
       expect(said).toContain(':api-destination/')
-    }, 120_000)
+    })
   })
 }

@@ -27,13 +27,15 @@ test('deploy prints the URLs and what it created', () => {
 })
 
 test('a deployment with a wrong setting fails before anything is deployed', async () => {
-  await expect(at.deploy('throttle-rate=fast')).rejects.toThrow('must be integer')
+  await expect(at.deploy('throttle-rate=fast')).rejects.toThrow(
+    'the setting throttle-rate must be an integer from 1 to 10000',
+  )
   await expect(at.osls('package', '--param', 'throtle-rate=100')).rejects.toMatchObject({
     stdout: expect.stringContaining('there is no setting throtle-rate'),
   })
 })
 
-test('the deployer needs only the rights in infra/deployer.json', async () => {
+test('the deployer needs only the rights of its policy', async () => {
   const credentials = {
     accessKeyId: at.deployer.AWS_ACCESS_KEY_ID ?? '',
     secretAccessKey: at.deployer.AWS_SECRET_ACCESS_KEY ?? '',
@@ -50,14 +52,16 @@ describeOperations()
 
 test('remove asks for the stage and removes nothing after a different answer', async () => {
   const inTerminal = "python3 -c 'import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) != 0)'"
-  const command = `echo prod | ${inTerminal} npm run --silent remove -- --stage ${stage} --region eu-central-1`
+  const command = `echo prod | ${inTerminal} npm run --silent remove -- --stage ${stage} --region eu-central-1 --delete-audit-records`
   const stdout = expect.stringMatching(/Type the stage, e2e, to remove it: .*nothing was removed/s)
   await expect(at.run('bash', ['-c', command])).rejects.toMatchObject({ stdout })
   expect(await status('/version', '')).toBe(200)
 })
 
 test('remove keeps what cannot be recreated and says so, and the rest can be deleted by hand', async () => {
-  const said = await at.npm('remove', '--yes')
+  await expect(at.npm('remove', '--yes')).rejects.toThrow('the logs have audit records')
+  expect(await status('/version', '')).toBe(200)
+  const said = await at.npm('remove', '--yes', '--delete-audit-records')
   const outputNamed = (what: string) => new RegExp(`^${what} +(\\S+)$`, 'm').exec(said)?.[1] ?? ''
   const [table, pepper, signingKey] = [outputNamed('table'), outputNamed('pepper'), outputNamed('signing key')]
   expect(table).toBe(at.said.table)

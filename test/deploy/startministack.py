@@ -1,13 +1,21 @@
 """
 Starts MiniStack, and adds what its version 1.5.33 lacks of an API that an OpenAPI document describes: methods for ANY,
 gateway responses, binary media types, the roles with which API Gateway invokes functions and authorizers, and updates that
-keep the ID of the API. API Gateway has all of them.
+keep the ID of the API. API Gateway has all of them. It also adds Fn::Split in conditions, which CloudFormation has, weights of
+aliases, which Lambda has, and the part of CodeDeploy that shifts an alias and goes back when an alarm rings. ROLLOUTS has
+the logical IDs of the aliases that have two versions for a while, as JSON; others are shifted at once.
 """
+import json
+import os
+import random
+import time
+
 from ministack.app import main
 from ministack.core import iam_evaluator as iam
 from ministack.services import apigateway_v1 as gateway
+from ministack.services import cloudformation, cloudwatch, lambda_svc
 from ministack.services import iam as roles
-from ministack.services.cloudformation import provisioners
+from ministack.services.cloudformation import changesets, engine, handlers, provisioners, stacks
 
 ANY = "x-amazon-apigateway-any-method"
 gateway._OPENAPI_HTTP_METHODS.add(ANY)
@@ -16,6 +24,7 @@ import_operation = gateway._import_operation
 update_rest_api = provisioners._apigw_rest_api_update
 invoke_function = gateway._invoke_lambda_proxy_v1
 invoke_authorizer = gateway._invoke_authorizer_lambda
+evaluate_conditions = engine._evaluate_conditions
 
 
 def import_with_credentials(api_id, resource_id, method, operation, *others):
@@ -75,6 +84,97 @@ async def authorize_with_role(authorizer, event, account, region):
     return await invoke_authorizer(authorizer, event, account, region)
 
 
+def split(value, params):
+    """Replaces each Fn::Split of a parameter by its list."""
+    if isinstance(value, list):
+        return [split(one, params) for one in value]
+    if not isinstance(value, dict):
+        return value
+    if "Fn::Split" in value:
+        separator, text = value["Fn::Split"]
+        return params.get(text["Ref"], {}).get("Value", "").split(separator)
+    return {key: split(one, params) for key, one in value.items()}
+
+
+def evaluate_with_split(template, params):
+    conditions = split(template.get("Conditions", {}), params)
+    return evaluate_conditions({**template, "Conditions": conditions}, params)
+
+
+def route(function, qualifier):
+    """Sends a request for an alias to its other version, by the weight of that."""
+    alias = (function or {}).get("aliases", {}).get(qualifier, {})
+    for version, weight in alias.get("RoutingConfig", {}).get("AdditionalVersionWeights", {}).items():
+        if random.random() < weight:
+            shifted.append(version)
+            return find_version(function, version)
+    return find_version(function, qualifier)
+
+
+def create_named(logical_id, props, stack_name):
+    return f"{stack_name}-{logical_id}", {}
+
+
+def update_named(physical_id, old, new, stack_name, logical_id=None):
+    return physical_id, {}
+
+
+def delete_named(physical_id, props):
+    pass
+
+
+def rings(stack_name, logical_id):
+    """Reports whether an alarm of the deployment group of an alias rings."""
+    resources = cloudformation._stacks[stack_name]["_resources"]
+    group = resources.get(logical_id.removesuffix("Alias") + "Rollout", {}).get("Properties", {})
+    names = [alarm["Name"] for alarm in group.get("AlarmConfiguration", {}).get("Alarms", [])]
+    return any(cloudwatch._alarms.get(name, {}).get("StateValue") == "ALARM" for name in names)
+
+
+def shift(physical_id, old, new, stack_name, logical_id=None):
+    """
+    Sends a part of the requests to the new version, more than CodeDeploy in less time: until it has received forty, which no
+    busy machine changes, or until an alarm rings. Then sends all.
+    """
+    weights = [{"FunctionVersion": new.get("FunctionVersion"), "FunctionWeight": 0.5}]
+    both = {**old, "RoutingConfig": {"AdditionalVersionWeights": weights}}
+    if logical_id in gradual and old.get("FunctionVersion") != new.get("FunctionVersion"):
+        shifted.clear()
+        update_alias(physical_id, old, both, stack_name, logical_id)
+        while len(shifted) < 40:
+            if rings(stack_name, logical_id):
+                update_alias(physical_id, both, old, stack_name, logical_id)
+                raise ValueError("CodeDeploy stopped the deployment, because an alarm rings")
+            time.sleep(0.05)
+    return update_alias(physical_id, both, new, stack_name, logical_id)
+
+
+def runs_on_worker_thread(resource_type):
+    return resource_type == "AWS::Lambda::Alias" or blocks(resource_type)
+
+
+gradual = json.loads(os.environ.get("ROLLOUTS", "[]"))
+shifted = []
+find_version = lambda_svc._effective_func_record_for_qualifier
+update_alias = provisioners._RESOURCE_HANDLERS["AWS::Lambda::Alias"]["update"]
+blocks = stacks._runs_on_worker_thread
+lambda_svc._effective_func_record_for_qualifier = route
+stacks._runs_on_worker_thread = runs_on_worker_thread
+provisioners._RESOURCE_HANDLERS["AWS::Lambda::Alias"]["update"] = shift
+for kind in (
+    "AWS::CodeDeploy::Application",
+    "AWS::CodeDeploy::DeploymentGroup",
+    # No test deploys them: the emulator must only know that they exist.
+    "AWS::Backup::BackupSelection",
+    "AWS::WAFv2::WebACLAssociation",
+):
+    provisioners._RESOURCE_HANDLERS[kind] = {
+        "create": create_named,
+        "update": update_named,
+        "delete": delete_named,
+    }
+for module in (changesets, engine, handlers, stacks):
+    module._evaluate_conditions = evaluate_with_split
 gateway._import_operation = import_with_credentials
 gateway._import_rest_api = import_whole
 gateway._invoke_lambda_proxy_v1 = invoke_with_role

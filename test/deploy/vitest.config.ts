@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config'
 import '../support/compilecache.ts'
+import { limits } from '../support/patience.ts'
 
 export default defineConfig({
   test: {
@@ -7,8 +8,6 @@ export default defineConfig({
     include: ['test/deploy/*.deploy.ts'],
     // All tests deploy the same packaged files.
     fileParallelism: false,
-    // One test deploys three times.
-    testTimeout: 300_000,
-    hookTimeout: 300_000,
+    ...limits,
   },
 })

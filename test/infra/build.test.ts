@@ -129,7 +129,7 @@ describe('build', () => {
   })
 })
 
-describe('package', { timeout: 120_000 }, () => {
+describe('package', () => {
   // The largest bundle. What follows needs only one function.
   beforeAll(() => rm(join(root, 'functions/table.ts')))
 

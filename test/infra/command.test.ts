@@ -23,7 +23,9 @@ const runCommand = (file: string, ...args: string[]) =>
 
 test('finds the commands', () =>
   expect(own.map(({ name }) => name).sort()).toEqual(
-    'bench bootstrap build cluster-config deploy package remove restore smoke start throttles'.split(' ').sort(),
+    'bench bootstrap build cluster-config deploy deployer-policy package release remove restore rollback smoke start throttles'
+      .split(' ')
+      .sort(),
   ))
 
 test('CONTRIBUTING.md explains every script', async () => {

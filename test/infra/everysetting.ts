@@ -1,17 +1,12 @@
-/** Packages the deployment with other settings than the default ones, outside the project. */
-import { execFile } from 'node:child_process'
-import { copyFile, mkdtemp, readFile, rm, symlink } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { promisify } from 'node:util'
-import { ensurePackaged } from '../../infra/package.ts'
-
-const region = 'eu-central-1'
+/** The template of a deployment with other settings than the default ones. */
+import { evaluate } from '../../infra/settings/evaluate.ts'
+import { readValues } from '../../infra/settings/values.ts'
+import { type Resource, usePackagedTemplate } from '../support/packagedtemplate.ts'
 
 /** Settings that add to the template, with values that validation accepts. */
 export const additions = {
   domain: 'keys.example.com',
-  'certificate-arn': `arn:aws:acm:${region}:123456789012:certificate/0a1b2c3d-4e5f-6a7b-8c9d-0e1f2a3b4c5d`,
+  'certificate-arn': 'arn:aws:acm:eu-central-1:123456789012:certificate/0a1b2c3d-4e5f-6a7b-8c9d-0e1f2a3b4c5d',
   'provisioned-concurrency': '2',
   'warm-read-units': '20000',
   'warm-write-units': '8000',
@@ -20,33 +15,22 @@ export const additions = {
   'list-concurrency': '5',
   'leak-concurrency': '2',
   'signing-keys': '2,1',
+  'console-issuer': 'https://login.company.example/realms/staff',
+  'console-client-id': 'keyplane',
+  'console-credential': 'staff@5d0a3a55-6d6f-4d0e-8a0f-3f1f6c0d9b11',
+  'console-scopes': 'openid email groups',
+  'console-origins': 'https://tokens.company.example',
 } as const
 
-const root = join(import.meta.dirname, '../..')
+const packaged = usePackagedTemplate()
 
-/** Returns the CloudFormation template of a deployment with these settings. Rejects when the packager refuses them. */
-export async function packageWith(settings: Readonly<Record<string, string>>): Promise<string> {
-  await ensurePackaged({ quiet: true })
-  // The packager writes below its working directory, so it gets one of its own.
-  const folder = await mkdtemp(join(tmpdir(), 'keyplane-packaged-'))
-  try {
-    await copyFile(join(root, 'serverless.yml'), join(folder, 'serverless.yml'))
-    for (const name of ['.build', 'infra', 'node_modules', 'package.json'])
-      await symlink(join(root, name), join(folder, name))
-    const params = Object.entries(settings).map(([name, value]) => `--param=${name}=${value}`)
-    const args = [
-      join(root, 'node_modules/serverless/bin/serverless.js'),
-      'package',
-      '--stage=prod',
-      `--region=${region}`,
-    ]
-    const packaging = promisify(execFile)(process.execPath, [...args, ...params], { cwd: folder })
-    // The packager writes errors to standard output.
-    await packaging.catch(({ stdout, stderr }: { stdout: string; stderr: string }) => {
-      throw new Error(stdout + stderr)
-    })
-    return await readFile(join(folder, '.serverless/cloudformation-template-update-stack.json'), 'utf8')
-  } finally {
-    await rm(folder, { recursive: true, force: true })
+/** Returns the resources and outputs of stage prod with these settings. */
+export function templateWith(settings: Readonly<Record<string, string>>) {
+  const values = readValues(Object.entries(settings).map(([name, value]) => `${name}=${value}`))
+  const { Resources, Outputs } = evaluate(packaged.parametrized, { Stage: 'prod', ...values })
+  return {
+    text: JSON.stringify({ Resources, Outputs }),
+    resources: Resources as Readonly<Record<string, Resource>>,
+    outputs: Outputs as Readonly<Record<string, { Value: unknown }>>,
   }
 }

@@ -16,17 +16,18 @@ test('the stage has no tracing, is throttled and logs no bodies', () => {
   expect(others).toEqual([])
   expect(stage?.[1].Properties.TracingEnabled).toBe(false)
   const settings = { DataTraceEnabled: false, LoggingLevel: 'ERROR', MetricsEnabled: false, CachingEnabled: false }
-  const ofExchanges = { HttpMethod: 'POST', ThrottlingRateLimit: 50, ThrottlingBurstLimit: 100, ...settings }
+  const ofExchanges = { HttpMethod: 'POST', ThrottlingRateLimit: '50', ThrottlingBurstLimit: '100', ...settings }
   const ofLeaks = { HttpMethod: 'POST', ThrottlingRateLimit: 5, ThrottlingBurstLimit: 20, ...settings }
   const ofConsole = { ThrottlingRateLimit: 50, ThrottlingBurstLimit: 200, ...settings }
   const base = '/~1kubernetes~1management~1'
   const below = `${base}oauth2~1`
   expect(stage?.[1].Properties.MethodSettings).toEqual([
-    { HttpMethod: '*', ResourcePath: '/*', ThrottlingRateLimit: 500, ThrottlingBurstLimit: 1000, ...settings },
+    { HttpMethod: '*', ResourcePath: '/*', ThrottlingRateLimit: '500', ThrottlingBurstLimit: '1000', ...settings },
     { ResourcePath: `${below}token`, ...ofExchanges },
     { ResourcePath: `${below}revoke`, ...ofExchanges },
     { ResourcePath: `${base}leaks`, ...ofLeaks },
     { ResourcePath: `${base}leaks~1github`, ...ofLeaks },
+    { ResourcePath: `${base}apis~1management.platform~1v1~1accesskeylookups`, ...ofLeaks },
     ...['GET', 'HEAD'].flatMap((HttpMethod) => [
       { ...ofConsole, HttpMethod, ResourcePath: '/~1console' },
       { ...ofConsole, HttpMethod, ResourcePath: '/~1console~1{proxy+}' },

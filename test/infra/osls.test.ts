@@ -10,13 +10,13 @@ const read = (args: string[]) => toolArguments(readCall(command, args).values)
 
 test('stage, region, and optional profile and settings become options of the deploy tool', () => {
   expect(read(named)).toEqual(['--stage=prod', '--region=eu-central-1'])
-  const more = ['--aws-profile', 'ops', '--param', 'max-key-ttl-seconds=60', '--param', 'spaces=a=b']
+  const more = ['--aws-profile', 'ops', '--param', 'max-key-ttl-seconds=60', '--param', 'issuer=https://a.example/b=c']
   expect(read([...named, ...more])).toEqual([
     '--stage=prod',
     '--region=eu-central-1',
     '--aws-profile=ops',
     '--param=max-key-ttl-seconds=60',
-    '--param=spaces=a=b',
+    '--param=issuer=https://a.example/b=c',
   ])
 })
 
@@ -25,7 +25,7 @@ test.each([
   ['no region', ['--stage', 'x'], '--region is missing'],
   ['an option that there is not', [...named, '--force'], "Unknown option '--force'"],
   ['a word that belongs to no option', [...named, 'all'], "Unexpected argument 'all'"],
-  ['a setting without a value', [...named, '--param', 'A'], '--param A is not NAME=VALUE'],
+  ['a setting that there is not', [...named, '--param', 'a=1'], 'there is no setting a'],
 ])('%s is a wrong call', (_, args, message) => {
   expect(() => read(args)).toThrow(UsageError)
   expect(() => read(args)).toThrow(message)

@@ -6,6 +6,7 @@ import { marshalItem, unmarshalItem } from '../../lib/storage/dynamodb/expressio
 import type { Item } from '../../lib/storage/items.ts'
 import { isSlot, slotKey } from '../../lib/storage/keys.ts'
 import { newWorld, reference, type World } from '../lib/controllers/world.ts'
+import { changeInternal } from '../lib/events/publisher.ts'
 
 /** The items of two keys, the second of which the first one owns, before and after a change of it. */
 let before: Item[]
@@ -69,6 +70,18 @@ describe('of a key, it makes again', () => {
     const { open, items } = run([...after.filter((item) => !isOf(item)), ...before.filter(isOf)])
     expect([open, items]).toEqual([[], run(after).items])
   })
+})
+
+test('the entry of a key with the key that made it is made again, and goes without that key', async () => {
+  const world = await newWorld()
+  await world.make('owner', {}, { user: 'alice' })
+  await world.make('owned', {}, { user: 'alice' })
+  await changeInternal(world, 'owned', (internal) => ({ ...internal, ancestors: ['u-1'], maker: 'owner' }))
+  const stray = { pk: 'made#owner', sk: '0000000000#gone', name: 'gone', uid: 'gone', at: 0 }
+  const { repairs, items } = run([...(await itemsOf(world)), stray], [])
+  expect(repairs).toEqual(['ownedaccesskeys/gone: made item without its object'])
+  expect(items.filter(({ pk }) => pk === 'made#owner')).toMatchObject([{ name: 'owned' }])
+  expect(run(items, [])).toMatchObject({ repairs: [], open: [] })
 })
 
 test('a credential from before the change of its key is removed and named, because it would allow more', () => {

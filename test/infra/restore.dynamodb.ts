@@ -35,8 +35,10 @@ const record = (id: string): Companion => ({
   attributes: { key: 'name', expires: 4_000_000_000 },
   ifAbsent: true,
 })
-const keep = (pk: string) =>
-  server.parts.storage.keepCompanion({ pk, sk: '#', attributes: { revision: 1 } }, { deadline: endless })
+const keep = (pk: string, revision = 1) =>
+  server.parts.storage.keepCompanion({ pk, sk: '#', attributes: { revision } }, { deadline: endless })
+/** What keys did, and what happened to them. */
+const records = ['history', 'usage', 'trial']
 
 beforeAll(async () => {
   server = await startServer()
@@ -63,6 +65,8 @@ beforeAll(async () => {
   values.set('of an exchange', token)
   values.set('name of an exchange', name)
   await keep('jwks#provider')
+  for (const one of records) for (const uid of ['gone', 'both']) await keep(`${one}#${uid}`)
+  await keep('recording')
   await copyTable(server.store.dynamodb, backup)
   const later = await createExchangedKey(server.parts, federation, { companions: [record('since')] })
   values.set('of a later exchange', later.token)
@@ -74,6 +78,11 @@ beforeAll(async () => {
   await server.call(`${instances}/web`, { method: 'PATCH', body: { spec: { displayName: 'changed' } }, headers: merge })
   const { metadata: late } = await key('made-since')
   lost = late
+  for (const one of records) {
+    for (const uid of ['both', 'later']) await keep(`${one}#${uid}`, 2)
+    await server.parts.storage.dropCompanion({ pk: `${one}#gone`, sk: '#' }, { deadline: endless })
+  }
+  await server.parts.storage.dropCompanion({ pk: 'recording', sk: '#' }, { deadline: endless })
   seen = (await server.call(keys)).json.metadata.resourceVersion
 
   const { client, table } = server.store.dynamodb
@@ -85,7 +94,7 @@ beforeAll(async () => {
     now: Date.now(),
     sleep: async () => undefined,
   })
-}, 120_000)
+})
 afterAll(() => server?.stop())
 
 const statusOf = async (name: string) =>
@@ -152,6 +161,16 @@ test('restores the gates of trusts and no fetched keys of issuers', async () => 
   expect([trust?.attributes.revision, provider?.attributes.revision, fetched]).toEqual([1, 1, undefined])
 })
 
+test.each(records)('has the items of both tables below %s, and the newer one of each', async (one) => {
+  const all = ['gone', 'both', 'later'].map((uid) => ({ pk: `${one}#${uid}`, sk: '#' }))
+  const found = await server.parts.storage.getCompanions(all)
+  expect(found.map((item) => item?.attributes.revision)).toEqual([1, 2, 2])
+})
+
+test('does not claim that usage was recorded when it was not', async () => {
+  expect(await server.parts.storage.getCompanion('recording', '#')).toBeUndefined()
+})
+
 test('continues revisions above all that clients have seen', async () => {
   const { json } = await server.call(keys)
   expect(Number(json.metadata.resourceVersion)).toBeGreaterThan(Number(seen))
@@ -186,7 +205,8 @@ test('can be repeated', async () => {
     now: Date.now(),
     sleep: async () => undefined,
   })
-  expect(again.written).toBe(result.written)
+  // Those of deleted keys are there now.
+  expect(again.written).toBe(result.written - records.length)
   expect(await statusOf('deleted-by-mistake')).toBe(200)
 })
 

@@ -122,6 +122,7 @@ async function publish(): Promise<string[]> {
     store: server.parts.storeOf(OwnedAccessKey),
     storage: server.parts.storage,
     limits: {},
+    recordSources: true,
     now: () => new Date(),
     hasTime: () => true,
     deadline: endless,
@@ -169,7 +170,7 @@ beforeAll(async () => {
   const report = { credentials: [tokens.get('reported')] }
   await server.call('/leaks', { method: 'POST', token: '', body: report })
   result = await run(new Set(['named']))
-}, 120_000)
+})
 afterAll(() => server?.stop())
 
 const statusOf = async (name: string) =>

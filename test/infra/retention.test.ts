@@ -12,7 +12,9 @@ const only = (type: string): Resource => {
 }
 
 test('retained resources are retained on replacement too', () => {
-  for (const [id, { DeletionPolicy, UpdateReplacePolicy }] of Object.entries(packaged.resources)) {
+  for (const [id, { Type, DeletionPolicy, UpdateReplacePolicy }] of Object.entries(packaged.resources)) {
+    // Only the setting role-path replaces a role: account.test.ts.
+    if (Type === 'AWS::IAM::Role' && DeletionPolicy === 'Delete') continue
     expect([id, UpdateReplacePolicy]).toEqual([id, DeletionPolicy?.replace('RetainExceptOnCreate', 'Retain')])
   }
 })
@@ -63,7 +65,7 @@ test('failed batches of the collector are retried, bisected, and sent to a queue
   const { Properties } = resource('GarbagecollectorEventSourceMappingDynamodbTable')
   expect(Properties).toMatchObject({
     EventSourceArn: { 'Fn::GetAtt': ['Table', 'StreamArn'] },
-    FunctionName: { 'Fn::GetAtt': ['GarbagecollectorLambdaFunction', 'Arn'] },
+    FunctionName: { Ref: 'GarbagecollectorAlias' },
     StartingPosition: 'TRIM_HORIZON',
     BisectBatchOnFunctionError: true,
     FunctionResponseTypes: ['ReportBatchItemFailures'],
@@ -78,7 +80,7 @@ test('the stream wakes the publisher of events, and failures are kept in a queue
   const { Properties } = resource('LifecycleEventSourceMappingDynamodbTable')
   expect(Properties).toMatchObject({
     EventSourceArn: { 'Fn::GetAtt': ['Table', 'StreamArn'] },
-    FunctionName: { 'Fn::GetAtt': ['LifecycleLambdaFunction', 'Arn'] },
+    FunctionName: { Ref: 'LifecycleAlias' },
     DestinationConfig: { OnFailure: { Destination: { 'Fn::GetAtt': ['FailedWakes', 'Arn'] } } },
   })
   // Its schedule repeats what failed, so old records do not hold up new ones.
@@ -96,14 +98,17 @@ test('the queues of failed records are encrypted and keep them for two weeks', (
 test('scheduled invocations are not retried and expire before the next run', () => {
   const seconds = { 'rate(1 minute)': 60, 'rate(1 hour)': 3600 }
   const settings = new Map(
-    ofType('AWS::Lambda::EventInvokeConfig').map(([, { Properties }]) => [Properties.FunctionName.Ref, Properties]),
+    ofType('AWS::Lambda::EventInvokeConfig').map(([, { Properties }]) => [
+      Properties.FunctionName.Ref.replace('LambdaFunction', 'Alias'),
+      Properties,
+    ]),
   )
   const rules = ofType('AWS::Events::Rule')
-  expect(rules).toHaveLength(settings.size)
   for (const [, { Properties }] of rules) {
     expect(Properties.State).toBe('ENABLED')
     const [target] = Properties.Targets
-    expect(settings.get(target.Arn['Fn::GetAtt'][0])).toMatchObject({
+    expect(settings.get(target.Arn.Ref)).toMatchObject({
+      Qualifier: 'live',
       MaximumRetryAttempts: 0,
       MaximumEventAgeInSeconds: seconds[Properties.ScheduleExpression as keyof typeof seconds],
     })

@@ -1,4 +1,5 @@
 /** Runs every function with its role in the packaged template: the role allows all of its calls. */
+
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { GetItemCommand, ScanCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
@@ -15,6 +16,7 @@ import { endless, unhurried } from '../support/deadlines.ts'
 import { createExchangedKey, newFederation, openGates } from '../support/exchangedkeys.ts'
 import { exchangeForm } from '../support/federation.ts'
 import { startIssuer } from '../support/issuer.ts'
+import { patience } from '../support/patience.ts'
 import { type RoleDeployment, startWithRoles } from './roleenforcement.ts'
 import { metricId, readTemplateMetrics } from './templatemetrics.ts'
 
@@ -31,7 +33,7 @@ beforeAll(async () => {
   at = await startWithRoles()
   await at.invoke('bootstrap', {})
   admin = await at.secret('AccessKey')
-}, 120_000)
+})
 afterEach(() => expect(at.calls.filter(({ allowed }) => !allowed)).toEqual([]))
 afterAll(() => at?.stop())
 
@@ -85,11 +87,17 @@ test('access keys', async () => {
     key('bob', { key: 'b'.repeat(40), ttl: 1800, identity: { connectorData: 'x' } }, owner(alice)),
     token,
   )
+  // From then on, lists know what keys made.
+  await at.invoke('lifecycle', {})
   for (const path of [
     `${keys}/alice`,
     `${keys}/alice/status`,
+    `${keys}/alice/usage`,
+    `${keys}/alice/history`,
     keys,
     `${keys}?limit=1`,
+    `${keys}?fieldSelector=status.owner=alice&namePrefix=a`,
+    `${keys}?fieldSelector=status.madeWith.name=alice`,
     `${keys}?watch=1&timeoutSeconds=1`,
   ]) {
     await get(path, token)
@@ -128,6 +136,19 @@ test('access keys', async () => {
   await patch(`${keys}/alice`, { spec: { description: 'settled' } }, status.key)
   await get(`${keys}/alice`, token)
   await create(`${keys}/alice/rotate`, { spec: { finish: true } }, status.key)
+})
+
+test('lookups of values, current, pending, used and ended', async () => {
+  const lookups = '/apis/management.platform/v1/accesskeylookups'
+  const lookUp = async (value: string, token?: string) =>
+    (await create(lookups, { spec: { key: value } }, token)).status.phase
+  const { spec } = await create(keys, key('alice-5', { user: 'alice' }))
+  const { status } = await create(`${keys}/alice-5/rotate`, { spec: { overlapSeconds: 0 } })
+  expect([await lookUp(spec.key, spec.key), await lookUp(status.key)]).toEqual(['Active', 'Active'])
+  await get(`${keys}/alice-5`, status.key)
+  expect([await lookUp(spec.key, status.key), await lookUp('u'.repeat(40))]).toEqual(['Ended', undefined])
+  await patch(`${keys}/alice-5`, { spec: { description: 'settled' } })
+  expect(await lookUp(spec.key)).toBe('Ended')
 })
 
 test('access key revocations', async () => {
@@ -253,6 +274,21 @@ test('tokens, kube configs, reviews and documents', async () => {
   await at.request('PATCH', '/api/v1/namespaces/p-web', admin, namespace, 'application/merge-patch+json')
 })
 
+/** Everything with a scope would be refused. */
+const scopeTrial = { scope: {}, until: new Date(Date.now() + 86_400_000).toISOString().replace(/\.\d+/, '') }
+
+test('trials of scopes', async () => {
+  const token = (await create(keys, key('tried', { user: 'dave', groups: ['system:masters'], scopeTrial }))).spec.key
+  const certificate = object('VirtualClusterInstanceKubeConfig', 'three', { clientCert: true }, {})
+  await create(`${instances}/three/kubeconfig?dryRun=All`, certificate, token)
+  await get(keys, token)
+  const { status } = await get(`${keys}/tried`, token)
+  expect(status.scopeTrial.refused.map(({ request }: { request: string }) => request)).toContain(
+    'a client certificate for virtual cluster "demo/three"',
+  )
+  await expect(patch(`${keys}/tried`, { spec: { scope: {}, scopeTrial: null } })).rejects.toThrow(': 409 ')
+})
+
 test('keys of an exchange', async () => {
   const federation = newFederation()
   await openGates(at.parts, federation)
@@ -334,13 +370,16 @@ test('exchanges of ID tokens, with each outcome', async () => {
   const send = (path: string, form: string) => at.request('POST', path, '', form, 'application/x-www-form-urlencoded')
   const exchange = (client: string, token: string, more: Record<string, string> = {}) =>
     send('/oauth2/token', exchangeForm(client, token, more))
-  const clientWith = async (name: string, spec: object) => {
+  const clientWith = async (name: string, spec: object, ofTrust: object = {}) => {
     const made = await create(providers, provider(name, { type: 'OIDC', issuer: issuer.issuer, ...spec }))
     const claims = [
       { claim: 'sub', values: ['job'] },
       { claim: 'ref', values: ['main'] },
     ]
-    const client = await create(trusts, trust(name, { identityProvider: name, user: 'job', scope: {}, claims }))
+    const client = await create(
+      trusts,
+      trust(name, { identityProvider: name, user: 'job', scope: {}, claims, ...ofTrust }),
+    )
     return { uid: made.metadata.uid, client: client.status.clientID }
   }
   const once = await clientWith('once', { jwks: issuer.jwks() })
@@ -356,6 +395,12 @@ test('exchanges of ID tokens, with each outcome', async () => {
 
   const lifetime = await clientWith('lifetime', { jwks: issuer.jwks(), tokenUse: 'Lifetime' })
   for (let count = 0; count < 2; count++) await exchange(lifetime.client, token)
+
+  const trial = { scope: { roles: [{ role: 'agent' }] }, scopeTrial }
+  const tried = await clientWith('tried', { jwks: issuer.jwks() }, trial)
+  await exchange(tried.client, sign({ ref: 'main' }), { scope: 'role:agent' })
+  await get(trusts)
+  expect((await get(`${trusts}/tried`)).status.scopeTrial.refused).toHaveLength(1)
 
   const host = 'https://issuer.invalid'
   const fetched = await clientWith('fetched', { issuer: host })
@@ -405,7 +450,6 @@ test('a watch checks that its key is still valid', async () => {
         name === 'virtualclusterinstances/list' && partitions?.some((one) => one.startsWith(start)),
     )
   const callCount = () => at.calls.filter(({ name }) => name === 'virtualclusterinstances/list').length
-  const patience = { timeout: 20_000 }
   let ahead = 0
   const now = performance.now.bind(performance)
   const spy = vi.spyOn(performance, 'now').mockImplementation(() => now() + ahead)
@@ -461,7 +505,10 @@ test('events', async () => {
   expect(at.log.filter((line) => line.includes('"level":"error","message":"events"'))).toEqual([])
 })
 
-test('every function ran', async () => expect([...at.ran].sort()).toEqual(await functionNames(root)))
+test('usage is recorded', () => expect(at.log.filter((line) => line.includes('usage not recorded'))).toEqual([]))
+
+// CloudFormation invokes `release`, which uses no service: test/lib/server/release.test.ts.
+test('every function ran', async () => expect([...at.ran, 'release'].sort()).toEqual(await functionNames(root)))
 
 /** Returns the metrics that the functions published, in the format of `readWatched`, with the stage of the template. */
 function readPublishedMetrics() {
@@ -519,7 +566,7 @@ test('alarms and dashboard use published metrics, and the page documents them', 
 })
 
 /** Functions that serve no client requests. All others are endpoints. */
-const unseen = ['authorizer', 'bootstrap', 'garbagecollector', 'lifecycle', 'settle', 'sweep']
+const unseen = ['authorizer', 'bootstrap', 'garbagecollector', 'lifecycle', 'release', 'settle', 'sweep']
 
 /** Source: the documented metrics and dimensions of Lambda, API Gateway, EventBridge, DynamoDB and SQS. */
 const ofServices = new Set([

@@ -57,6 +57,7 @@ const listersOf = (kind: string) => {
   return kind === 'federatedidentitycredentials' ? ['identityproviders/patch', 'identityproviders/update'] : []
 }
 /** Functions that write objects of the kind. */
+const familyReaders = ['deletecollection', 'history', 'list'].map((verb) => `ownedaccesskeys/${verb}`)
 const allWritersOf = (kind: string) => [
   'garbagecollector',
   ...(kind === 'ownedaccesskeys' ? ['bootstrap', 'lifecycle', 'sweep'] : []),
@@ -73,7 +74,7 @@ test('only the roles grant permissions, and each grants those that it lists', ()
   const types = Object.values(packaged.resources).map(({ Type }) => Type)
   expect(types.filter((type) => type.startsWith('AWS::IAM::') && type !== 'AWS::IAM::Role')).toEqual([])
   const ofFunctions = Object.entries(packaged.resources).filter(
-    ([id]) => !id.startsWith('Gateway') && id.endsWith('Role'),
+    ([id]) => !/^(Gateway|Rollout)/.test(id) && id.endsWith('Role'),
   )
   expect(ofFunctions).toHaveLength(packaged.names.length)
   for (const [id, { Properties }] of ofFunctions) {
@@ -105,15 +106,19 @@ test('only the secrets of virtual clusters and partitions of the table are grant
     'exchange#*',
     'federatedidentitycredentials#log#*',
     'federatedidentitycredentials#o#*',
+    'history#*',
     'identityproviders#log#*',
     'jwks#*',
+    'made#*',
     'ownedaccesskeys#log#*',
     'ownedaccesskeys#o#*',
     'owner#*',
     'provider#*',
     'signal#*',
     'told#*',
+    'trial#*',
     'trust#*',
+    'usage#*',
     'virtualclusterinstances#log#*',
     'watches#*',
   ])
@@ -129,10 +134,15 @@ test('only its own schedule may invoke a function by permission', () => {
 })
 
 test('API Gateway may invoke exactly the functions that have a route, and the authorizer', () => {
-  const { AssumeRolePolicyDocument, Policies, ...rest } = packaged.resources.GatewayInvokeRole?.Properties ?? {}
+  const { AssumeRolePolicyDocument, Policies, ...rest } = packaged.resources.GatewayFunctionsRole?.Properties ?? {}
   expect(rest).toEqual({})
   expect(AssumeRolePolicyDocument.Statement).toEqual([
-    { Effect: 'Allow', Principal: { Service: 'apigateway.amazonaws.com' }, Action: 'sts:AssumeRole' },
+    {
+      Effect: 'Allow',
+      Principal: { Service: 'apigateway.amazonaws.com' },
+      Action: 'sts:AssumeRole',
+      Condition: { StringEqualsIfExists: { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } } },
+    },
   ])
   const [{ PolicyDocument }, ...others] = Policies
   expect(others).toEqual([])
@@ -142,10 +152,11 @@ test('API Gateway may invoke exactly the functions that have a route, and the au
   )
   const arns = [...functions.values()]
     .filter(({ id }) => invoked.has(id))
-    .map(({ name }) => `arn:\${AWS::Partition}:lambda:\${AWS::Region}:\${AWS::AccountId}:function:${name}`)
+    .map(({ name }) => `arn:\${AWS::Partition}:lambda:\${AWS::Region}:\${AWS::AccountId}:function:${name}:live`)
+    .sort()
   expect(arns.length).toBeLessThan(packaged.names.length)
   expect(PolicyDocument.Statement).toEqual([
-    { Effect: 'Allow', Action: 'lambda:InvokeFunction', Resource: arns.sort().map((arn) => ({ 'Fn::Sub': arn })) },
+    { Effect: 'Allow', Action: 'lambda:InvokeFunction', Resource: arns.map((arn) => ({ 'Fn::Sub': arn })) },
   ])
   // IAM allows 10,240 characters in the inline policies of a role.
   const longest = JSON.stringify({ ...PolicyDocument, Statement: [{ ...PolicyDocument.Statement[0], Resource: arns }] })
@@ -183,7 +194,7 @@ test('only functions that authenticate, judge or write keys access credentials',
   // It reads the values of keys with an open rotation.
   const shows = 'ownedaccesskeys/get'
   const makers = [...writersOf('federatedidentitycredentials'), ...writersOf('identityproviders')]
-  const others = [shows, 'virtualclusterinstances/deletecollection']
+  const others = [shows, 'accesskeylookups/create', 'virtualclusterinstances/deletecollection']
   expect(functionsAccessing(every, 'credential#1#x')).toEqual(
     [...new Set([...keyWriters, ...authenticators, ...makers, ...judges, ...others])].sort(),
   )
@@ -226,13 +237,47 @@ test('functions that judge or write keys, and those that close gates, read the g
   }
 })
 
+/** The functions that decide requests by the scopes of keys, and record them. */
+const deciders = [
+  'accesskeylookups/create',
+  'accesskeyrevocations/create',
+  'authorizer',
+  'namespaces/patch',
+  'namespaces/update',
+  ...kinds.flatMap((kind) => ['create', 'patch', 'update'].map((verb) => `${kind}/${verb}`)),
+  'ownedaccesskeys/accessreview',
+  'ownedaccesskeys/history',
+  'ownedaccesskeys/usage',
+  'reviews/subjectaccessreview',
+  'reviews/tokenreview',
+]
+
+/** What these make may be what the scope of a trial would refuse. */
+const triers = ['oauth2/token', 'virtualclusterinstances/kubeconfig/create']
+
 test.each<[rule: string, operations: string[], partitions: string[], functions: string[]]>([
   [
-    'functions that authenticate, that for leaks and the publisher of events write signals',
+    'functions that authenticate or decide by scopes, that for leaks and the publisher of events write signals',
     writes,
     ['signal#20261121'],
-    ['authorizer', 'leaks', 'lifecycle', 'reviews/tokenreview', 'selves/create'],
+    [...deciders, ...triers, 'leaks', 'lifecycle', 'selves/create'],
   ],
+  [
+    'they and writers of what has a scope write what trials would refuse',
+    writes,
+    ['trial#u'],
+    [
+      ...new Set([
+        ...deciders,
+        ...triers,
+        ...allWritersOf('ownedaccesskeys'),
+        ...allWritersOf('federatedidentitycredentials'),
+      ]),
+    ],
+  ],
+  ['functions that decide requests by scopes put what a key did', ['PutItem'], ['usage#u', 'asking'], deciders],
+  ['the publisher of events removes it', ['DeleteItem'], ['usage#u'], ['lifecycle']],
+  ['the publisher of events marks since when it is recorded', writes, ['recording'], ['lifecycle']],
   ['nothing queries credentials', ['Query'], ['credential#1#x', 'credential'], []],
   ['nothing puts or deletes a revision', ['PutItem', 'DeleteItem'], kinds, []],
   ['writers of a trust write its gate', writes, ['trust#x'], allWritersOf('federatedidentitycredentials')],
@@ -245,7 +290,17 @@ test.each<[rule: string, operations: string[], partitions: string[], functions: 
   ],
   ['the collector reads the owner index', reads, ['owner#x'], ['garbagecollector']],
   ['the collector has a mark of its pass', every, ['collector#pass'], ['garbagecollector']],
-  ['the publisher of events has its position', every, ['lifecycle#position'], ['lifecycle']],
+  ['the publisher of events moves its position', writes, ['lifecycle#position'], ['lifecycle']],
+  [
+    'functions that authenticate and the publisher of events write history',
+    ['PutItem', 'UpdateItem'],
+    ['history#u'],
+    ['authorizer', 'lifecycle', 'reviews/tokenreview', 'selves/create'],
+  ],
+  ['the publisher of events writes families', ['PutItem', 'UpdateItem'], ['made#u'], ['lifecycle']],
+  ['it removes both', ['DeleteItem'], ['history#u', 'made#u'], ['lifecycle']],
+  ['one function shows history', reads, ['history#u'], ['lifecycle', 'ownedaccesskeys/history']],
+  ['lists and one function show families', reads, ['made#u'], ['lifecycle', ...familyReaders]],
   ['the publisher of events finds signals', ['Query'], ['signal#20261121'], ['lifecycle']],
   ['the exchange records ID tokens and keeps keys of issuers', every, ['exchange#x', 'jwks#x'], ['oauth2/token']],
   ['nothing changes or deletes a record', ['UpdateItem', 'DeleteItem'], ['exchange#x', 'jwks#x'], []],
@@ -263,6 +318,12 @@ test.each<[rule: string, operations: string[], partitions: string[], functions: 
 ])('only these functions: %s', (_, operations, partitions, functions) => {
   for (const partition of partitions)
     expect([partition, functionsAccessing(operations, partition)]).toEqual([partition, functions.toSorted()])
+})
+
+test('only who shows what trials found, usage or history reads since when they are whole', () => {
+  const shows = functionsAccessing(reads, 'trial#u')
+  const others = functionsAccessing(reads, 'lifecycle#position').filter((name) => !shows.includes(name))
+  expect(others).toEqual(['ownedaccesskeys/history', 'ownedaccesskeys/usage'])
 })
 
 test('a get may read the rows and revision of its kind only, and the credentials of keys', () => {
@@ -286,7 +347,7 @@ test('a get may read the rows and revision of its kind only, and the credentials
 
 test('functions that respond from the request alone have no access to the table', () => {
   const bare = ['directclusterendpointtokens/create', 'discovery', 'issuer', 'notfound', 'openapi']
-  const namespaces = ['create', 'patch', 'update'].map((verb) => `namespaces/${verb}`)
+  const namespaces = ['namespaces/create']
   for (const name of [...bare, ...namespaces, 'reviews/selfsubjectreview']) {
     expect([name, actions(name).filter((one) => one.startsWith('dynamodb:'))]).toEqual([name, []])
   }
@@ -332,6 +393,7 @@ test('only functions that issue tokens may sign', () =>
 test('only functions that need a secret read it, and only bootstrap writes secrets', () => {
   const get = 'secretsmanager:GetSecretValue'
   expect(functionsWith(get, 'pepper')).toEqual([
+    'accesskeylookups/create',
     'authorizer',
     'bootstrap',
     'leaks',

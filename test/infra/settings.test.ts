@@ -1,78 +1,46 @@
-/** The settings of a deployment: invalid ones are refused before the deploy. */
-import { readFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
-import { join } from 'node:path'
-import { Ajv, type ValidateFunction } from 'ajv'
-import { load } from 'js-yaml'
-import { beforeAll, expect, test } from 'vitest'
-import { osls } from '../../infra/osls.ts'
-import { ensurePackaged } from '../../infra/package.ts'
-import { additions } from './everysetting.ts'
+/** The settings of a deployment: every value is checked before the deploy, alike by the command and by CloudFormation. */
+import { expect, test } from 'vitest'
+import { settingsPage } from '../../infra/settings/page.ts'
+import { parameters, rules } from '../../infra/settings/parameters.ts'
+import { patternOf } from '../../infra/settings/range.ts'
+import { parameterOf, type Setting, variableOf } from '../../infra/settings/setting.ts'
+import { groups, settings } from '../../infra/settings/table.ts'
+import { accepts, readValues, stageError } from '../../infra/settings/values.ts'
+import { usePackagedTemplate } from '../support/packagedtemplate.ts'
+import { additions, templateWith } from './everysetting.ts'
 
-const root = join(import.meta.dirname, '../..')
-/** Settings without a default. */
-const given = {
-  stage: 'prod',
-  issuer: 'https://tokens.example.com/prod',
-  'list-concurrency': 300,
-  'leak-concurrency': 3,
-  domain: 'keys.example.com',
-  'certificate-arn': 'arn:aws:acm:eu-central-1:123456789012:certificate/0a1b2c3d-4e5f-6a7b-8c9d-0e1f2a3b4c5d',
-  'provisioned-concurrency': 2,
-  'warm-read-units': 20_000,
-  'warm-write-units': 8_000,
-  'vpc-subnets': 'subnet-0123456789abcdef0,subnet-0123456789abcdef1',
-  'vpc-security-groups': 'sg-0123456789abcdef0',
-  'console-issuer': 'https://login.company.example/realms/staff',
-  'console-client-id': 'keyplane',
-  'console-credential': 'staff@5d0a3a55-6d6f-4d0e-8a0f-3f1f6c0d9b11',
-  'console-scopes': 'openid email groups',
-  'console-origins': 'https://tokens.company.example',
-}
+const packaged = usePackagedTemplate()
 
-let defaults: Record<string, unknown>
-let named: string[]
-let accepts: ValidateFunction
-beforeAll(async () => {
-  // Drops the tags of CloudFormation, which the settings do not contain.
-  const text = (await readFile(join(root, 'serverless.yml'), 'utf8')).replace(/!\w+ /g, '')
-  const { params, custom } = load(text) as {
-    params: { default: Record<string, unknown> }
-    custom: { settings: Record<string, unknown> }
-  }
-  defaults = params.default
-  named = Object.keys(custom.settings)
-  runSettings([])
-})
+/** Returns the parameters for these settings, which are given with all that they require. */
+const read = (given: Readonly<Record<string, string>>) =>
+  readValues(Object.entries(given).map(([name, value]) => `${name}=${value}`))
 
-/** Runs the plugin with command-line parameters. */
-function runSettings(param: string | string[]): void {
-  const Settings = createRequire(import.meta.url)(join(root, 'infra/plugins/settings.cjs'))
-  const serverless = {
-    classes: { Error },
-    configSchemaHandler: {
-      defineCustomProperties: ({ properties }: { properties: { settings: object } }) => {
-        accepts = new Ajv({ strict: false }).compile(properties.settings)
-      },
-    },
-  }
-  new Settings(serverless, { param })
-}
+test('the page has every setting', () => expect(settingsPage()).toMatchFileSnapshot('../../docs/settings.md'))
 
 test('refuses an unknown setting, which would leave the default in force', () => {
-  expect(() => runSettings(['max-key-ttl-seconds=60', 'issuer=https://a.example/b=c'])).not.toThrow()
-  expect(() => runSettings('signing-keys=1')).not.toThrow()
-  for (const wrong of ['max-key-ttl=60', 'constructor=1', 'stage=prod']) {
-    expect(() => runSettings(['throttle-rate=5', wrong])).toThrow(`there is no setting ${wrong.split('=')[0]}`)
-  }
+  expect(read({ 'max-key-ttl-seconds': '60', issuer: 'https://a.example/b=c' })).toEqual({
+    MaxKeyTtlSeconds: '60',
+    Issuer: 'https://a.example/b=c',
+  })
+  for (const wrong of ['max-key-ttl', 'constructor', 'stage'])
+    expect(() => read({ 'throttle-rate': '5', [wrong]: '1' })).toThrow(`there is no setting ${wrong}`)
+  expect(() => readValues(['A'])).toThrow('--param A is not NAME=VALUE')
 })
 
-test('validates every parameter and accepts the defaults', () => {
-  expect(named.sort()).toEqual([...Object.keys(defaults), ...Object.keys(given)].sort())
-  expect([accepts({ ...defaults, ...given }), accepts.errors]).toEqual([true, null])
-  expect(accepts({ ...defaults, stage: 'dev' })).toBe(true)
-  expect(accepts({ ...defaults, ...given, another: 1 })).toBe(false)
+test('checks the name of a stage', () => {
+  for (const wrong of ['', 'Prod', '1prod', 'my-stage', 'fourteenletter'])
+    expect([wrong, stageError(wrong)]).toEqual([wrong, expect.stringContaining('must be 1 to 13 lower-case letters')])
+  for (const stage of ['p', 'prod2']) expect(stageError(stage)).toBeUndefined()
 })
+
+/** Reports whether CloudFormation takes the value, as "Parameters" of its User Guide describes. */
+function isTaken(name: string, value: string): boolean {
+  const { AllowedPattern, AllowedValues, MaxLength, MaxValue, MinValue, Type } = parameters[parameterOf(name)] ?? {}
+  if (AllowedValues) return AllowedValues.includes(value)
+  if (Type === 'Number')
+    return /^-?\d+(\.\d+)?$/.test(value) && Number(value) >= Number(MinValue) && Number(value) <= Number(MaxValue)
+  return new RegExp(`^(?:${AllowedPattern})$`).test(value) && value.length <= (MaxLength ?? 4096)
+}
 
 const credential = 'staff@5d0a3a55-6d6f-4d0e-8a0f-3f1f6c0d9b11'
 const url = 'https://a.example'
@@ -83,7 +51,6 @@ const flag = [
 ] as const
 
 test.each<[setting: string, refused: readonly unknown[], taken: readonly unknown[]]>([
-  ['stage', ['', 'Prod', '1prod', 'my-stage', 'fourteenletter'], ['p', 'prod2']],
   ['issuer', [...wrongURLs, `${url}/`, `${url}#x`, 'https://a b'], [url, `${url}:8443/b/c`]],
   ['max-key-ttl-seconds', [-1, 1.5, 'day', 4_000_000_000], [0, 86_400]],
   ['max-token-ttl-seconds', [0, 599, 'day'], [600]],
@@ -137,6 +104,43 @@ test.each<[setting: string, refused: readonly unknown[], taken: readonly unknown
     ['', 'arn:aws:iam::123456789012:server-certificate/a', 'arn:aws:acm:eu-central-1::certificate/a'],
     ['arn:aws-us-gov:acm:us-gov-west-1:123456789012:certificate/0a1b2c3d'],
   ],
+  [
+    'allowed-cidrs',
+    ['', '203.0.113.0', '203.0.113.0/24,', '203.0.113.0/24 10.0.0.0/8', 'a host/24'],
+    ['203.0.113.0/24', '203.0.113.0/24,2001:db8::/32'],
+  ],
+  ['vpc-endpoint-ids', ['', 'vpce-1', 'vpc-01234567'], ['vpce-01234567,vpce-89abcdef']],
+  ['disable-execute-api', ...flag],
+  [
+    'web-acl-arn',
+    [
+      '',
+      'arn:aws:wafv2:us-east-1:123456789012:global/webacl/a/0a1b',
+      'arn:aws:wafv2:eu-central-1::regional/webacl/a/0a1b',
+    ],
+    ['arn:aws-us-gov:wafv2:us-gov-west-1:123456789012:regional/webacl/a/0a1b-2c'],
+  ],
+  [
+    'permissions-boundary',
+    ['', 'boundary', 'arn:aws:iam::123456789012:role/a'],
+    ['arn:aws:iam::123456789012:policy/a/b', 'arn:aws-cn:iam::aws:policy/PowerUserAccess'],
+  ],
+  ['role-path', ['', '/', 'platform', '/platform', '/a b/'], ['/platform/', '/a/b/']],
+  [
+    'kms-key-arn',
+    ['', 'alias/a', 'arn:aws:kms:eu-central-1:123456789012:alias/a'],
+    ['arn:aws-cn:kms:cn-north-1:123456789012:key/0a1b-2c'],
+  ],
+  ['tracing', ...flag],
+  ['api-log-role', ['', 'none'], ['set', 'keep']],
+  ['audit-retention-days', [0, -1, 36_501, 'year'], [1, 2555]],
+  ['backup-vault', ['', 'a', 'a b'], ['platform']],
+  [
+    'backup-copy-vault-arn',
+    ['', 'copies', 'arn:aws:backup:eu-west-1::backup-vault:a'],
+    ['arn:aws:backup:eu-west-1:123456789012:backup-vault:copies'],
+  ],
+  ['rollout', ['', 'slow'], ['canary', 'linear', 'all-at-once']],
   ['provisioned-concurrency', [0, -1, 1.5, 1_001, 'many'], [1, 1_000]],
   ['warm-read-units', [0, 11_999, 40_001, 'many'], [12_000, 40_000]],
   ['warm-write-units', [0, 3_999, 40_001, 'many'], [4_000, 40_000]],
@@ -146,141 +150,129 @@ test.each<[setting: string, refused: readonly unknown[], taken: readonly unknown
     ['subnet-01234567'],
   ],
   ['vpc-security-groups', ['', 'sg-1', 'default', Array(6).fill('sg-01234567').join()], ['sg-01234567,sg-89abcdef']],
-  ['signing-keys', ['', '0', '1,', '1 2', 'a', '1,2,3,4,5', '100'], ['1', '2,1']],
+  ['signing-keys', ['', '0', '1,', '1 2', 'a', '1,2,3,4,5', '10', '2,1,2'], ['1', '2,1', '9,8,7,6']],
   [
     'event-bus',
     ['', 'a bus', '/keys', 'arn:aws:sns:eu-central-1:123456789012:keys', 'arn:aws:events:eu-central-1::event-bus/keys'],
     ['default', 'none', 'keys/prod', 'arn:aws-us-gov:events:us-gov-west-1:123456789012:event-bus/keys'],
   ],
-])('checks the values of %s', (setting, refused, taken) => {
-  const judged = (values: readonly unknown[]) =>
-    values.filter((value) => accepts({ ...defaults, ...given, [setting]: value }))
-  expect([judged(refused), judged(taken)]).toEqual([[], taken])
+])('checks the values of %s', (name, refused, taken) => {
+  const setting = settings.get(name) as Setting
+  const judged = (values: readonly unknown[]) => values.map(String).filter((value) => accepts(setting, value))
+  expect([judged(refused), judged(taken)]).toEqual([[], taken.map(String)])
+  // A number with a fraction is the only one that CloudFormation takes beyond; nothing stands for none.
+  const beyond = setting.default === undefined ? [''] : []
+  const byCloudFormation = (values: readonly unknown[]) => values.map(String).filter((value) => isTaken(name, value))
+  expect(byCloudFormation(taken)).toEqual(taken.map(String))
+  expect(byCloudFormation(refused).filter((value) => !value.includes('.'))).toEqual(
+    beyond.filter((value) => refused.includes(value)),
+  )
+})
+
+test('every default is a value', () => {
+  const wrong = [...settings].filter(
+    ([, setting]) => setting.default !== undefined && !accepts(setting, String(setting.default)),
+  )
+  expect(wrong).toEqual([])
+  expect([...settings.keys()].filter((name) => !isTaken(name, parameters[parameterOf(name)]?.Default ?? ' '))).toEqual(
+    [],
+  )
 })
 
 test.each([
-  ['domain', 'certificate-arn'],
-  ['vpc-subnets', 'vpc-security-groups'],
-] as const)('%s and %s require each other', (one, other) => {
-  for (const missing of [one, other]) {
-    const { [missing]: _, ...rest } = given
-    expect([missing, accepts({ ...defaults, ...rest })]).toEqual([missing, false])
-    expect(accepts.errors?.[0]?.message).toContain(`must have property ${missing}`)
-  }
-  const { [one]: _, [other]: __, ...neither } = given
-  expect(accepts({ ...defaults, ...neither })).toBe(true)
+  [600, 3_153_600_000],
+  [10, 265],
+  [12_000, 40_000],
+  [1, 1000],
+  [95, 1234],
+  [7, 7],
+])('a pattern of numbers from %d to %d matches exactly these', (minimum, maximum) => {
+  const pattern = new RegExp(`^(${patternOf(minimum, maximum)})$`)
+  const around = [minimum, maximum, 9, 99, 999, 9999].flatMap((one) => [one - 1, one, one + 1])
+  const numbers = [...around, ...Array.from({ length: 1500 }, (_, index) => index)]
+  expect(numbers.filter((one) => pattern.test(String(one)) !== (one >= minimum && one <= maximum))).toEqual([])
 })
 
-test('the settings for signing in to the console are given together, and the optional ones not alone', () => {
-  const { 'console-issuer': _, 'console-client-id': __, 'console-credential': ___, ...without } = given
-  const { 'console-scopes': ____, 'console-origins': _____, ...none } = without
-  expect(accepts({ ...defaults, ...none })).toBe(true)
-  const three = ['console-issuer', 'console-client-id', 'console-credential'] as const
-  for (const missing of three) {
-    const some = Object.fromEntries(three.filter((name) => name !== missing).map((name) => [name, given[name]]))
-    expect([missing, accepts({ ...defaults, ...none, ...some })]).toEqual([missing, false])
-  }
-  for (const alone of ['console-scopes', 'console-origins'] as const)
-    expect([alone, accepts({ ...defaults, ...none, [alone]: given[alone] })]).toEqual([alone, false])
-})
-
-test('every parameter is documented with its default', async () => {
-  const page = await readFile(join(root, 'docs/deploying.md'), 'utf8')
-  const shown = new Map<string, string>()
-  for (const [, names = '', values = ''] of page.matchAll(/^\| ((?:`[a-z-]+`(?:, )?)+) \| ([^|]+) \|/gm)) {
-    const given = values.split(', ')
-    for (const [index, name] of names.split(', ').entries()) shown.set(name.slice(1, -1), given[index] ?? '')
-  }
-  const documentedDefault = ([name, value]: [string, unknown]) => [
-    name,
-    shown.get(name)?.replaceAll('`', '').replace(/ = .*/, ''),
-    value,
-  ]
-  for (const [name, text, value] of Object.entries(defaults).map(documentedDefault))
-    expect([name, text]).toEqual([name, String(value)])
-  expect([...shown.keys()]).toEqual(expect.arrayContaining(named.filter((name) => name !== 'stage')))
-})
-
-test('every parameter reaches the place where it takes effect', async () => {
-  const params = {
-    issuer: 'https://tokens.example.com/prod',
-    'max-key-ttl-seconds': 1001,
-    'max-token-ttl-seconds': 1002,
-    'max-certificate-ttl-seconds': 1003,
-    'key-retention-seconds': 1004,
-    'federated-key-retention-seconds': 1010,
-    'reject-id-tokens-before': 1011,
-    'max-keys-per-owner': 1009,
-    'project-namespace-prefix': 'q-',
-    'space-namespace': 'q-{project}-r-{space}',
-    'log-retention-days': 365,
-    'throttle-rate': 1005,
-    'throttle-burst': 1006,
-    'list-concurrency': 1007,
-    'watches-per-key': 1008,
-    'max-exchange-ttl-seconds': 1010,
-    'allow-private-issuers': true,
-    'exchange-throttle-rate': 1011,
-    'exchange-throttle-burst': 1012,
-    'on-leak': 'report',
-    'leak-keys-url': 'https://keys.example.com/partners',
-    'leak-concurrency': 13,
-    'compress-streams': false,
-    'record-sources': false,
-    'max-watch-seconds': 101,
-    'quiet-watch-seconds': 102,
-    // test/infra/signingkeys.test.ts
-    'signing-keys': '2,1',
-    'event-bus': 'keys',
-    'console-issuer': 'https://login.company.example',
-    'console-client-id': 'keyplane',
-    'console-credential': 'staff@5d0a3a55-6d6f-4d0e-8a0f-3f1f6c0d9b11',
-    'console-scopes': 'openid groups',
-    'console-origins': 'https://tokens.company.example',
-  }
-  // test/infra/everysetting.test.ts has the others, which add to the template.
-  const all = Object.keys({ ...params, ...additions })
-  expect(all.sort()).toEqual(named.filter((name) => name !== 'stage').sort())
-  const given = ['--stage=prod', ...Object.entries(params).map(([name, value]) => `--param=${name}=${value}`)]
-  const { provider, resources, functions, custom } = JSON.parse(await osls('print --format json', given))
-  const asVariable = (name: string) => name.toUpperCase().replaceAll('-', '_')
-  const ofAll = Object.keys(params).filter(
-    (name) => !/^(console|throttle|exchange-|log|list|leak|on-|signing|event)/.test(name),
+test.each([
+  ['domain', ['certificate-arn']],
+  ['vpc-subnets', ['vpc-security-groups']],
+  ['console-issuer', ['console-client-id', 'console-credential']],
+])('%s and what it requires are given together', (one, others) => {
+  const given: Readonly<Record<string, string>> = additions
+  const names = [one, ...others]
+  expect(Object.keys(read(Object.fromEntries(names.map((name) => [name, given[name] ?? '']))))).toHaveLength(
+    names.length,
   )
-  expect(provider.environment).toEqual({
-    STAGE: 'prod',
-    BASE_PATH: '/kubernetes/management',
-    API_URL: expect.objectContaining({ 'Fn::Sub': expect.stringContaining('execute-api') }),
-    ...Object.fromEntries(ofAll.map((name) => [asVariable(name), String(params[name as keyof typeof params])])),
+  for (const missing of names) {
+    const rest = names.filter((name) => name !== missing)
+    expect(() => read(Object.fromEntries(rest.map((name) => [name, given[name] ?? ''])))).toThrow(`requires ${missing}`)
+    for (const name of rest)
+      expect(JSON.stringify(rules[`${parameterOf(name)}Rule`]?.Assertions)).toContain(
+        `{"Ref":"${parameterOf(missing)}"}`,
+      )
+  }
+})
+
+test('the optional settings for signing in to the console are not given alone', () => {
+  for (const alone of ['console-scopes', 'console-origins'] as const)
+    expect(() => read({ [alone]: additions[alone] })).toThrow(`the setting ${alone} requires console-issuer`)
+})
+
+test('every parameter has an effect, and every function the variables of its settings', () => {
+  const { Parameters = {}, Conditions, Resources, Outputs } = packaged.parametrized
+  const used = JSON.stringify([Conditions, Resources, Outputs])
+  const idle = Object.keys(Parameters).filter(
+    (name) => !used.includes(`{"Ref":"${name}"}`) && !used.includes(`\${${name}}`),
+  )
+  expect(idle).toEqual([])
+  const changed = templateWith({ ...additions, 'max-key-ttl-seconds': '1001', 'on-leak': 'report' })
+  const variables = Object.entries(changed.resources).flatMap(([id, { Type, Properties }]) =>
+    Type === 'AWS::Lambda::Function' ? [[id, Properties.Environment.Variables] as const] : [],
+  )
+  expect(variables.length).toBeGreaterThan(50)
+  for (const [id, environment] of variables) {
+    const own = groups.filter(
+      ({ functions }) => functions === 'all' || functions?.some((name) => id === `${parameterOf(name)}LambdaFunction`),
+    )
+    const names = own.flatMap((group) => Object.keys(group.settings)).map(variableOf)
+    expect([id, Object.keys(environment)]).toEqual([id, expect.arrayContaining(names)])
+    expect(environment).toMatchObject({ STAGE: 'prod', MAX_KEY_TTL_SECONDS: '1001' })
+  }
+  const { LeaksLambdaFunction, ConsoleLambdaFunction } = Object.fromEntries(variables)
+  expect([LeaksLambdaFunction.ON_LEAK, ConsoleLambdaFunction.CONSOLE_SCOPES]).toEqual(['report', 'openid email groups'])
+})
+
+test('limits and retention reach the stage and every log', () => {
+  const { resources } = templateWith({
+    'throttle-rate': '1005',
+    'throttle-burst': '1006',
+    'exchange-throttle-rate': '1011',
+    'exchange-throttle-burst': '1012',
+    'log-retention-days': '365',
+    'list-concurrency': '1007',
+    'leak-concurrency': '13',
   })
-  const { ApiStage, AccessLog, ExecutionLog } = resources.Resources
-  // CloudFormation accepts both.
   const limits = { ThrottlingRateLimit: '1005', ThrottlingBurstLimit: '1006' }
   const ofExchanges = { HttpMethod: 'POST', ThrottlingRateLimit: '1011', ThrottlingBurstLimit: '1012' }
   const ofLeaks = { HttpMethod: 'POST', ThrottlingRateLimit: 5, ThrottlingBurstLimit: 20 }
   const ofConsole = { ThrottlingRateLimit: 50, ThrottlingBurstLimit: 200 }
-  const methodSettings = [limits, ofExchanges, ofExchanges, ofLeaks, ofLeaks, ...Array(4).fill(ofConsole)].map((one) =>
-    expect.objectContaining(one),
+  expect(resources.ApiStage?.Properties.MethodSettings).toMatchObject([
+    ...[limits, ofExchanges, ofExchanges, ofLeaks, ofLeaks, ofLeaks],
+    ...Array(4).fill(ofConsole),
+  ])
+  const all = Object.entries(resources)
+  const days = all.flatMap(([, { Type, Properties }]) =>
+    Type === 'AWS::Logs::LogGroup' ? [Properties.RetentionInDays] : [],
   )
-  expect(ApiStage.Properties.MethodSettings).toEqual(methodSettings)
-  const days = [provider.logRetentionInDays, ...[AccessLog, ExecutionLog].map((log) => log.Properties.RetentionInDays)]
-  expect(days.map(Number)).toEqual([365, 365, 365])
-  const reserved = Object.entries<{ reservedConcurrency?: number }>(functions).flatMap(
-    ([name, { reservedConcurrency }]) => (reservedConcurrency === undefined ? [] : [[name, reservedConcurrency]]),
+  expect(new Set(days)).toEqual(new Set(['365']))
+  const reserved = all.flatMap(([id, { Properties }]) =>
+    Properties?.ReservedConcurrentExecutions === undefined ? [] : [[id, Properties.ReservedConcurrentExecutions]],
   )
-  const lists = ['ownedaccesskeys', 'federatedidentitycredentials', 'identityproviders', 'virtualclusterinstances']
-  const watched = [...lists, 'namespaces', 'customresourcedefinitions'].map((name) => [`${name}-list`, 1007])
-  expect(reserved.sort()).toEqual([...watched, ['leaks', 13]].sort())
-  expect(functions.leaks.environment).toMatchObject({ ON_LEAK: 'report', LEAK_KEYS_URL: params['leak-keys-url'] })
-  const ofConsoles = Object.entries(params).filter(([name]) => name.startsWith('console-'))
-  expect(functions.console.environment).toEqual(
-    Object.fromEntries(ofConsoles.map(([name, value]) => [asVariable(name), value])),
-  )
-  expect(custom.settings['signing-keys']).toBe('2,1')
-  expect(custom.settings['event-bus']).toBe('keys')
-}, 60_000)
-
-test('no concurrency is reserved by default', async () => {
-  const { template } = await ensurePackaged({ quiet: true })
-  expect(await readFile(template, 'utf8')).not.toContain('ReservedConcurrentExecutions')
+  const lists = ['Ownedaccesskeys', 'Federatedidentitycredentials', 'Identityproviders', 'Virtualclusterinstances']
+  const watched = [...lists, 'Namespaces', 'Customresourcedefinitions'].map((name) => [
+    `${name}DashlistLambdaFunction`,
+    '1007',
+  ])
+  expect(reserved.sort()).toEqual([...watched, ['LeaksLambdaFunction', '13']].sort())
+  expect(packaged.text).not.toContain('ReservedConcurrentExecutions')
 })

@@ -1,52 +1,51 @@
 /** The signing keys: which one signs, which are published and which are retained. */
-import { createRequire } from 'node:module'
-import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { templateWith } from './everysetting.ts'
 
-const SigningKeys = createRequire(import.meta.url)(join(import.meta.dirname, '../../infra/plugins/signingkeys.cjs'))
-
-/** Returns the configuration with this setting. */
-function runPlugin(setting: string | number) {
-  // Filled by the plugin.
-  const grants: Record<string, Partial<Grant>> = { sign: {}, 'signing-keys': {} }
-  const service = {
-    custom: { settings: { 'signing-keys': setting }, grants },
-    resources: {
-      Resources: { SigningKey: { Type: 'AWS::KMS::Key', DeletionPolicy: 'Retain' }, Table: {} },
-      Outputs: { SigningKeyId: { Value: {} } },
-    },
-  }
-  new SigningKeys({ service }).hooks['before:package:initialize']()
-  return { ...service.resources, ...service.custom }
+interface Statement {
+  Effect: string
+  Action: string | string[]
+  Resource: unknown
 }
 
-interface Grant {
-  environment: object
-  statements: { Action: string; Resource: unknown }[]
+/** Returns what the template has for the keys of a list. */
+function keysOf(list: string) {
+  const { resources, outputs } = templateWith({ 'signing-keys': list })
+  const statementsOf = (id: string): Statement[] =>
+    (resources[id]?.Properties.Policies[0].PolicyDocument.Statement ?? []).filter(({ Action }: Statement) =>
+      String(Action).startsWith('kms:'),
+    )
+  return {
+    keys: Object.entries(resources).filter(([, { Type }]) => Type === 'AWS::KMS::Key'),
+    signs: outputs.SigningKeyId?.Value,
+    ids: resources.IssuerLambdaFunction?.Properties.Environment.Variables.SIGNING_KEY_IDS,
+    published: statementsOf('IssuerRole'),
+    signing: statementsOf('DirectclusterendpointtokensDashcreateRole'),
+  }
 }
 
 const arn = (id: string) => ({ 'Fn::GetAtt': [id, 'Arn'] })
 
 test('the first key signs, and all are published', () => {
-  const { grants, Outputs } = runPlugin('2,1')
-  const read = { Effect: 'Allow', Action: 'kms:GetPublicKey', Resource: [arn('SigningKey2'), arn('SigningKey')] }
-  const environment = { SIGNING_KEY_IDS: { 'Fn::Join': [',', [{ Ref: 'SigningKey2' }, { Ref: 'SigningKey' }]] } }
-  expect(grants['signing-keys']).toEqual({ environment, statements: [read] })
-  const sign = { Effect: 'Allow', Action: 'kms:Sign', Resource: arn('SigningKey2') }
-  expect(grants.sign).toEqual({ environment, statements: [sign, read] })
-  expect(Outputs.SigningKeyId.Value).toEqual({ Ref: 'SigningKey2' })
+  const { ids, published, signing, signs } = keysOf('2,1')
+  const read = { Effect: 'Allow', Action: 'kms:GetPublicKey', Resource: [arn('SigningKey'), arn('SigningKey2')] }
+  expect(ids).toEqual({ 'Fn::Join': [',', [{ Ref: 'SigningKey2' }, { Ref: 'SigningKey' }]] })
+  expect(published).toEqual([read])
+  // Versions from before a rotation sign with the former key.
+  expect(signing).toEqual([{ ...read, Action: 'kms:Sign' }, read])
+  expect(signs).toEqual({ Ref: 'SigningKey2' })
 })
 
 test('each key is a separate resource that outlives the stack', () => {
-  const { Resources } = runPlugin('1,2,7')
-  const kept = { Type: 'AWS::KMS::Key', DeletionPolicy: 'Retain' }
-  expect(Resources).toEqual({ Table: {}, SigningKey: kept, SigningKey2: kept, SigningKey7: kept })
+  const { keys, ids } = keysOf('1,2,7,9')
+  expect(keys.map(([id, { DeletionPolicy }]) => [id, DeletionPolicy])).toEqual(
+    ['SigningKey', 'SigningKey2', 'SigningKey7', 'SigningKey9'].map((id) => [id, 'RetainExceptOnCreate']),
+  )
+  expect(ids['Fn::Join'][1]).toHaveLength(4)
 })
 
 test('a key removed from the list is no longer a resource and is retained', () => {
-  // The command line passes a number.
-  expect(Object.keys(runPlugin(2).Resources)).toEqual(['Table', 'SigningKey2'])
+  const { keys, ids, signs } = keysOf('9')
+  expect(keys.map(([id, { UpdateReplacePolicy }]) => [id, UpdateReplacePolicy])).toEqual([['SigningKey9', 'Retain']])
+  expect([ids, signs]).toEqual([{ Ref: 'SigningKey9' }, { Ref: 'SigningKey9' }])
 })
-
-test('refuses a key that is listed twice', () =>
-  expect(() => runPlugin('1,2,1')).toThrow('signing-keys lists a key twice'))

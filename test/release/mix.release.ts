@@ -131,4 +131,4 @@ test('a value works exactly as long as both releases together promise', async ()
     }
   })
   await fc.assert(property, { numRuns: 12, seed: Number(process.env.SEED ?? 20261122), endOnFailure: true })
-}, 240_000)
+})

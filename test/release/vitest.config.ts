@@ -1,6 +1,7 @@
 /** Configures `npm run test:release`, the tests that run the functions of the previous release beside those of this one. */
 import { defineConfig } from 'vitest/config'
 import '../support/compilecache.ts'
+import { limits } from '../support/patience.ts'
 
 export default defineConfig({
   test: {
@@ -8,8 +9,7 @@ export default defineConfig({
     include: ['test/release/*.release.ts'],
     // Each file has processes of both releases.
     maxWorkers: 2,
-    testTimeout: 60_000,
-    hookTimeout: 300_000,
+    ...limits,
     experimental: { viteModuleRunner: false },
   },
 })

@@ -7,7 +7,8 @@ import { answers } from './checks/answers.ts'
 import type { Check } from './checks/check.ts'
 import { exchanges } from './checks/exchanges.ts'
 import { paths } from './checks/paths.ts'
+import { services } from './checks/services.ts'
 import { sources } from './checks/sources.ts'
 import { streams } from './checks/streams.ts'
 
-export const checks: readonly Check[] = [...answers, ...paths, ...sources, ...exchanges, ...streams]
+export const checks: readonly Check[] = [...answers, ...paths, ...sources, ...exchanges, ...services, ...streams]

@@ -1,7 +1,10 @@
 /** Checks a real deployment for behavior that no emulator has. */
+import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
+import { promisify } from 'node:util'
 import { type Command, runCommand, UsageError } from '../../infra/command.ts'
 import { throttling } from './checks/answers.ts'
+import { type Aws, servicesOf } from './checks/services.ts'
 import { checks } from './checks.ts'
 import { createClient, readKey } from './client.ts'
 
@@ -19,16 +22,24 @@ with 1 when a check fails.`,
       help: 'an access key of group system:masters; /dev/stdin for one that is piped in',
     },
     ca: { type: 'string', value: 'FILE', help: 'PEM of the authority of the URL, where it is not a public one' },
+    stage: {
+      type: 'string',
+      value: 'STAGE',
+      help: 'also use the AWS command line: read the queue of docs/events.md, stop a function for a moment',
+    },
     throttle: { type: 'boolean', help: 'also send requests until one is throttled; others are throttled meanwhile' },
   },
 } as const satisfies Command
 
-await runCommand(COMMAND, async ({ url, 'key-file': keyFile, ca, throttle }) => {
+const aws: Aws = async (...args) => (await promisify(execFile)('aws', args)).stdout
+
+await runCommand(COMMAND, async ({ url, 'key-file': keyFile, ca, stage, throttle }) => {
   const key = await readKey(keyFile)
   if (key === '') throw new UsageError(`there is no key in ${keyFile}`)
   const place = { url: url.replace(/\/+$/, ''), key }
   const client = createClient(ca === undefined ? place : { ...place, ca: await readFile(ca, 'utf8') })
-  const asked = throttle ? [...checks, throttling] : checks
+  const more = stage === undefined ? [] : servicesOf(stage, aws)
+  const asked = [...checks, ...more, ...(throttle ? [throttling] : [])]
   let failed = 0
   for (const check of asked) {
     const problem = await check.run(client).then(

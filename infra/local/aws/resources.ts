@@ -3,7 +3,6 @@
  * kept. Ignores resource types that exist in AWS only.
  */
 import type { Kms } from './kms.ts'
-import type { KmsKeySpec } from './kmskeys.ts'
 import type { SecretsManager } from './secretsmanager.ts'
 
 /** Makes the table of a name, unless it exists. Throws a StartupError. */
@@ -48,8 +47,8 @@ const MAKERS: Readonly<Record<string, Maker>> = {
     const arn = `arn:aws:dynamodb:${region}:000000000000:table/${name}`
     return { [id]: name, [`${id}.Arn`]: arn, [`${id}.StreamArn`]: `${arn}/stream/local` }
   },
-  async 'AWS::KMS::Key'(id, { KeySpec = 'SYMMETRIC_DEFAULT' }, { kms }) {
-    const arn = await kms.ensureKey(`alias/keyplane/${id}`, KeySpec as KmsKeySpec)
+  async 'AWS::KMS::Key'(id, _, { kms }) {
+    const arn = await kms.ensureKey(`alias/keyplane/${id}`)
     return { [id]: arn.slice(arn.lastIndexOf('/') + 1), [`${id}.Arn`]: arn }
   },
   async 'AWS::SecretsManager::Secret'(id, { Name }, { secrets, secretPrefix }) {

@@ -37,7 +37,6 @@ const operationsOf = ({
   add,
   findSecret,
   findVersion,
-  reveal,
   put,
   moveStage,
 }: SecretVault): Record<string, AwsOperation> => ({
@@ -61,7 +60,8 @@ const operationsOf = ({
       Name: secret.name,
       VersionId: version.id,
       VersionStages: version.stages,
-      [version.member]: reveal(secret, version).toString(version.member === 'SecretString' ? 'utf8' : 'base64'),
+      [version.member]:
+        version.member === 'SecretString' ? Buffer.from(version.value, 'base64').toString('utf8') : version.value,
     }
   },
 
@@ -128,10 +128,10 @@ function secretValueOf(input: AwsInput): SecretValue | undefined {
       'InvalidParameterException',
       "You can't specify both a binary secret value and a string secret value in the same secret.",
     )
-  if (binary !== undefined) return { member: 'SecretBinary', bytes: binary }
+  if (binary !== undefined) return { member: 'SecretBinary', value: binary.toString('base64') }
   if (string === undefined) return undefined
   const encoded = Buffer.from(string)
   if (encoded.length > MAX_VALUE_BYTES)
     throw new AwsError('ValidationException', `SecretString must not exceed ${MAX_VALUE_BYTES} bytes.`)
-  return { member: 'SecretString', bytes: encoded }
+  return { member: 'SecretString', value: encoded.toString('base64') }
 }

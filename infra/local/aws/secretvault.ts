@@ -1,23 +1,23 @@
 /**
- * Stores the secrets of the Secrets Manager endpoint: encrypted with a key of the KMS endpoint, bound to their secret and
- * version as in AWS. Keeps the versions that have a staging label.
+ * Stores the secrets of the Secrets Manager endpoint, in a file that only its owner can read. Keeps the versions that have a
+ * staging label. AWS encrypts what it stores with a key that it holds elsewhere; here the key would lie beside the secrets.
  */
 import { randomBytes, randomUUID } from 'node:crypto'
+import { dirname } from 'node:path'
+import { StartupError } from '../host/startuperror.ts'
 import { openStored, type StateFile } from '../host/stored.ts'
 import { AwsError } from './awsjson.ts'
-import type { Kms } from './kms.ts'
 
 export interface SecretVersion {
   id: string
   stages: string[]
   /** The member of the request and the response that carries the value. */
   member: 'SecretString' | 'SecretBinary'
-  /** The ciphertext in base64. */
-  sealed: string
+  /** In base64. */
+  value: string
 }
 
-/** A value before encryption. */
-export type SecretValue = Pick<SecretVersion, 'member'> & { bytes: Buffer }
+export type SecretValue = Pick<SecretVersion, 'member' | 'value'>
 
 export interface VaultSecret {
   arn: string
@@ -37,8 +37,6 @@ export interface SecretVaultOptions {
   region: string
   /** Twelve digits. */
   account: string
-  /** Holds the key of the secrets. */
-  kms: Pick<Kms, 'ensureKey' | 'seal' | 'open'>
 }
 
 export interface SecretVault {
@@ -52,7 +50,6 @@ export interface SecretVault {
   ): { secret: VaultSecret; version: SecretVersion }
   /** Returns the secret with this name or ARN, with or without its suffix. Throws for an unknown secret and for one marked for deletion. */
   findSecret(reference: string, state: SecretsState): VaultSecret
-  reveal(secret: VaultSecret, version: SecretVersion): Buffer
   /**
    * Adds a version with these labels, by default AWSCURRENT, which the first version has anyway. Repeating an ID with the
    * same value changes nothing; another value is refused.
@@ -67,9 +64,6 @@ export interface SecretVault {
   /** Makes this the current text, unless it already is. */
   setText(name: string, text: string): Promise<void>
 }
-
-/** The alias of AWS's own key for this service. */
-const KEY_ALIAS = 'alias/aws/secretsmanager'
 
 const CURRENT = 'AWSCURRENT'
 
@@ -93,16 +87,14 @@ function label(secret: VaultSecret, stage: string, id: string | undefined): void
   secret.versions = secret.versions.filter(({ stages }) => stages.length > 0)
 }
 
-/** Throws a StartupError when the file is damaged. */
-export async function openSecretVault({ path, region, account, kms }: SecretVaultOptions): Promise<SecretVault> {
+/** Throws a StartupError when the file is damaged, or was written by release 0.1, which encrypted the values. */
+export async function openSecretVault({ path, region, account }: SecretVaultOptions): Promise<SecretVault> {
   const stored = await openStored<SecretsState>(path, { secrets: [] })
-  const key = await kms.ensureKey(KEY_ALIAS, 'SYMMETRIC_DEFAULT')
-
-  /** As in AWS, a ciphertext is valid for its own secret and version only. */
-  const contextOf = ({ arn }: VaultSecret, id: string) => ({ SecretARN: arn, SecretVersionId: id })
-
-  const reveal: SecretVault['reveal'] = (secret, { id, sealed }) =>
-    kms.open(Buffer.from(sealed, 'base64'), contextOf(secret, id))
+  const versions = stored.state.secrets.flatMap((secret) => secret.versions)
+  if (versions.some(({ value }) => typeof value !== 'string'))
+    throw new StartupError(
+      `The data file ${path} was written by an earlier release: remove the folder ${dirname(path ?? '')} to start afresh.`,
+    )
 
   const named = ({ secrets }: SecretsState, name: string) => secrets.find((one) => one.name === name && !one.deleted)
 
@@ -129,14 +121,13 @@ export async function openSecretVault({ path, region, account, kms }: SecretVaul
   const put: SecretVault['put'] = (secret, id, value, stages = [CURRENT]) => {
     const known = secret.versions.find((one) => one.id === id)
     if (known) {
-      if (known.member === value.member && reveal(secret, known).equals(value.bytes)) return known
+      if (known.member === value.member && known.value === value.value) return known
       throw new AwsError(
         'ResourceExistsException',
         `You can't use ClientRequestToken ${id} because that value is already in use for a version of secret ${secret.arn}.`,
       )
     }
-    const sealed = kms.seal(key, value.bytes, contextOf(secret, id)).toString('base64')
-    const version: SecretVersion = { id, stages: [], member: value.member, sealed }
+    const version: SecretVersion = { id, stages: [], ...value }
     const isFirst = secret.versions.length === 0
     secret.versions = [...secret.versions, version]
     for (const stage of isFirst ? new Set([...stages, CURRENT]) : stages) label(secret, stage, id)
@@ -156,9 +147,8 @@ export async function openSecretVault({ path, region, account, kms }: SecretVaul
   }
 
   function currentText(name: string): string | undefined {
-    const secret = named(stored.state, name)
-    const version = secret?.versions.find(({ stages }) => stages.includes(CURRENT))
-    return secret && version && reveal(secret, version).toString('utf8')
+    const version = named(stored.state, name)?.versions.find(({ stages }) => stages.includes(CURRENT))
+    return version && Buffer.from(version.value, 'base64').toString('utf8')
   }
 
   return {
@@ -172,7 +162,6 @@ export async function openSecretVault({ path, region, account, kms }: SecretVaul
       if (version) return { secret, version }
       throw id === undefined ? notFound(`secret value for staging label: ${stage}`) : noVersion(id)
     },
-    reveal,
     put,
     moveStage,
     currentText,
@@ -183,7 +172,7 @@ export async function openSecretVault({ path, region, account, kms }: SecretVaul
     async setText(name, text) {
       if (currentText(name) === text) return
       await stored.change((draft) => {
-        const value: SecretValue = { member: 'SecretString', bytes: Buffer.from(text) }
+        const value: SecretValue = { member: 'SecretString', value: Buffer.from(text).toString('base64') }
         put(named(draft, name) ?? add(draft, name), randomUUID(), value)
       })
     },

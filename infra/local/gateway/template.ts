@@ -77,6 +77,10 @@ export function readTemplate(text: string, references: TemplateReferences): Depl
     if (id === undefined) throw new TypeError(`${text} invokes no function of this template`)
     return id
   }
+  const aliases = new Map(
+    ofType('AWS::Lambda::Alias').map(([id, { Properties }]) => [id, namedBy(Properties.FunctionName)]),
+  )
+  const functionOf = (value: unknown) => aliases.get(namedBy(value)) ?? namedBy(value)
   const { routes, responses, ...gateway } = readDocument(api[1].Properties.Body as OpenApiDocument, invokedBy)
 
   return {
@@ -149,12 +153,13 @@ function readFunction(
   }
 }
 
-/** Returns the function that an ARN refers to. */
-function functionOf(value: unknown): string {
-  if (Array.isArray(value)) return value.map(functionOf).find(Boolean) ?? ''
+/** Returns the logical ID of the function or alias that a Ref or an ARN refers to. */
+function namedBy(value: unknown): string {
+  if (Array.isArray(value)) return value.map(namedBy).find(Boolean) ?? ''
   if (typeof value !== 'object' || value === null) return ''
-  const get = (value as { 'Fn::GetAtt'?: [string, string] })['Fn::GetAtt']
-  return get?.[1] === 'Arn' ? get[0] : (Object.values(value).map(functionOf).find(Boolean) ?? '')
+  const { Ref, 'Fn::GetAtt': get } = value as { Ref?: string; 'Fn::GetAtt'?: [string, string] }
+  if (Ref !== undefined) return Ref
+  return get?.[1] === 'Arn' ? get[0] : (Object.values(value).map(namedBy).find(Boolean) ?? '')
 }
 
 /** Returns a numeric property, or undefined. */
@@ -170,6 +175,7 @@ function resolver({ refs, region, account }: TemplateReferences): Resolve {
     'AWS::Region': region,
     'AWS::AccountId': account,
     'AWS::URLSuffix': 'amazonaws.com',
+    'Release.Description': 'local',
     ...refs,
   }
   const lookup = (name: string) => {

@@ -1,11 +1,12 @@
 /**
  * Reads the settings of a deployment from the environment variables that serverless.yml sets. A function has only the
- * variables it needs. Reading an absent one throws an error with its name. The forms match those in infra/plugins/settings.cjs.
+ * variables it needs. Reading an absent one throws an error with its name.
  */
 import { parseSpaceNamespace } from '../../authorization/scopes/space.ts'
 import { withoutTrailingSlashes } from '../../meta/value/slashes.ts'
 import { checkVariable, type Environment, type Form, matching, requiredText } from './environment.ts'
 import { lazy } from './lazy.ts'
+import { defaults, forms } from './variables.ts'
 
 /** A setting, and the forms of the variables that it is read from. */
 interface Setting<T> {
@@ -25,21 +26,29 @@ const text = (name: string, form?: Form): Setting<string> => ({
   read: (environment) => requiredText(environment, name),
 })
 
+/** The variables with a default of the type. */
+type NameOf<T> = {
+  [Name in keyof typeof defaults]: (typeof defaults)[Name] extends T ? Name : never
+}[keyof typeof defaults]
+
 /** Returns a number. An empty value counts as absent. */
-const count = (name: string, unit: string, absent: number): Setting<number> =>
-  from(name, matching(/^\d{0,10}$/, `a number of ${unit}`), (digits) => (digits ? Number(digits) : absent))
+const count = (name: NameOf<number>, unit: string): Setting<number> =>
+  from(name, matching(/^\d{0,10}$/, `a number of ${unit}`), (digits) => (digits ? Number(digits) : defaults[name]))
 
-const seconds = (name: string, absent: number) => count(name, 'seconds', absent)
+const seconds = (name: NameOf<number>) => count(name, 'seconds')
 
-const flag = (name: string, absent: boolean): Setting<boolean> =>
-  from(name, matching(/^(true|false)?$/, 'true or false'), (word) => (word ? word === 'true' : absent))
+const flag = (name: NameOf<boolean>): Setting<boolean> =>
+  from(name, matching(/^(true|false)?$/, 'true or false'), (word) => (word ? word === 'true' : defaults[name]))
 
-const day = 86_400
-const URL_FORM = 'an https URL without query and fragment'
-const url = /^https:\/\/[^/?#\s]+(\/[^/?#\s]+)*$/
+/** Returns the form of a variable, which may be empty if it is `optional`. */
+function formOf(name: keyof typeof forms, optional?: 'optional'): Form {
+  const [pattern, form] = forms[name]
+  return { accepts: (value) => pattern.test(value) || (optional !== undefined && value === ''), form }
+}
+
 /** URLs and paths may be given with slashes at their end. */
-const trimmed = (pattern: RegExp, form: string): Form => ({
-  accepts: (value) => pattern.test(withoutTrailingSlashes(value)),
+const trimmed = ({ accepts, form }: Form): Form => ({
+  accepts: (value) => accepts(withoutTrailingSlashes(value)),
   form,
 })
 
@@ -64,7 +73,7 @@ function readConsoleSignIn(environment: Environment): ConsoleSignIn | undefined 
     issuer: requiredText(environment, 'CONSOLE_ISSUER'),
     clientID: requiredText(environment, 'CONSOLE_CLIENT_ID'),
     credential: requiredText(environment, 'CONSOLE_CREDENTIAL'),
-    scopes: CONSOLE_SCOPES || 'openid email profile',
+    scopes: CONSOLE_SCOPES || defaults.CONSOLE_SCOPES,
     origins: CONSOLE_ORIGINS ? CONSOLE_ORIGINS.split(',') : [],
   }
 }
@@ -84,28 +93,25 @@ function isSpaceNamespace(value: string): boolean {
   }
 }
 
-const longest = seconds('MAX_WATCH_SECONDS', 120)
-const quiet = seconds('QUIET_WATCH_SECONDS', 0)
+const longest = seconds('MAX_WATCH_SECONDS')
+const quiet = seconds('QUIET_WATCH_SECONDS')
 
 const settings = {
   /** Path of the API below the host, without a trailing slash. */
   basePath: from(
     'BASE_PATH',
-    trimmed(/^(\/[\w~-][\w.~-]*)+$/, 'a path such as /kubernetes/management'),
+    trimmed(matching(/^(\/[\w~-][\w.~-]*)+$/, 'a path such as /kubernetes/management')),
     (path = '/kubernetes/management') => withoutTrailingSlashes(path),
   ),
-  stage: text(
-    'STAGE',
-    matching(/^[a-z][a-z0-9]{0,12}$/, '1 to 13 lower-case letters and digits, the first one a letter'),
-  ),
+  stage: text('STAGE', formOf('STAGE')),
   /** Issuer (`iss`) of tokens: an https URL without a trailing slash. */
   issuer: {
-    variables: { ISSUER: trimmed(url, URL_FORM) },
+    variables: { ISSUER: trimmed(formOf('ISSUER')) },
     read: (environment: Environment) => withoutTrailingSlashes(requiredText(environment, 'ISSUER')),
   },
   /** Where clients reach the API: an https URL without a trailing slash. By default the issuer. */
   apiUrl: {
-    variables: { API_URL: trimmed(url, URL_FORM) },
+    variables: { API_URL: trimmed(formOf('ISSUER')) },
     read: (environment: Environment) =>
       withoutTrailingSlashes(environment.API_URL ?? requiredText(environment, 'ISSUER')),
   },
@@ -141,23 +147,23 @@ const settings = {
   spaceNamespace: from(
     'SPACE_NAMESPACE',
     { accepts: isSpaceNamespace, form: 'a DNS label such as p-{project}-s-{space}' },
-    (pattern = 'p-{project}-s-{space}') => pattern,
+    (pattern = defaults.SPACE_NAMESPACE) => pattern,
   ),
   /** Maximum lifetime of access keys in seconds. 0 means no limit. It also applies to existing keys. */
-  maxKeyTtlSeconds: seconds('MAX_KEY_TTL_SECONDS', 0),
-  maxTokenTtlSeconds: seconds('MAX_TOKEN_TTL_SECONDS', 30 * day),
+  maxKeyTtlSeconds: seconds('MAX_KEY_TTL_SECONDS'),
+  maxTokenTtlSeconds: seconds('MAX_TOKEN_TTL_SECONDS'),
   /** 0 means no limit: the virtual cluster decides. */
-  maxCertificateTtlSeconds: seconds('MAX_CERTIFICATE_TTL_SECONDS', 0),
+  maxCertificateTtlSeconds: seconds('MAX_CERTIFICATE_TTL_SECONDS'),
   /** How long expired keys are retained, in seconds. */
-  keyRetentionSeconds: seconds('KEY_RETENTION_SECONDS', 7 * day),
+  keyRetentionSeconds: seconds('KEY_RETENTION_SECONDS'),
   /** The same for keys that an exchange made. */
-  federatedKeyRetentionSeconds: seconds('FEDERATED_KEY_RETENTION_SECONDS', day),
+  federatedKeyRetentionSeconds: seconds('FEDERATED_KEY_RETENTION_SECONDS'),
   /**
    * ID tokens issued before this time (Unix seconds) are rejected. 0 means none are. A deployment that has lost its table
    * has also lost the records of which tokens were exchanged.
    */
   rejectIdTokensBefore: from('REJECT_ID_TOKENS_BEFORE', matching(/^\d{0,12}$/, 'a Unix time in seconds'), (digits) =>
-    Number(digits || 0),
+    Number(digits || defaults.REJECT_ID_TOKENS_BEFORE),
   ),
   /** The longest time of a watch, and after how long without an event it ends. A quiet time of 0 means no limit. */
   watchLimits: {
@@ -168,39 +174,35 @@ const settings = {
     }),
   },
   /** Maximum number of open watches per access key. 0 means no limit. */
-  watchesPerKey: count('WATCHES_PER_KEY', 'watches', 100),
+  watchesPerKey: count('WATCHES_PER_KEY', 'watches'),
   /** Whether uses of access keys record the address and the user agent. */
-  recordSources: flag('RECORD_SOURCES', true),
+  recordSources: flag('RECORD_SOURCES'),
+  /** Whether what access keys do is recorded. */
+  recordUsage: flag('RECORD_USAGE'),
   /** Whether functions compress large streamed responses. */
-  compressStreams: flag('COMPRESS_STREAMS', true),
+  compressStreams: flag('COMPRESS_STREAMS'),
   /** Maximum number of access keys for each user, team or subject. 0 means no limit. */
-  maxKeysPerOwner: count('MAX_KEYS_PER_OWNER', 'access keys', 1000),
+  maxKeysPerOwner: count('MAX_KEYS_PER_OWNER', 'access keys'),
   /** Maximum lifetime of an access key that an exchange makes, in seconds. */
-  maxExchangeTtlSeconds: seconds('MAX_EXCHANGE_TTL_SECONDS', 12 * 3600),
+  maxExchangeTtlSeconds: seconds('MAX_EXCHANGE_TTL_SECONDS'),
   /** Whether issuers of identity providers may be at private addresses. */
-  allowPrivateIssuers: flag('ALLOW_PRIVATE_ISSUERS', false),
+  allowPrivateIssuers: flag('ALLOW_PRIVATE_ISSUERS'),
   /** The event bus for events about access keys: its name or ARN, or `none`. */
   eventBus: text('EVENT_BUS'),
   /** What a report of a leaked access key does: it ends the key, or it is only told. */
-  onLeak: from('ON_LEAK', matching(/^(disable|report)?$/, 'disable or report'), (word) =>
-    word === 'report' ? 'report' : 'disable',
+  onLeak: from('ON_LEAK', matching(/^(disable|report)?$/, 'disable or report'), (word): 'disable' | 'report' =>
+    word === 'report' ? 'report' : defaults.ON_LEAK,
   ),
   /** Where GitHub publishes the keys with which it signs reports of leaks. */
-  leakKeysUrl: text('LEAK_KEYS_URL', matching(url, URL_FORM)),
+  leakKeysUrl: text('LEAK_KEYS_URL', formOf('LEAK_KEYS_URL')),
   /** How people sign in to the console with an identity provider; undefined: they cannot. */
   consoleSignIn: {
     variables: {
-      CONSOLE_ISSUER: matching(/^(https:\/\/[A-Za-z0-9.-]+(:\d{1,5})?(\/[^/?#\s]+)*\/?)?$/, URL_FORM),
-      CONSOLE_CLIENT_ID: matching(/^[!-~]{0,256}$/, 'the ID of a client'),
-      CONSOLE_CREDENTIAL: matching(
-        /^([a-z0-9][-a-z0-9.]{0,252}@[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})?$/,
-        'NAME@UID of a federated identity credential',
-      ),
-      CONSOLE_SCOPES: matching(/^([!#-[\]-~]{1,64}( [!#-[\]-~]{1,64}){0,15})?$/, 'scopes, separated by spaces'),
-      CONSOLE_ORIGINS: matching(
-        /^(https:\/\/[A-Za-z0-9.-]+(:\d{1,5})?(,(?=h)|$)){0,8}$/,
-        'https origins, separated by commas',
-      ),
+      CONSOLE_ISSUER: formOf('CONSOLE_ISSUER', 'optional'),
+      CONSOLE_CLIENT_ID: formOf('CONSOLE_CLIENT_ID', 'optional'),
+      CONSOLE_CREDENTIAL: formOf('CONSOLE_CREDENTIAL', 'optional'),
+      CONSOLE_SCOPES: formOf('CONSOLE_SCOPES', 'optional'),
+      CONSOLE_ORIGINS: formOf('CONSOLE_ORIGINS', 'optional'),
     },
     read: readConsoleSignIn,
   },

@@ -159,7 +159,11 @@ describe('paths', () => {
   const list = ['labelSelector', 'fieldSelector', 'limit', 'continue', 'resourceVersion', 'resourceVersionMatch']
   const remove = ['dryRun', 'propagationPolicy', 'orphanDependents', 'gracePeriodSeconds']
   test.each([
-    ['/examples', 'get', [...list, 'watch', 'allowWatchBookmarks', 'sendInitialEvents', 'timeoutSeconds']],
+    [
+      '/examples',
+      'get',
+      [...list, 'namePrefix', 'watch', 'allowWatchBookmarks', 'sendInitialEvents', 'timeoutSeconds'],
+    ],
     ['/examples', 'delete', [...list, ...remove]],
     ['/examples/{name}', 'get', ['resourceVersion']],
     ['/examples/{name}', 'delete', remove],

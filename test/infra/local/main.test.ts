@@ -15,7 +15,7 @@ const children: ChildProcess[] = []
 
 beforeAll(async () => {
   await ensurePackaged({ quiet: true })
-}, 60_000)
+})
 afterAll(() => {
   for (const child of children) child.kill('SIGKILL')
 })
@@ -220,7 +220,7 @@ describe('npm start', () => {
     const key = await readFile(join(DATA_DIR, 'access-key'), 'latin1')
     expect(written.filter((content) => content.includes(key))).toHaveLength(2)
     expect(written.filter((content) => content.includes(scopedKey))).toEqual([])
-  }, 60_000)
+  })
 
   test('stores nothing with --memory, and opens no port to other users of the machine', async () => {
     const DATA_DIR = join(await newFolder(), 'data')
@@ -247,37 +247,33 @@ describe('npm start', () => {
 const inTerminal = ['-c', 'import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) != 0)', process.execPath, main]
 const hasPython = spawnSync('python3', ['-c', 'import pty']).status === 0
 
-test.skipIf(!hasPython)(
-  'in a terminal, prints one line per request and stops on Ctrl-C',
-  async () => {
-    const env = { ...plain, NO_COLOR: '1' }
-    const child = spawn('python3', [...inTerminal, '--memory'], { env })
-    children.push(child)
-    const ended = once(child, 'exit')
-    let shown = ''
-    const until = (pattern: RegExp) =>
-      new Promise<void>((resolve, reject) => {
-        const look = () => pattern.test(shown) && resolve()
-        child.stdout.on('data', look)
-        child.once('close', () => reject(new Error(`ended before ${pattern}: ${shown}`)))
-        look()
-      })
-    child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
-      shown += chunk
+test.skipIf(!hasPython)('in a terminal, prints one line per request and stops on Ctrl-C', async () => {
+  const env = { ...plain, NO_COLOR: '1' }
+  const child = spawn('python3', [...inTerminal, '--memory'], { env })
+  children.push(child)
+  const ended = once(child, 'exit')
+  let shown = ''
+  const until = (pattern: RegExp) =>
+    new Promise<void>((resolve, reject) => {
+      const look = () => pattern.test(shown) && resolve()
+      child.stdout.on('data', look)
+      child.once('close', () => reject(new Error(`ended before ${pattern}: ${shown}`)))
+      look()
     })
-    await until(/Press Ctrl-C to stop\./)
-    const [, url = ''] = /^keyplane serves (\S+)\r$/m.exec(shown) ?? []
-    const [, folder = ''] = /--cacert (\S+)\/ca\.crt/.exec(shown) ?? []
-    await (await clientOf(folder, `keyplane serves ${url}\n`)).get('/ownedaccesskeys')
-    await until(
-      /^200 GET {4}\/kubernetes\/management\/apis\/management\.platform\/v1\/ownedaccesskeys {2}\d+ ms {2}admin \(admin-\w+\)\r$/m,
-    )
-    expect(shown).not.toContain('{"level"')
-    child.stdin.write('\u0003')
-    expect((await ended)[0]).toBe(0)
-  },
-  60_000,
-)
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+    shown += chunk
+  })
+  await until(/Press Ctrl-C to stop\./)
+  const [, url = ''] = /^keyplane serves (\S+)\r$/m.exec(shown) ?? []
+  const [, folder = ''] = /--cacert (\S+)\/ca\.crt/.exec(shown) ?? []
+  await (await clientOf(folder, `keyplane serves ${url}\n`)).get('/ownedaccesskeys')
+  await until(
+    /^200 GET {4}\/kubernetes\/management\/apis\/management\.platform\/v1\/ownedaccesskeys {2}\d+ ms {2}admin \(admin-\w+\)\r$/m,
+  )
+  expect(shown).not.toContain('{"level"')
+  child.stdin.write('\u0003')
+  expect((await ended)[0]).toBe(0)
+})
 
 // The tests of its parts have the other sentences.
 test('npm start exits with one sentence and code 1, as for a port in use', async () => {

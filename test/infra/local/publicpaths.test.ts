@@ -17,7 +17,7 @@ beforeAll(async () => {
     environment: { AWS_REGION: 'eu-central-1', AWS_ACCESS_KEY_ID: 'local', AWS_SECRET_ACCESS_KEY: 'local' },
     streamSeconds: 3600,
   })
-}, 120_000)
+})
 afterAll(() => gateway.close().finally(release))
 
 test.each(['/version', '/healthz'])('%s requires no key', async (path) => {

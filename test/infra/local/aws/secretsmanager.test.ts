@@ -1,6 +1,6 @@
-import { mkdtemp, readFile } from 'node:fs/promises'
+import { mkdtemp, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import {
   CreateSecretCommand,
   type CreateSecretCommandInput,
@@ -11,6 +11,7 @@ import {
   UpdateSecretVersionStageCommand,
 } from '@aws-sdk/client-secrets-manager'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openStored } from '../../../../infra/local/host/stored.ts'
 import { type Aws, startAws } from '../../../support/aws.ts'
 
 let aws: Aws
@@ -156,19 +157,28 @@ test('DeleteSecret makes the secret unreadable and unwritable, and frees its nam
   expect(await value('deleted')).toBe('again')
 })
 
-test('the data file keeps secrets across a restart and never contains a value in plain text', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'keyplane-'))
-  const paths = { kmsPath: join(folder, 'kms.json'), secretsPath: join(folder, 'secrets.json') }
-  const first = await startAws(paths)
-  const SecretString = 'a value that must not be seen'
-  await first.secrets.send(new CreateSecretCommand({ Name: 'kept', SecretString }))
-  await first.stop()
-  const content = await readFile(paths.secretsPath, 'utf8')
-  expect(content).toContain('kept')
-  for (const plain of [SecretString, Buffer.from(SecretString).toString('base64').slice(0, 20)])
-    expect(content).not.toContain(plain)
-  const second = await startAws(paths)
-  const kept = await second.secrets.send(new GetSecretValueCommand({ SecretId: 'kept' }))
-  await second.stop()
-  expect(kept.SecretString).toBe(SecretString)
+describe('the data file', () => {
+  const secretsFile = async () => join(await mkdtemp(join(tmpdir(), 'keyplane-')), 'secrets.json')
+
+  test('keeps secrets across a restart and is readable by its owner only', async () => {
+    const secretsPath = await secretsFile()
+    const first = await startAws({ secretsPath })
+    await first.secrets.send(new CreateSecretCommand({ Name: 'kept', SecretString: 'one' }))
+    await first.stop()
+    expect((await stat(secretsPath)).mode & 0o777).toBe(0o600)
+    const second = await startAws({ secretsPath })
+    const kept = await second.secrets.send(new GetSecretValueCommand({ SecretId: 'kept' }))
+    await second.stop()
+    expect(kept.SecretString).toBe('one')
+  })
+
+  test('is refused when an earlier release wrote it, which encrypted the values', async () => {
+    const secretsPath = await secretsFile()
+    const version = { id: token('1'), stages: ['AWSCURRENT'], member: 'SecretString', sealed: 'AAAA' }
+    const file = await openStored(secretsPath, { secrets: [{ arn: 'a', name: 'a', versions: [version] }] })
+    await file.change(() => {})
+    await expect(startAws({ secretsPath })).rejects.toThrow(
+      `The data file ${secretsPath} was written by an earlier release: remove the folder ${dirname(secretsPath)} to start afresh.`,
+    )
+  })
 })

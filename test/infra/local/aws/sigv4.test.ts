@@ -14,7 +14,12 @@ afterAll(async () => {
 })
 
 const calls = {
-  kms: () => ({ endpoint: aws.endpoints.kms, service: 'kms', target: 'TrentService.CreateKey' }),
+  kms: () => ({
+    endpoint: aws.endpoints.kms,
+    service: 'kms',
+    target: 'TrentService.CreateKey',
+    body: '{"KeySpec":"ECC_NIST_P256","KeyUsage":"SIGN_VERIFY"}',
+  }),
   secretsmanager: () => ({
     endpoint: aws.endpoints.secretsManager,
     service: 'secretsmanager',

@@ -5,7 +5,7 @@ import { WriteStream } from 'node:tty'
 import { afterEach, expect, test, vi } from 'vitest'
 import { type Answered, hideFunctionLogs, requestLine } from '../../../../infra/local/gateway/requestlines.ts'
 import { generateAccessKey } from '../../../../lib/authentication/accesskey.ts'
-import { encodeUser } from '../../../../lib/authentication/requests/usercontext.ts'
+import { encodeUser } from '../../../../lib/authentication/requests/encodeuser.ts'
 
 const authorizer = encodeUser({
   name: 'alice',

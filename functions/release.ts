@@ -1,0 +1,3 @@
+import { releaseHandler } from '../lib/server/release.ts'
+
+export const handler = releaseHandler()

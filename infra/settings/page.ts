@@ -1,0 +1,42 @@
+/** Writes docs/settings.md from the settings. */
+import { formOf, parameterOf, type Setting } from './setting.ts'
+import { groups } from './table.ts'
+
+const INTRODUCTION = `# Settings
+
+<!-- Made from infra/settings/: run test/infra/settings.test.ts with -u. -->
+
+The settings of a deployment. Each is a parameter of the template, here below its name, and \`--param NAME=VALUE\` of
+\`npm run deploy\`, which checks names and values before anything is deployed. Pass every setting on each deploy: omitted ones
+return to their defaults, \`signing-keys\` and the limits included. [Deploying](deploying.md) describes both ways.
+`
+
+/** Returns the page. */
+export const settingsPage = (): string =>
+  [INTRODUCTION, ...groups.map(({ heading, settings }) => `## ${heading}\n\n${tableOf(settings)}`)].join('\n')
+
+const tableOf = (settings: Readonly<Record<string, Setting>>): string =>
+  [
+    '| setting | default | values | what it does |',
+    '|---|---|---|---|',
+    ...Object.entries(settings).map((entry) => rowOf(...entry)),
+    '',
+  ].join('\n')
+
+function rowOf(name: string, setting: Setting): string {
+  const { meaning, costs, breaks, requires, excludes } = setting
+  const named = (others: readonly string[]) => others.map((other) => `\`${other}\``).join(' and ')
+  const together = requires && `Given together with ${named(requires)}.`
+  const apart = excludes && `Not together with ${named(excludes)}.`
+  const what = [meaning, costs && `**Cost:** ${costs}`, breaks && `**Effect:** ${breaks}`, together, apart]
+  return `| \`${name}\`<br>${parameterOf(name)} | ${defaultOf(setting)} | ${valuesOf(setting)} | ${what.filter(Boolean).join(' ')} |`
+}
+
+function defaultOf(setting: Setting): string {
+  if (setting.default === undefined) return ('absent' in setting && setting.absent) || 'none'
+  const zero = setting.type === 'integer' && setting.default === 0 ? setting.zero : undefined
+  return `\`${setting.default}\`${zero === undefined ? '' : ` = ${zero}`}`
+}
+
+const valuesOf = (setting: Setting) =>
+  setting.type === 'integer' ? `${formOf(setting)} ${setting.unit}` : formOf(setting)

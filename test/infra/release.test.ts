@@ -1,0 +1,98 @@
+/** The files of a release: the same bytes in every folder, and a template that needs only them. */
+import { execFile } from 'node:child_process'
+import { cp, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Release, release } from '../../infra/release.ts'
+
+const project = join(import.meta.dirname, '../..')
+const sources = [
+  'lib',
+  'functions',
+  'infra',
+  'clients',
+  'serverless.yml',
+  'package.json',
+  'package-lock.json',
+  'tsconfig.json',
+]
+
+/** The packages that the build needs beside those that functions contain, with their binaries. */
+const buildPackages = ['esbuild', '@esbuild', 'fflate', 'oauth4webapi', 'preact']
+
+/** Gives a copy the installed packages that a release is made with and of: others are some 20,000 files. */
+async function linkPackages(root: string): Promise<void> {
+  const lock = JSON.parse(await readFile(join(project, 'package-lock.json'), 'utf8'))
+  const locked = Object.entries<{ dev?: boolean; optional?: boolean; link?: boolean }>(lock.packages)
+  const contained = locked.flatMap(([path, { dev, optional }]) =>
+    path.startsWith('node_modules/') && !dev && !optional && path.lastIndexOf('node_modules/') === 0 ? [path] : [],
+  )
+  const paths = [...contained, ...buildPackages.map((name) => `node_modules/${name}`)]
+  // Links to files: the bundler follows links to folders, and sees other paths.
+  await promisify(execFile)('cp', ['-al', '--parents', ...paths, root], { cwd: project })
+}
+
+let folder: string
+let first: Release
+let second: Release
+beforeAll(async () => {
+  // On the file system of the installed packages.
+  await mkdir(join(project, '.local'), { recursive: true })
+  folder = await mkdtemp(join(project, '.local/release-'))
+  const root = join(folder, 'copy')
+  for (const name of sources) await cp(join(project, name), join(root, name), { recursive: true })
+  await linkPackages(root)
+  first = await release(join(folder, 'first'), { root: project })
+  second = await release(join(folder, 'second'), { root })
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+const read = (name: string, { folder } = first) => readFile(join(folder, name))
+
+test('two folders with the same sources have the same bytes', async () => {
+  expect(second.files).toEqual(first.files)
+  const different: string[] = []
+  for (const name of first.files) if (!(await read(name)).equals(await read(name, second))) different.push(name)
+  expect(different).toEqual([])
+})
+
+test('the template names the archives below a bucket and a prefix of the user, and no other bucket', async () => {
+  const text = String(await read('keyplane.template.json'))
+  const { Resources, Parameters } = JSON.parse(text)
+  expect(Object.keys(Parameters)).toEqual(expect.arrayContaining(['ArtifactBucket', 'ArtifactPrefix', 'Stage']))
+  const codes = Object.values<{ Type: string; Properties: { Code: unknown } }>(Resources).flatMap(
+    ({ Type, Properties }) => (Type === 'AWS::Lambda::Function' ? [Properties.Code] : []),
+  )
+  const archives = first.files.filter((name) => name.startsWith('functions/'))
+  const expected = archives.map((name) => ({
+    S3Bucket: { Ref: 'ArtifactBucket' },
+    S3Key: { 'Fn::Sub': `\${ArtifactPrefix}${name.slice('functions/'.length)}` },
+  }))
+  expect(codes).toHaveLength(expected.length)
+  expect(codes).toEqual(expect.arrayContaining(expected))
+  expect(text).not.toMatch(/ServerlessDeployment|serverless\//)
+})
+
+// AWS CloudFormation quotas: 1 MB in S3, 500 resources.
+test('the template is below the limits of CloudFormation', async () => {
+  const text = await read('keyplane.template.json')
+  expect(text.length).toBeLessThan(1_000_000)
+  expect(Object.keys(JSON.parse(String(text)).Resources).length).toBeLessThanOrEqual(460)
+})
+
+test('checksums and provenance have every other file, and the bill of materials what functions contain', async () => {
+  const others = first.files.filter((name) => !['SHA256SUMS', 'keyplane.intoto.json'].includes(name))
+  const sums = String(await read('SHA256SUMS'))
+    .trim()
+    .split('\n')
+    .map((line) => line.split('  '))
+  expect(sums.map(([, name]) => name)).toEqual(others)
+  const { subject, predicateType } = JSON.parse(String(await read('keyplane.intoto.json')))
+  expect(predicateType).toBe('https://slsa.dev/provenance/v1')
+  expect(subject).toEqual(sums.map(([sha256, name]) => ({ name, digest: { sha256 } })))
+  const { bomFormat, components } = JSON.parse(String(await read('keyplane.cdx.json')))
+  const names = components.map(({ name }: { name: string }) => name)
+  expect([bomFormat, names]).toEqual(['CycloneDX', expect.arrayContaining(['jose', 'js-yaml'])])
+  expect(names).not.toContain('esbuild')
+})

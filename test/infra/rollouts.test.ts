@@ -1,0 +1,171 @@
+/** Rollouts: versions behind an alias, what shifts it, and what makes a new version. */
+import { beforeAll, expect, test } from 'vitest'
+import { evaluate } from '../../infra/settings/evaluate.ts'
+import { parameters } from '../../infra/settings/parameters.ts'
+import { parameterOf } from '../../infra/settings/setting.ts'
+import { type Resource, usePackagedTemplate } from '../support/packagedtemplate.ts'
+import { additions, templateWith } from './everysetting.ts'
+
+const packaged = usePackagedTemplate({ Table: 't', Pepper: 'p', AccessKey: 'a', SigningKey: 's', Api: 'api' })
+const { ofType } = packaged
+
+/** The functions that nothing invokes by the alias. */
+const unversioned = ['BootstrapLambdaFunction', 'ReleaseLambdaFunction']
+const description = { 'Fn::GetAtt': ['Release', 'Description'] }
+/** The resources of a stage that shifts its requests. */
+let gradual: ReturnType<typeof templateWith>['resources']
+beforeAll(() => {
+  gradual = templateWith({ rollout: 'canary' }).resources
+})
+const resource = (id: string) => gradual[id] as Resource & { UpdatePolicy?: unknown }
+const groups = () => Object.entries(gradual).filter(([, { Type }]) => Type === 'AWS::CodeDeploy::DeploymentGroup')
+
+test('every function is published with the description of the release, and keeps its versions', () => {
+  const functions = ofType('AWS::Lambda::Function').filter(([id]) => !unversioned.includes(id))
+  expect(functions.length).toBeGreaterThan(50)
+  for (const [id, { Properties }] of functions) {
+    const base = id.replace('LambdaFunction', '')
+    // Otherwise Lambda would refuse a version of a function that has not changed.
+    expect([id, Properties.Environment.Variables.RELEASE]).toEqual([id, description])
+    expect(resource(`${base}Version`)).toEqual({
+      Type: 'AWS::Lambda::Version',
+      DeletionPolicy: 'RetainExceptOnCreate',
+      UpdateReplacePolicy: 'Retain',
+      Properties: { FunctionName: { Ref: id }, Description: description },
+    })
+    expect(resource(`${base}Alias`).Properties).toEqual({
+      FunctionName: { Ref: id },
+      FunctionVersion: { 'Fn::GetAtt': [`${base}Version`, 'Version'] },
+      Name: 'live',
+    })
+  }
+})
+
+test('CodeDeploy shifts the authorizer and the functions of most requests, and goes back when an alarm rings', () => {
+  expect(groups().map(([id]) => id)).toContain('AuthorizerRollout')
+  // Lambda allows 15 calls a second, which all functions would exceed at the same time. docs/rollouts.md says how many there are.
+  expect(groups()).toHaveLength(12)
+  expect(ofType('AWS::CodeDeploy::Application').map(([id]) => id)).toEqual(['RolloutApplication'])
+  for (const [id, { Properties }] of groups()) {
+    expect(Properties).toMatchObject({
+      DeploymentStyle: { DeploymentType: 'BLUE_GREEN', DeploymentOption: 'WITH_TRAFFIC_CONTROL' },
+      AutoRollbackConfiguration: { Enabled: true, Events: expect.arrayContaining(['DEPLOYMENT_STOP_ON_ALARM']) },
+      AlarmConfiguration: {
+        Enabled: true,
+        Alarms: ['Errors', 'Authorizer', 'Latency'].map((name) => ({ Name: { Ref: `Rollout${name}Alarm` } })),
+      },
+    })
+    expect(resource(id.replace('Rollout', 'Alias')).UpdatePolicy).toEqual({
+      CodeDeployLambdaAliasUpdate: {
+        ApplicationName: { Ref: 'RolloutApplication' },
+        DeploymentGroupName: { Ref: id },
+      },
+    })
+  }
+})
+
+test('all other functions, and with them streams and schedules, move after these', () => {
+  const shifted = groups().map(([id]) => id.replace('Rollout', 'Alias'))
+  const others = ofType('AWS::Lambda::Alias').filter(([id]) => !shifted.includes(id))
+  expect(others.length).toBeGreaterThan(40)
+  for (const [id, { DependsOn = [] }] of others) {
+    expect([id, [...DependsOn].sort()]).toEqual([id, [...shifted].sort()])
+    expect(resource(id)).not.toHaveProperty('UpdatePolicy')
+  }
+})
+
+test('all at once, CloudFormation moves the aliases without CodeDeploy', () => {
+  const { resources } = templateWith({ rollout: 'all-at-once' })
+  expect(Object.values(resources).filter(({ Type }) => Type === 'AWS::CodeDeploy::DeploymentGroup')).toEqual([])
+  expect(resources.AuthorizerAlias).toMatchObject({ UpdatePolicy: {} })
+  expect(JSON.stringify(resources.AuthorizerAlias)).not.toContain('Rollout')
+})
+
+test.each([
+  ['prod', {}, 'LambdaCanary10Percent5Minutes'],
+  ['dev', {}, undefined],
+  ['prod', { Rollout: 'all-at-once' }, undefined],
+  ['dev', { Rollout: 'canary' }, 'LambdaCanary10Percent5Minutes'],
+  ['prod', { Rollout: 'linear' }, 'LambdaLinear10PercentEvery1Minute'],
+])('stage %s with %o rolls out by %s', (Stage, values, config) => {
+  const { Resources } = evaluate(packaged.parametrized, { Stage, ...values }) as unknown as {
+    Resources: Record<string, Resource>
+  }
+  expect(Resources.AuthorizerRollout?.Properties.DeploymentConfigName).toBe(config && `CodeDeployDefault.${config}`)
+})
+
+test('streams and schedules invoke aliases', () => {
+  const others = ['Garbagecollector', 'Lifecycle', 'Settle', 'Sweep']
+  const invoked = [
+    ...ofType('AWS::Events::Rule').map(([, { Properties }]) => Properties.Targets[0].Arn.Ref),
+    ...ofType('AWS::Lambda::EventSourceMapping').map(([, { Properties }]) => Properties.FunctionName.Ref),
+    ...ofType('AWS::Lambda::Permission').map(([, { Properties }]) => Properties.FunctionName.Ref),
+  ]
+  expect([...new Set(invoked)].sort()).toEqual(others.map((name) => `${name}Alias`))
+})
+
+test('a setting makes a new release exactly when it changes a function', () => {
+  const { 'console-issuer': _, ...values } = additions
+  const others: Readonly<Record<string, string>> = {
+    ...Object.fromEntries(Object.entries(values).map(([name, value]) => [parameterOf(name), value])),
+    ConsoleIssuer: 'https://login.company.example',
+    Stage: 'other',
+    Issuer: 'https://issuer.example.com',
+    SpaceNamespace: '{project}-{space}',
+    ProjectNamespacePrefix: 'project-',
+    LeakKeysUrl: 'https://keys.example.com',
+    EventBus: 'none',
+    LogRetentionDays: '7',
+    MaxTokenTtlSeconds: '600',
+  }
+  const parts = Object.entries(packaged.parametrized.Resources as unknown as Record<string, Resource>).filter(
+    ([id, { Type }]) => ['AWS::Lambda::Function', 'AWS::IAM::Role'].includes(Type) || id === 'Release',
+  )
+  const template = { ...packaged.parametrized, Resources: Object.fromEntries(parts), Outputs: {} }
+  const partsOf = (more: Readonly<Record<string, string>>) => {
+    const given = { Stage: 'dev', VpcSubnets: 'subnet-00000000', VpcSecurityGroups: 'sg-00000000', ...more }
+    const { Resources } = evaluate(template, given) as unknown as { Resources: Record<string, Resource> }
+    // The path of the roles replaces them, which the functions refer to.
+    const functions = Object.entries(Resources).flatMap(([id, { Type, Properties }]) =>
+      Type === 'AWS::Lambda::Function' && !unversioned.includes(id)
+        ? [[id, Properties, Resources[Properties.Role['Fn::GetAtt'][0]]?.Properties.Path]]
+        : [],
+    )
+    return { functions: JSON.stringify(functions), release: JSON.stringify(Resources.Release) }
+  }
+  const before = partsOf({})
+  const releasing = Object.entries(parameters).flatMap(([name, { Default, AllowedValues = [], MinValue }]) => {
+    const other = others[name] ?? AllowedValues.find((one) => one !== Default) ?? String((MinValue ?? 20) + 1)
+    const after = partsOf({ [name]: other })
+    expect([name, after.release !== before.release]).toEqual([name, after.functions !== before.functions])
+    return after.release === before.release ? [] : [name]
+  })
+  expect(releasing.length).toBeGreaterThan(20)
+  expect(releasing).not.toContain('LogRetentionDays')
+})
+
+test('the role of CodeDeploy moves aliases of this deployment only', () => {
+  const { AssumeRolePolicyDocument, Policies } = resource('RolloutRole').Properties
+  expect(AssumeRolePolicyDocument.Statement).toEqual([
+    {
+      Effect: 'Allow',
+      Principal: { Service: 'codedeploy.amazonaws.com' },
+      Action: 'sts:AssumeRole',
+      Condition: { StringEquals: { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } } },
+    },
+  ])
+  const [{ PolicyDocument }, ...others] = Policies
+  expect(others).toEqual([])
+  const [shift, read, ...more] = PolicyDocument.Statement
+  expect(more).toEqual([])
+  expect(shift.Resource).toEqual([
+    { 'Fn::Sub': `arn:\${AWS::Partition}:lambda:\${AWS::Region}:\${AWS::AccountId}:function:keyplane-prod-*` },
+  ])
+  expect(read).toEqual({ Effect: 'Allow', Action: 'cloudwatch:DescribeAlarms', Resource: '*' })
+})
+
+test('the release is of type Custom::Release, and its function is not waited for long', () =>
+  expect(templateWith({}).resources.Release).toMatchObject({
+    Type: 'Custom::Release',
+    Properties: { ServiceToken: { 'Fn::GetAtt': ['ReleaseLambdaFunction', 'Arn'] }, ServiceTimeout: 60 },
+  }))
