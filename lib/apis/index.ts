@@ -8,9 +8,12 @@ import { SelfSubjectRulesReview } from './authorization/v1/selfsubjectrulesrevie
 import { SubjectAccessReview } from './authorization/v1/subjectaccessreview.ts'
 import { OwnedAccessKeyAccessReview } from './management/v1/accessreview/ownedaccesskeyaccessreview.ts'
 import { DirectClusterEndpointToken } from './management/v1/directclusterendpointtoken.ts'
+import { OwnedAccessKeyHistory } from './management/v1/history/ownedaccesskeyhistory.ts'
+import { AccessKeyLookup } from './management/v1/lookup/accesskeylookup.ts'
 import { AccessKeyRevocation } from './management/v1/revocation/accesskeyrevocation.ts'
 import { OwnedAccessKeyRotation } from './management/v1/rotation/ownedaccesskeyrotation.ts'
 import { Self } from './management/v1/self.ts'
+import { OwnedAccessKeyUsage } from './management/v1/usage/ownedaccesskeyusage.ts'
 import { VirtualClusterInstanceKubeConfig } from './management/v1/virtualclusterinstancekubeconfig.ts'
 import { stored } from './stored.ts'
 
@@ -19,7 +22,10 @@ const served: Readonly<Record<KindName, ServedKind>> = {
   ...stored,
   OwnedAccessKeyRotation,
   OwnedAccessKeyAccessReview,
+  OwnedAccessKeyUsage,
+  OwnedAccessKeyHistory,
   AccessKeyRevocation,
+  AccessKeyLookup,
   VirtualClusterInstanceKubeConfig,
   DirectClusterEndpointToken,
   Self,

@@ -10,13 +10,16 @@
 
 import { parseChain } from '../authorization/scopes/parsechain.ts'
 import type { ScopeChain } from '../authorization/scopes/scope.ts'
+import { parseTrials, type ScopeTrial } from '../authorization/trials/scopetrial.ts'
 import { effectiveUser, type KeySpec, usernameOf } from '../authorization/users/identity.ts'
 import { effectiveChain } from '../authorization/users/privilege.ts'
 import type { Federation, Identity, PresentedCredential, UserInfo } from '../authorization/users/user.ts'
+import { parseTime, unixSeconds } from '../meta/encoding/time.ts'
 import type { JsonObject, JsonValue, KubeObject } from '../meta/types.ts'
 import { defined } from '../meta/value/defined.ts'
+import { isObject } from '../meta/value/walk.ts'
 import type { Companion } from '../storage/interface.ts'
-import { type KeyInternal, parseFederation, parseKeyHash } from './keyinternal.ts'
+import { type KeyInternal, parseFederation, parseKeyHash, type TrialInternal } from './keyinternal.ts'
 import { type KeyLife, lifeOf } from './keystatus.ts'
 import { type LastSource, readSources } from './lastsources.ts'
 import type { KeyHash } from './pepper.ts'
@@ -62,6 +65,8 @@ export interface Credential extends KeyLife {
   ancestors?: readonly string[]
   /** The addresses from which the key may be used. Absent: all. */
   sourceCIDRs?: string[]
+  /** The scopes that are tried beside the chain. */
+  trials?: ScopeTrial[]
   /** The number of the value. Absent: 1. */
   value?: number
   /** When the value was made, in unix seconds. Absent: when the key was created. */
@@ -79,6 +84,10 @@ export interface Credential extends KeyLife {
   until?: number
   /** Where the value was last used from, the newest first. */
   sources?: LastSource[]
+  /** The minutes of the day in which the value was used last. */
+  active?: JsonObject
+  /** How many new addresses used the value on its last day (history/newaddress.ts). */
+  addresses?: JsonObject
 }
 
 /** A key about to be stored. */
@@ -133,7 +142,7 @@ export const readCredential = (item: JsonObject): Credential => strictRecord('a 
 /** Returns the user of requests with this key. */
 export function credentialUser(credential: Credential, expires: number | undefined): UserInfo {
   const { uid, identity, groups, name, type, chain, federation } = credential
-  const { generation, specUser, specTeam, specSubject, displayName, email, ancestors, sourceCIDRs } = credential
+  const { generation, specUser, specTeam, specSubject, displayName, email, ancestors, sourceCIDRs, trials } = credential
   return {
     name: usernameOf(identity),
     identity,
@@ -151,7 +160,7 @@ export function credentialUser(credential: Credential, expires: number | undefin
       generation,
     }),
     chain,
-    ...defined({ ancestors, sourceCIDRs, federation }),
+    ...defined({ ancestors, sourceCIDRs, federation, trials }),
   }
 }
 
@@ -182,7 +191,11 @@ const OPTIONAL = {
   signedIn: isCount,
   ancestors: isNonEmptyTextList,
   sourceCIDRs: isTextList,
+  trials: part(parseTrials),
 }
+
+/** What people only read: what is not in its form counts as nothing. */
+const noted = part((value): JsonObject => (isObject(value) ? value : {}))
 
 /** What an item tells of its value besides the key. */
 const OF_VALUE = {
@@ -195,6 +208,8 @@ const OF_VALUE = {
   firstUsed: isCount,
   until: isCount,
   sources: part(readSources),
+  active: noted,
+  addresses: noted,
 }
 
 const MAY_HAVE = { ...OPTIONAL, ...OF_VALUE }
@@ -226,6 +241,7 @@ export function credentialOf(object: KubeObject, internal: KeyInternal, lastActi
     chain: effectiveChain({ spec, carried }),
     ...lifeOf(object, lastActivity),
     sourceCIDRs: spec.sourceCIDRs?.length ? spec.sourceCIDRs : undefined,
+    trials: trialsOf({ name, uid }, spec, internal),
     specUser: spec.user || undefined,
     specTeam: spec.team || undefined,
     specSubject: spec.subject || undefined,
@@ -235,6 +251,28 @@ export function credentialOf(object: KubeObject, internal: KeyInternal, lastActi
     federation,
     signedIn,
   })
+}
+
+/** Returns the trials of a key: its own, and those of the keys that made it. Undefined if there is none. */
+export function trialsOf(
+  { name, uid, resource }: ScopeTrial['of'],
+  { scopeTrial }: Pick<KeySpec, 'scopeTrial'>,
+  { trial, trials = [] }: TrialInternal,
+): ScopeTrial[] | undefined {
+  const until = parseTime(scopeTrial?.until ?? '')
+  const own =
+    trial && scopeTrial?.scope && until
+      ? [
+          {
+            of: { name, uid, ...(resource && { resource }) },
+            scope: scopeTrial.scope,
+            since: trial.since,
+            until: unixSeconds(until),
+          },
+        ]
+      : []
+  const all = [...own, ...trials]
+  return all.length > 0 ? all : undefined
 }
 
 /** These names are for display only, so values too long for the authorizer's context are omitted. */

@@ -2,7 +2,8 @@
  * Reads and writes the internal part of a key, which is stored and versioned with the key and never leaves the server.
  */
 import { parseChain } from '../authorization/scopes/parsechain.ts'
-import type { ScopeChain } from '../authorization/scopes/scope.ts'
+import type { Scope, ScopeChain } from '../authorization/scopes/scope.ts'
+import { parseTrials, type ScopeTrial } from '../authorization/trials/scopetrial.ts'
 import type { Federation, Identity } from '../authorization/users/user.ts'
 import type { JsonObject } from '../meta/types.ts'
 import type { KeyHash } from './pepper.ts'
@@ -45,7 +46,17 @@ export interface RetiringValue extends ValueFacts {
   until: number
 }
 
-export interface KeyInternal {
+/** What is stored about the trials of a scope with the object that has it. */
+export interface TrialInternal {
+  /** The trial of `spec.scopeTrial`: whose item it has, and when it began, in unix seconds. */
+  trial?: { uid: string; since: number }
+  /** The trials of the keys that made this one, as they were then. */
+  trials?: readonly ScopeTrial[]
+  /** The scope before a trial was made real. No `scope`: there was none. `at` is in unix seconds. */
+  former?: { scope?: Scope; at: number }
+}
+
+export interface KeyInternal extends TrialInternal {
   /** The identity of the key's creator. */
   creator: Identity
   /** The scopes inherited from the key that created this one, without its own scope. */
@@ -87,6 +98,15 @@ export const parseFederation = (value: unknown): Federation =>
     provider: part((provider) => strictRecord('the provider of a federation', provider, PASSED)),
   })
 
+const parseScope = (value: unknown): Scope => parseChain([value])[0] ?? {}
+
+/** How the members of `TrialInternal` are read. */
+export const TRIAL = {
+  trial: part((trial) => strictRecord('a trial', trial, { uid: isNonEmptyText, since: isCount })),
+  trials: part(parseTrials),
+  former: part((former) => strictRecord('a former scope', former, { at: isCount }, { scope: part(parseScope) })),
+}
+
 const credential = part(parseKeyHash)
 
 const stored = keptRecord(
@@ -108,6 +128,7 @@ const stored = keptRecord(
     federation: part(parseFederation),
     signedIn: isCount,
     tokensNotBefore: isCount,
+    ...TRIAL,
   },
 )
 

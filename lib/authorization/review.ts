@@ -132,7 +132,7 @@ export const acceptsKeysAnywhere = (chain: ScopeChain): boolean =>
   )
 
 /** Reports whether a scope allows anything in a virtual cluster, and whether it selects that cluster explicitly. */
-function speaksOf(scope: Scope, place: Place, options: ScopeOptions): 'named' | 'left' | undefined {
+export function speaksOf(scope: Scope, place: Place, options: ScopeOptions): 'named' | 'left' | undefined {
   const { projects = [], virtualClusters = [], rules = [] } = scope
   const target = targetOf(place, options)
   const anything: Attributes = { kind: 'nonresource', target, verb: 'get', path: '/' }

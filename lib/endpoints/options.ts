@@ -1,19 +1,15 @@
 /**
- * Parses the query options of reads and writes. Unknown parameters are ignored. A value that does not parse is a 400 in Go's
+ * Parses the query options of writes, and the values of all options. Unknown parameters are ignored. A value that does not parse is a 400 in Go's
  * words; an invalid value or combination is a 422 on the kind of the options.
  * Source: k8s.io/apimachinery apis/meta/v1 (conversion, validation), apis/meta/internalversion/validation.
  */
 
-import { NamedText } from '../meta/encoding/badvalue.ts'
 import { parseQueryFlag } from '../meta/encoding/gobooleans.ts'
 import { parseSigned } from '../meta/encoding/gointegers.ts'
 import { quote } from '../meta/encoding/gotext.ts'
 import { type FieldError, forbidden, notSupported, required } from '../meta/errors/fielderror.ts'
 import { badRequest, invalidObject } from '../meta/errors/status.ts'
 import { validateFieldManager } from '../meta/object/managername.ts'
-import { type FieldSelector, parseFieldSelector } from '../meta/selectors/fields.ts'
-import { type LabelSelector, parseLabelSelector } from '../meta/selectors/labels.ts'
-import { defined } from '../meta/value/defined.ts'
 import type { RequestContext } from '../registry/kind.ts'
 import { type ApiRequest, queryValue } from './request.ts'
 
@@ -29,22 +25,7 @@ export interface WriteOptions {
   force?: boolean
 }
 
-export interface ListOptions {
-  labels: LabelSelector
-  /** May name fields that the kind does not have: `selectionOf` checks them. */
-  fields: FieldSelector
-  /** 0 = no limit. */
-  limit: number
-  continue: string
-  resourceVersion: string
-  resourceVersionMatch: '' | 'Exact' | 'NotOlderThan'
-  watch: boolean
-  allowWatchBookmarks: boolean
-  sendInitialEvents?: boolean
-  timeoutSeconds?: number
-}
-
-type Query = ApiRequest['query']
+export type Query = ApiRequest['query']
 
 /** Returns a flag; undefined if it is absent. */
 export function queryFlag(query: Query, name: string): boolean | undefined {
@@ -61,7 +42,8 @@ export function queryInteger(query: Query, name: string): number | undefined {
   return Number(number)
 }
 
-const optionsError = (kind: string, errors: readonly FieldError[]) => invalidObject('meta.k8s.io', kind, '', errors)
+export const optionsError = (kind: string, errors: readonly FieldError[]) =>
+  invalidObject('meta.k8s.io', kind, '', errors)
 
 /** Returns the errors of dryRun, whose only value is `All`. */
 export function dryRunErrors(values: readonly string[]): FieldError[] {
@@ -117,78 +99,6 @@ export function patchOptions(query: Query, type: string): WriteOptions {
   }
   if (!isApply && force !== undefined) errors.push(forbidden('force', 'may not be specified for non-apply patch'))
   return { ...writeOptions(query, 'PatchOptions', errors), ...(force !== undefined && { force }) }
-}
-
-const matchField = 'resourceVersionMatch'
-const withContinue = () => forbidden(matchField, 'resourceVersionMatch is forbidden when continue is provided')
-
-function watchErrors(match: string, options: Pick<ListOptions, 'sendInitialEvents' | 'continue'>): FieldError[] {
-  const { sendInitialEvents } = options
-  const errors: FieldError[] = []
-  if (sendInitialEvents !== undefined && match !== 'NotOlderThan') {
-    errors.push(forbidden(matchField, 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan'))
-  }
-  if (match === '') return errors
-  if (sendInitialEvents === undefined) {
-    const why = 'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided'
-    errors.push(forbidden(matchField, why))
-  }
-  if (match !== 'NotOlderThan') errors.push(notSupported(matchField, new NamedText(match), ['NotOlderThan']))
-  if (options.continue !== '') errors.push(withContinue())
-  return errors
-}
-
-function listErrors(
-  match: string,
-  options: Pick<ListOptions, 'sendInitialEvents' | 'resourceVersion' | 'continue'>,
-): FieldError[] {
-  const { sendInitialEvents, resourceVersion } = options
-  const errors: FieldError[] = []
-  if (match === '')
-    return sendInitialEvents === undefined
-      ? []
-      : [forbidden('sendInitialEvents', 'sendInitialEvents is forbidden for list')]
-  if (resourceVersion === '') {
-    errors.push(forbidden(matchField, 'resourceVersionMatch is forbidden unless resourceVersion is provided'))
-  }
-  if (options.continue !== '') errors.push(withContinue())
-  if (match !== 'Exact' && match !== 'NotOlderThan') {
-    errors.push(notSupported(matchField, new NamedText(match), ['Exact', 'NotOlderThan', '']))
-  }
-  if (match === 'Exact' && resourceVersion === '0') {
-    errors.push(forbidden(matchField, 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'))
-  }
-  if (sendInitialEvents !== undefined)
-    errors.push(forbidden('sendInitialEvents', 'sendInitialEvents is forbidden for list'))
-  return errors
-}
-
-/** Throws 400 for values that do not parse, and 422 on ListOptions for invalid combinations. */
-export function listOptions(query: Query, watchable: boolean): ListOptions {
-  const text = (name: string): string => queryValue(query, name) ?? ''
-  const timeoutSeconds = queryInteger(query, 'timeoutSeconds')
-  const watch = watchable && (queryFlag(query, 'watch') ?? false)
-  // A watch from any version sends its initial events, as if sendInitialEvents were set.
-  const isLegacy =
-    watch && !query.has('sendInitialEvents') && ['', '0'].includes(text('resourceVersion')) && text(matchField) === ''
-  const sendInitialEvents = isLegacy ? true : queryFlag(query, 'sendInitialEvents')
-  const limit = Math.max(0, queryInteger(query, 'limit') ?? 0)
-  // resourceVersion=0 ignores the limit: kube-apiserver answers such lists from its cache, which has no pages.
-  const isWhole = text('resourceVersion') === '0' && text('continue') === ''
-  const options = {
-    labels: parseLabelSelector(text('labelSelector')),
-    fields: parseFieldSelector(text('fieldSelector')),
-    limit: isWhole ? 0 : limit,
-    continue: text('continue'),
-    resourceVersion: text('resourceVersion'),
-    watch,
-    allowWatchBookmarks: queryFlag(query, 'allowWatchBookmarks') ?? false,
-    ...defined({ sendInitialEvents, timeoutSeconds }),
-  }
-  const match = isLegacy ? 'NotOlderThan' : text(matchField)
-  const errors = watch ? watchErrors(match, options) : listErrors(match, options)
-  if (errors.length > 0) throw optionsError('ListOptions', errors)
-  return { ...options, resourceVersionMatch: match as ListOptions['resourceVersionMatch'] }
 }
 
 /** Returns the context of a write. Notes a dry run at once: the audit record must show it even if the request fails later. */

@@ -2,7 +2,6 @@
 import { strictApplyError } from '../meta/decoding/codecs.ts'
 import { decodePatched } from '../meta/decoding/decode.ts'
 import type { Floats } from '../meta/encoding/floats.ts'
-import { applyJsonPatch, decodeJsonPatch } from '../meta/patch/jsonpatch.ts'
 import { decodeMergePatch, mergePatch } from '../meta/patch/mergepatch.ts'
 import type { JsonObject, JsonValue, KubeObject } from '../meta/types.ts'
 import type { Write } from './call.ts'
@@ -18,9 +17,11 @@ interface ParsedPatch {
 }
 
 /** Parses the body of a patch. Looks for duplicate and unknown fields only if `checked`. */
-export type PatchParser = (body: Uint8Array, checked: boolean) => ParsedPatch
+export type PatchParser = (body: Uint8Array, checked: boolean) => ParsedPatch | Promise<ParsedPatch>
 
-const parseJsonPatch: PatchParser = (body, checked) => {
+const parseJsonPatch: PatchParser = async (body, checked) => {
+  // Most patches are of another type, which should not wait for its library at a cold start.
+  const { applyJsonPatch, decodeJsonPatch } = await import('../meta/patch/jsonpatch.ts')
   const { operations, duplicates, unknown } = decodeJsonPatch(body, checked)
   return { apply: (live) => applyJsonPatch(live, operations), findings: [...duplicates, ...unknown], duplicates }
 }
@@ -39,14 +40,14 @@ export const patchParsers = {
 } as const
 
 /** Returns the patched object. It is decoded like a body, but its mistakes are 422. `clean` changes it before. */
-export function applyPatch(
+export async function applyPatch(
   write: Write,
   parse: PatchParser,
   live: KubeObject,
   clean: (value: JsonValue) => JsonValue = (value) => value,
-): DecodedRequest {
+): Promise<DecodedRequest> {
   const { request, options, kind } = write
-  const { apply, findings, duplicates } = parse(request.body, options.fieldValidation !== 'Ignore')
+  const { apply, findings, duplicates } = await parse(request.body, options.fieldValidation !== 'Ignore')
   const { value: patched, floats } = apply(live)
   const value = clean(patched)
   const decoded = decodePatched(value, kind)

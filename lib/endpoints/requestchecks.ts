@@ -6,7 +6,7 @@ import { pathSegmentErrors } from '../meta/object/names.ts'
 import type { Call } from './call.ts'
 import { negotiate, type Output } from './negotiation/accept.ts'
 import { bodyType, checkBodySize, patchType } from './negotiation/bodies.ts'
-import { type ListOptions, listOptions, patchOptions, updateOptions, withDryRun } from './options.ts'
+import { patchOptions, updateOptions, withDryRun } from './options.ts'
 import type { ApiRequest } from './request.ts'
 
 /** Throws 403 for impersonation headers. This API does not support impersonation and must not ignore a request for it. */
@@ -69,14 +69,4 @@ export function beginDelete(call: Call): Output {
   const output = negotiate(request)
   checkBodySize(request.body)
   return output
-}
-
-/** Begins a GET of a collection: returns its options and the form of its answer. */
-export function beginList(call: Call): { options: ListOptions; output: Output } {
-  const { request } = call
-  refuseImpersonation(call)
-  checkPathNames(request)
-  // Options come before the output: a watch accepts other media types than a list.
-  const options = listOptions(request.query, true)
-  return { options, output: negotiate(request, { watch: options.watch }) }
 }

@@ -11,9 +11,10 @@ import { actorOf, type Happened, occurrenceOf } from './keydata.ts'
 /** Returns what happened with one change of a key. The first use of a new value is a signal instead. */
 export function occurrences(change: Change, limits: LifeLimits): KeyOccurrence[] {
   const { type, stored, previous, rv, at, by } = change
-  return derive(type, stored, previous, { rv, at, limits }).map(({ kind, unique, data }) =>
-    occurrenceOf(stored, at, limits, { kind, unique, data: { ...actorOf(by), ...data } }),
-  )
+  return derive(type, stored, previous, { rv, at, limits }).map(({ kind, unique, data }) => ({
+    ...occurrenceOf(stored, at, limits, { kind, unique, data: { ...actorOf(by), ...data } }),
+    ...(type === 'DELETED' && { gone: true }),
+  }))
 }
 
 interface Moment {

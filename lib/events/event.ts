@@ -20,11 +20,14 @@ export type EventKind =
   | 'reused'
   | 'source-refused'
   | 'leaked'
+  | 'scope-trial-refused'
   | 'revoked'
 
 /** What happened to a key. */
 export interface KeyOccurrence {
   kind: EventKind
+  /** The resource of the object, if it is not a key. */
+  resource?: string
   /** The name and the uid of the key. */
   name: string
   uid: string
@@ -33,6 +36,8 @@ export interface KeyOccurrence {
   /** Distinguishes it from all others of this kind and key. */
   unique: string
   data: JsonObject
+  /** Set if the key no longer exists. */
+  gone?: true
 }
 
 /** A CloudEvent. */
@@ -52,8 +57,8 @@ export const kindOf = ({ type }: KeyEvent): string => type.split('.').at(-2) ?? 
 
 /** Returns the event. `source` is the issuer, and `resource` the plural name of the kind. */
 export const toEvent = (
-  { kind, name, uid, at, unique, data }: KeyOccurrence,
-  { source, resource }: { source: string; resource: string },
+  { kind, name, uid, at, unique, data, resource }: KeyOccurrence,
+  { source, resource: ofKeys }: { source: string; resource: string },
 ): KeyEvent => ({
   specversion: '1.0',
   id: createHash('sha256')
@@ -61,7 +66,7 @@ export const toEvent = (
     .digest('base64url'),
   source,
   type: `platform.management.accesskey.${kind}.v1`,
-  subject: `${resource}/${name}`,
+  subject: `${resource ?? ofKeys}/${name}`,
   time: rfc3339OfUnix(at),
   datacontenttype: 'application/json',
   data: { name, uid, ...data },

@@ -11,6 +11,8 @@ export interface Lifecycle {
   store: Store
   storage: Storage
   limits: LifeLimits
+  /** Whether the history of a key may say from which addresses it was used. */
+  recordSources: boolean
   now(): Date
   hasTime: HasTime
   deadline: Deadline

@@ -1,20 +1,22 @@
 /**
- * Publishes what happens to access keys. It reads the change log from its stored position, the signals of authentication, and
- * hourly the expiry index. It publishes first and moves the position then, so that an event is published at least once.
- * Repeats have the same ids, so runs may be interrupted, repeated and concurrent.
+ * Publishes what happens to access keys, and keeps it as their history. It reads the change log from its stored position, the
+ * signals of authentication, and hourly the expiry index. It publishes first and moves the position then, so that an event is
+ * published at least once. Repeats have the same ids, so runs may be interrupted, repeated and concurrent.
  */
 
 import { unixSeconds } from '../meta/encoding/time.ts'
-import type { Deadline } from '../meta/errors/deadline.ts'
 import { OutOfTime } from '../registry/parallel.ts'
 import { StorageError } from '../storage/errors.ts'
-import type { ChangeBatch, CompanionItem, Storage } from '../storage/interface.ts'
+import type { ChangeBatch } from '../storage/interface.ts'
 import { occurrences } from './changes.ts'
 import { type KeyOccurrence, toEvent } from './event.ts'
 import { sendExpiries } from './expiries.ts'
+import { keepFamilies, keepHistory, keepOlderFamilies } from './history.ts'
 import type { Lifecycle, Send } from './lifecycle.ts'
+import { movePosition, type Position, readPosition } from './position.ts'
 import { sendStalled, settleRotations } from './rotations.ts'
 import { sendSignals } from './signals.ts'
+import { forgetDeleted } from './usage.ts'
 
 export interface Run {
   /** Events published, repeats included. */
@@ -36,6 +38,7 @@ export async function runLifecycle(life: Lifecycle): Promise<Run> {
   const run: Run = { published: 0, settled: 0 }
   const send = async (all: readonly KeyOccurrence[]): Promise<void> => {
     if (all.length === 0) return
+    await keepHistory(life, all)
     await life.publish(all.map((one) => toEvent(one, { source: life.source, resource: life.store.kind.plural })))
     run.published += all.length
   }
@@ -44,6 +47,7 @@ export async function runLifecycle(life: Lifecycle): Promise<Run> {
     const isHourly = secondsOf(life) - position.until >= HOUR + LAG_SECONDS
     await sendSignals(life, send, isHourly)
     if (isHourly) run.settled = await followHours(life, send, position)
+    if (position.families !== true) await keepOlderFamilies(life)
     return run
   } catch (error) {
     if (error instanceof OutOfTime) return { ...run, remaining: true }
@@ -58,7 +62,10 @@ async function followLog(life: Lifecycle, send: Send): Promise<Position> {
   for (let position = await startPosition(life); ; ) {
     const batch = await readLog(life, position)
     await send(batch.changes.flatMap((change) => occurrences(change, life.limits)))
-    if (batch.rv !== position.rv) position = await moveOn(life, position, { rv: batch.rv, until: position.until })
+    await keepFamilies(life, batch.changes)
+    await forgetDeleted(life, batch.changes)
+    const anew = batch.lost && { since: secondsOf(life), families: '' }
+    if (batch.rv !== position.rv) position = await moveOn(life, position, { ...position, rv: batch.rv, ...anew })
     if (!batch.more) return position
     if (!life.hasTime()) throw new OutOfTime()
   }
@@ -67,27 +74,30 @@ async function followLog(life: Lifecycle, send: Send): Promise<Position> {
 /** Returns the position, or makes the first one: at the beginning of the log, or at its end if the beginning has expired. */
 async function startPosition(life: Lifecycle): Promise<Position> {
   const { storage, store } = life
-  const known = await readPosition(storage)
+  const known = await readPosition(life)
   if (known) return known
   const rv = await storage.changes(store.kind.table, FIRST).then(
     () => FIRST,
     (error: unknown) => (isExpired(error) ? storage.revision(store.kind.table) : Promise.reject(error)),
   )
-  return moveOn(life, undefined, { rv, until: secondsOf(life) })
+  const now = secondsOf(life)
+  return moveOn(life, undefined, { rv, until: now, ...(rv === FIRST ? WHOLE : { since: now, families: '' }) })
 }
 
 /** The revision before all changes. */
 const FIRST = 1
+/** What is kept from then on. */
+const WHOLE = { since: 0, families: true } as const
 
 /** Moves the position, or returns the one to which another run has moved it. */
 async function moveOn(life: Lifecycle, from: Position | undefined, to: Omit<Position, 'item'>): Promise<Position> {
-  const position = (await movePosition(life, from, to)) ?? (await readPosition(life.storage))
+  const position = (await movePosition(life, from, to)) ?? (await readPosition(life))
   if (!position) throw new Error('the position of the publisher of events is gone')
   return position
 }
 
 /** Reads the changes after the position. If the log no longer reaches back, reports that and continues at its end. */
-async function readLog(life: Lifecycle, { rv }: Position): Promise<ChangeBatch> {
+async function readLog(life: Lifecycle, { rv }: Position): Promise<ChangeBatch & { lost?: true }> {
   const { storage, store } = life
   try {
     return await storage.changes(store.kind.table, rv)
@@ -95,7 +105,7 @@ async function readLog(life: Lifecycle, { rv }: Position): Promise<ChangeBatch> 
     if (!isExpired(error)) throw error
     const to = await storage.revision(store.kind.table)
     life.lost(rv, to)
-    return { changes: [], rv: to, more: true }
+    return { changes: [], rv: to, more: true, lost: true }
   }
 }
 
@@ -110,41 +120,11 @@ async function followHours(life: Lifecycle, send: Send, start: Position): Promis
     const window = { after: position.until, to: Math.min(position.until + STRIDE_SECONDS, end) }
     await sendExpiries(life, window, send)
     await sendStalled(life, window, send)
-    const moved = await movePosition(life, position, { rv: position.rv, until: window.to })
+    const moved = await movePosition(life, position, { ...position, until: window.to })
     // Another run has moved the position, and does the same.
     if (!moved) return 0
     position = moved
     if (!life.hasTime()) throw new OutOfTime()
   }
   return settleRotations(life)
-}
-
-interface Position {
-  /** All changes up to this revision are published. */
-  rv: number
-  /** All expiries up to this time are published, in unix seconds. */
-  until: number
-  /** The item as it was read or written; absent before the first one. */
-  item?: CompanionItem
-}
-
-const key = { pk: 'lifecycle#position', sk: '#' }
-
-/** Returns the position, or undefined before the first run. */
-async function readPosition(storage: Storage): Promise<Position | undefined> {
-  const item = await storage.getCompanion(key.pk, key.sk)
-  return item && { rv: Number(item.attributes.rv), until: Number(item.attributes.until), item }
-}
-
-/**
- * Replaces the position that was read. Returns the new one, or undefined if another run has replaced it. So the position
- * never goes back, however many runs there are.
- */
-async function movePosition(
-  { storage, deadline }: { storage: Storage; deadline: Deadline },
-  from: Position | undefined,
-  { rv, until }: Omit<Position, 'item'>,
-): Promise<Position | undefined> {
-  const item = await storage.swapCompanion(from?.item, { ...key, attributes: { rv, until } }, { deadline })
-  return item && { rv, until, item }
 }

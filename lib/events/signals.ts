@@ -1,6 +1,6 @@
 /** Publishes the signals of authentication, and removes them: each run reads only what is new. */
 
-import { KEPT_DAYS, markKey, readSignal, recurs, signalPartition } from '../authentication/signals.ts'
+import { isKnown, KEPT_DAYS, markKey, readSignal, recurs, signalPartition } from '../authentication/signals.ts'
 import { unixSeconds } from '../meta/encoding/time.ts'
 import { defined } from '../meta/value/defined.ts'
 import { forEach, OutOfTime } from '../registry/parallel.ts'
@@ -25,7 +25,8 @@ export async function sendSignals(life: Lifecycle, send: Send, all: boolean): Pr
 
 async function sendDay(life: Lifecycle, send: Send, pk: string): Promise<void> {
   const { storage, hasTime } = life
-  for await (const items of companionPages(storage, pk)) {
+  for await (const page of companionPages(storage, pk)) {
+    const items = page.filter(isKnown)
     for (let start = 0; start < items.length; start += AT_ONCE) {
       const some = items.slice(start, start + AT_ONCE)
       const told = await toldOf(storage, some)
@@ -48,10 +49,12 @@ async function occurrence(
   { store, storage, limits }: Lifecycle,
   { pk, sk, attributes }: CompanionItem,
 ): Promise<KeyOccurrence> {
-  const { kind, name, uid, at, value, ip, userAgent, url } = readSignal(attributes)
-  const stored = await storage.get(store.kind.table, objectKey('', name))
-  const data = stored?.object.metadata.uid === uid && stored ? keyData(stored, at, limits) : {}
-  return { kind, name, uid, at, unique: `${pk} ${sk}`, data: { ...data, ...defined({ value, ip, userAgent, url }) } }
+  const { kind, name, uid, at, value, ip, userAgent, url, request, resource } = readSignal(attributes)
+  const stored = resource ? undefined : await storage.get(store.kind.table, objectKey('', name))
+  const known = stored?.object.metadata.uid === uid ? keyData(stored, at, limits) : undefined
+  const data = { ...known, ...defined({ value, ip, userAgent, url, request }) }
+  const facts = { ...(resource && { resource }), ...(known === undefined && { gone: true as const }) }
+  return { kind, name, uid, at, unique: `${pk} ${sk}`, data, ...facts }
 }
 
 /**

@@ -1,5 +1,6 @@
 /** Defines the fields of a federated identity credential. */
 import { scopeSchema } from '../authorization/scopes/scope.ts'
+import { formerScope, scopeTrial, scopeTrialStatus } from '../authorization/trials/scopetrial.schema.ts'
 import { boolean, type FromSchema, int64, list, object, string } from '../meta/schema/schema.ts'
 import { claimsSchema } from './claims.schema.ts'
 
@@ -60,6 +61,7 @@ export const spec = object(
       description:
         'The maximum permissions of exchanged keys: everything that one of the lists allows. Required unless claimMappings is set. An empty scope allows only self-reviews and discovery.',
     },
+    scopeTrial: scopeTrial('federated identity credential'),
     ttl: int64('Time to live of exchanged keys in seconds. Defaults to 3600.', { minimum: 60 }),
     maxKeys: int64('Approximate maximum number of valid keys from exchanges. Absent means no limit.', {
       minimum: 1,
@@ -77,5 +79,7 @@ export type ClaimMappings = FromSchema<typeof claimMappings>
 export const status = object('Observed state of the federated identity credential.', {
   owner: string('Owner of the credential: a user, team:TEAM or subject:SUBJECT.', { readOnly: true }),
   phase: string('Active, Disabled or Terminating.', { readOnly: true }),
+  scopeTrial: scopeTrialStatus,
+  formerScope,
   clientID: string('The client_id of an exchange: NAME@UID.', { readOnly: true }),
 })

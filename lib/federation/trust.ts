@@ -1,4 +1,5 @@
 /** Reads federated identity credentials, called trusts in code, from stored objects. */
+import { TRIAL, type TrialInternal } from '../authentication/keyinternal.ts'
 import {
   isCount,
   isIdentity,
@@ -19,7 +20,7 @@ import type { TrustSpec } from './federatedidentitycredential.schema.ts'
 export const DEFAULT_TTL = 3600
 
 /** The internal part of a trust, which is stored and versioned with it. */
-export interface TrustInternal {
+export interface TrustInternal extends TrialInternal {
   /** The identity of the maker. */
   creator: Identity
   /** The uid of the access key that made the trust. Empty if no access key did. */
@@ -56,7 +57,7 @@ const stored = keptRecord(
     providerUid: isNonEmptyText,
     revision: isCount,
   },
-  { ancestors: isNonEmptyTextList },
+  { ancestors: isNonEmptyTextList, ...TRIAL },
 )
 
 export const encodeTrustInternal = (internal: TrustInternal): JsonObject => stored.write(internal)

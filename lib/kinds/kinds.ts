@@ -11,8 +11,8 @@ interface Row {
   plural: string
   singular?: string
   scope: 'Cluster' | 'Namespaced'
-  archetype: 'stored' | 'virtual'
-  /** Set if the kind is a subresource of `plural`: POST …/PLURAL/NAME/SUBRESOURCE. */
+  archetype: 'stored' | 'virtual' | 'computed'
+  /** Set if the kind is a subresource of `plural`: POST …/PLURAL/NAME/SUBRESOURCE, and GET of a computed one. */
   subresource?: string
   /**
    * Who may create objects of a virtual kind, besides system:masters: `every scope` includes keys whose scope allows nothing
@@ -27,6 +27,7 @@ export const MANAGEMENT_GROUP = 'management.platform'
 
 const stored = { group: MANAGEMENT_GROUP, version: 'v1', scope: 'Cluster', archetype: 'stored' } as const
 const virtual = { ...stored, archetype: 'virtual' } as const
+const computed = { ...stored, archetype: 'computed' } as const
 const authentication = { ...virtual, group: 'authentication.k8s.io' } as const
 const authorization = { ...virtual, group: 'authorization.k8s.io' } as const
 const keys = { plural: 'ownedaccesskeys', singular: 'ownedaccesskey' } as const
@@ -41,7 +42,10 @@ const table = {
   OwnedAccessKey: { ...stored, ...keys },
   OwnedAccessKeyRotation: { ...virtual, ...keys, subresource: 'rotate' },
   OwnedAccessKeyAccessReview: { ...virtual, ...keys, subresource: 'accessreview' },
+  OwnedAccessKeyUsage: { ...computed, ...keys, subresource: 'usage' },
+  OwnedAccessKeyHistory: { ...computed, ...keys, subresource: 'history' },
   AccessKeyRevocation: { ...virtual, plural: 'accesskeyrevocations', creators: 'every user' },
+  AccessKeyLookup: { ...virtual, plural: 'accesskeylookups', creators: 'every user' },
   FederatedIdentityCredential: { ...stored, plural: 'federatedidentitycredentials' },
   IdentityProvider: { ...stored, plural: 'identityproviders' },
   VirtualClusterInstance: { ...stored, ...instances },

@@ -1,5 +1,6 @@
 /** Creates kube configs for virtual clusters, from the request to the YAML text. */
 
+import { restrictsInside } from '../authorization/restriction.ts'
 import type { ScopeOptions } from '../authorization/scopes/project.ts'
 import type { UserInfo } from '../authorization/users/user.ts'
 import { rfc3339 } from '../meta/encoding/time.ts'
@@ -23,7 +24,6 @@ import { clusterCredentials, type SecretServices, trustedAuthority } from './clu
 import { type ConfigUser, type CredentialPlugin, kubeConfigText } from './configtext.ts'
 import { type Instance, labelOf, serverAddress } from './instance.ts'
 import { lifetimeWarnings, outlivingCertificate, outlivingRequest } from './outliving.ts'
-import { restrictsInside } from './restriction.ts'
 import { certificateTtl, type Ttl, type TtlLimits, tokenTtl } from './ttl.ts'
 
 export interface KubeConfigRequest {

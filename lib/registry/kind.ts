@@ -10,7 +10,7 @@ import type { FieldError } from '../meta/errors/fielderror.ts'
 import type { ObjectSchema } from '../meta/schema/schema.ts'
 import type { Secret } from '../meta/schema/writeonly.ts'
 import type { GroupResource, JsonObject, JsonValue, KubeObject } from '../meta/types.ts'
-import type { Companion, Stored, Table } from '../storage/interface.ts'
+import type { Companion, ListRequest, Storage, Stored, Table } from '../storage/interface.ts'
 import type { ItemKey } from '../storage/keys.ts'
 import type { ProtobufMessage } from './protobuf.ts'
 
@@ -40,6 +40,9 @@ export interface KindInfo {
 
 /** The path of a field of spec or status: `spec.disabled`. */
 export type FieldPath = `${'spec' | 'status'}.${string}`
+
+/** Returns the values that a field selector requires of a field. */
+export type RequiredValues = (field: FieldPath) => readonly string[]
 
 /** A printer column. `priority` > 0 is shown only with `-o wide`. Values of dates are RFC 3339 and shown as ages. */
 export interface Column {
@@ -140,9 +143,14 @@ export interface Strategy<P = unknown> {
   companionExists?(plan: P | undefined): FieldError | undefined
   /** Returns the side items that `status` needs besides an object with this internal part. Most need none. */
   itemsToPresent?(internal: JsonObject): readonly ItemKey[]
+  /** The values of the selectable fields that are computed on reads, as this user may know them. */
+  computedFields?: Readonly<Record<FieldPath, (stored: Stored, user: UserInfo) => string | undefined>>
   /** Returns the members of the status that are computed on reads. `items` is absent in the response of a write. */
   status?(stored: Stored, reader: Reader, items?: PresentedItems): JsonObject
 }
+
+/** The keys of all objects that match a selector at revision `at`, and possibly others. */
+export type SelectedKeys = Required<Pick<ListRequest, 'at' | 'keys'>>
 
 export interface StoredKind<S = never, P = unknown> extends KindInfo {
   archetype: 'stored'
@@ -152,6 +160,20 @@ export interface StoredKind<S = never, P = unknown> extends KindInfo {
   columns: readonly Column[]
   /** Selectable fields besides metadata.name and metadata.namespace: `spec.disabled`. */
   selectableFields: readonly FieldPath[]
+  /**
+   * Returns the index partitions that have every object with the values that a field selector requires. Undefined: objects of any
+   * partition may match.
+   */
+  selectedPartitions?(required: RequiredValues): readonly string[] | undefined
+  /**
+   * Reads which keys all objects have that match such a selector at a revision: `start.at`, or the newest. Undefined: any may have them.
+   * Lists of users who may see every object call it.
+   */
+  selectedKeys?(
+    required: RequiredValues,
+    storage: Storage,
+    start: Pick<ListRequest, 'at' | 'notOlderThan'>,
+  ): Promise<SelectedKeys | undefined>
   strategy(services: S): Strategy<P>
 }
 
@@ -202,8 +224,17 @@ export interface VirtualKind<S = never> extends KindInfo {
   columns?: readonly Column[]
 }
 
+/** A subresource that is computed when it is read, and that nobody writes: GET …/PARENT/NAME/SUBRESOURCE. */
+export interface ComputedKind<S = never> extends KindInfo {
+  archetype: 'computed'
+  subresource: string
+  columns?: readonly Column[]
+  /** Returns the object. Throws 404 if the parent does not exist for the user. */
+  read(request: Omit<VirtualRequest, 'object'>, services: S): Promise<KubeObject>
+}
+
 /** A kind as discovery and OpenAPI describe it. An `absent` kind has no objects and supports no writes. */
-export type ServedKind = KindInfo & { archetype: 'stored' | 'virtual' | 'absent' } & Pick<
+export type ServedKind = KindInfo & { archetype: 'stored' | 'virtual' | 'computed' | 'absent' } & Pick<
     VirtualKind,
     'subresource' | 'verbs' | 'patchTypes' | 'credential'
   >
@@ -213,6 +244,9 @@ export const storedVerbs = ['create', 'delete', 'deletecollection', 'get', 'list
 
 /** The verbs of the status subresource. */
 export const statusVerbs = ['get', 'patch', 'update'] as const
+
+/** The verb of a computed kind. */
+export const computedVerbs = ['get'] as const
 
 /** The verbs that have handlers. The list handler also serves watch. */
 export type StoredVerb = Exclude<(typeof storedVerbs)[number], 'watch'>

@@ -4,14 +4,23 @@
  */
 import type { LifeLimits } from '../authentication/keystatus.ts'
 import { createPeppers, type KeyHash } from '../authentication/pepper.ts'
+import {
+  lazyTrials,
+  lazyUsage,
+  noUsage,
+  type TrialRecorder,
+  type UsageRecorder,
+} from '../authentication/usage/record.ts'
 import type { ScopeOptions } from '../authorization/scopes/project.ts'
 import { parseSpaceNamespace, type SpaceOptions } from '../authorization/scopes/space.ts'
 import { connectSecrets, createSecrets, type Secrets } from '../kubeconfig/secrets.ts'
 import type { Storage } from '../storage/interface.ts'
 import type { Environment } from './process/environment.ts'
 import { lazy, withParts } from './process/lazy.ts'
+import { describeError } from './process/logger.ts'
 import { meter } from './process/metrics.ts'
 import { createMinimalServer, type MinimalServer } from './process/minimal.ts'
+import { signalWriter } from './signals.ts'
 import { openStore } from './store.ts'
 
 export interface AuthenticatingServer extends MinimalServer {
@@ -21,6 +30,9 @@ export interface AuthenticatingServer extends MinimalServer {
   hashes(key: string): Promise<readonly KeyHash[]>
   limits: LifeLimits
   recordSources: boolean
+  recordUsage: boolean
+  usage: UsageRecorder
+  trials: TrialRecorder
 }
 
 /** Returns the parts for an environment. It connects and reads nothing before the first use. */
@@ -42,6 +54,30 @@ export function createAuthenticatingServer(environment: Environment): Authentica
         createPeppers({ getSecret: () => server.secrets.read(config.pepperSecretId), now: Date.now }).hashes,
       limits: () => (config.maxKeyTtlSeconds > 0 ? { maxTtl: config.maxKeyTtlSeconds } : {}),
       recordSources: () => config.recordSources,
+      recordUsage: () => config.recordUsage,
+      usage: () =>
+        config.recordUsage
+          ? lazyUsage(
+              lazy(async () => {
+                const { createUsageRecorder } = await import('../authentication/usage/recorder.ts')
+                const { storage, scopes } = server
+                const failed = (error: unknown) =>
+                  server.log('error', 'usage not recorded', { error: describeError(error) })
+                return createUsageRecorder({ storage, scopes, now: Date.now, failed })
+              }),
+            )
+          : noUsage,
+      trials: () =>
+        lazyTrials(
+          lazy(async () => {
+            const { createTrialRecorder } = await import('../authentication/usage/trials.ts')
+            const { storage, scopes } = server
+            const failed = (error: unknown) =>
+              server.log('error', 'trial not recorded', { error: describeError(error) })
+            const signal = signalWriter(storage, failed)
+            return createTrialRecorder({ storage, scopes, now: Date.now, signal, failed })
+          }),
+        ),
     },
   )
   return server

@@ -5,10 +5,7 @@ import type { AuthenticationDeps } from '../authentication/requests/authenticate
 import type { JudgeDeps } from '../authentication/values/judge.ts'
 import { activityOf, sortKey } from '../storage/keys.ts'
 import type { AuthenticatingServer } from './authenticating.ts'
-import { writeSignal } from './signals.ts'
-
-/** The longest that a request waits for a signal, in milliseconds. */
-const signalMs = 1000
+import { signalWriter } from './signals.ts'
 
 /** Returns what judging a value reads. */
 export function judgeDeps({ storage, limits }: Pick<AuthenticatingServer, 'storage' | 'limits'>): JudgeDeps {
@@ -37,15 +34,16 @@ export function judgeDeps({ storage, limits }: Pick<AuthenticatingServer, 'stora
  * do not fail the request.
  */
 export function authenticationDeps(
-  server: Pick<AuthenticatingServer, 'storage' | 'limits' | 'hashes' | 'recordSources'>,
+  server: Pick<AuthenticatingServer, 'storage' | 'limits' | 'hashes' | 'recordSources' | 'recordUsage'>,
   failed: (error: unknown) => void,
 ): AuthenticationDeps {
-  const { storage, hashes, recordSources } = server
+  const { storage, hashes, recordSources, recordUsage } = server
   return {
     ...judgeDeps(server),
     hashes,
     recordSources,
-    touch: ({ hash, name, uid, at, attributes, same, lacks, noted, signal }) =>
+    recordUsage,
+    touch: ({ hash, name, uid, at, attributes, same, lacks, noted, also }) =>
       storage.touchActivity({
         table,
         key: name,
@@ -53,12 +51,9 @@ export function authenticationDeps(
         at: at * 1000,
         credential: { ...credentialItemKey(hash), lastActivity: at, attributes, same, lacks },
         ...(noted && { noted }),
-        ...(signal && { also: [signal] }),
+        also,
       }),
-    async signal(item) {
-      const end = performance.now() + signalMs
-      await writeSignal(storage, item, { deadline: () => end - performance.now() }).catch(failed)
-    },
+    signal: signalWriter(storage, failed),
     touchFailed: failed,
   }
 }

@@ -10,12 +10,13 @@
 import type { APIGatewayAuthorizerResult, APIGatewayRequestAuthorizerEvent } from 'aws-lambda'
 import { authenticate, type DeadKey } from '../authentication/requests/authenticate.ts'
 import { bearerToken } from '../authentication/requests/bearertoken.ts'
-import { encodeUser } from '../authentication/requests/usercontext.ts'
+import { encodeUser } from '../authentication/requests/encodeuser.ts'
 import type { Attributes, Decision } from '../authorization/attributes/attributes.ts'
 import { forbiddenFor } from '../authorization/attributes/forbidden.ts'
 import { requestAttributes } from '../authorization/attributes/requestattributes.ts'
 import type { ScopeRefusal } from '../authorization/scoperefusal.ts'
 import { evaluate } from '../authorization/scopes/evaluate.ts'
+import { isMaster } from '../authorization/users/identity.ts'
 import type { UserInfo } from '../authorization/users/user.ts'
 import { forbidden, StatusError } from '../meta/errors/status.ts'
 import { type AuthenticatingServer, createAuthenticatingServer } from './authenticating.ts'
@@ -152,9 +153,14 @@ async function authorizeRequest(
   // A dry run is a use as well: what it reads is real.
   const ended = await confirm()
   if (ended) return 'unknown' in ended ? refuseUnknown() : refuseDead(ended)
-  await touch()
+  const asker = { isMaster: isMaster(user), key: user.key }
+  const [, , tried = []] = await Promise.all([
+    touch(),
+    server.usage.used(user.key, user.chain, attributes),
+    user.trials && server.trials.tried(user.trials, { attributes, real: decision, asker, source }),
+  ])
   return allow(user.name, {
-    ...encodeUser({ ...user, credential }, warnings),
+    ...encodeUser({ ...user, credential }, [...warnings, ...tried]),
     reason: decision.reason.slice(0, MAX_REASON),
   })
 }

@@ -4,10 +4,11 @@
  */
 
 import type { Call, Handler, StoredCall, VirtualCall } from '../endpoints/call.ts'
+import { answerComputed } from '../endpoints/handlers/computed.ts'
 import type { ApiRequest, ApiResponse } from '../endpoints/request.ts'
 import { runHandler } from '../endpoints/run.ts'
 import type { KubeObject } from '../meta/types.ts'
-import type { KindInfo, RequestContext, StoredKind, StoredVerb, VirtualKind } from '../registry/kind.ts'
+import type { ComputedKind, KindInfo, RequestContext, StoredKind, StoredVerb, VirtualKind } from '../registry/kind.ts'
 import type { Table } from '../storage/interface.ts'
 import type { LambdaHandler } from './lambda/runtime.ts'
 import { type Endpoint, type Invocation, type Notes, serveWith } from './lambda/serve.ts'
@@ -70,16 +71,19 @@ export async function virtualHandler(kind: VirtualKind<Server>, handler: Handler
       kind.create({ object, namespace, name, context }, server)
     return runHandler(handler, { ...callOf(request, server, notes), kind, create }, reporting(server, request))
   }
-  const resource = kind.subresource ? `${kind.plural}/${kind.subresource}` : kind.plural
-  return startFunction(kind, endpoint, { verb: handler.verb, resource, streams: false }, undefined)
+  return startFunction(kind, endpoint, { verb: handler.verb, resource: resourceOf(kind), streams: false }, undefined)
 }
+
+/** Returns the resource as records and metrics name it. */
+const resourceOf = ({ plural, subresource }: { plural: string; subresource?: string }): string =>
+  subresource ? `${plural}/${subresource}` : plural
 
 /**
  * Returns the Lambda handler of one verb of a kind whose objects are computed. `answer` may read the objects of a stored kind,
  * whose table the function then loads at start.
  */
 export async function computedHandler(
-  kind: KindInfo,
+  kind: KindInfo & { subresource?: string },
   verb: StoredVerb,
   answer: (call: Call, server: Server) => Promise<ApiResponse>,
   table?: Table,
@@ -88,8 +92,17 @@ export async function computedHandler(
     const handler: Handler<Call> = { verb, handle: (call) => answer(call, server) }
     return runHandler(handler, callOf(request, server, notes), reporting(server, request))
   }
-  return startFunction(kind, endpoint, { verb, resource: kind.plural, streams: verb === 'list' }, table)
+  return startFunction(kind, endpoint, { verb, resource: resourceOf(kind), streams: verb === 'list' }, table)
 }
+
+/** Returns the Lambda handler that reads a computed kind. Its parents are those of a stored kind with this table. */
+export const computedKindHandler = (kind: ComputedKind<Server>, table: Table): Promise<LambdaHandler> =>
+  computedHandler(
+    kind,
+    'get',
+    (call, server) => answerComputed(call, kind, (request) => kind.read(request, server)),
+    table,
+  )
 
 async function startFunction(
   kind: KindInfo,

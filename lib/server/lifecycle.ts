@@ -3,8 +3,10 @@ import type { Context } from 'aws-lambda'
 import { OwnedAccessKey } from '../apis/management/v1/ownedaccesskey.ts'
 import { kindOf } from '../events/event.ts'
 import { connectEventBridge, eventBridgeBus } from '../events/eventbridge.ts'
+import type { Lifecycle } from '../events/lifecycle.ts'
 import { type Bus, publish } from '../events/publish.ts'
 import { runLifecycle } from '../events/run.ts'
+import { markRecording } from '../events/usage.ts'
 import { lazy } from './process/lazy.ts'
 import { describeError } from './process/logger.ts'
 import { createServer } from './server.ts'
@@ -24,14 +26,16 @@ export function lifecycleHandler() {
   const { config, log, sleep } = server
   const connect = lazy(() => connectEventBridge())
   const bus = lazy((): Bus => eventBridgeBus(config.eventBus, connect))
+  let isMarked = false
   return async (_event: unknown, context: Pick<Context, 'getRemainingTimeInMillis'>): Promise<void> => {
     let published = 0
     let rotationsReplaced = 0
     try {
-      const { settled, remaining } = await runLifecycle({
+      const life: Lifecycle = {
         store: server.storeOf(OwnedAccessKey),
         storage: server.storage,
         limits: server.limits,
+        recordSources: server.recordSources,
         now: server.now,
         hasTime: () => context.getRemainingTimeInMillis() > reserveMs,
         deadline: () => context.getRemainingTimeInMillis(),
@@ -49,7 +53,11 @@ export function lifecycleHandler() {
         lost(since, to) {
           log('error', 'events lost', { since, to }, [{ values: { eventsLost: to - since } }])
         },
-      })
+      }
+      // A change of the setting starts new processes.
+      if (!isMarked) await markRecording(life, server.recordUsage)
+      isMarked = true
+      const { settled, remaining } = await runLifecycle(life)
       if (published === 0 && settled === 0 && rotationsReplaced === 0) return
       const counts = { published, settled, ...(remaining && { remaining }) }
       const values = { eventsPublished: published, eventsFailed: 0, rotationsReplaced }

@@ -3,8 +3,9 @@
  * first runs. A rehearsal reaches no store, logs nothing, and its answer is discarded.
  */
 import type { APIGatewayProxyEvent } from 'aws-lambda'
-import { encodeUser } from '../authentication/requests/usercontext.ts'
+import { encode } from '../authentication/requests/usercontext.ts'
 import { AUTHENTICATED, MASTERS } from '../authorization/users/identity.ts'
+import type { UserInfo } from '../authorization/users/user.ts'
 import { groupVersion } from '../meta/groupversion.ts'
 import type { KindInfo } from '../registry/kind.ts'
 import type { Storage } from '../storage/interface.ts'
@@ -21,7 +22,7 @@ const unreachable = new Proxy({}, { get: () => refuse }) as Storage
 
 /** Returns the server of a rehearsal. It refuses everything that reads or writes, whatever the request is. */
 export function rehearsalServer(server: Server): Server {
-  const parts: (keyof Server)[] = ['secrets', 'signer', 'tokens', 'kubeConfigs', 'keys']
+  const parts: (keyof Server)[] = ['secrets', 'signer', 'tokens', 'kubeConfigs', 'keys', 'usage', 'trials']
   const services: (keyof Server)[] = [
     'hashes',
     'authenticate',
@@ -29,6 +30,7 @@ export function rehearsalServer(server: Server): Server {
     'checkKeyHolds',
     'keyGeneration',
     'reviewedKey',
+    'sideItem',
     'instanceUid',
     'openWatch',
   ]
@@ -58,12 +60,12 @@ const methods: Readonly<Record<string, string>> = {
 /** Returns the event of a request for an object whose name is invalid, so that no object has it. It is a dry run. */
 export function rehearsalEvent(verb: string, kind: KindInfo): APIGatewayProxyEvent {
   const name = '-'
-  const authorizer = encodeUser({
+  const user: UserInfo = {
     name: 'system:rehearsal',
     groups: [MASTERS, AUTHENTICATED],
     key: { name, uid: name, type: 'User' },
     chain: [],
-  })
+  }
   const body = { apiVersion: groupVersion(kind), kind: kind.kind, metadata: { name }, spec: {} }
   const type = verb === 'patch' ? 'application/merge-patch+json' : 'application/json'
   const event = {
@@ -77,7 +79,7 @@ export function rehearsalEvent(verb: string, kind: KindInfo): APIGatewayProxyEve
     requestContext: {
       requestId: '',
       requestTimeEpoch: Date.now(),
-      authorizer,
+      authorizer: { user: encode(user) },
       identity: { sourceIp: '', userAgent: null },
     },
   }

@@ -9,11 +9,11 @@ import type { AccessReviewServices } from '../apis/management/v1/accessreview/ac
 import { table as providerTable } from '../apis/management/v1/federation/identityprovider.table.ts'
 import { lifeAt } from '../apis/management/v1/ownedaccesskey.status.ts'
 import { OwnedAccessKey } from '../apis/management/v1/ownedaccesskey.ts'
-import { scopesOf } from '../apis/management/v1/ownedaccesskey.values.ts'
+import { scopesOf, specOf } from '../apis/management/v1/ownedaccesskey.values.ts'
 import type { Services } from '../apis/management/v1/services.ts'
 import { VirtualClusterInstance } from '../apis/management/v1/virtualclusterinstance.ts'
 import { generateAccessKey } from '../authentication/accesskey.ts'
-import { type Credential, credentialItemKey } from '../authentication/credential.ts'
+import { type Credential, credentialItemKey, trialsOf } from '../authentication/credential.ts'
 import { findClosedGate } from '../authentication/gates.ts'
 import { decodeKeyInternal } from '../authentication/keyinternal.ts'
 import type { KeyHash } from '../authentication/pepper.ts'
@@ -24,10 +24,12 @@ import { belowBase } from '../authorization/attributes/requestattributes.ts'
 import { evaluate } from '../authorization/scopes/evaluate.ts'
 import type { ScopeOptions } from '../authorization/scopes/project.ts'
 import type { SpaceOptions } from '../authorization/scopes/space.ts'
+import { isMaster } from '../authorization/users/identity.ts'
 import type { EndpointServices } from '../endpoints/call.ts'
 import { toProvider } from '../federation/provider.ts'
 import type { KubeConfigServices } from '../kubeconfig/kubeconfig.ts'
 import { keyChanged } from '../meta/errors/status.ts'
+import { defined } from '../meta/value/defined.ts'
 import { groupResource, type RequestContext, type StoredKind } from '../registry/kind.ts'
 import { getObject } from '../registry/read.ts'
 import { objectKey, type Store } from '../registry/store.ts'
@@ -125,9 +127,24 @@ export function createServer(environment: Environment): Server {
   const base = createAuthenticatingServer(environment)
   const { config, log, now } = base
 
+  // A rehearsal presents no key.
+  const used: Services['used'] = async ({ user, warn }, attributes) => {
+    const { key, chain, credential, trials } = user
+    if (credential === undefined) return
+    await base.usage.used(key, chain, attributes)
+    if (trials === undefined) return
+    const real = evaluate(chain, attributes, base.scopes)
+    const asker = { isMaster: isMaster(user), key }
+    for (const warning of await base.trials.tried(trials, { attributes, real, asker })) warn(warning)
+  }
+  const tried: Services['tried'] = async ({ user, warn }, isRefusedBy, refused) => {
+    const trials = user.credential === undefined ? [] : (user.trials ?? []).filter(({ scope }) => isRefusedBy(scope))
+    if (trials.length === 0) return
+    for (const warning of await base.trials.wouldRefuse(trials, refused, user.key)) warn(warning)
+  }
   const checkChain = async (context: RequestContext, attributes: Attributes): Promise<void> => {
     const decision = evaluate(context.user.chain, attributes, base.scopes)
-    if (decision.allowed) return
+    if (decision.allowed) return used(context, attributes)
     const { refuseByScope } = await import('../authorization/scoperefusal.ts')
     const { reason, error } = refuseByScope(attributes, context.user, decision, base.scopes)
     context.note('denied', reason)
@@ -162,6 +179,9 @@ export function createServer(environment: Environment): Server {
     },
     decide: (context, attributes) => decide(server, context, attributes),
     checkChain,
+    used,
+    tried,
+    sideItem: async ({ pk, sk }) => (await base.storage.getCompanion(pk, sk))?.attributes,
     async checkKeyHolds(context) {
       const current = await server.keyGeneration(context)
       const { generation = current } = context.user.key
@@ -189,7 +209,10 @@ export function createServer(environment: Environment): Server {
       const stored = await livingKey(key)
       if (stored === undefined) return undefined
       const { tokensNotBefore } = decodeKeyInternal(stored.internal)
-      return { chain: scopesOf(stored), ...(tokensNotBefore !== undefined && { tokensNotBefore }) }
+      const { name, uid } = key
+      const { generation } = stored.object.metadata
+      const trials = trialsOf({ name, uid }, specOf(stored.object), decodeKeyInternal(stored.internal))
+      return { chain: scopesOf(stored), ...defined({ generation, tokensNotBefore, trials }) }
     },
     judgeValue,
     pathBelowBase: (path) => belowBase(path, config.basePath),

@@ -22,3 +22,14 @@ export async function writeSignal(
   written.add(id)
   return isNew
 }
+
+/** The longest that a request waits for a signal, in milliseconds. */
+const WAIT_MS = 1000
+
+/** Returns a function that writes signals and never rejects. `failed` receives its errors. */
+export const signalWriter =
+  (storage: Pick<Storage, 'createCompanion'>, failed: (error: unknown) => void) =>
+  async (item: CompanionItem): Promise<void> => {
+    const end = performance.now() + WAIT_MS
+    await writeSignal(storage, item, { deadline: () => end - performance.now() }).catch(failed)
+  }

@@ -85,10 +85,16 @@ export interface WriteResult {
 export interface ListRequest {
   /** Returns only keys of this namespace. */
   namespace?: string
+  /** Returns only objects whose names begin so: of this namespace, or of a kind without namespaces. */
+  namePrefix?: string
   /** Returns only the object with this key. */
   key?: string
-  /** Returns only objects in one of these index partitions. Undefined: all objects. */
+  /** Returns only objects in one of these index partitions: those with all objects that the client may see. Undefined: all objects. */
   partitions?: readonly string[]
+  /** Reads only these index partitions, which have all objects that `matches` accepts. Never more than `partitions`. */
+  within?: readonly string[]
+  /** Reads only these keys, which are those of all objects that `matches` accepts. Ignored with `partitions` or `within`. */
+  keys?: readonly string[]
   /** The most matching objects to return. Undefined: as many as fit in a page. */
   limit?: number
   /** Continues after this key, at revision `at`. */
@@ -275,8 +281,11 @@ export interface Storage {
   list(table: Table, request: ListRequest): Promise<ListPage>
   /** Counts the objects of an index partition, up to `most`. The table must be `counted`. */
   count(table: Table, partition: string, most: number): Promise<number>
-  /** Returns the changes after `since`, in order, without waiting. Throws Expired if the log no longer reaches back. */
-  changes(table: Table, since: number): Promise<ChangeBatch>
+  /**
+   * Returns the changes after `since`, in order, without waiting. It may lack the newest ones, but none up to `reached`, a revision that
+   * the caller has seen. Throws Expired if the log no longer reaches back.
+   */
+  changes(table: Table, since: number, reached?: number): Promise<ChangeBatch>
   /** Notices changes after `since` from now on. Call it before `changes`, so that no change falls between both. */
   notice(table: Table, since: number): Notice
   /**
@@ -291,6 +300,8 @@ export interface Storage {
   getCompanion(pk: string, sk: string): Promise<CompanionItem | undefined>
   /** Replaces a side item that belongs to no object: the position of a controller, an open watch. The last write wins. */
   keepCompanion(item: CompanionItem, options: CommitOptions): Promise<void>
+  /** Sets attributes of a side item and keeps the others. Returns false if it is gone: it stays so. */
+  mergeCompanion(item: CompanionItem, options: CommitOptions): Promise<boolean>
   /**
    * Writes such an item if it is still as it was read: `before`, or absent. Returns the item as it is written, or undefined
    * if it has changed. The attribute `swap` belongs to the store. Throws Undecided if the write may have taken effect, now

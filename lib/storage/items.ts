@@ -124,6 +124,8 @@ export interface Items {
   queryIndex(query: IndexQuery): Promise<ItemPage>
   /** Puts the item and returns undefined, or returns the item that exists. Never sent after `deadline`, as below. */
   putIfAbsent(item: Item, deadline: number): Promise<Item | undefined>
+  /** Replaces the item by itself, for half the price of a transaction. Never sent after `deadline`, as below. */
+  put(item: Item, deadline: number): Promise<void>
   /** Increments `n` of a revision item and returns the item. A missing item is created at n = settled = floor = 1 first. */
   allocate(key: ItemKey, now: number): Promise<Item>
   /** Raises `settled`; does nothing if it is already as high. */

@@ -24,7 +24,7 @@ beforeAll(async () => {
     JSON.parse(await readFile(new URL(`../../events/${name}.json`, import.meta.url), 'utf8'))
   scheduled = await event('sweep')
   changes = await event('garbagecollector')
-}, 60_000)
+})
 afterAll(() => deployment?.stop())
 
 const invocation = (remaining = 300_000) => ({ getRemainingTimeInMillis: () => remaining })

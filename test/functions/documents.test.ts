@@ -33,7 +33,8 @@ describe('discovery', () => {
       const { json } = await at('discovery', '/apis/management.platform/v1')
       const resources = [
         'ownedaccesskeys ownedaccesskeys/status ownedaccesskeys/rotate ownedaccesskeys/accessreview',
-        'accesskeyrevocations federatedidentitycredentials federatedidentitycredentials/status',
+        'ownedaccesskeys/usage ownedaccesskeys/history',
+        'accesskeyrevocations accesskeylookups federatedidentitycredentials federatedidentitycredentials/status',
         'identityproviders identityproviders/status virtualclusterinstances virtualclusterinstances/status',
         'virtualclusterinstances/kubeconfig directclusterendpointtokens selves',
       ].flatMap((names) => names.split(' '))

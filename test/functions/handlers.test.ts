@@ -3,12 +3,13 @@
  */
 import { randomBytes } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { type Invocation, useFunctions } from '../support/functions.ts'
-import { alice } from '../support/users.ts'
+import { type Invocation, type Json, useFunctions } from '../support/functions.ts'
+import { admin, alice, userNamed, withScopes } from '../support/users.ts'
 import { accessKeys, callsOf, instances, objectOf, status } from './stored/fixtures.ts'
 
 const functions = useFunctions()
 const { call, make, read, put, patch, remove } = callsOf(functions, accessKeys)
+const namesIn = (list: Json): string[] => list.items.map(({ metadata }: Json) => metadata.name)
 const apply = (name: string, body: unknown, query: Record<string, string> = {}) =>
   patch(name, 'apply', body, { query: { fieldManager: 'tester', ...query } })
 
@@ -78,6 +79,63 @@ describe('a list', () => {
     expect(await selected('spec.user=alice,spec.type=Other,spec.disabled=false')).toBe(0)
   })
 
+  test('of an owner shows the keys that its status names, and to nobody more than without', async () => {
+    const names = ['a-1', 'a-2', 'a-3']
+    for (const name of names) await make({ name }, { user: 'ann' })
+    await make({ name: 'a-ops' }, { user: 'ann', team: 'ops' })
+    await make({ name: 'ops' }, { team: 'ops' })
+    await make({ name: 'sub' }, { subject: 'robot' })
+    await make({ name: 'made' }, {})
+    const query = { fieldSelector: 'status.owner=ann', limit: '2' }
+    const { json: page } = await call('list', { query })
+    await patch('a-3', 'merge', { spec: { user: 'bob' } })
+    const rest = await call('list', { query: { ...query, continue: page.metadata.continue } })
+    expect([...namesIn(page), ...namesIn(rest.json)]).toEqual([...names, 'a-ops'])
+    const list = async (fieldSelector: string, user = admin, more: Record<string, string> = {}) =>
+      namesIn((await call('list', { user, query: { fieldSelector, ...more } })).json)
+    expect(await list('status.owner=ann')).toEqual(['a-1', 'a-2', 'a-ops'])
+    expect(await list('spec.team=ops')).toEqual(['a-ops', 'ops'])
+    expect(await list('status.owner=team:ops')).toEqual(['ops'])
+    expect(await list('status.owner=subject:robot,spec.subject=robot')).toEqual(['sub'])
+    expect(await list('status.owner=admin', admin, { namePrefix: 'ma' })).toEqual(['made'])
+    expect(await list('status.owner!=ann', admin, { namePrefix: 'a-' })).toEqual(['a-3'])
+    expect(await list('status.owner=ann', alice)).toEqual([])
+    expect(await list('status.owner=ann', userNamed('ann'), { namePrefix: 'a-2' })).toEqual(['a-2'])
+    const ops = userNamed('eve', ['team:ops'])
+    expect([await list('status.owner=team:ops', ops), await list('status.owner=ann', ops)]).toEqual([['ops'], []])
+    const own = withScopes(admin, { roles: [{ role: 'platformCLI' }] })
+    expect([await list('status.owner=ann', own), await list('status.owner=admin', own)]).toEqual([[], ['made']])
+    const answer = await call('list', { query: { fieldSelector: 'status.phase=Active' } })
+    expect(answer).toMatchObject({ status: 400, json: { message: 'field label not supported: status.phase' } })
+  })
+
+  test('that is watched by owner and name prefix tells when a key changes hands', async () => {
+    await make({ name: 'w-old' }, { user: 'wes' })
+    const { metadata } = await make({ name: 'w-moved' }, { user: 'wes' })
+    await make({ name: 'other' }, { user: 'wes' })
+    await patch('w-moved', 'merge', { spec: { user: 'bob' } })
+    const watch = async (query: Record<string, string>) => {
+      const selected = { fieldSelector: 'status.owner=wes', namePrefix: 'w-', watch: 'true', timeoutSeconds: '1' }
+      const { text } = await call('list', { query: { ...selected, ...query } })
+      const lines = text.split('\n').filter((line) => line.trim() !== '')
+      return lines.map((line) => JSON.parse(line)).map(({ type, object }) => `${type} ${object.metadata.name}`)
+    }
+    const { resourceVersion } = metadata
+    expect(await Promise.all([watch({}), watch({ resourceVersion })])).toEqual([['ADDED w-old'], ['DELETED w-moved']])
+  })
+
+  test('of names with a prefix in all namespaces has those of each', async () => {
+    const { call: ofInstances } = callsOf(functions, instances)
+    for (const namespace of ['p-a', 'p-b']) {
+      for (const name of ['x-1', 'y']) {
+        await ofInstances('create', { parameters: { namespace }, body: objectOf(instances, { name }) })
+      }
+    }
+    const all = { resource: '/kubernetes/management/apis/management.platform/v1/virtualclusterinstances' }
+    const { json } = await ofInstances('list', { ...all, parameters: { namespace: '' }, query: { namePrefix: 'x' } })
+    expect(json.items.map((one: Json) => one.metadata.namespace)).toEqual(['p-a', 'p-b'])
+  })
+
   // fabric8 first requests a WebSocket. It watches over HTTP after that response ends.
   test.each([
     { Upgrade: 'websocket', Connection: 'Upgrade', 'Sec-WebSocket-Key': 'dGhlIHNhbXBsZSBub25jZQ==' },
@@ -98,6 +156,8 @@ describe('a deletecollection', () => {
   test.each<[number, string, Invocation]>([
     [400, 'safe in (', {}],
     [400, 'safe', { query: { fieldSelector: 'spec.nothing=1' } }],
+    [400, 'safe', { query: { labelSelector: 'safe', namePrefix: 'safe' } }],
+    [400, 'safe', { query: { labelSelector: 'safe', 'name_prefix[]': 'none' } }],
     [406, 'safe', { headers: { accept: 'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io' } }],
     [422, 'safe', { body: { propagationPolicy: 'Sideways' } }],
   ])('that is a %i deletes nothing: %s %j', async (expected, selector, more) => {

@@ -110,7 +110,7 @@ const live = async ({ fixture }: Case) => callsOf(functions, fixture).read('live
 beforeAll(async () => {
   await functions.invoke('identityproviders/create')
   for (const fixture of stored) await callsOf(functions, fixture).make({ name: 'live' })
-}, 60_000)
+})
 
 /** kube-apiserver answers 500 too when the body of an apply does not fit the schema. */
 const KUBERNETES = /^failed to create typed patch object /

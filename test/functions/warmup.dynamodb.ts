@@ -14,6 +14,7 @@ import { presentObject } from '../../lib/registry/store.ts'
 import type { Server } from '../../lib/server/server.ts'
 import type { Stored } from '../../lib/storage/interface.ts'
 import { useFunctions } from '../support/functions.ts'
+import { patience } from '../support/patience.ts'
 
 type Mood = 'passes' | 'fails' | 'is silent'
 
@@ -153,7 +154,7 @@ test('the first request uses the connection and the pepper of the initialization
   // What takes longer than an initialization may goes on.
   await vi.waitFor(
     () => expect([table.answered(), secrets.answered()]).toEqual(before.map((count) => count + 1)),
-    10_000,
+    patience,
   )
   const connections = table.connections()
   table.seen.length = 0

@@ -38,7 +38,7 @@ describe.each(places)('at $name', ({ address, hidden }) => {
     front = await startFront('/prod', { ...server, url: hidden === '' ? `${origin}/prod` : origin })
     agent = new https.Agent({ ca: front.certificateAuthority, keepAlive: true })
     kubectl = await createKubectl(kubeConfig(base(), front.certificateAuthority, server.adminKey))
-  }, 120_000)
+  })
   afterAll(async () => {
     await kubectl?.stop()
     agent?.destroy()

@@ -70,7 +70,7 @@ beforeAll(async () => {
   await server.keepCredentials('p-a/x', kept)
   const accessPoint = { ingress: { host: new URL(url).host } }
   await server.make(instances, instance('x', { owner: { user: 'alice' }, accessPoint }))
-}, 120_000)
+})
 afterAll(() => cluster?.close())
 
 describe('the audit record of an allowed request', () => {

@@ -23,7 +23,7 @@ const start = async (address: { stage: string } | { mapping: string }, more: Rec
 beforeAll(async () => {
   files = await buildConsole()
   gateway = await start({ stage: 'prod' })
-}, 120_000)
+})
 afterAll(() => gateway.close())
 
 interface Answer {

@@ -1,9 +1,11 @@
 /** Tests that a request does nothing after its deadline. */
-import { beforeAll, describe, expect, test, vi } from 'vitest'
+
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { requestDeadline } from '../../lib/server/lambda/requestdeadline.ts'
 import { accessKeys, callsOf } from '../functions/stored/fixtures.ts'
 import { useFunctions } from '../support/functions.ts'
 import { makeGate, type Operation } from '../support/gate.ts'
+import { patience } from '../support/patience.ts'
 import { alice } from '../support/users.ts'
 
 const functions = useFunctions()
@@ -18,7 +20,9 @@ describe('a request that waits for the table until the answer 504', () => {
     expect((await call('delete', { parameters: { name: 'warm' } })).status).toBe(200)
     await read('warm')
     functions.get().store.around = gate.around
+    vi.useFakeTimers({ toFake: ['Date', 'performance', 'setTimeout', 'clearTimeout'] })
   })
+  afterAll(() => void vi.useRealTimers())
 
   const failures = () => functions.get().log.filter((line) => line.includes('"message":"request failed"')).length
 
@@ -32,11 +36,12 @@ describe('a request that waits for the table until the answer 504', () => {
     const { arrived, open } = gate.hold(operation)
     const answer = send(Date.now() - 19_700)
     await arrived
+    await vi.advanceTimersByTimeAsync(300)
     expect(await answer).toMatchObject({ status: 504, json: { reason: 'Timeout' } })
     await meanwhile()
     open()
     // The abandoned work ends and logs its outcome.
-    await vi.waitFor(() => expect(failures()).toBeGreaterThan(before), { timeout: 10_000 })
+    await vi.waitFor(() => expect(failures()).toBeGreaterThan(before), patience)
   }
 
   test('does not enable a key that was disabled meanwhile', async () => {

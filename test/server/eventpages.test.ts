@@ -32,7 +32,7 @@ beforeAll(async () => {
     headers: { 'content-type': 'application/yaml' },
   })
   await server.aws.secrets.send(new CreateSecretCommand({ Name: SECRET, SecretString: json.spec.key }))
-}, 120_000)
+})
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
 /** Invokes the function in a process of its own with the event of a key. */

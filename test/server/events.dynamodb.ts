@@ -43,7 +43,7 @@ beforeAll(async () => {
   parts = createParts(process.env)
   const handler = lifecycleHandler()
   run = () => handler({}, { getRemainingTimeInMillis: () => 60_000 })
-}, 120_000)
+})
 afterAll(async () => {
   vi.useRealTimers()
   await server?.stop()
@@ -231,7 +231,7 @@ test('every type of event is published for what happened, though calls fail', as
   })
   const deletion = eventsSoFar().find(({ data }) => data.name === 'brief' && data.how === 'Deleted')
   expect(deletion?.data.actor).toEqual({ user: 'system:controller:expiry-sweep' })
-}, 90_000)
+})
 
 test('the rotation that was over is settled, so that its old value is a tombstone', async () => {
   const { json } = await server.call(`${keys}/rotated`)

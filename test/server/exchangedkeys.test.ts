@@ -31,7 +31,7 @@ beforeAll(async () => {
   const authority = Buffer.from(server.certificateAuthority).toString('base64')
   const spec = { owner: { user: 'alice' }, accessPoint: { ingress: { host } }, certificateAuthorityData: authority }
   await server.make(instances('p-a'), instance('x', spec))
-}, 120_000)
+})
 
 interface Key {
   name: string
@@ -119,7 +119,7 @@ test('a watch ends within ten seconds after a gate is closed', async () => {
   } finally {
     spy.mockRestore()
   }
-}, 20_000)
+})
 
 describe('an exchanged key', () => {
   test('has the identity, the labels and the inherited chain that the exchange gives it', async () => {

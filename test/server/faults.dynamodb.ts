@@ -130,7 +130,7 @@ test(`a fifth of all calls fails while 32 write, list and watch (seed ${seed})`,
   expect(Math.max(...callsOfRequests())).toBeLessThan(100)
   for (const fault of everything) expect(network.met.get(fault)).toBeGreaterThan(0)
   expect(wrote.filter(({ answer }) => answer.status < 300).length).toBeGreaterThan(50)
-}, 120_000)
+})
 
 /** The calls to the table per request, counting each try. */
 const callsOfRequests = (): number[] =>
@@ -158,4 +158,4 @@ test('a rotation with a value of its own can be repeated until it succeeds, and 
     expect(await insist(async () => (await use(next))[0])).toBe(201)
     expect([(await use(next))[0], (await use(spec.key))[0]]).toEqual([201, 401])
   }
-}, 120_000)
+})

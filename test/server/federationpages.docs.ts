@@ -20,7 +20,7 @@ let server: TestServer
 let platform: Platform
 beforeAll(async () => {
   server = await startServer()
-}, 120_000)
+})
 afterAll(() => server?.stop())
 afterEach(() => platform?.stop())
 

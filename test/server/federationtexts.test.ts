@@ -17,7 +17,7 @@ let server: TestServer
 let platform: Platform
 beforeAll(async () => {
   server = await startServer({ REJECT_ID_TOKENS_BEFORE: String(restored) })
-}, 120_000)
+})
 afterAll(() => server?.stop())
 afterEach(() => platform?.stop())
 

@@ -24,7 +24,7 @@ beforeAll(async () => {
   await server.make(keys, accessKey('ending', { user: 'bob' }, { finalizers: ['example.com/hold'] }))
   await server.call(`${keys}/ending`, { method: 'DELETE' })
   await server.make(instances, instance('others', { owner: { user: 'bob' } }))
-}, 120_000)
+})
 
 const asAlice = (path: string, call: Call = {}): Promise<Answer> => server.call(path, { ...call, token: alice })
 const patch = (type: string, body: unknown): Call => ({

@@ -36,7 +36,7 @@ beforeAll(async () => {
   await server.make(instances('p-c'), instance('hidden', { access: [{ verbs: ['*'], teams: ['dev'] }] }))
   alice = await key({ user: 'alice' })
   bob = await key({ user: 'bob' })
-}, 120_000)
+})
 
 const unchecked = { check: 'rights', reason: 'not checked: it depends on an object that you may not see' }
 

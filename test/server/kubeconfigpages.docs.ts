@@ -1,4 +1,5 @@
 /** Runs the recipes of docs/kubeconfigs.md with kubectl and curl, against the demo virtual cluster. */
+
 import { randomBytes } from 'node:crypto'
 import { appendFile, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -10,6 +11,7 @@ import { type DemoCluster, startDemoCluster } from '../support/democluster.ts'
 import { yamlOf } from '../support/federationpages.ts'
 import { createKubectl, describeKubectl } from '../support/kubectl.ts'
 import { accessKey, keys } from '../support/objects.ts'
+import { patience } from '../support/patience.ts'
 import { type Ran, runProgram } from '../support/programs.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { parseYaml } from '../support/yaml.ts'
@@ -36,7 +38,7 @@ beforeAll(async () => {
   cluster = await startDemoCluster(server)
   folder = await mkdtemp(join(tmpdir(), 'keyplane-kubeconfigs-'))
   await writeFile(join(folder, 'ca.crt'), server.certificateAuthority)
-}, 120_000)
+})
 afterAll(async () => {
   await cluster?.close()
   await server?.stop()
@@ -160,10 +162,10 @@ describeKubectl('curl as the plugin', () => {
     expect([await client.list(), await client.list(), issued().length - before]).toEqual([200, 200, 1])
     cluster.refuseSeenTokens()
     expect(await client.list()).toBe(401)
-    await vi.waitFor(async () => expect(await client.list()).toBe(200), { timeout: 10_000 })
+    await vi.waitFor(async () => expect(await client.list()).toBe(200), patience)
     expect(issued().length - before).toBe(2)
     await client.stop()
-  }, 60_000)
+  })
 
   test('needs a key with the scope of the page, and no more', async () => {
     const [{ scope }] = await yamlOf(PAGE, 'How it works')
@@ -180,7 +182,7 @@ describeKubectl('curl as the plugin', () => {
     )
     await useKey('without-instance', { rules })
     expect((await run(curlWay)).stderr).toContain('The requested URL returned error: 403')
-  }, 60_000)
+  })
 
   test('gets direct tokens for a connected cluster, which client-go renews when they expire', async () => {
     expect(await run(await connectedWay(3))).toEqual(pods)
@@ -192,10 +194,10 @@ describeKubectl('curl as the plugin', () => {
         const status = await client.list()
         expect([status, issued().length - before >= 3]).toEqual([200, true])
       },
-      { timeout: 30_000, interval: 100 },
+      { ...patience, interval: 100 },
     )
     await client.stop()
-  }, 60_000)
+  })
 })
 
 describeKubectl('keyplane as the plugin', () => {
@@ -214,7 +216,7 @@ describeKubectl('keyplane as the plugin', () => {
     expect([code, stdout]).toEqual([0, expect.stringMatching(/^NAME .*\nhello-0 .* Running /m)])
     expect(await run('kubectl --context demo.p-demo get pods', environment)).toEqual(pods)
     expect(issued().length - before).toBe(1)
-  }, 60_000)
+  })
 })
 
 describeKubectl('a token file', () => {

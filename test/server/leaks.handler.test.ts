@@ -25,7 +25,7 @@ let github: KeyServer
 
 beforeAll(async () => {
   github = await startKeyServer()
-}, 120_000)
+})
 beforeEach(() => github.serve(listOf(key.listed)))
 afterAll(async () => {
   github?.close()

@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { generateAccessKey, isWellFormed } from '../../lib/authentication/accesskey.ts'
 import { installCommandLine } from '../clients/cli/commandline.ts'
 import { readPage } from '../support/commands.ts'
+import { describeKubectl, kubeConfig } from '../support/kubectl.ts'
 import { accessKey, keys, management } from '../support/objects.ts'
 import { useServer } from '../support/sharedserver.ts'
 
@@ -102,7 +103,7 @@ describe('what a scanner finds', () => {
     folder = await mkdtemp(join(tmpdir(), 'keyplane-leaks-'))
     await writeFile(join(folder, 'ca.crt'), server.certificateAuthority)
     await installCommandLine(folder)
-  }, 120_000)
+  })
   afterAll(() => rm(folder, { recursive: true, force: true }))
 
   let count = 0
@@ -146,6 +147,26 @@ describe('what a scanner finds', () => {
     const enabled = await server.patch(`${keys}/found-${count}`, patch)
     expect([enabled.status, enabled.headers.warning]).toEqual([200, undefined])
     expect([await statusOf(status.key), await statusOf(key)]).toEqual([201, 401])
+  })
+
+  test('is found by the command that asks whose it is, which ends nothing', async () => {
+    const key = await makeKey()
+    await writeFile(join(folder, 'leaked-key'), `${key}\n`)
+    const caller = { KEYPLANE_URL: server.base, KEYPLANE_KEY: server.adminKey }
+    expect(await shell(commandsOf('Whose key is this?', 0), caller)).toMatch(
+      new RegExp(`^Key +found-${count}\nOwner +alice\n`),
+    )
+    expect(await statusOf(key)).toBe(201)
+  })
+
+  describeKubectl('with kubectl', () => {
+    test('is found by its command', async () => {
+      await writeFile(join(folder, 'leaked-key'), `${await makeKey()}\n`)
+      const config = kubeConfig(server.base, server.certificateAuthority, server.adminKey)
+      await writeFile(join(folder, 'kubeconfig'), JSON.stringify(config))
+      const printed = await shell(commandsOf('Whose key is this?', 1), { KUBECONFIG: join(folder, 'kubeconfig') })
+      expect(JSON.parse(printed)).toMatchObject({ name: `found-${count}`, owner: 'alice', phase: 'Active' })
+    })
   })
 
   test('is ended by the commands for gitleaks', async () => {

@@ -158,7 +158,7 @@ describe('a report of', () => {
     ['kept by a finalizer', {}, { finalizers: ['example.com/keep'] }],
   ])('the value of a key that is %s ends it too', async (state, spec, metadata) => {
     const made = await makeKey(spec, metadata)
-    if (state === 'expired') await expect.poll(async () => (await use(made.value))[0], { timeout: 10_000 }).toBe(401)
+    if (state === 'expired') await expect.poll(async () => (await use(made.value))[0]).toBe(401)
     if (state.startsWith('kept')) await server.call(`${keys}/${made.name}`, { method: 'DELETE' })
     expect(await reportValue(made.value)).toEqual(accepted)
     expect(await use(made.value)).toEqual(leaked)

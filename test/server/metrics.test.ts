@@ -44,8 +44,8 @@ test('a request has metrics by endpoint with its calls, and its authorization ha
   })
   expect(authorizer?.metrics).toEqual({
     'authorization=allowed authorizations': 1,
-    // The credential and its last activity.
-    storageCalls: 2,
+    // The credential, its last activity, and what it did for the first time today.
+    storageCalls: 3,
     kmsCalls: 0,
     secretCalls: expect.any(Number),
   })

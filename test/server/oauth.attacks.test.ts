@@ -35,7 +35,7 @@ beforeAll(async () => {
   federation = await startFederation(server)
   client = await federation.trust('shop-deploy')
   stranger = makeIssuerKey('RS256', federation.issuer.key.kid)
-}, 120_000)
+})
 afterAll(async () => federation?.close())
 
 const generic = 'the subject token is not accepted for this client_id'

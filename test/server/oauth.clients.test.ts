@@ -36,7 +36,7 @@ beforeAll(async () => {
     ttl: 3600,
   })
   await writeFile(tokenFile, federation.issuer.sign({ ...pod, iss: issuer, aud: [server.base] }))
-}, 120_000)
+})
 afterAll(async () => {
   await federation?.close()
   await server?.stop()

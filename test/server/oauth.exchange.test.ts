@@ -22,7 +22,7 @@ beforeAll(async () => {
   // The collector must not remove the key of a deleted trust before its next request says why it is refused.
   federation = await startFederation(server, { maxTTL: 7200, scope: { projects: [{ project: '*' }] } })
   client = await federation.trust('shop-deploy', { ttl: 1800 })
-}, 120_000)
+})
 afterAll(async () => federation?.close())
 
 // biome-ignore lint/suspicious/noExplicitAny: records are JSON of every shape.
@@ -204,7 +204,7 @@ describe('a person', () => {
     const other = await federation.trust('others', { identityProvider: 'company', claims })
     expect((await federation.exchange(other, token)).status).toBe(200)
     expect((await federation.exchange(people, await sign(mona))).status).toBe(200)
-  }, 60_000)
+  })
 })
 
 describe('the audit record of an exchange', () => {

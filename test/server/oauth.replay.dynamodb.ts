@@ -28,7 +28,7 @@ let client: string
 beforeAll(async () => {
   federation = await startFederation(server)
   client = await federation.trust('shop-deploy')
-}, 120_000)
+})
 afterAll(() => federation?.close())
 
 /** Returns the names of the keys of the trust, and of those that records of ID tokens name, from the table itself. */
@@ -70,7 +70,7 @@ test('64 concurrent exchanges of one token give one key', async () => {
   const self = { method: 'POST', body: {}, token: accepted[0]?.json.access_token }
   expect((await server.call(`${management}/selves`, self)).status).toBe(201)
   await expectWhole()
-}, 60_000)
+})
 
 describe('killed', () => {
   /** Never resolves, as for a process that is gone. */
@@ -150,7 +150,7 @@ describe('over a network that fails', () => {
       expect(accepted.length).toBeLessThanOrEqual(1)
     }
     await expectWhole()
-  }, 120_000)
+  })
 
   test.each(['lost', 'unanswered'] as const)(
     'every write of which is %s, an exchange leaves nothing half made',
@@ -177,7 +177,7 @@ describe('over a network that fails', () => {
     clear()
     expect((await server.call('/oauth2/revoke', { method: 'POST', token: '', body, headers })).status).toBe(200)
     expect((await server.call(keys, { token: json.access_token })).status).toBe(401)
-  }, 60_000)
+  })
 })
 
 test.each(['DELETE', 'PATCH'])(

@@ -114,7 +114,7 @@ test('reviews say what the request itself then gets, for random keys and request
   await Promise.all(Array.from({ length: 16 }, compare))
   expect(found).toEqual([])
   expect([...met.keys()].sort()).toEqual(['life', 'none', 'rights', 'scope', 'source'])
-}, 240_000)
+})
 
 test('a scope names paths below the base path, and restricts none that every user may read', async () => {
   const statusOf = async (scope: object, path: string) => {

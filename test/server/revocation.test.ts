@@ -14,7 +14,7 @@ beforeAll(async () => {
   const host = 'vc.example.com'
   await server.make(instances('p-a'), instance('x', { owner: { user: 'alice' }, accessPoint: { ingress: { host } } }))
   await server.make(keys, accessKey('other', { user: 'alice' }))
-}, 120_000)
+})
 
 const merge = (body: object): Call => ({
   method: 'PATCH',

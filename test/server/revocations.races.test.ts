@@ -19,7 +19,7 @@ const { revoke, make, patch, isDisabled, use } = revokingOn(() => server)
 let caller: MadeKey
 beforeAll(async () => {
   caller = await make('caller', { user: 'root', groups: ['system:masters'] })
-}, 120_000)
+})
 
 let counted = 0
 /** Creates keys with a label of their own, and returns the spec that selects them. */

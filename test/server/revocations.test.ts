@@ -141,7 +141,7 @@ describe('a revocation', () => {
       displayName: 'd',
       hint: expect.stringMatching(/^\w{6}$/),
     })
-  }, 30_000)
+  })
 })
 
 describe('the line of a key', () => {

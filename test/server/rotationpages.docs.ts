@@ -53,7 +53,7 @@ beforeAll(async () => {
     response.writeHead(200).end('{}')
   }).listen(0, '127.0.0.1')
   await new Promise((resolve) => gitlab.once('listening', resolve))
-}, 120_000)
+})
 afterAll(async () => {
   gitlab?.close()
   await Promise.all([server?.stop(), aws?.stop()])
@@ -138,7 +138,7 @@ describe('GitHub Actions secrets', async () => {
     expect([await use(old), await use(stored), await use(old)]).toEqual([WORKS, WORKS, WORKS])
     const { code, stderr } = await run(forKey(step.run, name), environment(stored))
     expect([code, stderr]).toEqual([4, expect.stringContaining('the previous value works until')])
-  }, 60_000)
+  })
 
   test('keep the old value when the job dies before it has stored the new one, and the next run replaces that', async () => {
     const { name, old } = await createKey({ scope: undefined, ttl: undefined })
@@ -149,7 +149,7 @@ describe('GitHub Actions secrets', async () => {
     await gh('cat > secret')
     expect((await run(forKey(step.run, name), environment(old))).code).toBe(0)
     expect(await use(await readFile(join(folder, 'secret'), 'utf8'))).toEqual(WORKS)
-  }, 60_000)
+  })
 
   test('keep the pending value of another run for an hour, with the role selfRotate', async () => {
     const { name, old } = await createKey()
@@ -158,7 +158,7 @@ describe('GitHub Actions secrets', async () => {
     const { code, stderr } = await run(forKey(step.run, name), environment(old))
     expect([code, stderr]).toEqual([4, expect.stringContaining('with role selfRotate it may be replaced from')])
     expect(await use(old)).toEqual(WORKS)
-  }, 60_000)
+  })
 
   test('get the new value by the script, too', async () => {
     const { name, old } = await createKey()
@@ -172,7 +172,7 @@ describe('GitHub Actions secrets', async () => {
     expect(ran).toEqual({ code: 0, stdout: '', stderr: '' })
     expect(await states(name)).toEqual(['Current', 'Pending'])
     expect([await use(await readFile(join(folder, 'secret'), 'utf8')), await use(old)]).toEqual([WORKS, WORKS])
-  }, 60_000)
+  })
 })
 
 describe('GitLab variables', async () => {
@@ -190,7 +190,7 @@ describe('GitLab variables', async () => {
     })
     expect([ran.code, ran.stdout]).toEqual([0, ''])
     expect([await use(variables.KEYPLANE_KEY ?? ''), await use(old)]).toEqual([WORKS, WORKS])
-  }, 60_000)
+  })
 })
 
 describe('HashiCorp Vault', () => {
@@ -210,7 +210,7 @@ esac`,
     const stored = await readFile(join(folder, 'stored'), 'utf8')
     expect(stored).not.toBe(old)
     expect([await use(stored), await use(old)]).toEqual([WORKS, WORKS])
-  }, 60_000)
+  })
 })
 
 describe('AWS Secrets Manager', () => {
@@ -229,7 +229,7 @@ esac`,
     const ran = await run(forKey(blockOf('AWS Secrets Manager', 'sh'), name), { KEYPLANE_URL: server.base })
     expect([ran.code, ran.stdout]).toEqual([0, ''])
     expect([await use(await readFile(join(folder, 'stored'), 'utf8')), await use(old)]).toEqual([WORKS, WORKS])
-  }, 60_000)
+  })
 
   const read = async (SecretId: string, VersionStage: string) =>
     (await aws.secrets.send(new GetSecretValueCommand({ SecretId, VersionStage }))).SecretString ?? ''
@@ -293,7 +293,7 @@ esac`,
     expect((await rotate(name, { key, overlapSeconds: 86_400, replace: true }, { token: old })).status).toBe(201)
     expect(await runSteps(name, STEPS)).toEqual({ code: 0, stdout: '', stderr: '' })
     await expectRotated(name, old)
-  }, 60_000)
+  })
 
   test('leaves the secret alone when the key cannot be rotated', async () => {
     const { name, old } = await createSecret()
@@ -301,5 +301,5 @@ esac`,
     const { code, stderr } = await runSteps(name, STEPS)
     expect([code, stderr]).toEqual([1, expect.stringContaining('it may be replaced from')])
     expect([await read(name, 'AWSCURRENT'), await use(old)]).toEqual([old, WORKS])
-  }, 60_000)
+  })
 })

@@ -11,7 +11,7 @@ let client: Client
 beforeAll(async () => {
   server = await startServer()
   client = createClient({ url: server.base, key: server.adminKey, ca: server.certificateAuthority, watchSeconds: 1 })
-}, 120_000)
+})
 afterAll(() => server?.stop())
 
 test.each(checks)('$name', ({ run }) => run(client))

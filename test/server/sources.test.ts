@@ -19,7 +19,7 @@ let agents: Map<string, Agent>
 
 beforeAll(async () => {
   agents = new Map()
-}, 120_000)
+})
 afterAll(async () => {
   for (const agent of agents?.values() ?? []) agent.destroy()
 })

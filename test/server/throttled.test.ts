@@ -14,7 +14,7 @@ beforeAll(async () => {
     }
   })
   server = await startServer({}, { template: changed.template })
-}, 120_000)
+})
 afterAll(async () => {
   await server?.stop()
   await changed?.remove()

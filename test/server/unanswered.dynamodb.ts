@@ -34,7 +34,7 @@ describe('a table that does not answer', () => {
     clear()
     expect((await server.call(`${keys}/nothing`)).status).toBe(404)
     expect((await server.call(keys, keyNamed('nothing'))).status).toBe(201)
-  }, 60_000)
+  })
 
   test.each([
     { faults: ['throttled'], operations: ['UpdateItem'], status: 429, found: 404 },

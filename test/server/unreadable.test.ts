@@ -68,4 +68,4 @@ test('a silent client does not keep the server from closing', async () => {
   await other.stop()
   if (!socket.destroyed) await once(socket, 'close')
   expect(socket.destroyed).toBe(true)
-}, 60_000)
+})

@@ -11,10 +11,12 @@ import type { CompanionItem, TouchOutcome } from '../../storage/interface.ts'
 import { isWellFormed } from '../accesskey.ts'
 import { type Credential, credentialUser } from '../credential.ts'
 import { activityAttributes, firstUseAttributes } from '../expiryindex.ts'
+import { noticeAddress } from '../history/newaddress.ts'
 import { isActivityDue, REQUEST_SECONDS } from '../keystatus.ts'
 import { storedSources, withSource } from '../lastsources.ts'
 import type { KeyHash } from '../pepper.ts'
 import { type SignalKind, signalItem } from '../signals.ts'
+import { countMinute, readActiveDay } from '../usage/activeminutes.ts'
 import { type JudgeDeps, type Judgement, judge, type KeyName } from '../values/judge.ts'
 import type { ValueState } from '../values/keyvalues.ts'
 import { keyWarnings } from './keywarnings.ts'
@@ -34,8 +36,8 @@ export interface Use {
   lacks: readonly string[]
   /** What is noted beside the key together with the time. */
   noted?: JsonObject
-  /** A signal to put in the same transaction. */
-  signal?: CompanionItem
+  /** Side items to write in the same transaction. */
+  also: readonly CompanionItem[]
 }
 
 export interface AuthenticationDeps extends JudgeDeps {
@@ -47,6 +49,8 @@ export interface AuthenticationDeps extends JudgeDeps {
   signal(item: CompanionItem): Promise<void>
   /** Whether uses record where they came from. Otherwise they remove what was recorded. */
   recordSources?: boolean
+  /** Whether uses count the minutes of a day. */
+  recordUsage?: boolean
   /** Receives the error of a failed touch, which does not fail the request. */
   touchFailed(error: unknown): void
 }
@@ -146,18 +150,33 @@ interface Using {
   source: Source | undefined
 }
 
-/** Returns what a use writes: these attributes and, if it is recorded, where the key was used from. */
+/**
+ * Returns what a use writes: these attributes, these items and, as far as the deployment records it, where the key was used from,
+ * an entry of its history if that is new, and the minutes of the day.
+ */
 function writtenBy(
   source: Source | undefined,
-  attributes: JsonObject,
-  { sources = [] }: Credential,
+  { attributes, also }: Pick<Use, 'attributes' | 'also'>,
+  credential: Credential,
   at: number,
-  { recordSources }: AuthenticationDeps,
-): Pick<Use, 'attributes' | 'noted'> {
+  { recordSources, recordUsage }: AuthenticationDeps,
+): Pick<Use, 'attributes' | 'noted' | 'also'> {
+  const { sources = [] } = credential
   const after = recordSources ? (source ? withSource(sources, source, at) : sources) : []
-  if (after.length === 0 && sources.length === 0) return { attributes }
-  const noted = { sources: storedSources(after) }
-  return { attributes: { ...attributes, ...noted }, noted }
+  const noticed = recordSources && source ? noticeAddress(credential, source, at) : undefined
+  const { active, ended = [] } = recordUsage
+    ? countMinute({ ...credential, active: readActiveDay(credential.active) }, at)
+    : {}
+  const noted: JsonObject = {
+    ...((after.length > 0 || sources.length > 0) && { sources: storedSources(after) }),
+    ...(active && { active: { ...active } }),
+  }
+  const isNoted = Object.keys(noted).length > 0
+  return {
+    attributes: { ...attributes, ...noted, ...(noticed && { addresses: noticed.addresses }) },
+    ...(isNoted && { noted }),
+    also: [...also, ...ended, ...(noticed ? [noticed.item] : [])],
+  }
 }
 
 function signalOf(
@@ -216,10 +235,15 @@ async function confirm(
       name,
       uid,
       at,
-      ...writtenBy(source, firstUseAttributes(credential, at), credential, at, deps),
+      ...writtenBy(
+        source,
+        { attributes: firstUseAttributes(credential, at), also: [signal('rotated', credential)] },
+        credential,
+        at,
+        deps,
+      ),
       same: { ...unchanged(credential), disabled: false, deleted: false },
       lacks: ['ended', 'firstUsed'],
-      signal: signal('rotated', credential),
     }
     const outcome = await deps.touch(use).catch((error: unknown) => {
       cause = error
@@ -238,16 +262,19 @@ async function touch(hash: KeyHash, judged: Alive, deps: AuthenticationDeps, { s
   if (state === 'Pending' || !isActivityDue(credential, at, deps)) return
   const { name, uid, lastActivity, firstUsed } = credential
   const isFirst = state === 'Current' && lastActivity === undefined && firstUsed === undefined
+  const written = {
+    attributes: activityAttributes(credential, at, deps),
+    also: isFirst ? [signal('first-used', credential)] : [],
+  }
   try {
     await deps.touch({
       hash,
       name,
       uid,
       at,
-      ...writtenBy(source, activityAttributes(credential, at, deps), credential, at, deps),
+      ...writtenBy(source, written, credential, at, deps),
       same: unchanged(credential),
       lacks: ['ended', ...(isFirst ? ['lastActivity'] : [])],
-      ...(isFirst && { signal: signal('first-used', credential) }),
     })
   } catch (error) {
     deps.touchFailed(error)

@@ -1,9 +1,10 @@
 /**
- * Encodes the user that the authorizer passes to the handlers. The form is base64url JSON text, because API Gateway
+ * Decodes the user that the authorizer passes to the handlers. The form is base64url JSON text, because API Gateway
  * passes only text, numbers and booleans. A text that is not in this form is rejected.
  */
 
 import { parseChain } from '../../authorization/scopes/parsechain.ts'
+import { parseTrials } from '../../authorization/trials/scopetrial.ts'
 import { AUTHENTICATED } from '../../authorization/users/identity.ts'
 import type { UserInfo } from '../../authorization/users/user.ts'
 import { parseFederation, parseKeyHash } from '../keyinternal.ts'
@@ -46,34 +47,21 @@ const USER = {
 const CREDENTIAL = { version: isNonEmptyText, hash: isNonEmptyText, created: isCount }
 const CREDENTIAL_OPTIONAL = { signedIn: isCount, successor: part(parseKeyHash), until: isCount }
 
-/** The texts of the record, and how each is read. Four members of the user are texts of their own, because of the limit. */
+/** The texts of the record, and how each is read. Some members of the user are texts of their own, because of the limit. */
 const READERS = {
   user: readUser,
   credential: (value: unknown) => strictRecord('the credential of the user', value, CREDENTIAL, CREDENTIAL_OPTIONAL),
   federation: parseFederation,
   ancestors: listReader('the ancestors of the key of the user', isNonEmptyTextList),
   sourceCIDRs: listReader('the source addresses of the user', isNonEmptyTextList),
+  trials: parseTrials,
   warnings: listReader('the warnings of the response', isTextList),
 }
 
 export type UserTexts = { user: string } & Partial<Record<keyof typeof READERS, string>>
 
-/**
- * Encodes the record. Throws an Error when a text does not fit, because a truncated chain would grant more. During a deploy,
- * functions of the previous release decode the texts and ignore members that they do not know.
- */
-export function encodeUser(whole: UserInfo, warnings: readonly string[] = []): UserTexts {
-  const { credential, federation, ancestors, sourceCIDRs, ...user } = whole
-  const members = { user, credential, federation, ancestors, sourceCIDRs, ...(warnings.length > 0 && { warnings }) }
-  const texts: Record<string, string> = {}
-  for (const [name, value] of Object.entries(members)) {
-    if (value === undefined) continue
-    const text = Buffer.from(JSON.stringify(value)).toString('base64url')
-    if (text.length > MAX_CONTEXT) throw new Error(`the ${name} does not fit the context of the authorizer`)
-    texts[name] = text
-  }
-  return texts as UserTexts
-}
+/** Returns the text of a member of the record. */
+export const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url')
 
 /** Decodes the record. Throws an Error, without the texts, for anything that `encodeUser` does not produce. */
 export function decodeUser(texts: Readonly<Record<string, unknown>>): UserContext {

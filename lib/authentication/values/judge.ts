@@ -51,7 +51,7 @@ const MAX_READS = 3
  */
 export async function judge(hash: KeyHash, item: JsonObject | undefined, deps: JudgeDeps): Promise<Judgement> {
   const now = Math.floor(deps.now() / 1000)
-  const found = await findState(hash, item, deps, now)
+  const found = await stateOfValue(hash, item, deps, now)
   if (!('credential' in found)) return found
   const { credential } = found
   const { state, expires } = await lifeOfKey(credential, now, deps)
@@ -64,11 +64,11 @@ export async function judge(hash: KeyHash, item: JsonObject | undefined, deps: J
 
 const keyOf = ({ name, uid, user }: KeyName): KeyName => ({ name, uid, user })
 
-/** Returns which value of its key it is, or that it has ended. */
-async function findState(
+/** Returns which value of its key it is, or that it has ended. Whether the key gives access does not matter. */
+export async function stateOfValue(
   hash: KeyHash,
   first: JsonObject | undefined,
-  deps: JudgeDeps,
+  deps: Pick<JudgeDeps, 'readCredential'>,
   now: number,
 ): Promise<Judgement> {
   let item = first
@@ -96,7 +96,7 @@ async function findState(
 async function readEnd(
   { uid, overlap = 0 }: Credential,
   successor: KeyHash,
-  { readCredential: read }: JudgeDeps,
+  { readCredential: read }: Pick<JudgeDeps, 'readCredential'>,
 ): Promise<number | undefined> {
   const next = await read([successor])
   if (next === undefined) return undefined

@@ -164,10 +164,10 @@ function virtualClusterAskedFor(attributes: Attributes, options: ScopeOptions) {
 }
 
 /**
- * Describes the request for the reason of a denial: `get of virtualclusterinstances "x" in project "a"`, `get of path
+ * Returns the request in words, as in the reason of a denial: `get of virtualclusterinstances "x" in project "a"`, `get of path
  * "/metrics" in cluster "c"`.
  */
-function describeRequest(attributes: Attributes, options: ScopeOptions): string {
+export function describeRequest(attributes: Attributes, options: ScopeOptions): string {
   return `${attributes.verb} of ${describeSubject(attributes)}${describeNamespace(attributes, options)}${describeTarget(attributes.target)}`
 }
 

@@ -58,6 +58,12 @@ export function roleGrants(entry: RoleEntry, attributes: Attributes, options: Sc
 /** Reports whether the role permits reviews, which it gives to users who may not create them otherwise. */
 export const givesReviews = ({ role }: RoleEntry): boolean => ROLES.get(role ?? '')?.grants === connected
 
+/** Reports whether requests to this API show what the role is for. Roles of other services and of later releases allow nothing here. */
+export const isJudgedHere = ({ role }: RoleEntry): boolean => {
+  const found = ROLES.get(role ?? '')
+  return found !== undefined && found.grants !== nothing
+}
+
 /** Reports whether the scope has the role selfRotate. */
 export const hasSelfRotate = ({ roles = [] }: Scope): boolean => roles.some(({ role }) => role === SELF_ROTATE)
 

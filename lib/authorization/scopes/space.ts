@@ -16,13 +16,13 @@ export interface SpaceOptions {
   spaceNamespace: SpaceNamespace
 }
 
-/** The lengths reserve half of a DNS label for the two names. */
-const SETTING =
+/** The templates that there may be. The lengths reserve half of a DNS label for the two names. */
+export const spaceNamespaces =
   /^(?<prefix>([a-z0-9][-a-z0-9]{0,15})?)\{project\}(?<separator>[-a-z0-9]{1,8})\{space\}(?<suffix>([-a-z0-9]{0,7}[a-z0-9])?)$/
 
 /** Parses the template of a deployment. Throws when its namespaces would not be DNS labels or would omit a name. */
 export function parseSpaceNamespace(setting: string): SpaceNamespace {
-  const { prefix, separator, suffix } = SETTING.exec(setting)?.groups ?? {}
+  const { prefix, separator, suffix } = spaceNamespaces.exec(setting)?.groups ?? {}
   if (prefix === undefined || separator === undefined || suffix === undefined) {
     throw new Error('the namespaces of spaces must be DNS labels such as p-{project}-s-{space}')
   }

@@ -5,28 +5,26 @@ import { ROLE_NAMES, type RoleEntry } from './roles.ts'
 import type { Scope } from './scope.ts'
 import { validateRule } from './validaterule.ts'
 
-const PATH = 'spec.scope'
-
 /**
  * Returns the 422 errors for a scope that matches its schema. A scope over 4 KiB is rejected without further
- * validation.
+ * validation. `path` is that of the scope.
  */
-export function validateScope(scope: Scope | undefined): FieldError[] {
+export function validateScope(scope: Scope | undefined, path = 'spec.scope'): FieldError[] {
   if (scope === undefined) return []
-  if (byteLength(scope) > MAX_CHAIN_BYTES) return [tooLong(PATH, MAX_CHAIN_BYTES)]
+  if (byteLength(scope) > MAX_CHAIN_BYTES) return [tooLong(path, MAX_CHAIN_BYTES)]
   return [
-    ...each(scope.roles, `${PATH}.roles`, validateRole),
-    ...each(scope.projects, `${PATH}.projects`, ({ project }, at) => name(project, `${at}.project`, '*')),
-    ...each(scope.spaces, `${PATH}.spaces`, ({ project, space }, at) => [
+    ...each(scope.roles, `${path}.roles`, validateRole),
+    ...each(scope.projects, `${path}.projects`, ({ project }, at) => name(project, `${at}.project`, '*')),
+    ...each(scope.spaces, `${path}.spaces`, ({ project, space }, at) => [
       ...name(project, `${at}.project`),
       ...name(space, `${at}.space`, '*'),
     ]),
-    ...each(scope.virtualClusters, `${PATH}.virtualClusters`, ({ project, virtualCluster }, at) => [
+    ...each(scope.virtualClusters, `${path}.virtualClusters`, ({ project, virtualCluster }, at) => [
       ...name(project, `${at}.project`),
       ...name(virtualCluster, `${at}.virtualCluster`, '*'),
     ]),
-    ...each(scope.clusters, `${PATH}.clusters`, ({ cluster }, at) => name(cluster, `${at}.cluster`, '*')),
-    ...each(scope.rules, `${PATH}.rules`, validateRule),
+    ...each(scope.clusters, `${path}.clusters`, ({ cluster }, at) => name(cluster, `${at}.cluster`, '*')),
+    ...each(scope.rules, `${path}.rules`, validateRule),
   ]
 }
 

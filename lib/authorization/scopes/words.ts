@@ -5,15 +5,15 @@
 
 import { type Entry, entries, isEntry, isUnlimited } from './unrestricted.ts'
 
-/** What a key or token without a scope may do. */
-const EVERYTHING = 'everything its owner may'
+/** What a key or token without a scope may do. Of the groups of its owner it has only those that it was given. */
+const EVERYTHING = 'everything its owner and groups may'
 
 const MEMBERS = ['roles', 'allowPlatformCli', 'projects', 'virtualClusters', 'spaces', 'clusters', 'rules']
 
-/** Returns `project demo, cluster west`, `nothing` for an empty scope, or `everything its owner may` without one. */
-export const scopeWords = (scope: unknown): string => scopePhrases(scope).join(', ') || 'nothing'
+/** Returns `projects demo, shop; cluster west`, `nothing` for an empty scope, or `everything its owner and groups may` without one. */
+export const scopeWords = (scope: unknown): string => scopePhrases(scope).join('; ') || 'nothing'
 
-/** Returns one phrase for each part of the scope, such as `projects shop demo`, and none for a scope that allows nothing. */
+/** Returns one phrase for each part of the scope, such as `projects shop, demo`, and none for a scope that allows nothing. */
 export function scopePhrases(scope: unknown): string[] {
   if (!isEntry(scope)) return [EVERYTHING]
   return [
@@ -42,19 +42,19 @@ function roleWords({ role, projects, virtualClusters }: Entry): string {
   return `role ${text(role)}${places.join('')}`
 }
 
-/** Returns `project a`, `projects a b` or, where the wildcard is among the names, `all projects`. */
+/** Returns `project a`, `projects a, b` or, where the wildcard is among the names, `all projects`. */
 function named(noun: string, names: readonly string[]): string[] {
   if (names.length === 0) return []
   if (names.includes('*')) return [`all ${noun}s`]
-  return [`${names.length === 1 ? noun : `${noun}s`} ${names.join(' ')}`]
+  return [`${names.length === 1 ? noun : `${noun}s`} ${names.join(', ')}`]
 }
 
-/** Returns the phrases for things of projects: `space a/s`, `all spaces of b c`. */
+/** Returns the phrases for things of projects: `space a/s`, `all spaces of b, c`. */
 function namedWithin(noun: string, list: unknown, member: string): string[] {
   const pairs = entries(list).map((one) => ({ project: text(one.project), name: text(one[member]) }))
   const whole = pairs.filter(({ name }) => name === '*').map(({ project }) => project)
   const single = pairs.filter(({ name }) => name !== '*').map(({ project, name }) => `${project}/${name}`)
-  return [...named(noun, single), ...(whole.length > 0 ? [`all ${noun}s of ${whole.join(' ')}`] : [])]
+  return [...named(noun, single), ...(whole.length > 0 ? [`all ${noun}s of ${whole.join(', ')}`] : [])]
 }
 
 function rulesWords(rules: readonly Entry[]): string[] {

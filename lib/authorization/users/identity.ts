@@ -22,6 +22,8 @@ export interface KeySpec {
   groups?: string[]
   type?: string
   scope?: Scope
+  /** A scope that is tried beside the real one until a time, as RFC 3339 has it. */
+  scopeTrial?: { scope?: Scope; until?: string; force?: boolean }
   /** Seconds. */
   ttl?: number | bigint
   ttlAfterLastActivity?: boolean
@@ -57,6 +59,10 @@ export const RESERVED_NAMES = ['system:', 'team:', 'subject:'] as const
  */
 export const usernameOf = (identity: Identity): string => (identity.startsWith('user:') ? nameOf(identity) : identity)
 
+/** Returns the identity of a username: the inverse of `usernameOf`. */
+export const identityNamed = (username: string): Identity =>
+  /^(team|subject):./u.test(username) ? (username as Identity) : `user:${username}`
+
 /** Returns the name and groups of requests with this key. Keys of a team are also in the group `team:TEAM`. */
 export function effectiveUser(key: Pick<Key, 'spec' | 'creator'>): {
   name: string
@@ -73,7 +79,7 @@ export function effectiveUser(key: Pick<Key, 'spec' | 'creator'>): {
 /** Returns the identity of the user. */
 export function identityOf({ identity, name, key }: Pick<UserInfo, 'identity' | 'name' | 'key'>): Identity {
   if (identity !== undefined) return identity
-  return keyIdentity({ spec: key, creator: /^(team|subject):./u.test(name) ? (name as Identity) : `user:${name}` })
+  return keyIdentity({ spec: key, creator: identityNamed(name) })
 }
 
 /**

@@ -1,5 +1,6 @@
 /** Defines the user of a request, as the authorizer passes it to the handlers. */
 import type { ScopeChain } from '../scopes/scope.ts'
+import type { ScopeTrial } from '../trials/scopetrial.ts'
 
 /** The identity of a key. Ownership compares identities, so a subject with the name of a user is not that user. */
 export type Identity = `user:${string}` | `team:${string}` | `subject:${string}`
@@ -64,6 +65,8 @@ export interface UserInfo {
   ancestors?: readonly string[]
   /** The IP addresses and CIDRs from which the presented key may be used. Absent means all; never empty. */
   sourceCIDRs?: readonly string[]
+  /** The scopes that are tried beside the chain. They allow and refuse nothing. Absent: none; never empty. */
+  trials?: readonly ScopeTrial[]
   /** The scopes that must all allow a request. Empty means unrestricted. */
   chain: ScopeChain
 }

@@ -14,11 +14,12 @@ import { OutOfTime } from '../../registry/parallel.ts'
 import { presentObject } from '../../registry/store.ts'
 import type { Handler, StoredCall } from '../call.ts'
 import { ensureKeyHolds, startKeyCheck } from '../keycheck.ts'
+import { listOptions, refuseNamePrefix } from '../lists/listoptions.ts'
 import { openCollection, presentPage, startOf } from '../lists/page.ts'
 import { selectionOf } from '../lists/selection.ts'
 import { listPieces } from '../lists/text.ts'
 import { bodyType } from '../negotiation/bodies.ts'
-import { dryRunErrors, listOptions, queryFlag, queryInteger, withDryRun } from '../options.ts'
+import { dryRunErrors, queryFlag, queryInteger, withDryRun } from '../options.ts'
 import { type ApiRequest, type ApiResponse, queryValue } from '../request.ts'
 import { beginDelete } from '../requestchecks.ts'
 import { respond, respondObject } from '../respond.ts'
@@ -123,9 +124,10 @@ function unfinishedError(dryRun: boolean, count: number, cause: unknown): Status
 async function handleCollection(call: StoredCall): Promise<ApiResponse> {
   const { request, store, services, kind, warnings } = call
   const output = beginDelete(call)
+  refuseNamePrefix(request.query)
   const listed = listOptions(request.query, false)
   const { limit } = listed
-  const selection = selectionOf(kind, listed)
+  const selection = selectionOf(kind, listed, { strategy: store.strategy, user: call.context.user })
   const { dryRun, ...options } = await deleteOptions(request)
   const context = withDryRun(call.context, dryRun)
 

@@ -10,13 +10,12 @@
 import type { RequestContext } from '../../registry/kind.ts'
 import type { Handler, StoredCall } from '../call.ts'
 import { ensureKeyHolds, startKeyCheck, whileKeyHolds } from '../keycheck.ts'
+import { beginList, type ListOptions } from '../lists/listoptions.ts'
 import { openCollection, presentPages, startOf } from '../lists/page.ts'
-import { selectionOf } from '../lists/selection.ts'
+import { type Selection, selectionOf } from '../lists/selection.ts'
 import { respondList } from '../lists/text.ts'
 import type { Output } from '../negotiation/accept.ts'
-import type { ListOptions } from '../options.ts'
 import { type ApiResponse, emptyStream } from '../request.ts'
-import { beginList } from '../requestchecks.ts'
 import { answerWatch, storedView } from './watch.ts'
 
 /** Objects per page of an unlimited list: 1 to 2 MB, one or two queries. */
@@ -25,19 +24,18 @@ const pageSize = 500
 async function handle(call: StoredCall): Promise<ApiResponse> {
   const { options, output } = beginList(call)
   const context = { ...call.context, dryRun: false }
-  if (!options.watch) return answerList(call, context, options, output)
-  return answerWatch(call, context, options, output, storedView(call, context, selectionOf(call.kind, options)))
+  const selection = selectionOf(call.kind, options, { strategy: call.store.strategy, user: context.user })
+  if (!options.watch) return answerList(call, context, { options, selection, output })
+  return answerWatch(call, context, options, output, storedView(call, context, selection))
 }
 
 async function answerList(
   call: StoredCall,
   context: RequestContext,
-  options: ListOptions,
-  output: Output,
+  { options, selection, output }: { options: ListOptions; selection: Selection; output: Output },
 ): Promise<ApiResponse> {
   const { kind, request, store, services, warnings } = call
   const { limit } = options
-  const selection = selectionOf(kind, options)
   const start = startOf(call, options, selection)
   const check = await startKeyCheck(context, services)
   const size = request.method === 'HEAD' ? 1 : pageSize

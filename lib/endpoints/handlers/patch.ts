@@ -41,7 +41,7 @@ function patcher(write: StoredWrite, parse: PatchParser): Patcher {
   const ownership = ownershipOf(write, request.subresource as Subresource)
   return {
     async patch(live) {
-      const { object: patched, floats } = applyPatch(write, parse, live)
+      const { object: patched, floats } = await applyPatch(write, parse, live)
       const { object, secrets } = splitWriteOnly(ensureNamespace(kind, patched, request.namespace), kind.schema)
       checkName(object, request.name)
       // Dedupe before field management: kube-apiserver counts a duplicate owner once.

@@ -1,16 +1,17 @@
 /** Opens a collection for list, deletecollection and the initial events of a watch: where it starts, its pages, its metadata. */
 import { badRequest, expired } from '../../meta/errors/status.ts'
 import type { JsonObject, KubeObject } from '../../meta/types.ts'
+import { defined } from '../../meta/value/defined.ts'
 import type { ListVerb, Reader, RequestContext, StoredKind } from '../../registry/kind.ts'
 import { listObjects } from '../../registry/read.ts'
 import { objectKey, presenterOf, type Store } from '../../registry/store.ts'
 import { StorageError } from '../../storage/errors.ts'
 import type { ListPage, ListRequest, Stored } from '../../storage/interface.ts'
 import type { StoredCall } from '../call.ts'
-import type { ListOptions } from '../options.ts'
 import type { ApiRequest } from '../request.ts'
 import type { ListMetadata } from '../respond.ts'
 import { decodeContinue, encodeContinue } from './continuetoken.ts'
+import type { ListOptions } from './listoptions.ts'
 import { parseRevision, type Selection } from './selection.ts'
 
 const expiredContinue =
@@ -35,20 +36,24 @@ function onlyKey({ request, kind }: Collection, { name, namespace }: Selection):
 
 /**
  * Returns the range to read for a selection. A selection of one name is read by its key, as in kube-apiserver, except by
- * a page that continues another.
+ * a page that continues another. Names of all namespaces with a prefix are in no range of keys.
  */
 function rangeOf(
   collection: Collection,
   selection: Selection,
   start: ListStart,
-): Pick<ListRequest, 'namespace' | 'key' | 'matches'> & ListStart {
+): Pick<ListRequest, 'namespace' | 'namePrefix' | 'key' | 'within' | 'matches'> & ListStart {
   const key = start.after === undefined ? onlyKey(collection, selection) : undefined
   const namespace = collection.request.namespace || selection.namespace
+  const { namePrefix, within } = selection
+  const isRange = namePrefix !== undefined && (collection.kind.scope === 'Cluster' || Boolean(namespace))
+  const isWhole = selection.all && (namePrefix === undefined || isRange)
   return {
     ...start,
     ...(namespace && { namespace }),
-    ...(key !== undefined && { key }),
-    ...(!selection.all && { matches: selection.matches }),
+    ...(isRange && { namePrefix }),
+    ...defined({ key, within }),
+    ...(!isWhole && { matches: selection.matches }),
   }
 }
 
@@ -143,14 +148,19 @@ export async function openCollection(
   const { namespace } = request
   const isLimited = limit > 0
   const size = limit || pageSize
+  let selected: ReturnType<NonNullable<Selection['selectedKeys']>> | undefined
+  /** Reads them for the first page. The others are at its revision. */
+  const selectedKeys = async (from: ListStart) => (selected ??= selection.selectedKeys?.(store.storage, from))
   const read = async (from: ListStart): Promise<ListPage> => {
-    const range = {
-      ...rangeOf({ kind, request }, selection, from),
+    const range = rangeOf({ kind, request }, selection, from)
+    const listing = {
+      ...range,
+      ...(!range.key && !range.within && { selectedKeys }),
       ...(size > 0 && { limit: size }),
       ...(!isLimited && { keepsNext: true as const }),
     }
     try {
-      return await listObjects(store, range, verb, context)
+      return await listObjects(store, listing, verb, context)
     } catch (error) {
       // A watch reports an expired page as an event. A later page of an unlimited list may begin at a hidden object.
       throw verb === 'watch' || from !== start ? error : withNewToken(error, from, namespace)

@@ -6,22 +6,44 @@ import { parseResourceVersion } from '../../meta/object/resourceversion.ts'
 import { memberSchema } from '../../meta/schema/schema.ts'
 import { checkFields, matchesFields, requiredValues } from '../../meta/selectors/fields.ts'
 import { matcherOf } from '../../meta/selectors/labelmatcher.ts'
-import type { JsonObject, KubeObject } from '../../meta/types.ts'
-import type { StoredKind } from '../../registry/kind.ts'
-import type { Stored } from '../../storage/interface.ts'
-import type { ListOptions } from '../options.ts'
+import type { JsonObject } from '../../meta/types.ts'
+import { defined } from '../../meta/value/defined.ts'
+import { own } from '../../meta/value/walk.ts'
+import type { RequestContext, SelectedKeys, StoredKind } from '../../registry/kind.ts'
+import type { Store } from '../../registry/store.ts'
+import type { ListRequest, Storage, Stored } from '../../storage/interface.ts'
+import type { ListOptions } from './listoptions.ts'
 
 export interface Selection {
-  /** True when there is no selector, so that every object matches. */
+  /** True when there is no selector, so that every object whose name begins with `namePrefix` matches. */
   all: boolean
   matches(stored: Stored): boolean
+  namePrefix?: string
+  /** The index partitions that have every object that matches. Undefined: any object may match. */
+  within?: readonly string[]
+  /** Reads the keys of all objects that match, see `StoredKind.selectedKeys`. */
+  selectedKeys?(storage: Storage, start: Pick<ListRequest, 'at' | 'notOlderThan'>): Promise<SelectedKeys | undefined>
   /** The name and namespace that the field selector requires; undefined if it requires none. */
   name: string | undefined
   namespace: string | undefined
 }
 
+/** What computes the values of fields on reads, and the user who reads them. */
+interface Computing {
+  strategy: Pick<Store['strategy'], 'computedFields'>
+  user: RequestContext['user']
+}
+
 /** Returns the value that a selector compares. An absent boolean is false. */
-function fieldValue({ schema }: Pick<StoredKind, 'schema'>, object: KubeObject, field: string): string {
+function fieldValue(
+  { schema }: Pick<StoredKind, 'schema'>,
+  stored: Stored,
+  field: string,
+  computing: Computing | undefined,
+): string {
+  const computed = computing && own(computing.strategy.computedFields ?? {}, field)
+  if (computed) return computed(stored, computing.user) ?? ''
+  const { object } = stored
   const [part, name = ''] = field.split('.') as ['metadata' | 'spec' | 'status', string?]
   const absent = part !== 'metadata' && memberSchema(schema[part], name)?.type === 'boolean' ? false : ''
   return String((object[part] as JsonObject | undefined)?.[name] ?? absent)
@@ -29,8 +51,9 @@ function fieldValue({ schema }: Pick<StoredKind, 'schema'>, object: KubeObject, 
 
 /** Returns the selection of a list or watch. Throws 400 for a field selector with unknown fields. */
 export function selectionOf(
-  kind: Pick<StoredKind, 'schema' | 'scope' | 'selectableFields'>,
-  { labels, fields }: Pick<ListOptions, 'labels' | 'fields'>,
+  kind: Pick<StoredKind, 'schema' | 'scope' | 'selectableFields' | 'selectedPartitions' | 'selectedKeys'>,
+  { labels, fields, namePrefix }: Pick<ListOptions, 'labels' | 'fields' | 'namePrefix'>,
+  computing?: Computing,
 ): Selection {
   const supported = [
     'metadata.name',
@@ -39,12 +62,18 @@ export function selectionOf(
   ]
   checkFields(fields, supported)
   const matchesLabels = matcherOf(labels)
+  const required = (field: string) => requiredValues(fields, field)
+  const within = kind.selectedPartitions?.(required)
   return {
     all: labels.length === 0 && fields.length === 0,
-    matches: ({ object }) =>
-      matchesLabels(object.metadata.labels ?? {}) && matchesFields(fields, (field) => fieldValue(kind, object, field)),
-    name: requiredValues(fields, 'metadata.name')[0],
-    namespace: requiredValues(fields, 'metadata.namespace')[0],
+    matches: (stored) =>
+      (namePrefix === undefined || stored.object.metadata.name?.startsWith(namePrefix) === true) &&
+      matchesLabels(stored.object.metadata.labels ?? {}) &&
+      matchesFields(fields, (field) => fieldValue(kind, stored, field, computing)),
+    ...defined({ namePrefix, within }),
+    selectedKeys: async (storage, start) => kind.selectedKeys?.(required, storage, start),
+    name: required('metadata.name')[0],
+    namespace: required('metadata.namespace')[0],
   }
 }
 

@@ -85,17 +85,23 @@ export async function approveSigningRequest(created: Created, services: SigningS
 
 const MESSAGE = 'Requested through the management API by a user who may create kube configs.'
 
-/** Returns the signed certificate as PEM. Rejects with `unsigned` when the signal aborts the wait. */
+/**
+ * Returns the signed certificate as PEM. Rejects with `unsigned` when the signal aborts the wait: between two reads, or during one
+ * of a cluster that has answered before.
+ */
 export async function awaitCertificate(created: Created, services: SigningServices): Promise<string> {
   const { client, signal, sleep } = services
-  for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
-    const object = await read(created, services)
+  const unsigned = (cause?: unknown) => clusterError('unsigned', client.name, '', cause)
+  for (let pause = FIRST_PAUSE_MS, reads = 0; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS), reads++) {
+    const object = await read(created, services).catch((error) => {
+      throw reads > 0 && signal.aborted && isFailure(error, 'timeout') ? unsigned(error) : error
+    })
     isApproved(object, client)
     const certificate = memberOf(object.status, 'certificate')
     if (typeof certificate === 'string' && certificate !== '')
       return Buffer.from(certificate, 'base64').toString('utf8')
     await sleep(pause, signal)
-    if (signal.aborted) throw clusterError('unsigned', client.name)
+    if (signal.aborted) throw unsigned()
   }
 }
 

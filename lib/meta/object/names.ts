@@ -45,6 +45,13 @@ export function dnsSubdomainErrors(value: string): string[] {
   return [...errors, withExamples(rule, SUBDOMAIN_FORMAT, 'example.com')]
 }
 
+/** Reports whether the name of an object may begin with this text, or be it. */
+export function isSubdomainBeginning(value: string): boolean {
+  const labels = value.split('.')
+  const last = labels.pop() ?? ''
+  return value !== '' && value.length <= MAX_SUBDOMAIN && labels.every(isLabel) && /^([a-z0-9][-a-z0-9]*)?$/.test(last)
+}
+
 const isName = (value: string): boolean =>
   /^[-A-Za-z0-9_.]+$/.test(value) && /^[A-Za-z0-9]/.test(value) && /[A-Za-z0-9]$/.test(value)
 

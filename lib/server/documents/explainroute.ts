@@ -38,10 +38,11 @@ function below(
     return name === undefined ? otherMethod(method, ['POST']) : `${plural} can only be created, and have no names`
   if (name === undefined) return otherMethod(method, COLLECTION)
   if (subresource === undefined) return otherMethod(method, OBJECT)
+  const own = served.find((one) => one.subresource !== undefined && one.subresource === subresource)
   const subresources = ['status', ...served.flatMap((one) => one.subresource ?? [])]
   if (more !== undefined || !subresources.includes(subresource))
     return `${plural} have no subresource ${quoteSegment([subresource, more].filter(Boolean).join('/'))}; their subresources are ${joinNames(subresources)}`
-  return otherMethod(method, subresource === 'status' ? STATUS : ['POST'])
+  return otherMethod(method, own ? [own.archetype === 'computed' ? 'GET' : 'POST'] : STATUS)
 }
 
 function explainGroupVersion(asked: string, plural: string): string {

@@ -2,8 +2,11 @@
 import type { ExchangedKey } from '../../apis/management/v1/ownedaccesskey.plan.ts'
 import { OwnedAccessKey } from '../../apis/management/v1/ownedaccesskey.ts'
 import { keyPath } from '../../apis/management/v1/ownedaccesskey.values.ts'
+import { trialsOf } from '../../authentication/credential.ts'
 import type { KeyHash } from '../../authentication/pepper.ts'
+import { inheritedTrials, type ScopeTrial } from '../../authorization/trials/scopetrial.ts'
 import type { TokenUse } from '../../federation/issuers.ts'
+import { KINDS } from '../../kinds/kinds.ts'
 import { unixSeconds } from '../../meta/encoding/time.ts'
 import { StatusError } from '../../meta/errors/status.ts'
 import { createObject } from '../../registry/create.ts'
@@ -60,6 +63,10 @@ export async function makeKey(
   }
 }
 
+/** Returns the trials of the keys of the trust: its own, and those of the keys that made it. */
+export const trialsOfTrust = (trust: Exchanged['trust']): ScopeTrial[] | undefined =>
+  trialsOf({ ...trust, resource: KINDS.FederatedIdentityCredential.plural }, trust.spec, trust)
+
 async function attempt(
   server: Pick<Server, 'storeOf' | 'storage'>,
   call: Pick<OAuthCall, 'now' | 'deadline'>,
@@ -83,11 +90,13 @@ async function attempt(
     return use === 'Once' ? [replayRecord(token, trust, name), ...taken] : taken
   }
   const expires = at + grant.ttl
+  const trials = inheritedTrials(trialsOfTrust(trust), at)
   const plan: ExchangedKey = {
     labels: labelsOf(trust.name, provider.name),
     origin: {
       creator: trust.creator,
       carried: grant.carried,
+      ...(trials.length > 0 && { trials }),
       federation: {
         trust: { uid: trust.uid, revision: trust.revision },
         provider: { uid: provider.uid, revision: provider.revision },

@@ -36,10 +36,16 @@ async function applied(write: Write, live: KubeObject): Promise<KubeObject> {
 }
 
 /** Returns the namespace that another patch asks for. */
-function patched(write: Write, type: keyof typeof patchParsers | typeof STRATEGIC, live: KubeObject): KubeObject {
-  if (type !== STRATEGIC) return applyPatch(write, patchParsers[type], live).object
+async function patched(
+  write: Write,
+  type: keyof typeof patchParsers | typeof STRATEGIC,
+  live: KubeObject,
+): Promise<KubeObject> {
   // A strategic merge patch of a namespace differs from a merge patch only in its directives.
-  return applyPatch(write, patchParsers['application/merge-patch+json'], live, withoutDirectives).object
+  const { object } = await (type === STRATEGIC
+    ? applyPatch(write, patchParsers['application/merge-patch+json'], live, withoutDirectives)
+    : applyPatch(write, patchParsers[type], live))
+  return object
 }
 
 async function answer(call: Call, server: Server): Promise<ApiResponse> {
@@ -49,7 +55,7 @@ async function answer(call: Call, server: Server): Promise<ApiResponse> {
   const isApply = type === 'application/apply-patch+yaml'
   checkExists(name, isApply)
   const live = namespaceObject(name, server.config.issuer)
-  const sent = isApply ? await applied(write, live) : patched(write, type, live)
+  const sent = isApply ? await applied(write, live) : await patched(write, type, live)
   return unchanged(write, sent, live, output)
 }
 

@@ -97,6 +97,12 @@ export function itemsIn(client: DynamoDBClient, TableName: string, now: () => nu
       return refusal && (refusal.Item ? unmarshalItem(refusal.Item) : get(item))
     },
 
+    async put(item, deadline) {
+      const command = new PutItemCommand({ TableName, Item: marshalItem(item) })
+      limitTime(command, deadline)
+      await sendClassified(() => client.send(command))
+    },
+
     async allocate(key, at) {
       const command = new UpdateItemCommand({
         TableName,

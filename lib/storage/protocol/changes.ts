@@ -12,9 +12,14 @@ import { checkFresh, checkReachable, expiredError, readRecentRevision } from './
  * Returns filled slots in order and stops at the first gap that a commit may still fill. Voids a gap below a filled slot
  * once this poll or an earlier one has waited for it longer than `patience`.
  */
-export async function readChanges(context: Context, table: Table, since: number): Promise<ChangeBatch> {
+export async function readChanges(
+  context: Context,
+  table: Table,
+  since: number,
+  reached = since,
+): Promise<ChangeBatch> {
   const { resource } = table
-  const revision = await readRecentRevision(context, resource, since)
+  const revision = await readRecentRevision(context, resource, reached)
   checkReachable(revision, since)
   const { slots, to } = await readOn(context, resource, [since, Math.min(revision.n, since + pollSlots)])
   checkFresh(context, revision)

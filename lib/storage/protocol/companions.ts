@@ -20,11 +20,23 @@ export async function getCompanions(
   })
 }
 
-export const keepCompanion = (
+export const keepCompanion = async (
   context: Context,
   { pk, sk, attributes }: CompanionItem,
   deadline: Deadline,
-): Promise<void> => writeAlone(context, { type: 'put', item: { ...attributes, pk, sk } }, deadline)
+): Promise<void> =>
+  void (await untilAnswered(context, deadline, async (end) => {
+    await context.items.put({ ...attributes, pk, sk }, end)
+    return true
+  }))
+
+const EXISTS: Condition = { type: 'has', attributes: {}, lacks: [] }
+
+export const mergeCompanion = (
+  context: Context,
+  { pk, sk, attributes }: CompanionItem,
+  deadline: Deadline,
+): Promise<boolean> => sendAlone(context, { type: 'set', key: { pk, sk }, attributes, when: EXISTS }, deadline)
 
 /** Puts the item by a plain conditional put, which costs half of a transaction. */
 export const createCompanion = (
@@ -38,8 +50,8 @@ export const createCompanion = (
     async (end) => (await context.items.putIfAbsent({ ...attributes, pk, sk }, end)) === undefined,
   )
 
-export const dropCompanion = (context: Context, { pk, sk }: ItemKey, deadline: Deadline): Promise<void> =>
-  writeAlone(context, { type: 'delete', key: { pk, sk } }, deadline)
+export const dropCompanion = async (context: Context, { pk, sk }: ItemKey, deadline: Deadline): Promise<void> =>
+  void (await sendAlone(context, { type: 'delete', key: { pk, sk } }, deadline))
 
 /**
  * Writes the item on the condition that it is still as it was read. Each swap gives the item another identifier, so the
@@ -78,9 +90,6 @@ function stillAs(before: CompanionItem | undefined): Condition {
     ? { type: 'has', attributes: {}, lacks: ['swap'] }
     : { type: 'has', attributes: { swap }, lacks: [] }
 }
-
-const writeAlone = async (context: Context, one: ItemWrite, deadline: Deadline): Promise<void> =>
-  void (await sendAlone(context, one, deadline))
 
 /** Sends one write until it succeeds or its condition fails. `onFault` learns of each attempt without a plain answer. */
 const sendAlone = (

@@ -78,6 +78,7 @@ export function withRetries(items: Items, clock: Clock): Items {
     allocate: (key, now) => persist(() => items.allocate(key, now)),
     settle: (key, to) => persist(() => items.settle(key, to)),
     confirm: (key, found) => persist(() => items.confirm(key, found)),
+    put: (item, deadline) => items.put(item, deadline),
     putIfAbsent: (item, deadline) => items.putIfAbsent(item, deadline),
     transact: (writes, deadline) => items.transact(writes, deadline),
   }

@@ -11,7 +11,11 @@ import { rewind } from './rewind.ts'
  * Returns the newest state of the object, or the state in which it was deleted. It takes one read, or two for a deleted
  * object. Only for a recreated name does it rewind the log to the deletion of the earlier object.
  */
-export async function readLatest(context: Context, { resource }: Table, seen: Stored): Promise<Stored> {
+export async function readLatest(
+  context: Context,
+  { resource }: Pick<Table, 'resource'>,
+  seen: Stored,
+): Promise<Stored> {
   const { key, rv } = seen
   const { uid } = seen.object.metadata
   const asSeen = (one: State | undefined): Stored | undefined => {

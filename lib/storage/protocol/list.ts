@@ -12,10 +12,11 @@ import { decodeState, isExpired, readSlot, rowState, rvOf, type Slot, type State
 import { activityOfPage } from './activity.ts'
 import { countedRows, keptBytes, pageBytes } from './constants.ts'
 import type { Context } from './context.ts'
+import { readLatest } from './latest.ts'
 import { fillGaps, type Slots } from './log.ts'
 import { checkFresh, checkReachable, expiredError, type Revision, readRevision } from './revision.ts'
 import { rewind } from './rewind.ts'
-import { type Horizon, isWithin, type Step, scan } from './scan.ts'
+import { type Horizon, isWithin, type Step, scan, scanKeys } from './scan.ts'
 
 /** The revision of a list, and the log entries that rows may not show yet: the newest one of each key, by sort key. */
 interface Snapshot {
@@ -25,13 +26,18 @@ interface Snapshot {
   overlay: ReadonlyMap<string, Slot>
 }
 
-/** The range of a list: keys after `start` of one namespace or all, or one key, in these partitions (undefined: the rows). */
+/** The range of a list: keys with a prefix after `start`, or one key, in these partitions (undefined: the rows). */
 interface Range {
   resource: string
   start: string
+  /** That of the namespace, then of the names. */
   prefix: string
   only: string | undefined
+  /** The sort keys to read, in order. Undefined: all of the range. */
+  keys: ReadonlySet<string> | undefined
   partitions: readonly (string | undefined)[]
+  /** Whether a filter may accept objects of other partitions too. */
+  isPart: boolean
 }
 
 /** The fewest rows per read once a page needs more rows than its limit. */
@@ -53,12 +59,16 @@ export async function listAt(context: Context, table: Table, request: ListReques
   checkReachable(revision, at ?? Math.max(notOlderThan ?? 0, revision.floor))
   const range = rangeOf(context.items.limits, resource, request)
   const covered = coveredBy(range)
-  const rows = scan(
-    context,
-    range.partitions.map((one) => ({ pk: rowsOf(resource, one), ...covered })),
-  )
+  const rows = range.keys
+    ? scanKeys(context, rowsOf(resource), range.keys)
+    : scan(
+        context,
+        range.partitions.map((one) => ({ pk: rowsOf(resource, one), ...covered })),
+      )
   // The keys of an empty range may be too long for the table.
-  const isScattered = range.partitions.length === 0 || (request.partitions !== undefined && range.only === undefined)
+  const isScattered =
+    range.keys !== undefined ||
+    (!range.partitions.includes(undefined) && (range.partitions.length === 0 || range.only === undefined))
   const activity = activityOfPage(context, table, { covered, isScattered })
   const wanted = limit === undefined ? undefined : limit + 1
   const isCounted = !filter && !matches
@@ -77,9 +87,9 @@ export async function listAt(context: Context, table: Table, request: ListReques
     read += step.rows.reduce((sum, one) => sum + one.length, 0)
     const found = await objectsAt(context, range, snapshot, { ...step, from })
     checkFresh(context, revision)
-    for (const [index, { state: one, newest }] of found.entries()) {
+    for (const [index, { state: one, newest, moved }] of found.entries()) {
       const seen = filter || matches ? decodeState(one) : undefined
-      const isHidden = filter && seen && !(filter(seen) && acceptsNewest(filter, one, newest))
+      const isHidden = filter && seen && !(filter(seen) && (moved ? filter(moved) : acceptsNewest(filter, one, newest)))
       if (isHidden && !keepsNext) continue
       if (next !== undefined && (items.length === limit || bytes >= pageBytes)) {
         const remaining = isCounted && limit !== undefined && step.done ? { remaining: found.length - index } : {}
@@ -98,21 +108,27 @@ export async function listAt(context: Context, table: Table, request: ListReques
 }
 
 /** Returns the range of a request. Omits keys and partitions that cannot exist, because the driver rejects them. */
-function rangeOf(limits: Limits, resource: string, { namespace, key, after, partitions }: ListRequest): Range {
-  const prefix = namespace === undefined ? '' : namespacePrefix(namespace)
+function rangeOf(limits: Limits, resource: string, request: ListRequest): Range {
+  const { namespace, namePrefix = '', key, after, partitions, within, filter } = request
+  const prefix = `${namespace === undefined ? '' : namespacePrefix(namespace)}${sortKey(namePrefix)}`
   const only = key === undefined ? undefined : sortKey(key)
   const start = after === undefined ? '' : sortKey(after)
   const isPast = start !== '' && !start.startsWith(prefix) && byBytes(start, prefix) > 0
   const isStrange =
     only !== undefined && (!isStorable(limits, key ?? '') || !only.startsWith(prefix) || byBytes(only, start) <= 0)
-  const isEmpty = isPast || isStrange || ![namespace, after].every((one) => !one || isStorable(limits, one))
-  const possible = partitions ? partitions.filter((one) => isPartition(limits, resource, one)) : [undefined]
+  const isEmpty = isPast || isStrange || ![namespace, after, prefix].every((one) => !one || isStorable(limits, one))
+  const asked = partitions && within ? partitions.filter((one) => within.includes(one)) : (partitions ?? within)
+  const possible = asked ? asked.filter((one) => isPartition(limits, resource, one)) : [undefined]
+  const isNext = (sk: string) => sk.startsWith(prefix) && byBytes(sk, start) > 0
+  const keys = asked ? undefined : request.keys?.map(sortKey).filter(isNext).sort(byBytes)
   return {
     resource,
     prefix,
     start: start.startsWith(prefix) ? start : '',
     only,
+    keys: keys && new Set(keys),
     partitions: isEmpty ? [] : [...new Set(possible)],
+    isPart: filter !== undefined && asked !== undefined && asked.length !== partitions?.length,
   }
 }
 
@@ -122,8 +138,8 @@ function coveredBy({ start, prefix, only }: Range): Omit<ItemQuery, 'pk'> {
   return { ...(prefix && { prefix }), ...(start && { after: start }) }
 }
 
-const isCovered = ({ prefix, only }: Range, sk: string): boolean =>
-  only === undefined ? sk.startsWith(prefix) : sk === only
+const isCovered = ({ prefix, only, keys }: Range, sk: string): boolean =>
+  (keys?.has(sk) ?? true) && (only === undefined ? sk.startsWith(prefix) : sk === only)
 
 /** The attributes of log entries that a list reads: all except the previous state. */
 const overlaid = ['sk', 'type', 'key', 'object', 'internal', 'partitions']
@@ -183,6 +199,8 @@ interface Found {
   state: State
   /** The newest state, or the last one of a deleted object. Undefined if the object has left the partitions of the range. */
   newest: State | undefined
+  /** The newest state of an object that has left them, and may still be visible. */
+  moved?: Stored
 }
 
 /** Returns the objects of the snapshot with keys in this stretch, in key order. */
@@ -218,7 +236,18 @@ async function objectsAt(context: Context, range: Range, snapshot: Snapshot, str
     const state = candidates.find((one) => one !== undefined)
     if (state) objects.push({ state, newest: newestOf(state, copies, snapshot.rv, was?.last) })
   }
+  if (range.isPart) await followMoved(context, resource, objects)
   return objects
+}
+
+/** Reads the newest states of the objects that have left the partitions of the range since the snapshot. */
+async function followMoved(context: Context, resource: string, objects: readonly Found[]): Promise<void> {
+  const left = objects.filter(({ newest }) => newest === undefined)
+  await Promise.all(
+    left.map(async (one) => {
+      one.moved = await readLatest(context, { resource }, decodeState(one.state))
+    }),
+  )
 }
 
 /** Returns the newest state of an object that had `state` at revision `rv`. Its copies are as new as its row, or tombstones. */

@@ -46,6 +46,22 @@ export function scan({ items }: Pick<Context, 'items'>, queries: readonly ItemQu
   }
 }
 
+/** The most rows that `scanKeys` reads at a time: each may have 400 KB. */
+const keysAtOnce = 100
+
+/** Reads the rows of a partition with these sort keys, which are in order. */
+export function scanKeys({ items }: Pick<Context, 'items'>, pk: string, keys: Iterable<string>): Scan {
+  const rest = [...keys]
+  return {
+    async next(limit = keysAtOnce) {
+      const some = rest.splice(0, Math.min(limit, keysAtOnce))
+      const rows = [await items.batchGet(some.map((sk) => ({ pk, sk })))]
+      const done = rest.length === 0
+      return { rows, horizon: done ? end : (some.at(-1) ?? end), done }
+    },
+  }
+}
+
 async function advance(items: Context['items'], cursor: Cursor, limit: number | undefined): Promise<void> {
   const after = cursor.read === end || cursor.read === '' ? {} : { after: cursor.read }
   const page = await items.query({ ...cursor.query, ...after, ...(limit !== undefined && { limit }) })

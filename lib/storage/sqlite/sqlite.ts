@@ -16,7 +16,7 @@ import { checkBatch, checkItem, checkKey, checkQuery, checkTransaction } from '.
 import type { Range, Row } from './rows.ts'
 import type { Table } from './table.ts'
 
-/** The attributes of the index `expiry`, as in infra/table.yml. */
+/** The attributes of the index `expiry`, as in infra/template/table.yml. */
 const indexed = ['pk', 'sk', 'expiryIndex', 'expiry', 'name', 'uid']
 
 /** Returns the items of a table. `now` (unix ms) judges deadlines. `called` is called for each operation. */
@@ -98,6 +98,10 @@ export function itemsOf({ rows, commit, listeners }: Table, now: () => number, c
       }, deadline)
       if (!before) listeners.tell([item.pk])
       return before
+    },
+    async put(item, deadline) {
+      await write(() => put(item), deadline)
+      listeners.tell([item.pk])
     },
     allocate: (key, at) =>
       write(() => {

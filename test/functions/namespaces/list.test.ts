@@ -79,6 +79,7 @@ describe('a list', () => {
       'p-web-x',
     ])
     expect((await list(admin, { fieldSelector: 'spec.finalizers=x' })).status).toBe(400)
+    expect(await namesOf(admin, { namePrefix: 'p-web-' })).toEqual(['p-web-x'])
   })
 
   test('has pages at one revision', async () => {

@@ -63,7 +63,7 @@ const people = { claimMappings: { username: { claim: 'sub', prefix: 'company:' }
 beforeAll(async () => {
   const spec = { issuer, jwks: JSON.stringify({ keys: [key.jwk] }), tokenUse: 'Lifetime' }
   await callsOf(functions, providers).make({ name: 'company' }, spec)
-}, 60_000)
+})
 
 describe('the key of a person', () => {
   test.each([
@@ -162,7 +162,7 @@ describe('an ID token that is exchanged during its lifetime', () => {
     const again = await Promise.all([1, 2, 3].map(() => exchange(client, token)))
     expect(again.map(({ status }) => status).sort()).toEqual([200, 400, 400])
     expect((await exchange(await trust({ user: 'alice', scope: {} }), token)).status).toBe(200)
-  }, 60_000)
+  })
 })
 
 test('a trust with maxKeys has at most so many valid keys, whatever ID tokens they come from', async () => {

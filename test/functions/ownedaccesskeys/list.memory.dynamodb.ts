@@ -2,7 +2,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { type AttributeValue, BatchWriteItemCommand, GetItemCommand } from '@aws-sdk/client-dynamodb'
 import { expect, test } from 'vitest'
-import { encodeUser } from '../../../lib/authentication/requests/usercontext.ts'
+import { encodeUser } from '../../../lib/authentication/requests/encodeuser.ts'
 import { rowsOf } from '../../../lib/storage/keys.ts'
 import { useFunctions } from '../../support/functions.ts'
 import { admin } from '../../support/users.ts'
@@ -49,7 +49,7 @@ const accept = (form: string) => ({ accept: `application/json;as=${form};v=v1;g=
 const forms: Record<string, Form> = {
   'a page': { headers: {}, query: { limit: '500' } },
   'all of them': { headers: {}, query: {} },
-  selected: { headers: {}, query: { fieldSelector: 'spec.user=alice' } },
+  selected: { headers: {}, query: { fieldSelector: 'spec.team!=red' } },
   indented: { headers: {}, query: { pretty: 'true' } },
   'rows with their objects': { headers: accept('Table'), query: { includeObject: 'Object' } },
   'the first events of a watch': { headers: {}, query: { watch: 'true', timeoutSeconds: '1' } },
@@ -67,7 +67,7 @@ test('lists many large keys in little memory', async () => {
     return { form, status, isWhole: bytes > count * characters }
   })
   expect(found).toEqual(found.map(({ form }) => ({ form, status: 200, isWhole: true })))
-}, 120_000)
+})
 
 test('lists the metadata of many large keys', async () => {
   const { text, json } = await call('list', { headers: accept('PartialObjectMetadataList') })

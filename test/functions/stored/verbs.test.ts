@@ -72,6 +72,7 @@ describe.each(kinds)('$plural', (stored) => {
     expect(await names({ labelSelector: 'list=yes' })).toEqual(['l-a', 'l-b', 'l-c'])
     expect(await names({ labelSelector: 'list,name notin (l-a)', limit: '1' })).toEqual(['l-b'])
     expect(await names({ fieldSelector: 'metadata.name=l-c' })).toEqual(['l-c'])
+    expect(await names({ namePrefix: 'l-', labelSelector: 'name!=l-b' })).toEqual(['l-a', 'l-c'])
     for (const form of ['Table', 'PartialObjectMetadataList']) {
       expect((await list({}, { headers: as(form) })).json.kind).toBe(form)
     }

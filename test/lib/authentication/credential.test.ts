@@ -99,6 +99,7 @@ describe('writing credentials', () => {
         'specSubject',
         'specTeam',
         'specUser',
+        'trials',
         'ttl',
       ].sort(),
     )

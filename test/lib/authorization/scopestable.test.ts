@@ -29,6 +29,7 @@ const GROUPS: Record<string, string> = {
   virtualclusterinstances: 'management.platform',
   ownedaccesskeys: 'management.platform',
   accesskeyrevocations: 'management.platform',
+  accesskeylookups: 'management.platform',
   identityproviders: 'management.platform',
   federatedidentitycredentials: 'management.platform',
   selves: 'management.platform',

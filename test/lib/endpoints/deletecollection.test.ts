@@ -13,7 +13,7 @@ import { admin, contextOf } from '../../support/users.ts'
 let deployment: TestDeployment
 beforeAll(async () => {
   deployment = await startDeployment('https://keyplane.example.com')
-}, 60_000)
+})
 afterAll(() => deployment?.stop())
 
 const context = contextOf(admin)

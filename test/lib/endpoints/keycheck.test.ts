@@ -26,7 +26,7 @@ beforeAll(async () => {
     }
     await createObject(store(), { object, secrets: [] }, contextOf(admin))
   }
-}, 60_000)
+})
 afterAll(() => deployment?.stop())
 
 interface StartedList {

@@ -20,7 +20,7 @@ beforeAll(async () => {
   deployment = await startDeployment('https://keyplane.example.com')
   // Watches poll, as on AWS: the driver tells of no writes.
   deployment.store.around = ({ onWrite: _, ...items }) => items
-}, 60_000)
+})
 afterAll(() => deployment?.stop())
 
 const noon = new Date('2026-11-21T12:00:00Z')

@@ -1,4 +1,5 @@
-/** Runs the publisher of events over a world in memory, and collects what it publishes. */
+/** Runs the publisher of events over a world in memory, and collects what it publishes and keeps. */
+import { historyPartition, shownEntries } from '../../../lib/authentication/history/items.ts'
 import { decodeKeyInternal, encodeKeyInternal, type KeyInternal } from '../../../lib/authentication/keyinternal.ts'
 import { type Signal, signalItem } from '../../../lib/authentication/signals.ts'
 import { type KeyEvent, kindOf } from '../../../lib/events/event.ts'
@@ -29,6 +30,7 @@ export function publisherOf(world: World, limits = {}): Publisher {
         store: world.over(parts.storage ?? world.storage).keys,
         storage: world.storage,
         limits,
+        recordSources: true,
         now: world.now,
         hasTime: () => true,
         deadline: endless,
@@ -48,6 +50,29 @@ export function publisherOf(world: World, limits = {}): Publisher {
     },
   }
   return publisher
+}
+
+/** Returns the history of a key by its uid, the newest first. */
+export const historyOf = async ({ storage }: Pick<World, 'storage'>, uid = '') =>
+  shownEntries((await storage.queryCompanions(historyPartition(uid))).items)
+
+/** Makes a key that another one made. */
+export async function makeWith(world: World, maker: string, name: string) {
+  const { storage, keys } = world
+  const made = await world.make(name)
+  const current = await storage.get(keys.kind.table, name)
+  const ancestors = [(await world.find(maker))?.metadata.uid ?? maker]
+  await world.delete(name)
+  await storage.create(
+    keys.kind.table,
+    name,
+    () => ({
+      type: 'put',
+      object: { ...made, metadata: { ...made.metadata, uid: `made-${made.metadata.uid}` } },
+      internal: encodeKeyInternal({ ...decodeKeyInternal(current?.internal ?? {}), ancestors, maker }),
+    }),
+    unhurried,
+  )
 }
 
 /** Changes the internal part of a key, as rotations do. */

@@ -4,7 +4,7 @@ import { kindOf } from '../../../lib/events/event.ts'
 import { StorageError } from '../../../lib/storage/errors.ts'
 import { unhurried } from '../../support/deadlines.ts'
 import { interceptCalls, newWorld, type World } from '../controllers/world.ts'
-import { changeInternal, hash, publisherOf, signal } from './publisher.ts'
+import { changeInternal, hash, historyOf, publisherOf, signal } from './publisher.ts'
 
 const [minute, hour, day] = [60, 3600, 86_400]
 const start = Date.parse('2026-11-21T12:00:00Z') / 1000
@@ -125,6 +125,9 @@ describe.each(['before', 'after'] as const)('a run that dies %s a call', (when) 
       await publisher.run()
       expect([n, toldBy(publisher.events).sort()]).toEqual([n, expected])
       expect([n, new Set(publisher.events.map(({ id }) => id)).size]).toEqual([n, expected.length])
+      const history = await historyOf(world, (await world.find('ci'))?.metadata.uid)
+      const ofKey = expected.filter((one) => one.endsWith(' ci'))
+      expect([n, history.map(({ kind }) => `${kind} ci`).sort()]).toEqual([n, ofKey])
       if (!died()) return expect(n).toBeGreaterThan(15)
     }
   })

@@ -5,6 +5,7 @@
 import { describe, expect, test } from 'vitest'
 import { ItemsFault } from '../../../lib/storage/items.ts'
 import { storageOver } from '../../../lib/storage/protocol/storage.ts'
+import type { Edit } from '../../support/editedmodules.ts'
 import { played, seed } from '../../support/effort.ts'
 import { mutants } from './adversary/mutants.ts'
 import {
@@ -77,10 +78,17 @@ describe('schedules fail without', () => {
   )
 })
 
+/** A rule of swaps and the edit that removes it. The first seed is one that detected it once, if detection is rare. */
+interface Fault {
+  without: string
+  seed?: number
+  edits: readonly Edit[]
+}
+
 describe('swaps of one side item', () => {
   /** Returns the first violations among these schedules. */
-  async function violationsOf(subject: Subject, count: number): Promise<string[]> {
-    for (let one = seed; one < seed + count; one++) {
+  async function violationsOf(subject: Subject, count: number, from = seed): Promise<string[]> {
+    for (let one = from; one < from + count; one++) {
       const violations = await runSwaps(one, subject)
       if (violations.length > 0) return [`seed ${one}`, ...violations]
     }
@@ -93,7 +101,7 @@ describe('swaps of one side item', () => {
     timeout,
   )
 
-  test.each(cases.faults)('fail without $without', async ({ edits }) => {
-    expect(await violationsOf(await loadEdited(edits), 3000)).not.toEqual([])
+  test.each<Fault>(cases.faults)('fail without $without', async ({ edits, seed: from }) => {
+    expect(await violationsOf(await loadEdited(edits), 3000, from)).not.toEqual([])
   })
 })

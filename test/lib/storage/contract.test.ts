@@ -429,7 +429,14 @@ describe('lists', () => {
   test('are empty for keys and partitions that cannot exist', async () => {
     await create(storage, 'a', {}, widgets)
     const long = 'x'.repeat(3000)
-    for (const request of [{ namespace: long }, { after: long }, { partitions: [long] }, { partitions: [] }]) {
+    const strange = [
+      { namespace: long },
+      { namePrefix: long },
+      { after: long },
+      { partitions: [long] },
+      { within: [long] },
+    ]
+    for (const request of [...strange, { partitions: [] }]) {
       expect(await names(request)).toEqual([])
       expect(await storage.list({ ...widgets, activity: true }, request)).toMatchObject({ rv: 2, items: [] })
     }
@@ -448,32 +455,71 @@ describe('lists', () => {
     expect(await names({ namespace: 'a-b', after: 'a/x' })).toEqual(['a-b/x'])
   })
 
-  test.each([1, 2, 3, 5, 6, 7])('pages of %i keep the revision of the first page', async (limit) => {
-    const keys = ['a', 'b', 'c', 'd', 'e', 'f']
-    for (const key of keys) await create(storage, key, { of: key }, widgets)
-    const seen: string[] = []
-    let page = await storage.list(widgets, { limit })
-    const { rv } = page
-    for (let round = 0; ; round++) {
-      expect(page.rv).toBe(rv)
-      expect(page.items.length).toBeGreaterThan(0)
-      for (const { key, read } of page.items) {
-        expect(read().object.spec).toEqual({ of: key })
-        seen.push(key)
-      }
-      if (page.next === undefined) break
-      // After and before the page: changed, deleted, recreated, added.
-      await set(storage, 'f', { of: 'later', round }, widgets)
-      if (round === 0) {
-        await remove(storage, 'e', widgets)
-        await remove(storage, 'd', widgets)
-        await create(storage, 'd', { of: 'later' }, widgets)
-        await create(storage, 'cc', {}, widgets)
-      }
-      page = await storage.list(widgets, { limit, after: page.next, at: rv })
+  test('of names with a prefix contain only those, in pages and in one namespace too', async () => {
+    const keys = ['ci', 'ci-1', 'ci-2', 'ci.a', 'cia', 'd', 'b']
+    for (const key of [...keys, 'ci/x', 'n/ci-1', 'n/d']) await create(storage, key, { in: ['p'] }, widgets)
+    expect(await names({ namePrefix: 'ci-' })).toEqual(['ci-1', 'ci-2'])
+    expect(await names({ namePrefix: 'ci-2', partitions: ['p'] })).toEqual(['ci-2'])
+    expect(await names({ namePrefix: 'ci', namespace: 'n' })).toEqual(['n/ci-1'])
+    expect(await names({ namePrefix: 'd', key: 'ci' })).toEqual([])
+    expect(await names({ namePrefix: 'c', key: 'ci' })).toEqual(['ci'])
+    const { next, remaining, rv } = await storage.list(widgets, { namePrefix: 'ci-', limit: 1 })
+    expect([next, remaining]).toEqual(['ci-1', 1])
+    await remove(storage, 'ci-2', widgets)
+    expect(await names({ namePrefix: 'ci-', limit: 1, after: 'ci-1', at: rv })).toEqual(['ci-2'])
+    for (const [after, found] of [
+      ['b', ['ci-1']],
+      ['ci-1', []],
+      ['d', []],
+    ] as const) {
+      expect(await names({ namePrefix: 'ci-', after })).toEqual(found)
     }
-    expect(seen).toEqual(keys)
   })
+
+  test('of selected index partitions never contain more than the visible ones', async () => {
+    for (const one of ['x', 'y', 'z']) await create(storage, one, { in: [one] }, widgets)
+    expect(await names({ within: ['x', 'y'] })).toEqual(['x', 'y'])
+    expect(await names({ partitions: ['y', 'z'], within: ['x', 'y'] })).toEqual(['y'])
+    expect(await names({ partitions: ['y'], within: ['x'] })).toEqual([])
+    expect(await names({ within: ['x'], key: 'x' })).toEqual(['x'])
+    expect(await names({ within: ['y'], key: 'x' })).toEqual([])
+    expect(await names({ partitions: ['y'], keys: ['x'] })).toEqual(['y'])
+    expect(await names({ keys: ['z', 'x'], namePrefix: 'z' })).toEqual(['z'])
+    expect(await names({ keys: [] })).toEqual([])
+  })
+
+  const sizes = [1, 2, 3, 5, 6, 7]
+  const candidates = ['zz', 'f', 'e', 'd', 'cc', 'c', 'b', 'a', 'a']
+  test.each([...sizes.map((limit) => ({ limit })), ...sizes.map((limit) => ({ limit, keys: candidates }))])(
+    'pages keep the revision of the first page: %j',
+    async (range) => {
+      const keys = ['a', 'b', 'c', 'd', 'e', 'f']
+      if ('keys' in range) await create(storage, 'bb', {}, widgets)
+      for (const key of keys) await create(storage, key, { of: key }, widgets)
+      const seen: string[] = []
+      let page = await storage.list(widgets, range)
+      const { rv } = page
+      for (let round = 0; ; round++) {
+        expect(page.rv).toBe(rv)
+        expect(page.items.length).toBeGreaterThan(0)
+        for (const { key, read } of page.items) {
+          expect(read().object.spec).toEqual({ of: key })
+          seen.push(key)
+        }
+        if (page.next === undefined) break
+        // After and before the page: changed, deleted, recreated, added.
+        await set(storage, 'f', { of: 'later', round }, widgets)
+        if (round === 0) {
+          await remove(storage, 'e', widgets)
+          await remove(storage, 'd', widgets)
+          await create(storage, 'd', { of: 'later' }, widgets)
+          await create(storage, 'cc', {}, widgets)
+        }
+        page = await storage.list(widgets, { ...range, after: page.next, at: rv })
+      }
+      expect(seen).toEqual(keys)
+    },
+  )
 
   test('of one key return only that object, at the revision of the list', async () => {
     for (const key of ['a/x', 'a/x-1', 'a-b/x', 'b/x']) await create(storage, key, { v: 1, in: ['p'] }, widgets)

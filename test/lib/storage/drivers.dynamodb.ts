@@ -95,6 +95,11 @@ function operations(seed: number, hit: (kind: string) => void): () => Operation 
         (item) => (items) =>
           items.putIfAbsent(item, Date.now() + 60_000)
       )(itemNow()),
+    put: () =>
+      (
+        (item) => (items) =>
+          items.put(item, Date.now() + 60_000)
+      )(itemNow()),
     allocate: () => (items) => items.allocate(revision, 7),
     settle: () =>
       (
@@ -138,6 +143,6 @@ test('600 random operations have the same answers', async () => {
     if (!isDeepStrictEqual(expected, found)) expect({ index, answer: found }).toEqual({ index, answer: expected })
     if (typeof expected === 'object' && expected && 'done' in expected) outcomes[expected.done ? 'done' : 'refused']++
   }
-  expect(counts.size).toBe(10)
+  expect(counts.size).toBe(11)
   expect(Math.min(...Object.values(outcomes))).toBeGreaterThan(50)
 })

@@ -310,10 +310,17 @@ test('a put of an absent item has one winner, whom the others see', async () => 
   expect(await items.get(at('slot'))).toEqual(winner)
 })
 
+test('a put replaces the whole item', async () => {
+  await items.put({ ...at('one'), a: 1 }, always)
+  await items.put({ ...at('one'), b: 2 }, always)
+  expect(await items.get(at('one'))).toEqual({ ...at('one'), b: 2 })
+})
+
 test('nothing is written after its deadline', async () => {
   const late = store.items(() => 1001)
   const item = at('late')
   await expect(late.putIfAbsent(item, 1000)).rejects.toMatchObject({ kind: 'unanswered' })
+  await expect(late.put(item, 1000)).rejects.toMatchObject({ kind: 'unanswered' })
   await expect(late.transact([{ type: 'put', item }], 1000)).rejects.toMatchObject({ kind: 'unanswered' })
   expect(await late.get(item)).toBeUndefined()
   expect(await late.transact([{ type: 'put', item }], 1001)).toEqual({ done: true })
@@ -327,6 +334,10 @@ describe('is refused, and changes nothing:', () => {
       () => transact({ type: 'set', key: at('big'), attributes: { more: text(60_000) } }),
     ],
     ['an item of more than 400 KB, put alone', () => items.putIfAbsent({ ...at('a'), text: text(400 * 1024) }, always)],
+    [
+      'an item of more than 400 KB that replaces another',
+      () => items.put({ ...at('a'), text: text(400 * 1024) }, always),
+    ],
     ['a long partition key', () => transact({ type: 'put', item: { pk: text(2049), sk: 'a' } })],
     ['a long sort key', () => put(text(1025))],
     ['an empty partition key', () => transact({ type: 'put', item: { pk: '', sk: 'a' } })],

@@ -11,15 +11,16 @@ import { type Aws, credentials, region, startAws } from '../../support/aws.ts'
 let aws: Aws
 const keys: string[] = []
 
-async function makeKey(spec: 'ECC_NIST_P256' | 'SYMMETRIC_DEFAULT'): Promise<string> {
-  const usage = spec === 'ECC_NIST_P256' ? 'SIGN_VERIFY' : 'ENCRYPT_DECRYPT'
-  const { KeyMetadata } = await aws.kms.send(new CreateKeyCommand({ KeySpec: spec, KeyUsage: usage }))
+async function makeKey(): Promise<string> {
+  const { KeyMetadata } = await aws.kms.send(
+    new CreateKeyCommand({ KeySpec: 'ECC_NIST_P256', KeyUsage: 'SIGN_VERIFY' }),
+  )
   return KeyMetadata?.KeyId ?? ''
 }
 
 beforeAll(async () => {
   aws = await startAws()
-  for (let i = 0; i < 2; i++) keys.push(await makeKey('ECC_NIST_P256'))
+  for (let i = 0; i < 2; i++) keys.push(await makeKey())
 })
 afterAll(() => aws.stop())
 
@@ -111,9 +112,11 @@ describe('kmsSigner throws 503 without internal details', () => {
     },
   )
 
-  test('for a key that cannot sign', async () => {
-    const keyId = await makeKey('SYMMETRIC_DEFAULT')
-    await expect(kmsSigner([keyId], countCalls().connect).keys()).rejects.toMatchObject(unavailable)
+  test('for a key of another curve', async () => {
+    const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-384' })
+    const PublicKey = publicKey.export({ format: 'der', type: 'spki' })
+    const { connect } = countCalls((command) => (command === 'GetPublicKeyCommand' ? { PublicKey } : undefined))
+    await expect(kmsSigner(pair(), connect).keys()).rejects.toMatchObject(unavailable)
   })
 
   test('for a kid that is not configured', () =>

@@ -1,4 +1,6 @@
 /** Authenticates the access key of a TokenReview, for the place that asks. */
+
+import { placeName } from '../../../authentication/usage/items.ts'
 import { forbiddenFor } from '../../../authorization/attributes/forbidden.ts'
 import {
   acceptsKeys,
@@ -10,6 +12,9 @@ import {
   reviewAttributes,
 } from '../../../authorization/review.ts'
 import type { Place } from '../../../authorization/scopes/place.ts'
+import type { ScopeChain } from '../../../authorization/scopes/scope.ts'
+import type { ScopeTrial } from '../../../authorization/trials/scopetrial.ts'
+import type { UserInfo } from '../../../authorization/users/user.ts'
 import { KINDS } from '../../../kinds/kinds.ts'
 import { badRequest } from '../../../meta/errors/status.ts'
 import type { JsonObject } from '../../../meta/types.ts'
@@ -57,6 +62,35 @@ async function identify(place: NamedPlace, services: ReviewServices): Promise<Pl
   return uid === undefined ? undefined : { ...place, uid }
 }
 
+/** Reports whether the place accepts keys with this chain. `named` says that it identifies itself by an audience. */
+const isTaken = (
+  chain: ScopeChain,
+  place: Place | 'anywhere',
+  named: boolean,
+  scopes: ReviewServices['scopes'],
+): boolean =>
+  place === 'anywhere'
+    ? acceptsKeysAnywhere(chain)
+    : acceptsKeys(chain, place, scopes) || (named && acceptsKeysOfSpaces(chain, place))
+
+/** Records the trials of scopes under which the place would not accept the key. */
+async function tryAcceptance(
+  { chain, key, trials = [] }: UserInfo,
+  place: Place | 'anywhere',
+  named: boolean,
+  { scopes, trials: recorder }: ReviewServices,
+): Promise<void> {
+  // The scope of the trial would replace the last one, that of the key itself.
+  const accepts = ({ scope }: ScopeTrial) =>
+    [
+      [...chain, scope],
+      [...chain.slice(0, -1), scope],
+    ].every((all) => isTaken(all, place, named, scopes))
+  const refusing = trials.filter((trial) => !accepts(trial))
+  const where = place === 'anywhere' ? 'a cluster without a name' : placeName(place)
+  if (refusing.length > 0) await recorder.wouldRefuse(refusing, { request: `the use of the key at ${where}` }, key)
+}
+
 async function review(
   token: string,
   audiences: readonly string[],
@@ -72,13 +106,12 @@ async function review(
   const { user, confirm, touch } = authentication
   const audience = place === 'anywhere' ? undefined : placeAudience(issuer, place)
   const named = audience !== undefined && audiences.includes(audience)
-  const taken =
-    place === 'anywhere'
-      ? acceptsKeysAnywhere(user.chain)
-      : acceptsKeys(user.chain, place, scopes) || (named && acceptsKeysOfSpaces(user.chain, place))
-  if (!taken || !isVisibleUser(user.name)) return failed
+  if (!isTaken(user.chain, place, named, scopes) || !isVisibleUser(user.name)) return failed
   if (await confirm()) return failed
-  if (!context.dryRun) await touch()
+  if (!context.dryRun) {
+    const accepted = services.usage.accepted(user.key, place === 'anywhere' ? undefined : place)
+    await Promise.all([touch(), accepted, tryAcceptance(user, place, named, services)])
+  }
   context.note('reviewedKey', user.key.name)
   return {
     authenticated: true,

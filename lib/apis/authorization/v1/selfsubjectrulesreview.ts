@@ -5,7 +5,13 @@ import { KINDS, type KindRow, kindRows } from '../../../kinds/kinds.ts'
 import { badRequest } from '../../../meta/errors/status.ts'
 import { boolean, list, object, string } from '../../../meta/schema/schema.ts'
 import type { JsonObject } from '../../../meta/types.ts'
-import { type RequestContext, statusVerbs, storedVerbs, type VirtualKind } from '../../../registry/kind.ts'
+import {
+  computedVerbs,
+  type RequestContext,
+  statusVerbs,
+  storedVerbs,
+  type VirtualKind,
+} from '../../../registry/kind.ts'
 import { message, textFields } from '../../../registry/protobuf.ts'
 import type { ReviewServices } from './reviewservices.ts'
 
@@ -14,6 +20,7 @@ const names = (what: string) => list(what, string('A name; * means all.'))
 /** Every resource of this API with its verbs: the review lists the allowed ones. */
 const asked = kindRows.flatMap((kind): { kind: KindRow; subresource: string; verbs: readonly string[] }[] => {
   const { subresource = '', archetype } = kind
+  if (archetype === 'computed') return [{ kind, subresource, verbs: computedVerbs }]
   if (archetype === 'virtual') return [{ kind, subresource, verbs: ['create'] }]
   return [
     { kind, subresource, verbs: storedVerbs },

@@ -52,9 +52,10 @@ async function judge(
   caller: UserInfo,
   services: ReviewServices,
 ): Promise<JsonObject> {
-  const { scopes } = services
+  const { scopes, usage } = services
   if (!mayReviewAt(caller.chain, place, scopes))
     return denied('the access key of the caller may not review requests at this cluster')
+  await usage.asking(place)
   const attributes = toAttributes(spec, targetOf(place, scopes))
   const decide = (all: ScopeChain) => evaluateAt(all, place, attributes, scopes)
   const deny = (all: ScopeChain, reason: string) =>
@@ -67,7 +68,14 @@ async function judge(
   // A cluster that does not send the time of issue cannot distinguish these tokens, so all of them are invalid.
   if (issuedAt < (today.tokensNotBefore ?? 0)) return denied(LEAKED)
   const narrowed = decide(today.chain)
-  return narrowed.allowed ? noOpinion : deny(today.chain, narrowed.reason)
+  if (!narrowed.allowed) return deny(today.chain, narrowed.reason)
+  // Names and groups are those of the cluster: there, no permission is narrower than another.
+  const asker = { isMaster: false, key }
+  await Promise.all([
+    usage.used({ uid: key.uid, generation: today.generation }, today.chain, attributes, place),
+    today.trials && services.trials.tried(today.trials, { attributes, place, real: narrowed, asker }),
+  ])
+  return noOpinion
 }
 
 /** Returns how this API would decide the request if the user sent it with an access key without a scope. */

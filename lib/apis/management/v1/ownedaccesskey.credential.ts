@@ -10,6 +10,7 @@ import { replaceValues, type ValueMaker } from '../../../authentication/values/r
 import { type RotationFacts, settle } from '../../../authentication/values/settle.ts'
 import { isTombstone } from '../../../authentication/values/tombstone.ts'
 import { createCredential, deleteCredentials, updateCredentials } from '../../../authentication/values/writes.ts'
+import { inheritedTrials } from '../../../authorization/trials/scopetrial.ts'
 import { identityOf } from '../../../authorization/users/identity.ts'
 import { chainAfterChange, inheritedChain } from '../../../authorization/users/privilege.ts'
 import type { UserInfo } from '../../../authorization/users/user.ts'
@@ -21,22 +22,33 @@ import type { Companion, Stored } from '../../../storage/interface.ts'
 import type { KeyPlan, PlannedChange } from './ownedaccesskey.plan.ts'
 import { changesSpec, keyPath, sealedOf, specOf, suppliedKey, toKey } from './ownedaccesskey.values.ts'
 import type { Services } from './services.ts'
+import { changeTrial } from './trial/scopetrial.change.ts'
+import { trialItems } from './trial/scopetrial.status.ts'
 
 const { group, kind } = KINDS.OwnedAccessKey
 
 /** Creates the credential of a new key from the supplied value, or from a generated one. The response shows the value. */
 export async function prepareForCreate(
-  { keys }: Services,
+  services: Services,
   draft: Draft<KeyPlan>,
-  { user, note }: RequestContext,
+  { user, note, now }: RequestContext,
 ): Promise<void> {
+  const { keys } = services
   const { exchanged } = draft.plan ?? {}
   const supplied = suppliedKey(draft.secrets)
   const key = supplied ?? keys.generate()
   const [credential] = await keys.hashes(key)
   if (!credential) throw new Error('there is no pepper to hash access keys with')
-  const origin = exchanged?.origin ?? { creator: identityOf(user), carried: inheritedChain(user), ...lineOf(user) }
-  draft.internal = encodeKeyInternal({ ...origin, credential })
+  const trials = inheritedTrials(user.trials, unixSeconds(now))
+  const origin = exchanged?.origin ?? {
+    creator: identityOf(user),
+    carried: inheritedChain(user),
+    ...lineOf(user),
+    ...(trials.length > 0 && { trials }),
+  }
+  const { items, ...trial } = await changeTrial(services, KINDS.OwnedAccessKey, draft, undefined, unixSeconds(now))
+  draft.internal = encodeKeyInternal({ ...origin, ...trial, credential })
+  if (items.length > 0) draft.plan = { ...draft.plan, created: items }
   if (exchanged) {
     const { metadata, ...rest } = draft.object
     draft.object = { ...rest, metadata: { ...metadata, labels: { ...metadata.labels, ...exchanged.labels } } }
@@ -81,14 +93,25 @@ export async function prepareForUpdate(
   const stored = sealed.length > 0 ? ((await keys.readCredential(settled.credential)) ?? {}) : {}
   if (replacing || sealed.some(([path, value]) => !hasSealedValue(stored, path, value))) draft.specChanged = true
   const carried = changesSpec(draft, old) ? chainAfterChange(user, toKey(old), specOf(draft.object)) : settled.carried
-  const next = { ...settled, carried }
+  const {
+    items: ofTrial,
+    conflict,
+    ...trial
+  } = await changeTrial(services, KINDS.OwnedAccessKey, draft, { old, state: before }, seconds)
+  const { trial: _, former: __, ...others } = settled
+  const next = { ...others, ...trial, carried }
   const change: PlannedChange | undefined = replacing
     ? replaceValues(next, { credential: replacing, made: seconds, by: makerOf(user, settled, old) })
     : await draft.plan?.change?.(next, { draft, old, context })
   draft.internal = encodeKeyInternal(change?.internal ?? next)
   // A value that the settling ends may have leaked.
   const all = [...(change?.ended ?? []), ...ended]
-  draft.plan = { ...draft.plan, update: { settled, ended: all, items: change?.items ?? [], ...facts, at: seconds } }
+  const items = [...(change?.items ?? []), ...ofTrial]
+  draft.plan = {
+    ...draft.plan,
+    ...(conflict && { conflict }),
+    update: { settled, ended: all, items, ...facts, at: seconds },
+  }
 }
 
 /**
@@ -156,7 +179,7 @@ export async function companions(
     const unused = await demandUnused(services, after)
     const { credential } = decodeKeyInternal(after.internal)
     const records = (await plan.exchanged?.companions(credential)) ?? []
-    return [...createCredential(after, sealed, keys.limits, plan.hint), ...unused, ...records]
+    return [...createCredential(after, sealed, keys.limits, plan.hint), ...unused, ...records, ...(plan.created ?? [])]
   }
   // An update without a plan, such as the mark of a deletion, ends no value.
   const { ended = [], items = [], firstUsed, isUnused = false, at = 0 } = plan.update ?? {}
@@ -177,5 +200,6 @@ export async function companions(
 function removeCredentials(before: Stored, { removal }: KeyPlan): Companion[] {
   const items = removal?.(before) ?? []
   const isWritten = ({ pk, sk }: Companion) => items.some((one) => one.pk === pk && one.sk === sk)
-  return [...deleteCredentials(before).filter((one) => !isWritten(one)), ...items]
+  const trial = trialItems(decodeKeyInternal(before.internal)).map((key): Companion => ({ op: 'delete', ...key }))
+  return [...deleteCredentials(before).filter((one) => !isWritten(one)), ...items, ...trial]
 }

@@ -2,6 +2,7 @@
 import type { KeyInternal } from '../../../authentication/keyinternal.ts'
 import type { KeyHash } from '../../../authentication/pepper.ts'
 import type { EndedValue, ValuesChange } from '../../../authentication/values/keyvalues.ts'
+import type { StatusError } from '../../../meta/errors/status.ts'
 import type { Draft, RequestContext } from '../../../registry/kind.ts'
 import type { Companion, Stored } from '../../../storage/interface.ts'
 
@@ -40,6 +41,10 @@ export interface KeyPlan {
   removal?(before: Stored): readonly Companion[]
   /** The hint of a generated value. Only the credential stores it: rows are listed. */
   hint?: string
+  /** Why an update conflicts with the trial of a scope. Only who may make it is told. */
+  conflict?: StatusError
+  /** The items to write with a new key. */
+  created?: readonly Companion[]
   /** How the update came to the internal part. */
   update?: {
     /** The internal part after the open rotation was settled. */

@@ -6,15 +6,16 @@ import { readSources } from '../../../authentication/lastsources.ts'
 import type { KeyHash } from '../../../authentication/pepper.ts'
 import { isUnrotated, valuesOf } from '../../../authentication/values/keyvalues.ts'
 import { settle } from '../../../authentication/values/settle.ts'
-import { effectiveUser } from '../../../authorization/users/identity.ts'
+import { beyondChain } from '../../../authorization/users/privilege.ts'
 import { parseTime, rfc3339, rfc3339OfUnix, unixSeconds } from '../../../meta/encoding/time.ts'
 import type { JsonObject } from '../../../meta/types.ts'
 import type { PresentedItems, Reader } from '../../../registry/kind.ts'
 import type { Stored } from '../../../storage/interface.ts'
 import type { ItemKey } from '../../../storage/keys.ts'
 import { presentMaker } from './ownedaccesskey.lineage.ts'
-import { toKey } from './ownedaccesskey.values.ts'
+import { ownerOf, specOf, toKey } from './ownedaccesskey.values.ts'
 import type { Services } from './services.ts'
+import { itemsToPresentTrial, presentTrial } from './trial/scopetrial.status.ts'
 
 /** Returns whether a key gives access, and until when. */
 export const lifeAt = ({ limits }: Services['keys'], stored: Stored, now: Date): KeyStatus =>
@@ -25,10 +26,14 @@ export const momentOf = (text: string): number => parseTime(text)?.getTime() ?? 
 
 const isOpen = ({ pending, retiring }: KeyInternal): boolean => pending !== undefined || retiring !== undefined
 
-/** Returns the credentials of the values of a key while a rotation is open. They tell which value was used, and when. */
+/**
+ * Returns the credentials of the values of a key while a rotation is open, which tell which value was used, and when, and the
+ * items of a trial of its scope.
+ */
 export function itemsToPresent(internal: JsonObject): ItemKey[] {
   const decoded = decodeKeyInternal(internal)
-  return isOpen(decoded) ? valuesOf(decoded).map(({ credential }) => credentialItemKey(credential)) : []
+  const values = isOpen(decoded) ? valuesOf(decoded).map(({ credential }) => credentialItemKey(credential)) : []
+  return [...values, ...itemsToPresentTrial(decoded)]
 }
 
 const timeOf = (unix: unknown): string | undefined => (typeof unix === 'number' ? rfc3339OfUnix(unix) : undefined)
@@ -93,13 +98,16 @@ export function statusOf(
 ): JsonObject {
   const latest = lastUseOf(stored)
   const { state, expires } = lifeAt(keys, stored, now)
+  // What a trial found is usage.
+  const isUsageSeen = beyondChain(user, toKey(stored), 'access key') === undefined
   return {
     ...(latest !== undefined && { lastActivity: latest }),
-    owner: effectiveUser(toKey(stored)).name,
+    owner: ownerOf(stored),
     phase: state,
     ...(expires !== undefined && { expirationTimestamp: rfc3339OfUnix(expires) }),
     ...presentSources(stored, keys),
     ...presentMaker(stored, user, scopes),
     ...presentValues(stored, now, items),
+    ...presentTrial(specOf(stored.object), decodeKeyInternal(stored.internal), now, isUsageSeen ? items : undefined),
   }
 }

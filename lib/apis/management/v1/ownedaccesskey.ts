@@ -23,23 +23,25 @@ import { KINDS } from '../../../kinds/kinds.ts'
 import { type FieldError, invalid } from '../../../meta/errors/fielderror.ts'
 import { deepEqual } from '../../../meta/value/equal.ts'
 import { own } from '../../../meta/value/walk.ts'
-import type { Draft, StoredKind, Strategy } from '../../../registry/kind.ts'
+import type { Draft, RequestContext, StoredKind, Strategy } from '../../../registry/kind.ts'
 import type { Stored } from '../../../storage/interface.ts'
 import { accessReviewRule } from './accessreview/ownedaccesskeyaccessreview.access.ts'
 import { columns } from './ownedaccesskey.columns.ts'
 import { companions, prepareForCreate, prepareForUpdate } from './ownedaccesskey.credential.ts'
+import { seenMaker } from './ownedaccesskey.lineage.ts'
 import type { KeyPlan } from './ownedaccesskey.plan.ts'
 import { spec, status } from './ownedaccesskey.schema.ts'
 import { checkUnchanged } from './ownedaccesskey.self.ts'
 import { inheritSources, validateSources } from './ownedaccesskey.sources.ts'
 import { itemsToPresent, statusOf } from './ownedaccesskey.status.ts'
 import type { SubresourceRule } from './ownedaccesskey.subresource.ts'
-import { table } from './ownedaccesskey.table.ts'
+import { selectedPartitions, table } from './ownedaccesskey.table.ts'
 import {
   changeOf,
   changesMoreThanDisabled,
   changesSpec,
   isExchanged,
+  ownerOf,
   specOf,
   suppliedKey,
   toKey,
@@ -47,11 +49,14 @@ import {
 import { writeWarnings } from './ownedaccesskey.warnings.ts'
 import { rotationRule } from './rotation/ownedaccesskeyrotation.access.ts'
 import type { Services } from './services.ts'
+import { validateTrial } from './trial/scopetrial.validate.ts'
 
 /** The rules of the subresources. Without one, the rules are those of the key. */
 const subresources: Readonly<Record<string, SubresourceRule>> = {
   [KINDS.OwnedAccessKeyRotation.subresource]: rotationRule,
   [KINDS.OwnedAccessKeyAccessReview.subresource]: accessReviewRule,
+  [KINDS.OwnedAccessKeyUsage.subresource]: accessReviewRule,
+  [KINDS.OwnedAccessKeyHistory.subresource]: accessReviewRule,
 }
 
 /** What a workload may not do. */
@@ -62,18 +67,25 @@ const CREATE = 'create access keys: exchange an ID token for each'
  * still be able to remove finalizers. A stored scope may have a role that only a later release knows: it allows nothing here,
  * and clients must still be able to disable the key.
  */
-function validate({ keys }: Services, { object, internal, secrets }: Draft, old: Stored | undefined): FieldError[] {
+function validate(
+  { keys }: Services,
+  { object, internal, secrets }: Draft,
+  old: Stored | undefined,
+  { now }: RequestContext,
+): FieldError[] {
   const key = specOf(object)
   const { maxTtl } = keys.limits
   const isNewTtl = !old || key.ttl !== specOf(old.object).ttl
   const isNewScope = !old || !deepEqual(key.scope ?? null, specOf(old.object).scope ?? null)
   const supplied = suppliedKey(secrets)
+  const { carried } = decodeKeyInternal(internal)
   return [
     ...validateIdentity(key),
     ...(isNewScope ? validateScope(key.scope) : []),
     ...validateSources(key),
     ...(key.scope && hasSelfRotate(key.scope) ? endlessErrors(key) : []),
-    ...validateChain(effectiveChain({ spec: key, carried: decodeKeyInternal(internal).carried })),
+    ...validateChain(effectiveChain({ spec: key, carried })),
+    ...validateTrial(key, old && specOf(old.object).scopeTrial, { carried, now }),
     ...(maxTtl && key.ttl && key.ttl > maxTtl && isNewTtl
       ? [invalid('spec.ttl', key.ttl, `must not be more than the maximum of ${maxTtl} seconds`)]
       : []),
@@ -123,7 +135,7 @@ function strategy(services: Services): Strategy<KeyPlan> {
       await prepareForCreate(services, draft, context)
     },
     prepareForUpdate: (draft, old, context) => prepareForUpdate(services, draft, old, context),
-    validate: (draft, old) => validate(services, draft, old),
+    validate: (draft, old, context) => validate(services, draft, old, context),
     authorize(written, old, { user, now, warn }) {
       checkUnchanged(user, written, old)
       const draft = written.plan?.isRotation ? { ...written, specChanged: true } : written
@@ -136,6 +148,7 @@ function strategy(services: Services): Strategy<KeyPlan> {
         ? (changesSpec(draft, old) && change(old)) || (changesLabels(draft, old) && forbiddenLabels(user, toKey(old)))
         : (forbiddenToWorkload(user, CREATE) ?? forbiddenCreation(user, next, moment) ?? fullLine(user))
       if (reason) return reason
+      if (draft.plan?.conflict) throw draft.plan.conflict
       const warnings = writeWarnings(draft, old, { user, limits: services.keys.limits })
       for (const warning of [...warnings, ...(old ? [] : lineWarnings(user))]) warn(warning)
       return undefined
@@ -149,6 +162,11 @@ function strategy(services: Services): Strategy<KeyPlan> {
     companions: (after, before, plan) => companions(services, after, before, plan),
     companionExists: (plan) => (plan?.exchanged ? undefined : duplicateKey),
     itemsToPresent,
+    computedFields: {
+      'status.owner': ownerOf,
+      'status.madeWith.name': (stored, user) => seenMaker(stored, user, scopes)?.name,
+      'status.madeWith.uid': (stored, user) => seenMaker(stored, user, scopes)?.uid,
+    },
     status: (stored, reader, items) => statusOf(services, stored, reader, items),
   }
 }
@@ -161,6 +179,22 @@ export const OwnedAccessKey: StoredKind<Services, KeyPlan> = {
   isCredential: true,
   table,
   columns,
-  selectableFields: ['spec.user', 'spec.team', 'spec.type', 'spec.disabled'],
+  selectableFields: [
+    'spec.user',
+    'spec.team',
+    'spec.subject',
+    'spec.type',
+    'spec.disabled',
+    'status.owner',
+    'status.madeWith.name',
+    'status.madeWith.uid',
+  ],
+  selectedPartitions,
+  async selectedKeys(required, storage, start) {
+    const [maker] = required('status.madeWith.name')
+    if (maker === undefined) return undefined
+    const { keysMadeWith } = await import('./history/madekeys.ts')
+    return keysMadeWith(storage, { table, maker }, start)
+  },
   strategy,
 }

@@ -5,7 +5,7 @@ import { lifeOf } from '../../../authentication/keystatus.ts'
 import type { Sealed } from '../../../authentication/sealed.ts'
 import { hasValue, valuesOf } from '../../../authentication/values/keyvalues.ts'
 import type { ScopeChain } from '../../../authorization/scopes/scope.ts'
-import type { Key, KeySpec } from '../../../authorization/users/identity.ts'
+import { effectiveUser, type Key, type KeySpec } from '../../../authorization/users/identity.ts'
 import { effectiveChain } from '../../../authorization/users/privilege.ts'
 import type { Secret } from '../../../meta/schema/writeonly.ts'
 import type { KubeObject } from '../../../meta/types.ts'
@@ -40,6 +40,9 @@ export function toKey({ object, internal }: Pick<Stored, 'object' | 'internal'>)
   const { creator, carried } = decodeKeyInternal(internal)
   return { uid: object.metadata.uid ?? '', spec: specOf(object), creator, carried }
 }
+
+/** Returns the owner of a key, as its status says. */
+export const ownerOf = (stored: Pick<Stored, 'object' | 'internal'>): string => effectiveUser(toKey(stored)).name
 
 /** Returns the scopes that must allow each request with this key. */
 export const scopesOf = (stored: Stored): ScopeChain => effectiveChain(toKey(stored))

@@ -56,11 +56,13 @@ describe('authenticate', () => {
       attributes: { expiryIndex: 'credential', expiry: CREATED + 100 },
       same: { uid: 'u-1', generation: 1, pending: undefined, until: undefined },
       lacks: ['ended', 'lastActivity'],
-      signal: {
-        pk: 'signal#20261121',
-        sk: 'first-used#aGFzaA',
-        attributes: { kind: 'first-used', name: 'ci', uid: 'u-1', at: CREATED, expires: CREATED + 7 * 86_400 },
-      },
+      also: [
+        {
+          pk: 'signal#20261121',
+          sk: 'first-used#aGFzaA',
+          attributes: { kind: 'first-used', name: 'ci', uid: 'u-1', at: CREATED, expires: CREATED + 7 * 86_400 },
+        },
+      ],
     })
   })
 
@@ -89,6 +91,24 @@ describe('authenticate', () => {
     const readGates = () => Promise.reject(failure)
     const { deps } = world(itemOf(storedKey({ ttl: 100 }, { federation })), { readGates })
     await expect(authenticate(KEY, deps)).rejects.toBe(failure)
+  })
+
+  test('writes a new address into the history together with the use, where addresses are recorded', async () => {
+    const sources = [{ ip: '192.0.2.1', userAgent: 'curl', at: CREATED - 100 }]
+    const item = { ...itemOf(storedKey()), lastActivity: CREATED - 100, sources }
+    const useFrom = async (ip: string, recordSources: boolean) => {
+      const { deps, log } = world(item, { recordSources })
+      const result = await authenticate(KEY, deps, { ip, userAgent: 'curl' })
+      if (!('user' in result)) throw new Error('not authenticated')
+      await result.touch()
+      return log[1]
+    }
+    expect(await useFrom('198.51.100.7', true)).toMatchObject({
+      attributes: { addresses: { count: 1 } },
+      also: [{ pk: 'history#u-1', attributes: { kind: 'new-address', ip: '198.51.100.7', userAgent: 'curl' } }],
+    })
+    expect(await useFrom('192.0.2.1', true)).toMatchObject({ also: [] })
+    expect(await useFrom('198.51.100.7', false)).toMatchObject({ also: [] })
   })
 
   test('does not update a recent last activity', async () => {

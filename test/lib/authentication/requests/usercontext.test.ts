@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { decodeUser, encodeUser, MAX_CONTEXT } from '../../../../lib/authentication/requests/usercontext.ts'
+import { encodeUser } from '../../../../lib/authentication/requests/encodeuser.ts'
+import { decodeUser, MAX_CONTEXT } from '../../../../lib/authentication/requests/usercontext.ts'
 import { MAX_CHAIN_BYTES } from '../../../../lib/authorization/scopes/chain.ts'
 import type { UserInfo } from '../../../../lib/authorization/users/user.ts'
 import { scope } from '../../authorization/arbitraries.ts'
@@ -69,6 +70,16 @@ describe('the user in the context', () => {
     }
     expect(decodeUser(encodeUser(largest)).user).toEqual(largest)
     expect(() => encodeUser({ ...largest, groups: ['x'.repeat(3000)] })).toThrow('does not fit')
+  })
+
+  test('leaves out the last trials and warnings that do not fit, because they refuse nothing', () => {
+    const trials = [1, 2, 3].map((since) => {
+      const scope = { projects: [{ project: 'p'.repeat(3500) }] }
+      return { of: { name: 'k', uid: 'u' }, scope, since, until: 9 }
+    })
+    const told = decodeUser(encodeUser({ ...alice, trials }, ['short', 'x'.repeat(8000)]))
+    expect(told).toEqual({ user: { ...alice, trials: trials.slice(0, 2) }, warnings: ['short'] })
+    expect(decodeUser(encodeUser(alice, ['x'.repeat(8000)])).warnings).toEqual([])
   })
 
   const credential = { version: '1', hash: 'h', created: 7 }

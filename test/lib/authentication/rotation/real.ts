@@ -100,6 +100,7 @@ export async function createReal(
       query: (query) => call(() => items.query(query)),
       queryIndex: (query) => call(() => items.queryIndex(query)),
       putIfAbsent: (item, deadline) => call(() => items.putIfAbsent(item, deadline)),
+      put: (item, deadline) => call(() => items.put(item, deadline)),
       allocate: (key, time) => call(() => items.allocate(key, time)),
       settle: (key, to) => call(() => items.settle(key, to)),
       confirm: (key, found) => call(() => items.confirm(key, found)),
@@ -173,7 +174,7 @@ export async function createReal(
   }
 
   const authenticationDeps = (storage: Storage) => ({
-    ...subject.authenticationDeps({ storage, hashes, limits: {}, recordSources: false }, () => {}),
+    ...subject.authenticationDeps({ storage, hashes, limits: {}, recordSources: false, recordUsage: false }, () => {}),
     now: ms,
     signal: async () => {},
   })

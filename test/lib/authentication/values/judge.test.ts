@@ -167,7 +167,7 @@ describe('a pending value', () => {
     attributes: { firstUsed: CREATED + 5, expiryIndex: 'rotation', expiry: CREATED + 65 },
     same: { uid: 'u-1', generation: 2, pending: true, until: undefined, disabled: false, deleted: false },
     lacks: ['ended', 'firstUsed'],
-    signal: expect.objectContaining({ sk: `rotated#${NEW.slice(0, 16)}` }),
+    also: [expect.objectContaining({ sk: `rotated#${NEW.slice(0, 16)}` })],
   }
 
   test('is confirmed by its first use, which records nothing else', async () => {
@@ -288,7 +288,7 @@ test('a use of a value that is not current leaves the index alone', async () => 
     const { deps, log } = world({ items: { [NEW]: live({ ttl: 500 }, more) }, at: 100 })
     await (await alive(deps, NEW)).touch()
     expect(log[1]).toMatchObject({ attributes: {}, lacks: expect.arrayContaining(['ended']) })
-    expect(log[1]).not.toHaveProperty('signal.sk', expect.stringContaining('rotated'))
+    expect(log[1]).not.toHaveProperty('also.0.sk', expect.stringContaining('rotated'))
   }
 })
 

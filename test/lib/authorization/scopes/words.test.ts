@@ -8,7 +8,7 @@ import * as arbitrary from '../arbitraries.ts'
 import cases from './vectors/words.cases.json' with { type: 'json' }
 
 describe('the words of a scope', () => {
-  test.each([...(cases.words as [unknown, string][]), [undefined, 'everything its owner may']])(
+  test.each([...(cases.words as [unknown, string][]), [undefined, 'everything its owner and groups may']])(
     'of %j are: %s',
     (scope, words) => expect(scopeWords(scope)).toBe(words),
   )
@@ -16,7 +16,7 @@ describe('the words of a scope', () => {
   test('name what they do not understand with a question mark', () =>
     expect(
       scopePhrases({ projects: [7, null, { project: '' }], roles: ['x'], rules: [7], clusters: 'west', moons: [] }),
-    ).toEqual(['role ?', 'projects ? ? ?', '1 rule', '?']))
+    ).toEqual(['role ?', 'projects ?, ?, ?', '1 rule', '?']))
 
   test('exist for every value', () => {
     fc.assert(

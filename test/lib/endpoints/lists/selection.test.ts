@@ -2,8 +2,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { requestAttributes } from '../../../../lib/authorization/attributes/requestattributes.ts'
+import { listOptions } from '../../../../lib/endpoints/lists/listoptions.ts'
 import { selectionOf } from '../../../../lib/endpoints/lists/selection.ts'
-import { listOptions } from '../../../../lib/endpoints/options.ts'
 import { StatusError } from '../../../../lib/meta/errors/status.ts'
 import { boolean, object as objectSchema, string } from '../../../../lib/meta/schema/schema.ts'
 import cases from './vectors/selection.cases.json' with { type: 'json' }
@@ -52,6 +52,16 @@ test.each([
 ])('an absent text is empty, and an absent boolean false: %s is %s', (selector, isShown) =>
   expect(shows(selector, 'k')).toBe(isShown),
 )
+
+test('a selector of a name prefix is a list of no name, and shows only names that begin so', () => {
+  const multiValueQueryStringParameters = { namePrefix: ['ci-'] }
+  const request = { resource: '/apis/g/v1/things', httpMethod: 'GET', multiValueQueryStringParameters }
+  const attributes = requestAttributes(request, { basePath: '/base', namespaced: new Set() })
+  expect(attributes).toMatchObject({ kind: 'resource', verb: 'list', name: '' })
+  const { all, matches } = selectionOf(kind, listOptions(new Map([['namePrefix', ['ci-']]]), true))
+  const shown = ['ci-', 'ci-a', 'ci', 'a-ci-'].filter((name) => matches({ object: object(name) } as never))
+  expect([all, shown]).toEqual([true, ['ci-', 'ci-a']])
+})
 
 test.each(cases.widened)('%s is not authorized as a request for one object', (selector) =>
   expect(authorizedName(selector)).toBe(''),

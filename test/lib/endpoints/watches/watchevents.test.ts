@@ -103,7 +103,7 @@ test('every watcher ends with the objects that they may see, and learns of no ot
     ),
     runs(60),
   )
-}, 60_000)
+})
 
 describe('a watcher who loses access', () => {
   const put = (readers: string[], label = 'x'): Step => ({ op: 'put', name: 'a', readers, label })

@@ -281,6 +281,15 @@ describe('time', () => {
     },
   )
 
+  test('504 of the signer without an answer to a later read', async () => {
+    const controller = new AbortController()
+    let reads = 0
+    const read: Play = ({ proceed }) => (++reads === 2 ? controller.abort() : proceed())
+    const cluster = await start({ readsBeforeSigned: Number.POSITIVE_INFINITY, plays: { read } })
+    const error = await failure(issueClientCertificate(order, services(cluster, { signal: controller.signal })))
+    expect([error.failure, cluster.stored.size]).toEqual(['unsigned', 0])
+  })
+
   test('a real pause ends on abort', async () => {
     const cluster = await start({ readsBeforeSigned: Number.POSITIVE_INFINITY })
     const sleep = (ms: number, signal: AbortSignal) => setTimeout(ms, undefined, { signal }).catch(() => undefined)

@@ -274,7 +274,13 @@ async function list(storage: Storage, process: Process, run: Run): Promise<void>
     const range = { ...(asked && { partitions: asked }), ...(namespace && { namespace }) }
     const one: Omit<Listed, 'rv' | 'at'> = { ...range, after: earlier ? 1 : run.acknowledged(), items: [] }
     try {
-      let request: ListRequest = { ...range, ...(limit && { limit }), ...(earlier && { at: earlier }) }
+      let request: ListRequest = {
+        ...range,
+        ...(limit && { limit }),
+        // Every name, so that the list is that of all objects.
+        ...(limit === 2 && !asked && { keys: [...run.profile.keys, 'maker'] }),
+        ...(earlier && { at: earlier }),
+      }
       for (;;) {
         const page = await storage.list(widgets, request)
         one.items.push(...page.items.map((item) => item.read()))

@@ -230,6 +230,10 @@ export function fakeTable(
           return there
         })
       },
+      async put(item, deadline) {
+        await sendBefore(process, deadline)
+        return change(process, item, () => put(item, item))
+      },
       allocate: (key, time) =>
         change(process, key, (there) => {
           const before = there ?? { ...key, n: 1, settled: 1, floor: 1, at: time }

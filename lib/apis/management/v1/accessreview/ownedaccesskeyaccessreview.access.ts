@@ -1,4 +1,4 @@
-/** Decides who may review the access of a key. */
+/** Decides who may review the access of a key, or read its usage or history: each tells more of the key than its object does. */
 import { evaluateHere } from '../../../../authorization/scopes/evaluate.ts'
 import { beyondChain } from '../../../../authorization/users/privilege.ts'
 import { KINDS } from '../../../../kinds/kinds.ts'

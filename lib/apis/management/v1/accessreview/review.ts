@@ -1,13 +1,12 @@
 /** Answers an access review of a key: reads the key, and judges the request step by step. */
-import { managementRequest } from '../../../../authorization/attributes/attributes.ts'
 import { KINDS } from '../../../../kinds/kinds.ts'
 import { invalid } from '../../../../meta/errors/fielderror.ts'
 import { invalidObject } from '../../../../meta/errors/status.ts'
 import type { JsonObject, KubeObject } from '../../../../meta/types.ts'
 import type { VirtualRequest } from '../../../../registry/kind.ts'
-import { getObject } from '../../../../registry/read.ts'
 import type { AccessReviewServices } from './accessreviewservices.ts'
 import { type ReviewSpec, readAsked, validateSpec } from './asked.ts'
+import { readReviewedKey } from './reviewedkey.ts'
 import { reviewSteps, type Step } from './steps.ts'
 
 const { group, kind, subresource } = KINDS.OwnedAccessKeyAccessReview
@@ -17,10 +16,7 @@ export async function reviewAccess(
   { object: review, name, context }: VirtualRequest,
   services: AccessReviewServices,
 ): Promise<KubeObject> {
-  // Its refusal names the entry that is missing.
-  await services.checkChain(context, managementRequest(KINDS.OwnedAccessKey, { verb: 'get', name }))
-  const key = { namespace: '', name, subresource, verb: 'create' }
-  const stored = await getObject(services.keyStore(), key, context)
+  const stored = await readReviewedKey({ name, subresource, verb: 'create' }, context, services)
   const asked = (review.spec ?? {}) as ReviewSpec
   const given = review.metadata.name
   const misnamed = given !== undefined && given !== name

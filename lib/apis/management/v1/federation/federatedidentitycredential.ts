@@ -1,6 +1,8 @@
 /** Defines FederatedIdentityCredential, which says whose ID tokens are exchanged for which access keys. */
+import { inheritedTrials } from '../../../../authorization/trials/scopetrial.ts'
 import { identityOf, isMaster, keyIdentity, MASTERS, ownsKey } from '../../../../authorization/users/identity.ts'
 import {
+  beyondChain,
   chainAfterChange,
   inheritedChain,
   maySeeKey,
@@ -11,19 +13,29 @@ import { spec, status } from '../../../../federation/federatedidentitycredential
 import type { Provider } from '../../../../federation/provider.ts'
 import { clientIdOf, decodeTrustInternal, encodeTrustInternal, toTrust } from '../../../../federation/trust.ts'
 import { KINDS } from '../../../../kinds/kinds.ts'
+import { unixSeconds } from '../../../../meta/encoding/time.ts'
 import type { FieldError } from '../../../../meta/errors/fielderror.ts'
+import type { StatusError } from '../../../../meta/errors/status.ts'
 import { deepEqual } from '../../../../meta/value/equal.ts'
 import type { Draft, RequestContext, StoredKind, Strategy } from '../../../../registry/kind.ts'
-import type { Stored } from '../../../../storage/interface.ts'
+import type { Companion, Stored } from '../../../../storage/interface.ts'
 import type { Services } from '../services.ts'
+import { changeTrial } from '../trial/scopetrial.change.ts'
+import { itemsToPresentTrial, presentTrial, trialItems } from '../trial/scopetrial.status.ts'
 import { forbiddenTrust, forbiddenTrustChange } from './federatedidentitycredential.authorize.ts'
 import { columns } from './federatedidentitycredential.columns.ts'
 import { closesKeys, isHarmless, keySpecOf, ownerOf, specOf, toKey } from './federatedidentitycredential.values.ts'
 import { gateCompanions, phaseOf } from './gates.ts'
 import { useRule } from './identityprovider.values.ts'
 
-/** The plan of a draft: its errors. The rules need the provider, so `prepareFor…` judges and `validate` returns. */
-type Plan = FieldError[]
+/** The plan of a draft. The rules need the provider, so `prepareFor…` judges and `validate` returns the errors. */
+interface Plan {
+  errors?: readonly FieldError[]
+  /** The items of the trial of the scope. */
+  items?: readonly Companion[]
+  /** Why an update conflicts with the trial. Only who may make it is told. */
+  conflict?: StatusError
+}
 
 function strategy(services: Services): Strategy<Plan> {
   /** Returns the provider that a draft names, if the user may use it. */
@@ -36,14 +48,14 @@ function strategy(services: Services): Strategy<Plan> {
     draft: Draft<Plan>,
     old: Stored | undefined,
     provider: Provider | undefined,
-    { warn }: RequestContext,
+    { warn, now }: RequestContext,
   ): Promise<void> {
     const { trustWarnings, validateTrust } = await import('./federatedidentitycredential.validate.ts')
     const next = specOf(draft.object)
     const { carried, providerUid } = decodeTrustInternal(draft.internal)
     const { maxTtl } = services.federation
-    const errors = validateTrust(next, old && specOf(old.object), { provider, providerUid, carried, maxTtl })
-    draft.plan = errors
+    const errors = validateTrust(next, old && specOf(old.object), { provider, providerUid, carried, maxTtl, now })
+    draft.plan = { ...draft.plan, errors }
     if (errors.length === 0 && provider) for (const warning of trustWarnings(next, provider)) warn(warning)
   }
 
@@ -59,8 +71,14 @@ function strategy(services: Services): Strategy<Plan> {
     partitions: (user) => visiblePartitions(user),
     async prepareForCreate(draft, context) {
       const { user } = context
+      const now = unixSeconds(context.now)
       const provider = await usableProvider(draft, user)
+      const { items, ...trial } = await changeTrial(services, KINDS.FederatedIdentityCredential, draft, undefined, now)
+      const trials = inheritedTrials(user.trials, now)
+      draft.plan = { items }
       draft.internal = encodeTrustInternal({
+        ...trial,
+        ...(trials.length > 0 && { trials }),
         creator: identityOf(user),
         maker: user.key.uid,
         ...(user.ancestors && { ancestors: user.ancestors }),
@@ -74,9 +92,20 @@ function strategy(services: Services): Strategy<Plan> {
       const { user } = context
       const [before, next] = [specOf(old.object), specOf(draft.object)]
       if (deepEqual(before, next)) return
-      const internal = decodeTrustInternal(old.internal)
+      const state = decodeTrustInternal(old.internal)
+      const { trial: _, former: __, ...internal } = state
+      const now = unixSeconds(context.now)
+      const { items, conflict, ...trial } = await changeTrial(
+        services,
+        KINDS.FederatedIdentityCredential,
+        draft,
+        { old, state },
+        now,
+      )
+      draft.plan = { items, ...(conflict && { conflict }) }
       draft.internal = encodeTrustInternal({
         ...internal,
+        ...trial,
         carried: chainAfterChange(user, toKey(old), keySpecOf(next)),
         revision: internal.revision + (closesKeys(before, next) ? 1 : 0),
       })
@@ -84,20 +113,37 @@ function strategy(services: Services): Strategy<Plan> {
       if (isHarmless(before, next)) return
       await judge(draft, old, await usableProvider(draft, user), context)
     },
-    validate: (draft) => draft.plan ?? [],
-    authorize({ object }, old, { user, now }) {
+    validate: (draft) => [...(draft.plan?.errors ?? [])],
+    authorize({ object, plan }, old, { user, now }) {
       const next = specOf(object)
-      return old ? forbiddenTrustChange(user, old, next, now) : forbiddenTrust(user, next, now)
+      const reason = old ? forbiddenTrustChange(user, old, next, now) : forbiddenTrust(user, next, now)
+      if (!reason && plan?.conflict) throw plan.conflict
+      return reason
     },
     quota({ object, internal }, { user }) {
       const { maxPerOwner: most } = services.keys
       if (most === 0 || (isMaster(user) && user.chain.length === 0)) return undefined
       return { name: 'max-keys-per-owner', partition: keyIdentity(toKey({ object, internal })), most }
     },
-    companions: gateCompanions('trust', toTrust),
-    status(stored) {
+    companions(after, before, plan) {
+      const ended = !after && before ? trialItems(decodeTrustInternal(before.internal)) : []
+      const removed = ended.map((key): Companion => ({ op: 'delete', ...key }))
+      return [
+        ...gateCompanions('trust', toTrust)(after, before),
+        ...(after && plan?.items ? plan.items : []),
+        ...removed,
+      ]
+    },
+    itemsToPresent: (internal) => itemsToPresentTrial(decodeTrustInternal(internal)),
+    status(stored, { user, now }, items) {
       const trust = toTrust(stored)
-      return { owner: ownerOf(stored), phase: phaseOf(trust), clientID: clientIdOf(trust) }
+      const isUsageSeen = beyondChain(user, toKey(stored), 'federated identity credential') === undefined
+      return {
+        owner: ownerOf(stored),
+        phase: phaseOf(trust),
+        clientID: clientIdOf(trust),
+        ...presentTrial(keySpecOf(trust.spec), trust, now, isUsageSeen ? items : undefined),
+      }
     },
   }
 }

@@ -10,7 +10,9 @@ import type { Provider } from '../../../../federation/provider.ts'
 import { claimWarnings, validateClaimCounts, validateTrustClaims } from '../../../../federation/validateclaims.ts'
 import { type FieldError, forbidden, invalid, required } from '../../../../meta/errors/fielderror.ts'
 import { deepEqual } from '../../../../meta/value/equal.ts'
+import { validateTrial } from '../trial/scopetrial.validate.ts'
 import { mappingWarning, validateMappings } from './claimmappings.validate.ts'
+import { keySpecOf } from './federatedidentitycredential.values.ts'
 
 interface TrustRules {
   /** Undefined if the user may use no provider of this name. */
@@ -21,11 +23,12 @@ interface TrustRules {
   carried: ScopeChain
   /** Maximum ttl of exchanged keys in seconds. */
   maxTtl: number
+  now: Date
 }
 
 /** Returns the 422 errors for a trust. `old` is set on updates. */
 export function validateTrust(spec: TrustSpec, old: TrustSpec | undefined, rules: TrustRules): FieldError[] {
-  const { provider, providerUid, carried } = rules
+  const { provider, providerUid, carried, now } = rules
   const fixed = old ? validateUnchanged(spec, old) : []
   if (fixed.length > 0) return fixed
   const because = (detail: string) => [invalid('spec.identityProvider', spec.identityProvider, detail)]
@@ -43,6 +46,7 @@ export function validateTrust(spec: TrustSpec, old: TrustSpec | undefined, rules
     ...validateClaimCounts(spec.claims),
     ...(spec.scope || spec.claimMappings ? validateScope(spec.scope) : [required('spec.scope', SCOPE)]),
     ...validateChain(extendChain(ofProvider, withScope(carried, spec.scope))),
+    ...validateTrial(keySpecOf(spec), old?.scopeTrial, { carried: extendChain(ofProvider, carried), now }),
     ...validateTtl(spec, old, rules),
   ]
 }

@@ -13,9 +13,19 @@ import { onlyDisables } from './gates.ts'
 export const specOf = ({ spec }: KubeObject): TrustSpec => spec as unknown as TrustSpec
 
 /** Returns the spec of the exchanged keys, as the authorization rules see it. Mapped groups count as groups. */
-export function keySpecOf({ user, team, subject, groups, claimMappings, scope, ttl, disabled }: TrustSpec): KeySpec {
+export function keySpecOf({
+  user,
+  team,
+  subject,
+  groups,
+  claimMappings,
+  scope,
+  scopeTrial,
+  ttl,
+  disabled,
+}: TrustSpec): KeySpec {
   const all = [...(groups ?? []), ...(claimMappings?.groups ?? []).map(({ group }) => group)]
-  const named = defined({ user, team, subject, scope, disabled })
+  const named = defined({ user, team, subject, scope, scopeTrial, disabled })
   return { ...named, ...(all.length > 0 && { groups: all }), ttl: ttl ?? DEFAULT_TTL }
 }
 

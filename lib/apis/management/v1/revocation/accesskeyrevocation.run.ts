@@ -1,4 +1,5 @@
 /** Runs a revocation: selects the keys, and the trusts if they are asked for, then disables or deletes them side by side, until they are done or the time is up. */
+import { managementRequest } from '../../../../authorization/attributes/attributes.ts'
 import { KINDS } from '../../../../kinds/kinds.ts'
 import { type FieldError, invalid } from '../../../../meta/errors/fielderror.ts'
 import { invalidObject } from '../../../../meta/errors/status.ts'
@@ -12,7 +13,7 @@ import type { Services } from '../services.ts'
 import { findKeys, showHints } from './accesskeyrevocation.find.ts'
 import { createRevoker, type Outcome, type Target } from './accesskeyrevocation.revoker.ts'
 import type { RevocationSpec } from './accesskeyrevocation.schema.ts'
-import { isAllowed, mayRevoke, selects } from './accesskeyrevocation.selection.ts'
+import { isAllowed, mayRevoke, selects, verbsOf } from './accesskeyrevocation.selection.ts'
 import { concernsTrusts, findTrusts, revokesTrust, warningsOf } from './accesskeyrevocation.trusts.ts'
 import { validateRevocation } from './accesskeyrevocation.validate.ts'
 
@@ -55,6 +56,7 @@ export async function revokeKeys(
   // Trusts end first: otherwise they could give keys that the list of keys does not have.
   const targets = trusts ? [trusts.target, keys] : [keys]
   demandAtMost(asked, keys, trusts?.target)
+  await recordUses(services, asked, targets, context)
   const outcome: Outcome = { failures: [], remaining: false }
   try {
     await createRevoker(services, { asked, manager }, context).revokeAll(targets, outcome)
@@ -76,13 +78,28 @@ export async function revokeKeys(
   }
 }
 
+/** Records the requests that the scopes of the user have allowed: one for each verb that a revocation of an object needs. */
+async function recordUses(
+  services: Services,
+  asked: RevocationSpec,
+  targets: readonly Target[],
+  context: RequestContext,
+): Promise<void> {
+  for (const { store, selected } of targets) {
+    for (const { name } of selected) {
+      for (const verb of verbsOf(asked)) await services.used(context, managementRequest(store.kind, { verb, name }))
+    }
+  }
+}
+
 const countsOf = ({ selected, names, failed }: Target) => ({ matched: selected.length, done: names.length, failed })
 
 function demandAtMost({ atMost }: RevocationSpec, keys: Target, trusts: Target | undefined): void {
   const matched = keys.selected.length + (trusts?.selected.length ?? 0)
   if (atMost === undefined || matched <= atMost) return
-  const also = trusts ? ` and ${trusts.selected.length} federated identity credentials` : ''
-  const why = `the request selects ${keys.selected.length} access keys${also}, and has changed nothing`
+  const counted = (number: number, noun: string) => `${number} ${noun}${number === 1 ? '' : 's'}`
+  const also = trusts ? ` and ${counted(trusts.selected.length, 'federated identity credential')}` : ''
+  const why = `the request selects ${counted(keys.selected.length, 'access key')}${also}, and has changed nothing`
   throw refused([invalid('spec.atMost', atMost, why)])
 }
 

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest'
 import { TokenReview } from '../../../../../lib/apis/authentication/v1/tokenreview.ts'
 import type { ReviewServices } from '../../../../../lib/apis/authorization/v1/reviewservices.ts'
+import { noUsage } from '../../../../../lib/authentication/usage/record.ts'
 import { parseSpaceNamespace } from '../../../../../lib/authorization/scopes/space.ts'
 import type { UserInfo } from '../../../../../lib/authorization/users/user.ts'
 import { endless } from '../../../../support/deadlines.ts'
@@ -9,8 +10,9 @@ import { as, master } from '../../../authorization/users.ts'
 
 const scope = { clusters: [{ cluster: 'eu' }] }
 
-async function statusFor(user: UserInfo) {
+async function statusFor(user: UserInfo, audiences: string[] | null = ['https://api.example.com/clusters/eu']) {
   const touched: string[] = []
+  const recorded: unknown[] = []
   const services: ReviewServices = {
     scopes: { projectNamespacePrefix: 'p-', spaceNamespace: parseSpaceNamespace('p-{project}-s-{space}') },
     issuer: 'https://api.example.com',
@@ -25,16 +27,24 @@ async function statusFor(user: UserInfo) {
     }),
     reviewedKey: async () => ({ chain: [] }),
     instanceUid: async () => undefined,
+    usage: { ...noUsage, accepted: async (_, place) => void recorded.push(place) },
+    trials: {
+      tried: async () => [],
+      async wouldRefuse(_, { request }) {
+        recorded.push(request)
+        return []
+      },
+    },
   }
   const context = { user: master, now: new Date(0), dryRun: false, deadline: endless, warn: () => {}, note: () => {} }
   const object = {
     apiVersion: 'authentication.k8s.io/v1',
     kind: 'TokenReview',
     metadata: {},
-    spec: { token: 'token', audiences: ['https://api.example.com/clusters/eu'] },
+    spec: { token: 'token', ...(audiences && { audiences }) },
   }
   const { status } = await TokenReview.create({ object, namespace: '', name: '', context }, services)
-  return { status, touched }
+  return { status, touched, recorded }
 }
 
 test('does not authenticate a user with the prefix system:, nor record a use of the key', async () => {
@@ -47,4 +57,12 @@ test('returns the uid of a user who has one', async () => {
   const { status, touched } = await statusFor({ ...as({ user: 'alice', scope }), uid: 'u-7' })
   expect(status).toMatchObject({ authenticated: true, user: { username: 'alice', uid: 'u-7' } })
   expect(touched).toEqual(['alice'])
+})
+
+test('records the use of a key at a cluster that nobody names, and that a smaller scope would end it', async () => {
+  const of = { name: 'ci', uid: 'u-1' }
+  const trials = [{ of, scope: {}, since: 0, until: 1 }]
+  const { status, recorded } = await statusFor({ ...as({ user: 'alice', scope }), trials }, null)
+  expect(status).toMatchObject({ authenticated: true })
+  expect(recorded).toEqual([undefined, 'the use of the key at a cluster without a name'])
 })

@@ -1,8 +1,8 @@
 /** Determines whether a chain of scopes restricts its holder inside a virtual cluster. */
-import type { Attributes, Target } from '../authorization/attributes/attributes.ts'
-import { evaluate } from '../authorization/scopes/evaluate.ts'
-import { projectOf, type ScopeOptions } from '../authorization/scopes/project.ts'
-import type { Scope, ScopeChain } from '../authorization/scopes/scope.ts'
+import type { Attributes, Target } from './attributes/attributes.ts'
+import { evaluate } from './scopes/evaluate.ts'
+import { projectOf, type ScopeOptions } from './scopes/project.ts'
+import type { Scope, ScopeChain } from './scopes/scope.ts'
 
 /**
  * Reports whether the chain would deny any request inside the virtual cluster. A certificate carries no scope, so its

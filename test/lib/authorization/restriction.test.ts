@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { restrictsInside } from '../../../lib/authorization/restriction.ts'
 import { evaluate } from '../../../lib/authorization/scopes/evaluate.ts'
 import type { Scope } from '../../../lib/authorization/scopes/scope.ts'
-import { restrictsInside } from '../../../lib/kubeconfig/restriction.ts'
 import cases from './vectors/restriction.cases.json' with { type: 'json' }
 
 const options = { projectNamespacePrefix: 'p-' }

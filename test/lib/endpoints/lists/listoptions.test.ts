@@ -1,10 +1,10 @@
 /** Tests the query options of lists, which are checked in kube-apiserver's order: numbers, selectors, combinations. */
 import { describe, expect, it } from 'vitest'
-import { startOf } from '../../../lib/endpoints/lists/page.ts'
-import { selectionOf } from '../../../lib/endpoints/lists/selection.ts'
-import { listOptions } from '../../../lib/endpoints/options.ts'
-import type { StatusError } from '../../../lib/meta/errors/status.ts'
-import { object } from '../../../lib/meta/schema/schema.ts'
+import { listOptions } from '../../../../lib/endpoints/lists/listoptions.ts'
+import { startOf } from '../../../../lib/endpoints/lists/page.ts'
+import { selectionOf } from '../../../../lib/endpoints/lists/selection.ts'
+import type { StatusError } from '../../../../lib/meta/errors/status.ts'
+import { object } from '../../../../lib/meta/schema/schema.ts'
 
 const options = (query: Record<string, string>) =>
   listOptions(new Map(Object.entries(query).map(([name, value]) => [name, [value]])), true)
@@ -54,6 +54,23 @@ describe('list options', () => {
     expect(options({ limit: '-9223372036854775808' }).limit).toBe(0)
     expect(refusal({ limit: '9223372036854775808' })[1]).toContain('value out of range')
     expect(refusal({ limit: '-9223372036854775809' })[1]).toContain('value out of range')
+  })
+
+  it('select by the beginning of a name, which is given once', () => {
+    const long = 'a'.repeat(253)
+    for (const namePrefix of ['c', 'ci-', 'ci-1.', 'a.b-', '0', long]) {
+      expect(options({ namePrefix, limit: '1', continue: 'x' }).namePrefix).toBe(namePrefix)
+    }
+    const wrong = ['', '-', '.', 'a..', 'a-.', 'a.-', 'A', 'a_', 'a/', 'a%', 'ä', ' a', 'a\n', 'a\0', `${long}a`]
+    for (const namePrefix of wrong) {
+      expect([namePrefix, ...refusal({ namePrefix })]).toEqual([
+        namePrefix,
+        400,
+        expect.stringMatching(/^invalid namePrefix: must be the beginning of a name/),
+      ])
+    }
+    expect(() => listOptions(new Map([['namePrefix', ['a', 'b']]]), true)).toThrow('may be given once')
+    expect(options({})).not.toHaveProperty('namePrefix')
   })
 
   it('ignore the limit for resourceVersion=0, except in a continued list', () => {

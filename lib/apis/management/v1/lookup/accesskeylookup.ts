@@ -1,0 +1,44 @@
+/** Defines AccessKeyLookup, which says to whom the value of an access key belongs (docs/leaks.md). */
+import { checkFormat } from '../../../../authentication/accesskey.ts'
+import { KINDS } from '../../../../kinds/kinds.ts'
+import { required } from '../../../../meta/errors/fielderror.ts'
+import { invalidObject } from '../../../../meta/errors/status.ts'
+import { object, string } from '../../../../meta/schema/schema.ts'
+import type { VirtualKind } from '../../../../registry/kind.ts'
+import type { Services } from '../services.ts'
+import { lookUp } from './accesskeylookup.find.ts'
+
+const { group, kind } = KINDS.AccessKeyLookup
+
+export const AccessKeyLookup: VirtualKind<Services> = {
+  ...KINDS.AccessKeyLookup,
+  description:
+    'Says to whom the value of an access key belongs, if you may read the key. Looking a value up is not a use of it.',
+  schema: {
+    spec: object('The value to look up.', {
+      key: string('Value of an access key. Never returned.', { writeOnly: 'never' }),
+    }),
+    status: object('The access key that has or had the value. Empty if there is none that you may read.', {
+      name: string('Name of the access key.'),
+      uid: string('UID of the access key.'),
+      phase: string('Ended if the key does not have the value any more. Otherwise the phase of the access key.', {
+        enum: ['Active', 'Disabled', 'Expired', 'Terminating', 'Ended'],
+      }),
+      owner: string('Owner of the access key: a user, team:TEAM or subject:SUBJECT.'),
+    }),
+  },
+  async create({ object: asked, context }, services) {
+    const { key = '' } = (asked.spec ?? {}) as { key?: string }
+    const errors = key === '' ? [required('spec.key')] : checkFormat(key)
+    if (errors.length > 0) throw invalidObject(group, kind, '', errors)
+    const { apiVersion, metadata } = asked
+    // Whatever else the client sent may repeat the value: a name, or what kubectl annotates.
+    const { creationTimestamp } = metadata
+    return {
+      apiVersion,
+      kind,
+      metadata: { ...(creationTimestamp && { creationTimestamp }) },
+      status: await lookUp(key, context, services),
+    }
+  },
+}

@@ -1,0 +1,125 @@
+/** Reads what an access key did, for users who may read the key. */
+
+import { keptSince, positionKey } from '../../../../authentication/history/since.ts'
+import { lifeOfStored } from '../../../../authentication/keystatus.ts'
+import { isActiveDay, readActiveDay, readActiveDays } from '../../../../authentication/usage/activeminutes.ts'
+import { USAGE_DAYS, usagePartition } from '../../../../authentication/usage/days.ts'
+import {
+  ASKING,
+  placeName,
+  type RecordedUsage,
+  readUsage,
+  recordingKey,
+} from '../../../../authentication/usage/items.ts'
+import { describeRequest } from '../../../../authorization/scopes/evaluate.ts'
+import type { ScopeOptions } from '../../../../authorization/scopes/project.ts'
+import { scopeEntryOf } from '../../../../authorization/usage/scopeentry.ts'
+import type { Usage } from '../../../../authorization/usage/usage.ts'
+import { type UsedEntry, withoutAnyName } from '../../../../authorization/usage/usedentry.ts'
+import { KINDS } from '../../../../kinds/kinds.ts'
+import { rfc3339OfUnix, unixSeconds } from '../../../../meta/encoding/time.ts'
+import { groupVersion } from '../../../../meta/groupversion.ts'
+import type { JsonObject, KubeObject } from '../../../../meta/types.ts'
+import { defined } from '../../../../meta/value/defined.ts'
+import type { VirtualRequest } from '../../../../registry/kind.ts'
+import type { CompanionItem, Stored } from '../../../../storage/interface.ts'
+import { readReviewedKey } from '../accessreview/reviewedkey.ts'
+import { adviceFor } from './advise.ts'
+import type { UsageServices } from './usageservices.ts'
+
+const { kind, subresource } = KINDS.OwnedAccessKeyUsage
+const DAY_SECONDS = 86_400
+/** The most pages of 1 MB that are read. A process writes at most 64 entries of a key a day, so this is never reached by honest use. */
+const MOST_PAGES = 4
+
+/** Returns the usage of a key. Throws 403 or 404. */
+export async function readKeyUsage(
+  { name, context }: Omit<VirtualRequest, 'object'>,
+  services: UsageServices,
+): Promise<KubeObject> {
+  const stored = await readReviewedKey({ name, subresource }, context, services)
+  const { uid = '', creationTimestamp } = stored.object.metadata
+  const [own, asking, [mark, position]] = await Promise.all([
+    readPartition(services, usagePartition(uid)),
+    readPartition(services, ASKING),
+    services.storage.getCompanions([recordingKey, positionKey]),
+  ])
+  const recorded = readUsage(
+    own.items.filter((item) => !isActiveDay(item)),
+    services.scopes,
+  )
+  const asked = new Map(asking.items.map(({ sk, attributes }) => [sk, String(attributes.day)]))
+  const now = unixSeconds(context.now)
+  const since = services.recordUsage ? sinceOf(stored, { mark, position }, now) : undefined
+  const usage: Usage = {
+    ...recorded,
+    isIncomplete: recorded.isIncomplete || !own.isWhole || !services.recordUsage,
+    asked: (place) => asked.get(placeName(place)),
+    days: since === undefined ? 0 : Math.floor((now - since) / DAY_SECONDS),
+  }
+  context.note('reviewedKey', name)
+  return {
+    apiVersion: groupVersion(KINDS.OwnedAccessKeyUsage),
+    kind,
+    metadata: defined({ name, uid, creationTimestamp }),
+    status: {
+      recording: services.recordUsage,
+      ...(since !== undefined && { since: rfc3339OfUnix(since) }),
+      complete: !usage.isIncomplete,
+      entries: entriesOf(recorded, services.scopes),
+      clusters: clustersOf(recorded, asked),
+      ...adviceFor(stored, usage, services, context.now),
+      active: readActiveDays(own.items, readActiveDay(stored.noted?.active)).map((one) => ({ ...one })),
+    },
+  }
+}
+
+async function readPartition(
+  { storage }: UsageServices,
+  pk: string,
+): Promise<{ items: CompanionItem[]; isWhole: boolean }> {
+  const items: CompanionItem[] = []
+  let after: string | undefined
+  for (let pages = 0; pages < MOST_PAGES; pages++) {
+    const page = await storage.queryCompanions(pk, defined({ after }))
+    items.push(...page.items)
+    after = page.next
+    if (after === undefined) return { items, isWhole: true }
+  }
+  return { items, isWhole: false }
+}
+
+/**
+ * Returns since when the usage of a key is known, in unix seconds: nothing is older than the store keeps it. A release that keeps
+ * no history records no usage either, so usage begins anew after it, too.
+ */
+function sinceOf(
+  stored: Stored,
+  { mark, position }: Record<'mark' | 'position', CompanionItem | undefined>,
+  now: number,
+): number | undefined {
+  const recorded = mark?.attributes.since
+  const kept = position ? keptSince(position) : 0
+  if (typeof recorded !== 'number' || kept === undefined) return undefined
+  return Math.max(recorded, kept, lifeOfStored(stored).created, now - USAGE_DAYS * DAY_SECONDS)
+}
+
+const latestFirst = (one: { day: string }, other: { day: string }): number => (one.day < other.day ? 1 : -1)
+
+function entriesOf({ entries }: RecordedUsage, options: ScopeOptions): JsonObject[] {
+  return entries.toSorted(latestFirst).map(({ entry, day }) => {
+    const scope = scopeEntryOf(entry, options) as JsonObject | undefined
+    return { request: wordsOf(entry, options), ...(scope && { scope }), lastUsed: day }
+  })
+}
+
+const wordsOf = ({ attributes }: UsedEntry, options: ScopeOptions): string =>
+  describeRequest(withoutAnyName(attributes), options)
+
+function clustersOf({ entries, accepted }: RecordedUsage, asked: ReadonlyMap<string, string>): JsonObject[] {
+  const accepting = new Map(accepted.map(({ place, day }) => [placeName(place), day]))
+  const used = entries.flatMap(({ entry: { place } }) => (place ? [placeName(place)] : []))
+  return [...new Set([...accepting.keys(), ...used])]
+    .sort()
+    .map((name) => ({ name, ...defined({ lastAccepted: accepting.get(name), lastAsked: asked.get(name) }) }))
+}

@@ -1,0 +1,97 @@
+/**
+ * Builds and reads what is recorded about the use of keys, in side items of each key: what it did, and which clusters accepted it.
+ * An item says on which day that was last, in UTC. It is put again on each such day, and the store deletes it after 90 days.
+ *
+ *     pk=usage#UID sk=bXkga2V5IGhhc2gx entry={verb=get group= resource=pods …} day=2026-11-26 expires=1803036800
+ *     pk=usage#UID sk=c2Vjb25kIGhhc2g accepted={cluster=prod} day=2026-11-26 expires=…
+ *     pk=usage#UID sk=others day=2026-11-26 expires=…                        the key did more than is recorded
+ *     pk=asking sk=clusters/prod day=2026-11-26 expires=…                    the cluster asks what keys may do
+ */
+import { createHash } from 'node:crypto'
+import type { ScopeOptions } from '../../authorization/scopes/project.ts'
+import {
+  decodeEntry,
+  decodePlace,
+  encodeEntry,
+  encodePlace,
+  type UsedEntry,
+  type UsedPlace,
+} from '../../authorization/usage/usedentry.ts'
+import { stringify } from '../../meta/encoding/json.ts'
+import type { JsonObject } from '../../meta/types.ts'
+import { withoutCredentials } from '../../meta/value/credentialtext.ts'
+import type { CompanionItem } from '../../storage/interface.ts'
+import type { ItemKey } from '../../storage/keys.ts'
+import { dayOf, expiryOfDay, usagePartition } from './days.ts'
+
+/** What a key did: a request, its use at a cluster that accepts keys, or more than is recorded. */
+export type UsageFact = { entry: UsedEntry } | { accepted: UsedPlace } | 'others'
+
+/** The length of the hash of an entry: 96 bits, of entries of one key. */
+const HASH_LENGTH = 16
+const OTHERS = 'others'
+/**
+ * An entry that is longer as JSON, such as one with a long path, is not recorded, so that an item costs one write unit. Nor is one
+ * with a credential, which people paste into paths.
+ */
+const MAX_BYTES = 700
+
+const dated = (at: number): JsonObject => ({ day: dayOf(at), expires: expiryOfDay(at) })
+
+/** Returns the item of what a key did at `at` (unix seconds). */
+export function usageItem(uid: string, fact: UsageFact, at: number): CompanionItem {
+  const pk = usagePartition(uid)
+  const attributes = attributesOf(fact)
+  const text = stringify(attributes)
+  const isUnfit = Buffer.byteLength(text) > MAX_BYTES || withoutCredentials(text) !== text
+  if (fact === OTHERS || isUnfit) return { pk, sk: OTHERS, attributes: dated(at) }
+  const sk = createHash('sha256').update(text).digest('base64url').slice(0, HASH_LENGTH)
+  return { pk, sk, attributes: { ...attributes, ...dated(at) } }
+}
+
+function attributesOf(fact: UsageFact): JsonObject {
+  if (fact === OTHERS) return {}
+  return 'entry' in fact ? { entry: encodeEntry(fact.entry) } : { accepted: encodePlace(fact.accepted) }
+}
+
+/** The partition of the clusters that ask. */
+export const ASKING = 'asking'
+
+/** Returns the sort key of a cluster, which is also how it is shown. */
+export const placeName = (place: UsedPlace): string =>
+  place.type === 'cluster' ? `clusters/${place.name}` : `virtualclusters/${place.namespace}/${place.name}`
+
+/** Returns the item that a cluster asked at `at` (unix seconds). */
+export const askingItem = (place: UsedPlace, at: number): CompanionItem => ({
+  pk: ASKING,
+  sk: placeName(place),
+  attributes: dated(at),
+})
+
+/** The items of a key. `day` is the last one, as `2026-11-26`. */
+export interface RecordedUsage {
+  entries: { entry: UsedEntry; day: string }[]
+  accepted: { place: UsedPlace; day: string }[]
+  /** Whether the key did more than is recorded. */
+  isIncomplete: boolean
+}
+
+/** Reads the items of a key. An item in another form is one that this release cannot read: then the rest is incomplete. */
+export function readUsage(
+  items: readonly Pick<CompanionItem, 'sk' | 'attributes'>[],
+  options: ScopeOptions,
+): RecordedUsage {
+  const read: RecordedUsage = { entries: [], accepted: [], isIncomplete: false }
+  for (const { sk, attributes } of items) {
+    const { entry: stored, accepted, day } = attributes
+    const entry = decodeEntry(stored, options)
+    const place = decodePlace(accepted)
+    if (sk !== OTHERS && typeof day === 'string' && entry) read.entries.push({ entry, day })
+    else if (sk !== OTHERS && typeof day === 'string' && place) read.accepted.push({ place, day })
+    else read.isIncomplete = true
+  }
+  return read
+}
+
+/** The mark since when the deployment records usage. */
+export const recordingKey: ItemKey = { pk: 'recording', sk: '#' }

@@ -1,0 +1,57 @@
+/** Declares how what keys do is recorded. The code that does it is loaded with the first use of a key. */
+import type { Attributes, Decision } from '../../authorization/attributes/attributes.ts'
+import type { ScopeChain } from '../../authorization/scopes/scope.ts'
+import type { Asker, ScopeTrial } from '../../authorization/trials/scopetrial.ts'
+import type { UsedPlace } from '../../authorization/usage/usedentry.ts'
+import type { TriedRefusal } from './trialitems.ts'
+
+/** A key, and the generation of its spec: another scope may tell names apart. */
+export interface UsedKey {
+  uid: string
+  generation?: number | undefined
+}
+
+export interface UsageRecorder {
+  /** Records a request that the chain of a key allowed, here or at the cluster that asked. Never rejects. */
+  used(key: UsedKey, chain: ScopeChain, attributes: Attributes, place?: UsedPlace): Promise<void>
+  /** Records that a cluster accepted a key by itself: `undefined` is one without a name. Never rejects. */
+  accepted(key: UsedKey, place: UsedPlace | undefined): Promise<void>
+  /** Records that a cluster asks what keys may do. Never rejects. */
+  asking(place: UsedPlace): Promise<void>
+}
+
+/** A request that the real scopes allow, and who made it. */
+export interface TriedRequest {
+  attributes: Attributes
+  /** The cluster that asked. */
+  place?: UsedPlace
+  real: Decision
+  asker: Asker
+  source?: { ip: string; userAgent?: string }
+}
+
+export interface TrialRecorder {
+  /** Records what the running ones of these trials would refuse. Returns warnings for the holder of the key. Never rejects. */
+  tried(trials: readonly ScopeTrial[], asked: TriedRequest): Promise<string[]>
+  /**
+   * Records what the running ones of these trials would refuse, though no decision about a request says so: to accept the key, or
+   * to issue a credential. Returns warnings for the holder of the key. Never rejects.
+   */
+  wouldRefuse(trials: readonly ScopeTrial[], refused: TriedRefusal, key: { uid: string }): Promise<string[]>
+}
+
+/** Returns a recorder that loads another one with its first call. */
+export const lazyTrials = (load: () => Promise<TrialRecorder>): TrialRecorder => ({
+  tried: async (...given) => (await load()).tried(...given),
+  wouldRefuse: async (...given) => (await load()).wouldRefuse(...given),
+})
+
+/** Returns a recorder that loads another one with its first call. */
+export const lazyUsage = (load: () => Promise<UsageRecorder>): UsageRecorder => ({
+  used: async (...use) => (await load()).used(...use),
+  accepted: async (...use) => (await load()).accepted(...use),
+  asking: async (place) => (await load()).asking(place),
+})
+
+/** Records nothing. */
+export const noUsage: UsageRecorder = { used: async () => {}, accepted: async () => {}, asking: async () => {} }

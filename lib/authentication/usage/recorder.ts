@@ -1,0 +1,146 @@
+/**
+ * Records what keys do (docs/usage.md). Each process writes an entry of a key once a day, so a request that repeats one costs
+ * no write. Beyond 64 entries of a key in a day it records only that there are more.
+ */
+
+import type { Attributes } from '../../authorization/attributes/attributes.ts'
+import type { ScopeOptions } from '../../authorization/scopes/project.ts'
+import type { SpaceOptions } from '../../authorization/scopes/space.ts'
+import { type UsedPlace, usedEntry } from '../../authorization/usage/usedentry.ts'
+import type { CompanionItem, Storage } from '../../storage/interface.ts'
+import { askingItem, placeName, type UsageFact, usageItem } from './items.ts'
+import type { UsageRecorder, UsedKey } from './record.ts'
+
+interface Deps {
+  storage: Pick<Storage, 'keepCompanion'>
+  scopes: ScopeOptions & SpaceOptions
+  /** Unix ms. */
+  now(): number
+  /** Receives the error of a failed write, which fails no request. */
+  failed(error: unknown): void
+}
+
+/** What this process has written of a key today. */
+interface Known {
+  /** Requests, with names, that need nothing more. They save computing the entry. */
+  requests: Set<string>
+  /** The sort keys of the items. */
+  items: Set<string>
+}
+
+const DAY_SECONDS = 86_400
+const MOST_ENTRIES = 64
+/** Limits the memory. A full one forgets everything, so that entries are written again. */
+const MOST_REQUESTS = 20_000
+const MOST_PLACES = 2000
+/** The most items that could not be written. */
+const MOST_OWED = 1000
+/** The most that a request writes. */
+const MOST_AT_ONCE = 10
+/** The longest that a request waits, in milliseconds. */
+const WAIT_MS = 1000
+/** How long nothing is written after a failure, in milliseconds: the table may be throttled. */
+const PAUSE_MS = 10_000
+
+/** Returns the recorder of a process. */
+export function createUsageRecorder({ storage, scopes, now, failed }: Deps): UsageRecorder {
+  let today = 0
+  let pausedUntil = 0
+  const keys = new Map<string, Known>()
+  /** How many requests are remembered of all keys. */
+  let remembered = 0
+  const places = new Set<string>()
+  /** The items that are to be written, by partition and sort key. If one cannot be, a later request writes it. */
+  const owed = new Map<string, CompanionItem>()
+
+  /** Returns the time in unix seconds. Forgets what was written on another day. */
+  function start(): number {
+    const at = Math.floor(now() / 1000)
+    const day = Math.floor(at / DAY_SECONDS)
+    if (day !== today) {
+      forget()
+      places.clear()
+      today = day
+    }
+    return at
+  }
+
+  function forget(): void {
+    keys.clear()
+    remembered = 0
+  }
+
+  function knownOf({ uid, generation = 0 }: UsedKey): Known {
+    const id = `${uid} ${generation}`
+    const known = keys.get(id) ?? { requests: new Set(), items: new Set() }
+    keys.set(id, known)
+    return known
+  }
+
+  /** Writes items that are owed. */
+  async function flush(): Promise<void> {
+    if (now() < pausedUntil) return
+    const end = now() + WAIT_MS
+    const some = [...owed].slice(-MOST_AT_ONCE)
+    // Requests of the same moment need not write them as well.
+    for (const [id] of some) owed.delete(id)
+    try {
+      await Promise.all(some.map(([, one]) => storage.keepCompanion(one, { deadline: () => end - now() })))
+    } catch (error) {
+      pausedUntil = now() + PAUSE_MS
+      for (const [, one] of some) owe(one)
+      failed(error)
+    }
+  }
+
+  /** Remembers an item that is to be written. Of too many, it forgets the oldest. */
+  function owe(item: CompanionItem): void {
+    owed.set(`${item.pk} ${item.sk}`, item)
+    const [oldest] = owed.size > MOST_OWED ? owed.keys() : []
+    if (oldest !== undefined) owed.delete(oldest)
+  }
+
+  async function record(uid: string, known: Known, fact: UsageFact, at: number): Promise<void> {
+    const exact = usageItem(uid, fact, at)
+    const item = known.items.has(exact.sk) || known.items.size < MOST_ENTRIES ? exact : usageItem(uid, 'others', at)
+    if (known.items.has(item.sk)) return
+    known.items.add(item.sk)
+    owe(item)
+    await flush()
+  }
+
+  return {
+    async used(key, chain, attributes, place) {
+      const at = start()
+      const known = knownOf(key)
+      const request = requestOf(attributes, place)
+      if (known.requests.has(request)) return owed.size > 0 ? flush() : undefined
+      if (remembered >= MOST_REQUESTS) forget()
+      remembered++
+      known.requests.add(request)
+      const entry = usedEntry(chain, attributes, place, scopes)
+      if (entry) await record(key.uid, known, { entry }, at)
+    },
+    async accepted(key, place) {
+      const at = start()
+      await record(key.uid, knownOf(key), place ? { accepted: place } : 'others', at)
+    },
+    async asking(place) {
+      const at = start()
+      const name = placeName(place)
+      if (places.has(name)) return
+      if (places.size >= MOST_PLACES) places.clear()
+      places.add(name)
+      owe(askingItem(place, at))
+      await flush()
+    },
+  }
+}
+
+/** Returns a text for the request, which no other one has. */
+function requestOf(attributes: Attributes, place: UsedPlace | undefined): string {
+  const where = place && placeName(place)
+  if (attributes.kind === 'nonresource') return JSON.stringify([attributes.verb, attributes.path, where])
+  const { verb, group, resource, subresource, namespace, name, allNamespaces } = attributes
+  return JSON.stringify([verb, group, resource, subresource, namespace, name, allNamespaces, where])
+}

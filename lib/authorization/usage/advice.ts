@@ -1,0 +1,90 @@
+/**
+ * Advises a smaller scope for a key: everything that is recorded stays allowed, nothing is gained, and what cannot be known
+ * stays as it is. Advice never decides a request.
+ */
+
+import { byteLength, MAX_CHAIN_BYTES, validateChain, withScope } from '../scopes/chain.ts'
+import type { Scope, ScopeChain } from '../scopes/scope.ts'
+import { validateScope } from '../scopes/validatescope.ts'
+import { firstScope } from './firstscope.ts'
+import { type ExaminedLine, examineLines } from './lines.ts'
+import { narrowLine } from './narrow.ts'
+import { keepsPlaces } from './places.ts'
+import { withLines } from './scopelines.ts'
+import { type Unknown, unknownsOf } from './unknowns.ts'
+import type { Usage, UsageOptions } from './usage.ts'
+
+export interface Advice {
+  /** A smaller scope under which everything that is recorded stays allowed. Absent: there is none, or `unknowns` forbid advice. */
+  scope?: Scope
+  /** The lines that it drops, and those that it narrows, as the engine names them. For a key without a scope nothing. */
+  dropped: string[]
+  narrowed: string[]
+  /** What cannot be known. */
+  unknowns: Unknown[]
+}
+
+/** Returns advice about the key's own scope. It does not throw, whatever the record contains. */
+export function adviseScope(scope: Scope | undefined, usage: Usage, options: UsageOptions): Advice {
+  const lines = examineLines(scope, usage, options)
+  const unknowns = unknownsOf(scope, lines, usage, options)
+  const none: Advice = { dropped: [], narrowed: [], unknowns }
+  if (unknowns.some(({ withholds }) => withholds)) return none
+  if (scope !== undefined) return { ...none, ...smallerScope(scope, lines, usage, options) }
+  const first = firstScope(usage, options)
+  return 'scope' in first ? { ...none, scope: first.scope } : { ...none, unknowns: [...unknowns, first.unknown] }
+}
+
+function smallerScope(
+  scope: Scope,
+  lines: readonly ExaminedLine[],
+  usage: Usage,
+  options: UsageOptions,
+): Pick<Advice, 'dropped' | 'narrowed'> & { scope?: Scope } {
+  const { inherited = [] } = options
+  const before = withScope(inherited, scope)
+  const keeps = keepsPlaces(before, usage, options)
+  const replaced = new Map<string, readonly object[]>()
+  const isValid = validity(before)
+
+  const unused = lines.filter(({ state }) => state === 'Unused').map(({ line }) => ({ line, entries: [] }))
+  const dropped = replace(unused)
+  let open = lines.flatMap((line) => {
+    const entries = narrowLine(line, options)
+    return entries ? [{ line: line.line, entries }] : []
+  })
+  const narrowed = new Set<string>()
+  // A narrowed line may be longer. It may have room once others are shorter.
+  for (let found = replace(open); found.size > 0; found = replace(open)) {
+    for (const line of found) narrowed.add(line)
+    open = open.filter(({ line }) => !found.has(line))
+  }
+  const inOrder = (names: ReadonlySet<string>) => lines.map(({ line }) => line).filter((line) => names.has(line))
+  return {
+    ...(replaced.size > 0 && { scope: withLines(scope, replaced) }),
+    dropped: inOrder(dropped),
+    narrowed: inOrder(narrowed),
+  }
+
+  /** Replaces as many of the lines as it can and returns their names. */
+  function replace(some: readonly { line: string; entries: readonly object[] }[]): Set<string> {
+    const [first, ...others] = some
+    if (first === undefined) return new Set()
+    const next = new Map([...replaced, ...some.map(({ line, entries }) => [line, entries] as const)])
+    const chain = withScope(inherited, withLines(scope, next))
+    if (isValid(chain) && keeps(chain)) {
+      for (const { line, entries } of some) replaced.set(line, entries)
+      return new Set(some.map(({ line }) => line))
+    }
+    if (others.length === 0) return new Set()
+    const half = Math.ceil(some.length / 2)
+    return new Set([...replace(some.slice(0, half)), ...replace(some.slice(half))])
+  }
+}
+
+/** Returns a check for chains: it is valid, or at least no longer than a former one that is not. */
+function validity(before: ScopeChain): (chain: ScopeChain) => boolean {
+  const errorsOf = (chain: ScopeChain) => [...validateChain(chain), ...validateScope(chain.at(-1))]
+  const most = errorsOf(before).length === 0 ? MAX_CHAIN_BYTES : byteLength(before)
+  return (chain) => errorsOf(chain).length === 0 || (most !== MAX_CHAIN_BYTES && byteLength(chain) <= most)
+}

@@ -1,0 +1,101 @@
+/** Says for each line of a scope whether the key used it, and what cannot be known about it. */
+
+import { restrictsInside } from '../restriction.ts'
+import { isJudgedHere } from '../scopes/roles.ts'
+import type { Scope } from '../scopes/scope.ts'
+import { asksForReviews, impliedBy, kubeConfigOf } from './deeds.ts'
+import { acceptedBy } from './places.ts'
+import { linesOf, type ScopeLine } from './scopelines.ts'
+import { reachesPlaces, reachesUnseen, unseenPlaces } from './unseen.ts'
+import type { Usage, UsageOptions } from './usage.ts'
+import { grantOf, judgeEntry, type UsedEntry, type UsedPlace } from './usedentry.ts'
+
+export interface UsedLine {
+  line: string
+  state: 'Used' | 'Unused' | 'Unknown'
+  lastUsed?: string
+}
+
+/** Why nobody knows whether a line was used. */
+type Doubt =
+  /** More was done than is recorded. */
+  | 'Others'
+  /** The line is a role that other services or releases understand. */
+  | 'Roles'
+  /** The line reaches a cluster that never asks, in which the key could be used. */
+  | 'ClusterNeverAsks'
+  /** The key asks for reviews, and the line may name the place that asks. */
+  | 'Reviews'
+  /** A recorded request, such as an apply or a kube config with a certificate, may have needed the line. */
+  | 'Implied'
+
+/** A line with what advice about it needs. */
+export interface ExaminedLine extends UsedLine, ScopeLine {
+  /** The recorded and the implied requests that the line alone allows. */
+  uses: readonly UsedEntry[]
+  /** The places that accept the key by this line. */
+  accepting: readonly UsedPlace[]
+  doubt?: Doubt
+}
+
+/** Returns whether each line was used, in the order of the scope, and when last. */
+export const usedLines = (scope: Scope | undefined, usage: Usage, options: UsageOptions): UsedLine[] =>
+  examineLines(scope, usage, options).map(({ line, state, lastUsed }) => ({
+    line,
+    state,
+    ...(lastUsed !== undefined && { lastUsed }),
+  }))
+
+export function examineLines(scope: Scope | undefined, usage: Usage, options: UsageOptions): ExaminedLine[] {
+  if (scope === undefined) return []
+  const { inherited = [] } = options
+  const entries = usage.entries.filter(({ entry }) => !judgeEntry([{}], entry, options).allowed)
+  const implied = entries.flatMap(({ entry }) => impliedBy(entry))
+  const accepted = usage.accepted.filter(({ place }) => acceptedBy([...inherited, scope], place, options))
+  const configured = entries.flatMap(({ entry }) => kubeConfigOf(entry) ?? [])
+  const asksReviews = entries.some(({ entry }) => asksForReviews(entry))
+  const unseen = unseenPlaces(usage)
+
+  return linesOf(scope).map((line) => {
+    const allows = (entry: UsedEntry) => judgeEntry([line.alone], entry, options).allowed
+    const used = entries.filter(({ entry }) => allows(entry))
+    const accepting = accepted.filter(({ place }) => acceptedBy([...inherited, line.alone], place, options))
+    const impliedUses = implied.filter(allows)
+    const lastUsed = [...used, ...accepting].map(({ day }) => day).reduce(later, undefined)
+    const doubt = doubtOf(line) ?? (lastUsed === undefined && mayBeNeeded(line, impliedUses) ? 'Implied' : undefined)
+    const state = lastUsed !== undefined ? 'Used' : doubt === undefined ? 'Unused' : 'Unknown'
+    return {
+      ...line,
+      state,
+      uses: [...used.map(({ entry }) => entry), ...impliedUses],
+      accepting: accepting.map(({ place }) => place),
+      ...(lastUsed !== undefined && { lastUsed }),
+      ...(doubt !== undefined && { doubt }),
+    }
+  })
+
+  function doubtOf(line: ScopeLine): Doubt | undefined {
+    if (usage.isIncomplete) return 'Others'
+    if (line.list === 'roles' && !(line.alone.roles ?? []).every(isJudgedHere)) return 'Roles'
+    if (reachesUnseen(line, unseen, options)) return 'ClusterNeverAsks'
+    if (asksReviews && (line.list === 'roles' || reachesPlaces(line))) return 'Reviews'
+    return undefined
+  }
+
+  /** No cluster asks about what a client certificate does, which a scope may only not restrict. */
+  function mayBeNeeded({ alone }: ScopeLine, impliedUses: readonly UsedEntry[]): boolean {
+    return impliedUses.length > 0 || configured.some((place) => !restrictsInside([alone], place, options))
+  }
+}
+
+const later = (one: string | undefined, other: string): string => (one !== undefined && one > other ? one : other)
+
+/** Reports whether the scope allows the request of each entry as the former scope does. */
+export const keepsEntries = (
+  entries: readonly UsedEntry[],
+  { before, after }: { before: Scope; after: Scope },
+  options: UsageOptions,
+): boolean =>
+  entries.every(
+    (entry) => grantOf(judgeEntry([after], entry, options)) === grantOf(judgeEntry([before], entry, options)),
+  )

@@ -1,0 +1,102 @@
+/** Says what advice about a scope cannot know, and what keeps it from being given. */
+
+import type { Scope } from '../scopes/scope.ts'
+import { asksForReviews, makesTokens, managesKeys } from './deeds.ts'
+import type { ExaminedLine } from './lines.ts'
+import type { Usage, UsageOptions } from './usage.ts'
+import { grantOf, judgeEntry } from './usedentry.ts'
+
+export interface Unknown {
+  reason: /** Usage has been recorded for a short time. */
+    | 'Window'
+    /** The key did more than is recorded. */
+    | 'Others'
+    /** Nothing is recorded. */
+    | 'Unused'
+    /** A line reaches clusters that never ask. */
+    | 'ClusterNeverAsks'
+    /** A key without a scope made tokens for clusters. */
+    | 'Tokens'
+    /** The key asks for reviews. */
+    | 'Reviews'
+    /** The key makes or changes keys. */
+    | 'Keys'
+    /** Roles that other services or releases understand. */
+    | 'Roles'
+    /** Requests that are judged together with recorded ones. */
+    | 'Implied'
+    /** No rule is as narrow as a request. */
+    | 'Inexpressible'
+    /** The scope would be too long. */
+    | 'TooLong'
+  message: string
+  /** Set when no scope may be advised because of it. */
+  withholds?: true
+}
+
+/** Below this, a request that a job makes once a week may be missing. */
+const WEEK = 7
+
+const withheld = (reason: Unknown['reason'], message: string): Unknown => ({ reason, message, withholds: true })
+
+export function unknownsOf(
+  scope: Scope | undefined,
+  lines: readonly ExaminedLine[],
+  usage: Usage,
+  options: UsageOptions,
+): Unknown[] {
+  const { entries, accepted, days, isIncomplete } = usage
+  const judged = entries.filter(({ entry }) => !judgeEntry([{}], entry, options).allowed)
+  const did = (what: typeof makesTokens) => judged.some(({ entry }) => what(entry))
+  const isUnused =
+    scope === undefined ? judged.length + accepted.length === 0 : lines.every(({ state }) => state !== 'Used')
+  const makesKeys = judged.some(
+    ({ entry }) =>
+      managesKeys(entry) && (scope === undefined || grantOf(judgeEntry([scope], entry, options)) !== 'self'),
+  )
+  return [
+    ...windowOf(days),
+    ...(isIncomplete ? [withheld('Others', 'The key did more than is recorded.')] : []),
+    ...(isUnused ? [withheld('Unused', 'No use of the key that a scope limits is recorded.')] : []),
+    ...(makesKeys
+      ? [
+          withheld(
+            'Keys',
+            'The key makes or changes access keys or trusts. What they do is not in its own usage, and it may not change those that carry its former scope.',
+          ),
+        ]
+      : []),
+    ...(scope === undefined ? withoutScope() : doubts(lines)),
+  ]
+
+  function withoutScope(): Unknown[] {
+    return [
+      ...(did(makesTokens)
+        ? [withheld('Tokens', 'The key made tokens for clusters. With a scope, they would be valid at other clusters.')]
+        : []),
+      ...(did(asksForReviews)
+        ? [withheld('Reviews', 'The key asks for reviews. For which clusters is not recorded.')]
+        : []),
+    ]
+  }
+}
+
+function windowOf(days: number): Unknown[] {
+  if (days >= WEEK) return []
+  const since = days >= 2 ? `${days} days` : days >= 1 ? '1 day' : 'less than a day'
+  return [{ reason: 'Window', message: `Recorded for ${since} only: what the key does once a month is not in it.` }]
+}
+
+const DOUBTS = {
+  ClusterNeverAsks: 'These lines reach clusters that never ask what keys may do, so they stay as they are',
+  Reviews: 'These lines may name the places for which the key asks for reviews, so they stay as they are',
+  Roles: 'These roles are not for this API, so they stay as they are',
+  Implied: 'An apply, a namespace or a client certificate may need these lines, so they stay as they are',
+} as const
+
+function doubts(lines: readonly ExaminedLine[]): Unknown[] {
+  return (Object.keys(DOUBTS) as (keyof typeof DOUBTS)[]).flatMap((reason) => {
+    const doubted = lines.filter(({ doubt }) => doubt === reason).map(({ line }) => line)
+    return doubted.length > 0 ? [{ reason, message: `${DOUBTS[reason]}: ${doubted.join(', ')}.` }] : []
+  })
+}

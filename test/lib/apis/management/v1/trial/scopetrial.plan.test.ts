@@ -1,0 +1,82 @@
+/** Tests what a write makes of the trial of a scope, and on what it depends. */
+import { expect, test } from 'vitest'
+import { planTrial } from '../../../../../../lib/apis/management/v1/trial/scopetrial.plan.ts'
+import { FORMER_SECONDS } from '../../../../../../lib/apis/management/v1/trial/scopetrial.status.ts'
+import type { JsonObject } from '../../../../../../lib/meta/types.ts'
+
+const scopeOf = (project: string) => ({ projects: [{ project }] })
+const [real, smaller, other] = [scopeOf('a'), scopeOf('b'), scopeOf('c')] as const
+const until = '2026-12-03T10:00:00Z'
+const expires = Date.parse(until) / 1000 + 90 * 86_400
+const now = Date.parse('2026-11-26T10:00:00Z') / 1000
+const trial = { uid: 'u-1', since: now - 100 }
+const item = { pk: 'trial#u-1', sk: String(trial.since) }
+type Spec = Parameters<typeof planTrial>[0]['next']
+
+const running: Spec = { scope: real, scopeTrial: { scope: smaller, until } }
+const plan = (before: Spec | undefined, next: Spec, state: object = { trial }, stored?: JsonObject) =>
+  planTrial({
+    before,
+    next,
+    state,
+    name: 'ci',
+    uid: 'u-1',
+    now,
+    resource: { group: 'management.platform', resource: 'ownedaccesskeys' },
+    read: async () => stored,
+  })
+
+test('a trial begins with its item, goes on, and begins anew with another scope', async () => {
+  const begun = { state: { trial: { uid: 'u-1', since: now } }, isOver: false }
+  const put = { op: 'put', pk: 'trial#u-1', sk: String(now), attributes: { expires } }
+  expect(await plan(undefined, running, {})).toEqual({ ...begun, items: [put] })
+  expect(await plan(running, running)).toEqual({ state: { trial }, isOver: false, items: [] })
+  const later = await plan({ ...running, scopeTrial: { scope: smaller, until: '2026-11-27T00:00:00Z' } }, running)
+  expect(later.items).toEqual([{ op: 'set', ...item, attributes: { expires } }])
+  const another = await plan(running, { scope: real, scopeTrial: { scope: other, until } })
+  expect(another).toEqual({ ...begun, items: [{ op: 'delete', ...item }, put] })
+  // The items of two trials of one second differ.
+  const atOnce = await plan(
+    running,
+    { scope: real, scopeTrial: { scope: other, until } },
+    { trial: { ...trial, since: now } },
+  )
+  expect(atOnce.state.trial?.since).toBe(now + 1)
+})
+
+test('a trial that is made real depends on its item, which has no refusal', async () => {
+  const made = { state: { former: { scope: real, at: now } }, isOver: true }
+  const next = { scope: smaller }
+  expect(await plan(running, next, { trial }, { expires })).toEqual({
+    ...made,
+    items: [{ op: 'delete', ...item, when: { lacks: ['seen'] } }],
+  })
+  const seen = { expires, seen: true }
+  expect(await plan(running, next, { trial }, seen)).toMatchObject({ conflict: { status: { code: 409 } } })
+  const forced = { scope: smaller, scopeTrial: { scope: smaller, until, force: true } }
+  expect(await plan(running, forced, { trial }, seen)).toEqual({ ...made, items: [{ op: 'delete', ...item }] })
+  const unscoped = await plan({ scopeTrial: { scope: smaller, until } }, next, { trial }, { expires })
+  expect(unscoped.state).toEqual({ former: { at: now } })
+  const goesOn = await plan(running, { scope: smaller, scopeTrial: { scope: other, until } }, { trial }, { expires })
+  expect([goesOn.isOver, goesOn.state, goesOn.items.length]).toEqual([
+    false,
+    { ...made.state, trial: { uid: 'u-1', since: now } },
+    2,
+  ])
+})
+
+test('a trial that is removed, or tries the scope itself, ends', async () => {
+  const ended = { state: {}, items: [{ op: 'delete', ...item }] }
+  expect(await plan(running, { scope: real })).toEqual({ ...ended, isOver: false })
+  const same = { scope: other, scopeTrial: { scope: other, until } }
+  expect(await plan(running, same)).toEqual({ ...ended, isOver: true })
+})
+
+test('a former scope is kept until it is put back, or its time is over', async () => {
+  const former = { scope: real, at: now - 10 }
+  const stateOf = async (next: Spec, kept = former) => (await plan({ scope: smaller }, next, { former: kept })).state
+  expect(await stateOf({ scope: smaller })).toEqual({ former })
+  expect(await stateOf({ scope: other })).toEqual({ former })
+  expect(await stateOf({ scope: real })).toEqual({})
+  expect(await stateOf({ scope: smaller }, { ...former, at: now - FORMER_SECONDS })).toEqual({})
+})

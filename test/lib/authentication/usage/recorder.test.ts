@@ -1,0 +1,118 @@
+/** Tests what a process writes about the use of keys, and what it does not write again. */
+import { expect, test } from 'vitest'
+import { readUsage } from '../../../../lib/authentication/usage/items.ts'
+import { createUsageRecorder } from '../../../../lib/authentication/usage/recorder.ts'
+import { managementRequest } from '../../../../lib/authorization/attributes/attributes.ts'
+import { parseSpaceNamespace } from '../../../../lib/authorization/scopes/space.ts'
+import { KINDS } from '../../../../lib/kinds/kinds.ts'
+import type { CompanionItem } from '../../../../lib/storage/interface.ts'
+
+const scopes = { projectNamespacePrefix: 'p-', spaceNamespace: parseSpaceNamespace('p-{project}-s-{space}') }
+const DAY = 86_400_000
+
+function start() {
+  const world = { now: Date.parse('2026-11-26T10:00:00Z'), fails: false, errors: 0 }
+  const written: CompanionItem[] = []
+  const recorder = createUsageRecorder({
+    scopes,
+    now: () => world.now,
+    failed: () => void world.errors++,
+    storage: {
+      async keepCompanion(item) {
+        if (world.fails) throw new Error('throttled')
+        written.push(item)
+      },
+    },
+  })
+  const days = () => written.map(({ sk, attributes }) => (sk === 'others' ? sk : String(attributes.day)))
+  return { world, written, recorder, days }
+}
+
+const getting = (name: string, namespace = 'p-web') =>
+  managementRequest(KINDS.VirtualClusterInstance, { verb: 'get', name, namespace })
+const key = { uid: 'u-1', generation: 1 }
+const project = [{ projects: [{ project: 'web' }] }]
+
+test('an entry is written once a day, however many requests and objects it stands for', async () => {
+  const { world, recorder, written, days } = start()
+  for (const name of ['a', 'b', 'a']) await recorder.used(key, project, getting(name))
+  await Promise.all([1, 2, 3].map((n) => recorder.used(key, project, getting(`c${n}`))))
+  expect(days()).toEqual(['2026-11-26'])
+  world.now += DAY
+  await recorder.used(key, project, getting('a'))
+  expect(days()).toEqual(['2026-11-26', '2026-11-27'])
+  expect(new Set(written.map(({ pk, sk }) => `${pk} ${sk}`)).size).toBe(1)
+  expect(written[0]?.attributes.expires).toBe(Math.floor((world.now - DAY) / 1000) + 90 * 86_400)
+})
+
+test('a scope that tells names apart makes entries with names, also after a change of the same day', async () => {
+  const { recorder, written } = start()
+  await recorder.used(key, project, getting('a'))
+  const listed = [{ virtualClusters: ['a', 'b'].map((virtualCluster) => ({ project: 'web', virtualCluster })) }]
+  for (const name of ['a', 'b']) await recorder.used({ ...key, generation: 2 }, listed, getting(name))
+  expect(written.map(({ attributes }) => attributes.entry)).toMatchObject([
+    { anyName: true },
+    { name: 'a' },
+    { name: 'b' },
+  ])
+})
+
+test('what every scope allows is not written', async () => {
+  const { recorder, written } = start()
+  await recorder.used(key, [{}], { kind: 'nonresource', target: { type: 'Management' }, verb: 'get', path: '/apis' })
+  await recorder.used(key, [], managementRequest(KINDS.Self, { verb: 'create' }))
+  expect(written).toEqual([])
+})
+
+test('beyond 64 entries of a key there is one more, which says so', async () => {
+  const { recorder, written, days } = start()
+  for (let n = 0; n < 70; n++) await recorder.used(key, project, getting('a', `p-${n}`))
+  await recorder.used({ uid: 'u-2' }, project, getting('a'))
+  expect([written.length, days().filter((one) => one === 'others').length]).toEqual([66, 1])
+  const own = written.filter(({ pk }) => pk === 'usage#u-1')
+  expect(readUsage(own, scopes)).toMatchObject({ isIncomplete: true, entries: { length: 64 } })
+})
+
+test.each([
+  ['is too long for one write unit', `/${'x'.repeat(2000)}`],
+  ['has an access key', '/mpk_1fJjkkpe9PiTw9KSulA8Ghct30vZz4HpdQ5c5b9cPF11SjCEY'],
+])('an entry that %s counts as one more', async (_, path) => {
+  const { recorder, days } = start()
+  await recorder.used(key, [], { kind: 'nonresource', target: { type: 'Management' }, verb: 'get', path })
+  expect(days()).toEqual(['others'])
+})
+
+test('a failed write fails nothing, pauses, and is made up for by a later request of any key', async () => {
+  const { world, recorder, written, days } = start()
+  world.fails = true
+  await recorder.used(key, project, getting('a'))
+  world.fails = false
+  await recorder.used(key, project, getting('a'))
+  await recorder.used(key, project, getting('b', 'p-other'))
+  expect([world.errors, written.length]).toEqual([1, 0])
+  world.now += 10_000
+  await recorder.used(key, project, getting('a'))
+  expect(days()).toEqual(['2026-11-26', '2026-11-26'])
+  world.fails = true
+  await recorder.used(key, project, getting('c', 'p-third'))
+  world.fails = false
+  world.now += 10_000
+  await recorder.used({ uid: 'u-2' }, project, getting('a'))
+  expect(written.map(({ pk }) => pk).sort()).toEqual(['usage#u-1', 'usage#u-1', 'usage#u-1', 'usage#u-2'])
+})
+
+test('clusters that ask and that accept keys are written once a day', async () => {
+  const { recorder, written } = start()
+  const place = { type: 'virtualCluster', namespace: 'p-web', name: 'dev' } as const
+  for (const _ of [1, 2]) {
+    await recorder.asking(place)
+    await recorder.accepted(key, place)
+  }
+  expect(written.map(({ pk, sk }) => [pk, pk === 'asking' ? sk : ''])).toEqual([
+    ['asking', 'virtualclusters/p-web/dev'],
+    ['usage#u-1', ''],
+  ])
+  expect(readUsage([written[1] as CompanionItem], scopes).accepted).toEqual([{ place, day: '2026-11-26' }])
+  await recorder.accepted(key, undefined)
+  expect(readUsage(written.slice(2), scopes).isIncomplete).toBe(true)
+})

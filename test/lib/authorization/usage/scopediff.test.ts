@@ -1,0 +1,50 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { Scope } from '../../../../lib/authorization/scopes/scope.ts'
+import { diffScopes } from '../../../../lib/authorization/usage/scopediff.ts'
+import { parseYaml } from '../../../../lib/meta/encoding/yaml.ts'
+import { runs } from '../../../support/effort.ts'
+import { scope } from '../arbitraries.ts'
+
+describe('the difference of two scopes', () => {
+  test.each<[Scope | undefined, Scope, string[], string[]]>([
+    [
+      { projects: [{ project: 'a' }, { project: '*' }] },
+      { projects: [{ project: 'a' }, { project: 'b' }] },
+      ['projects: {project: "*"}'],
+      ['projects: {project: b}'],
+    ],
+    [
+      { allowPlatformCli: true },
+      { rules: [{ verbs: ['get'], nonResourceURLs: ['/x'] }] },
+      ['allowPlatformCli: true'],
+      ['rules: {verbs: [get], nonResourceURLs: ["/x"]}'],
+    ],
+    [
+      undefined,
+      { clusters: [{ cluster: 'on' }] },
+      ['everything its owner and groups may'],
+      ['clusters: {cluster: "on"}'],
+    ],
+    [
+      { clusters: [{ cluster: 'c' }, { cluster: 'c' }] },
+      { clusters: [{ cluster: 'c' }] },
+      ['clusters: {cluster: c}'],
+      [],
+    ],
+    [{ roles: [], allowPlatformCli: false }, {}, [], []],
+  ])('%j and %j', (before, after, removed, added) => expect(diffScopes(before, after)).toEqual({ removed, added }))
+
+  test('is YAML that reads as the entries, each in one line', async () => {
+    await fc.assert(
+      fc.asyncProperty(scope, fc.string(), async (before, text) => {
+        const clusters = [{ cluster: text }]
+        const { removed } = diffScopes({ ...before, clusters }, {})
+        expect(removed.filter((line) => line.includes('\n'))).toEqual([])
+        const read = await Promise.all(removed.map(async (line) => (await parseYaml(line)).value))
+        expect(read.filter((one) => Object.hasOwn(one as object, 'clusters'))).toEqual([{ clusters: clusters[0] }])
+      }),
+      runs(300),
+    )
+  })
+})

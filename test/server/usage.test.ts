@@ -1,0 +1,220 @@
+/** Tests what is recorded about the use of keys, against the whole API. */
+import { beforeAll, describe, expect, test } from 'vitest'
+import { positionKey } from '../../lib/authentication/history/since.ts'
+import { usagePartition } from '../../lib/authentication/usage/days.ts'
+import { recordingKey } from '../../lib/authentication/usage/items.ts'
+import { lifecycleHandler } from '../../lib/server/lifecycle.ts'
+import { endless } from '../support/deadlines.ts'
+import { accessKey, instance, instances, keys, management } from '../support/objects.ts'
+import type { MadeKey } from '../support/server.ts'
+import { publishEvents, useServer } from '../support/sharedserver.ts'
+
+const server = useServer()
+beforeAll(publishEvents)
+
+const usageOf = async ({ name }: Pick<MadeKey, 'name'>) => {
+  const { status, json } = await server.call(`${keys}/${name}/usage`)
+  expect(status).toBe(200)
+  return json
+}
+const requestsOf = async (key: MadeKey): Promise<string[]> =>
+  (await usageOf(key)).status.entries.map(({ request }: { request: string }) => request).sort()
+
+const today = new Date().toISOString().slice(0, 10)
+const rule = (verbs: string[], ...resources: string[]) => ({
+  verbs,
+  resources: [{ group: 'management.platform', resources }],
+})
+
+describe('usage', () => {
+  test('has each kind of request once, with the scope entry that allows it, and no names of objects', async () => {
+    await server.make(instances('p-web'), instance('one'))
+    const key = await server.makeKey({
+      user: 'alice',
+      scope: { projects: [{ project: 'web' }] },
+      groups: ['system:masters'],
+    })
+    for (const name of ['one', 'two', 'one']) await server.call(`${instances('p-web')}/${name}`, { token: key.token })
+    await server.call(instances('p-web'), { token: key.token })
+    await server.call('/apis', { token: key.token })
+    await server.call(instances('p-other'), { token: key.token })
+    const { kind, metadata, status } = await usageOf(key)
+    expect([kind, metadata.uid]).toEqual(['OwnedAccessKeyUsage', key.uid])
+    expect(status).toMatchObject({
+      recording: true,
+      complete: true,
+      clusters: [],
+      active: [{ day: today, minutes: 1 }],
+    })
+    const target = { namespaces: ['p-web'], requestTargets: ['Management'] }
+    expect(status.entries).toEqual(
+      expect.arrayContaining([
+        {
+          request: 'get of virtualclusterinstances in project "web"',
+          scope: { rules: [{ ...rule(['get'], 'virtualclusterinstances'), ...target }] },
+          lastUsed: today,
+        },
+        {
+          request: 'list of virtualclusterinstances in project "web"',
+          scope: { rules: [{ ...rule(['list'], 'virtualclusterinstances'), ...target }] },
+          lastUsed: today,
+        },
+      ]),
+    )
+    expect(status.entries).toHaveLength(2)
+    expect(JSON.stringify(status)).not.toContain('one')
+  })
+
+  test('has what a request needs besides what its path says', async () => {
+    const key = await server.makeKey({
+      user: 'alice',
+      scope: { rules: [rule(['*'], 'ownedaccesskeys', 'ownedaccesskeys/accessreview', 'accesskeyrevocations')] },
+    })
+    const apply = (name: string) =>
+      server.call(`${keys}/${name}?fieldManager=t`, {
+        method: 'PATCH',
+        token: key.token,
+        headers: { 'content-type': 'application/apply-patch+yaml' },
+        body: accessKey(name, { user: 'alice' }),
+      })
+    expect((await apply('applied')).status).toBe(201)
+    expect(await requestsOf(key)).toEqual(['create of ownedaccesskeys', 'patch of ownedaccesskeys'])
+    const asked = { resourceAttributes: { verb: 'get', group: 'management.platform', resource: 'ownedaccesskeys' } }
+    expect((await server.post(`${keys}/applied/accessreview`, { spec: asked }, key.token)).status).toBe(201)
+    const revocation = { spec: { names: ['applied'], action: 'Delete' } }
+    expect((await server.post(`${management}/accesskeyrevocations`, revocation, key.token)).status).toBe(201)
+    expect(await requestsOf(key)).toEqual(
+      [
+        'create of accesskeyrevocations',
+        'create of ownedaccesskeys',
+        'create of ownedaccesskeys/accessreview',
+        'delete of ownedaccesskeys',
+        'get of ownedaccesskeys',
+        'list of ownedaccesskeys',
+        'patch of ownedaccesskeys',
+      ].sort(),
+    )
+  })
+
+  test('has what clusters ask about the key, and which clusters ask and accept keys', async () => {
+    const scope = { clusters: [{ cluster: 'usage-eu' }, { cluster: 'us' }] }
+    const key = await server.makeKey({ user: 'alice', scope })
+    const agent = await server.makeKey({ scope: { roles: [{ role: 'agent' }], clusters: [{ cluster: 'usage-eu' }] } })
+    const extra = {
+      'management.platform/access-key': [key.name],
+      'management.platform/access-key-uid': [key.uid],
+      'management.platform/scopes': [JSON.stringify([scope])],
+      'management.platform/target': ['clusters/usage-eu'],
+      'management.platform/issued-at': [String(Math.floor(Date.now() / 1000))],
+    }
+    const pods = { verb: 'get', resource: 'pods', subresource: 'log', namespace: 'web', name: 'web-0' }
+    const ask = (more: object) =>
+      server.post(
+        '/apis/authorization.k8s.io/v1/subjectaccessreviews',
+        { spec: { user: 'alice', uid: key.uid, resourceAttributes: { ...pods, ...more }, extra } },
+        agent.token,
+      )
+    for (const name of ['web-0', 'web-1']) expect((await ask({ name })).json.status).toEqual({ allowed: false })
+    await server.post('/apis/authentication.k8s.io/v1/tokenreviews', { spec: { token: key.token } }, agent.token)
+    const { entries, clusters } = (await usageOf(key)).status
+    expect(entries).toEqual([
+      {
+        request: 'get of pods/log in namespace "web" in cluster "usage-eu"',
+        scope: {
+          rules: [
+            { verbs: ['get'], resources: [{ resources: ['pods/log'] }], namespaces: ['web'], cluster: 'usage-eu' },
+          ],
+        },
+        lastUsed: today,
+      },
+    ])
+    expect(clusters).toEqual([{ name: 'clusters/usage-eu', lastAccepted: today, lastAsked: today }])
+  })
+
+  test('is shown to those who may read the key, and to nobody else', async () => {
+    const alice = await server.makeKey({ user: 'alice' })
+    const bob = await server.makeKey({ user: 'bob' })
+    const reader = await server.makeKey({ scope: { rules: [rule(['get'], 'ownedaccesskeys/usage')] } }, {}, alice.token)
+    const both = await server.makeKey(
+      { scope: { rules: [rule(['get'], 'ownedaccesskeys/usage', 'ownedaccesskeys')] } },
+      {},
+      alice.token,
+    )
+    const read = async (token: string, name = alice.name) =>
+      (await server.call(`${keys}/${name}/usage`, { token })).status
+    expect(await read(alice.token)).toBe(200)
+    expect([await read(bob.token), await read(alice.token, 'nobody')]).toEqual([404, 404])
+    // It may read the object only of keys, or less than the usage of a key tells.
+    expect([await read(reader.token), await read(both.token), await read(both.token, both.name)]).toEqual([
+      403, 403, 200,
+    ])
+    const written = await server.call(`${keys}/${alice.name}/usage`, { method: 'POST', body: {}, token: alice.token })
+    expect(written.status).toBe(405)
+  })
+
+  test('says which lines were used, and advises a scope without the others that can be made real', async () => {
+    const scope = { projects: [{ project: 'web' }, { project: 'old' }], clusters: [{ cluster: 'eu' }] }
+    const key = await server.makeKey({ user: 'alice', groups: ['system:masters'], scope })
+    await server.call(instances('p-web'), { token: key.token })
+    const { lines, advice, findings } = (await usageOf(key)).status
+    expect(lines).toEqual([
+      { line: 'spec.scope.projects[0]', state: 'Used', lastUsed: today },
+      { line: 'spec.scope.projects[1]', state: 'Unused' },
+      { line: 'spec.scope.clusters[0]', state: 'Unused' },
+    ])
+    expect(advice).toMatchObject({
+      scope: { projects: [{ project: 'web' }] },
+      removed: ['projects: {project: old}', 'clusters: {cluster: eu}'],
+      unknowns: [{ reason: 'Window' }],
+    })
+    expect(findings.map(({ type }: { type: string }) => type)).toEqual(['NeverExpires'])
+    const until = new Date(Date.now() + 86_400_000).toISOString().replace(/\.\d+/, '')
+    await server.patch(`${keys}/${key.name}`, { spec: { scopeTrial: { scope: advice.scope, until } } })
+    expect((await server.call(instances('p-web'), { token: key.token })).headers.warning).toBeUndefined()
+    const real = [
+      { op: 'add', path: '/spec/scope', value: advice.scope },
+      { op: 'remove', path: '/spec/scopeTrial' },
+    ]
+    const headers = { 'content-type': 'application/json-patch+json' }
+    const made = await server.call(`${keys}/${key.name}`, { method: 'PATCH', headers, body: JSON.stringify(real) })
+    expect([made.status, made.json.spec.scope]).toEqual([200, advice.scope])
+    expect((await usageOf(key)).status.advice.scope).toBeUndefined()
+  })
+
+  test('survives a rotation and goes with the key', async () => {
+    const key = await server.makeKey({ user: 'alice' })
+    await server.call(keys, { token: key.token })
+    const rotated = await server.post(`${keys}/${key.name}/rotate`, {}, key.token)
+    await server.call(keys, { token: rotated.json.status.key })
+    expect(await requestsOf(key)).toEqual(['create of ownedaccesskeys/rotate', 'list of ownedaccesskeys'])
+    expect((await server.call(`${keys}/${key.name}`, { method: 'DELETE' })).status).toBe(200)
+    await publishEvents()
+    expect((await server.parts.storage.queryCompanions(usagePartition(key.uid))).items).toEqual([])
+  })
+
+  test('is known since the deployment records it, and a deployment that stops has no such time', async () => {
+    const run = (record: string) => {
+      process.env.RECORD_USAGE = record
+      return lifecycleHandler()({}, { getRemainingTimeInMillis: () => 60_000 })
+    }
+    const marked = () => server.parts.storage.getCompanion(recordingKey.pk, recordingKey.sk)
+    try {
+      await run('true')
+      const first = await marked()
+      await run('true')
+      expect(await marked()).toEqual(first)
+      const key = await server.makeKey()
+      const { creationTimestamp } = (await server.call(`${keys}/${key.name}`)).json.metadata
+      expect((await usageOf(key)).status.since).toBe(creationTimestamp)
+      // As a release writes it that records neither.
+      const position = await server.parts.storage.getCompanion(positionKey.pk, positionKey.sk)
+      const { since: _, swap: __, ...attributes } = position?.attributes ?? {}
+      await server.parts.storage.keepCompanion({ ...positionKey, attributes }, { deadline: endless })
+      expect((await usageOf(key)).status.since).toBeUndefined()
+      await run('false')
+      expect(await marked()).toBeUndefined()
+    } finally {
+      delete process.env.RECORD_USAGE
+    }
+  })
+})
