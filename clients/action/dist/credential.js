@@ -1,12 +1,12 @@
 import {
   currentToken,
   execCredential
-} from "./shared-YLPAOGV3.js";
+} from "./shared-LUBQ4AWI.js";
 import {
   messageOf,
   printable,
   readSession
-} from "./shared-F4A2G2PE.js";
+} from "./shared-IR5EY5UE.js";
 
 // src/plugin.ts
 async function runPlugin(folder, env, { out, err }) {

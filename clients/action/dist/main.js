@@ -7,7 +7,7 @@ import {
   requestKubeConfig,
   requestToken,
   secondsWithin
-} from "./shared-YLPAOGV3.js";
+} from "./shared-LUBQ4AWI.js";
 import {
   Failure,
   isBearer,
@@ -23,7 +23,7 @@ import {
   withAttempts,
   writeHeld,
   writeSession
-} from "./shared-F4A2G2PE.js";
+} from "./shared-IR5EY5UE.js";
 
 // src/step.ts
 import { join, resolve } from "node:path";

@@ -8,7 +8,7 @@ import {
   revoke,
   runnerLog,
   withAttempts
-} from "./shared-F4A2G2PE.js";
+} from "./shared-IR5EY5UE.js";
 
 // src/cleanup.ts
 async function cleanUp(env, log) {

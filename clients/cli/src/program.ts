@@ -38,6 +38,6 @@ async function run(args: readonly string[], io: Io): Promise<number> {
     else io.err(page)
     return call.asked ? 0 : 2
   }
-  await call.command.run(call.input, io)
-  return 0
+  const code = await call.command.run(call.input, io)
+  return typeof code === 'number' ? code : 0
 }

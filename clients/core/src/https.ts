@@ -20,7 +20,7 @@ export interface HttpsAnswer {
   text: string
 }
 
-/** Longer than API Gateway lets a request run. */
+/** How long nothing may arrive. Longer than API Gateway lets a request run. */
 const SILENCE_MILLISECONDS = 45_000
 
 /** Says that an answer is larger than it may be. */
@@ -42,7 +42,15 @@ export async function sendHttps({
   // Loading TLS takes longer than all the rest of a command that answers from a file.
   const https = await import('node:https')
   return new Promise((resolve, reject) => {
-    const fail = (error: unknown) => reject(signal.aborted ? signal.reason : error)
+    // With the timeout of a request in Node.js, a connection without an answer to TLS ends after twice the time.
+    const limit = setTimeout(
+      () => request.destroy(Object.assign(new Error('no answer'), { code: 'ETIMEDOUT' })),
+      SILENCE_MILLISECONDS,
+    )
+    const fail = (error: unknown) => {
+      clearTimeout(limit)
+      reject(signal.aborted ? signal.reason : error)
+    }
     const request = https.request(
       url,
       {
@@ -50,7 +58,6 @@ export async function sendHttps({
         // Even if NODE_TLS_REJECT_UNAUTHORIZED says otherwise.
         rejectUnauthorized: true,
         signal,
-        timeout: SILENCE_MILLISECONDS,
         ...(agent && { agent }),
         ...(authorities !== undefined && { ca: authorities }),
         headers: { ...(body !== undefined && { 'content-length': String(Buffer.byteLength(body)) }), ...headers },
@@ -59,18 +66,19 @@ export async function sendHttps({
         const chunks: Buffer[] = []
         let size = 0
         response.on('data', (chunk: Buffer) => {
+          limit.refresh()
           size += chunk.length
           if (size <= mostMebibytes * 1024 * 1024) chunks.push(chunk)
           else request.destroy(new LargeAnswerError(`${url.origin} sends more than ${mostMebibytes} MiB.`))
         })
         response.on('error', fail)
         response.on('end', () => {
+          clearTimeout(limit)
           const text = Buffer.concat(chunks).toString()
           resolve({ code: response.statusCode ?? 0, headers: response.headersDistinct, text })
         })
       },
     )
-    request.on('timeout', () => request.destroy(Object.assign(new Error('no answer'), { code: 'ETIMEDOUT' })))
     request.on('error', fail)
     request.end(body)
   })

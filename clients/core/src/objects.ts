@@ -34,6 +34,7 @@ export interface KeySpec {
   subject?: string
   groups?: readonly string[]
   scope?: Scope
+  scopeTrial?: { scope?: Scope; until?: string }
   /** Seconds. */
   ttl?: number
   disabled?: boolean
@@ -48,6 +49,8 @@ export interface AccessKey {
     ttlAfterLastActivity?: boolean
     sourceCIDRs?: readonly string[]
     type?: string
+    /** A smaller scope that is tried: docs/usage.md. */
+    scopeTrial?: { scope?: Scope; until?: string }
   }
   status?: {
     lastActivity?: string
@@ -58,7 +61,61 @@ export interface AccessKey {
     madeWith?: { name?: string; uid: string }
     lastRotation?: string
     values?: KeyValue[]
+    scopeTrial?: ScopeTrial
+    formerScope?: FormerScope
   }
+}
+
+/** What the trial of a scope would have refused. The response of a write has neither `refused` nor `complete`. */
+export interface ScopeTrial {
+  since?: string
+  until?: string
+  phase?: string
+  refused?: { request: string; lastSeen?: string }[]
+  complete?: boolean
+}
+
+/** The scope before a trial was made real. Without a scope, there was none. */
+export interface FormerScope {
+  scope?: Scope
+  replaced?: string
+  until?: string
+}
+
+/** The status of an OwnedAccessKeyHistory: lib/apis/management/v1/ownedaccesskeyhistory.md. */
+export interface KeyHistory {
+  since?: string
+  /** The newest first. */
+  events?: HistoryEvent[]
+  madeWith?: { name?: string; uid: string }
+  made?: MadeKey[]
+  madeSince?: string
+  /** Whether the key made more than `made` has. */
+  truncated?: boolean
+}
+
+/** A key that another one made. */
+export interface MadeKey {
+  name: string
+  uid: string
+  made?: string
+  phase?: string
+}
+
+/** What happened to a key: docs/events.md has the types. */
+export interface HistoryEvent {
+  time: string
+  type: string
+  actor?: { user?: string; accessKey?: string; accessKeyUid?: string }
+  fields?: string[]
+  how?: string
+  value?: number
+  overlapSeconds?: number
+  days?: number
+  ip?: string
+  userAgent?: string
+  request?: string
+  url?: string
 }
 
 export interface KeyValue {
@@ -121,6 +178,14 @@ export interface ReviewStep {
   reason?: string
   /** The scope entry that would allow the request. */
   entry?: Scope
+}
+
+/** The status of an AccessKeyLookup. Empty if there is no key that the user may read. */
+export interface KeyLookup {
+  name?: string
+  uid?: string
+  owner?: string
+  phase?: string
 }
 
 /** The status of an AccessKeyRevocation: docs/revoking.md. */

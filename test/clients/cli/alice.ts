@@ -10,7 +10,7 @@ export function useAlice() {
   let cluster: DemoCluster | undefined
   beforeAll(async () => {
     cluster = await startDemoCluster(server)
-  }, 120_000)
+  })
   afterAll(() => cluster?.close())
 
   let made = 0

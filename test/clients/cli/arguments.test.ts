@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { seconds } from '../../../clients/cli/src/arguments/durations.ts'
 import { helpPage } from '../../../clients/cli/src/arguments/help.ts'
 import { nearest } from '../../../clients/cli/src/arguments/nearest.ts'
-import { parseCall } from '../../../clients/cli/src/arguments/parse.ts'
+import { optionsOf, parseCall } from '../../../clients/cli/src/arguments/parse.ts'
 import { commands, sections } from '../../../clients/cli/src/commands/index.ts'
 import cases from './vectors/arguments.cases.json' with { type: 'json' }
 
@@ -39,6 +39,20 @@ describe('a call', () => {
     ['credential shop/dev --ttl 1h', 'keyplane credential --virtual-cluster shop/dev --ttl 1h'],
   ])('names the whole call that is meant: %s', (line, call) => {
     expect(() => parse(line)).toThrow(expect.objectContaining({ hint: `You probably mean: ${call}` }))
+  })
+
+  test('is refused with an empty value of any option, because a key without that limit may do more', () => {
+    const read = commands.flatMap((command) =>
+      Object.entries(optionsOf(command)).flatMap(([name, { type }]) => {
+        if (type === 'boolean') return []
+        try {
+          return parseCall(commands, [...command.name, `--${name}=`]).kind === 'run' ? [[...command.name, name]] : []
+        } catch (error) {
+          return (error as Error).message === `the value of --${name} is empty` ? [] : [[error]]
+        }
+      }),
+    )
+    expect(read).toEqual([['revoke', 'type']])
   })
 
   test('does not suggest what has little in common', () => {

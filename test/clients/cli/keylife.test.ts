@@ -1,10 +1,10 @@
-/** `keyplane report-leak`, `revoke` and `explain` against the whole API. */
+/** `keyplane report-leak`, `whose`, `revoke` and `explain` against the whole API. */
 import { beforeAll, describe, expect, test } from 'vitest'
 import { provider, providers, trust, trusts } from '../../support/federation.ts'
 import { keys } from '../../support/objects.ts'
 import { rotatingOn } from '../../support/rotation.ts'
 import { useServer } from '../../support/sharedserver.ts'
-import { useCommandLine } from './commandline.ts'
+import { says, useCommandLine } from './commandline.ts'
 import { useFront } from './front.ts'
 
 const server = useServer({ MAX_KEYS_PER_OWNER: '0' })
@@ -67,7 +67,8 @@ describe('report-leak', () => {
   test('fails if there is no key, no file or no server', async () => {
     for (const [args, input, env, code, message] of [
       [[], 'mpk_', {}, 1, 'There is no access key in standard input.'],
-      [['nothing.log'], '', {}, 1, 'Cannot read nothing.log'],
+      [['nothing.log'], '', {}, 1, 'Cannot read nothing.log: it does not exist.'],
+      [[cli.home], '', {}, 1, ': it is a folder.'],
       [[], server.parts.keys.generate(), stranger, 2, 'No server is named.'],
       [['--server', 'http://x'], server.parts.keys.generate(), stranger, 2, 'must begin with https://'],
     ] as const) {
@@ -97,7 +98,10 @@ describe('revoke', () => {
     const asked = await cli.run(['revoke', '-l', 'run=careful'])
     expect([asked.code, asked.stderr]).toEqual([2, expect.stringContaining('--dry-run, then repeat it with --yes')])
     const most = await cli.run(['revoke', '-l', 'run=careful', '--yes', '--at-most', '0'])
-    expect([most.code, await isDisabled(name)]).toEqual([4, false])
+    expect(most).toMatchObject(
+      says(4, '--at-most: Invalid value: 0: the request selects 1 access key, and has changed'),
+    )
+    expect(await isDisabled(name)).toBe(false)
   })
 
   test('selects by each option', async () => {
@@ -127,6 +131,7 @@ describe('revoke', () => {
       [...only, '--unused-since', '90d'],
       ['--made-with', name],
       ['--made-with', name, '--no-descendants'],
+      ['--made-with', '01234567-89ab-4def-8123-456789abcdef'],
     ])
       expect([args, await matched(...args)]).toEqual([args, []])
     expect(await matched('--all')).toContain(name)
@@ -191,6 +196,16 @@ describe('revoke', () => {
     expect(await isDisabled(name)).toBe(true)
   })
 
+  test('names its options where the server names fields', async () => {
+    const own = (await cli.ok(['whoami', '-o', 'name'])).trim()
+    const spared = await cli.run(['revoke', '--name', own, '--dry-run'])
+    expect(spared.stderr).toContain('is left out: set --include-self to revoke it')
+    const gone = await cli.run(['revoke', '--made-with', 'gone', '--dry-run'])
+    expect(gone).toMatchObject(says(4, '--made-with: Invalid value: "gone"'))
+    const when = await cli.run(['revoke', '--unused-since', 'banana', '--dry-run'])
+    expect(when).toMatchObject(says(2, '--unused-since must be a duration such as 90d, a day such as'))
+  })
+
   test('refuses what makes no sense', async () => {
     for (const args of [
       [],
@@ -213,7 +228,7 @@ describe('explain', () => {
   test('shows each step, and the entry that would allow the request', async () => {
     const { name } = await createKey({ scope })
     const { code, stdout } = await cli.run(['explain', name, 'get', 'vci/dev', '-n', 'p-other'])
-    expect(code).toBe(0)
+    expect(code).toBe(1)
     expect(stdout).toContain(`get vci/dev with access key "${name}": not allowed\n`)
     expect(stdout).toMatch(/✓ the key +\S/)
     expect(stdout).toMatch(/✗ scope +spec\.scope does not allow get of virtualclusterinstances "dev"/)
@@ -227,7 +242,15 @@ describe('explain', () => {
     expect(stdout).toMatch(/✓ scope/)
     expect(stdout).toMatch(/\? rights/)
     const own = await cli.run(['explain', 'create', 'ownedaccesskey'])
-    expect(own.stdout).toMatch(/: allowed\n/)
+    expect([own.code, own.stderr, own.stdout]).toEqual([0, '', expect.stringMatching(/: allowed\n/)])
+    const verb = await cli.run(['explain', 'frob', 'ownedaccesskeys'])
+    expect([verb.code, verb.stderr]).toEqual([0, 'Warning: verb "frob" is not a known verb\n'])
+  })
+
+  test('says with another key what a scope forbids a key to ask about itself', async () => {
+    const { name, value } = await createKey({ scope })
+    const ran = await cli.run(['explain', 'list', 'virtualclusterinstances'], { env: { KEYPLANE_KEY: value } })
+    expect(ran).toMatchObject(says(4, `Ask with another key: keyplane explain ${name} VERB RESOURCE`))
   })
 
   test('asks about addresses, paths, subresources and groups', async () => {
@@ -274,5 +297,48 @@ describe('explain', () => {
       expect([args, code, stderr]).toEqual([args, 2, expect.stringContaining(message)])
     }
     expect((await cli.run(['explain', 'no-such-key', 'get', 'pods', '--cluster', 'c'])).code).toBe(4)
+  })
+})
+
+describe('whose', () => {
+  test('says whose value standard input is, and shows no value', async () => {
+    const { name, value } = await createKey({ user: 'wanda' })
+    const found = await cli.run(['whose'], { input: `  ${value}\n` })
+    expect(found).toEqual({
+      code: 0,
+      stdout: expect.stringMatching(/^Key +key-\d+\nOwner +wanda\nState +active\n$/),
+      stderr: '',
+    })
+    expect(await cli.run(['whose', '-o', 'name'], { input: value })).toEqual({
+      code: 0,
+      stdout: `${name}\n`,
+      stderr: '',
+    })
+    const { code, stdout, stderr } = await cli.run(['whose', '-o', 'json'], { input: value })
+    expect([code, JSON.parse(stdout).status.owner, stdout.includes(value), stderr]).toEqual([0, 'wanda', false, ''])
+    await server.call('/leaks', { method: 'POST', token: '', body: { credentials: [value] } })
+    expect((await cli.run(['whose'], { input: value })).stdout).toContain('does not have this value any more')
+  })
+
+  test('ends with 1 for a value of no key that one may read', async () => {
+    const { value } = await createKey({ user: 'wanda' })
+    const env = { KEYPLANE_KEY: (await createKey()).value }
+    const nothing = { code: 1, stdout: '', stderr: 'No access key that you may read has this value.\n' }
+    for (const input of [value, 'u'.repeat(40)]) expect(await cli.run(['whose'], { input, env })).toEqual(nothing)
+  })
+
+  test('sends and shows nothing that is not a whole value, or is an argument', async () => {
+    const { value } = await createKey()
+    const calls = server.log.length
+    for (const [args, input] of [
+      [[], ''],
+      [[], value.slice(0, -1)],
+      [[], `${value} ${value}`],
+      [[value], value],
+    ] as const) {
+      const { code, stdout, stderr } = await cli.run(['whose', ...args], { input })
+      expect([code, stdout, stderr.includes(value.slice(0, 20))]).toEqual([2, '', false])
+    }
+    expect(server.log).toHaveLength(calls)
   })
 })

@@ -4,7 +4,9 @@ import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
-import { useServer } from '../../support/sharedserver.ts'
+import { historyItem } from '../../../lib/authentication/history/items.ts'
+import { unhurried } from '../../support/deadlines.ts'
+import { publishEvents, useServer } from '../../support/sharedserver.ts'
 import { says, useCommandLine } from './commandline.ts'
 import cases from './vectors/keys.cases.json' with { type: 'json' }
 
@@ -33,7 +35,7 @@ test('a key is created, listed, shown, disabled, enabled and deleted', async () 
   expect(self.json.status.accessKey).toBe(name)
   expect((await run('list', '--owner', 'alice')).stdout).toMatch(
     new RegExp(
-      `^NAME +OWNER +MAY DO +LAST USED +EXPIRES +STATE\n(.*\n)*${name} +alice +project shop +\\d+s ago +in 30d +active\n`,
+      `^NAME +OWNER +MAY DO +LAST USED +EXPIRES +STATE\n(.*\n)*${name} +alice +project shop +just now +in 30d +active\n`,
     ),
   )
   expect((await run('show', name)).stdout).toMatch(/^Expires +in 30d \(\d{4}-\d\d-\d\dT[\d:]+Z\)$/m)
@@ -43,6 +45,30 @@ test('a key is created, listed, shown, disabled, enabled and deleted', async () 
   expect((await stored(name)).status.phase).toBe('Active')
   expect(await run('delete', name)).toEqual({ code: 0, stdout: '', stderr: `${name} is deleted.\n` })
   expect((await stored(name)).reason).toBe('NotFound')
+})
+
+test('the history of a key is a time line and its family, without unprintable characters', async () => {
+  await publishEvents()
+  const maker = await server.makeKey({ user: 'alice' })
+  const key = await server.makeKey({}, { name: 'ci-history' }, maker.token)
+  const child = await server.makeKey({}, {}, key.token)
+  await publishEvents()
+  const detail = { actor: { user: 'e\u001b[2Jve' }, fields: ['spec.ttl'], ip: '192.0.2.1' }
+  const item = historyItem(key.uid, { kind: 'changed', at: Math.floor(Date.now() / 1000) + 1, detail }, '')
+  await server.parts.storage.keepCompanion(item, unhurried)
+  const lines = (await cli.ok(['history', key.name])).split('\n').map((line) => line.replaceAll(/ {2,}/g, '|'))
+  expect(lines).toEqual([
+    'WHEN|WHAT|BY|DETAILS',
+    String.raw`just now|changed|e\u{1b}[2Jve|spec.ttl, from 192.0.2.1`,
+    'just now|used for the first time|from 127.0.0.1',
+    `just now|created|alice with ${maker.name}`,
+    '',
+    expect.stringMatching(/^History since\|2/),
+    `Made with|${maker.name}`,
+    `Made|${child.name}, just now, active`,
+    '',
+  ])
+  expect(JSON.parse(await cli.ok(['history', key.name, '-o', 'json']))).toMatchObject({ kind: 'OwnedAccessKeyHistory' })
 })
 
 describe('a text that is not a name', () => {
@@ -103,7 +129,7 @@ describe('keys create', () => {
       },
     })
     expect(await cli.ok(['keys', 'show', 'all'])).toMatch(
-      /^May do +role runner in project a for virtual cluster b\/y, role agent, projects a b c, virtual cluster a\/x, space a\/s, cluster west, 1 rule$/m,
+      /^May do +role runner in project a for virtual cluster b\/y; role agent; projects a, b, c; virtual cluster a\/x; space a\/s; cluster west; 1 rule$/m,
     )
   })
 
@@ -145,11 +171,16 @@ describe('keys create', () => {
   })
 
   test('creates no key when its file cannot be written', async () => {
-    for (const file of [join(cli.home, 'nowhere', 'ci.key'), cli.home]) {
-      const { code, stdout } = await create('unwritten', '--ttl', '1d', '--key-file', file)
-      expect([code, stdout]).toEqual([file === cli.home ? 2 : 1, ''])
+    const other = await cli.write('other.key', 'the only copy')
+    for (const [file, code, message] of [
+      ['nowhere/ci.key', 1, /^Error: Cannot write nowhere\/ci\.key: the folder \/.*\/nowhere does not exist\.$/m],
+      [cli.home, 2, 'is not a regular file'],
+      [other, 2, 'other.key exists, and is not overwritten.'],
+      ['-', 2, '- is not a file.'],
+    ] as const) {
+      expect(await create('unwritten', '--ttl', '1d', '--key-file', file)).toMatchObject(says(code, message, ''))
     }
-    expect((await stored('unwritten')).code).toBe(404)
+    expect([(await stored('unwritten')).code, await readFile(other, 'utf8')]).toEqual([404, 'the only copy'])
   })
 
   test('shows the warning of the server about a key without end and scope', async () => {
@@ -197,6 +228,14 @@ describe('keys list', () => {
     )
     const names = (await cli.ok(['keys', 'list', '--owner', 'carol', '-l', 'many=1', '-o', 'name'])).trim().split('\n')
     expect(names.sort()).toEqual(['many-1', 'many-11', 'many-3', 'many-5', 'many-7', 'many-9'])
+    const begun = await cli.ok(['keys', 'list', '--owner', 'carol', '--name-prefix', 'many-1', '-o', 'name'])
+    expect(begun).toBe('many-1\nmany-10\nmany-11\n')
+    expect((await cli.run(['keys', 'list', '--name-prefix', 'Many'])).stderr).toContain('invalid namePrefix')
+    await server.make(KEYS, { metadata: { name: 'comma' }, spec: { user: 'a,b=c\\d' } })
+    expect(await cli.ok(['keys', 'list', '--owner', 'a,b=c\\d', '-o', 'name'])).toBe('comma\n')
+    const maker = await server.makeKey({ user: 'carol' }, { name: 'maker' })
+    await server.makeKey({}, { name: 'made' }, maker.token)
+    expect(await cli.ok(['keys', 'list', '--owner', 'carol', '--made-with', 'maker', '-o', 'name'])).toBe('made\n')
     expect(JSON.parse(await cli.ok(['keys', 'list', '-l', 'many', '-o', 'json']))).toMatchObject({
       kind: 'OwnedAccessKeyList',
       items: { length: 12 },
@@ -209,8 +248,12 @@ describe('keys list', () => {
     await server.make(KEYS, { metadata: { name: 'rotating' }, spec: { user: 'dave' } })
     await server.make(`${KEYS}/rotating/rotate`, {})
     const listed = await cli.ok(['keys', 'list', '--owner', 'dave'])
-    expect(listed).toMatch(/^rotating +dave +everything its owner may +never +never +active, new value not used yet$/m)
-    expect(await cli.ok(['keys', 'show', 'rotating'])).toMatch(/^Pending value +…\w{6}, used never$/m)
+    expect(listed).toMatch(
+      /^rotating +dave +everything its owner and groups may +never +never +active, new value not used yet$/m,
+    )
+    expect(await cli.ok(['keys', 'show', 'rotating'])).toMatch(
+      /^Created {8}just now \(.*\)$[\s\S]*^Pending value {2}…\w{6}, never used$/m,
+    )
   })
 
   test('escapes what would change a terminal', async () => {
@@ -220,9 +263,10 @@ describe('keys list', () => {
     expect(shown).toContain('a\\u{1b}]0;pwned\\u{7}\\u{202e}txt.exe\\u{9b}31m')
     expect(JSON.parse(await cli.ok(['keys', 'show', 'hostile', '-o', 'json'])).spec.displayName).toBe(hostile)
   })
+})
 
-  test('ends quietly when its reader is gone', async () => {
-    const command = `"${process.execPath}" "${await cli.install()}" keys list | head -n 1; echo "\${PIPESTATUS[0]}"`
+describe('in a shell', () => {
+  const run = async (command: string) => {
     const { PATH } = process.env
     const env = {
       PATH,
@@ -230,9 +274,27 @@ describe('keys list', () => {
       KEYPLANE_URL: server.base,
       KEYPLANE_KEY: server.adminKey,
       KEYPLANE_CA: join(cli.home, 'ca.crt'),
+      NODE: process.execPath,
+      CLI: await cli.install(),
     }
-    const { stdout, stderr } = await promisify(execFile)('bash', ['-c', command], { env })
+    return promisify(execFile)('bash', ['-c', `keyplane() { "$NODE" "$CLI" "$@"; }; ${command}`], { env })
+  }
+
+  test('keys list ends quietly when its reader is gone', async () => {
+    const { stdout, stderr } = await run(`keyplane keys list | head -n 1; echo "\${PIPESTATUS[0]}"`)
     expect([stdout, stderr]).toEqual([expect.stringMatching(/^NAME .*\n(0|141)\n$/), ''])
+  })
+
+  test('keys create says what to do with a key whose value could not be written', async () => {
+    for (const format of ['', '-o json']) {
+      const { stdout, stderr } = await run(
+        `keyplane keys create unheard --ttl 1d ${format} > /dev/full; echo $?; keyplane keys delete -y unheard`,
+      )
+      expect([stdout, stderr]).toEqual(['1\n', expect.stringContaining('\nunheard is deleted.\n')])
+      expect(stderr).toMatch(
+        /^Error: Standard output cannot be written: no space is left\.\nThe access key unheard exists, but its value is lost\. For a new value: keyplane rotate unheard\./m,
+      )
+    }
   })
 })
 

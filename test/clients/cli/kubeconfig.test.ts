@@ -84,7 +84,7 @@ describeKubectl('a kube config of a virtual cluster', () => {
     const all = await Promise.all(Array.from({ length: 3 }, () => kubectl('--kubeconfig', 'config', 'get', 'pods')))
     expect(all).toEqual(all.map(() => pods))
     expect(issued()).toEqual(['none', 'token'])
-  }, 120_000)
+  })
 
   test('says how to install the plugin where it is missing', async () => {
     await ok(['demo/demo', '--output', 'config'])

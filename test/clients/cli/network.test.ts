@@ -3,10 +3,12 @@ import { once } from 'node:events'
 import http from 'node:http'
 import https from 'node:https'
 import { type AddressInfo, connect } from 'node:net'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { repeatedly } from '../../../clients/cli/src/api/call.ts'
+import { NetworkError } from '../../../clients/cli/src/api/https.ts'
 import { issueLoopback, makeAuthority, validFor } from '../../../infra/local/host/certificates.ts'
 import { type CommandLine, createCommandLine, says } from './commandline.ts'
-import { givenClock } from './credentials/testio.ts'
+import { givenClock, testIo } from './credentials/testio.ts'
 
 const KEY = `mpk_${'0'.repeat(43)}34O1xt`
 const SELF = { apiVersion: 'management.platform/v1', kind: 'Self', status: { subject: 'alice', accessKey: 'ci' } }
@@ -80,7 +82,11 @@ describe('an answer that is not of this API', () => {
       answer(403, { message: 'Forbidden' }),
       /API Gateway has no such path at .*\n.*stage or the base path of the URL is wrong/,
     ],
-    ['no JSON', answer(200, 'OK', { 'content-type': 'text/plain' }), /something that is not an answer of this API/],
+    [
+      'no JSON',
+      answer(200, 'OK', { 'content-type': 'text/plain' }),
+      /something that is not an answer of this API\.\nCheck the URL: it looks like https:/,
+    ],
     ['an empty text', answer(200, ''), /something that is not an answer of this API/],
     ['an object of another service', answer(200, { ok: true }), /answers, but not like this API/],
     ['another JSON value', answer(200, '[1]'), /something that is not an answer of this API/],
@@ -147,7 +153,8 @@ describe('a refusal', () => {
     handler = answer(401, status(401))
     expect(await whoami()).toMatchObject({
       code: 4,
-      stderr: 'Error: message 401\nLog in with a valid key: keyplane login URL\n',
+      stderr:
+        'Error: message 401\nLog in with a valid key: keyplane login URL. If KEYPLANE_URL is set, KEYPLANE_KEY needs one.\n',
     })
   })
 
@@ -257,6 +264,50 @@ test('a proxy is used when Node.js uses it', async () => {
   })
   proxy.close()
   expect([ran, tunnels]).toEqual([{ code: 0, stdout: 'ci\n', stderr: '' }, 1])
+})
+
+describe('a server that does not answer', () => {
+  const { io, said } = testIo(givenClock())
+  const silence = { kind: 'silent', text: 'x did not answer in time.', isPassing: true } as const
+  const ask = (sendOnce: () => Promise<never>) =>
+    repeatedly(io, { repeatable: true, isSafe: () => true }, sendOnce).catch((error: Error) => error.message)
+
+  test('is waited for with a message, and once: a limit of 45 seconds passes with each request', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    let asked = 0
+    const answered = ask(async () => {
+      asked++
+      await vi.advanceTimersByTimeAsync(44_000)
+      throw new NetworkError(silence, undefined)
+    })
+    await answered.finally(() => vi.useRealTimers())
+    expect([await answered, asked, said.err]).toEqual([
+      'x did not answer in time.',
+      1,
+      'The server has not answered for 10 seconds. Still waiting.\n',
+    ])
+  })
+
+  test('is asked again after a failure that may pass', async () => {
+    let asked = 0
+    const closed = { kind: 'closed', text: 'closed', isPassing: true } as const
+    await ask(async () => {
+      asked++
+      throw new NetworkError(closed, undefined)
+    })
+    expect(asked).toBe(4)
+  })
+})
+
+test('report-leak and revoke do not wait for a certificate to become valid', async () => {
+  const { KEYPLANE_CA: _, ...rest } = env
+  for (const args of [['report-leak'], ['revoke', '--all', '--yes']]) {
+    const clock = givenClock()
+    const { code, stderr } = await cli.run(args, { env: rest, clock, input: KEY })
+    expect([args, code, clock.elapsed()]).toEqual([args, 1, 0])
+    expect(stderr).toMatch(/^Error: .* not signed by an authority.*\n.*: keyplane login URL --ca FILE, or KEYPLANE_CA/m)
+    if (args[0] === 'report-leak') expect(stderr).toMatch(/\nNo key is reported\. Repeat the command/)
+  }
 })
 
 test('a certificate is verified, whatever the environment says', async () => {

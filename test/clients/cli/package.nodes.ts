@@ -35,7 +35,7 @@ beforeAll(async () => {
   )
   installation = stderr
   bin = join(prefix, 'bin')
-}, 120_000)
+})
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
 test('contains the program, its bundle and nothing else', () =>

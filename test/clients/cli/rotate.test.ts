@@ -119,10 +119,21 @@ describe('the command of rotate', () => {
 
   test('may hang: it is stopped', async () => {
     const { name, old } = await createKey()
-    const ran = await run([name, '--timeout', '1s', '--', 'sh', '-c', 'echo $$ > hanging; exec sleep 600'])
-    expect(ran.stderr).toContain('sh did not end within 1s and was stopped.')
+    const ran = await run([name, '--timeout', '3s', '--', 'sh', '-c', 'echo $$ > hanging; exec sleep 600'])
+    expect(ran.stderr).toContain('sh did not end within 3s and was stopped.')
     await expectContinued(name, old, ran)
     expect(await isAlive(await readFile(join(cli.home, 'hanging'), 'utf8'))).toBe(false)
+  })
+
+  test('may leave a program behind that holds its output: the run ends without it', async () => {
+    const { name, old } = await createKey()
+    const script = 'cat >/dev/null; sleep 600 & echo $! > left; wait'
+    const ran = await cli.spawn(['rotate', name, '--timeout', '3s', '--', 'sh', '-c', script])
+    expect(ran.stderr).toContain('sh did not end within 3s and was stopped.')
+    const left = await readFile(join(cli.home, 'left'), 'utf8')
+    expect(await isAlive(left)).toBe(true)
+    process.kill(Number(left))
+    await expectContinued(name, old, ran)
   })
 
   test('is ended when this program gets a signal', async () => {
@@ -184,7 +195,9 @@ describe('rotate', () => {
   test('says until when the old value works, during an overlap, and ends it with --finish', async () => {
     const { name, old } = await createKey()
     await run([name, ...STORE])
-    expect(await run([name, ...STORE])).toMatchObject(says(4, /works until \S+Z[\s\S]*keyplane rotate \S+ --finish/))
+    expect(await run([name, ...STORE])).toMatchObject(
+      says(4, /works until \S+Z.*, unless --finish ends it\n.*keyplane rotate \S+ --finish/),
+    )
     const finished = await run([name, '--finish'])
     expect([finished.code, finished.stderr]).toEqual([0, `The old value of access key "${name}" has ended.\n`])
     expect([(await use(old))[0], await use(await stored())]).toEqual([401, WORKS])
@@ -264,7 +277,7 @@ describe('rotate', () => {
     await cli.write('go', '')
     expect((await first.ended).code).toBe(0)
     expect(await states(name)).toEqual(['Current', 'Retiring'])
-  }, 30_000)
+  })
 
   test('lets one of two machines rotate', async () => {
     const { name } = await createKey()
@@ -292,6 +305,23 @@ describe('rotate', () => {
     expect(await use(await stored())).toEqual(WORKS)
   })
 
+  test('says of a leaked key that no value works, and of a disabled one', async () => {
+    const [leaked, disabled] = [await createKey(), await createKey({ disabled: true })]
+    await server.call('/leaks', { method: 'POST', body: { credentials: [leaked.old] } })
+    for (const [{ name }, old] of [
+      [leaked, 'The old one has ended. '],
+      [disabled, ''],
+    ] as const) {
+      const until = `No value works until the key is enabled: keyplane keys enable ${name}\n`
+      expect(await run([name])).toMatchObject(says(0, `This is the new value of access key "${name}". ${old}${until}`))
+      expect(await run([name])).toMatchObject(says(4, '\nNothing was changed. Another run made that value'))
+    }
+    expect((await run([leaked.name, '--abort'])).stderr).toMatch(
+      /has ended\. The key has no value now: keyplane rotate/,
+    )
+    expect((await run([disabled.name, '--abort'])).stderr).toMatch(/has ended\. The current one stays\.$/m)
+  })
+
   test('stores the value of a key that this machine may not use', async () => {
     const { name } = await createKey({ sourceCIDRs: ['192.0.2.0/24'] })
     expect(await run([name, ...STORE])).toMatchObject(says(0, 'the first client that uses it makes it current'))
@@ -314,7 +344,8 @@ describe('rotate', () => {
   test('explains that a value was rotated out', async () => {
     const { name, old } = await createKey()
     await run([name, ...STORE])
-    expect(await run([name, ...STORE], as(old))).toMatchObject(says(4, 'Your own access key is the old value'))
+    for (const args of [STORE, ['--finish']])
+      expect(await run([name, ...args], as(old))).toMatchObject(says(4, 'Your own access key is the old value'))
   })
 
   test('refuses what makes no sense', async () => {

@@ -32,7 +32,7 @@ test('a login is kept, whoami shows it, and a logout forgets it', async () => {
   const shown = await run('whoami')
   expect(shown).toMatchObject({ code: 0, stderr: '' })
   expect(shown.stdout).toMatch(
-    /^User +admin\nGroups +system:masters, .*\nKey +admin-\w+\nMay do +everything its owner may\nExpires +never\n/,
+    /^User +admin\nGroups +system:masters, .*\nKey +admin-\w+\nMay do +everything its owner and groups may\nExpires +never\n/,
   )
   expect((await run('whoami', '-o', 'name')).stdout).toMatch(/^admin-\w+\n$/)
   expect(JSON.parse((await run('-o', 'json', 'whoami')).stdout).kind).toBe('Self')
@@ -136,6 +136,10 @@ describe('login', () => {
     )
     const out = await cli.run(['logout'])
     expect(out.stderr).toContain('Logged out of first.\nStill logged in to: second.')
+    for (const args of [['whoami'], ['logout']])
+      expect(await cli.run(args)).toMatchObject(
+        says(2, 'No context is the current one. There are: second.\nChoose one with: keyplane login --context NAME'),
+      )
   })
 
   test('keeps all contexts when several programs log in at once', async () => {
@@ -143,6 +147,12 @@ describe('login', () => {
     const ran = await Promise.all(names.map((name) => logIn('--context', name)))
     expect(ran.map(({ code }) => code)).toEqual(names.map(() => 0))
     expect(Object.keys((await config()).contexts).sort()).toEqual(names)
+  })
+
+  test('of a URL that serves something else says to check the URL', async () => {
+    const console = server.base.replace('kubernetes/management', 'console/')
+    const { stderr } = await cli.run(['login', console, '--ca', ca], { input: server.adminKey })
+    expect(stderr).toContain('\nCheck the URL: it looks like')
   })
 
   test('writes to the target of a symbolic link', async () => {
@@ -198,9 +208,10 @@ describe('the environment', () => {
     expect(missing).toMatchObject(says(2, 'neither KEYPLANE_KEY nor KEYPLANE_KEY_FILE'))
   })
 
-  test('comes after --context', async () => {
+  test('comes after --context, and logs out of none', async () => {
     await logIn('--context', 'mine')
     const env = { KEYPLANE_URL: 'https://127.0.0.1:1', KEYPLANE_KEY: 'k' }
+    expect(await cli.run(['logout'], { env })).toMatchObject(says(2, 'keyplane logout --context NAME'))
     expect(await cli.ok(['whoami', '--context', 'mine'], { env })).toMatch(/^User +admin$/m)
   })
 })

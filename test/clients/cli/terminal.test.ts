@@ -44,6 +44,12 @@ describeTerminal('in a terminal', () => {
     expect(contexts.term.key).toBe(server.adminKey)
   })
 
+  test('whose asks for the value and does not show it', async () => {
+    const { code, shown } = await type(['whose'], [[/Value of an access key .*: /, `${server.adminKey}\r`]], session())
+    expect([code, shown.includes(server.adminKey)]).toEqual([0, false])
+    expect(shown).toMatch(/^Value of an access key \(it is not shown\): \nKey +\S+\nOwner +admin\n/)
+  })
+
   test.each([
     ['\u0003', 130],
     ['\u0004', 2],
@@ -86,7 +92,7 @@ describeTerminal('in a terminal', () => {
     const projects = Array.from({ length: 30 }, (_, index) => ({ project: `project-${index}` }))
     await server.make(KEYS, { metadata: { name: 'wide' }, spec: { ttl: 60, scope: { projects } } })
     const { shown } = await type(['keys', 'list'], [], session())
-    expect(shown).toMatch(/^wide .* projects project-0 .*… /m)
+    expect(shown).toMatch(/^wide .* projects project-0, .*… /m)
     expect(shown.split('\n').filter((line) => line.length > 100)).toEqual([])
   })
 
@@ -121,7 +127,7 @@ describeTerminal('in a terminal', () => {
     const hangs = 'trap "echo got it; exit 1" INT; echo ready; while :; do sleep 0.1; done'
     const { code, shown } = await type(['rotate', 'stopped', '--', 'sh', '-c', hangs], [[/ready/, '\u0003']], session())
     expect([code, shown]).toEqual([130, expect.stringContaining('got it')])
-    expect(shown).toContain('Interrupted. The old value of access key "stopped" works. Repeat the command')
+    expect(shown).toContain('Interrupted. The old value of access key "stopped" works as before. Repeat the command')
     const again = await cli.run(['rotate', 'stopped', '--', 'sh', '-c', 'cat > value'])
     expect([again.code, again.stderr]).toEqual([0, expect.stringContaining('Continuing the rotation')])
   })

@@ -1,8 +1,10 @@
 /** `keyplane token`: tokens on standard output, and in files that it keeps up to date. */
-import { readFile, stat } from 'node:fs/promises'
+
+import { readFile, rename, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { decodeJwt } from 'jose'
 import { beforeEach, describe, expect, test, vi } from 'vitest'
+import { patience } from '../../support/patience.ts'
 import { useAlice } from './alice.ts'
 import { says } from './commandline.ts'
 import { givenClock } from './credentials/testio.ts'
@@ -10,7 +12,7 @@ import { useFront } from './front.ts'
 
 const { server, cli, key, makeKey, patchKey } = useAlice()
 const west = ['token', '--cluster', 'west']
-const file = () => join(cli.home, 'run', 'token')
+const file = () => join(cli.home, 'token')
 const read = () => readFile(file(), 'utf8')
 const lifeOf = (token: string): number => {
   const { exp = 0, iat = 0 } = decodeJwt(token)
@@ -42,7 +44,9 @@ describe('a token', () => {
     [['token'], 'needs --virtual-cluster or --cluster'],
     [[...west, '--renew'], '--renew needs --out FILE'],
     [[...west, '--out', 'x', '-o', 'json'], 'excludes --out'],
+    [[...west, '--ttl', '0s'], '--ttl must be more than 0'],
     [[...west, '--out', '/dev/null'], '/dev/null is not a regular file'],
+    [[...west, '--out', '-'], '- is not a file.'],
   ])('is not printed by %j', async (args, message) => expect(await cli.run(args)).toMatchObject(says(2, message, '')))
 })
 
@@ -64,8 +68,7 @@ describe('a token that is renewed', () => {
     await running.until(/^The token in /)
     return { ...running, waits }
   }
-  const change = (old: string) =>
-    vi.waitFor(async () => expect(await read()).not.toBe(old), { timeout: 20_000, interval: 50 })
+  const change = (old: string) => vi.waitFor(async () => expect(await read()).not.toBe(old), patience)
 
   test('is replaced in its file until the process gets SIGTERM', async () => {
     const running = await start()
@@ -102,11 +105,11 @@ describe('a token that is renewed', () => {
     const other = await makeKey()
     const keyFile = await cli.write('key', key.value)
     const running = await start({ KEYPLANE_KEY: undefined, KEYPLANE_KEY_FILE: keyFile })
-    await cli.write('key', other.value)
-    await change(await read())
+    // Renamed, so that the command never reads a part of it.
+    await rename(await cli.write('next', other.value), keyFile)
+    const used = () => server.log.map((line) => JSON.parse(line)).filter((one) => one.key === other.name)
+    await expect.poll(() => used().length).toBeGreaterThan(0)
     running.kill('SIGTERM')
     await running.ended
-    const used = server.log.map((line) => JSON.parse(line)).filter((one) => one.key === other.name)
-    expect(used.length).toBeGreaterThan(0)
   })
 })

@@ -33,11 +33,15 @@ export interface Connection {
 interface Request {
   method: string
   path: string
-  body: JsonObject | undefined
+  /** Operations of a JSON patch are a list. */
+  body: JsonObject | JsonObject[] | undefined
 }
 
 const ATTEMPTS = 4
 const LONGEST_WAIT_SECONDS = 30
+/** When to say that no answer has come yet. */
+const SLOW_MILLISECONDS = 10_000
+const SLOW = 'The server has not answered for 10 seconds. Still waiting.'
 
 /** Sends a request and returns the object of the answer. Throws a StatusError when the server refuses it. */
 export async function call(
@@ -98,14 +102,16 @@ export async function repeatedly(
 ): Promise<HttpsAnswer> {
   for (let attempt = 1; ; attempt++) {
     let wait = 0.25 * 2 ** attempt
+    const slow = setTimeout(() => note(io, SLOW), SLOW_MILLISECONDS)
     try {
-      const answer = await sendOnce()
+      const answer = await sendOnce().finally(() => clearTimeout(slow))
       const after = retryAfterIn(answer.headers['retry-after']?.[0])
       const again = answer.code === 429 || isSafe(answer)
       if (!again || attempt === ATTEMPTS || (after ?? 0) > LONGEST_WAIT_SECONDS) return answer
       wait = after ?? wait
     } catch (error) {
-      if (!(error instanceof NetworkError) || !repeatable || attempt === ATTEMPTS || !error.passing) throw error
+      const isOver = attempt === ATTEMPTS || !(error instanceof NetworkError) || !error.passing || error.isSilence
+      if (!repeatable || isOver) throw error
     }
     await io.pause(wait * 1000, io.signal)
   }
@@ -114,7 +120,7 @@ export async function repeatedly(
 /** How long a command goes on that nobody wants to find half done later. */
 const PATIENCE_MILLISECONDS = 300_000
 
-/** Returns the first answer. Throws the error of a refusal at once, and one that may pass only after minutes. */
+/** Returns the first answer. Throws the error of a refusal or a certificate at once, and one that may pass only after minutes. */
 export async function patiently<T>(io: Io, ask: () => Promise<T>): Promise<T> {
   const end = io.elapsed() + PATIENCE_MILLISECONDS
   for (let wait = 5; ; wait = Math.min(wait * 2, LONGEST_WAIT_SECONDS)) {
@@ -122,7 +128,9 @@ export async function patiently<T>(io: Io, ask: () => Promise<T>): Promise<T> {
       return await ask()
     } catch (error) {
       const seconds = Math.max(wait, error instanceof CliError ? (error.retryAfter ?? 0) : 0)
-      if (!(error instanceof CliError) || !error.unavailable || io.elapsed() + seconds * 1000 > end) throw error
+      const isFinal =
+        !(error instanceof CliError) || !error.unavailable || (error instanceof NetworkError && !error.passing)
+      if (isFinal || io.elapsed() + seconds * 1000 > end) throw error
       note(io, `${error.message.split('\n')[0]} Trying again in ${duration(seconds)}.`)
       await io.pause(seconds * 1000)
     }
@@ -141,14 +149,14 @@ function sendFor(
   const url = new URL(`${connection.server}${path}`)
   for (const [name, value] of Object.entries(options.query ?? {})) url.searchParams.set(name, value)
   if (options.dryRun) url.searchParams.set('dryRun', 'All')
-  const contentType = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json'
+  const patchType = Array.isArray(body) ? 'application/json-patch+json' : 'application/merge-patch+json'
   return send({
     url,
     method,
     headers: {
       accept: options.accept ?? 'application/json',
       ...(connection.key !== undefined && { authorization: `Bearer ${connection.key}` }),
-      ...(body !== undefined && { 'content-type': contentType }),
+      ...(body !== undefined && { 'content-type': method === 'PATCH' ? patchType : 'application/json' }),
     },
     body: body === undefined ? undefined : JSON.stringify(body),
     certificateAuthority: connection.certificateAuthority,

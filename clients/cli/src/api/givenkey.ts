@@ -9,9 +9,13 @@ import { keyInEnvironment } from './session.ts'
 
 /** Returns the key in the file, in the environment, on standard input, or typed in the terminal, in this order. */
 export async function givenKey(io: Io, keyFile: string | undefined, server: string): Promise<string> {
-  const key = (await read(io, keyFile, server)).trim()
-  if (key === '')
-    throw new UsageError('There is no access key.', 'Give it with --key-file FILE, KEYPLANE_KEY, or on standard input.')
+  return wholeKey(await read(io, keyFile, server), 'Give it with --key-file FILE, KEYPLANE_KEY, or on standard input.')
+}
+
+/** Returns the key that a text is, without the white space around it. Throws a UsageError without the text. */
+export function wholeKey(text: string, hint: string): string {
+  const key = text.trim()
+  if (key === '') throw new UsageError('There is no access key.', hint)
   if (!isBearer(key))
     throw new UsageError('That is not an access key: it has spaces, line breaks or other characters that no key has.')
   if (key.startsWith(KEY_PREFIX) && !(KEY_PATTERN.test(key) && hasChecksum(key))) {

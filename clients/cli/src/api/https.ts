@@ -1,6 +1,6 @@
 /** Sends the requests of this program, and explains to its user why one failed. */
 import { type HttpsAnswer, LargeAnswerError, sendHttps } from '../../../core/src/https.ts'
-import { type FailureKind, networkFailure } from '../../../core/src/networkfailure.ts'
+import { type FailureKind, type NetworkFailure, networkFailure } from '../../../core/src/networkfailure.ts'
 import { CliError } from '../io/errors.ts'
 import { version } from '../io/version.ts'
 
@@ -21,18 +21,20 @@ export class NetworkError extends CliError {
   override readonly name = 'NetworkError'
   /** Whether the failure may pass by itself, unlike that of a certificate. */
   readonly passing: boolean
+  /** Whether the server was silent for so long that a person must not wait for that several times. */
+  readonly isSilence: boolean
 
-  constructor(
-    message: string,
-    { cause, hint, passing }: { cause: unknown; hint: string | undefined; passing: boolean },
-  ) {
-    super(message, { cause, unavailable: true, ...(hint !== undefined && { hint }) })
-    this.passing = passing
+  constructor({ kind, text, isPassing }: NetworkFailure, cause: unknown) {
+    const hint = HINTS[kind]
+    super(text, { cause, unavailable: true, ...(hint !== undefined && { hint }) })
+    this.passing = isPassing
+    this.isSilence = kind === 'silent'
   }
 }
 
 const HINTS: Partial<Record<FailureKind, string>> = {
-  untrusted: 'If the server has an authority of its own, log in with its certificate: keyplane login URL --ca FILE',
+  untrusted:
+    'If the server has an authority of its own, name its certificate: keyplane login URL --ca FILE, or KEYPLANE_CA=FILE.',
   expired: 'Check the clock of this machine, then tell the administrators of the server.',
   otherHost: 'Check the URL: it must have a name for which the certificate was made.',
   notHttps: 'Check the port in the URL.',
@@ -50,7 +52,6 @@ export async function send({ certificateAuthority, ...request }: Sent): Promise<
   } catch (error) {
     if (request.signal.aborted) throw error
     if (error instanceof LargeAnswerError) throw new CliError(error.message)
-    const { kind, text, isPassing } = networkFailure(error, request.url.host)
-    throw new NetworkError(text, { cause: error, hint: HINTS[kind], passing: isPassing })
+    throw new NetworkError(networkFailure(error, request.url.host), error)
   }
 }

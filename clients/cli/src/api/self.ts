@@ -3,6 +3,7 @@ import type { JsonObject } from '../../../../lib/meta/types.ts'
 import type { Self as SelfStatus } from '../../../core/src/objects.ts'
 import { CliError } from '../io/errors.ts'
 import { API, type Session } from './session.ts'
+import { WRONG_URL } from './status.ts'
 
 export interface Self {
   object: JsonObject
@@ -13,7 +14,7 @@ export interface Self {
 export async function readSelf(session: Session): Promise<Self> {
   const object = await session.post(`${API}/selves`, {}, { repeatable: true })
   if (object.kind !== 'Self') {
-    throw new CliError(`${session.server} answers, but not like this API.`, { hint: 'Check the URL.' })
+    throw new CliError(`${session.server} answers, but not like this API.`, { hint: WRONG_URL })
   }
   return { object, status: (object.status ?? {}) as Self['status'] }
 }

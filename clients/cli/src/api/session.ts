@@ -1,6 +1,6 @@
 /** Opens a session: the server and the credential of a context, with one method per HTTP verb. */
 import type { JsonObject } from '../../../../lib/meta/types.ts'
-import { type Context, readConfig } from '../config/contexts.ts'
+import { type Config, type Context, readConfig } from '../config/contexts.ts'
 import { readIfThere } from '../config/privatefile.ts'
 import { CliError, UsageError } from '../io/errors.ts'
 import type { Io } from '../io/io.ts'
@@ -27,8 +27,8 @@ export interface Session {
   get(path: string, options?: CallOptions): Promise<JsonObject>
   post(path: string, body: JsonObject, options?: CallOptions): Promise<JsonObject>
   put(path: string, body: JsonObject, options?: CallOptions): Promise<JsonObject>
-  /** Sends a JSON merge patch. */
-  patch(path: string, body: JsonObject, options?: CallOptions): Promise<JsonObject>
+  /** Sends a JSON merge patch, or operations as a JSON patch. */
+  patch(path: string, body: JsonObject | JsonObject[], options?: CallOptions): Promise<JsonObject>
   /** `body` are DeleteOptions. */
   delete(path: string, options?: CallOptions, body?: JsonObject): Promise<JsonObject>
 }
@@ -60,7 +60,7 @@ export function sessionOf(io: Io, target: Target): Session {
     return key
   }
   const warned = new Set<string>()
-  const send = async (method: string, path: string, body?: JsonObject, options: CallOptions = {}) => {
+  const send = async (method: string, path: string, body?: JsonObject | JsonObject[], options: CallOptions = {}) => {
     const connection = { server, certificateAuthority, key: await keyOnce(), warned }
     try {
       return await call(io, connection, { method, path, body }, options)
@@ -113,15 +113,24 @@ export async function authorityIn(file: string): Promise<string> {
   return Buffer.from(text).toString('base64')
 }
 
-async function fromConfig(io: Io, asked: string | undefined): Promise<Target> {
-  const { currentContext, contexts } = await readConfig(io)
-  const name = asked ?? currentContext
-  if (name === undefined) {
-    throw new UsageError(
+/** Returns the error of a command that needs a context, when none is the current one. */
+export function noContext(contexts: Config['contexts']): UsageError {
+  if (contexts.size === 0) {
+    return new UsageError(
       'You are not logged in.',
       'Log in once with the URL of the API and an access key: keyplane login URL\nOr set KEYPLANE_URL and KEYPLANE_KEY.',
     )
   }
+  return new UsageError(
+    `No context is the current one. There are: ${[...contexts.keys()].join(', ')}.`,
+    'Choose one with: keyplane login --context NAME',
+  )
+}
+
+async function fromConfig(io: Io, asked: string | undefined): Promise<Target> {
+  const { currentContext, contexts } = await readConfig(io)
+  const name = asked ?? currentContext
+  if (name === undefined) throw noContext(contexts)
   const context = contexts.get(name)
   if (context === undefined) {
     const known = [...contexts.keys()].join(', ') || 'none'

@@ -44,7 +44,7 @@ export interface Received {
 /** Returns the error of an answer other than 2xx, or of one whose body is no object. */
 export function errorOf(received: Received, body: Record<string, unknown> | undefined): CliError {
   const { server, code, contentType, location, retryAfter, text } = received
-  if (isStatus(body)) return new StatusError(code, body, { hint: hintOf(code), retryAfter })
+  if (isStatus(body)) return new StatusError(code, body, { hint: hintOf(code, body), retryAfter })
   // A proxy answered, or the login page of a network.
   const unavailable = code !== 401 && code !== 403
   if (code >= 300 && code < 400) {
@@ -69,12 +69,19 @@ export function errorOf(received: Received, body: Record<string, unknown> | unde
   return new Wrong(`${server} answered ${code} with something that is not an answer of this API.`, {
     unavailable,
     retryAfter,
-    hint: 'Check the URL of the context with: keyplane whoami',
+    hint: WRONG_URL,
   })
 }
 
-function hintOf(code: number): string | undefined {
-  if (code === 401) return 'Log in with a valid key: keyplane login URL'
+export const WRONG_URL = 'Check the URL: it looks like https://keys.example.com/kubernetes/management'
+
+/** How kube-apiserver words the refusal of a path that nothing serves. */
+const NO_SUCH_PATH = 'the server could not find the requested resource'
+
+function hintOf(code: number, status: Status): string | undefined {
+  if (code === 401)
+    return 'Log in with a valid key: keyplane login URL. If KEYPLANE_URL is set, KEYPLANE_KEY needs one.'
+  if (code === 404 && messageOf(status)?.startsWith(NO_SUCH_PATH)) return WRONG_URL
   if (code === 403) return 'To see what your key may do: keyplane whoami'
   if (code === 429) return 'The server is busy. Try again in a minute.'
   if (code >= 500)

@@ -10,6 +10,8 @@ export interface Option {
   help: string
   /** A default to show in the help. The command applies it. */
   default?: string
+  /** True if an empty value means something. All other options refuse it: mostly it is a variable that a script has not set. */
+  mayBeEmpty?: true
 }
 
 export type Options = Readonly<Record<string, Option>>
@@ -70,7 +72,8 @@ export interface Command<O extends Options = Options> {
   meant?(argument: string): readonly string[] | undefined
   /** True for a command that never opens a session, and so has no `--context`. */
   local?: true
-  run(input: Input<O>, io: Io): Promise<void>
+  /** Returns the exit code of a result that is not a success, although nothing failed. */
+  run(input: Input<O>, io: Io): Promise<unknown>
 }
 
 /** Commands under one heading of the help. */

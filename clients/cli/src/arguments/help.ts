@@ -22,7 +22,7 @@ const ENVIRONMENT: readonly Row[] = [
 
 const EXIT_CODES: readonly Row[] = [
   ['0', 'done'],
-  ['1', 'failed: the network, the server or this machine'],
+  ['1', 'failed: the network, the server or this machine; explain: not allowed'],
   ['2', 'wrong usage'],
   ['4', 'the server refused the request'],
 ]

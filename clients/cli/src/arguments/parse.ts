@@ -16,6 +16,7 @@ const outputOption = (formats: readonly Format[]): Option => ({
   value: formats.join('|'),
   help: 'print the result in this format',
 })
+const EMPTY = 'Leave the option out, or give it a value. Is a variable not set?'
 const helpOption: Option = { type: 'boolean', short: 'h', help: 'print this help' }
 
 /** Returns all options of a command: its own, then those that commands have in common. */
@@ -139,6 +140,7 @@ function readInput(command: Command, args: readonly string[]): Input<Options> {
     if (value === undefined || (!token.inlineValue && /^-./.test(value))) {
       return refuse(`${token.rawName} needs a value: ${token.rawName} ${option.value ?? 'VALUE'}`)
     }
+    if (value.trim() === '' && !option.mayBeEmpty) refuse(`the value of ${token.rawName} is empty`, EMPTY)
     if (option.multiple) values[token.name] = [...((values[token.name] as string[] | undefined) ?? []), value]
     else if (values[token.name] !== undefined) refuse(`${token.rawName} is given twice`)
     else values[token.name] = value

@@ -25,7 +25,7 @@ export const scopeOptions = {
     type: 'string',
     multiple: true,
     value: 'JSON',
-    help: 'allow what a rule says, such as {"verbs":["get"],"resources":[{"group":"","resources":["pods"]}]}',
+    help: 'allow what a rule says, such as {"verbs":["get"],"resources":[{"group":"","resources":["pods"]}]}; rules are deprecated, and the server warns of them',
   },
 } as const
 
@@ -35,25 +35,25 @@ export function scopeOf(values: Values<typeof scopeOptions>): JsonObject | undef
     ...listed('roles', [...values.role.map(roleOf), ...(values['self-rotate'] ? [{ role: 'selfRotate' }] : [])]),
     ...listed(
       'projects',
-      split(values.project).map((project) => ({ project })),
+      split(values.project, '--project').map((project) => ({ project })),
     ),
     ...listed(
       'spaces',
-      split(values.space).map((one) => {
+      split(values.space, '--space').map((one) => {
         const { project, name } = projectAndName(one, '--space')
         return { project, space: name }
       }),
     ),
     ...listed(
       'virtualClusters',
-      split(values['virtual-cluster']).map((one) => {
+      split(values['virtual-cluster'], '--virtual-cluster').map((one) => {
         const { project, name } = projectAndName(one, '--virtual-cluster')
         return { project, virtualCluster: name }
       }),
     ),
     ...listed(
       'clusters',
-      split(values.cluster).map((cluster) => ({ cluster })),
+      split(values.cluster, '--cluster').map((cluster) => ({ cluster })),
     ),
     ...listed('rules', values.rule.map(ruleOf)),
   }
@@ -64,12 +64,14 @@ const listed = (name: string, entries: JsonObject[]): JsonObject => (entries.len
 
 function roleOf(text: string): JsonObject {
   const [role = '', ...rest] = text.split('=')
-  const where = split([rest.join('=')])
-  if (role === '' || (rest.length > 0 && where.length === 0)) {
+  const places = rest.join('=')
+  if (role === '' || (rest.length > 0 && places === '')) {
     throw new UsageError(`--role must be ROLE or ROLE=PROJECT, not "${text}"`)
   }
+  const where = rest.length > 0 ? split([places], '--role') : []
   const projects = where.filter((one) => !one.includes('/'))
   const virtualClusters = where.filter((one) => one.includes('/'))
+  for (const one of virtualClusters) projectAndName(one, '--role')
   return { role, ...(projects.length > 0 && { projects }), ...(virtualClusters.length > 0 && { virtualClusters }) }
 }
 

@@ -4,7 +4,7 @@ import { type Form, issueCredential } from '../api/issue.ts'
 import { openSession } from '../api/session.ts'
 import { optionsMeant, type Target, targetOf } from '../api/target.ts'
 import { command } from '../arguments/command.ts'
-import { seconds } from '../arguments/durations.ts'
+import { lifetime } from '../arguments/durations.ts'
 import { checkExecInfo } from '../credentials/execcredential.ts'
 import { cachedCredential } from '../credentials/flight.ts'
 import { DEFAULT_TTL } from '../credentials/lifetime.ts'
@@ -41,7 +41,7 @@ export const credential = command({
   async run({ values: { context, ttl, with: form = 'token', ...names } }, io) {
     checkExecInfo(io)
     const target = targetOf(names)
-    const life = seconds(ttl ?? DEFAULT_TTL, '--ttl')
+    const life = lifetime(ttl ?? DEFAULT_TTL, '--ttl')
     if (!isForm(form)) throw new UsageError(`--with must be token or cert, not "${form}".`)
     if (form === 'cert' && target.kind !== 'virtualCluster') {
       throw new UsageError('--with cert needs --virtual-cluster: nothing else signs client certificates.')

@@ -11,11 +11,13 @@ import { listInstances } from '../api/instances.ts'
 import { keyPath } from '../api/keys.ts'
 import { readSelf } from '../api/self.ts'
 import { API, openSession, type Session } from '../api/session.ts'
+import { StatusError } from '../api/status.ts'
 import { type CommonValues, command, type Values } from '../arguments/command.ts'
 import { projectAndName } from '../arguments/lists.ts'
 import { nearest } from '../arguments/nearest.ts'
 import { shellWords } from '../arguments/shellwords.ts'
-import { UsageError } from '../io/errors.ts'
+import { CliError, UsageError } from '../io/errors.ts'
+import { warn } from '../output/messages.ts'
 import { plain, plainLines } from '../output/plain.ts'
 import { printAs } from '../output/print.ts'
 
@@ -26,7 +28,8 @@ const options = {
     type: 'string',
     short: 'n',
     value: 'NAMESPACE',
-    help: 'namespace of the object (default: none, or all)',
+    help: 'namespace of the object',
+    default: 'cluster-scoped objects, or all namespaces',
   },
   subresource: { type: 'string', value: 'NAME', help: 'part of the object, such as log or kubeconfig' },
   cluster: { type: 'string', value: 'CLUSTER', help: 'ask about a request to this connected cluster' },
@@ -39,7 +42,7 @@ export const explain = command({
   name: ['explain'],
   summary: 'Explain why a key allows a request, or what it lacks',
   description:
-    'NAME is an access key (default: your own). VERB is get, list, watch, create, update, patch, delete or deletecollection. RESOURCE is, for example, pods, deployments.apps, pods/web-0 for one object, or a path such as /metrics. Without a target the request is one to this API.',
+    'NAME is an access key (default: your own, if its scope lets it ask about itself). VERB is get, list, watch, create, update, patch, delete or deletecollection. RESOURCE is, for example, pods, deployments.apps, pods/web-0 for one object, or a path such as /metrics. Without a target the request is one to this API. The exit code is 1 if the request is not allowed.',
   positionals: [{ name: '[NAME] VERB RESOURCE', help: 'key, verb, and resource or path', multiple: true }],
   options,
   formats: ['json', 'yaml'],
@@ -72,11 +75,33 @@ export const explain = command({
       ...(values.from !== undefined && { sourceIP: values.from }),
     }
     const body = { apiVersion: `${GROUP}/v1`, kind: 'OwnedAccessKeyAccessReview', spec }
-    const review = await session.post(`${keyPath(name)}/accessreview`, body, { repeatable: true })
-    if (values.output !== undefined) return await printAs(values.output, review, io)
-    io.out(await describe(name, `${verb} ${what}`, review.status as unknown as AccessReview))
+    if (!VERBS[what.startsWith('/') ? 'path' : 'resource'].has(verb)) warn(io, `verb "${verb}" is not a known verb`)
+    const asked = session.post(`${keyPath(name)}/accessreview`, body, { repeatable: true })
+    const review = await asked.catch((error: unknown) => {
+      throw given === undefined ? aboutItself(error, name) : error
+    })
+    const status = review.status as unknown as AccessReview
+    if (values.output !== undefined) await printAs(values.output, review, io)
+    else io.out(await describe(name, `${verb} ${what}`, status))
+    return status.allowed ? 0 : 1
   },
 })
+
+/** The verbs that kubectl knows. Others are possible, but mostly they are a mistake. */
+const VERBS = {
+  resource: new Set([
+    ...['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection', '*'],
+    ...['use', 'bind', 'escalate', 'impersonate', 'approve', 'sign', 'attest'],
+  ]),
+  path: new Set(['get', 'put', 'post', 'head', 'options', 'delete', 'patch', '*']),
+}
+
+/** Returns the error of a key that its own scope forbids to ask about itself, with what to do. */
+function aboutItself(error: unknown, name: string): unknown {
+  if (!(error instanceof StatusError) || error.code !== 403) return error
+  const hint = `The scope of your key does not let it ask about itself. Ask with another key: keyplane explain ${name} VERB RESOURCE`
+  return new CliError(error.message, { exitCode: error.exitCode, hint, cause: error })
+}
 
 const USAGE = 'Run "keyplane explain --help" for its options and examples.'
 

@@ -1,7 +1,9 @@
 /** Lists the commands, in the order of the help. */
 import type { Command, Section } from '../arguments/command.ts'
+import { advise } from './advise.ts'
 import { credential } from './credential.ts'
 import { explain } from './explain.ts'
+import { history } from './history.ts'
 import { keysCreate } from './keys/create.ts'
 import { keysDelete } from './keys/delete.ts'
 import { keysDisable, keysEnable } from './keys/disable.ts'
@@ -14,12 +16,15 @@ import { reportLeak } from './reportleak.ts'
 import { revoke } from './revoke.ts'
 import { rotate } from './rotate.ts'
 import { token } from './token.ts'
+import { usage } from './usage.ts'
 import { whoami } from './whoami.ts'
+import { whose } from './whose.ts'
 
 export const sections: readonly Section[] = [
   { title: 'Logging in', commands: [login, whoami, logout] },
   { title: 'Access keys', commands: [keysList, keysCreate, keysShow, keysDisable, keysEnable, keysDelete] },
-  { title: 'Lifecycle of a key', commands: [rotate, revoke, explain, reportLeak] },
+  { title: 'What a key needs', commands: [usage, advise] },
+  { title: 'Lifecycle of a key', commands: [history, rotate, revoke, explain, whose, reportLeak] },
   { title: 'Clusters', commands: [kubeconfig, token, credential] },
 ]
 

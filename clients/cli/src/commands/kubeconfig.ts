@@ -10,8 +10,8 @@ import { authorityIn, openSession } from '../api/session.ts'
 import { StatusError } from '../api/status.ts'
 import { checkProject, connectedCluster, type Target, virtualCluster } from '../api/target.ts'
 import { command, type Values } from '../arguments/command.ts'
-import { seconds } from '../arguments/durations.ts'
-import { regularFile, replaceFile } from '../config/outputfile.ts'
+import { lifetime } from '../arguments/durations.ts'
+import { outputFile, replaceFile } from '../config/outputfile.ts'
 import { CliError, UsageError } from '../io/errors.ts'
 import type { Io } from '../io/io.ts'
 import {
@@ -82,13 +82,13 @@ export const kubeconfig = command({
     checkUsage(values, positionals)
     const { merge, use, context } = values
     const given = values.output as string | undefined
-    const output = given === undefined ? undefined : await regularFile(given)
+    const output = given === undefined ? undefined : await outputFile(given)
     const file = merge ? kubeConfigFiles(io.env)[0] : output
     const way = values.with ?? 'exec'
     if (!isWay(way)) throw new UsageError(`--with must be one of ${WAYS.join(', ')}, not "${way}".`)
     const isStatic = way === 'token' || way === 'cert'
     if (values.ttl !== undefined && !isStatic) throw new UsageError('--ttl is for --with token and --with cert.')
-    const life = values.ttl === undefined ? undefined : seconds(values.ttl, '--ttl')
+    const life = values.ttl === undefined ? undefined : lifetime(values.ttl, '--ttl')
     const session = await openSession(io, { context })
     const making = { io, session, way, life, file: file === undefined ? undefined : resolve(file) }
     const entries = await selected(making, values, positionals)

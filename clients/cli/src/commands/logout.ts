@@ -1,6 +1,7 @@
 /** `keyplane logout`: forgets a context, its key and its cached credentials. */
 import { forgetContext } from '../api/exchange.ts'
 import { serverUrl } from '../api/serverurl.ts'
+import { noContext } from '../api/session.ts'
 import { command } from '../arguments/command.ts'
 import { changeConfig } from '../config/contexts.ts'
 import { UsageError } from '../io/errors.ts'
@@ -16,11 +17,17 @@ export const logout = command({
     { does: 'Forget another one', run: 'keyplane logout --context staging' },
   ],
   async run({ values: { context } }, io) {
+    if (context === undefined && io.env.KEYPLANE_URL) {
+      throw new UsageError(
+        'KEYPLANE_URL is set, so no context is in use.',
+        'To forget a context, name it: keyplane logout --context NAME',
+      )
+    }
     let left: string[] = []
     let name = ''
     await changeConfig(io, (config) => {
       const asked = context ?? config.currentContext
-      if (asked === undefined) throw new UsageError('You are not logged in.')
+      if (asked === undefined) throw noContext(config.contexts)
       const known = config.contexts.get(asked)
       if (known === undefined) throw new UsageError(`There is no context "${asked}".`)
       config.contexts.delete(asked)

@@ -91,8 +91,10 @@ async function report(io: Io, target: KeylessServer, keys: readonly string[], ur
   for (let at = 0; at < keys.length; at += BATCH) {
     await reportKeys(io, target, keys.slice(at, at + BATCH), url).catch((error: unknown) => {
       if (!(error instanceof CliError)) throw error
-      const hint = `${at} of ${keys.length} keys are reported. Repeat the command: repetitions change nothing.`
-      throw new CliError(error.message, { exitCode: error.exitCode, hint, cause: error })
+      const done = at === 0 ? 'No key is reported.' : `${at} of ${keys.length} keys are reported.`
+      const hint = `${done} Repeat the command: repetitions change nothing.`
+      const hints = [error.hint, hint].filter(Boolean).join('\n')
+      throw new CliError(error.message, { exitCode: error.exitCode, hint: hints, cause: error })
     })
   }
   note(

@@ -1,10 +1,10 @@
 /** `keyplane revoke`: disables or deletes all access keys that match, and trusts (FederatedIdentityCredentials) if it is asked to. */
 import type { JsonObject } from '../../../../lib/meta/types.ts'
+import { durationSeconds } from '../../../core/src/durations.ts'
 import { type RevocationStatus, totalOf } from '../../../core/src/objects.ts'
 import { type Revocation, revoke as revokeAll } from '../api/revocations.ts'
 import { openSession } from '../api/session.ts'
 import { command, type Values } from '../arguments/command.ts'
-import { seconds } from '../arguments/durations.ts'
 import { split } from '../arguments/lists.ts'
 import { labelSelector } from '../arguments/selector.ts'
 import { CliError, UsageError } from '../io/errors.ts'
@@ -25,15 +25,25 @@ const options = {
   user: { type: 'string', multiple: true, value: 'USER', help: 'keys of this user' },
   team: { type: 'string', multiple: true, value: 'TEAM', help: 'keys of this team' },
   subject: { type: 'string', multiple: true, value: 'SUBJECT', help: 'keys of this subject' },
-  type: { type: 'string', multiple: true, value: 'TYPE', help: 'keys of this type; "" for those without one' },
+  type: {
+    type: 'string',
+    multiple: true,
+    value: 'TYPE',
+    help: 'keys of this type; "" for those without one',
+    mayBeEmpty: true,
+  },
   'created-before': {
     type: 'string',
     value: 'TIME',
     help: 'keys older than that, such as 90d or 2026-11-22T10:00:00Z',
   },
   'unused-since': { type: 'string', value: 'TIME', help: 'keys that were not used since then, such as 90d' },
-  'made-with': { type: 'string', value: 'NAME', help: 'keys that were made with this key, and those made with them' },
-  'no-descendants': { type: 'boolean', help: 'with --made-with: only keys made with that key itself' },
+  'made-with': {
+    type: 'string',
+    value: 'NAME',
+    help: 'keys that were made with this key, and those made with them; the uid of a deleted key',
+  },
+  'no-descendants': { type: 'boolean', help: 'with --made-with: only its direct children' },
   unscoped: { type: 'boolean', help: 'keys that no scope limits' },
   name: { type: 'string', multiple: true, value: 'NAME', help: 'keys with this name' },
   all: { type: 'boolean', help: 'every key that you may revoke' },
@@ -97,21 +107,25 @@ function specOf(values: Values<typeof options>, now: Date): Revocation {
     const text = values[option]
     return text === undefined ? undefined : moment(text, `--${option}`, now)
   }
-  const list = (given: readonly string[]) => (given.length > 0 ? split(given) : undefined)
+  const list = (option: 'user' | 'team' | 'subject' | 'name') =>
+    values[option].length > 0 ? split(values[option], `--${option}`) : undefined
   const madeWith = values['made-with']
   const isDirect = values['no-descendants']
   if (isDirect && madeWith === undefined) throw new UsageError('--no-descendants needs --made-with NAME')
   const selecting = known({
     selector: values.selector === undefined ? undefined : labelSelector(values.selector, '--selector'),
-    users: list(values.user),
-    teams: list(values.team),
-    subjects: list(values.subject),
+    users: list('user'),
+    teams: list('team'),
+    subjects: list('subject'),
     types: values.type.length > 0 ? values.type : undefined,
     createdBefore: time('created-before'),
     unusedSince: time('unused-since'),
-    madeWith: madeWith === undefined ? undefined : { name: madeWith, ...(isDirect && { descendants: false }) },
+    madeWith:
+      madeWith === undefined
+        ? undefined
+        : { [UID.test(madeWith) ? 'uid' : 'name']: madeWith, ...(isDirect && { descendants: false }) },
     unscoped: values.unscoped || undefined,
-    names: list(values.name),
+    names: list('name'),
     all: values.all || undefined,
   })
   if (Object.keys(selecting).length === 0) {
@@ -129,6 +143,9 @@ function specOf(values: Values<typeof options>, now: Date): Revocation {
   }
 }
 
+/** Access keys have names, and only deleted ones must be named by their uid. */
+const UID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
 const known = (members: Record<string, unknown>): JsonObject =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as JsonObject
 
@@ -141,10 +158,11 @@ const LAST_MOMENT = 8.64e15
 /** Returns a time, or a duration before now, as RFC 3339. */
 function moment(text: string, option: string, now: Date): string {
   const [, day] = TIME.exec(text) ?? []
-  const at = /^\d{4}-/.test(text) ? Date.parse(isDay(day) ? text : '') : now.getTime() - seconds(text, option) * 1000
+  const ago = durationSeconds(text)
+  const at = ago === undefined ? Date.parse(isDay(day) ? text : '') : now.getTime() - ago * 1000
   if (!(Math.abs(at) <= LAST_MOMENT))
     throw new UsageError(
-      `${option} must be a day such as 2026-11-22 or a time such as 2026-11-22T10:00:00Z, not "${text}"`,
+      `${option} must be a duration such as 90d, a day such as 2026-11-22 or a time such as 2026-11-22T10:00:00Z, not "${text}"`,
     )
   return `${new Date(at).toISOString().slice(0, 19)}Z`
 }

@@ -11,6 +11,7 @@ import { note } from '../output/messages.ts'
 import { printAs } from '../output/print.ts'
 import { abortRotation, finishRotation } from '../rotation/finish.ts'
 import { rotate as rotateKey } from '../rotation/rotate.ts'
+import { continuation } from '../rotation/run.ts'
 import { unfinishedFile } from '../rotation/unfinished.ts'
 
 /** A job stores a value within half an hour, because others may replace a pending value that is an hour old. */
@@ -40,7 +41,12 @@ export const rotate = command({
       help: 'how long the old value works after the first use of the new one',
       default: '1h',
     },
-    timeout: { type: 'string', value: 'DURATION', help: 'how long the command may take, at most 30m', default: '10m' },
+    timeout: {
+      type: 'string',
+      value: 'DURATION',
+      help: 'how long the command may take, at most 30m; programs that it leaves in the background go on',
+      default: '10m',
+    },
     replace: {
       type: 'boolean',
       help: 'end the new value of another run that was never used. Only if no other run is storing it',
@@ -82,8 +88,9 @@ export const rotate = command({
           output,
           { apiVersion: 'management.platform/v1', kind: 'OwnedAccessKeyRotation', metadata: { name }, status },
           io,
+          value && continuation(name),
         )
-      } else if (value !== undefined) io.out(`${value}\n`)
+      } else if (value !== undefined) io.out(`${value}\n`, continuation(name))
       // If the reader of standard output is gone, this process ends here, and the value is kept.
       await new Promise((resolve) => setImmediate(resolve))
       await rotated.finish()

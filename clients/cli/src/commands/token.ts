@@ -1,12 +1,11 @@
 /** `keyplane token`: prints a token of a cluster, or keeps one in a file. */
-import { resolve } from 'node:path'
 import { duration } from '../../../core/src/durations.ts'
 import { issueCredential } from '../api/issue.ts'
 import { openSession } from '../api/session.ts'
 import { optionsMeant, type Target, targetOf } from '../api/target.ts'
 import { command } from '../arguments/command.ts'
-import { seconds } from '../arguments/durations.ts'
-import { replaceFile } from '../config/outputfile.ts'
+import { lifetime } from '../arguments/durations.ts'
+import { outputFile, replaceFile } from '../config/outputfile.ts'
 import { DEFAULT_TTL, type Lifetime, renewalAfter, secondsLeft } from '../credentials/lifetime.ts'
 import { isPassing, UsageError } from '../io/errors.ts'
 import type { Io } from '../io/io.ts'
@@ -18,7 +17,7 @@ export const token = command({
   summary: 'Print a token for a cluster, or keep one in a file',
   description:
     'A token file is for clients that cannot run a plugin: "tokenFile" in a kube config, sidecars, Prometheus. With --renew the command keeps running ' +
-    'until it gets SIGTERM, and writes a new token when 80% of the lifetime of the old one has passed. If the server cannot be reached, fails or ' +
+    'until it gets SIGTERM or Ctrl-C, after which it ends with 0, and writes a new token when 80% of the lifetime of the old one has passed. If the server cannot be reached, fails or ' +
     'is too busy, it keeps the old token and tries again. It ends only when the server refuses.',
   options: {
     'virtual-cluster': {
@@ -45,8 +44,8 @@ export const token = command({
     if (target.kind === 'management') throw new UsageError('keyplane token needs --virtual-cluster or --cluster.')
     if (renew && out === undefined) throw new UsageError('--renew needs --out FILE.')
     if (output !== undefined && out !== undefined) throw new UsageError('-o prints the token, so it excludes --out.')
-    const wanted = { target, life: seconds(ttl ?? DEFAULT_TTL, '--ttl'), context }
-    const file = out === undefined ? undefined : resolve(out)
+    const wanted = { target, life: lifetime(ttl ?? DEFAULT_TTL, '--ttl'), context }
+    const file = out === undefined ? undefined : await outputFile(out)
     const first = await issue(io, wanted)
     if (file === undefined) {
       const { token, expirationTimestamp } = first

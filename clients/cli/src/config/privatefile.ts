@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { CliError } from '../io/errors.ts'
+import { reasonOf } from '../io/filefailure.ts'
 
 /** Returns the text of a file, or undefined if there is none. Throws a CliError if it cannot be read. */
 export async function readIfThere(file: string): Promise<string | undefined> {
@@ -29,9 +30,12 @@ export async function writePrivately(file: string, text: string): Promise<void> 
     await rename(temporary, file)
   } catch (error) {
     await rm(temporary, { force: true }).catch(() => {})
-    throw new CliError(`Cannot write ${file}: ${(error as Error).message}`, { cause: error })
+    throw unwritable(file, error)
   }
 }
 
 export const unreadable = (file: string, error: unknown): CliError =>
-  new CliError(`Cannot read ${file}: ${(error as Error).message}`, { cause: error })
+  new CliError(`Cannot read ${file}: ${reasonOf(error as Error)}.`, { cause: error })
+
+export const unwritable = (file: string, error: unknown): CliError =>
+  new CliError(`Cannot write ${file}: ${reasonOf(error as Error)}.`, { cause: error })

@@ -9,8 +9,8 @@ export interface Io {
   elapsed(): number
   /** Waits. Rejects when the signal aborts, by default that of the process. */
   pause(milliseconds: number, signal?: AbortSignal): Promise<void>
-  /** Writes a result to standard output. */
-  out(text: string): void
+  /** Writes a result to standard output. Ends the process if that fails, and tells `ifLost`: what to do without the result. */
+  out(text: string, ifLost?: string): void
   /** Writes messages and progress to standard error. */
   err(text: string): void
   isTerminal: { in: boolean; out: boolean; err: boolean }

@@ -1,6 +1,7 @@
 /** Connects commands with the streams, the clock and the signals of this process. */
 import { addAbortSignal } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { reasonOf } from './filefailure.ts'
 import { hiddenLine, lineReader } from './input.ts'
 import type { Io } from './io.ts'
 
@@ -12,17 +13,21 @@ const CLEANUP_MILLISECONDS = 2000
 
 const opened = new Set<'stdout' | 'stderr'>()
 
-/** Opens a stream when something is written to it: that takes longer than answering from a cache. Ends the process if its reader is gone. */
-function guarded(name: 'stdout' | 'stderr'): NodeJS.WriteStream {
+/** Writes to a stream, which opens it: that takes longer than answering from a cache. Ends the process if it cannot be written. */
+function write(name: 'stdout' | 'stderr', text: string, ifLost?: string): void {
   const stream = process[name]
+  const fail = (error: NodeJS.ErrnoException) => {
+    const isGone = error.code === 'EPIPE'
+    const message = isGone ? [] : [`Error: Standard output cannot be written: ${reasonOf(error)}.`]
+    const said = [...message, ...(ifLost === undefined ? [] : [ifLost])].map((line) => `${line}\n`).join('')
+    if (name === 'stdout' && said !== '') process.stderr.write(said)
+    process.exit(isGone ? BROKEN_PIPE : 1)
+  }
   if (!opened.has(name)) {
     opened.add(name)
-    stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE') throw error
-      process.exit(BROKEN_PIPE)
-    })
+    stream.on('error', fail)
   }
-  return stream
+  stream.write(text, (error) => error && fail(error))
 }
 
 /** Returns the Io of this process, and the exit code of a command that a signal ended. */
@@ -44,8 +49,8 @@ export function processIo(): { io: Io; interrupted(): number } {
     now: () => new Date(),
     elapsed: () => performance.now(),
     pause: (milliseconds, signal = controller.signal) => sleep(milliseconds, undefined, { signal }),
-    out: (text) => void guarded('stdout').write(text),
-    err: (text) => void guarded('stderr').write(text),
+    out: (text, ifLost) => write('stdout', text, ifLost),
+    err: (text) => write('stderr', text),
     isTerminal: {
       get in() {
         return process.stdin.isTTY === true

@@ -2,6 +2,7 @@
 import { withoutCredentials } from '../../../../lib/meta/value/credentialtext.ts'
 import type { CliError } from '../io/errors.ts'
 import type { Io } from '../io/io.ts'
+import { inOptions } from './optionwords.ts'
 import { plain, plainLines } from './plain.ts'
 
 /** Writes one sentence. */
@@ -9,11 +10,11 @@ export const note = (io: Io, text: string): void => io.err(`${plainLines(text)}\
 
 /** Writes a warning of the server or of this program. */
 export const warn = (io: Io, text: string): void =>
-  io.err(`${coloured(io, 33, 'Warning:')} ${plain(withoutCredentials(text))}\n`)
+  io.err(`${coloured(io, 33, 'Warning:')} ${plain(withoutCredentials(inOptions(text)))}\n`)
 
 /** Writes an error with what to do next. */
 export function reportError(io: Io, { message, hint }: Pick<CliError, 'message' | 'hint'>): void {
-  io.err(`${coloured(io, 31, 'Error:')} ${plainLines(withoutCredentials(message))}\n`)
+  io.err(`${coloured(io, 31, 'Error:')} ${plainLines(withoutCredentials(inOptions(message)))}\n`)
   if (hint !== undefined) io.err(`${plainLines(hint)}\n`)
 }
 

@@ -5,10 +5,12 @@ import type { Format } from '../arguments/command.ts'
 import type { Io } from '../io/io.ts'
 import { plain, plainLines, printableJson } from './plain.ts'
 
-/** Prints objects: one as itself, a list as its `items` for names. A terminal gets no unprintable characters. */
-export async function printAs(format: Format, object: JsonObject, io: Io): Promise<void> {
+/**
+ * Prints objects: one as itself, a list as its `items` for names. A terminal gets no unprintable characters. `ifLost` is as for `out`.
+ */
+export async function printAs(format: Format, object: JsonObject, io: Io, ifLost?: string): Promise<void> {
   const text = await formatted(format, object)
-  io.out(io.isTerminal.out ? plainLines(text) : text)
+  io.out(io.isTerminal.out ? plainLines(text) : text, ifLost)
 }
 
 async function formatted(format: Format, object: JsonObject): Promise<string> {

@@ -1,13 +1,13 @@
 /** Lays out tables and lists of facts for people. */
 import { plain } from './plain.ts'
 
-/** Returns rows below a header. If they are wider than the terminal, the widest columns are cut. */
+/** Returns rows below a header. If they are wider than the terminal, the widest columns are cut, but never the first: names are copied. */
 export function table(header: readonly string[], rows: readonly (readonly string[])[], columns: number): string {
   const cells = [header, ...rows.map((row) => row.map(plain))]
   const widths = header.map((_, index) => Math.max(...cells.map((row) => lengthOf(row[index] ?? ''))))
   const excess = () => widths.reduce((sum, width) => sum + width + 2, -2) - columns
   while (excess() > 0) {
-    const widest = widths.indexOf(Math.max(...widths))
+    const widest = widths.indexOf(Math.max(...widths.slice(1)), 1)
     const next = Math.max((widths[widest] ?? 0) - excess(), SHORTEST)
     if (next === widths[widest]) break
     widths[widest] = next

@@ -1,10 +1,11 @@
 /** Says when something was or will be, relative to now. */
 import { duration } from '../../../core/src/durations.ts'
 
-/** Returns `3d ago`, or `never` without a time. */
+/** Returns `3d ago`, `just now` within the second to which times are cut, or `never` without a time. */
 export function ago(time: unknown, now: Date): string {
   const seconds = secondsUntil(time, now)
-  return seconds === undefined ? 'never' : `${duration(-seconds)} ago`
+  if (seconds === undefined) return 'never'
+  return seconds > -2 ? 'just now' : `${duration(-seconds)} ago`
 }
 
 /** Returns `in 27d`, `expired`, or `never` without a time. */

@@ -4,6 +4,7 @@ import type { Session } from '../api/session.ts'
 import { StatusError } from '../api/status.ts'
 import { CliError } from '../io/errors.ts'
 import type { Io } from '../io/io.ts'
+import { refusalOf } from './refusal.ts'
 import { lookAt, requestRotation, type ShownKey } from './server.ts'
 import { forget } from './unfinished.ts'
 
@@ -35,7 +36,7 @@ export async function abortRotation(ending: Ending): Promise<string> {
   if (shown.pending) await end(ending, shown)
   await forget(file)
   return shown.pending
-    ? `The new value of access key "${name}" has ended. The current one stays.`
+    ? `The new value of access key "${name}" has ended. ${shown.current ? 'The current one stays.' : `The key has no value now: keyplane rotate ${name} gives it one.`}`
     : `Access key "${name}" has no new value that waits for its first use.`
 }
 
@@ -58,6 +59,6 @@ async function end({ session, name }: Ending, { resourceVersion, current }: Show
     const now = await lookAt(session, name)
     // A key whose only rotation was ended shows no values.
     const isSame = (now?.current?.made ?? current?.made) === current?.made
-    if (!now || now.pending || now.retiring || !isSame) throw error
+    if (!now || now.pending || now.retiring || !isSame) throw refusalOf(error, name, undefined)
   }
 }

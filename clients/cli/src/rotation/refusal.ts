@@ -28,7 +28,8 @@ function hintOf({ code, message }: StatusError, name: string, shown: ShownKey | 
     return `Nothing was changed, and the current value works. Repeat the command after that time, or let the owner of the key rotate it with another key: keyplane rotate ${name} --replace`
   }
   if (shown?.pending) {
-    return `Nothing was changed, and the current value works. Another run made that value: wait if it is still storing it. If it has died, the value is lost: repeat the command with --replace`
+    const works = shown.isDisabled || !shown.current ? '' : ', and the current value works'
+    return `Nothing was changed${works}. Another run made that value: wait if it is still storing it. If it has died, the value is lost: repeat the command with --replace`
   }
   return undefined
 }

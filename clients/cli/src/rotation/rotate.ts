@@ -9,6 +9,7 @@ import { CliError } from '../io/errors.ts'
 import { note } from '../output/messages.ts'
 import { demandValue } from './pending.ts'
 import { continuation, openRun, type Rotation, type Run } from './run.ts'
+import { lookAt, type ShownKey } from './server.ts'
 import { storeValue } from './storecommand.ts'
 import { forget, readUnfinished, type Unfinished, writeUnfinished } from './unfinished.ts'
 import { verify } from './verify.ts'
@@ -53,7 +54,7 @@ async function unfinishedOf({ io, session, name, file, overlapSeconds }: Run): P
     note(io, `Continuing the rotation of access key "${name}" that began at ${left.begun}.`)
     return left
   }
-  const begun = io.now().toISOString()
+  const begun = `${io.now().toISOString().slice(0, 19)}Z`
   const key = left?.key ?? encodeKey(randomBytes(32))
   const unfinished = { server: session.server, name, key, begun, overlapSeconds }
   await writeUnfinished(file, unfinished)
@@ -62,7 +63,7 @@ async function unfinishedOf({ io, session, name, file, overlapSeconds }: Run): P
 
 /** Takes a rotation to its end. Returns undefined if a new one must begin: its value has ended, or all was done already. */
 async function advance(run: Run, left: Unfinished): Promise<Rotated | undefined> {
-  const { name, file, command, isContexts } = run
+  const { name, session, file, command, isContexts } = run
   const standing = await demandValue(run, left)
   if (standing.state === 'ended') return undefined
   const { requestedAt = '' } = standing.state === 'pending' ? standing : left
@@ -75,7 +76,8 @@ async function advance(run: Run, left: Unfinished): Promise<Rotated | undefined>
   }
   await writeUnfinished(file, unfinished)
   if (!command && !isContexts) {
-    const message = `This is the new value of access key "${name}". The old one works until the new one is used.`
+    const shown = await lookAt(session, name).catch(() => undefined)
+    const message = `This is the new value of access key "${name}". ${oldValue(name, shown)}`
     return { value: unfinished.key, requestedAt, message, finish }
   }
   if (command) {
@@ -85,6 +87,15 @@ async function advance(run: Run, left: Unfinished): Promise<Rotated | undefined>
   await renewContexts(run, unfinished)
   const message = await verify(run, unfinished)
   return message === undefined ? undefined : { requestedAt, message, finish }
+}
+
+/** Says what becomes of the old value. A report of a leak has ended that of a key, and disabled the key. */
+function oldValue(name: string, shown: ShownKey | undefined): string {
+  if (shown?.isDisabled) {
+    const old = shown.current ? '' : 'The old one has ended. '
+    return `${old}No value works until the key is enabled: keyplane keys enable ${name}`
+  }
+  return shown && !shown.current ? 'The old one has ended.' : 'The old one works until the new one is used.'
 }
 
 async function store({ io, name, timeoutSeconds }: Run, { key }: Unfinished, command: readonly string[]) {

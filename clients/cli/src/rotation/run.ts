@@ -70,4 +70,4 @@ export const sessionWith = (io: Io, { server, certificateAuthority }: Session, k
 
 /** Tells what to do after a run that ended before the new value was used. */
 export const continuation = (name: string): string =>
-  `The old value of access key "${name}" works. Repeat the command: it continues with the same new value.`
+  `The old value of access key "${name}" works as before. Repeat the command: it continues with the same new value.`

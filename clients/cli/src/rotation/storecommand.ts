@@ -53,6 +53,9 @@ export async function storeValue(
   const stopped = await endOf(io, child, ended, () => output.pid, timeoutSeconds)
   await Promise.race([output.read, pause(OUTPUT_MILLISECONDS)])
   output.end()
+  const isUnread = output.unread || (await Promise.race([refused, sleep(0, false)]))
+  // Otherwise what the command has left behind keeps this process alive as long as it holds the pipes.
+  for (const stream of child.stdio) stream?.destroy()
   const [code, signal] = await ended
   const shown = command[0] ?? ''
   if (stopped === 'interrupted') throw io.signal.reason
@@ -60,7 +63,6 @@ export async function storeValue(
   if (code !== 0) {
     throw new CliError(`${shown} ${code === null ? `was ended by ${signal}` : `failed with exit code ${code}`}.`)
   }
-  const isUnread = output.unread || (await Promise.race([refused, sleep(0, false)]))
   if (isUnread) {
     throw new CliError(`${shown} has not read the new value from its standard input, so it cannot have stored it.`)
   }

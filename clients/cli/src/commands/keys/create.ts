@@ -2,15 +2,15 @@
 import { type KeyText, keyTexts } from '../../../../../lib/apis/management/v1/ownedaccesskey.texts.ts'
 import type { JsonObject } from '../../../../../lib/meta/types.ts'
 import { NetworkError } from '../../api/https.ts'
-import { asKey, keyPath } from '../../api/keys.ts'
+import { asKey, demandName, keyPath } from '../../api/keys.ts'
 import { openSession, type Session } from '../../api/session.ts'
 import { StatusError } from '../../api/status.ts'
 import { command, type Values } from '../../arguments/command.ts'
-import { seconds } from '../../arguments/durations.ts'
+import { lifetime } from '../../arguments/durations.ts'
 import { pairs, split } from '../../arguments/lists.ts'
 import { scopeOf, scopeOptions } from '../../arguments/scope.ts'
-import { checkWritable, replaceFile } from '../../config/outputfile.ts'
-import { CliError } from '../../io/errors.ts'
+import { newFile, replaceFile } from '../../config/outputfile.ts'
+import { CliError, UsageError } from '../../io/errors.ts'
 import { note } from '../../output/messages.ts'
 import { plain } from '../../output/plain.ts'
 import { printAs } from '../../output/print.ts'
@@ -30,7 +30,7 @@ const options = {
     help: 'lifetime of the key, such as 12h, 30d or 52w',
     default: 'no end, unless the server sets one',
   },
-  'ttl-after-last-activity': { type: 'boolean', help: 'count --ttl from the last use of the key' },
+  'ttl-after-last-activity': { type: 'boolean', help: 'count --ttl from the last use of the key; it needs --ttl' },
   ...scopeOptions,
   from: {
     type: 'string',
@@ -46,7 +46,7 @@ const options = {
   'key-file': {
     type: 'string',
     value: 'FILE',
-    help: 'write the value to this file, readable only by you, instead of printing it',
+    help: 'write the value to this new file, readable only by you, instead of printing it',
   },
   'dry-run': { type: 'boolean', help: 'let the server check everything and create nothing' },
 } as const
@@ -56,7 +56,7 @@ export const keysCreate = command({
   summary: 'Create an access key and print its value, once',
   description:
     'The value is the only thing on standard output, so that a script can take it. It cannot be read again: if it is lost, rotate the key.\n\n' +
-    'Without options that limit it, the key may do everything its owner may. What several of these options allow adds up.',
+    'Without options that limit it, the key may do everything its owner may, but with no rights of groups, such as those of administrators, unless --group gives it the group. What several of these options allow adds up.',
   positionals: [{ name: 'NAME', help: 'name of the key (default: the server makes one)', optional: true }],
   options,
   formats: ['json', 'yaml', 'name'],
@@ -77,22 +77,26 @@ export const keysCreate = command({
   ],
   async run({ values, positionals: [name] }, io) {
     const { context, output } = values
+    if (name !== undefined) demandName(name)
     const object = keyObject(name, values)
     const file = values['key-file']
-    if (file !== undefined) await checkWritable(file)
+    const path = file === undefined ? undefined : await newFile(file)
     const session = await openSession(io, { context })
     const created = await create(session, object, values['dry-run'])
     const key = asKey(created)
     const value = key.spec?.key
     if (values['dry-run']) note(io, 'Dry run: the server would create this key.')
     else if (output === undefined) note(io, `Created the access key ${key.metadata.name}.`)
-    if (file !== undefined && value !== undefined && !values['dry-run']) {
-      await replaceFile(file, `${value}\n`)
+    const lost = withoutValue(plain(key.metadata.name))
+    if (path !== undefined && value !== undefined && !values['dry-run']) {
+      await replaceFile(path, `${value}\n`).catch((error: Error) => {
+        throw new CliError(error.message, { hint: lost, cause: error })
+      })
       note(io, `Its value is in ${file}.`)
       delete (created.spec as JsonObject | undefined)?.key
     }
     if (output !== undefined) {
-      await printAs(output, created, io)
+      await printAs(output, created, io, values['dry-run'] || path !== undefined ? undefined : lost)
       if (output === 'name' && file === undefined && !values['dry-run']) {
         note(io, `The value is not printed with -o name. For a new one: keyplane rotate ${key.metadata.name}`)
       }
@@ -101,14 +105,21 @@ export const keysCreate = command({
     io.err(facts(factsOf(key, io), '  '))
     if (values['dry-run'] || file !== undefined) return
     note(io, 'This is its value. It is shown only now:')
-    io.out(`${plain(value ?? '')}\n`)
+    io.out(`${plain(value ?? '')}\n`, lost)
   },
 })
 
+const withoutValue = (name: string): string =>
+  `The access key ${name} exists, but its value is lost. For a new value: keyplane rotate ${name}. If you do not need the key: keyplane keys delete ${name}`
+
 function keyObject(name: string | undefined, values: Values<typeof options>): JsonObject {
   const { ttl, user, team, subject } = values
+  if ([user, team, subject].filter((one) => one !== undefined).length > 1)
+    throw new UsageError('--user, --team and --subject exclude each other: a key authenticates one of them.')
+  if (values['ttl-after-last-activity'] && ttl === undefined)
+    throw new UsageError('--ttl-after-last-activity needs --ttl: that lifetime is counted from the last use.')
   const scope = scopeOf(values)
-  const sources = split(values.from)
+  const sources = split(values.from, '--from')
   return {
     apiVersion: 'management.platform/v1',
     kind: 'OwnedAccessKey',
@@ -124,7 +135,7 @@ function keyObject(name: string | undefined, values: Values<typeof options>): Js
       ...(team !== undefined && { team }),
       ...(subject !== undefined && { subject }),
       ...(values.group.length > 0 && { groups: [...values.group] }),
-      ...(ttl !== undefined && { ttl: seconds(ttl, '--ttl') }),
+      ...(ttl !== undefined && { ttl: lifetime(ttl, '--ttl') }),
       ...(values['ttl-after-last-activity'] && { ttlAfterLastActivity: true }),
       ...(sources.length > 0 && { sourceCIDRs: sources }),
       ...(scope !== undefined && { scope }),

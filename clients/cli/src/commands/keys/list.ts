@@ -1,6 +1,7 @@
 /** `keyplane keys list`: shows access keys as a table. */
 
 import { scopeWords } from '../../../../../lib/authorization/scopes/words.ts'
+import { keySelector } from '../../../../core/src/keyselector.ts'
 import type { AccessKey } from '../../../../core/src/objects.ts'
 import { asKey, keyPath, stateOf } from '../../api/keys.ts'
 import { listAll } from '../../api/lists.ts'
@@ -19,6 +20,12 @@ export const keysList = command({
   summary: 'List the access keys that you may see',
   options: {
     owner: { type: 'string', value: 'OWNER', help: 'only keys of this owner: a user, team:TEAM or subject:SUBJECT' },
+    'name-prefix': { type: 'string', value: 'PREFIX', help: 'only keys whose names begin so, such as ci-' },
+    'made-with': {
+      type: 'string',
+      value: 'NAME',
+      help: 'only keys that the key with this name made, even if it is deleted',
+    },
     selector: {
       type: 'string',
       short: 'l',
@@ -30,19 +37,29 @@ export const keysList = command({
   examples: [
     { does: 'List all keys that you may see', run: 'keyplane keys list' },
     { does: 'List the keys of Alice with a label', run: 'keyplane keys list --owner alice -l app=shop' },
+    {
+      does: 'List the keys of a team that begin with ci-',
+      run: 'keyplane keys list --owner team:shop --name-prefix ci-',
+    },
+    { does: 'List the keys that the key ci made', run: 'keyplane keys list --made-with ci' },
     { does: 'Print the names only, for scripts', run: 'keyplane keys list -o name' },
   ],
-  async run({ values: { context, output, owner, selector } }, io) {
+  async run({ values: { context, output, owner, selector, 'made-with': maker, 'name-prefix': namePrefix } }, io) {
     const session = await openSession(io, { context })
-    const list = await listAll(session, keyPath(), selector === undefined ? {} : { labelSelector: selector })
-    const items = owner === undefined ? list.items : list.items.filter((one) => asKey(one).status?.owner === owner)
+    const fieldSelector = keySelector({ owner, maker })
+    const query = {
+      ...(fieldSelector !== '' && { fieldSelector }),
+      ...(namePrefix !== undefined && { namePrefix }),
+      ...(selector !== undefined && { labelSelector: selector }),
+    }
+    const list = await listAll(session, keyPath(), query)
+    // A server of release 0.1.0 ignores the prefix. What is printed may be deleted.
+    const items = list.items.filter((one) => asKey(one).metadata.name.startsWith(namePrefix ?? ''))
     if (output !== undefined) return printAs(output, { ...list, items }, io)
     if (items.length === 0) {
       note(
         io,
-        owner === undefined && selector === undefined
-          ? 'There are no access keys that you can see.'
-          : 'No access key matches.',
+        Object.keys(query).length === 0 ? 'There are no access keys that you can see.' : 'No access key matches.',
       )
       return
     }

@@ -26,9 +26,7 @@ export const keysShow = command({
     const object = await session.get(keyPath(name))
     if (output !== undefined) return printAs(output, object, io)
     const key = asKey(object)
-    io.out(facts(factsOf(key, io)))
-    const lines = [...valuesOf(key, io), ...sourcesOf(key, io)]
-    if (lines.length > 0) io.out(`\n${lines.join('')}`)
+    io.out(facts([...factsOf(key, io), ...trialOf(key, io), ...valuesOf(key, io), ...sourcesOf(key, io)]))
   },
 })
 
@@ -58,16 +56,42 @@ export function factsOf({ metadata, spec = {}, status = {} }: AccessKey, io: Io)
   ]
 }
 
-const valuesOf = ({ status }: AccessKey, io: Io): string[] =>
+/** How many kinds of requests are shown that a trial would have refused. The others are in the object. */
+const MOST_REFUSED = 10
+
+/** Returns what the trial of a scope has found, and which scope can be put back. */
+function trialOf({ status }: AccessKey, io: Io): [string, string | undefined][] {
+  const { scopeTrial: trial, formerScope: former } = status ?? {}
+  const now = io.now()
+  const found = trial?.refused?.length ?? 0
+  const isPart = trial?.complete === false
+  const kinds = `${isPart ? 'at least ' : ''}${found === 1 ? '1 kind' : `${found} kinds`} of requests`
+  const nothing = `nothing${isPart ? ' that is recorded, which is not everything' : ''}`
+  const ends = trial?.phase === 'Ended' ? 'over' : `ends ${expiry(trial?.until, now)}`
+  const kept = former && `${scopeWords(former.scope)}, kept until ${former.until}`
+  return [
+    [
+      'Trial of a scope',
+      trial && `${withTime(ends, trial.until)}, would have refused ${found === 0 ? nothing : kinds}`,
+    ],
+    ...(trial?.refused ?? [])
+      .slice(0, MOST_REFUSED)
+      .map(({ request, lastSeen }): [string, string] => ['Would refuse', `${request} (${lastSeen})`]),
+    ['Former scope', kept],
+  ]
+}
+
+const valuesOf = ({ status }: AccessKey, io: Io): [string, string][] =>
   (status?.values ?? []).map(({ hint, state = '', lastActivity, until }) => {
     const parts = [
-      `used ${ago(lastActivity, io.now())}`,
+      lastActivity === undefined ? 'never used' : `used ${ago(lastActivity, io.now())}`,
       ...(until === undefined ? [] : [`ends ${withTime(expiry(until, io.now()), until)}`]),
     ]
-    return facts([[`${state} value`, `${hint === undefined ? '' : `…${hint}, `}${parts.join(', ')}`]])
+    return [`${state} value`, `${hint === undefined ? '' : `…${hint}, `}${parts.join(', ')}`]
   })
 
-const sourcesOf = ({ status }: AccessKey, io: Io): string[] =>
-  (status?.lastSources ?? []).map(({ ip = '', userAgent = '', lastSeen }) =>
-    facts([['Used from', `${ip}, ${ago(lastSeen, io.now())}${userAgent === '' ? '' : `, by ${userAgent}`}`]]),
-  )
+const sourcesOf = ({ status }: AccessKey, io: Io): [string, string][] =>
+  (status?.lastSources ?? []).map(({ ip = '', userAgent = '', lastSeen }) => [
+    'Last source',
+    `${ip}, ${ago(lastSeen, io.now())}${userAgent === '' ? '' : `, by ${userAgent}`}`,
+  ])

@@ -12,7 +12,7 @@ import {
   send,
   withAttempts,
   writeHeld
-} from "./shared-F4A2G2PE.js";
+} from "./shared-IR5EY5UE.js";
 
 // src/api/target.ts
 function describe(target) {

@@ -175,7 +175,14 @@ async function sendHttps({
 }) {
   const https = await import("node:https");
   return new Promise((resolve, reject) => {
-    const fail = (error) => reject(signal.aborted ? signal.reason : error);
+    const limit = setTimeout(
+      () => request.destroy(Object.assign(new Error("no answer"), { code: "ETIMEDOUT" })),
+      SILENCE_MILLISECONDS
+    );
+    const fail = (error) => {
+      clearTimeout(limit);
+      reject(signal.aborted ? signal.reason : error);
+    };
     const request = https.request(
       url,
       {
@@ -183,7 +190,6 @@ async function sendHttps({
         // Even if NODE_TLS_REJECT_UNAUTHORIZED says otherwise.
         rejectUnauthorized: true,
         signal,
-        timeout: SILENCE_MILLISECONDS,
         ...agent && { agent },
         ...authorities !== void 0 && { ca: authorities },
         headers: { ...body !== void 0 && { "content-length": String(Buffer.byteLength(body)) }, ...headers }
@@ -192,18 +198,19 @@ async function sendHttps({
         const chunks = [];
         let size = 0;
         response.on("data", (chunk) => {
+          limit.refresh();
           size += chunk.length;
           if (size <= mostMebibytes * 1024 * 1024) chunks.push(chunk);
           else request.destroy(new LargeAnswerError(`${url.origin} sends more than ${mostMebibytes} MiB.`));
         });
         response.on("error", fail);
         response.on("end", () => {
+          clearTimeout(limit);
           const text = Buffer.concat(chunks).toString();
           resolve({ code: response.statusCode ?? 0, headers: response.headersDistinct, text });
         });
       }
     );
-    request.on("timeout", () => request.destroy(Object.assign(new Error("no answer"), { code: "ETIMEDOUT" })));
     request.on("error", fail);
     request.end(body);
   });

@@ -1,0 +1,147 @@
+/** `keyplane advise`: shows what a key could do without, tries a smaller scope, makes it real, and goes back. */
+import { dumpYaml } from '../../../../lib/meta/encoding/yaml.ts'
+import type { JsonObject } from '../../../../lib/meta/types.ts'
+import { duration } from '../../../core/src/durations.ts'
+import { pastedPatch } from '../../../core/src/scopechange.ts'
+import { adviceText, SPARINGS, sparingRow } from '../advice/advicetexts.ts'
+import { readEveryKey } from '../advice/everykey.ts'
+import { beginTrial, makeReal, type Target, undo } from '../advice/scopesteps.ts'
+import { demandName } from '../api/keys.ts'
+import { openSession } from '../api/session.ts'
+import { readUsedKey, type UsedKey } from '../api/usage.ts'
+import { type CommonValues, command, type Values } from '../arguments/command.ts'
+import { seconds } from '../arguments/durations.ts'
+import { shellWords } from '../arguments/shellwords.ts'
+import { UsageError } from '../io/errors.ts'
+import type { Io } from '../io/io.ts'
+import { canAsk } from '../output/confirm.ts'
+import { note } from '../output/messages.ts'
+import { plainLines } from '../output/plain.ts'
+import { printAs } from '../output/print.ts'
+import { table } from '../output/table.ts'
+
+const SHORTEST_TRIAL_SECONDS = 3600
+const LONGEST_TRIAL_SECONDS = 90 * 86_400
+
+const options = {
+  all: { type: 'boolean', help: 'one line for every key that you may see, those first that could do without most' },
+  exchanged: { type: 'boolean', help: 'with --all: also the keys of exchanges, which live for a day at most' },
+  patch: { type: 'boolean', help: 'print the change as a command of kubectl' },
+  trial: {
+    type: 'string',
+    value: 'DURATION',
+    help: 'try the advised scope for that long, from 1h to 90d: what it would refuse succeeds, with a warning, and is recorded',
+  },
+  replace: { type: 'boolean', help: 'with --trial: in place of a trial that runs' },
+  apply: { type: 'boolean', help: 'make the scope of the trial real or, without a trial, the advised scope' },
+  force: { type: 'boolean', help: 'with --apply: although the trial would have refused requests' },
+  undo: { type: 'boolean', help: 'end the trial or, if it was made real, put the former scope back' },
+  yes: { type: 'boolean', short: 'y', help: 'do not ask' },
+} as const
+
+type AdviseValues = Values<typeof options> & CommonValues
+
+export const advise = command({
+  name: ['advise'],
+  summary: 'Show what a key could do without, and try a smaller scope before you make it real',
+  description: [
+    'Without an option it shows a smaller scope under which all that the key did stays allowed, what cannot be known, and what else could be better. That changes nothing.',
+    '--trial, --apply and --undo change the key. They let the server check the change first, show it, and ask in a terminal. If somebody else changes the key meanwhile, nothing is changed.',
+  ].join('\n\n'),
+  positionals: [{ name: 'NAME', help: 'name of the access key; none with --all', optional: true }],
+  options,
+  formats: ['json', 'yaml'],
+  examples: [
+    { does: 'Show what a key could do without', run: 'keyplane advise ci' },
+    { does: 'Show which keys could do without most', run: 'keyplane advise --all' },
+    { does: 'Try the smaller scope for a week', run: 'keyplane advise ci --trial 7d' },
+    { does: 'Make it real after that', run: 'keyplane advise ci --apply' },
+    { does: 'Put the former scope back', run: 'keyplane advise ci --undo' },
+  ],
+  async run({ values, positionals: [name] }, io) {
+    const step = stepOf(values, name)
+    if (name === undefined) {
+      if (!values.all) throw new UsageError('Which key? Give its name, or --all.', USAGE)
+      return adviseAll(values, io)
+    }
+    demandName(name)
+    if (step !== undefined && !values.yes && !canAsk(io)) {
+      throw new UsageError(
+        'There is no terminal to ask in.',
+        `Look first with "keyplane advise ${name}", then repeat it with --yes.`,
+      )
+    }
+    const session = await openSession(io, { context: values.context })
+    if (step === undefined) return show(await readUsedKey(session, name), values, io)
+    const changed = await step({ io, session, name, yes: values.yes })
+    if (values.output !== undefined) await printAs(values.output, changed, io)
+  },
+})
+
+const USAGE = 'Run "keyplane advise --help" for its options and examples.'
+
+/** Returns the change that the options ask for; undefined if they ask for none. Throws a UsageError if they contradict each other. */
+function stepOf(values: AdviseValues, name: string | undefined): ((target: Target) => Promise<JsonObject>) | undefined {
+  const { all, exchanged, patch, trial, replace, apply, force, yes, output } = values
+  const ways = [
+    ...(all ? ['--all'] : []),
+    ...(patch ? ['--patch'] : []),
+    ...(trial === undefined ? [] : ['--trial']),
+    ...(apply ? ['--apply'] : []),
+    ...(values.undo ? ['--undo'] : []),
+  ]
+  if (ways.length > 1) throw new UsageError(`${ways.join(' and ')} exclude each other.`, USAGE)
+  if (all && name !== undefined) throw new UsageError('--all is about every key: give no name with it.', USAGE)
+  if (patch && output !== undefined) throw new UsageError('--patch and -o exclude each other.', USAGE)
+  const demand = (isGiven: boolean, option: string, needs: string, isThere: boolean) => {
+    if (isGiven && !isThere) throw new UsageError(`${option} needs ${needs}.`, USAGE)
+  }
+  demand(exchanged, '--exchanged', '--all', all)
+  demand(replace, '--replace', '--trial', trial !== undefined)
+  demand(force, '--force', '--apply', apply)
+  demand(yes, '--yes', '--trial, --apply or --undo', trial !== undefined || apply || values.undo)
+  if (trial !== undefined) {
+    const length = trialSeconds(trial)
+    return (target) => beginTrial(target, length, { replace })
+  }
+  if (apply) return (target) => makeReal(target, { force })
+  return values.undo ? undo : undefined
+}
+
+function trialSeconds(text: string): number {
+  const length = seconds(text, '--trial')
+  if (length >= SHORTEST_TRIAL_SECONDS && length <= LONGEST_TRIAL_SECONDS) return length
+  throw new UsageError(
+    `--trial must be from ${duration(SHORTEST_TRIAL_SECONDS)} to ${duration(LONGEST_TRIAL_SECONDS)}, not "${text}".`,
+  )
+}
+
+async function show(used: UsedKey, { output, patch }: AdviseValues, io: Io): Promise<void> {
+  const { key, object, usage } = used
+  const { scope } = usage.advice ?? {}
+  if (output !== undefined) return printAs(output, adviceObject(object), io)
+  if (!patch) return io.out(adviceText(used))
+  if (scope === undefined) return note(io, adviceText(used).trimEnd())
+  const yaml = (await dumpYaml(pastedPatch(key, scope))).trimEnd()
+  const text = shellWords(['kubectl', 'patch', 'ownedaccesskey', key.metadata.name, '--type=json', '-p', yaml])
+  io.out(`${io.isTerminal.out ? plainLines(text) : text}\n`)
+}
+
+/** Returns the usage with the parts that advice comes from. */
+function adviceObject({ apiVersion = '', kind = '', metadata = {}, status }: JsonObject): JsonObject {
+  const { recording, since, complete, lines, advice, findings } = (status ?? {}) as JsonObject
+  const parts = Object.entries({ recording, since, complete, lines, advice, findings })
+  const known = parts.filter(([, value]) => value !== undefined)
+  return { apiVersion, kind, metadata, status: Object.fromEntries(known) as JsonObject }
+}
+
+async function adviseAll({ context, output, exchanged }: AdviseValues, io: Io): Promise<void> {
+  const session = await openSession(io, { context })
+  const all = await readEveryKey(io, session, { exchanged })
+  if (output !== undefined) {
+    const items = all.map(({ object }) => adviceObject(object))
+    return printAs(output, { apiVersion: 'v1', kind: 'List', items }, io)
+  }
+  if (all.length === 0) return note(io, 'There are no access keys that you can see.')
+  io.out(table(SPARINGS, all.map(sparingRow), io.isTerminal.out ? io.columns : Number.POSITIVE_INFINITY))
+}

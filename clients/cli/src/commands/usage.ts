@@ -1,0 +1,100 @@
+/** `keyplane usage`: shows what an access key did. */
+import { scopeDiff } from '../../../core/src/scopechange.ts'
+import { entryOf, type KeyUsage } from '../../../core/src/usage.ts'
+import { openSession } from '../api/session.ts'
+import { readUsage, readUsedKey, type UsedKey } from '../api/usage.ts'
+import { command } from '../arguments/command.ts'
+import type { Io } from '../io/io.ts'
+import { printAs } from '../output/print.ts'
+import { facts, table } from '../output/table.ts'
+import { ago, withTime } from '../output/times.ts'
+
+export const usage = command({
+  name: ['usage'],
+  summary: 'Show what a key did in the last 90 days, and which lines of its scope it used',
+  description:
+    'A line of the scope is Used, Unused, or Unknown: it could be used where nothing is recorded, such as in a cluster that never asks the server what keys may do. Days are those of UTC.',
+  positionals: [{ name: 'NAME', help: 'name of the access key' }],
+  options: {},
+  formats: ['json', 'yaml'],
+  examples: [
+    { does: 'Show what a key did', run: 'keyplane usage ci' },
+    { does: 'Show all of it, with the scope entry of each request', run: 'keyplane usage ci -o yaml' },
+  ],
+  async run({ values: { context, output }, positionals: [name = ''] }, io) {
+    const session = await openSession(io, { context })
+    if (output !== undefined) return printAs(output, (await readUsage(session, name)).object, io)
+    io.out(usageText(await readUsedKey(session, name), io))
+  },
+})
+
+/** Returns the usage of a key, as a page. */
+export function usageText(
+  { key, usage }: Pick<UsedKey, 'key' | 'usage'>,
+  io: Pick<Io, 'now' | 'isTerminal' | 'columns'>,
+): string {
+  const { lines = [], entries = [], clusters = [] } = usage
+  const columns = io.isTerminal.out ? io.columns : Number.POSITIVE_INFINITY
+  const tableOf = (header: string[], rows: string[][]) => (rows.length > 0 ? [table(header, rows, columns)] : [])
+  const rowsOfLines = lines.map((line) => {
+    const entry = entryOf(key, line, lines)
+    return [line.line, line.state, line.lastUsed ?? '', entry ? (scopeDiff({}, entry)[0]?.slice(2) ?? '') : '']
+  })
+  return [
+    facts([
+      ['Key', key.metadata.name],
+      [
+        'Recorded',
+        usage.since === undefined ? undefined : withTime(`since ${ago(usage.since, io.now())}`, usage.since),
+      ],
+      ['Active', activeWords(usage, io.now())],
+    ]),
+    ...sentencesOf(usage).map((text) => `${text}\n`),
+    ...tableOf(['LINE', 'STATE', 'LAST USED', 'ENTRY'], rowsOfLines),
+    ...tableOf(
+      ['REQUEST', 'LAST USED'],
+      entries.map(({ request, lastUsed = '' }) => [request, lastUsed]),
+    ),
+    ...tableOf(
+      ['CLUSTER', 'LAST ASKED', 'LAST ACCEPTED'],
+      clusters.map(({ name, lastAsked = 'never', lastAccepted = 'never' }) => [name, lastAsked, lastAccepted]),
+    ),
+  ].join('\n')
+}
+
+/** Returns what a reader must know about the record. */
+function sentencesOf({ recording, since, complete, entries = [], lines = [], clusters = [] }: KeyUsage): string[] {
+  const isRecording = recording !== false
+  return [
+    ...(isRecording
+      ? []
+      : ['This deployment does not record usage: what is here is old, and what is missing may have happened.']),
+    ...(isRecording && since === undefined ? ['Since when usage is recorded is not known yet.'] : []),
+    ...(isRecording && complete === false
+      ? ['The record is incomplete: the key did more than is here, so no line counts as unused.']
+      : []),
+    ...(entries.length === 0 ? ['No request is recorded.'] : []),
+    ...(clusters.some(({ lastAsked }) => lastAsked === undefined)
+      ? ['What keys do in a cluster that never asked is not known.']
+      : []),
+    ...(lines.length === 0 ? ['No line of a scope limits the key.'] : []),
+  ]
+}
+
+const SHOWN_DAYS = 30
+const DAY_MS = 86_400_000
+const BARS = '▁▂▃▄▅▆▇█'
+
+/** Returns a bar for each of the last 30 days, as high as its active minutes, and how many days have one. */
+function activeWords({ active = [] }: KeyUsage, now: Date): string | undefined {
+  if (active.length === 0) return undefined
+  const minutes = new Map(active.map((one) => [one.day, one.minutes]))
+  const most = Math.max(...minutes.values())
+  const bars = Array.from({ length: SHOWN_DAYS }, (_, index) => {
+    const at = new Date(now.getTime() - (SHOWN_DAYS - 1 - index) * DAY_MS)
+    const of = minutes.get(at.toISOString().slice(0, 10))
+    return of === undefined ? '·' : BARS[Math.min(BARS.length - 1, Math.floor((of / most) * BARS.length))]
+  })
+  const days = bars.filter((one) => one !== '·').length
+  return `${bars.join('')} on ${days} of the last ${SHOWN_DAYS} days`
+}

@@ -1,0 +1,100 @@
+/** What people read about the use of a key. */
+import { describe, expect, test } from 'vitest'
+import { adviceText, compareSparings, sparingRow } from '../../../clients/cli/src/advice/advicetexts.ts'
+import { usageText } from '../../../clients/cli/src/commands/usage.ts'
+import type { Scope } from '../../../clients/core/src/objects.ts'
+import type { KeyUsage } from '../../../clients/core/src/usage.ts'
+import { testIo } from './credentials/testio.ts'
+
+const now = new Date('2026-11-26T10:00:00Z')
+const { io } = testIo({ now: () => now })
+const scope: Scope = { projects: [{ project: 'a' }, { project: 'b' }] }
+const usedKey = (usage: KeyUsage, spec: { scope?: Scope } = { scope }, name = 'ci') => ({
+  key: { metadata: { name, uid: 'u', resourceVersion: '1', creationTimestamp: '' }, spec },
+  object: {},
+  usage,
+})
+const unknown = (reason: string, withholds = true) => ({
+  reason,
+  message: `${reason}!`,
+  ...(withholds && { withholds }),
+})
+
+describe('usage', () => {
+  test.each<[string, KeyUsage]>([
+    ['This deployment does not record usage', { recording: false, complete: false }],
+    ['Since when usage is recorded is not known yet.', { recording: true }],
+    ['The record is incomplete', { recording: true, since: '2026-11-01T08:00:00Z', complete: false }],
+    ['in a cluster that never asked is not known', { clusters: [{ name: 'clusters/eu' }] }],
+    ['No request is recorded.', { recording: true }],
+    ['No line of a scope limits the key.', { recording: true }],
+  ])('says %j', (sentence, usage) => {
+    expect(usageText(usedKey(usage), io)).toContain(sentence)
+  })
+
+  test('says nothing more of a complete record', () => {
+    const usage: KeyUsage = {
+      ...{ recording: true, since: '2026-11-01T10:00:00Z', complete: true },
+      entries: [{ request: 'list of pods\u001b[2J', lastUsed: '2026-11-25' }],
+      lines: [{ line: 'spec.scope.projects[0]', state: 'Used', lastUsed: '2026-11-25' }],
+      active: [
+        { day: '2026-11-26', minutes: 1440 },
+        { day: '2026-11-24', minutes: 10 },
+        { day: '2026-08-30', minutes: 9 },
+      ],
+    }
+    expect(usageText(usedKey(usage), io)).toBe(`Key       ci
+Recorded  since 25d ago (2026-11-01T10:00:00Z)
+Active    ${'·'.repeat(27)}▁·█ on 2 of the last 30 days
+
+LINE                    STATE  LAST USED   ENTRY
+spec.scope.projects[0]  Used   2026-11-25  projects: {project: a}
+
+REQUEST                LAST USED
+list of pods\\u{1b}[2J  2026-11-25
+`)
+  })
+})
+
+describe('advice', () => {
+  const smaller = { projects: [{ project: 'a' }] }
+  const [removed, added] = [['projects: {project: b}'], ['rules: [{}]']]
+  test.each<[string, KeyUsage, { scope?: Scope }?]>([
+    ['ci could do without 1 of 2 lines of its scope.', { advice: { scope: smaller, removed } }],
+    [
+      'ci could do without 1 of 2 lines of its scope (1 smaller instead).',
+      { advice: { scope: smaller, removed, added } },
+    ],
+    ['ci has no scope. 1 line would allow all that it did.', { advice: { scope: smaller } }, {}],
+    ['This deployment does not record usage, so there is no advice', { recording: false, advice: {} }],
+    ['No smaller scope is advised for ci.\n\nWhy:\n  Others!\n', { advice: { unknowns: [unknown('Others')] } }],
+    [
+      'ci needs its whole scope, as far as is known.\n\nWhat cannot be known:\n  Window!',
+      { advice: { unknowns: [unknown('Window', false)] } },
+    ],
+  ])('begins %j', (headline, usage, spec) => {
+    expect(adviceText(usedKey(usage, spec)).startsWith(headline)).toBe(true)
+  })
+
+  test('of keys is in the order of what they could do without', () => {
+    const finding = { type: 'NeverExpires', message: '' }
+    const keys = [
+      usedKey(
+        { advice: { unknowns: [unknown('ClusterNeverAsks', false), unknown('TooLong')] } },
+        { scope },
+        'withheld',
+      ),
+      usedKey({}, { scope }, 'needed'),
+      usedKey({ findings: [finding] }, { scope }, 'found'),
+      usedKey({ advice: { scope: smaller, removed } }, { scope }, 'smaller'),
+      usedKey({ advice: { scope: smaller } }, {}, 'unscoped'),
+    ]
+    expect(keys.toSorted(compareSparings).map(sparingRow)).toEqual([
+      ['unscoped', 'everything but 1 line', ''],
+      ['smaller', '1 of 2 lines', ''],
+      ['found', 'nothing', 'never expires'],
+      ['needed', 'nothing', ''],
+      ['withheld', 'not known: too long', ''],
+    ])
+  })
+})
