@@ -17,8 +17,9 @@ export interface ConsoleFile {
   text: string
 }
 
-/** The scripts contain Preact, whose licence asks for this notice. */
-const NOTICE = '/* Preact: Copyright (c) 2015-present Jason Miller, MIT License */'
+/** The scripts contain Preact and oauth4webapi, whose licences ask for this notice. */
+const NOTICE =
+  '/* Preact: Copyright (c) 2015-present Jason Miller; oauth4webapi: Copyright (c) 2022 Filip Skokan; MIT License */'
 
 /** Marks where the function writes the settings for signing in with an identity provider. */
 export const SIGN_IN = '{{sign-in}}'
@@ -71,6 +72,7 @@ interface Scripts {
 }
 
 const MAIN = 'main.tsx'
+const PAGES = 'shell/pages.ts'
 
 const MODULES = {
   format: 'esm',
@@ -103,36 +105,60 @@ async function bundleScripts(src: string): Promise<Scripts> {
 }
 
 /** What is smaller is not worth a request of its own. */
-const PAIR_BYTES = 2048
+const PAIR_BYTES = 2560
 
-/** Lets every script import the modules that several share. Only large parts for two pages stay apart: other pages do without them. */
+/**
+ * Lets every script import the modules that several share. Only large parts for two pages stay apart: other pages do without them. What a page
+ * has in common with parts is one script too: each of these parts imports all of it.
+ */
 function sharing(metafile: Metafile, src: string): Plugin {
   const { outputs } = metafile
   const entries = Object.values(outputs).flatMap(({ entryPoint }) => entryPoint ?? [])
-  const main = reachedFrom(MAIN, metafile)
-  const pages = entries.filter((entry) => entry !== MAIN).map((entry) => reachedFrom(entry, metafile))
-  const shared = Object.entries(outputs).flatMap(([path, { bytes, inputs }]) => {
-    const uses = pages.filter((page) => page.includes(path)).length
-    const isShared = main.includes(path) ? uses > 0 : uses > 2 || (uses === 2 && bytes < PAIR_BYTES)
-    return isShared ? Object.keys(inputs) : []
-  })
-  const paths = new Set(entries.map((entry) => join(src, entry)))
+  const reached = new Map(entries.map((entry) => [entry, reachedFrom(entry, metafile)]))
+  const [main = ''] = reached.get(MAIN) ?? []
+  const pages = pagesIn(metafile)
+  const groups = new Map<string, { inputs: string[]; users: Set<string> }>()
+  const add = (name: string, inputs: object, users: readonly string[]) => {
+    const group = groups.get(name) ?? { inputs: [], users: new Set() }
+    group.inputs.push(...Object.keys(inputs))
+    for (const user of users) group.users.add(user)
+    groups.set(name, group)
+  }
+  for (const [path, { bytes, inputs, entryPoint }] of Object.entries(outputs)) {
+    const users = entries.filter((entry) => reached.get(entry)?.includes(path))
+    const viewed = pages.filter((page) => users.includes(page))
+    const isShared = users.includes(MAIN)
+      ? path !== main
+      : viewed.length > 2 || (viewed.length === 2 && bytes < PAIR_BYTES)
+    if (isShared) add('shared', inputs, entries)
+    else if (entryPoint === undefined && viewed.length > 0) add(`shared ${viewed.join(' ')}`, inputs, users)
+  }
   return {
     name: 'sharing',
     setup({ onResolve, onLoad }) {
-      onResolve({ filter: /^shared$/ }, () => ({ path: 'shared', namespace: 'shared' }))
-      onLoad({ filter: /.*/, namespace: 'shared' }, () => ({
-        contents: shared.map((one) => `import './${one}'`).join('\n'),
+      onResolve({ filter: /^shared\b/ }, ({ path }) => ({ path, namespace: 'shared' }))
+      onLoad({ filter: /.*/, namespace: 'shared' }, ({ path }) => ({
+        contents:
+          groups
+            .get(path)
+            ?.inputs.map((one) => `import './${one}'`)
+            .join('\n') ?? '',
         resolveDir: src,
       }))
-      onLoad({ filter: /\.tsx?$/ }, async ({ path }) =>
-        paths.has(path)
-          ? { contents: `${await readFile(path, 'utf8')}\nimport 'shared'`, loader: path.endsWith('x') ? 'tsx' : 'ts' }
-          : undefined,
-      )
+      onLoad({ filter: /\.tsx?$/ }, async ({ path }) => {
+        const entry = entries.find((one) => join(src, one) === path)
+        if (entry === undefined) return undefined
+        const used = [...groups].filter(([, { users }]) => users.has(entry)).map(([name]) => `import '${name}'`)
+        const contents = [await readFile(path, 'utf8'), ...used].join('\n')
+        return { contents, loader: path.endsWith('x') ? 'tsx' : 'ts' }
+      })
     },
   }
 }
+
+/** Returns the entries that the table of the pages loads. All others are parts of pages, which come after what is seen first. */
+const pagesIn = ({ inputs }: Metafile): string[] =>
+  (inputs[PAGES]?.imports ?? []).flatMap(({ kind, path }) => (kind === 'dynamic-import' ? path : []))
 
 /** Returns the output of an entry, and what it imports at once. */
 function reachedFrom(entry: string, { outputs }: Metafile): string[] {

@@ -13,7 +13,7 @@ let page: Page
 
 beforeAll(async () => {
   at = await startFederatedConsole()
-}, 120_000)
+})
 afterAll(() => at.stop())
 
 const signedIn = (): Promise<void> => page.getByRole('button', { name: 'Sign out' }).waitFor()
@@ -317,8 +317,12 @@ test('says that the identity provider does not allow requests of the page', asyn
 
 test.for([
   ['fails', { status: 500, body: 'oops' }, 'code 500'],
-  ['has no ID token', { status: 200, body: '{"access_token":"a"}' }, 'Its answer has no ID token.'],
-  ['is no JSON', { status: 200, body: '<html>' }, 'Its answer has no ID token.'],
+  [
+    'has no ID token',
+    { status: 200, body: '{"access_token":"a"}' },
+    'Its answer has no valid ID token: "response" body',
+  ],
+  ['is no JSON', { status: 200, body: '<html>' }, 'Its answer has no valid ID token: '],
 ] as const)('says that the token endpoint %s', async ([, answer, text], { visit }) => {
   await visit()
   guards.allowMessage(/status of 500/)

@@ -298,6 +298,91 @@ describe('a key', () => {
     expect((await read(server, key)).spec).toMatchObject({ description: 'by somebody else', ttl: 86_400 })
   })
 
+  test('is given another scope after a dry run, which says what it gains and loses', async ({ openPage, server }) => {
+    const page = await openPage({ width: 390 })
+    const key = await makeKey(server, 'scoped', {
+      scope: { projects: [{ project: 'demo' }], clusters: [{ cluster: 'c' }] },
+    })
+    const scopeOf = async () => (await read(server, key)).spec.scope
+    const scope = await scopeOf()
+    await show(page, key, server.adminKey)
+    await press(button(page, 'Edit scope'))
+    await dialog(page).getByText('Now: may use project demo; cluster c.').waitFor()
+    await page.getByLabel('Project', { exact: true }).fill('shop')
+    await press(button(page, 'Remove entry 2'))
+    await dialog(page).getByText('After: may use project shop.').waitFor()
+    expect(await dialog(page).getByRole('listitem').allInnerTexts()).toEqual([
+      'project shop',
+      'project demo',
+      'cluster c',
+    ])
+    await press(button(page, 'Check'))
+    await dialog(page).getByText('Nothing is saved yet.').waitFor()
+    expect(await axeProblems(page)).toEqual([])
+    expect(await scopeOf()).toEqual(scope)
+
+    await changeKey(server, key.name, { scope: { projects: [{ project: 'other' }] } })
+    await press(button(page, 'Save'))
+    await dialog(page).getByText('Someone else changed it at the same time.').waitFor()
+    await press(button(page, 'Compare with what it may do now'))
+    await dialog(page).getByText('Now: may use project other; cluster c.').waitFor()
+    await press(button(page, 'Check'))
+    await press(button(page, 'Save'))
+    await page.getByText(`What ${key.name} may do was changed.`).waitFor()
+    expect(await scopeOf()).toEqual({ projects: [{ project: 'shop' }] })
+
+    await press(button(page, 'Edit scope'))
+    await press(button(page, 'Remove entry 1'))
+    await press(button(page, 'Check'))
+    const meant = page.getByRole('checkbox', { name: 'Yes, the key may do nothing' })
+    await expect.poll(() => hasFocus(meant)).toBe(true)
+    await page.keyboard.press('Space')
+    await press(button(page, 'Check'))
+    await press(button(page, 'Save'))
+    await expect.poll(scopeOf).toEqual({})
+  })
+
+  test('is given a smaller scope by a trial, made real in spite of what it would refuse, and its former one', async ({
+    openPage,
+    server,
+  }) => {
+    const page = await openPage({ width: 390 })
+    const scope = { projects: [{ project: 'shop' }, { project: 'data' }] }
+    const key = await makeKey(server, 'tried', { groups: ['system:masters'], scope })
+    const list = (project: string) =>
+      server.call(`${GROUP}/namespaces/p-${project}/virtualclusterinstances`, { token: key.value })
+    await list('shop')
+    await show(page, key, server.adminKey)
+    await page.getByText('projects: {project: data}').waitFor()
+    await press(button(page, 'Try it for 7 days'))
+    await dialog(page).getByText('Nothing is changed yet.').waitFor()
+    expect((await read(server, key)).spec.scopeTrial).toBeUndefined()
+    expect(await axeProblems(page)).toEqual([])
+    await press(button(page, 'Start the trial'))
+    await page.getByText('It would have refused nothing so far.').waitFor()
+    expect((await list('data')).status).toBe(200)
+    await changeKey(server, key.name, { description: 'by somebody else' })
+    await press(button(page, 'Make it real'))
+    await dialog(page).getByText('Someone else changed it at the same time.').waitFor()
+    await page.keyboard.press('Escape')
+    await page.reload()
+    await signIn(page, server.adminKey)
+    await page.getByText('It would have refused', { exact: true }).waitFor()
+    await press(button(page, 'Make it real'))
+    await dialog(page)
+      .getByText(/list of virtualclusterinstances in project "data"/)
+      .waitFor()
+    expect(await axeProblems(page)).toEqual([])
+    await tabTo(dialog(page).getByRole('checkbox'))
+    await page.keyboard.press('Space')
+    await press(button(page, 'Make it real anyway'))
+    await press(button(page, 'Put the former scope back'))
+    await dialog(page).getByText('Nothing is changed yet.').waitFor()
+    expect((await list('data')).status).toBe(403)
+    await press(button(page, 'Put it back'))
+    await expect.poll(async () => (await read(server, key)).spec.scope).toEqual(scope)
+  })
+
   test('shows texts of others as they are, on a phone too', async ({ openPage, server }) => {
     const page = await openPage({ width: 390 })
     const { name } = await makeKey(server, 'hostile', { displayName: HOSTILE.markup, description: HOSTILE.direction })
@@ -307,6 +392,7 @@ describe('a key', () => {
       body: { metadata: { annotations: { long: HOSTILE.long, markup: HOSTILE.markup, lines: HOSTILE.lines } } },
     })
     await show(page, { name }, server.adminKey)
+    await page.getByText('No use in the last 90 days.').waitFor()
     await page.getByText(HOSTILE.markup).first().waitFor()
     await page.getByText('gnp.\\u{202e}exe').first().waitFor()
     await page.getByText('YAML', { exact: true }).click()
@@ -463,7 +549,15 @@ describe('what a key made', () => {
     // It may not outlive its maker.
     const grandchild = await makeWith(server, child.value, 'grandchild', { ttl: 600 })
     await show(page, key, server.adminKey)
-    await page.getByRole('link', { name: grandchild.name }).waitFor()
+    const row = (name: string) => page.getByRole('treeitem', { name })
+    await tabTo(row(key.name))
+    await page.keyboard.press('ArrowDown')
+    await expect.poll(() => hasFocus(row(child.name))).toBe(true)
+    await page.keyboard.press('ArrowRight')
+    await row(grandchild.name).waitFor()
+    expect(await axeProblems(page)).toEqual([])
+    const list = page.getByRole('link', { name: 'List the keys that it made' })
+    expect(await list.getAttribute('href')).toBe(`#/keys?filter=maker%3A${key.name}`)
     await press(button(page, 'Revoke all that it made'))
     await dialog(page).getByText('These 2 keys match.').waitFor()
     await dialog(page).getByText(child.name).waitFor()

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished } from 'vitest'
 import { buildCommandLine } from '../../clients/cli/build.ts'
 import type { StartedServer } from '../support/startedserver.ts'
 import { axeProblems } from './support/axe.ts'
@@ -69,11 +69,7 @@ async function nameOfKey(server: StartedServer, value: string): Promise<string> 
   return json.status.accessKey
 }
 
-// The first test waits for the server too.
-test('a key can be made with the keyboard alone, and its value is shown once', { timeout: 60_000 }, async ({
-  form: page,
-  server,
-}) => {
+test('a key can be made with the keyboard alone, and its value is shown once', async ({ form: page, server }) => {
   await tabTo(page.getByLabel('Name (optional)', { exact: true }))
   await page.keyboard.type('by-keyboard')
   await tabTo(page.getByLabel('Project', { exact: true }))
@@ -106,6 +102,72 @@ test('a key can be made with the keyboard alone, and its value is shown once', {
   await expect.poll(() => page.getByLabel('Description (optional)').inputValue()).toBe(value)
   const { spec } = await keyNamed(server, 'by-keyboard')
   expect(spec).toEqual({ scope: { projects: [{ project: 'demo' }] }, ttl: 86_400 })
+})
+
+test('snippets beside the value name the file that has it, and work', async ({ form: page, server }) => {
+  await page.getByLabel('Name (optional)', { exact: true }).fill('for-programs')
+  await page.getByRole('radio', { name: 'Everything the owner may' }).check()
+  await press(createButton(page))
+  await press(revealDialog(page).getByText('How programs use it'))
+  const snippet = (title: string) => revealDialog(page).getByRole('region', { name: title, exact: true }).innerText()
+  const texts = []
+  for (const title of ['GitHub Actions', 'GitLab CI', 'curl', 'kubectl', 'Terraform']) texts.push(await snippet(title))
+  expect(await axeProblems(page)).toEqual([])
+  const value = await takeValue(page)
+  expect(texts.join('\n')).not.toContain(value)
+
+  const folder = await mkdtemp(join(tmpdir(), 'keyplane-snippets-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  const [, , curl = '', config = ''] = texts
+  await writeFile(join(folder, 'keyplane.key'), `${value}\n`, { mode: 0o600 })
+  await writeFile(join(folder, 'config'), config)
+  // The local server has a certificate authority of its own. The test may not block the process, which the server needs.
+  const run = async (command: string) => {
+    const env = { PATH, CURL_CA_BUNDLE: server.authorityFile }
+    return await text(spawn('bash', ['-c', command], { cwd: folder, env, stdio: ['ignore', 'pipe', 'inherit'] }).stdout)
+  }
+  expect(JSON.parse(await run(curl)).status.accessKey).toBe('for-programs')
+  if (!hasKubectl) return
+  const options = `--kubeconfig config --certificate-authority ${server.authorityFile}`
+  expect(await run(`kubectl ${options} get ownedaccesskeys -o name`)).toContain('/for-programs\n')
+})
+
+test('a key can be duplicated from its page: everything but its name and the labels of the server', async ({
+  form: page,
+  server,
+}) => {
+  await page.getByLabel('Description (optional)').fill('Typed before.')
+  const spec = {
+    displayName: 'CI of the shop',
+    description: 'Ask Alice.',
+    team: 'shop',
+    scope: { projects: [{ project: 'shop' }], rules: [{ verbs: ['get'], resources: [{ resources: ['pods'] }] }] },
+    ttl: 36 * 3600,
+    sourceCIDRs: ['127.0.0.0/8'],
+  }
+  const metadata = { name: 'first-one', labels: { app: 'shop' } }
+  const body = { apiVersion: 'management.platform/v1', kind: 'OwnedAccessKey', metadata, spec }
+  expect((await server.call(KEYS, { method: 'POST', body })).status).toBe(201)
+
+  await goTo(page, '#/keys/first-one')
+  await press(page.getByRole('link', { name: 'Duplicate' }))
+  await page.getByText('Like the key first-one').waitFor()
+  expect(await page.getByLabel('Name (optional)', { exact: true }).inputValue()).toBe('')
+  await page.getByText('Labels: app=shop').waitFor()
+  expect(await axeProblems(page)).toEqual([])
+  await page.getByLabel('Name (optional)', { exact: true }).fill('second-one')
+  await press(createButton(page))
+  await takeValue(page)
+  const made = await keyNamed(server, 'second-one')
+  expect(made.spec).toEqual(spec)
+  expect(made.metadata.labels).toEqual(metadata.labels)
+
+  await goTo(page, '#/new-key')
+  await expect.poll(() => page.getByLabel('Description (optional)').inputValue()).toBe('Typed before.')
+  await goTo(page, '#/new-key?like=no-such-key')
+  await page.getByRole('alert').waitFor()
+  await server.call(`${KEYS}/second-one`, { method: 'DELETE' })
+  await server.call(`${KEYS}/first-one`, { method: 'DELETE' })
 })
 
 /** Adds an entry of the scope. */

@@ -77,7 +77,6 @@ const download = async (page: Page, home: string): Promise<string> => {
 describeKubectl('a downloaded kube config', () => {
   test.for(['A token in the file', 'A client certificate in the file'])(
     'works: %s',
-    { timeout: 60_000 },
     async (way, { page, server, home }) => {
       await openDialog(page, (await makeKey(server, 'user')).value)
       await choose(page, way)

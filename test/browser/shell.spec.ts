@@ -1,7 +1,9 @@
 /** What all pages share: addresses, titles, the keyboard, small screens, slow lines, and what goes over the network. */
 import { expect } from 'vitest'
+import { encodeKey } from '../../lib/meta/value/keyformat.ts'
+import { axeProblems } from './support/axe.ts'
 import { goTo, loaded, signIn, test } from './support/browser.ts'
-import { failRequests } from './support/faults.ts'
+import { failRequests, statusOf } from './support/faults.ts'
 import { misfits } from './support/fits.ts'
 import { makeHostile } from './support/hostile.ts'
 import { focused, hasFocus, press, tabStops, tabTo } from './support/keyboard.ts'
@@ -204,4 +206,75 @@ test('talks to its own server alone, and shows no key', async ({ page, guards, a
   expect(paths.filter((url) => !url.startsWith(`${origin}/prod/`) && !url.startsWith('data:'))).toEqual([])
   expect(paths.length).toBeGreaterThan(5)
   expect(await guards.finish()).toEqual([])
+})
+
+test('leads to keys, pages and actions from a palette, which keeps no value of a key', async ({
+  openPage,
+  visits,
+  server,
+}) => {
+  const page = await openPage({ path: '#/trusts' })
+  await signIn(page, server.adminKey)
+  await loaded(page)
+  const field = page.getByRole('combobox', { name: 'Name of a key, page or action' })
+  const open = async () => {
+    await page.keyboard.press('Control+k')
+    await expect.poll(() => hasFocus(field)).toBe(true)
+  }
+  const active = () =>
+    field.evaluate((one) => document.getElementById(one.getAttribute('aria-activedescendant') ?? '')?.textContent)
+  const button = page.getByRole('button', { name: 'Go to' })
+  await press(button)
+  await expect.poll(() => hasFocus(field)).toBe(true)
+  expect(await axeProblems(page)).toEqual([])
+  await page.keyboard.press('Escape')
+  await expect.poll(() => hasFocus(button)).toBe(true)
+
+  await open()
+  await page.keyboard.type('over')
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+  await expect.poll(() => page.getByRole('dialog').count()).toBe(0)
+  await open()
+  await page.keyboard.press('Control+k')
+  await page.keyboard.type('vcluster')
+  await expect.poll(active).toMatch(/^vcluster-demoKey$/)
+  await page.keyboard.press('ArrowUp')
+  expect(await active()).toMatch(/^Open key vclusterKey$/)
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { level: 1, name: 'vcluster-demo' }).waitFor()
+
+  await open()
+  const { requests } = visits.guardsOf(page)
+  const before = requests.length
+  await page.keyboard.insertText(server.adminKey)
+  await page.getByRole('alert').getByText('This looks like the value of a key.').waitFor()
+  expect(await field.inputValue()).toBe('')
+  await page.keyboard.press('Escape')
+  await open()
+  expect([await field.inputValue(), requests.slice(before).filter((one) => one.method() !== 'GET')]).toEqual(['', []])
+
+  await page.keyboard.insertText(server.adminKey)
+  await page.getByRole('link', { name: 'whose key it is' }).click()
+  const value = page.getByLabel('Value of the key')
+  const ask = async (text: string) => {
+    await value.fill(text)
+    await page.keyboard.press('Enter')
+  }
+  await ask(server.adminKey)
+  await page.getByText('Active: the value works').waitFor()
+  expect([await value.inputValue(), await page.getByRole('link', { name: 'admin' }).count()]).toEqual(['', 1])
+  expect(await axeProblems(page)).toEqual([])
+  await ask(encodeKey(new Uint8Array(32)))
+  await page.getByText('No key that you may see has this value.').waitFor()
+  const end = await failRequests(page, 'accesskeylookups', statusOf(429, 'TooManyRequests', 'slow down'))
+  await ask(server.adminKey)
+  await page.getByRole('alert').getByText('Wait a moment, then try again.').waitFor()
+  expect(await value.inputValue()).toBe('')
+  await end()
+
+  await goTo(page, '#/keys')
+  await page.getByRole('searchbox').press('Control+k')
+  expect(await page.getByRole('dialog').count()).toBe(0)
 })

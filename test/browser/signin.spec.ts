@@ -109,7 +109,7 @@ describe('a key is refused, and the page says why', () => {
       const { name, value } = await makeKey(server, 'refused', spec)
       await end?.(server, name)
       const self = () => server.call('/apis/management.platform/v1/selves', { method: 'POST', body: {}, token: value })
-      await expect.poll(async () => (await self()).status, { timeout: 5000 }).toBeGreaterThan(400)
+      await expect.poll(async () => (await self()).status).toBeGreaterThan(400)
       await refuse(page, value, words)
     }
   })

@@ -60,10 +60,7 @@ async function runJob(page: Page, server: StartedServer): Promise<Ran> {
 const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true })
 
 describe('a trust', () => {
-  test('is made for GitHub with the keyboard, and its job gets a key', { timeout: 90_000 }, async ({
-    openPage,
-    server,
-  }) => {
+  test('is made for GitHub with the keyboard, and its job gets a key', async ({ openPage, server }) => {
     const page = await visit(openPage, server.adminKey, '#/trusts')
     await press(page.getByRole('link', { name: 'New trust' }))
     await heading(page, 'New trust').waitFor()

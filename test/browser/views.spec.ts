@@ -2,10 +2,12 @@
  * Checks every view in both colour schemes and two widths: axe finds nothing, everything fits into the window, and the guards find
  * nothing. With SCREENSHOTS it also takes the pictures of docs/console (`npm run screenshots`).
  */
+
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect } from 'vitest'
+import { patience } from '../support/patience.ts'
 import { axeProblems, COLOR_RULES } from './support/axe.ts'
 import { consoleOf, contextOptions, loaded, test } from './support/browser.ts'
 import { type Demo, startDemo } from './support/demo.ts'
@@ -24,40 +26,36 @@ afterAll(() => demo.server.stop())
 
 const variants = Object.entries(WIDTHS).map(([width, size]) => ({ width, size }))
 
-test.for(variants)(
-  'every view is in order in both schemes and $width',
-  { timeout: 120_000 },
-  async ({ width, size }, { chromium }) => {
-    const address = consoleOf(demo.server.url)
-    const context = await chromium.newContext(contextOptions(size))
-    try {
-      const guards = await guard(context, new URL(address).origin)
-      // Some views show a key.
-      guards.allowKeyIn('text')
-      const page = await context.newPage()
-      page.setDefaultTimeout(10_000)
-      await page.clock.setFixedTime(demo.now)
-      await page.goto(address)
-      for (const view of views) {
-        await view.open(page, demo)
-        // The same document in both schemes: only its colours differ.
-        for (const scheme of SCHEMES) {
-          await page.emulateMedia({ colorScheme: scheme })
-          await settled(page)
-          const rules = scheme === 'light' ? undefined : COLOR_RULES
-          const problems = [...(await axeProblems(page, rules)), ...(await misfits(page))]
-          expect.soft([view.name, scheme, problems]).toEqual([view.name, scheme, []])
-          if (process.env.SCREENSHOTS) await take(page, `${view.name}-${scheme}-${width}.png`)
-        }
-        await page.emulateMedia({ colorScheme: 'light' })
-        await view.leave?.(page, demo)
+test.for(variants)('every view is in order in both schemes and $width', async ({ width, size }, { chromium }) => {
+  const address = consoleOf(demo.server.url)
+  const context = await chromium.newContext(contextOptions(size))
+  try {
+    const guards = await guard(context, new URL(address).origin)
+    // Some views show a key.
+    guards.allowKeyIn('text')
+    const page = await context.newPage()
+    page.setDefaultTimeout(patience.timeout)
+    await page.clock.setFixedTime(demo.now)
+    await page.goto(address)
+    for (const view of views) {
+      await view.open(page, demo)
+      // The same document in both schemes: only its colours differ.
+      for (const scheme of SCHEMES) {
+        await page.emulateMedia({ colorScheme: scheme })
+        await settled(page)
+        const rules = scheme === 'light' ? undefined : COLOR_RULES
+        const problems = [...(await axeProblems(page, rules)), ...(await misfits(page))]
+        expect.soft([view.name, scheme, problems]).toEqual([view.name, scheme, []])
+        if (process.env.SCREENSHOTS) await take(page, `${view.name}-${scheme}-${width}.png`)
       }
-      expect(await guards.finish()).toEqual([])
-    } finally {
-      await context.close()
+      await page.emulateMedia({ colorScheme: 'light' })
+      await view.leave?.(page, demo)
     }
-  },
-)
+    expect(await guards.finish()).toEqual([])
+  } finally {
+    await context.close()
+  }
+})
 
 test('every entry of the pages has a view, and marks one link of the header', async () => {
   const text = await readFile(join(import.meta.dirname, '../../clients/console/src/shell/pages.ts'), 'utf8')

@@ -1,6 +1,7 @@
 /** Configures `npm run test:browser`, the tests of the console in a real browser. Ends with one sentence if there is none. */
 import { defineConfig } from 'vitest/config'
 import '../support/compilecache.ts'
+import { limits } from '../support/patience.ts'
 import { findBrowser, NO_BROWSER } from './support/chromium.ts'
 
 if (findBrowser(process.env) === undefined) {
@@ -15,11 +16,7 @@ export default defineConfig({
     // Each has a server, and shares a browser with the files that it runs.
     maxWorkers: 2,
     isolate: false,
-    // The first test of a file waits for its server too.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
-    // As long as the browser waits for an element.
-    expect: { poll: { timeout: 10_000 } },
+    ...limits,
     // The store is in this process, as in the bundles of the local server.
     execArgv: ['--conditions=embedded'],
     experimental: { viteModuleRunner: false },

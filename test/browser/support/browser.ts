@@ -2,8 +2,10 @@
  * `test` for specs of the console. It starts the local server once for each file, and opens pages of a real browser, which fail the
  * test if they break a rule of `guards.ts`. Wait with `locator.waitFor()` and `expect.poll`, never for a time.
  */
+
 import type { BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core'
 import { expect, test as plain } from 'vitest'
+import { patience } from '../../support/patience.ts'
 import { startedServer } from '../../support/startedserver.ts'
 import { launchBrowser } from './chromium.ts'
 import { type Guards, guard } from './guards.ts'
@@ -52,8 +54,7 @@ export const test = plain
           contexts.set(context, guards)
         }
         const page = await context.newPage()
-        // Shorter than that of a test, so that a failure names what it waited for.
-        page.setDefaultTimeout(10_000)
+        page.setDefaultTimeout(patience.timeout)
         if (!blank) await page.goto(`${address}${path}`)
         return page
       },
@@ -136,5 +137,5 @@ export async function clipboardText(page: Page): Promise<string> {
 /** Waits until the page has all its data. */
 export async function loaded(page: Page): Promise<void> {
   await page.getByRole('heading', { level: 1 }).waitFor()
-  await expect.poll(() => page.locator('.loading').count(), { timeout: 10_000 }).toBe(0)
+  await expect.poll(() => page.locator('.loading').count()).toBe(0)
 }

@@ -47,6 +47,7 @@ export const views: readonly View[] = [
       await page.getByText('deploy-production').first().waitFor()
     },
   },
+  { name: 'overview', entry: ['overview', 0], open: at('#/overview', 'Owners with the most keys') },
   { name: 'key', entry: ['keys', 1], open: at('#/keys/deploy-production', 'Deployments of the shop') },
   { name: 'rotation', entry: ['keys', 1], open: at('#/keys/terraform', 'Nothing has used the new value yet.') },
   { name: 'new-key', entry: ['new-key', 0], open: fillNewKey },
@@ -60,6 +61,16 @@ export const views: readonly View[] = [
       await page.getByRole('button', { name: 'I have stored it' }).click()
       await page.getByRole('button', { name: 'Continue without the value' }).click()
       await server.call('/apis/management.platform/v1/ownedaccesskeys/shop-ci', { method: 'DELETE' })
+    },
+  },
+  {
+    name: 'whose',
+    entry: ['whose', 0],
+    async open(page, { keys }) {
+      await at('#/whose', 'Value of the key')(page)
+      await page.getByLabel('Value of the key').fill(keys['deploy-production'] ?? '')
+      await page.getByRole('button', { name: 'Ask', exact: true }).click()
+      await page.getByText('This is the value of a key').waitFor()
     },
   },
   { name: 'trusts', entry: ['trusts', 0], open: at('#/trusts', 'shop-deploy') },

@@ -22,7 +22,7 @@ beforeAll(async () => {
   server = await startedServer({}, new Date())
   ;[runner, front] = await Promise.all([startRunner(), startFaultyFront(server.certificateAuthority)])
   await writeFile(join(runner.folder, 'ca.crt'), server.certificateAuthority + front.certificateAuthority)
-}, 120_000)
+})
 afterAll(async () => {
   await Promise.all([runner?.stop(), front?.stop()])
   await server?.stop()

@@ -51,10 +51,14 @@ describe('a request', () => {
     expect(JSON.stringify({ ...sent, headers: { ...sent?.headers, authorization: '' } })).not.toContain('a-key')
   })
 
-  test('changes objects with a merge patch', async () => {
+  test('changes objects with a merge patch, or a JSON patch if it is a list', async () => {
     reply = json(200, {})
     await api().send(paths.key('a'), { method: 'PATCH', body: { spec: { disabled: true } } })
-    expect(received.at(-1)?.headers['content-type']).toBe('application/merge-patch+json')
+    await api().send(paths.key('a'), { method: 'PATCH', body: [{ op: 'remove', path: '/spec/scopeTrial' }] })
+    expect(received.slice(-2).map(({ headers }) => headers['content-type'])).toEqual([
+      'application/merge-patch+json',
+      'application/json-patch+json',
+    ])
   })
 
   test('throws the Status of a refusal', async () => {
@@ -108,6 +112,20 @@ describe('listAll', () => {
       json(200, { metadata: next ? {} : { continue: 'a+b' }, items: [next ?? 'first'] })(request, response)
     }
     expect(await listAll(api(), 'x', new AbortController().signal)).toEqual({ items: ['first', 'a+b'], more: false })
+  })
+
+  test('tells what it has read while more follows', async () => {
+    reply = (request, response) => {
+      const next = Number(new URL(request.url ?? '', root).searchParams.get('continue') ?? 1)
+      json(200, { metadata: next < 3 ? { continue: String(next + 1) } : {}, items: [next] })(request, response)
+    }
+    const parts: unknown[] = []
+    const all = await listAll(api(), 'x', new AbortController().signal, (part) => parts.push(part))
+    expect(parts).toEqual([
+      { items: [1], more: true, isPart: true },
+      { items: [1, 2], more: true, isPart: true },
+    ])
+    expect(all).toEqual({ items: [1, 2, 3], more: false })
   })
 
   test('stops after 2,500 objects and says so', async () => {

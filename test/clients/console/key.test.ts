@@ -2,14 +2,17 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { ApiError, isUncertain, NetworkError } from '../../../clients/console/src/api/status.ts'
-import { type Edit, editOf, endWith, patchOf } from '../../../clients/console/src/pages/key/edit.ts'
+import { selectionOf } from '../../../clients/console/src/components/revocation/selection.ts'
+import { type Edit, editOf, endWith, patchOf } from '../../../clients/console/src/pages/key/actions/edit.ts'
 import { historyOf } from '../../../clients/console/src/pages/key/history.ts'
 import {
-  countOf,
-  descendantsOf,
+  type Branch,
+  type Family,
+  familyRows,
+  moveIn,
   readWords,
-  visibleMaker,
-} from '../../../clients/console/src/pages/key/lineage/descendants.ts'
+} from '../../../clients/console/src/pages/key/lineage/family.ts'
+import { visibleMaker } from '../../../clients/console/src/pages/key/lineage/maker.ts'
 import {
   progressOf,
   rotationOf,
@@ -17,6 +20,7 @@ import {
   valuesOf,
   whyNot,
 } from '../../../clients/console/src/pages/key/rotation/rotation.ts'
+import { eventWords } from '../../../clients/console/src/pages/key/timeline/eventwords.ts'
 import { choiceOf, countProblem, secondsOf } from '../../../clients/console/src/text/lifetimechoice.ts'
 import { scopeEntries } from '../../../clients/console/src/text/scopeentries.ts'
 import type { AccessKey, KeyValue } from '../../../clients/core/src/objects.ts'
@@ -28,6 +32,11 @@ const keyOf = (name: string, key: { metadata?: object; spec?: object; status?: o
   metadata: { name, uid: `uid-${name}`, resourceVersion: '7', creationTimestamp: AT, ...key.metadata },
   spec: { ...key.spec },
   status: { ...key.status },
+})
+
+test('a revocation of selected keys names them, and leaves out later keys of these names', () => {
+  const made = [AT, LATER, 'x'].map((creationTimestamp, at) => keyOf(`k${at}`, { metadata: { creationTimestamp } }))
+  expect(selectionOf(made)).toEqual({ names: ['k0', 'k1', 'k2'], createdBefore: '2026-11-22T13:00:01Z' })
 })
 
 describe('the rotation of a key', () => {
@@ -149,35 +158,107 @@ test('a request may have had an effect if there was no answer or the server fail
   expect(isUncertain(new NetworkError(new Error()))).toBe(true)
 })
 
-describe('what a key made', () => {
-  const madeWith = (maker: string) => ({ status: { madeWith: { name: maker, uid: `uid-${maker}` } } })
+describe('the family of a key', () => {
+  const madeWith = (maker: string) => ({ status: { phase: 'Active', madeWith: { name: maker, uid: `uid-${maker}` } } })
+  const names = ['a', 'b', 'c', 'd', 'e']
+  const everything = new Set(names.map((name) => `uid-${name}`))
+  const family = (more: Partial<Family>): Family => ({
+    here: { name: 'a', uid: 'uid-a' },
+    keys: [keyOf('c', madeWith('b')), keyOf('b', madeWith('a')), keyOf('a'), keyOf('x'), keyOf('aa', madeWith('a'))],
+    canRead: false,
+    read: new Map(),
+    open: new Set(['uid-a']),
+    ...more,
+  })
+  const drawn = (of: Family) =>
+    familyRows(of, new Date(LATER)).map(({ name, level, isOpen }) => `${level} ${name} ${isOpen ?? '-'}`)
 
-  test('is a tree by name', () => {
-    const keys = [
-      keyOf('c', madeWith('b')),
-      keyOf('b', madeWith('a')),
-      keyOf('a'),
-      keyOf('x'),
-      keyOf('aa', madeWith('a')),
-    ]
-    const tree = descendantsOf('uid-a', keys)
-    expect(tree.map(({ key, made }) => [key.metadata.name, made.map((one) => one.key.metadata.name)])).toEqual([
-      ['aa', []],
-      ['b', ['c']],
+  test('is opened level by level, by name', () => {
+    expect(drawn(family({}))).toEqual(['1 a true', '2 aa -', '2 b false'])
+    expect(drawn(family({ maker: { name: 'm', uid: 'uid-m' }, open: everything }))).toEqual([
+      '1 m -',
+      '2 a true',
+      '3 aa -',
+      '3 b true',
+      '4 c -',
     ])
-    expect(countOf(tree)).toBe(3)
-    expect(visibleMaker('uid-x', keys)).toBe('x')
-    expect(visibleMaker('uid-gone', keys)).toBeUndefined()
+    expect(familyRows(family({}), new Date(LATER))[2]?.words).toBe('Active · made 60 minutes ago')
+    expect([visibleMaker('uid-x', family({}).keys), visibleMaker('uid-gone', [])]).toEqual(['x', undefined])
+  })
+
+  test('has what the server knows besides the list, and says what is missing', () => {
+    const read = new Map<string, Branch>([
+      [
+        'uid-a',
+        {
+          made: [
+            { name: 'b', uid: 'uid-b' },
+            { name: 'z', uid: 'uid-z', phase: 'Active' },
+          ],
+          truncated: true,
+        },
+      ],
+      ['uid-aa', { made: [] }],
+      ['uid-b', 'failed'],
+    ])
+    const rows = familyRows(family({ canRead: true, read }), new Date(LATER))
+    expect(rows.map(({ name, isOpen, words }) => [name, isOpen, words.split(' · ').at(-1)])).toEqual([
+      ['a', true, 'made more keys than the 3 below'],
+      ['aa', undefined, 'made no key that you see'],
+      ['b', false, 'what it made could not be read'],
+      ['z', false, 'Active'],
+    ])
   })
 
   test('ends, whatever the keys say of their makers', () => {
-    const names = fc.constantFrom('a', 'b', 'c', 'd', 'e')
+    const name = fc.constantFrom(...names)
     fc.assert(
-      fc.property(fc.uniqueArray(names), fc.array(names, { minLength: 5, maxLength: 5 }), (all, makers) => {
-        const keys = all.map((name, at) => keyOf(name, madeWith(makers[at] ?? 'a')))
-        expect(countOf(descendantsOf('uid-a', keys))).toBeLessThanOrEqual(keys.length)
+      fc.property(fc.uniqueArray(name), fc.array(name, { minLength: 5, maxLength: 5 }), (all, makers) => {
+        const keys = all.map((one, at) => keyOf(one, madeWith(makers[at] ?? 'a')))
+        const rows = familyRows(family({ keys, open: everything }), new Date(LATER))
+        expect(rows.length).toBeLessThanOrEqual(keys.length + 1)
       }),
     )
+  })
+
+  test('follows the arrow keys', () => {
+    const rows = familyRows(family({ open: new Set(['uid-a', 'uid-b']) }), new Date(LATER))
+    const moves = ['ArrowDown', 'ArrowUp', 'ArrowRight', 'ArrowLeft', 'Home', 'End', 'x'].map((key) =>
+      [0, 1, 2, 3].map((at) => moveIn(rows, at, key)),
+    )
+    const [to, toggle] = [(index: number) => ({ to: index }), { toggle: true }]
+    expect(moves).toEqual([
+      [to(1), to(2), to(3), undefined],
+      [undefined, to(0), to(1), to(2)],
+      [to(1), undefined, to(3), undefined],
+      [toggle, to(0), toggle, to(2)],
+      [to(0), to(0), to(0), to(0)],
+      [to(3), to(3), to(3), to(3)],
+      [undefined, undefined, undefined, undefined],
+    ])
+    expect(moveIn(familyRows(family({}), new Date(LATER)), 2, 'ArrowRight')).toEqual(toggle)
+  })
+})
+
+describe('what happened to a key', () => {
+  test('is said in words, with who did it and where', () => {
+    const actor = { user: 'alice', accessKey: 'ci' }
+    const words = [
+      { type: 'changed', actor, fields: ['spec.ttl', 'spec.scope'] },
+      { type: 'revoked', actor: { user: 'system:controller:garbage-collector' }, how: 'Disabled' },
+      { type: 'new-address', ip: '192.0.2.1', userAgent: 'curl/8' },
+      { type: 'expiring', days: 1 },
+      { type: 'scope-trial-refused', request: 'list of pods' },
+      { type: 'of-another-release' },
+    ].map((event) => eventWords({ time: AT, ...event }))
+    expect(words.map(({ title, detail }) => [title, detail])).toEqual([
+      ['Changed', 'by alice with ci, spec.ttl, spec.scope'],
+      ['Disabled', 'by system:controller:garbage-collector'],
+      ['Used from a new address', 'from 192.0.2.1, by curl/8'],
+      ['Expires soon', 'in 1 day'],
+      ['A trial would have refused', 'list of pods'],
+      ['Of-another-release', ''],
+    ])
   })
 })
 
@@ -246,7 +327,7 @@ describe('a scope entry by entry', () => {
       'project a',
       'all projects',
       'a rule (verbs get; resources (resources pods log); namespaces "")',
-      'everything its owner may (a rule without limits)',
+      'everything its owner and groups may (a rule without limits)',
     ])
     expect(scopeEntries(undefined)).toEqual([])
   })

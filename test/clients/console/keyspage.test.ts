@@ -1,12 +1,14 @@
 /** Which access keys the page shows, in which order, and which need attention. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { isExchanged, stateWords } from '../../../clients/console/src/api/keyfacts.ts'
-import { type CardName, cards, countCards, needs } from '../../../clients/console/src/pages/keys/attention.ts'
-import { matcher, searchText } from '../../../clients/console/src/pages/keys/filter.ts'
-import { pollEvery } from '../../../clients/console/src/pages/keys/pace.ts'
-import { countWords, noMatchTitle, unreadName } from '../../../clients/console/src/pages/keys/searched.ts'
-import { rowsOf, select } from '../../../clients/console/src/pages/keys/selection.ts'
+import { stateWords } from '../../../clients/console/src/api/keyfacts.ts'
+import { pollEvery } from '../../../clients/console/src/api/pace.ts'
+import { TRUST_LABEL } from '../../../clients/console/src/api/trusts.ts'
+import { type CardName, cards, countCards, needs } from '../../../clients/console/src/keylist/attention.ts'
+import { expiryWindows } from '../../../clients/console/src/keylist/expirywindows.ts'
+import { matcher, partsOf, searchText, type TermName, termText } from '../../../clients/console/src/keylist/filter.ts'
+import { countWords, noMatchTitle, unreadName } from '../../../clients/console/src/keylist/searched.ts'
+import { rowsOf, select } from '../../../clients/console/src/keylist/selection.ts'
 import {
   chosen,
   columns,
@@ -15,9 +17,10 @@ import {
   sorted,
   sortOf,
   sortText,
-} from '../../../clients/console/src/pages/keys/sorting.ts'
-import { hrefOfView, type View, viewOf } from '../../../clients/console/src/pages/keys/view.ts'
+} from '../../../clients/console/src/keylist/sorting.ts'
+import { FIRST_VIEW, hrefOfView, type View, viewOf } from '../../../clients/console/src/keylist/view.ts'
 import { routeOf } from '../../../clients/console/src/text/routes.ts'
+import { isExchanged } from '../../../clients/core/src/keylives.ts'
 import type { AccessKey } from '../../../clients/core/src/objects.ts'
 import { ago, ahead, byExchange, DAY, type Facts, HOUR, keyOf, keys, MINUTE, NOW } from './keys.ts'
 import cases from './vectors/keyspage.cases.json' with { type: 'json' }
@@ -100,7 +103,7 @@ describe('a key needs attention', () => {
     fc.assert(
       fc.property(keys, (all) => {
         for (const [name, count] of countCards(all, NOW)) {
-          expect(select(rowsOf(all), { ...viewOf(new URLSearchParams()), card: name }, NOW).shown).toHaveLength(count)
+          expect(select(rowsOf(all), { ...FIRST_VIEW, card: name }, NOW).shown).toHaveLength(count)
         }
       }),
     )
@@ -128,7 +131,7 @@ describe('a key of an exchange', () => {
     expect(isExchanged(keyOf({ ...exchanged, metadata: { ownerReferences: owner ? [owner] : [] } }))).toBe(false)
   })
 
-  const view = viewOf(new URLSearchParams())
+  const view = FIRST_VIEW
   const rows = rowsOf([keyOf(), keyOf({ ...exchanged, name: 'shop-1' }), keyOf({ ...exchanged, name: 'shop-2' })])
 
   test('is not shown unasked, and is counted', () => {
@@ -143,6 +146,8 @@ describe('a key of an exchange', () => {
   })
 })
 
+const rowOf = (key: AccessKey) => ({ key, searched: searchText(key) })
+
 describe('the filter', () => {
   const key = keyOf({
     name: 'shop-CI',
@@ -155,17 +160,43 @@ describe('the filter', () => {
     },
   })
 
-  test.each(cases.found)('finds by %j', (filter) => expect(matcher(filter)(searchText(key))).toBe(true))
+  test.each(cases.found)('finds by %j', (filter) => expect(matcher(filter)(rowOf(key))).toBe(true))
 
   test.each(['shop-cd', 'west east', 'app=shopexample.com', '^shop', '.*'])('does not find by %j', (filter) =>
-    expect(matcher(filter)(searchText(key))).toBe(false),
+    expect(matcher(filter)(rowOf(key))).toBe(false),
   )
 
   test('finds fewer keys the more words it has', () => {
     fc.assert(
       fc.property(keys, fc.string(), fc.string(), (all, one, other) => {
-        const found = (filter: string) => all.map(searchText).filter(matcher(filter))
+        const found = (filter: string) => rowsOf(all).filter(matcher(filter))
         expect(found(`${one} ${other}`)).toEqual(found(one).filter(matcher(other)))
+      }),
+    )
+  })
+
+  test.each<[string, Facts, boolean]>([
+    ['owner:alice', { status: { owner: 'alice' } }, true],
+    ['owner:alice', { status: { owner: 'alice2' } }, false],
+    ['owner:alice', { spec: { description: 'owner:alice' }, status: { owner: 'bob' } }, false],
+    ['owner:team:shop ci', { status: { owner: 'team:shop' } }, true],
+    ['owner:"Alice B."', { status: { owner: 'Alice B.' } }, true],
+    ['state:active', {}, true],
+    ['state:active', { status: { phase: 'Disabled' } }, false],
+    ['trust:shop', { metadata: { labels: { [TRUST_LABEL]: 'shop' } } }, false],
+    ['constructor:x', { spec: { description: 'constructor:x' } }, true],
+  ])('with the term %s and a key with %j', (filter, facts, isFound) =>
+    expect(matcher(filter)(rowOf(keyOf(facts)))).toBe(isFound),
+  )
+
+  test('reads the terms that it writes, among words', () => {
+    const term = fc.record({
+      name: fc.constantFrom<TermName>('owner', 'maker', 'state', 'trust'),
+      value: fc.string({ unit: 'grapheme' }),
+    })
+    fc.assert(
+      fc.property(fc.array(term, { maxLength: 3 }), (terms) => {
+        expect(partsOf(['ci', ...terms.map(termText), 'x'].join(' '))).toEqual({ words: ['ci', 'x'], terms })
       }),
     )
   })
@@ -173,7 +204,7 @@ describe('the filter', () => {
   test('finds every key by its name', () => {
     fc.assert(
       fc.property(keys, (all) => {
-        for (const one of all) expect(matcher(one.metadata.name)(searchText(one))).toBe(true)
+        for (const one of all) expect(matcher(one.metadata.name)(rowOf(one))).toBe(true)
       }),
     )
   })
@@ -242,6 +273,7 @@ describe('the address of a view', () => {
   const view: fc.Arbitrary<View> = fc.record({
     filter: fc.string({ unit: 'grapheme' }),
     card: fc.constantFrom(undefined, ...cards.keys()),
+    expires: fc.constantFrom(undefined, '2026-12-02', '2028-02-29', ...expiryWindows.keys()),
     sort: fc.record({ column: fc.constantFrom(...columns.keys()), isDown: fc.boolean() }),
     exchanges: fc.boolean(),
   })
@@ -256,15 +288,25 @@ describe('the address of a view', () => {
 
   test.each(['mpk_a', `ci mpk_${'a'.repeat(49)}`, 'eyJhbGciOiJub25lIn0.e30.'])(
     'has no filter with a secret: %s',
-    (filter) => expect(hrefOfView({ ...viewOf(new URLSearchParams()), filter })).toBe('#/keys'),
+    (filter) => expect(hrefOfView({ ...FIRST_VIEW, filter })).toBe('#/keys'),
   )
 
-  test('is that of the page for what it shows at first', () =>
-    expect(hrefOfView(viewOf(new URLSearchParams()))).toBe('#/keys'))
+  test('is that of the page for what it shows at first', () => expect(hrefOfView(FIRST_VIEW)).toBe('#/keys'))
 
-  test.each(['card=toString', 'card=__proto__', 'sort=constructor', 'sort=', 'sort=--name', 'exchanges=1', 'x=y'])(
-    'with %s shows what the page shows at first',
-    (query) => expect(viewOf(new URLSearchParams(query))).toEqual(viewOf(new URLSearchParams())),
+  test.each([
+    'card=toString',
+    'card=__proto__',
+    'sort=constructor',
+    'sort=',
+    'sort=--name',
+    'exchanges=1',
+    'x=y',
+    'expires=soon',
+    'expires=2026-02-29',
+    'expires=2026-12-2',
+    'expires=constructor',
+  ])('with %s shows what the page shows at first', (query) =>
+    expect(viewOf(new URLSearchParams(query))).toEqual(FIRST_VIEW),
   )
 
   test.each(['name', '-used'])('has the order as %s', (text) => expect(sortText(sortOf(text))).toBe(text))
@@ -289,8 +331,22 @@ describe('where there are keys that were not read', () => {
       '5 keys',
       '1 key',
     ])
-    expect(countWords(2500, 2500, true)).toBe('2500 of the 2500 keys that were read')
-    expect([noMatchTitle(false), noMatchTitle(true)]).toEqual(['No key matches', 'None of the first 2500 keys matches'])
+    expect(countWords(2500, 2500, true)).toBe('All 2500 keys that were read')
+    const answer = { keys: [], more: false, isKnown: true }
+    const byName = { question: { kind: 'name', prefix: 'ci' }, answer } as const
+    expect([
+      noMatchTitle(false),
+      noMatchTitle(true),
+      noMatchTitle(true, { ...byName, answer: { ...answer, more: true } }),
+      noMatchTitle(true, { ...byName, answer: { ...answer, isKnown: false } }),
+      noMatchTitle(true, byName),
+      noMatchTitle(true, { question: { kind: 'facts', owner: 'bob' }, answer }),
+    ]).toEqual([
+      'No key matches',
+      ...Array.from({ length: 3 }, () => 'None of the first 2500 keys matches'),
+      'No key matches whose name begins with ci',
+      'No key of bob matches',
+    ])
   })
 
   test.each([

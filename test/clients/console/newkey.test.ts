@@ -3,13 +3,16 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { ApiError } from '../../../clients/console/src/api/status.ts'
 import { byProject } from '../../../clients/console/src/components/scope/byproject.ts'
-import { newRow, type ScopeRow } from '../../../clients/console/src/components/scope/scoperows.ts'
+import { rowsOfScope } from '../../../clients/console/src/components/scope/rowsofscope.ts'
+import { newRow, type ScopeRow, scopeOf } from '../../../clients/console/src/components/scope/scoperows.ts'
 import { keyplaneCommand, kubectlCommand } from '../../../clients/console/src/pages/newkey/commands.ts'
 import { emptyForm, type Form, keyOf, ownGroups } from '../../../clients/console/src/pages/newkey/form.ts'
+import { formLike, hasOtherScope } from '../../../clients/console/src/pages/newkey/formlike.ts'
 import { sentencesOf } from '../../../clients/console/src/pages/newkey/sentence.ts'
 import { fieldOf, isAbout, problemsOf, refusedFields } from '../../../clients/console/src/pages/newkey/validate.ts'
-import type { Self } from '../../../clients/core/src/objects.ts'
+import type { Scope, Self } from '../../../clients/core/src/objects.ts'
 import { validateScope } from '../../../lib/authorization/scopes/validatescope.ts'
+import { type Facts, keyOf as keyLike } from './keys.ts'
 
 const alice: Self = { user: { name: 'alice' }, uid: 'u', accessKey: 'k', groups: ['system:authenticated', 'team:shop'] }
 const now = new Date('2026-11-22T12:00:00Z')
@@ -32,6 +35,81 @@ const EVERY_KIND: Partial<ScopeRow>[] = [
   { kind: 'role', role: 'selfRotate', where: 'is not used' },
   { kind: 'rule', verbs: 'get, list', resources: 'pods, deployments', group: 'apps', names: 'web', namespaces: 'shop' },
 ]
+
+describe('the form of a key like another', () => {
+  const like = (spec: object, more: Facts = {}) => formLike(keyLike({ spec, ...more }), alice)
+
+  test('makes the same key, without its name and the labels of the server', () => {
+    const spec = {
+      displayName: 'CI',
+      description: 'Ask Bob.',
+      team: 'shop',
+      scope: { projects: [{ project: 'shop' }], roles: [{ role: 'vcluster', virtualClusters: ['a/x', 'b/y'] }] },
+      ttl: 90 * 60,
+      ttlAfterLastActivity: true,
+      sourceCIDRs: ['10.0.0.0/8', '203.0.113.7'],
+    }
+    const labels = { app: 'shop', 'management.platform/made-by': 'x' }
+    const form = like(spec, { metadata: { labels }, status: { owner: 'team:shop' } })
+    expect(keyOf(form)).toEqual({
+      apiVersion: 'management.platform/v1',
+      kind: 'OwnedAccessKey',
+      metadata: { generateName: 'key-', labels: { app: 'shop' } },
+      spec,
+    })
+    expect(keyplaneCommand(keyOf(form))).toContain('--label app=shop')
+  })
+
+  test('has neither its value nor whether it is disabled', () =>
+    expect(keyOf(like({ key: 'k', disabled: true, type: 'User', scope: {} })).spec).toEqual({ scope: {} }))
+
+  test.each<[string, object, string, object]>([
+    ['alice', {}, 'alice', {}],
+    ['alice', { user: 'alice' }, 'alice', {}],
+    ['another user', {}, 'bob', { user: 'bob' }],
+    ['a team', {}, 'team:shop', { team: 'shop' }],
+    ['a subject', { subject: 'backup' }, 'subject:backup', { subject: 'backup' }],
+    ['a user with the name of a team', { user: 'team:x' }, 'team:x', { user: 'team:x' }],
+  ])('has the owner of the key: %s', (_, spec, owner, expected) =>
+    expect(keyOf(like({ ...spec, scope: undefined }, { status: { owner } })).spec).toEqual(expected),
+  )
+
+  test('has the groups of the key that the form shows', () => {
+    const self = { ...alice, groups: ['a', 'b'] }
+    expect(formLike(keyLike({ spec: { groups: ['b', 'c'] } }), self).groups).toEqual(['b'])
+  })
+
+  test('has the rows of every kind of scope', () => {
+    const { scope } = keyOf(scoped(...EVERY_KIND)).spec
+    expect(scopeOf(rowsOfScope(scope ?? {}) ?? [])).toEqual(scope)
+  })
+
+  test('has a row for each resource of a rule', () => {
+    const [pods, apps] = [{ resources: ['pods'] }, { group: 'apps', resources: ['deployments'] }]
+    expect(scopeOf(rowsOfScope({ rules: [{ verbs: ['get'], resources: [pods, apps] }] }) ?? [])).toEqual({
+      rules: [
+        { verbs: ['get'], resources: [pods] },
+        { verbs: ['get'], resources: [apps] },
+      ],
+    })
+  })
+
+  test.each<Scope>([
+    { rules: [{ nonResourceURLs: ['/healthz'] }] },
+    { rules: [{ verbs: ['get', 'a,b'] }] },
+    {
+      roles: [
+        { role: 'vcluster', projects: ['a'], virtualClusters: ['b/x'] },
+        { role: 'selfRotate', projects: ['a'] },
+      ],
+    },
+    { allowPlatformCli: true },
+    { projects: [] },
+  ])('does not pretend to show the scope %j', (scope) => {
+    expect(hasOtherScope(keyLike({ spec: { scope } }))).toBe(true)
+    expect(like({ scope })).toMatchObject({ isScoped: true, rows: [{ project: '' }] })
+  })
+})
 
 describe('the object', () => {
   test('has what the form says and nothing else', () =>

@@ -159,3 +159,20 @@ describe('a poller', () => {
     expect(room.isQuiet).toBe(true)
   })
 })
+
+test('a poller shows a part of its data only as long as it has never had all', async () => {
+  const room = new Room()
+  const shown: Snapshot<string>[] = []
+  createPoller<string>({
+    async load(_, onPart) {
+      onPart('part')
+      await settled()
+      return 'all'
+    },
+    every: 10_000,
+    onChange: (snapshot) => shown.push(snapshot),
+    surroundings: room,
+  })
+  await room.pass(25_000)
+  expect(shown.map(({ data }) => data)).toEqual([undefined, 'part', 'all', 'all', 'all', 'all', 'all'])
+})

@@ -4,6 +4,7 @@ import { load } from 'js-yaml'
 import { describe, expect, test } from 'vitest'
 import { type Json, toYaml } from '../../../clients/console/src/text/yaml.ts'
 import { parseYaml } from '../../../lib/meta/encoding/yaml.ts'
+import { character } from '../../support/characters.ts'
 
 /** Texts that some reader of YAML takes for something else, or that could break out of their place. */
 const ODD = [
@@ -45,7 +46,7 @@ const ODD = [
     '\u{e0001}',
   ],
 ]
-const text = fc.oneof(fc.constantFrom(...ODD), fc.string({ unit: 'binary' }), fc.string())
+const text = fc.oneof(fc.constantFrom(...ODD), fc.string({ unit: character }), fc.string())
 const name = text.filter((one) => one !== '__proto__')
 const { value } = fc.letrec<{ value: Json }>((tie) => ({
   value: fc.oneof(

@@ -42,7 +42,7 @@ beforeAll(async () => {
     },
   })
   credential = json.status.clientID
-}, 120_000)
+})
 afterAll(async () => {
   await server?.stop()
   await rm(builds, { recursive: true, force: true })

@@ -7,7 +7,7 @@ const LIMIT_MS = 30_000
 
 export interface Call {
   method?: 'GET' | 'POST' | 'PATCH' | 'DELETE'
-  /** Sent as a merge patch with PATCH, otherwise as JSON. */
+  /** With PATCH, a list is sent as a JSON patch, and an object as a merge patch. Otherwise sent as JSON. */
   body?: object
   dryRun?: boolean
   signal?: AbortSignal
@@ -43,7 +43,7 @@ export function createApi({ root, key, onEnd, onTime, onWarnings }: ApiSettings)
         headers: {
           accept: 'application/json',
           authorization: `Bearer ${key}`,
-          ...(body && { 'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json' }),
+          ...(body && { 'content-type': typeOf(method, body) }),
         },
         ...(body && { body: JSON.stringify(body) }),
         cache: 'no-store',
@@ -61,6 +61,11 @@ export function createApi({ root, key, onEnd, onTime, onWarnings }: ApiSettings)
       throw new ApiError(response.status, status)
     },
   }
+}
+
+function typeOf(method: string, body: object): string {
+  if (method !== 'PATCH') return 'application/json'
+  return Array.isArray(body) ? 'application/json-patch+json' : 'application/merge-patch+json'
 }
 
 /** Throws a NetworkError, unless the caller ended the request. */

@@ -32,7 +32,8 @@ export interface Poller<T> {
 }
 
 export interface PollerSettings<T> {
-  load(signal: AbortSignal): Promise<T>
+  /** May show a first part of the data before it returns all of it. */
+  load(signal: AbortSignal, onPart: (part: T) => void): Promise<T>
   /** Milliseconds between the end of an attempt and the next one. */
   every: number
   /** What an earlier poller of the same data knew. */
@@ -83,7 +84,10 @@ export function createPoller<T>({ load, every, start, onChange, surroundings }: 
     running = own
     change({ ...snapshot, isLoading: true })
     try {
-      const data = await load(own.signal)
+      const data = await load(own.signal, (part) => {
+        // A part is more than nothing, and less than what was read before.
+        if (running === own && snapshot.at === undefined) change({ data: part, isLoading: true })
+      })
       if (running !== own) return
       failures = 0
       running = undefined

@@ -1,13 +1,11 @@
 import { useState } from 'preact/hooks'
-import { server } from '../api/root.ts'
 import type { Revealed } from '../session/revealed.ts'
-import { option } from '../text/kubectl.ts'
-import { Code } from './code.tsx'
 import { Copy } from './copy.tsx'
 import { Dialog } from './dialog.tsx'
 import { Foreign } from './foreign.tsx'
 import { useLeaveWarning } from './hooks/useleavewarning.ts'
 import { Notice } from './notice.tsx'
+import { part, usePart } from './part.tsx'
 
 /**
  * Shows a value that the server returns only once, until the person says that it is stored. The value is in the document only
@@ -53,14 +51,7 @@ export function RevealDialog({ revealed, onStored }: { revealed: Revealed; onSto
         </button>
         <Copy text={value} label="Copy the value" isMain onCopied={() => setTaken(true)} />
       </p>
-      {!isToken && (
-        <div class="uses">
-          <h3>Where it belongs</h3>
-          <p>Each of these programs asks for the value, so it stays out of commands and the shell history:</p>
-          <Code title="Secret of a GitHub repository" text="gh secret set KEYPLANE_KEY" />
-          <Code title="Command line" text={`keyplane login ${option('--context', name)} ${server}`} />
-        </div>
-      )}
+      {!isToken && <Uses name={name} />}
       {isWarned && !isTaken && (
         <Notice tone="bad" title="You have not shown or copied the value.">
           <p>
@@ -76,4 +67,12 @@ export function RevealDialog({ revealed, onStored }: { revealed: Revealed; onSto
       </div>
     </Dialog>
   )
+}
+
+const uses = part(async () => (await import('./keyuses.tsx')).KeyUses)
+
+/** Loads what is long and few people see. The value does not wait for it, and does without it if the network fails. */
+function Uses({ name }: { name: string }) {
+  const { Loaded } = usePart(uses)
+  return Loaded ? <Loaded name={name} /> : null
 }

@@ -19,20 +19,6 @@ export interface Attempt {
 
 const NAME = 'keyplane-sign-in'
 
-/** Returns an attempt with new random values of 256 bits. */
-export const newAttempt = (back: Pick<Attempt, 'hash' | 'keep'>): Attempt => ({
-  state: randomText(),
-  nonce: randomText(),
-  verifier: randomText(),
-  ...back,
-})
-
-/** Returns the challenge of a verifier, with the method S256. */
-export async function challengeOf(verifier: string): Promise<string> {
-  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(verifier))
-  return base64url(new Uint8Array(digest))
-}
-
 export const keepAttempt = (storage: BrowserStorage, attempt: Attempt): void =>
   storage.setItem(NAME, JSON.stringify(attempt))
 
@@ -54,11 +40,3 @@ export function isAnswer(search: string): boolean {
   const query = new URLSearchParams(search)
   return query.has('code') || query.has('error')
 }
-
-const randomText = (): string => base64url(crypto.getRandomValues(new Uint8Array(32)))
-
-const base64url = (bytes: Uint8Array): string =>
-  btoa(String.fromCharCode(...bytes))
-    .replaceAll('+', '-')
-    .replaceAll('/', '_')
-    .replaceAll('=', '')

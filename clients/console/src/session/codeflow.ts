@@ -1,7 +1,20 @@
 /** The authorization code flow with PKCE (RFC 6749 section 4.1, RFC 7636): the address to go to, and the answer that comes back. */
+import {
+  AuthorizationResponseError,
+  authorizationCodeGrantRequest,
+  type Client,
+  calculatePKCECodeChallenge,
+  clockTolerance,
+  customFetch,
+  None,
+  type OperationProcessingError,
+  processAuthorizationCodeResponse,
+  ResponseBodyError,
+  validateAuthResponse,
+} from 'oauth4webapi'
 import { KnownError } from '../api/status.ts'
-import { type Attempt, challengeOf } from './attempt.ts'
-import { type Provider, providerFailure, shortened } from './provider.ts'
+import type { Attempt } from './attempt.ts'
+import { askProvider, type Provider, providerFailure, shortened } from './provider.ts'
 import type { SignInSettings } from './signinsettings.ts'
 
 /** Returns the address at the identity provider where the person signs in. `choose`: it asks for the account in any case. */
@@ -20,7 +33,7 @@ export async function authorizationURL(
     scope: scopes,
     state,
     nonce,
-    code_challenge: await challengeOf(verifier),
+    code_challenge: await calculatePKCECodeChallenge(verifier),
     code_challenge_method: 'S256',
     ...(choose && { prompt: choice }),
   }
@@ -28,29 +41,48 @@ export async function authorizationURL(
   return url.href
 }
 
-/** Returns the code in the answer to an attempt. Throws a KnownError for every other answer. */
-export function codeOf(
+/** The API checks the times of an ID token. The clock of this device may be wrong by years. */
+const clientOf = ({ clientID }: SignInSettings): Client => ({ client_id: clientID, [clockTolerance]: 1e9 })
+
+/** Returns the parameters of the answer to an attempt. Throws a KnownError for every other answer. */
+export function parametersOf(
   search: string,
   attempt: Attempt | undefined,
-  { issuer }: SignInSettings,
-  { namesIssuer }: Provider,
-): string {
-  const query = new URLSearchParams(search)
-  const only = (name: string): string | undefined => {
-    const [value, ...others] = query.getAll(name)
-    if (others.length > 0) throw foreignAnswer()
-    return value
-  }
+  settings: SignInSettings,
+  { server }: Provider,
+): URLSearchParams {
   // First of all: nothing else in an answer to somebody else's attempt may count.
-  if (attempt === undefined || only('state') !== attempt.state) throw foreignAnswer()
-  // An answer of another provider must not reach the token endpoint of this one (RFC 9207).
-  const named = only('iss')
-  if (named === undefined ? namesIssuer : named !== issuer) throw foreignAnswer()
-  const error = only('error')
-  if (error !== undefined) throw refusal(error, only('error_description'))
-  const code = only('code')
-  if (!code) throw providerFailure('Its answer has no code.')
-  return code
+  if (attempt === undefined) throw foreignAnswer()
+  try {
+    return validateAuthResponse(server, clientOf(settings), new URLSearchParams(search), attempt.state)
+  } catch (error) {
+    throw error instanceof AuthorizationResponseError ? refusal(error) : foreignAnswer()
+  }
+}
+
+/** Returns the ID token for the code in an answer. Throws a KnownError. */
+export async function redeem(
+  parameters: URLSearchParams,
+  { verifier, nonce }: Attempt,
+  settings: SignInSettings,
+  { server }: Provider,
+  redirect: string,
+): Promise<string> {
+  if (!parameters.get('code')) throw providerFailure('Its answer has no code.')
+  const client = clientOf(settings)
+  const ask = { [customFetch]: askProvider }
+  const expected = { expectedNonce: nonce, requireIdToken: true }
+  try {
+    const response = await authorizationCodeGrantRequest(server, client, None(), parameters, redirect, verifier, ask)
+    return (await processAuthorizationCodeResponse(server, client, response, expected)).id_token as string
+  } catch (error) {
+    if (error instanceof KnownError) throw error
+    if (error instanceof ResponseBodyError) throw refusal(error)
+    const { message, cause } = error as OperationProcessingError
+    if (cause instanceof Response && !cause.ok) throw refusal({ error: `code ${cause.status}` })
+    if ((cause as { claim?: unknown } | undefined)?.claim === 'nonce') throw foreignAnswer()
+    throw providerFailure(`Its answer has no valid ID token: ${shortened(message)}.`)
+  }
 }
 
 const foreignAnswer = (): KnownError =>
@@ -61,30 +93,9 @@ const foreignAnswer = (): KnownError =>
   })
 
 /** Returns the error for a refusal in the form of OAuth. The texts are those of the identity provider. */
-export function refusal(error: unknown, description: unknown): KnownError {
-  const texts = [error, description].filter((text) => typeof text === 'string' && text !== '')
-  return new KnownError({
+const refusal = ({ error, error_description }: { error: string; error_description?: string | undefined }): KnownError =>
+  new KnownError({
     title: 'Your identity provider refused the sign-in.',
-    details: texts.length > 0 ? [shortened(texts.join(': '))] : [],
+    details: [shortened([error, error_description].filter(Boolean).join(': '))],
     next: 'Try again, or sign in with an access key.',
   })
-}
-
-/**
- * Throws a KnownError unless the ID token belongs to the attempt. The API verifies everything else of the token; only the console
- * knows the nonce.
- */
-export function checkNonce(idToken: string, { nonce }: Attempt): void {
-  if (nonceOf(idToken) !== nonce) throw foreignAnswer()
-}
-
-function nonceOf(idToken: string): unknown {
-  try {
-    const [, payload = ''] = idToken.split('.')
-    const bytes = Uint8Array.from(atob(payload.replaceAll('-', '+').replaceAll('_', '/')), (one) => one.charCodeAt(0))
-    const claims: unknown = JSON.parse(new TextDecoder().decode(bytes))
-    return typeof claims === 'object' && claims !== null ? (claims as { nonce?: unknown }).nonce : undefined
-  } catch {
-    return undefined
-  }
-}

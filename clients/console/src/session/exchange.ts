@@ -1,39 +1,14 @@
-/** Exchanges a code for an ID token at the identity provider, and the ID token for an access key at the API. */
+/** Exchanges an ID token for an access key at the API. */
 import { exchangeForm } from '../../../core/src/exchange.ts'
-import type { Answer } from '../api/askjson.ts'
+import { type Answer, sendForm } from '../api/sendform.ts'
 import { KnownError } from '../api/status.ts'
-import type { Attempt } from './attempt.ts'
-import { checkNonce, refusal } from './codeflow.ts'
-import { askProvider, type Provider, providerFailure, shortened } from './provider.ts'
-import { sendForm } from './revoke.ts'
+import { shortened } from './provider.ts'
 import type { SignInSettings } from './signinsettings.ts'
 
 export interface ExchangedKey {
   key: string
   /** When the key expires, in milliseconds. */
   ends: number
-}
-
-/** Returns the ID token for a code. Throws a KnownError. */
-export async function redeem(
-  code: string,
-  attempt: Attempt,
-  { clientID }: SignInSettings,
-  { token }: Provider,
-  redirect: string,
-): Promise<string> {
-  const { status, answer } = await askProvider(token, {
-    grant_type: 'authorization_code',
-    code,
-    redirect_uri: redirect,
-    client_id: clientID,
-    code_verifier: attempt.verifier,
-  })
-  if (status !== 200) throw refusal(answer.error ?? `code ${status}`, answer.error_description)
-  const { id_token: idToken } = answer
-  if (typeof idToken !== 'string') throw providerFailure('Its answer has no ID token.')
-  checkNonce(idToken, attempt)
-  return idToken
 }
 
 /** The server fetches the keys of an issuer once a minute, so two waits are enough for a new one. */

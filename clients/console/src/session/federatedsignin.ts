@@ -1,11 +1,12 @@
 /** Signs a person in with the identity provider of their company: to it and back. A script of its own, for those who do. */
+import { generateRandomCodeVerifier, generateRandomNonce, generateRandomState } from 'oauth4webapi'
 import { apiRoot, consoleRoot } from '../api/root.ts'
 import { asksAccount } from './accountchoice.ts'
-import { type Attempt, keepAttempt, newAttempt, type Returned } from './attempt.ts'
+import { type Attempt, keepAttempt, type Returned } from './attempt.ts'
 import { sharedStorage, tabStorage } from './browserstorage.ts'
-import { authorizationURL, codeOf } from './codeflow.ts'
+import { authorizationURL, parametersOf, redeem } from './codeflow.ts'
 import { storeDrafts } from './drafts.ts'
-import { type ExchangedKey, exchange, redeem } from './exchange.ts'
+import { type ExchangedKey, exchange } from './exchange.ts'
 import { readProvider } from './provider.ts'
 import type { SignInSettings } from './signinsettings.ts'
 
@@ -18,7 +19,13 @@ export interface Leaving {
 /** Leaves for the identity provider, after `onLeave`. Throws a KnownError if it cannot be used. */
 export async function leaveToSignIn(settings: SignInSettings, { keep, onLeave }: Leaving): Promise<void> {
   const provider = await readProvider(settings)
-  const attempt = newAttempt({ hash: location.hash, keep })
+  const attempt: Attempt = {
+    state: generateRandomState(),
+    nonce: generateRandomNonce(),
+    verifier: generateRandomCodeVerifier(),
+    hash: location.hash,
+    keep,
+  }
   const address = await authorizationURL(provider, settings, attempt, consoleRoot.href, asksAccount(sharedStorage))
   keepAttempt(tabStorage, attempt)
   storeDrafts(tabStorage)
@@ -43,7 +50,7 @@ export async function keyOf(
   wait: (seconds: number) => Promise<void>,
 ): Promise<ExchangedKey> {
   const provider = await readProvider(settings)
-  const code = codeOf(search, attempt, settings, provider)
-  const idToken = await redeem(code, attempt as Attempt, settings, provider, consoleRoot.href)
+  const parameters = parametersOf(search, attempt, settings, provider)
+  const idToken = await redeem(parameters, attempt as Attempt, settings, provider, consoleRoot.href)
   return await exchange(idToken, settings, apiRoot, wait)
 }

@@ -1,13 +1,14 @@
 /** Asks the identity provider where its endpoints are (OpenID Connect Discovery 1.0), and sends it requests. */
-import { type Answer, askJSON } from '../api/askjson.ts'
+import type { AuthorizationServer } from 'oauth4webapi'
+import { objectIn } from '../../../core/src/answers.ts'
+import { type Answer, LIMIT_MS, PRIVATE } from '../api/sendform.ts'
 import { KnownError } from '../api/status.ts'
 import type { SignInSettings } from './signinsettings.ts'
 
 export interface Provider {
+  /** What its discovery document says. */
+  server: AuthorizationServer
   authorization: URL
-  token: URL
-  /** Whether its answers name the issuer (RFC 9207). */
-  namesIssuer: boolean
   /** The `prompt` with which it asks for the account. Every one knows `login` (OpenID Connect Core 1.0 section 15.1). */
   choice: 'select_account' | 'login'
   /** Where a person signs out, if it has one. */
@@ -28,9 +29,10 @@ export const providerFailure = (detail: string): KnownError =>
 /** Returns the provider. Throws a KnownError for one that cannot be read, or has endpoints that the deployment does not allow. */
 export async function readProvider(settings: SignInSettings): Promise<Provider> {
   const { issuer } = settings
-  const { answer, status } = await askProvider(new URL(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`))
+  const response = await askProvider(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`)
+  const { status } = response
   if (status !== 200) throw providerFailure(`Its discovery document is not there: code ${status} of ${issuer}.`)
-  return providerOf(answer, settings)
+  return providerOf(objectIn(await response.text().catch(() => '')) ?? {}, settings)
 }
 
 /** Returns the provider that a discovery document describes. */
@@ -45,9 +47,8 @@ export function providerOf(document: Answer, { issuer, origins }: SignInSettings
   const prompts = document.prompt_values_supported
   const endSession = secureURL(document.end_session_endpoint)
   return {
+    server: { ...document, issuer },
     authorization: endpoint(document, 'authorization_endpoint'),
-    token,
-    namesIssuer: document.authorization_response_iss_parameter_supported === true,
     choice: Array.isArray(prompts) && prompts.includes('select_account') ? 'select_account' : 'login',
     ...(endSession && { endSession }),
   }
@@ -64,15 +65,12 @@ function secureURL(text: unknown): URL | undefined {
   return url?.protocol === 'https:' ? url : undefined
 }
 
-/** Sends a request to the identity provider: a form, or GET without one. Throws a KnownError if there is no answer. */
-export async function askProvider(
-  url: URL,
-  form?: Record<string, string>,
-): Promise<{ status: number; answer: Answer }> {
+/** Sends a request to the identity provider. Throws a KnownError if there is no answer. */
+export async function askProvider(url: string, request: RequestInit = {}): Promise<Response> {
   try {
-    return await askJSON(url, form)
+    return await fetch(url, { ...request, ...PRIVATE, signal: AbortSignal.timeout(LIMIT_MS) })
   } catch {
     // The browser does not tell a host that cannot be reached from one that forbids the request.
-    throw providerFailure(`${url.origin} cannot be reached, or does not allow requests of this page (CORS).`)
+    throw providerFailure(`${new URL(url).origin} cannot be reached, or does not allow requests of this page (CORS).`)
   }
 }

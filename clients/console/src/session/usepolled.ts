@@ -15,7 +15,7 @@ export interface Polled<T> extends Snapshot<T> {
  */
 export function usePolled<T>(
   name: string,
-  load: (session: Session, signal: AbortSignal) => Promise<T>,
+  load: (session: Session, signal: AbortSignal, onPart: (part: T) => void) => Promise<T>,
   every = 15_000,
 ): Polled<T> {
   const session = useSession()
@@ -26,7 +26,7 @@ export function usePolled<T>(
   const known = session.cache.get(name) as Snapshot<T> | undefined
   useEffect(() => {
     const own = createPoller<T>({
-      load: (signal) => latest.current(session, signal),
+      load: (signal, onPart) => latest.current(session, signal, onPart),
       every,
       ...(known && { start: known }),
       onChange(snapshot) {

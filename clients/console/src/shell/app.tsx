@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useLayoutEffect, useState } from 'preact/hooks'
 import { Foreign } from '../components/foreign.tsx'
 import { Page } from '../components/page.tsx'
+import { loadPart } from '../components/part.tsx'
 import { RevealDialog } from '../components/revealdialog.tsx'
 import { SignInPage } from '../pages/signin/signinpage.tsx'
 import type { Returned } from '../session/attempt.ts'
@@ -12,7 +13,7 @@ import { hrefOf, type Route } from '../text/routes.ts'
 import { Boundary } from './boundary.tsx'
 import { Ending } from './ending.tsx'
 import { Header } from './header.tsx'
-import { LoadedPage, loadPage } from './loadedpage.tsx'
+import { LoadedPage } from './loadedpage.tsx'
 import { pageOf } from './pages.ts'
 import { useRoute } from './useroute.ts'
 
@@ -59,7 +60,7 @@ function SignedIn({ returned, onEnd }: { returned: Returned | undefined; onEnd()
   }, [title])
   // The page loads while somebody signs in. LoadedPage shows the failure of that.
   useEffect(() => {
-    if (entry) loadPage(entry).catch(() => {})
+    if (entry) loadPart(entry.script).catch(() => {})
   }, [entry])
   if (isRestoring) return <p class="loading">Signing in…</p>
   if (!session) return <SignInPage signIn={signIn} {...(end && { end })} {...(federated && { federated })} />

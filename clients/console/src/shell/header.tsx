@@ -4,8 +4,11 @@ import { Time } from '../components/time.tsx'
 import { useSession } from '../session/session.ts'
 import { hrefOf } from '../text/routes.ts'
 import { pages } from './pages.ts'
+import { PaletteButton } from './palette/palettebutton.tsx'
 
-/** Shows the links to the pages, who is signed in, and the button that signs out. */
+const links = pages.filter(({ nav }) => nav !== undefined)
+
+/** Shows the links to the pages, who is signed in, and the buttons of the palette and for signing out. */
 export function Header({ page }: { page: string | undefined }) {
   const { self, signOut, ends } = useSession()
   return (
@@ -14,16 +17,14 @@ export function Header({ page }: { page: string | undefined }) {
         <Brand />
       </a>
       <nav aria-label="Pages">
-        {pages.map(
-          (one) =>
-            one.nav && (
-              <a href={hrefOf(one.page)} aria-current={one.page === page ? 'page' : undefined} key={one.page}>
-                {one.nav}
-              </a>
-            ),
-        )}
+        {links.map((one) => (
+          <a href={hrefOf(one.page)} aria-current={one.page === page ? 'page' : undefined} key={one.page}>
+            {one.nav}
+          </a>
+        ))}
       </nav>
       <div class="who">
+        <PaletteButton pages={links} />
         <span title="You are signed in as">
           <Foreign text={self.subject ?? self.accessKey} />
         </span>

@@ -1,8 +1,6 @@
 /** Lists the pages of the console. Each is a script of its own, which the browser loads with the first visit. */
-import type { ComponentType } from 'preact'
+import { type Part, part } from '../components/part.tsx'
 import type { Route } from '../text/routes.ts'
-
-export type PageComponent = ComponentType<{ route: Route }>
 
 export interface PageEntry {
   /** First part of its address. */
@@ -15,8 +13,11 @@ export interface PageEntry {
   nav?: string
   /** The page whose link it marks, if it has none. */
   within?: string
-  load(): Promise<PageComponent>
+  script: Part<{ route: Route }>
 }
+
+const keysRoute = part(async () => (await import('../pages/keys/keysroute.tsx')).KeysRoute)
+const trustRoute = part(async () => (await import('../pages/trusts/trustroute.tsx')).TrustRoute)
 
 export const pages: readonly PageEntry[] = [
   {
@@ -24,49 +25,59 @@ export const pages: readonly PageEntry[] = [
     parts: 0,
     title: 'Keys',
     nav: 'Keys',
-    load: async () => (await import('../pages/keys/keyspage.tsx')).KeysPage,
+    script: keysRoute,
+  },
+  {
+    page: 'overview',
+    parts: 0,
+    title: 'Overview',
+    nav: 'Overview',
+    script: keysRoute,
   },
   {
     page: 'new-key',
     parts: 0,
     title: 'New key',
     within: 'keys',
-    load: async () => (await import('../pages/newkey/newkeypage.tsx')).NewKeyPage,
+    script: part(async () => (await import('../pages/newkey/newkeypage.tsx')).NewKeyPage),
   },
   {
     page: 'keys',
     parts: 1,
     title: 'Access key',
-    load: async () => (await import('../pages/key/keypage.tsx')).KeyPage,
+    script: part(async () => (await import('../pages/key/keypage.tsx')).KeyPage),
   },
-  { page: 'trusts', parts: 0, title: 'Trusts', nav: 'Trusts', load: trustRoute },
-  { page: 'trusts', parts: 2, title: 'Trusts', load: trustRoute },
+  {
+    page: 'whose',
+    parts: 0,
+    title: 'Whose key is this?',
+    within: 'keys',
+    script: part(async () => (await import('../pages/whose/whosepage.tsx')).WhosePage),
+  },
+  { page: 'trusts', parts: 0, title: 'Trusts', nav: 'Trusts', script: trustRoute },
+  { page: 'trusts', parts: 2, title: 'Trusts', script: trustRoute },
   {
     page: 'new-trust',
     parts: 0,
     title: 'New trust',
     within: 'trusts',
-    load: async () => (await import('../pages/trusts/newtrustpage.tsx')).NewTrustPage,
+    script: part(async () => (await import('../pages/trusts/newtrustpage.tsx')).NewTrustPage),
   },
   {
     page: 'virtual-clusters',
     parts: 0,
     title: 'Virtual clusters',
     nav: 'Virtual clusters',
-    load: async () => (await import('../pages/virtualclusters/virtualclusterspage.tsx')).VirtualClustersPage,
+    script: part(async () => (await import('../pages/virtualclusters/virtualclusterspage.tsx')).VirtualClustersPage),
   },
   {
     page: 'may-it',
     parts: 0,
     title: 'Access check',
     nav: 'Access check',
-    load: async () => (await import('../pages/mayit/mayitpage.tsx')).MayItPage,
+    script: part(async () => (await import('../pages/mayit/mayitpage.tsx')).MayItPage),
   },
 ]
-
-async function trustRoute(): Promise<PageComponent> {
-  return (await import('../pages/trusts/trustroute.tsx')).TrustRoute
-}
 
 /**
  * Returns the page of a route, or undefined if there is none. No object is called `.` or `..`, which would change the path of a

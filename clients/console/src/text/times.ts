@@ -56,3 +56,8 @@ export const exact = (time: Date): string => `${EXACT.format(time)} (${time.toIS
 
 /** Returns the date alone, in the zone of the reader, such as `22 Nov 2026`. */
 export const dateOf = (time: Date): string => DATE.format(time)
+
+const UTC_DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' })
+
+/** Returns a day of UTC in words, such as `2 Dec 2026` for `2026-12-02`. */
+export const dayWords = (day: string): string => UTC_DAY.format(new Date(day))

@@ -1,31 +1,39 @@
 import { useState } from 'preact/hooks'
 import type { AccessKey } from '../../../../core/src/objects.ts'
+import { DialogPart, part, usePreload } from '../../components/part.tsx'
 import { useDraftDialog } from '../../session/usedraft.ts'
 import { hrefOf } from '../../text/routes.ts'
-import type { ActionProps } from './actionprops.ts'
-import { DeleteDialog } from './deletedialog.tsx'
-import { DisableDialog } from './disabledialog.tsx'
-import { editName } from './edit.ts'
-import { EditDialog } from './editdialog.tsx'
+import type { ActionName } from './actions/actiondialog.tsx'
+import { type ActionProps, editName, scopeName } from './actions/actionprops.ts'
 
-const DIALOGS = { edit: EditDialog, disable: DisableDialog, delete: DeleteDialog } as const
+const dialog = part(async () => (await import('./actions/actiondialog.tsx')).ActionDialog)
+const scopeDialog = part(async () => (await import('./actions/scopedialog.tsx')).ScopeDialog)
 
 /** What can be done with the key as a whole. */
 export function Actions({ accessKey, refresh }: Omit<ActionProps, 'onClose'>) {
   const { metadata, spec } = accessKey
   const [isEdited] = useDraftDialog(editName(metadata.uid))
-  const [open, setOpen] = useState<{ dialog: keyof typeof DIALOGS; seen: AccessKey } | undefined>(
-    isEdited ? { dialog: 'edit', seen: accessKey } : undefined,
+  const [isScopeEdited] = useDraftDialog(scopeName(metadata.uid))
+  const [open, setOpen] = useState<{ action: ActionName | 'scope'; seen: AccessKey } | undefined>(
+    isEdited || isScopeEdited ? { action: isEdited ? 'edit' : 'scope', seen: accessKey } : undefined,
   )
-  const Chosen = open && DIALOGS[open.dialog]
-  const choose = (dialog: keyof typeof DIALOGS) => () => setOpen({ dialog, seen: accessKey })
+  usePreload(dialog)
+  usePreload(scopeDialog)
+  const choose = (action: ActionName | 'scope') => () => setOpen({ action, seen: accessKey })
+  const close = () => setOpen(undefined)
   return (
     <>
       <a class="button" href={hrefOf('may-it', [], { key: metadata.name })}>
         Check access
       </a>
+      <a class="button" href={hrefOf('new-key', [], { like: metadata.name })}>
+        Duplicate
+      </a>
       <button type="button" onClick={choose('edit')}>
         Edit
+      </button>
+      <button type="button" onClick={choose('scope')}>
+        Edit scope
       </button>
       <button type="button" onClick={choose('disable')}>
         {spec.disabled ? 'Enable' : 'Disable'}
@@ -33,7 +41,13 @@ export function Actions({ accessKey, refresh }: Omit<ActionProps, 'onClose'>) {
       <button type="button" class="danger" onClick={choose('delete')}>
         Delete
       </button>
-      {Chosen && <Chosen accessKey={open.seen} refresh={refresh} onClose={() => setOpen(undefined)} />}
+      {open?.action === 'scope' ? (
+        <DialogPart dialog={scopeDialog} accessKey={open.seen} refresh={refresh} onClose={close} />
+      ) : (
+        open && (
+          <DialogPart dialog={dialog} action={open.action} accessKey={open.seen} refresh={refresh} onClose={close} />
+        )
+      )}
     </>
   )
 }

@@ -7,7 +7,7 @@ import { Time } from '../../components/time.tsx'
 import { hrefOf } from '../../text/routes.ts'
 import { scopeEntries } from '../../text/scopeentries.ts'
 import { historyOf } from './history.ts'
-import { visibleMaker } from './lineage/descendants.ts'
+import { visibleMaker } from './lineage/maker.ts'
 
 /** Everything that the object says of the key. `keys` are those that the person may see. */
 export function Facts({ accessKey, keys }: { accessKey: AccessKey; keys: readonly AccessKey[] }) {
@@ -73,7 +73,7 @@ export function Facts({ accessKey, keys }: { accessKey: AccessKey; keys: readonl
         )}
         <Pairs term="Labels" pairs={labels} />
         <Pairs term="Annotations" pairs={annotations} />
-        <Fact term="History">
+        <Fact term="Dates">
           <ul>
             {historyOf(accessKey, new Date()).map(({ at, words }) => (
               <li key={words}>

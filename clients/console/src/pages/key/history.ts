@@ -2,13 +2,13 @@
 import type { AccessKey } from '../../../../core/src/objects.ts'
 import { valuesOf } from './rotation/rotation.ts'
 
-export interface KeyEvent {
+export interface HistoryEvent {
   at: string
   words: string
 }
 
 /** Returns the events up to now. Times that cannot be read are left out. */
-export function historyOf(key: AccessKey, now: Date): KeyEvent[] {
+export function historyOf(key: AccessKey, now: Date): HistoryEvent[] {
   const { metadata, status = {} } = key
   const pending = valuesOf(key).find(({ state }) => state === 'Pending')
   const events: [string | undefined, string][] = [

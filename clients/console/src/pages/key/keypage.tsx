@@ -1,26 +1,23 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { isName } from '../../../../core/src/forms.ts'
 import type { AccessKey } from '../../../../core/src/objects.ts'
-import { listAll } from '../../api/lists.ts'
 import { paths } from '../../api/paths.ts'
 import { ApiError } from '../../api/status.ts'
 import { Badge } from '../../components/badge.tsx'
-import { Code } from '../../components/code.tsx'
 import { Foreign } from '../../components/foreign.tsx'
+import { useKeys } from '../../components/hooks/usekeys.ts'
 import { Notice } from '../../components/notice.tsx'
 import { Fresh, Page } from '../../components/page.tsx'
+import { InPlace, part } from '../../components/part.tsx'
 import { useNotify } from '../../session/notices.ts'
 import { useSession } from '../../session/session.ts'
 import { type Polled, usePolled } from '../../session/usepolled.ts'
 import { hrefOf, type Route } from '../../text/routes.ts'
 import { visible } from '../../text/visible.ts'
-import { type Json, toYaml } from '../../text/yaml.ts'
 import { Actions } from './actions.tsx'
 import { Facts } from './facts.tsx'
-import { MadeCard } from './lineage/madecard.tsx'
 import { progressOf, rotationOf, valuesOf } from './rotation/rotation.ts'
 import { RotationCard } from './rotation/rotationcard.tsx'
-import { ValuesCard } from './valuescard.tsx'
 
 const EVERY_MS = 15_000
 /** While a rotation waits for the first use of its new value. */
@@ -99,6 +96,8 @@ function States({ accessKey, isOwn, isGone }: { accessKey: AccessKey; isOwn: boo
   )
 }
 
+const further = part(async () => (await import('./furthercards.tsx')).FurtherCards)
+
 interface DetailsProps {
   accessKey: AccessKey
   isGone: boolean
@@ -106,27 +105,16 @@ interface DetailsProps {
 }
 
 function Details({ accessKey, isGone, polled: { refresh } }: DetailsProps) {
-  const keys = usePolled('keys', ({ api }, signal) => listAll<AccessKey>(api, paths.keys, signal), LIST_MS)
+  const keys = useKeys(LIST_MS)
   return (
     <div class="key">
       <Facts accessKey={accessKey} keys={keys.data?.items ?? []} />
       <div>
         {!isGone && <RotationCard accessKey={accessKey} refresh={refresh} />}
-        <ValuesCard accessKey={accessKey} />
-        <MadeCard accessKey={accessKey} keys={keys} />
-        <details class="card">
-          <summary>YAML</summary>
-          <Code title="The object, without managedFields" text={yamlOf(accessKey)} />
-        </details>
+        <InPlace of={further} what="The rest of this page" accessKey={accessKey} keys={keys} refresh={refresh} />
       </div>
     </div>
   )
-}
-
-/** Returns the object as the server has returned it: its value is in no answer to a read. */
-function yamlOf(key: AccessKey): string {
-  const { managedFields: _, ...metadata } = key.metadata as AccessKey['metadata'] & { managedFields?: unknown }
-  return toYaml({ ...key, metadata } as unknown as Json)
 }
 
 const WORDS = {

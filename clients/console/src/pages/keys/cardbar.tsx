@@ -1,4 +1,4 @@
-import { type CardName, cards } from './attention.ts'
+import { type CardName, cards } from '../../keylist/attention.ts'
 
 export interface CardBarProps {
   counts: ReadonlyMap<CardName, number>

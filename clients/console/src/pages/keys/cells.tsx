@@ -5,10 +5,10 @@ import { stateWords } from '../../api/keyfacts.ts'
 import { Badge, type Tone } from '../../components/badge.tsx'
 import { Foreign } from '../../components/foreign.tsx'
 import { Time } from '../../components/time.tsx'
+import type { Row } from '../../keylist/selection.ts'
 import { useSession } from '../../session/session.ts'
 import { hrefOf } from '../../text/routes.ts'
 import { visible } from '../../text/visible.ts'
-import type { Row } from './selection.ts'
 
 /** Shows the name, linked to the page of the key, and the display name. Long texts are cut; the page has them whole. */
 export function Name({ row: { key, isExchanged } }: { row: Row }) {

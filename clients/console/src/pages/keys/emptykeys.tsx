@@ -1,24 +1,18 @@
+import type { ComponentChildren } from 'preact'
 import { Code } from '../../components/code.tsx'
 import { Empty } from '../../components/empty.tsx'
 import { Foreign } from '../../components/foreign.tsx'
 import { useSession } from '../../session/session.ts'
 import { hrefOf } from '../../text/routes.ts'
-import { noMatchTitle } from './searched.ts'
-
-export const NewKey = () => (
-  <a class="button primary" href={hrefOf('new-key')}>
-    New key
-  </a>
-)
 
 /** Says what a key is, and how to make one, when there are none to see. */
-export const NoKeys = () => (
+export const NoKeys = ({ action }: { action: ComponentChildren }) => (
   <Empty title="There are no keys yet">
     <p>
       An access key lets a CI job or another program use this API and its clusters. You decide what it may do, from
       where, and for how long.
     </p>
-    <NewKey />
+    {action}
     <p>Or make one in a terminal, such as this one for a job of project shop:</p>
     <Code title="Command line" text="keyplane keys create shop-ci --project shop --ttl 30d" />
   </Empty>
@@ -44,26 +38,3 @@ export function NotAllowed({ message }: { message: string }) {
     </Empty>
   )
 }
-
-export interface NoMatchProps {
-  /** Keys of exchanges that match and are not shown. */
-  hidden: number
-  /** Whether there are keys that were not read. */
-  more: boolean
-  onClear(): void
-  onShow(): void
-}
-
-/** Offers ways out when no key matches the filter and the card. */
-export const NoMatch = ({ hidden, more, onClear, onShow }: NoMatchProps) => (
-  <Empty title={noMatchTitle(more)}>
-    {hidden > 0 && (
-      <button type="button" onClick={onShow}>
-        Show {hidden === 1 ? 'the key of an exchange that matches' : `the ${hidden} keys of exchanges that match`}
-      </button>
-    )}
-    <button type="button" onClick={onClear}>
-      Show all keys
-    </button>
-  </Empty>
-)

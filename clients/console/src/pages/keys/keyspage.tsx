@@ -1,37 +1,39 @@
-import { useMemo, useState } from 'preact/hooks'
+import { useMemo } from 'preact/hooks'
+import { isExchanged } from '../../../../core/src/keylives.ts'
 import type { AccessKey } from '../../../../core/src/objects.ts'
-import { type Listed, listAll, MAX_LISTED } from '../../api/lists.ts'
-import { paths } from '../../api/paths.ts'
+import type { Listed } from '../../api/lists.ts'
 import { ApiError } from '../../api/status.ts'
-import { Code } from '../../components/code.tsx'
-import { Foreign } from '../../components/foreign.tsx'
+import { useKeys } from '../../components/hooks/usekeys.ts'
 import { useNow } from '../../components/hooks/usenow.ts'
-import { Notice } from '../../components/notice.tsx'
+import { useServerSearch } from '../../components/hooks/useserversearch.ts'
 import { Fresh, Page } from '../../components/page.tsx'
+import { InPlace, part } from '../../components/part.tsx'
 import { Time } from '../../components/time.tsx'
-import { type Polled, usePolled } from '../../session/usepolled.ts'
-import { hrefOf, type Route } from '../../text/routes.ts'
-import { countCards } from './attention.ts'
+import { countCards } from '../../keylist/attention.ts'
+import { expiryDays } from '../../keylist/expiries.ts'
+import { makersIn } from '../../keylist/filter.ts'
+import { countWords, unreadName } from '../../keylist/searched.ts'
+import { merged, rowsOf, select } from '../../keylist/selection.ts'
+import { useSession } from '../../session/session.ts'
+import type { Polled } from '../../session/usepolled.ts'
+import type { Route } from '../../text/routes.ts'
 import { CardBar } from './cardbar.tsx'
-import { NewKey, NoKeys, NoMatch, NotAllowed } from './emptykeys.tsx'
-import { pollEvery } from './pace.ts'
+import { Exports } from './exports.tsx'
+import { Strip } from './lifetime/strip.tsx'
+import { NewKey, NoMatch } from './nomatch.tsx'
 import { Rows } from './rows.tsx'
-import { countWords, unreadName } from './searched.ts'
-import { rowsOf, select } from './selection.ts'
+import { SelectAll, useSelection } from './selecting.tsx'
 import { Toolbar } from './toolbar.tsx'
 import { useView } from './useview.ts'
 
 /** Shows the access keys that the person may see. */
 export function KeysPage({ route }: { route: Route }) {
-  const [every, setEvery] = useState(pollEvery(0))
-  const keys = usePolled('keys', ({ api }, signal) => listAll<AccessKey>(api, paths.keys, signal), every)
-  const next = pollEvery(keys.data?.items.length ?? 0)
-  if (next !== every) setEvery(next)
+  const keys = useKeys()
   const { data, error } = keys
   return (
     <Page title="Keys" actions={<NewKey />}>
       {data === undefined && error instanceof ApiError && error.code === 403 ? (
-        <NotAllowed message={error.message} />
+        <InPlace of={notAllowed} what="What you may do" message={error.message} />
       ) : (
         <Fresh polled={keys}>{(listed) => <Keys listed={listed} polled={keys} route={route} />}</Fresh>
       )}
@@ -39,27 +41,55 @@ export function KeysPage({ route }: { route: Route }) {
   )
 }
 
+const NONE: readonly AccessKey[] = []
+
+const tooMany = part(async () => (await import('./toomany.tsx')).TooMany)
+const searched = part(async () => (await import('./toomany.tsx')).Searched)
+const searchedOwn = part(async () => (await import('./toomany.tsx')).SearchedOwn)
+const noKeys = part(async () => (await import('./emptykeys.tsx')).NoKeys)
+const notAllowed = part(async () => (await import('./emptykeys.tsx')).NotAllowed)
+const selectedBar = part(async () => (await import('./selectedbar.tsx')).SelectedBar)
+
 interface KeysProps {
   listed: Listed<AccessKey>
   polled: Polled<unknown>
   route: Route
 }
 
-function Keys({ listed: { items, more }, polled, route }: KeysProps) {
+function Keys({ listed: { items, more, isPart }, polled, route }: KeysProps) {
   const control = useView(route)
   const { view, go } = control
   const now = useNow()
-  const rows = useMemo(() => rowsOf(items), [items])
+  const isCut = more && !isPart
+  const filter = view.filter.trim()
+  const { accessKey } = useSession().self
+  const own = makersIn(filter).includes(accessKey) ? accessKey : undefined
+  const search = useServerSearch(isCut || own ? filter : '', polled.at)
+  const isOpen = own !== undefined && !search?.answer?.isKnown
+  const found = search?.answer?.keys ?? NONE
+  const all = useMemo(() => merged(items, found), [items, found])
+  const rows = useMemo(() => rowsOf(all, search), [all, search])
   const counts = useMemo(() => countCards(items, now), [items, now])
   const { shown, total, exchanges, hidden } = useMemo(() => select(rows, view, now), [rows, view, now])
-  if (items.length === 0) return <NoKeys />
+  const days = useMemo(
+    () => expiryDays(view.exchanges ? items : items.filter((key) => !isExchanged(key)), now),
+    [items, view.exchanges, now],
+  )
+  const selection = useSelection(shown)
+  if (items.length === 0) return <InPlace of={noKeys} what="What to do without keys" action={<NewKey />} />
   return (
     <>
-      {more && <TooMany name={unreadName(view.filter, items)} />}
+      {isCut && <InPlace of={tooMany} what="How many keys there are" />}
       <CardBar counts={counts} more={more} chosen={view.card} choose={(card) => go({ card })} />
+      <Strip days={days} now={now} chosen={view.expires} choose={(expires) => go({ expires })} />
       <Toolbar control={control} />
       <div class="keys facts">
-        <p role="status">{countWords(shown.length, total, more)}</p>
+        {shown.length > 0 && (
+          <span class="select">
+            <SelectAll selection={selection} />
+          </span>
+        )}
+        <p role="status">{isPart ? `${total} keys so far…` : isOpen ? '' : countWords(shown.length, total, more)}</p>
         {exchanges > 0 && (
           <button
             type="button"
@@ -70,17 +100,27 @@ function Keys({ listed: { items, more }, polled, route }: KeysProps) {
             {exchanges === 1 ? '1 of an exchange' : `${exchanges} of exchanges`}
           </button>
         )}
+        {shown.length > 0 && <Exports shown={shown} />}
         <Reading polled={polled} />
       </div>
+      {own !== undefined && <InPlace of={searchedOwn} what="How much was searched" search={search} own={own} />}
+      {isCut && filter !== '' && own === undefined && (
+        <InPlace of={searched} what="How much was searched" search={search} name={unreadName(filter, all)} />
+      )}
+      {selection.hasBegun && (
+        <InPlace of={selectedBar} what="What to do with them" selection={selection} refresh={polled.refresh} />
+      )}
       {shown.length === 0 ? (
         <NoMatch
           hidden={hidden}
           more={more}
-          onClear={() => go({ filter: '', card: undefined })}
+          search={search}
+          own={own}
+          onClear={() => go({ filter: '', card: undefined, expires: undefined })}
           onShow={() => go({ exchanges: true })}
         />
       ) : (
-        <Rows shown={shown} sort={view.sort} onSort={(sort) => go({ sort })} />
+        <Rows rows={shown} sort={view.sort} onSort={(sort) => go({ sort })} selection={selection} />
       )}
     </>
   )
@@ -98,25 +138,4 @@ const Reading = ({ polled: { at, refresh } }: { polled: Polled<unknown> }) => (
       Refresh
     </button>
   </p>
-)
-
-/** `name` is the name of a key that may be among those that were not read. */
-const TooMany = ({ name }: { name: string | undefined }) => (
-  <Notice tone="plain" title={`These are the first ${MAX_LISTED} keys`}>
-    <p>
-      There are more. The filter and the counts do not see them.{' '}
-      {name === undefined ? (
-        'Write the whole name of a key into the filter to open it, wherever it is. '
-      ) : (
-        <>
-          <a href={hrefOf('keys', [name])}>
-            Look for the key <Foreign text={name} />
-          </a>{' '}
-          among all.{' '}
-        </>
-      )}
-      The command line lists them all, or those of one owner or with one label:
-    </p>
-    <Code title="Command line" text="keyplane keys list --owner alice -l app=shop" />
-  </Notice>
 )

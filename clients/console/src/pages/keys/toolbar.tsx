@@ -1,6 +1,6 @@
 import { useId, useRef } from 'preact/hooks'
 import { useSlash } from '../../components/hooks/useslash.ts'
-import { columns, type Sort, sortOf, sortText } from './sorting.ts'
+import { columns, type Sort, sortOf, sortText } from '../../keylist/sorting.ts'
 import type { ViewControl } from './useview.ts'
 
 /** Longer ones make no sense, and would make a long address. */

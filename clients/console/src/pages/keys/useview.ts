@@ -1,7 +1,7 @@
 /** Keeps what the page shows and its address the same. */
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
+import { hrefOfView, type View, viewOf } from '../../keylist/view.ts'
 import { type Route, routeOf } from '../../text/routes.ts'
-import { hrefOfView, type View, viewOf } from './view.ts'
 
 /** Browsers limit how often an address changes, so it follows a person who types after a pause. */
 const PAUSE_MS = 300

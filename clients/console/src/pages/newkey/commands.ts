@@ -22,6 +22,7 @@ export function keyplaneCommand({ metadata, spec }: NewKey): string | undefined 
     ...given('--user', spec.user),
     ...given('--team', spec.team),
     ...given('--subject', spec.subject),
+    ...Object.entries(metadata.labels ?? {}).map((one) => option('--label', one.join('='))),
     ...(spec.groups ?? []).map((group) => option('--group', group)),
     ...given('--ttl', spec.ttl === undefined ? undefined : lifetimeText(spec.ttl)),
     ...(spec.ttlAfterLastActivity ? ['--ttl-after-last-activity'] : []),

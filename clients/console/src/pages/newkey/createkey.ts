@@ -33,7 +33,8 @@ export function newAttempt(key: NewKey): Attempt {
  */
 export async function createKey(api: Api, attempt: Attempt, apiWith: (key: string) => Api): Promise<void> {
   const { key, name, value, isRepeated } = attempt
-  const body = { ...key, metadata: { name }, spec: { ...key.spec, key: value } }
+  const { labels } = key.metadata
+  const body = { ...key, metadata: { name, ...(labels && { labels }) }, spec: { ...key.spec, key: value } }
   try {
     await api.send<AccessKey>(paths.keys, { method: 'POST', body })
   } catch (error) {

@@ -8,8 +8,7 @@ import { SourcesField } from '../../components/forms/sourcesfield.tsx'
 import { TextField } from '../../components/forms/textfield.tsx'
 import { Notice } from '../../components/notice.tsx'
 import { ScopePicker } from '../../components/scope/scopepicker.tsx'
-import { type Form, NAME_PREFIX, type OwnerKind, ownGroups } from './form.ts'
-import { selfName } from './sentence.ts'
+import { type Form, NAME_PREFIX, type OwnerKind, ownGroups, selfName } from './form.ts'
 
 export interface FieldsProps {
   form: Form
@@ -37,6 +36,7 @@ export function Fields(props: FieldsProps) {
       {otherTexts.map((text) => (
         <KeyTextOf {...props} key={text.name} text={text} />
       ))}
+      <Labels {...props} />
       <OwnerFields {...props} />
       <ScopeFields {...props} />
       <LifetimeFields {...props} />
@@ -62,6 +62,20 @@ const KeyTextOf = ({ form, problem, onChange, text }: FieldsProps & { text: KeyT
     onInput={(value) => onChange({ [text.name]: value })}
   />
 )
+
+/** The labels are those of another key: the form has none by itself. */
+function Labels({ form: { labels }, onChange }: FieldsProps) {
+  const all = Object.entries(labels).map((one) => one.join('='))
+  if (all.length === 0) return null
+  return (
+    <p>
+      Labels: <Foreign text={all.join(', ')} />
+      <button type="button" class="quiet" onClick={() => onChange({ labels: {} })}>
+        Remove the labels
+      </button>
+    </p>
+  )
+}
 
 const OWNERS: readonly [Exclude<OwnerKind, 'self'>, string][] = [
   ['user', 'A user'],

@@ -10,6 +10,8 @@ export type OwnerKind = 'self' | 'user' | 'team' | 'subject'
 
 export interface Form extends LifetimeChoice, Record<KeyTextName, string> {
   name: string
+  /** Those of a key like which this one shall be. */
+  labels: Readonly<Record<string, string>>
   ownerKind: OwnerKind
   owner: string
   groups: readonly string[]
@@ -22,6 +24,7 @@ export interface Form extends LifetimeChoice, Record<KeyTextName, string> {
 
 export const emptyForm: Form = {
   name: '',
+  labels: {},
   ...eachKeyText(() => ''),
   ownerKind: 'self',
   owner: '',
@@ -37,7 +40,7 @@ export const emptyForm: Form = {
 export interface NewKey {
   apiVersion: 'management.platform/v1'
   kind: 'OwnedAccessKey'
-  metadata: { name: string } | { generateName: string }
+  metadata: ({ name: string } | { generateName: string }) & { labels?: Readonly<Record<string, string>> }
   spec: Omit<AccessKey['spec'], 'key' | 'disabled' | 'type'>
 }
 
@@ -53,7 +56,10 @@ export function keyOf(form: Form): NewKey {
   return {
     apiVersion: 'management.platform/v1',
     kind: 'OwnedAccessKey',
-    metadata: name === '' ? { generateName: NAME_PREFIX } : { name },
+    metadata: {
+      ...(name === '' ? { generateName: NAME_PREFIX } : { name }),
+      ...(Object.keys(form.labels).length > 0 && { labels: form.labels }),
+    },
     spec: {
       ...Object.fromEntries(texts.filter(([, text]) => text !== '')),
       ...(form.ownerKind !== 'self' && { [form.ownerKind]: form.owner.trim() }),
@@ -69,3 +75,7 @@ export function keyOf(form: Form): NewKey {
 /** Returns the groups of the signed-in key that the new key can have too. Those of every user and of teams come by themselves. */
 export const ownGroups = ({ groups = [] }: Self): string[] =>
   groups.filter((group) => group !== 'system:authenticated' && !group.startsWith('team:'))
+
+/** Returns the name of the signed-in person. */
+export const selfName = ({ user, team, subject = '' }: Self): string =>
+  user ? user.name : team ? `the team ${team.name}` : subject

@@ -1,13 +1,18 @@
 import { useState } from 'preact/hooks'
 import { Code } from '../../components/code.tsx'
 import { Foreign } from '../../components/foreign.tsx'
+import { useNow } from '../../components/hooks/usenow.ts'
+import { useSession } from '../../session/session.ts'
 import { keyplaneCommand, kubectlCommand, yamlOf } from './commands.ts'
 import type { NewKey } from './form.ts'
+import { type SentenceContext, sentencesOf } from './sentence.ts'
 
 const FORMS = ['YAML', 'kubectl', 'keyplane'] as const
 
 /** What the form means: in a sentence, as YAML, and as commands that create the same key. */
-export function Preview({ object, sentences }: { object: NewKey; sentences: readonly string[] }) {
+export function Preview({ object, ownSources }: { object: NewKey } & Pick<SentenceContext, 'ownSources'>) {
+  const { self } = useSession()
+  const now = useNow()
   const [form, setForm] = useState<(typeof FORMS)[number]>('YAML')
   const text = form === 'YAML' ? yamlOf(object) : form === 'kubectl' ? kubectlCommand(object) : keyplaneCommand(object)
   return (
@@ -15,7 +20,7 @@ export function Preview({ object, sentences }: { object: NewKey; sentences: read
       <section class="card">
         <h2>In a sentence</h2>
         <p class="sentence">
-          <Foreign text={sentences.join(' ')} />
+          <Foreign text={sentencesOf(object, { self, now, ownSources }).join(' ')} />
         </p>
       </section>
       <fieldset class="segments">

@@ -4,7 +4,7 @@ import type { Scope, Self } from '../../../../core/src/objects.ts'
 import { DAY_SECONDS, lifetimeWords } from '../../text/lifetime.ts'
 import { scopeEntries } from '../../text/scopeentries.ts'
 import { dateOf } from '../../text/times.ts'
-import { type NewKey, ownGroups } from './form.ts'
+import { type NewKey, ownGroups, selfName } from './form.ts'
 
 export interface SentenceContext {
   self: Self
@@ -31,10 +31,6 @@ function ownerWords({ user, team, subject }: NewKey['spec'], self: Self): string
   if (subject !== undefined) return `the subject ${said(subject)}`
   return `you, ${selfName(self)}`
 }
-
-/** Returns the name of the signed-in person. */
-export const selfName = ({ user, team, subject = '' }: Self): string =>
-  user ? user.name : team ? `the team ${team.name}` : subject
 
 const isOwn = ({ user, team, subject }: NewKey['spec']): boolean =>
   user === undefined && team === undefined && subject === undefined

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { Brand } from '../../components/brand.tsx'
 import { Foreign } from '../../components/foreign.tsx'
-import { Field } from '../../components/forms/field.tsx'
+import { KeyValueField } from '../../components/forms/keyvaluefield.tsx'
 import { ErrorNotice, Notice } from '../../components/notice.tsx'
 import { givenKey } from '../../session/givenkey.ts'
 import type { SessionEnd, SignIn } from '../../session/session.ts'
@@ -122,19 +122,12 @@ export function SignInPage({ end, federated, signIn }: SignInPageProps) {
           void open(input.current?.value ?? '')
         }}
       >
-        <Field label="Access key" hint="Paste it, or drop a file that holds it, such as a kube config." error={wrong}>
-          {(attributes) => (
-            <input
-              {...attributes}
-              ref={input}
-              type="password"
-              autoComplete="off"
-              spellcheck={false}
-              autoCapitalize="off"
-              placeholder="mpk_…"
-            />
-          )}
-        </Field>
+        <KeyValueField
+          input={input}
+          label="Access key"
+          hint="Paste it, or drop a file that holds it, such as a kube config."
+          error={wrong}
+        />
         <label class="check">
           <input type="checkbox" checked={keep} onChange={(event) => setKeep(event.currentTarget.checked)} />
           Keep the key for this tab, so that a reload does not sign you out

@@ -1,36 +1,16 @@
-/** Disables, enables and deletes a trust or an identity provider. */
 import { useState } from 'preact/hooks'
-import type { Provider, Trust } from '../../api/trusts.ts'
-import { Dialog } from '../../components/dialog.tsx'
-import { ChangeForm } from '../../components/forms/changeform.tsx'
-import { DeleteForm } from '../../components/forms/deleteform.tsx'
-import { useChange } from '../../components/hooks/usechange.ts'
-import { useNotify } from '../../session/notices.ts'
-import { useSession } from '../../session/session.ts'
-import { hrefOf } from '../../text/routes.ts'
+import { DialogPart, part, usePreload } from '../../components/part.tsx'
+import type { ActionName, ActionsProps } from './actionprops.ts'
 
-export interface ActionsProps {
-  object: Trust | Provider
-  /** The path of the object. */
-  path: string
-  /** What it is, such as `trust`. */
-  noun: string
-  /** What deleting it means, beyond its keys. */
-  loss: string
-  /** The names of the data that shows it, in the cache of the session. */
-  shownIn: readonly string[]
-  refresh(): unknown
-}
-
-type Dialogs = 'delete' | 'disable'
+const dialog = part(async () => (await import('./actiondialog.tsx')).ActionDialog)
 
 /** Shows the buttons for what can be done with the object as a whole. */
 export function Actions(props: ActionsProps) {
-  const [open, setOpen] = useState<{ dialog: Dialogs; seen: ActionsProps['object'] }>()
+  const [open, setOpen] = useState<{ action: ActionName; seen: ActionsProps['object'] }>()
   const { object } = props
+  usePreload(dialog)
   if (object.metadata.deletionTimestamp) return null
-  const choose = (dialog: Dialogs) => () => setOpen({ dialog, seen: object })
-  const Chosen = open?.dialog === 'delete' ? DeleteDialog : DisableDialog
+  const choose = (action: ActionName) => () => setOpen({ action, seen: object })
   return (
     <>
       <button type="button" onClick={choose('disable')}>
@@ -39,57 +19,15 @@ export function Actions(props: ActionsProps) {
       <button type="button" class="danger" onClick={choose('delete')}>
         Delete
       </button>
-      {open && <Chosen {...props} object={open.seen} onClose={() => setOpen(undefined)} />}
-    </>
-  )
-}
-
-type DialogProps = ActionsProps & { onClose(): void }
-
-const ENDS = 'The keys of earlier exchanges are refused from the next request on.'
-
-function DisableDialog({ object, path, noun, refresh, onClose }: DialogProps) {
-  const { api } = useSession()
-  const notify = useNotify()
-  const { name, uid } = object.metadata
-  const disabled = !object.spec.disabled
-  const word = disabled ? 'Disable' : 'Enable'
-  const change = useChange(
-    () => api.send(path, { method: 'PATCH', body: { metadata: { uid }, spec: { disabled } } }),
-    async () => {
-      onClose()
-      notify({ tone: 'good', text: `${name} was ${disabled ? 'disabled' : 'enabled'}.` })
-      await refresh()
-    },
-  )
-  return (
-    <Dialog title={`${word} ${name}`} onClose={onClose}>
-      {disabled ? (
-        <p>
-          ID tokens are no longer exchanged. {ENDS} When you enable it again, those that have not expired are valid
-          again.
-        </p>
-      ) : (
-        <p>ID tokens are exchanged again. The keys of earlier exchanges that have not expired are valid again.</p>
+      {open && (
+        <DialogPart
+          {...props}
+          dialog={dialog}
+          action={open.action}
+          object={open.seen}
+          onClose={() => setOpen(undefined)}
+        />
       )}
-      <ChangeForm
-        change={change}
-        word={`${word} the ${noun}`}
-        tone={disabled ? 'danger' : 'primary'}
-        onClose={onClose}
-      />
-    </Dialog>
-  )
-}
-
-function DeleteDialog({ object: { metadata }, noun, loss, ...deletion }: DialogProps) {
-  return (
-    <Dialog title={`Delete ${metadata.name}`} onClose={deletion.onClose}>
-      <p>This cannot be undone.</p>
-      <p>
-        {ENDS} The garbage collector deletes them. {loss}
-      </p>
-      <DeleteForm noun={noun} metadata={metadata} list={hrefOf('trusts')} {...deletion} />
-    </Dialog>
+    </>
   )
 }

@@ -9,6 +9,7 @@ import { KeptNotice } from '../../components/forms/keptnotice.tsx'
 import { SelectField } from '../../components/forms/selectfield.tsx'
 import { TextField } from '../../components/forms/textfield.tsx'
 import { Notice } from '../../components/notice.tsx'
+import { copyLater, saveFile } from '../../components/savefile.ts'
 import { Terminal } from '../../components/terminal.tsx'
 import { Time } from '../../components/time.tsx'
 import { useSession } from '../../session/session.ts'
@@ -16,7 +17,6 @@ import { useDraft } from '../../session/usedraft.ts'
 import { DAY_SECONDS } from '../../text/lifetime.ts'
 import { visible } from '../../text/visible.ts'
 import { Refusal } from './refusal.tsx'
-import { copyLater, saveFile } from './savefile.ts'
 import {
   type Choice,
   choiceName,
@@ -84,7 +84,7 @@ export function KubeConfigDialog({ cluster, onClose }: { cluster: VirtualCluster
       )
       const text = answer.then(({ status }) => status.kubeConfig)
       if (how === 'copied') await copyLater(text)
-      else saveFile(fileNameOf(place), await text)
+      else saveFile(fileNameOf(place), 'application/yaml', await text)
       const { status } = await answer
       setState({ made: { how, choice, expires: status.expirationTimestamp } })
     } catch (error) {

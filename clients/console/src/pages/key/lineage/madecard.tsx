@@ -1,39 +1,77 @@
-import type { AccessKey } from '../../../../../core/src/objects.ts'
+import { useMemo } from 'preact/hooks'
+import type { AccessKey, KeyHistory } from '../../../../../core/src/objects.ts'
 import type { Listed } from '../../../api/lists.ts'
 import { errorWords } from '../../../api/status.ts'
-import { Foreign } from '../../../components/foreign.tsx'
+import { isUnknown, type Reading } from '../../../components/hooks/usereading.ts'
+import { DialogPart, part, usePreload } from '../../../components/part.tsx'
+import { useSession } from '../../../session/session.ts'
 import { useDraftDialog } from '../../../session/usedraft.ts'
 import type { Polled } from '../../../session/usepolled.ts'
 import { hrefOf } from '../../../text/routes.ts'
-import { countOf, type Descendant, descendantsOf, readWords } from './descendants.ts'
-import { revocationName } from './revocation.ts'
-import { RevokeDialog } from './revokedialog.tsx'
+import { readWords } from './family.ts'
+import { FamilyTree } from './familytree.tsx'
 
-/** What the key made, and the way to revoke all of it. */
-export function MadeCard({ accessKey, keys }: { accessKey: AccessKey; keys: Polled<Listed<AccessKey>> }) {
+const dialog = part(async () => (await import('../../../components/revocation/revokedialog.tsx')).RevokeDialog)
+
+export interface MadeCardProps {
+  accessKey: AccessKey
+  keys: Polled<Listed<AccessKey>>
+  history: Reading<KeyHistory>
+}
+
+/** What made the key, what it made, and the way to revoke all of that. */
+export function MadeCard({ accessKey, keys, history }: MadeCardProps) {
   const { name, uid } = accessKey.metadata
-  const [isOpen, setOpen] = useDraftDialog(revocationName(uid))
+  const draftName = `revoke ${uid}`
+  const [isOpen, setOpen] = useDraftDialog(draftName)
+  const made = useMemo(() => ({ madeWith: { uid } }), [uid])
+  usePreload(dialog)
   const { data, error, refresh } = keys
-  const tree = data ? descendantsOf(uid, data.items) : []
+  const { madeWith } = accessKey.status ?? {}
+  const items = data?.items ?? []
+  const found = items.filter(({ status }) => status?.madeWith?.uid === uid).length + (history.data?.made?.length ?? 0)
+  const isRead = data !== undefined || history.data !== undefined
+  const more = data?.more === true
+  /** Which keys the key of the session made, their status does not say. The server does, to a history and to a filter. */
+  const isOwn = useSession().self.accessKey === name
+  /** Whether the server knows of keys that the list lacks. */
+  const canRead = more && history.data !== undefined && !isUnknown(history.error)
   return (
     <section class="card" aria-labelledby="made">
-      <h2 id="made">What it made</h2>
+      <h2 id="made">Family</h2>
       {data === undefined && error === undefined && <p class="hint">Loading…</p>}
       {error !== undefined && <p class="hint">The list of keys could not be read. {errorWords(error).title}</p>}
-      {data && <Hint text={readWords(tree.length, data.more)} />}
-      {tree.length > 0 && <Tree tree={tree} />}
+      {data && (!isOwn || history.data) && <Hint text={readWords(found, more && !canRead)} />}
+      {isRead && (found > 0 || madeWith) && (
+        <FamilyTree
+          {...(madeWith && { maker: madeWith })}
+          here={{ name, uid }}
+          keys={items}
+          canRead={canRead}
+          {...(history.data && { history: history.data })}
+        />
+      )}
       <div class="actions">
         <button type="button" onClick={() => setOpen(true)}>
           Revoke all that it made
         </button>
+        {(found > 0 || isOwn || (more && !canRead)) && (
+          <a class="button" href={hrefOf('keys', [], { filter: `maker:${name}` })}>
+            List the keys that it made
+          </a>
+        )}
       </div>
       {isOpen && (
-        <RevokeDialog
-          name={name}
-          uid={uid}
+        <DialogPart
+          dialog={dialog}
+          title={`Revoke all that ${name} made`}
+          about={`The keys that it made, and what those made. ${name} itself stays as it is.`}
+          keys={made}
+          draftName={draftName}
           onClose={() => {
             setOpen(false)
             void refresh()
+            history.refresh()
           }}
         />
       )}
@@ -42,25 +80,3 @@ export function MadeCard({ accessKey, keys }: { accessKey: AccessKey; keys: Poll
 }
 
 const Hint = ({ text }: { text: string | undefined }) => (text === undefined ? null : <p class="hint">{text}</p>)
-
-/** More would make the page slow. */
-const MOST = 100
-
-function Tree({ tree }: { tree: readonly Descendant[] }) {
-  return (
-    <ul class="tree">
-      {tree.slice(0, MOST).map(({ key: { metadata, status, spec }, made }) => (
-        <li key={metadata.uid}>
-          <a href={hrefOf('keys', [metadata.name])}>
-            <Foreign text={metadata.name} />
-          </a>{' '}
-          <span class="muted">
-            <Foreign text={[status?.owner, spec.displayName, status?.phase].filter(Boolean).join(' · ')} />
-          </span>
-          {made.length > 0 && <Tree tree={made} />}
-        </li>
-      ))}
-      {tree.length > MOST && <li class="muted">and {countOf(tree.slice(MOST))} more</li>}
-    </ul>
-  )
-}

@@ -9,6 +9,11 @@ import { type Session, useSession } from '../../../session/session.ts'
 import { rotationOf, valuesOf } from './rotation.ts'
 import { type Attempt, finish, rotate } from './rotationcall.ts'
 
+export interface RotationProps {
+  accessKey: AccessKey
+  refresh(): Promise<void>
+}
+
 export interface RotationControl {
   isBusy: boolean
   error?: unknown
@@ -38,7 +43,7 @@ function memoryOf(session: Session): Memory {
 
 const GONE_ON = 'The rotation has changed in the meantime, so nothing was ended. Look at its current state.'
 
-export function useRotation(accessKey: AccessKey, refresh: () => Promise<void>): RotationControl {
+export function useRotation({ accessKey, refresh }: RotationProps): RotationControl {
   const session = useSession()
   const notify = useNotify()
   const reveal = useReveal()

@@ -1,0 +1,213 @@
+import { useEffect, useState } from 'preact/hooks'
+import { type RevocationStatus, totalOf } from '../../../../core/src/objects.ts'
+import { useSession } from '../../session/session.ts'
+import { useDraft } from '../../session/usedraft.ts'
+import { Dialog } from '../dialog.tsx'
+import { Foreign } from '../foreign.tsx'
+import { Field } from '../forms/field.tsx'
+import { KeptNotice } from '../forms/keptnotice.tsx'
+import { useChange } from '../hooks/usechange.ts'
+import { ErrorNotice } from '../notice.tsx'
+import { Time } from '../time.tsx'
+import { type Action, type Choice, type Outcome, revoke, tryRevocation } from './revocation.ts'
+import type { Selection as Keys } from './selection.ts'
+
+const ACTIONS: readonly [action: Action, words: string][] = [
+  ['Disable', 'Disable them: they can be enabled again'],
+  ['Delete', 'Delete them: this cannot be undone'],
+]
+
+const NOTHING = { action: 'Disable', reason: '', trusts: false } as const
+
+const keysWords = (count: number): string => (count === 1 ? '1 key' : `${count} keys`)
+const trustsWords = (count: number): string => (count === 1 ? '1 trust' : `${count} trusts`)
+
+/** Returns `2 keys`, or `2 keys and 1 trust` if these are revoked too. */
+function allWords({ matched = 0, federatedIdentityCredentials: trusts }: RevocationStatus): string {
+  const others = trusts?.matched ?? 0
+  if (others === 0) return keysWords(matched)
+  return [...(matched > 0 ? [keysWords(matched)] : []), trustsWords(others)].join(' and ')
+}
+
+export interface RevokeDialogProps {
+  title: string
+  /** Which keys are meant, in words. */
+  about: string
+  keys: Keys
+  /** The name of the draft. */
+  draftName: string
+  /** `isDone` says whether keys were revoked. */
+  onClose(isDone?: boolean): void
+}
+
+/** Revokes keys. Shows first which ones, and changes no more than it has shown. */
+export function RevokeDialog({ title, about, keys, draftName, onClose }: RevokeDialogProps) {
+  const { api } = useSession()
+  const { draft, change, ...kept } = useDraft(draftName, (): Omit<Choice, 'keys'> => NOTHING)
+  const { action, reason, trusts } = draft
+  const set = (part: Partial<typeof draft>) => change((before) => ({ ...before, ...part }))
+  const [selected, setSelected] = useState<RevocationStatus>()
+  const [failure, setFailure] = useState<unknown>()
+  const [outcome, setOutcome] = useState<Outcome>()
+  const [isDone, setDone] = useState(false)
+  useEffect(() => {
+    let isCurrent = true
+    setSelected(undefined)
+    setFailure(undefined)
+    tryRevocation(api, { keys, action, reason: '', trusts }).then(
+      (answer) => isCurrent && setSelected(answer),
+      (error: unknown) => isCurrent && setFailure(error),
+    )
+    return () => {
+      isCurrent = false
+    }
+  }, [api, keys, action, trusts])
+  const { matched } = totalOf(selected ?? {})
+  const { isBusy, error, run } = useChange(
+    () => revoke(api, { keys, action, reason, trusts }, matched, outcome, setOutcome),
+    () => {
+      kept.forget()
+      setDone(true)
+    },
+  )
+  const close = () => {
+    kept.forget()
+    onClose(outcome !== undefined)
+  }
+  const word = action === 'Disable' ? 'Disabled' : 'Deleted'
+  return (
+    <Dialog title={title} onClose={close} isSticky={isBusy} isTyped={reason !== '' && !isDone} isWide>
+      <KeptNotice {...kept} />
+      <p>
+        <Foreign text={about} /> The key that you are signed in with stays as it is.
+      </p>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          void run()
+        }}
+      >
+        <fieldset disabled={isBusy || outcome !== undefined}>
+          <legend>What to do</legend>
+          {ACTIONS.map(([one, words]) => (
+            <label class="check" key={one}>
+              <input type="radio" name="action" checked={action === one} onChange={() => set({ action: one })} />
+              {words}
+            </label>
+          ))}
+          {'madeWith' in keys && (
+            <label class="check">
+              <input
+                type="checkbox"
+                checked={trusts}
+                onChange={(event) => set({ trusts: event.currentTarget.checked })}
+              />
+              Also the trusts: otherwise they keep issuing keys
+            </label>
+          )}
+          {action === 'Disable' && (
+            <Field label="Reason" hint="Everybody who may read these keys sees it.">
+              {(attributes) => (
+                <input
+                  {...attributes}
+                  value={reason}
+                  maxLength={256}
+                  onInput={(event) => set({ reason: event.currentTarget.value })}
+                />
+              )}
+            </Field>
+          )}
+        </fieldset>
+        {failure !== undefined && <ErrorNotice error={failure} />}
+        {selected && !isDone && <Selection selected={selected} />}
+        {outcome && (
+          <p role="status">
+            {word} {outcome.done} of {allWords(selected ?? {})}.{outcome.failed > 0 && ` ${outcome.failed} failed.`}
+          </p>
+        )}
+        {outcome?.failures.map((one) => (
+          <p class="error" key={one.name}>
+            <Foreign text={`${one.name}: ${one.message}`} />
+          </p>
+        ))}
+        {error !== undefined && <ErrorNotice error={error} />}
+        <div class="actions">
+          <button type="button" disabled={isBusy} onClick={close}>
+            {isDone ? 'Close' : 'Cancel'}
+          </button>
+          {!isDone && (
+            <button type="submit" class="danger" disabled={isBusy || matched === 0}>
+              {isBusy ? 'Working…' : error ? 'Continue' : `${action} ${allWords(selected ?? {})}`}
+            </button>
+          )}
+        </div>
+      </form>
+    </Dialog>
+  )
+}
+
+function Selection({ selected }: { selected: RevocationStatus }) {
+  const { matched = 0, byOwner = {}, keys = [], federatedIdentityCredentials: trusts } = selected
+  if (totalOf(selected).matched === 0) return <p role="status">{noneWords(selected)} There is nothing to revoke.</p>
+  const owners = Object.entries(byOwner).map(([owner, count]) => `${owner} (${count})`)
+  return (
+    <>
+      <p role="status">
+        {matched === 0 ? (
+          'No key matches.'
+        ) : (
+          <>
+            {matched === 1 ? 'This key matches' : `These ${matched} keys match`}. Owners:{' '}
+            <Foreign text={owners.join(', ')} />.
+          </>
+        )}
+        {trusts && ` ${trustsWords(trusts.matched ?? 0)} ${trusts.matched === 1 ? 'matches' : 'match'}.`}
+      </p>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable with the keyboard. */}
+      <section class="selection" tabIndex={0} aria-label="What matches">
+        <ul>
+          {keys.map(({ name = '', displayName, lastActivity }) => (
+            <li key={name}>
+              <Foreign text={name} />{' '}
+              <span class="muted">
+                {displayName && <Foreign text={displayName} />}{' '}
+                {lastActivity ? (
+                  <>
+                    used <Time at={lastActivity} direction="past" />
+                  </>
+                ) : (
+                  'never used'
+                )}
+              </span>
+            </li>
+          ))}
+          {matched > keys.length && <li class="muted">and {matched - keys.length} more</li>}
+        </ul>
+        {trusts && <Trusts trusts={trusts} />}
+      </section>
+    </>
+  )
+}
+
+const noneWords = ({ federatedIdentityCredentials: trusts }: RevocationStatus): string =>
+  trusts ? 'No key and no trust matches.' : 'No key matches.'
+
+function Trusts({
+  trusts: { matched = 0, items = [] },
+}: {
+  trusts: NonNullable<RevocationStatus['federatedIdentityCredentials']>
+}) {
+  return (
+    <ul>
+      {items.map(({ name = '', owner = '', displayName = '' }) => (
+        <li key={name}>
+          <Foreign text={name} />{' '}
+          <span class="muted">
+            trust of <Foreign text={[owner, displayName].filter(Boolean).join(' · ')} />
+          </span>
+        </li>
+      ))}
+      {matched > items.length && <li class="muted">and {trustsWords(matched - items.length)} more</li>}
+    </ul>
+  )
+}

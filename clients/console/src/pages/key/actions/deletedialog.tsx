@@ -1,0 +1,40 @@
+import { paths } from '../../../api/paths.ts'
+import { Dialog } from '../../../components/dialog.tsx'
+import { DeleteForm } from '../../../components/forms/deleteform.tsx'
+import { Notice } from '../../../components/notice.tsx'
+import { useSession } from '../../../session/session.ts'
+import { hrefOf } from '../../../text/routes.ts'
+import type { ActionProps } from './actionprops.ts'
+
+/** Deletes the key once its name was typed: exactly this key, and only as the person has seen it. */
+export function DeleteDialog({ accessKey: { metadata }, refresh, onClose }: ActionProps) {
+  const { self } = useSession()
+  const { name, resourceVersion } = metadata
+  return (
+    <Dialog title={`Delete ${name}`} onClose={onClose}>
+      <p>This cannot be undone.</p>
+      <ul class="bullets">
+        <li>Every request with this key gets a 401 from the next one on.</li>
+        <li>
+          Tokens and kube configs made with it end within 30 seconds. Client certificates are valid until they expire.
+        </li>
+        <li>Keys that it made keep working. They still know that they come from it.</li>
+      </ul>
+      {name === self.accessKey && (
+        <Notice tone="warn" title="You are signed in with this key">
+          <p>The console signs you out.</p>
+        </Notice>
+      )}
+      <DeleteForm
+        noun="key"
+        path={paths.key(name)}
+        metadata={metadata}
+        resourceVersion={resourceVersion}
+        shownIn={['keys', `key/${name}`]}
+        list={hrefOf('keys')}
+        refresh={refresh}
+        onClose={onClose}
+      />
+    </Dialog>
+  )
+}

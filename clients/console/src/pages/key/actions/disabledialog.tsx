@@ -1,0 +1,40 @@
+import { Dialog } from '../../../components/dialog.tsx'
+import { ChangeForm } from '../../../components/forms/changeform.tsx'
+import { useChange } from '../../../components/hooks/usechange.ts'
+import { Notice } from '../../../components/notice.tsx'
+import { useSession } from '../../../session/session.ts'
+import type { ActionProps } from './actionprops.ts'
+import { patchKey } from './patchkey.ts'
+
+/** Disables the key, or enables it again. */
+export function DisableDialog({ accessKey, refresh, onClose }: ActionProps) {
+  const { api, self } = useSession()
+  const { name, uid, resourceVersion } = accessKey.metadata
+  const disabled = !accessKey.spec.disabled
+  const word = disabled ? 'Disable' : 'Enable'
+  const change = useChange(
+    (wasLost) => patchKey(api, name, { metadata: { uid, resourceVersion }, spec: { disabled } }, wasLost),
+    async () => {
+      onClose()
+      await refresh()
+    },
+  )
+  return (
+    <Dialog title={`${word} ${name}`} onClose={onClose}>
+      {disabled ? (
+        <p>
+          Every request with this key gets a 401 from the next one on. Its watches end within 15 seconds, and tokens
+          made with it within 30. You can enable the key again. Keys that it made keep working.
+        </p>
+      ) : (
+        <p>Requests with this key work again, with each value that has not ended. So do tokens made with it.</p>
+      )}
+      {disabled && name === self.accessKey && (
+        <Notice tone="warn" title="You are signed in with this key">
+          <p>The console signs you out. To enable it again, you need another key.</p>
+        </Notice>
+      )}
+      <ChangeForm change={change} word={`${word} the key`} tone={disabled ? 'danger' : 'primary'} onClose={onClose} />
+    </Dialog>
+  )
+}

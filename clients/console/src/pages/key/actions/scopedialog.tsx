@@ -1,0 +1,137 @@
+import { useEffect, useState } from 'preact/hooks'
+import type { AccessKey } from '../../../../../core/src/objects.ts'
+import { paths } from '../../../api/paths.ts'
+import { ApiError } from '../../../api/status.ts'
+import { Dialog } from '../../../components/dialog.tsx'
+import { ChangeForm } from '../../../components/forms/changeform.tsx'
+import { KeptNotice } from '../../../components/forms/keptnotice.tsx'
+import { useChange } from '../../../components/hooks/usechange.ts'
+import { Notice } from '../../../components/notice.tsx'
+import { ScopePicker } from '../../../components/scope/scopepicker.tsx'
+import { scopeProblems } from '../../../components/scope/scoperows.ts'
+import { useNotify } from '../../../session/notices.ts'
+import { useSession } from '../../../session/session.ts'
+import { useDraft } from '../../../session/usedraft.ts'
+import { type ActionProps, scopeName } from './actionprops.ts'
+import { Comparison } from './comparison.tsx'
+import { patchKey } from './patchkey.ts'
+import { editedScope, isOther, refusedRows, type ScopeEdit, scopeEditOf, scopePatch } from './scopeedit.ts'
+
+/** Changes what the key may do, after a dry run, and says before what it gains and what it loses. */
+export function ScopeDialog({ accessKey, refresh, onClose }: ActionProps) {
+  const { api, self } = useSession()
+  const notify = useNotify()
+  const [seen, setSeen] = useState(accessKey)
+  const { name, uid } = seen.metadata
+  const { draft: edit, ...kept } = useDraft(scopeName(uid), () => scopeEditOf(accessKey))
+  const [submits, setSubmits] = useState(0)
+  const [isEmptyMeant, setEmptyMeant] = useState(false)
+  /** The last patch that was sent, and whether the server would accept it. */
+  const [sent, setSent] = useState<{ patch: string; isTried: boolean }>()
+  const scope = editedScope(edit)
+  const patch = scopePatch(seen, edit)
+  const isSent = patch !== undefined && sent?.patch === JSON.stringify(patch)
+  const isTried = isSent && sent?.isTried === true
+  const isEmpty = edit.isScoped && edit.rows.length === 0
+  const own = edit.isScoped ? scopeProblems(edit.rows) : []
+  const set = (changes: Partial<ScopeEdit>) => kept.change((before) => ({ ...before, ...changes }))
+  const close = () => {
+    kept.forget()
+    onClose()
+  }
+  const send = async (wasLost: boolean): Promise<boolean> => {
+    if (!patch) return true
+    setSent({ patch: JSON.stringify(patch), isTried })
+    if (isTried) await patchKey(api, name, patch, wasLost)
+    else await api.send(paths.key(name), { method: 'PATCH', body: patch, dryRun: true })
+    return isTried
+  }
+  const change = useChange(send, async (isSaved) => {
+    if (!isSaved) return setSent({ patch: JSON.stringify(patch), isTried: true })
+    close()
+    if (!patch) return
+    notify({ tone: 'good', text: `What ${name} may do was changed.` })
+    await refresh()
+  })
+  const refused = isSent ? refusedRows(change.error, edit.rows) : []
+  const shown = submits > 0 ? [...own, ...refused] : []
+  useEffect(() => document.querySelector<HTMLElement>('dialog [aria-invalid]')?.focus(), [submits, refused.length])
+  const isConflict = change.error instanceof ApiError && change.error.code === 409
+  const readAgain = useChange(
+    () => api.send<AccessKey>(paths.key(name)),
+    (live) => {
+      setSeen(live)
+      set({ resourceVersion: live.metadata.resourceVersion })
+    },
+  )
+  return (
+    <Dialog title={`What ${name} may do`} onClose={close} isTyped={patch !== undefined} isWide>
+      <KeptNotice {...kept} />
+      {name === self.accessKey && (
+        <Notice tone="warn" title="You are signed in with this key">
+          <p>The console can do no more than its scope allows.</p>
+        </Notice>
+      )}
+      {isOther(seen) && (
+        <Notice tone="warn" title="The form cannot show this scope">
+          <p>Its entries are not among those below. If you save, yours replace all of them.</p>
+        </Notice>
+      )}
+      <ChangeForm
+        change={refused.length > 0 ? { ...change, error: undefined } : change}
+        word={isTried || !patch ? 'Save' : 'Check'}
+        busyWord={isTried ? 'Saving…' : 'Checking…'}
+        onSubmit={() => {
+          setSubmits(submits + 1)
+          if (own.length === 0 && (!isEmpty || isEmptyMeant)) void change.run()
+        }}
+        onClose={close}
+      >
+        <fieldset>
+          <legend class="hidden">Scope</legend>
+          {[true, false].map((isScoped) => (
+            <label class="check" key={String(isScoped)}>
+              <input
+                type="radio"
+                name="scoped"
+                checked={edit.isScoped === isScoped}
+                onChange={() => set({ isScoped })}
+              />
+              {isScoped ? 'Only what the entries below allow' : 'Everything that its owner and groups may'}
+            </label>
+          ))}
+          {edit.isScoped && (
+            <ScopePicker
+              rows={edit.rows}
+              problem={(field) => shown.find((one) => one.field === field)?.text}
+              onChange={(rows) => set({ rows })}
+            />
+          )}
+        </fieldset>
+        <Comparison before={seen.spec.scope} after={scope} />
+        {isEmpty && (
+          <Notice tone="warn" title="The scope is empty">
+            <label class="check">
+              <input
+                type="checkbox"
+                checked={isEmptyMeant}
+                aria-invalid={submits > 0 && !isEmptyMeant ? true : undefined}
+                onChange={(event) => setEmptyMeant(event.currentTarget.checked)}
+              />
+              Yes, the key may do nothing
+            </label>
+          </Notice>
+        )}
+        {isTried && <Notice tone="good" title="The server would save this. Nothing is saved yet." />}
+        {isConflict && (
+          <p>
+            Nothing was saved, because the key is not as you saw it.{' '}
+            <button type="button" disabled={readAgain.isBusy} onClick={() => void readAgain.run()}>
+              Compare with what it may do now
+            </button>
+          </p>
+        )}
+      </ChangeForm>
+    </Dialog>
+  )
+}

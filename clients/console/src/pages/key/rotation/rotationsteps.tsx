@@ -1,0 +1,132 @@
+import { useState } from 'preact/hooks'
+import type { AccessKey } from '../../../../../core/src/objects.ts'
+import { Foreign } from '../../../components/foreign.tsx'
+import { ErrorNotice, Notice } from '../../../components/notice.tsx'
+import { Time } from '../../../components/time.tsx'
+import { useSession } from '../../../session/session.ts'
+import { rotationOf, sourceOf, valuesOf, whyNot } from './rotation.ts'
+import { Finish, MakeValue } from './rotationforms.tsx'
+import { RotationStep, type StepState } from './rotationstep.tsx'
+import { StoreCommands } from './storecommands.tsx'
+import { type RotationControl, type RotationProps, useRotation } from './userotation.ts'
+
+const STEPS = ['make', 'use', 'overlap'] as const
+
+/** Guides through a rotation. Where it is comes from the key alone, so a reload and other tabs show the same. */
+export function RotationSteps({ accessKey, refresh }: RotationProps) {
+  const control = useRotation({ accessKey, refresh })
+  const { step, fresh, old } = rotationOf(valuesOf(accessKey))
+  const obstacle = whyNot(accessKey)
+  const stateOf = (one: (typeof STEPS)[number]): StepState => {
+    const [at, now] = [STEPS.indexOf(one), STEPS.indexOf(step)]
+    return at < now ? 'done' : at === now ? 'now' : 'later'
+  }
+  const source = fresh && sourceOf(fresh, accessKey)
+  return (
+    <>
+      <p class="hint">
+        Give the key a new value without an outage. Its name, scope and expiry stay. The old value works until the new
+        one is used for the first time, and then for as long as you choose.
+      </p>
+      {control.error !== undefined && <ErrorNotice error={control.error} />}
+      {control.lost && <Lost control={control} />}
+      {obstacle !== undefined && <p>{obstacle}</p>}
+      {obstacle === undefined && (
+        <ol class="steps">
+          <RotationStep title="Make a new value" state={stateOf('make')}>
+            {step === 'make' ? (
+              !control.lost && <MakeValue accessKey={accessKey} control={control} />
+            ) : (
+              <p>{fresh?.made && <Time at={fresh.made} direction="past" />}</p>
+            )}
+          </RotationStep>
+          <RotationStep title="Store it where the job reads it" state={stateOf('use')}>
+            {step === 'use' && <StoreCommands name={accessKey.metadata.name} />}
+          </RotationStep>
+          <RotationStep
+            title={step === 'overlap' ? 'The new value was used' : 'Wait for its first use'}
+            state={stateOf('use')}
+          >
+            {step === 'use' && <Waiting accessKey={accessKey} control={control} />}
+            {step === 'overlap' && fresh?.lastActivity && (
+              <p>
+                Last <Time at={fresh.lastActivity} direction="past" />
+                {source && (
+                  <>
+                    {' from '}
+                    <Foreign text={source.ip} />
+                    {source.userAgent && (
+                      <>
+                        {' ('}
+                        <Foreign text={source.userAgent} />)
+                      </>
+                    )}
+                  </>
+                )}
+              </p>
+            )}
+          </RotationStep>
+          <RotationStep title="The old value ends" state={stateOf('overlap')}>
+            {step === 'overlap' && (
+              <>
+                <p>
+                  {old?.until && <Time at={old.until} direction="future" />} by itself. It was last used{' '}
+                  {old?.lastActivity ? <Time at={old.lastActivity} direction="past" /> : 'never'}.
+                </p>
+                <div class="actions">
+                  <Finish accessKey={accessKey} control={control} step="overlap" />
+                </div>
+              </>
+            )}
+          </RotationStep>
+        </ol>
+      )}
+    </>
+  )
+}
+
+const Lost = ({ control }: { control: RotationControl }) => (
+  <Notice tone="warn" title="Whether the key has the new value is not known">
+    <p>
+      No answer came. Try again: it sends the same value, so the key never gets a second one. Then you see the value. If
+      you leave this page, the value stays in this session.
+    </p>
+    <button type="button" class="primary" disabled={control.isBusy} onClick={() => void control.repeat()}>
+      Try again
+    </button>
+  </Notice>
+)
+
+function Waiting({ accessKey, control }: { accessKey: AccessKey; control: RotationControl }) {
+  const { self } = useSession()
+  const isOwn = accessKey.metadata.name === self.accessKey
+  const [isLost, setLost] = useState(false)
+  return (
+    <>
+      <p role="status">
+        Nothing has used the new value yet. Until then, the old one works. This page looks every 3 seconds.
+      </p>
+      {accessKey.status?.phase === 'Disabled' && <p>The key is disabled: no value works until you enable it.</p>}
+      {isOwn && (
+        <p>
+          You are signed in with the old value of this key.{' '}
+          {control.own === undefined
+            ? 'Once the new one is stored, sign in with it.'
+            : 'Once the new one is stored, continue with it: that is its first use.'}
+        </p>
+      )}
+      <div class="actions">
+        {isOwn && control.own !== undefined && (
+          <button type="button" class="primary" disabled={control.isBusy} onClick={() => void control.goOn()}>
+            Continue with the new value
+          </button>
+        )}
+        <Finish accessKey={accessKey} control={control} step="use" />
+        <button type="button" aria-expanded={isLost} onClick={() => setLost(!isLost)}>
+          The new value is lost
+        </button>
+      </div>
+      {isLost && <MakeValue accessKey={accessKey} control={control} isReplacement onDone={() => setLost(false)} />}
+    </>
+  )
+}

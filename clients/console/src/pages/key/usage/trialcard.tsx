@@ -1,0 +1,119 @@
+import { useState } from 'preact/hooks'
+import type { AccessKey, Scope } from '../../../../../core/src/objects.ts'
+import { Foreign } from '../../../components/foreign.tsx'
+import { useNow } from '../../../components/hooks/usenow.ts'
+import { DialogPart, part, usePreload } from '../../../components/part.tsx'
+import { Time } from '../../../components/time.tsx'
+import { mayWords } from '../actions/difference.ts'
+import type { TrialStep } from './trialchange.ts'
+import { onDay } from './usedlines.ts'
+
+const dialog = part(async () => (await import('./trialdialog.tsx')).TrialDialog)
+
+export interface TrialButtonsProps {
+  accessKey: AccessKey
+  advised?: Scope
+  steps: readonly (readonly [step: TrialStep, word: string])[]
+  refresh(): Promise<void>
+}
+
+/** Buttons that open the dialog of a step. */
+export function TrialButtons({ accessKey, advised, steps, refresh }: TrialButtonsProps) {
+  const [open, setOpen] = useState<{ step: TrialStep; seen: AccessKey; advised?: Scope }>()
+  usePreload(dialog)
+  return (
+    <>
+      <div class="actions">
+        {steps.map(([step, word]) => (
+          <button
+            type="button"
+            key={step}
+            onClick={() => setOpen({ step, seen: accessKey, ...(advised && { advised }) })}
+          >
+            {word}
+          </button>
+        ))}
+      </div>
+      {open && (
+        <DialogPart
+          dialog={dialog}
+          step={open.step}
+          {...(open.advised && { advised: open.advised })}
+          accessKey={open.seen}
+          refresh={refresh}
+          onClose={() => setOpen(undefined)}
+        />
+      )}
+    </>
+  )
+}
+
+/** Says what a smaller scope would have refused while it is tried, and offers the former one afterwards. */
+export function TrialCard({ accessKey, refresh }: { accessKey: AccessKey; refresh(): Promise<void> }) {
+  const now = useNow()
+  const { scopeTrial } = accessKey.spec
+  const former = accessKey.status?.formerScope
+  const hasFormer = former !== undefined && !(Date.parse(former.until ?? '') <= now.getTime())
+  if (!scopeTrial && !hasFormer) return null
+  return (
+    <section class="card" aria-labelledby="trial">
+      <h2 id="trial">{scopeTrial ? 'Trial of a smaller scope' : 'The former scope'}</h2>
+      {scopeTrial && <Trial accessKey={accessKey} refresh={refresh} />}
+      {hasFormer && (
+        <>
+          <p>
+            A trial was made real. Before, the key could <Foreign text={mayWords(former.scope)} />.
+            {former.until && (
+              <>
+                {' '}
+                This scope is kept here for some time: it goes <Time at={former.until} direction="future" />.
+              </>
+            )}
+          </p>
+          <TrialButtons accessKey={accessKey} steps={[['back', 'Put the former scope back']]} refresh={refresh} />
+        </>
+      )}
+    </section>
+  )
+}
+
+function Trial({ accessKey, refresh }: { accessKey: AccessKey; refresh(): Promise<void> }) {
+  const { spec, status } = accessKey
+  const { until, phase, refused = [], complete } = status?.scopeTrial ?? {}
+  return (
+    <>
+      <p>
+        With the scope of the trial, the key may <Foreign text={mayWords(spec.scopeTrial?.scope)} />.
+        {until && (
+          <>
+            {' '}
+            The trial {phase === 'Ended' ? 'ended' : 'ends'} <Time at={until} direction="future" />.
+          </>
+        )}
+      </p>
+      {refused.length === 0 ? (
+        <p>It would have refused nothing so far.</p>
+      ) : (
+        <>
+          <h3>It would have refused</h3>
+          <ul class="requests">
+            {refused.map(({ request, lastSeen }) => (
+              <li key={request}>
+                <Foreign text={request} /> <span class="muted">{lastSeen !== undefined && onDay(lastSeen)}</span>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      {complete === false && <p class="hint">There may be more: not everything is recorded.</p>}
+      <TrialButtons
+        accessKey={accessKey}
+        steps={[
+          ['real', 'Make it real'],
+          ['end', 'End the trial'],
+        ]}
+        refresh={refresh}
+      />
+    </>
+  )
+}

@@ -1,0 +1,157 @@
+import { useEffect, useState } from 'preact/hooks'
+import type { AccessKey, Scope } from '../../../../../core/src/objects.ts'
+import { paths } from '../../../api/paths.ts'
+import { Code } from '../../../components/code.tsx'
+import { Dialog } from '../../../components/dialog.tsx'
+import { Foreign } from '../../../components/foreign.tsx'
+import { ChangeForm } from '../../../components/forms/changeform.tsx'
+import { useChange } from '../../../components/hooks/usechange.ts'
+import { Notice } from '../../../components/notice.tsx'
+import { useNotify } from '../../../session/notices.ts'
+import { useSession } from '../../../session/session.ts'
+import { toYaml } from '../../../text/yaml.ts'
+import { Comparison } from '../actions/comparison.tsx'
+import { sendPatch } from '../actions/patchkey.ts'
+import { refusedRequests, scopeAfter, TRIAL_DAYS, type TrialStep, trialChange, trialEnd } from './trialchange.ts'
+
+interface StepWords {
+  title: string
+  about: string
+  /** The button that does it. */
+  word: string
+  /** What the console says afterwards. */
+  done: string
+}
+
+const WORDS: Readonly<Record<TrialStep, StepWords>> = {
+  try: {
+    title: `Try a smaller scope for ${TRIAL_DAYS} days`,
+    about:
+      'Nothing is refused meanwhile. A request that only the current scope allows still succeeds, with a warning to whoever sent it, and the page of the key lists it.',
+    word: 'Start the trial',
+    done: 'is trying a smaller scope.',
+  },
+  apply: {
+    title: 'Make the smaller scope real',
+    about: 'All recorded requests of the key stay allowed. Requests that the scope does not allow get a 403.',
+    word: 'Make it real',
+    done: 'has its smaller scope.',
+  },
+  real: {
+    title: 'Make the scope of the trial real',
+    about: 'Requests that the scope does not allow get a 403. You can put the former scope back for 30 days.',
+    word: 'Make it real',
+    done: 'has the scope of its trial.',
+  },
+  end: {
+    title: 'End the trial',
+    about: 'The key keeps its scope, and what the trial has found is forgotten.',
+    word: 'End the trial',
+    done: 'has no trial any more.',
+  },
+  back: {
+    title: 'Put the former scope back',
+    about: 'The key may do again what it could do before. What is recorded of its use stays.',
+    word: 'Put it back',
+    done: 'has its former scope.',
+  },
+}
+
+export interface TrialDialogProps {
+  step: TrialStep
+  /** The smaller scope of the advice. */
+  advised?: Scope
+  /** The key as it was when the person chose the step. */
+  accessKey: AccessKey
+  refresh(): Promise<void>
+  onClose(): void
+}
+
+/** Changes the trial of a key. Sends a dry run first, and what the person confirms then. */
+export function TrialDialog({ step, advised, accessKey, refresh, onClose }: TrialDialogProps) {
+  const { api, self } = useSession()
+  const notify = useNotify()
+  const { name } = accessKey.metadata
+  const [until] = useState(() => trialEnd(new Date()))
+  const [isTried, setTried] = useState(false)
+  const [isMeant, setMeant] = useState(false)
+  const words = WORDS[step]
+  const wish = { step, until, ...(advised && { advised }) }
+  const send = async (isForced: boolean, wasLost: boolean) => {
+    const { patch, isDone } = trialChange(accessKey, { ...wish, isForced })
+    if (isTried || isForced) await sendPatch(api, name, patch, isDone, wasLost)
+    else await api.send(paths.key(name), { method: 'PATCH', body: patch, dryRun: true })
+    return isTried || isForced
+  }
+  const done = async (isSaved: boolean) => {
+    if (!isSaved) return setTried(true)
+    onClose()
+    notify({ tone: 'good', text: `${name} ${words.done}` })
+    await refresh()
+  }
+  const change = useChange((wasLost) => send(false, wasLost), done)
+  const forced = useChange((wasLost) => send(true, wasLost), done)
+  useEffect(() => void change.run(), [])
+  const refused = refusedRequests(change.error)
+  return (
+    <Dialog title={words.title} onClose={onClose} isWide>
+      <p>{words.about}</p>
+      {name === self.accessKey && (
+        <Notice tone="warn" title="You are signed in with this key">
+          <p>The console can do no more than its scope allows.</p>
+        </Notice>
+      )}
+      {step === 'apply' && <Untried before={accessKey.spec.scope} />}
+      <ChangeForm
+        change={refused ? forced : change}
+        word={refused ? 'Make it real anyway' : isTried ? words.word : 'Check'}
+        busyWord={isTried || refused ? 'Saving…' : 'Checking…'}
+        tone={refused ? 'danger' : 'primary'}
+        onSubmit={() => {
+          if (!refused) void change.run()
+          else if (isMeant) void forced.run()
+        }}
+        onClose={onClose}
+      >
+        {step !== 'end' && <Comparison before={accessKey.spec.scope} after={scopeAfter(accessKey, step, advised)} />}
+        {refused && <Refused requests={refused} isMeant={isMeant} setMeant={setMeant} />}
+        {isTried && change.error === undefined && (
+          <Notice tone="good" title="The server would do this. Nothing is changed yet." />
+        )}
+      </ChangeForm>
+    </Dialog>
+  )
+}
+
+/** Warns of a scope that was not tried. The server keeps no former scope then. */
+const Untried = ({ before }: { before: Scope | undefined }) => (
+  <Notice tone="warn" title="This scope was not tried">
+    <p>
+      What the key does once a month may not be recorded. Without a trial, the server does not keep the current scope:
+      copy it if you may need it again.
+    </p>
+    <Code title="The current scope" text={before ? toYaml({ scope: before }) : '# no scope\n'} />
+  </Notice>
+)
+
+interface RefusedProps {
+  requests: readonly string[]
+  isMeant: boolean
+  setMeant(isMeant: boolean): void
+}
+
+const Refused = ({ requests, isMeant, setMeant }: RefusedProps) => (
+  <Notice tone="warn" title="The scope would have refused requests of the key">
+    <ul class="bullets">
+      {requests.map((request) => (
+        <li key={request}>
+          <Foreign text={request} />
+        </li>
+      ))}
+    </ul>
+    <label class="check">
+      <input type="checkbox" required checked={isMeant} onChange={(event) => setMeant(event.currentTarget.checked)} />
+      Yes, refuse such requests from now on
+    </label>
+  </Notice>
+)

@@ -1,0 +1,102 @@
+import type { AccessKey } from '../../../../../core/src/objects.ts'
+import type { KeyUsage } from '../../../../../core/src/usage.ts'
+import { Foreign } from '../../../components/foreign.tsx'
+import type { Reading } from '../../../components/hooks/usereading.ts'
+import { ActiveChart } from './activechart.tsx'
+import { ReadCard } from './readcard.tsx'
+import { clusterWords, type LineWords, lineWords, onDay, recordingWords } from './usedlines.ts'
+
+/** Says what the key did: on which days, by which lines of its scope, and which requests. */
+export const UseCard = ({ accessKey, reading }: { accessKey: AccessKey; reading: Reading<KeyUsage> }) => (
+  <ReadCard title="Use" reading={reading}>
+    {(usage) => (
+      <>
+        {recordingWords(usage).map((words) => (
+          <p class="hint" key={words}>
+            {words}
+          </p>
+        ))}
+        <ActiveChart active={usage.active ?? []} />
+        <Lines lines={lineWords(usage.lines ?? [], accessKey.spec.scope)} />
+        <Clusters clusters={usage.clusters ?? []} />
+        <Requests entries={usage.entries ?? []} />
+      </>
+    )}
+  </ReadCard>
+)
+
+function Lines({ lines }: { lines: readonly LineWords[] }) {
+  if (lines.length === 0) return <p>No line of a scope limits the key, so none can be unused.</p>
+  return (
+    <>
+      <h3>Lines of the scope</h3>
+      <ul class="lines">
+        {lines.map(({ line, words, state, stateWords }) => (
+          <li key={line}>
+            <Mark state={state} />
+            <span>
+              <Foreign text={words} />
+              <span class="muted block">{stateWords}</span>
+            </span>
+          </li>
+        ))}
+      </ul>
+    </>
+  )
+}
+
+const SHAPES = {
+  Used: <path d="M3 8.5l3.5 3.5L13 4.5" />,
+  Unused: <circle cx="8" cy="8" r="5" />,
+  Unknown: <path d="M5 6a3 3 0 1 1 4.5 2.6C8.4 9.2 8 9.7 8 10.5M8 13v.6" />,
+} as const
+
+/** The state as a shape. The words beside it say the same. */
+const Mark = ({ state }: { state: LineWords['state'] }) => (
+  <svg class={`mark ${state.toLowerCase()}`} viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
+    {SHAPES[state]}
+  </svg>
+)
+
+function Clusters({ clusters }: { clusters: NonNullable<KeyUsage['clusters']> }) {
+  if (clusters.length === 0) return null
+  return (
+    <>
+      <h3>Clusters</h3>
+      <ul class="bullets">
+        {clusters.map((cluster) => (
+          <li key={cluster.name}>
+            <Foreign text={clusterWords(cluster)} />
+          </li>
+        ))}
+      </ul>
+    </>
+  )
+}
+
+/** More are shown only to whoever asks for them. */
+const FIRST = 10
+
+function Requests({ entries }: { entries: NonNullable<KeyUsage['entries']> }) {
+  const list = (some: typeof entries) => (
+    <ul class="requests">
+      {some.map(({ request, lastUsed }) => (
+        <li key={request}>
+          <Foreign text={request} /> <span class="muted">{onDay(lastUsed)}</span>
+        </li>
+      ))}
+    </ul>
+  )
+  return (
+    <>
+      <h3>Requests, and when each was last made</h3>
+      {entries.length === 0 ? <p class="muted">None is recorded.</p> : list(entries.slice(0, FIRST))}
+      {entries.length > FIRST && (
+        <details>
+          <summary>{entries.length - FIRST} more</summary>
+          {list(entries.slice(FIRST))}
+        </details>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,32 @@
+/** Writes access keys as a file for other programs. Members are named one by one, so that no value and no hash can be among them. */
+import { scopeWords } from '../../../../../lib/authorization/scopes/words.ts'
+import type { AccessKey } from '../../../../core/src/objects.ts'
+import { stateWords } from '../../api/keyfacts.ts'
+
+const recordOf = (key: AccessKey) => ({
+  name: key.metadata.name,
+  owner: key.status?.owner ?? null,
+  mayDo: scopeWords(key.spec.scope),
+  created: key.metadata.creationTimestamp,
+  lastUsed: key.status?.lastActivity ?? null,
+  expires: key.status?.expirationTimestamp ?? null,
+  state: stateWords(key).join(', '),
+})
+
+/** In the order of the members. */
+const HEAD = ['Name', 'Owner', 'May do', 'Created', 'Last used', 'Expires', 'State']
+
+/** What a spreadsheet reads as the beginning of a formula, also in its wide form, which some spreadsheets make narrow. */
+const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/
+
+/** Returns a quoted field (RFC 4180). An apostrophe before a formula makes it a text for spreadsheets. */
+const field = (text: string): string => `"${(FORMULA.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`
+
+/** Returns the keys as CSV with a line of titles. A time that does not exist is an empty field. */
+export const csvOf = (keys: readonly AccessKey[]): string =>
+  [HEAD, ...keys.map((key) => Object.values(recordOf(key)))]
+    .map((fields) => `${fields.map((one) => field(one ?? '')).join(',')}\r\n`)
+    .join('')
+
+/** Returns the keys as a JSON list. A time that does not exist is null. */
+export const jsonOf = (keys: readonly AccessKey[]): string => `${JSON.stringify(keys.map(recordOf), undefined, 2)}\n`

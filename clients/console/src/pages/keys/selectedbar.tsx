@@ -1,0 +1,55 @@
+import { useState } from 'preact/hooks'
+import { DialogPart, part, usePreload } from '../../components/part.tsx'
+import { MOST_NAMES, selectionOf } from '../../components/revocation/selection.ts'
+import type { Selection } from './selecting.tsx'
+
+const dialog = part(async () => (await import('../../components/revocation/revokedialog.tsx')).RevokeDialog)
+
+/** Says how many keys are selected, and revokes them. */
+export function SelectedBar({ selection, refresh }: { selection: Selection; refresh(): Promise<void> }) {
+  const { rows, shown, select } = selection
+  const [open, setOpen] = useState<{ title: string; keys: ReturnType<typeof selectionOf> }>()
+  usePreload(dialog)
+  const clear = () => select(rows, false)
+  const words = rows.length === 1 ? '1 key' : `${rows.length} keys`
+  return (
+    <>
+      {rows.length > 0 && (
+        <section class="selected" aria-label="Selected keys">
+          <p role="status">{words} selected</p>
+          <button
+            type="button"
+            class="danger"
+            disabled={rows.length > MOST_NAMES}
+            onClick={() => setOpen({ title: `Revoke ${words}`, keys: selectionOf(rows.map(({ key }) => key)) })}
+          >
+            Disable or delete
+          </button>
+          {rows.length < shown.length && (
+            <button type="button" class="quiet" onClick={() => select(shown, true)}>
+              Select all {shown.length}
+            </button>
+          )}
+          <button type="button" class="quiet" onClick={clear}>
+            Select none
+          </button>
+          {rows.length > MOST_NAMES && <p class="hint">At most {MOST_NAMES} keys can be revoked at once.</p>}
+        </section>
+      )}
+      {open && (
+        <DialogPart
+          dialog={dialog}
+          title={open.title}
+          about="The keys that you have selected."
+          keys={open.keys}
+          draftName="revoke selected"
+          onClose={(isDone) => {
+            setOpen(undefined)
+            if (isDone) clear()
+            void refresh()
+          }}
+        />
+      )}
+    </>
+  )
+}

@@ -1,0 +1,46 @@
+import { MAX_LISTED } from '../../api/lists.ts'
+import { Code } from '../../components/code.tsx'
+import { Foreign } from '../../components/foreign.tsx'
+import { Notice } from '../../components/notice.tsx'
+import { ownWords, type Search, searchWords } from '../../keylist/serversearch.ts'
+import { hrefOf } from '../../text/routes.ts'
+
+/** Says that there are more keys than were read. */
+export const TooMany = () => (
+  <Notice tone="plain" title={`These are the first ${MAX_LISTED} keys`}>
+    <p>
+      There are more, which no number on this page counts. The filter finds all keys by the beginning of their names,
+      and by owner:NAME or maker:NAME. The command line lists all keys, or those of one owner or with one label:
+    </p>
+    <Code title="Command line" text="keyplane keys list --owner alice -l app=shop" />
+  </Notice>
+)
+
+export interface SearchedProps {
+  search: Search | undefined
+  /** The name of a key that may be among those that were not read. */
+  name: string | undefined
+}
+
+/** Says what is not known of the keys that the key of the session made. */
+export function SearchedOwn({ search = {}, own }: { search: Search | undefined; own: string }) {
+  const words = ownWords(own, search)
+  if (words === undefined) return null
+  return (
+    <p class="hint" role="status">
+      <Foreign text={words} />
+    </p>
+  )
+}
+
+/** Says how much the filter has searched. */
+export const Searched = ({ search = {}, name }: SearchedProps) => (
+  <p class="hint" role="status">
+    <Foreign text={searchWords(search)} />{' '}
+    {name !== undefined && !search.answer?.isKnown && (
+      <a href={hrefOf('keys', [name])}>
+        Look for the key <Foreign text={name} />
+      </a>
+    )}
+  </p>
+)

@@ -1,0 +1,63 @@
+import { Dialog } from '../../components/dialog.tsx'
+import { ChangeForm } from '../../components/forms/changeform.tsx'
+import { DeleteForm } from '../../components/forms/deleteform.tsx'
+import { useChange } from '../../components/hooks/usechange.ts'
+import { useNotify } from '../../session/notices.ts'
+import { useSession } from '../../session/session.ts'
+import { hrefOf } from '../../text/routes.ts'
+import type { ActionName, ActionsProps } from './actionprops.ts'
+
+type DialogProps = ActionsProps & { onClose(): void }
+
+/** Disables, enables or deletes a trust or an identity provider. */
+export function ActionDialog({ action, ...props }: DialogProps & { action: ActionName }) {
+  return action === 'delete' ? <DeleteDialog {...props} /> : <DisableDialog {...props} />
+}
+
+const ENDS = 'The keys of earlier exchanges are refused from the next request on.'
+
+function DisableDialog({ object, path, noun, refresh, onClose }: DialogProps) {
+  const { api } = useSession()
+  const notify = useNotify()
+  const { name, uid } = object.metadata
+  const disabled = !object.spec.disabled
+  const word = disabled ? 'Disable' : 'Enable'
+  const change = useChange(
+    () => api.send(path, { method: 'PATCH', body: { metadata: { uid }, spec: { disabled } } }),
+    async () => {
+      onClose()
+      notify({ tone: 'good', text: `${name} was ${disabled ? 'disabled' : 'enabled'}.` })
+      await refresh()
+    },
+  )
+  return (
+    <Dialog title={`${word} ${name}`} onClose={onClose}>
+      {disabled ? (
+        <p>
+          ID tokens are no longer exchanged. {ENDS} When you enable it again, those that have not expired are valid
+          again.
+        </p>
+      ) : (
+        <p>ID tokens are exchanged again. The keys of earlier exchanges that have not expired are valid again.</p>
+      )}
+      <ChangeForm
+        change={change}
+        word={`${word} the ${noun}`}
+        tone={disabled ? 'danger' : 'primary'}
+        onClose={onClose}
+      />
+    </Dialog>
+  )
+}
+
+function DeleteDialog({ object: { metadata }, noun, loss, ...deletion }: DialogProps) {
+  return (
+    <Dialog title={`Delete ${metadata.name}`} onClose={deletion.onClose}>
+      <p>This cannot be undone.</p>
+      <p>
+        {ENDS} The garbage collector deletes them. {loss}
+      </p>
+      <DeleteForm noun={noun} metadata={metadata} list={hrefOf('trusts')} {...deletion} />
+    </Dialog>
+  )
+}

@@ -1,0 +1,105 @@
+import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { Dialog } from '../../components/dialog.tsx'
+import { Foreign } from '../../components/foreign.tsx'
+import { useKeys } from '../../components/hooks/usekeys.ts'
+import { Notice } from '../../components/notice.tsx'
+import { useSession } from '../../session/session.ts'
+import { isLikeValue } from '../../text/keyvalue.ts'
+import { hrefOf } from '../../text/routes.ts'
+import { type Choice, choicesFor } from './choices.ts'
+
+export interface PaletteProps {
+  pages: readonly { page: string; title: string }[]
+  onClose(): void
+}
+
+/** A field whose list of choices leads to keys, pages and actions. What is typed is kept nowhere, and is sent nowhere. */
+export function Palette({ pages, onClose }: PaletteProps) {
+  const { signOut } = useSession()
+  const { data } = useKeys()
+  const [text, setText] = useState('')
+  const [at, setAt] = useState(0)
+  const [isRefused, setRefused] = useState(false)
+  const list = useRef<HTMLDivElement>(null)
+  const id = useId()
+  const choices = choicesFor(text, pages, data?.items ?? [])
+  const active = Math.min(at, choices.length - 1)
+  useEffect(() => list.current?.children[active]?.scrollIntoView({ block: 'nearest' }), [active, text])
+
+  const type = (input: HTMLInputElement) => {
+    const isValue = isLikeValue(input.value)
+    if (isValue) input.value = ''
+    setRefused(isValue)
+    setText(input.value)
+    setAt(0)
+  }
+  const choose = ({ href }: Choice) => {
+    onClose()
+    if (href === undefined) signOut()
+    else location.hash = href
+  }
+  const move = (event: KeyboardEvent) => {
+    const chosen = choices[active]
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+    if (event.key === 'Enter' && chosen && !event.isComposing) choose(chosen)
+    else if (step) setAt((active + step + choices.length) % Math.max(1, choices.length))
+    else return
+    event.preventDefault()
+  }
+  return (
+    <Dialog title="Go to" onClose={onClose}>
+      <input
+        type="text"
+        role="combobox"
+        aria-label="Name of a key, page or action"
+        aria-expanded="true"
+        aria-controls={`${id}-list`}
+        aria-autocomplete="list"
+        {...(choices.length > 0 && { 'aria-activedescendant': `${id}-${active}` })}
+        placeholder="Name of a key, page or action"
+        maxLength={4096}
+        autoComplete="off"
+        autoCapitalize="off"
+        spellcheck={false}
+        value={text}
+        onInput={(event) => type(event.currentTarget)}
+        onKeyDown={move}
+      />
+      {isRefused && (
+        <Notice tone="bad" title="This looks like the value of a key.">
+          <p>
+            It was cleared. Nothing was sent or kept. Type the name of the key, or ask{' '}
+            <a href={hrefOf('whose')} onClick={onClose}>
+              whose key it is
+            </a>
+            .
+          </p>
+        </Notice>
+      )}
+      <div class="choices" role="listbox" id={`${id}-list`} aria-label="Choices" ref={list}>
+        {choices.map((choice, index) => (
+          // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the field, which keeps the focus.
+          // biome-ignore lint/a11y/useFocusableInteractive: the field names the active choice.
+          <div
+            role="option"
+            id={`${id}-${index}`}
+            aria-selected={index === active}
+            key={choice.id}
+            onMouseDown={(event) => event.preventDefault()}
+            onClick={() => choose(choice)}
+          >
+            <Foreign text={choice.title} />
+            <span class="muted">{choice.kind}</span>
+          </div>
+        ))}
+      </div>
+      <p class="hint" role="status">
+        {choices.length === 0
+          ? 'Nothing matches.'
+          : data?.more
+            ? `Only the first ${data.items.length} keys are offered here.`
+            : ''}
+      </p>
+    </Dialog>
+  )
+}

@@ -1,0 +1,158 @@
+/** What the page of a key says about its usage. */
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { ApiError } from '../../../clients/console/src/api/status.ts'
+import {
+  refusedRequests,
+  type TrialWish,
+  trialChange,
+  trialEnd,
+} from '../../../clients/console/src/pages/key/usage/trialchange.ts'
+import {
+  activeDays,
+  activeWords,
+  clusterWords,
+  lineWords,
+  recordingWords,
+} from '../../../clients/console/src/pages/key/usage/usedlines.ts'
+import { applyJsonPatch, decodeJsonPatch } from '../../../lib/meta/patch/jsonpatch.ts'
+import { DAY, keyOf, NOW } from './keys.ts'
+
+const dayAgo = (days: number) => new Date(NOW.getTime() - days * DAY).toISOString().slice(0, 10)
+
+describe('the lines of a scope', () => {
+  const scope = { projects: [{ project: 'a' }, { project: 'b' }], allowPlatformCli: true }
+  const line = (name: string, state = 'Unused') => ({ line: name, state })
+  const wordsOf = (lines: { line: string; state: string }[], of: object | undefined = scope) =>
+    lineWords(lines, of).map(({ words }) => words)
+
+  test('say what each allows, and whether and when it was used', () => {
+    const lines = [
+      { ...line('spec.scope.projects[0]', 'Used'), lastUsed: '2026-11-20' },
+      line('spec.scope.projects[1]'),
+      line('spec.scope.allowPlatformCli', 'Unknown'),
+    ]
+    expect(lineWords(lines, scope).map(({ words, state, stateWords }) => [words, state, stateWords])).toEqual([
+      ['project a', 'Used', 'Used, last on 20 Nov 2026'],
+      ['project b', 'Unused', 'Unused'],
+      ['role platformCLI', 'Unknown', 'Unknown: it could be used where nothing is recorded'],
+    ])
+  })
+
+  test('name those that the key inherited, which its own scope must not explain', () => {
+    const chain = ['chain[0].spec.scope.projects[0]', 'chain[1].spec.scope.projects[1]'].map((one) => line(one))
+    expect(wordsOf(chain)).toEqual(['inherited: projects[0]', 'project b'])
+    for (const own of [{}, undefined]) {
+      expect(lineWords([line('spec.scope.projects[0]')], own)[0]?.words).toBe('inherited: projects[0]')
+    }
+  })
+
+  test('are shown whatever a server says of them', () =>
+    fc.assert(
+      fc.property(fc.string(), fc.string(), fc.option(fc.string(), { nil: undefined }), (name, state, lastUsed) => {
+        const [shown] = lineWords([{ line: name, state, ...(lastUsed !== undefined && { lastUsed }) }], scope)
+        expect(['Used', 'Unused', 'Unknown']).toContain(shown?.state)
+        expect(shown?.words).not.toBe('')
+      }),
+    ))
+})
+
+test('a recording says since when it is, whether it has everything, and whether there is one', () => {
+  expect(recordingWords({ recording: true, since: '2026-11-01T08:00:00Z', complete: true })).toEqual([
+    'Recorded since 1 Nov 2026.',
+  ])
+  expect(recordingWords({ recording: true, complete: false })).toEqual([
+    'It is not known yet how far back the record goes.',
+    'The key did more than is recorded, so what is missing here may be used.',
+  ])
+  expect(recordingWords({ recording: false, complete: false })).toEqual([
+    'This deployment does not record usage, so nothing here says what the key does now.',
+  ])
+})
+
+test('a cluster that never asks is unknown', () => {
+  const accepted = { name: 'clusters/prod', lastAccepted: '2026-11-02' }
+  expect(clusterWords(accepted)).toBe(
+    'Cluster prod never asks about requests, so what the key does there is not known. It last accepted the key on 2 Nov 2026.',
+  )
+  expect(clusterWords({ name: 'virtualclusters/p-a/b', lastAsked: '2026-11-03' })).toBe(
+    'Virtual cluster p-a/b last asked on 3 Nov 2026.',
+  )
+})
+
+describe('the days of use', () => {
+  test('are the last 90 in their order, relative to the busiest', () => {
+    const days = activeDays(
+      [
+        { day: dayAgo(0), minutes: 10 },
+        { day: dayAgo(89), minutes: 5 },
+        { day: dayAgo(90), minutes: 99 },
+      ],
+      NOW,
+    )
+    expect(days).toHaveLength(90)
+    expect(days.filter(({ minutes }) => minutes > 0)).toEqual([
+      { day: dayAgo(89), minutes: 5, part: 0.5 },
+      { day: dayAgo(0), minutes: 10, part: 1 },
+    ])
+    expect(days[0]?.day).toBe(dayAgo(89))
+    expect(activeWords(days)).toBe('Used on 2 of the last 90 days, last on 22 Nov 2026, for at most 10 minutes a day.')
+  })
+
+  test('are none without a use', () => {
+    expect(activeWords(activeDays([], NOW))).toBe('No use in the last 90 days.')
+  })
+})
+
+describe('a change of a trial', () => {
+  const [wide, small] = [{ projects: [{ project: 'a' }], rules: [{}] }, { projects: [{ project: 'a' }] }]
+  const until = trialEnd(NOW)
+  const tried = keyOf({ spec: { scope: wide, scopeTrial: { scope: small, until } } })
+  const plain = keyOf({ spec: { scope: wide } })
+  const former = (scope?: object) =>
+    keyOf({ spec: { scope: small }, status: { formerScope: { ...(scope && { scope }), until } } })
+
+  test.each<[string, ReturnType<typeof keyOf>, Omit<TrialWish, 'until'>, object]>([
+    ['try', plain, { step: 'try', advised: small }, { scope: wide, scopeTrial: { scope: small, until } }],
+    ['apply', plain, { step: 'apply', advised: small }, { scope: small }],
+    [
+      'apply to a key without a scope',
+      keyOf({ spec: { scope: undefined } }),
+      { step: 'apply', advised: small },
+      { scope: small },
+    ],
+    ['real', tried, { step: 'real' }, { scope: small }],
+    [
+      'anyway',
+      tried,
+      { step: 'real', isForced: true },
+      { scope: small, scopeTrial: { scope: small, until, force: true } },
+    ],
+    ['end', tried, { step: 'end' }, { scope: wide }],
+    ['back', former(wide), { step: 'back' }, { scope: wide }],
+    ['back to no scope', former(), { step: 'back' }, {}],
+  ])('%s makes just this of the key, and asks for the version that was seen', (_, key, wish, spec) => {
+    const { patch, isDone } = trialChange(key, { ...wish, until })
+    const { operations } = decodeJsonPatch(Buffer.from(JSON.stringify(patch)))
+    const changed = applyJsonPatch(key as never, operations).value as unknown as typeof key
+    expect(changed).toEqual({ ...key, spec })
+    expect(patch).toContainEqual({ op: 'replace', path: '/metadata/resourceVersion', value: '1' })
+    expect(isDone(key)).toBe(false)
+    // The server removes the trial that was made real.
+    const { scopeTrial, ...rest } = changed.spec
+    expect(isDone({ ...changed, spec: wish.isForced ? rest : { ...rest, ...(scopeTrial && { scopeTrial }) } })).toBe(
+      true,
+    )
+    expect(isDone({ ...changed, metadata: { ...changed.metadata, uid: 'other' } })).toBe(false)
+  })
+
+  test('ends a week later', () => expect(until).toBe('2026-11-29T12:00:00Z'))
+
+  test('is refused with the requests, which another conflict does not have', () => {
+    const causes = [{ reason: 'ScopeTrialRefused', message: 'list of pods (2026-11-22)' }]
+    expect(refusedRequests(new ApiError(409, { details: { causes } }))).toEqual(['list of pods (2026-11-22)'])
+    for (const other of [new ApiError(409, {}), new ApiError(422, { details: { causes } }), new Error('x')]) {
+      expect(refusedRequests(other)).toBeUndefined()
+    }
+  })
+})
