@@ -3,8 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { runAgain } from '../.ci/again.ts'
 import { followPace } from '../.ci/pace.ts'
-import { judge, readMeasured, runPart } from '../.ci/part.ts'
+import { judge, type Outcome, type Part, readMeasured, runPart } from '../.ci/part.ts'
 import { partsOn } from '../.ci/parts.ts'
 import { runSideBySide } from '../.ci/sidebyside.ts'
 import { excesses, parseTimes, readTimes } from '../.ci/times.ts'
@@ -42,6 +43,20 @@ describe('a part', () => {
   test('counts failed tests once, and not its exit code too', async () =>
     expect(await run(true, `${reporting(5, 2)} process.exit(1)`)).toMatchObject({ passed: 5, failed: 2, problems: [] }))
 
+  test('names the tests that failed, with their files', async () => {
+    const assertions = ['passed', 'failed'].map((status) => ({ status, fullName: `a test that ${status}` }))
+    const report = {
+      numPassedTests: 1,
+      numFailedTests: 1,
+      testResults: [{ name: join(process.cwd(), 'test/some.test.ts'), assertionResults: assertions }],
+    }
+    const script = `require('node:fs').writeFileSync(process.argv.at(-1).split('=')[1], ${JSON.stringify(JSON.stringify(report))})`
+    expect(await run(true, script)).toMatchObject({
+      failed: 1,
+      failures: [{ file: 'test/some.test.ts', name: 'a test that failed' }],
+    })
+  })
+
   test('has the output of both streams', async () =>
     expect((await run(false, 'console.log("one"); console.error("two")')).output).toBe('one\ntwo\n'))
 
@@ -59,8 +74,57 @@ describe('a part', () => {
   test('that is too slow is one failure beside its tests', () => {
     const took = { code: 0, seconds: 10, cpu: 41 }
     const suite = { name: 'it', command: [], isSuite: true }
-    expect(judge(suite, took, { passed: 5, failed: 0 }, parseTimes('10 20 it'))).toMatchObject({ passed: 5, failed: 1 })
+    expect(judge(suite, took, { passed: 5, failed: 0, failures: [] }, parseTimes('10 20 it'))).toMatchObject({
+      passed: 5,
+      failed: 1,
+    })
   })
+})
+
+test.each([
+  [undefined, 2],
+  [5, 1],
+])('a part of niceness %s that takes too long of both has %d problems', (niceness, count) => {
+  const part = { name: 'it', command: [], ...(niceness && { niceness }) }
+  const { problems } = judge(part, { code: 0, seconds: 601, cpu: 201 }, undefined, parseTimes('100 100 it'))
+  expect(problems).toHaveLength(count)
+})
+
+describe('failed tests', () => {
+  const failures = [1, 2].map((test) => ({ file: 'test/a.test.ts', name: `test ${test}` }))
+  const outcome = { name: 'it', passed: 5, failed: 2, failures, problems: [], output: '', seconds: 1, cpu: 1 }
+  /** Runs them again, with these numbers of failed tests. */
+  async function again(failed: number[], found: Partial<Outcome> = {}, part: Partial<Part> = {}) {
+    const commands: (readonly string[])[] = []
+    const ended = await runAgain(
+      { name: 'it', command: ['run'], ...part },
+      { ...outcome, ...found },
+      async (repeated) => {
+        commands.push(repeated.command)
+        return { ...outcome, failed: failed.shift() ?? Number.NaN }
+      },
+    )
+    return { ended, commands }
+  }
+
+  test('count as passed if their files pass alone, three times', async () => {
+    const { ended, commands } = await again([0, 0, 0])
+    expect(ended).toMatchObject({ passed: 7, failed: 0, failures: [], unsteady: failures })
+    expect(commands).toEqual(Array.from({ length: 3 }, () => ['run', 'test/a.test.ts']))
+  })
+
+  test.each([1, 2, 3])('fail if run %d fails', async (run) => {
+    const { ended, commands } = await again([...Array.from({ length: run - 1 }, () => 0), 1])
+    expect([ended, commands.length]).toEqual([outcome, run])
+  })
+
+  test.each([
+    ['of a part for races', {}, { isForRaces: true }],
+    ['beside another problem', { failed: 3, problems: ['it ended with 3'] }, {}],
+    ['where there is none', { failed: 0, failures: [] }, {}],
+  ])('are not repeated %s', async (_, found, part) =>
+    expect(await again([], found, part)).toEqual({ ended: { ...outcome, ...found }, commands: [] }),
+  )
 })
 
 describe('the table of times', () => {
@@ -83,11 +147,20 @@ describe('the table of times', () => {
   })
 
   test('allows so many times more on a slow machine', () => {
-    const took = { seconds: 61, cpu: 60 }
-    expect(excesses('npm test', took, times, 1.5)).toEqual([])
-    expect(excesses('npm test', took, times, 1.4)).toEqual([
+    const took = { seconds: 90, cpu: 60 }
+    expect(excesses('npm test', took, times, { seconds: 1.5, cpu: 1.5 })).toEqual([])
+    expect(excesses('npm test', took, times, { seconds: 1.4, cpu: 1.4 })).toEqual([
       'npm test took 60 CPU seconds on a machine 1.4 times as slow, more than 2 times the 20 of .ci/times',
+      'npm test took 90 seconds on a machine 1.4 times as slow, more than 6 times the 10 of .ci/times',
     ])
+  })
+
+  test('allows no more CPU seconds where cores are only shared, and no more seconds where only computing is slow', () => {
+    const took = { seconds: 61, cpu: 41 }
+    expect(excesses('npm test', took, times, { seconds: 9, cpu: 1 })).toEqual([
+      expect.stringContaining('41 CPU seconds,'),
+    ])
+    expect(excesses('npm test', took, times, { seconds: 1, cpu: 9 })).toEqual([expect.stringContaining('61 seconds,')])
   })
 
   test.each(['10 npm test', '10 20', 'x 20 npm test'])('has no line %j', (line) => {
@@ -96,15 +169,16 @@ describe('the table of times', () => {
 })
 
 describe('the pace of the machine', () => {
-  /** Follows calculations that take these CPU milliseconds, where 100 are usual, until all are done. */
+  /** Follows calculations that take this CPU time, where 100 is usual, and four times as long, until all are done. */
   async function follow(...given: number[]) {
     const { promise: done, resolve } = Promise.withResolvers<void>()
     const pace = followPace(
       async () => {
         if (given.length === 1) resolve()
-        return given.shift() ?? Number.NaN
+        const cpu = given.shift() ?? Number.NaN
+        return { cpu, seconds: 4 * cpu }
       },
-      100,
+      { cpu: 100, seconds: 200 },
       0,
     )
     await done
@@ -114,21 +188,22 @@ describe('the pace of the machine', () => {
 
   test('is the mean of the calculations', async () => {
     const before = Date.now() - 1
-    expect((await follow(100, 400, 250)).slownessSince(before)).toBe(2.5)
+    expect((await follow(100, 400, 250)).slownessSince(before)).toEqual({ cpu: 2.5, seconds: 5 })
   })
 
   test('is never faster than that of the table', async () =>
-    expect((await follow(30, 40)).slownessSince(Date.now() - 1000)).toBe(1))
+    expect((await follow(30, 40)).slownessSince(Date.now() - 1000)).toEqual({ cpu: 1, seconds: 1 }))
 
   test('of a part that was shorter than the interval is that of the calculation before it', async () => {
     const pace = await follow(500, 300)
-    expect(pace.slownessSince(Date.now() + 1)).toBe(3)
+    expect(pace.slownessSince(Date.now() + 1)).toEqual({ cpu: 3, seconds: 6 })
   })
 
   test('comes from a real program, and its failure is an error', async () => {
-    const pace = followPace(undefined, 0.001, 60_000)
+    const pace = followPace(undefined, { cpu: 1e-6, seconds: 1e-6 }, 60_000)
     await pace.stop()
-    expect(pace.slownessSince(0)).toBeGreaterThan(1)
+    const { cpu, seconds } = pace.slownessSince(0)
+    expect(Math.min(cpu, seconds)).toBeGreaterThan(1)
     const failing = followPace(() => Promise.reject(new Error('out of memory')))
     await expect(failing.stop()).rejects.toThrow('out of memory')
   })
@@ -142,6 +217,11 @@ describe('the parts', () => {
   test('are those of the table', () => {
     const known = new Set([...named({}), 'apt-get', 'npm ci'])
     expect([...readTimes().keys()].sort()).toEqual([...known].sort())
+  })
+
+  test('that look for races are not those that are repeated', () => {
+    const names = partsOn(machine).flatMap(({ name, isForRaces }) => (isForRaces ? [name] : []))
+    expect(names).toEqual(['npm run test:soak', 'npm run test:rollouts', 'npm run test:dynamodb'])
   })
 
   test('include the tests on a kube-apiserver where there is one or a way to build it', () => {

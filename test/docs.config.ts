@@ -1,14 +1,14 @@
 /** Configures `npm run test:docs`: the commands and snippets of the README and of the pages below `docs/`, run as they are written. */
 import { defineConfig } from 'vitest/config'
 import './support/compilecache.ts'
+import { limits } from './support/patience.ts'
 
 export default defineConfig({
   test: {
     root: new URL('..', import.meta.url).pathname,
     include: ['test/**/*.docs.ts'],
     maxWorkers: 2,
-    testTimeout: 120_000,
-    hookTimeout: 60_000,
+    ...limits,
     // The store is in this process, as in the bundles of the local server.
     execArgv: ['--conditions=embedded'],
     experimental: { viteModuleRunner: false },

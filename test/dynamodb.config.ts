@@ -5,6 +5,7 @@
 import { defineConfig } from 'vitest/config'
 import { made } from './vitest.config.ts'
 import './support/compilecache.ts'
+import { limits } from './support/patience.ts'
 
 const native = { experimental: { viteModuleRunner: false } }
 
@@ -13,8 +14,7 @@ export default defineConfig({
     root: new URL('..', import.meta.url).pathname,
     maxWorkers: 2,
     maxConcurrency: 32,
-    testTimeout: 120_000,
-    hookTimeout: 60_000,
+    ...limits,
     projects: [
       {
         extends: true,

@@ -69,6 +69,10 @@ function neededFor(row: KindRow): Served[] {
     const handler = `virtualHandler(${kind}, createVirtualHandler)`
     return [{ name, handler, routes: [`POST ${subresource ? `${object}/${subresource}` : whole}`], grants: [] }]
   }
+  if (archetype === 'computed') {
+    const routes = ['GET', 'HEAD'].map((method) => `${method} ${object}/${subresource}`)
+    return [{ name: `${plural}/${subresource}`, handler: `computedKindHandler(${kind}, table)`, routes, grants: [] }]
+  }
   return Object.entries(VERBS).map(([verb, { collection, object: methods, grants }]) => {
     const everywhere = scope === 'Namespaced' && verb === 'list' ? [`${base}/${plural}`] : []
     const status = verb === 'delete' ? [] : [`${object}/status`]
@@ -112,7 +116,7 @@ test('no function serves a verb that its kind does not have', async () => {
   const needed = new Set(kindRows.flatMap(neededFor).map(({ name }) => name))
   for (const name of packaged.names) {
     const source = await readFile(join(root, 'functions', `${name}.ts`), 'utf8')
-    const isOfKind = /(stored|virtual)Handler\((?!Namespace\b)/.test(source)
+    const isOfKind = /(stored|virtual|computedKind)Handler\((?!Namespace\b)/.test(source)
     expect([name, isOfKind]).toEqual([name, needed.has(name)])
   }
 })

@@ -63,18 +63,19 @@ async function expressions(): Promise<{ literals: Found[]; makers: Set<string> }
 const words = /\\.|\[(?:\\.|[^\]\\])*\]|\(\?<\w+>|([A-Za-z -]{2})[A-Za-z -]{2,}([A-Za-z -]{2})(?![?*+{])/g
 
 /**
- * Returns nothing for linear time, else the verdict of the analyser. It treats a bound of hundreds as unbounded, which is
- * stricter and faster to analyse. Its time grows with the square of a word, so only `npm run test:soak` gives it whole words.
+ * Returns nothing for linear time, else the verdict of the analyser. It treats a bound of ten or more as unbounded, which is stricter
+ * and can be proven. What is too large for a proof, the analyser tries with as many random texts as the machine has time for. Its time
+ * grows with the square of a word, so only `npm run test:soak` gives it whole words.
  */
 async function fault(pattern: string, flags: string): Promise<string | undefined> {
-  const unbounded = pattern.replace(/\{(\d+),\d{3,}\}/g, '{$1,}')
+  const unbounded = pattern.replace(/\{(\d+),\d{2,}\}/g, '{$1,}').replace(/\{\d{2,}\}/g, '+')
   const short = unbounded.replace(words, (whole, start, end) => (start === undefined ? whole : start + end))
   const found = await check(soak ? unbounded : short, flags, { timeout: 60_000, randomSeed: 20261121 })
   if (found.status === 'safe') return undefined
   return found.status === 'vulnerable' ? found.complexity.summary : found.error.kind
 }
 
-test('every regular expression takes linear time', { timeout: 240_000 }, async () => {
+test('every regular expression takes linear time', async () => {
   const { literals, makers } = await expressions()
   expect(literals.length).toBeGreaterThan(100)
   expect([...makers].sort()).toEqual([...made].sort())

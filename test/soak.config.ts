@@ -5,6 +5,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { defineConfig } from 'vitest/config'
 import './support/compilecache.ts'
+import { limits } from './support/patience.ts'
 
 process.env.SOAK = '1'
 process.env.SEED ??= '1'
@@ -24,8 +25,7 @@ export default defineConfig({
   test: {
     root,
     maxWorkers: 2,
-    testTimeout: 300_000,
-    hookTimeout: 60_000,
+    ...limits,
     maxConcurrency: 32,
     // The store is in this process, as in the bundles of the local server.
     execArgv: ['--conditions=embedded'],

@@ -49,7 +49,8 @@ test('links lead to workspaces, which have the version of the root and depend on
 
 test('npm warns about no package on the Node.js versions in the README', async () => {
   const readme = await readFile(join(import.meta.dirname, '..', 'README.md'), 'utf8')
-  const [, oldest = '', newest = ''] = /Node\.js (\S+) or later, or (\d+)\./.exec(readme) ?? []
+  const [, newest = '', oldest = ''] =
+    /Node\.js (\d+) or later, or (\S+) or later in the 22 series\./.exec(readme) ?? []
   const versions = [`${oldest}.0`, `${newest}.0.0`]
   const nodeOf = ({ engines }: Locked) => (engines && !Array.isArray(engines) && engines.node) || '*'
   const warned = Object.entries(packages).filter(([, one]) =>

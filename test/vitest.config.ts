@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
+import { limits } from './support/patience.ts'
 
 /** Tests of pure packages: they share no state, so they run in threads and keep the modules that other files loaded. */
 const pure = [
@@ -20,13 +21,16 @@ const pure = [
   'lib/token',
 ]
   .map((name) => `test/${name}/**/*.test.ts`)
-  .concat('test/*.test.ts')
+  .concat('test/*.test.ts', 'test/clients/keyfields.test.ts', 'test/clients/core/{scopechange,texts}.test.ts')
 
 /** Tests that restore what they change in their process, so they run in processes that keep the modules of other files. */
 const shared = [
   // After the others, a shared server would know a demo virtual cluster that is gone, or a time ahead of its own.
   'test/clients/cli/!(credential|kubeconfig|rotate.interrupted|token).test.ts',
   'test/clients/cli/credentials/*.test.ts',
+  'test/clients/core/https.test.ts',
+  'test/clients/gitlab/*.test.ts',
+  'test/conformance/*.test.ts',
   'test/infra/*.test.ts',
   'test/infra/local/**/*.test.ts',
   'test/kinds/**/*.test.ts',
@@ -40,7 +44,7 @@ const functions = ['test/functions/**/*.test.ts', 'test/server/deadline.test.ts'
 const order = ['whole', 'shared', 'functions', 'pure']
 
 /** Small files with long tests. Vitest orders files by size when it has not yet recorded their durations. */
-const long = ['/test/conformance/', '/test/server/hidden']
+const long = ['/test/conformance/', '/test/clients/gitlab/', '/test/server/hidden']
 
 /** Starts long files first, so that no core is idle at the end. */
 class LongestFirst extends BaseSequencer {
@@ -65,8 +69,8 @@ const driver = {
 /** Selects the store in this process, as the bundles of the local server do. */
 const embedded = ['--conditions=embedded']
 
-/** Loads modules with Node.js, which strips their types. Vite would transform each one. */
-const native = { experimental: { viteModuleRunner: false } }
+/** Loads modules with Node.js, which strips their types. Vite would transform each one, and the loader of vitest look for mocks. */
+const native = { experimental: { viteModuleRunner: false, nodeLoader: false } }
 // With a compile cache, coverage would be imprecise. Processes that the tests start use the cache too.
 if (!process.argv.some((argument) => argument.startsWith('--coverage'))) {
   await import('./support/compilecache.ts')
@@ -78,9 +82,9 @@ export default defineConfig({
     maxWorkers: availableParallelism() + 1,
     root: new URL('..', import.meta.url).pathname,
     execArgv: embedded,
-    testTimeout: 120_000,
-    // The maximum for concurrent tests: recorded scenarios, which mostly wait.
-    maxConcurrency: 32,
+    ...limits,
+    // The maximum for concurrent tests: recorded scenarios, which mostly wait. Of more, one could exceed its 20 seconds on a busy machine.
+    maxConcurrency: 8,
     sequence: { sequencer: LongestFirst },
     projects: [
       { extends: true, test: { ...native, name: 'pure', include: pure, pool: 'threads', isolate: false } },

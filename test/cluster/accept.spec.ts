@@ -2,6 +2,7 @@
  * Compares how clauses of Accept compete. A kube-apiserver chooses among clauses of which some ask for a Table of a custom
  * resource. This API must choose the same clause when those ask for an ExecCredential.
  */
+
 import { mkdtemp, rm } from 'node:fs/promises'
 import https from 'node:https'
 import { tmpdir } from 'node:os'
@@ -13,6 +14,7 @@ import { type ControlPlane, startControlPlane } from '../../infra/local/kubeapis
 import { negotiate } from '../../lib/endpoints/negotiation/accept.ts'
 import { StatusError } from '../../lib/meta/errors/status.ts'
 import { createRandom } from '../differential/random.ts'
+import { patience } from '../support/patience.ts'
 
 const SEED = 1
 const COUNT = 500
@@ -65,7 +67,7 @@ beforeAll(async () => {
     },
   })
   const foo = { apiVersion: 'x.test/v1', kind: 'Foo', metadata: { name: 'one' } }
-  await vi.waitFor(async () => expect((await plane.admin.send('POST', foos(), foo)).status).toBe(201), 30_000)
+  await vi.waitFor(async () => expect((await plane.admin.send('POST', foos(), foo)).status).toBe(201), patience)
 })
 afterAll(async () => {
   agent?.destroy()

@@ -2,6 +2,7 @@
  * Runs the commands of the pages that add a first virtual cluster and a first connected cluster, with real kube-apiservers,
  * the AWS command line and kubectl.
  */
+
 import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
@@ -11,6 +12,7 @@ import { type ControlPlane, startControlPlane } from '../../infra/local/kubeapis
 import { installed } from '../deploy/emulator.ts'
 import { readPage } from '../support/commands.ts'
 import { kubeConfig } from '../support/kubectl.ts'
+import { patience } from '../support/patience.ts'
 import { type Ran, runProgram } from '../support/programs.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { type Address, chooseAddress } from './planes.ts'
@@ -81,7 +83,7 @@ beforeAll(async () => {
     AWS_ACCESS_KEY_ID: server.environment.AWS_ACCESS_KEY_ID,
     AWS_SECRET_ACCESS_KEY: server.environment.AWS_SECRET_ACCESS_KEY,
   }
-}, 180_000)
+})
 afterAll(async () => {
   await Promise.all(planes.map((plane) => plane.close()))
   await server?.stop()
@@ -128,7 +130,7 @@ test('without the secret of a virtual cluster the message says what to do, as th
 })
 
 /** Before that, kube-apiserver may not have fetched the public keys. */
-const fetched = { timeout: 60_000, interval: 500 }
+const fetched = { ...patience, interval: 500 }
 
 test('the page on the first connected cluster works as written', async () => {
   const { commandsOf } = await readPage('docs/first-connected-cluster.md')

@@ -2,6 +2,7 @@
  * Tests the recipes of docs/kubeconfigs.md with released versions of kubectl, a real virtual cluster p-demo/demo and a real
  * connected cluster `west`, and renewal by client-go beyond the end of tokens.
  */
+
 import { appendFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
@@ -12,6 +13,7 @@ import { readPage } from '../support/commands.ts'
 import { mountPod, startPlatform, yamlOf } from '../support/federationpages.ts'
 import { createKubectl } from '../support/kubectl.ts'
 import { instance, instances } from '../support/objects.ts'
+import { patience } from '../support/patience.ts'
 import { type Ran, runProgram } from '../support/programs.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { changeKey, clusters, type Key, makeKey } from './keys.ts'
@@ -34,7 +36,7 @@ let folder: string
 let plugin: string
 
 /** The caches of the clusters: 3 s for access, 10 s for tokens. Machines may be slow. */
-const soon = { timeout: 60_000, interval: 500 }
+const soon = { ...patience, interval: 500 }
 
 async function startDemo(): Promise<void> {
   const address = await chooseAddress()
@@ -282,9 +284,9 @@ describe('a process of client-go that outlives its tokens', () => {
         answers.add(await proxy.list())
         expect(await statusWith(first)).toBe(401)
       },
-      { timeout: 100_000, interval: 4000 },
+      { ...patience, interval: 4000 },
     )
     expect([...answers, await proxy.list()]).toEqual([200, 200])
     await proxy.stop()
-  }, 120_000)
+  })
 })

@@ -81,7 +81,7 @@ test('commands of the tour and the server work with a real kube-apiserver, also 
   const fetched = commands('A kube config of a virtual cluster')
   expect(await shell(tour)).toMatchObject({ code: 0, stderr: '' })
   // kube-apiserver fetches the public keys in the background.
-  await expect.poll(() => shell(another() + fetched), { timeout: 60_000, interval: 1000 }).toMatchObject({ code: 0 })
+  await expect.poll(() => shell(another() + fetched), { interval: 1000 }).toMatchObject({ code: 0 })
   const demo = (args: string) => shell(`kubectl --kubeconfig demo.kubeconfig ${args}`)
   const who = "auth whoami -o jsonpath='{.status.userInfo.username} {.status.userInfo.extra}'"
   expect(await readFile(join(folder, 'demo.kubeconfig'), 'utf8')).toMatch(/^ +token: /m)
@@ -99,7 +99,7 @@ test('commands of the tour and the server work with a real kube-apiserver, also 
   const end = await shell(another() + commands('Revoke a key').replace('rm demo.kubeconfig', ''))
   expect([end.code, end.stdout]).toEqual([0, expect.stringContaining('access key is disabled')])
   await expect
-    .poll(async () => (await demo('get pods')).stderr, { timeout: 60_000, interval: 1000 })
+    .poll(async () => (await demo('get pods')).stderr, { interval: 1000 })
     .toContain('the access key no longer gives access')
 
   const [, lines = ''] = first.printed.split('docs/tour.md has a tour of five minutes.\n')
@@ -113,6 +113,6 @@ test('commands of the tour and the server work with a real kube-apiserver, also 
   const kept = await shell(`kubectl --kubeconfig certificate.kubeconfig ${who}`)
   expect([kept.code, kept.stdout]).toEqual([0, expect.stringMatching(/^alice /)])
   expect(await shell(tour)).toMatchObject({ code: 0, stderr: '' })
-  await expect.poll(() => shell(another() + fetched), { timeout: 60_000, interval: 1000 }).toMatchObject({ code: 0 })
+  await expect.poll(() => shell(another() + fetched), { interval: 1000 }).toMatchObject({ code: 0 })
   expect(await second.stop()).toEqual([0, ''])
-}, 300_000)
+})

@@ -1,4 +1,5 @@
 /** Tests kube configs of a virtual cluster that is a real kube-apiserver, with its credentials in Secrets Manager. */
+
 import { X509Certificate } from 'node:crypto'
 import { load } from 'js-yaml'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
@@ -6,6 +7,7 @@ import { issueClient, type KeyPair, makeAuthority, validFor } from '../../infra/
 import { freePort } from '../../infra/local/host/freeport.ts'
 import { kubeConfigFile } from '../../infra/local/host/kubeconfigfile.ts'
 import { createKubectl } from '../support/kubectl.ts'
+import { patience } from '../support/patience.ts'
 import type { Answer } from '../support/request.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { changeKey, type Key, makeKey, management } from './keys.ts'
@@ -20,7 +22,7 @@ let alice: Key
 
 const instances = `${management}/namespaces/p-team/virtualclusterinstances`
 const requests = '/apis/certificates.k8s.io/v1/certificatesigningrequests'
-const forgotten = { timeout: 60_000, interval: 500 }
+const forgotten = { ...patience, interval: 500 }
 
 const kubeconfig = (name: string, spec: object, token = alice.value): Promise<Answer> =>
   server.call(`${instances}/${name}/kubeconfig`, { method: 'POST', token, body: { spec } })

@@ -1,6 +1,7 @@
 /** Configures `npm run test:cluster`, the tests that need a real kube-apiserver from KUBEBUILDER_ASSETS. */
 import { defineConfig } from 'vitest/config'
 import '../support/compilecache.ts'
+import { limits } from '../support/patience.ts'
 
 const assets = process.env.KUBEBUILDER_ASSETS
 if (!assets) {
@@ -9,6 +10,9 @@ if (!assets) {
   )
 }
 
+// Control planes that live for a minute at most have the memory, and collect garbage most of all while they start.
+process.env.GOGC ??= '400'
+
 export default defineConfig({
   test: {
     root: new URL('../..', import.meta.url).pathname,
@@ -16,8 +20,7 @@ export default defineConfig({
     passWithNoTests: true,
     // They mostly wait: for caches of clusters to expire, tokens to end, and control planes to start.
     maxWorkers: 3,
-    testTimeout: 60_000,
-    hookTimeout: 180_000,
+    ...limits,
     // The store is in this process, as in the bundles of the local server.
     execArgv: ['--conditions=embedded'],
     experimental: { viteModuleRunner: false },

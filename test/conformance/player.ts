@@ -1,7 +1,9 @@
 /** Plays a scenario against a server and returns its answers, step by step, in the recorded form. */
+
 import { randomInt } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { dumpYaml, parseYaml } from '../../lib/meta/encoding/yaml.ts'
+import { patience } from '../support/patience.ts'
 import { type Client, createClient, type Reply, type Target } from './client.ts'
 import { type Difference, differences } from './differences.ts'
 import { createNames, type Names } from './names.ts'
@@ -57,7 +59,11 @@ async function take(step: Step, client: Client, names: Names, saved: Record<stri
   const request = fill({ method, path, headers, body, during }, saved)
   const base = /"?generateName"?: ?"([^"]+)"/.exec(textOf(request.body))?.[1]
   if (base !== undefined) names.generates(base)
-  const reply = await client.send({ ...(JSON.parse(JSON.stringify(request)) as Step), ...requestOptions(user, watch) })
+  const options = requestOptions(
+    user,
+    watch && { ...watch, ...(isAwaited(step) && { seconds: patience.timeout / 1000 }) },
+  )
+  const reply = await client.send({ ...(JSON.parse(JSON.stringify(request)) as Step), ...options })
   const value = await parseBody(reply)
   names.learn(value)
   for (const event of reply.events) names.learn(event.object)
@@ -67,6 +73,10 @@ async function take(step: Step, client: Client, names: Names, saved: Record<stri
   }
   return recordAnswer(step, reply, value, names)
 }
+
+/** Reports whether the recorded watch ended by itself or with its last event: then its seconds only end what hangs. */
+const isAwaited = ({ watch, want }: Step): boolean =>
+  want?.ended === true || (want?.events?.length ?? -1) >= (watch?.events ?? Number.POSITIVE_INFINITY)
 
 const requestOptions = (user: string | undefined, watch: Step['watch']) => ({
   ...(user !== undefined && { as: user }),

@@ -23,7 +23,7 @@ beforeAll(async () => {
   await provide('company', { issuer: 'https://login.example.com', maxTTL: 7200, ...shared })
   await provide('entra', { issuer: 'https://login.microsoftonline.com/5f9c1c3e-0f5e-4b6c-9a39-7a3c8d1f2b6a/v2.0' })
   await provide('hidden', { issuer: 'https://issuer.example.com', access: [{ verbs: ['use'], users: ['alice'] }] })
-}, 60_000)
+})
 afterAll(() => deployment?.stop())
 
 const provide = (name: string, spec: JsonObject) => {

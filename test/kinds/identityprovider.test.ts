@@ -17,7 +17,7 @@ const own = 'https://keyplane.example.com/prod/kubernetes/management'
 let deployment: TestDeployment
 beforeAll(async () => {
   deployment = await startDeployment(own)
-}, 60_000)
+})
 afterAll(() => deployment?.stop())
 
 const kind = IdentityProvider
@@ -259,10 +259,10 @@ describe('access', () => {
   })
 })
 
-const publicKey = (kid = 'a', length = 2048) => {
-  const { publicKey: key } = generateKeyPairSync('rsa', { modulusLength: length })
-  return { ...key.export({ format: 'jwk' }), kid, use: 'sig' } as JsonObject
-}
+const pair = generateKeyPairSync('rsa', { modulusLength: 2048 })
+const shortPair = generateKeyPairSync('rsa', { modulusLength: 1024 })
+const publicKey = (kid = 'a', { publicKey: key } = pair) =>
+  ({ ...key.export({ format: 'jwk' }), kid, use: 'sig' }) as JsonObject
 
 describe('pinned keys', () => {
   const usable = 'must be usable for signatures with RS256, ES256; RSA keys have 2048 to 8192 bits'
@@ -283,12 +283,12 @@ describe('pinned keys', () => {
     },
     {
       what: 'a short key',
-      jwks: JSON.stringify({ keys: [publicKey('b'), publicKey('a', 1024)] }),
+      jwks: JSON.stringify({ keys: [publicKey('b'), publicKey('a', shortPair)] }),
       reason: `keys[1] (kid "a") ${usable}`,
     },
     {
       what: 'an unusable key whose kid may be a secret',
-      jwks: JSON.stringify({ keys: [publicKey('x'.repeat(65), 1024)] }),
+      jwks: JSON.stringify({ keys: [publicKey('x'.repeat(65), shortPair)] }),
       reason: `keys[0] ${usable}`,
     },
     {
@@ -318,8 +318,7 @@ describe('pinned keys', () => {
 
   // The object, its managedFields and the annotation of kubectl apply would keep the key for every reader.
   test('that are private are a 422, which neither repeats nor stores them', async () => {
-    const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
-    const secret = { ...privateKey.export({ format: 'jwk' }), kid: 'a' }
+    const secret = { ...pair.privateKey.export({ format: 'jwk' }), kid: 'a' }
     const jwks = JSON.stringify({ keys: [secret] })
     const { world, name } = await made({ issuer })
     const before = await world.read(name)

@@ -18,7 +18,7 @@ import cases from './vectors/ownedaccesskey.limits.cases.json' with { type: 'jso
 let deployment: TestDeployment
 beforeAll(async () => {
   deployment = await startDeployment('https://keyplane.example.com')
-}, 60_000)
+})
 afterAll(() => deployment?.stop())
 
 const world = (server = deployment.parts) => worldOf(OwnedAccessKey, server)

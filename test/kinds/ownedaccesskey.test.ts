@@ -17,7 +17,7 @@ import { causesOf, describeKind, refusal, worldOf } from './contract.ts'
 let deployment: TestDeployment
 beforeAll(async () => {
   deployment = await startDeployment('https://keyplane.example.com')
-}, 60_000)
+})
 afterAll(() => deployment?.stop())
 
 describeKind(OwnedAccessKey, () => deployment.parts, {

@@ -9,7 +9,7 @@ import { describeKind, refusal, worldOf } from './contract.ts'
 let deployment: TestDeployment
 beforeAll(async () => {
   deployment = await startDeployment('https://keyplane.example.com')
-}, 60_000)
+})
 afterAll(() => deployment?.stop())
 
 const kind = VirtualClusterInstance

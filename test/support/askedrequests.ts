@@ -96,6 +96,7 @@ export const askedRequests: readonly AskedRequest[] = [
   createRequest(group, 'directclusterendpointtokens', { spec: { scope: { clusters: [{ cluster: 'a' }] } } }),
   createRequest(group, 'selves'),
   createRequest(group, 'accesskeyrevocations', { spec: { names: ['nothing'] } }),
+  createRequest(group, 'accesskeylookups', { spec: { key: 'n'.repeat(40) } }),
   ...['a', 'b', 'none'].map((name) => ({
     resourceAttributes: { group, resource: 'ownedaccesskeys', subresource: 'accessreview', verb: 'create', name },
     nothing: name === 'none',

@@ -34,7 +34,6 @@ export async function startAws({ kmsPath, secretsPath }: AwsOptions = {}): Promi
   const kmsEndpoint = await startKms({ ...common, ...(kmsPath !== undefined && { path: kmsPath }) })
   const secretsEndpoint = await startSecretsManager({
     ...common,
-    kms: kmsEndpoint,
     ...(secretsPath !== undefined && { path: secretsPath }),
   })
   const published: string[] = []

@@ -23,7 +23,7 @@ export function useBadNetwork(
     const server = await startServer(settings, { unthrottled: true, streamSeconds: 3600 })
     started.adopt(server, (one) => one.stop())
     parts = { server, network, dynamodb }
-  }, 120_000)
+  })
   const network = later(() => parts?.network)
   const clear = () => {
     network.weather = { share: 0, faults: [] }

@@ -4,8 +4,8 @@ import { expect, test } from 'vitest'
 import { tableDefinition, timeToLiveAttribute } from './dynamodb.ts'
 
 test('the test table has the deployed definition', async () => {
-  const template = await readFile(new URL('../../infra/table.yml', import.meta.url), 'utf8')
-  const { Properties } = (load(template.replaceAll('!Ref', '')) as { Resources: { Table: { Properties: unknown } } })
+  const template = await readFile(new URL('../../infra/template/table.yml', import.meta.url), 'utf8')
+  const { Properties } = (load(template.replace(/![A-Z]\w+/g, '')) as { Resources: { Table: { Properties: unknown } } })
     .Resources.Table
   expect(Properties).toMatchObject({
     ...tableDefinition,

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { afterAll, beforeAll, vi } from 'vitest'
 import { createResponseStream, installRuntimeGlobal, type Metadata } from '../../infra/local/gateway/streaming.ts'
-import { encodeUser } from '../../lib/authentication/requests/usercontext.ts'
+import { encodeUser } from '../../lib/authentication/requests/encodeuser.ts'
 import type { UserInfo } from '../../lib/authorization/users/user.ts'
 import { startDeployment, type TestDeployment } from './deployment.ts'
 import { parsed } from './parsed.ts'
@@ -51,7 +51,7 @@ export function useFunctions(
   let functions: Functions
   beforeAll(async () => {
     functions = await startFunctions(settings)
-  }, 60_000)
+  })
   afterAll(() => functions?.stop())
   return {
     get: () => functions,

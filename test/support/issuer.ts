@@ -80,11 +80,19 @@ export interface TestIssuer {
 
 const HOST = 'issuer.test'
 
+/** The first keys of the issuers of a process, by algorithm: an RSA key takes a tenth of a second. Later keys are new. */
+const firstKeys = new Map<string, IssuerKey>()
+
 /** Starts an issuer. `issuer` is the `iss` of its tokens, when the keys are pinned and nobody calls it. */
 export async function startIssuer(options: { issuer?: string; alg?: string } = {}): Promise<TestIssuer> {
   const authority = await testAuthority('issuer authority')
   const tls = await authority.pair({ names: [HOST, `keys.${HOST}`], usages: [SERVER_AUTH] })
   let count = 0
+  const publish = (key: IssuerKey): IssuerKey => {
+    started.key = key
+    started.documents.keys = { keys: [key.jwk] }
+    return key
+  }
 
   const issuer: Omit<TestIssuer, 'issuer' | 'url' | 'key'> & Partial<TestIssuer> = {
     certificateAuthority: authority.certificate,
@@ -102,11 +110,7 @@ export async function startIssuer(options: { issuer?: string; alg?: string } = {
     requests: { discovery: 0, keys: 0, other: 0 },
     lastHeaders: {},
     beforeAnswer: () => undefined,
-    rotate({ alg = options.alg ?? 'RS256', kid = `key-${++count}` } = {}) {
-      started.key = makeIssuerKey(alg, kid)
-      started.documents.keys = { keys: [started.key.jwk] }
-      return started.key
-    },
+    rotate: ({ alg = options.alg ?? 'RS256', kid = `key-${++count}` } = {}) => publish(makeIssuerKey(alg, kid)),
     sign(claims = {}, { key = started.key, header } = {}) {
       const now = Math.floor(Date.now() / 1000)
       return signIdToken(
@@ -183,6 +187,9 @@ export async function startIssuer(options: { issuer?: string; alg?: string } = {
   const url = `https://${HOST}:${(server.address() as AddressInfo).port}`
   const started = Object.assign(issuer, { url, issuer: options.issuer ?? url }) as TestIssuer
   started.documents.discovery = { issuer: started.issuer, jwks_uri: `${url}/keys` }
-  started.rotate()
+  const { alg = 'RS256' } = options
+  const first = firstKeys.get(alg) ?? makeIssuerKey(alg, 'key-0')
+  firstKeys.set(alg, first)
+  publish(first)
   return started
 }

@@ -160,7 +160,7 @@ export function useKubectl(): { server: TestServer; kubectl: Kubectl } {
   let kubectl: Kubectl | undefined
   beforeAll(async () => {
     kubectl = await kubectlOf(server)
-  }, 120_000)
+  })
   afterAll(() => kubectl?.stop())
   return { server, kubectl: later(() => kubectl) }
 }

@@ -41,7 +41,7 @@ async function familyOf(pid: number): Promise<number[]> {
 const requests = [
   ['/', 'secretsmanager.GetSecretValue', 'secretsmanager', { SecretId: 'keyplane/local/access-key' }],
   ['/', 'secretsmanager.CreateSecret', 'secretsmanager', {}],
-  ['/', 'TrentService.CreateKey', 'kms', {}],
+  ['/', 'TrentService.CreateKey', 'kms', { KeySpec: 'ECC_NIST_P256', KeyUsage: 'SIGN_VERIFY' }],
   ['/', 'DynamoDB_20120810.ListTables', 'dynamodb', {}],
   ['/', 'DynamoDB_20120810.Scan', 'dynamodb', { TableName: 'keyplane-Table' }],
   ['/v3/kv/range', '', '', { key: 'AA==', range_end: 'AA==' }],

@@ -5,6 +5,7 @@ import { beforeAll } from 'vitest'
 import { functionNames } from '../../infra/build.ts'
 import { type Deployment, readTemplate } from '../../infra/local/gateway/template.ts'
 import { ensurePackaged } from '../../infra/package.ts'
+import type { Template } from '../../infra/settings/evaluate.ts'
 
 export interface Resource {
   Type: string
@@ -16,8 +17,10 @@ export interface Resource {
 }
 
 export interface PackagedTemplate {
-  /** The CloudFormation template as JSON. */
+  /** The CloudFormation template with the default settings as JSON. */
   readonly text: string
+  /** The template for every stage and all settings. */
+  readonly parametrized: Template
   /** Resources by logical ID. */
   readonly resources: Readonly<Record<string, Resource>>
   /** The template as the local gateway reads it. */
@@ -31,18 +34,23 @@ export interface PackagedTemplate {
 /** Packages the project when necessary. `refs` are the values of references for the local gateway. */
 export function usePackagedTemplate(refs: Readonly<Record<string, string>> = {}): PackagedTemplate {
   let text: string
+  let parametrized: Template
   let resources: Record<string, Resource>
   let names: string[]
   let deployment: Deployment | undefined
   beforeAll(async () => {
-    const { template } = await ensurePackaged({ quiet: true })
+    const { template, parametrized: path } = await ensurePackaged({ quiet: true })
+    parametrized = JSON.parse(await readFile(path, 'utf8'))
     text = await readFile(template, 'utf8')
     resources = JSON.parse(text).Resources
     names = await functionNames(join(import.meta.dirname, '../..'))
-  }, 120_000)
+  })
   return {
     get text() {
       return text
+    },
+    get parametrized() {
+      return parametrized
     },
     get resources() {
       return resources

@@ -25,7 +25,7 @@ export function useServer(settings: Record<string, string> = {}): TestServer {
   let server: TestServer | undefined
   beforeAll(async () => {
     server = await borrowServer(settings)
-  }, 120_000)
+  })
   afterAll(() => server?.stop())
   return later(() => server)
 }
@@ -82,7 +82,10 @@ async function start(settings: Record<string, string>): Promise<Shared> {
   return { host, environment, isBorrowed: false }
 }
 
-/** Publishes the events so far, as the schedule of a deployment does. */
+/**
+ * Publishes the events so far, as the schedule of a deployment does. Call it before everything that is to be published: the first run
+ * in a table that other files have used begins at the end of its log.
+ */
 export const publishEvents = (): Promise<void> => lifecycleHandler()({}, context)
 
 /** Collects the objects whose owners are gone, as the schedule of a deployment does. */

@@ -94,7 +94,7 @@ export function useVictims(): Victims {
     held.admin = server.adminKey
     await populate(server, make, held)
     untouched = await readOthers()
-  }, 120_000)
+  })
   afterAll(() => agent?.destroy())
 
   return {
