@@ -41,18 +41,25 @@ async function releaseOf(name: string): Promise<string> {
  */
 const WRITERS = 4
 
-/** Creates keys until `stop`, which returns the names that were acknowledged. `failed` is told of each 5xx. */
-function write(api: Api, failed: (answer: string) => void) {
+/** Keys that each writer creates after the deployment: some must be there, however slow the machine is. */
+const AFTERWARDS = 10
+
+/**
+ * Creates keys until `stop`, and a few more. `stop` returns the names that were acknowledged. `failed` is told of each 5xx, and the
+ * writer waits for it.
+ */
+function write(api: Api, failed: (answer: string) => Promise<unknown>) {
   const acknowledged: string[] = []
   const started = Date.now()
   let isOver = false
   const writers = Array.from({ length: WRITERS }, async (_, writer) => {
-    for (let count = 0; !isOver; count++) {
+    for (let count = 0, left = AFTERWARDS; left > 0; count++) {
+      if (isOver) left--
       const name = `rollout-${started}-${writer}-${count}`
       const body = JSON.stringify({ metadata: { name }, spec: { user: 'alice' } })
       const answer = await api(keys, { method: 'POST', body })
       if (answer.status === 201) acknowledged.push(name)
-      if (answer.status >= 500) failed(`${answer.status} ${await answer.text()}`)
+      if (answer.status >= 500) await failed(`${answer.status} ${await answer.text()}`)
     }
   })
   return async () => {
@@ -62,12 +69,16 @@ function write(api: Api, failed: (answer: string) => void) {
   }
 }
 
-/** Deploys beside writers, and sets the alarm at its threshold as CloudWatch does. Returns the keys that were acknowledged. */
+/**
+ * Deploys beside writers, and sets the alarm at its threshold as CloudWatch does. Returns the keys that were acknowledged. Writers
+ * with a failure wait for the alarm, so that they do not complete the rollout before a busy machine has set it.
+ */
 async function deployBesideWriters(command: string) {
   const failures: string[] = []
   let alarm: Promise<string> | undefined
-  const stop = write(await apiOf('prod'), (answer) => {
+  const stop = write(await apiOf('prod'), async (answer) => {
     if (failures.push(answer) === 5) alarm = setAlarm('ALARM')
+    await alarm
   })
   const error = await shell(command).then(
     () => undefined,
@@ -102,7 +113,7 @@ export function describeRollouts(): void {
         OwnedaccesskeysDashcreateLambdaFunction: 'export const handler = async () => { throw new Error("broken") }',
       })
       const { acknowledged, error } = await deployBesideWriters(deploy())
-      expect(error?.message).toContain('Failed to create/update the stack')
+      expect(error?.message ?? '').toContain('Failed to create/update the stack')
       await setAlarm('OK')
       const call =
         'aws cloudformation describe-stacks --stack-name keyplane-prod --query Stacks[0].StackStatus --output text'
