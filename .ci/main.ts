@@ -6,7 +6,7 @@ import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { runAgain } from './again.ts'
 import { followPace } from './pace.ts'
-import { judge, type Outcome, readMeasured, runPart } from './part.ts'
+import { type Failure, judge, type Outcome, readMeasured, runPart } from './part.ts'
 import { partsOn } from './parts.ts'
 import { runSideBySide } from './sidebyside.ts'
 import { readTimes } from './times.ts'
@@ -75,8 +75,9 @@ for (const { name, seconds, cpu } of outcomes) {
 }
 // Once more near the last line: whoever reads only the end must see what failed.
 for (const { name, failures, unsteady = [], problems } of outcomes) {
-  for (const failure of failures) say(`FAILED in ${name}: ${failure.file}: ${failure.name}`)
-  for (const failure of unsteady) say(`UNSTEADY in ${name}, passed three times alone: ${failure.file}: ${failure.name}`)
+  const tell = (what: string, { file, name: test, reason }: Failure) => say(`${what}: ${file}: ${test}: ${reason}`)
+  for (const failure of failures) tell(`FAILED in ${name}`, failure)
+  for (const failure of unsteady) tell(`UNSTEADY in ${name}, passed three times alone`, failure)
   for (const problem of problems) say(`FAILED: ${problem}`)
 }
 const sum = (of: (outcome: Outcome) => number) => outcomes.reduce((total, outcome) => total + of(outcome), 0)

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
+import { stripVTControlCharacters } from 'node:util'
 import type { Pace } from './pace.ts'
 import { AS_USUAL, excesses, type Time, type Times } from './times.ts'
 
@@ -26,6 +27,8 @@ export interface Part {
 export interface Failure {
   file: string
   name: string
+  /** The first line of its error. */
+  reason: string
 }
 
 export interface Outcome extends Time {
@@ -56,11 +59,20 @@ export async function readMeasured(file: string): Promise<Time & { code: number 
   return { seconds, cpu: user + system, code }
 }
 
+/** Characters of a reason: that of a comparison of texts may have a whole page. */
+const LONGEST_REASON = 500
+
+interface Assertion {
+  status: string
+  fullName: string
+  failureMessages?: string[]
+}
+
 /** What is read of a report of vitest. */
 interface JsonReport {
   numPassedTests?: unknown
   numFailedTests?: unknown
-  testResults?: { name: string; assertionResults: { status: string; fullName: string }[] }[]
+  testResults?: { name: string; assertionResults: Assertion[] }[]
 }
 
 /** Returns the counts and the failed tests of a report of vitest, undefined if there is none, as after a crash. */
@@ -72,7 +84,11 @@ async function readReport(file: string, root: string): Promise<Report | undefine
     const failures = testResults.flatMap(({ name, assertionResults }) =>
       assertionResults
         .filter(({ status }) => status === 'failed')
-        .map(({ fullName }) => ({ file: relative(root, name), name: fullName })),
+        .map(({ fullName, failureMessages: [error = ''] = [] }) => ({
+          file: relative(root, name),
+          name: fullName,
+          reason: stripVTControlCharacters(error).split('\n', 1).join().slice(0, LONGEST_REASON),
+        })),
     )
     return { passed: numPassedTests, failed: numFailedTests, failures }
   } catch {

@@ -70,7 +70,7 @@ export function partsOn({ env, isRoot, clone, copy, base }: Machine): Part[] {
     ...(withAssets || env.KUBEBUILDER_ASSETS ? [{ ...cluster, ...(withAssets && { command: withAssets }) }] : []),
     yielding(forRaces(suite('test:soak'))),
     yielding(suite('test:template', 'copy')),
-    forRaces(suite('test:rollouts', 'copy')),
+    suite('test:rollouts', 'copy'),
     yielding(forRaces(suite('test:dynamodb'))),
     suite('test:release'),
     suite('test:docs', 'apt-get'),

@@ -43,8 +43,13 @@ describe('a part', () => {
   test('counts failed tests once, and not its exit code too', async () =>
     expect(await run(true, `${reporting(5, 2)} process.exit(1)`)).toMatchObject({ passed: 5, failed: 2, problems: [] }))
 
-  test('names the tests that failed, with their files', async () => {
-    const assertions = ['passed', 'failed'].map((status) => ({ status, fullName: `a test that ${status}` }))
+  test('names the tests that failed, with their files and reasons', async () => {
+    const failureMessages = ['\u001b[31mError: two\u001b[39m keys\n    at test']
+    const assertions = ['passed', 'failed'].map((status) => ({
+      status,
+      fullName: `a test that ${status}`,
+      ...(status === 'failed' && { failureMessages }),
+    }))
     const report = {
       numPassedTests: 1,
       numFailedTests: 1,
@@ -53,7 +58,7 @@ describe('a part', () => {
     const script = `require('node:fs').writeFileSync(process.argv.at(-1).split('=')[1], ${JSON.stringify(JSON.stringify(report))})`
     expect(await run(true, script)).toMatchObject({
       failed: 1,
-      failures: [{ file: 'test/some.test.ts', name: 'a test that failed' }],
+      failures: [{ file: 'test/some.test.ts', name: 'a test that failed', reason: 'Error: two keys' }],
     })
   })
 
@@ -91,7 +96,7 @@ test.each([
 })
 
 describe('failed tests', () => {
-  const failures = [1, 2].map((test) => ({ file: 'test/a.test.ts', name: `test ${test}` }))
+  const failures = [1, 2].map((test) => ({ file: 'test/a.test.ts', name: `test ${test}`, reason: '' }))
   const outcome = { name: 'it', passed: 5, failed: 2, failures, problems: [], output: '', seconds: 1, cpu: 1 }
   /** Runs them again, with these numbers of failed tests. */
   async function again(failed: number[], found: Partial<Outcome> = {}, part: Partial<Part> = {}) {
@@ -221,7 +226,7 @@ describe('the parts', () => {
 
   test('that look for races are not those that are repeated', () => {
     const names = partsOn(machine).flatMap(({ name, isForRaces }) => (isForRaces ? [name] : []))
-    expect(names).toEqual(['npm run test:soak', 'npm run test:rollouts', 'npm run test:dynamodb'])
+    expect(names).toEqual(['npm run test:soak', 'npm run test:dynamodb'])
   })
 
   test('include the tests on a kube-apiserver where there is one or a way to build it', () => {
