@@ -8,6 +8,7 @@ import type { ScopeOptions } from '../../authorization/scopes/project.ts'
 import type { SpaceOptions } from '../../authorization/scopes/space.ts'
 import { type UsedPlace, usedEntry } from '../../authorization/usage/usedentry.ts'
 import type { CompanionItem, Storage } from '../../storage/interface.ts'
+import { dayOf } from './days.ts'
 import { askingItem, placeName, type UsageFact, usageItem } from './items.ts'
 import type { UsageRecorder, UsedKey } from './record.ts'
 
@@ -28,7 +29,6 @@ interface Known {
   items: Set<string>
 }
 
-const DAY_SECONDS = 86_400
 const MOST_ENTRIES = 64
 /** Limits the memory. A full one forgets everything, so that entries are written again. */
 const MOST_REQUESTS = 20_000
@@ -44,7 +44,7 @@ const PAUSE_MS = 10_000
 
 /** Returns the recorder of a process. */
 export function createUsageRecorder({ storage, scopes, now, failed }: Deps): UsageRecorder {
-  let today = 0
+  let today = ''
   let pausedUntil = 0
   const keys = new Map<string, Known>()
   /** How many requests are remembered of all keys. */
@@ -56,7 +56,7 @@ export function createUsageRecorder({ storage, scopes, now, failed }: Deps): Usa
   /** Returns the time in unix seconds. Forgets what was written on another day. */
   function start(): number {
     const at = Math.floor(now() / 1000)
-    const day = Math.floor(at / DAY_SECONDS)
+    const day = dayOf(at)
     if (day !== today) {
       forget()
       places.clear()

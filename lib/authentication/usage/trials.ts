@@ -13,6 +13,7 @@ import { rfc3339OfUnix } from '../../meta/encoding/time.ts'
 import { withoutCredentials } from '../../meta/value/credentialtext.ts'
 import type { CompanionItem, Storage } from '../../storage/interface.ts'
 import { signalItem } from '../signals.ts'
+import { dayOf } from './days.ts'
 import type { TrialRecorder, TriedRequest } from './record.ts'
 import { refusalAttributes, type TriedRefusal, trialKey } from './trialitems.ts'
 
@@ -31,7 +32,6 @@ interface Deps {
 const MOST_REFUSALS = 32
 /** Limits the memory. A full one forgets everything, so that refusals are written again. */
 const MOST_KNOWN = 2000
-const DAY_SECONDS = 86_400
 /** The longest that a request waits, in milliseconds. */
 const WAIT_MS = 1000
 const HASH_LENGTH = 16
@@ -43,11 +43,11 @@ export function createTrialRecorder({ storage, scopes, now, signal, failed }: De
   /** The refusals that are written, and how many of each trial, today. */
   const known = new Set<string>()
   const counts = new Map<string, number>()
-  let today = 0
+  let today = ''
 
   async function write(trial: ScopeTrial, refused: TriedRefusal, source: TriedRequest['source']): Promise<void> {
     const at = Math.floor(now() / 1000)
-    const day = Math.floor(at / DAY_SECONDS)
+    const day = dayOf(at)
     if (day !== today || known.size >= MOST_KNOWN) {
       known.clear()
       counts.clear()

@@ -23,16 +23,16 @@ describe('the strip', () => {
     expect(
       expiryDays(
         [
-          key('b', '2026-12-02T23:59:59Z'),
+          key('ci-9', '2026-12-02T23:59:59Z'),
           key('today', ahead(HOUR)),
-          key('a', '2026-12-02T00:00:00Z'),
+          key('ci-10', '2026-12-02T00:00:00Z'),
           key('c', '2026-12-03T00:00:00Z'),
         ],
         NOW,
       ),
     ).toEqual([
       { day: '2026-11-22', ahead: 0, names: ['today'] },
-      { day: '2026-12-02', ahead: 10, names: ['a', 'b'] },
+      { day: '2026-12-02', ahead: 10, names: ['ci-9', 'ci-10'] },
       { day: '2026-12-03', ahead: 11, names: ['c'] },
     ]))
 
@@ -55,7 +55,7 @@ describe('the strip', () => {
       fc.property(keys, (all) => {
         for (const { day, names } of expiryDays(all, NOW)) {
           const { shown } = select(rowsOf(all), { ...FIRST_VIEW, expires: day, exchanges: true }, NOW)
-          expect(shown.map((row) => row.key.metadata.name).sort()).toEqual(names)
+          expect(shown.map((row) => row.key.metadata.name)).toEqual(names)
           expect(shown.map((row) => expiryDay(row.key))).toEqual(names.map(() => day))
         }
       }),

@@ -6,6 +6,7 @@
 import { timeOf } from '../../../core/src/keylives.ts'
 import type { AccessKey } from '../../../core/src/objects.ts'
 import { DAY_MS } from '../text/times.ts'
+import { compareNames } from './sorting.ts'
 
 /** How many days the strip has. Today is the first one. */
 export const STRIP_DAYS = 90
@@ -15,7 +16,7 @@ export interface ExpiryDay {
   day: string
   /** How many days after today. */
   ahead: number
-  /** Names of the keys, in order. */
+  /** Names of the keys, in the order of the list. */
   names: readonly string[]
 }
 
@@ -45,7 +46,7 @@ export function expiryDays(keys: readonly AccessKey[], now: Date): ExpiryDay[] {
   }
   return daysFrom(now).flatMap(({ day, ahead }) => {
     const found = names.get(day)
-    return found ? [{ day, ahead, names: found.sort() }] : []
+    return found ? [{ day, ahead, names: found.sort(compareNames) }] : []
   })
 }
 

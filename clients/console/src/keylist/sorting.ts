@@ -74,8 +74,10 @@ export function sortOf(text: string | null): Sort {
   return columns.has(column as ColumnName) ? { column: column as ColumnName, isDown: down === '-' } : DEFAULT_SORT
 }
 
-/** Numbers in names count as numbers: ci-2 is before ci-10. */
 const { compare } = new Intl.Collator('en', { numeric: true })
+
+/** Compares names. Numbers in them count as numbers: ci-2 is before ci-10. */
+export const compareNames = (a: string, b: string): number => compare(a, b) || (a < b ? -1 : a === b ? 0 : 1)
 
 const compareValues = (a: string | number, b: string | number): number =>
   typeof a === 'string' || typeof b === 'string' ? compare(String(a), String(b)) : a === b ? 0 : a < b ? -1 : 1
@@ -92,6 +94,6 @@ export function sorted<T extends { key: AccessKey }>(rows: readonly T[], { colum
   const sign = isDown ? -1 : 1
   return rows
     .map((row) => ({ row, at: value(row.key), name: row.key.metadata.name }))
-    .sort((a, b) => sign * compareValues(a.at, b.at) || compare(a.name, b.name) || (a.name < b.name ? -1 : 1))
+    .sort((a, b) => sign * compareValues(a.at, b.at) || compareNames(a.name, b.name))
     .map(({ row }) => row)
 }
