@@ -8,7 +8,7 @@
  * - Values of keys that have ended stay ended: tombstones of both tables are kept, and a key is not restored if one of its
  *   values has ended since, or if another one has come into use.
  * - No event is published twice, and none is lost: signals are those of the deployment, and their publisher continues after the
- *   changes that the restore makes.
+ *   changes that the restore makes. In the table of another deployment, history begins anew.
  * - Parts of transactions are repaired or named (repair.ts): DynamoDB may have restored the items of one at different moments.
  * - The history and the usage of keys, and what trials found, are those of both tables: what happened since the other one is not
  *   undone, and processes that live on do not write again what they have written today.
@@ -61,6 +61,7 @@ export interface Restored {
 const margin = 10_000
 
 const numberOf = ({ N = '0' }: AttributeValue = { N: '0' }) => Number(N)
+const secondsOf = (ms: number): AttributeValue => ({ N: String(Math.floor(ms / 1000)) })
 const idOf = ({ pk, sk }: StoredItem) => JSON.stringify([textOf(pk), textOf(sk)])
 const isRevision = ({ pk, sk }: StoredItem) => textOf(sk) === revisionKey(textOf(pk)).sk
 
@@ -83,6 +84,7 @@ export async function restore(restoration: Restoration): Promise<Restored> {
     else if (textOf(item.pk).startsWith('jwks#') || isRecordOfEvents(item)) continue
     else restored.push(item)
   }
+  const then = revisions.get(accessKeys) ?? 0
   const { items, repairs, open } = repair(restored, slots)
   for (const item of items) {
     const name = nameOf(item)
@@ -125,7 +127,9 @@ export async function restore(restoration: Restoration): Promise<Restored> {
   const removals = extra.map((Key) => ({ DeleteRequest: { Key } }))
   await writeAll(client, to, removals, sleep)
   const last = (revisions.get(accessKeys) ?? 0) + margin
-  await put(published.map((item) => ({ ...item, rv: { N: String(last) } })))
+  // A publisher that has not come to the moment of the other table has missed what happened since: its deployment was lost.
+  const anew = ({ rv, since }: StoredItem) => since && numberOf(rv) < then && { since: secondsOf(now) }
+  await put(published.map((item) => ({ ...item, ...anew(item), rv: { N: String(last) } })))
   await put(wanted.values())
   return {
     written: wanted.size,

@@ -50,6 +50,8 @@ export interface RetiringValue extends ValueFacts {
 export interface TrialInternal {
   /** The trial of `spec.scopeTrial`: whose item it has, and when it began, in unix seconds. */
   trial?: { uid: string; since: number }
+  /** When the last trial that has ended began, in unix seconds. */
+  lastTrial?: number
   /** The trials of the keys that made this one, as they were then. */
   trials?: readonly ScopeTrial[]
   /** The scope before a trial was made real. No `scope`: there was none. `at` is in unix seconds. */
@@ -103,6 +105,7 @@ const parseScope = (value: unknown): Scope => parseChain([value])[0] ?? {}
 /** How the members of `TrialInternal` are read. */
 export const TRIAL = {
   trial: part((trial) => strictRecord('a trial', trial, { uid: isNonEmptyText, since: isCount })),
+  lastTrial: isCount,
   trials: part(parseTrials),
   former: part((former) => strictRecord('a former scope', former, { at: isCount }, { scope: part(parseScope) })),
 }

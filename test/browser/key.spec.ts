@@ -583,6 +583,22 @@ describe('what a key made', () => {
     await page.getByText('You see no key that was made with this one.').waitFor()
   })
 
+  test('is told from what an earlier key of its name made', async ({ page, server }) => {
+    const first = await makeKey(server, 'again')
+    const made = await makeWith(server, first.value, 'earlier')
+    await server.call(`${KEYS}/${first.name}`, { method: 'DELETE' })
+    const body = { ...OBJECT, metadata: { name: first.name }, spec: { user: 'alice' } }
+    await server.call(KEYS, { method: 'POST', body })
+    await show(page, made, server.adminKey)
+    const maker = page.getByRole('treeitem', { name: first.name })
+    expect(await maker.textContent()).toContain('another key has its name now')
+    expect(await maker.getAttribute('href')).toBeNull()
+    await goTo(page, `#/keys/${first.name}`)
+    await page.getByText('1 key was made with an earlier key of this name.').waitFor()
+    await page.getByRole('link', { name: 'List the keys that it made' }).click()
+    await page.getByRole('link', { name: made.name }).waitFor()
+  })
+
   test('is revoked with its trusts if the person asks for it', async ({ page, server }) => {
     const key = await makeKey(server, 'maker', { groups: ['system:masters'] })
     const make = (path: string, name: string, spec: object, token?: string) =>

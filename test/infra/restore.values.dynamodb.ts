@@ -230,3 +230,19 @@ test('a repeated restore, which no longer sees the new values, restores no more 
   expect([again.ended, again.withheld]).toEqual([result.ended, result.withheld])
   for (const title of ended) expect([title, await statusOf(nameOf(title))]).toEqual([title, 401])
 })
+
+test.each([
+  ['begins anew in the table of another deployment, which has not seen what happened', 1, NOW],
+  ['goes on in that of the deployment', 1_000_000, 5],
+])('history %s, and every key that a key made is known', async (_, rv, since) => {
+  const position = { pk: 'lifecycle#position', sk: '#', rv, until: NOW, since: 5, families: true }
+  await write(position)
+  await run(new Set(['named']))
+  expect(await read(position)).toMatchObject({ since, families: true })
+  const { items } = (await server.call(keys)).json
+  const { metadata } = items.find(({ metadata }: Item & { metadata: { name: string } }) =>
+    /^admin-/.test(metadata.name),
+  )
+  const made = await server.call(`${keys}?fieldSelector=status.madeWith.name=${metadata.name}`)
+  expect(made.json.items).toHaveLength(items.length - 1)
+})

@@ -116,6 +116,18 @@ describe('a lookup', () => {
     ])
   })
 
+  test('tells that a key waits for its finalizers, and names no other key that has the name later', async () => {
+    const metadata = { name: 'again', finalizers: ['example.com/wait'] }
+    const { name, token: value } = await server.makeKey({ user: 'ann' }, metadata)
+    await server.call(`${keys}/${name}`, { method: 'DELETE' })
+    expect(await lookUp(value)).toMatchObject({ name, phase: 'Terminating' })
+    // The value stays known as leaked.
+    await server.call('/leaks', { method: 'POST', token: '', body: { credentials: [value] } })
+    await server.patch(`${keys}/${name}`, { metadata: { finalizers: null } })
+    const { token } = await server.makeKey({ user: 'ann' }, { name })
+    expect([await lookUp(value), (await lookUp(token)).name]).toEqual([{}, name])
+  })
+
   test('is no use of the value, and leaves no trace of it', async () => {
     const { name, token: value } = await server.makeKey({ user: 'ann' })
     const { json } = await server.post(`${keys}/${name}/rotate`, {})

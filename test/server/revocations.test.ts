@@ -166,4 +166,29 @@ describe('the line of a key', () => {
     expect(await isDisabled('line-d')).toBe(true)
     expect(await isDisabled('line-root')).toBe(false)
   })
+
+  // Otherwise a thief would hide what they made: they delete the stolen key, and make another one of its name.
+  test('is not lost when another key has the name of its maker', async () => {
+    const spec = { user: 'dora', groups: ['system:masters'] }
+    const root = await make('name-root', spec)
+    const stolen = await make('name-stolen', spec)
+    await make('name-old', { user: 'emil' }, {}, stolen.token)
+    await server.call(`${keys}/name-stolen`, { method: 'DELETE', token: stolen.token })
+    const again = await make('name-stolen', spec)
+    await make('name-new', {}, {}, again.token)
+    const named = (token: string) => revoke({ madeWith: { name: 'name-stolen' } }, { dryRun: true, token })
+    const warned = await named(root.token)
+    expect(namesOf(warned)).toEqual(['name-new'])
+    expect(warned.headers.warning).toContain(`set spec.madeWith.uid to ${stolen.uid}`)
+    // Emil does not learn who made his key.
+    const emil = await make('name-emil', { user: 'emil' })
+    await server.call(`${keys}/name-stolen`, { method: 'DELETE', token: again.token })
+    await make('name-stolen', { user: 'emil' })
+    expect((await named(emil.token)).headers.warning).toBeUndefined()
+    const done = await revoke({ madeWith: { uid: stolen.uid } })
+    expect([done.json.status.done, (await named(root.token)).headers.warning]).toEqual([
+      1,
+      expect.stringContaining(again.uid),
+    ])
+  })
 })

@@ -158,6 +158,18 @@ describe('a trial', () => {
     await server.call(`${keys}/${key.name}`, { method: 'DELETE' })
     expect((await items()).items).toEqual([])
   })
+
+  test('that is removed and set again at once finds the same again', async () => {
+    const key = await makeTried()
+    for (const _ of [1, 2]) {
+      await list(key, 'b')
+      expect(await refusedOf(key)).toHaveLength(1)
+      await patch(key, { scopeTrial: null })
+      await patch(key, { description: 'between' })
+      await patch(key, trialOf())
+      expect(await refusedOf(key)).toEqual([])
+    }
+  })
 })
 
 describe('a trial is made real', () => {

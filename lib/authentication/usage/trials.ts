@@ -32,16 +32,18 @@ interface Deps {
 const MOST_REFUSALS = 32
 /** Limits the memory. A full one forgets everything, so that refusals are written again. */
 const MOST_KNOWN = 2000
-/** The longest that a request waits, in milliseconds. */
+/** The longest that a request waits for a write, in milliseconds. */
 const WAIT_MS = 1000
+/** How long a refusal is not written again after a failure, in milliseconds: a revocation has the same one for each key. */
+const PAUSE_MS = 10_000
 const HASH_LENGTH = 16
 /** A scope entry that is longer as JSON is not shown, nor is one with a credential. */
 const MAX_ENTRY_BYTES = 600
 
 /** Returns the recorder of a process. */
 export function createTrialRecorder({ storage, scopes, now, signal, failed }: Deps): TrialRecorder {
-  /** The refusals that are written, and how many of each trial, today. */
-  const known = new Set<string>()
+  /** Until when each refusal is not written again, in Unix ms, and how many are written of each trial, today. */
+  const known = new Map<string, number>()
   const counts = new Map<string, number>()
   let today = ''
 
@@ -56,10 +58,10 @@ export function createTrialRecorder({ storage, scopes, now, signal, failed }: De
     const { name, uid, resource } = trial.of
     const id = `${uid} ${trial.since}`
     const hash = createHash('sha256').update(`${uid}\n${refused.request}`).digest('base64url').slice(0, HASH_LENGTH)
-    if (known.has(`${id} ${hash}`)) return
+    if (now() < (known.get(`${id} ${hash}`) ?? 0)) return
     const count = counts.get(id) ?? 0
     if (count > MOST_REFUSALS) return
-    known.add(`${id} ${hash}`)
+    known.set(`${id} ${hash}`, Number.POSITIVE_INFINITY)
     counts.set(id, count + 1)
     const isListed = count < MOST_REFUSALS
     const attributes = refusalAttributes(isListed ? { hash, refused } : undefined, at)
@@ -72,7 +74,7 @@ export function createTrialRecorder({ storage, scopes, now, signal, failed }: De
       const facts = { name, uid, at, request, ...(resource && { resource }), ...source }
       if (isThere && isListed) await signal(signalItem({ kind: 'scope-trial-refused', ...facts }, { hash }))
     } catch (error) {
-      known.delete(`${id} ${hash}`)
+      known.set(`${id} ${hash}`, now() + PAUSE_MS)
       counts.set(id, count)
       failed(error)
     }

@@ -10,6 +10,7 @@ import {
   type Family,
   familyRows,
   moveIn,
+  namesakeWords,
   readWords,
 } from '../../../clients/console/src/pages/key/lineage/family.ts'
 import { visibleMaker } from '../../../clients/console/src/pages/key/lineage/maker.ts'
@@ -184,6 +185,21 @@ describe('the family of a key', () => {
     ])
     expect(familyRows(family({}), new Date(LATER))[2]?.words).toBe('Active · made 60 minutes ago')
     expect([visibleMaker('uid-x', family({}).keys), visibleMaker('uid-gone', [])]).toEqual(['x', undefined])
+  })
+
+  test('tells the keys of one name apart', () => {
+    const keys = [
+      keyOf('m'),
+      keyOf('k', { status: { madeWith: { name: 'm', uid: 'gone' } } }),
+      keyOf('b', madeWith('m')),
+    ]
+    const here = { name: 'm', uid: 'uid-m' }
+    const [first] = familyRows(family({ keys, maker: { name: 'm', uid: 'gone' } }), new Date(LATER))
+    expect([first?.words, first?.isOther]).toEqual(['made this key · another key has its name now', true])
+    expect(namesakeWords(here, keys)).toMatch(/^1 key was made with an earlier key of this name\./)
+    expect(namesakeWords(here, keys.slice(2))).toBeUndefined()
+    const [maker] = familyRows(family({ keys, maker: here }), new Date(LATER))
+    expect([maker?.words, maker?.isOther]).toEqual(['made this key', undefined])
   })
 
   test('has what the server knows besides the list, and says what is missing', () => {

@@ -7,6 +7,7 @@ import { openSession } from '../api/session.ts'
 import { command, type Values } from '../arguments/command.ts'
 import { split } from '../arguments/lists.ts'
 import { labelSelector } from '../arguments/selector.ts'
+import { isUid } from '../arguments/uid.ts'
 import { CliError, UsageError } from '../io/errors.ts'
 import type { Io } from '../io/io.ts'
 import { canAsk, confirm } from '../output/confirm.ts'
@@ -123,7 +124,7 @@ function specOf(values: Values<typeof options>, now: Date): Revocation {
     madeWith:
       madeWith === undefined
         ? undefined
-        : { [UID.test(madeWith) ? 'uid' : 'name']: madeWith, ...(isDirect && { descendants: false }) },
+        : { [isUid(madeWith) ? 'uid' : 'name']: madeWith, ...(isDirect && { descendants: false }) },
     unscoped: values.unscoped || undefined,
     names: list('name'),
     all: values.all || undefined,
@@ -142,9 +143,6 @@ function specOf(values: Values<typeof options>, now: Date): Revocation {
     }),
   }
 }
-
-/** Access keys have names, and only deleted ones must be named by their uid. */
-const UID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 const known = (members: Record<string, unknown>): JsonObject =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as JsonObject

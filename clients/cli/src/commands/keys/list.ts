@@ -7,6 +7,7 @@ import { asKey, keyPath, stateOf } from '../../api/keys.ts'
 import { listAll } from '../../api/lists.ts'
 import { openSession } from '../../api/session.ts'
 import { command } from '../../arguments/command.ts'
+import { isUid } from '../../arguments/uid.ts'
 import type { Io } from '../../io/io.ts'
 import { note } from '../../output/messages.ts'
 import { printAs } from '../../output/print.ts'
@@ -24,7 +25,7 @@ export const keysList = command({
     'made-with': {
       type: 'string',
       value: 'NAME',
-      help: 'only keys that the key with this name made, even if it is deleted',
+      help: 'only keys that the key with this name or uid made, even if it is deleted',
     },
     selector: {
       type: 'string',
@@ -46,7 +47,7 @@ export const keysList = command({
   ],
   async run({ values: { context, output, owner, selector, 'made-with': maker, 'name-prefix': namePrefix } }, io) {
     const session = await openSession(io, { context })
-    const fieldSelector = keySelector({ owner, maker })
+    const fieldSelector = keySelector({ owner, [isUid(maker ?? '') ? 'makerUid' : 'maker']: maker })
     const query = {
       ...(fieldSelector !== '' && { fieldSelector }),
       ...(namePrefix !== undefined && { namePrefix }),

@@ -7,7 +7,9 @@ import type { JsonObject } from '../../../../meta/types.ts'
 import { byBytes } from '../../../../meta/value/byteorder.ts'
 import type { RequestContext } from '../../../../registry/kind.ts'
 import { objectKey } from '../../../../registry/store.ts'
+import type { Stored } from '../../../../storage/interface.ts'
 import { FederatedIdentityCredential } from '../federation/federatedidentitycredential.ts'
+import { seenMaker } from '../ownedaccesskey.lineage.ts'
 import { toKey } from '../ownedaccesskey.values.ts'
 import type { Services } from '../services.ts'
 import { findKeys, showHints } from './accesskeyrevocation.find.ts'
@@ -35,10 +37,20 @@ export async function revokeKeys(
   const isSelected = selects(asked, maker)
   const isReachable = mayRevoke(user, asked, services)
   const test: typeof isSelected = (stored) => isReachable(stored) && isSelected(stored)
+  const namesakes = findNamesakes(asked, maker, context, services)
   const [trusts, found] = await Promise.all([
     targetTrusts(services, asked, maker, context),
-    findKeys(services, asked, test, context),
+    findKeys(
+      services,
+      asked,
+      (stored) => {
+        if (isReachable(stored)) namesakes.meet(stored)
+        return test(stored)
+      },
+      context,
+    ),
   ])
+  namesakes.warn()
   if (found.isSelfSpared) {
     warn(
       `your own access key ${JSON.stringify(user.key.name)} matches and is left out: set spec.includeSelf to revoke it`,
@@ -124,6 +136,38 @@ async function targetTrusts(
 function warnAboutMissing(missing: number, warn: RequestContext['warn']): void {
   if (missing <= 0) return
   warn(`spec.names: ${missing} of the names match no key that you can revoke`)
+}
+
+/** The most uids that a warning names. A request after these are revoked has the next ones. */
+const MOST_NAMESAKES = 5
+
+/**
+ * Finds other keys that had the name in `spec.madeWith` and made keys that match otherwise. Who has a key can delete it and make it
+ * again, and then the name selects nothing of what the first one made.
+ */
+function findNamesakes(
+  asked: RevocationSpec,
+  maker: string | undefined,
+  { user, warn }: RequestContext,
+  { scopes }: Pick<Services, 'scopes'>,
+) {
+  const name = asked.madeWith?.name
+  const matches = selects(asked, undefined)
+  const uids = new Set<string>()
+  return {
+    meet(stored: Stored): void {
+      if (name === undefined || !matches(stored)) return
+      const seen = seenMaker(stored, user, scopes)
+      if (seen?.name === name && seen.uid !== maker) uids.add(seen.uid)
+    },
+    warn(): void {
+      if (uids.size === 0) return
+      const named = [...uids].slice(0, MOST_NAMESAKES).join(', or to ')
+      warn(
+        `keys that match were made with another key of the name ${JSON.stringify(name)} and are left out: set spec.madeWith.uid to ${named}`,
+      )
+    },
+  }
 }
 
 /** Returns the uid of the key in `spec.madeWith`. Throws 422 if no key that the user may see has its name. */

@@ -15,7 +15,10 @@ interface Before {
 }
 
 /** What a write makes of a trial, the items to write with it, and its 409: see `planTrial`. */
-type TrialChange = Pick<TrialInternal, 'trial' | 'former'> & { items: readonly Companion[]; conflict?: StatusError }
+type TrialChange = Pick<TrialInternal, 'trial' | 'lastTrial' | 'former'> & {
+  items: readonly Companion[]
+  conflict?: StatusError
+}
 
 /** Returns what a write at `now` (unix seconds) makes of the trial. Removes a trial from the spec of the draft that is over. */
 export async function changeTrial(
@@ -26,7 +29,7 @@ export async function changeTrial(
   now: number,
 ): Promise<TrialChange> {
   const { name = '', uid = '' } = draft.object.metadata
-  const { trial, former } = before?.state ?? {}
+  const { trial, lastTrial, former } = before?.state ?? {}
   const next = (draft.object.spec ?? {}) as KeySpec
   if (!trial && !former && !next.scopeTrial) return { items: [] }
   // Most writes concern no trial.
@@ -34,7 +37,7 @@ export async function changeTrial(
   const { state, isOver, ...others } = await planTrial({
     before: before?.old.object.spec as KeySpec | undefined,
     next,
-    state: defined({ trial, former }),
+    state: defined({ trial, lastTrial, former }),
     name,
     uid,
     now,

@@ -12,7 +12,7 @@ import type { ItemKey } from '../../../../storage/keys.ts'
 import { FORMER_SECONDS } from './scopetrial.status.ts'
 
 type Tried = Pick<KeySpec, 'scope' | 'scopeTrial'>
-type State = Pick<KeyInternal, 'trial' | 'former'>
+type State = Pick<KeyInternal, 'trial' | 'lastTrial' | 'former'>
 
 interface Change {
   /** Undefined for a create. */
@@ -42,15 +42,15 @@ interface TrialPlan {
  * that is recorded meanwhile counts.
  */
 export async function planTrial({ before, next, state, name, uid, now, resource, read }: Change): Promise<TrialPlan> {
-  const { trial } = state
+  const { trial, lastTrial } = state
   const tried = before?.scopeTrial
   const asked = next.scopeTrial
   const former = keptFormer(state, next.scope, now)
   const end = (when?: Extract<Companion, { op: 'delete' }>['when']): Companion[] =>
     trial ? [{ op: 'delete', ...trialKey(trial.uid, trial.since), ...(when && { when }) }] : []
   const begin = (scopeTrial: NonNullable<Tried['scopeTrial']>, kept: State): TrialPlan => {
-    // Two trials have two items.
-    const since = Math.max(now, (trial?.since ?? 0) + 1)
+    // Two trials have two items: what a process has written for one, it would not write for the other.
+    const since = Math.max(now, (trial?.since ?? lastTrial ?? 0) + 1)
     const put: Companion = { op: 'put', ...trialKey(uid, since), attributes: startOfTrial(endOf(scopeTrial)) }
     return { state: { ...kept, trial: { uid, since } }, isOver: false, items: [put] }
   }
@@ -60,11 +60,14 @@ export async function planTrial({ before, next, state, name, uid, now, resource,
     const item = await read(trialKey(trial.uid, trial.since))
     const conflict = item?.[SEEN] === true && asked?.force !== true ? refusing(resource, name, item) : undefined
     const ended = end(item && !asked?.force ? { lacks: [SEEN] } : undefined)
-    const made = { former: { ...(before?.scope && { scope: before.scope }), at: now } }
+    const made = { lastTrial: trial.since, former: { ...(before?.scope && { scope: before.scope }), at: now } }
     const plan = isNew ? begin(asked, made) : { state: made, isOver: true, items: [] }
     return { ...plan, items: [...ended, ...plan.items], ...(conflict && { conflict }) }
   }
-  if (!isNew) return { state: { ...former }, isOver: asked?.scope !== undefined, items: end() }
+  if (!isNew) {
+    const state = { ...(trial && { lastTrial: trial.since }), ...former }
+    return { state, isOver: asked?.scope !== undefined, items: end() }
+  }
   if (trial && isSame(tried?.scope, asked.scope)) {
     const attributes = startOfTrial(endOf(asked))
     const items: Companion[] =

@@ -26,6 +26,8 @@ export interface FamilyRow {
   /** From 1. */
   level: number
   isHere: boolean
+  /** Set if another key has the name now. */
+  isOther?: true
   /** Absent for a key that made none. */
   isOpen?: boolean
   /** What else is known of the key. */
@@ -66,7 +68,9 @@ export function familyRows(family: Family, now: Date): FamilyRow[] {
     if (!isOpen) return [row]
     return [row, ...made.slice(0, MOST).flatMap((one) => rowsOf(one, level + 1, [...above, uid], factWords(one, now)))]
   }
-  const first = maker ? [{ ...maker, level: 1, isHere: false, words: 'made this key' }] : []
+  const isOther = family.keys.some(({ metadata }) => metadata.name === maker?.name && metadata.uid !== maker?.uid)
+  const words = isOther ? 'made this key · another key has its name now' : 'made this key'
+  const first = maker ? [{ ...maker, level: 1, isHere: false, ...(isOther && { isOther }), words }] : []
   return [...first, ...rowsOf(here, first.length + 1, maker ? [maker.uid] : [], 'this key')]
 }
 
@@ -123,4 +127,12 @@ export function readWords(found: number, more: boolean): string | undefined {
   const part = `the first ${MAX_LISTED} keys that you may see`
   const words = found === 0 ? `None of ${part} was made with this one.` : `These are among ${part}.`
   return `${words} There are more: the dry run of “Revoke all that it made” counts all of them.`
+}
+
+/** Returns what is to be said if another key had the name of this one and made keys. */
+export function namesakeWords({ name, uid }: Family['here'], keys: readonly AccessKey[]): string | undefined {
+  const made = keys.filter(({ status }) => status?.madeWith?.name === name && status.madeWith.uid !== uid).length
+  if (made === 0) return undefined
+  const were = made === 1 ? '1 key was' : `${made} keys were`
+  return `${were} made with an earlier key of this name. “Revoke all that it made” leaves them: list them to revoke them.`
 }

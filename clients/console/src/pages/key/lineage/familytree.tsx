@@ -54,7 +54,7 @@ export function FamilyTree({ history, ...family }: FamilyTreeProps) {
         <a
           role="treeitem"
           key={row.uid}
-          {...(row.name !== undefined && { href: hrefOf('keys', [row.name]) })}
+          {...(row.name !== undefined && !row.isOther && { href: hrefOf('keys', [row.name]) })}
           aria-level={row.level}
           aria-expanded={row.isOpen}
           aria-current={row.isHere ? 'page' : undefined}

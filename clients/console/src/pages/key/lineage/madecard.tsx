@@ -8,7 +8,7 @@ import { useSession } from '../../../session/session.ts'
 import { useDraftDialog } from '../../../session/usedraft.ts'
 import type { Polled } from '../../../session/usepolled.ts'
 import { hrefOf } from '../../../text/routes.ts'
-import { readWords } from './family.ts'
+import { namesakeWords, readWords } from './family.ts'
 import { FamilyTree } from './familytree.tsx'
 
 const dialog = part(async () => (await import('../../../components/revocation/revokedialog.tsx')).RevokeDialog)
@@ -30,6 +30,7 @@ export function MadeCard({ accessKey, keys, history }: MadeCardProps) {
   const { madeWith } = accessKey.status ?? {}
   const items = data?.items ?? []
   const found = items.filter(({ status }) => status?.madeWith?.uid === uid).length + (history.data?.made?.length ?? 0)
+  const namesakes = namesakeWords({ name, uid }, items)
   const isRead = data !== undefined || history.data !== undefined
   const more = data?.more === true
   /** Which keys the key of the session made, their status does not say. The server does, to a history and to a filter. */
@@ -42,6 +43,7 @@ export function MadeCard({ accessKey, keys, history }: MadeCardProps) {
       {data === undefined && error === undefined && <p class="hint">Loading…</p>}
       {error !== undefined && <p class="hint">The list of keys could not be read. {errorWords(error).title}</p>}
       {data && (!isOwn || history.data) && <Hint text={readWords(found, more && !canRead)} />}
+      <Hint text={namesakes} />
       {isRead && (found > 0 || madeWith) && (
         <FamilyTree
           {...(madeWith && { maker: madeWith })}
@@ -55,7 +57,7 @@ export function MadeCard({ accessKey, keys, history }: MadeCardProps) {
         <button type="button" onClick={() => setOpen(true)}>
           Revoke all that it made
         </button>
-        {(found > 0 || isOwn || (more && !canRead)) && (
+        {(found > 0 || namesakes || isOwn || (more && !canRead)) && (
           <a class="button" href={hrefOf('keys', [], { filter: `maker:${name}` })}>
             List the keys that it made
           </a>

@@ -35,17 +35,15 @@ test('a trial begins with its item, goes on, and begins anew with another scope'
   expect(later.items).toEqual([{ op: 'set', ...item, attributes: { expires } }])
   const another = await plan(running, { scope: real, scopeTrial: { scope: other, until } })
   expect(another).toEqual({ ...begun, items: [{ op: 'delete', ...item }, put] })
-  // The items of two trials of one second differ.
-  const atOnce = await plan(
-    running,
-    { scope: real, scopeTrial: { scope: other, until } },
-    { trial: { ...trial, since: now } },
-  )
-  expect(atOnce.state.trial?.since).toBe(now + 1)
+  // The items of two trials of one second differ, also after the first one was removed.
+  const next = { scope: real, scopeTrial: { scope: other, until } }
+  const atOnce = await plan(running, next, { trial: { ...trial, since: now } })
+  const again = await plan({ scope: real }, next, { lastTrial: now })
+  expect([atOnce.state.trial?.since, again.state.trial?.since]).toEqual([now + 1, now + 1])
 })
 
 test('a trial that is made real depends on its item, which has no refusal', async () => {
-  const made = { state: { former: { scope: real, at: now } }, isOver: true }
+  const made = { state: { lastTrial: trial.since, former: { scope: real, at: now } }, isOver: true }
   const next = { scope: smaller }
   expect(await plan(running, next, { trial }, { expires })).toEqual({
     ...made,
@@ -56,7 +54,7 @@ test('a trial that is made real depends on its item, which has no refusal', asyn
   const forced = { scope: smaller, scopeTrial: { scope: smaller, until, force: true } }
   expect(await plan(running, forced, { trial }, seen)).toEqual({ ...made, items: [{ op: 'delete', ...item }] })
   const unscoped = await plan({ scopeTrial: { scope: smaller, until } }, next, { trial }, { expires })
-  expect(unscoped.state).toEqual({ former: { at: now } })
+  expect(unscoped.state.former).toEqual({ at: now })
   const goesOn = await plan(running, { scope: smaller, scopeTrial: { scope: other, until } }, { trial }, { expires })
   expect([goesOn.isOver, goesOn.state, goesOn.items.length]).toEqual([
     false,
@@ -66,7 +64,7 @@ test('a trial that is made real depends on its item, which has no refusal', asyn
 })
 
 test('a trial that is removed, or tries the scope itself, ends', async () => {
-  const ended = { state: {}, items: [{ op: 'delete', ...item }] }
+  const ended = { state: { lastTrial: trial.since }, items: [{ op: 'delete', ...item }] }
   expect(await plan(running, { scope: real })).toEqual({ ...ended, isOver: false })
   const same = { scope: other, scopeTrial: { scope: other, until } }
   expect(await plan(running, same)).toEqual({ ...ended, isOver: true })
