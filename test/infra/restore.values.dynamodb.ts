@@ -140,7 +140,7 @@ const run = (without: ReadonlySet<string> = new Set()) => {
 
 beforeAll(async () => {
   // No publisher of events runs besides that of the tests.
-  server = await startServer({ EVENT_BUS: 'none' }, { streamSeconds: 3600 })
+  server = await startServer({ EVENT_BUS: 'none' }, { unscheduled: true })
   for (const [title, { before }] of Object.entries(histories)) {
     await make(nameOf(title))
     await write(...(before?.(nameOf(title)) ?? []))
