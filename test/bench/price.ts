@@ -74,7 +74,7 @@ const makeCluster = (to: Connections, certificate: string) =>
 
 /** Returns what each step consumes, at least over some jobs: settling the log occasionally adds calls. */
 async function consumption(): Promise<Taken[]> {
-  const server = await startServer({}, { streamSeconds: 3600 })
+  const server = await startServer({}, { unscheduled: true })
   const meter = await startCapacityMeter(server.store.dynamodb.endpoint)
   const { AWS_ENDPOINT_URL_DYNAMODB: direct } = process.env
   // Functions connect when they are first called.

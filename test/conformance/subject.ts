@@ -13,16 +13,13 @@ const additions = (code: number): readonly string[] => [
   ...(code === 201 ? ['/spec/key'] : []),
 ]
 
-/** Longer than any test. */
-const never = 86_400
-
 export interface StartedSubject {
   server: TestServer
   subject: Subject
 }
 
 export async function startSubject({ collectsGarbage }: { collectsGarbage: boolean }): Promise<StartedSubject> {
-  const server = await startServer({}, { streamSeconds: never, unthrottled: true })
+  const server = await startServer({}, { unscheduled: true, unthrottled: true })
   const { base, certificateAuthority, adminKey } = server
   const subject = { base, certificateAuthority, tokens: { '': adminKey }, additions }
   return { server, subject: collectsGarbage ? { ...subject, settle: collecting() } : subject }

@@ -16,7 +16,7 @@ const start = async (address: { stage: string } | { mapping: string }, more: Rec
     bundlesDir: bundles,
     refs: { Table: 'keyplane', Pepper: 'pepper', AccessKey: 'access-key', SigningKey: 'key' },
     environment: { AWS_REGION: 'eu-central-1', AWS_ACCESS_KEY_ID: 'local', AWS_SECRET_ACCESS_KEY: 'local', ...more },
-    streamSeconds: 3600,
+    unscheduled: true,
     address,
   })
 }

@@ -21,7 +21,7 @@ let meter: CapacityMeter
 let taken: Readonly<Taken>
 let token: string
 beforeAll(async () => {
-  server = await startServer({}, { streamSeconds: 3600 })
+  server = await startServer({}, { unscheduled: true })
   meter = await startCapacityMeter(server.store.dynamodb.endpoint)
   taken = meter.taken
   // Runs before the first request, because functions connect when they are first called.

@@ -36,7 +36,7 @@ beforeAll(async () => {
   bus = await startBadBus()
   restore = applyEnvironment({ AWS_ENDPOINT_URL_DYNAMODB: network.endpoint })
   // The stream's functions run when the test says so.
-  server = await startServer({ AWS_ENDPOINT_URL_EVENTBRIDGE: bus.endpoint }, { streamSeconds: 3600, unthrottled: true })
+  server = await startServer({ AWS_ENDPOINT_URL_EVENTBRIDGE: bus.endpoint }, { unscheduled: true, unthrottled: true })
   bus.target = server.aws.endpoints.eventBridge
   // From here on, the clock moves. Anyone who has a reference to it keeps the old one.
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now(), shouldAdvanceTime: true })

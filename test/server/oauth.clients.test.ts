@@ -21,7 +21,7 @@ const issuer = 'https://kubernetes.default.svc.cluster.local'
 
 beforeAll(async () => {
   // The collector must not remove the key of a deleted trust before its next request says why it is refused.
-  server = await startServer({}, { streamSeconds: 3600 })
+  server = await startServer({}, { unscheduled: true })
   federation = await startFederation(server)
   folder = await mkdtemp(join(tmpdir(), 'keyplane-oauth-'))
   tokenFile = join(folder, 'token')

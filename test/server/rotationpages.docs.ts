@@ -35,7 +35,7 @@ let gitlab: Server
 /** What the stub of GitLab stored, and what it answers. */
 const variables: { KEYPLANE_KEY?: string } = {}
 beforeAll(async () => {
-  ;[server, aws] = await Promise.all([startServer({}, { streamSeconds: 3600, unthrottled: true }), startAws()])
+  ;[server, aws] = await Promise.all([startServer({}, { unscheduled: true, unthrottled: true }), startAws()])
   folder = await mkdtemp(join(tmpdir(), 'keyplane-jobs-'))
   const authority = await makeAuthority('platform', validFor(1, Date.now()))
   const { certificate: cert, key } = await issueLoopback(authority, Date.now())

@@ -15,7 +15,7 @@ beforeAll(async () => {
     bundlesDir: bundles,
     refs: { Table: 'keyplane', Pepper: 'pepper', AccessKey: 'access-key', SigningKey: 'key' },
     environment: { AWS_REGION: 'eu-central-1', AWS_ACCESS_KEY_ID: 'local', AWS_SECRET_ACCESS_KEY: 'local' },
-    streamSeconds: 3600,
+    unscheduled: true,
   })
 })
 afterAll(() => gateway.close().finally(release))
