@@ -103,7 +103,7 @@ function setModes(archive: Buffer): void {
 }
 
 /** Returns the commit of the project, or undefined outside a repository and with changes that are not committed. */
-async function commitOf(cwd: string): Promise<string | undefined> {
+export async function commitOf(cwd: string): Promise<string | undefined> {
   try {
     const { stdout: changes } = await run('git', ['status', '--porcelain', '--untracked-files=normal'], { cwd })
     const { stdout: commit } = await run('git', ['rev-parse', 'HEAD'], { cwd })

@@ -1,11 +1,11 @@
 /** The files of a release: the same bytes in every folder, and a template that needs only them. */
 import { execFile } from 'node:child_process'
-import { cp, mkdtemp, readFile, rm, symlink } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Release, release } from '../../infra/release.ts'
+import { commitOf, type Release, release } from '../../infra/release.ts'
 
 const project = join(import.meta.dirname, '../..')
 const sources = [
@@ -41,6 +41,22 @@ test('two folders with the same sources have the same bytes', async () => {
   const different: string[] = []
   for (const name of first.files) if (!(await read(name)).equals(await read(name, second))) different.push(name)
   expect(different).toEqual([])
+})
+
+test('the statement names the commit only if no file differs from it, whatever the settings of git', async () => {
+  const cwd = join(folder, 'repository')
+  const git = (...args: string[]) =>
+    promisify(execFile)('git', ['-c', 'user.name=a', '-c', 'user.email=a', '-c', 'commit.gpgsign=false', ...args], {
+      cwd,
+    })
+  await mkdir(cwd)
+  await git('init', '--quiet')
+  await git('commit', '--quiet', '--allow-empty', '--message=a')
+  await git('config', 'status.showUntrackedFiles', 'no')
+  expect(await commitOf(cwd)).toMatch(/^[0-9a-f]{40}$/)
+  await writeFile(join(cwd, 'function.ts'), '')
+  expect(await commitOf(cwd)).toBeUndefined()
+  expect(await commitOf(tmpdir())).toBeUndefined()
 })
 
 test('the template names the archives below a bucket and a prefix of the user, and no other bucket', async () => {
