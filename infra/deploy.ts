@@ -1,11 +1,10 @@
 /**
  * Deploys the project or updates a deployment, and fills its empty secrets. Idempotent.
  */
-import { join } from 'node:path'
 import { APIGatewayClient, GetAccountCommand } from '@aws-sdk/client-api-gateway'
-import { build } from './build.ts'
 import { type Command, runCommand, UsageError } from './command.ts'
 import { osls, outputsOf, param, type StackTarget, target, toolArguments } from './osls.ts'
+import { ensurePackaged } from './package.ts'
 
 const COMMAND = {
   call: 'npm run deploy',
@@ -55,8 +54,9 @@ async function deploy({ tag, ...settings }: StackTarget & { tag: readonly string
   const tags = readTags(tag)
   checkLogRole(await logRole(settings), settings.param ?? [])
   const named = toolArguments({ ...settings, param: [] })
-  const bundles = await build(join(import.meta.dirname, '..'))
-  say(`${bundles.length} functions bundled, deploying (the first deploy takes some minutes)`)
+  // What is packaged stays: another command may upload it at the same time.
+  await ensurePackaged({ quiet: true, say })
+  say('Deploying (the first deploy takes some minutes) ...')
   await osls('deploy', all, tags)
   // The response reports what the function did and never contains a secret.
   const { pepper, accessKey } = JSON.parse(await osls('invoke --function bootstrap', named))
