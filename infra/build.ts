@@ -81,6 +81,8 @@ const bundling = (root: string, names: readonly string[], outdir: string, condit
     conditions: ['module', ...(condition === undefined ? [] : [condition])],
     // Tree shaking works on the SDK's ES modules but not on its CommonJS: a third fewer bytes.
     mainFields: ['module', 'main'],
+    // Where node_modules is a link, the order of modules would depend on where it leads.
+    preserveSymlinks: true,
     banner: { js: require },
     legalComments: 'none',
     logLevel: 'silent',

@@ -1,11 +1,10 @@
 /**
  * Deploys the project or updates a deployment, and fills its empty secrets. Idempotent.
  */
-import { join } from 'node:path'
 import { APIGatewayClient, GetAccountCommand } from '@aws-sdk/client-api-gateway'
-import { build } from './build.ts'
 import { type Command, runCommand, UsageError } from './command.ts'
 import { osls, outputsOf, param, type StackTarget, target, toolArguments } from './osls.ts'
+import { ensurePackaged } from './package.ts'
 
 const COMMAND = {
   call: 'npm run deploy',
@@ -31,25 +30,33 @@ function readTags(given: readonly string[]): Record<string, string> {
 }
 
 /**
- * Throws if the deployment would replace the role with which API Gateway writes the logs of other APIs, unless the settings say
- * what to do with it. There is one for all APIs of an account and region.
+ * Throws if the deployment would replace the role with which API Gateway writes the logs of other APIs, or would have none. There is
+ * one for all APIs of an account and region. `settings` say what to do with it.
  */
-async function checkLogRole({ region, 'aws-profile': profile, param = [] }: StackTarget): Promise<void> {
-  if (param.some((one) => one.startsWith('api-log-role='))) return
-  const client = new APIGatewayClient({ ...(region && { region }), ...(profile && { profile }) })
-  const { cloudwatchRoleArn = '' } = await client.send(new GetAccountCommand({}))
-  if (cloudwatchRoleArn === '' || cloudwatchRoleArn.includes('/keyplane-')) return
-  throw new Error(`API Gateway writes the logs of this account and region with the role ${cloudwatchRoleArn}, which this deployment would replace.
+export function checkLogRole(role: string, settings: readonly string[]): void {
+  const keeps = settings.includes('api-log-role=keep')
+  if (keeps && role === '')
+    throw new Error(`API Gateway has no role for logs in this account and region, and cannot deploy the stage without one.
+Pass --param api-log-role=set, or set a role first.`)
+  if (keeps || settings.includes('api-log-role=set') || role === '' || role.includes('/keyplane-')) return
+  throw new Error(`API Gateway writes the logs of this account and region with the role ${role}, which this deployment would replace.
 Pass --param api-log-role=keep to leave it alone, or --param api-log-role=set to replace it.`)
+}
+
+/** Returns the ARN of that role, or nothing. */
+async function logRole({ region, 'aws-profile': profile }: StackTarget): Promise<string> {
+  const client = new APIGatewayClient({ ...(region && { region }), ...(profile && { profile }) })
+  return (await client.send(new GetAccountCommand({}))).cloudwatchRoleArn ?? ''
 }
 
 async function deploy({ tag, ...settings }: StackTarget & { tag: readonly string[] }): Promise<void> {
   const all = toolArguments(settings)
   const tags = readTags(tag)
-  await checkLogRole(settings)
+  checkLogRole(await logRole(settings), settings.param ?? [])
   const named = toolArguments({ ...settings, param: [] })
-  const bundles = await build(join(import.meta.dirname, '..'))
-  say(`${bundles.length} functions bundled, deploying (the first deploy takes some minutes)`)
+  // What is packaged stays: another command may upload it at the same time.
+  await ensurePackaged({ quiet: true, say })
+  say('Deploying (the first deploy takes some minutes) ...')
   await osls('deploy', all, tags)
   // The response reports what the function did and never contains a secret.
   const { pepper, accessKey } = JSON.parse(await osls('invoke --function bootstrap', named))
@@ -77,4 +84,4 @@ const readSecret = ({ region, 'aws-profile': profile }: StackTarget, secret: str
     `--secret-id ${secret} --query SecretString --output text`,
   ].join(' ')
 
-await runCommand(COMMAND, deploy)
+if (import.meta.main) await runCommand(COMMAND, deploy)

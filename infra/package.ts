@@ -86,24 +86,29 @@ async function pack({ root, quiet, options }: { root: string; quiet: boolean; op
   if (!quiet) process.stdout.write(`${bundles.length} functions bundled\n${stdout}${stderr}`)
 }
 
+/** The files that the package depends on. The last one says which packages are installed. */
+export const packagedSources = [
+  'functions/**/*',
+  'lib/**/*',
+  'clients/console/*',
+  'clients/console/src/**/*',
+  'clients/core/src/**/*',
+  'infra/*',
+  'infra/documents/**/*',
+  'infra/made/*',
+  'infra/plugins/*',
+  'infra/settings/*',
+  'infra/template/*',
+  'serverless.yml',
+  'package.json',
+  'package-lock.json',
+  'tsconfig.json',
+  'node_modules/.package-lock.json',
+]
+
 /** Returns the SHA-256 over the names and contents of all files that the package depends on. */
 async function digestOfSources(root: string): Promise<string> {
-  const patterns = [
-    'functions/**/*',
-    'lib/**/*',
-    'clients/console/*',
-    'clients/console/src/**/*',
-    'infra/*',
-    'infra/documents/**/*',
-    'infra/made/*',
-    'infra/plugins/*',
-    'infra/settings/*',
-    'infra/template/*',
-    'serverless.yml',
-    'package.json',
-    'package-lock.json',
-  ]
-  const entries = await Array.fromAsync(glob(patterns, { cwd: root, withFileTypes: true }))
+  const entries = await Array.fromAsync(glob(packagedSources, { cwd: root, withFileTypes: true }))
   const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
   const hash = createHash('sha256')
   for (const file of files.sort()) {

@@ -8,6 +8,8 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
+import { gunzipSync } from 'node:zlib'
+import { gzipSync } from 'fflate'
 import { functionNames } from './build.ts'
 import { type Command, runCommand } from './command.ts'
 import { ensurePackaged } from './package.ts'
@@ -70,22 +72,40 @@ export async function release(folder: string, { root, commit }: Sources): Promis
 
 const digestOf = (contents: Uint8Array | string) => createHash('sha256').update(contents).digest('hex')
 
-/** Returns the npm package of the command line. npm writes no times into it. */
+/** Returns the npm package of the command line. npm writes no times into it, but the modes of files, which the umask of a clone decides. */
 async function packCommandLine(root: string): Promise<{ name: string; contents: Uint8Array }> {
   const folder = await mkdtemp(join(tmpdir(), 'keyplane-pack-'))
   try {
     await run('npm', ['pack', '--silent', '--workspace=clients/cli', `--pack-destination=${folder}`], { cwd: root })
     const [name = ''] = await readdir(folder)
-    return { name, contents: await readFile(join(folder, name)) }
+    const archive = gunzipSync(await readFile(join(folder, name)))
+    setModes(archive)
+    return { name, contents: gzipSync(archive, { level: 9, mtime: 0 }) }
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
 }
 
+const BLOCK = 512
+
+/** Gives the programs in a tar archive the mode 0755, and all other files 0644. POSIX describes the header of a file as ustar. */
+function setModes(archive: Buffer): void {
+  for (let at = 0; archive[at] !== 0; ) {
+    const header = archive.subarray(at, at + BLOCK)
+    const octal = (from: number, to: number) => Number.parseInt(header.toString('latin1', from, to), 8)
+    header.write(octal(100, 107) & 0o100 ? '000755 ' : '000644 ', 100)
+    // The checksum is that of a header with spaces in its place.
+    header.fill(' ', 148, 156)
+    const sum = header.reduce((total, byte) => total + byte, 0)
+    header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148)
+    at += BLOCK * (1 + Math.ceil(octal(124, 135) / BLOCK))
+  }
+}
+
 /** Returns the commit of the project, or undefined outside a repository and with changes that are not committed. */
-async function commitOf(cwd: string): Promise<string | undefined> {
+export async function commitOf(cwd: string): Promise<string | undefined> {
   try {
-    const { stdout: changes } = await run('git', ['status', '--porcelain'], { cwd })
+    const { stdout: changes } = await run('git', ['status', '--porcelain', '--untracked-files=normal'], { cwd })
     const { stdout: commit } = await run('git', ['rev-parse', 'HEAD'], { cwd })
     return changes === '' ? commit.trim() : undefined
   } catch {
@@ -105,6 +125,7 @@ if (import.meta.main) {
   await runCommand(COMMAND, async ({ out }) => {
     const commit = await commitOf(project)
     const { folder, version, files } = await release(resolve(project, out), { root: project, commit })
-    process.stdout.write(`keyplane ${version}: ${files.length} files in ${folder}\n`)
+    const source = commit === undefined ? 'no commit, because files have changes' : `commit ${commit}`
+    process.stdout.write(`keyplane ${version}: ${files.length} files in ${folder}, from ${source}\n`)
   })
 }

@@ -2,6 +2,7 @@
  * Moves the functions of a deployment back to the versions of an earlier release (docs/rollouts.md). Can be repeated after an
  * interruption.
  */
+import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation'
 import {
   GetAliasCommand,
   LambdaClient,
@@ -59,8 +60,8 @@ export const releasesOf = (functions: readonly Published[]): string[] => [
 
 /**
  * Returns what moves the functions to a release, by default the one before that of the authorizer. The authorizer moves last, so
- * that a rollback that was interrupted has the same goal when it is repeated. Throws during a rollout, and for a release of which
- * no function has a version.
+ * that a rollback that was interrupted has the same goal when it is repeated. Throws during a rollout, for a release of which no
+ * function has a version, and for one that cannot read what a later one has written.
  */
 export function planRollback(functions: readonly Published[], wanted?: string): Rollback {
   const shifting = functions.find(({ shifts }) => shifts)
@@ -77,6 +78,13 @@ export function planRollback(functions: readonly Published[], wanted?: string): 
   const to = wanted ?? earlier.findLast(({ release }) => release !== from)?.release
   if (to === undefined) throw new Error(`there is no release before ${from}`)
   if (!authorizer.versions.some(({ release }) => release === to)) throw new Error(`there is no release ${to}`)
+  // Items of a release stay when it no longer runs, so the newest one counts, and not that which runs.
+  const since = authorizer.versions.slice(authorizer.versions.findLastIndex(({ release }) => release === to))
+  const numbers = [...new Set(since.flatMap(({ release }) => /^\S+/.exec(release) ?? []))]
+  if (numbers.length > 2)
+    throw new Error(
+      `${to} reads only what ${numbers[1]} has written, and ${numbers.at(-1)} has run: deploy each release in turn (docs/rollouts.md)`,
+    )
   const moves: Move[] = []
   const kept: string[] = []
   for (const one of [...functions.filter((other) => other !== authorizer), authorizer]) {
@@ -127,6 +135,25 @@ async function publishedFunctions(client: LambdaClient, stage: string): Promise<
   return found
 }
 
+/**
+ * Throws while CloudFormation deploys: it would move aliases to the new versions again, or fail at those that have moved. While it
+ * cleans up, it moves none.
+ */
+export function refuseDuring(status: string): void {
+  if (/(?<!CLEANUP)_IN_PROGRESS$/.test(status))
+    throw new Error(`the stack is ${status}: wait, or stop an update with aws cloudformation cancel-update-stack`)
+}
+
+/** Returns the status of the stack of a deployment, or nothing if it has another name. */
+async function stackStatus(client: CloudFormationClient, stage: string): Promise<string> {
+  const call = new DescribeStacksCommand({ StackName: `keyplane-${stage}` })
+  const { Stacks } = await client.send(call).catch((error: Error) => {
+    if (error.name === 'ValidationError') return { Stacks: [] }
+    throw error
+  })
+  return Stacks?.[0]?.StackStatus ?? ''
+}
+
 const COMMAND = {
   call: 'npm run rollback',
   about: `Moves the functions of a deployment back to the versions of the release before the one that they have, within seconds.
@@ -141,7 +168,8 @@ The stack does not know of it: deploy that release, or a corrected one, afterwar
 if (import.meta.main) {
   await runCommand(COMMAND, async ({ stage, region, 'aws-profile': profile, to, list }) => {
     valuesOf({ stage })
-    const client = new LambdaClient({ region, ...(profile !== undefined && { profile }) })
+    const place = { region, ...(profile !== undefined && { profile }) }
+    const client = new LambdaClient(place)
     const functions = await publishedFunctions(client, stage)
     if (list) {
       process.stdout.write(
@@ -152,6 +180,7 @@ if (import.meta.main) {
       return
     }
     const plan = planRollback(functions, to)
+    refuseDuring(await stackStatus(new CloudFormationClient(place), stage))
     for (const { name, to: FunctionVersion, revision: RevisionId } of plan.moves)
       await client.send(new UpdateAliasCommand({ FunctionName: name, Name: ALIAS, FunctionVersion, RevisionId }))
     const kept = plan.kept.map((name) => `unchanged   ${name}, which that release does not have\n`).join('')

@@ -4,7 +4,7 @@ import { dirname, join, matchesGlob, normalize } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { buildConsole } from '../clients/console/build.ts'
 import { functionNames } from '../infra/build.ts'
-import { ensurePackaged } from '../infra/package.ts'
+import { ensurePackaged, packagedSources } from '../infra/package.ts'
 import { kinds } from '../lib/apis/index.ts'
 import packageFile from '../package.json' with { type: 'json' }
 
@@ -241,6 +241,23 @@ describe('imports', () => {
       'lib/server/controllers.ts',
       'lib/server/store.ts',
     ])
+  })
+
+  test('of what is deployed are files whose change is packaged, and packages of the bill of materials', () => {
+    const isDeployed = (file: string) => /^(functions|infra\/made|clients\/console\/src)\//.test(file)
+    const deployed = new Set([...sources.keys()].filter(isDeployed))
+    const packages = new Set<string>()
+    // What is added while the loop runs is visited too.
+    for (const file of deployed)
+      for (const { to } of imports.filter((one) => one.from === file && !one.typeOnly && !isConsole(one))) {
+        if (sources.has(to)) deployed.add(to)
+        else if (isPackage(to) && !to.startsWith('keyplane:')) packages.add(packageOf(to))
+      }
+    const isPackaged = (file: string) => packagedSources.some((pattern) => matchesGlob(file, pattern))
+    expect([...deployed].filter((file) => !isPackaged(file))).toEqual([])
+    expect(deployed).toContain('clients/core/src/objects.ts')
+    expect([...packages].filter((name) => !(name in packageFile.dependencies))).toEqual([])
+    expect(packages).toContain('preact')
   })
 
   test('name the module that defines an export, because no module re-exports', () => {

@@ -184,6 +184,8 @@ async function run(entry: string, options: BuildOptions) {
     logLevel: 'silent',
     // tsconfig.json is for the type check only.
     tsconfigRaw: {},
+    // Names must not depend on where the packages are.
+    preserveSymlinks: true,
     ...options,
     write: false,
     metafile: true,

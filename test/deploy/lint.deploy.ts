@@ -1,4 +1,4 @@
-/** Lints the template with cfn-lint, which knows the schemas of all resource types, and audits it with checkov. */
+/** Lints the template of a release with cfn-lint, which knows the schemas of all resource types, and audits it with checkov. */
 import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import findings from '../../infra/findings.json' with { type: 'json' }
-import { ensurePackaged } from '../../infra/package.ts'
+import { release } from '../../infra/release.ts'
 import { evaluate, type Template } from '../../infra/settings/evaluate.ts'
 import { readValues } from '../../infra/settings/values.ts'
 import { strict } from '../infra/strictsettings.ts'
@@ -16,8 +16,8 @@ let folder: string
 let template: Template
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'keyplane-lint-'))
-  const { parametrized } = await ensurePackaged({ quiet: true })
-  template = JSON.parse(await readFile(parametrized, 'utf8'))
+  await release(join(folder, 'release'), { root: join(import.meta.dirname, '../..') })
+  template = JSON.parse(await readFile(join(folder, 'release/keyplane.template.json'), 'utf8'))
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
@@ -29,7 +29,7 @@ async function run(name: 'auditor' | 'linter', program: string, args: readonly s
 }
 
 test('the template has no findings of cfn-lint for any values of its parameters, and one with a mistake has', async () => {
-  const { Resources } = evaluate(template, { Stage: 'e2e', Domain: 'keys.example.com' })
+  const { Resources } = evaluate(template, { Stage: 'e2e', ArtifactBucket: 'artifacts', Domain: 'keys.example.com' })
   const mistaken = JSON.stringify({ Resources: { Domain: Resources.DomainName } }).replace(
     '"RegionalCertificateArn"',
     '"RegionalCertificate"',
@@ -52,15 +52,11 @@ test('the template has no findings of cfn-lint for any values of its parameters,
 
 test('with the strictest settings checkov finds what infra/findings.json explains, and nothing else', async () => {
   const values = readValues(Object.entries(strict).map(([name, value]) => `${name}=${value}`))
-  const { Resources } = evaluate(template, { Stage: 'prod', ...values })
-  // The bucket is not in a release. The document of the API takes checkov most of a minute, and has no findings.
-  const { ServerlessDeploymentBucket: _, ServerlessDeploymentBucketPolicy: __, ...audited } = Resources
-  const { Properties } = audited.Api as unknown as { Properties: { Body: object } }
+  const { Resources } = evaluate(template, { Stage: 'prod', ArtifactBucket: 'artifacts', ...values })
+  // The document of the API takes checkov most of a minute, and has no findings.
+  const { Properties } = Resources.Api as unknown as { Properties: { Body: object } }
   Properties.Body = {}
-  await writeFile(
-    join(folder, 'audited.json'),
-    JSON.stringify({ AWSTemplateFormatVersion: '2010-09-09', Resources: audited }),
-  )
+  await writeFile(join(folder, 'audited.json'), JSON.stringify({ AWSTemplateFormatVersion: '2010-09-09', Resources }))
   const args = [
     '--file',
     'audited.json',

@@ -79,10 +79,9 @@ test('the app of CDK deploys the resources and parameters of the file', async ()
   await mkdir(app)
   await symlink(join(installedIn, 'node_modules'), join(app, 'node_modules'))
   await copyFile(join(at.folder, 'files/keyplane.template.json'), join(app, 'keyplane.template.json'))
-  await writeFile(join(app, 'package.json'), '{ "type": "module" }')
-  await writeFile(join(app, 'app.ts'), codeOf('ts'))
+  await writeFile(join(app, 'app.mts'), codeOf('ts'))
   // As the command line of CDK runs it, without a linter that takes ten times as long.
-  await shell(`cd ${app}`, `CDK_VALIDATION=false CDK_OUTDIR=cdk.out '${process.execPath}' app.ts`)
+  await shell(`cd ${app}`, `CDK_VALIDATION=false CDK_OUTDIR=cdk.out '${process.execPath}' app.mts`)
   const made: Template = JSON.parse(await readFile(join(app, 'cdk.out/keyplane-prod.template.json'), 'utf8'))
   const original = await released()
   expect(comparable(made)).toEqual(comparable(original))
@@ -98,7 +97,7 @@ test('the app of CDK deploys the resources and parameters of the file', async ()
 })
 
 // No package registry has the AWS provider. It calls CreateStack with these arguments.
-test('the resource of Terraform and OpenTofu has the arguments of the command', async () => {
+test('the arguments in the resource of Terraform and OpenTofu are those of the command, and deploy', async () => {
   const python = join(await installed('hcl'), 'python')
   const file = join(at.folder, 'main.tf')
   await writeFile(file, codeOf('hcl'))
@@ -116,7 +115,15 @@ test('the resource of Terraform and OpenTofu has the arguments of the command', 
     capabilities: [/--capabilities (\S+)/.exec(page('CloudFormation'))?.[1]],
     parameters: parameters(),
   })
-  await shell(`aws s3 ls s3://artifacts/${uploaded}`)
+  // The emulator knows no hosts of buckets.
+  const url = `${at.emulator.url}/artifacts/${uploaded}`
+  const given = Object.entries({ ...stack.parameters, Stage: 'tofu' })
+  const values = given.map(([name, value]) => `ParameterKey=${name},ParameterValue=${value}`).join(' ')
+  await shell(
+    `aws cloudformation create-stack --stack-name keyplane-tofu --template-url ${url} --capabilities ${stack.capabilities} --parameters ${values}`,
+    'aws cloudformation wait stack-create-complete --stack-name keyplane-tofu',
+  )
+  expect(await statusIn('tofu')).toBe(404)
 })
 
 interface StackResource {

@@ -1,10 +1,11 @@
 /** The files of a release: the same bytes in every folder, and a template that needs only them. */
 import { execFile } from 'node:child_process'
-import { cp, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Release, release } from '../../infra/release.ts'
+import { commitOf, type Release, release } from '../../infra/release.ts'
 
 const project = join(import.meta.dirname, '../..')
 const sources = [
@@ -18,31 +19,16 @@ const sources = [
   'tsconfig.json',
 ]
 
-/** The packages that the build needs beside those that functions contain, with their binaries. */
-const buildPackages = ['esbuild', '@esbuild', 'fflate', 'oauth4webapi', 'preact']
-
-/** Gives a copy the installed packages that a release is made with and of: others are some 20,000 files. */
-async function linkPackages(root: string): Promise<void> {
-  const lock = JSON.parse(await readFile(join(project, 'package-lock.json'), 'utf8'))
-  const locked = Object.entries<{ dev?: boolean; optional?: boolean; link?: boolean }>(lock.packages)
-  const contained = locked.flatMap(([path, { dev, optional }]) =>
-    path.startsWith('node_modules/') && !dev && !optional && path.lastIndexOf('node_modules/') === 0 ? [path] : [],
-  )
-  const paths = [...contained, ...buildPackages.map((name) => `node_modules/${name}`)]
-  // Links to files: the bundler follows links to folders, and sees other paths.
-  await promisify(execFile)('cp', ['-al', '--parents', ...paths, root], { cwd: project })
-}
-
 let folder: string
 let first: Release
 let second: Release
 beforeAll(async () => {
-  // On the file system of the installed packages.
-  await mkdir(join(project, '.local'), { recursive: true })
-  folder = await mkdtemp(join(project, '.local/release-'))
+  folder = await mkdtemp(join(tmpdir(), 'keyplane-release-'))
   const root = join(folder, 'copy')
   for (const name of sources) await cp(join(project, name), join(root, name), { recursive: true })
-  await linkPackages(root)
+  await symlink(join(project, 'node_modules'), join(root, 'node_modules'))
+  // As of a clone with another umask.
+  await promisify(execFile)('chmod', ['-R', 'go=', join(root, 'clients')])
   first = await release(join(folder, 'first'), { root: project })
   second = await release(join(folder, 'second'), { root })
 })
@@ -55,6 +41,22 @@ test('two folders with the same sources have the same bytes', async () => {
   const different: string[] = []
   for (const name of first.files) if (!(await read(name)).equals(await read(name, second))) different.push(name)
   expect(different).toEqual([])
+})
+
+test('the statement names the commit only if no file differs from it, whatever the settings of git', async () => {
+  const cwd = join(folder, 'repository')
+  const git = (...args: string[]) =>
+    promisify(execFile)('git', ['-c', 'user.name=a', '-c', 'user.email=a', '-c', 'commit.gpgsign=false', ...args], {
+      cwd,
+    })
+  await mkdir(cwd)
+  await git('init', '--quiet')
+  await git('commit', '--quiet', '--allow-empty', '--message=a')
+  await git('config', 'status.showUntrackedFiles', 'no')
+  expect(await commitOf(cwd)).toMatch(/^[0-9a-f]{40}$/)
+  await writeFile(join(cwd, 'function.ts'), '')
+  expect(await commitOf(cwd)).toBeUndefined()
+  expect(await commitOf(tmpdir())).toBeUndefined()
 })
 
 test('the template names the archives below a bucket and a prefix of the user, and no other bucket', async () => {

@@ -1,6 +1,6 @@
 /** Which versions a rollback moves the functions to. */
 import { describe, expect, test } from 'vitest'
-import { type Published, planRollback, releasesOf } from '../../infra/rollback.ts'
+import { type Published, planRollback, refuseDuring, releasesOf } from '../../infra/rollback.ts'
 
 /** Returns a function whose versions are of these releases, from 1 on. The last one is live. */
 const published = (name: string, releases: readonly string[], more: Partial<Published> = {}): Published => ({
@@ -34,7 +34,7 @@ test('has the same goal again after an interruption', () => {
 
 test('goes to the newest version of a release that was deployed twice, and not to newer releases', () => {
   expect(moved([published('authorizer', ['a', 'b', 'a', 'c'])])).toEqual(['authorizer 4 3'])
-  expect(moved([published('authorizer', ['a', 'b', 'c'], { live: '2' })])).toEqual(['authorizer 2 1'])
+  expect(moved([published('authorizer', ['1 a', '2 b', '2 c'], { live: '2' })])).toEqual(['authorizer 2 1'])
 })
 
 test('keeps a function that the earlier release does not have', () => {
@@ -43,9 +43,9 @@ test('keeps a function that the earlier release does not have', () => {
 })
 
 test('goes to the release that is named, also forward', () => {
-  const functions = [published('authorizer', ['a', 'b', 'c'], { live: '1' })]
-  expect(moved(functions, 'c')).toEqual(['authorizer 1 3'])
-  expect(releasesOf(functions)).toEqual(['c', 'b', 'a'])
+  const functions = [published('authorizer', ['1 a', '2 b', '2 c'], { live: '1' })]
+  expect(moved(functions, '2 c')).toEqual(['authorizer 1 3'])
+  expect(releasesOf(functions)).toEqual(['2 c', '2 b', '1 a'])
 })
 
 describe('refuses', () => {
@@ -59,5 +59,24 @@ describe('refuses', () => {
       undefined,
       'a rollout is in progress: keyplane-prod-create has two versions',
     ],
+    [
+      'a release before the last but one',
+      [published('authorizer', ['1 a', '2 b', '2 c', '3 d'])],
+      '1 a',
+      '1 a reads only what 2 has written, and 3 has run: deploy each release in turn',
+    ],
+    [
+      'a second rollback, which would go back over two releases',
+      [published('authorizer', ['1 a', '2 b', '3 c'], { live: '2' })],
+      undefined,
+      'and 3 has run',
+    ],
   ])('%s', (_, functions, to, message) => expect(() => planRollback(functions, to)).toThrow(message))
+
+  test('while CloudFormation deploys, and not while it cleans up', () => {
+    for (const status of ['CREATE', 'UPDATE', 'UPDATE_ROLLBACK', 'DELETE'])
+      expect(() => refuseDuring(`${status}_IN_PROGRESS`)).toThrow(`the stack is ${status}_IN_PROGRESS`)
+    for (const status of ['UPDATE_COMPLETE_CLEANUP_IN_PROGRESS', 'UPDATE_COMPLETE', 'UPDATE_ROLLBACK_FAILED', ''])
+      expect(() => refuseDuring(status)).not.toThrow()
+  })
 })

@@ -1,7 +1,11 @@
 /** Checks what the functions do with other services: KMS, the stream of the table, Lambda, EventBridge. */
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { gunzipSync } from 'node:zlib'
 import { createLocalJWKSet, jwtVerify } from 'jose'
 import { assertStatus, type Check, keyObject, keys, management, withKey } from './check.ts'
 
@@ -80,6 +84,47 @@ export const servicesOf = (stage: string, aws: Aws, patienceMs = 30_000): readon
         while (!(await aws('sqs', 'receive-message', '--queue-url', url, ...messages)).includes(name))
           assert.ok(Date.now() < end, 'the event has not arrived after two minutes')
       })
+    },
+  },
+  {
+    // Whether Firehose writes to a bucket with an object lock, and one record a line, is what no emulator answers.
+    name: 'an audit record reaches the bucket for them, if there is one, and is locked',
+    emulated: true,
+    async run(client) {
+      const read = async (...args: readonly string[]) => JSON.parse((await aws(...args, '--output', 'json')) || '{}')
+      const described = await read('cloudformation', 'describe-stacks', '--stack-name', `keyplane-${stage}`)
+      const { Outputs } = described.Stacks[0] as { Outputs: { OutputKey: string; OutputValue: string }[] }
+      const bucket = Outputs.find(({ OutputKey }) => OutputKey === 'AuditBucketName')?.OutputValue
+      if (bucket === undefined) return
+      const began = Date.now()
+      const since = `audit/day=${new Date(began).toISOString().slice(0, 10)}`
+      const { headers } = await client.call(`${keys}/smoke-missing`)
+      const folder = await mkdtemp(join(tmpdir(), 'keyplane-smoke-'))
+      const file = join(folder, 'records.gz')
+      const seen = new Set<string>()
+      try {
+        for (; ; await delay(5_000)) {
+          const listed = await read('s3api', 'list-objects-v2', '--bucket', bucket, '--start-after', since)
+          const { Contents = [] } = listed as { Contents?: { Key: string; LastModified: string }[] }
+          for (const { Key, LastModified } of Contents) {
+            if (seen.has(Key) || Date.parse(LastModified) < began - 60_000) continue
+            seen.add(Key)
+            await aws('s3', 'cp', '--quiet', `s3://${bucket}/${Key}`, file)
+            const lines = gunzipSync(await readFile(file))
+              .toString()
+              .trimEnd()
+              .split('\n')
+            if (!lines.some((line) => JSON.parse(line).requestId === headers['audit-id'])) continue
+            const lock = await read('s3api', 'get-object-retention', '--bucket', bucket, '--key', Key)
+            assert.equal(lock.Retention.Mode, 'COMPLIANCE')
+            return
+          }
+          // Firehose waits five minutes for more records.
+          assert.ok(Date.now() < began + 600_000, 'the record has not arrived after ten minutes')
+        }
+      } finally {
+        await rm(folder, { recursive: true, force: true })
+      }
     },
   },
   {
