@@ -159,6 +159,18 @@ describe('a trial', () => {
     expect((await items()).items).toEqual([])
   })
 
+  test('begins with no dry run, and tries nothing while the key is disabled', async () => {
+    const key = await server.makeKey({ user: 'alice', groups: ['system:masters'], scope: real })
+    expect((await patch(key, trialOf(), '?dryRun=All')).json.status.scopeTrial.phase).toBe('Running')
+    expect(warningsOf(await list(key, 'b'))).toBe('')
+    await patch(key, { ...trialOf(), disabled: true })
+    expect((await list(key, 'b')).status).toBe(401)
+    await patch(key, { disabled: false })
+    expect(await refusedOf(key)).toEqual([])
+    await list(key, 'b')
+    expect(await refusedOf(key)).toHaveLength(1)
+  })
+
   test('that is removed and set again at once finds the same again', async () => {
     const key = await makeTried()
     for (const _ of [1, 2]) {
@@ -218,6 +230,24 @@ describe('a trial is made real', () => {
     const forced = await makeReal(key, { force: true })
     expect([forced.status, forced.json.spec.scopeTrial]).toEqual([200, undefined])
     expect((await list(key, 'b')).status).toBe(403)
+  })
+
+  test('at once by a configuration with both, which changes nothing when it is applied again', async () => {
+    const key = await server.makeKey({ user: 'alice', scope: real })
+    const metadata = { name: key.name }
+    const apply = async () => {
+      const applied = await server.call(`${keys}/${key.name}?fieldManager=git&force=true`, {
+        method: 'PATCH',
+        headers: { 'content-type': 'application/apply-patch+yaml' },
+        body: { ...accessKey(key.name), metadata, spec: { scope: smaller, ...trialOf() } },
+      })
+      expect(applied.status).toBe(200)
+      return applied.json
+    }
+    const made = await apply()
+    expect([made.spec.scope, made.spec.scopeTrial]).toEqual([smaller, undefined])
+    expect(made.status.formerScope).toMatchObject({ scope: real })
+    expect(await apply()).toEqual(made)
   })
 
   test('by who may edit the scope, and by nobody else, who learns nothing of what it would have refused', async () => {

@@ -30,7 +30,7 @@ interface Change {
 
 interface TrialPlan {
   state: State
-  /** Whether spec.scopeTrial is to be removed: it was made real, or tries the scope itself. */
+  /** Whether spec.scopeTrial is to be removed: its scope is that of the key. */
   isOver: boolean
   items: Companion[]
   /** The 409 of a write that makes a scope real that would have refused requests. It names them: answer it only who may make the write. */
@@ -46,6 +46,7 @@ export async function planTrial({ before, next, state, name, uid, now, resource,
   const tried = before?.scopeTrial
   const asked = next.scopeTrial
   const former = keptFormer(state, next.scope, now)
+  const replaced: State = { former: { ...(before?.scope && { scope: before.scope }), at: now } }
   const end = (when?: Extract<Companion, { op: 'delete' }>['when']): Companion[] =>
     trial ? [{ op: 'delete', ...trialKey(trial.uid, trial.since), ...(when && { when }) }] : []
   const begin = (scopeTrial: NonNullable<Tried['scopeTrial']>, kept: State): TrialPlan => {
@@ -60,12 +61,14 @@ export async function planTrial({ before, next, state, name, uid, now, resource,
     const item = await read(trialKey(trial.uid, trial.since))
     const conflict = item?.[SEEN] === true && asked?.force !== true ? refusing(resource, name, item) : undefined
     const ended = end(item && !asked?.force ? { lacks: [SEEN] } : undefined)
-    const made = { lastTrial: trial.since, former: { ...(before?.scope && { scope: before.scope }), at: now } }
+    const made = { lastTrial: trial.since, ...replaced }
     const plan = isNew ? begin(asked, made) : { state: made, isOver: true, items: [] }
     return { ...plan, items: [...ended, ...plan.items], ...(conflict && { conflict }) }
   }
   if (!isNew) {
-    const state = { ...(trial && { lastTrial: trial.since }), ...former }
+    // Who sets both at once makes the scope real without a trial.
+    const isAtOnce = asked?.scope !== undefined && before !== undefined && !isSame(before.scope, next.scope)
+    const state = { ...(trial && { lastTrial: trial.since }), ...(isAtOnce ? replaced : former) }
     return { state, isOver: asked?.scope !== undefined, items: end() }
   }
   if (trial && isSame(tried?.scope, asked.scope)) {
