@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { trialPartition } from '../../lib/authentication/usage/trialitems.ts'
 import { startFederation, trusts } from '../support/federation.ts'
-import { accessKey, instance, instances, keys } from '../support/objects.ts'
+import { accessKey, instance, instances, keys, management } from '../support/objects.ts'
 import type { Answer } from '../support/request.ts'
 import type { MadeKey } from '../support/server.ts'
 import { publishEvents, useServer } from '../support/sharedserver.ts'
@@ -101,6 +101,30 @@ describe('a trial', () => {
     expect((await read(key)).status.scopeTrial.refused).toEqual([{ request: refused, scope, lastSeen: today }])
     await patch(key, { scope: { rules: [kubeConfigs], virtualClusters: null }, scopeTrial: { force: true } })
     expect((await make(true)).status).toBe(403)
+  })
+
+  test('warns of a token that the smaller scope would leave for no cluster', async () => {
+    const tokens = { rules: [{ ...ofKeys(['create'], 'directclusterendpointtokens'), requestTargets: ['Management'] }] }
+    const clusters = (...names: string[]) => ({ clusters: names.map((cluster) => ({ cluster })) })
+    const key = await server.makeKey({
+      user: 'alice',
+      scope: { ...tokens, ...clusters('eu', 'us') },
+      ...trialOf({ ...tokens, ...clusters('eu') }),
+    })
+    const make = (...names: string[]) =>
+      server.post(
+        `${management}/directclusterendpointtokens?dryRun=All`,
+        { spec: { scope: clusters(...names) } },
+        key.token,
+      )
+    expect([await make('eu'), await make('eu', 'us')].map(warningsOf)).toEqual(['', ''])
+    const refused = 'a token for cluster "us"'
+    expect(warningsOf(await make('us')).replaceAll('\\', '')).toContain(refused)
+    expect((await read(key)).status.scopeTrial.refused).toEqual([
+      { request: refused, scope: clusters('us'), lastSeen: today },
+    ])
+    await patch(key, { scope: { ...tokens, ...clusters('eu') }, scopeTrial: { force: true } })
+    expect([(await make('us')).status, (await make('eu', 'us')).status]).toEqual([422, 201])
   })
 
   test('has the keys that the key makes, and nothing that it made before', async () => {

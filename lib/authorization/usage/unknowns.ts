@@ -1,5 +1,6 @@
 /** Says what advice about a scope cannot know, and what keeps it from being given. */
 
+import { reachableClusters } from '../scopes/reachableclusters.ts'
 import type { Scope } from '../scopes/scope.ts'
 import { asksForReviews, makesTokens, managesKeys } from './deeds.ts'
 import type { ExaminedLine } from './lines.ts'
@@ -15,7 +16,7 @@ export interface Unknown {
     | 'Unused'
     /** A line reaches clusters that never ask. */
     | 'ClusterNeverAsks'
-    /** A key without a scope made tokens for clusters. */
+    /** The key made tokens, for clusters that are not recorded. */
     | 'Tokens'
     /** The key asks for reviews. */
     | 'Reviews'
@@ -66,7 +67,7 @@ export function unknownsOf(
           ),
         ]
       : []),
-    ...(scope === undefined ? withoutScope() : doubts(lines)),
+    ...(scope === undefined ? withoutScope() : [...(did(makesTokens) ? tokensOf(lines) : []), ...doubts(lines)]),
   ]
 
   function withoutScope(): Unknown[] {
@@ -85,6 +86,17 @@ function windowOf(days: number): Unknown[] {
   if (days >= WEEK) return []
   const since = days >= 2 ? `${days} days` : days >= 1 ? '1 day' : 'less than a day'
   return [{ reason: 'Window', message: `Recorded for ${since} only: what the key does once a month is not in it.` }]
+}
+
+/** A token that is only for clusters of lines that go would be refused, which the trial of a scope shows. */
+function tokensOf(lines: readonly ExaminedLine[]): Unknown[] {
+  const isForClusters = ({ state, alone }: ExaminedLine) => {
+    const reached = reachableClusters([alone])
+    return state === 'Unused' && (reached === 'all' || reached.size > 0)
+  }
+  const unused = lines.filter(isForClusters).map(({ line }) => line)
+  const message = `The key made tokens. Whether some are only for clusters of these lines, in which it did nothing, is not recorded: ${unused.join(', ')}. Try the scope first.`
+  return unused.length > 0 ? [{ reason: 'Tokens', message }] : []
 }
 
 const DOUBTS = {

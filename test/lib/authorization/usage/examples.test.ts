@@ -275,6 +275,13 @@ describe('no scope is advised', () => {
     expect(reasonsOf(scope, { ...one, days: 7 })).toEqual([])
   })
 
+  test('but what tokens were only for is said, if lines for clusters go', () => {
+    const rest = { rules: [{ requestTargets: ['Management' as const] }] }
+    const both = usageOf([TOKEN, 'cluster c: get pods s/*'])
+    expect(reasonsOf({ ...clusters('c', 'd'), ...rest }, both)).toEqual(['Tokens'])
+    expect(reasonsOf({ ...clusters('c'), ...rest }, both)).toEqual([])
+  })
+
   test('to a key that rotates itself only because its role lets it do so', () => {
     const rotating = usageOf(['create ownedaccesskeys/rotate *'])
     expect(advise({ roles: [{ role: 'selfRotate' }], ...projects('a') }, rotating).scope).toEqual({
