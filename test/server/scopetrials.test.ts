@@ -271,6 +271,8 @@ describe('a trial is made real', () => {
     const made = await apply()
     expect([made.spec.scope, made.spec.scopeTrial]).toEqual([smaller, undefined])
     expect(made.status.formerScope).toMatchObject({ scope: real })
+    // Nobody owns the trial that is gone, so nobody conflicts with the next one.
+    expect(JSON.stringify(made.metadata.managedFields)).not.toContain('scopeTrial')
     expect(await apply()).toEqual(made)
   })
 

@@ -5,7 +5,8 @@ import type { Scope } from '../../../../authorization/scopes/scope.ts'
 import type { KeySpec } from '../../../../authorization/users/identity.ts'
 import { parseTime, unixSeconds } from '../../../../meta/encoding/time.ts'
 import { conflict, StatusError } from '../../../../meta/errors/status.ts'
-import type { GroupResource, JsonObject } from '../../../../meta/types.ts'
+import { disown } from '../../../../meta/managedfields/managedfields.ts'
+import type { GroupResource, JsonObject, KubeObject } from '../../../../meta/types.ts'
 import { deepEqual } from '../../../../meta/value/equal.ts'
 import type { Companion } from '../../../../storage/interface.ts'
 import type { ItemKey } from '../../../../storage/keys.ts'
@@ -79,6 +80,14 @@ export async function planTrial({ before, next, state, name, uid, now, resource,
   }
   const plan = begin(asked, { ...former })
   return { ...plan, items: [...end(), ...plan.items] }
+}
+
+/** Returns the object without its trial. */
+export function withoutTrial({ metadata, spec = {}, ...object }: KubeObject): KubeObject {
+  const { scopeTrial: _, ...rest } = spec
+  const { managedFields, ...others } = metadata
+  const disowned = managedFields && { managedFields: disown(managedFields, 'spec', 'scopeTrial') }
+  return { ...object, metadata: { ...others, ...disowned }, spec: rest }
 }
 
 /** Returns when a trial ends, in unix seconds. Validation refuses one without a time. */
