@@ -283,10 +283,15 @@ test('trials of scopes', async () => {
   const certificate = object('VirtualClusterInstanceKubeConfig', 'three', { clientCert: true }, {})
   await create(`${instances}/three/kubeconfig?dryRun=All`, certificate, token)
   await create('/apis/management.platform/v1/directclusterendpointtokens', toWest, token)
+  await create(`${keys}/dave/rotate`, {}, token)
   await get(keys, token)
   const { status } = await get(`${keys}/tried`, token)
   expect(status.scopeTrial.refused.map(({ request }: { request: string }) => request)).toEqual(
-    expect.arrayContaining(['a client certificate for virtual cluster "demo/three"', 'a token for cluster "west"']),
+    expect.arrayContaining([
+      'a change of access keys that do not carry the scope',
+      'a client certificate for virtual cluster "demo/three"',
+      'a token for cluster "west"',
+    ]),
   )
   await expect(patch(`${keys}/tried`, { spec: { scope: {}, scopeTrial: null } })).rejects.toThrow(': 409 ')
 })
@@ -507,7 +512,8 @@ test('events', async () => {
   expect(at.log.filter((line) => line.includes('"level":"error","message":"events"'))).toEqual([])
 })
 
-test('usage is recorded', () => expect(at.log.filter((line) => line.includes('usage not recorded'))).toEqual([]))
+test('usage and trials are recorded', () =>
+  expect(at.log.filter((line) => /(usage|trial) not recorded/.test(line))).toEqual([]))
 
 // CloudFormation invokes `release`, which uses no service: test/lib/server/release.test.ts.
 test('every function ran', async () => expect([...at.ran, 'release'].sort()).toEqual(await functionNames(root)))

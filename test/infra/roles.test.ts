@@ -253,7 +253,12 @@ const deciders = [
 ]
 
 /** What these make may be what the scope of a trial would refuse. */
-const triers = ['directclusterendpointtokens/create', 'oauth2/token', 'virtualclusterinstances/kubeconfig/create']
+const triers = [
+  'directclusterendpointtokens/create',
+  'oauth2/token',
+  'ownedaccesskeys/rotate',
+  'virtualclusterinstances/kubeconfig/create',
+]
 
 test.each<[rule: string, operations: string[], partitions: string[], functions: string[]]>([
   [

@@ -103,6 +103,26 @@ describe('a trial', () => {
     expect((await make(true)).status).toBe(403)
   })
 
+  test('warns of what a key with the smaller scope may not do with keys that do not carry it', async () => {
+    const key = await server.makeKey({ user: 'alice' })
+    const child = await server.makeKey({}, {}, key.token)
+    await patch(key, trialOf({ rules: [ofKeys(['*'], 'ownedaccesskeys', 'ownedaccesskeys/*')] }))
+    const { token } = key
+    const read = (name: string) => server.call(`${keys}/${name}/usage`, { token })
+    expect(warningsOf(await read(key.name))).toBe('')
+    const refused = 'of access keys that do not carry the scope'
+    expect(warningsOf(await read(child.name))).toContain(`get of ownedaccesskeys/usage ${refused}`)
+    const change = (spec: object) => server.patch(`${keys}/${child.name}`, { spec }, token)
+    expect(warningsOf(await change({ description: 'changed' }))).toContain(`a change ${refused}`)
+    expect(warningsOf(await server.post(`${keys}/${child.name}/rotate`, {}, token))).toContain(`a change ${refused}`)
+    expect(await refusedOf(key)).toEqual([`a change ${refused}`, `get of ownedaccesskeys/usage ${refused}`])
+    const scope = { rules: [ofKeys(['*'], 'ownedaccesskeys', 'ownedaccesskeys/*')] }
+    expect((await patch(key, { scope, scopeTrial: null })).status).toBe(409)
+    await patch(key, { scope, scopeTrial: { force: true } })
+    expect([(await read(key.name)).status, (await read(child.name)).status]).toEqual([200, 403])
+    expect((await change({ description: 'again' })).status).toBe(403)
+  })
+
   test('warns of a token that the smaller scope would leave for no cluster', async () => {
     const tokens = { rules: [{ ...ofKeys(['create'], 'directclusterendpointtokens'), requestTargets: ['Management'] }] }
     const clusters = (...names: string[]) => ({ clusters: names.map((cluster) => ({ cluster })) })

@@ -2,7 +2,7 @@
 
 import { reachableClusters } from '../scopes/reachableclusters.ts'
 import type { Scope } from '../scopes/scope.ts'
-import { asksForReviews, makesTokens, managesKeys } from './deeds.ts'
+import { asksForReviews, makesTokens, managesKeys, readsDeeds } from './deeds.ts'
 import type { ExaminedLine } from './lines.ts'
 import type { Usage, UsageOptions } from './usage.ts'
 import { grantOf, judgeEntry } from './usedentry.ts'
@@ -20,7 +20,7 @@ export interface Unknown {
     | 'Tokens'
     /** The key asks for reviews. */
     | 'Reviews'
-    /** The key makes or changes keys. */
+    /** The key makes or changes keys, or reads what they do. */
     | 'Keys'
     /** Roles that other services or releases understand. */
     | 'Roles'
@@ -67,6 +67,7 @@ export function unknownsOf(
           ),
         ]
       : []),
+    ...(!makesKeys && did(readsDeeds) ? [READS_DEEDS] : []),
     ...(scope === undefined ? withoutScope() : [...(did(makesTokens) ? tokensOf(lines) : []), ...doubts(lines)]),
   ]
 
@@ -86,6 +87,12 @@ function windowOf(days: number): Unknown[] {
   if (days >= WEEK) return []
   const since = days >= 2 ? `${days} days` : days >= 1 ? '1 day' : 'less than a day'
   return [{ reason: 'Window', message: `Recorded for ${since} only: what the key does once a month is not in it.` }]
+}
+
+const READS_DEEDS: Unknown = {
+  reason: 'Keys',
+  message:
+    'The key reads the usage or the history of access keys. Of others than itself, it may then read only that of keys that carry the smaller scope: try the scope first.',
 }
 
 /** A token that is only for clusters of lines that go would be refused, which the trial of a scope shows. */

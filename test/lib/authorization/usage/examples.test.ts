@@ -282,6 +282,12 @@ describe('no scope is advised', () => {
     expect(reasonsOf({ ...clusters('c'), ...rest }, both)).toEqual([])
   })
 
+  test('but what a key with the scope may not read of other keys is said', () => {
+    const [reading, keys] = [usageOf(['get ownedaccesskeys/usage *']), { rules: [{ verbs: ['get'] }] }]
+    expect([reasonsOf(undefined, reading), reasonsOf(keys, reading)]).toEqual([['Keys'], ['Keys']])
+    expect(advise(undefined, reading).scope).toBeDefined()
+  })
+
   test('to a key that rotates itself only because its role lets it do so', () => {
     const rotating = usageOf(['create ownedaccesskeys/rotate *'])
     expect(advise({ roles: [{ role: 'selfRotate' }], ...projects('a') }, rotating).scope).toEqual({
