@@ -54,7 +54,7 @@ export interface TrialInternal {
   lastTrial?: number
   /** The trials of the keys that made this one, as they were then. */
   trials?: readonly ScopeTrial[]
-  /** The scope before a trial was made real. No `scope`: there was none. `at` is in unix seconds. */
+  /** The scope before another one was made real. No `scope`: there was none. `at` is in unix seconds. */
   former?: { scope?: Scope; at: number }
 }
 

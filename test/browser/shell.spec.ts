@@ -164,9 +164,15 @@ test('fits into 320 pixels, also with hostile names, and does what none of them 
     expect(title).toMatch(/^[A-Z][\w ?]+ · keyplane$/)
     expect(await page.locator('img, script:not([src]), iframe, object, embed').count()).toBe(0)
   }
-  for (const hash of ['#/new-key', '#/new-trust?platform=GitHub', '#/keys/hostile-long']) {
+  for (const [hash, text] of [
+    ['#/new-key', 'In a sentence'],
+    ['#/new-trust?platform=GitHub', 'Repository'],
+    ['#/keys/hostile-long', 'The same in a terminal'],
+  ] as const) {
     await goTo(page, hash)
+    await page.getByRole('main').getByText(text).first().waitFor()
     await loaded(page)
+    for (const summary of await page.locator('main summary').all()) await summary.click()
     expect([hash, await misfits(page)]).toEqual([hash, []])
   }
 })

@@ -29,6 +29,8 @@ const instances = '/apis/management.platform/v1/namespaces/p-demo/virtualcluster
 const providers = '/apis/management.platform/v1/identityproviders'
 const trusts = '/apis/management.platform/v1/federatedidentitycredentials'
 
+const toWest = { spec: { scope: { clusters: [{ cluster: 'west' }] } } }
+
 beforeAll(async () => {
   at = await startWithRoles()
   await at.invoke('bootstrap', {})
@@ -244,7 +246,6 @@ test('tokens, kube configs, reviews and documents', async () => {
   )
   const three = await create(instances, instance('three', { accessPoint: { ingress: { host: 'three.example.com' } } }))
   await create(`${instances}/three/kubeconfig`, object('VirtualClusterInstanceKubeConfig', 'three', {}, {}))
-  const toWest = { spec: { scope: { clusters: [{ cluster: 'west' }] } } }
   await create('/apis/management.platform/v1/directclusterendpointtokens', toWest)
   await create('/apis/management.platform/v1/selves', {})
   await create('/apis/authentication.k8s.io/v1/selfsubjectreviews', {})
@@ -281,10 +282,16 @@ test('trials of scopes', async () => {
   const token = (await create(keys, key('tried', { user: 'dave', groups: ['system:masters'], scopeTrial }))).spec.key
   const certificate = object('VirtualClusterInstanceKubeConfig', 'three', { clientCert: true }, {})
   await create(`${instances}/three/kubeconfig?dryRun=All`, certificate, token)
+  await create('/apis/management.platform/v1/directclusterendpointtokens', toWest, token)
+  await create(`${keys}/dave/rotate`, {}, token)
   await get(keys, token)
   const { status } = await get(`${keys}/tried`, token)
-  expect(status.scopeTrial.refused.map(({ request }: { request: string }) => request)).toContain(
-    'a client certificate for virtual cluster "demo/three"',
+  expect(status.scopeTrial.refused.map(({ request }: { request: string }) => request)).toEqual(
+    expect.arrayContaining([
+      'a change of access keys that do not carry the scope',
+      'a client certificate for virtual cluster "demo/three"',
+      'a token for cluster "west"',
+    ]),
   )
   await expect(patch(`${keys}/tried`, { spec: { scope: {}, scopeTrial: null } })).rejects.toThrow(': 409 ')
 })
@@ -505,7 +512,8 @@ test('events', async () => {
   expect(at.log.filter((line) => line.includes('"level":"error","message":"events"'))).toEqual([])
 })
 
-test('usage is recorded', () => expect(at.log.filter((line) => line.includes('usage not recorded'))).toEqual([]))
+test('usage and trials are recorded', () =>
+  expect(at.log.filter((line) => /(usage|trial) not recorded/.test(line))).toEqual([]))
 
 // CloudFormation invokes `release`, which uses no service: test/lib/server/release.test.ts.
 test('every function ran', async () => expect([...at.ran, 'release'].sort()).toEqual(await functionNames(root)))

@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { trialPartition } from '../../lib/authentication/usage/trialitems.ts'
 import { startFederation, trusts } from '../support/federation.ts'
-import { accessKey, instance, instances, keys } from '../support/objects.ts'
+import { accessKey, instance, instances, keys, management } from '../support/objects.ts'
 import type { Answer } from '../support/request.ts'
 import type { MadeKey } from '../support/server.ts'
 import { publishEvents, useServer } from '../support/sharedserver.ts'
@@ -103,6 +103,50 @@ describe('a trial', () => {
     expect((await make(true)).status).toBe(403)
   })
 
+  test('warns of what a key with the smaller scope may not do with keys that do not carry it', async () => {
+    const key = await server.makeKey({ user: 'alice' })
+    const child = await server.makeKey({}, {}, key.token)
+    await patch(key, trialOf({ rules: [ofKeys(['*'], 'ownedaccesskeys', 'ownedaccesskeys/*')] }))
+    const { token } = key
+    const read = (name: string) => server.call(`${keys}/${name}/usage`, { token })
+    expect(warningsOf(await read(key.name))).toBe('')
+    const refused = 'of access keys that do not carry the scope'
+    expect(warningsOf(await read(child.name))).toContain(`get of ownedaccesskeys/usage ${refused}`)
+    const change = (spec: object) => server.patch(`${keys}/${child.name}`, { spec }, token)
+    expect(warningsOf(await change({ description: 'changed' }))).toContain(`a change ${refused}`)
+    expect(warningsOf(await server.post(`${keys}/${child.name}/rotate`, {}, token))).toContain(`a change ${refused}`)
+    expect(await refusedOf(key)).toEqual([`a change ${refused}`, `get of ownedaccesskeys/usage ${refused}`])
+    const scope = { rules: [ofKeys(['*'], 'ownedaccesskeys', 'ownedaccesskeys/*')] }
+    expect((await patch(key, { scope, scopeTrial: null })).status).toBe(409)
+    await patch(key, { scope, scopeTrial: { force: true } })
+    expect([(await read(key.name)).status, (await read(child.name)).status]).toEqual([200, 403])
+    expect((await change({ description: 'again' })).status).toBe(403)
+  })
+
+  test('warns of a token that the smaller scope would leave for no cluster', async () => {
+    const tokens = { rules: [{ ...ofKeys(['create'], 'directclusterendpointtokens'), requestTargets: ['Management'] }] }
+    const clusters = (...names: string[]) => ({ clusters: names.map((cluster) => ({ cluster })) })
+    const key = await server.makeKey({
+      user: 'alice',
+      scope: { ...tokens, ...clusters('eu', 'us') },
+      ...trialOf({ ...tokens, ...clusters('eu') }),
+    })
+    const make = (...names: string[]) =>
+      server.post(
+        `${management}/directclusterendpointtokens?dryRun=All`,
+        { spec: { scope: clusters(...names) } },
+        key.token,
+      )
+    expect([await make('eu'), await make('eu', 'us')].map(warningsOf)).toEqual(['', ''])
+    const refused = 'a token for cluster "us"'
+    expect(warningsOf(await make('us')).replaceAll('\\', '')).toContain(refused)
+    expect((await read(key)).status.scopeTrial.refused).toEqual([
+      { request: refused, scope: clusters('us'), lastSeen: today },
+    ])
+    await patch(key, { scope: { ...tokens, ...clusters('eu') }, scopeTrial: { force: true } })
+    expect([(await make('us')).status, (await make('eu', 'us')).status]).toEqual([422, 201])
+  })
+
   test('has the keys that the key makes, and nothing that it made before', async () => {
     const all = { rules: [ofKeys(['*'], 'ownedaccesskeys')], ...real }
     const key = await server.makeKey({ user: 'alice', scope: all })
@@ -157,6 +201,18 @@ describe('a trial', () => {
     expect((await items()).items).toHaveLength(1)
     await server.call(`${keys}/${key.name}`, { method: 'DELETE' })
     expect((await items()).items).toEqual([])
+  })
+
+  test('begins with no dry run, and tries nothing while the key is disabled', async () => {
+    const key = await server.makeKey({ user: 'alice', groups: ['system:masters'], scope: real })
+    expect((await patch(key, trialOf(), '?dryRun=All')).json.status.scopeTrial.phase).toBe('Running')
+    expect(warningsOf(await list(key, 'b'))).toBe('')
+    await patch(key, { ...trialOf(), disabled: true })
+    expect((await list(key, 'b')).status).toBe(401)
+    await patch(key, { disabled: false })
+    expect(await refusedOf(key)).toEqual([])
+    await list(key, 'b')
+    expect(await refusedOf(key)).toHaveLength(1)
   })
 
   test('that is removed and set again at once finds the same again', async () => {
@@ -218,6 +274,26 @@ describe('a trial is made real', () => {
     const forced = await makeReal(key, { force: true })
     expect([forced.status, forced.json.spec.scopeTrial]).toEqual([200, undefined])
     expect((await list(key, 'b')).status).toBe(403)
+  })
+
+  test('at once by a configuration with both, which changes nothing when it is applied again', async () => {
+    const key = await server.makeKey({ user: 'alice', scope: real })
+    const metadata = { name: key.name }
+    const apply = async () => {
+      const applied = await server.call(`${keys}/${key.name}?fieldManager=git&force=true`, {
+        method: 'PATCH',
+        headers: { 'content-type': 'application/apply-patch+yaml' },
+        body: { ...accessKey(key.name), metadata, spec: { scope: smaller, ...trialOf() } },
+      })
+      expect(applied.status).toBe(200)
+      return applied.json
+    }
+    const made = await apply()
+    expect([made.spec.scope, made.spec.scopeTrial]).toEqual([smaller, undefined])
+    expect(made.status.formerScope).toMatchObject({ scope: real })
+    // Nobody owns the trial that is gone, so nobody conflicts with the next one.
+    expect(JSON.stringify(made.metadata.managedFields)).not.toContain('scopeTrial')
+    expect(await apply()).toEqual(made)
   })
 
   test('by who may edit the scope, and by nobody else, who learns nothing of what it would have refused', async () => {

@@ -218,3 +218,19 @@ describe('usage', () => {
     }
   })
 })
+
+describe('a deployment that records no usage', () => {
+  const silent = useServer({ RECORD_USAGE: 'false' })
+
+  test('writes none, advises nothing, and tries scopes all the same', async () => {
+    const [scope, smaller] = [{ projects: [{ project: 'a' }, { project: 'b' }] }, { projects: [{ project: 'a' }] }]
+    const until = new Date(Date.now() + 86_400_000).toISOString().replace(/\.\d+/, '')
+    const key = await silent.makeKey({ user: 'alice', scope, scopeTrial: { scope: smaller, until } })
+    await silent.call(instances('p-b'), { token: key.token })
+    const { recording, complete, entries, active, advice } = (await silent.call(`${keys}/${key.name}/usage`)).json
+      .status
+    expect([recording, complete, entries, active, advice.scope]).toEqual([false, false, [], [], undefined])
+    expect((await silent.parts.storage.queryCompanions(usagePartition(key.uid))).items).toEqual([])
+    expect((await silent.call(`${keys}/${key.name}`)).json.status.scopeTrial.refused).toHaveLength(1)
+  })
+})

@@ -104,6 +104,14 @@ export const askedRequests: readonly AskedRequest[] = [
     path: `${keys}/${name}/accessreview`,
     body: { spec: { resourceAttributes: { verb: 'get', resource: 'pods' } } },
   })),
+  ...['a', 'b', 'none'].flatMap((name) =>
+    ['usage', 'history'].map((subresource) => ({
+      resourceAttributes: { group, resource: 'ownedaccesskeys', subresource, verb: 'get', name },
+      nothing: name === 'none',
+      method: 'GET',
+      path: `${keys}/${name}/${subresource}`,
+    })),
+  ),
   createRequest('authentication.k8s.io', 'selfsubjectreviews'),
   createRequest('authentication.k8s.io', 'tokenreviews', { spec: { token: 'x' } }),
   createRequest('authorization.k8s.io', 'selfsubjectrulesreviews', { spec: { namespace: 'p-a' } }),

@@ -75,7 +75,7 @@ export interface ScopeTrial {
   complete?: boolean
 }
 
-/** The scope before a trial was made real. Without a scope, there was none. */
+/** The scope before another one was made real. Without a scope, there was none. */
 export interface FormerScope {
   scope?: Scope
   replaced?: string

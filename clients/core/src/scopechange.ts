@@ -19,18 +19,13 @@ export const trialPatch = (key: AccessKey, scope: Scope, until: string): JsonObj
   { op: 'add', path: '/spec/scopeTrial', value: json({ scope, until }) },
 ]
 
-/** Returns the patch that makes the scope of the trial real, or undefined without a trial. */
-export function realPatch(key: AccessKey, { isForced }: { isForced: boolean }): JsonObject[] | undefined {
-  const scope = key.spec?.scopeTrial?.scope
-  if (scope === undefined) return undefined
-  return [
-    ...scopePatch(key, scope),
-    isForced ? { op: 'add', path: '/spec/scopeTrial/force', value: true } : { op: 'remove', path: '/spec/scopeTrial' },
-  ]
-}
+/** Returns the patch that makes a scope real, with or without a trial of it. The server keeps the former one. */
+export const realPatch = (key: AccessKey, scope: Scope, { isForced }: { isForced: boolean }): JsonObject[] => [
+  ...scopePatch(key, scope),
+  { op: 'add', path: '/spec/scopeTrial', value: json({ scope, ...(isForced && { force: true }) }) },
+]
 
-/** Returns the patch that sets a scope, or removes it. */
-export const scopePatch = (key: AccessKey, scope: Scope | undefined): JsonObject[] => [
+const scopePatch = (key: AccessKey, scope: Scope | undefined): JsonObject[] => [
   unchanged(key),
   scope === undefined ? { op: 'remove', path: '/spec/scope' } : { op: 'add', path: '/spec/scope', value: json(scope) },
 ]

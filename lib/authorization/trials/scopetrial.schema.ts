@@ -6,7 +6,7 @@ import { scopeSchema } from '../scopes/scope.ts'
 /** `of` is what has the scope, in words. */
 export const scopeTrial = (of: string) =>
   object(
-    `A smaller scope that is tried beside spec.scope. Requests that only spec.scope allows still succeed, with a Warning, and status.scopeTrial lists them. Set spec.scope to the scope of the trial to make it real: the ${of} keeps its former scope in status.formerScope for 30 days.`,
+    `A smaller scope that is tried beside spec.scope. Requests that only spec.scope allows still succeed, with a Warning, and status.scopeTrial lists them. Set spec.scope to the scope of the trial to make it real: the ${of} keeps its former scope in status.formerScope for 30 days. A change that sets both to the same scope does so without a trial.`,
     {
       scope: { ...scopeSchema, description: 'The scope to try.' },
       until: time('When the trial ends, at most 90 days ahead.'),
@@ -37,7 +37,7 @@ export const scopeTrialStatus = object(
 )
 
 export const formerScope = object(
-  'The scope before a trial was made real.',
+  'The scope before another one was made real.',
   {
     scope: { ...scopeSchema, description: 'The scope. Absent if there was none.' },
     replaced: time('When it was replaced.'),

@@ -48,6 +48,18 @@ export function managesKeys(entry: UsedEntry): boolean {
   return asked?.group === MANAGEMENT_GROUP && SCOPED.has(asked.resource) && !HARMLESS.has(asked.verb)
 }
 
+/** What a key with a scope reads only of keys that carry its whole chain. */
+const REVIEWING: ReadonlySet<string> = new Set([
+  KINDS.OwnedAccessKeyUsage.subresource,
+  KINDS.OwnedAccessKeyHistory.subresource,
+])
+
+/** Reports whether the entry reads what keys do, of any key. */
+export function readsDeeds(entry: UsedEntry): boolean {
+  const asked = here(entry)
+  return asked?.group === MANAGEMENT_GROUP && REVIEWING.has(asked.subresource)
+}
+
 /** Returns the requests that are judged together with that of the entry, and are in no record of their own. */
 export function impliedBy(entry: UsedEntry): UsedEntry[] {
   const asked = here(entry)

@@ -1,7 +1,8 @@
 /** Says what advice about a scope cannot know, and what keeps it from being given. */
 
+import { reachableClusters } from '../scopes/reachableclusters.ts'
 import type { Scope } from '../scopes/scope.ts'
-import { asksForReviews, makesTokens, managesKeys } from './deeds.ts'
+import { asksForReviews, makesTokens, managesKeys, readsDeeds } from './deeds.ts'
 import type { ExaminedLine } from './lines.ts'
 import type { Usage, UsageOptions } from './usage.ts'
 import { grantOf, judgeEntry } from './usedentry.ts'
@@ -15,11 +16,11 @@ export interface Unknown {
     | 'Unused'
     /** A line reaches clusters that never ask. */
     | 'ClusterNeverAsks'
-    /** A key without a scope made tokens for clusters. */
+    /** The key made tokens, for clusters that are not recorded. */
     | 'Tokens'
     /** The key asks for reviews. */
     | 'Reviews'
-    /** The key makes or changes keys. */
+    /** The key makes or changes keys, or reads what they do. */
     | 'Keys'
     /** Roles that other services or releases understand. */
     | 'Roles'
@@ -66,7 +67,8 @@ export function unknownsOf(
           ),
         ]
       : []),
-    ...(scope === undefined ? withoutScope() : doubts(lines)),
+    ...(!makesKeys && did(readsDeeds) ? [READS_DEEDS] : []),
+    ...(scope === undefined ? withoutScope() : [...(did(makesTokens) ? tokensOf(lines) : []), ...doubts(lines)]),
   ]
 
   function withoutScope(): Unknown[] {
@@ -85,6 +87,23 @@ function windowOf(days: number): Unknown[] {
   if (days >= WEEK) return []
   const since = days >= 2 ? `${days} days` : days >= 1 ? '1 day' : 'less than a day'
   return [{ reason: 'Window', message: `Recorded for ${since} only: what the key does once a month is not in it.` }]
+}
+
+const READS_DEEDS: Unknown = {
+  reason: 'Keys',
+  message:
+    'The key reads the usage or the history of access keys. Of others than itself, it may then read only that of keys that carry the smaller scope: try the scope first.',
+}
+
+/** A token that is only for clusters of lines that go would be refused, which the trial of a scope shows. */
+function tokensOf(lines: readonly ExaminedLine[]): Unknown[] {
+  const isForClusters = ({ state, alone }: ExaminedLine) => {
+    const reached = reachableClusters([alone])
+    return state === 'Unused' && (reached === 'all' || reached.size > 0)
+  }
+  const unused = lines.filter(isForClusters).map(({ line }) => line)
+  const message = `The key made tokens. Whether some are only for clusters of these lines, in which it did nothing, is not recorded: ${unused.join(', ')}. Try the scope first.`
+  return unused.length > 0 ? [{ reason: 'Tokens', message }] : []
 }
 
 const DOUBTS = {

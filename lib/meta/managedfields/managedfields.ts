@@ -4,8 +4,9 @@
  */
 
 import { decodeTime, normalizeTime, TimeParseError } from '../encoding/time.ts'
+import { fieldElement } from '../structuredmerge/element.ts'
 import { FieldsV1Error, parseFieldsV1, serializeFieldsV1 } from '../structuredmerge/fieldsv1.ts'
-import { EMPTY, type FieldNode, type FieldSet, unionOf } from '../structuredmerge/set.ts'
+import { EMPTY, type FieldNode, type FieldSet, recursiveDifference, setOf, unionOf } from '../structuredmerge/set.ts'
 import { type At, asList, asObject, isLeaf, stepSchema } from '../structuredmerge/typed.ts'
 import type { JsonObject, JsonValue, ManagedFieldsEntry } from '../types.ts'
 import { byBytes } from '../value/byteorder.ts'
@@ -136,6 +137,15 @@ export const encodeManagers = (managers: Managers): ManagedFieldsEntry[] =>
       fieldsV1: serializeFieldsV1(fields),
       ...(subresource && { subresource }),
     }))
+
+/** Returns the entries of a field that the server removes from an object: an apply of it would conflict with who owned it. */
+export function disown(entries: readonly ManagedFieldsEntry[], ...path: string[]): ManagedFieldsEntry[] {
+  const gone = setOf(path.map(fieldElement))
+  return entries.flatMap((entry) => {
+    const left = recursiveDifference(parseFieldsV1(entry.fieldsV1 ?? {}), gone)
+    return left.size > 0 ? [{ ...entry, fieldsV1: serializeFieldsV1(left) }] : []
+  })
+}
 
 const MAX_UPDATERS = 10
 const BUCKET = 'ancient-changes'

@@ -2,8 +2,8 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { load } from 'js-yaml'
-import { beforeAll, describe, expect, test } from 'vitest'
-import { startFederation } from '../../support/federation.ts'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Federation, startFederation, trusts } from '../../support/federation.ts'
 import { instance, instances, keys } from '../../support/objects.ts'
 import type { MadeKey } from '../../support/server.ts'
 import { publishEvents, useServer } from '../../support/sharedserver.ts'
@@ -29,7 +29,12 @@ const stored = async (name: string) => (await server.call(`${keys}/${name}`)).js
 const advise = (...args: string[]) => cli.run(['advise', ...args])
 const asked = (input: string, ...args: string[]) => cli.run(['advise', ...args], { isTerminal: true, input })
 
-beforeAll(() => server.make(instances('p-a'), instance('x')))
+let federation: Federation
+beforeAll(async () => {
+  federation = await startFederation(server)
+  await server.make(instances('p-a'), instance('x'))
+})
+afterAll(() => federation.close())
 
 test('usage shows lines, requests and active days', async () => {
   await makeUsed('used')
@@ -117,17 +122,12 @@ describe('advise --all', () => {
   })
 
   test('leaves out the keys of exchanges', async () => {
-    const federation = await startFederation(server)
-    try {
-      const client = await federation.trust('exchanging', { scope: real })
-      await federation.exchange(client, federation.sign())
-      const all = await cli.ok(['advise', '--all'])
-      expect(all).not.toMatch(/^exchanging/m)
-      const { stdout, stderr } = await asked('', '--all', '--exchanged')
-      expect([stdout, stderr]).toEqual([expect.stringMatching(/^exchanging-/m), expect.stringMatching(/\d+ of \d+ …/)])
-    } finally {
-      await federation.close()
-    }
+    const client = await federation.trust('exchanging', { scope: real })
+    await federation.exchange(client, federation.sign())
+    const all = await cli.ok(['advise', '--all'])
+    expect(all).not.toMatch(/^exchanging/m)
+    const { stdout, stderr } = await asked('', '--all', '--exchanged')
+    expect([stdout, stderr]).toEqual([expect.stringMatching(/^exchanging-/m), expect.stringMatching(/\d+ of \d+ …/)])
   })
 
   test('says whose usage it may not read', async () => {
@@ -189,7 +189,7 @@ describe('a trial', () => {
     expect((await stored('refusing')).spec.scope).toEqual(smaller)
   })
 
-  test('ends by an undo before anything was made real, and nothing is without a trial', async () => {
+  test('ends by an undo before anything was made real, and a scope that was not tried is undone, too', async () => {
     await makeUsed('ended')
     await advise('ended', '--trial', '7d', '--yes')
     await advise('ended', '--trial', '9d', '--replace', '--yes')
@@ -202,7 +202,10 @@ describe('a trial', () => {
     )
     expect((await stored('ended')).spec.scope).toEqual(real)
     expect(await advise('ended', '--apply', '--yes')).toMatchObject({ code: 0 })
-    expect((await stored('ended')).spec.scope).toEqual(smaller)
+    const { spec } = await stored('ended')
+    expect([spec.scope, spec.scopeTrial]).toEqual([smaller, undefined])
+    expect(await advise('ended', '--undo', '--yes')).toMatchObject({ code: 0 })
+    expect((await stored('ended')).spec.scope).toEqual(real)
   })
 
   test('changes nothing if somebody else changes the key meanwhile', async () => {
@@ -218,6 +221,38 @@ describe('a trial', () => {
     )
     expect((await stored('raced')).spec.scope).toEqual({ projects: [{ project: 'c' }] })
   })
+})
+
+test('a chosen scope is tried, also by a trust, which has no advice', async () => {
+  await server.makeKey({ user: 'alice', scope: real }, { name: 'chosen' })
+  await cli.ok(['advise', 'chosen', '--trial', '7d', '--project', 'a', '--yes'])
+  expect((await stored('chosen')).spec.scopeTrial.scope).toEqual(smaller)
+  const client = await federation.trust('deploy', { scope: real })
+  const run = (...args: string[]) => advise('deploy', '--trust', ...args)
+  const trust = async () => (await server.call(`${trusts}/deploy`)).json
+  expect(await run('--apply', '--yes')).toMatchObject(says(1, 'deploy has no trial.'))
+  expect(await run('--trial', '7d', '--project', 'a', '--yes')).toMatchObject(
+    says(0, /^ {2}- projects: \{project: b\}\n.*To make its scope real: keyplane advise deploy --trust --apply$/ms),
+  )
+  const { json } = await federation.exchange(client, federation.sign())
+  await server.call(instances('p-b'), { token: json.access_token })
+  expect(await run()).toMatchObject(
+    says(
+      0,
+      '',
+      expect.stringMatching(
+        /^Its keys may do +projects a, b\n.*\nWould refuse +list of virtualclusterinstances in project "b" \(/ms,
+      ),
+    ),
+  )
+  expect(await run('--apply', '--yes')).toMatchObject(
+    says(4, 'To make it real anyway: keyplane advise deploy --trust --apply --force'),
+  )
+  await cli.ok(['advise', 'deploy', '--trust', '--apply', '--force', '--yes'])
+  const { spec } = await trust()
+  expect([spec.scope, spec.scopeTrial]).toEqual([smaller, undefined])
+  await cli.ok(['advise', 'deploy', '--trust', '--undo', '--yes'])
+  expect((await trust()).spec.scope).toEqual(real)
 })
 
 test('docs/usage.md shows what its commands print', async () => {

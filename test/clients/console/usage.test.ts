@@ -114,20 +114,15 @@ describe('a change of a trial', () => {
 
   test.each<[string, ReturnType<typeof keyOf>, Omit<TrialWish, 'until'>, object]>([
     ['try', plain, { step: 'try', advised: small }, { scope: wide, scopeTrial: { scope: small, until } }],
-    ['apply', plain, { step: 'apply', advised: small }, { scope: small }],
+    ['apply', plain, { step: 'apply', advised: small }, { scope: small, scopeTrial: { scope: small } }],
     [
       'apply to a key without a scope',
       keyOf({ spec: { scope: undefined } }),
       { step: 'apply', advised: small },
-      { scope: small },
+      { scope: small, scopeTrial: { scope: small } },
     ],
-    ['real', tried, { step: 'real' }, { scope: small }],
-    [
-      'anyway',
-      tried,
-      { step: 'real', isForced: true },
-      { scope: small, scopeTrial: { scope: small, until, force: true } },
-    ],
+    ['real', tried, { step: 'real' }, { scope: small, scopeTrial: { scope: small } }],
+    ['anyway', tried, { step: 'real', isForced: true }, { scope: small, scopeTrial: { scope: small, force: true } }],
     ['end', tried, { step: 'end' }, { scope: wide }],
     ['back', former(wide), { step: 'back' }, { scope: wide }],
     ['back to no scope', former(), { step: 'back' }, {}],
@@ -140,9 +135,7 @@ describe('a change of a trial', () => {
     expect(isDone(key)).toBe(false)
     // The server removes the trial that was made real.
     const { scopeTrial, ...rest } = changed.spec
-    expect(isDone({ ...changed, spec: wish.isForced ? rest : { ...rest, ...(scopeTrial && { scopeTrial }) } })).toBe(
-      true,
-    )
+    expect(isDone({ ...changed, spec: { ...rest, ...(wish.step === 'try' && { scopeTrial }) } })).toBe(true)
     expect(isDone({ ...changed, metadata: { ...changed.metadata, uid: 'other' } })).toBe(false)
   })
 

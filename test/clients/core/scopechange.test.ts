@@ -25,18 +25,18 @@ test('every patch of a command is refused when the key has changed', () => {
   const former = keyOf({ scope: smaller }, { formerScope: { scope: real } })
   const patches = [
     trialPatch(tried, smaller, trial.until),
-    realPatch(tried, { isForced: false }),
+    realPatch(tried, smaller, { isForced: false }),
     undoPatch(former)?.patch,
   ]
   for (const patch of [...patches, undoPatch(tried)?.patch]) expect(patch?.[0]).toEqual(unchanged)
 })
 
-test('a trial is made real as a whole scope, with force only if that is asked for', () => {
+test('a scope is made real as a whole, with its trial so that the former one is kept, and by force only if that is asked for', () => {
   const scope = { op: 'add', path: '/spec/scope', value: smaller }
-  expect(realPatch(tried, { isForced: false })).toEqual([unchanged, scope, { op: 'remove', path: '/spec/scopeTrial' }])
-  const force = { op: 'add', path: '/spec/scopeTrial/force', value: true }
-  expect(realPatch(tried, { isForced: true })).toEqual([unchanged, scope, force])
-  expect(realPatch(keyOf({ scope: real }), { isForced: true })).toBeUndefined()
+  const patchOf = (isForced: boolean) => realPatch(tried, smaller, { isForced })
+  expect(patchOf(false)).toEqual([unchanged, scope, { op: 'add', path: '/spec/scopeTrial', value: { scope: smaller } }])
+  const force = { scope: smaller, force: true }
+  expect(patchOf(true)).toEqual([unchanged, scope, { op: 'add', path: '/spec/scopeTrial', value: force }])
 })
 
 test('a patch to paste is refused when the scope has changed, or has come into being', () => {

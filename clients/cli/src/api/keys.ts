@@ -5,13 +5,14 @@ import { UsageError } from '../io/errors.ts'
 import { API } from './session.ts'
 
 const KEYS = `${API}/ownedaccesskeys`
+const TRUSTS = `${API}/federatedidentitycredentials`
 
 /** Names that no object has, and with which a path would be that of something else: of all keys, for an empty one. */
 const NO_NAME = /^\.{0,2}$|[/%]/
 
-/** Throws a UsageError for a text that cannot be the name of a key. */
-export function demandName(text: string): void {
-  if (NO_NAME.test(text)) throw new UsageError(`"${text}" is not the name of an access key.`)
+/** Throws a UsageError for a text that cannot be a name. */
+export function demandName(text: string, of = 'an access key'): void {
+  if (NO_NAME.test(text)) throw new UsageError(`"${text}" is not the name of ${of}.`)
 }
 
 /** Returns the path of the keys, or of one. Throws a UsageError for a text that cannot be a name. */
@@ -19,6 +20,12 @@ export function keyPath(name?: string): string {
   if (name === undefined) return KEYS
   demandName(name)
   return `${KEYS}/${encodeURIComponent(name)}`
+}
+
+/** Returns the path of a trust. Throws a UsageError for a text that cannot be a name. */
+export function trustPath(name: string): string {
+  demandName(name, 'a trust')
+  return `${TRUSTS}/${encodeURIComponent(name)}`
 }
 
 /** Returns what a response says of a key. The server answers only with valid objects. */

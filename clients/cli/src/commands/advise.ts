@@ -1,4 +1,6 @@
 /** `keyplane advise`: shows what a key could do without, tries a smaller scope, makes it real, and goes back. */
+
+import { scopeWords } from '../../../../lib/authorization/scopes/words.ts'
 import { dumpYaml } from '../../../../lib/meta/encoding/yaml.ts'
 import type { JsonObject } from '../../../../lib/meta/types.ts'
 import { duration } from '../../../core/src/durations.ts'
@@ -6,11 +8,12 @@ import { pastedPatch } from '../../../core/src/scopechange.ts'
 import { adviceText, SPARINGS, sparingRow } from '../advice/advicetexts.ts'
 import { readEveryKey } from '../advice/everykey.ts'
 import { beginTrial, makeReal, type Target, undo } from '../advice/scopesteps.ts'
-import { demandName } from '../api/keys.ts'
-import { openSession } from '../api/session.ts'
+import { asKey, demandName, trustPath } from '../api/keys.ts'
+import { openSession, type Session } from '../api/session.ts'
 import { readUsedKey, type UsedKey } from '../api/usage.ts'
 import { type CommonValues, command, type Values } from '../arguments/command.ts'
 import { seconds } from '../arguments/durations.ts'
+import { scopeOf, scopeOptions } from '../arguments/scope.ts'
 import { shellWords } from '../arguments/shellwords.ts'
 import { UsageError } from '../io/errors.ts'
 import type { Io } from '../io/io.ts'
@@ -18,10 +21,14 @@ import { canAsk } from '../output/confirm.ts'
 import { note } from '../output/messages.ts'
 import { plainLines } from '../output/plain.ts'
 import { printAs } from '../output/print.ts'
-import { table } from '../output/table.ts'
+import { facts, table } from '../output/table.ts'
+import { trialOf } from './keys/show.ts'
 
 const SHORTEST_TRIAL_SECONDS = 3600
 const LONGEST_TRIAL_SECONDS = 90 * 86_400
+
+/** A role stands for it. */
+const { 'self-rotate': _, ...triedScope } = scopeOptions
 
 const options = {
   all: { type: 'boolean', help: 'one line for every key that you may see, those first that could do without most' },
@@ -30,13 +37,18 @@ const options = {
   trial: {
     type: 'string',
     value: 'DURATION',
-    help: 'try the advised scope for that long, from 1h to 90d: what it would refuse succeeds, with a warning, and is recorded',
+    help: 'try the advised scope, or that of the options below, for that long, from 1h to 90d: what it would refuse succeeds, with a warning, and is recorded',
   },
   replace: { type: 'boolean', help: 'with --trial: in place of a trial that runs' },
   apply: { type: 'boolean', help: 'make the scope of the trial real or, without a trial, the advised scope' },
   force: { type: 'boolean', help: 'with --apply: although the trial would have refused requests' },
-  undo: { type: 'boolean', help: 'end the trial or, if it was made real, put the former scope back' },
+  undo: { type: 'boolean', help: 'end the trial or, after --apply, put the former scope back' },
   yes: { type: 'boolean', short: 'y', help: 'do not ask' },
+  trust: {
+    type: 'boolean',
+    help: 'NAME is that of a trust (federated identity credential), which has no advice: --trial needs a scope',
+  },
+  ...triedScope,
 } as const
 
 type AdviseValues = Values<typeof options> & CommonValues
@@ -48,7 +60,7 @@ export const advise = command({
     'Without an option it shows a smaller scope under which all that the key did stays allowed, what cannot be known, and what else could be better. That changes nothing.',
     '--trial, --apply and --undo change the key. They let the server check the change first, show it, and ask in a terminal. If somebody else changes the key meanwhile, nothing is changed.',
   ].join('\n\n'),
-  positionals: [{ name: 'NAME', help: 'name of the access key; none with --all', optional: true }],
+  positionals: [{ name: 'NAME', help: 'name of the access key, or of the trust; none with --all', optional: true }],
   options,
   formats: ['json', 'yaml'],
   examples: [
@@ -57,6 +69,7 @@ export const advise = command({
     { does: 'Try the smaller scope for a week', run: 'keyplane advise ci --trial 7d' },
     { does: 'Make it real after that', run: 'keyplane advise ci --apply' },
     { does: 'Put the former scope back', run: 'keyplane advise ci --undo' },
+    { does: 'Try a smaller scope of a trust', run: 'keyplane advise deploy --trust --trial 7d --project shop' },
   ],
   async run({ values, positionals: [name] }, io) {
     const step = stepOf(values, name)
@@ -64,16 +77,17 @@ export const advise = command({
       if (!values.all) throw new UsageError('Which key? Give its name, or --all.', USAGE)
       return adviseAll(values, io)
     }
-    demandName(name)
+    demandName(name, values.trust ? 'a trust' : undefined)
     if (step !== undefined && !values.yes && !canAsk(io)) {
       throw new UsageError(
         'There is no terminal to ask in.',
-        `Look first with "keyplane advise ${name}", then repeat it with --yes.`,
+        `Look first with "keyplane advise ${name}${values.trust ? ' --trust' : ''}", then repeat it with --yes.`,
       )
     }
     const session = await openSession(io, { context: values.context })
+    if (step === undefined && values.trust) return showTrust(session, name, values, io)
     if (step === undefined) return show(await readUsedKey(session, name), values, io)
-    const changed = await step({ io, session, name, yes: values.yes })
+    const changed = await step({ io, session, name, isTrust: values.trust, yes: values.yes })
     if (values.output !== undefined) await printAs(values.output, changed, io)
   },
 })
@@ -82,7 +96,8 @@ const USAGE = 'Run "keyplane advise --help" for its options and examples.'
 
 /** Returns the change that the options ask for; undefined if they ask for none. Throws a UsageError if they contradict each other. */
 function stepOf(values: AdviseValues, name: string | undefined): ((target: Target) => Promise<JsonObject>) | undefined {
-  const { all, exchanged, patch, trial, replace, apply, force, yes, output } = values
+  const { all, exchanged, patch, trial, replace, apply, force, yes, trust, output } = values
+  const scope = scopeOf({ ...values, 'self-rotate': false })
   const ways = [
     ...(all ? ['--all'] : []),
     ...(patch ? ['--patch'] : []),
@@ -96,13 +111,16 @@ function stepOf(values: AdviseValues, name: string | undefined): ((target: Targe
   const demand = (isGiven: boolean, option: string, needs: string, isThere: boolean) => {
     if (isGiven && !isThere) throw new UsageError(`${option} needs ${needs}.`, USAGE)
   }
+  if (trust && (all || patch)) throw new UsageError(`--trust and ${ways[0]} exclude each other.`, USAGE)
   demand(exchanged, '--exchanged', '--all', all)
+  demand(scope !== undefined, 'A scope', '--trial', trial !== undefined)
+  demand(trust && trial !== undefined, '--trust with --trial', 'a scope, such as --project shop', scope !== undefined)
   demand(replace, '--replace', '--trial', trial !== undefined)
   demand(force, '--force', '--apply', apply)
   demand(yes, '--yes', '--trial, --apply or --undo', trial !== undefined || apply || values.undo)
   if (trial !== undefined) {
     const length = trialSeconds(trial)
-    return (target) => beginTrial(target, length, { replace })
+    return (target) => beginTrial(target, length, { replace, scope })
   }
   if (apply) return (target) => makeReal(target, { force })
   return values.undo ? undo : undefined
@@ -125,6 +143,14 @@ async function show(used: UsedKey, { output, patch }: AdviseValues, io: Io): Pro
   const yaml = (await dumpYaml(pastedPatch(key, scope))).trimEnd()
   const text = shellWords(['kubectl', 'patch', 'ownedaccesskey', key.metadata.name, '--type=json', '-p', yaml])
   io.out(`${io.isTerminal.out ? plainLines(text) : text}\n`)
+}
+
+/** Shows the trial of a trust. */
+async function showTrust(session: Session, name: string, { output }: AdviseValues, io: Io): Promise<void> {
+  const object = await session.get(trustPath(name))
+  if (output !== undefined) return printAs(output, object, io)
+  const trust = asKey(object)
+  io.out(facts([['Name', name], ['Its keys may do', scopeWords(trust.spec?.scope)], ...trialOf(trust, io)]))
 }
 
 /** Returns the usage with the parts that advice comes from. */

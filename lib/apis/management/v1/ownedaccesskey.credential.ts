@@ -17,11 +17,13 @@ import type { UserInfo } from '../../../authorization/users/user.ts'
 import { KINDS } from '../../../kinds/kinds.ts'
 import { unixSeconds } from '../../../meta/encoding/time.ts'
 import { invalidObject } from '../../../meta/errors/status.ts'
+import { deepEqual } from '../../../meta/value/equal.ts'
 import type { Draft, RequestContext } from '../../../registry/kind.ts'
 import type { Companion, Stored } from '../../../storage/interface.ts'
 import type { KeyPlan, PlannedChange } from './ownedaccesskey.plan.ts'
 import { changesSpec, keyPath, sealedOf, specOf, suppliedKey, toKey } from './ownedaccesskey.values.ts'
 import type { Services } from './services.ts'
+import { tryBeyond } from './trial/scopetrial.beyond.ts'
 import { changeTrial } from './trial/scopetrial.change.ts'
 import { trialItems } from './trial/scopetrial.status.ts'
 
@@ -104,6 +106,9 @@ export async function prepareForUpdate(
     ? replaceValues(next, { credential: replacing, made: seconds, by: makerOf(user, settled, old) })
     : await draft.plan?.change?.(next, { draft, old, context })
   draft.internal = encodeKeyInternal(change?.internal ?? next)
+  const { labels } = old.object.metadata
+  const isChange = change !== undefined || changesSpec(draft, old) || !deepEqual(labels, draft.object.metadata.labels)
+  if (isChange) await tryBeyond('a change', old, context, services)
   // A value that the settling ends may have leaked.
   const all = [...(change?.ended ?? []), ...ended]
   const items = [...(change?.items ?? []), ...ofTrial]

@@ -275,6 +275,19 @@ describe('no scope is advised', () => {
     expect(reasonsOf(scope, { ...one, days: 7 })).toEqual([])
   })
 
+  test('but what tokens were only for is said, if lines for clusters go', () => {
+    const rest = { rules: [{ requestTargets: ['Management' as const] }] }
+    const both = usageOf([TOKEN, 'cluster c: get pods s/*'])
+    expect(reasonsOf({ ...clusters('c', 'd'), ...rest }, both)).toEqual(['Tokens'])
+    expect(reasonsOf({ ...clusters('c'), ...rest }, both)).toEqual([])
+  })
+
+  test('but what a key with the scope may not read of other keys is said', () => {
+    const [reading, keys] = [usageOf(['get ownedaccesskeys/usage *']), { rules: [{ verbs: ['get'] }] }]
+    expect([reasonsOf(undefined, reading), reasonsOf(keys, reading)]).toEqual([['Keys'], ['Keys']])
+    expect(advise(undefined, reading).scope).toBeDefined()
+  })
+
   test('to a key that rotates itself only because its role lets it do so', () => {
     const rotating = usageOf(['create ownedaccesskeys/rotate *'])
     expect(advise({ roles: [{ role: 'selfRotate' }], ...projects('a') }, rotating).scope).toEqual({

@@ -60,7 +60,7 @@ export function factsOf({ metadata, spec = {}, status = {} }: AccessKey, io: Io)
 const MOST_REFUSED = 10
 
 /** Returns what the trial of a scope has found, and which scope can be put back. */
-function trialOf({ status }: AccessKey, io: Io): [string, string | undefined][] {
+export function trialOf({ status }: AccessKey, io: Io): [string, string | undefined][] {
   const { scopeTrial: trial, formerScope: former } = status ?? {}
   const now = io.now()
   const found = trial?.refused?.length ?? 0

@@ -33,7 +33,7 @@ export async function changeTrial(
   const next = (draft.object.spec ?? {}) as KeySpec
   if (!trial && !former && !next.scopeTrial) return { items: [] }
   // Most writes concern no trial.
-  const { planTrial } = await import('./scopetrial.plan.ts')
+  const { planTrial, withoutTrial } = await import('./scopetrial.plan.ts')
   const { state, isOver, ...others } = await planTrial({
     before: before?.old.object.spec as KeySpec | undefined,
     next,
@@ -44,9 +44,6 @@ export async function changeTrial(
     resource: groupResource(kind),
     read: sideItem,
   })
-  if (isOver) {
-    const { scopeTrial: _, ...spec } = draft.object.spec ?? {}
-    draft.object = { ...draft.object, spec }
-  }
+  if (isOver) draft.object = withoutTrial(draft.object)
   return { ...state, ...others }
 }

@@ -5,7 +5,8 @@ import type { Scope } from '../../../../authorization/scopes/scope.ts'
 import type { KeySpec } from '../../../../authorization/users/identity.ts'
 import { parseTime, unixSeconds } from '../../../../meta/encoding/time.ts'
 import { conflict, StatusError } from '../../../../meta/errors/status.ts'
-import type { GroupResource, JsonObject } from '../../../../meta/types.ts'
+import { disown } from '../../../../meta/managedfields/managedfields.ts'
+import type { GroupResource, JsonObject, KubeObject } from '../../../../meta/types.ts'
 import { deepEqual } from '../../../../meta/value/equal.ts'
 import type { Companion } from '../../../../storage/interface.ts'
 import type { ItemKey } from '../../../../storage/keys.ts'
@@ -30,7 +31,7 @@ interface Change {
 
 interface TrialPlan {
   state: State
-  /** Whether spec.scopeTrial is to be removed: it was made real, or tries the scope itself. */
+  /** Whether spec.scopeTrial is to be removed: its scope is that of the key. */
   isOver: boolean
   items: Companion[]
   /** The 409 of a write that makes a scope real that would have refused requests. It names them: answer it only who may make the write. */
@@ -46,6 +47,7 @@ export async function planTrial({ before, next, state, name, uid, now, resource,
   const tried = before?.scopeTrial
   const asked = next.scopeTrial
   const former = keptFormer(state, next.scope, now)
+  const replaced: State = { former: { ...(before?.scope && { scope: before.scope }), at: now } }
   const end = (when?: Extract<Companion, { op: 'delete' }>['when']): Companion[] =>
     trial ? [{ op: 'delete', ...trialKey(trial.uid, trial.since), ...(when && { when }) }] : []
   const begin = (scopeTrial: NonNullable<Tried['scopeTrial']>, kept: State): TrialPlan => {
@@ -60,12 +62,14 @@ export async function planTrial({ before, next, state, name, uid, now, resource,
     const item = await read(trialKey(trial.uid, trial.since))
     const conflict = item?.[SEEN] === true && asked?.force !== true ? refusing(resource, name, item) : undefined
     const ended = end(item && !asked?.force ? { lacks: [SEEN] } : undefined)
-    const made = { lastTrial: trial.since, former: { ...(before?.scope && { scope: before.scope }), at: now } }
+    const made = { lastTrial: trial.since, ...replaced }
     const plan = isNew ? begin(asked, made) : { state: made, isOver: true, items: [] }
     return { ...plan, items: [...ended, ...plan.items], ...(conflict && { conflict }) }
   }
   if (!isNew) {
-    const state = { ...(trial && { lastTrial: trial.since }), ...former }
+    // Who sets both at once makes the scope real without a trial.
+    const isAtOnce = asked?.scope !== undefined && before !== undefined && !isSame(before.scope, next.scope)
+    const state = { ...(trial && { lastTrial: trial.since }), ...(isAtOnce ? replaced : former) }
     return { state, isOver: asked?.scope !== undefined, items: end() }
   }
   if (trial && isSame(tried?.scope, asked.scope)) {
@@ -76,6 +80,14 @@ export async function planTrial({ before, next, state, name, uid, now, resource,
   }
   const plan = begin(asked, { ...former })
   return { ...plan, items: [...end(), ...plan.items] }
+}
+
+/** Returns the object without its trial. */
+export function withoutTrial({ metadata, spec = {}, ...object }: KubeObject): KubeObject {
+  const { scopeTrial: _, ...rest } = spec
+  const { managedFields, ...others } = metadata
+  const disowned = managedFields && { managedFields: disown(managedFields, 'spec', 'scopeTrial') }
+  return { ...object, metadata: { ...others, ...disowned }, spec: rest }
 }
 
 /** Returns when a trial ends, in unix seconds. Validation refuses one without a time. */

@@ -62,7 +62,7 @@ export function TrialCard({ accessKey, refresh }: { accessKey: AccessKey; refres
       {hasFormer && (
         <>
           <p>
-            A trial was made real. Before, the key could <Foreign text={mayWords(former.scope)} />.
+            A smaller scope was made real. Before, the key could <Foreign text={mayWords(former.scope)} />.
             {former.until && (
               <>
                 {' '}

@@ -45,20 +45,22 @@ export function trialChange(key: AccessKey, { step, advised, until, isForced = f
   const { uid, resourceVersion } = key.metadata
   const scope = scopeAfter(key, step, advised)
   const trial = step === 'try' ? { scope, until } : undefined
+  const isReal = step === 'apply' || step === 'real'
   const patch = [
     { op: 'replace', path: '/metadata/uid', value: uid },
     { op: 'replace', path: '/metadata/resourceVersion', value: resourceVersion },
     ...(step === 'try' || step === 'end' ? [] : setting('/spec/scope', scope, key.spec.scope)),
-    ...(isForced
-      ? [{ op: 'add', path: '/spec/scopeTrial/force', value: true }]
-      : step === 'apply' || step === 'back'
+    // The server removes a trial of the scope that the key has, and keeps the former scope.
+    ...(isReal
+      ? [{ op: 'add', path: '/spec/scopeTrial', value: { scope, ...(isForced && { force: true }) } }]
+      : step === 'back'
         ? []
         : setting('/spec/scopeTrial', trial, key.spec.scopeTrial)),
   ]
   const isDone = ({ metadata, spec }: AccessKey): boolean =>
     metadata.uid === uid &&
     (step === 'try' || step === 'end' || isSame(spec.scope, scope)) &&
-    (step === 'apply' || step === 'back' || isSame(spec.scopeTrial, trial))
+    (step === 'back' || isSame(spec.scopeTrial, trial))
   return { patch, isDone }
 }
 

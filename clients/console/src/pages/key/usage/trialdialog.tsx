@@ -1,7 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { AccessKey, Scope } from '../../../../../core/src/objects.ts'
 import { paths } from '../../../api/paths.ts'
-import { Code } from '../../../components/code.tsx'
 import { Dialog } from '../../../components/dialog.tsx'
 import { Foreign } from '../../../components/foreign.tsx'
 import { ChangeForm } from '../../../components/forms/changeform.tsx'
@@ -9,7 +8,6 @@ import { useChange } from '../../../components/hooks/usechange.ts'
 import { Notice } from '../../../components/notice.tsx'
 import { useNotify } from '../../../session/notices.ts'
 import { useSession } from '../../../session/session.ts'
-import { toYaml } from '../../../text/yaml.ts'
 import { Comparison } from '../actions/comparison.tsx'
 import { sendPatch } from '../actions/patchkey.ts'
 import { refusedRequests, scopeAfter, TRIAL_DAYS, type TrialStep, trialChange, trialEnd } from './trialchange.ts'
@@ -33,7 +31,8 @@ const WORDS: Readonly<Record<TrialStep, StepWords>> = {
   },
   apply: {
     title: 'Make the smaller scope real',
-    about: 'All recorded requests of the key stay allowed. Requests that the scope does not allow get a 403.',
+    about:
+      'All recorded requests of the key stay allowed. Requests that the scope does not allow get a 403. You can put the former scope back for 30 days.',
     word: 'Make it real',
     done: 'has its smaller scope.',
   },
@@ -101,7 +100,11 @@ export function TrialDialog({ step, advised, accessKey, refresh, onClose }: Tria
           <p>The console can do no more than its scope allows.</p>
         </Notice>
       )}
-      {step === 'apply' && <Untried before={accessKey.spec.scope} />}
+      {step === 'apply' && (
+        <Notice tone="warn" title="This scope was not tried">
+          <p>What the key does once a month may not be recorded.</p>
+        </Notice>
+      )}
       <ChangeForm
         change={refused ? forced : change}
         word={refused ? 'Make it real anyway' : isTried ? words.word : 'Check'}
@@ -122,17 +125,6 @@ export function TrialDialog({ step, advised, accessKey, refresh, onClose }: Tria
     </Dialog>
   )
 }
-
-/** Warns of a scope that was not tried. The server keeps no former scope then. */
-const Untried = ({ before }: { before: Scope | undefined }) => (
-  <Notice tone="warn" title="This scope was not tried">
-    <p>
-      What the key does once a month may not be recorded. Without a trial, the server does not keep the current scope:
-      copy it if you may need it again.
-    </p>
-    <Code title="The current scope" text={before ? toYaml({ scope: before }) : '# no scope\n'} />
-  </Notice>
-)
 
 interface RefusedProps {
   requests: readonly string[]

@@ -66,8 +66,19 @@ test('a trial that is made real depends on its item, which has no refusal', asyn
 test('a trial that is removed, or tries the scope itself, ends', async () => {
   const ended = { state: { lastTrial: trial.since }, items: [{ op: 'delete', ...item }] }
   expect(await plan(running, { scope: real })).toEqual({ ...ended, isOver: false })
-  const same = { scope: other, scopeTrial: { scope: other, until } }
-  expect(await plan(running, same)).toEqual({ ...ended, isOver: true })
+  expect(await plan(running, { scope: real, scopeTrial: { scope: real, until } })).toEqual({ ...ended, isOver: true })
+})
+
+test('a scope that is set together with a trial of it is real at once, and the former one is kept', async () => {
+  const former = { scope: real, at: now }
+  const atOnce: Spec = { scope: other, scopeTrial: { scope: other } }
+  expect(await plan({ scope: real }, atOnce, {})).toEqual({ state: { former }, isOver: true, items: [] })
+  expect((await plan({}, atOnce, {})).state).toEqual({ former: { at: now } })
+  const ended = await plan(running, atOnce)
+  expect([ended.state, ended.items]).toEqual([{ lastTrial: trial.since, former }, [{ op: 'delete', ...item }]])
+  // A key that is made so, and a configuration that is applied again, replace nothing.
+  expect((await plan(undefined, atOnce, {})).state).toEqual({})
+  expect((await plan({ scope: other }, atOnce, { former })).state).toEqual({ former })
 })
 
 test('a former scope is kept until it is put back, or its time is over', async () => {
