@@ -34,14 +34,15 @@ export const access: Group = {
       meaning:
         'Makes the API private: only these endpoints reach it. See [who reaches the API](account-rules.md#who-reaches-the-api).',
       costs: 'Interface endpoints have a price.',
-      breaks: 'Clients outside the VPC, also clusters that read the public keys of tokens, no longer reach the API.',
+      breaks:
+        'Clients outside the VPC, including clusters that read the public keys of tokens, no longer reach the API.',
     },
     'disable-execute-api': {
       type: 'boolean',
       default: false,
       requires: ['domain'],
       meaning: 'Whether only the domain reaches the API, and no longer the host name of API Gateway.',
-      breaks: 'Clients and clusters with the old URL.',
+      breaks: 'Clients and clusters that use the old URL no longer reach the API.',
     },
     'web-acl-arn': arn('wafv2', 'regional/webacl/[A-Za-z0-9_-]+/[a-f0-9-]+', {
       form: 'the ARN of a regional web ACL of AWS WAF',
@@ -73,7 +74,7 @@ export const account: Group = {
       form: 'the ARN of a symmetric KMS key',
       meaning:
         'The key for the table, the secrets, the logs, the queues, the alarms and the variables of functions, in place of those of AWS: see [a key of your own](account-rules.md#a-key-of-your-own).',
-      costs: 'Each read of the table may be a [call of KMS](cost.md).',
+      costs: 'Each read of the table may be a [call to KMS](cost.md).',
       breaks: 'Without the key nothing works, and nothing can be restored.',
     }),
     tracing: {
@@ -98,9 +99,9 @@ export const account: Group = {
       minimum: 1,
       maximum: 36_500,
       meaning:
-        'Exports the audit records to a bucket that keeps them for so long, whatever the retention of the logs: see [audit records in S3](account-rules.md#audit-records-in-s3).',
+        'Exports the audit records to a bucket that keeps them for that long, whatever the retention of the logs: see [audit records in S3](account-rules.md#audit-records-in-s3).',
       costs: 'Data Firehose and S3.',
-      breaks: 'Nobody can delete the records before, nor shorten the retention of those that are there.',
+      breaks: 'Until then, nobody can delete the records or shorten their retention.',
     },
     'backup-vault': {
       type: 'text',

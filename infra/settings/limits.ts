@@ -112,7 +112,7 @@ export const watches: Group = {
       zero: 'none',
       default: defaults.QUIET_WATCH_SECONDS,
       meaning:
-        'Ends a watch that has sent no event for so long: for accounts with little [concurrency](deploying.md#concurrency).',
+        'Ends a watch that has sent no event for that long: for accounts with little [concurrency](deploying.md#concurrency).',
     },
     'watches-per-key': {
       type: 'integer',

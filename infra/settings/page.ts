@@ -6,9 +6,9 @@ const INTRODUCTION = `# Settings
 
 <!-- Made from infra/settings/: run test/infra/settings.test.ts with -u. -->
 
-The settings of a deployment. Each is a parameter of the template, here below its name, and \`--param NAME=VALUE\` of
-\`npm run deploy\`, which checks names and values before anything is deployed. Pass every setting on each deploy: omitted ones
-return to their defaults, \`signing-keys\` and the limits included. [Deploying](deploying.md) describes both ways.
+This page is for administrators who choose the settings of a deployment. Pass each as \`--param NAME=VALUE\` to \`npm run deploy\`, which checks
+names and values before it deploys anything, or as the parameter of the template that the table has below the name. Pass every setting on each
+deploy: omitted ones return to their defaults, \`signing-keys\` and the limits included. [Deploying](deploying.md) describes both ways.
 `
 
 /** Returns the page. */
@@ -26,8 +26,8 @@ const tableOf = (settings: Readonly<Record<string, Setting>>): string =>
 function rowOf(name: string, setting: Setting): string {
   const { meaning, costs, breaks, requires, excludes } = setting
   const named = (others: readonly string[]) => others.map((other) => `\`${other}\``).join(' and ')
-  const together = requires && `Given together with ${named(requires)}.`
-  const apart = excludes && `Not together with ${named(excludes)}.`
+  const together = requires && `Set it together with ${named(requires)}.`
+  const apart = excludes && `It cannot be set together with ${named(excludes)}.`
   const what = [meaning, costs && `**Cost:** ${costs}`, breaks && `**Effect:** ${breaks}`, together, apart]
   return `| \`${name}\`<br>${parameterOf(name)} | ${defaultOf(setting)} | ${valuesOf(setting)} | ${what.filter(Boolean).join(' ')} |`
 }
