@@ -189,7 +189,7 @@ describe('a trust', () => {
   test('shows the keys of its last exchanges', async ({ openPage, server }) => {
     await makeTrust(server, 'exchanged')
     const page = await visit(openPage, server.adminKey, '#/trusts/credentials/exchanged')
-    await page.getByText('There is none. Keys that a job revokes are deleted at once').waitFor()
+    await page.getByText('There are none. Keys that a job revokes are deleted at once').waitFor()
     const script = (await codeOf(page, 'Step with curl')).replace(/^printf %s "\$KEY".*$/m, '')
     const env = { PATH: process.env.PATH, CURL_CA_BUNDLE: server.authorityFile, ...server.idTokenVariables }
     expect((await runProgram('sh', ['-c', script], { cwd: '/', env })).code).toBe(0)
@@ -217,11 +217,11 @@ describe('a person', () => {
     const scope = { projects: [{ project: 'shop' }] }
     const page = await visit(openPage, await makeKey(server, 'narrow', { user: 'alice', scope }), '#/trusts')
     for (const what of ['trusts', 'identity providers'])
-      await page.getByRole('heading', { name: `Your access key does not list ${what}` }).waitFor()
+      await page.getByRole('heading', { name: `Your access key may not list ${what}` }).waitFor()
     expect(await page.getByRole('main').innerText()).not.toContain('{')
     expect(await axeProblems(page)).toEqual([])
     await page.getByRole('link', { name: 'New trust' }).click()
-    await page.getByText('Your access key does not list identity providers.').waitFor()
+    await page.getByText('Your access key may not list identity providers.').waitFor()
     expect(await page.getByRole('main').innerText()).not.toContain('{')
   })
 
@@ -234,7 +234,7 @@ describe('a person', () => {
     const scope = { rules: [{ verbs: ['get', 'list'], resources }] }
     const page = await visit(openPage, await makeKey(server, 'limited', { user: 'alice', scope }), '#/trusts')
     await page.getByRole('link', { name: 'of-alice' }).waitFor()
-    await page.getByRole('heading', { name: 'Your access key does not list identity providers' }).waitFor()
+    await page.getByRole('heading', { name: 'Your access key may not list identity providers' }).waitFor()
     await press(page.getByRole('link', { name: 'of-alice' }))
     await heading(page, 'of-alice').waitFor()
     await page.getByText('ID tokens with repository 74, environment production').waitFor()

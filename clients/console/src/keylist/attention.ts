@@ -32,7 +32,7 @@ const TABLE = {
   unused: {
     title: 'Unused for 90 days',
     about:
-      'These keys were last used 90 days ago or earlier, or were made then and never used. Disable a key first. If it is not missed, delete it.',
+      'These keys were last used 90 days ago or earlier, or were created then and never used. Disable a key first. If it is not missed, delete it.',
     concerns: (key, now) => now - (lastUse(key) ?? now) >= UNUSED_MS,
   },
   'never-expires': {

@@ -31,7 +31,7 @@ export async function readProvider(settings: SignInSettings): Promise<Provider> 
   const { issuer } = settings
   const response = await askProvider(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`)
   const { status } = response
-  if (status !== 200) throw providerFailure(`Its discovery document is not there: code ${status} of ${issuer}.`)
+  if (status !== 200) throw providerFailure(`Its discovery document could not be read: code ${status} of ${issuer}.`)
   return providerOf(objectIn(await response.text().catch(() => '')) ?? {}, settings)
 }
 

@@ -118,7 +118,7 @@ export function useSessionControl(returned: Returned | undefined): SessionContro
       kept.current = given
       // Those of somebody else are over.
       draftsOf(self)
-      if (before === undefined) endKey('the key of your session before', formerKey(tabStorage, key))
+      if (before === undefined) endKey('the key of your previous session', formerKey(tabStorage, key))
       if (keep) keepKey(tabStorage, { ...given, seen: Date.now() })
       // Another key may still be kept that could not be checked after a reload.
       else forgetKey(tabStorage)
@@ -165,7 +165,10 @@ export function useSessionControl(returned: Returned | undefined): SessionContro
     async (answer: Returned, asked: SignInSettings) => {
       try {
         const wait = (seconds: number) => {
-          notify({ tone: 'warn', text: `The server cannot check your sign-in yet. It is tried again in ${seconds} s.` })
+          notify({
+            tone: 'warn',
+            text: `The server cannot check your sign-in yet. The console tries again in ${seconds} s.`,
+          })
           return new Promise<void>((resolve) => setTimeout(resolve, seconds * 1000))
         }
         const { keyOf } = await flow()
@@ -241,7 +244,7 @@ async function identify(key: string): Promise<{ self: Self; ahead: number }> {
 
 function clockWords(ahead: number): string {
   const relation = ahead > 0 ? 'ahead of' : 'behind'
-  return `The clock of this device is ${distance(ahead)} ${relation} that of the server. Relative times here are wrong by as much.`
+  return `The clock of this device is ${distance(ahead)} ${relation} that of the server. Relative times here are wrong by the same amount.`
 }
 
 const settingsOfPage = (): SignInSettings | undefined =>

@@ -41,9 +41,7 @@ export function ScopePicker({ rows, problem, onChange }: ScopePickerProps) {
           }}
         />
       ))}
-      {rows.length === 0 && (
-        <p class="hint">An empty scope allows only questions of the key about itself, and discovery.</p>
-      )}
+      {rows.length === 0 && <p class="hint">An empty scope allows a key only to ask about itself, and discovery.</p>}
       <button type="button" ref={add} onClick={append}>
         Add an entry
       </button>

@@ -173,6 +173,6 @@ function roleProblems({ id, role, where }: ScopeRow): Problem[] {
 
 function ruleProblems({ id, resources, names }: ScopeRow): Problem[] {
   return split(names).length > 0 && split(resources).length === 0
-    ? [{ field: `${id}.resources`, text: 'Name the resources that the names are of.', isMissing: true }]
+    ? [{ field: `${id}.resources`, text: 'Name the resources to which these names belong.', isMissing: true }]
     : []
 }

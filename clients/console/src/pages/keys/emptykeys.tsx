@@ -22,7 +22,7 @@ export const NoKeys = ({ action }: { action: ComponentChildren }) => (
 export function NotAllowed({ message }: { message: string }) {
   const { accessKey } = useSession().self
   return (
-    <Empty title="Your access key does not list keys">
+    <Empty title="Your access key may not list keys">
       <p>
         Its scope does not cover that. To see all your keys, sign in with a key that has no scope, or one with the role
         platformCLI.

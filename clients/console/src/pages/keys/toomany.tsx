@@ -9,8 +9,9 @@ import { hrefOf } from '../../text/routes.ts'
 export const TooMany = () => (
   <Notice tone="plain" title={`These are the first ${MAX_LISTED} keys`}>
     <p>
-      There are more, which no number on this page counts. The filter finds all keys by the beginning of their names,
-      and by owner:NAME or maker:NAME. The command line lists all keys, or those of one owner or with one label:
+      There are more keys, and the numbers on this page do not count them. The filter finds all keys by the beginning of
+      their names, and by owner:NAME or maker:NAME. The command line lists all keys, or those of one owner or with one
+      label:
     </p>
     <Code title="Command line" text="keyplane keys list --owner alice -l app=shop" />
   </Notice>

@@ -51,7 +51,7 @@ export function Answer({
       )}
       {question.place === '' && allowed && (
         <p class="muted">
-          Only the request itself shows its body: a change that would widen a key is refused all the same.
+          The check does not see the body of a request: a change that would widen a key is refused nevertheless.
         </p>
       )}
       <p>
@@ -106,7 +106,7 @@ function Missing({
       ) : (
         <>
           <Code title="Add it" text={addCommand(reviewed, entry)} />
-          <p>Its owner or an administrator may add it, with another key: no key widens its own scope.</p>
+          <p>Its owner or an administrator may add it, with another key: no key can widen its own scope.</p>
         </>
       )}
     </>

@@ -119,7 +119,7 @@ function ReviewError({ error }: { error: unknown }) {
   const code = error instanceof ApiError ? error.code : 0
   return (
     <ErrorNotice error={error}>
-      {code === 404 && <p>You may ask about keys that you can see. For you, other keys do not exist.</p>}
+      {code === 404 && <p>You may ask about keys that you can see. Other keys look to you as if they did not exist.</p>}
       {code === 403 && (
         <p>
           A key with a scope may ask about itself, and about keys that carry all of its scopes, if the scope allows

@@ -38,7 +38,7 @@ export function SignInPage({ end, federated, signIn }: SignInPageProps) {
     setError(undefined)
     const key = givenKey(text)
     if (key === undefined) {
-      setWrong(text.trim() === '' ? 'Paste an access key.' : 'This text has no access key, or several.')
+      setWrong(text.trim() === '' ? 'Paste an access key.' : 'This text contains no access key, or more than one.')
       input.current?.focus()
       return
     }

@@ -135,7 +135,7 @@ function Form({ platforms, first, providers }: FormProps) {
           }}
         />
         {providers.error instanceof ApiError && providers.error.code === 403 ? (
-          <Notice tone="plain" title="Your access key does not list identity providers." />
+          <Notice tone="plain" title="Your access key may not list identity providers." />
         ) : (
           providers.error !== undefined && <ErrorNotice error={providers.error} />
         )}

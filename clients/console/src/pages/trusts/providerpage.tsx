@@ -20,7 +20,7 @@ export function ProviderPage({ name }: { name: string }) {
       name={name}
       path={paths.provider(name)}
       noun="identity provider"
-      loss="Its trusts exchange nothing any more, and work with no other provider of this name: make them again."
+      loss="Its trusts no longer exchange ID tokens, and do not work with another provider of this name: create them again."
       list="providers"
     >
       {(provider) => (

@@ -147,7 +147,7 @@ function Made({ name }: { name: string }) {
         {(items) =>
           items.length === 0 ? (
             <p class="muted">
-              There is none. Keys that a job revokes are deleted at once, and expired ones after a day.
+              There are none. Keys that a job revokes are deleted at once, and expired ones after a day.
             </p>
           ) : (
             <ul>

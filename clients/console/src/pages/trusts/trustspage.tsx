@@ -82,7 +82,7 @@ function Listed<T>({ polled, what, children }: ListedProps<T>) {
     return <Fresh polled={polled}>{children}</Fresh>
   }
   return (
-    <Empty title={`Your access key does not list ${what}`}>
+    <Empty title={`Your access key may not list ${what}`}>
       <p>Its scope does not cover that. To see everything that you may see, sign in with a key that has no scope.</p>
       <p class="muted">
         The server says: <Foreign text={error.message} />

@@ -44,7 +44,7 @@ export function ClusterToken() {
         isToken: true,
         explanation: [
           `Present it to the API server of ${name} as a bearer token.`,
-          `It holds until ${end}, and ends with your access key. It is not shown again.`,
+          `It is valid until ${end}, or until your access key ends. It is not shown again.`,
         ].join(' '),
       })
       setState({})

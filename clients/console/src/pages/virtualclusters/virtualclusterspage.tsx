@@ -72,7 +72,7 @@ function ClusterList({ data: { items, more, only, refused }, asked }: { data: Cl
       )}
       {more && (
         <p class="muted">
-          There are more: <code>keyplane kubeconfig --all</code> knows all of them.
+          There are more: <code>keyplane kubeconfig --all</code> finds all of them.
         </p>
       )}
     </>
@@ -116,7 +116,7 @@ const None = () => (
   <Empty title="No virtual clusters yet">
     <p>
       A virtual cluster instance registers a virtual cluster that runs somewhere: its address, its certificate
-      authority, and who may use it. Then these people download kube configs here. keyplane makes and deletes no
+      authority, and who may use it. Then these people download kube configs here. keyplane does not create or delete
       clusters.
     </p>
     <p>You see instances that you own, or that an access rule gives you. An administrator registers one like this:</p>

@@ -64,7 +64,7 @@ export function WhosePage() {
   return (
     <Page
       title="Whose key is this?"
-      about="Find out which access key has a value. Asking neither uses the value nor ends it."
+      about="Find out which access key has a value. Asking does not use or end the value."
     >
       <div class="whose">
         <form
@@ -78,7 +78,7 @@ export function WhosePage() {
           <KeyValueField
             input={input}
             label="Value of the key"
-            hint="It is sent to this server only, and cleared at once. It is kept nowhere."
+            hint="It is sent to this server only, cleared immediately, and not kept."
             error={wrong}
           />
           <button type="submit" class="primary" disabled={isBusy}>

@@ -69,12 +69,12 @@ export function ScopeDialog({ accessKey, refresh, onClose }: ActionProps) {
       <KeptNotice {...kept} />
       {name === self.accessKey && (
         <Notice tone="warn" title="You are signed in with this key">
-          <p>The console can do no more than its scope allows.</p>
+          <p>The console can do only what the scope of this key allows.</p>
         </Notice>
       )}
       {isOther(seen) && (
         <Notice tone="warn" title="The form cannot show this scope">
-          <p>Its entries are not among those below. If you save, yours replace all of them.</p>
+          <p>Its entries are not shown below. If you save, the entries below replace all of them.</p>
         </Notice>
       )}
       <ChangeForm

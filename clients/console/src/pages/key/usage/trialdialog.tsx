@@ -25,7 +25,7 @@ const WORDS: Readonly<Record<TrialStep, StepWords>> = {
   try: {
     title: `Try a smaller scope for ${TRIAL_DAYS} days`,
     about:
-      'Nothing is refused meanwhile. A request that only the current scope allows still succeeds, with a warning to whoever sent it, and the page of the key lists it.',
+      'Nothing is refused during the trial. A request that only the current scope allows still succeeds: its sender gets a warning, and the page of the key lists it.',
     word: 'Start the trial',
     done: 'is trying a smaller scope.',
   },
@@ -50,7 +50,7 @@ const WORDS: Readonly<Record<TrialStep, StepWords>> = {
   },
   back: {
     title: 'Put the former scope back',
-    about: 'The key may do again what it could do before. What is recorded of its use stays.',
+    about: 'The key may do again what it could do before. Its recorded usage stays.',
     word: 'Put it back',
     done: 'has its former scope.',
   },
@@ -97,7 +97,7 @@ export function TrialDialog({ step, advised, accessKey, refresh, onClose }: Tria
       <p>{words.about}</p>
       {name === self.accessKey && (
         <Notice tone="warn" title="You are signed in with this key">
-          <p>The console can do no more than its scope allows.</p>
+          <p>The console can do only what the scope of this key allows.</p>
         </Notice>
       )}
       {step === 'apply' && (

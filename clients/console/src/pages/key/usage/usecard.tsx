@@ -90,7 +90,7 @@ function Requests({ entries }: { entries: NonNullable<KeyUsage['entries']> }) {
   return (
     <>
       <h3>Requests, and when each was last made</h3>
-      {entries.length === 0 ? <p class="muted">None is recorded.</p> : list(entries.slice(0, FIRST))}
+      {entries.length === 0 ? <p class="muted">No requests are recorded.</p> : list(entries.slice(0, FIRST))}
       {entries.length > FIRST && (
         <details>
           <summary>{entries.length - FIRST} more</summary>
