@@ -23,10 +23,10 @@ const unknown = (reason: string, withholds = true) => ({
 describe('usage', () => {
   test.each<[string, KeyUsage]>([
     ['This deployment does not record usage', { recording: false, complete: false }],
-    ['Since when usage is recorded is not known yet.', { recording: true }],
+    ['It is not known yet since when usage is recorded.', { recording: true }],
     ['The record is incomplete', { recording: true, since: '2026-11-01T08:00:00Z', complete: false }],
     ['in a cluster that never asked is not known', { clusters: [{ name: 'clusters/eu' }] }],
-    ['No request is recorded.', { recording: true }],
+    ['No requests are recorded.', { recording: true }],
     ['No line of a scope limits the key.', { recording: true }],
   ])('says %j', (sentence, usage) => {
     expect(usageText(usedKey(usage), io)).toContain(sentence)

@@ -240,7 +240,7 @@ current-context: home
   test('keeps everything that is not its own, and a copy of the file', async () => {
     await write(MINE)
     const { stderr } = await ran(['demo/demo', 'other/demo', '--merge'])
-    expect(stderr).toContain(`is in ${inHome('.kube', 'config')}.before-keyplane. Its comments are only there.`)
+    expect(stderr).toContain(`is in ${inHome('.kube', 'config')}.before-keyplane. Only that copy has its comments.`)
     expect(await readFile(inHome('.kube', 'config.before-keyplane'), 'utf8')).toBe(MINE)
     const [before, after] = [await parseYaml(MINE), await config()]
     for (const list of ['clusters', 'users', 'contexts'])
@@ -253,7 +253,7 @@ current-context: home
     expect((await ran(['demo/demo', '--merge', '--with', 'token'])).stderr).not.toContain('before-keyplane')
     const edited = `# mine\n${await readFile(inHome('.kube', 'config'), 'utf8')}`
     await writeFile(inHome('.kube', 'config'), edited)
-    expect((await ran(['demo/demo', '--merge'])).stderr).toContain('config.before-keyplane-2. Its comments')
+    expect((await ran(['demo/demo', '--merge'])).stderr).toContain('config.before-keyplane-2. Only that copy')
     expect(await readFile(inHome('.kube', 'config.before-keyplane'), 'utf8')).toBe(MINE)
     expect(await readFile(inHome('.kube', 'config.before-keyplane-2'), 'utf8')).toBe(edited)
   })

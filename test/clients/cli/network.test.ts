@@ -88,7 +88,7 @@ describe('an answer that is not of this API', () => {
       /something that is not an answer of this API\.\nCheck the URL: it looks like https:/,
     ],
     ['an empty text', answer(200, ''), /something that is not an answer of this API/],
-    ['an object of another service', answer(200, { ok: true }), /answers, but not like this API/],
+    ['an object of another service', answer(200, { ok: true }), /answered, but not as this API does/],
     ['another JSON value', answer(200, '[1]'), /something that is not an answer of this API/],
   ])('is explained: %s', async (_, given, message) => {
     handler = given

@@ -231,7 +231,7 @@ describe('rotate', () => {
     const refused = await run([name, ...STORE])
     expect([refused.code, refused.stderr]).toEqual([
       4,
-      expect.stringMatching(/a value is pending since[\s\S]*--replace/),
+      expect.stringMatching(/a value has been pending since[\s\S]*--replace/),
     ])
     expect([await left(), await use(old)]).toEqual([[], WORKS])
     expect((await run([name, '--replace', ...STORE])).code).toBe(0)

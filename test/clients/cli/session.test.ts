@@ -132,13 +132,16 @@ describe('login', () => {
     await cli.ok(['login', '--context', 'first'])
     expect(await cli.ok(['whoami'])).toMatch(/^User +admin$/m)
     expect(await cli.run(['whoami', '--context', 'frist'])).toMatchObject(
-      says(2, 'There is no context "frist". There are: first, second.', ''),
+      says(2, 'There is no context "frist". The contexts are: first, second.', ''),
     )
     const out = await cli.run(['logout'])
     expect(out.stderr).toContain('Logged out of first.\nStill logged in to: second.')
     for (const args of [['whoami'], ['logout']])
       expect(await cli.run(args)).toMatchObject(
-        says(2, 'No context is the current one. There are: second.\nChoose one with: keyplane login --context NAME'),
+        says(
+          2,
+          'There is no current context. The contexts are: second.\nChoose one with: keyplane login --context NAME',
+        ),
       )
   })
 

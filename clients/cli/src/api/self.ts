@@ -14,7 +14,7 @@ export interface Self {
 export async function readSelf(session: Session): Promise<Self> {
   const object = await session.post(`${API}/selves`, {}, { repeatable: true })
   if (object.kind !== 'Self') {
-    throw new CliError(`${session.server} answers, but not like this API.`, { hint: WRONG_URL })
+    throw new CliError(`${session.server} answered, but not as this API does.`, { hint: WRONG_URL })
   }
   return { object, status: (object.status ?? {}) as Self['status'] }
 }

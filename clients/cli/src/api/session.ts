@@ -122,7 +122,7 @@ export function noContext(contexts: Config['contexts']): UsageError {
     )
   }
   return new UsageError(
-    `No context is the current one. There are: ${[...contexts.keys()].join(', ')}.`,
+    `There is no current context. The contexts are: ${[...contexts.keys()].join(', ')}.`,
     'Choose one with: keyplane login --context NAME',
   )
 }
@@ -135,7 +135,7 @@ async function fromConfig(io: Io, asked: string | undefined): Promise<Target> {
   if (context === undefined) {
     const known = [...contexts.keys()].join(', ') || 'none'
     throw new UsageError(
-      `There is no context "${name}". There are: ${known}.`,
+      `There is no context "${name}". The contexts are: ${known}.`,
       `Log in to make it: keyplane login URL --context ${name}`,
     )
   }

@@ -59,7 +59,7 @@ export function errorOf(received: Received, body: Record<string, unknown> | unde
     })
   }
   if (/\bhtml\b/i.test(contentType) || /^\s*<(!doctype|html)\b/i.test(text)) {
-    return new CliError(`${server} answered ${code} with a web page, not like this API.`, {
+    return new CliError(`${server} answered ${code} with a web page, not as this API does.`, {
       unavailable,
       retryAfter,
       hint: 'A proxy or the login page of the network may have answered: open the address in a browser. Or the URL is wrong.',

@@ -69,11 +69,11 @@ function sentencesOf({ recording, since, complete, entries = [], lines = [], clu
     ...(isRecording
       ? []
       : ['This deployment does not record usage: what is here is old, and what is missing may have happened.']),
-    ...(isRecording && since === undefined ? ['Since when usage is recorded is not known yet.'] : []),
+    ...(isRecording && since === undefined ? ['It is not known yet since when usage is recorded.'] : []),
     ...(isRecording && complete === false
       ? ['The record is incomplete: the key did more than is here, so no line counts as unused.']
       : []),
-    ...(entries.length === 0 ? ['No request is recorded.'] : []),
+    ...(entries.length === 0 ? ['No requests are recorded.'] : []),
     ...(clusters.some(({ lastAsked }) => lastAsked === undefined)
       ? ['What keys do in a cluster that never asked is not known.']
       : []),

@@ -132,7 +132,7 @@ function staticUser(credential: Credential | Record<string, string>): JsonObject
 /** Older servers do not know `spec.exec`, and refuse what they do not know. */
 function explained(error: unknown): never {
   if (error instanceof StatusError && error.code === 400 && /unknown field "spec\.exec"/.test(error.message)) {
-    throw new CliError('This server makes no kube configs with a plugin.', {
+    throw new CliError('This server cannot make kube configs with a plugin.', {
       exitCode: 4,
       hint: 'Use --with token, or a newer server.',
       cause: error,

@@ -34,7 +34,7 @@ async function read(file: string): Promise<Found> {
   const text = await readIfThere(file)
   if (text === undefined || text.trim() === '') return { file, text, config: emptyConfig() }
   const broken = (why: string) =>
-    new CliError(`${file} is not changed, because it is not a kube config that kubectl reads: ${why}`)
+    new CliError(`${file} is not changed, because it is not a kube config that kubectl can read: ${why}`)
   const { value, duplicates } = await parseYaml(text).catch((error: Error) => {
     throw broken(error.message)
   })
@@ -92,7 +92,7 @@ async function replace(io: Io, { file, text }: Found, config: JsonObject): Promi
     const copy = await freeCopy(file, hasComments)
     if (copy !== undefined) {
       await writePrivately(copy, text)
-      const lost = hasComments ? ' Its comments are only there.' : ''
+      const lost = hasComments ? ' Only that copy has its comments.' : ''
       note(io, `The kube config as it was before is in ${copy}.${lost}`)
       await keepOwner(copy, owner)
     }

@@ -21,7 +21,7 @@ function hintOf({ code, message }: StatusError, name: string, shown: ShownKey | 
   }
   if (shown?.retiring) {
     const { made } = shown.current ?? {}
-    const since = made === undefined ? '' : ` It has a new value since ${made}.`
+    const since = made === undefined ? '' : ` It has had a new value since ${made}.`
     return `Nothing was changed.${since} Wait until the old one ends, or end it now if no client uses it any more: keyplane rotate ${name} --finish`
   }
   if (message.includes('role selfRotate')) {
