@@ -146,7 +146,7 @@ describe('a rotation', () => {
     await press(button(page, 'Make a new value'))
     await page
       .getByRole('alert')
-      .getByText(/a value is pending since/)
+      .getByText(/a value has been pending since/)
       .waitFor()
     await page.getByText('This page could not be refreshed.').waitFor()
     await end()

@@ -177,7 +177,7 @@ describe('404', () => {
 describe('409', () => {
   test('while a value is pending', async () => {
     const { name } = await createRotated()
-    expect(refusal(await rotate(name))).toEqual(saying(409, /a value is pending since \S+Z: use it, or set/))
+    expect(refusal(await rotate(name))).toEqual(saying(409, /a value has been pending since \S+Z: use it, or set/))
   })
 
   test('during an overlap, with the time when it ends', async () => {

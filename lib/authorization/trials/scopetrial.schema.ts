@@ -21,7 +21,7 @@ export const scopeTrialStatus = object(
     until: time('When it ends.'),
     phase: string('Running or Ended.'),
     refused: list(
-      'The requests that only spec.scope allowed, the last first. The names of objects are left out.',
+      'The requests that only spec.scope allowed, the newest first. The names of objects are left out.',
       object('Requests of one kind.', {
         request: string('The requests in words.'),
         scope: {
@@ -31,7 +31,7 @@ export const scopeTrialStatus = object(
         lastSeen: string('Last day of such a request, as 2026-11-26 (UTC).'),
       }),
     ),
-    complete: boolean('Whether refused has everything.'),
+    complete: boolean('Whether refused is complete.'),
   },
   { readOnly: true },
 )

@@ -192,7 +192,7 @@ export async function createReal(
       if (error instanceof subject.StatusError) {
         const { code, message } = error.status
         if (code === 504) return { unanswered: true }
-        return { refused: /a value is pending since/u.test(String(message)) ? 'pending' : String(message) }
+        return { refused: /a value has been pending since/u.test(String(message)) ? 'pending' : String(message) }
       }
       if (error instanceof subject.StorageError) {
         return error.code === 'Undecided' ? { unanswered: true } : { refused: error.code }

@@ -2,7 +2,7 @@
 import { boolean, int64, list, object, string, time } from '../../../../meta/schema/schema.ts'
 
 export const status = object('What happened to the access key.', {
-  since: time('Since when history is kept for this key. Absent if that is not known yet.'),
+  since: time('Time from which the history of this key is kept. Absent if that is not known yet.'),
   events: list(
     'What happened, the newest first: at most 50. Always among them are the creation, and the newest 12 each of leaks, of refused uses, of new addresses and of everything else.',
     object('What happened.', {
@@ -15,15 +15,15 @@ export const status = object('What happened to the access key.', {
         accessKey: string('Name of the access key of the request. Absent if the reader may not read it.'),
         accessKeyUid: string('UID of that key.'),
       }),
-      fields: list('Of changed: the fields.', string('Path of a field, such as spec.ttl.')),
-      how: string('Of revoked: Disabled or Deleted.'),
+      fields: list('For changed: the fields.', string('Path of a field, such as spec.ttl.')),
+      how: string('For revoked: Disabled or Deleted.'),
       value: int64('Number of the value of the key. Absent for the first one.'),
-      overlapSeconds: int64('Of rotations: for how many seconds the old value keeps working.'),
-      days: int64('Of expiring: days before the expiry.'),
+      overlapSeconds: int64('For rotations: for how many seconds the old value keeps working.'),
+      days: int64('For expiring: days before the expiry.'),
       ip: string('Address of the request. Absent if the deployment does not record addresses.'),
       userAgent: string('Client of the request, as it says itself.'),
-      request: string('Of scope-trial-refused: the request that the scope of the trial would refuse.'),
-      url: string('Of leaked: where the value was found, as the report says.'),
+      request: string('For scope-trial-refused: the request that the scope of the trial would refuse.'),
+      url: string('For leaked: where the value was found, as the report says.'),
     }),
   ),
   madeWith: object('The key that made this one, as in status.madeWith of the key.', {
@@ -39,6 +39,6 @@ export const status = object('What happened to the access key.', {
       phase: string('Active, Disabled, Expired or Terminating.'),
     }),
   ),
-  madeSince: time('Since when it is recorded which keys this one made. Absent if that is not known yet.'),
+  madeSince: time('Time from which the keys that this one made are recorded. Absent if that is not known yet.'),
   truncated: boolean('Set if the key made more than 100 keys that still exist: made has only keys of the newest 100.'),
 })

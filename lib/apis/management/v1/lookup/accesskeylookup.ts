@@ -13,7 +13,7 @@ const { group, kind } = KINDS.AccessKeyLookup
 export const AccessKeyLookup: VirtualKind<Services> = {
   ...KINDS.AccessKeyLookup,
   description:
-    'Says to whom the value of an access key belongs, if you may read the key. Looking a value up is not a use of it.',
+    'Says which access key has or had a value, if you may read the key. Looking a value up is not a use of it.',
   schema: {
     spec: object('The value to look up.', {
       key: string('Value of an access key. Never returned.', { writeOnly: 'never' }),

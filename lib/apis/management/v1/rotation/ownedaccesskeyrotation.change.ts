@@ -68,7 +68,7 @@ function requireNoOpenRotation(
     throw conflict(resource, name, why)
   }
   if (!pending) return
-  const since = `a value is pending since ${rfc3339OfUnix(pending.made)}`
+  const since = `a value has been pending since ${rfc3339OfUnix(pending.made)}`
   if (!replace) throw conflict(resource, name, `${since}: use it, or set spec.replace to end it`)
   const from = replaceableFrom(pending.made)
   if (isSelf && now < from) {

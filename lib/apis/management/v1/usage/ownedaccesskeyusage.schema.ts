@@ -6,10 +6,10 @@ const day = (what: string) => string(`${what}, as 2026-11-26 (UTC).`)
 
 export const status = object('What the access key did.', {
   recording: boolean('Whether the deployment records usage.'),
-  since: time('Since when usage is recorded for this key. Absent if that is not known yet.'),
-  complete: boolean('Whether entries has everything. If false, the key did more than is recorded.'),
+  since: time('Time from which the usage of this key is recorded. Absent if that is not known yet.'),
+  complete: boolean('Whether entries is complete. If false, the key did more than is recorded.'),
   entries: list(
-    'What the key did, the last first. Requests that differ only in the name of the object are one entry, unless the scopes tell names apart. What every scope allows, such as discovery, is left out.',
+    'What the key did, the newest first. Requests that differ only in the name of the object are one entry, unless the scopes tell names apart. What every scope allows, such as discovery, is left out.',
     object('Requests of one kind.', {
       request: string('The requests in words.'),
       scope: {
@@ -43,8 +43,8 @@ export const status = object('What the access key did.', {
   ),
   advice: object('A smaller scope, under which everything in entries stays allowed.', {
     scope: { ...scopeSchema, description: 'The scope. Absent if there is none, or if it is withheld.' },
-    removed: list('What it lacks of spec.scope.', string('An entry, as YAML.')),
-    added: list('What it has instead.', string('An entry, as YAML.')),
+    removed: list('The entries of spec.scope that it leaves out.', string('An entry, as YAML.')),
+    added: list('The entries that it has instead.', string('An entry, as YAML.')),
     unknowns: list(
       'What cannot be known.',
       object('A reason for doubt.', {
