@@ -112,7 +112,7 @@ async function startClient(name: string) {
 test('the second form of a request is as the page shows it', async () => {
   const { code, stdout, stderr } = await run(page.commandsOf('How it works', 0))
   expect([code, stderr]).toEqual([0, ''])
-  const shown = shownAfter('This is the answer:')
+  const shown = shownAfter('This is the response:')
   expect(Object.keys(JSON.parse(stdout))).toEqual(Object.keys(JSON.parse(shown.join(''))))
   expect(stdout.split('\n')).toHaveLength(shown.length)
 })

@@ -194,7 +194,7 @@ describe('a trial', () => {
     await advise('ended', '--trial', '7d', '--yes')
     await advise('ended', '--trial', '9d', '--replace', '--yes')
     expect(await advise('ended', '--undo', '--yes')).toMatchObject(
-      says(0, 'The trial of ended has ended. The scope of the key stays as it was.'),
+      says(0, 'The trial of ended has ended. Its scope stays as it was.'),
     )
     expect((await stored('ended')).spec.scopeTrial).toBeUndefined()
     expect(await asked('n\n', 'ended', '--apply')).toMatchObject(

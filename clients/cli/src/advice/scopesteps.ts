@@ -102,7 +102,7 @@ export async function undo(target: Target): Promise<JsonObject> {
       diff: [],
       meaning: 'This ends the trial and forgets what it has found. The scope stays as it is.',
       question: `End the trial of ${name}?`,
-      done: `The trial of ${name} has ended. The scope of the key stays as it was.${again}`,
+      done: `The trial of ${name} has ended. Its scope stays as it was.${again}`,
     })
   }
   return take(target, {

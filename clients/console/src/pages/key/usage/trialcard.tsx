@@ -66,7 +66,7 @@ export function TrialCard({ accessKey, refresh }: { accessKey: AccessKey; refres
             {former.until && (
               <>
                 {' '}
-                This scope is kept here for some time: it goes <Time at={former.until} direction="future" />.
+                The server keeps this scope for some time, and removes it <Time at={former.until} direction="future" />.
               </>
             )}
           </p>
