@@ -18,7 +18,7 @@ export const spaces: Group = {
       default: defaults.SPACE_NAMESPACE,
       meaning: 'Names of the namespaces of spaces in connected clusters ([scopes](scopes.md#spaces)).',
       breaks:
-        'Choose a pattern that matches no other namespace: `{project}-{space}` would make `kube-system` space `system` of project `kube`. A change takes effect at once for every key and token for `spaces` or `projects`.',
+        'Choose a pattern that matches no other namespace: `{project}-{space}` would make `kube-system` space `system` of project `kube`. A change takes effect immediately for every key and token for `spaces` or `projects`.',
     },
   },
 }

@@ -31,7 +31,7 @@ export const lifetimes: Group = {
       zero: 'none',
       default: defaults.MAX_KEY_TTL_SECONDS,
       meaning: 'Maximum lifetime of an access key.',
-      breaks: 'It applies to existing keys too: older ones end at once.',
+      breaks: 'It applies to existing keys too: older ones end immediately.',
     },
     'max-token-ttl-seconds': {
       ...seconds,

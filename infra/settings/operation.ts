@@ -90,7 +90,7 @@ export const operation: Group = {
       minimum: 12_000,
       maximum: 40_000,
       meaning:
-        'What the table serves at once. A new table serves 12,000. Raise it before an expected peak ([limits](scale.md#writes)).',
+        'What the table can serve immediately (warm throughput). A new table serves 12,000. Raise it before an expected peak ([limits](scale.md#writes)).',
       costs: 'DynamoDB charges once.',
       breaks: 'DynamoDB never lowers it.',
     },
