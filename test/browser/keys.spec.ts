@@ -7,6 +7,7 @@ import { request } from '../support/request.ts'
 import { axeProblems, COLOR_RULES } from './support/axe.ts'
 import { test as base, goTo, type PageOptions, signIn } from './support/browser.ts'
 import { startDemo } from './support/demo.ts'
+import { holdRequests } from './support/faults.ts'
 import { HOSTILE, makeHostile } from './support/hostile.ts'
 import { focused, hasFocus, press, tabTo } from './support/keyboard.ts'
 import { deleteKey, makeKey } from './support/keys.ts'
@@ -360,8 +361,18 @@ describe('the page of the keys', () => {
     await filter(page).fill(second)
     await bar.getByText('1 key selected').waitFor()
     await press(bar.getByRole('button', { name: 'Disable or delete' }))
+    await dialog.getByText('This key matches.').waitFor()
+    const release = await holdRequests(page, 'accesskeyrevocations')
     await dialog.getByRole('radio', { name: /Delete/ }).check()
-    await press(dialog.getByRole('button', { name: 'Delete 1 key' }))
+    // What the last dry run found stays until the next one has ended, and with it the focus.
+    const found = dialog.getByRole('region', { name: 'What matches' })
+    await tabTo(found)
+    const button = dialog.getByRole('button', { name: 'Delete 1 key' })
+    expect(await button.isDisabled()).toBe(true)
+    release()
+    await expect.poll(() => button.isEnabled()).toBe(true)
+    expect(await hasFocus(found)).toBe(true)
+    await press(button)
     await dialog.getByText('Deleted 1 of 1 key.').waitFor()
     await press(dialog.getByRole('button', { name: 'Close' }))
     await page.getByRole('heading', { name: 'No key matches' }).waitFor()

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useMemo, useState } from 'preact/hooks'
 import { type RevocationStatus, totalOf } from '../../../../core/src/objects.ts'
 import { useSession } from '../../session/session.ts'
 import { useDraft } from '../../session/usedraft.ts'
@@ -40,29 +40,36 @@ export interface RevokeDialogProps {
   onClose(isDone?: boolean): void
 }
 
+/** What a dry run found. It is shown until the next one has ended, so that what has the focus stays. */
+interface Tried {
+  choice: Choice
+  selected?: RevocationStatus
+  failure?: unknown
+}
+
 /** Revokes keys. Shows first which ones, and changes no more than it has shown. */
 export function RevokeDialog({ title, about, keys, draftName, onClose }: RevokeDialogProps) {
   const { api } = useSession()
   const { draft, change, ...kept } = useDraft(draftName, (): Omit<Choice, 'keys'> => NOTHING)
   const { action, reason, trusts } = draft
   const set = (part: Partial<typeof draft>) => change((before) => ({ ...before, ...part }))
-  const [selected, setSelected] = useState<RevocationStatus>()
-  const [failure, setFailure] = useState<unknown>()
+  const [tried, setTried] = useState<Tried>()
   const [outcome, setOutcome] = useState<Outcome>()
   const [isDone, setDone] = useState(false)
+  const choice = useMemo((): Choice => ({ keys, action, reason: '', trusts }), [keys, action, trusts])
   useEffect(() => {
-    let isCurrent = true
-    setSelected(undefined)
-    setFailure(undefined)
-    tryRevocation(api, { keys, action, reason: '', trusts }).then(
-      (answer) => isCurrent && setSelected(answer),
-      (error: unknown) => isCurrent && setFailure(error),
+    let isWanted = true
+    tryRevocation(api, choice).then(
+      (status) => isWanted && setTried({ choice, selected: status }),
+      (failure: unknown) => isWanted && setTried({ choice, failure }),
     )
     return () => {
-      isCurrent = false
+      isWanted = false
     }
-  }, [api, keys, action, trusts])
-  const { matched } = totalOf(selected ?? {})
+  }, [api, choice])
+  const { selected, failure } = tried ?? {}
+  const isCurrent = tried?.choice === choice
+  const { matched } = totalOf((isCurrent && selected) || {})
   const { isBusy, error, run } = useChange(
     () => revoke(api, { keys, action, reason, trusts }, matched, outcome, setOutcome),
     () => {
@@ -118,8 +125,8 @@ export function RevokeDialog({ title, about, keys, draftName, onClose }: RevokeD
             </Field>
           )}
         </fieldset>
-        {failure !== undefined && <ErrorNotice error={failure} />}
-        {selected && !isDone && <Selection selected={selected} />}
+        {isCurrent && failure !== undefined && <ErrorNotice error={failure} />}
+        {selected && !isDone && <Selection selected={selected} isBusy={!isCurrent} />}
         {outcome && (
           <p role="status">
             {word} {outcome.done} of {allWords(selected ?? {})}.{outcome.failed > 0 && ` ${outcome.failed} failed.`}
@@ -146,7 +153,7 @@ export function RevokeDialog({ title, about, keys, draftName, onClose }: RevokeD
   )
 }
 
-function Selection({ selected }: { selected: RevocationStatus }) {
+function Selection({ selected, isBusy }: { selected: RevocationStatus; isBusy: boolean }) {
   const { matched = 0, byOwner = {}, keys = [], federatedIdentityCredentials: trusts } = selected
   if (totalOf(selected).matched === 0) return <p role="status">{noneWords(selected)} There is nothing to revoke.</p>
   const owners = Object.entries(byOwner).map(([owner, count]) => `${owner} (${count})`)
@@ -164,7 +171,7 @@ function Selection({ selected }: { selected: RevocationStatus }) {
         {trusts && ` ${trustsWords(trusts.matched ?? 0)} ${trusts.matched === 1 ? 'matches' : 'match'}.`}
       </p>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable with the keyboard. */}
-      <section class="selection" tabIndex={0} aria-label="What matches">
+      <section class="selection" tabIndex={0} aria-label="What matches" aria-busy={isBusy}>
         <ul>
           {keys.map(({ name = '', displayName, lastActivity }) => (
             <li key={name}>
