@@ -8,6 +8,7 @@ import { text } from 'node:stream/consumers'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, onTestFinished } from 'vitest'
 import { buildCommandLine } from '../../clients/cli/build.ts'
+import { feed } from '../support/feed.ts'
 import type { StartedServer } from '../support/startedserver.ts'
 import { axeProblems } from './support/axe.ts'
 import { consoleOf, goTo, test as plain, signIn } from './support/browser.ts'
@@ -234,7 +235,7 @@ describe.skipIf(!hasKubectl)('the commands beside the form', () => {
         KEYPLANE_KEY: server.adminKey,
       },
     })
-    shell.stdin.end(`${command}\n`)
+    feed(shell, `${command}\n`)
     const [stdout, stderr, [code]] = await Promise.all([text(shell.stdout), text(shell.stderr), once(shell, 'close')])
     expect([code, stderr]).toEqual([0, expect.any(String)])
     return stdout

@@ -8,6 +8,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { afterAll, beforeAll, describe } from 'vitest'
+import { feed } from './feed.ts'
 import type { TestServer } from './server.ts'
 import { later, useServer } from './sharedserver.ts'
 
@@ -93,7 +94,7 @@ export async function createKubectl(config: object | string): Promise<Kubectl> {
       })
       child.once('error', reject)
       child.once('close', (code) => resolve({ ...ran, code }))
-      child.stdin?.end(input)
+      feed(child, input)
     })
   const running = new Set<ChildProcess>()
   return {

@@ -1,6 +1,7 @@
 /** Pastes commands into interactive shells without personal settings. */
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
+import { feed } from './feed.ts'
 import { watchArguments } from './processarguments.ts'
 
 export interface Shell {
@@ -39,7 +40,7 @@ export async function paste(
       said[stream] += chunk
     })
   }
-  child.stdin.end(`${trap}\n${lines}\n`)
+  feed(child, `${trap}\n${lines}\n`)
   await once(child, 'close')
   watched.demandNoSecrets()
   const complaint = new RegExp(`(?:\\b${name}: .*|failed \\d+)$`, 'gm')

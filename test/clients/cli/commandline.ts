@@ -10,6 +10,7 @@ import { afterAll, beforeAll, expect } from 'vitest'
 import { buildCommandLine } from '../../../clients/cli/build.ts'
 import type { Io } from '../../../clients/cli/src/io/io.ts'
 import { runProgram } from '../../../clients/cli/src/program.ts'
+import { feed } from '../../support/feed.ts'
 import type { Ran } from '../../support/programs.ts'
 import type { TestServer } from '../../support/server.ts'
 import { later } from '../../support/sharedserver.ts'
@@ -177,7 +178,7 @@ export async function createCommandLine(
     start,
     async spawn(args, { input = '', ...options } = {}) {
       const { child, ended } = await start(args, options)
-      child.stdin.end(input)
+      feed(child, input)
       return ended
     },
     install,

@@ -19,6 +19,7 @@ import {
 import { endpointOf, matches, ownerOf, stateOf } from '../../../clients/console/src/pages/virtualclusters/words.ts'
 import type { Self, VirtualCluster } from '../../../clients/core/src/objects.ts'
 import { projectIn } from '../../../clients/core/src/projects.ts'
+import { feed } from '../../support/feed.ts'
 import cases from './vectors/virtualclusters.cases.json' with { type: 'json' }
 
 const SERVER = 'https://keys.example.com/prod/kubernetes/management'
@@ -183,7 +184,7 @@ describe('the file for curl', () => {
     const folder = await mkdtemp(join(tmpdir(), 'keyplane-curl-'))
     const file = join(folder, "it's a folder", 'dev.curl')
     const ran = promisify(execFile)('bash', [], { env: { PATH: process.env.PATH } })
-    ran.child.stdin?.end(`${curlFileCommand(file, place, SERVER)}the-access-key\n`)
+    feed(ran.child, `${curlFileCommand(file, place, SERVER)}the-access-key\n`)
     await ran
     expect((await stat(file)).mode & 0o777).toBe(0o600)
     expect(await readFile(file, 'utf8')).toBe(
