@@ -118,7 +118,7 @@ describe('a key is refused, and the page says why', () => {
     const texts = {
       '': /Paste an access key/,
       'no key at all': /no access key/,
-      [`mpk_${'0'.repeat(49)} mpk_${'1'.repeat(49)}`]: /several/,
+      [`mpk_${'0'.repeat(49)} mpk_${'1'.repeat(49)}`]: /more than one/,
     }
     for (const [text, words] of Object.entries(texts)) {
       await field(page).fill(text)
