@@ -227,6 +227,9 @@ test('a chosen scope is tried, also by a trust, which has no advice', async () =
   await server.makeKey({ user: 'alice', scope: real }, { name: 'chosen' })
   await cli.ok(['advise', 'chosen', '--trial', '7d', '--project', 'a', '--yes'])
   expect((await stored('chosen')).spec.scopeTrial.scope).toEqual(smaller)
+  expect(
+    await advise('chosen', '--trial', '7d', '--project', 'b', '--project', 'a', '--replace', '--yes'),
+  ).toMatchObject(says(1, 'chosen has this scope already, so there is nothing to try.'))
   const client = await federation.trust('deploy', { scope: real })
   const run = (...args: string[]) => advise('deploy', '--trust', ...args)
   const trust = async () => (await server.call(`${trusts}/deploy`)).json

@@ -55,10 +55,12 @@ export async function beginTrial(
     )
   }
   const scope = asked ?? (await advisedScope(target))
+  const diff = scopeDiff(key.spec?.scope, scope)
+  if (diff.length === 0) throw new CliError(`${name} has this scope already, so there is nothing to try.`)
   const until = `${new Date(io.now().getTime() + seconds * 1000).toISOString().slice(0, 19)}Z`
   return take(target, {
     patch: trialPatch(key, scope, until),
-    diff: scopeDiff(key.spec?.scope, scope),
+    diff,
     meaning: `Until ${until}, requests that need what is removed succeed with a warning, and are recorded.`,
     question: `Try this scope for ${name}?`,
     done: `The trial runs until ${until}. What it finds: ${showingOf(target)}. To make its scope real: ${commandOf(target)} --apply`,
