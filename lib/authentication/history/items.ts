@@ -7,21 +7,16 @@
  * The groups keep who causes many entries of one of them from hiding those of the others: 1 are leaks, 2 uses that were refused,
  * 3 what whoever may change the key can repeat, 4 new addresses. The creation is the first item of group 1.
  */
-import { createHash } from 'node:crypto'
 import type { JsonObject, JsonValue } from '../../meta/types.ts'
 import { isObject, own } from '../../meta/value/walk.ts'
 import type { CompanionItem } from '../../storage/interface.ts'
+import { expiryOf, itemHash } from '../keptitems.ts'
 import { isCount, isText } from '../strictrecord.ts'
 
-/** How long an entry is kept after it happened. */
-export const HISTORY_DAYS = 90
 /** The most entries that are shown. */
 export const SHOWN = 50
 /** As many of each group are shown in any case, beside the creation. */
 const SHARE = 12
-const DAY_SECONDS = 86_400
-/** 96 bits, of entries of one key. */
-const HASH_LENGTH = 16
 /** A longer name is left out: a part of one could be the name of another user. */
 const MAX_NAME = 256
 const MAX_FIELDS = 32
@@ -64,11 +59,10 @@ export function historyItem(
 ): CompanionItem {
   const group = own<string>(GROUP_OF, kind) ?? OTHERS
   const time = kind === CREATED ? '0'.repeat(10) : newestFirst(sorted)
-  const hash = createHash('sha256').update(unique).digest('base64url').slice(0, HASH_LENGTH)
   return {
     pk: historyPartition(uid),
-    sk: `${group}#${time}#${kind}#${hash}`,
-    attributes: { ...detailOf(detail), kind, at, expires: at + HISTORY_DAYS * DAY_SECONDS },
+    sk: `${group}#${time}#${kind}#${itemHash(unique)}`,
+    attributes: { ...detailOf(detail), kind, at, expires: expiryOf(at) },
   }
 }
 

@@ -7,13 +7,13 @@
 import { networkOf } from '../../authorization/users/sourcecidrs.ts'
 import type { JsonObject } from '../../meta/types.ts'
 import type { CompanionItem } from '../../storage/interface.ts'
+import { DAY_SECONDS } from '../keptitems.ts'
 import type { LastSource } from '../lastsources.ts'
 import { isCount } from '../strictrecord.ts'
 import { shortUserAgent } from '../useragent.ts'
 import { historyItem } from './items.ts'
 
 const MOST_A_DAY = 5
-const DAY_SECONDS = 86_400
 
 /** What the credential knows of a value. */
 interface Used {

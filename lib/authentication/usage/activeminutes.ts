@@ -7,8 +7,9 @@
  */
 import { isObject } from '../../meta/value/walk.ts'
 import type { CompanionItem } from '../../storage/interface.ts'
+import { expiryOf } from '../keptitems.ts'
 import { isCount, isNonEmptyText } from '../strictrecord.ts'
-import { dayOf, expiryOfDay, usagePartition } from './days.ts'
+import { dayOf, usagePartition } from './days.ts'
 
 export interface ActiveDay {
   /** As `2026-11-26`. */
@@ -52,7 +53,7 @@ const PREFIX = 'active#'
 const dayItem = (uid: string, value: number, { day, minutes }: ActiveDay): CompanionItem => ({
   pk: usagePartition(uid),
   sk: `${PREFIX}${day}#${value}`,
-  attributes: { minutes, expires: expiryOfDay(Date.parse(day) / 1000) },
+  attributes: { minutes, expires: expiryOf(Date.parse(day) / 1000) },
 })
 
 const MINUTES_OF_DAY = 1440

@@ -7,7 +7,6 @@
  *     pk=usage#UID sk=others day=2026-11-26 expires=…                        the key did more than is recorded
  *     pk=asking sk=clusters/prod day=2026-11-26 expires=…                    the cluster asks what keys may do
  */
-import { createHash } from 'node:crypto'
 import type { ScopeOptions } from '../../authorization/scopes/project.ts'
 import {
   decodeEntry,
@@ -22,13 +21,12 @@ import type { JsonObject } from '../../meta/types.ts'
 import { withoutCredentials } from '../../meta/value/credentialtext.ts'
 import type { CompanionItem } from '../../storage/interface.ts'
 import type { ItemKey } from '../../storage/keys.ts'
-import { dayOf, expiryOfDay, usagePartition } from './days.ts'
+import { expiryOf, itemHash } from '../keptitems.ts'
+import { dayOf, usagePartition } from './days.ts'
 
 /** What a key did: a request, its use at a cluster that accepts keys, or more than is recorded. */
 export type UsageFact = { entry: UsedEntry } | { accepted: UsedPlace } | 'others'
 
-/** The length of the hash of an entry: 96 bits, of entries of one key. */
-const HASH_LENGTH = 16
 const OTHERS = 'others'
 /**
  * An entry that is longer as JSON, such as one with a long path, is not recorded, so that an item costs one write unit. Nor is one
@@ -36,7 +34,7 @@ const OTHERS = 'others'
  */
 const MAX_BYTES = 700
 
-const dated = (at: number): JsonObject => ({ day: dayOf(at), expires: expiryOfDay(at) })
+const dated = (at: number): JsonObject => ({ day: dayOf(at), expires: expiryOf(at) })
 
 /** Returns the item of what a key did at `at` (unix seconds). */
 export function usageItem(uid: string, fact: UsageFact, at: number): CompanionItem {
@@ -45,8 +43,7 @@ export function usageItem(uid: string, fact: UsageFact, at: number): CompanionIt
   const text = stringify(attributes)
   const isUnfit = Buffer.byteLength(text) > MAX_BYTES || withoutCredentials(text) !== text
   if (fact === OTHERS || isUnfit) return { pk, sk: OTHERS, attributes: dated(at) }
-  const sk = createHash('sha256').update(text).digest('base64url').slice(0, HASH_LENGTH)
-  return { pk, sk, attributes: { ...attributes, ...dated(at) } }
+  return { pk, sk: itemHash(text), attributes: { ...attributes, ...dated(at) } }
 }
 
 function attributesOf(fact: UsageFact): JsonObject {

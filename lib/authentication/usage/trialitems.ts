@@ -8,7 +8,8 @@ import type { Scope } from '../../authorization/scopes/scope.ts'
 import type { JsonObject } from '../../meta/types.ts'
 import { isObject } from '../../meta/value/walk.ts'
 import type { ItemKey } from '../../storage/keys.ts'
-import { dayOf, expiryOfDay } from './days.ts'
+import { expiryOf } from '../keptitems.ts'
+import { dayOf } from './days.ts'
 
 /** What a trial would have refused. */
 export interface TriedRefusal {
@@ -24,7 +25,7 @@ export const trialPartition = (uid: string): string => `trial#${uid}`
 export const trialKey = (uid: string, since: number): ItemKey => ({ pk: trialPartition(uid), sk: String(since) })
 
 /** Returns the attributes with which the item begins. `until` is in unix seconds. */
-export const startOfTrial = (until: number): JsonObject => ({ expires: expiryOfDay(until) })
+export const startOfTrial = (until: number): JsonObject => ({ expires: expiryOf(until) })
 
 /** The attribute that the item has once the trial would have refused something. */
 export const SEEN = 'seen'

@@ -1,5 +1,4 @@
 /** Evaluates the trials of scopes beside a request that is allowed, and records what they would refuse. */
-import { createHash } from 'node:crypto'
 import type { Attributes, Decision } from '../../authorization/attributes/attributes.ts'
 import { missingEntry } from '../../authorization/missingentry.ts'
 import { describeRequest } from '../../authorization/scopes/evaluate.ts'
@@ -12,6 +11,7 @@ import { stringify } from '../../meta/encoding/json.ts'
 import { rfc3339OfUnix } from '../../meta/encoding/time.ts'
 import { withoutCredentials } from '../../meta/value/credentialtext.ts'
 import type { CompanionItem, Storage } from '../../storage/interface.ts'
+import { itemHash } from '../keptitems.ts'
 import { signalItem } from '../signals.ts'
 import { dayOf } from './days.ts'
 import type { TrialRecorder, TriedRequest } from './record.ts'
@@ -36,7 +36,6 @@ const MOST_KNOWN = 2000
 const WAIT_MS = 1000
 /** How long a refusal is not written again after a failure, in milliseconds: a revocation has the same one for each key. */
 const PAUSE_MS = 10_000
-const HASH_LENGTH = 16
 /** A scope entry that is longer as JSON is not shown, nor is one with a credential. */
 const MAX_ENTRY_BYTES = 600
 
@@ -57,7 +56,7 @@ export function createTrialRecorder({ storage, scopes, now, signal, failed }: De
     }
     const { name, uid, resource } = trial.of
     const id = `${uid} ${trial.since}`
-    const hash = createHash('sha256').update(`${uid}\n${refused.request}`).digest('base64url').slice(0, HASH_LENGTH)
+    const hash = itemHash(`${uid}\n${refused.request}`)
     if (now() < (known.get(`${id} ${hash}`) ?? 0)) return
     const count = counts.get(id) ?? 0
     if (count > MOST_REFUSALS) return

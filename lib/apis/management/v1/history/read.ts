@@ -1,13 +1,13 @@
 /** Reads what happened to an access key, for users who may read the key. */
 import {
   GROUPS,
-  HISTORY_DAYS,
   type HistoryEntry,
   historyPartition,
   SHOWN,
   shownEntries,
 } from '../../../../authentication/history/items.ts'
 import { keptSince, positionKey } from '../../../../authentication/history/since.ts'
+import { keptFrom } from '../../../../authentication/keptitems.ts'
 import { lifeOfStored } from '../../../../authentication/keystatus.ts'
 import { effectiveUser } from '../../../../authorization/users/identity.ts'
 import type { UserInfo } from '../../../../authorization/users/user.ts'
@@ -26,7 +26,6 @@ import type { Services } from '../services.ts'
 import { presentMade } from './family.ts'
 
 const { kind, subresource } = KINDS.OwnedAccessKeyHistory
-const DAY_SECONDS = 86_400
 
 /** Returns the history of a key. Throws 403 or 404. */
 export async function readKeyHistory(
@@ -44,7 +43,7 @@ export async function readKeyHistory(
   const owner = effectiveUser(toKey(stored)).name
   const kept = keptSince(position)
   const madeSince = kept === undefined ? undefined : Math.max(kept, lifeOfStored(stored).created)
-  const oldest = unixSeconds(context.now) - HISTORY_DAYS * DAY_SECONDS
+  const oldest = keptFrom(unixSeconds(context.now))
   context.note('reviewedKey', name)
   return {
     apiVersion: groupVersion(KINDS.OwnedAccessKeyHistory),

@@ -1,9 +1,10 @@
 /** Reads what an access key did, for users who may read the key. */
 
 import { keptSince, positionKey } from '../../../../authentication/history/since.ts'
+import { DAY_SECONDS, keptFrom } from '../../../../authentication/keptitems.ts'
 import { lifeOfStored } from '../../../../authentication/keystatus.ts'
 import { isActiveDay, readActiveDay, readActiveDays } from '../../../../authentication/usage/activeminutes.ts'
-import { USAGE_DAYS, usagePartition } from '../../../../authentication/usage/days.ts'
+import { usagePartition } from '../../../../authentication/usage/days.ts'
 import {
   ASKING,
   placeName,
@@ -28,7 +29,6 @@ import { adviceFor } from './advise.ts'
 import type { UsageServices } from './usageservices.ts'
 
 const { kind, subresource } = KINDS.OwnedAccessKeyUsage
-const DAY_SECONDS = 86_400
 /** The most pages of 1 MB that are read. A process writes at most 64 entries of a key a day, so this is never reached by honest use. */
 const MOST_PAGES = 4
 
@@ -101,7 +101,7 @@ function sinceOf(
   const recorded = mark?.attributes.since
   const kept = position ? keptSince(position) : 0
   if (typeof recorded !== 'number' || kept === undefined) return undefined
-  return Math.max(recorded, kept, lifeOfStored(stored).created, now - USAGE_DAYS * DAY_SECONDS)
+  return Math.max(recorded, kept, lifeOfStored(stored).created, keptFrom(now))
 }
 
 const latestFirst = (one: { day: string }, other: { day: string }): number => (one.day < other.day ? 1 : -1)

@@ -1,0 +1,15 @@
+/** Defines what the side items of a key have in common that say what happened: its history, its usage, and what trials found. */
+import { createHash } from 'node:crypto'
+
+export const DAY_SECONDS = 86_400
+/** How long an item is kept after what it says. */
+const KEPT_SECONDS = 90 * DAY_SECONDS
+
+/** Returns when the store deletes an item of what happened at `at`. Both are unix seconds. */
+export const expiryOf = (at: number): number => at + KEPT_SECONDS
+
+/** Returns since when items are kept at `now`. Both are unix seconds. */
+export const keptFrom = (now: number): number => now - KEPT_SECONDS
+
+/** Returns a short hash for the key of an item: 96 bits, of items of one access key. */
+export const itemHash = (text: string): string => createHash('sha256').update(text).digest('base64url').slice(0, 16)
