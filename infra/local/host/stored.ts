@@ -3,8 +3,9 @@
  * on disk: write a new file, fsync, rename, fsync of the folder.
  */
 import { createHash } from 'node:crypto'
-import { open, readFile, rename, rm } from 'node:fs/promises'
+import { open, readFile, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { renameOver } from '../../../clients/core/src/renameover.ts'
 import { StartupError } from './startuperror.ts'
 
 export interface StateFile<State> {
@@ -75,12 +76,18 @@ export async function writeDurably(path: string, content: string | Uint8Array, m
     } finally {
       await file.close()
     }
-    await rename(beside, path)
+    await renameOver(beside, path)
   } catch (error) {
     await rm(beside, { force: true })
     throw error
   }
-  const folder = await open(dirname(path), 'r')
+  await syncFolder(dirname(path))
+}
+
+/** Makes the names in a folder durable. Windows syncs no folder: NTFS has a journal of its names. */
+export async function syncFolder(path: string, platform = process.platform): Promise<void> {
+  if (platform === 'win32') return
+  const folder = await open(path, 'r')
   try {
     await folder.sync()
   } finally {

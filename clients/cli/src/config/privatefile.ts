@@ -1,7 +1,8 @@
 /** Reads and writes files that only their owner may read. */
 import { randomBytes } from 'node:crypto'
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
+import { mkdir, open, readFile, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { renameOver } from '../../../core/src/renameover.ts'
 import { CliError } from '../io/errors.ts'
 import { reasonOf } from '../io/filefailure.ts'
 
@@ -27,7 +28,7 @@ export async function writePrivately(file: string, text: string): Promise<void> 
     } finally {
       await handle.close()
     }
-    await rename(temporary, file)
+    await renameOver(temporary, file)
   } catch (error) {
     await rm(temporary, { force: true }).catch(() => {})
     throw unwritable(file, error)

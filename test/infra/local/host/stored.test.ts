@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { openStored, writeDurably } from '../../../../infra/local/host/stored.ts'
+import { openStored, syncFolder, writeDurably } from '../../../../infra/local/host/stored.ts'
 
 const newPath = async () => join(await mkdtemp(join(tmpdir(), 'keyplane-test-')), 'state.json')
 
@@ -75,4 +75,10 @@ test('writeDurably replaces content and mode, also over the remains of a crash',
   await writeDurably(path, 'two')
   expect(await readFile(path, 'utf8')).toBe('two')
   expect((await stat(path)).mode & 0o777).toBe(0o600)
+})
+
+test('a folder is synced, but not on Windows, which refuses that', async () => {
+  const missing = join(await newPath(), 'missing')
+  await expect(syncFolder(missing, 'linux')).rejects.toThrow('ENOENT')
+  await expect(syncFolder(missing, 'win32')).resolves.toBeUndefined()
 })
