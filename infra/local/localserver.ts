@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { shellOf } from '../../clients/core/src/shellwords.ts'
 import { generateAccessKey } from '../../lib/authentication/accesskey.ts'
 import { ensurePackaged, type Say } from '../package.ts'
 import { type MakeTable, makeResources } from './aws/resources.ts'
@@ -118,6 +119,7 @@ export async function startLocalServer(
       files,
       keeps,
       demoKubeconfig: join(dataDir.path, 'demo.kubeconfig'),
+      shell: shellOf(process.env, process.platform),
     }),
     close: () => started.disposeAsync(),
   }

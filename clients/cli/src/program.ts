@@ -22,7 +22,7 @@ export async function runProgram(args: readonly string[], io: Io): Promise<numbe
 }
 
 async function run(args: readonly string[], io: Io): Promise<number> {
-  const call = parseCall(commands, args)
+  const call = parseCall(commands, args, io.shell)
   if (call.kind === 'version') {
     io.out(`${version}\n`)
     return 0

@@ -81,6 +81,17 @@ describe('advise', () => {
     expect([await paste(), (await stored('pasted')).spec.scope, await paste()]).toEqual([200, smaller, 422])
   })
 
+  test.each(['cmd', 'powershell'] as const)('prints it in one line for %s, in double quotes', async (shell) => {
+    const name = `pasted-into-${shell}`
+    await makeUsed(name)
+    const printed = await cli.ok(['advise', name, '--patch'], { shell })
+    const [, patch = ''] = /^kubectl patch ownedaccesskey \S+ "--type=json" -p "(\[[^"\n]*\])"\n$/.exec(printed) ?? []
+    expect(load(patch)).toEqual([
+      { op: 'test', path: '/spec/scope', value: real },
+      { op: 'add', path: '/spec/scope', value: smaller },
+    ])
+  })
+
   test('says why there is no advice', async () => {
     await server.makeKey({ user: 'alice', scope: real }, { name: 'idle' })
     const { code, stdout } = await advise('idle')

@@ -172,5 +172,14 @@ test('a batch file is refused on Windows before anything is changed', async () =
     message: expect.stringContaining('gh is not an .exe file'),
     hint: 'Nothing was changed. Run it with the shell: -- cmd /d /c gh …',
   })
-  await expect(demandProgram(['other'], env, 'win32')).rejects.toThrow('"other" is not on the PATH')
 })
+
+test.each([
+  ['win32', 'cmd /d /c "…"'],
+  ['linux', "sh -c '…'"],
+] as const)('a program that is missing on %s can be run with a shell: %s', (platform, shell) =>
+  expect(demandProgram(['other'], { PATH: cli.home }, platform)).rejects.toMatchObject({
+    message: 'The program "other" is not on the PATH.',
+    hint: expect.stringContaining(`use: -- ${shell}`),
+  }),
+)

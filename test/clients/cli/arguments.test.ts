@@ -7,7 +7,7 @@ import { optionsOf, parseCall } from '../../../clients/cli/src/arguments/parse.t
 import { commands, sections } from '../../../clients/cli/src/commands/index.ts'
 import cases from './vectors/arguments.cases.json' with { type: 'json' }
 
-const parse = (line: string) => parseCall(commands, line === '' ? [] : line.split(' '))
+const parse = (line: string) => parseCall(commands, line === '' ? [] : line.split(' '), 'posix')
 const page = (words: string, columns = 80) =>
   helpPage(sections, words === '' ? [] : words.split(' '), { call: 'keyplane', columns })
 
@@ -46,7 +46,9 @@ describe('a call', () => {
       Object.entries(optionsOf(command)).flatMap(([name, { type }]) => {
         if (type === 'boolean') return []
         try {
-          return parseCall(commands, [...command.name, `--${name}=`]).kind === 'run' ? [[...command.name, name]] : []
+          return parseCall(commands, [...command.name, `--${name}=`], 'posix').kind === 'run'
+            ? [[...command.name, name]]
+            : []
         } catch (error) {
           return (error as Error).message === `the value of --${name} is empty` ? [] : [[error]]
         }

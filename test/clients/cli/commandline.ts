@@ -10,6 +10,7 @@ import { afterAll, beforeAll, expect } from 'vitest'
 import { buildCommandLine } from '../../../clients/cli/build.ts'
 import type { Io } from '../../../clients/cli/src/io/io.ts'
 import { runProgram } from '../../../clients/cli/src/program.ts'
+import type { Shell } from '../../../clients/core/src/shellwords.ts'
 import { feed } from '../../support/feed.ts'
 import type { Ran } from '../../support/programs.ts'
 import type { TestServer } from '../../support/server.ts'
@@ -34,6 +35,8 @@ export interface RunOptions {
   input?: string
   /** Whether the streams are a terminal of 100 columns. */
   isTerminal?: boolean
+  /** By default that of POSIX. */
+  shell?: Shell
   /** By default those of this machine. */
   clock?: Pick<Io, 'now' | 'elapsed' | 'pause'>
 }
@@ -116,7 +119,10 @@ export async function createCommandLine(
     return installed
   }
 
-  const begin = (args: readonly string[], { env, input = '', isTerminal = false, clock }: RunOptions = {}): Running => {
+  const begin = (
+    args: readonly string[],
+    { env, input = '', isTerminal = false, shell = 'posix', clock }: RunOptions = {},
+  ): Running => {
     process.chdir(home)
     const said: Ran = { code: null, stdout: '', stderr: '' }
     const heard = new EventEmitter()
@@ -125,6 +131,7 @@ export async function createCommandLine(
     const { io } = testIo({
       program: join(home, 'node_modules/.bin/keyplane'),
       env: envOf(env),
+      shell,
       signal: interrupt.signal,
       out: (text) => {
         said.stdout += text

@@ -334,6 +334,13 @@ describe('keyplane kubeconfig', () => {
     await expect(access(inHome('config'))).rejects.toThrow('ENOENT')
   })
 
+  test('prints a command that can be pasted, whatever the name of the file', async () => {
+    const { stderr } = await ran(['demo/demo', '--with', 'token', '--output', "it's my config"])
+    const [, call = ''] = /Use it with: (.*)\n$/.exec(stderr) ?? []
+    const words = await runProgram('sh', ['-c', `kubectl() { printf '%s\\n' "$@"; }\n${call}`], { cwd: '/', env: {} })
+    expect(words.stdout).toBe(`--kubeconfig\n${inHome("it's my config")}\nget\npods\n`)
+  })
+
   test.each([
     ['linux', { KUBECONFIG: '/a:/b::/a' }, ['/a', '/b']],
     ['linux', { HOME: '/home/a' }, ['/home/a/.kube/config']],

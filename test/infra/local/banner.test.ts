@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process'
 import { expect, test } from 'vitest'
-import { banner, quoteForShell } from '../../../infra/local/banner.ts'
+import { type BannerFacts, banner } from '../../../infra/local/banner.ts'
 import { wordsOfOneShell } from '../../support/shelltext.ts'
 
 const folder = `/tmp/it's "my" $HOME; data`
-const text = banner({
+const facts: BannerFacts = {
   url: 'https://127.0.0.1:8443/kubernetes/management',
   console: 'https://127.0.0.1:8443/console/',
   files: {
@@ -15,7 +15,9 @@ const text = banner({
   },
   demoKubeconfig: `${folder}/demo.kubeconfig`,
   keeps: 'Nothing is stored.',
-})
+  shell: 'posix',
+}
+const text = banner(facts)
 const lines = text.slice(text.indexOf('\nprintf '), text.indexOf('\nPress Ctrl-C'))
 
 /** Runs shell text in which every command prints its arguments, one per line, instead of doing anything. */
@@ -25,13 +27,6 @@ const argumentsOf = (script: string): string[] => {
     encoding: 'utf8',
   }).split('\n')
 }
-
-test.each([folder, `''`, 'a b', '$(id)', '`id`', '\\', '!', '*'])('%s is quoted as one shell word', (word) => {
-  expect(argumentsOf(`curl ${quoteForShell(word)}`)).toEqual(['curl', word, ''])
-})
-
-test('plain paths are not quoted', () =>
-  expect(quoteForShell('/home/me/project/.local/ca.crt')).toBe('/home/me/project/.local/ca.crt'))
 
 test('the commands work in a shell, in a folder with any name', () => {
   const [who = '', specified = '', ...rest] = lines
@@ -84,4 +79,20 @@ test('the commands work in a shell, in a folder with any name', () => {
   expect(argumentsOf(heredoc).slice(0, 4)).toEqual(['kubectl', 'create', '-o', 'jsonpath={.spec.key}'])
   const body = heredoc.split('\n').slice(1, -1).join('\n')
   expect(JSON.parse(body)).toMatchObject({ kind: 'OwnedAccessKey', spec: { user: 'alice' } })
+})
+
+test.each([
+  ['cmd', '"C:\\$my work\\ca.crt"'],
+  ['powershell', "'C:\\$my work\\ca.crt'"],
+] as const)('the commands for %s are of the command line and kubectl, with words of that shell', (shell, quoted) => {
+  const files = { ...facts.files, ca: 'C:\\$my work\\ca.crt', accessKey: 'C:\\work\\access-key' }
+  const printed = banner({ ...facts, shell, files, demoKubeconfig: 'C:\\my work\\demo.kubeconfig' })
+  expect(printed.match(/^(npx|kubectl) .*$/gm)).toEqual([
+    `npx keyplane login https://127.0.0.1:8443/kubernetes/management --ca ${quoted} --key-file C:\\work\\access-key`,
+    'npx keyplane whoami',
+    'npx keyplane keys create --user alice --ttl 1d --project demo',
+    'npx keyplane kubeconfig demo/demo --with token --output "C:\\my work\\demo.kubeconfig"',
+    'kubectl --kubeconfig "C:\\my work\\demo.kubeconfig" get pods',
+  ])
+  expect(printed).not.toMatch(/export|curl|printf|\$\(/)
 })

@@ -1,9 +1,9 @@
 /** Finds the command that the arguments name, and reads its options and positional arguments. */
 import { parseArgs } from 'node:util'
+import { type Shell, shellWords } from '../../../core/src/shellwords.ts'
 import { UsageError } from '../io/errors.ts'
 import type { Command, CommonValues, Format, Input, Option, Options } from './command.ts'
 import { nearest } from './nearest.ts'
-import { shellWords } from './shellwords.ts'
 
 const contextOption: Option = {
   type: 'string',
@@ -33,8 +33,8 @@ export type Call =
   | { kind: 'help'; words: readonly string[]; asked: boolean }
   | { kind: 'version' }
 
-/** Returns what the arguments ask for. Throws a UsageError for unknown commands and options, with the nearest known ones. */
-export function parseCall(commands: readonly Command[], args: readonly string[]): Call {
+/** Returns what the arguments ask for. Throws a UsageError for unknown commands and options, with the nearest known ones for the shell. */
+export function parseCall(commands: readonly Command[], args: readonly string[], shell: Shell): Call {
   const { leading, rest } = leadingOptions(args)
   const words = rest.slice(0, firstOption(rest))
   if (args.length === 0) return { kind: 'help', words: [], asked: true }
@@ -48,7 +48,7 @@ export function parseCall(commands: readonly Command[], args: readonly string[])
   if (beforeDashes(rest).some((one) => one === '--help' || one === '-h')) {
     return { kind: 'help', words: found.name, asked: true }
   }
-  const input = readInput(found, [...leading, ...rest.slice(found.name.length)])
+  const input = readInput(found, [...leading, ...rest.slice(found.name.length)], shell)
   return { kind: 'run', command: found, input }
 }
 
@@ -101,7 +101,7 @@ function knownWords(commands: readonly Command[], words: readonly string[]): rea
   return words
 }
 
-function readInput(command: Command, args: readonly string[]): Input<Options> {
+function readInput(command: Command, args: readonly string[], shell: Shell): Input<Options> {
   const options = optionsOf(command)
   const dashes = args.indexOf('--')
   const own = dashes < 0 ? args : args.slice(0, dashes)
@@ -153,7 +153,7 @@ function readInput(command: Command, args: readonly string[]): Input<Options> {
   const meant = positionals.length === 1 && !command.positionals ? command.meant?.(extra ?? '') : undefined
   if (meant !== undefined) {
     const right = args.flatMap((one) => (one === extra ? meant : [one]))
-    refuse(`${call} takes no arguments, but got "${extra}"`, `You probably mean: ${call} ${shellWords(right)}`)
+    refuse(`${call} takes no arguments, but got "${extra}"`, `You probably mean: ${call} ${shellWords(right, shell)}`)
   }
   checkPositionals(command, positionals, refuse)
   if (rest !== undefined && command.rest === undefined) refuse(`${call} takes nothing after --`)

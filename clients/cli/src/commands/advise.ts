@@ -2,9 +2,10 @@
 
 import { scopeWords } from '../../../../lib/authorization/scopes/words.ts'
 import { dumpYaml } from '../../../../lib/meta/encoding/yaml.ts'
-import type { JsonObject } from '../../../../lib/meta/types.ts'
+import type { JsonObject, JsonValue } from '../../../../lib/meta/types.ts'
 import { duration } from '../../../core/src/durations.ts'
 import { pastedPatch } from '../../../core/src/scopechange.ts'
+import { shellWords } from '../../../core/src/shellwords.ts'
 import { adviceText, SPARINGS, sparingRow } from '../advice/advicetexts.ts'
 import { readEveryKey } from '../advice/everykey.ts'
 import { beginTrial, makeReal, type Target, undo } from '../advice/scopesteps.ts'
@@ -14,7 +15,6 @@ import { readUsedKey, type UsedKey } from '../api/usage.ts'
 import { type CommonValues, command, type Values } from '../arguments/command.ts'
 import { seconds } from '../arguments/durations.ts'
 import { scopeOf, scopeOptions } from '../arguments/scope.ts'
-import { shellWords } from '../arguments/shellwords.ts'
 import { UsageError } from '../io/errors.ts'
 import type { Io } from '../io/io.ts'
 import { canAsk } from '../output/confirm.ts'
@@ -140,9 +140,27 @@ async function show(used: UsedKey, { output, patch }: AdviseValues, io: Io): Pro
   if (output !== undefined) return printAs(output, adviceObject(object), io)
   if (!patch) return io.out(adviceText(used))
   if (scope === undefined) return note(io, adviceText(used).trimEnd())
-  const yaml = (await dumpYaml(pastedPatch(key, scope))).trimEnd()
-  const text = shellWords(['kubectl', 'patch', 'ownedaccesskey', key.metadata.name, '--type=json', '-p', yaml])
+  const change = pastedPatch(key, scope)
+  const yaml = io.shell === 'posix' ? (await dumpYaml(change)).trimEnd() : oneLine(change)
+  const text = shellWords(
+    ['kubectl', 'patch', 'ownedaccesskey', key.metadata.name, '--type=json', '-p', yaml],
+    io.shell,
+  )
   io.out(`${io.isTerminal.out ? plainLines(text) : text}\n`)
+}
+
+/** Returns YAML in one line without double quotes, which PowerShell does not pass to programs before its version 7.3. */
+function oneLine(value: JsonValue): string {
+  if (Array.isArray(value)) return `[${value.map(oneLine).join(', ')}]`
+  if (typeof value === 'object' && value !== null)
+    return `{${Object.entries(value)
+      .map(([name, one]) => `${oneLine(name)}: ${oneLine(one)}`)
+      .join(', ')}}`
+  return typeof value === 'string' && !/\p{Cc}/u.test(value)
+    ? `'${value.replaceAll("'", "''")}'`
+    : typeof value === 'string'
+      ? JSON.stringify(value)
+      : String(value)
 }
 
 /** Shows the trial of a trust. */

@@ -7,6 +7,7 @@ import {
 import { dumpYaml } from '../../../../lib/meta/encoding/yaml.ts'
 import type { JsonObject } from '../../../../lib/meta/types.ts'
 import type { AccessReview, Scope } from '../../../core/src/objects.ts'
+import { type Shell, shellWords } from '../../../core/src/shellwords.ts'
 import { listInstances } from '../api/instances.ts'
 import { keyPath } from '../api/keys.ts'
 import { readSelf } from '../api/self.ts'
@@ -15,7 +16,6 @@ import { StatusError } from '../api/status.ts'
 import { type CommonValues, command, type Values } from '../arguments/command.ts'
 import { projectAndName } from '../arguments/lists.ts'
 import { nearest } from '../arguments/nearest.ts'
-import { shellWords } from '../arguments/shellwords.ts'
 import { CliError, UsageError } from '../io/errors.ts'
 import { warn } from '../output/messages.ts'
 import { plain, plainLines } from '../output/plain.ts'
@@ -66,7 +66,7 @@ export const explain = command({
     const session = await openSession(io, { context: values.context })
     const parts = what.split('/')
     if (parts.length === 3 && parts.every((part) => part !== '') && values.subresource === undefined)
-      throw await withSubresource(session, positionals, values)
+      throw await withSubresource(session, positionals, values, io.shell)
     const attributes = await attributesOf(session, { verb, what, isHere: target === undefined }, values)
     const name = given ?? (await readSelf(session)).status.accessKey ?? ''
     const spec: JsonObject = {
@@ -124,12 +124,15 @@ async function withSubresource(
   session: Session,
   positionals: readonly string[],
   values: Values<typeof options> & CommonValues,
+  shell: Shell,
 ): Promise<UsageError> {
   const what = positionals.at(-1) ?? ''
   const [resource = '', name = '', subresource = ''] = what.split('/')
   const namespace = values.namespace ?? (await namespaceOf(session, resource, name, values))
   const given = ['cluster', 'virtual-cluster', 'space', 'from', 'context', 'output'] as const
   const call = [
+    'keyplane',
+    'explain',
     ...positionals.slice(0, -1),
     `${resource}/${name}`,
     '--subresource',
@@ -139,7 +142,7 @@ async function withSubresource(
   ]
   return new UsageError(
     `"${what}" is not RESOURCE/NAME: use an option for a part of an object.`,
-    `You probably mean: keyplane explain ${shellWords(call)}`,
+    `You probably mean: ${shellWords(call, shell)}`,
   )
 }
 

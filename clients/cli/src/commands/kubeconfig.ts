@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { dumpYaml } from '../../../../lib/meta/encoding/yaml.ts'
 import type { JsonObject } from '../../../../lib/meta/types.ts'
 import { projectIn } from '../../../core/src/projects.ts'
+import { shellWords } from '../../../core/src/shellwords.ts'
 import { type Instance, listInstances } from '../api/instances.ts'
 import { inParallel } from '../api/parallel.ts'
 import { projectPrefix } from '../api/projects.ts'
@@ -181,8 +182,9 @@ async function write(io: Io, entries: readonly Entry[], output: string | undefin
   const text = await dumpYaml(config)
   if (output === undefined) return io.out(text)
   await replaceFile(output, text)
-  const choice = entries.length === 1 ? '' : ' --context NAME'
-  note(io, `Wrote ${output}. Use it with: kubectl --kubeconfig ${output}${choice} get pods`)
+  const choice = entries.length === 1 ? [] : ['--context', 'NAME']
+  const call = shellWords(['kubectl', '--kubeconfig', output, ...choice, 'get', 'pods'], io.shell)
+  note(io, `Wrote ${output}. Use it with: ${call}`)
 }
 
 async function mergeAndTell(io: Io, entries: readonly Entry[], use: boolean): Promise<void> {
@@ -191,6 +193,7 @@ async function mergeAndTell(io: Io, entries: readonly Entry[], use: boolean): Pr
   else note(io, 'The kube config is up to date.')
   const [name = ''] = names
   if (use) note(io, `The current context is ${name}.`)
-  else if (names.length === 1) note(io, `Use it with: kubectl --context ${name} get pods`)
+  else if (names.length === 1)
+    note(io, `Use it with: ${shellWords(['kubectl', '--context', name, 'get', 'pods'], io.shell)}`)
   else note(io, `The contexts are: ${names.join(', ')}`)
 }

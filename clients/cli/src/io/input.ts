@@ -14,8 +14,8 @@ export async function hiddenLine(prompt: string, signal: AbortSignal): Promise<s
       for (const one of chunk) {
         if (one === '\r' || one === '\n') return line
         if (one === CTRL_D) return line || undefined
-        // In raw mode the terminal sends no signal.
-        if (one === CTRL_C) process.kill(process.pid, 'SIGINT')
+        // In raw mode the terminal sends no signal. One that a process sends to itself would end it on Windows, with the terminal in this mode.
+        if (one === CTRL_C) process.emit('SIGINT', 'SIGINT')
         else if (one === BACKSPACE || one === '\b') line = line.slice(0, -1)
         else line += one
       }

@@ -1,9 +1,12 @@
 /** Defines what a command sees of its process: environment, streams, clock and signals. */
+import type { Shell } from '../../../core/src/shellwords.ts'
 
 export interface Io {
   env: NodeJS.ProcessEnv
   /** The path of this program, as it was called. */
   program: string
+  /** The shell for which commands in messages are written. */
+  shell: Shell
   now(): Date
   /** A clock that nobody sets, in milliseconds. */
   elapsed(): number

@@ -1,6 +1,7 @@
 /** Connects commands with the streams, the clock and the signals of this process. */
 import { addAbortSignal } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { shellOf } from '../../../core/src/shellwords.ts'
 import { reasonOf } from './filefailure.ts'
 import { hiddenLine, lineReader } from './input.ts'
 import type { Io } from './io.ts'
@@ -46,6 +47,7 @@ export function processIo(): { io: Io; interrupted(): number } {
   const io: Io = {
     env: process.env,
     program: process.argv[1] ?? '',
+    shell: shellOf(process.env, process.platform),
     now: () => new Date(),
     elapsed: () => performance.now(),
     pause: (milliseconds, signal = controller.signal) => sleep(milliseconds, undefined, { signal }),

@@ -27,7 +27,7 @@ export async function demandProgram(
   }
   throw new UsageError(
     isPath ? `${program} is not a program that you can run.` : `The program "${program}" is not on the PATH.`,
-    "Nothing was changed. What follows -- is run without a shell; for pipes and redirections, use: -- sh -c '…'",
+    `Nothing was changed. What follows -- is run without a shell; for pipes and redirections, use: -- ${isWindows ? 'cmd /d /c "…"' : "sh -c '…'"}`,
   )
 }
 

@@ -1,15 +1,10 @@
 /** Writes commands for a shell (bash, zsh, ksh) that any text can be part of, and that can be pasted into a terminal. */
+import { posixWord } from '../../../core/src/shellwords.ts'
 import { UNSEEN } from './visible.ts'
 
-const SAFE = /^[\w@%+:,./-][\w@%+=:,./-]*$/
-
 /** Returns the text as one word of a command. */
-export function shellWord(text: string): string {
-  if (SAFE.test(text)) return text
-  return UNSEEN.test(text)
-    ? `$'${Array.from(text.toWellFormed(), quoted).join('')}'`
-    : `'${text.replaceAll("'", `'\\''`)}'`
-}
+export const shellWord = (text: string): string =>
+  UNSEEN.test(text) ? `$'${Array.from(text.toWellFormed(), quoted).join('')}'` : posixWord(text)
 
 /** Returns the character as part of `$'…'`: those that a terminal may act on or hide as the octal numbers of their bytes. */
 function quoted(character: string): string {

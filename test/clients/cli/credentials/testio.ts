@@ -27,6 +27,7 @@ export function testIo(parts: Partial<Io>): { io: Io; said: { out: string; err: 
   const io: Io = {
     env: {},
     program: 'keyplane',
+    shell: 'posix',
     now: () => new Date(),
     elapsed: () => performance.now(),
     pause: (milliseconds, signal) => sleep(milliseconds, undefined, { ...(signal && { signal }) }),
