@@ -72,11 +72,13 @@ export async function release(folder: string, { root, commit }: Sources): Promis
 
 const digestOf = (contents: Uint8Array | string) => createHash('sha256').update(contents).digest('hex')
 
-/** Returns the npm package of the command line. npm writes no times into it, but the modes of files, which the umask of a clone decides. */
+/** Returns the npm package of the command line. npm writes no times into it, but the modes of files, which a clone and its machine decide. */
 async function packCommandLine(root: string): Promise<{ name: string; contents: Uint8Array }> {
   const folder = await mkdtemp(join(tmpdir(), 'keyplane-pack-'))
   try {
-    await run('npm', ['pack', '--silent', '--workspace=clients/cli', `--pack-destination=${folder}`], { cwd: root })
+    const [npm = '', ...args] = npmCommand(process.env)
+    const pack = ['pack', '--silent', '--workspace=clients/cli', `--pack-destination=${folder}`]
+    await run(npm, [...args, ...pack], { cwd: root })
     const [name = ''] = await readdir(folder)
     const archive = gunzipSync(await readFile(join(folder, name)))
     setModes(archive)
@@ -86,6 +88,10 @@ async function packCommandLine(root: string): Promise<{ name: string; contents: 
   }
 }
 
+/** Returns how to start npm: as the npm that has started this process, because the one on the PATH of Windows, npm.cmd, needs a shell. */
+export const npmCommand = ({ npm_execpath: npm }: NodeJS.ProcessEnv): string[] =>
+  npm === undefined ? ['npm'] : [process.execPath, npm]
+
 const BLOCK = 512
 
 /** Gives the programs in a tar archive the mode 0755, and all other files 0644. POSIX describes the header of a file as ustar. */
@@ -93,7 +99,7 @@ function setModes(archive: Buffer): void {
   for (let at = 0; archive[at] !== 0; ) {
     const header = archive.subarray(at, at + BLOCK)
     const octal = (from: number, to: number) => Number.parseInt(header.toString('latin1', from, to), 8)
-    header.write(octal(100, 107) & 0o100 ? '000755 ' : '000644 ', 100)
+    header.write(header.toString('latin1').startsWith('package/bin/') ? '000755 ' : '000644 ', 100)
     // The checksum is that of a header with spaces in its place.
     header.fill(' ', 148, 156)
     const sum = header.reduce((total, byte) => total + byte, 0)

@@ -1,11 +1,11 @@
 /** The files of a release: the same bytes in every folder, and a template that needs only them. */
 import { execFile } from 'node:child_process'
-import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { chmod, cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { commitOf, type Release, release } from '../../infra/release.ts'
+import { commitOf, npmCommand, type Release, release } from '../../infra/release.ts'
 
 const project = join(import.meta.dirname, '../..')
 const sources = [
@@ -27,8 +27,9 @@ beforeAll(async () => {
   const root = join(folder, 'copy')
   for (const name of sources) await cp(join(project, name), join(root, name), { recursive: true })
   await symlink(join(project, 'node_modules'), join(root, 'node_modules'))
-  // As of a clone with another umask.
+  // As of a clone with another umask, and of one on Windows, where no file is marked as a program.
   await promisify(execFile)('chmod', ['-R', 'go=', join(root, 'clients')])
+  await chmod(join(root, 'clients/cli/bin/keyplane.cjs'), 0o600)
   first = await release(join(folder, 'first'), { root: project })
   second = await release(join(folder, 'second'), { root })
 })
@@ -97,4 +98,12 @@ test('checksums and provenance have every other file, and the bill of materials 
   const names = components.map(({ name }: { name: string }) => name)
   expect([bomFormat, names]).toEqual(['CycloneDX', expect.arrayContaining(['jose', 'js-yaml'])])
   expect(names).not.toContain('esbuild')
+})
+
+test('npm is started as it was started itself, because Windows starts no npm.cmd without a shell', () => {
+  expect(npmCommand({ npm_execpath: 'C:\\npm\\bin\\npm-cli.js' })).toEqual([
+    process.execPath,
+    'C:\\npm\\bin\\npm-cli.js',
+  ])
+  expect(npmCommand({})).toEqual(['npm'])
 })
