@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { readPage } from '../../support/commands.ts'
 import { describeKubectl } from '../../support/kubectl.ts'
 import { nodes } from './commandline.ts'
 
@@ -15,26 +16,20 @@ const { version } = JSON.parse(await readFile(join(root, 'clients/cli/package.js
 let folder: string
 let bin: string
 let archive: string[]
-let installation: string
+let installation: { stdout: string; stderr: string }
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'keyplane-package-'))
   const npm = (...args: string[]) =>
     run('npm', [...args, '--no-audit', '--no-fund', '--no-update-notifier'], { cwd: root })
   const packed = await npm('pack', '--workspace', 'clients/cli', '--pack-destination', folder, '--json', '--silent')
   const written: unknown = JSON.parse(packed.stdout.slice(packed.stdout.search(/^[[{]/m)))
-  const [one] = Object.values(written as object) as { filename: string; files: { path: string }[] }[]
+  const [one] = Object.values(written as object) as { files: { path: string }[] }[]
   archive = (one?.files ?? []).map(({ path }) => path).sort()
-  const prefix = join(folder, 'prefix')
-  const { stderr } = await npm(
-    'install',
-    '--global',
-    '--offline',
-    '--prefix',
-    prefix,
-    join(folder, one?.filename ?? ''),
-  )
-  installation = stderr
-  bin = join(prefix, 'bin')
+  const page = await readPage('docs/command-line.md')
+  const quiet = { npm_config_audit: 'false', npm_config_fund: 'false', npm_config_update_notifier: 'false' }
+  const env = { PATH: process.env.PATH, HOME: folder, npm_config_offline: 'true', ...quiet }
+  installation = await run('sh', ['-ec', page.commandsOf('Install', 2)], { cwd: folder, env })
+  bin = join(folder, '.local/bin')
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
@@ -43,7 +38,8 @@ test('contains the program, its bundle and nothing else', () =>
 
 test('is installed without other packages and without scripts', async () => {
   expect(await readdir(join(bin, '../lib/node_modules'))).toEqual(['keyplane'])
-  expect(installation).not.toMatch(/script/i)
+  expect(installation.stderr).not.toMatch(/script/i)
+  expect(installation.stdout.split('\n').at(-2)).toBe(version)
   expect(await readFile(join(bin, '../lib/node_modules/keyplane/LICENSE'), 'utf8')).toBe(
     await readFile(join(root, 'LICENSE'), 'utf8'),
   )
