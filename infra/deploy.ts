@@ -2,6 +2,7 @@
  * Deploys the project or updates a deployment, and fills its empty secrets. Idempotent.
  */
 import { APIGatewayClient, GetAccountCommand } from '@aws-sdk/client-api-gateway'
+import { type Shell, shellOf, shellWords } from '../clients/core/src/shellwords.ts'
 import { type Command, runCommand, UsageError } from './command.ts'
 import { osls, outputsOf, param, type StackTarget, target, toolArguments } from './osls.ts'
 import { ensurePackaged } from './package.ts'
@@ -70,18 +71,21 @@ alarms      ${AlarmTopicArn}
 
 Next, check the deployment. These commands write the first key to no file and no command line:
 
-${readSecret(settings, String(AccessKeySecretId))} |
-  npm run smoke -- --url ${Url} --key-file /dev/stdin
+${checkCommands(settings, { url: String(Url), secret: String(AccessKeySecretId) }, shellOf(process.env, process.platform))}
 
 docs/deploying.md describes how to create a kube config with that key, docs/monitoring.md how to subscribe to the alarms.`)
 }
 
-/** Returns the shell command that prints a secret. */
-const readSecret = ({ region, 'aws-profile': profile }: StackTarget, secret: string): string =>
-  [
-    `aws secretsmanager get-secret-value --region ${region}`,
-    ...(profile === undefined ? [] : [`--profile ${profile}`]),
-    `--secret-id ${secret} --query SecretString --output text`,
-  ].join(' ')
+/** Returns the commands that read the first key from its secret and check the deployment with it. */
+export function checkCommands(
+  { region = '', 'aws-profile': profile }: StackTarget,
+  { url, secret }: { url: string; secret: string },
+  shell: Shell,
+): string {
+  const named = ['--region', region, ...(profile === undefined ? [] : ['--profile', profile]), '--secret-id', secret]
+  const read = ['aws', 'secretsmanager', 'get-secret-value', ...named, '--query', 'SecretString', '--output', 'text']
+  const check = ['npm', 'run', 'smoke', '--', '--url', url, '--key-file', '-']
+  return `${shellWords(read, shell)} | ${shellWords(check, shell)}`
+}
 
 if (import.meta.main) await runCommand(COMMAND, deploy)

@@ -1,6 +1,6 @@
-/** The check of the role that API Gateway has for the logs of all APIs of an account and region. */
+/** Deployments: the role that API Gateway has for the logs of all APIs of an account and region, and the commands that follow. */
 import { expect, test } from 'vitest'
-import { checkLogRole } from '../../infra/deploy.ts'
+import { checkCommands, checkLogRole } from '../../infra/deploy.ts'
 
 const other = 'arn:aws:iam::123456789012:role/other'
 const own = 'arn:aws:iam::123456789012:role/platform/keyplane-prod-GatewayLogRole-1'
@@ -16,3 +16,12 @@ test.each([
   ['others have set the role, which is kept', other, ['api-log-role=keep']],
   ['others have set the role, which is replaced', other, ['api-log-role=set']],
 ])('does not refuse if %s', (_, role, settings) => expect(() => checkLogRole(role, settings)).not.toThrow())
+
+test('the check of a deployment can be pasted, with any profile and on every system', () => {
+  const target = { region: 'eu-central-1', 'aws-profile': 'my profile' }
+  const place = { url: 'https://keys.example.com/prod', secret: 'keyplane/prod/access-key' }
+  const pasted = (profile: string, dashes: string) =>
+    `aws secretsmanager get-secret-value --region eu-central-1 --profile ${profile} --secret-id keyplane/prod/access-key --query SecretString --output text | npm run smoke ${dashes} --url https://keys.example.com/prod --key-file -`
+  expect(checkCommands(target, place, 'posix')).toBe(pasted("'my profile'", '--'))
+  expect(checkCommands(target, place, 'cmd')).toBe(pasted('"my profile"', '"--"'))
+})

@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
+import { text as textOf } from 'node:stream/consumers'
 import { gunzipSync } from 'node:zlib'
 import { withoutTrailingSlashes } from '../../lib/meta/value/slashes.ts'
 
@@ -143,5 +144,6 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Reads an access key from a file, which may end with a line break. */
-export const readKey = async (file: string): Promise<string> => (await readFile(file, 'utf8')).trim()
+/** Reads an access key from a file, or for `-` from standard input. It may end with a line break. */
+export const readKey = async (file: string): Promise<string> =>
+  (await (file === '-' ? textOf(process.stdin) : readFile(file, 'utf8'))).trim()

@@ -19,7 +19,7 @@ with 1 when a check fails.`,
       type: 'string',
       value: 'FILE',
       required: true,
-      help: 'an access key of group system:masters; /dev/stdin for one that is piped in',
+      help: 'an access key of group system:masters; - reads standard input',
     },
     ca: { type: 'string', value: 'FILE', help: 'PEM of the authority of the URL, where it is not a public one' },
     stage: {

@@ -26,8 +26,9 @@ const WORD_OF: Record<Shell, (text: string) => string> = {
   powershell: (text) => (/["“”„$`]/.test(text) ? `'${text.replace(/['‘’‚‛]/g, '$&$&')}'` : windowsWord(text)),
 }
 
+/** A plain `--` would not reach a script of PowerShell, such as npm. */
 const windowsWord = (text: string): string =>
-  /^(-*\w[\w-]*|[\w./\\][\w./\\:@+-]*)$/.test(text) ? text : inDoubleQuotes(text)
+  /^(-|-*\w[\w-]*|[\w./\\][\w./\\:@+-]*)$/.test(text) ? text : inDoubleQuotes(text)
 
 /** Quotes a word as programs of Windows split their command line: backslashes before a quote are doubled. */
 const inDoubleQuotes = (text: string): string =>

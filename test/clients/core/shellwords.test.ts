@@ -25,6 +25,8 @@ test.each([
 test.each([
   ['get', 'get', 'get', 'get'],
   ['--context', '--context', '--context', '--context'],
+  ['-', '-', '-', '-'],
+  ['--', '--', '"--"', '"--"'],
   ['', "''", '""', '""'],
   ['demo/demo', 'demo/demo', 'demo/demo', 'demo/demo'],
   [
