@@ -21,7 +21,11 @@ const pure = [
   'lib/token',
 ]
   .map((name) => `test/${name}/**/*.test.ts`)
-  .concat('test/*.test.ts', 'test/clients/keyfields.test.ts', 'test/clients/core/{renameover,scopechange,shellwords,texts}.test.ts')
+  .concat(
+    'test/*.test.ts',
+    'test/clients/keyfields.test.ts',
+    'test/clients/core/{renameover,scopechange,shellwords,texts}.test.ts',
+  )
 
 /** Tests that restore what they change in their process, so they run in processes that keep the modules of other files. */
 const shared = [

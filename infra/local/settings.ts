@@ -31,8 +31,11 @@ export function readSettings(
   { memory, dynamodb }: { memory: boolean; dynamodb?: string | undefined },
   environment: Readonly<Record<string, string | undefined>>,
   cwd: string,
+  platform = process.platform,
 ): Settings {
   const { PORT, STAGE, DATA_DIR, KUBEBUILDER_ASSETS: assets } = environment
+  if (assets && platform === 'win32')
+    throw new StartupError('KUBEBUILDER_ASSETS makes the demo a real cluster on Linux and macOS only: unset it.')
   const endpoint = dynamodb ?? environment.AWS_ENDPOINT_URL_DYNAMODB
   return {
     port: portOf(PORT),

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto'
 import { open, readFile, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { renameOver } from '../../../clients/core/src/renameover.ts'
+import { renameOver } from '../../../clients/core/src/files/renameover.ts'
 import { StartupError } from './startuperror.ts'
 
 export interface StateFile<State> {

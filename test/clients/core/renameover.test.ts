@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { renameOver } from '../../../clients/core/src/renameover.ts'
+import { renameOver } from '../../../clients/core/src/files/renameover.ts'
 
 /** Renames that fail with the codes, one after the other, until there are none. */
 function failing(codes: string[]) {

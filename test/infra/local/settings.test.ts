@@ -53,3 +53,10 @@ test.each([
 test.each(cases.refused as [Record<string, string>, string][])('readSettings refuses %j', (environment, sentence) => {
   expect(() => readSettings({ memory: false }, environment, '/project')).toThrow(new StartupError(sentence))
 })
+
+test('a real virtual cluster is refused on Windows, which has no shell to guard its processes', () => {
+  const read = (platform: NodeJS.Platform) =>
+    readSettings({ memory: false }, { KUBEBUILDER_ASSETS: '/k' }, '/project', platform)
+  expect(read('darwin').kubebuilderAssets).toBe('/k')
+  expect(() => read('win32')).toThrow(StartupError)
+})

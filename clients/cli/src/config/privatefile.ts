@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir, open, readFile, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { renameOver } from '../../../core/src/renameover.ts'
+import { renameOver } from '../../../core/src/files/renameover.ts'
 import { CliError } from '../io/errors.ts'
 import { reasonOf } from '../io/filefailure.ts'
 
