@@ -337,7 +337,8 @@ describe('keyplane kubeconfig', () => {
   test('prints a command that can be pasted, whatever the name of the file', async () => {
     const { stderr } = await ran(['demo/demo', '--with', 'token', '--output', "it's my config"])
     const [, call = ''] = /Use it with: (.*)\n$/.exec(stderr) ?? []
-    const words = await runProgram('sh', ['-c', `kubectl() { printf '%s\\n' "$@"; }\n${call}`], { cwd: '/', env: {} })
+    const script = `kubectl() { printf '%s\\n' "$@"; }\n${call}`
+    const words = await runProgram('sh', ['-c', script], { cwd: cli.home, env: { PATH: process.env.PATH } })
     expect(words.stdout).toBe(`--kubeconfig\n${inHome("it's my config")}\nget\npods\n`)
   })
 

@@ -14,12 +14,16 @@ test('docs/command-line.md describes every command and its options', async () =>
   await expect(`${head}## Commands\n\n${written.join('\n')}`).toMatchFileSnapshot(page)
 })
 
-test('every command has a summary without a period, and examples that are calls of it', () => {
+test('every command has a summary without a period, and examples that are calls of it in any shell', () => {
   expect(commands.length).toBeGreaterThan(8)
   for (const { name, summary, examples } of commands) {
     expect([name, summary]).toEqual([name, expect.not.stringMatching(/\.$/)])
     expect([name, examples.length]).toEqual([name, expect.toSatisfy((count: number) => count > 0)])
-    for (const { run } of examples) expect(run).toContain(`keyplane ${name.join(' ')}`)
+    for (const { run } of examples) {
+      expect(run).toContain(`keyplane ${name.join(' ')}`)
+      // cmd takes single quotes as part of a word.
+      expect(run).not.toContain("'")
+    }
   }
 })
 

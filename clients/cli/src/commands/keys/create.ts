@@ -63,7 +63,7 @@ export const keysCreate = command({
   examples: [
     {
       does: 'Create a key for a CI job: one project, 30 days',
-      run: "keyplane keys create ci --display-name 'CI of the shop' --project shop --ttl 30d",
+      run: 'keyplane keys create ci --display-name "CI of the shop" --project shop --ttl 30d',
     },
     { does: 'Keep its value in a file', run: 'keyplane keys create ci --project shop --ttl 30d --key-file ci.key' },
     {
