@@ -56,6 +56,16 @@ export function toolArguments(deployment: StackTarget): string[] {
 const root = join(import.meta.dirname, '..')
 
 /**
+ * Returns the environment of the deploy tool. Its output is read, so it has no colours although a CI job asks for them. It keeps nothing
+ * in the home folder of the user, which may be missing or read-only in a container.
+ */
+export const toolEnvironment = (): NodeJS.ProcessEnv => ({
+  ...process.env,
+  FORCE_COLOR: '0',
+  SLS_SCHEMA_CACHE_BASE_DIR: join(root, 'node_modules', '.cache'),
+})
+
+/**
  * Runs the deploy tool in the project and returns its standard output. Throws with its whole output when it fails. `tags` are those of
  * the stack, which infra/plugins/settings.cjs reads.
  */
@@ -68,7 +78,7 @@ export function osls(
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [script, ...command.split(' '), ...options], {
       cwd: root,
-      env: { ...process.env, KEYPLANE_STACK_TAGS: JSON.stringify(tags) },
+      env: { ...toolEnvironment(), KEYPLANE_STACK_TAGS: JSON.stringify(tags) },
       // The tool would wait for the end of an input that is not a terminal.
       stdio: ['ignore', 'pipe', 'pipe'],
     })

@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { type Command, runCommand } from './command.ts'
 import { takeLock } from './exclusive.ts'
-import { param, target, toolArguments } from './osls.ts'
+import { param, target, toolArguments, toolEnvironment } from './osls.ts'
 import { evaluate, type Template } from './settings/evaluate.ts'
 
 const project = join(import.meta.dirname, '..')
@@ -70,7 +70,10 @@ async function pack({ root, quiet, options }: { root: string; quiet: boolean; op
   const { build } = await import('./build.ts')
   const bundles = await build(root)
   const osls = join(project, 'node_modules', 'serverless', 'bin', 'serverless.js')
-  const packaging = promisify(execFile)(process.execPath, [osls, 'package', ...options], { cwd: root })
+  const packaging = promisify(execFile)(process.execPath, [osls, 'package', ...options], {
+    cwd: root,
+    env: toolEnvironment(),
+  })
   // The packager writes errors to standard output.
   const { stdout, stderr } = await packaging.catch((error: { stdout: string; stderr: string }) => {
     throw new Error(`packaging failed:\n${error.stdout}${error.stderr}`)

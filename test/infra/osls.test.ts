@@ -1,7 +1,7 @@
 /** The arguments of the deploy tool: a deployment must be named. */
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { readCall, UsageError } from '../../infra/command.ts'
-import { param, target, toolArguments } from '../../infra/osls.ts'
+import { osls, param, target, toolArguments } from '../../infra/osls.ts'
 import { usePackagedTemplate } from '../support/packagedtemplate.ts'
 
 const named = ['--stage', 'prod', '--region', 'eu-central-1']
@@ -29,6 +29,15 @@ test.each([
 ])('%s is a wrong call', (_, args, message) => {
   expect(() => read(args)).toThrow(UsageError)
   expect(() => read(args)).toThrow(message)
+})
+
+test('the deploy tool needs no home folder, and its output has no colours that the environment asks for', async () => {
+  vi.stubEnv('FORCE_COLOR', '1')
+  vi.stubEnv('HOME', '/dev/null/home')
+  onTestFinished(() => void vi.unstubAllEnvs())
+  const printed = await osls('print', ['--stage=dev', '--region=eu-central-1'])
+  expect(printed).toMatch(/^service: /m)
+  expect(printed).not.toContain('\u001b')
 })
 
 test.each(['Prod_1', 'Prod', 'prod-1', '1prod', 'prod.eu', 'fourteenletter', ''])(
