@@ -1,6 +1,5 @@
 /** Runs processes that need the same cached credential, beside the server that they ask. */
-import { copyFileSync, existsSync } from 'node:fs'
-import { chmod, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -14,8 +13,6 @@ export interface FlightOptions {
   key?: string
   /** The call of the file system or of the server before which the process is killed. */
   killAt?: number
-  /** Runs the process as a user without rights if the tests run as root, who may write everywhere. */
-  unprivileged?: boolean
   /** A program that runs the process, with its arguments. */
   through?: readonly string[]
 }
@@ -44,14 +41,9 @@ const bundled = build({
   platform: 'node',
   format: 'esm',
 })
-const NOBODY = 65_534
-/** Where a home folder has this Node.js for users who may not read the folder of the tests. */
-const NODE = 'node'
-const isRoot = process.getuid?.() === 0
 
 export async function createFlights(): Promise<Flights> {
   const home = await mkdtemp(join(tmpdir(), 'keyplane-flights-'))
-  await chmod(home, 0o777)
   const program = join(home, 'process.mjs')
   await writeFile(program, (await bundled).outputFiles[0]?.text ?? '')
   const folder = join(home, '.cache', 'keyplane')
@@ -79,10 +71,8 @@ export async function createFlights(): Promise<Flights> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
 
-  const run = ({ ahead = 0, key = 'key', killAt = 0, unprivileged, through = [] }: FlightOptions = {}) => {
-    const isNobody = isRoot && unprivileged === true
-    if (isNobody && !existsSync(join(home, NODE))) copyFileSync(process.execPath, join(home, NODE))
-    const [command = '', ...args] = [...through, isNobody ? join(home, NODE) : process.execPath, program]
+  const run = ({ ahead = 0, key = 'key', killAt = 0, through = [] }: FlightOptions = {}) => {
+    const [command = '', ...args] = [...through, process.execPath, program]
     return runProgram(command, args, {
       cwd: home,
       env: {
@@ -93,7 +83,6 @@ export async function createFlights(): Promise<Flights> {
         KEY: key,
         KILL_AT: String(killAt),
       },
-      ...(isNobody && { uid: NOBODY, gid: NOBODY }),
     })
   }
   return {
