@@ -1,6 +1,5 @@
 /** Sends the request of a step and reads the whole answer. */
 import https from 'node:https'
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Json, Request, Step } from './scenario.ts'
 
 /** A server for scenarios. */
@@ -34,7 +33,8 @@ export interface Client {
 export function createClient(target: Target): Client {
   const agent = new https.Agent({ ca: target.certificateAuthority, keepAlive: true })
 
-  async function exchange(step: Step): Promise<Reply> {
+  /** `reads` gets the number of events whenever some have arrived. */
+  async function exchange(step: Step, reads: (events: number) => void = () => undefined): Promise<Reply> {
     const path = step.path.startsWith('//') ? step.path.slice(1) : `${groupPath}${step.path}`
     const text = step.body === undefined || typeof step.body === 'string' ? step.body : JSON.stringify(step.body)
     const headers = headersOf(target, step, text)
@@ -55,6 +55,7 @@ export function createClient(target: Target): Client {
         const timer = setTimeout(() => finish(false), seconds * 1000)
         response.on('data', (chunk: Buffer) => {
           lines.add(chunk)
+          reads(lines.complete.length)
           if (streams && lines.complete.length >= most) finish(false)
         })
         response.on('end', () => finish(true))
@@ -67,11 +68,12 @@ export function createClient(target: Target): Client {
 
   return {
     async send(step) {
-      const meanwhile = (step.during ?? []).map(async ({ after = 0.5, ...request }) => {
-        await delay(after * 1000)
-        await exchange(request)
+      const waiting = [...(step.during ?? [])]
+      const sent: Promise<Reply>[] = []
+      const reply = await exchange(step, (events) => {
+        for (const request of waiting.splice(0, events - sent.length)) sent.push(exchange(request))
       })
-      const [reply] = await Promise.all([exchange(step), ...meanwhile])
+      await Promise.all(sent)
       return reply
     },
     close: () => agent.destroy(),

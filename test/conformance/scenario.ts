@@ -24,8 +24,8 @@ export interface Step extends Request {
   save?: Record<string, string>
   /** Reads a stream up to this number of events or seconds. */
   watch?: { events: number; seconds?: number }
-  /** Requests that are sent during the step, after `after` seconds. */
-  during?: (Request & { after?: number })[]
+  /** Requests that are sent while a stream is read: one after each of its events. */
+  during?: Request[]
   /** The only pointers of the body that are compared. */
   only?: string[]
   /** Pointers that are not compared; `*` matches every element. */

@@ -10,6 +10,7 @@ import { leakEndpoint } from '../../lib/server/leaks/answerreport.ts'
 import { createPartnerKeys } from '../../lib/server/leaks/partnerkeys.ts'
 import { StorageError } from '../../lib/storage/errors.ts'
 import type { Storage } from '../../lib/storage/interface.ts'
+import { unlimited } from '../support/deadlines.ts'
 import { leakSignals } from '../support/leaksignals.ts'
 import { keys, management } from '../support/objects.ts'
 import { type KeyServer, listOf, makeSigningKey, signedBy, startKeyServer } from '../support/partnerkeys.ts'
@@ -44,7 +45,7 @@ function handlerWith({ onLeak = 'disable', storage = server.parts.storage }: { o
   const { parts } = server
   const partnerKeys = createPartnerKeys({
     ...github.access,
-    timeout: (ms) => AbortSignal.timeout(ms),
+    timeout: unlimited,
     now: Date.now,
     failed: () => undefined,
   })

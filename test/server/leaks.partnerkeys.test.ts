@@ -3,6 +3,7 @@ import { sign } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { publicDestinations } from '../../lib/outbound/addresses.ts'
 import { createPartnerKeys, type PartnerKeysDeps } from '../../lib/server/leaks/partnerkeys.ts'
+import { unlimited } from '../support/deadlines.ts'
 import { type KeyServer, listOf, makeSigningKey, signedBy, startKeyServer } from '../support/partnerkeys.ts'
 
 /**
@@ -48,7 +49,7 @@ const minutes = (count: number) => {
 const createKeys = (more: Partial<PartnerKeysDeps> = {}) =>
   createPartnerKeys({
     ...server.access,
-    timeout: (ms) => AbortSignal.timeout(ms),
+    timeout: unlimited,
     now: () => now,
     failed: (error) => failures.push(String(error)),
     ...more,

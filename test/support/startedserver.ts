@@ -8,8 +8,8 @@ import { join } from 'node:path'
 import { ensurePackaged } from '../../infra/package.ts'
 import { type Answer, type Call, request } from './request.ts'
 
-const main = new URL('../../infra/local/main.ts', import.meta.url).pathname
-const movedClock = new URL('./movedclock.ts', import.meta.url).pathname
+const main = join(import.meta.dirname, '../../infra/local/main.ts')
+const movedClock = join(import.meta.dirname, 'movedclock.ts')
 
 export interface StartedServer {
   /** Its data folder. */
@@ -29,6 +29,8 @@ export interface StartedServer {
   call(path: string, call?: Call): Promise<Answer>
   /** Sets the clock of a server that was started with one. It goes on from there. */
   setClock(now: Date): Promise<void>
+  /** Stops the clock of a server that was started with one, until it is set. */
+  stopClock(at: Date): Promise<void>
   stop(): Promise<void>
 }
 
@@ -70,6 +72,12 @@ export async function startedServer(
   const { KEYPLANE: url = '', CREDENTIAL: credential = '', ...idTokenVariables } = variables
   const [certificateAuthority, adminKey] = await Promise.all([read('ca.crt'), read('access-key')])
   const agent = new https.Agent({ ca: certificateAuthority, keepAlive: true })
+  async function moveClock(message: { clockOffset: number } | { clockStop: number }): Promise<void> {
+    if (!clock) throw new Error('the server has the clock of this machine')
+    const moved = once(server, 'message')
+    server.send(message)
+    await moved
+  }
   return {
     folder,
     url,
@@ -79,12 +87,8 @@ export async function startedServer(
     idTokenVariables: idTokenVariables as StartedServer['idTokenVariables'],
     adminKey,
     call: (path, call = {}) => request(agent, `${url}${path}`, { token: adminKey, ...call }),
-    async setClock(now) {
-      if (!clock) throw new Error('the server has the clock of this machine')
-      const moved = once(server, 'message')
-      server.send({ clockOffset: now.getTime() - Date.now() })
-      await moved
-    },
+    setClock: (now) => moveClock({ clockOffset: now.getTime() - Date.now() }),
+    stopClock: (at) => moveClock({ clockStop: at.getTime() }),
     async stop() {
       agent.destroy()
       const ended = once(server, 'exit')

@@ -8,6 +8,7 @@ import type { Provider } from '../../../lib/federation/provider.ts'
 import { StorageError } from '../../../lib/storage/errors.ts'
 import type { Storage } from '../../../lib/storage/interface.ts'
 import { storageOver } from '../../../lib/storage/protocol/storage.ts'
+import { unlimited } from '../../support/deadlines.ts'
 import { startIssuer, type TestIssuer } from '../../support/issuer.ts'
 import { type IssuerKey, makeIssuerKey } from '../../support/issuerkey.ts'
 import { createMemoryItems } from '../../support/memoryitems.ts'
@@ -53,7 +54,7 @@ const nameIssuer = (name: string) => {
 const note = (event: string) => void events.push(event)
 
 /** Returns the keys as one function has them, with a memory of its own. */
-function startFunction(timeout = (ms: number): AbortSignal => AbortSignal.timeout(ms)): IssuerKeys {
+function startFunction(timeout: (ms: number) => AbortSignal = unlimited): IssuerKeys {
   const { destinations, certificateAuthority } = issuer
   const call = (name: string) => {
     note(name)
@@ -545,7 +546,7 @@ describe('several functions', () => {
       const start = () =>
         createIssuerKeys({
           storage: storageIn(store.items()),
-          fetch: (source) => fetchKeys({ destinations, certificateAuthority, timeout: AbortSignal.timeout }, source),
+          fetch: (source) => fetchKeys({ destinations, certificateAuthority, timeout: unlimited }, source),
           observer: {
             fetched() {
               if (++fetched === 2) refetched()

@@ -5,6 +5,7 @@ import { checkTimes, parseIdToken } from '../../../lib/federation/idtoken.ts'
 import { createIssuerKeys, type IssuerKeys } from '../../../lib/federation/issuerkeys.ts'
 import type { Provider } from '../../../lib/federation/provider.ts'
 import { storageOver } from '../../../lib/storage/protocol/storage.ts'
+import { unlimited } from '../../support/deadlines.ts'
 import { createMemoryItems } from '../../support/memoryitems.ts'
 import { oidcClientId, startOidcProvider, type TestOidcProvider } from '../../support/oidcprovider.ts'
 
@@ -21,7 +22,7 @@ beforeAll(async () => {
   const { destinations, certificateAuthority } = oidc
   keys = createIssuerKeys({
     storage: storageOver(createMemoryItems(now), { now, random: Math.random, sleep: async () => {} }),
-    fetch: (source) => fetchKeys({ destinations, certificateAuthority, timeout: AbortSignal.timeout }, source),
+    fetch: (source) => fetchKeys({ destinations, certificateAuthority, timeout: unlimited }, source),
     observer: { fetched: (_, error) => error && failures.push(error), stale: () => undefined },
     now,
     sleep: async () => {},

@@ -8,6 +8,7 @@ import {
 import { PATH } from '../../../lib/kubeconfig/certificates/signingrequest.ts'
 import { createClusterClient } from '../../../lib/kubeconfig/cluster/client.ts'
 import type { Credentials } from '../../../lib/kubeconfig/cluster/credentials.ts'
+import { unlimited } from '../../support/deadlines.ts'
 
 let cluster: VirtualCluster
 beforeAll(async () => {
@@ -24,8 +25,8 @@ const as = (credentials: Partial<Credentials>) =>
 
 const services = (token: string): CertificateServices => ({
   client: as({ token }),
-  signal: AbortSignal.timeout(15_000),
-  deadline: (ms) => AbortSignal.timeout(ms),
+  signal: unlimited(),
+  deadline: unlimited,
   sleep: (ms, signal) => setTimeout(ms, undefined, { signal }).catch(() => undefined),
   now: () => new Date(),
   uuid: () => crypto.randomUUID(),
@@ -37,7 +38,7 @@ const order = {
   seconds: 3600,
   labels: { 'app.kubernetes.io/managed-by': 'keyplane' },
 }
-const signal = AbortSignal.timeout(60_000)
+const signal = unlimited()
 const remainingRequests = async () =>
   (await as({ token: cluster.token.manager }).send({ method: 'GET', path: PATH, signal })).items
 

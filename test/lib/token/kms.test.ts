@@ -71,7 +71,7 @@ describe('kmsSigner', () => {
     const { connect } = countCalls()
     const signer = kmsSigner(pair(), connect)
     const iat = Math.floor(Date.now() / 1000)
-    const token = await signToken({ iss: 'https://a', sub: 'ci', iat, exp: iat + 60 } as Claims, signer)
+    const token = await signToken({ iss: 'https://a', sub: 'ci', iat, exp: iat + 3600 } as Claims, signer)
     const jwks = await jwksDocument(signer)
     const { payload, protectedHeader } = await jwtVerify(token, createLocalJWKSet(jwks), { issuer: 'https://a' })
     expect(payload.sub).toBe('ci')
