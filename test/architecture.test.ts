@@ -1,4 +1,5 @@
 /** Checks the architecture: the direction of imports, one importer for each npm package, small handlers and bundles. */
+import { readFileSync } from 'node:fs'
 import { glob, readFile } from 'node:fs/promises'
 import { dirname, join, matchesGlob, normalize } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
@@ -315,6 +316,18 @@ describe('below the composition', () => {
     )
     expect(naming).toEqual([])
   })
+})
+
+test('no path is the pathname of a URL, which encodes spaces and letters beyond ASCII', async () => {
+  const files = await Array.fromAsync(glob('{.ci,lib,functions,infra,test,clients}/**/*.{ts,tsx,cjs}', { cwd: root }))
+  expect(files).toContain('test/vitest.config.ts')
+  const url = String.raw`new URL\([^()]*import\.meta\.url\)`
+  const wrong = files.filter((file) => {
+    const text = readFileSync(join(root, file), 'utf8')
+    const names = [...text.matchAll(new RegExp(`(\\w+) = ${url}`, 'g'))].map(([, name]) => name)
+    return [url, ...names].some((one) => new RegExp(`${one}\\.pathname`).test(text))
+  })
+  expect(wrong).toEqual([])
 })
 
 describe('size', () => {

@@ -1,11 +1,12 @@
 /** Configures `npm run test:docs`: the commands and snippets of the README and of the pages below `docs/`, run as they are written. */
+import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import './support/compilecache.ts'
 import { limits } from './support/patience.ts'
 
 export default defineConfig({
   test: {
-    root: new URL('..', import.meta.url).pathname,
+    root: join(import.meta.dirname, '..'),
     include: ['test/**/*.docs.ts'],
     maxWorkers: 2,
     ...limits,

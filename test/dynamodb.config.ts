@@ -2,6 +2,7 @@
  * Configures `npm run test:dynamodb`: the functions as they are deployed, with their client of DynamoDB, over an emulator. It has what
  * only they can show, and tests of `npm test` that hold for both drivers of the store: its contract, recorded answers and races.
  */
+import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import { made } from './vitest.config.ts'
 import './support/compilecache.ts'
@@ -11,7 +12,7 @@ const native = { experimental: { viteModuleRunner: false } }
 
 export default defineConfig({
   test: {
-    root: new URL('..', import.meta.url).pathname,
+    root: join(import.meta.dirname, '..'),
     maxWorkers: 2,
     maxConcurrency: 32,
     ...limits,

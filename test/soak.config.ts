@@ -3,6 +3,7 @@
  * `SEED=N` repeats a run.
  */
 import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import './support/compilecache.ts'
 import { limits } from './support/patience.ts'
@@ -11,7 +12,7 @@ process.env.SOAK = '1'
 process.env.SEED ??= '1'
 process.stdout.write(`SEED=${process.env.SEED}\n`)
 
-const root = new URL('..', import.meta.url).pathname
+const root = join(import.meta.dirname, '..')
 const random = globSync('test/**/*.test.ts', { cwd: root }).filter((path) =>
   readFileSync(`${root}/${path}`, 'utf8').includes('support/effort.ts'),
 )

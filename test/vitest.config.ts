@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { limits } from './support/patience.ts'
@@ -63,11 +64,11 @@ class LongestFirst extends BaseSequencer {
 }
 
 /** The modules that infra/build.ts makes for functions. */
-export const made = { find: /^keyplane:(.*)/, replacement: new URL('../infra/made/$1.ts', import.meta.url).pathname }
+export const made = { find: /^keyplane:(.*)/, replacement: join(import.meta.dirname, '../infra/made/$1.ts') }
 /** With the condition, Vite would load modules of packages that Node.js cannot. */
 const driver = {
   find: '#store-driver',
-  replacement: new URL('../lib/storage/sqlite/driver.ts', import.meta.url).pathname,
+  replacement: join(import.meta.dirname, '../lib/storage/sqlite/driver.ts'),
 }
 
 /** Selects the store in this process, as the bundles of the local server do. */
@@ -84,7 +85,7 @@ export default defineConfig({
   test: {
     // The tests wait for a quarter of their time: one worker more than there are cores keeps all cores busy.
     maxWorkers: availableParallelism() + 1,
-    root: new URL('..', import.meta.url).pathname,
+    root: join(import.meta.dirname, '..'),
     execArgv: embedded,
     ...limits,
     // The maximum for concurrent tests: recorded scenarios, which mostly wait. Of more, one could exceed its 20 seconds on a busy machine.

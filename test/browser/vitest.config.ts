@@ -1,4 +1,5 @@
 /** Configures `npm run test:browser`, the tests of the console in a real browser. Ends with one sentence if there is none. */
+import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import '../support/compilecache.ts'
 import { limits } from '../support/patience.ts'
@@ -11,7 +12,7 @@ if (findBrowser(process.env) === undefined) {
 
 export default defineConfig({
   test: {
-    root: new URL('../..', import.meta.url).pathname,
+    root: join(import.meta.dirname, '../..'),
     include: ['test/browser/**/*.spec.ts'],
     // Each has a server, and shares a browser with the files that it runs.
     maxWorkers: 2,

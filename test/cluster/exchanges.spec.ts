@@ -15,7 +15,7 @@ import { readPage } from '../support/commands.ts'
 import { type Block, mountPod, yamlOf } from '../support/federationpages.ts'
 import { type Ran, runProgram } from '../support/programs.ts'
 
-const main = new URL('../../infra/local/main.ts', import.meta.url).pathname
+const main = join(import.meta.dirname, '../../infra/local/main.ts')
 const assets = process.env.KUBEBUILDER_ASSETS ?? ''
 const { commandsOf } = await readPage('docs/federation-pods.md')
 const [provider, trust, config] = await yamlOf('docs/federation-pods.md', 'Kubernetes pods')

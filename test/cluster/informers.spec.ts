@@ -15,7 +15,7 @@ import { kubeConfig } from '../support/kubectl.ts'
 import { accessKey, keys } from '../support/objects.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 
-const source = new URL('../clients/informers', import.meta.url).pathname
+const source = join(import.meta.dirname, '../clients/informers')
 const suite = 'the informers of client-go'
 const hasGo = isGoThere()
 if (!hasGo) process.stderr.write(`not run, no go on PATH: ${suite}\n`)

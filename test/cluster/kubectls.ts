@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe } from 'vitest'
 
-const script = new URL('./kubectlfrompypi.py', import.meta.url).pathname
+const script = join(import.meta.dirname, 'kubectlfrompypi.py')
 const run = promisify(execFile)
 
 /** The oldest and the newest, and the first with a policy for plugins. */

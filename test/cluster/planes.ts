@@ -18,7 +18,7 @@ import type { TestServer } from '../support/server.ts'
 /** The time that the printed configuration keeps answers (test/infra/clusterconfig.test.ts), and that of these tests. */
 const [PRINTED_TTL, TTL] = ['30s', '3s']
 
-const main = new URL('../../infra/clusterconfig.ts', import.meta.url).pathname
+const main = join(import.meta.dirname, '../../infra/clusterconfig.ts')
 
 /** The credential of a request: a bearer token or a client certificate. */
 export type Credential = { token: string } | KeyPair

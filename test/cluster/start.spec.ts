@@ -11,7 +11,7 @@ import { readPage } from '../support/commands.ts'
 import { listenersOf, openTo } from '../support/listeners.ts'
 import { runProgram } from '../support/programs.ts'
 
-const main = new URL('../../infra/local/main.ts', import.meta.url).pathname
+const main = join(import.meta.dirname, '../../infra/local/main.ts')
 const { blocks } = await readPage('docs/tour.md')
 const assets = process.env.KUBEBUILDER_ASSETS ?? ''
 

@@ -1,4 +1,5 @@
 /** Configures `npm run test:cluster`, the tests that need a real kube-apiserver from KUBEBUILDER_ASSETS. */
+import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import '../support/compilecache.ts'
 import { limits } from '../support/patience.ts'
@@ -15,7 +16,7 @@ process.env.GOGC ??= '400'
 
 export default defineConfig({
   test: {
-    root: new URL('../..', import.meta.url).pathname,
+    root: join(import.meta.dirname, '../..'),
     include: assets ? ['test/cluster/**/*.spec.ts'] : [],
     passWithNoTests: true,
     // They mostly wait: for caches of clusters to expire, tokens to end, and control planes to start.

@@ -1,10 +1,11 @@
+import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import '../support/compilecache.ts'
 import { limits } from '../support/patience.ts'
 
 export default defineConfig({
   test: {
-    root: new URL('../..', import.meta.url).pathname,
+    root: join(import.meta.dirname, '../..'),
     include: ['test/deploy/*.deploy.ts'],
     // All tests deploy the same packaged files.
     fileParallelism: false,

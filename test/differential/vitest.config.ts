@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 
 const assets = process.env.KUBEBUILDER_ASSETS
@@ -9,7 +10,7 @@ if (!assets) {
 
 export default defineConfig({
   test: {
-    root: new URL('../..', import.meta.url).pathname,
+    root: join(import.meta.dirname, '../..'),
     include: assets ? ['test/differential/*.test.ts'] : [],
     passWithNoTests: true,
     testTimeout: 3_600_000,

@@ -16,8 +16,9 @@ afterAll(() => rm(folder, { recursive: true, force: true }))
 
 /** Starts a process that holds the lock until it is killed. */
 async function startHolder(file: string) {
-  const script = `const { takeLock } = await import('${module}'); globalThis.held = takeLock('${file}'); console.log(typeof held); setInterval(() => {}, 1000)`
-  const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const script = `const [module, file] = process.argv.slice(1); const { takeLock } = await import(module); globalThis.held = takeLock(file); console.log(typeof held); setInterval(() => {}, 1000)`
+  const args = ['--input-type=module', '-e', script, module, file]
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
   const [said] = await once(child.stdout.setEncoding('utf8'), 'data')
   expect(said).toBe('function\n')
   return child

@@ -128,7 +128,7 @@ describe.each(places)('at $name', ({ address, hidden }) => {
       const merged = await run('patch', 'ownedaccesskey', 'made', '--type=merge', '-p', '{"spec":{"ttl":60}}')
       expect(merged).toEqual(outputOf('made', 'patched'))
       const editor = await kubectl.file('editor', '#!/bin/sh\nsed -i "s/ttl: 60/ttl: 90/" "$1"\n')
-      const edited = await kubectl.runWith({ KUBE_EDITOR: editor }, 'edit', 'ownedaccesskey', 'made')
+      const edited = await kubectl.runWith({ KUBE_EDITOR: `sh "${editor}"` }, 'edit', 'ownedaccesskey', 'made')
       expect(edited).toEqual(outputOf('made', 'edited'))
       expect((await run('get', 'ownedaccesskey', 'made', '-o=jsonpath={.spec.ttl}')).stdout).toBe('90')
       expect((await run('label', 'ownedaccesskey', 'made', 'a=b')).stdout).toContain('made labeled')

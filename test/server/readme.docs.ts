@@ -11,7 +11,7 @@ import { readPage } from '../support/commands.ts'
 import { describeKubectl } from '../support/kubectl.ts'
 import { paste, type Shell, shells } from '../support/shells.ts'
 
-const main = new URL('../../infra/local/main.ts', import.meta.url).pathname
+const main = join(import.meta.dirname, '../../infra/local/main.ts')
 const { blocks } = await readPage('docs/tour.md', 'README.md')
 /** The output that the page shows for the exchange. */
 const [, exchanged = ''] =

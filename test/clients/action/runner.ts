@@ -8,7 +8,7 @@ import { cleanUp } from '../../../clients/action/src/cleanup.ts'
 import { type Log, runnerLog } from '../../../clients/action/src/runner/log.ts'
 import { runStep } from '../../../clients/action/src/step.ts'
 
-export const actionFolder = new URL('../../../clients/action/', import.meta.url).pathname
+export const actionFolder = join(import.meta.dirname, '../../../clients/action')
 
 /** What a step did, as the runner sees it. */
 export interface StepResult {

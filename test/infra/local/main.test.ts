@@ -10,7 +10,7 @@ import { createApiClient } from '../../../infra/local/virtualcluster/apiclient.t
 import { ensurePackaged } from '../../../infra/package.ts'
 import { listenersOf, openTo } from '../../support/listeners.ts'
 
-const main = new URL('../../../infra/local/main.ts', import.meta.url).pathname
+const main = join(import.meta.dirname, '../../../infra/local/main.ts')
 const children: ChildProcess[] = []
 
 beforeAll(async () => {

@@ -1,8 +1,8 @@
 /** Runs concurrent clients in real time over an emulator of DynamoDB, also with killed processes. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { ScanCommand } from '@aws-sdk/client-dynamodb'
 import { unmarshall } from '@aws-sdk/util-dynamodb'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -74,7 +74,7 @@ test('32 writers of one object all succeed, one after another', async () => {
 
 /** A writer in its own process, which reports before and after each call and waits for a line to continue. */
 function startWriter(): { child: ChildProcess; lines: AsyncIterator<string>; go(): void } {
-  const child = spawn(process.execPath, [fileURLToPath(new URL('writer.ts', import.meta.url)), db.endpoint, db.table], {
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'writer.ts'), db.endpoint, db.table], {
     stdio: ['pipe', 'pipe', 'inherit'],
     env: { ...process.env, NODE_NO_WARNINGS: '1' },
   })

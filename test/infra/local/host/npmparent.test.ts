@@ -7,15 +7,18 @@ const module = new URL('../../../../infra/local/host/npmparent.ts', import.meta.
 
 /** Starts a program below a shell, as npm does, kills the shell, and returns what the program says when it is told. */
 async function afterTheShell(env: Record<string, string>): Promise<string> {
-  const script = `import { npmGone } from '${module}'
+  const script = `import { npmGone } from ${JSON.stringify(module)}
     setTimeout(() => process.exit(), process.env.npm_lifecycle_event ? 30_000 : 1500)
     const gone = npmGone()
     process.stdout.write('ready ')
     await gone
     process.stdout.write('gone')
     process.exit()`
-  const line = `'${process.execPath}' --input-type=module -e "$SCRIPT"; true`
-  const shell = spawn('sh', ['-c', line], { env: { SCRIPT: script, ...env }, stdio: ['ignore', 'pipe', 'inherit'] })
+  const line = '"$0" --input-type=module -e "$SCRIPT"; true'
+  const shell = spawn('sh', ['-c', line, process.execPath], {
+    env: { SCRIPT: script, ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   let said = ''
   shell.stdout.setEncoding('utf8').on('data', (chunk: string) => {
     said += chunk

@@ -5,7 +5,6 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { openDatabase } from '../../../../lib/storage/sqlite/database.ts'
 import { itemsOf } from '../../../../lib/storage/sqlite/sqlite.ts'
@@ -21,7 +20,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true }))
 
-const writer = fileURLToPath(new URL('writer.ts', import.meta.url))
+const writer = join(import.meta.dirname, 'writer.ts')
 
 describe('a commit', () => {
   test('is synchronized with the disk, by the settings of the open connection', () => {
