@@ -2,7 +2,10 @@
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import './support/compilecache.ts'
+import { restrictEnvironment } from './support/environment.ts'
 import { limits } from './support/patience.ts'
+
+restrictEnvironment()
 
 export default defineConfig({
   test: {

@@ -6,8 +6,10 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import './support/compilecache.ts'
+import { restrictEnvironment } from './support/environment.ts'
 import { limits } from './support/patience.ts'
 
+restrictEnvironment()
 process.env.SOAK = '1'
 process.env.SEED ??= '1'
 process.stdout.write(`SEED=${process.env.SEED}\n`)

@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
+import { restrictEnvironment } from './support/environment.ts'
 import { limits } from './support/patience.ts'
 
 /** Tests of pure packages: they share no state, so they run in threads and keep the modules that other files loaded. */
@@ -76,6 +77,7 @@ const embedded = ['--conditions=embedded']
 
 /** Loads modules with Node.js, which strips their types. Vite would transform each one, and the loader of vitest look for mocks. */
 const native = { experimental: { viteModuleRunner: false, nodeLoader: false } }
+restrictEnvironment()
 // With a compile cache, coverage would be imprecise. Processes that the tests start use the cache too.
 if (!process.argv.some((argument) => argument.startsWith('--coverage'))) {
   await import('./support/compilecache.ts')

@@ -116,6 +116,7 @@ describe('what a scanner finds', () => {
   const shell = async (commands: string, environment: Record<string, string> = {}) => {
     const env = {
       ...process.env,
+      HOME: folder,
       PATH: [folder, join(folder, 'node_modules/.bin'), process.env.PATH].join(delimiter),
       KEYPLANE: server.base,
       CURL_CA_BUNDLE: join(folder, 'ca.crt'),

@@ -81,7 +81,9 @@ export async function createKubectl(config: object | string): Promise<Kubectl> {
   }
   const common = ['--kubeconfig', await file('config', config), '--cache-dir', join(folder, 'cache')]
   const launch = (args: string[], environment: Record<string, string> = {}): ChildProcess =>
-    spawn(binary ?? 'kubectl', [...common, ...args], { env: { ...process.env, TMPDIR: folder, ...environment } })
+    spawn(binary ?? 'kubectl', [...common, ...args], {
+      env: { ...process.env, TMPDIR: folder, KUBECACHEDIR: join(folder, 'cache'), KUBERC: 'off', ...environment },
+    })
   const run = (args: string[], environment?: Record<string, string>, input = ''): Promise<CommandResult> =>
     new Promise((resolve, reject) => {
       const child = launch(args, environment)

@@ -15,7 +15,8 @@ import { validateScope } from '../../../lib/authorization/scopes/validatescope.t
 import { type Facts, keyOf as keyLike } from './keys.ts'
 
 const alice: Self = { user: { name: 'alice' }, uid: 'u', accessKey: 'k', groups: ['system:authenticated', 'team:shop'] }
-const now = new Date('2026-11-22T12:00:00Z')
+/** Noon in the zone of this machine, in which the sentence tells times. */
+const now = new Date(2026, 10, 22, 12)
 
 const row = (id: number, changes: Partial<ScopeRow>): ScopeRow => ({ ...newRow(id), ...changes })
 const formWith = (changes: Partial<Form>): Form => ({ ...emptyForm, rows: [row(1, { project: 'demo' })], ...changes })
