@@ -35,6 +35,8 @@ const parts = partsOn({
   isRoot: process.getuid?.() === 0,
   clone: process.cwd(),
   copy: join(folder, 'copy'),
+  // Programs that quote a path wrongly, or take a URL for one, fail in this one.
+  usersCopy: join(folder, "it's Zoë's — 日本 ü", 'keyplane'),
   base: join(folder, 'base'),
 })
 const loadOf = ({ name }: { name: string }): number => {

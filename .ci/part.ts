@@ -17,6 +17,8 @@ export interface Part {
   after?: readonly string[]
   /** Folder in which the command runs; by default that of this process. */
   directory?: string
+  /** Folder of the report of a suite; by default that of all outputs. */
+  reports?: string
   /** As nice(1) has it: how much the part gives way to others. */
   niceness?: number
   /** A suite that looks for races: a failure counts, however rare. */
@@ -120,9 +122,10 @@ export function judge(
 /** Runs a part with its output in a file of the folder. */
 export async function runPart(part: Part, folder: string, times: Times, pace?: Pace): Promise<Outcome> {
   const start = Date.now()
-  const file = (extension: string) => join(folder, `${part.name.replaceAll(/\W+/g, '-')}.${extension}`)
+  const file = (extension: string, place = folder) => join(place, `${part.name.replaceAll(/\W+/g, '-')}.${extension}`)
+  const reported = file('json', part.reports)
   const [command = '', ...words] = [...(part.niceness ? ['nice', '-n', `${part.niceness}`] : []), ...part.command]
-  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${file('json')}`]
+  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${reported}`]
   const args = [file('measured'), command, ...words, ...(part.isSuite ? reporters : [])]
   const output = openSync(file('log'), 'w')
   const child = spawn(join(import.meta.dirname, 'measure'), args, {
@@ -132,7 +135,7 @@ export async function runPart(part: Part, folder: string, times: Times, pace?: P
   await once(child, 'exit')
   closeSync(output)
   const measured = await readMeasured(file('measured'))
-  const report = part.isSuite ? await readReport(file('json'), part.directory ?? process.cwd()) : undefined
+  const report = part.isSuite ? await readReport(reported, part.directory ?? process.cwd()) : undefined
   return {
     ...judge(part, measured, report, times, pace?.slownessSince(start)),
     output: await readFile(file('log'), 'utf8'),

@@ -1,6 +1,6 @@
 /** The parts of .ci/run. Where cores are scarce, they start in this order. */
 import { accessSync, constants } from 'node:fs'
-import { delimiter, join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import type { Part } from './part.ts'
 
 /** What differs between machines. */
@@ -11,9 +11,32 @@ export interface Machine {
   clone: string
   /** A copy of the clone, for the suite that packages with other settings. */
   copy: string
+  /** A copy for a user without rights. The folder around it has the user's home and temporary files. */
+  usersCopy: string
   /** Where the commit of .ci/base is built. */
   base: string
 }
+
+/** The user without rights, and its group. */
+const NOBODY = '65534'
+
+/** Copies the clone, with all that is installed and packaged. The packages are links to those of the clone. */
+const COPY = `
+  for copy; do
+    git clone --quiet --no-hardlinks "$0" "$copy"
+    cp -al node_modules "$copy"
+    cp -a .build .serverless "$copy"
+    cp -a clients/cli/dist "$copy/clients/cli"
+    mkdir -p "$0/.local/python" "$copy/.local"
+    ln -s "$0/.local/python" "$copy/.local"
+  done
+  rm -rf "$copy"/node_modules/.{compile-cache,vite}
+  around=$(dirname "$copy")
+  mkdir "$around/home" "$around/tmp"
+  if [ "$(id -u)" = 0 ]; then
+    chmod 711 "$(dirname "$around")"
+    find "$around" -path '*/node_modules/*' -prune -o -exec chown -h ${NOBODY}:${NOBODY} {} +
+  fi`
 
 const INSTALL = 'DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends'
 
@@ -24,7 +47,7 @@ const BESIDE_BASE = `
   (cd "$0" && node_modules/.bin/node infra/build.ts) > "$0.log"
   npm run --silent bench -- handlers --base "$0/.build"`
 
-export function partsOn({ env, isRoot, clone, copy, base }: Machine): Part[] {
+export function partsOn({ env, isRoot, clone, copy, usersCopy, base }: Machine): Part[] {
   const has = (...names: string[]) => names.some((name) => isCommand(name, env.PATH ?? ''))
   const hasBrowser = has('chromium', 'chromium-browser', 'google-chrome')
   // Debian has a Chromium without windows, which computes less.
@@ -45,6 +68,14 @@ export function partsOn({ env, isRoot, clone, copy, base }: Machine): Part[] {
     isSuite: true,
     after: ['npm run package', ...after],
   })
+  /** Runs a suite as a user who has no rights and a new home, and lets nobody else read what it writes. */
+  const asUser = ({ command, ...part }: Part): Part => {
+    const home = join(dirname(usersCopy), 'home')
+    const temporary = join(dirname(usersCopy), 'tmp')
+    const user = isRoot ? ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'] : []
+    const words = [...user, 'env', `HOME=${home}`, `TMPDIR=${temporary}`, ...command]
+    return { ...part, directory: usersCopy, reports: home, command: bash('umask 077; exec "$@"', 'bash', ...words) }
+  }
   const cluster = suite('test:cluster', 'kube-apiserver')
   // A second call of the script only prints the folder.
   const withAssets = build && [...bash('KUBEBUILDER_ASSETS=$("$0") "$@"', build), ...cluster.command]
@@ -56,16 +87,12 @@ export function partsOn({ env, isRoot, clone, copy, base }: Machine): Part[] {
     npm('package'),
     {
       name: 'copy',
-      command: bash(
-        'git clone --quiet "$0" "$1" && cp -al node_modules "$1" && cp -a .build .serverless "$1" && cp -a clients/cli/dist "$1/clients/cli" && mkdir -p "$0/.local/python" "$1/.local" && ln -s "$0/.local/python" "$1/.local"',
-        clone,
-        copy,
-      ),
+      command: bash(COPY, clone, copy, usersCopy),
       after: ['npm run package'],
     },
     // The longest first, so that no long one runs alone at the end.
     { ...suite('test:deploy', 'copy'), directory: copy },
-    yielding({ ...suite('test', 'apt-get'), name: 'npm test' }),
+    yielding(asUser({ ...suite('test', 'copy', 'apt-get'), name: 'npm test' })),
     suite('test:browser', 'apt-get'),
     ...(withAssets || env.KUBEBUILDER_ASSETS ? [{ ...cluster, ...(withAssets && { command: withAssets }) }] : []),
     yielding(forRaces(suite('test:soak'))),

@@ -1,7 +1,9 @@
 /** Tests what .ci/run counts, and how it runs parts: with programs of a line in the place of suites. */
-import { mkdtemp, rm } from 'node:fs/promises'
+import { execFile, execFileSync } from 'node:child_process'
+import { mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { runAgain } from '../.ci/again.ts'
 import { followPace } from '../.ci/pace.ts'
@@ -215,7 +217,7 @@ describe('the pace of the machine', () => {
 })
 
 describe('the parts', () => {
-  const folders = { clone: '/clone', copy: '/copy', base: '/base' }
+  const folders = { clone: '/clone', copy: '/copy', usersCopy: '/work/user/copy', base: '/base' }
   const machine = { env: { PATH: '', ENVTEST_BUILD: '/build.sh' }, isRoot: true, ...folders }
   const named = (more: object) => partsOn({ ...machine, ...more }).map(({ name }) => name)
 
@@ -234,6 +236,60 @@ describe('the parts', () => {
     expect(named({})).toContain(suite)
     expect(named({ env: { PATH: '', KUBEBUILDER_ASSETS: '/assets' } })).toContain(suite)
     expect(named({ env: { PATH: '' } })).not.toContain(suite)
+  })
+})
+
+describe('the user of npm test', () => {
+  /** Makes a clone with little in it, and runs a part on it with another command. */
+  async function onClone() {
+    const [clone, usersCopy] = [join(folder, 'clone'), join(folder, "it's Zoë's — 日本 ü", 'copy')]
+    const script = `
+      git init --quiet "$0"
+      cd "$0"
+      mkdir -p node_modules/one node_modules/.vite .build .serverless clients/cli/dist
+      touch node_modules/one/file .build/file clients/cli/build.ts
+      git add clients
+      git commit --quiet --message=a`
+    // A user's configuration could ask for signatures.
+    const who = { GIT_AUTHOR_NAME: 'a', GIT_AUTHOR_EMAIL: 'a', GIT_COMMITTER_NAME: 'a', GIT_COMMITTER_EMAIL: 'a' }
+    const env = { ...process.env, ...who, GIT_CONFIG_GLOBAL: '/dev/null' }
+    await promisify(execFile)('bash', ['-ec', `umask 022; ${script}`, clone], { env })
+    const machine = {
+      env: { PATH: '' },
+      isRoot: process.getuid?.() === 0,
+      clone,
+      copy: join(folder, 'copy'),
+      usersCopy,
+    }
+    const parts = partsOn({ ...machine, base: '' })
+    return {
+      clone,
+      usersCopy,
+      async run(name: string, ...command: string[]) {
+        const part = parts.find((one) => one.name === name) ?? { name, command: [] }
+        const words =
+          command.length === 0 ? part.command : [...part.command.slice(0, part.command.indexOf('npm')), ...command]
+        const { output, problems } = await runPart(
+          { directory: clone, ...part, isSuite: false, command: words },
+          folder,
+          unlimited,
+        )
+        expect(problems).toEqual([`.ci/times has no line for ${name}`])
+        return output
+      },
+    }
+  }
+
+  test('has no rights, a home and a copy of its own, in a folder with a name that programs quote wrongly', async () => {
+    const { clone, usersCopy, run } = await onClone()
+    expect(await run('copy')).toBe('')
+    const script =
+      'id -u; umask; pwd; touch "$HOME/a" "$TMPDIR/a" .build/file node_modules/a; ls -A node_modules; id -G'
+    const uid = process.getuid?.() || 65_534
+    const groups = process.getuid?.() ? execFileSync('id', ['-G'], { encoding: 'utf8' }) : '65534\n'
+    expect(await run('npm test', 'sh', '-c', script)).toBe(`${uid}\n0077\n${usersCopy}\na\none\n${groups}`)
+    const [linked, own] = await Promise.all([clone, usersCopy].map((one) => stat(join(one, 'node_modules/one/file'))))
+    expect([own?.ino, own?.uid]).toEqual([linked?.ino, process.getuid?.()])
   })
 })
 
