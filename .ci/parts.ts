@@ -44,7 +44,7 @@ const INSTALL = 'DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-inst
 const BESIDE_BASE = `
   git worktree add --quiet --detach "$0" "$(cat .ci/base)"
   ln -s "$PWD/node_modules" "$0"
-  (cd "$0" && node_modules/.bin/node infra/build.ts) > "$0.log"
+  (cd "$0" && "$1" infra/build.ts) > "$0.log"
   npm run --silent bench -- handlers --base "$0/.build"`
 
 export function partsOn({ env, isRoot, clone, copy, usersCopy, base }: Machine): Part[] {
@@ -104,7 +104,7 @@ export function partsOn({ env, isRoot, clone, copy, usersCopy, base }: Machine):
     yielding(npm('typecheck')),
     yielding(npm('lint')),
     suite('test:nodes'),
-    yielding({ name: 'npm run bench', command: bash(BESIDE_BASE, base), after: ['npm run package'] }),
+    yielding({ name: 'npm run bench', command: bash(BESIDE_BASE, base, process.execPath), after: ['npm run package'] }),
   ]
 }
 

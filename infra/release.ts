@@ -1,6 +1,6 @@
 /**
- * Writes the files of a release: what others need to deploy keyplane without this repository. The bytes depend on the sources, on
- * package-lock.json and on the version of Node.js only.
+ * Writes the files of a release: what others need to deploy keyplane without this repository. The bytes depend on the sources and
+ * on package-lock.json only, except the statement of provenance, which names the version of Node.js.
  */
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'

@@ -1,73 +1,135 @@
-/** The messages for an old Node.js and for missing modules. */
+/** Which Node.js the commands run on, and the messages for an old one and for missing modules. */
 import { spawnSync } from 'node:child_process'
-import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
-import { delimiter, join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import { transform } from 'esbuild'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 const root = join(import.meta.dirname, '../..')
-const preflight = join(root, 'infra/preflight.cjs')
-const { scripts } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as {
+const { scripts, engines } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as {
   scripts: Record<string, string>
+  engines: { node: string }
 }
+const require = createRequire(import.meta.url)
+const { linkPackagedNode, packagedNode } = require(join(root, 'infra/packagednode.cjs')) as {
+  linkPackagedNode(root: string): void
+  packagedNode(root: string): { program: string; link: string }
+}
+const { problem } = require(join(root, 'infra/preflight.cjs')) as {
+  problem(root: string, node: string): string | undefined
+}
+const { program, link } = packagedNode('')
+const [, major = '', minor = ''] = /^>=(\d+)\.(\d+)\.0$/.exec(engines.node) ?? []
 
 let folder: string
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'keyplane-preflight-'))
+  folder = await realpath(await mkdtemp(join(tmpdir(), 'keyplane-preflight-')))
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-const run = (node: string, ...args: string[]) => {
-  const { status, stdout, stderr } = spawnSync(node, args, { cwd: root, encoding: 'utf8' })
-  return { status, stdout, stderr }
+const installed = { 'node_modules/.package-lock.json': '{}' }
+const WORKS = '#!/bin/sh\n'
+/** As the program for glibc is on musl. */
+const BROKEN = '#!/lib/ld-missing.so\n'
+
+/** Makes a checkout with these files, and returns its folder. */
+async function checkout(files: Record<string, string>): Promise<string> {
+  const cwd = await mkdtemp(join(folder, 'checkout-'))
+  for (const [file, contents] of Object.entries(files)) {
+    await mkdir(dirname(join(cwd, file)), { recursive: true })
+    await writeFile(join(cwd, file), contents, { mode: 0o755 })
+  }
+  return cwd
 }
 
-const tooOld = (version: string) => ({
-  status: 1,
-  stdout: '',
-  stderr: `keyplane requires Node.js 24, and this is ${version}: run it with npm, which uses the version that npm ci installs.\n`,
-})
+const tooOld = (version: string, remedy: string) =>
+  `keyplane requires Node.js ${major}.${minor} or later, and this is ${version}: ${remedy}.`
 
 test('every command that runs Node.js preloads the check', () => {
-  const running = Object.entries(scripts).filter(([, script]) => /^node|vitest|\.ts\b/.test(script))
+  const { preprepare, ...others } = scripts
+  expect(preprepare).toBe('node infra/packagednode.cjs')
+  const running = Object.entries(others).filter(([, script]) => /^node|vitest|\.ts\b/.test(script))
   expect(running.length).toBeGreaterThan(12)
   const unprepared = running.filter(([, script]) => !script.startsWith('node -r ./infra/preflight.cjs '))
   expect(unprepared).toEqual([])
 })
 
-test('runs on an old Node.js', async () => {
-  const source = await readFile(preflight, 'utf8')
+test.each(['preflight', 'packagednode'])('%s.cjs runs on an old Node.js', async (name) => {
+  const source = await readFile(join(root, `infra/${name}.cjs`), 'utf8')
   const [old, newest] = await Promise.all(
     ['node10', 'esnext'].map(async (target) => (await transform(source, { target })).code),
   )
   expect(old).toBe(newest)
 })
 
-test('reports an older Node.js', async () => {
-  const pretend = join(folder, 'pretend.cjs')
-  await writeFile(pretend, "Object.defineProperty(process, 'versions', { value: { node: '22.19.0' } })")
-  expect(run(process.execPath, '-r', pretend, '-r', preflight, 'infra/build.ts')).toEqual(tooOld('22.19.0'))
+const INSTALL = 'install a newer one, because npm ci has installed none that runs here'
+const PREPARE = 'run npm run prepare, so that npm uses the version that npm ci has installed'
+const USE_NPM = 'run it with npm, which uses the version that npm ci has installed'
+
+test('accepts what package.json names, and every later Node.js', async () => {
+  const cwd = await checkout(installed)
+  for (const version of [`${major}.${minor}.0`, `${major}.100.0`, `${Number(major) + 1}.0.0`])
+    expect(problem(cwd, version)).toBeUndefined()
+  for (const version of ['22.19.0', `${major}.${Number(minor) - 1}.9`])
+    expect(problem(cwd, version)).toBe(tooOld(version, INSTALL))
 })
+
+test.each([
+  ['installed none', {}, INSTALL],
+  ['installed one that does not run', { [program]: BROKEN }, INSTALL],
+  ['installed one that npm does not find', { [program]: WORKS }, PREPARE],
+  ['installed one that npm uses', { [program]: WORKS, [link]: WORKS }, USE_NPM],
+])('says what to do about an older Node.js where npm ci has %s', async (_, files, remedy) => {
+  const cwd = await checkout({ ...installed, ...files })
+  expect(problem(cwd, '20.20.2')).toBe(tooOld('20.20.2', remedy))
+})
+
+test('reports missing dependencies, also where Yarn has installed some', async () => {
+  const cwd = await checkout({ 'node_modules/.yarn-state.yml': '' })
+  expect(problem(cwd, process.versions.node)).toBe(
+    `The dependencies of keyplane are not installed: run npm ci in ${cwd}, with npm 7 or later.`,
+  )
+})
+
+const run = (node: string, ...args: string[]) => {
+  const { status, stdout, stderr } = spawnSync(node, args, { cwd: root, encoding: 'utf8' })
+  return { status, stdout, stderr }
+}
 
 const older = (process.env.PATH ?? '').split(delimiter).flatMap((place) => {
   const node = join(place, 'node')
   const version = spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout?.trim().slice(1) ?? ''
-  return version !== '' && Number.parseInt(version, 10) < 24 ? [{ node, version }] : []
+  return version !== '' && Number.parseInt(version, 10) < Number(major) ? [{ node, version }] : []
 })
 
 test.skipIf(older.length === 0)('an older Node.js on this machine prints the message instead of failing', () => {
   for (const { node, version } of older) {
-    expect(run(node, '-r', preflight, 'infra/local/main.ts')).toEqual(tooOld(version))
+    const stderr = `${problem(root, version)}\n`
+    expect(run(node, '-r', './infra/preflight.cjs', 'infra/local/main.ts')).toEqual({ status: 1, stdout: '', stderr })
   }
 })
 
-test('reports missing dependencies', async () => {
-  await mkdir(join(folder, 'infra'))
-  await cp(preflight, join(folder, 'infra/preflight.cjs'))
-  expect(run(process.execPath, '-r', join(folder, 'infra/preflight.cjs'), 'infra/build.ts')).toEqual({
-    status: 1,
-    stdout: '',
-    stderr: `The dependencies of keyplane are not installed: run npm ci in ${folder}.\n`,
-  })
+test('Yarn runs the check instead of itself, and the check refuses it', async () => {
+  const [, yarn = ''] = /^yarnPath: (.+)$/m.exec(await readFile(join(root, '.yarnrc.yml'), 'utf8')) ?? []
+  const stderr = `keyplane is installed with npm 7 or later, not with Yarn: run npm ci in ${root}.\n`
+  expect(run(process.execPath, yarn, 'start')).toEqual({ status: 1, stdout: '', stderr })
+})
+
+test('the packaged Node.js goes where npm looks first, unless one is there', async () => {
+  const cwd = await checkout({ [program]: WORKS })
+  for (let times = 0; times < 2; times++) {
+    linkPackagedNode(cwd)
+    expect(await realpath(join(cwd, link))).toBe(join(cwd, program))
+  }
+})
+
+test.each([
+  ['none is installed', {}],
+  ['it does not run', { [program]: BROKEN }],
+])('npm uses the Node.js of the PATH if %s', async (_, files) => {
+  const cwd = await checkout(files)
+  linkPackagedNode(cwd)
+  await expect(realpath(join(cwd, link))).rejects.toMatchObject({ code: 'ENOENT' })
 })

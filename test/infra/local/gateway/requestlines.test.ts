@@ -18,8 +18,11 @@ const answered: Answered = { method: 'GET', path: '/apis', status: 200, millisec
 
 function terminal() {
   const { getColorDepth } = WriteStream.prototype
-  const screen = Object.assign(new PassThrough(), { isTTY: true, getColorDepth }) as unknown as NodeJS.WriteStream
-  return { screen, shown: () => String((screen as unknown as PassThrough).read() ?? '') }
+  const screen = Object.assign(new PassThrough({ encoding: 'utf8' }), {
+    isTTY: true,
+    getColorDepth,
+  }) as unknown as NodeJS.WriteStream
+  return { screen, shown: () => (screen as unknown as PassThrough).read() ?? '' }
 }
 
 afterEach(() => vi.unstubAllEnvs())
