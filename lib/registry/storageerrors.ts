@@ -2,6 +2,7 @@
 import { deadlineExceeded } from '../meta/errors/deadline.ts'
 import {
   expired,
+  insufficientStorage,
   internalError,
   requestEntityTooLarge,
   StatusError,
@@ -34,6 +35,7 @@ const statuses: Readonly<Record<StorageErrorCode, (error: StorageError, requeste
   TooManyCompanions: () => requestEntityTooLarge('the object has more references than one write can hold'),
   Busy: () =>
     tooManyRequests('the object is changed by too many requests at once, please try again', retryAfterSeconds),
+  Full: (error) => insufficientStorage('the write was not made', error),
   Unavailable: (error) => serviceUnavailable('the store is not available, please try again', retryAfterSeconds, error),
   Undecided: (error) => undecided('it is not known whether the request was done', error),
   TooLate: deadlineExceeded,

@@ -4,7 +4,8 @@
  *
  * - An unknown key is Unauthorized.
  * - A missing, malformed or invalid key passes without a user, so that a handler can explain the 401.
- * - A request that the scope chain does not allow passes without a user as well, with the 403 for the handler to answer.
+ * - A request that the scope chain does not allow passes without a user as well, with the 403 for the handler to answer. So does the first
+ *   use of a value for which the store has no room, with a 507.
  * - A failure is an error of the gateway.
  */
 import type { APIGatewayAuthorizerResult, APIGatewayRequestAuthorizerEvent } from 'aws-lambda'
@@ -151,7 +152,14 @@ async function authorizeRequest(
     return allow(user.name, { forbidden: encodeForbidden(error.status) })
   }
   // A dry run is a use as well: what it reads is real.
-  const ended = await confirm()
+  const ended = await confirm().catch((error: unknown) => {
+    if (error instanceof StatusError && error.status.code === 507) return error
+    throw error
+  })
+  if (ended instanceof StatusError) {
+    refused('failed', 507, ended.message, who)
+    return allow(user.name, { forbidden: encodeForbidden(ended.status) })
+  }
   if (ended) return 'unknown' in ended ? refuseUnknown() : refuseDead(ended)
   const asker = { isMaster: isMaster(user), key: user.key }
   const [, , tried = []] = await Promise.all([

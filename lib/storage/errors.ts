@@ -17,6 +17,8 @@ export type StorageErrorCode =
   | 'TooLate'
   /** The write gave up under contention or throttling; nothing was written. */
   | 'Busy'
+  /** The store has no room for the write; nothing was written. */
+  | 'Full'
   /** The store did not answer; nothing was written. */
   | 'Unavailable'
   /** The store did not answer, and the write may take effect, now or later. */

@@ -325,8 +325,8 @@ export interface Storage {
   queryIndex(query: IndexQuery): Promise<IndexPage>
   /**
    * Advances the last activity of an object and of its credential, never back, in one transaction. If only the activity of
-   * the object is as new already, it writes the rest. Throws if the store does not answer: then it may take effect, now or
-   * later.
+   * the object is as new already, it writes the rest. Throws Full, which wrote nothing, and if the store does not answer: then it may
+   * take effect, now or later.
    */
   touchActivity(touch: Touch): Promise<TouchOutcome>
   /** Closes all gaps and settles all revisions up to now. Run it every minute; concurrent runs are safe. */

@@ -43,6 +43,8 @@ export type FaultKind =
   | 'conflict'
   /** The request was throttled and wrote nothing. */
   | 'throttled'
+  /** The store has no room for the write: nothing was written, and nothing will be. */
+  | 'full'
   /** No answer arrived: the operation may take effect, now or later. */
   | 'unanswered'
 

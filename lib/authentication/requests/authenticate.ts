@@ -4,9 +4,10 @@
 
 import { isWithinCIDRs } from '../../authorization/users/sourcecidrs.ts'
 import type { PresentedCredential, UserInfo } from '../../authorization/users/user.ts'
-import { serviceUnavailable } from '../../meta/errors/status.ts'
+import { insufficientStorage, serviceUnavailable } from '../../meta/errors/status.ts'
 import type { JsonObject, JsonValue } from '../../meta/types.ts'
 import { defined } from '../../meta/value/defined.ts'
+import { StorageError } from '../../storage/errors.ts'
 import type { CompanionItem, TouchOutcome } from '../../storage/interface.ts'
 import { isWellFormed } from '../accesskey.ts'
 import { type Credential, credentialUser } from '../credential.ts'
@@ -77,7 +78,7 @@ export interface LivingKey {
   /**
    * Records the first use of a pending value, from which on the old value ends. Call it after the request is authorized,
    * before it takes effect, also for a dry run. Does nothing for other values. Returns why the key no longer gives access,
-   * or undefined. Throws 503 if the use could not be recorded: then the request must not be allowed.
+   * or undefined. Throws 503 or 507 if the use could not be recorded: then the request must not be allowed.
    */
   confirm(): Promise<DeadKey | { unknown: true } | undefined>
   /**
@@ -253,6 +254,8 @@ async function confirm(
     if (outcome === 'unanswered') break
     judged = await judge(hash, (await deps.readCredential([hash]))?.item, deps)
   }
+  if (cause instanceof StorageError && cause.code === 'Full')
+    throw insufficientStorage('the first use of the access key was not recorded', cause)
   throw serviceUnavailable('the first use of the access key could not be recorded, please try again', 1, cause)
 }
 

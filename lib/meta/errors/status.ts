@@ -225,6 +225,13 @@ export const serviceUnavailable = (message: string, retryAfterSeconds?: number, 
     cause,
   })
 
+/**
+ * Returns the 507 for a write that was certainly not made, because the store has no room. It has no Retry-After: somebody must make
+ * room first. The reason is not one of Kubernetes, whose clients show any reason.
+ */
+export const insufficientStorage = (message: string, cause?: unknown): StatusError =>
+  failure(507, 'InsufficientStorage', `the disk of the server is full: ${message}`, undefined, { cause })
+
 /** Returns the 504 for a request with an unknown outcome, which may still take effect: check the object before a retry. */
 export const undecided = (message: string, cause?: unknown): StatusError =>
   timeout(message, { retryAfterSeconds: 1 }, cause)

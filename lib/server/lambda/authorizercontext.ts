@@ -20,7 +20,7 @@ type ForHandler =
   | { unauthorized: string }
   /** Message of the 400 for an ambiguous path. */
   | { badRequest: string }
-  /** The 403 for a request that no scope allows, from `encodeForbidden`. There is no user. */
+  /** The 403 for a request that no scope allows, or a 507, from `encodeForbidden`. There is no user. */
   | { forbidden: string }
 
 const textOf = (event: APIGatewayProxyEvent, name: string): string | undefined => {
@@ -32,7 +32,7 @@ const textOf = (event: APIGatewayProxyEvent, name: string): string | undefined =
 const SHORT_MESSAGE = 1024
 
 /**
- * Encodes a 403 as base64url JSON, because no page of AWS says how API Gateway passes on quotes and non-ASCII characters.
+ * Encodes a refusal as base64url JSON, because no page of AWS says how API Gateway passes on quotes and non-ASCII characters.
  * A long path makes it long: then its message is cut and its details are omitted, so that the request is still refused.
  */
 export function encodeForbidden(status: Status): string {
@@ -44,10 +44,10 @@ export function encodeForbidden(status: Status): string {
 
 const encodeStatus = (status: Status): string => Buffer.from(JSON.stringify(status)).toString('base64url')
 
-/** Decodes a 403. Throws for anything else, so that the request fails and no other Status is answered. */
+/** Decodes a 403 or a 507. Throws for anything else, so that the request fails and no other Status is answered. */
 function decodeForbidden(text: string): StatusError {
   const status = JSON.parse(Buffer.from(text, 'base64url').toString()) as Status & { code: number }
-  if (status.code !== 403) throw new Error('the refusal from the authorizer is not a 403')
+  if (status.code !== 403 && status.code !== 507) throw new Error('the authorizer does not refuse with this code')
   return new StatusError(status)
 }
 

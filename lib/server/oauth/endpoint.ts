@@ -71,6 +71,8 @@ function toOAuthError(error: unknown): OAuthError {
   if (error instanceof OAuthError) return error
   const { status, cause = error } = toStatusError(error)
   if (status.code === 405) return new OAuthError('invalid_request', 'method', 'this endpoint accepts POST only')
+  // Without Retry-After: somebody must make room first.
+  if (status.code === 507) return unavailable('storage', String(status.message), { cause })
   if (cause instanceof StorageError && cause.code !== 'Undecided') {
     const why = 'the store of this service is not available: try again'
     return unavailable('storage', why, { retryAfter: RETRY_AFTER, cause })

@@ -8,7 +8,7 @@ import type { Listed, ListPage, Stored, Table, Touch, TouchOutcome } from '../in
 import { type Item, type ItemQuery, ItemsFault, type ItemWrite, type TransactOutcome } from '../items.ts'
 import { activityOf, sortKey } from '../keys.ts'
 import { writerDeadline } from './constants.ts'
-import type { Context } from './context.ts'
+import { type Context, fullError, isFull } from './context.ts'
 import { isWithin, scan } from './scan.ts'
 
 /** Adds the time of an activity item, and what is noted with it, to an object, if the item belongs to it. */
@@ -57,7 +57,7 @@ export async function touchActivity(
     return named(await items.transact([use, ...sets], deadline))
   } catch (error) {
     if (error instanceof ItemsFault && error.kind === 'conflict') return 'busy'
-    throw error
+    throw isFull(error) ? fullError(error) : error
   }
 }
 

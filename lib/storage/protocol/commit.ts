@@ -16,7 +16,7 @@ import {
 import { activityOf, isPartition, marksOf, rowsOf, slotKey, sortKey } from '../keys.ts'
 import { decodeState, type State } from '../records.ts'
 import { patience, reserveBytes, tombstoneSeconds, writerDeadline } from './constants.ts'
-import { backoff, type Context } from './context.ts'
+import { backoff, type Context, isFull } from './context.ts'
 import { slotExpiry, voidSlot } from './log.ts'
 import type { Revision } from './revision.ts'
 
@@ -211,6 +211,8 @@ export async function commitPlan(
   }
   if (outcome.done) return { type: 'committed' }
   const there = await voidSlot(context, resource, rev, taken).catch((error: unknown) => {
+    // There may be no room for the void either. A reader that meets the gap makes it.
+    if (isFull(cause)) return undefined
     throw new StorageError('Undecided', 'the outcome of the write is unknown', { cause: error })
   })
   if (there?.id === planned.write.id) return { type: 'committed' }

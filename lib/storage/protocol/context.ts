@@ -21,12 +21,13 @@ type Clock = Pick<Context, 'elapsed' | 'random' | 'sleep'>
 
 /**
  * Returns a function that waits before the next attempt of an operation: not before the second one, then a random time up to 8,
- * 16 … 128 ms. It throws Busy or Unavailable when the attempts or the time are used up.
+ * 16 … 128 ms. It throws Busy or Unavailable when the attempts or the time are used up, and Full at once: only people make room.
  */
 export function createPause({ elapsed, random, sleep }: Clock): (cause?: unknown) => Promise<void> {
   const began = elapsed()
   let count = 0
   return async (cause) => {
+    if (isFull(cause)) throw fullError(cause)
     count++
     if (count >= maxTries || elapsed() - began >= maxWriteTime) throw gaveUpError(cause)
     if (count > 1) await sleep(backoff(count - 2, random))
@@ -35,6 +36,11 @@ export function createPause({ elapsed, random, sleep }: Clock): (cause?: unknown
 
 /** Returns the wait before the next attempt: random, up to 8 ms for `count` 0, then 16 … 128 ms. */
 export const backoff = (count: number, random: Clock['random']): number => random() * 8 * 2 ** Math.min(count, 4)
+
+/** Reports whether the store has refused a write for lack of room, so that it certainly has no effect. */
+export const isFull = (fault: unknown): boolean => fault instanceof ItemsFault && fault.kind === 'full'
+
+export const fullError = (cause: unknown): StorageError => new StorageError('Full', 'the store has no room', { cause })
 
 function gaveUpError(cause: unknown): StorageError {
   const silent = cause instanceof ItemsFault && cause.kind === 'unanswered'

@@ -50,8 +50,8 @@ async function readRowSince(
 
 /**
  * Writes an object. With `isRead`, the mutation first sees the current row, else it first assumes that no row exists. Throws
- * what `mutate` throws, and TooLarge, TooManyCompanions, CompanionExists, CompanionChanged, TooLate, Busy and Unavailable: then
- * nothing was written. After Undecided, the write may have taken effect.
+ * what `mutate` throws, and TooLarge, TooManyCompanions, CompanionExists, CompanionChanged, TooLate, Full, Busy and Unavailable:
+ * then nothing was written. After Undecided, the write may have taken effect.
  */
 export async function writeStored(
   context: Context,

@@ -12,8 +12,7 @@ interface Waiting {
   answer: PromiseWithResolvers<unknown>
 }
 
-/** `before` runs in each commit, before its writes. */
-export function groupCommits(database: DatabaseSync, before: () => void): Commit {
+export function groupCommits(database: DatabaseSync): Commit {
   const statement = (sql: string) => database.prepare(sql)
   const [begin, commit, rollback] = ['BEGIN IMMEDIATE', 'COMMIT', 'ROLLBACK'].map(statement)
   const [save, release, undo] = ['SAVEPOINT write', 'RELEASE write', 'ROLLBACK TO write'].map(statement)
@@ -41,7 +40,6 @@ export function groupCommits(database: DatabaseSync, before: () => void): Commit
     let answers: (() => void)[]
     try {
       begin?.run()
-      before()
       answers = all.map(attempt)
       commit?.run()
     } catch (error) {

@@ -14,7 +14,7 @@ export interface Table {
   close(): void
 }
 
-/** How often expired items are removed, in ms, and the most at once: a commit that removes so many takes some ms longer. */
+/** How often expired items are removed after a write, in ms, and the most at once: that blocks the process for some ms. */
 const expiryInterval = 60_000
 const expiredItems = 500
 
@@ -24,11 +24,19 @@ export const openTable = (path: string, now: () => number): Table => tableIn(ope
 /** Returns the table of an open database. */
 export function tableIn(database: DatabaseSync, now: () => number): Table {
   const rows = rowsOf(database)
-  let next = Number.NEGATIVE_INFINITY
-  const commit = groupCommits(database, () => {
-    if (now() < next) return
-    next = now() + expiryInterval
-    rows.removeExpired(Math.floor(now() / 1000), expiredItems)
-  })
+  let last = Number.NEGATIVE_INFINITY
+  const commitWrite = groupCommits(database)
+  /** A commit of its own: when the disk is full, there may be room for the write of a request and not for this one as well. */
+  const removeExpired = () =>
+    commitWrite(() => rows.removeExpired(Math.floor(now() / 1000), expiredItems)).catch(() => {})
+  const commit: Commit = (write) => {
+    const written = commitWrite(write)
+    // A clock that is set back must not end this.
+    if (Math.abs(now() - last) >= expiryInterval) {
+      last = now()
+      written.then(removeExpired, removeExpired)
+    }
+    return written
+  }
   return { rows, commit, listeners: listeners(), close: () => database.close() }
 }

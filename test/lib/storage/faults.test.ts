@@ -72,7 +72,7 @@ function storageWithSleptTime(): Storage {
 }
 
 const fault = (kind: FaultKind) => () => new ItemsFault(kind, undefined)
-const [reset, conflict, throttle] = [fault('unanswered'), fault('conflict'), fault('throttled')]
+const [reset, conflict, throttle, full] = [fault('unanswered'), fault('conflict'), fault('throttled'), fault('full')]
 
 /** The outcome of a transaction whose writes at these indexes met another one. */
 const cancelled =
@@ -306,6 +306,66 @@ describe('giving up', () => {
     before = failTimes('query', throttle, Number.POSITIVE_INFINITY)
     await create(storage, 'a', {}, widgets)
     await expect(storageWithSleptTime().list(widgets, {})).rejects.toMatchObject({ code: 'Busy' })
+  })
+})
+
+describe('a full store', () => {
+  const always = Number.POSITIVE_INFINITY
+  const isFull = { code: 'Full' }
+  const side = () => ({ pk: `side#${widgets.resource}`, sk: '#', attributes: { expiry: 1 } })
+  const touch = () => {
+    const credential = { pk: 'credential', sk: '#', lastActivity: 1, attributes: {}, same: {} }
+    return storage.touchActivity({ table: widgets, key: 'a', uid: 'u', at: 1, credential })
+  }
+  /** Refuses these operations. */
+  const refuse = (...operations: Operation[]) => {
+    const refusals = operations.map((one) => failTimes(one, full, always))
+    before = (sent) => {
+      for (const one of refusals) one(sent)
+      return undefined
+    }
+  }
+
+  test.each<[string, () => Promise<unknown>]>([
+    ['create', () => create(storage, 'b', {}, widgets)],
+    ['update', () => set(storage, 'a', { size: 1 }, widgets)],
+    ['delete', () => remove(storage, 'a', widgets)],
+    ['keepCompanion', () => storage.keepCompanion(side(), unhurried)],
+    ['createCompanion', () => storage.createCompanion(side(), unhurried)],
+    ['swapCompanion', () => storage.swapCompanion(undefined, side(), unhurried)],
+    ['mergeCompanion', () => storage.mergeCompanion(side(), unhurried)],
+    ['dropCompanion', () => storage.dropCompanion(side(), unhurried)],
+    ['touchActivity', touch],
+  ])('refuses a %s at once', async (_, write) => {
+    await create(storage, 'a', {}, widgets)
+    refuse('allocate', 'put', 'putIfAbsent', 'transact')
+    calls = []
+    await expect(write()).rejects.toMatchObject(isFull)
+    expect(calls.filter((one) => !['get', 'batchGet'].includes(one))).toHaveLength(1)
+  })
+
+  test.each<[string, Operation[]]>([
+    ['for the write', ['transact']],
+    ['for the write and for the void of its slot', ['transact', 'putIfAbsent']],
+  ])(
+    'without room %s refuses the write, is read, and takes the next write once there is room',
+    async (_, operations) => {
+      await create(storage, 'a', {}, widgets)
+      refuse(...operations)
+      await expect(create(storage, 'b', {}, widgets)).rejects.toMatchObject(isFull)
+      expect((await storage.list(widgets, {})).items.map(({ key }) => key)).toEqual(['a'])
+      before = nothing
+      await create(storage, 'b', {}, widgets)
+      expect((await storage.list(widgets, {})).items.map(({ key }) => key)).toEqual(['a', 'b'])
+      expect(await history()).toEqual(['ADDED a', 'ADDED b'])
+    },
+  )
+
+  test('leaves a swap undecided whose request before it got no answer', async () => {
+    after = failTimes('transact', reset)
+    before = (sent) =>
+      calls.filter((one) => one === 'transact').length > 1 ? failTimes('transact', full)(sent) : undefined
+    await expect(storage.swapCompanion(undefined, side(), unhurried)).rejects.toMatchObject({ code: 'Undecided' })
   })
 })
 

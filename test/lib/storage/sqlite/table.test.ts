@@ -8,7 +8,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { openDatabase } from '../../../../lib/storage/sqlite/database.ts'
 import { itemsOf } from '../../../../lib/storage/sqlite/sqlite.ts'
-import { openTable } from '../../../../lib/storage/sqlite/table.ts'
+import { openTable, tableIn } from '../../../../lib/storage/sqlite/table.ts'
 
 let folder: string
 let path: string
@@ -71,6 +71,19 @@ describe('a commit', () => {
   })
 })
 
+// As a quota does, the limit fails writes in another way than a full disk.
+test.skipIf(process.platform === 'win32')('a write that the system refuses is full, and has no effect later', () => {
+  const limited = ['-c', 'ulimit -f 200; exec "$@"', 'sh', process.execPath, writer, path, '1000']
+  const printed = execFileSync('sh', limited, { encoding: 'utf8' }).trim().split('\n')
+  const table = openTable(path, Date.now)
+  const stored = [...table.rows.range('p', { low: Buffer.of(), high: Buffer.of(255) }, 10_000)].map(
+    ({ body }) => JSON.parse(body).sk,
+  )
+  table.close()
+  expect([...stored, 'full'].sort()).toEqual(printed.sort())
+  expect(stored.length).toBeGreaterThan(1)
+})
+
 describe('a file', () => {
   const opening = () => openTable(path, Date.now).close()
 
@@ -119,6 +132,17 @@ describe('a file', () => {
   })
 })
 
+test('a removal of expired items that fails fails no write', async () => {
+  const database = openDatabase(':memory:')
+  database.exec("CREATE TRIGGER keep BEFORE DELETE ON items BEGIN SELECT RAISE(ABORT, 'kept'); END")
+  const table = tableIn(database, Date.now)
+  await itemsOf(table, Date.now).put({ pk: 'p', sk: 'gone', expires: 1 }, always)
+  await new Promise(setImmediate)
+  expect(table.rows.get({ pk: 'p', sk: 'gone' })).toMatchObject({ expires: 1 })
+  await itemsOf(table, Date.now).put({ pk: 'p', sk: 'next' }, always)
+  table.close()
+})
+
 test('items are removed after they have expired, within minutes of writes', async () => {
   let now = 1_000_000
   const table = openTable(':memory:', () => now)
@@ -128,12 +152,19 @@ test('items are removed after they have expired, within minutes of writes', asyn
   await put('soon', { expires: 1030.5 })
   await put('text', { expires: '1' })
   await put('never')
-  const left = async () => (await items.query({ pk: 'p' })).items.map(({ sk }) => sk)
+  const left = async () => {
+    // The removal follows the write.
+    await new Promise(setImmediate)
+    return (await items.query({ pk: 'p' })).items.map(({ sk }) => sk)
+  }
   now = 1_030_000
   await put('a')
   expect(await left()).toEqual(['a', 'kept', 'never', 'soon', 'text'])
   now += 61_000
   await put('a')
+  expect(await left()).toEqual(['a', 'kept', 'never', 'text'])
+  now -= 500_000
+  await put('later', { expires: 1 })
   expect(await left()).toEqual(['a', 'kept', 'never', 'text'])
   table.close()
 })
