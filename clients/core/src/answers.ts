@@ -12,6 +12,9 @@ export interface Status {
 /** Reports whether an answer with this code may be another one later: the server was too busy, too slow, or failed. All others are decisions. */
 export const mayPass = (code: number): boolean => code === 408 || code === 429 || code >= 500
 
+/** Reports whether a write may have been made in spite of an answer with this code. A server without room (507) says that it was not. */
+export const mayBeMade = (code: number): boolean => code >= 500 && code !== 507
+
 /** Returns the object of a JSON text, or undefined for any other text. */
 export function objectIn(text: string): Record<string, unknown> | undefined {
   try {

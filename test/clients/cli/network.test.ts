@@ -201,6 +201,14 @@ describe('a failure that may pass', () => {
     expect(stderr).toContain('The key may have been created, but its value is lost.')
   })
 
+  test('is reported for a create that a full server did not make, and the key does not exist', async () => {
+    handler = answer(507, status(507))
+    const { code, stderr } = await create()
+    expect([code, attempts.length]).toEqual([1, 1])
+    expect(stderr).toContain('Its administrators must make room on its disk.')
+    expect(stderr).not.toContain('may have been created')
+  })
+
   test('is reported after four attempts', async () => {
     handler = answer(429, status(429), { 'retry-after': '0' })
     expect(await whoami()).toMatchObject(says(4, 'The server is busy.'))

@@ -154,7 +154,9 @@ describe('the rotation of a key', () => {
 })
 
 test('a request may have had an effect if there was no answer or the server failed', () => {
-  expect([400, 403, 409, 422, 429].map((code) => isUncertain(new ApiError(code, {})))).toEqual(Array(5).fill(false))
+  expect([400, 403, 409, 422, 429, 507].map((code) => isUncertain(new ApiError(code, {})))).toEqual(
+    Array(6).fill(false),
+  )
   expect([500, 503, 504].map((code) => isUncertain(new ApiError(code, {})))).toEqual(Array(3).fill(true))
   expect(isUncertain(new NetworkError(new Error()))).toBe(true)
 })

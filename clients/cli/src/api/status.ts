@@ -84,6 +84,7 @@ function hintOf(code: number, status: Status): string | undefined {
   if (code === 404 && messageOf(status)?.startsWith(NO_SUCH_PATH)) return WRONG_URL
   if (code === 403) return 'To see what your key may do: keyplane whoami'
   if (code === 429) return 'The server is busy. Try again in a minute.'
+  if (code === 507) return 'Its administrators must make room on its disk. Nothing must be restarted.'
   if (code >= 500)
     return 'This is a failure of the server. Try again; if it fails again, tell its administrators the time of the request.'
   return undefined

@@ -1,5 +1,5 @@
 /** Puts errors of the API and of the network into words. */
-import { causesOf, type Status } from '../../../core/src/answers.ts'
+import { causesOf, mayBeMade, type Status } from '../../../core/src/answers.ts'
 
 /** The API refused a request or failed. */
 export class ApiError extends Error {
@@ -24,7 +24,7 @@ export class NetworkError extends Error {
 
 /** Reports whether a request may have had an effect in spite of its error: the answer was lost, or says nothing of that. */
 export const isUncertain = (error: unknown): boolean =>
-  !(error instanceof ApiError) || error.code >= 500 || error.code < 400
+  !(error instanceof ApiError) || mayBeMade(error.code) || error.code < 400
 
 /** An error for people: what happened, the details, and what to do next. */
 export interface ErrorWords {
@@ -56,6 +56,7 @@ const MEANINGS: Readonly<Record<number, [title: string, next?: string]>> = {
   429: ['The server receives too many requests.', 'Wait a moment, then try again.'],
   503: ['The server cannot answer at the moment.', 'Try again.'],
   504: ['The server took too long.', 'Look at the current state before you try again: it may have been done.'],
+  507: ['The server has no room to store this.', 'Try again when its administrators have made room.'],
 }
 
 /** Returns the words for any error. Causes of an invalid request are named with their fields. */

@@ -1,6 +1,8 @@
 /** `keyplane keys create`: creates an access key and prints its value once. */
+
 import { type KeyText, keyTexts } from '../../../../../lib/apis/management/v1/ownedaccesskey.texts.ts'
 import type { JsonObject } from '../../../../../lib/meta/types.ts'
+import { mayBeMade } from '../../../../core/src/answers.ts'
 import { NetworkError } from '../../api/https.ts'
 import { asKey, demandName, keyPath } from '../../api/keys.ts'
 import { openSession, type Session } from '../../api/session.ts'
@@ -148,7 +150,7 @@ async function create(session: Session, object: JsonObject, dryRun: boolean): Pr
   try {
     return await session.post(keyPath(), object, { dryRun })
   } catch (error) {
-    const lost = error instanceof NetworkError || (error instanceof StatusError && error.code >= 500)
+    const lost = error instanceof NetworkError || (error instanceof StatusError && mayBeMade(error.code))
     if (dryRun || !lost) throw error
     throw new CliError(error.message, {
       exitCode: error.exitCode,
