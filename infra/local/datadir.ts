@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { takeLock } from '../exclusive.ts'
+import { fileProblem, isDamaged } from './host/fileproblem.ts'
 import { StartupError } from './host/startuperror.ts'
 import type { Settings } from './settings.ts'
 
@@ -18,25 +19,27 @@ export interface DataDir {
 /** Throws a StartupError when the folder is not writable or another server uses it. */
 export async function openDataDir({ dataDir, memory }: Pick<Settings, 'dataDir' | 'memory'>): Promise<DataDir> {
   if (memory) {
-    const path = await mkdtemp(join(tmpdir(), 'keyplane-'))
+    const path = await mkdtemp(join(tmpdir(), 'keyplane-')).catch((error: unknown) => {
+      throw fileProblem(error, { path: tmpdir(), what: 'folder', variable: 'TMPDIR' }) ?? error
+    })
     return { path, stateFile: () => ({}), release: () => rm(path, { recursive: true, force: true }) }
   }
-  await mkdir(dataDir, { recursive: true, mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
-    throw unwritable(dataDir, error.code)
+  await mkdir(dataDir, { recursive: true, mode: 0o700 }).catch((error: unknown) => {
+    throw fileProblem(error, { path: dataDir, what: 'folder' }) ?? error
   })
   const unlock = lock(dataDir)
   return { path: dataDir, stateFile: (name) => ({ path: join(dataDir, name) }), release: async () => unlock() }
 }
 
-const unwritable = (dataDir: string, code: string | undefined): StartupError =>
-  new StartupError(`The data folder ${dataDir} cannot be written (${code}): name another one in DATA_DIR.`)
-
 function lock(dataDir: string): () => void {
+  const path = join(dataDir, 'lock')
   let unlock: (() => void) | undefined
   try {
-    unlock = takeLock(join(dataDir, 'lock'))
+    unlock = takeLock(path)
   } catch (error) {
-    throw unwritable(dataDir, (error as { errstr?: string }).errstr)
+    if (isDamaged(error as object))
+      throw new StartupError(`The lock ${path} is damaged: remove this file, which has no data.`)
+    throw fileProblem(error, { path, what: 'file' }) ?? error
   }
   if (unlock !== undefined) return unlock
   throw new StartupError(`Another server uses the data folder ${dataDir}: stop it, or name another folder in DATA_DIR.`)

@@ -16,8 +16,10 @@ import { startGateway } from './gateway/gateway.ts'
 import type { Answered } from './gateway/requestlines.ts'
 import { prefixOf } from './gateway/routes.ts'
 import { issueLoopback, type KeyPair, keepAuthority } from './host/certificates.ts'
-import { reservePort } from './host/freeport.ts'
+import { fileProblem } from './host/fileproblem.ts'
+import { type ReservedPort, reservePort } from './host/freeport.ts'
 import { kubeConfigFile } from './host/kubeconfigfile.ts'
+import { StartupError } from './host/startuperror.ts'
 import { openStored } from './host/stored.ts'
 import { startDemoIssuer } from './issuer/demoissuer.ts'
 import { ensureDemoTrust } from './issuer/demotrust.ts'
@@ -52,16 +54,38 @@ const SECRETS = 'keyplane/local/'
 const CLUSTER_SECRETS = `${SECRETS}virtualclusters/`
 
 /** Throws a StartupError for problems that the user can fix, after it has stopped the parts that were started. */
-export async function startLocalServer(
-  settings: Settings,
-  now: () => number,
-  { say, answered, published }: Screen,
-): Promise<LocalServer> {
+export async function startLocalServer(settings: Settings, now: () => number, screen: Screen): Promise<LocalServer> {
   await using starting = new AsyncDisposableStack()
   const reserved = await reservePort(settings.port)
   starting.defer(() => reserved.release())
   const dataDir = await openDataDir(settings)
   starting.defer(() => dataDir.release())
+  try {
+    const facts = await serve(settings, { dataDir, reserved, now, screen, starting })
+    const started = starting.move()
+    return { ...facts, close: () => started.disposeAsync() }
+  } catch (error) {
+    const { path } = error as NodeJS.ErrnoException
+    if (error instanceof StartupError || (path !== undefined && !path.startsWith(dataDir.path))) throw error
+    const variable = settings.memory ? 'TMPDIR' : 'DATA_DIR'
+    throw fileProblem(error, { path: dataDir.path, what: 'folder', variable }) ?? error
+  }
+}
+
+interface Begun {
+  dataDir: DataDir
+  reserved: ReservedPort
+  now(): number
+  screen: Screen
+  /** Collects the parts to stop. */
+  starting: AsyncDisposableStack
+}
+
+/** Starts all parts. */
+async function serve(
+  settings: Settings,
+  { dataDir, reserved, now, screen: { say, answered, published }, starting }: Begun,
+): Promise<Omit<LocalServer, 'close'>> {
   const credentials = newCredentials()
   const verify = createVerifier({ credentials, region: REGION, now })
   const { endpoints, cluster, authority, makeTable } = await startParts(settings, {
@@ -110,7 +134,6 @@ export async function startLocalServer(
 
   const files = await writeOutputs(dataDir.path, { url: issuer, authority: authority.certificate, accessKey, job })
   const keeps = keptBy(settings, dataDir.path)
-  const started = starting.move()
   return {
     url: issuer,
     banner: banner({
@@ -121,7 +144,6 @@ export async function startLocalServer(
       demoKubeconfig: join(dataDir.path, 'demo.kubeconfig'),
       shell: shellOf(process.env, process.platform),
     }),
-    close: () => started.disposeAsync(),
   }
 }
 

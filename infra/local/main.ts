@@ -3,6 +3,7 @@ import { type Command, runCommand } from '../command.ts'
 import { eventLine } from './eventline.ts'
 import { type Answered, hideFunctionLogs, requestLine } from './gateway/requestlines.ts'
 import { npmGone } from './host/npmparent.ts'
+import { surviveFullDisk } from './host/output.ts'
 import { StartupError } from './host/startuperror.ts'
 import { type LocalServer, startLocalServer } from './localserver.ts'
 import { readSettings } from './settings.ts'
@@ -34,6 +35,7 @@ async function serve(options: { memory: boolean; dynamodb?: string | undefined }
   const signalled = Promise.withResolvers<void>()
   // A second signal terminates the process at once.
   let ended = false
+  surviveFullDisk(() => ended)
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(signal, () => {
       ended = true
@@ -42,7 +44,6 @@ async function serve(options: { memory: boolean; dynamodb?: string | undefined }
   // Its terminal and its pipes may be gone as well.
   npmGone().then(() => {
     ended = true
-    for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
     signalled.resolve()
   })
   const say = (sentence: string) => process.stdout.write(`${sentence}\n`)

@@ -7,10 +7,12 @@ import {
   DynamoDBClient,
   UpdateTimeToLiveCommand,
 } from '@aws-sdk/client-dynamodb'
+import { UnusableFile } from '../../lib/storage/sqlite/database.ts'
 import { nameTable } from '../../lib/storage/sqlite/named.ts'
 import { itemsOf } from '../../lib/storage/sqlite/sqlite.ts'
 import { openTable, type Table } from '../../lib/storage/sqlite/table.ts'
 import type { MakeTable } from './aws/resources.ts'
+import { damaged, fileProblem, ofAnotherRelease } from './host/fileproblem.ts'
 import { StartupError } from './host/startuperror.ts'
 
 /** Opens the table of this process in a file, or without a path in memory, until the stack is disposed of. Throws a StartupError. */
@@ -30,20 +32,13 @@ function open(path: string | undefined, now: () => number): Table {
   try {
     return openTable(path, now)
   } catch (error) {
-    throw new StartupError(
-      `The data file ${path} ${reasonOf(error)}: restore it from a copy, or remove the folder ${folder} to start afresh.`,
-      error,
-    )
+    if (!(error instanceof UnusableFile)) throw fileProblem(error, { path, what: 'file' }) ?? error
+    throw {
+      damaged: damaged(path, error),
+      foreign: ofAnotherRelease(path, error),
+      unsafe: new StartupError(`The data file ${path} ${error.message}: name another folder in DATA_DIR.`, error),
+    }[error.problem]
   }
-}
-
-/** SQLite's code for a file that is not a database. */
-const NOTADB = 26
-
-const reasonOf = (error: unknown): string => {
-  const { message, errcode, code } = error as Error & { errcode?: number; code?: string }
-  if (errcode === NOTADB) return 'is damaged'
-  return errcode === undefined && code !== undefined ? `cannot be opened (${code})` : message
 }
 
 /** Creates the table, with the properties of the template, in a DynamoDB or an emulator of it. */

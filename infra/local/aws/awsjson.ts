@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { isObject } from '../../../lib/meta/value/walk.ts'
+import { hasNoRoom } from '../host/fileproblem.ts'
 
 /** Unvalidated input: read its members through awsinput.ts. */
 export type AwsInput = Readonly<Record<string, unknown>>
@@ -97,11 +98,16 @@ async function answer(
     if (request.method !== 'POST' || !operation) throw new AwsError('UnknownOperationException', 'Unknown operation')
     return { status: 200, body: await operation(inputOf(body)) }
   } catch (error) {
-    // An internal failure does not expose its cause, which may contain a secret.
-    const known = error instanceof AwsError ? error : new AwsError('InternalFailure', 'Internal failure', 500)
+    const known = error instanceof AwsError ? error : failureOf(error)
     return { status: known.statusCode, body: { ...known.members, __type: known.name, message: known.message } }
   }
 }
+
+/** Returns the error of an operation that failed, without its cause, which may contain a secret. Clients do not repeat a full disk. */
+const failureOf = (error: unknown): AwsError =>
+  hasNoRoom(error)
+    ? new AwsError('LimitExceededException', 'The disk of this server is full: nothing was written.')
+    : new AwsError('InternalFailure', 'Internal failure', 500)
 
 function splitTarget({ headers }: IncomingMessage): [prefix: string, operation: string] {
   const target = String(headers['x-amz-target'] ?? '')

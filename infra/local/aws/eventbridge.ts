@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import { type FileHandle, open } from 'node:fs/promises'
 import { isObject } from '../../../lib/meta/value/walk.ts'
-import { StartupError } from '../host/startuperror.ts'
+import { fileProblem } from '../host/fileproblem.ts'
 import { textMember } from './awsinput.ts'
 import { type AwsEndpoint, AwsError, type AwsInput, serveAwsJson, type VerifySignature } from './awsjson.ts'
 
@@ -31,6 +31,7 @@ interface Answered {
 /** Starts the endpoint. Throws a StartupError when the file cannot be written. */
 export async function startEventBridge({ path, verify, received }: EventBridgeOptions): Promise<AwsEndpoint> {
   const file = path === undefined ? undefined : await openFile(path)
+  const append = file && appender(file)
   const put = async (input: AwsInput) => {
     const accepted: string[] = []
     const Entries = entriesOf(input).map((entry): Answered => {
@@ -39,7 +40,7 @@ export async function startEventBridge({ path, verify, received }: EventBridgeOp
       accepted.push(detail)
       return { EventId: randomUUID() }
     })
-    await file?.appendFile(accepted.map((detail) => `${detail}\n`).join(''))
+    await append?.(accepted.map((detail) => `${detail}\n`).join(''))
     for (const detail of accepted) received(detail)
     return { FailedEntryCount: Entries.length - accepted.length, Entries }
   }
@@ -61,7 +62,26 @@ async function openFile(path: string): Promise<FileHandle> {
     await file.chmod(0o600)
     return file
   } catch (error) {
-    throw new StartupError(`The data file ${path} cannot be written (${(error as NodeJS.ErrnoException).code}).`, error)
+    throw fileProblem(error, { path, what: 'file' }) ?? error
+  }
+}
+
+/** Returns a function that appends a text as a whole or not at all, one after another. */
+function appender(file: FileHandle): (text: string) => Promise<void> {
+  let queue: Promise<unknown> = Promise.resolve()
+  const append = async (text: string): Promise<void> => {
+    const { size } = await file.stat()
+    try {
+      await file.appendFile(text)
+    } catch (error) {
+      await file.truncate(size)
+      throw error
+    }
+  }
+  return (text) => {
+    const turn = queue.then(() => append(text))
+    queue = turn.catch(() => {})
+    return turn
   }
 }
 

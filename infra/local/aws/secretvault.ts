@@ -3,8 +3,7 @@
  * staging label. AWS encrypts what it stores with a key that it holds elsewhere; here the key would lie beside the secrets.
  */
 import { randomBytes, randomUUID } from 'node:crypto'
-import { dirname } from 'node:path'
-import { StartupError } from '../host/startuperror.ts'
+import { ofAnotherRelease } from '../host/fileproblem.ts'
 import { openStored, type StateFile } from '../host/stored.ts'
 import { AwsError } from './awsjson.ts'
 
@@ -91,10 +90,7 @@ function label(secret: VaultSecret, stage: string, id: string | undefined): void
 export async function openSecretVault({ path, region, account }: SecretVaultOptions): Promise<SecretVault> {
   const stored = await openStored<SecretsState>(path, { secrets: [] })
   const versions = stored.state.secrets.flatMap((secret) => secret.versions)
-  if (versions.some(({ value }) => typeof value !== 'string'))
-    throw new StartupError(
-      `The data file ${path} was written by an earlier release: remove the folder ${dirname(path ?? '')} to start afresh.`,
-    )
+  if (path !== undefined && versions.some(({ value }) => typeof value !== 'string')) throw ofAnotherRelease(path)
 
   const named = ({ secrets }: SecretsState, name: string) => secrets.find((one) => one.name === name && !one.deleted)
 

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto'
 import { open, readFile, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { renameOver } from '../../../clients/core/src/files/renameover.ts'
-import { StartupError } from './startuperror.ts'
+import { damaged, fileProblem } from './fileproblem.ts'
 
 export interface StateFile<State> {
   /** The last committed state. Read-only. */
@@ -52,15 +52,13 @@ async function readState<State>(path: string): Promise<State | undefined> {
     text = await readFile(path, 'utf8')
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw new StartupError(`The data file ${path} cannot be read (${(error as NodeJS.ErrnoException).code}).`, error)
+    throw fileProblem(error, { path, what: 'file' }) ?? error
   }
   try {
     const file = JSON.parse(text) as { sha256: string; state: State }
     if (file.sha256 === digest(JSON.stringify(file.state))) return file.state
   } catch {}
-  throw new StartupError(
-    `The data file ${path} is damaged: restore it from a copy, or remove the folder ${dirname(path)} to start afresh.`,
-  )
+  throw damaged(path)
 }
 
 /** Replaces `path` atomically. The new content survives a crash once the promise resolves; before that, the old content does. */

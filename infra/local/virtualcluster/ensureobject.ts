@@ -20,7 +20,7 @@ export interface Ensured {
   isNew: boolean
 }
 
-/** Creates the object, or updates it if it exists. Throws a StartupError. */
+/** Creates the object, or updates it if it exists. Throws a StartupError, or ENOSPC if the server has no room. */
 export async function ensureObject(
   client: ApiClient,
   collection: string,
@@ -40,7 +40,11 @@ export async function ensureObject(
 
 const uidOf = (body: unknown): string => (body as Answered).metadata.uid
 
-const failed = (kind: string, name: string, status: unknown): StartupError =>
-  new StartupError(
-    `The ${kind} ${name} of the demo cannot be created: ${(status as { message?: string } | undefined)?.message}.`,
-  )
+function failed(kind: string, name: string, body: unknown): Error {
+  const { code, message } = (body ?? {}) as { code?: number; message?: string }
+  const sentence = `The ${kind} ${name} of the demo cannot be created: ${message}.`
+  // As the file system says it, so that the caller names the folder.
+  return code === 507
+    ? Object.assign(new Error(sentence), { code: 'ENOSPC', syscall: 'write' })
+    : new StartupError(sentence)
+}

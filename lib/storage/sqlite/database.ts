@@ -24,9 +24,26 @@ const schema = `
 /** The version of the schema. A file of another version is refused. */
 const version = 1
 
+/** What is wrong with a file that SQLite can open. */
+const problems = {
+  damaged: 'is damaged',
+  foreign: 'has the data of another release',
+  unsafe: 'is on a file system that cannot hold it safely',
+}
+
+/** Refuses a file. Its message completes the sentence "The file …". */
+export class UnusableFile extends Error {
+  readonly problem: keyof typeof problems
+
+  constructor(problem: keyof typeof problems) {
+    super(problems[problem])
+    this.problem = problem
+  }
+}
+
 /**
- * Opens a file, which it creates if it is absent, or with `:memory:` a table that lives as long as the process. Throws an error
- * whose message completes the sentence "The file …".
+ * Opens a file, which it creates if it is absent, or with `:memory:` a table that lives as long as the process. Throws an
+ * UnusableFile, and the errors of the file system and of SQLite.
  */
 export function openDatabase(path: string): DatabaseSync {
   // SQLite gives the files beside it the same mode.
@@ -47,7 +64,7 @@ export function openDatabase(path: string): DatabaseSync {
 function makeDurable(database: DatabaseSync, mode: string): void {
   database.exec('PRAGMA page_size = 8192')
   const { journal_mode: found } = database.prepare('PRAGMA journal_mode = WAL').get() ?? {}
-  if (found !== mode) throw new Error('is on a file system that cannot hold it safely')
+  if (found !== mode) throw new UnusableFile('unsafe')
   database.exec('PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON')
 }
 
@@ -55,8 +72,8 @@ function prepareSchema(database: DatabaseSync): void {
   const { user_version: found } = database.prepare('PRAGMA user_version').get() ?? {}
   if (found === 0 && database.prepare('SELECT 1 FROM sqlite_schema').get() === undefined) {
     database.exec(`BEGIN; ${schema} PRAGMA user_version = ${version}; COMMIT`)
-  } else if (found !== version) throw new Error('has the data of another release')
+  } else if (found !== version) throw new UnusableFile('foreign')
   // SQLite itself would report damage only when it reads the page.
   const { quick_check: verdict } = database.prepare('PRAGMA quick_check(1)').get() ?? {}
-  if (verdict !== 'ok') throw new Error('is damaged')
+  if (verdict !== 'ok') throw new UnusableFile('damaged')
 }

@@ -37,13 +37,13 @@ test.each([
   await writeFile(join(parent, 'file'), '')
   const dataDir = join(parent, path)
   await expect(openDataDir({ dataDir, memory: false })).rejects.toThrow(
-    /^The data folder .*file.* cannot be written \((EEXIST|ENOTDIR)\): name another one in DATA_DIR\.$/,
+    /^The data folder .*file.* cannot be used, because (it|a part of its path) is not a folder: name another folder in DATA_DIR\.$/,
   )
 })
 
 test('names a folder that is not writable', () =>
   expect(openDataDir({ dataDir: '/proc', memory: false })).rejects.toThrow(
-    /^The data folder \/proc cannot be written \(.+\): name another one in DATA_DIR\.$/,
+    /^The data file \/proc\/lock cannot be used, because .+ DATA_DIR\.$/,
   ))
 
 test('creates a temporary folder with memory and removes it on release', async () => {

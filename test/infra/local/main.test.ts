@@ -87,6 +87,26 @@ async function hasEvent(folder: string, kind: string, name: string): Promise<voi
   }
 }
 
+const hasPrlimit = spawnSync('prlimit', ['--version']).status === 0
+/** Limits the size of the files that a process writes, as a quota and a full disk do. */
+const limitFiles = ({ pid = 0 }: ChildProcess, bytes: string) =>
+  expect(spawnSync('prlimit', ['--pid', String(pid), `--fsize=${bytes}:`]).status).toBe(0)
+
+/** A full disk refuses writes and nothing else, and the server goes on once there is room. */
+async function expectFullDisk(folder: string, child: ChildProcess, client: Awaited<ReturnType<typeof clientOf>>) {
+  const make = (name: string) =>
+    client.post('/ownedaccesskeys', 'OwnedAccessKey', { metadata: { name }, spec: { user: 'alice' } })
+  limitFiles(child, '1')
+  expect((await make('no-room')).body).toMatchObject({
+    code: 507,
+    message: 'the disk of the server is full: the write was not made',
+  })
+  expect((await client.get('/ownedaccesskeys')).status).toBe(200)
+  limitFiles(child, 'unlimited')
+  expect((await make('room')).status).toBe(201)
+  await hasEvent(folder, 'created', 'room')
+}
+
 const demoPath = '/namespaces/p-demo/virtualclusterinstances/demo'
 const kubeConfig = 'VirtualClusterInstanceKubeConfig'
 
@@ -143,6 +163,7 @@ describe('npm start', () => {
     expect(self.body).toMatchObject({ status: { groups: ['system:masters', 'system:authenticated'] } })
     const demo = await client.get(demoPath)
     expect(demo.body).toMatchObject({ spec: { owner: { user: 'alice' } } })
+    if (hasPrlimit) await expectFullDisk(DATA_DIR, first.child, client)
 
     const kept: string[] = []
     let killed = false

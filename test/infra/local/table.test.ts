@@ -1,7 +1,9 @@
 /** Tests what the local server says of a table that it cannot open. */
+import { execFileSync } from 'node:child_process'
 import { mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
 import { StartupError } from '../../../infra/local/host/startuperror.ts'
 import { embeddedTable, tableOf } from '../../../infra/local/table.ts'
@@ -16,16 +18,61 @@ async function expectSentence(prepare: (folder: string) => Promise<unknown>, sen
   return folder
 }
 
-test.each<[string, string, (path: string) => Promise<unknown>]>([
-  ['no file', 'cannot be opened (EISDIR)', mkdir],
-  ['a damaged file', 'is damaged', (path) => writeFile(path, 'x'.repeat(4096))],
-])('a table that is %s is a sentence for the user', async (_, why, prepare) => {
+/** Makes a file of another release. */
+const makeForeign = async (path: string) => {
+  using database = new DatabaseSync(path)
+  database.exec('PRAGMA user_version = 7')
+}
+
+test.each<[string, (path: string) => Promise<unknown>, (folder: string) => string]>([
+  ['no file', mkdir, () => 'cannot be used, because it is a folder: name another folder in DATA_DIR'],
+  [
+    'a damaged file',
+    (path) => writeFile(path, 'x'.repeat(4096)),
+    (folder) => `is damaged: restore it from a copy, or remove the folder ${folder} to start afresh`,
+  ],
+  [
+    'a file of another release',
+    makeForeign,
+    (folder) =>
+      `was written by another release: name another folder in DATA_DIR, or remove the folder ${folder} to start afresh`,
+  ],
+])('a table that is %s is a sentence for the user', async (_, prepare, restOf) => {
   await expectSentence(
     (folder) => prepare(join(folder, 'table.db')),
-    (folder) =>
-      `The data file ${folder}/table.db ${why}: restore it from a copy, or remove the folder ${folder} to start afresh.`,
+    (folder) => `The data file ${folder}/table.db ${restOf(folder)}.`,
   )
 })
+
+/** Opens a table in a process that may write 8 KiB to a file, and prints why it cannot. */
+const opening = `
+  import { embeddedTable } from ${JSON.stringify(new URL('../../../infra/local/table.ts', import.meta.url).href)}
+  try {
+    embeddedTable(process.argv[1], Date.now, new AsyncDisposableStack())
+  } catch (error) {
+    process.stdout.write(error.message)
+  }
+`
+
+test.skipIf(process.platform === 'win32')(
+  'a table for which there is no room is a sentence that removes nothing',
+  async () => {
+    const path = join(await mkdtemp(join(tmpdir(), 'keyplane-table-')), 'table.db')
+    const limited = [
+      '-c',
+      'ulimit -f 16; exec "$@"',
+      'sh',
+      process.execPath,
+      '--input-type=module',
+      '-e',
+      opening,
+      path,
+    ]
+    expect(execFileSync('sh', limited, { encoding: 'utf8' })).toBe(
+      `The data file ${path} cannot be used, because a limit on the size of files is reached: raise it (ulimit -f).`,
+    )
+  },
+)
 
 test('the data of a release that had an embedded DynamoDB stays as it is', async () => {
   const folder = await expectSentence(

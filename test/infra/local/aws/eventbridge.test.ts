@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { mkdtemp, readFile, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -41,6 +42,29 @@ test('accepts events and appends each as one line of a private file', async () =
   expect(await readFile(path, 'utf8')).toBe('{"old":true}\n{"a":1}\n{"text":"a\\nb"}\n')
   expect((await stat(path)).mode & 0o777).toBe(0o600)
 })
+
+/** Puts events of 600 bytes until the first one is refused, and prints the refusal. */
+const filling = `
+  import { startEventBridge } from ${JSON.stringify(new URL('../../../../infra/local/aws/eventbridge.ts', import.meta.url).href)}
+  const { url } = await startEventBridge({ path: process.argv[1], verify: async () => {}, received() {} })
+  const body = JSON.stringify({ Entries: [{ Source: 's', DetailType: 'd', Detail: JSON.stringify({ text: 'x'.repeat(600) }) }] })
+  for (let answer = '{}'; ; answer = await (await fetch(url, { method: 'POST', headers: { 'x-amz-target': 'AWSEvents.PutEvents' }, body })).text()) {
+    const { __type: type } = JSON.parse(answer)
+    if (type) process.exit(process.stdout.write(type) ? 0 : 1)
+  }
+`
+
+test.skipIf(process.platform === 'win32')(
+  'an event for which there is no room is refused, and no part of it is kept',
+  async () => {
+    const path = join(await mkdtemp(join(tmpdir(), 'keyplane-events-')), 'events.jsonl')
+    const limited = ['-c', 'ulimit -f 4; exec "$@"', 'sh', process.execPath, '--input-type=module', '-e', filling, path]
+    expect(execFileSync('sh', limited, { encoding: 'utf8' })).toBe('LimitExceededException')
+    const lines = (await readFile(path, 'utf8')).split('\n')
+    expect(lines.pop()).toBe('')
+    expect(lines.map((line) => JSON.parse(line).text.length)).toEqual(lines.map(() => 600))
+  },
+)
 
 test.each([
   ['no source', { Source: '' }, 'InvalidArgument'],

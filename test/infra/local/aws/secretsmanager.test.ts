@@ -178,7 +178,7 @@ describe('the data file', () => {
     const file = await openStored(secretsPath, { secrets: [{ arn: 'a', name: 'a', versions: [version] }] })
     await file.change(() => {})
     await expect(startAws({ secretsPath })).rejects.toThrow(
-      `The data file ${secretsPath} was written by an earlier release: remove the folder ${dirname(secretsPath)} to start afresh.`,
+      `The data file ${secretsPath} was written by another release: name another folder in DATA_DIR, or remove the folder ${dirname(secretsPath)} to start afresh.`,
     )
   })
 })

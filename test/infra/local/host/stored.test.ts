@@ -63,7 +63,9 @@ test.each([
 
 test('an unreadable file is an error', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'keyplane-test-'))
-  await expect(openStored(folder, {})).rejects.toThrow(`The data file ${folder} cannot be read (EISDIR).`)
+  await expect(openStored(folder, {})).rejects.toThrow(
+    `The data file ${folder} cannot be used, because it is a folder: `,
+  )
 })
 
 test('writeDurably replaces content and mode, also over the remains of a crash', async () => {
