@@ -71,16 +71,19 @@ async function followLog(life: Lifecycle, send: Send): Promise<Position> {
   }
 }
 
-/** Returns the position, or makes the first one: at the beginning of the log, or at its end if the beginning has expired. */
+/**
+ * Returns the position, or makes the first one: at the beginning of the log, or at its end if the beginning has expired. One that is
+ * ahead was made by a clock that was wrong: until that time came, nothing hourly would happen.
+ */
 async function startPosition(life: Lifecycle): Promise<Position> {
   const { storage, store } = life
   const known = await readPosition(life)
-  if (known) return known
+  const now = secondsOf(life)
+  if (known) return known.until > now + HOUR ? moveOn(life, known, { ...known, until: now }) : known
   const rv = await storage.changes(store.kind.table, FIRST).then(
     () => FIRST,
     (error: unknown) => (isExpired(error) ? storage.revision(store.kind.table) : Promise.reject(error)),
   )
-  const now = secondsOf(life)
   return moveOn(life, undefined, { rv, until: now, ...(rv === FIRST ? WHOLE : { since: now, families: '' }) })
 }
 

@@ -21,15 +21,17 @@ export async function forgetDeleted(
 }
 
 /**
- * Marks since when usage is recorded. Without the recording the mark goes, because a time in which nothing was recorded is not
- * one in which nothing happened.
+ * Marks since when usage is recorded, and marks it again if the clock was ahead then. Without the recording the mark goes, because a time
+ * in which nothing was recorded is not one in which nothing happened.
  */
 export async function markRecording(
   { storage, now, deadline }: Pick<Lifecycle, 'storage' | 'now' | 'deadline'>,
   isRecording: boolean,
 ): Promise<void> {
   const mark = await storage.getCompanion(recordingKey.pk, recordingKey.sk)
-  if (isRecording && !mark)
-    await storage.createCompanion({ ...recordingKey, attributes: { since: unixSeconds(now()) } }, { deadline })
+  const item = { ...recordingKey, attributes: { since: unixSeconds(now()) } }
+  if (isRecording && !mark) await storage.createCompanion(item, { deadline })
+  else if (isRecording && Number(mark?.attributes.since) > item.attributes.since)
+    await storage.keepCompanion(item, { deadline })
   if (!isRecording && mark) await storage.dropCompanion(recordingKey, { deadline })
 }

@@ -211,6 +211,10 @@ describe('usage', () => {
       const { since: _, swap: __, ...attributes } = position?.attributes ?? {}
       await server.parts.storage.keepCompanion({ ...positionKey, attributes }, { deadline: endless })
       expect((await usageOf(key)).status.since).toBeUndefined()
+      const ahead = Math.floor(Date.now() / 1000) + 400 * 86_400
+      await server.parts.storage.keepCompanion({ ...recordingKey, attributes: { since: ahead } }, { deadline: endless })
+      await run('true')
+      expect(Number((await marked())?.attributes.since)).toBeLessThan(ahead)
       await run('false')
       expect(await marked()).toBeUndefined()
     } finally {

@@ -95,6 +95,18 @@ test('publishes everything that happened, once', async () => {
   expect(await world.storage.getCompanion('lifecycle#position', '#')).toBeDefined()
 })
 
+test('tells of expiries also after a first run whose clock was ahead', async () => {
+  const scene = await begin()
+  const { clock, world, publisher } = scene
+  clock.at += 400 * day
+  await publisher.run()
+  clock.at = start
+  await world.make('short', {}, { ttl: hour })
+  await publisher.run()
+  await pass(scene, 3 * hour)
+  expect(await publisher.news()).toEqual([['created short'], ['expired short']])
+})
+
 class Dead extends Error {}
 
 /** A storage and a bus whose process dies at the nth call, before it is sent or before its answer arrives. */

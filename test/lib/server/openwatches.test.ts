@@ -10,13 +10,13 @@ import { alice, contextOf } from '../../support/users.ts'
 const now = () => 1_000_000
 const most = limits.queryItems + 100
 
-/** Returns how to open a watch of a key that has this number of records of open watches, and some of watches that have ended. */
-async function keyWith(open: number, ended = 0) {
+/** Returns how to open a watch of a key that has this number of records of open watches, some of watches that have ended, and some from a clock that was ahead. */
+async function keyWith(open: number, ended = 0, wrong = 0) {
   const storage = storageOver(createMemoryItems(now), { now, elapsed: now, random: () => 0, sleep: async () => {} })
-  for (let count = 0; count < open + ended; count++) {
+  for (let count = 0; count < open + ended + wrong; count++) {
     // The ended ones are on the first page.
     const sk = String(count).padStart(5, '0')
-    const attributes = { until: now() + (count < ended ? 0 : 60_000) }
+    const attributes = { until: now() + (count < ended ? 0 : count < ended + wrong ? 86_400_000 : 60_000) }
     await storage.keepCompanion({ pk: `watches#${alice.key.uid}`, sk, attributes }, unhurried)
   }
   let pages = 0
@@ -35,6 +35,9 @@ test('a limit above the size of a page holds', async () => {
 
 test('records of watches that have ended hide no open ones', async () =>
   expect((await keyWith(most, limits.queryItems)).open()).rejects.toThrow(`has ${most} open watches`))
+
+test('records from a clock that was ahead count for nothing', async () =>
+  void (await (await keyWith(0, 0, most)).open()))
 
 test('few watches are counted with one read', async () => {
   const { open, pages } = await keyWith(3)
