@@ -1,6 +1,7 @@
 /** Starts the virtual cluster behind p-demo/demo: the built-in demo, or a real kube-apiserver when one is configured. */
 import { join } from 'node:path'
 import { virtualClusterAudience } from '../../lib/token/audience.ts'
+import type { Say } from '../package.ts'
 import type { DataDir } from './datadir.ts'
 import type { Settings } from './settings.ts'
 import { createAccessReview } from './virtualcluster/accessreview.ts'
@@ -15,8 +16,9 @@ export async function startDemoCluster(
   { kubebuilderAssets: assets }: Pick<Settings, 'kubebuilderAssets'>,
   dataDir: DataDir,
   now: () => number,
+  say: Say,
 ): Promise<DemoCluster> {
-  const options = { ...dataDir.stateFile(STATE), now }
+  const options = { ...dataDir.stateFile(STATE), now, say }
   if (assets !== undefined) {
     const { prepareKubeApiserver } = await import('./kubeapiserver/kubeapiserver.ts')
     return prepareKubeApiserver({ ...options, assets, folder: join(dataDir.path, 'kube-apiserver') })

@@ -16,6 +16,7 @@ import { startGateway } from './gateway/gateway.ts'
 import type { Answered } from './gateway/requestlines.ts'
 import { prefixOf } from './gateway/routes.ts'
 import { issueLoopback, type KeyPair, keepAuthority } from './host/certificates.ts'
+import { checkClock } from './host/clock.ts'
 import { fileProblem } from './host/fileproblem.ts'
 import { type ReservedPort, reservePort } from './host/freeport.ts'
 import { kubeConfigFile } from './host/kubeconfigfile.ts'
@@ -55,6 +56,7 @@ const CLUSTER_SECRETS = `${SECRETS}virtualclusters/`
 
 /** Throws a StartupError for problems that the user can fix, after it has stopped the parts that were started. */
 export async function startLocalServer(settings: Settings, now: () => number, screen: Screen): Promise<LocalServer> {
+  checkClock(now())
   await using starting = new AsyncDisposableStack()
   const reserved = await reservePort(settings.port)
   starting.defer(() => reserved.release())
@@ -91,6 +93,7 @@ async function serve(
   const { endpoints, cluster, authority, makeTable } = await startParts(settings, {
     dataDir,
     now,
+    say,
     verify,
     published,
     credentials,
@@ -163,10 +166,12 @@ async function startParts(
   settings: Settings,
   {
     now,
+    say,
     credentials,
     ...common
   }: Pick<EndpointsOptions, 'dataDir' | 'verify' | 'published' | 'stack'> & {
     now: () => number
+    say: Say
     credentials: SigningCredentials
   },
 ) {
@@ -178,20 +183,20 @@ async function startParts(
       : tableOf(dynamodb, REGION, credentials)
   const parts = [
     startEndpoints({ ...common, region: REGION, account: ACCOUNT }),
-    startDemoCluster(settings, dataDir, now).then((cluster) => {
+    startDemoCluster(settings, dataDir, now, say).then((cluster) => {
       stack.defer(() => cluster.close())
       return cluster
     }),
-    openAuthority(dataDir, now()),
+    openAuthority(dataDir, now(), say),
   ] as const
   await Promise.allSettled(parts)
   const [endpoints, cluster, authority] = await Promise.all(parts)
   return { endpoints, cluster, authority, makeTable }
 }
 
-async function openAuthority(dataDir: DataDir, now: number): Promise<KeyPair> {
+async function openAuthority(dataDir: DataDir, now: number, say: Say): Promise<KeyPair> {
   const stored = await openStored<{ authority?: KeyPair }>(dataDir.stateFile('ca.json').path, {})
-  const authority = await keepAuthority(stored.state.authority, 'keyplane local', now)
+  const authority = await keepAuthority(stored.state.authority, 'keyplane local', now, say)
   if (authority !== stored.state.authority) await stored.change((draft) => Object.assign(draft, { authority }))
   return authority
 }

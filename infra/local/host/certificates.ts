@@ -5,6 +5,7 @@
 import 'reflect-metadata'
 import { createPrivateKey, KeyObject, randomBytes, type webcrypto } from 'node:crypto'
 import * as x509 from '@peculiar/x509'
+import { rfc3339 } from '../../../lib/meta/encoding/time.ts'
 
 /** PEM of a certificate and of its private key (PKCS#8). */
 export interface KeyPair {
@@ -142,9 +143,25 @@ export function subjectOf(der: Buffer): Required<Subject> {
 const AUTHORITY_DAYS = 3650
 const SERVING_DAYS = 365
 
-/** Returns the stored authority if it outlives every certificate that it may sign now, otherwise a new one. */
-export async function keepAuthority(kept: KeyPair | undefined, commonName: string, now: number): Promise<KeyPair> {
-  if (kept && new x509.X509Certificate(kept.certificate).notAfter.getTime() > now + SERVING_DAYS * DAY) return kept
+/**
+ * Returns the stored authority if it is valid and outlives every certificate that it may sign now, otherwise a new one. `say` learns why
+ * one is replaced: its clients must trust the new one.
+ */
+export async function keepAuthority(
+  kept: KeyPair | undefined,
+  commonName: string,
+  now: number,
+  say: (sentence: string) => void,
+): Promise<KeyPair> {
+  if (kept) {
+    const { notBefore, notAfter } = new x509.X509Certificate(kept.certificate)
+    const isEarly = notBefore.getTime() > now
+    if (!isEarly && notAfter.getTime() > now + SERVING_DAYS * DAY) return kept
+    const reason = isEarly
+      ? `is valid only from ${rfc3339(notBefore)} on, and the clock says ${rfc3339(new Date(now))}`
+      : `expires on ${rfc3339(notAfter)}`
+    say(`The certificate authority "${commonName}" ${reason}. A new one replaces it, which clients need.`)
+  }
   return makeAuthority(commonName, validFor(AUTHORITY_DAYS, now))
 }
 

@@ -10,28 +10,25 @@ import { StartupError } from '../host/startuperror.ts'
 import { writeDurably } from '../host/stored.ts'
 import type { ApiClient } from '../virtualcluster/apiclient.ts'
 import { ROLES } from '../virtualcluster/clusteraccess.ts'
-import { openClusterState } from '../virtualcluster/clusterstate.ts'
+import { type ClusterStateOptions, openClusterState } from '../virtualcluster/clusterstate.ts'
 import type { DemoCluster, TrustedIssuer } from '../virtualcluster/demotypes.ts'
 import { startControlPlane } from './controlplane.ts'
 import { demoRoles, USER_PREFIX } from './kubeapiserverroles.ts'
 
-export interface KubeApiserverOptions {
+export interface KubeApiserverOptions extends ClusterStateOptions {
   /** Folder with the three binaries. */
   assets: string
   /** Folder for their files, including etcd's data. */
   folder: string
-  /** File that stores authority, port and tokens; in memory when absent. */
-  path?: string
-  /** Unix milliseconds. */
-  now: () => number
 }
 
 /**
  * Chooses address and credentials, and starts the processes in `trust`, when the issuer is known: kube-apiserver reads its
  * authentication files at startup and some of them only after a minute again. Throws a StartupError.
  */
-export async function prepareKubeApiserver({ assets, folder, path, now }: KubeApiserverOptions): Promise<DemoCluster> {
-  const { authority, tokens, ...state } = await openClusterState(path, now())
+export async function prepareKubeApiserver({ assets, folder, ...options }: KubeApiserverOptions): Promise<DemoCluster> {
+  const { authority, tokens, ...state } = await openClusterState(options)
+  const { now } = options
   const { port, release } = await reservePort(state.port).catch(() => reservePort())
   await state.keepPort(port)
   const running = new AsyncDisposableStack()

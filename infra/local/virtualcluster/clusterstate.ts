@@ -15,11 +15,20 @@ export interface ClusterState {
 
 type Kept = Partial<Pick<ClusterState, 'authority' | 'port' | 'tokens'>>
 
-/** Opens the state, in memory without a path. Throws a StartupError for a damaged file. */
-export async function openClusterState(path: string | undefined, now: number): Promise<ClusterState> {
+export interface ClusterStateOptions {
+  /** File that stores authority, port and tokens; in memory when absent. */
+  path?: string
+  /** Unix milliseconds. */
+  now: () => number
+  /** Receives sentences for the person at the terminal. */
+  say?: (sentence: string) => void
+}
+
+/** Opens the state. Throws a StartupError for a damaged file. */
+export async function openClusterState({ path, now, say = () => {} }: ClusterStateOptions): Promise<ClusterState> {
   const stored = await openStored<Kept>(path, {})
   const { authority: kept, port = 0, tokens = newTokens() } = stored.state
-  const authority = await keepAuthority(kept, 'keyplane demo virtual cluster', now)
+  const authority = await keepAuthority(kept, 'keyplane demo virtual cluster', now(), say)
   return {
     authority,
     port,

@@ -21,16 +21,9 @@ import type { ReviewAccess } from './accessreview.ts'
 import { authenticateClient, type Role, type VerifyToken } from './clusteraccess.ts'
 import { createViews } from './clustercontent.ts'
 import { type ClusterServices, route } from './clusterroutes.ts'
-import { openClusterState } from './clusterstate.ts'
+import { type ClusterStateOptions, openClusterState } from './clusterstate.ts'
 import { createCsrApi } from './csrapi.ts'
 import type { JsonMembers } from './csrobject.ts'
-
-export interface VirtualClusterOptions {
-  /** File that stores authority, port and tokens; in memory when absent. */
-  path?: string
-  /** Unix milliseconds. */
-  now: () => number
-}
 
 export interface VirtualCluster {
   /** `https://127.0.0.1:PORT` */
@@ -48,8 +41,9 @@ export interface VirtualCluster {
 const MAX_BODY_BYTES = 3 * 1024 * 1024
 
 /** Starts the cluster. Throws a StartupError for a damaged file. */
-export async function startVirtualCluster({ path, now }: VirtualClusterOptions): Promise<VirtualCluster> {
-  const { authority, tokens, port: lastPort, keepPort } = await openClusterState(path, now())
+export async function startVirtualCluster(options: ClusterStateOptions): Promise<VirtualCluster> {
+  const { authority, tokens, port: lastPort, keepPort } = await openClusterState(options)
+  const { now } = options
   const serving = await issueLoopback(authority, now())
   const started = now()
   const time = (): string => rfc3339(new Date(now()))

@@ -6,6 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { load } from 'js-yaml'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { makeAuthority, validFor } from '../../../infra/local/host/certificates.ts'
+import { openStored } from '../../../infra/local/host/stored.ts'
 import { createApiClient } from '../../../infra/local/virtualcluster/apiclient.ts'
 import { ensurePackaged } from '../../../infra/package.ts'
 import { listenersOf, openTo } from '../../support/listeners.ts'
@@ -105,6 +107,15 @@ async function expectFullDisk(folder: string, child: ChildProcess, client: Await
   limitFiles(child, 'unlimited')
   expect((await make('room')).status).toBe(201)
   await hasEvent(folder, 'created', 'room')
+}
+
+/** Leaves the authorities of a first start whose clock was ahead. */
+async function makeAuthoritiesOfTomorrow(folder: string): Promise<void> {
+  const authority = await makeAuthority('ahead', validFor(3650, Date.now() + 86_400_000))
+  for (const name of ['ca.json', 'virtualcluster.json']) {
+    const stored = await openStored<object>(join(folder, name), {})
+    await stored.change((draft) => Object.assign(draft, { authority }))
+  }
 }
 
 const demoPath = '/namespaces/p-demo/virtualclusterinstances/demo'
@@ -221,9 +232,11 @@ describe('npm start', () => {
     second.child.kill('SIGTERM')
     expect([await second.ended, second.output.stderr]).toEqual([0, ''])
 
+    await makeAuthoritiesOfTomorrow(DATA_DIR)
     // With other tokens, which name the issuer with the stage, but the same data.
     const third = startByNpm({ DATA_DIR, STAGE: 'prod' })
     await third.ready
+    expect(third.output.stdout.match(/^The certificate authority .* is valid only from/gm)).toHaveLength(2)
     const last = await clientOf(DATA_DIR, third.output.stdout)
     await expectStage(DATA_DIR, third.output.stdout, last.url)
     expect((await last.get('/ownedaccesskeys')).status).toBe(200)
