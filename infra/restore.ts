@@ -152,7 +152,7 @@ const isRecordOfExchange = ({ pk }: StoredItem) => textOf(pk).startsWith('exchan
 const isRecordOfEvents = ({ pk }: StoredItem) => /^((signal|told|lifecycle)#|recording$)/.test(textOf(pk))
 
 /** What keys did, what trials found and what happened to keys, for people to read. An item of the deployment is never older. */
-const isRecordOfUse = ({ pk }: StoredItem) => /^((history|usage|trial)#|asking$)/.test(textOf(pk))
+const isRecordOfUse = ({ pk }: StoredItem) => /^(history|usage|trial)#/.test(textOf(pk))
 
 /** The position in the change log up to which events are published (lib/events/position.ts). */
 const isPublished = ({ pk }: StoredItem) => textOf(pk) === 'lifecycle#position'

@@ -13,13 +13,14 @@ import type { ScopeChain } from '../authorization/scopes/scope.ts'
 import { parseTrials, type ScopeTrial } from '../authorization/trials/scopetrial.ts'
 import { effectiveUser, type KeySpec, usernameOf } from '../authorization/users/identity.ts'
 import { effectiveChain } from '../authorization/users/privilege.ts'
+import { holdsRight, type ReviewRight } from '../authorization/users/reviewright.ts'
 import type { Federation, Identity, PresentedCredential, UserInfo } from '../authorization/users/user.ts'
 import { parseTime, unixSeconds } from '../meta/encoding/time.ts'
 import type { JsonObject, JsonValue, KubeObject } from '../meta/types.ts'
 import { defined } from '../meta/value/defined.ts'
 import { isObject } from '../meta/value/walk.ts'
 import type { Companion } from '../storage/interface.ts'
-import { type KeyInternal, parseFederation, parseKeyHash, type TrialInternal } from './keyinternal.ts'
+import { type KeyInternal, parseFederation, parseKeyHash, RIGHT, type TrialInternal } from './keyinternal.ts'
 import { type KeyLife, lifeOf } from './keystatus.ts'
 import { type LastSource, readSources } from './lastsources.ts'
 import type { KeyHash } from './pepper.ts'
@@ -36,7 +37,7 @@ import {
   strictRecord,
 } from './strictrecord.ts'
 
-export interface Credential extends KeyLife {
+export interface Credential extends KeyLife, ReviewRight {
   /** The name of the key object. */
   name: string
   uid: string
@@ -161,6 +162,7 @@ export function credentialUser(credential: Credential, expires: number | undefin
     }),
     chain,
     ...defined({ ancestors, sourceCIDRs, federation, trials }),
+    ...(holdsRight(credential, chain) && { mayReview: true }),
   }
 }
 
@@ -191,6 +193,7 @@ const OPTIONAL = {
   signedIn: isCount,
   ancestors: isNonEmptyTextList,
   sourceCIDRs: isTextList,
+  ...RIGHT,
   trials: part(parseTrials),
 }
 
@@ -228,7 +231,7 @@ export const BRIEF = 'brief'
 export function credentialOf(object: KubeObject, internal: KeyInternal, lastActivity?: number): Credential {
   const { name = '', uid = '', generation } = object.metadata
   const spec = (object.spec ?? {}) as KeySpec & { identity?: Record<string, JsonValue> }
-  const { creator, carried, ancestors, federation, signedIn } = internal
+  const { creator, carried, ancestors, federation, signedIn, reviewScope } = internal
   const { name: user, identity, groups } = effectiveUser({ spec, creator })
   return defined({
     name,
@@ -250,6 +253,7 @@ export function credentialOf(object: KubeObject, internal: KeyInternal, lastActi
     ancestors,
     federation,
     signedIn,
+    reviewScope,
   })
 }
 

@@ -4,6 +4,7 @@
 import { parseChain } from '../authorization/scopes/parsechain.ts'
 import type { Scope, ScopeChain } from '../authorization/scopes/scope.ts'
 import { parseTrials, type ScopeTrial } from '../authorization/trials/scopetrial.ts'
+import type { ReviewRight } from '../authorization/users/reviewright.ts'
 import type { Federation, Identity } from '../authorization/users/user.ts'
 import type { JsonObject } from '../meta/types.ts'
 import type { KeyHash } from './pepper.ts'
@@ -58,7 +59,7 @@ export interface TrialInternal {
   former?: { scope?: Scope; at: number }
 }
 
-export interface KeyInternal extends TrialInternal {
+export interface KeyInternal extends TrialInternal, ReviewRight {
   /** The identity of the key's creator. */
   creator: Identity
   /** The scopes inherited from the key that created this one, without its own scope. */
@@ -102,6 +103,9 @@ export const parseFederation = (value: unknown): Federation =>
 
 const parseScope = (value: unknown): Scope => parseChain([value])[0] ?? {}
 
+/** How the member of `ReviewRight` is read. */
+export const RIGHT = { reviewScope: part(parseScope) }
+
 /** How the members of `TrialInternal` are read. */
 export const TRIAL = {
   trial: part((trial) => strictRecord('a trial', trial, { uid: isNonEmptyText, since: isCount })),
@@ -131,6 +135,7 @@ const stored = keptRecord(
     federation: part(parseFederation),
     signedIn: isCount,
     tokensNotBefore: isCount,
+    ...RIGHT,
     ...TRIAL,
   },
 )

@@ -20,21 +20,20 @@ export const reviewAttributes = (review: KindRow, target: Target): Attributes =>
   target,
 })
 
+/** Why somebody may not create reviews, in every answer: a cluster shows it to its users, so that a wrong setup explains itself. */
+export const NO_RIGHT =
+  'the access key of the caller may not create reviews: an administrator without a scope must make the access key of a cluster'
+
 /**
- * Decides whether a user whose scopes allow a review may create it. Returns undefined for other requests. Reviews are
- * the only permission that a role grants. They disclose nothing to the caller that the holder of the reviewed token
- * does not know.
+ * Decides whether a user whose scopes allow a review may create it. Returns undefined for other requests. Reviews are the only
+ * permission that a role grants, in a scope that has the right to it.
  */
 export function mayReview(user: UserInfo, attributes: Attributes, options: ScopeOptions): Decision | undefined {
   if (!isReview(attributes)) return undefined
   if (isMaster(user)) return { allowed: true, reason: 'group system:masters' }
-  const held = user.chain.flatMap(({ roles = [] }) => roles)
+  const held = user.mayReview ? user.chain.flatMap(({ roles = [] }) => roles) : []
   const giving = held.find((entry) => roleGrants(entry, attributes, options) === 'all')
-  if (giving) return { allowed: true, reason: `role ${giving.role}` }
-  return {
-    allowed: false,
-    reason: 'only system:masters and access keys with role agent or vcluster may create reviews',
-  }
+  return giving ? { allowed: true, reason: `role ${giving.role}` } : { allowed: false, reason: NO_RIGHT }
 }
 
 /** Reports whether the caller's scopes allow reviews for this place. */

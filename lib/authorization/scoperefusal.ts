@@ -12,7 +12,7 @@ import { forbiddenFor, SCOPE_MISSING } from './attributes/forbidden.ts'
 import { broaderEntry, type Judge, missingEntry } from './missingentry.ts'
 import { evaluate } from './scopes/evaluate.ts'
 import type { ScopeOptions } from './scopes/project.ts'
-import { isKeyReview, isReview } from './scopes/roles.ts'
+import { isKeyReview, isReview, isTokenRequest } from './scopes/roles.ts'
 import type { Scope, ScopeChain } from './scopes/scope.ts'
 import { isMaster } from './users/identity.ts'
 import type { UserInfo } from './users/user.ts'
@@ -66,8 +66,9 @@ function scopeCauses(
   const missing = missingEntry(chain, attributes, options)
   if (missing === undefined || needsMore(chain, attributes, options)) return []
   const at = chain.length > 1 ? ` in chain[${missing.index}].spec.scope` : ''
-  // Only a role gives the right to create reviews, whatever the rules of a scope allow.
-  const exact = isReview(attributes) && !isMaster(user) ? [] : [causeOf(missing.exact, at)]
+  // Only a role gives the right to create reviews, whatever the rules of a scope allow. Tokens need the cluster, not a rule.
+  const needsOther = isTokenRequest(attributes) || (isReview(attributes) && !isMaster(user))
+  const exact = needsOther ? [] : [causeOf(missing.exact, at)]
   const broader = broaderEntry(chain, missing, { attributes, keyName: key.name, options })
   const both = broader ? [...exact, causeOf(broader.entry, `${at}, and ${broader.opens}`)] : exact
   return [both, exact].find(isShort) ?? []

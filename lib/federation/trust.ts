@@ -1,5 +1,5 @@
 /** Reads federated identity credentials, called trusts in code, from stored objects. */
-import { TRIAL, type TrialInternal } from '../authentication/keyinternal.ts'
+import { RIGHT, TRIAL, type TrialInternal } from '../authentication/keyinternal.ts'
 import {
   isCount,
   isIdentity,
@@ -11,6 +11,7 @@ import {
 } from '../authentication/strictrecord.ts'
 import { parseChain } from '../authorization/scopes/parsechain.ts'
 import type { ScopeChain } from '../authorization/scopes/scope.ts'
+import type { ReviewRight } from '../authorization/users/reviewright.ts'
 import type { Identity } from '../authorization/users/user.ts'
 import type { JsonObject } from '../meta/types.ts'
 import type { Stored } from '../storage/interface.ts'
@@ -20,7 +21,7 @@ import type { TrustSpec } from './federatedidentitycredential.schema.ts'
 export const DEFAULT_TTL = 3600
 
 /** The internal part of a trust, which is stored and versioned with it. */
-export interface TrustInternal extends TrialInternal {
+export interface TrustInternal extends TrialInternal, ReviewRight {
   /** The identity of the maker. */
   creator: Identity
   /** The uid of the access key that made the trust. Empty if no access key did. */
@@ -57,7 +58,7 @@ const stored = keptRecord(
     providerUid: isNonEmptyText,
     revision: isCount,
   },
-  { ancestors: isNonEmptyTextList, ...TRIAL },
+  { ancestors: isNonEmptyTextList, ...RIGHT, ...TRIAL },
 )
 
 export const encodeTrustInternal = (internal: TrustInternal): JsonObject => stored.write(internal)

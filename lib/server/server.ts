@@ -191,9 +191,10 @@ export function createServer(environment: Environment): Server {
       getObject(server.storeOf(VirtualClusterInstance), { ...reference, ...use }, context),
     storeOf: (kind) => storeOf(kind, server),
     keyStore: () => server.storeOf(OwnedAccessKey),
-    authenticate(token) {
+    authenticate(token, { writes } = { writes: true }) {
       const touchFailed = (error: unknown) => log('error', 'last activity not written', { error: describeError(error) })
-      return authenticate(token, authenticationDeps(server, touchFailed))
+      const deps = authenticationDeps(server, touchFailed)
+      return authenticate(token, writes ? deps : { ...deps, signal: async () => {} })
     },
     openWatch: (context) =>
       watchCounter({ storage: base.storage, most: config.watchesPerKey, now: Date.now, uuid: randomUUID })(context),

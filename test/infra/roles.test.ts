@@ -280,7 +280,7 @@ test.each<[rule: string, operations: string[], partitions: string[], functions: 
       ]),
     ],
   ],
-  ['functions that decide requests by scopes put what a key did', ['PutItem'], ['usage#u', 'asking'], deciders],
+  ['functions that decide requests by scopes put what a key did', ['PutItem'], ['usage#u'], deciders],
   ['the publisher of events removes it', ['DeleteItem'], ['usage#u'], ['lifecycle']],
   ['the publisher of events marks since when it is recorded', writes, ['recording'], ['lifecycle']],
   ['nothing queries credentials', ['Query'], ['credential#1#x', 'credential'], []],

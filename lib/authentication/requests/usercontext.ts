@@ -15,6 +15,7 @@ import {
   isNonEmptyTextList,
   isText,
   isTextList,
+  isTrue,
   part,
   strictRecord,
 } from '../strictrecord.ts'
@@ -85,7 +86,7 @@ function decode(what: string, text: unknown): unknown {
 }
 
 function readUser(value: unknown): UserInfo {
-  const user = strictRecord('the user', value, USER, { uid: isText, identity: isIdentity })
+  const user = strictRecord('the user', value, USER, { uid: isText, identity: isIdentity, mayReview: isTrue })
   if (!user.groups.includes(AUTHENTICATED)) throw new Error(`the user is not in ${AUTHENTICATED}`)
   return user
 }

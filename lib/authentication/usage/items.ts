@@ -4,8 +4,8 @@
  *
  *     pk=usage#UID sk=bXkga2V5IGhhc2gx entry={verb=get group= resource=pods …} day=2026-11-26 expires=1803036800
  *     pk=usage#UID sk=c2Vjb25kIGhhc2g accepted={cluster=prod} day=2026-11-26 expires=…
+ *     pk=usage#UID sk=dGhpcmQgaGFzaCA asked={cluster=prod} day=2026-11-26 expires=…      the cluster asked about what every scope allows
  *     pk=usage#UID sk=others day=2026-11-26 expires=…                        the key did more than is recorded
- *     pk=asking sk=clusters/prod day=2026-11-26 expires=…                    the cluster asks what keys may do
  */
 import type { ScopeOptions } from '../../authorization/scopes/project.ts'
 import {
@@ -24,8 +24,11 @@ import type { ItemKey } from '../../storage/keys.ts'
 import { expiryOf, itemHash } from '../keptitems.ts'
 import { dayOf, usagePartition } from './days.ts'
 
-/** What a key did: a request, its use at a cluster that accepts keys, or more than is recorded. */
-export type UsageFact = { entry: UsedEntry } | { accepted: UsedPlace } | 'others'
+/**
+ * What a key did: a request, its use at a cluster that accepts keys, or more than is recorded. A cluster that asked about the key
+ * is a fact of its own if the request is none.
+ */
+export type UsageFact = { entry: UsedEntry } | { accepted: UsedPlace } | { asked: UsedPlace } | 'others'
 
 const OTHERS = 'others'
 /**
@@ -48,27 +51,20 @@ export function usageItem(uid: string, fact: UsageFact, at: number): CompanionIt
 
 function attributesOf(fact: UsageFact): JsonObject {
   if (fact === OTHERS) return {}
-  return 'entry' in fact ? { entry: encodeEntry(fact.entry) } : { accepted: encodePlace(fact.accepted) }
+  if ('entry' in fact) return { entry: encodeEntry(fact.entry) }
+  return 'accepted' in fact ? { accepted: encodePlace(fact.accepted) } : { asked: encodePlace(fact.asked) }
 }
 
-/** The partition of the clusters that ask. */
-export const ASKING = 'asking'
-
-/** Returns the sort key of a cluster, which is also how it is shown. */
+/** Returns how a cluster is shown. */
 export const placeName = (place: UsedPlace): string =>
   place.type === 'cluster' ? `clusters/${place.name}` : `virtualclusters/${place.namespace}/${place.name}`
-
-/** Returns the item that a cluster asked at `at` (unix seconds). */
-export const askingItem = (place: UsedPlace, at: number): CompanionItem => ({
-  pk: ASKING,
-  sk: placeName(place),
-  attributes: dated(at),
-})
 
 /** The items of a key. `day` is the last one, as `2026-11-26`. */
 export interface RecordedUsage {
   entries: { entry: UsedEntry; day: string }[]
   accepted: { place: UsedPlace; day: string }[]
+  /** The last day on which each cluster asked about the key, by the name of the cluster. */
+  asked: Map<string, string>
   /** Whether the key did more than is recorded. */
   isIncomplete: boolean
 }
@@ -78,16 +74,25 @@ export function readUsage(
   items: readonly Pick<CompanionItem, 'sk' | 'attributes'>[],
   options: ScopeOptions,
 ): RecordedUsage {
-  const read: RecordedUsage = { entries: [], accepted: [], isIncomplete: false }
+  const read: RecordedUsage = { entries: [], accepted: [], asked: new Map(), isIncomplete: false }
   for (const { sk, attributes } of items) {
-    const { entry: stored, accepted, day } = attributes
-    const entry = decodeEntry(stored, options)
-    const place = decodePlace(accepted)
-    if (sk !== OTHERS && typeof day === 'string' && entry) read.entries.push({ entry, day })
-    else if (sk !== OTHERS && typeof day === 'string' && place) read.accepted.push({ place, day })
-    else read.isIncomplete = true
+    const { day } = attributes
+    const entry = decodeEntry(attributes.entry, options)
+    const accepted = decodePlace(attributes.accepted)
+    const asked = entry ? entry.place : decodePlace(attributes.asked)
+    if (sk === OTHERS || typeof day !== 'string' || !(entry || accepted || asked)) read.isIncomplete = true
+    else {
+      if (entry) read.entries.push({ entry, day })
+      if (accepted) read.accepted.push({ place: accepted, day })
+      if (asked) noteAsked(read.asked, placeName(asked), day)
+    }
   }
   return read
+
+  function noteAsked(days: Map<string, string>, name: string, day: string): void {
+    const before = days.get(name)
+    if (before === undefined || before < day) days.set(name, day)
+  }
 }
 
 /** The mark since when the deployment records usage. */

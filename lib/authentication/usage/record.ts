@@ -16,8 +16,6 @@ export interface UsageRecorder {
   used(key: UsedKey, chain: ScopeChain, attributes: Attributes, place?: UsedPlace): Promise<void>
   /** Records that a cluster accepted a key by itself: `undefined` is one without a name. Never rejects. */
   accepted(key: UsedKey, place: UsedPlace | undefined): Promise<void>
-  /** Records that a cluster asks what keys may do. Never rejects. */
-  asking(place: UsedPlace): Promise<void>
 }
 
 /** A request that the real scopes allow, and who made it. */
@@ -50,8 +48,7 @@ export const lazyTrials = (load: () => Promise<TrialRecorder>): TrialRecorder =>
 export const lazyUsage = (load: () => Promise<UsageRecorder>): UsageRecorder => ({
   used: async (...use) => (await load()).used(...use),
   accepted: async (...use) => (await load()).accepted(...use),
-  asking: async (place) => (await load()).asking(place),
 })
 
 /** Records nothing. */
-export const noUsage: UsageRecorder = { used: async () => {}, accepted: async () => {}, asking: async () => {} }
+export const noUsage: UsageRecorder = { used: async () => {}, accepted: async () => {} }

@@ -9,7 +9,7 @@ import type { SpaceOptions } from '../../authorization/scopes/space.ts'
 import { type UsedPlace, usedEntry } from '../../authorization/usage/usedentry.ts'
 import type { CompanionItem, Storage } from '../../storage/interface.ts'
 import { dayOf } from './days.ts'
-import { askingItem, placeName, type UsageFact, usageItem } from './items.ts'
+import { placeName, type UsageFact, usageItem } from './items.ts'
 import type { UsageRecorder, UsedKey } from './record.ts'
 
 interface Deps {
@@ -32,7 +32,6 @@ interface Known {
 const MOST_ENTRIES = 64
 /** Limits the memory. A full one forgets everything, so that entries are written again. */
 const MOST_REQUESTS = 20_000
-const MOST_PLACES = 2000
 /** The most items that could not be written. */
 const MOST_OWED = 1000
 /** The most that a request writes. */
@@ -49,7 +48,6 @@ export function createUsageRecorder({ storage, scopes, now, failed }: Deps): Usa
   const keys = new Map<string, Known>()
   /** How many requests are remembered of all keys. */
   let remembered = 0
-  const places = new Set<string>()
   /** The items that are to be written, by partition and sort key. If one cannot be, a later request writes it. */
   const owed = new Map<string, CompanionItem>()
 
@@ -59,7 +57,6 @@ export function createUsageRecorder({ storage, scopes, now, failed }: Deps): Usa
     const day = dayOf(at)
     if (day !== today) {
       forget()
-      places.clear()
       today = day
     }
     return at
@@ -119,20 +116,13 @@ export function createUsageRecorder({ storage, scopes, now, failed }: Deps): Usa
       remembered++
       known.requests.add(request)
       const entry = usedEntry(chain, attributes, place, scopes)
-      if (entry) await record(key.uid, known, { entry }, at)
+      // An entry says that the cluster asked, too.
+      const fact: UsageFact | undefined = entry ? { entry } : place && { asked: place }
+      if (fact) await record(key.uid, known, fact, at)
     },
     async accepted(key, place) {
       const at = start()
       await record(key.uid, knownOf(key), place ? { accepted: place } : 'others', at)
-    },
-    async asking(place) {
-      const at = start()
-      const name = placeName(place)
-      if (places.has(name)) return
-      if (places.size >= MOST_PLACES) places.clear()
-      places.add(name)
-      owe(askingItem(place, at))
-      await flush()
     },
   }
 }

@@ -2,7 +2,7 @@
 
 import type { Attributes, ResourceAttributes } from '../attributes/attributes.ts'
 import { projectOf, type ScopeOptions } from './project.ts'
-import { SELF_ROTATE } from './roles.ts'
+import { isTokenRequest, SELF_ROTATE } from './roles.ts'
 import type { Scope } from './scope.ts'
 
 export interface BroaderEntry {
@@ -27,6 +27,7 @@ export function broaderEntries(attributes: Attributes, keyName: string, options:
 }
 
 function here(attributes: ResourceAttributes, keyName: string, options: ScopeOptions): BroaderEntry[] {
+  if (isTokenRequest(attributes)) return [makingTokens]
   const { verb, namespace, name, subresource } = attributes
   const project = projectOf(namespace, options)
   const inProject =
@@ -65,9 +66,16 @@ const readingInstances: BroaderEntry = {
   opens: "reading all virtual cluster instances and the user's own access keys",
 }
 
+/** The request does not say for which cluster the token is. */
+const makingTokens: BroaderEntry = {
+  entry: { clusters: [{ cluster: 'NAME' }] },
+  opens: 'everything else in cluster NAME',
+}
+
 const agent: BroaderEntry = {
   entry: { roles: [{ role: 'agent' }] },
-  opens: 'the permission for reviews, reading virtual cluster instances, and changing their status',
+  opens:
+    'reading virtual cluster instances, and changing their status, if an administrator without a scope writes it with the cluster',
 }
 
 const selfRotate: BroaderEntry = { entry: { roles: [{ role: SELF_ROTATE }] }, opens: 'reading this access key' }

@@ -5,7 +5,7 @@ import { formatValue } from '../../meta/encoding/badvalue.ts'
 import { type Asked, type Attributes, type Decision, managementRequest, type Target } from '../attributes/attributes.ts'
 import { everyScopeAllows } from './everyscope.ts'
 import { projectOf, type ScopeOptions, selects } from './project.ts'
-import { type Grant, isInstance, roleGrants } from './roles.ts'
+import { type Grant, hasReviews, isInstance, isTokenRequest, roleGrants } from './roles.ts'
 import { ruleAllows } from './rules.ts'
 import type { Scope, ScopeChain } from './scope.ts'
 
@@ -112,8 +112,8 @@ const LISTS: readonly List[] = [
   },
   {
     list: 'virtualClusters',
-    grants: ({ virtualClusters = [] }, attributes, options) => {
-      const asked = virtualClusterAskedFor(attributes, options)
+    grants: ({ virtualClusters = [], ...scope }, attributes, options) => {
+      const asked = virtualClusterAskedFor(attributes, options, makesCredentials(scope))
       return virtualClusters.map((entry) =>
         grant(
           asked !== undefined &&
@@ -125,8 +125,13 @@ const LISTS: readonly List[] = [
   },
   {
     list: 'clusters',
-    grants: ({ clusters = [] }, { target }) =>
-      clusters.map((entry) => grant(target.type === 'Cluster' && selects(entry.cluster, target.cluster))),
+    grants: ({ clusters = [], ...scope }, attributes) => {
+      const { target } = attributes
+      const isToken = isTokenRequest(attributes) && makesCredentials(scope)
+      return clusters.map(({ cluster }) =>
+        grant(target.type === 'Cluster' ? selects(cluster, target.cluster) : isToken && !!cluster),
+      )
+    },
   },
   {
     list: 'rules',
@@ -138,6 +143,12 @@ const LISTS: readonly List[] = [
       allowPlatformCli === true ? [roleGrants({ role: 'platformCLI' }, attributes, options)] : [],
   },
 ]
+
+/**
+ * Reports whether the clusters that a scope lists are those for which it makes tokens and kube configs. Beside a role for reviews they
+ * are those that may review: the file with the key of a cluster must not become a key to the cluster.
+ */
+const makesCredentials = (scope: Scope): boolean => !hasReviews(scope)
 
 const isName = (listed: string | undefined, name: string): boolean =>
   listed !== undefined && listed !== '' && listed === name
@@ -151,15 +162,18 @@ function projectAskedFor(attributes: Attributes, options: ScopeOptions): string 
     : undefined
 }
 
-/** Returns the virtual cluster that the request targets, whose instance it gets, or whose kube config it creates. */
-function virtualClusterAskedFor(attributes: Attributes, options: ScopeOptions) {
+/**
+ * Returns the virtual cluster that the request targets, whose instance it gets, or whose kube config it creates, if
+ * `makesKubeConfigs`.
+ */
+function virtualClusterAskedFor(attributes: Attributes, options: ScopeOptions, makesKubeConfigs: boolean) {
   const { target } = attributes
   if (target.type === 'ProjectVirtualCluster') return target
   if (attributes.kind !== 'resource' || !isInstance(attributes)) return undefined
   const { verb, subresource, namespace, name } = attributes
   const project = projectOf(namespace, options)
   const isKubeConfig = verb === 'create' && subresource === KINDS.VirtualClusterInstanceKubeConfig.subresource
-  const meant = isKubeConfig || (verb === 'get' && subresource === '')
+  const meant = (isKubeConfig && makesKubeConfigs) || (verb === 'get' && subresource === '')
   return meant && project !== undefined ? { project, virtualCluster: name } : undefined
 }
 

@@ -58,6 +58,9 @@ export function roleGrants(entry: RoleEntry, attributes: Attributes, options: Sc
 /** Reports whether the role permits reviews, which it gives to users who may not create them otherwise. */
 export const givesReviews = ({ role }: RoleEntry): boolean => ROLES.get(role ?? '')?.grants === connected
 
+/** Reports whether the scope has a role that permits reviews. */
+export const hasReviews = ({ roles = [] }: Scope = {}): boolean => roles.some(givesReviews)
+
 /** Reports whether requests to this API show what the role is for. Roles of other services and of later releases allow nothing here. */
 export const isJudgedHere = ({ role }: RoleEntry): boolean => {
   const found = ROLES.get(role ?? '')
@@ -110,6 +113,13 @@ const isAccessKey = (attributes: ResourceAttributes): boolean => isFor(KINDS.Own
 
 /** Reports whether the request is for instances of this API or one of their subresources. */
 export const isInstance = (attributes: ResourceAttributes): boolean => isFor(KINDS.VirtualClusterInstance, attributes)
+
+/** Reports whether the request creates a token for connected clusters. */
+export const isTokenRequest = (attributes: Attributes): boolean =>
+  attributes.kind === 'resource' &&
+  isFor(KINDS.DirectClusterEndpointToken, attributes) &&
+  attributes.verb === 'create' &&
+  attributes.subresource === ''
 
 /** Reports whether the request reviews the access of a key of this API. */
 export const isKeyReview = (attributes: Attributes): attributes is ResourceAttributes =>

@@ -4,6 +4,7 @@
  */
 
 import { byteLength, MAX_CHAIN_BYTES, validateChain, withScope } from '../scopes/chain.ts'
+import { hasReviews } from '../scopes/roles.ts'
 import type { Scope, ScopeChain } from '../scopes/scope.ts'
 import { validateScope } from '../scopes/validatescope.ts'
 import { firstScope } from './firstscope.ts'
@@ -82,9 +83,17 @@ function smallerScope(
   }
 }
 
-/** Returns a check for chains: it is valid, or at least no longer than a former one that is not. */
+/**
+ * Returns a check for chains: it is valid, or at least no longer than a former one that is not. A role for reviews also keeps the
+ * clusters beside it from allowing credentials for them, so it stays with them.
+ */
 function validity(before: ScopeChain): (chain: ScopeChain) => boolean {
   const errorsOf = (chain: ScopeChain) => [...validateChain(chain), ...validateScope(chain.at(-1))]
   const most = errorsOf(before).length === 0 ? MAX_CHAIN_BYTES : byteLength(before)
-  return (chain) => errorsOf(chain).length === 0 || (most !== MAX_CHAIN_BYTES && byteLength(chain) <= most)
+  const isReviewing = hasReviews(before.at(-1))
+  const staysLocked = ({ clusters = [], virtualClusters = [], ...rest }: Scope = {}) =>
+    !isReviewing || hasReviews(rest) || clusters.length + virtualClusters.length === 0
+  return (chain) =>
+    staysLocked(chain.at(-1)) &&
+    (errorsOf(chain).length === 0 || (most !== MAX_CHAIN_BYTES && byteLength(chain) <= most))
 }

@@ -3,7 +3,7 @@
 import { restrictsInside } from '../restriction.ts'
 import { isJudgedHere } from '../scopes/roles.ts'
 import type { Scope } from '../scopes/scope.ts'
-import { asksForReviews, impliedBy, kubeConfigOf } from './deeds.ts'
+import { asksForReviews, impliedBy, kubeConfigOf, makesTokens } from './deeds.ts'
 import { acceptedBy } from './places.ts'
 import { linesOf, type ScopeLine } from './scopelines.ts'
 import { reachesPlaces, reachesUnseen, unseenPlaces } from './unseen.ts'
@@ -58,7 +58,9 @@ export function examineLines(scope: Scope | undefined, usage: Usage, options: Us
 
   return linesOf(scope).map((line) => {
     const allows = (entry: UsedEntry) => judgeEntry([line.alone], entry, options).allowed
-    const used = entries.filter(({ entry }) => allows(entry))
+    // Every cluster of the scope allows tokens: for which one a token was is not recorded.
+    const uses = (entry: UsedEntry) => allows(entry) && !(line.list === 'clusters' && makesTokens(entry))
+    const used = entries.filter(({ entry }) => uses(entry))
     const accepting = accepted.filter(({ place }) => acceptedBy([...inherited, line.alone], place, options))
     const impliedUses = implied.filter(allows)
     const lastUsed = [...used, ...accepting].map(({ day }) => day).reduce(later, undefined)

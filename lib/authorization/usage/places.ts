@@ -1,6 +1,6 @@
 /**
- * Says what a smaller scope must keep besides requests: the places that accept the key, that its tokens are valid somewhere,
- * and client certificates.
+ * Says what a smaller scope must keep besides requests: the places that accept the key, that it makes tokens and they are valid
+ * somewhere, and client certificates.
  */
 
 import { restrictsInside } from '../restriction.ts'
@@ -9,7 +9,7 @@ import { reachableClusters } from '../scopes/reachableclusters.ts'
 import type { ScopeChain } from '../scopes/scope.ts'
 import { kubeConfigOf, makesTokens } from './deeds.ts'
 import type { Usage, UsageOptions } from './usage.ts'
-import { type UsedPlace, withUid } from './usedentry.ts'
+import { judgeEntry, type UsedPlace, withUid } from './usedentry.ts'
 
 /** Reports whether the place accepts access keys with this chain. */
 export const acceptedBy = (chain: ScopeChain, place: UsedPlace, options: UsageOptions): boolean =>
@@ -28,7 +28,10 @@ export function keepsPlaces(before: ScopeChain, { entries, accepted }: Usage, op
     const place = kubeConfigOf(entry)
     return place ? [(chain) => !restrictsInside(chain, place, options)] : []
   })
-  const held = [...acceptances, ...certificates].filter((check) => check(before))
+  const tokens = entries.flatMap(({ entry }): Check[] =>
+    makesTokens(entry) ? [(chain) => judgeEntry(chain, entry, options).allowed] : [],
+  )
+  const held = [...acceptances, ...certificates, ...tokens].filter((check) => check(before))
   const reached = reachableClusters(before)
   const needsAny = entries.some(({ entry }) => makesTokens(entry)) && (reached === 'all' || reached.size > 0)
   return (chain) => {

@@ -12,7 +12,7 @@ export interface Usage {
   accepted: readonly { place: UsedPlace; day: string }[]
   /** Whether the key did more than is recorded. */
   isIncomplete: boolean
-  /** Returns when the cluster last asked about a request of any key, or undefined: then what keys do there is unknown. */
+  /** Returns when the cluster last asked about a request of the key, or undefined: then what it does there is unknown. */
   asked(place: UsedPlace): string | undefined
   /** Whole days for which usage has been recorded for this key. */
   days: number

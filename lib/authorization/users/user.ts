@@ -65,6 +65,8 @@ export interface UserInfo {
   ancestors?: readonly string[]
   /** The IP addresses and CIDRs from which the presented key may be used. Absent means all; never empty. */
   sourceCIDRs?: readonly string[]
+  /** Whether the scope of the presented key has the right to create reviews (`reviewright.ts`). */
+  mayReview?: true
   /** The scopes that are tried beside the chain. They allow and refuse nothing. Absent: none; never empty. */
   trials?: readonly ScopeTrial[]
   /** The scopes that must all allow a request. Empty means unrestricted. */

@@ -4,6 +4,7 @@ import { OwnedAccessKey } from '../../apis/management/v1/ownedaccesskey.ts'
 import { keyPath } from '../../apis/management/v1/ownedaccesskey.values.ts'
 import { trialsOf } from '../../authentication/credential.ts'
 import type { KeyHash } from '../../authentication/pepper.ts'
+import { hasReviews } from '../../authorization/scopes/roles.ts'
 import { inheritedTrials, type ScopeTrial } from '../../authorization/trials/scopetrial.ts'
 import type { TokenUse } from '../../federation/issuers.ts'
 import { KINDS } from '../../kinds/kinds.ts'
@@ -96,6 +97,7 @@ async function attempt(
     origin: {
       creator: trust.creator,
       carried: grant.carried,
+      ...(trust.reviewScope && hasReviews(grant.scope) && { reviewScope: trust.reviewScope }),
       ...(trials.length > 0 && { trials }),
       federation: {
         trust: { uid: trust.uid, revision: trust.revision },

@@ -66,6 +66,7 @@ function isAlwaysAllowed(r: Attributes): boolean {
 }
 
 function lists(s: Scope, r: Attributes): boolean {
+  const isReviewer = (s.roles ?? []).some(({ role }) => role === 'agent' || role === 'vcluster')
   for (const role of s.roles ?? [])
     if (byRole(role.role ?? '', role.projects ?? [], role.virtualClusters ?? [], r)) return true
   if (s.allowPlatformCli && byRole('platformCLI', [], [], r)) return true
@@ -75,10 +76,15 @@ function lists(s: Scope, r: Attributes): boolean {
     if (space === '*' || (space && space === r.target.space)) return true
   }
   for (const { project, virtualCluster } of s.virtualClusters ?? []) {
+    if (isReviewer && r.kind === 'resource' && r.target.type === 'Management' && r.subresource === 'kubeconfig')
+      continue
     if (project && virtualCluster && byVirtualCluster(project, virtualCluster, r)) return true
   }
   for (const { cluster } of s.clusters ?? []) {
     if (r.target.type === 'Cluster' && cluster && (cluster === '*' || cluster === r.target.cluster)) return true
+    if (r.target.type !== 'Management' || r.kind === 'nonresource' || isReviewer || !cluster) continue
+    const what = `${r.verb} ${r.group} ${r.resource}/${r.subresource}`
+    if (what === `create ${MANAGED} directclusterendpointtokens/`) return true
   }
   for (const rule of s.rules ?? []) if (byRule(rule, r)) return true
   return false

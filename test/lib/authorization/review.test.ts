@@ -24,10 +24,10 @@ const agentOf = (...names: string[]): Scope => ({ ...role('agent'), ...clusters(
 const virtual = (project: string, virtualCluster: string): Scope => ({ virtualClusters: [{ project, virtualCluster }] })
 
 describe('mayReview', () => {
-  const may = (spec: object, kind: KindRow = KINDS.TokenReview) =>
-    mayReview(as({ user: 'alice', ...spec }), reviewAttributes(kind, here), options)?.allowed
+  const may = (spec: object, kind: KindRow = KINDS.TokenReview, right: object = { mayReview: true }) =>
+    mayReview({ ...as({ user: 'alice', ...spec }), ...right }, reviewAttributes(kind, here), options)?.allowed
 
-  test('allows administrators, agents and virtual clusters', () => {
+  test('allows administrators, and agents and virtual clusters whose scope has the right', () => {
     expect(mayReview(master, reviewAttributes(KINDS.TokenReview, here), options)).toEqual({
       allowed: true,
       reason: 'group system:masters',
@@ -38,6 +38,7 @@ describe('mayReview', () => {
   })
 
   test('denies everyone else', () => {
+    for (const name of ['agent', 'vcluster']) expect(may({ scope: role(name) }, KINDS.TokenReview, {})).toBe(false)
     for (const name of ['platformCLI', 'network-peer', 'runner', 'workspace', 'toString', 'admin'])
       expect([name, may({ scope: role(name) })]).toEqual([name, false])
     for (const scope of [undefined, {}, { rules: [{}] }, clusters('*')]) expect(may({ scope })).toBe(false)

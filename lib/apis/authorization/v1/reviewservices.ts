@@ -24,8 +24,8 @@ export interface ReviewServices {
   issuer: string
   /** Decides whether the user may perform a request: by scope chain, then groups, then ownership and access rules. */
   decide(context: RequestContext, attributes: Attributes): Promise<Decision>
-  /** Authenticates a token. */
-  authenticate(token: string): Promise<Authentication>
+  /** Authenticates a token. Without `writes`, the reuse of an ended value is not recorded. */
+  authenticate(token: string, options?: { writes: boolean }): Promise<Authentication>
   /**
    * Returns what the access key with this name and uid allows now; undefined if it no longer gives access. Makes one
    * consistent read, and another for a key that an exchange made.

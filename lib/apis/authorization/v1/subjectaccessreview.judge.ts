@@ -1,6 +1,5 @@
 /** Judges what a cluster asks about a user of this service, and what administrators ask about users of this API. */
 import type { Attributes } from '../../../authorization/attributes/attributes.ts'
-import { forbiddenFor } from '../../../authorization/attributes/forbidden.ts'
 import { mayReviewAt, reviewAttributes } from '../../../authorization/review.ts'
 import { reasonWithEntry } from '../../../authorization/scoperefusal.ts'
 import { evaluateAt, targetOf } from '../../../authorization/scopes/place.ts'
@@ -44,7 +43,7 @@ const noOpinion: JsonObject = { allowed: false }
 /**
  * Denies a request that the scope chain does not allow, or that the key's current scopes do not allow since they were
  * narrowed. Denies every request of an invalid key, and of tokens from before a leak of the key. The cluster decides all
- * other requests.
+ * other requests. What the key did there is recorded only if the caller is the cluster.
  */
 async function judge(
   { key, chain, place, issuedAt }: Outsider,
@@ -55,7 +54,6 @@ async function judge(
   const { scopes, usage } = services
   if (!mayReviewAt(caller.chain, place, scopes))
     return denied('the access key of the caller may not review requests at this cluster')
-  await usage.asking(place)
   const attributes = toAttributes(spec, targetOf(place, scopes))
   const decide = (all: ScopeChain) => evaluateAt(all, place, attributes, scopes)
   const deny = (all: ScopeChain, reason: string) =>
@@ -69,6 +67,7 @@ async function judge(
   if (issuedAt < (today.tokensNotBefore ?? 0)) return denied(LEAKED)
   const narrowed = decide(today.chain)
   if (!narrowed.allowed) return deny(today.chain, narrowed.reason)
+  if (!caller.mayReview) return noOpinion
   // Names and groups are those of the cluster: there, no permission is narrower than another.
   const asker = { isMaster: false, key }
   await Promise.all([
@@ -96,15 +95,18 @@ async function judgeHere(
   return { allowed, reason }
 }
 
-/** Returns the status of the review. Throws 403 if the caller may not create it, and 422 for an invalid spec. */
+/** Returns the status of the review: a denial if the caller may not create it. Throws 422 for an invalid spec. */
 export async function reviewSubject(
   spec: ReviewSpec,
   context: RequestContext,
   services: ReviewServices,
 ): Promise<JsonObject> {
-  const asking = reviewAttributes(KINDS.SubjectAccessReview, management)
-  const mayAsk = await services.decide(context, asking)
-  if (!mayAsk.allowed) throw forbiddenFor(asking, context.user, mayAsk.reason)
+  const mayAsk = await services.decide(context, reviewAttributes(KINDS.SubjectAccessReview, management))
+  if (!mayAsk.allowed) {
+    // An error would be no opinion at a cluster with another failurePolicy, and its RBAC would allow what the scopes do not.
+    context.note('review', 'denied')
+    return denied(mayAsk.reason)
+  }
   const errors = validate(spec)
   if (errors.length > 0) throw invalidObject(group, kind, '', errors)
   const outsider = readExtras(spec.extra ?? {})

@@ -13,6 +13,7 @@ import { createCredential, deleteCredentials, updateCredentials } from '../../..
 import { inheritedTrials } from '../../../authorization/trials/scopetrial.ts'
 import { identityOf } from '../../../authorization/users/identity.ts'
 import { chainAfterChange, inheritedChain } from '../../../authorization/users/privilege.ts'
+import { rightOf } from '../../../authorization/users/reviewright.ts'
 import type { UserInfo } from '../../../authorization/users/user.ts'
 import { KINDS } from '../../../kinds/kinds.ts'
 import { unixSeconds } from '../../../meta/encoding/time.ts'
@@ -45,6 +46,7 @@ export async function prepareForCreate(
   const origin = exchanged?.origin ?? {
     creator: identityOf(user),
     carried: inheritedChain(user),
+    ...rightOf(user, specOf(draft.object).scope),
     ...lineOf(user),
     ...(trials.length > 0 && { trials }),
   }
@@ -100,8 +102,12 @@ export async function prepareForUpdate(
     conflict,
     ...trial
   } = await changeTrial(services, KINDS.OwnedAccessKey, draft, { old, state: before }, seconds)
-  const { trial: _, former: __, ...others } = settled
-  const next = { ...others, ...trial, carried }
+  const { trial: _, former: __, reviewScope, ...others } = settled
+  const right = rightOf(user, specOf(draft.object).scope, {
+    ...(reviewScope && { reviewScope }),
+    scope: specOf(old.object).scope,
+  })
+  const next = { ...others, ...trial, ...right, carried }
   const change: PlannedChange | undefined = replacing
     ? replaceValues(next, { credential: replacing, made: seconds, by: makerOf(user, settled, old) })
     : await draft.plan?.change?.(next, { draft, old, context })

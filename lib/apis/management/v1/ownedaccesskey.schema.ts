@@ -72,6 +72,10 @@ export const status = object('Observed state of the access key.', {
   owner: string('Owner of the key: a user, team:TEAM or subject:SUBJECT.', { readOnly: true }),
   phase: string('Active, Disabled, Expired or Terminating.', { readOnly: true }),
   expirationTimestamp: time('Time when the key expires. Absent if it does not expire.', { readOnly: true }),
+  mayReview: boolean(
+    'Whether the key may create TokenReviews and SubjectAccessReviews for the cluster that its scope names. Only administrators without a scope give this right, and any other change of the scope ends it. Absent: no.',
+    { readOnly: true },
+  ),
   lastSources: list(
     'Last addresses that used the key, the newest first. Addresses of one IPv6 /64 network count as one.',
     object('An address.', {

@@ -6,7 +6,8 @@ import { readSources } from '../../../authentication/lastsources.ts'
 import type { KeyHash } from '../../../authentication/pepper.ts'
 import { isUnrotated, valuesOf } from '../../../authentication/values/keyvalues.ts'
 import { settle } from '../../../authentication/values/settle.ts'
-import { beyondChain } from '../../../authorization/users/privilege.ts'
+import { beyondChain, effectiveChain } from '../../../authorization/users/privilege.ts'
+import { holdsRight } from '../../../authorization/users/reviewright.ts'
 import { parseTime, rfc3339, rfc3339OfUnix, unixSeconds } from '../../../meta/encoding/time.ts'
 import type { JsonObject } from '../../../meta/types.ts'
 import type { PresentedItems, Reader } from '../../../registry/kind.ts'
@@ -98,6 +99,7 @@ export function statusOf(
 ): JsonObject {
   const latest = lastUseOf(stored)
   const { state, expires } = lifeAt(keys, stored, now)
+  const internal = decodeKeyInternal(stored.internal)
   // What a trial found is usage.
   const isUsageSeen = beyondChain(user, toKey(stored), 'access key') === undefined
   return {
@@ -105,9 +107,10 @@ export function statusOf(
     owner: ownerOf(stored),
     phase: state,
     ...(expires !== undefined && { expirationTimestamp: rfc3339OfUnix(expires) }),
+    ...(internal.reviewScope && holdsRight(internal, effectiveChain(toKey(stored))) && { mayReview: true }),
     ...presentSources(stored, keys),
     ...presentMaker(stored, user, scopes),
     ...presentValues(stored, now, items),
-    ...presentTrial(specOf(stored.object), decodeKeyInternal(stored.internal), now, isUsageSeen ? items : undefined),
+    ...presentTrial(specOf(stored.object), internal, now, isUsageSeen ? items : undefined),
   }
 }

@@ -8,7 +8,9 @@ import { expiryOf, type LifeLimits, lifeOf, REQUEST_SECONDS } from '../../../aut
 import { isUnrestricted } from '../../../authorization/scopes/unrestricted.ts'
 import { effectiveUser, identityOf, type KeySpec } from '../../../authorization/users/identity.ts'
 import { effectiveChain, isUserType } from '../../../authorization/users/privilege.ts'
+import { rightWarnings } from '../../../authorization/users/reviewright.ts'
 import type { UserInfo } from '../../../authorization/users/user.ts'
+import { deepEqual } from '../../../meta/value/equal.ts'
 import type { Stored } from '../../../storage/interface.ts'
 import { specOf, toKey } from './ownedaccesskey.values.ts'
 
@@ -33,6 +35,9 @@ export function writeWarnings(
     ([, has]) => old !== undefined && has(specOf(old.object)) && !has(specOf(key.object)),
   )
   const warnings = removed.map(([member]) => `access key "${name}" is no longer restricted by ${member}`)
+  const { scope } = specOf(key.object)
+  if (!old || !deepEqual(specOf(old.object).scope, scope))
+    warnings.push(...rightWarnings(`access key "${name}"`, scope, decodeKeyInternal(key.internal)))
   if (old && isEnabled(key, old)) warnings.push(...leakWarnings(name, decodeKeyInternal(key.internal)))
   if (!isUnlimited(key, limits) || (old && isUnlimited(old, limits)) || isLesser) return warnings
   return [

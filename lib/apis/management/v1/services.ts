@@ -56,8 +56,8 @@ export interface Services {
   tokens: { settings: IssuerSettings; signer: Signer }
   /** Returns an identity provider, or undefined. Does not check who may use it. */
   provider(name: string): Promise<Provider | undefined>
-  /** Authenticates an access key. */
-  authenticate(token: string): Promise<Authentication>
+  /** Authenticates an access key. Without `writes`, the reuse of an ended value is not recorded. */
+  authenticate(token: string, options?: { writes: boolean }): Promise<Authentication>
   /** Rejects with 403 unless the scope chain of the request allows the attributes. */
   checkChain(context: RequestContext, attributes: Attributes): Promise<void>
   /**

@@ -101,18 +101,28 @@ test('a failed write fails nothing, pauses, and is made up for by a later reques
   expect(written.map(({ pk }) => pk).sort()).toEqual(['usage#u-1', 'usage#u-1', 'usage#u-1', 'usage#u-2'])
 })
 
-test('clusters that ask and that accept keys are written once a day', async () => {
+const dev = { type: 'virtualCluster', namespace: 'p-web', name: 'dev' } as const
+
+test('clusters that accept a key are written once a day', async () => {
   const { recorder, written } = start()
-  const place = { type: 'virtualCluster', namespace: 'p-web', name: 'dev' } as const
-  for (const _ of [1, 2]) {
-    await recorder.asking(place)
-    await recorder.accepted(key, place)
-  }
-  expect(written.map(({ pk, sk }) => [pk, pk === 'asking' ? sk : ''])).toEqual([
-    ['asking', 'virtualclusters/p-web/dev'],
-    ['usage#u-1', ''],
-  ])
-  expect(readUsage([written[1] as CompanionItem], scopes).accepted).toEqual([{ place, day: '2026-11-26' }])
+  for (const _ of [1, 2]) await recorder.accepted(key, dev)
+  expect(written).toHaveLength(1)
+  expect(readUsage(written, scopes)).toMatchObject({
+    accepted: [{ place: dev, day: '2026-11-26' }],
+    isIncomplete: false,
+  })
   await recorder.accepted(key, undefined)
-  expect(readUsage(written.slice(2), scopes).isIncomplete).toBe(true)
+  expect(readUsage(written.slice(1), scopes).isIncomplete).toBe(true)
+})
+
+test('a cluster that asks about a key is in the usage of that key, also if it asks about what every scope allows', async () => {
+  const { world, recorder, written } = start()
+  const prod = { type: 'cluster', name: 'prod' } as const
+  const version = { kind: 'nonresource', target: { type: 'Cluster', cluster: 'prod' }, verb: 'get' } as const
+  for (const path of ['/version', '/version', '/api']) await recorder.used(key, [], { ...version, path }, prod)
+  world.now += 86_400_000
+  await recorder.used(key, [], { ...version, path: '/metrics' }, prod)
+  expect(written.map(({ pk }) => pk)).toEqual(['usage#u-1', 'usage#u-1'])
+  const { asked, entries, isIncomplete } = readUsage(written.toReversed(), scopes)
+  expect([[...asked], entries.length, isIncomplete]).toEqual([[['clusters/prod', '2026-11-27']], 1, false])
 })

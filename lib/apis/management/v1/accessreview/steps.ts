@@ -5,8 +5,9 @@ import { lifeOfStored } from '../../../../authentication/keystatus.ts'
 import { sourceRefusal } from '../../../../authentication/requests/authenticate.ts'
 import { valuesOf } from '../../../../authentication/values/keyvalues.ts'
 import type { Decision } from '../../../../authorization/attributes/attributes.ts'
-import { missingEntry } from '../../../../authorization/missingentry.ts'
+import { broaderEntry, missingEntry } from '../../../../authorization/missingentry.ts'
 import { evaluate } from '../../../../authorization/scopes/evaluate.ts'
+import { isTokenRequest } from '../../../../authorization/scopes/roles.ts'
 import type { Scope } from '../../../../authorization/scopes/scope.ts'
 import { isMaster, ownIdentities } from '../../../../authorization/users/identity.ts'
 import type { UserInfo } from '../../../../authorization/users/user.ts'
@@ -93,11 +94,18 @@ function judgeScope(
   // The inherited scopes come first. A scope of the key itself that equals one of them is not repeated.
   const isInherited = refusing < decodeKeyInternal(stored.internal).carried.length
   const who = isInherited ? 'the access key inherited this scope, so nobody can change it' : undefined
-  const missing = missingEntry(chain, asked.attributes, services.scopes, asked.judge)
+  const { attributes } = asked
+  const missing = missingEntry(chain, attributes, services.scopes, asked.judge)
+  const keyName = stored.object.metadata.name ?? ''
+  // A rule would allow a token as well, but the cluster is not in it.
+  const entry =
+    missing && isTokenRequest(attributes)
+      ? broaderEntry(chain, missing, { attributes, keyName, options: services.scopes })?.entry
+      : missing?.exact
   return {
     check: 'scope',
     allowed,
-    ...(missing && { entry: missing.exact }),
+    ...(entry && { entry }),
     reason: who ? `${decision.reason}; ${who}` : decision.reason,
   }
 }

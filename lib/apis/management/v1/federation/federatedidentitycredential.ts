@@ -1,4 +1,5 @@
 /** Defines FederatedIdentityCredential, which says whose ID tokens are exchanged for which access keys. */
+import { withScope } from '../../../../authorization/scopes/chain.ts'
 import { inheritedTrials } from '../../../../authorization/trials/scopetrial.ts'
 import { identityOf, isMaster, keyIdentity, MASTERS, ownsKey } from '../../../../authorization/users/identity.ts'
 import {
@@ -8,6 +9,7 @@ import {
   maySeeKey,
   visiblePartitions,
 } from '../../../../authorization/users/privilege.ts'
+import { holdsRight, rightOf, rightWarnings } from '../../../../authorization/users/reviewright.ts'
 import type { UserInfo } from '../../../../authorization/users/user.ts'
 import { spec, status } from '../../../../federation/federatedidentitycredential.schema.ts'
 import type { Provider } from '../../../../federation/provider.ts'
@@ -52,11 +54,15 @@ function strategy(services: Services): Strategy<Plan> {
   ): Promise<void> {
     const { trustWarnings, validateTrust } = await import('./federatedidentitycredential.validate.ts')
     const next = specOf(draft.object)
-    const { carried, providerUid } = decodeTrustInternal(draft.internal)
+    const { carried, providerUid, ...internal } = decodeTrustInternal(draft.internal)
     const { maxTtl } = services.federation
     const errors = validateTrust(next, old && specOf(old.object), { provider, providerUid, carried, maxTtl, now })
     draft.plan = { ...draft.plan, errors }
-    if (errors.length === 0 && provider) for (const warning of trustWarnings(next, provider)) warn(warning)
+    if (errors.length > 0 || !provider) return
+    const isNewScope = !deepEqual(next.scope, old && specOf(old.object).scope)
+    const what = `the keys of federated identity credential ${JSON.stringify(draft.object.metadata.name ?? '')}`
+    const ofRight = isNewScope ? rightWarnings(what, next.scope, internal) : []
+    for (const warning of [...trustWarnings(next, provider), ...ofRight]) warn(warning)
   }
 
   return {
@@ -83,6 +89,7 @@ function strategy(services: Services): Strategy<Plan> {
         maker: user.key.uid,
         ...(user.ancestors && { ancestors: user.ancestors }),
         carried: inheritedChain(user),
+        ...rightOf(user, specOf(draft.object).scope),
         providerUid: provider?.uid ?? UNKNOWN,
         revision: 0,
       })
@@ -93,7 +100,7 @@ function strategy(services: Services): Strategy<Plan> {
       const [before, next] = [specOf(old.object), specOf(draft.object)]
       if (deepEqual(before, next)) return
       const state = decodeTrustInternal(old.internal)
-      const { trial: _, former: __, ...internal } = state
+      const { trial: _, former: __, reviewScope, ...internal } = state
       const now = unixSeconds(context.now)
       const { items, conflict, ...trial } = await changeTrial(
         services,
@@ -106,6 +113,7 @@ function strategy(services: Services): Strategy<Plan> {
       draft.internal = encodeTrustInternal({
         ...internal,
         ...trial,
+        ...rightOf(user, next.scope, { ...(reviewScope && { reviewScope }), scope: before.scope }),
         carried: chainAfterChange(user, toKey(old), keySpecOf(next)),
         revision: internal.revision + (closesKeys(before, next) ? 1 : 0),
       })
@@ -142,6 +150,7 @@ function strategy(services: Services): Strategy<Plan> {
         owner: ownerOf(stored),
         phase: phaseOf(trust),
         clientID: clientIdOf(trust),
+        ...(holdsRight(trust, withScope([], trust.spec.scope)) && { mayReview: true }),
         ...presentTrial(keySpecOf(trust.spec), trust, now, isUsageSeen ? items : undefined),
       }
     },

@@ -25,7 +25,7 @@ export const status = object('What the access key did.', {
       name: string('clusters/NAME or virtualclusters/NAMESPACE/NAME.'),
       lastAccepted: day('Last day on which it accepted the key by a TokenReview'),
       lastAsked: day(
-        'Last day on which it asked about a request of any key, by a SubjectAccessReview. Absent: what keys do there is not known',
+        'Last day on which it asked about a request of this key, by a SubjectAccessReview. Absent: what the key does there is not known',
       ),
     }),
   ),
@@ -36,7 +36,7 @@ export const status = object('What the access key did.', {
         'The line, such as spec.scope.projects[0]; chain[N] is the scope that the key inherited from its Nth maker.',
       ),
       state: string(
-        'Used; Unused; Unknown: it could be used where nothing is recorded, such as in a cluster that never asks.',
+        'Used; Unused; Unknown: it could be used where nothing is recorded, such as in a cluster that never asked about the key.',
       ),
       lastUsed: day('Last day of a request that the line allows by itself'),
     }),

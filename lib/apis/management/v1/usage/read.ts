@@ -5,13 +5,7 @@ import { DAY_SECONDS, keptFrom } from '../../../../authentication/keptitems.ts'
 import { lifeOfStored } from '../../../../authentication/keystatus.ts'
 import { isActiveDay, readActiveDay, readActiveDays } from '../../../../authentication/usage/activeminutes.ts'
 import { usagePartition } from '../../../../authentication/usage/days.ts'
-import {
-  ASKING,
-  placeName,
-  type RecordedUsage,
-  readUsage,
-  recordingKey,
-} from '../../../../authentication/usage/items.ts'
+import { placeName, type RecordedUsage, readUsage, recordingKey } from '../../../../authentication/usage/items.ts'
 import { describeRequest } from '../../../../authorization/scopes/evaluate.ts'
 import type { ScopeOptions } from '../../../../authorization/scopes/project.ts'
 import { scopeEntryOf } from '../../../../authorization/usage/scopeentry.ts'
@@ -39,22 +33,20 @@ export async function readKeyUsage(
 ): Promise<KubeObject> {
   const stored = await readReviewedKey({ name, subresource }, context, services)
   const { uid = '', creationTimestamp } = stored.object.metadata
-  const [own, asking, [mark, position]] = await Promise.all([
+  const [own, [mark, position]] = await Promise.all([
     readPartition(services, usagePartition(uid)),
-    readPartition(services, ASKING),
     services.storage.getCompanions([recordingKey, positionKey]),
   ])
   const recorded = readUsage(
     own.items.filter((item) => !isActiveDay(item)),
     services.scopes,
   )
-  const asked = new Map(asking.items.map(({ sk, attributes }) => [sk, String(attributes.day)]))
   const now = unixSeconds(context.now)
   const since = services.recordUsage ? sinceOf(stored, { mark, position }, now) : undefined
   const usage: Usage = {
     ...recorded,
     isIncomplete: recorded.isIncomplete || !own.isWhole || !services.recordUsage,
-    asked: (place) => asked.get(placeName(place)),
+    asked: (place) => recorded.asked.get(placeName(place)),
     days: since === undefined ? 0 : Math.floor((now - since) / DAY_SECONDS),
   }
   context.note('reviewedKey', name)
@@ -67,7 +59,7 @@ export async function readKeyUsage(
       ...(since !== undefined && { since: rfc3339OfUnix(since) }),
       complete: !usage.isIncomplete,
       entries: entriesOf(recorded, services.scopes),
-      clusters: clustersOf(recorded, asked),
+      clusters: clustersOf(recorded),
       ...adviceFor(stored, usage, services, context.now),
       active: readActiveDays(own.items, readActiveDay(stored.noted?.active)).map((one) => ({ ...one })),
     },
@@ -116,10 +108,9 @@ function entriesOf({ entries }: RecordedUsage, options: ScopeOptions): JsonObjec
 const wordsOf = ({ attributes }: UsedEntry, options: ScopeOptions): string =>
   describeRequest(withoutAnyName(attributes), options)
 
-function clustersOf({ entries, accepted }: RecordedUsage, asked: ReadonlyMap<string, string>): JsonObject[] {
+function clustersOf({ accepted, asked }: RecordedUsage): JsonObject[] {
   const accepting = new Map(accepted.map(({ place, day }) => [placeName(place), day]))
-  const used = entries.flatMap(({ entry: { place } }) => (place ? [placeName(place)] : []))
-  return [...new Set([...accepting.keys(), ...used])]
+  return [...new Set([...accepting.keys(), ...asked.keys()])]
     .sort()
     .map((name) => ({ name, ...defined({ lastAccepted: accepting.get(name), lastAsked: asked.get(name) }) }))
 }

@@ -10,19 +10,26 @@ import { as, master } from '../../../authorization/users.ts'
 
 const scope = { clusters: [{ cluster: 'eu' }] }
 
-async function statusFor(user: UserInfo, audiences: string[] | null = ['https://api.example.com/clusters/eu']) {
+const cluster: UserInfo = { ...master, mayReview: true }
+
+async function statusFor(
+  user: UserInfo,
+  audiences: string[] | null = ['https://api.example.com/clusters/eu'],
+  caller = cluster,
+) {
   const touched: string[] = []
   const recorded: unknown[] = []
   const services: ReviewServices = {
     scopes: { projectNamespacePrefix: 'p-', spaceNamespace: parseSpaceNamespace('p-{project}-s-{space}') },
     issuer: 'https://api.example.com',
     decide: async () => ({ allowed: true, reason: '' }),
-    authenticate: async () => ({
+    authenticate: async (_, { writes } = { writes: true }) => ({
+      ...(writes && touched.push('authenticated') && {}),
       user,
       warnings: [],
       credential: { version: '1', hash: 'hash', created: 0 },
       value: { state: 'Current' },
-      confirm: async () => undefined,
+      confirm: async () => void touched.push('confirmed'),
       touch: async () => void touched.push(user.name),
     }),
     reviewedKey: async () => ({ chain: [] }),
@@ -36,7 +43,7 @@ async function statusFor(user: UserInfo, audiences: string[] | null = ['https://
       },
     },
   }
-  const context = { user: master, now: new Date(0), dryRun: false, deadline: endless, warn: () => {}, note: () => {} }
+  const context = { user: caller, now: new Date(0), dryRun: false, deadline: endless, warn: () => {}, note: () => {} }
   const object = {
     apiVersion: 'authentication.k8s.io/v1',
     kind: 'TokenReview',
@@ -50,13 +57,20 @@ async function statusFor(user: UserInfo, audiences: string[] | null = ['https://
 test('does not authenticate a user with the prefix system:, nor record a use of the key', async () => {
   const { status, touched } = await statusFor({ ...as({ user: 'alice', scope }), name: 'system:admin' })
   expect(status).toEqual({ user: {}, error: 'invalid bearer token' })
-  expect(touched).toEqual([])
+  expect(touched).toEqual(['authenticated'])
+})
+
+test('records nothing for an administrator, who is no cluster', async () => {
+  const trials = [{ of: { name: 'ci', uid: 'u-1' }, scope: {}, since: 0, until: 1 }]
+  const { status, touched, recorded } = await statusFor({ ...as({ user: 'alice', scope }), trials }, undefined, master)
+  expect(status).toMatchObject({ authenticated: true })
+  expect([touched, recorded]).toEqual([[], []])
 })
 
 test('returns the uid of a user who has one', async () => {
   const { status, touched } = await statusFor({ ...as({ user: 'alice', scope }), uid: 'u-7' })
   expect(status).toMatchObject({ authenticated: true, user: { username: 'alice', uid: 'u-7' } })
-  expect(touched).toEqual(['alice'])
+  expect(touched).toEqual(['authenticated', 'confirmed', 'alice'])
 })
 
 test('records the use of a key at a cluster that nobody names, and that a smaller scope would end it', async () => {
