@@ -231,13 +231,7 @@ describe('TokenReview', () => {
     expect((await reviewToken(server.adminKey, anything.token)).json.status).toEqual(failed)
   })
 
-  test('rejects all other users', async () => {
-    for (const spec of [{ user: 'alice' }, { user: 'alice', scope: { rules: [{}] } }]) {
-      expect(messageOf(await reviewToken((await key(spec)).token, ci.token))).toEqual([
-        403,
-        'tokenreviews.authentication.k8s.io is forbidden: User "alice" cannot create resource "tokenreviews" in API group "authentication.k8s.io" at the cluster scope: only system:masters and access keys with role agent or vcluster may create reviews',
-      ])
-    }
+  test('rejects keys whose scope allows no reviews', async () => {
     expect((await reviewToken(ci.token, ci.token)).status).toBe(403)
     expect((await reviewToken('', ci.token)).status).toBe(401)
   })
@@ -421,8 +415,7 @@ describe('SubjectAccessReview', () => {
     ).toEqual({ allowed: false })
   })
 
-  test('rejects all other users, and requires one request of one user', async () => {
-    expect((await ask(anything.token, { user: 'alice', resourceAttributes: pods })).status).toBe(403)
+  test('rejects keys whose scope allows no reviews, and requires one request of one user', async () => {
     expect((await ask(ci.token, { user: 'alice', resourceAttributes: pods })).status).toBe(403)
     const path = { path: '/', verb: 'get' }
     for (const spec of [

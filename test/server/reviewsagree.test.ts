@@ -5,6 +5,7 @@
  */
 import fc from 'fast-check'
 import { beforeAll, expect, test } from 'vitest'
+import { NO_RIGHT } from '../../lib/authorization/review.ts'
 import { hasSelfRotate } from '../../lib/authorization/scopes/roles.ts'
 import { validateScope } from '../../lib/authorization/scopes/validatescope.ts'
 import { scope as anyScope } from '../lib/authorization/arbitraries.ts'
@@ -75,7 +76,9 @@ async function compareWithRequest(
   const refusing = steps.find((step: { allowed?: boolean }) => step.allowed !== true)
   const { status } = met
   const message: string = met.json?.message ?? ''
-  const isHidden = status === 403 || status === 404
+  // Reviews say in their answer that the caller may not create them, so that a cluster denies and does not fail.
+  const answer = met.json?.status ?? {}
+  const isHidden = status === 403 || status === 404 || [answer.reason, answer.error].includes(NO_RIGHT)
   const check: string = refusing?.check ?? 'none'
   const agrees: Record<string, () => boolean> = {
     life: () => status === 401 && message === reason,
