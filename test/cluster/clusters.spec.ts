@@ -9,7 +9,7 @@ import { signToken } from '../../lib/token/jwt.ts'
 import { createKubectl, type Kubectl, kubeConfig } from '../support/kubectl.ts'
 import { patience } from '../support/patience.ts'
 import { startServer, type TestServer } from '../support/server.ts'
-import { changeKey, clusters, clustersAndTokens, directToken, type Key, makeKey } from './keys.ts'
+import { changeKey, clusters, directToken, type Key, makeKey } from './keys.ts'
 import { chooseAddress, type Plane, startPlane } from './planes.ts'
 
 let server: TestServer
@@ -63,7 +63,7 @@ beforeAll(async () => {
     connect('eu'),
     connect('us', `--api-audiences=https://kubernetes.default.svc,${server.base}/clusters/us`),
   ])
-  ci = await makeKey(server, { user: 'alice', groups: ['dev'], scope: clustersAndTokens('eu', 'us') })
+  ci = await makeKey(server, { user: 'alice', groups: ['dev'], scope: clusters('eu', 'us') })
   for (const plane of [eu, us]) {
     for (const group of ['dev', 'platform:admins']) {
       const path = '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings'
@@ -92,7 +92,7 @@ describe('a token', () => {
     const { extra, ...user } = json.status.userInfo
     expect(user).toEqual({ username: 'alice', groups: ['dev', 'system:authenticated'] })
     const { 'management.platform/scopes': scopes, ...others } = extra
-    expect(scopes.map(JSON.parse)).toEqual([[clustersAndTokens('eu', 'us')]])
+    expect(scopes.map(JSON.parse)).toEqual([[clusters('eu', 'us')]])
     expect(others).toEqual({
       'authentication.kubernetes.io/credential-id': [expect.stringMatching(/^JTI=/)],
       'management.platform/access-key': [ci.name],
@@ -118,7 +118,7 @@ describe('a token', () => {
     expect(await statuses(onlyUs)).toEqual([401, 201])
     expect(await statuses(await directToken(server, ci))).toEqual([201, 201])
     expect(
-      await statuses(await directToken(server, await makeKey(server, { user: 'x', scope: clustersAndTokens('asia') }))),
+      await statuses(await directToken(server, await makeKey(server, { user: 'x', scope: clusters('asia') }))),
     ).toEqual([401, 401])
   })
 
@@ -217,7 +217,7 @@ describe('a token', () => {
     // The scope of a space does not name its cluster; another scope of the chain does.
     expect((await us.call(maps('p-shop-s-dev'), { token })).status).toBe(200)
     expect((await us.call(maps('p-shop-s-test'), { token })).status).toBe(403)
-    const ofEu = await makeKey(server, { user: 'alice', groups: ['dev'], scope: clustersAndTokens('eu') })
+    const ofEu = await makeKey(server, { user: 'alice', groups: ['dev'], scope: clusters('eu') })
     const here = await directToken(server, ofEu, { scope: { spaces } })
     expect((await eu.call(maps('p-shop-s-dev'), { token: here })).status).toBe(200)
     expect((await eu.call(maps('p-shop-s-test'), { token: here })).status).toBe(403)
@@ -322,7 +322,7 @@ describe.concurrent('a disabled key', () => {
 
 describe('a key that was reported as leaked', () => {
   test('invalidates its tokens although it is enabled again', async () => {
-    const key = await makeKey(server, { user: 'alice', groups: ['dev'], scope: clustersAndTokens('eu') })
+    const key = await makeKey(server, { user: 'alice', groups: ['dev'], scope: clusters('eu') })
     const token = await directToken(server, key)
     expect((await eu.call(maps('space'), { token })).status).toBe(200)
     expect((await eu.call(maps('space'), { token: key.value })).status).toBe(200)

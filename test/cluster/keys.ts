@@ -43,16 +43,5 @@ export async function directToken(server: TestServer, key: Key, spec: object = {
   return json.status.token
 }
 
-/** Returns a scope that allows connected clusters. */
+/** Returns a scope that allows connected clusters, and creating tokens for them. */
 export const clusters = (...names: string[]) => ({ clusters: names.map((cluster) => ({ cluster })) })
-
-/** Returns a scope that allows connected clusters and creating tokens for them. */
-export const clustersAndTokens = (...names: string[]) => ({
-  ...clusters(...names),
-  rules: [
-    {
-      requestTargets: ['Management'],
-      resources: [{ group: 'management.platform', resources: ['directclusterendpointtokens'] }],
-    },
-  ],
-})

@@ -175,12 +175,12 @@ describeKubectl('curl as the plugin', () => {
     await useKey('scoped', scope)
     expect(await run(curlWay)).toEqual(pods)
     expect(await run(await connectedWay())).toEqual(pods)
-    const { rules, ...others } = scope
-    await useKey('without-rule', others)
+    const { clusters, ...others } = scope
+    await useKey('without-cluster', others)
     expect((await run(await connectedWay())).stderr).toContain(
       'spec.scope does not allow create of directclusterendpointtokens',
     )
-    await useKey('without-instance', { rules })
+    await useKey('without-instance', { clusters })
     expect((await run(curlWay)).stderr).toContain('The requested URL returned error: 403')
   })
 

@@ -195,9 +195,7 @@ describe('a step with a key', () => {
   })
 
   test('gets a token of a connected cluster', async () => {
-    const resources = [{ group: 'management.platform', resources: ['directclusterendpointtokens'] }]
-    const rules = [{ verbs: ['create'], resources, requestTargets: ['Management'] }]
-    const { key } = await createKey({ clusters: [{ cluster: 'west' }], rules })
+    const { key } = await createKey({ clusters: [{ cluster: 'west' }] })
     const inputs = { cluster: 'west', server: 'https://west.example:6443/', 'server-certificate-authority': 'ca.crt' }
     const { one, outputs, masks } = await done(
       trusted({ key, credential: '', 'virtual-cluster': '', ...inputs, ttl: '10m' }),

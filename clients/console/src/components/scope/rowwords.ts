@@ -5,7 +5,10 @@ export const KIND_WORDS: Readonly<Record<RowKind, [label: string, hint: string]>
   project: ['Project', 'Everything in the project, with its spaces and virtual clusters. * is every project.'],
   virtualCluster: ['Virtual cluster', 'Everything in it, and its kube configs. * is every one of the project.'],
   space: ['Space', 'A namespace of the project, in every connected cluster. * is every one of the project.'],
-  cluster: ['Connected cluster', 'Everything in it, but not in virtual clusters. * is every connected cluster.'],
+  cluster: [
+    'Connected cluster',
+    'Tokens for it, and everything in it, but not in virtual clusters. * is every connected cluster.',
+  ],
   role: ['Role', ''],
   rule: ['Rule (advanced)', 'Fields left empty restrict nothing. Separate several values by commas.'],
 }
@@ -14,7 +17,7 @@ export const ROLE_HINTS: Readonly<Record<string, string>> = {
   platformCLI: 'Reading virtual clusters, and the keys of the owner unless it is limited.',
   selfRotate: 'Reading and rotating this key itself. The key must expire at a fixed time.',
   agent:
-    'What connecting a cluster needs: reviewing tokens and access, reading virtual clusters, writing their status.',
+    'What connecting a cluster needs: reviewing tokens and access, if an administrator without a scope creates the key, reading virtual clusters, writing their status.',
   vcluster: 'What connecting a virtual cluster needs: the same as for agent.',
   runner: 'Nothing in this API yet.',
   'network-peer': 'Nothing in this API yet.',
