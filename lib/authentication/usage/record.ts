@@ -14,8 +14,8 @@ export interface UsedKey {
 export interface UsageRecorder {
   /** Records a request that the chain of a key allowed, here or at the cluster that asked. Never rejects. */
   used(key: UsedKey, chain: ScopeChain, attributes: Attributes, place?: UsedPlace): Promise<void>
-  /** Records that a cluster accepted a key by itself: `undefined` is one without a name. Never rejects. */
-  accepted(key: UsedKey, place: UsedPlace | undefined): Promise<void>
+  /** Records that a cluster accepted a key by itself. Never rejects. */
+  accepted(key: UsedKey, place: UsedPlace): Promise<void>
 }
 
 /** A request that the real scopes allow, and who made it. */

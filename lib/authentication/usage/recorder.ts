@@ -122,7 +122,7 @@ export function createUsageRecorder({ storage, scopes, now, failed }: Deps): Usa
     },
     async accepted(key, place) {
       const at = start()
-      await record(key.uid, knownOf(key), place ? { accepted: place } : 'others', at)
+      await record(key.uid, knownOf(key), { accepted: place }, at)
     },
   }
 }

@@ -75,7 +75,7 @@ const isTaken = (
 /** Records the trials of scopes under which the place would not accept the key. */
 async function tryAcceptance(
   { chain, key, trials = [] }: UserInfo,
-  place: Place | 'anywhere',
+  place: Place,
   named: boolean,
   { scopes, trials: recorder }: ReviewServices,
 ): Promise<void> {
@@ -86,8 +86,8 @@ async function tryAcceptance(
       [...chain.slice(0, -1), scope],
     ].every((all) => isTaken(all, place, named, scopes))
   const refusing = trials.filter((trial) => !accepts(trial))
-  const where = place === 'anywhere' ? 'a cluster without a name' : placeName(place)
-  if (refusing.length > 0) await recorder.wouldRefuse(refusing, { request: `the use of the key at ${where}` }, key)
+  const request = `the use of the key at ${placeName(place)}`
+  if (refusing.length > 0) await recorder.wouldRefuse(refusing, { request }, key)
 }
 
 async function review(
@@ -100,18 +100,18 @@ async function review(
   const place = await placeOf(audiences, context, services)
   if (place === undefined) return failed
   // The cluster does not tell where the token came from, so a key that is limited to addresses is refused.
-  const isCluster = context.user.mayReview === true
-  const authentication = await services.authenticate(token, { writes: isCluster })
+  const cluster = place !== 'anywhere' && context.user.mayReview ? place : undefined
+  const authentication = await services.authenticate(token, { writes: cluster !== undefined })
   if (!('user' in authentication)) return failed
   const { user, confirm, touch } = authentication
   const audience = place === 'anywhere' ? undefined : placeAudience(issuer, place)
   const named = audience !== undefined && audiences.includes(audience)
   if (!isTaken(user.chain, place, named, scopes) || !isVisibleUser(user.name)) return failed
-  // For anybody else it is a question, and no use of the key.
-  if (isCluster && (await confirm())) return failed
-  if (isCluster && !context.dryRun) {
-    const accepted = services.usage.accepted(user.key, place === 'anywhere' ? undefined : place)
-    await Promise.all([touch(), accepted, tryAcceptance(user, place, named, services)])
+  // For an administrator it is a question, and no use of the key.
+  if (cluster && (await confirm())) return failed
+  if (cluster && !context.dryRun) {
+    const accepted = services.usage.accepted(user.key, cluster)
+    await Promise.all([touch(), accepted, tryAcceptance(user, cluster, named, services)])
   }
   context.note('reviewedKey', user.key.name)
   return {

@@ -66,6 +66,7 @@ describe('the user in the context', () => {
         expires: 253_402_300_799,
         generation: Number.MAX_SAFE_INTEGER,
       },
+      mayReview: true,
       chain,
     }
     expect(decodeUser(encodeUser(largest)).user).toEqual(largest)

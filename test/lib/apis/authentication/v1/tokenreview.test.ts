@@ -12,11 +12,7 @@ const scope = { clusters: [{ cluster: 'eu' }] }
 
 const cluster: UserInfo = { ...master, mayReview: true }
 
-async function statusFor(
-  user: UserInfo,
-  audiences: string[] | null = ['https://api.example.com/clusters/eu'],
-  caller = cluster,
-) {
+async function statusFor(user: UserInfo, audiences = ['https://api.example.com/clusters/eu'], caller = cluster) {
   const touched: string[] = []
   const recorded: unknown[] = []
   const services: ReviewServices = {
@@ -48,7 +44,7 @@ async function statusFor(
     apiVersion: 'authentication.k8s.io/v1',
     kind: 'TokenReview',
     metadata: {},
-    spec: { token: 'token', ...(audiences && { audiences }) },
+    spec: { token: 'token', audiences },
   }
   const { status } = await TokenReview.create({ object, namespace: '', name: '', context }, services)
   return { status, touched, recorded }
@@ -73,10 +69,10 @@ test('returns the uid of a user who has one', async () => {
   expect(touched).toEqual(['authenticated', 'confirmed', 'alice'])
 })
 
-test('records the use of a key at a cluster that nobody names, and that a smaller scope would end it', async () => {
+test('records the use of a key at a cluster, and that a smaller scope would end it', async () => {
   const of = { name: 'ci', uid: 'u-1' }
   const trials = [{ of, scope: {}, since: 0, until: 1 }]
-  const { status, recorded } = await statusFor({ ...as({ user: 'alice', scope }), trials }, null)
+  const { status, recorded } = await statusFor({ ...as({ user: 'alice', scope }), trials })
   expect(status).toMatchObject({ authenticated: true })
-  expect(recorded).toEqual([undefined, 'the use of the key at a cluster without a name'])
+  expect(recorded).toEqual([{ type: 'cluster', name: 'eu' }, 'the use of the key at clusters/eu'])
 })
