@@ -100,7 +100,7 @@ function Missing({
 }) {
   return (
     <>
-      <Code title="This entry of spec.scope would allow it, and nothing else" text={toYaml(entry as Json)} />
+      <Code title="This entry of spec.scope would allow it" text={toYaml(entry as Json)} />
       {isInherited(step) ? (
         <p>Make a new key with this entry instead, with a key whose own scope has it.</p>
       ) : (
