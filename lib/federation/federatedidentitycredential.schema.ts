@@ -49,6 +49,7 @@ export const spec = object(
     identityProvider: string('Name of the IdentityProvider whose ID tokens are accepted. Immutable.', {
       minLength: 1,
       maxLength: 253,
+      reference: true,
     }),
     claims: claimsSchema('Claims that the ID token must have. All of them must match.'),
     user: string('User that exchanged keys authenticate. Defaults to the creator. Immutable.'),

@@ -27,6 +27,7 @@ import { authorOf } from './author.ts'
 import { type Draft, groupResource, type RequestContext } from './kind.ts'
 import { bindToMaker, isMakerChanged } from './maker.ts'
 import { checkQuota } from './quota.ts'
+import { validateReferences } from './references.ts'
 import {
   accessTo,
   authorizeWrite,
@@ -80,6 +81,7 @@ export async function prepareNew(
   }
   // Validate first: strategies rely on the schema.
   refuseInvalid(draft.object, validateNew(kind, draft))
+  refuseInvalid(draft.object, validateReferences(store, draft, undefined, context))
   await strategy.prepareForCreate?.(draft, context)
   refuseInvalid(draft.object, strategy.validate?.(draft, undefined, context) ?? [])
   for (const warning of finalizerWarnings(draft.object.metadata)) context.warn(warning)

@@ -129,6 +129,11 @@ export interface Strategy<P = unknown> {
   prepareForUpdate?(draft: Draft<P>, old: Stored, context: RequestContext): void | Promise<void>
   /** Validates beyond the schema. `old` is set on updates. */
   validate?(draft: Draft<P>, old: Stored | undefined, context: RequestContext): FieldError[]
+  /**
+   * Returns why the user may not point a field with `reference` in the schema at this value, or undefined: judged as if they had asked
+   * for what it names. Without this hook, nobody may set such a field.
+   */
+  mayRefer?(value: string, object: KubeObject, user: UserInfo): string | undefined
   /** Validating admission: returns why this user may not write the object (403), or undefined. */
   authorize?(draft: Draft<P>, old: Stored | undefined, context: RequestContext): string | undefined
   /** Returns the limit for the index partition of a new object. Undefined: unlimited. */

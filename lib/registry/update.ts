@@ -29,6 +29,7 @@ import {
 } from './create.ts'
 import { type Draft, groupResource, type RequestContext, type Subresource } from './kind.ts'
 import { bindToMaker } from './maker.ts'
+import { validateReferences } from './references.ts'
 import {
   authorizeWrite,
   checkAccess,
@@ -151,6 +152,7 @@ async function judge(store: Store, request: UpdateRequest, live: Stored, context
   // Validate first: strategies rely on the schema.
   refuseInvalid(draft.object, validateChange(kind, draft, old, subresource))
   if (subresource === '') {
+    refuseInvalid(draft.object, validateReferences(store, draft, old, context))
     await strategy.prepareForUpdate?.(draft, live, context)
     const raised = Number(draft.specChanged || changesSpec(draft, old)) + Number(draft.raisesGeneration ?? false)
     const generation = (old.metadata.generation ?? 0) + raised

@@ -100,6 +100,11 @@ const ending = (user: UserInfo, more: object = {}): UserInfo => ({
 })
 const scoped = (user: UserInfo, ...chain: Scope[]) => withScopes(user, ...chain)
 const shop: Scope = { projects: [{ project: 'shop' }] }
+/** Whoever makes a trust must be allowed to use its provider. */
+const usesProviders: Scope = {
+  rules: [{ verbs: ['use'], resources: [{ group: 'management.platform', resources: ['identityproviders'] }] }],
+}
+const shopMaker: Scope = { ...shop, ...usesProviders }
 
 describe('the provider', () => {
   test('that does not exist, or that the user may not use, is a 422 with one text', async () => {
@@ -199,7 +204,7 @@ describe('the limits', () => {
       scope: { clusters: [{ cluster: 'a' }] },
       ...shared,
     })
-    const chain = Array.from({ length: 7 }, (_, index) => ({ projects: [{ project: `p${index}` }] }))
+    const chain = Array.from({ length: 7 }, (_, index) => ({ ...usesProviders, projects: [{ project: `p${index}` }] }))
     const spec = { identityProvider: 'narrow', claims: [{ claim: 'sub', values: ['a'] }], scope: {} }
     expect(await refused(spec, scoped(alice, ...chain))).toBe('422 spec.scope: Too many: 9: must have at most 8 items')
   })
@@ -308,8 +313,8 @@ describe('a caller with an end', () => {
 
   test('makes none, with and without a scope', async () => {
     expect(await refused(valid, ending(alice))).toBe(reason('create'))
-    expect(await refused(valid, ending(scoped(alice, shop)))).toBe(reason('create'))
-    expect(await refused(valid, ending(scoped(admin, shop)))).toBe(reason('create'))
+    expect(await refused(valid, ending(scoped(alice, shopMaker)))).toBe(reason('create'))
+    expect(await refused(valid, ending(scoped(admin, shopMaker)))).toBe(reason('create'))
     await made(valid, ending(admin))
   })
 
@@ -325,7 +330,7 @@ describe('a caller with an end', () => {
     // The key of the context is no stored one: its write is refused, but not by this rule.
     expect(await refused(valid, login(60))).toMatch(/^401 /)
     expect(await refused(valid, login(901))).toBe(reason('create', '; sign in again'))
-    expect(await refused(valid, login(60, [shop]))).toBe(reason('create'))
+    expect(await refused(valid, login(60, [shopMaker]))).toBe(reason('create'))
   })
 
   test('changes none, but may disable it', async () => {
@@ -338,7 +343,7 @@ describe('a caller with an end', () => {
 })
 
 describe('a caller with a scope', () => {
-  const other: Scope = { projects: [{ project: 'other' }] }
+  const other: Scope = { ...usesProviders, projects: [{ project: 'other' }] }
 
   test('passes its scopes on', async () => {
     const { stored } = await made(valid, scoped({ ...alice, key: { ...alice.key, uid: 'maker-uid' } }, other))
@@ -371,7 +376,7 @@ describe('claim mappings', () => {
 
   test('are for administrators without a scope', async () => {
     expect(await refused({ ...people, scope: {} }, alice)).toBe(only)
-    expect(await refused(people, scoped(admin, shop))).toBe(only)
+    expect(await refused(people, scoped(admin, shopMaker))).toBe(only)
     const { name } = await made(people)
     expect(await refusedChange(name, { ...people, disabled: true }, scoped(admin, shop))).toBe(only)
   })

@@ -24,6 +24,8 @@ export interface StringSchema extends Described {
   /** An ECMAScript regular expression that is also valid RE2. */
   pattern?: string
   format?: 'date-time' | 'uri'
+  /** Names something outside the object. The strategy of the kind judges whoever sets it as if they asked for that (`mayRefer`). */
+  reference?: true
 }
 
 export interface IntegerSchema extends Described {

@@ -46,8 +46,8 @@ export const spec = object('Desired state of the virtual cluster instance.', {
   ),
   credentialsSecretRef: object('Secret with the credentials for the virtual cluster.', {
     secretName: string(
-      'Name of the secret below the prefix of the deployment. Defaults to NAMESPACE/NAME of the instance.',
-      { maxLength: 256 },
+      'Name of the secret below the prefix of the deployment. Defaults to NAMESPACE/NAME of the instance, and begins with NAMESPACE/ unless system:masters without a scope sets it.',
+      { maxLength: 256, reference: true },
     ),
   }),
 })

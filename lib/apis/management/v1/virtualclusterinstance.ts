@@ -4,6 +4,7 @@ import { isMaster, MASTERS } from '../../../authorization/users/identity.ts'
 import { forbiddenInstanceChange, type InstanceSpec, mayAccess } from '../../../authorization/users/instances.ts'
 import type { UserInfo } from '../../../authorization/users/user.ts'
 import { KINDS } from '../../../kinds/kinds.ts'
+import type { KubeObject } from '../../../meta/types.ts'
 import { column, wide } from '../../../printers/column.ts'
 import { type Column, groupResource, type StoredKind, type Strategy } from '../../../registry/kind.ts'
 import type { Stored } from '../../../storage/interface.ts'
@@ -52,6 +53,25 @@ function mayUse({ scopes }: Services, { object }: Stored, user: UserInfo): boole
   )
 }
 
+/**
+ * Returns why the user may not use a secret as the credentials of an instance, or undefined. Whoever points an instance at a secret
+ * opens the virtual cluster of the instance NAMESPACE/NAME in the name of the secret, so they must be allowed to change that one.
+ */
+function forbiddenSecret({ scopes }: Services, secret: string, { metadata }: KubeObject, user: UserInfo) {
+  if (secret === '' || (isMaster(user) && user.chain.length === 0)) return undefined
+  const { namespace = '', name = '' } = metadata
+  const [place, instance = '', ...more] = secret.split('/')
+  const isName = [instance, ...more].every((step) => step !== '' && step !== '.' && step !== '..')
+  if (place !== namespace || !isName)
+    return `must begin with "${namespace}/", unless system:masters without a scope sets it`
+  const mayChange = ['update', 'patch'].some(
+    (verb) =>
+      evaluateHere(user.chain, KINDS.VirtualClusterInstance, { verb, namespace, name: instance }, scopes).allowed,
+  )
+  if (instance === name || mayChange) return undefined
+  return `the access key used has a scope that does not allow changing virtual cluster instance "${place}/${instance}"`
+}
+
 const strategy = (services: Services): Strategy => ({
   mayCreate: (user) =>
     isMaster(user)
@@ -65,6 +85,7 @@ const strategy = (services: Services): Strategy => ({
       ? { type: 'denied', reason: decision.reason }
       : { type: 'hidden' }
   },
+  mayRefer: (value, object, user) => forbiddenSecret(services, value, object, user),
   authorize(draft, old, { user }) {
     return old && forbiddenInstanceChange(user, specOf(old), draft.object.spec ?? {})
   },

@@ -1,5 +1,6 @@
 /** Defines FederatedIdentityCredential, which says whose ID tokens are exchanged for which access keys. */
 import { withScope } from '../../../../authorization/scopes/chain.ts'
+import { evaluateHere } from '../../../../authorization/scopes/evaluate.ts'
 import { inheritedTrials } from '../../../../authorization/trials/scopetrial.ts'
 import { identityOf, isMaster, keyIdentity, MASTERS, ownsKey } from '../../../../authorization/users/identity.ts'
 import {
@@ -120,6 +121,11 @@ function strategy(services: Services): Strategy<Plan> {
       // The owner can disable the trust even if the provider is gone.
       if (isHarmless(before, next)) return
       await judge(draft, old, await usableProvider(draft, user), context)
+    },
+    mayRefer(name, _object, { chain }) {
+      const asks = (verb: string) =>
+        evaluateHere(chain, KINDS.IdentityProvider, { verb, name }, services.scopes).allowed
+      return asks('use') || asks('get') ? undefined : 'not found'
     },
     validate: (draft) => [...(draft.plan?.errors ?? [])],
     authorize({ object, plan }, old, { user, now }) {

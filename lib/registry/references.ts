@@ -1,0 +1,45 @@
+/**
+ * Judges references from an object to something outside it: whoever sets one is judged as if they had asked for its target.
+ * Otherwise a caller reaches through an object of theirs what their rights and scopes do not allow.
+ */
+import { type FieldError, invalid } from '../meta/errors/fielderror.ts'
+import type { Schema } from '../meta/schema/schema.ts'
+import type { JsonValue, KubeObject } from '../meta/types.ts'
+import { isObject, own } from '../meta/value/walk.ts'
+import type { Draft, RequestContext } from './kind.ts'
+import type { Store } from './store.ts'
+
+/** Returns the references below a value, by their paths. */
+function referencesIn(schema: Schema, value: JsonValue | undefined, path: string): [string, string][] {
+  if (schema.type === 'string') return schema.reference && typeof value === 'string' ? [[path, value]] : []
+  if (schema.type === 'list' && Array.isArray(value)) {
+    return value.flatMap((item, index) => referencesIn(schema.items, item, `${path}[${index}]`))
+  }
+  if (!isObject(value)) return []
+  if (schema.type === 'map') {
+    return Object.entries(value).flatMap(([name, one]) => referencesIn(schema.values, one, `${path}[${name}]`))
+  }
+  if (schema.type !== 'object') return []
+  return Object.entries(schema.properties).flatMap(([name, one]) =>
+    referencesIn(one, own(value, name), `${path}.${name}`),
+  )
+}
+
+/**
+ * Returns the 422 errors for references that the write sets and whose target is beyond the user. Those that stay as they are
+ * were judged when they were set, so everybody who may change an object can write back what they read.
+ */
+export function validateReferences(
+  { kind, strategy }: Pick<Store, 'kind' | 'strategy'>,
+  { object }: Pick<Draft, 'object'>,
+  old: KubeObject | undefined,
+  { user }: Pick<RequestContext, 'user'>,
+): FieldError[] {
+  const { spec } = kind.schema
+  const before = new Map(old && referencesIn(spec, old.spec, 'spec'))
+  return referencesIn(spec, object.spec, 'spec').flatMap(([path, value]) => {
+    if (before.get(path) === value) return []
+    const reason = strategy.mayRefer ? strategy.mayRefer(value, object, user) : 'may not be set'
+    return reason === undefined ? [] : [invalid(path, value, reason)]
+  })
+}
