@@ -134,6 +134,11 @@ export interface Strategy<P = unknown> {
    * for what it names. Without this hook, nobody may set such a field.
    */
   mayRefer?(value: string, object: KubeObject, user: UserInfo): string | undefined
+  /**
+   * Returns why the user may change nothing of the object (403), or undefined. It applies to metadata and status too, and to removing a
+   * finalizer of an object that is being deleted. The delete itself has the rules of `access`.
+   */
+  forbidsChange?(draft: Draft<P>, old: Stored, user: UserInfo): string | undefined
   /** Validating admission: returns why this user may not write the object (403), or undefined. */
   authorize?(draft: Draft<P>, old: Stored | undefined, context: RequestContext): string | undefined
   /** Returns the limit for the index partition of a new object. Undefined: unlimited. */
@@ -150,8 +155,11 @@ export interface Strategy<P = unknown> {
   itemsToPresent?(internal: JsonObject): readonly ItemKey[]
   /** The values of the selectable fields that are computed on reads, as this user may know them. */
   computedFields?: Readonly<Record<FieldPath, (stored: Stored, user: UserInfo) => string | undefined>>
-  /** Returns the members of the status that are computed on reads. `items` is absent in the response of a write. */
-  status?(stored: Stored, reader: Reader, items?: PresentedItems): JsonObject
+  /**
+   * Returns the members of the status that are computed on reads; one that is undefined hides the stored one. `items` is absent in the
+   * response of a write.
+   */
+  status?(stored: Stored, reader: Reader, items?: PresentedItems): Readonly<Record<string, JsonValue | undefined>>
 }
 
 /** The keys of all objects that match a selector at revision `at`, and possibly others. */

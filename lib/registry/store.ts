@@ -8,6 +8,8 @@ import { forbiddenFor } from '../authorization/attributes/forbidden.ts'
 import { isMaster, MASTERS } from '../authorization/users/identity.ts'
 import { forbiddenResource, notFound, type StatusError } from '../meta/errors/status.ts'
 import type { JsonObject, KubeObject, OwnerReference } from '../meta/types.ts'
+import { defined } from '../meta/value/defined.ts'
+import { deepEqual } from '../meta/value/equal.ts'
 import type { Companion, Storage, Stored } from '../storage/interface.ts'
 import type { ItemKey } from '../storage/keys.ts'
 import {
@@ -58,7 +60,7 @@ export function presentObject(
 ): KubeObject {
   const { object } = stored
   return strategy.status
-    ? { ...object, status: { ...object.status, ...strategy.status(stored, reader, items) } }
+    ? { ...object, status: defined({ ...object.status, ...strategy.status(stored, reader, items) }) as JsonObject }
     : object
 }
 
@@ -155,14 +157,18 @@ export async function companionsOf(
 }
 
 /** Throws 403 if the rules of the kind do not let the user write the object. */
-export function authorizeWrite(
-  { kind, strategy }: Store,
-  draft: Draft,
-  old: Stored | undefined,
-  context: RequestContext,
-) {
-  const reason = strategy.authorize?.(draft, old, context)
-  if (reason) throw forbiddenResource(groupResource(kind), draft.object.metadata.name ?? '', reason)
+export function authorizeWrite(store: Store, draft: Draft, old: Stored | undefined, context: RequestContext): void {
+  refuseWrite(store, draft, store.strategy.authorize?.(draft, old, context))
+}
+
+/** Throws 403 if the write changes anything of the object, and the user may change nothing of it. */
+export function authorizeChange(store: Store, draft: Draft, old: Stored, { user }: RequestContext): void {
+  if (deepEqual(draft.object, old.object)) return
+  refuseWrite(store, draft, store.strategy.forbidsChange?.(draft, old, user))
+}
+
+function refuseWrite({ kind }: Pick<Store, 'kind'>, { object }: Draft, reason: string | undefined): void {
+  if (reason) throw forbiddenResource(groupResource(kind), object.metadata.name ?? '', reason)
 }
 
 /** Returns the permission checks for the owner references of an object. */

@@ -377,8 +377,9 @@ describe('claim mappings', () => {
   test('are for administrators without a scope', async () => {
     expect(await refused({ ...people, scope: {} }, alice)).toBe(only)
     expect(await refused(people, scoped(admin, shopMaker))).toBe(only)
-    const { name } = await made(people)
-    expect(await refusedChange(name, { ...people, disabled: true }, scoped(admin, shop))).toBe(only)
+    const scopedPeople = { ...people, scope: shop as JsonObject }
+    const { name } = await made(scopedPeople)
+    expect(await refusedChange(name, { ...scopedPeople, disabled: true }, scoped(admin, shop))).toBe(only)
   })
 
   test.each(cases.unprocessable as [string, JsonObject, string][])('with %s are a 422', async (_, more, reason) =>

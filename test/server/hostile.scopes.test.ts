@@ -65,4 +65,51 @@ describe('a key with a scope', () => {
   })
 })
 
+describe('an administrator’s key with a scope', () => {
+  const scope = {
+    rules: [
+      { resources: [{ group: 'management.platform', resources: ['ownedaccesskeys', 'ownedaccesskeys/status'] }] },
+    ],
+  }
+  const annotated = { metadata: { annotations: { a: 'b' } } }
+  const used = { status: { lastActivity: '2020-01-01T00:00:00Z' } }
+  const patch = (type: string, body: unknown) => ({
+    method: 'PATCH',
+    headers: { 'content-type': `application/${type}` },
+    body,
+  })
+  const applied = { ...key('beyond'), ...annotated, metadata: { name: 'beyond', ...annotated.metadata } }
+
+  test('deletes keys beyond its scope, and changes nothing of them', async () => {
+    const token = await victims.make('narrow', { user: 'alice', groups: ['system:masters'], scope })
+    await victims.make('beyond', { user: 'alice' })
+    const path = `${keys}/beyond`
+    const { json: before } = await send({ path, token })
+    const put = (change: object) => ({ method: 'PUT', body: { ...before, ...change } })
+    const metadata = { ...before.metadata, finalizers: ['example.com/a'] }
+    await victims.refused(
+      [
+        { path, ...put({ metadata }) },
+        { path, ...patch('merge-patch+json', annotated) },
+        { path, ...patch('json-patch+json', [{ op: 'add', path: '/metadata/finalizers', value: ['example.com/a'] }]) },
+        { path: `${path}?fieldManager=a&force=true`, ...patch('apply-patch+yaml', applied) },
+        { path: `${path}/status`, ...put(used) },
+        { path: `${path}/status`, ...patch('merge-patch+json', used) },
+        {
+          path: `${path}/status`,
+          ...patch('json-patch+json', [{ op: 'add', path: '/status', value: used.status }]),
+        },
+        {
+          path: `${path}/status?fieldManager=a&force=true`,
+          ...patch('apply-patch+yaml', { ...key('beyond'), ...used }),
+        },
+        { path: `${path}/rotate`, method: 'POST', body: {} },
+      ].map((attack) => ({ ...attack, token })),
+      [403],
+    )
+    expect((await send({ path, token })).json).toEqual(before)
+    expect((await send({ path, token, method: 'DELETE' })).status).toBe(200)
+  })
+})
+
 test('leaves everything of other users unchanged', () => victims.unharmed())

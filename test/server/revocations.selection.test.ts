@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { runs } from '../support/effort.ts'
-import { apiVersion } from '../support/objects.ts'
+import { apiVersion, keys } from '../support/objects.ts'
 import { causesOf, namesOf, revokingOn } from '../support/revocations.ts'
 import { useServer } from '../support/sharedserver.ts'
 
@@ -79,6 +79,18 @@ describe('a revocation selects', () => {
     // A key that was never used counts from its creation.
     expect(namesOf(await revoke({ unusedSince: seconds(60) }, { dryRun: true }))).toEqual(others)
     expect(namesOf(await revoke({ unusedSince: '2026-01-01T00:00:00Z' }, { dryRun: true }))).toEqual([])
+  })
+
+  test('by the last use, of which one in the future counts as none', async () => {
+    const write = (lastActivity: string) => server.patch(`${keys}/bob/status`, { status: { lastActivity } })
+    const found = async () => namesOf(await revoke({ users: ['bob'], unusedSince: seconds(60) }, { dryRun: true }))
+    expect([(await write('2999-01-01T00:00:00Z')).json.status.lastActivity, await found()]).toEqual([
+      undefined,
+      ['bob'],
+    ])
+    expect([(await write(seconds(120))).json.status.lastActivity, await found()]).toEqual([undefined, ['bob']])
+    const past = seconds(-60)
+    expect((await write(past)).json.status.lastActivity).toBe(past)
   })
 })
 

@@ -88,12 +88,9 @@ function exceedsScope(user: UserInfo, old: Key, next: KeySpec, noun = 'access ke
 }
 
 /**
- * Returns why the user may not change the labels of the key (403), or undefined. Lists and revocations select by labels, so a scoped
- * caller could take keys that do not carry its scope out of them.
+ * Returns why a key is beyond the scopes of a caller: it is not the caller's own, and does not carry all of them. Such a caller changes
+ * nothing of it: labels and the status decide which keys lists and revocations find, and a finalizer how long it stays.
  */
-export const forbiddenLabels = (user: UserInfo, old: Key): string | undefined => beyondChain(user, old, 'access key')
-
-/** Returns why a key is beyond the scopes of a caller: it is not the caller's own, and does not carry all of them. */
 export function beyondChain(user: UserInfo, old: Key, noun: string): string | undefined {
   const isOwn = user.key.uid !== '' && user.key.uid === old.uid
   if (user.chain.length === 0 || isOwn || containsChain(effectiveChain(old), user.chain)) return undefined

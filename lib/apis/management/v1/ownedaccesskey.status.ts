@@ -9,7 +9,7 @@ import { settle } from '../../../authentication/values/settle.ts'
 import { beyondChain, effectiveChain } from '../../../authorization/users/privilege.ts'
 import { holdsRight } from '../../../authorization/users/reviewright.ts'
 import { parseTime, rfc3339, rfc3339OfUnix, unixSeconds } from '../../../meta/encoding/time.ts'
-import type { JsonObject } from '../../../meta/types.ts'
+import type { JsonObject, JsonValue } from '../../../meta/types.ts'
 import type { PresentedItems, Reader } from '../../../registry/kind.ts'
 import type { Stored } from '../../../storage/interface.ts'
 import type { ItemKey } from '../../../storage/keys.ts'
@@ -83,11 +83,17 @@ function presentSources({ noted }: Stored, { recordSources }: Services['keys']):
   return { lastSources: shown }
 }
 
-/** Returns when the key was last used, as its status says. */
-export function lastUseOf({ object, activity }: Stored): string | undefined {
-  const written = object.status?.lastActivity
+/**
+ * Returns when the key was last used, as its status says. A written time in the future counts as none: it would keep the key out of what
+ * is found as unused.
+ */
+export function lastUseOf({ object, activity }: Stored, now: Date): string | undefined {
+  const { lastActivity } = object.status ?? {}
+  const isPast = typeof lastActivity === 'string' && momentOf(lastActivity) <= now.getTime()
   const recorded = activity === undefined ? undefined : rfc3339(new Date(activity))
-  return [written, recorded].filter((one) => typeof one === 'string').sort((a, b) => momentOf(b) - momentOf(a))[0]
+  return [isPast ? lastActivity : undefined, recorded]
+    .filter((one) => typeof one === 'string')
+    .sort((a, b) => momentOf(b) - momentOf(a))[0]
 }
 
 /** Returns the computed status: owner, phase, expiration time, sources, values, and the key that made it. */
@@ -96,14 +102,14 @@ export function statusOf(
   stored: Stored,
   { user, now }: Reader,
   items?: PresentedItems,
-): JsonObject {
-  const latest = lastUseOf(stored)
+): Record<string, JsonValue | undefined> {
+  const latest = lastUseOf(stored, now)
   const { state, expires } = lifeAt(keys, stored, now)
   const internal = decodeKeyInternal(stored.internal)
   // What a trial found is usage.
   const isUsageSeen = beyondChain(user, toKey(stored), 'access key') === undefined
   return {
-    ...(latest !== undefined && { lastActivity: latest }),
+    lastActivity: latest,
     owner: ownerOf(stored),
     phase: state,
     ...(expires !== undefined && { expirationTimestamp: rfc3339OfUnix(expires) }),

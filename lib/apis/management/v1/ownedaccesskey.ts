@@ -9,10 +9,10 @@ import { validateScope } from '../../../authorization/scopes/validatescope.ts'
 import { forbiddenBeyondDisabling, forbiddenToWorkload } from '../../../authorization/users/exchanged.ts'
 import { isMaster, keyIdentity, MASTERS, ownsKey } from '../../../authorization/users/identity.ts'
 import {
+  beyondChain,
   effectiveChain,
   forbiddenChange,
   forbiddenCreation,
-  forbiddenLabels,
   maySeeKey,
   visiblePartitions,
 } from '../../../authorization/users/privilege.ts'
@@ -93,9 +93,6 @@ function validate(
   ]
 }
 
-const changesLabels = ({ object }: Draft, old: Stored): boolean =>
-  !deepEqual(object.metadata.labels ?? {}, old.object.metadata.labels ?? {})
-
 function strategy(services: Services): Strategy<KeyPlan> {
   const { scopes } = services
   /**
@@ -136,6 +133,7 @@ function strategy(services: Services): Strategy<KeyPlan> {
     },
     prepareForUpdate: (draft, old, context) => prepareForUpdate(services, draft, old, context),
     validate: (draft, old, context) => validate(services, draft, old, context),
+    forbidsChange: (_draft, old, user) => beyondChain(user, toKey(old), 'access key'),
     authorize(written, old, { user, now, warn }) {
       checkUnchanged(user, written, old)
       const draft = written.plan?.isRotation ? { ...written, specChanged: true } : written
@@ -145,7 +143,7 @@ function strategy(services: Services): Strategy<KeyPlan> {
         (changesMoreThanDisabled(draft, old) ? forbiddenBeyondDisabling(user, isExchanged(old)) : undefined) ??
         forbiddenChange(user, toKey(old), next, { ...moment, ...changeOf(draft, old) })
       const reason = old
-        ? (changesSpec(draft, old) && change(old)) || (changesLabels(draft, old) && forbiddenLabels(user, toKey(old)))
+        ? changesSpec(draft, old) && change(old)
         : (forbiddenToWorkload(user, CREATE) ?? forbiddenCreation(user, next, moment) ?? fullLine(user))
       if (reason) return reason
       if (draft.plan?.conflict) throw draft.plan.conflict

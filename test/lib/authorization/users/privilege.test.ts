@@ -17,7 +17,6 @@ import {
   effectiveChain,
   forbiddenChange,
   forbiddenCreation,
-  forbiddenLabels,
   inheritedChain,
   maySeeKey,
   visiblePartitions,
@@ -380,9 +379,6 @@ describe.each([
     const why = 'the access key used has a scope that this access key does not inherit'
     expect(changing(caller, aKey({ user: 'alice' }), { user: 'alice', disabled: true })).toBe(why)
     expect(changing(caller, aKey({ user: 'alice', scope: T }), { user: 'alice', scope: S })).toBe(why)
-    expect(forbiddenLabels(caller, aKey({ user: 'alice' }))).toBe(why)
-    expect(forbiddenLabels(caller, own)).toBeUndefined()
-    expect(forbiddenLabels(caller, aKey({ user: 'alice', scope: S }))).toBeUndefined()
     const nobody = holderOf({ ...own, uid: '' })
     expect(changing(nobody, aKey({ user: 'alice' }, { uid: '' }), { user: 'alice' })).toBe(why)
   })

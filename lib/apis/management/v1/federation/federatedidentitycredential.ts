@@ -128,6 +128,7 @@ function strategy(services: Services): Strategy<Plan> {
       return asks('use') || asks('get') ? undefined : 'not found'
     },
     validate: (draft) => [...(draft.plan?.errors ?? [])],
+    forbidsChange: (_draft, old, user) => beyondChain(user, toKey(old), 'federated identity credential'),
     authorize({ object, plan }, old, { user, now }) {
       const next = specOf(object)
       const reason = old ? forbiddenTrustChange(user, old, next, now) : forbiddenTrust(user, next, now)

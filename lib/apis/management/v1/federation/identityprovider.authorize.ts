@@ -7,8 +7,10 @@ import { lastingReason } from '../../../../authorization/users/outliving.ts'
 import { unlimitedReason } from '../../../../authorization/users/sources.ts'
 import type { UserInfo } from '../../../../authorization/users/user.ts'
 import type { ProviderSpec } from '../../../../federation/identityprovider.schema.ts'
+import type { KubeObject } from '../../../../meta/types.ts'
 import { deepEqual } from '../../../../meta/value/equal.ts'
 import { onlyDisables } from './gates.ts'
+import { specOf } from './identityprovider.values.ts'
 
 /**
  * Returns why the user may not make this provider, or change it to `next`, now (403), or undefined. All of them may disable
@@ -24,7 +26,27 @@ export function forbiddenProvider(
   const act = `${old ? 'change' : 'create'} an identity provider`
   const lasting = lastingReason(user, now, act) ?? unlimitedReason(user, act)
   if (lasting !== undefined) return lasting
-  // Otherwise exchanged keys would lack the scopes of the key that wrote the provider.
-  const isLimited = [old ?? next, next].every(({ scope }) => containsChain(withScope([], scope), user.chain))
-  return isLimited ? undefined : 'spec.scope: an access key with a scope may write only providers that have this scope'
+  return isLimited(user, old ?? next) && isLimited(user, next) ? undefined : BEYOND
 }
+
+/** Returns why the user may not change anything of this provider (403), or undefined. All of them may disable it, and nothing else. */
+export function forbiddenProviderChange(user: UserInfo, old: KubeObject, next: KubeObject): string | undefined {
+  if (
+    isLimited(user, specOf(old)) ||
+    (onlyDisables(specOf(old), specOf(next)) && deepEqual(besides(old), besides(next)))
+  ) {
+    return undefined
+  }
+  return BEYOND
+}
+
+const BEYOND = 'spec.scope: an access key with a scope may write only providers that have this scope'
+
+/** Reports whether the provider has the scopes of the user. Otherwise exchanged keys would lack those of the key that wrote it. */
+const isLimited = (user: UserInfo, { scope }: ProviderSpec): boolean => containsChain(withScope([], scope), user.chain)
+
+/** Returns what a change of the spec leaves as it is. */
+const besides = ({ metadata: { generation: _, managedFields: __, ...metadata }, status }: KubeObject) => ({
+  metadata,
+  status,
+})

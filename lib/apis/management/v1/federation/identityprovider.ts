@@ -17,7 +17,7 @@ import type { Draft, RequestContext, StoredKind, Strategy } from '../../../../re
 import type { Stored } from '../../../../storage/interface.ts'
 import type { Services } from '../services.ts'
 import { gateCompanions, onlyDisables, phaseOf } from './gates.ts'
-import { forbiddenProvider } from './identityprovider.authorize.ts'
+import { forbiddenProvider, forbiddenProviderChange } from './identityprovider.authorize.ts'
 import { table } from './identityprovider.table.ts'
 import { specOf, useRule } from './identityprovider.values.ts'
 
@@ -71,6 +71,7 @@ function strategy(services: Services): Strategy<Plan> {
       if (!onlyDisables(specOf(old.object), specOf(draft.object))) await judge(draft, old, context)
     },
     validate: (draft) => draft.plan ?? [],
+    forbidsChange: ({ object }, old, user) => forbiddenProviderChange(user, old.object, object),
     authorize: ({ object }, old, { user, now }) =>
       forbiddenProvider(user, old && specOf(old.object), specOf(object), now),
     companions: gateCompanions('provider', toProvider),

@@ -34,7 +34,7 @@ export async function revokeKeys(
   const errors = validateRevocation(asked, now)
   if (errors.length > 0) throw refused(errors)
   const maker = asked.madeWith && (await makerOf(services, asked.madeWith, context))
-  const isSelected = selects(asked, maker)
+  const isSelected = selects(asked, maker, now)
   const isReachable = mayRevoke(user, asked, services)
   const test: typeof isSelected = (stored) => isReachable(stored) && isSelected(stored)
   const namesakes = findNamesakes(asked, maker, context, services)
@@ -148,11 +148,11 @@ const MOST_NAMESAKES = 5
 function findNamesakes(
   asked: RevocationSpec,
   maker: string | undefined,
-  { user, warn }: RequestContext,
+  { user, warn, now }: RequestContext,
   { scopes }: Pick<Services, 'scopes'>,
 ) {
   const name = asked.madeWith?.name
-  const matches = selects(asked, undefined)
+  const matches = selects(asked, undefined, now)
   const uids = new Set<string>()
   return {
     meet(stored: Stored): void {

@@ -29,7 +29,7 @@ export function ownersOf({ users, teams, subjects }: RevocationSpec): readonly I
  * Returns a test whether a key, as it is now, is selected by a valid revocation: it matches all fields of the spec, and is
  * not yet what the revocation makes it. `maker` is the uid of the key in `spec.madeWith`.
  */
-export function selects(spec: RevocationSpec, maker: string | undefined): Test {
+export function selects(spec: RevocationSpec, maker: string | undefined, now: Date): Test {
   const { names, types, selector, createdBefore, unusedSince, unscoped, madeWith, action = 'Disable' } = spec
   const owners = ownersOf(spec)
   const tests: Test[] = [({ object }) => object.metadata.deletionTimestamp === undefined]
@@ -39,7 +39,7 @@ export function selects(spec: RevocationSpec, maker: string | undefined): Test {
   if (types) tests.push(isOneOf<string>(types, ({ object }) => specOf(object).type ?? ''))
   if (selector) tests.push(hasLabels(selector))
   if (createdBefore !== undefined) tests.push(isCreatedBefore(createdBefore))
-  if (unusedSince !== undefined) tests.push(isCreatedBefore(unusedSince), isUnusedSince(unusedSince))
+  if (unusedSince !== undefined) tests.push(isCreatedBefore(unusedSince), isUnusedSince(unusedSince, now))
   if (unscoped) tests.push((stored) => effectiveChain(toKey(stored)).every(isUnrestricted))
   if (maker !== undefined) tests.push(isMadeWith(maker, madeWith?.descendants ?? true))
   return (stored) => tests.every((test) => test(stored))
@@ -61,9 +61,9 @@ export function isCreatedBefore(text: string): Test {
   return ({ object }) => lifeOf(object).created * 1000 < at
 }
 
-function isUnusedSince(text: string): Test {
+function isUnusedSince(text: string, now: Date): Test {
   const at = momentOf(text)
-  return (stored) => momentOf(lastUseOf(stored) ?? '') < at
+  return (stored) => momentOf(lastUseOf(stored, now) ?? '') < at
 }
 
 function isMadeWith(maker: string, descendants: boolean): Test {

@@ -19,7 +19,7 @@ export function adviceFor(stored: Stored, usage: Usage, services: UsageServices,
   const { carried } = decodeKeyInternal(stored.internal)
   const { scope: smaller, unknowns } = adviseScope(scope, usage, { ...services.scopes, inherited: carried })
   const { expires } = lifeAt(services.keys, stored, now)
-  const last = lastUseOf(stored)
+  const last = lastUseOf(stored, now)
   const findings = findingsOf({
     now,
     created: new Date(stored.object.metadata.creationTimestamp ?? ''),
