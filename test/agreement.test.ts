@@ -111,6 +111,24 @@ describe('routes', () => {
     expect(new Set(lines((resource) => !resource.startsWith(basePath)))).toEqual(new Set(below))
   })
 
+  test('have every setting of the stage at their twins at the root too', () => {
+    const settings: Record<string, string>[] = packaged.resources.ApiStage?.Properties.MethodSettings
+    const pathOf = (resource: string) => `/${resource.replaceAll('/', '~1')}`
+    const twins = packaged.deployment.routes.flatMap(({ method, resource }) =>
+      resource.startsWith(`${basePath}/`) &&
+      packaged.deployment.routes.some((one) => one.method === method && `${basePath}${one.resource}` === resource)
+        ? [{ method, path: pathOf(resource), twin: pathOf(resource.slice(basePath.length)) }]
+        : [],
+    )
+    expect(twins.length).toBeGreaterThan(50)
+    const of = (method: string, path: string) =>
+      settings
+        .filter(({ HttpMethod, ResourcePath }) => HttpMethod === method && ResourcePath === path)
+        .map(({ ResourcePath: _, ...setting }) => setting)
+    for (const { method, path, twin } of twins) expect([twin, of(method, twin)]).toEqual([twin, of(method, path)])
+    expect(twins.filter(({ method, path }) => of(method, path).length > 0)).not.toEqual([])
+  })
+
   test('serve HEAD wherever they serve GET', () => {
     const lines = (method: string) =>
       packaged.deployment.routes

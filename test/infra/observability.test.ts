@@ -32,6 +32,7 @@ test('the stage has no tracing, is throttled and logs no bodies', () => {
       { ...ofConsole, HttpMethod, ResourcePath: '/~1console' },
       { ...ofConsole, HttpMethod, ResourcePath: '/~1console~1{proxy+}' },
     ]),
+    { ResourcePath: '/~1apis~1management.platform~1v1~1accesskeylookups', ...ofLeaks },
   ])
   const { methodThrottles } = packaged.deployment.api
   const routed = packaged.deployment.routes.map(({ method, resource }) => `${method} ${resource}`)
