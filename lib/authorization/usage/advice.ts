@@ -12,7 +12,7 @@ import { type ExaminedLine, examineLines } from './lines.ts'
 import { narrowLine } from './narrow.ts'
 import { keepsPlaces } from './places.ts'
 import { withLines } from './scopelines.ts'
-import { type Unknown, unknownsOf } from './unknowns.ts'
+import { type Unknown, unknownsOf, wholeLines } from './unknowns.ts'
 import type { Usage, UsageOptions } from './usage.ts'
 
 export interface Advice {
@@ -31,7 +31,10 @@ export function adviseScope(scope: Scope | undefined, usage: Usage, options: Usa
   const unknowns = unknownsOf(scope, lines, usage, options)
   const none: Advice = { dropped: [], narrowed: [], unknowns }
   if (unknowns.some(({ withholds }) => withholds)) return none
-  if (scope !== undefined) return { ...none, ...smallerScope(scope, lines, usage, options) }
+  if (scope !== undefined) {
+    const { whole, ...smaller } = smallerScope(scope, lines, usage, options)
+    return { ...none, ...smaller, unknowns: [...unknowns, ...wholeLines(whole, options)] }
+  }
   const first = firstScope(usage, options)
   return 'scope' in first ? { ...none, scope: first.scope } : { ...none, unknowns: [...unknowns, first.unknown] }
 }
@@ -41,7 +44,7 @@ function smallerScope(
   lines: readonly ExaminedLine[],
   usage: Usage,
   options: UsageOptions,
-): Pick<Advice, 'dropped' | 'narrowed'> & { scope?: Scope } {
+): Pick<Advice, 'dropped' | 'narrowed'> & { scope?: Scope; whole: ExaminedLine[] } {
   const { inherited = [] } = options
   const before = withScope(inherited, scope)
   const keeps = keepsPlaces(before, usage, options)
@@ -50,8 +53,10 @@ function smallerScope(
 
   const unused = lines.filter(({ state }) => state === 'Unused').map(({ line }) => ({ line, entries: [] }))
   const dropped = replace(unused)
+  const whole: ExaminedLine[] = []
   let open = lines.flatMap((line) => {
     const entries = narrowLine(line, options)
+    if (entries === undefined) whole.push(line)
     return entries ? [{ line: line.line, entries }] : []
   })
   const narrowed = new Set<string>()
@@ -65,6 +70,7 @@ function smallerScope(
     ...(replaced.size > 0 && { scope: withLines(scope, replaced) }),
     dropped: inOrder(dropped),
     narrowed: inOrder(narrowed),
+    whole,
   }
 
   /** Replaces as many of the lines as it can and returns their names. */

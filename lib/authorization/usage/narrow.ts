@@ -7,7 +7,7 @@ import { projectOf } from '../scopes/project.ts'
 import { spaceOf } from '../scopes/space.ts'
 import { validateScope } from '../scopes/validatescope.ts'
 import { type ExaminedLine, keepsEntries } from './lines.ts'
-import { narrowRule } from './narrowrule.ts'
+import { isWritable, narrowRule } from './narrowrule.ts'
 import type { UsageOptions } from './usage.ts'
 import { ANY_NAME, type UsedEntry, type UsedPlace } from './usedentry.ts'
 
@@ -65,6 +65,25 @@ export function narrowLine(line: ExaminedLine, options: UsageOptions): readonly 
   if (narrowed === undefined) return undefined
   const after = { [list]: narrowed }
   return keepsEntries(uses, { before: alone, after }, options) ? narrowed : undefined
+}
+
+/** Returns the uses that no narrower line can be written for: a text of them would be a wildcard, or is not valid in a scope. */
+export function unwritable(line: ExaminedLine, options: UsageOptions): UsedEntry[] {
+  if (line.state !== 'Used' || line.doubt !== undefined) return []
+  const { list, alone, uses } = line
+  const [rule] = alone.rules ?? []
+  if (rule) return uses.filter((use) => !isWritable(rule, use, options))
+  const [entry] = Object.values(alone).flat() as Readonly<Record<string, unknown>>[]
+  const wildcard = WILDCARDS[list]
+  if (!wildcard || entry?.[wildcard.member] !== '*') return []
+  return uses.filter((use) => !wildcard.ofRequest(use, options).some((name) => name && isListable(line, name)))
+}
+
+/** Reports whether the line can list the name instead of its wildcard. */
+function isListable({ list, alone }: ExaminedLine, name: string): boolean {
+  const [entry] = Object.values(alone).flat() as Readonly<Record<string, unknown>>[]
+  const member = WILDCARDS[list]?.member ?? ''
+  return name !== '*' && name !== ANY_NAME && validateScope({ [list]: [{ ...entry, [member]: name }] }).length === 0
 }
 
 function namedEntries({ list, alone, uses, accepting }: ExaminedLine, options: UsageOptions): object[] | undefined {

@@ -41,6 +41,12 @@ const namesOf = ({ resourceNames = [], resources = [] }: Rule): string[] => [
   ...resources.flatMap((entry) => entry.resourceNames ?? []),
 ]
 
+/** Reports whether a valid rule allows exactly the entry, where the former rule allowed it. */
+export function isWritable(rule: Rule, entry: UsedEntry, options: UsageOptions): boolean {
+  const atom = atomOf(entry, whereOf(rule, entry, options))
+  return atom !== undefined && exactRules([atom]).every((one) => validateRule(one, '').length === 0)
+}
+
 /** Returns the request of an entry as a part of a rule. Returns undefined when a rule would take a text of it for a wildcard. */
 export function atomOf({ attributes }: UsedEntry, where: Atom['where'] | undefined): Atom | undefined {
   if (where === undefined) return undefined

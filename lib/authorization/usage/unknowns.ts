@@ -1,11 +1,13 @@
 /** Says what advice about a scope cannot know, and what keeps it from being given. */
 
+import { describeRequest } from '../scopes/evaluate.ts'
 import { reachableClusters } from '../scopes/reachableclusters.ts'
 import type { Scope } from '../scopes/scope.ts'
 import { asksForReviews, makesTokens, managesKeys, readsDeeds } from './deeds.ts'
 import type { ExaminedLine } from './lines.ts'
+import { unwritable } from './narrow.ts'
 import type { Usage, UsageOptions } from './usage.ts'
-import { grantOf, judgeEntry } from './usedentry.ts'
+import { grantOf, judgeEntry, withoutAnyName } from './usedentry.ts'
 
 export interface Unknown {
   reason: /** Usage has been recorded for a short time. */
@@ -26,7 +28,7 @@ export interface Unknown {
     | 'Roles'
     /** Requests that are judged together with recorded ones. */
     | 'Implied'
-    /** No rule is as narrow as a request. */
+    /** No rule is as narrow as a request, so its line stays whole. */
     | 'Inexpressible'
     /** The scope would be too long. */
     | 'TooLong'
@@ -119,3 +121,23 @@ function doubts(lines: readonly ExaminedLine[]): Unknown[] {
     return doubted.length > 0 ? [{ reason, message: `${DOUBTS[reason]}: ${doubted.join(', ')}.` }] : []
   })
 }
+
+/** How many requests a message has. */
+const MOST_NAMED = 3
+
+/** Returns which lines stay whole because no rule or name is as narrow as what the key did with them. */
+export const wholeLines = (lines: readonly ExaminedLine[], options: UsageOptions): Unknown[] =>
+  lines.flatMap((line) => {
+    const texts = unwritable(line, options).map(({ attributes }) =>
+      describeRequest(withoutAnyName(attributes), options),
+    )
+    if (texts.length === 0) return []
+    const more = texts.length > MOST_NAMED ? [`${texts.length - MOST_NAMED} more`] : []
+    const which = [...texts.slice(0, MOST_NAMED), ...more].join(', ')
+    return [
+      {
+        reason: 'Inexpressible',
+        message: `${line.line} stays as it is: no entry of a scope is as narrow as ${which}.`,
+      },
+    ]
+  })

@@ -4,8 +4,9 @@ import type { Scope } from '../../../../lib/authorization/scopes/scope.ts'
 import { adviseScope } from '../../../../lib/authorization/usage/advice.ts'
 import { usedLines } from '../../../../lib/authorization/usage/lines.ts'
 import type { Usage } from '../../../../lib/authorization/usage/usage.ts'
+import type { UsedEntry } from '../../../../lib/authorization/usage/usedentry.ts'
 import { OPTIONS } from './arbitraryusage.ts'
-import { placeOf, usageOf } from './usagetext.ts'
+import { entryOf, placeOf, usageOf } from './usagetext.ts'
 
 const advise = (scope: Scope | undefined, usage: Usage) => adviseScope(scope, usage, OPTIONS)
 const reasonsOf = (scope: Scope | undefined, usage: Usage) => advise(scope, usage).unknowns.map(({ reason }) => reason)
@@ -293,6 +294,66 @@ describe('no scope is advised', () => {
     expect(advise({ roles: [{ role: 'selfRotate' }], ...projects('a') }, rotating).scope).toEqual({
       roles: [{ role: 'selfRotate' }],
     })
+  })
+})
+
+describe('a line that stays whole', () => {
+  const INVALID = entryOf('cluster c: get pods s/*')
+  const foreign: Usage = {
+    ...usageOf([]),
+    entries: [
+      {
+        entry: { ...INVALID, attributes: { ...INVALID.attributes, group: 'Bad_Group' } as UsedEntry['attributes'] },
+        day: '2026-11-10',
+      },
+    ],
+  }
+  test.each<[string, Scope, Usage, string]>([
+    [
+      'a path with a wildcard',
+      { rules: [{ verbs: ['get'] }] },
+      usageOf(['get /metrics', 'get /logs/*']),
+      'spec.scope.rules[0] stays as it is: no entry of a scope is as narrow as get of path "/logs/*".',
+    ],
+    [
+      'a verb with a wildcard in the second line',
+      { ...projects('a'), rules: [{ requestTargets: ['Cluster'] }] },
+      usageOf(['list vci p-a/', 'cluster c: * pods s/*']),
+      'spec.scope.rules[0] stays as it is: no entry of a scope is as narrow as * of pods in namespace "s" in cluster "c".',
+    ],
+    [
+      'a group that is invalid',
+      { rules: [{}] },
+      foreign,
+      'spec.scope.rules[0] stays as it is: no entry of a scope is as narrow as get of pods in namespace "s" in cluster "c".',
+    ],
+    [
+      'more than three requests',
+      { rules: [{ verbs: ['get'] }] },
+      usageOf(['get /a*', 'get /b*', 'get /c*', 'get /d*', 'get /e*']),
+      'spec.scope.rules[0] stays as it is: no entry of a scope is as narrow as get of path "/a*", get of path "/b*", get of path "/c*", 2 more.',
+    ],
+    [
+      'a cluster whose name is a wildcard',
+      clusters('*'),
+      usageOf(['cluster *: get pods s/*']),
+      'spec.scope.clusters[0] stays as it is: no entry of a scope is as narrow as get of pods in namespace "s" in cluster "*".',
+    ],
+  ])('because of %s is an unknown with its line and request', (_, scope, usage, message) => {
+    const { scope: advised, unknowns, narrowed } = advise(scope, usage)
+    expect([advised, narrowed]).toEqual([undefined, []])
+    expect(unknowns).toEqual([{ reason: 'Inexpressible', message }])
+  })
+
+  test('because it was used as it is has no unknown', () => {
+    for (const [scope, usage] of [
+      [projects('a'), usageOf(['list vci p-a/'])],
+      [
+        { rules: [{ verbs: ['get'], nonResourceURLs: ['/metrics'], requestTargets: ['Management'] }] },
+        usageOf(['get /metrics']),
+      ],
+    ] as [Scope, Usage][])
+      expect(advise(scope, usage).unknowns).toEqual([])
   })
 })
 
