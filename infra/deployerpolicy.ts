@@ -11,7 +11,7 @@ import { evaluate } from './settings/evaluate.ts'
 
 export interface Statement {
   Sid: string
-  Effect: 'Allow'
+  Effect: 'Allow' | 'Deny'
   Action: string[]
   Resource: string[]
   Condition?: Readonly<Record<string, Readonly<Record<string, string | readonly string[]>>>>
@@ -36,7 +36,7 @@ export interface Deployment {
 }
 
 /** A statement. It is needed if the resources contain the text `needs`. */
-type Rule = Omit<Statement, 'Effect'> & { needs?: string }
+type Rule = Omit<Statement, 'Effect'> & Partial<Pick<Statement, 'Effect'>> & { needs?: string }
 
 const byCloudFormation = { 'ForAnyValue:StringEquals': { 'aws:CalledVia': 'cloudformation.amazonaws.com' } }
 
@@ -50,7 +50,7 @@ export const partitionOf = (region: string): string => {
 export function deployerPolicy({ resources, ...deployment }: Deployment): Policy {
   const Statement = rulesOf(deployment)
     .filter(({ needs }) => needs === undefined || resources.includes(`"${needs}"`))
-    .map(({ needs: _, Sid, ...rest }) => ({ Sid, Effect: 'Allow' as const, ...rest }))
+    .map(({ needs: _, Sid, Effect = 'Allow', ...rest }) => ({ Sid, Effect, ...rest }))
   return { Version: '2012-10-17', Statement }
 }
 
@@ -62,6 +62,14 @@ function rulesOf({ stage, region, rolePath = '/', boundary, key }: Omit<Deployme
   const anywhere = ['*']
   return [
     { Sid: 'Stack', Action: ['cloudformation:*'], Resource: [arn('cloudformation', `stack/${name}/*`)] },
+    {
+      // Only a change set of type IMPORT has these types. It takes over what is not of the stack, such as keys and backups, which have no names.
+      Sid: 'NoImports',
+      Effect: 'Deny',
+      Action: ['cloudformation:CreateChangeSet'],
+      Resource: anywhere,
+      Condition: { Null: { 'cloudformation:ImportResourceTypes': 'false' } },
+    },
     {
       Sid: 'Lookups',
       Action: [
@@ -100,13 +108,7 @@ function rulesOf({ stage, region, rolePath = '/', boundary, key }: Omit<Deployme
     {
       Sid: 'RightsOfRoles',
       // With a boundary, the holder gives no role more than that. So without it no deployment can take the boundary away.
-      Action: [
-        'iam:AttachRolePolicy',
-        'iam:CreateRole',
-        'iam:DeleteRolePolicy',
-        'iam:DetachRolePolicy',
-        'iam:PutRole*',
-      ],
+      Action: ['iam:AttachRolePolicy', 'iam:CreateRole', 'iam:De*RolePolicy', 'iam:PutRole*'],
       Resource: [roles],
       ...(boundary && { Condition: { StringEquals: { 'iam:PermissionsBoundary': boundary } } }),
     },
@@ -192,11 +194,9 @@ function rulesOf({ stage, region, rolePath = '/', boundary, key }: Omit<Deployme
         'dynamodb:Describe*',
         'dynamodb:GetResourcePolicy',
         'dynamodb:List*',
-        'dynamodb:TagResource',
-        'dynamodb:UntagResource',
+        'dynamodb:*Resource',
         'dynamodb:UpdateContinuousBackups',
-        'dynamodb:UpdateTable',
-        'dynamodb:UpdateTimeToLive',
+        'dynamodb:UpdateT*',
       ],
       Resource: [arn('dynamodb', `table/${name}-*`)],
     },
@@ -212,8 +212,7 @@ function rulesOf({ stage, region, rolePath = '/', boundary, key }: Omit<Deployme
         'kms:ListResourceTags',
         'kms:PutKeyPolicy',
         'kms:ScheduleKeyDeletion',
-        'kms:TagResource',
-        'kms:UntagResource',
+        'kms:*Resource',
         'kms:UpdateKeyDescription',
       ],
       Resource: anywhere,
@@ -243,8 +242,7 @@ function rulesOf({ stage, region, rolePath = '/', boundary, key }: Omit<Deployme
         // Not GetSecretValue and PutSecretValue.
         'secretsmanager:*Secret',
         'secretsmanager:GetResourcePolicy',
-        'secretsmanager:TagResource',
-        'secretsmanager:UntagResource',
+        'secretsmanager:*Resource',
       ],
       // CloudFormation names the pepper by its logical ID.
       Resource: [`keyplane/${stage}/*`, 'Pepper-*', `${name}-*`].map((id) => arn('secretsmanager', `secret:${id}`)),

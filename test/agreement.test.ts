@@ -227,6 +227,7 @@ describe('the template', () => {
     for (const { templates, parameters, statusCode } of packaged.deployment.responses.values()) {
       expect(parameters['gatewayresponse.header.Audit-Id']).toBe('context.requestId')
       expect(parameters['gatewayresponse.header.Strict-Transport-Security']).toBe("'max-age=31536000'")
+      expect(parameters['gatewayresponse.header.X-Content-Type-Options']).toBe("'nosniff'")
       const text = templates['application/json'] ?? ''
       const status = JSON.parse(text.replace('$context.error.messageString', '"text"'))
       const expected = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', code: statusCode }

@@ -36,6 +36,7 @@ module.exports = class Rollouts {
         const { Resources, Conditions } = service.provider.compiledCloudFormationTemplate
         const functions = names.map((name) => ({
           id: naming.getLambdaLogicalId(name),
+          archive: archives[names.indexOf(name)],
           ...service.getFunction(name),
         }))
         this.publish({ Resources, Conditions }, functions, digestOf(Buffer.concat(archives)))
@@ -55,14 +56,15 @@ module.exports = class Rollouts {
       ...Object.fromEntries(names.map((name) => [name, { Ref: name }])),
     })
     const canaries = functions.filter(({ canary }) => canary).map(({ id }) => named(id, 'Alias'))
-    for (const { id, canary, warm } of functions) {
+    for (const { id, archive, canary, warm } of functions) {
       Resources[id].Properties.Environment.Variables.RELEASE = release
       Resources[named(id, 'Version')] = {
         Type: 'AWS::Lambda::Version',
         // A rollback by hand needs the versions of earlier releases, but not those of rollouts that went back.
         DeletionPolicy: 'RetainExceptOnCreate',
         UpdateReplacePolicy: 'Retain',
-        Properties: { FunctionName: { Ref: id }, Description: release },
+        // Lambda refuses to publish other code, such as that of somebody who has changed the function or the bucket meanwhile.
+        Properties: { FunctionName: { Ref: id }, Description: release, CodeSha256: digestOf(archive, 'base64') },
       }
       const config = onlyIf('HasProvisionedConcurrency', {
         ProvisionedConcurrentExecutions: { Ref: 'ProvisionedConcurrency' },
@@ -84,7 +86,7 @@ module.exports = class Rollouts {
   }
 }
 
-const digestOf = (bytes) => createHash('sha256').update(bytes).digest('hex')
+const digestOf = (bytes, form = 'hex') => createHash('sha256').update(bytes).digest(form)
 
 /** Lets CodeDeploy shift an alias. Without it, CloudFormation moves the alias at once. */
 const shiftBy = (group) => ({

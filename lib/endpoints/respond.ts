@@ -55,14 +55,13 @@ export async function respondError(
   const response = await respond(status.code, status, { mediaType, pretty }, told)
   const wait = status.details?.retryAfterSeconds
   if (wait && mayRepeat(status)) response.headers['retry-after'] = String(wait)
-  if (status.code === 403) response.headers['x-content-type-options'] = 'nosniff'
   return { ...response, fault }
 }
 
 /** kube-apiserver's response for an unknown path. */
 export const pageNotFound: ApiResponse = {
   status: 404,
-  headers: { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' },
+  headers: { 'content-type': 'text/plain; charset=utf-8' },
   warnings: [],
   body: '404 page not found\n',
 }

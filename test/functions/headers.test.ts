@@ -35,3 +35,16 @@ test('bind browsers to HTTPS, in answers and in errors', async () => {
   ])
   for (const { headers } of answers) expect(headers['strict-transport-security']).toBe('max-age=31536000')
 })
+
+test('forbid browsers to guess the type of an answer', async () => {
+  const answers = await Promise.all([
+    functions.invoke('ownedaccesskeys/create', { body: { ...key, metadata: { name: 'typed' } } }),
+    functions.invoke('ownedaccesskeys/get', { parameters: { name: 'none' } }),
+    functions.invoke('ownedaccesskeys/list'),
+    functions.invoke('ownedaccesskeys/list', { query: { watch: 'true', timeoutSeconds: '1' } }),
+    functions.invoke('oauth2/token', { body: '' }),
+  ])
+  for (const { status, headers } of answers) {
+    expect([status, headers['x-content-type-options']]).toEqual([status, 'nosniff'])
+  }
+})

@@ -20,7 +20,9 @@ const policy = (of: 'few' | 'all', region = 'eu-central-1') =>
     resources: JSON.stringify(resources[of]),
   })
 const statementsFor = (action: string, of: 'few' | 'all' = 'all'): Statement[] =>
-  policy(of).Statement.filter(({ Action }) => Action.some((one) => matchesGlob(action, one)))
+  policy(of).Statement.filter(
+    ({ Effect, Action }) => Effect === 'Allow' && Action.some((one) => matchesGlob(action, one)),
+  )
 const allows = (action: string, of?: 'few' | 'all') => statementsFor(action, of).length > 0
 
 /** The action with which CloudFormation creates a resource. Source: the handlers in the schemas of resource types. */
@@ -30,6 +32,20 @@ test('allows creating every resource of the template', () => {
   const types = [...new Set(Object.values(resources.all).map(({ Type }) => Type))]
   expect(types.sort()).toEqual(Object.keys(creates).sort())
   expect(Object.values(creates).filter((action) => !allows(action))).toEqual([])
+})
+
+// Source: Service Authorization Reference, "Condition keys for AWS CloudFormation".
+test('denies taking over resources that are not of the stack', () => {
+  for (const which of ['few', 'all'] as const)
+    expect(policy(which).Statement.filter(({ Effect }) => Effect === 'Deny')).toEqual([
+      {
+        Sid: 'NoImports',
+        Effect: 'Deny',
+        Action: ['cloudformation:CreateChangeSet'],
+        Resource: ['*'],
+        Condition: { Null: { 'cloudformation:ImportResourceTypes': 'false' } },
+      },
+    ])
 })
 
 test('allows only what the template contains', () => {

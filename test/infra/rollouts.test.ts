@@ -1,4 +1,7 @@
 /** Rollouts: versions behind an alias, what shifts it, and what makes a new version. */
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import { evaluate } from '../../infra/settings/evaluate.ts'
 import { parameters } from '../../infra/settings/parameters.ts'
@@ -20,6 +23,25 @@ beforeAll(() => {
 const resource = (id: string) => gradual[id] as Resource & { UpdatePolicy?: unknown }
 const groups = () => Object.entries(gradual).filter(([, { Type }]) => Type === 'AWS::CodeDeploy::DeploymentGroup')
 
+test('every version has the hash of the archive of its function', () => {
+  const archives = join(import.meta.dirname, '../../.build/archives')
+  const hashes = packaged.names.map((path) => {
+    const name = path.replaceAll('/', '-')
+    const id = `${name[0]?.toUpperCase()}${name.slice(1).replaceAll('-', 'Dash')}LambdaFunction`
+    return [
+      id,
+      createHash('sha256')
+        .update(readFileSync(join(archives, `${name}.zip`)))
+        .digest('base64'),
+    ]
+  })
+  const published = ofType('AWS::Lambda::Version').map(([, { Properties }]) => [
+    Properties.FunctionName.Ref,
+    Properties.CodeSha256,
+  ])
+  expect(published.sort()).toEqual(hashes.filter(([id = '']) => !unversioned.includes(id)).sort())
+})
+
 test('every function is published with the description of the release, and keeps its versions', () => {
   const functions = ofType('AWS::Lambda::Function').filter(([id]) => !unversioned.includes(id))
   expect(functions.length).toBeGreaterThan(50)
@@ -31,7 +53,7 @@ test('every function is published with the description of the release, and keeps
       Type: 'AWS::Lambda::Version',
       DeletionPolicy: 'RetainExceptOnCreate',
       UpdateReplacePolicy: 'Retain',
-      Properties: { FunctionName: { Ref: id }, Description: description },
+      Properties: { FunctionName: { Ref: id }, Description: description, CodeSha256: expect.any(String) },
     })
     expect(resource(`${base}Alias`).Properties).toEqual({
       FunctionName: { Ref: id },

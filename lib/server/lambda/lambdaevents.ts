@@ -63,7 +63,10 @@ export interface LambdaResponse {
 /** Browsers that have once reached the host use HTTPS for it alone. For this host only: others of the domain may not have it. */
 const STRICT_TRANSPORT_SECURITY = 'max-age=31536000'
 
-/** Returns the result for Lambda, with the headers of every response: Audit-Id, Cache-Control, Strict-Transport-Security and Warning. */
+/**
+ * Returns the result for Lambda, with the headers of every response: Audit-Id, Cache-Control, Strict-Transport-Security,
+ * X-Content-Type-Options and Warning.
+ */
 export function toLambdaResponse(response: ApiResponse, requestId: string): LambdaResponse {
   const warnings = warningHeaders(response.warnings)
   return {
@@ -71,6 +74,8 @@ export function toLambdaResponse(response: ApiResponse, requestId: string): Lamb
     headers: {
       'cache-control': 'no-cache, private',
       'strict-transport-security': STRICT_TRANSPORT_SECURITY,
+      // No browser takes a text of a client in an answer for a page or a script.
+      'x-content-type-options': 'nosniff',
       ...response.headers,
       'audit-id': requestId,
     },

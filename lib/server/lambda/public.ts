@@ -40,8 +40,6 @@ const response = (type: string, body: string, headers: Record<string, string> = 
 
 const healthRoots = ['healthz', 'livez', 'readyz']
 
-const nosniff = { 'x-content-type-options': 'nosniff' }
-
 /** Returns `ok`, or with ?verbose the list of checks. The only check is that the function runs. */
 function health(
   root: string,
@@ -51,7 +49,7 @@ function health(
   const text = 'text/plain; charset=utf-8'
   if (check !== undefined) return check === 'ping' ? response(text, 'ok') : pageNotFound
   const verbose = query !== null && Object.hasOwn(query, 'verbose')
-  return response(text, verbose ? `[+]ping ok\n${root} check passed\n` : 'ok', nosniff)
+  return response(text, verbose ? `[+]ping ok\n${root} check passed\n` : 'ok')
 }
 
 /** Returns the response to a request that needs no access key, or undefined for all other requests. */

@@ -59,10 +59,20 @@ test('a JSON file has the same', () =>
 describe('a field', () => {
   const owned = (owner: string) => fieldsOf(csvOf([keyOf({ status: { owner } })]))[1]?.[1]
 
-  test.each(['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', '\r=1', '\n=1', '＝1', '=HYPERLINK("http://x","y")'])(
+  test.each(['=1+1', '+1', '-1', '@SUM(A1)', '\t1', '\r1', '\n1', '＝1', ' =1', '=HYPERLINK("http://x","y")'])(
     'that begins as %j is a text for spreadsheets',
     (owner) => expect(owned(owner)).toBe(`'${owner}`),
   )
+
+  test.each([
+    ['a;=1', "a;'=1"],
+    ['a\t+1', "a\t'+1"],
+    ['a\n-1', "a\n'-1"],
+    ['a\r\n@SUM(A1)', "a\r\n'@SUM(A1)"],
+    ['a,=1', "a,'=1"],
+    ['a; =1;＝1', "a;' =1;'＝1"],
+    ['\t=1', "'\t'=1"],
+  ])('%j has no formula after a separator or a line break', (owner, text) => expect(owned(owner)).toBe(text))
 
   test.each(['team:shop', 'a=b', 'a,b', 'a"b', 'a\r\nb', "'x", ''])('with %j stays as it is', (owner) =>
     expect(owned(owner)).toBe(owner),
@@ -75,7 +85,7 @@ describe('a field', () => {
         expect(rows).toHaveLength(all.length + 1)
         for (const row of rows) {
           expect(row).toHaveLength(7)
-          expect(row.filter((one) => /^[=+\-@\t\r]/.test(one))).toEqual([])
+          expect(row.filter((one) => /(^|[;\t\r\n])[=+\-@]|^[\t\r\n]/.test(one))).toEqual([])
         }
       }),
     )

@@ -1,6 +1,6 @@
 /** Writes the files that a person names for results. They may hold secrets, so only their owner can read them. */
-import { access, constants, lstat, realpath } from 'node:fs/promises'
-import { dirname, resolve } from 'node:path'
+import { access, constants, lstat, readlink } from 'node:fs/promises'
+import { dirname, join, parse, resolve, sep } from 'node:path'
 import { CliError, UsageError } from '../io/errors.ts'
 import { reasonOf } from '../io/filefailure.ts'
 import { writePrivately } from './privatefile.ts'
@@ -9,7 +9,7 @@ const TO_STANDARD_OUTPUT = 'Leave the option out to write to standard output.'
 
 /**
  * Replaces the file by rename, so that readers see the old text or the new one. Of a symbolic link it replaces the target. Throws a
- * UsageError for a device, a pipe or a folder.
+ * UsageError for a device, a pipe, a folder or a link of somebody else.
  */
 export async function replaceFile(file: string, text: string): Promise<void> {
   await writePrivately(await regularFile(file), text)
@@ -39,8 +39,37 @@ export async function newFile(file: string): Promise<string> {
 
 /** Returns the absolute path of the file itself, which need not exist. Throws a UsageError unless it is a regular file. */
 export async function regularFile(file: string): Promise<string> {
-  const path = await realpath(file).catch(() => resolve(file))
-  const stats = await lstat(path).catch(() => undefined)
-  if (stats === undefined || stats.isFile()) return path
+  const path = await followOwnLinks(file, resolve(file))
+  const [stats, given] = await Promise.all([path, resolve(file)].map((one) => lstat(one).catch(() => undefined)))
+  // A link that leads nowhere, such as /dev/stdout into a pipe, is no new file.
+  if (stats ? stats.isFile() : !given?.isSymbolicLink()) return path
   throw new UsageError(`${file} is not a regular file.`, TO_STANDARD_OUTPUT)
+}
+
+/** As many as Linux follows. */
+const MOST_LINKS = 40
+
+/**
+ * Returns the path without symbolic links. Throws a UsageError for a link of somebody else, who would choose where a secret is written
+ * and what it overwrites: in a shared folder, anybody can make one. Links of the system are as good as one's own.
+ */
+async function followOwnLinks(file: string, path: string, followed = 0): Promise<string> {
+  if (followed > MOST_LINKS) throw new UsageError(`${file} has too many symbolic links.`)
+  const { root } = parse(path)
+  const steps = path.slice(root.length).split(sep)
+  for (let at = root, index = 0; index < steps.length; index++) {
+    const next = join(at, steps[index] ?? '')
+    const stats = await lstat(next).catch(() => undefined)
+    if (stats === undefined) return path
+    if (stats.isSymbolicLink()) {
+      const me = process.getuid?.()
+      if (me !== undefined && stats.uid !== me && stats.uid !== 0) {
+        throw new UsageError(`${next} is a symbolic link of another user, and is not followed.`, 'Give another file.')
+      }
+      const target = resolve(at, await readlink(next))
+      return followOwnLinks(file, join(target, ...steps.slice(index + 1)), followed + 1)
+    }
+    at = next
+  }
+  return path
 }

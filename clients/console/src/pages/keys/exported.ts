@@ -16,11 +16,17 @@ const recordOf = (key: AccessKey) => ({
 /** In the order of the members. */
 const HEAD = ['Name', 'Owner', 'May do', 'Created', 'Last used', 'Expires', 'State']
 
-/** What a spreadsheet reads as the beginning of a formula, also in its wide form, which some spreadsheets make narrow. */
-const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/
+/**
+ * What a spreadsheet reads as the beginning of a formula, also in its wide form, which some spreadsheets make narrow, and wherever
+ * another separator or a line break makes a field of its own begin.
+ */
+const FORMULA = /(^|[;,|\t\r\n])( *[=+\-@＝＋－＠])/g
 
 /** Returns a quoted field (RFC 4180). An apostrophe before a formula makes it a text for spreadsheets. */
-const field = (text: string): string => `"${(FORMULA.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`
+function field(text: string): string {
+  const safe = text.replace(FORMULA, "$1'$2")
+  return `"${(/^[\t\r\n]/.test(safe) ? `'${safe}` : safe).replaceAll('"', '""')}"`
+}
 
 /** Returns the keys as CSV with a line of titles. A time that does not exist is an empty field. */
 export const csvOf = (keys: readonly AccessKey[]): string =>
