@@ -1,5 +1,5 @@
 /** Prints the files that connect a cluster (docs/clusters.md) as YAML documents, or writes them with --out. */
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { constants, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Place, parsePlace } from '../lib/authorization/scopes/place.ts'
 import { dumpYaml } from '../lib/meta/encoding/yaml.ts'
@@ -84,6 +84,9 @@ export async function printFiles(options: ClusterFilesOptions): Promise<string> 
   return `# Flags of kube-apiserver:\n${flags.join('')}${documents.join('')}`
 }
 
+/** Replaces a file, and never what a symbolic link in its place leads to. */
+const REPLACE = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | (constants.O_NOFOLLOW ?? 0)
+
 async function main(values: Values): Promise<void> {
   const options = await optionsOf(values)
   if (options.out === undefined) {
@@ -92,7 +95,7 @@ async function main(values: Values): Promise<void> {
   }
   await mkdir(options.out, { recursive: true })
   for (const { name, content } of clusterFiles(options)) {
-    await writeFile(join(options.out, name), await dumpYaml(content))
+    await writeFile(join(options.out, name), await dumpYaml(content), { flag: REPLACE })
   }
   process.stdout.write(`${clusterFlags(options).join('\n')}\n`)
 }

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { KubeConfig } from '@kubernetes/client-node'
@@ -127,14 +127,16 @@ describe('the command line', () => {
     expect(text).toContain('#   --authentication-token-webhook-cache-ttl=30s\n')
   })
 
-  test('writes the files with --out', async () => {
+  test('writes the files with --out, and not through a symbolic link', async () => {
     const out = await mkdtemp(join(tmpdir(), 'clusterconfig-'))
     const ca = join(out, 'ca.pem')
     await writeFile(ca, 'PEM')
     const args = ['infra/clusterconfig.ts', ...base, '--cluster', 'eu', '--ca', ca, '--out', join(out, 'files')]
-    const flags = await new Promise((resolve, reject) => {
-      execFile(process.execPath, args, (error, stdout) => (error ? reject(error) : resolve(stdout)))
-    })
+    const run = () =>
+      new Promise((resolve, reject) => {
+        execFile(process.execPath, args, (error, stdout) => (error ? reject(error) : resolve(stdout)))
+      })
+    const flags = await run()
     expect(flags).toContain('--authorization-config=')
     expect((await readdir(join(out, 'files'))).sort()).toEqual(
       clusterFiles(cluster)
@@ -142,6 +144,10 @@ describe('the command line', () => {
         .sort(),
     )
     expect(await readFile(join(out, 'files', 'authentication.yaml'), 'utf8')).toContain('certificateAuthority: PEM')
+    await rm(join(out, 'files', 'authentication.yaml'))
+    await symlink(ca, join(out, 'files', 'authentication.yaml'))
+    await expect(run()).rejects.toThrow('ELOOP')
+    expect(await readFile(ca, 'utf8')).toBe('PEM')
     await rm(out, { recursive: true })
   })
 })
