@@ -259,6 +259,7 @@ test('limits and retention reach the stage and every log', () => {
   expect(resources.ApiStage?.Properties.MethodSettings).toMatchObject([
     ...[limits, ofExchanges, ofExchanges, ofLeaks, ofLeaks, ofLeaks],
     ...Array(4).fill(ofConsole),
+    ofLeaks,
   ])
   const all = Object.entries(resources)
   const days = all.flatMap(([, { Type, Properties }]) =>
