@@ -47,6 +47,14 @@ export interface RetiringValue extends ValueFacts {
   until: number
 }
 
+/** A report of a leak. */
+export interface Leak {
+  /** Unix seconds. */
+  at: number
+  /** Where the value was found, as the reporter says, without credentials. */
+  url?: string
+}
+
 /** What is stored about the trials of a scope with the object that has it. */
 export interface TrialInternal {
   /** The trial of `spec.scopeTrial`: whose item it has, and when it began, in unix seconds. */
@@ -72,8 +80,8 @@ export interface KeyInternal extends TrialInternal, ReviewRight {
   maker?: string
   /** Facts of the current value. Absent: it is number 1, made when the key was created. */
   value?: ValueFacts
-  /** Present when the current value itself has ended: its item is a tombstone, and no write revives it. */
-  ended?: 'leaked'
+  /** Present when the current value was reported as leaked: its item is a tombstone, and no write revives it. */
+  leaked?: Leak
   pending?: PendingValue
   retiring?: RetiringValue
   /** Present when an exchange made the key. It never changes. */
@@ -123,7 +131,7 @@ const stored = keptRecord(
     ancestors: isNonEmptyTextList,
     maker: isNonEmptyText,
     value: part((value) => strictRecord('the value of a key', value, FACTS, FACTS_OPTIONAL)),
-    ended: (value: unknown) => value === 'leaked',
+    leaked: part((leak) => strictRecord('a report of a leak', leak, { at: isCount }, { url: isNonEmptyText })),
     pending: part((value) => {
       const members = { ...FACTS, credential, overlap: isCount }
       return strictRecord('the pending value of a key', value, members, FACTS_OPTIONAL)

@@ -180,7 +180,7 @@ describe('a rotation', () => {
 })
 
 describe('a key', () => {
-  test('is disabled and enabled', async ({ page, server }) => {
+  test('is disabled and enabled, and says what to do once its value has leaked', async ({ page, server }) => {
     const key = await makeKey(server, 'paused')
     await show(page, key, server.adminKey)
     await press(button(page, 'Disable'), 'Enter')
@@ -191,6 +191,18 @@ describe('a key', () => {
     await press(button(page, 'Enable the key'))
     await page.getByText('Active', { exact: true }).waitFor()
     expect(await use(server, key.value)).toBe(201)
+    await server.call('/leaks', {
+      method: 'POST',
+      body: { credentials: [key.value], url: 'https://git.example.com/a' },
+    })
+    await page.getByText('Leaked', { exact: true }).waitFor({ timeout: 30_000 })
+    const notice = page.getByRole('alert')
+    await notice.getByText('found at https://git.example.com/a').waitFor()
+    expect(await notice.getByRole('listitem').allTextContents()).toEqual([
+      'Rotate the key, and store its new value.',
+      'Enable the key.',
+    ])
+    expect(await axeProblems(page)).toEqual([])
   })
 
   test('is deleted only by its exact name, and the list says so', async ({ page, server }) => {

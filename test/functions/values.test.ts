@@ -103,7 +103,7 @@ async function rotate({ name }: Key, overlap = 60, token = server.keys.generate(
 const finish = ({ name }: Key) => changeValues(name, finishRotation)
 async function leak({ name }: Key, token: string): Promise<void> {
   const [hash] = await server.keys.hashes(token)
-  await changeValues(name, (settled) => hash && endLeaked(settled, hash, seconds()))
+  await changeValues(name, (settled) => hash && endLeaked(settled, hash, { at: seconds() }))
 }
 
 const authenticate = async (token: string) => {
@@ -353,7 +353,7 @@ describe('ending values', () => {
     await use(await rotate(leaked))
     await change(leaked.name, labelled)
     const { values } = await rowOf(leaked.name)
-    expect([namesOf(values), values.ended, values.tokensNotBefore]).toEqual([
+    expect([namesOf(values), values.leaked, values.tokensNotBefore]).toEqual([
       ['Current'],
       undefined,
       expect.any(Number),
@@ -616,8 +616,8 @@ describe('a request in flight', () => {
     let runs = 0
     await changeValues(key.name, async (settled, { draft }) => {
       if (++runs === 1) await use(token)
-      const change = hash && endLeaked(settled, hash, seconds())
-      if (change?.internal.ended) draft.object.spec = { ...draft.object.spec, disabled: true }
+      const change = hash && endLeaked(settled, hash, { at: seconds() })
+      if (change?.internal.leaked) draft.object.spec = { ...draft.object.spec, disabled: true }
       return change
     })
     expect(runs).toBe(2)

@@ -84,9 +84,10 @@ describe('a report of', () => {
     expect(await use(next)).toEqual(leaked)
     expect(await use(made.value)).toEqual(leaked)
     const { spec, status } = await read(made.name)
-    expect([spec.disabled, status.phase]).toEqual([true, 'Disabled'])
-    const { ended, retiring, tokensNotBefore = 0 } = await internalOf(made.name)
-    expect([ended, retiring]).toEqual(['leaked', undefined])
+    expect([spec.disabled, status.phase]).toEqual([true, 'Leaked'])
+    expect(status.leak).toEqual({ reported: expect.any(String), url: 'https://git.example.com/a#L1' })
+    const { retiring, tokensNotBefore = 0 } = await internalOf(made.name)
+    expect(retiring).toBeUndefined()
     expect(tokensNotBefore - before).toBeGreaterThanOrEqual(30)
     expect(await leakSignals(server, made.uid)).toEqual([
       expect.objectContaining({ name: made.name, value: 2, url: 'https://git.example.com/a#L1' }),
@@ -99,8 +100,8 @@ describe('a report of', () => {
     expect(await reportValue(next)).toEqual(accepted)
     expect(await use(next)).toEqual(leaked)
     expect(await use(made.value)).toEqual([201])
-    const { ended, pending, tokensNotBefore } = await internalOf(made.name)
-    expect([ended, pending, tokensNotBefore]).toEqual([undefined, undefined, expect.any(Number)])
+    const { leaked: leak, pending, tokensNotBefore } = await internalOf(made.name)
+    expect([leak, pending, tokensNotBefore]).toEqual([undefined, undefined, expect.any(Number)])
     expect((await read(made.name)).spec.disabled).toBeUndefined()
   })
 
@@ -112,8 +113,8 @@ describe('a report of', () => {
     expect(await reportValue(made.value)).toEqual(accepted)
     expect(await use(made.value)).toEqual(leaked)
     expect(await use(next)).toEqual([201])
-    const { ended, retiring, tokensNotBefore } = await internalOf(made.name)
-    expect([ended, retiring, tokensNotBefore]).toEqual([undefined, undefined, expect.any(Number)])
+    const { leaked: leak, retiring, tokensNotBefore } = await internalOf(made.name)
+    expect([leak, retiring, tokensNotBefore]).toEqual([undefined, undefined, expect.any(Number)])
   })
 
   test('the current value leaves an unused new one of another key, which works once the key is enabled, with a warning', async () => {
@@ -128,6 +129,23 @@ describe('a report of', () => {
     ])
     expect(await use(made.value)).toEqual(leaked)
     expect(await use(next)).toEqual([201])
+  })
+
+  test('the current value shows the key as leaked until its next value is used, also when it is enabled', async () => {
+    const made = await makeKey()
+    const shown = async () => {
+      const { phase, leak, values } = (await read(made.name)).status
+      return [phase, leak !== undefined, values?.map(({ state }: { state: string }) => state)]
+    }
+    expect(await reportValue(made.value)).toEqual(accepted)
+    await patch(made.name, { disabled: false })
+    expect(await shown()).toEqual(['Leaked', true, []])
+    const next = await rotate(made)
+    expect(await shown()).toEqual(['Leaked', true, ['Pending']])
+    expect(await use(next)).toEqual([201])
+    expect(await shown()).toEqual(['Active', false, ['Current']])
+    await patch(made.name, { disabled: true })
+    expect(await shown()).toEqual(['Disabled', false, ['Current']])
   })
 
   test('a value that has ended ends only the tokens from before its end, once', async () => {
@@ -162,7 +180,11 @@ describe('a report of', () => {
     if (state.startsWith('kept')) await server.call(`${keys}/${made.name}`, { method: 'DELETE' })
     expect(await reportValue(made.value)).toEqual(accepted)
     expect(await use(made.value)).toEqual(leaked)
-    expect((await internalOf(made.name)).ended).toBe('leaked')
+    const { phase, leak } = (await read(made.name)).status
+    expect([phase, leak]).toEqual([
+      state.startsWith('kept') ? 'Terminating' : 'Leaked',
+      { reported: expect.any(String) },
+    ])
     expect(await leakSignals(server, made.uid)).toHaveLength(1)
   })
 

@@ -1,7 +1,7 @@
 /** Ends what a report of a leak names: a value of a key, what was made with it, and tokens. */
 import type { Companion } from '../../storage/interface.ts'
 import { credentialItemKey, credentialOf, type StoredKey } from '../credential.ts'
-import { decodeKeyInternal, type KeyInternal } from '../keyinternal.ts'
+import { decodeKeyInternal, type KeyInternal, type Leak } from '../keyinternal.ts'
 import { REQUEST_SECONDS } from '../keystatus.ts'
 import type { KeyHash } from '../pepper.ts'
 import { findValue, type KeyValue, sameHash, type ValueState, type ValuesChange, valuesOf } from './keyvalues.ts'
@@ -27,14 +27,14 @@ function isMadeWith({ facts }: Pick<KeyValue, 'facts'>, { value: maker, unused }
 }
 
 /**
- * Returns the change for a value that was reported as leaked at `now` (unix seconds), or undefined if nothing of the key ends.
+ * Returns the change for a value that was reported as leaked, or undefined if nothing of the key ends.
  * It ends the value, even if it is no longer a value of the key, and what was made with it. With the current value, a retiring one ends.
  * Tokens that these may have made are refused.
  */
 export function endLeaked(
   internal: KeyInternal,
   hash: KeyHash,
-  now: number,
+  leak: Leak,
   ended: MakingValue = {},
 ): ValuesChange | undefined {
   const found = findValue(internal, hash)
@@ -43,13 +43,13 @@ export function endLeaked(
   if (reported.length === 0) return undefined
   const leaks = (state: ValueState) => reported.some((one) => one.state === state)
   const isCurrent = leaks('Current')
-  const { tokensNotBefore } = refuseTokens(internal, now)
+  const { tokensNotBefore } = refuseTokens(internal, leak.at)
   const { pending, retiring, ...rest } = internal
   const dropped = isCurrent && retiring && !leaks('Retiring') ? [retiring] : []
   return {
     internal: {
       ...rest,
-      ...(isCurrent && { ended: 'leaked' as const }),
+      ...(isCurrent && { leaked: leak }),
       ...(pending && !leaks('Pending') && { pending }),
       ...(retiring && !isCurrent && !leaks('Retiring') && { retiring }),
       tokensNotBefore,

@@ -6,7 +6,7 @@
 import type { ChangeValues } from '../../apis/management/v1/ownedaccesskey.plan.ts'
 import { OwnedAccessKey } from '../../apis/management/v1/ownedaccesskey.ts'
 import { credentialItemKey } from '../../authentication/credential.ts'
-import { decodeKeyInternal } from '../../authentication/keyinternal.ts'
+import { decodeKeyInternal, type Leak } from '../../authentication/keyinternal.ts'
 import type { KeyHash } from '../../authentication/pepper.ts'
 import { markKey, type Signal, signalItem } from '../../authentication/signals.ts'
 import { findValue } from '../../authentication/values/keyvalues.ts'
@@ -35,6 +35,7 @@ type EndingServer = Pick<Server, 'config' | 'now' | 'storage' | 'storeOf'>
 interface Ending {
   server: EndingServer
   reported: ReportedValue
+  leak: Leak
   signal: CompanionItem
   context: RequestContext
 }
@@ -60,16 +61,16 @@ export async function endValues(server: EndingServer, report: LeakReport): Promi
   const hasTime = () => deadline() > 0
   await forEach(Map.groupBy(values, ([, { name }]) => name).values(), hasTime, async (ofOneKey) => {
     for (const [text, reported] of ofOneKey) {
-      const url = findings.find((one) => one.text === text && one.url !== undefined)?.url
-      const signal = signalOf(reported, context.now, cleanUrl(url, texts))
-      if (await endValue({ server, reported, signal, context })) names.add(reported.name)
+      const url = cleanUrl(findings.find((one) => one.text === text && one.url !== undefined)?.url, texts)
+      const leak: Leak = { at: unixSeconds(context.now), ...(url && { url }) }
+      if (await endValue({ server, reported, leak, signal: signalOf(reported, leak), context }))
+        names.add(reported.name)
     }
   }).finally(() => note({ count: names.size, ...(names.size > 0 && { names: [...names] }) }))
 }
 
-function signalOf({ hash, name, uid, value }: ReportedValue, now: Date, url: string | undefined): CompanionItem {
-  const at = unixSeconds(now)
-  const signal: Signal = { kind: 'leaked', name, uid, at, ...(value !== undefined && { value }), ...(url && { url }) }
+function signalOf({ hash, name, uid, value }: ReportedValue, leak: Leak): CompanionItem {
+  const signal: Signal = { kind: 'leaked', name, uid, ...leak, ...(value !== undefined && { value }) }
   return signalItem(signal, hash)
 }
 
@@ -92,17 +93,16 @@ async function endValue(ending: Ending): Promise<boolean> {
  * Ends the value, the values of the key that were made with it, and the tokens that these may have made. Disables the key if one
  * of them is its current value. A value that had ended is known as leaked from then on. Returns false if nothing has changed.
  */
-async function changeKey({ server, reported, signal, context }: Ending): Promise<boolean> {
+async function changeKey({ server, reported, leak, signal, context }: Ending): Promise<boolean> {
   const { hash, name, uid } = reported
   const store = server.storeOf(OwnedAccessKey)
-  const now = unixSeconds(context.now)
   let hasChanged = false
   let value = reported
   const change: ChangeValues = async (settled, { draft, old }) => {
     if (!findValue(settled, hash)) value = (await readAgain(server, reported)) ?? reported
-    const leak = endLeaked(settled, hash, now, value)
-    if (leak?.internal.ended && !settled.ended) draft.object.spec = { ...draft.object.spec, disabled: true }
-    const change = leak ?? endTokens(settled, value.ended ?? now)
+    const end = endLeaked(settled, hash, leak, value)
+    if (end?.internal.leaked && !settled.leaked) draft.object.spec = { ...draft.object.spec, disabled: true }
+    const change = end ?? endTokens(settled, value.ended ?? leak.at)
     hasChanged = change !== undefined
     if (change === undefined) return undefined
     // The overlap of the value may have ended without a write.

@@ -23,6 +23,22 @@ async function createKey(spec: object = {}, metadata: object = {}): Promise<{ na
 const isDisabled = async (name: string) => (await server.call(`${keys}/${name}`)).json.spec?.disabled === true
 
 describe('report-leak', () => {
+  test('leaves a key that keys list and keys show call leaked, with when, where and what to do', async () => {
+    const { name, value } = await createKey()
+    const url = 'https://git.example.com/a/b#L1'
+    await server.call('/leaks', { method: 'POST', token: '', body: { credentials: [value], url } })
+    const shown = async () => (await cli.run(['keys', 'show', name])).stdout
+    const found = await shown()
+    expect(found).toMatch(/^State +leaked$/m)
+    expect(found).toMatch(new RegExp(`^Leak reported .*, found at ${url}$`, 'm'))
+    expect(found).toMatch(
+      new RegExp(`^To use it again +keyplane rotate ${name}, then keyplane keys enable ${name}$`, 'm'),
+    )
+    await cli.run(['keys', 'enable', name])
+    expect(await shown()).toMatch(new RegExp(`^To use it again +keyplane rotate ${name}$`, 'm'))
+    expect((await cli.run(['keys', 'list'])).stdout).toMatch(new RegExp(`^${name} .* leaked *$`, 'm'))
+  })
+
   /** The environment of somebody who has no key. */
   const stranger = { KEYPLANE_URL: undefined, KEYPLANE_KEY: undefined }
 

@@ -31,6 +31,11 @@ describe('a key needs attention', () => {
   test.each<[string, Facts, CardName[]]>([
     ['not if it has a scope and an end, and is used', {}, []],
     ['if it never expires', { status: { expirationTimestamp: undefined } }, ['never-expires']],
+    [
+      'if it has leaked, whatever else it lacks',
+      { spec: { scope: undefined }, status: { phase: 'Leaked' } },
+      ['leaked'],
+    ],
     ['if it has no scope', { spec: { scope: undefined } }, ['no-scope']],
     ['if a rule of its scope has no limit', { spec: { scope: { rules: [{}] } } }, ['no-scope']],
     ['not if its scope is empty', { spec: { scope: {} } }, []],

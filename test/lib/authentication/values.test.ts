@@ -25,16 +25,20 @@ const states = (internal: KeyInternal) =>
   valuesOf(internal).map(({ state, credential }) => `${state} ${credential.hash}`)
 
 describe('the internal part of a key', () => {
-  test.each([plain, rotate(plain), used(), { ...plain, ended: 'leaked' as const, tokensNotBefore: 7 }])(
-    'is read as it was written: %o',
-    (internal) => expect(decodeKeyInternal(JSON.parse(JSON.stringify(encodeKeyInternal(internal))))).toEqual(internal),
+  test.each([
+    plain,
+    rotate(plain),
+    used(),
+    { ...plain, leaked: { at: 6, url: 'https://a.example/x' }, tokensNotBefore: 7 },
+  ])('is read as it was written: %o', (internal) =>
+    expect(decodeKeyInternal(JSON.parse(JSON.stringify(encodeKeyInternal(internal))))).toEqual(internal),
   )
 
   test('has no new members for a key that was never rotated', () =>
     expect(Object.keys(encodeKeyInternal(plain))).toEqual(['creator', 'carried', 'credential']))
 
   test.each<[string, JsonObject]>([
-    ['ended', { ended: 'rotated' }],
+    ['leaked', { leaked: true }],
     ['value', { value: { number: -1, made: 1 } }],
     ['value', { value: { number: 1, made: 1, hint: '' } }],
     ['pending', { pending: { number: 2, made: 1, credential: { ...B } } }],
@@ -93,10 +97,10 @@ describe('settling', () => {
   })
 
   test('brings nothing back that has leaked', () => {
-    const leaked = endLeaked(rotate(plain), A, USED)?.internal ?? plain
+    const leaked = endLeaked(rotate(plain), A, { at: USED })?.internal ?? plain
     expect(states(leaked)).toEqual(['Pending b'])
     const { internal, ended } = settle(leaked, { firstUsed: USED }, USED)
-    expect([states(internal), internal.ended, ended]).toEqual([['Current b'], undefined, []])
+    expect([states(internal), internal.leaked, ended]).toEqual([['Current b'], undefined, []])
     expect(internal.tokensNotBefore).toBe(USED + 30)
   })
 })
@@ -118,19 +122,19 @@ describe('ending values', () => {
   })
 
   test('a leak of the current value ends a retiring one too, and a leak of another one ends only that', () => {
-    const current = endLeaked(used(), B, USED)
+    const current = endLeaked(used(), B, { at: USED })
     expect(states(current?.internal ?? plain)).toEqual([])
     expect(current?.ended.map(({ credential }) => credential.hash)).toEqual(['b', 'a'])
-    expect(states(endLeaked(used(), A, USED)?.internal ?? plain)).toEqual(['Current b'])
-    expect(states(endLeaked(rotate(plain), B, USED)?.internal ?? plain)).toEqual(['Current a'])
-    expect(endLeaked(plain, B, USED)).toBeUndefined()
-    expect(endLeaked({ ...plain, ended: 'leaked' }, A, USED)).toBeUndefined()
+    expect(states(endLeaked(used(), A, { at: USED })?.internal ?? plain)).toEqual(['Current b'])
+    expect(states(endLeaked(rotate(plain), B, { at: USED })?.internal ?? plain)).toEqual(['Current a'])
+    expect(endLeaked(plain, B, { at: USED })).toBeUndefined()
+    expect(endLeaked({ ...plain, leaked: { at: 6 } }, A, { at: USED })).toBeUndefined()
   })
 
   describe('by a report, with what the reported value made', () => {
     const first: ValueMaker = { number: 1 }
     const leak = (internal: KeyInternal, hash: Hash, ended?: MakingValue) => {
-      const change = endLeaked(internal, hash, USED, ended)
+      const change = endLeaked(internal, hash, { at: USED }, ended)
       return [change?.ended.map(({ credential }) => credential.hash).join(' '), states(change?.internal ?? internal)]
     }
     const settled = (internal: KeyInternal) => settle(internal, { firstUsed: USED }, USED).internal
@@ -184,7 +188,7 @@ describe('ending values', () => {
   })
 
   test('an ended value is no longer a value of the key', () => {
-    expect(findValue({ ...plain, ended: 'leaked' }, A)).toBeUndefined()
+    expect(findValue({ ...plain, leaked: { at: 6 } }, A)).toBeUndefined()
     expect(findValue(used(), A)?.state).toBe('Retiring')
   })
 })

@@ -1,8 +1,8 @@
-/** Decides which access keys need attention, and why. Keys that do not work need none: they can do no harm. */
+/** Decides which access keys need attention, and why. Of keys that do not work only leaked ones do: the others can do no harm. */
 import { isUnrestricted } from '../../../../lib/authorization/scopes/unrestricted.ts'
 import { isExchanged, lastUse, lifeOf, livesADay, timeOf } from '../../../core/src/keylives.ts'
 import type { AccessKey } from '../../../core/src/objects.ts'
-import { isActive, openRotation } from '../api/keyfacts.ts'
+import { openRotation } from '../api/keyfacts.ts'
 import { DAY_MS } from '../text/times.ts'
 
 const UNUSED_MS = 90 * DAY_MS
@@ -12,11 +12,19 @@ export interface Card {
   title: string
   /** What it means, and what to do. */
   about: string
-  /** Judges a key that works and that no exchange made. */
+  phase?: string
+  /** Judges a key that no exchange made and that works, or has another `phase`. */
   concerns(key: AccessKey, now: number): boolean
 }
 
 const TABLE = {
+  leaked: {
+    title: 'Leaked',
+    about:
+      'The values of these keys were reported as leaked and never work again. What uses the keys has no access. Rotate each key that is still needed, store its new value, and enable it. Delete the others.',
+    phase: 'Leaked',
+    concerns: () => true,
+  },
   'rotation-pending': {
     title: 'Rotation pending',
     about:
@@ -58,7 +66,9 @@ export const isCardName = (text: string): text is CardName => cards.has(text as 
 
 /** Reports whether the key belongs to the card. */
 export const needs = (name: CardName, key: AccessKey, now: Date): boolean =>
-  isActive(key) && !isExchanged(key) && cards.get(name)?.concerns(key, now.getTime()) === true
+  !isExchanged(key) &&
+  key.status?.phase === (cards.get(name)?.phase ?? 'Active') &&
+  cards.get(name)?.concerns(key, now.getTime()) === true
 
 /** Returns how many keys belong to each card. */
 export const countCards = (keys: readonly AccessKey[], now: Date): ReadonlyMap<CardName, number> =>

@@ -70,7 +70,15 @@ export const spec = object('Desired state of the access key.', {
 export const status = object('Observed state of the access key.', {
   lastActivity: time('Last use of the key to access the API.'),
   owner: string('Owner of the key: a user, team:TEAM or subject:SUBJECT.', { readOnly: true }),
-  phase: string('Active, Disabled, Expired or Terminating.', { readOnly: true }),
+  phase: string('Active, Leaked, Disabled, Expired or Terminating.', { readOnly: true }),
+  leak: object(
+    'The report that the current value has leaked. Present until a new value is used. The reported value never works again: rotate the key, then enable it.',
+    {
+      reported: time('Time of the report.'),
+      url: string('Where the value was found, as the reporter says.'),
+    },
+    { readOnly: true },
+  ),
   expirationTimestamp: time('Time when the key expires. Absent if it does not expire.', { readOnly: true }),
   mayReview: boolean(
     'Whether the key may create TokenReviews and SubjectAccessReviews for the cluster that its scope names. Only administrators without a scope give this right, and any other change of the scope ends it. Absent: no.',
@@ -94,7 +102,7 @@ export const status = object('Observed state of the access key.', {
   ),
   lastRotation: time('When the current value was made. Absent if the key still has its first one.', { readOnly: true }),
   values: list(
-    'The values of the key that have not ended: one, or two during a rotation. Absent if the key was never rotated.',
+    'The values of the key that have not ended: one, or two during a rotation. Absent if the key was never rotated. Empty if its only value has leaked.',
     object('A value of the key.', {
       hint: string('The last six characters, if the server generated the value.'),
       state: string(

@@ -22,6 +22,10 @@ import { itemsToPresentTrial, presentTrial } from './trial/scopetrial.status.ts'
 export const lifeAt = ({ limits }: Services['keys'], stored: Stored, now: Date): KeyStatus =>
   keyStatus(lifeOfStored(stored), unixSeconds(now), limits)
 
+/** Returns the phase of a key. A leak takes precedence over disabling, which it causes, until a new value is used. */
+export const phaseOf = ({ state }: KeyStatus, { leaked }: KeyInternal): string =>
+  leaked && state !== 'Terminating' ? 'Leaked' : state
+
 /** Returns the time in milliseconds. A text that the schema accepts but that is not a valid time sorts first. */
 export const momentOf = (text: string): number => parseTime(text)?.getTime() ?? Number.NEGATIVE_INFINITY
 
@@ -44,12 +48,13 @@ const known = (times: Record<string, string | undefined>): JsonObject =>
   Object.fromEntries(Object.entries(times).filter(([, at]) => at !== undefined)) as JsonObject
 
 /**
- * Returns the values of a key and when it was rotated; nothing for a key that never was. While a rotation is open, `items`
- * are the credentials of its values: the row does not know yet whether the pending value was used.
+ * Returns the phase, the report of a leak, the values, and when the key was rotated; only the phase of a key that never was, and
+ * never leaked. While a rotation is open, `items` are the credentials of the values: the row does not know yet whether the
+ * pending value was used.
  */
-function presentValues({ internal, activity }: Stored, now: Date, items?: PresentedItems): JsonObject {
+function presentValues({ internal, activity }: Stored, life: KeyStatus, now: Date, items?: PresentedItems): JsonObject {
   const decoded = decodeKeyInternal(internal)
-  if (isUnrotated(decoded)) return {}
+  if (isUnrotated(decoded)) return { phase: life.state }
   const itemOf = (credential: KeyHash) => items?.(credentialItemKey(credential)) ?? {}
   const { firstUsed } = decoded.pending ? itemOf(decoded.pending.credential) : {}
   const facts = typeof firstUsed === 'number' ? { firstUsed } : {}
@@ -64,8 +69,13 @@ function presentValues({ internal, activity }: Stored, now: Date, items?: Presen
       until: timeOf(until),
     }),
   }))
-  const { value } = settled
-  return { ...known({ lastRotation: value && value.number > 1 ? timeOf(value.made) : undefined }), values }
+  const { value, leaked } = settled
+  return {
+    phase: phaseOf(life, settled),
+    ...(leaked && { leak: { reported: rfc3339OfUnix(leaked.at), ...(leaked.url && { url: leaked.url }) } }),
+    ...known({ lastRotation: value && value.number > 1 ? timeOf(value.made) : undefined }),
+    values,
+  }
 }
 
 /** Returns the hint of a first value, which only its credential stores. */
@@ -96,7 +106,7 @@ export function lastUseOf({ object, activity }: Stored, now: Date): string | und
     .sort((a, b) => momentOf(b) - momentOf(a))[0]
 }
 
-/** Returns the computed status: owner, phase, expiration time, sources, values, and the key that made it. */
+/** Returns the computed status: owner, phase, expiration time, sources, values, a leak, and the key that made it. */
 export function statusOf(
   { keys, scopes }: Pick<Services, 'keys' | 'scopes'>,
   stored: Stored,
@@ -104,19 +114,18 @@ export function statusOf(
   items?: PresentedItems,
 ): Record<string, JsonValue | undefined> {
   const latest = lastUseOf(stored, now)
-  const { state, expires } = lifeAt(keys, stored, now)
+  const life = lifeAt(keys, stored, now)
   const internal = decodeKeyInternal(stored.internal)
   // What a trial found is usage.
   const isUsageSeen = beyondChain(user, toKey(stored), 'access key') === undefined
   return {
     lastActivity: latest,
     owner: ownerOf(stored),
-    phase: state,
-    ...(expires !== undefined && { expirationTimestamp: rfc3339OfUnix(expires) }),
+    ...(life.expires !== undefined && { expirationTimestamp: rfc3339OfUnix(life.expires) }),
     ...(internal.reviewScope && holdsRight(internal, effectiveChain(toKey(stored))) && { mayReview: true }),
     ...presentSources(stored, keys),
     ...presentMaker(stored, user, scopes),
-    ...presentValues(stored, now, items),
+    ...presentValues(stored, life, now, items),
     ...presentTrial(specOf(stored.object), internal, now, isUsageSeen ? items : undefined),
   }
 }

@@ -49,10 +49,25 @@ export function factsOf({ metadata, spec = {}, status = {} }: AccessKey, io: Io)
         .join(', '),
     ],
     ['State', stateOf({ metadata, spec, status })],
+    ...leakOf({ metadata, spec, status }, now),
     ['Created', withTime(ago(metadata.creationTimestamp, now), metadata.creationTimestamp)],
     ['Last used', withTime(ago(status.lastActivity, now), status.lastActivity)],
     ['Expires', `${withTime(expiry(status.expirationTimestamp, now), status.expirationTimestamp)}${sliding}`],
     ['Rotated', status.lastRotation && withTime(ago(status.lastRotation, now), status.lastRotation)],
+  ]
+}
+
+/** Returns when and where the value was reported as leaked, and what to do. */
+function leakOf({ metadata: { name }, spec, status }: AccessKey, now: Date): [string, string | undefined][] {
+  const { leak, values } = status ?? {}
+  if (leak === undefined) return []
+  const steps = [
+    ...(values?.length ? [] : [`keyplane rotate ${name}`]),
+    ...(spec.disabled ? [`keyplane keys enable ${name}`] : []),
+  ]
+  return [
+    ['Leak reported', `${withTime(ago(leak.reported, now), leak.reported)}${leak.url ? `, found at ${leak.url}` : ''}`],
+    ['To use it again', steps.length > 0 ? steps.join(', then ') : 'store its new value'],
   ]
 }
 

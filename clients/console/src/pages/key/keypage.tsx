@@ -16,6 +16,7 @@ import { hrefOf, type Route } from '../../text/routes.ts'
 import { visible } from '../../text/visible.ts'
 import { Actions } from './actions.tsx'
 import { Facts } from './facts.tsx'
+import { LeakNotice } from './leaknotice.tsx'
 import { progressOf, rotationOf, valuesOf } from './rotation/rotation.ts'
 import { RotationCard } from './rotation/rotationcard.tsx'
 
@@ -67,12 +68,13 @@ function KeyOf({ name }: { name: string }) {
         <Fresh polled={polled}>{() => null}</Fresh>
       )}
       {data && <States accessKey={data} isOwn={name === self.accessKey} isGone={isGone} />}
+      {data && !isGone && <LeakNotice accessKey={data} />}
       {data && <Details key={data.metadata.uid} accessKey={data} isGone={isGone} polled={polled} />}
     </Page>
   )
 }
 
-const TONES = { Active: 'good', Disabled: 'plain', Expired: 'plain', Terminating: 'warn' } as const
+const TONES = { Active: 'good', Leaked: 'bad', Disabled: 'plain', Expired: 'plain', Terminating: 'warn' } as const
 
 function States({ accessKey, isOwn, isGone }: { accessKey: AccessKey; isOwn: boolean; isGone: boolean }) {
   const phase = accessKey.status?.phase ?? 'Unknown'

@@ -12,15 +12,19 @@ const STATES = {
 
 /** The values of the key that have not ended, in words. The values themselves are known to their holders only. */
 export function ValuesCard({ accessKey }: { accessKey: AccessKey }) {
-  const isActive = accessKey.status?.phase === 'Active'
+  const { spec, status } = accessKey
+  // The pending value of a leaked key works as soon as the key is enabled.
+  const isActive = status?.phase === 'Active' || (status?.phase === 'Leaked' && !spec.disabled)
+  const values = valuesOf(accessKey)
   return (
     <section class="card" aria-labelledby="values">
       <h2 id="values">Values</h2>
       <p class="hint">
         The bearer tokens of this key. The server stores only their hashes, so they cannot be shown here.
       </p>
+      {values.length === 0 && <p>The key has no value that works: its last one was reported as leaked.</p>}
       <ul class="values">
-        {valuesOf(accessKey).map((value) => (
+        {values.map((value) => (
           <li key={value.state}>
             <p>
               <Badge tone={isActive ? (STATES[value.state]?.tone ?? 'plain') : 'plain'} text={value.state} />{' '}

@@ -99,6 +99,7 @@ export function Expires({ row: { key } }: { row: Row }) {
 
 const TONES: Readonly<Record<string, Tone>> = {
   Active: 'good',
+  Leaked: 'bad',
   'Rotation pending': 'warn',
   Terminating: 'warn',
 }

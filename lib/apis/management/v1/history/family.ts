@@ -1,5 +1,6 @@
 /** Finds the keys that a key made, for users who may read them. */
 import { madePartition } from '../../../../authentication/history/since.ts'
+import { decodeKeyInternal } from '../../../../authentication/keyinternal.ts'
 import { isCount, isNonEmptyText } from '../../../../authentication/strictrecord.ts'
 import { evaluateHere } from '../../../../authorization/scopes/evaluate.ts'
 import { KINDS } from '../../../../kinds/kinds.ts'
@@ -9,7 +10,7 @@ import type { RequestContext } from '../../../../registry/kind.ts'
 import { forEach } from '../../../../registry/parallel.ts'
 import { accessTo } from '../../../../registry/store.ts'
 import { seenMaker } from '../ownedaccesskey.lineage.ts'
-import { lifeAt } from '../ownedaccesskey.status.ts'
+import { lifeAt, phaseOf } from '../ownedaccesskey.status.ts'
 import type { Services } from '../services.ts'
 
 /** The most keys that are looked at: each is read. */
@@ -63,6 +64,6 @@ async function presentOne(
     name,
     uid: stored.object.metadata.uid ?? '',
     made: rfc3339OfUnix(at),
-    phase: lifeAt(services.keys, stored, now).state,
+    phase: phaseOf(lifeAt(services.keys, stored, now), decodeKeyInternal(stored.internal)),
   }
 }

@@ -106,7 +106,7 @@ function Waiting({ accessKey, control }: { accessKey: AccessKey; control: Rotati
       <p role="status">
         Nothing has used the new value yet. Until then, the old one works. This page looks every 3 seconds.
       </p>
-      {accessKey.status?.phase === 'Disabled' && <p>The key is disabled: no value works until you enable it.</p>}
+      {accessKey.spec.disabled && <p>The key is disabled: no value works until you enable it.</p>}
       {isOwn && (
         <p>
           You are signed in with the old value of this key.{' '}

@@ -34,7 +34,7 @@ export interface Overview {
 /** So many owners and trusts are shown. */
 const MOST = 10
 
-const SHOWN: readonly CardName[] = ['no-scope', 'unused', 'never-expires']
+const SHOWN: readonly CardName[] = ['leaked', 'no-scope', 'unused', 'never-expires']
 
 const counted = (title: string, count: number, view: Partial<View>): Count => ({
   title,
