@@ -40,7 +40,7 @@ export const spec = object(
       { minLength: 1, maxLength: 512 },
     ),
     jwks: string(
-      'Pinned public keys of the issuer: the JSON of a key set (RFC 7517). For issuers that this API cannot reach. Private keys are refused.',
+      'Pinned public keys of the issuer: the JSON of a key set (RFC 7517). For issuers that this API cannot reach. Private keys are refused. RSA keys have 2048 to 8192 bits, and an exponent of at most 8 bytes.',
       { maxLength: 65536 },
     ),
     jwksURI: string('URL of the key set. Defaults to the one in the discovery document of the issuer.', {

@@ -265,7 +265,8 @@ const publicKey = (kid = 'a', { publicKey: key } = pair) =>
   ({ ...key.export({ format: 'jwk' }), kid, use: 'sig' }) as JsonObject
 
 describe('pinned keys', () => {
-  const usable = 'must be usable for signatures with RS256, ES256; RSA keys have 2048 to 8192 bits'
+  const usable =
+    'must be usable for signatures with RS256, ES256; RSA keys have 2048 to 8192 bits, and an exponent of at most 8 bytes'
 
   test.each([
     { what: 'no JSON', jwks: '{', reason: 'must be valid JSON' },

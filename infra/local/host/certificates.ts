@@ -5,6 +5,7 @@
 import 'reflect-metadata'
 import { createPrivateKey, KeyObject, randomBytes, type webcrypto } from 'node:crypto'
 import * as x509 from '@peculiar/x509'
+import { hasSoundRequestKey } from '../../../lib/meta/encoding/keysizes.ts'
 import { rfc3339 } from '../../../lib/meta/encoding/time.ts'
 
 /** PEM of a certificate and of its private key (PKCS#8). */
@@ -115,6 +116,7 @@ export async function parseRequest(pem: string): Promise<ParsedRequest> {
   let verified: boolean
   try {
     request = new x509.Pkcs10CertificateRequest(pem)
+    if (!hasSoundRequestKey(Buffer.from(request.rawData))) throw new Error('its key has another size')
     verified = await request.verify()
   } catch {
     throw new Error('x509: malformed certificate request')

@@ -53,12 +53,14 @@ function chainProblem(own: X509Certificate, authorities: readonly X509Certificat
 function subjectProblem(own: X509Certificate, { key, user, groups }: Expected): string | undefined {
   const ours = parsePrivateKey(key)
   if (!ours || !own.checkPrivateKey(ours)) return 'it is for another key'
-  const { CN, O } = own.toLegacyObject().subject as { CN?: string | string[]; O?: string | string[] }
+  const { subject, ext_key_usage: usages } = own.toLegacyObject()
+  const { CN, O } = subject as { CN?: string | string[]; O?: string | string[] }
   if (CN !== user) return 'it is for another user'
   const named = [O ?? []].flat()
   if (JSON.stringify(named.sort()) !== JSON.stringify([...groups].sort())) return 'it is for other groups'
   if (own.ca) return 'it is an authority'
-  return own.keyUsage?.includes(CLIENT_AUTH) ? undefined : 'it is not for clients'
+  // Not `keyUsage` of X509Certificate: for a malformed list it leaves an error that breaks TLS connections of the process.
+  return usages?.includes(CLIENT_AUTH) ? undefined : 'it is not for clients'
 }
 
 function timeProblem(own: X509Certificate, { now, maxSeconds }: Expected): string | undefined {

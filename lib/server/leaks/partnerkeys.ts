@@ -127,15 +127,21 @@ function parseAnswer(body: Buffer): unknown {
   }
 }
 
+const PUBLIC_KEY = /^\s*-----BEGIN PUBLIC KEY-----([A-Za-z0-9+/=\s]+)-----END PUBLIC KEY-----\s*$/
+
+/** How the SubjectPublicKeyInfo of every uncompressed point of P-256 begins, and its size (RFC 5480). */
+const P256 = { prefix: '3059301306072a8648ce3d020106082a8648ce3d03010703420004', bytes: 91 }
+
+/** Returns a key of P-256. Other keys do not reach the cryptography library, where a large one breaks connections of the process. */
 function p256Key(pem: string): KeyObject {
-  let key: KeyObject
+  const [, text = ''] = PUBLIC_KEY.exec(pem) ?? []
+  const key = Buffer.from(text, 'base64')
+  if (key.length !== P256.bytes || !key.toString('hex').startsWith(P256.prefix)) throw unusable()
   try {
-    key = createPublicKey({ key: pem, format: 'pem', type: 'spki' })
+    return createPublicKey({ key, format: 'der', type: 'spki' })
   } catch {
     throw unusable()
   }
-  if (key.asymmetricKeyDetails?.namedCurve !== 'prime256v1') throw unusable()
-  return key
 }
 
 const unusable = () => new Error('the answer has no usable keys of partners')

@@ -21,6 +21,11 @@ describe('normalizeKeySet', () => {
     ['Ed25519', ed],
   ])('takes %s keys', (_, key) => expect(normalizeKeySet({ keys: [key] })).toEqual([key]))
 
+  test('takes an RSA exponent of 8 bytes', () => {
+    const long = { ...rsa, e: 'AQAAAAAAAAE' }
+    expect(normalizeKeySet({ keys: [long] })).toEqual([long])
+  })
+
   test('takes only the members that verifying needs', () => {
     const useful = { ...rsa, kid: 'a', alg: 'RS256', use: 'sig' }
     const others = {
@@ -57,6 +62,9 @@ describe('normalizeKeySet', () => {
     ['of 16384 bits', { ...rsa, n: Buffer.alloc(2048, 255).toString('base64url') }],
     ['with the exponent 1', { ...rsa, e: 'AQ' }],
     ['with an even exponent', { ...rsa, e: 'AQAC' }],
+    ['with an exponent of 9 bytes', { ...rsa, e: 'AQAAAAAAAAAB' }],
+    ['with an even modulus', { ...rsa, n: Buffer.alloc(256, 254).toString('base64url') }],
+    ['with a coordinate of 33 bytes', { ...ec, x: `AAAA${ec.x}` }],
     ['without an exponent', { kty: 'RSA', n: rsa.n ?? null }],
     ['with padding', { ...ec, x: `${ec.x}=` }],
     ['off the curve', { ...ec, x: changed(String(ec.x)) }],

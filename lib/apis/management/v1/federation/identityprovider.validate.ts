@@ -100,7 +100,7 @@ function validatePinned(jwks: string, spec: ProviderSpec): FieldError[] {
     const index = set.keys.findIndex((entry) => isForSignatures(entry) && !isUsable(entry))
     const wrong = set.keys[index]
     if (wrong) {
-      const rule = `must be usable for signatures with ${algorithms.join(', ')}; RSA keys have 2048 to 8192 bits`
+      const rule = `must be usable for signatures with ${algorithms.join(', ')}; RSA keys have 2048 to 8192 bits, and an exponent of at most 8 bytes`
       return because(`${nameOf(wrong, index)} ${rule}`)
     }
     if (keys.length === 0) return because('must have a key for signatures')

@@ -1,0 +1,94 @@
+/** Feeds keys of strangers to every reader of such keys, beside a TLS connection of the same process. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { readAuthorities } from '../../clients/action/src/authorities.ts'
+import { parseRequest } from '../../infra/local/host/certificates.ts'
+import { normalizeKeySet } from '../../lib/federation/jwks.ts'
+import { checkIssuedCertificate } from '../../lib/kubeconfig/certificates/issued.ts'
+import { parseCredentials } from '../../lib/kubeconfig/cluster/credentials.ts'
+import type { JsonObject } from '../../lib/meta/types.ts'
+import { createPartnerKeys } from '../../lib/server/leaks/partnerkeys.ts'
+import {
+  oddCertificates,
+  oddJwks,
+  oddPrivateKeys,
+  oddPublicKeys,
+  oddRequests,
+  openWire,
+  ownKey,
+  type Wire,
+} from '../support/oddkeys.ts'
+import { type KeyServer, listOf, makeSigningKey, signedBy, startKeyServer } from '../support/partnerkeys.ts'
+
+let wire: Wire
+let partner: KeyServer
+beforeAll(async () => {
+  wire = await openWire()
+  partner = await startKeyServer()
+})
+afterAll(() => {
+  wire?.close()
+  partner?.close()
+})
+
+const now = new Date()
+
+/** Reports whether the connection is whole when the keys of partners have been read, before another one meets the error. */
+async function reportWith(key: string): Promise<boolean | undefined> {
+  const { id, privateKey } = makeSigningKey()
+  partner.serve(listOf({ key_identifier: id, key }))
+  let isWhole: Promise<boolean> | undefined
+  const failed = () => {
+    isWhole = wire.carries()
+  }
+  const keys = createPartnerKeys({ ...partner.access, timeout: AbortSignal.timeout, now: () => 0, failed })
+  const body = Buffer.from('x')
+  expect(await keys.reporterOf(body, signedBy({ id, privateKey }, body))).toBe('unknown')
+  return isWhole
+}
+
+const secretOf = (fields: Record<string, string>) =>
+  parseCredentials(JSON.stringify(fields), { cluster: 'p-shop/dev', fallbackServer: 'https://dev.example.com' })
+
+/** Most readers refuse a key with an error. */
+const tried = (read: (text: string) => unknown) => async (text: string) => {
+  await Promise.try(read, text).catch(() => undefined)
+  return wire.carries()
+}
+
+const issued = (pem: string) => checkIssuedCertificate(pem, { key: ownKey, user: 'ci', groups: [], now })
+const readKeySet = (key: JsonObject) => {
+  const read = normalizeKeySet({ keys: [key] })
+  const isWhole = wire.carries()
+  expect(read).toEqual([])
+  return isWhole
+}
+const [[, anyCertificate] = ['', '']] = oddCertificates
+
+const readers: [string, [string, unknown][], (odd: never) => Promise<boolean | undefined>][] = [
+  ['key set', oddJwks, readKeySet],
+  ['list of partners', oddPublicKeys, reportWith],
+  ['signed certificate', oddCertificates, tried(issued)],
+  [
+    'certificate of a cluster',
+    oddCertificates,
+    tried((pem) => secretOf({ 'client-certificate': pem, 'client-key': ownKey })),
+  ],
+  ['authority of a cluster', oddCertificates, tried((pem) => secretOf({ 'certificate-authority': pem }))],
+  [
+    'private key of a cluster',
+    oddPrivateKeys,
+    tried((pem) => secretOf({ 'client-certificate': anyCertificate, 'client-key': pem })),
+  ],
+  ['authority of a job', oddCertificates, tried((pem) => readAuthorities('certificate-authority', pem))],
+  ['certificate request', oddRequests, tried(parseRequest)],
+]
+
+describe.each(readers)('no odd key in a %s', (_, odd, read) => {
+  test('leaves an error behind that ends a TLS connection', async () => {
+    const broken: string[] = []
+    for (const [what, key] of odd) {
+      if (!(await read(key as never))) broken.push(what)
+    }
+    expect(broken).toEqual([])
+  })
+})
