@@ -172,6 +172,29 @@ describe('the command of rotate', () => {
   })
 })
 
+test('the command of rotate has neither value in its environment and its output, in any form', async () => {
+  const { name, old } = await createKey(selfRotate)
+  await cli.write('old', old)
+  const spy =
+    'cat > stored; env > seen; cat old stored; base64 old; printf "%s" "x:$(cat old)" | base64; base64 stored >&2'
+  const env = { KEYPLANE_KEY: old, HEADER: `Authorization: Bearer ${old}`, KEYPLANE_KEY_FILE: join(cli.home, 'old') }
+  const { code, stderr } = await run([name, '--', 'sh', '-c', spy], { env })
+  const seen = await readFile(join(cli.home, 'seen'), 'utf8')
+  expect([code, seen.match(/^(KEYPLANE_\w+|HEADER)/gm)?.sort()]).toEqual([
+    0,
+    ['KEYPLANE_CA', 'KEYPLANE_KEY_FILE', 'KEYPLANE_URL'],
+  ])
+  for (const value of [old, await stored()]) {
+    const encoded = ['', 'x:'].map((before) =>
+      Buffer.from(before + value)
+        .toString('base64')
+        .slice(8, 60),
+    )
+    for (const form of [value, ...encoded]) for (const text of [stderr, seen]) expect(text).not.toContain(form)
+  }
+  expect(stderr.match(/<redacted>/g)).toHaveLength(5)
+})
+
 async function isAlive(pid: string): Promise<boolean> {
   try {
     process.kill(Number(pid), 0)

@@ -26,7 +26,7 @@ export const rotate = command({
   description: [
     'The command after -- gets the new value on its standard input and stores it. Then the new value is used once, and the old one ends after the overlap. If the command fails, or this program is killed at any moment, the old value keeps working. Repeat the same command: it continues with the same new value.',
     'If the key is that of the current context, the context gets the new value too. For any other key without a command, the new value is printed, and the old one works until the new one is used.',
-    'What the command prints is on standard error, without the new value.',
+    'What the command prints is on standard error, without the new value and the value that this program uses, also in base64. The command does not get KEYPLANE_KEY, nor any other variable with one of these values.',
   ].join('\n\n'),
   positionals: [{ name: 'NAME', help: 'name of the access key' }],
   rest: {

@@ -98,8 +98,8 @@ function oldValue(name: string, shown: ShownKey | undefined): string {
   return shown && !shown.current ? 'The old one has ended.' : 'The old one works until the new one is used.'
 }
 
-async function store({ io, name, timeoutSeconds }: Run, { key }: Unfinished, command: readonly string[]) {
-  await storeValue(io, command, key, timeoutSeconds).catch((error: unknown) => {
+async function store({ io, name, timeoutSeconds, oldValue }: Run, { key }: Unfinished, command: readonly string[]) {
+  await storeValue(io, command, { value: key, oldValue }, timeoutSeconds).catch((error: unknown) => {
     throw error instanceof CliError ? new CliError(error.message, { hint: continuation(name), cause: error }) : error
   })
 }

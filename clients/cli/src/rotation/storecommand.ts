@@ -1,4 +1,4 @@
-/** Runs the command that stores a new value. The value reaches it on standard input alone, and never appears in its output. */
+/** Runs the command that stores a new value. The value reaches it on standard input alone, and no secret appears in its output or its environment. */
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import type { Readable, Writable } from 'node:stream'
@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { duration } from '../../../core/src/durations.ts'
 import { CliError } from '../io/errors.ts'
 import type { Io } from '../io/io.ts'
-import { redactor } from './redact.ts'
+import { redactor, withoutSecrets } from './redact.ts'
 
 const isWindows = process.platform === 'win32'
 
@@ -28,24 +28,31 @@ const GRACE_MILLISECONDS = { late: 5000, interrupted: 500 }
 /** How long to wait for output after the end of the command. Programs that it left behind may hold the pipe. */
 const OUTPUT_MILLISECONDS = 1000
 
-/** Runs the command to its end. Throws a CliError unless it has read the value and ended with 0 in time. */
+/**
+ * Runs the command to its end. Throws a CliError unless it has read the value and ended with 0 in time. `oldValue` is the one that this
+ * program uses, which the command must not get.
+ */
 export async function storeValue(
   io: Io,
   command: readonly string[],
-  value: string,
+  { value, oldValue }: { value: string; oldValue: string },
   timeoutSeconds: number,
 ): Promise<void> {
+  const secrets = [value, oldValue]
   const [program = '', ...args] = isWindows ? command : ['sh', '-c', WRAPPER, 'sh', ...command]
   // Other commands need not load it, and the plugin of kubectl must start quickly.
   const { spawn } = await import('node:child_process')
-  const child = spawn(program, args, { env: io.env, stdio: ['pipe', 'pipe', 'pipe', 'pipe', 'pipe'] })
+  const child = spawn(program, args, {
+    env: withoutSecrets(io.env, secrets),
+    stdio: ['pipe', 'pipe', 'pipe', 'pipe', 'pipe'],
+  })
   const began = once(child, 'spawn')
   const ended = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>
   ended.catch(() => {})
   await began.catch((error: Error) => {
     throw new CliError(`${program} cannot be started: ${error.message}`, { cause: error })
   })
-  const output = collect(io, child, value)
+  const output = collect(io, child, secrets)
   const [stdin] = child.stdio as [Writable, ...unknown[]]
   const refused = once(stdin, 'error').then(() => true)
   stdin.end(isWindows ? value : `ready\n${value}`)
@@ -79,10 +86,10 @@ interface Output {
 }
 
 /** Writes all output of the command to standard error, because standard output is for the result. */
-function collect(io: Io, child: ChildProcess, value: string): Output {
+function collect(io: Io, child: ChildProcess, secrets: readonly string[]): Output {
   const [, stdout, stderr, pids, rest] = child.stdio as [Writable, Readable, Readable, Readable, Readable]
   const redactors = [stdout, stderr].map((stream) => {
-    const one = redactor(value, io.err)
+    const one = redactor(secrets, io.err)
     stream.on('data', one.push)
     return one
   })
