@@ -120,7 +120,7 @@ test('snippets beside the value name the file that has it, and work', async ({ f
   const folder = await mkdtemp(join(tmpdir(), 'keyplane-snippets-'))
   onTestFinished(() => rm(folder, { recursive: true }))
   const [, , curl = '', config = ''] = texts
-  await writeFile(join(folder, 'keyplane.key'), `${value}\n`, { mode: 0o600 })
+  await writeFile(join(folder, 'keyplane.key'), value, { mode: 0o600 })
   await writeFile(join(folder, 'config'), config)
   // The local server has a certificate authority of its own. The test may not block the process, which the server needs.
   const run = async (command: string) => {

@@ -160,7 +160,7 @@ function noteToken({ note }: OAuthCall, token: IdToken, { spec }: Provider): voi
 
 /** Returns the answer with the access key, in the form that the client asked for. */
 function grantAnswer(key: string, expires: Date, granted: JsonObject, form: TokenForm): ApiResponse {
-  if (form === 'text') return textAnswer(`${key}\n`)
+  if (form === 'text') return textAnswer(key)
   if (form === 'execCredential') {
     return jsonAnswer(execCredential({ expirationTimestamp: rfc3339(expires), token: key }))
   }

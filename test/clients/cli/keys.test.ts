@@ -11,7 +11,7 @@ import { says, useCommandLine } from './commandline.ts'
 import cases from './vectors/keys.cases.json' with { type: 'json' }
 
 const KEYS = '/apis/management.platform/v1/ownedaccesskeys'
-const VALUE = /^mpk_[0-9A-Za-z]{49}\n$/
+const VALUE = /^mpk_[0-9A-Za-z]{49}$/
 
 const server = useServer()
 const cli = useCommandLine(server)
@@ -148,6 +148,9 @@ describe('keys create', () => {
       stderr: expect.stringContaining('The value is not printed'),
     })
   })
+
+  test('ends the line of the value in a terminal alone', async () =>
+    expect((await cli.run(['keys', 'create', '--ttl', '1d'], { isTerminal: true })).stdout).toMatch(/^mpk_\w{49}\n$/))
 
   test('writes the value to a file that only its owner can read, and nowhere else', async () => {
     const file = join(cli.home, 'ci.key')

@@ -27,7 +27,7 @@ describe.each(nodes)('on Node.js $version', ({ version, path: node }) => {
     expect(await login()).toMatchObject({ code: 0, stdout: '' })
     expect(await run('whoami', '-o', 'yaml')).toMatchObject({ code: 0, stdout: expect.stringContaining('kind: Self') })
     const created = await run('keys', 'create', name, '--user', 'alice', '--ttl', '30d')
-    expect(created).toMatchObject({ code: 0, stdout: expect.stringMatching(/^mpk_\w{49}\n$/) })
+    expect(created).toMatchObject({ code: 0, stdout: expect.stringMatching(/^mpk_\w{49}$/) })
     expect((await run('keys', 'list', '--owner', 'alice')).stdout).toMatch(new RegExp(`^${name} +alice`, 'm'))
     expect(await run('logout')).toMatchObject({ code: 0, stdout: '' })
     expect(await run('whoami')).toMatchObject(says(2, 'You are not logged in.'))

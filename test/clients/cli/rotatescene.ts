@@ -127,7 +127,7 @@ export async function createScene(
         XDG_STATE_HOME: join(cli.home, `${name}.${machine}`),
         STORE: store,
         PARENT: parent,
-        KILL: Object.values(kill ?? {}).at(0) ?? '',
+        KILL: String(Object.values(kill ?? {}).at(0) ?? ''),
       }
       const call = ['rotate', name, ...args, ...command]
       const running = isProcess ? await cli.start(call, { env }) : cli.begin(call, { env, clock })

@@ -4,6 +4,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/
 import https from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { load } from 'js-yaml'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { providers, trusts } from '../../support/federation.ts'
 import { describeKubectl } from '../../support/kubectl.ts'
@@ -163,8 +164,33 @@ describeKubectl('kubectl', () => {
   })
 
   test('talks to the management API without a virtual cluster', async () => {
-    const { job, place } = await trusted({ 'virtual-cluster': '' }, ['kubectl auth whoami'])
+    const { job, place, folder } = await trusted({ 'virtual-cluster': '' }, ['kubectl auth whoami'])
     expect(await runScript(shell, job, place)).toMatchObject({ code: 0, stdout: expect.stringContaining('alice') })
+    const key = await readFile(join(folder, 'key'), 'utf8')
+    expect(key).toMatch(/^mpk_\w{49}$/)
+    expect(load(await readFile(join(folder, 'kubeconfig'), 'utf8'))).toMatchObject({
+      users: [{ user: { token: key } }],
+    })
+    await runAfterScript(shell, job, place)
+  })
+
+  test.each([
+    [`it's"a$key:#{&*\\`.padEnd(40, 'x'), undefined],
+    [`${'x'.repeat(40)}\n\n`, 'x'.repeat(40)],
+  ])('writes exactly the key %j', async (key, written = key) => {
+    const { job, place, folder } = await jobOf({ 'virtual-cluster': '' }, [], { KEYPLANE_KEY: key })
+    expect(await runScript(shell, job, place)).toMatchObject({ code: 0, stderr: '' })
+    expect(await readFile(join(folder, 'key'), 'utf8')).toBe(written)
+    const config = load(await readFile(join(folder, 'kubeconfig'), 'utf8'))
+    expect(config).toMatchObject({ users: [{ user: { token: written } }] })
+    await runAfterScript(shell, job, place)
+  })
+
+  test.each(['Bearer mpk_1', 'mpk_1\nmpk_2', 'mpk_\u00e4', 'mpk_1\t'])('refuses the key %j at once', async (key) => {
+    const { job, place } = await jobOf({}, [], { KEYPLANE_KEY: key })
+    const { code, stderr } = await runScript(shell, job, place)
+    expect([code, stderr]).toEqual([1, expect.stringContaining('the variable KEYPLANE_KEY has spaces, line breaks')])
+    expect(stderr).not.toContain('mpk_1')
     await runAfterScript(shell, job, place)
   })
 })

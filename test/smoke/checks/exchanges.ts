@@ -116,7 +116,7 @@ export const exchanges: readonly Check[] = [
     run: (client) =>
       withTrust(client, async ({ idToken, exchange }) => {
         const { text } = await exchange(idToken(), 'text/plain')
-        assert.match(text, /^mpk_\w{49}\n$/)
+        assert.match(text, /^mpk_\w{49}$/)
         assert.equal((await self(client, text.trim())).status, 201)
         assert.equal((await sendForm(client, '/oauth2/revoke', { token: text })).status, 200)
         assertStatus(await self(client, text.trim()), 401, 'Unauthorized')

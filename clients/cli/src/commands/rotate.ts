@@ -8,7 +8,7 @@ import { locked } from '../config/lock.ts'
 import { UsageError } from '../io/errors.ts'
 import { demandProgram } from '../io/program.ts'
 import { note } from '../output/messages.ts'
-import { printAs } from '../output/print.ts'
+import { printAs, printCredential } from '../output/print.ts'
 import { abortRotation, finishRotation } from '../rotation/finish.ts'
 import { rotate as rotateKey } from '../rotation/rotate.ts'
 import { continuation } from '../rotation/run.ts'
@@ -90,7 +90,7 @@ export const rotate = command({
           io,
           value && continuation(name),
         )
-      } else if (value !== undefined) io.out(`${value}\n`, continuation(name))
+      } else if (value !== undefined) printCredential(value, io, continuation(name))
       // If the reader of standard output is gone, this process ends here, and the value is kept.
       await new Promise((resolve) => setImmediate(resolve))
       await rotated.finish()

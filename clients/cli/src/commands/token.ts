@@ -10,7 +10,7 @@ import { DEFAULT_TTL, type Lifetime, renewalAfter, secondsLeft } from '../creden
 import { isPassing, UsageError } from '../io/errors.ts'
 import type { Io } from '../io/io.ts'
 import { note } from '../output/messages.ts'
-import { printAs } from '../output/print.ts'
+import { printAs, printCredential } from '../output/print.ts'
 
 export const token = command({
   name: ['token'],
@@ -49,7 +49,7 @@ export const token = command({
     const first = await issue(io, wanted)
     if (file === undefined) {
       const { token, expirationTimestamp } = first
-      if (output === undefined) io.out(`${token}\n`)
+      if (output === undefined) printCredential(token, io)
       else await printAs(output, { token, ...(expirationTimestamp !== undefined && { expirationTimestamp }) }, io)
       return
     }

@@ -13,6 +13,10 @@ export async function printAs(format: Format, object: JsonObject, io: Io, ifLost
   io.out(io.isTerminal.out ? plainLines(text) : text, ifLost)
 }
 
+/** Prints a credential: exactly its bytes, because some clients send all that a file has, but a line in a terminal. */
+export const printCredential = (value: string, io: Io, ifLost?: string): void =>
+  io.out(io.isTerminal.out ? `${plain(value)}\n` : value, ifLost)
+
 async function formatted(format: Format, object: JsonObject): Promise<string> {
   if (format === 'json') return `${printableJson(JSON.stringify(object, null, 2))}\n`
   if (format === 'yaml') return dumpYaml(object)

@@ -15,7 +15,7 @@ import { newFile, replaceFile } from '../../config/outputfile.ts'
 import { CliError, UsageError } from '../../io/errors.ts'
 import { note } from '../../output/messages.ts'
 import { plain } from '../../output/plain.ts'
-import { printAs } from '../../output/print.ts'
+import { printAs, printCredential } from '../../output/print.ts'
 import { facts } from '../../output/table.ts'
 import { factsOf } from './show.ts'
 
@@ -57,7 +57,7 @@ export const keysCreate = command({
   name: ['keys', 'create'],
   summary: 'Create an access key and print its value, once',
   description:
-    'The value is the only thing on standard output, so that a script can take it. It cannot be read again: if it is lost, rotate the key.\n\n' +
+    'The value is the only thing on standard output, so that a script can take it: with no line break, unless that is a terminal. It cannot be read again: if it is lost, rotate the key.\n\n' +
     'Without options that limit it, the key may do everything its owner may, but with no rights of groups, such as those of administrators, unless --group gives it the group. What several of these options allow adds up.',
   positionals: [{ name: 'NAME', help: 'name of the key (default: the server makes one)', optional: true }],
   options,
@@ -91,7 +91,7 @@ export const keysCreate = command({
     else if (output === undefined) note(io, `Created the access key ${key.metadata.name}.`)
     const lost = withoutValue(plain(key.metadata.name))
     if (path !== undefined && value !== undefined && !values['dry-run']) {
-      await replaceFile(path, `${value}\n`).catch((error: Error) => {
+      await replaceFile(path, value).catch((error: Error) => {
         throw new CliError(error.message, { hint: lost, cause: error })
       })
       note(io, `Its value is in ${file}.`)
@@ -107,7 +107,7 @@ export const keysCreate = command({
     io.err(facts(factsOf(key, io), '  '))
     if (values['dry-run'] || file !== undefined) return
     note(io, 'This is its value. It is shown only now:')
-    io.out(`${plain(value ?? '')}\n`, lost)
+    printCredential(value ?? '', io, lost)
   },
 })
 
