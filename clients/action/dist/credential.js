@@ -1,12 +1,12 @@
 import {
   currentToken,
   execCredential
-} from "./shared-LUBQ4AWI.js";
+} from "./shared-YCCOSM3K.js";
 import {
   messageOf,
   printable,
   readSession
-} from "./shared-IR5EY5UE.js";
+} from "./shared-CSA3LYJO.js";
 
 // src/plugin.ts
 async function runPlugin(folder, env, { out, err }) {

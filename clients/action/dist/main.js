@@ -7,7 +7,7 @@ import {
   requestKubeConfig,
   requestToken,
   secondsWithin
-} from "./shared-LUBQ4AWI.js";
+} from "./shared-YCCOSM3K.js";
 import {
   Failure,
   isBearer,
@@ -23,7 +23,7 @@ import {
   withAttempts,
   writeHeld,
   writeSession
-} from "./shared-IR5EY5UE.js";
+} from "./shared-CSA3LYJO.js";
 
 // src/step.ts
 import { join, resolve } from "node:path";

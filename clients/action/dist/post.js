@@ -8,7 +8,7 @@ import {
   revoke,
   runnerLog,
   withAttempts
-} from "./shared-IR5EY5UE.js";
+} from "./shared-CSA3LYJO.js";
 
 // src/cleanup.ts
 async function cleanUp(env, log) {

@@ -42,11 +42,6 @@ export async function sendHttps({
   // Loading TLS takes longer than all the rest of a command that answers from a file.
   const https = await import('node:https')
   return new Promise((resolve, reject) => {
-    // With the timeout of a request in Node.js, a connection without an answer to TLS ends after twice the time.
-    const limit = setTimeout(
-      () => request.destroy(Object.assign(new Error('no answer'), { code: 'ETIMEDOUT' })),
-      SILENCE_MILLISECONDS,
-    )
     const fail = (error: unknown) => {
       clearTimeout(limit)
       reject(signal.aborted ? signal.reason : error)
@@ -78,6 +73,12 @@ export async function sendHttps({
           resolve({ code: response.statusCode ?? 0, headers: response.headersDistinct, text })
         })
       },
+    )
+    // With the timeout of a request in Node.js, a connection without an answer to TLS ends after twice the time. The limit begins after
+    // the request, which throws for a header or an authority that cannot be sent: otherwise it would keep the process alive.
+    const limit = setTimeout(
+      () => request.destroy(Object.assign(new Error('no answer'), { code: 'ETIMEDOUT' })),
+      SILENCE_MILLISECONDS,
     )
     request.on('error', fail)
     request.end(body)

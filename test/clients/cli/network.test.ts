@@ -359,3 +359,14 @@ test('a key of the environment is sent to the server of the environment, trimmed
     },
   ])
 })
+
+test('a request that cannot be sent leaves no timer that keeps the process alive', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  const sent = repeatedly(testIo({}).io, { repeatable: true, isSafe: () => true }, () => {
+    throw new Error('cannot be sent')
+  })
+  await expect(sent).rejects.toThrow('cannot be sent')
+  const left = vi.getTimerCount()
+  vi.useRealTimers()
+  expect(left).toBe(0)
+})

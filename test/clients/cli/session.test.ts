@@ -8,6 +8,8 @@ import { type Federation, startFederation } from '../../support/federation.ts'
 import { useServer } from '../../support/sharedserver.ts'
 import { type CommandLine, createCommandLine, says } from './commandline.ts'
 
+/** A key that no server knows. */
+const KEY = `mpk_${'0'.repeat(43)}34O1xt`
 const KEYS = '/apis/management.platform/v1/ownedaccesskeys'
 
 const server = useServer()
@@ -90,13 +92,73 @@ describe('login', () => {
   })
 
   test.each([
-    ['no key', '', 'There is no access key.'],
-    ['a part of a key', `mpk_${'a'.repeat(40)}`, 'That is not a whole access key: its checksum does not match.'],
-    ['two lines', 'one\ntwo', 'That is not an access key: it has spaces, line breaks'],
+    ['no key', '', 'There is no access key on standard input: nothing is there.'],
+    [
+      'a part of a key',
+      `mpk_${'a'.repeat(40)}`,
+      'There is no whole access key on standard input: its checksum does not match.',
+    ],
+    ['two lines', 'one\ntwo', 'There is no access key on standard input: the text has several lines.'],
   ])('refuses %s before it sends anything', async (_, input, message) => {
     const ran = await cli.run(['login', 'https://127.0.0.1:1'], { input })
     expect(ran).toMatchObject(says(2, message, ''))
     if (input) expect(ran.stderr).not.toContain(input)
+  })
+
+  describe.each<[string, string, string]>([
+    ['nothing', ' \n', 'nothing is there'],
+    ['two keys', `${KEY}\n${KEY}\n`, 'the text has several lines'],
+    ['UTF-16', `\ufffd\ufffd${[...KEY].join('\0')}\0`, 'the text is in UTF-16'],
+    ['a header', `Authorization: Bearer ${KEY}`, 'the text begins as a header, not with the key'],
+    ['a scheme', `Bearer ${KEY}`, 'the text begins as a header, not with the key'],
+    ['a space', `${KEY} x`, 'the text has a space'],
+    ['quotation marks', `"${KEY}"`, 'the key is in quotation marks'],
+    ['a letter of another alphabet', `${KEY}é`, 'the text has a character that no key has'],
+  ])('%s in place of a key is an error at once, without its text,', (_, text, problem) => {
+    const unreachable = 'https://127.0.0.1:1'
+    test.each<[string, () => Promise<{ args: string[]; env?: object; where: string; input?: string }>]>([
+      [
+        'from --key-file',
+        async () => ({
+          args: ['login', unreachable, '--key-file', await cli.write('odd', text)],
+          where: `in the file ${join(cli.home, 'odd')}`,
+        }),
+      ],
+      ['on standard input', async () => ({ args: ['login', unreachable], where: 'on standard input', input: text })],
+      [
+        'from somebody who asks whose it is',
+        async () => ({ args: ['whose'], where: 'on standard input', input: text }),
+      ],
+      [
+        'in KEYPLANE_KEY',
+        async () => ({
+          args: ['whoami'],
+          where: 'in KEYPLANE_KEY',
+          env: { KEYPLANE_URL: unreachable, KEYPLANE_KEY: text },
+        }),
+      ],
+      [
+        'in the file of KEYPLANE_KEY_FILE, for kubectl',
+        async () => ({
+          args: ['credential', '--cluster', 'west'],
+          where: `in the file ${join(cli.home, 'odd')}, which KEYPLANE_KEY_FILE names`,
+          env: { KEYPLANE_URL: unreachable, KEYPLANE_KEY_FILE: await cli.write('odd', text) },
+        }),
+      ],
+      [
+        'in a context',
+        async () => {
+          const contexts = { a: { server: unreachable, key: text } }
+          const file = await cli.write('odd.json', JSON.stringify({ currentContext: 'a', contexts }))
+          return { args: ['whoami'], where: `in the context "a" of ${file}`, env: { KEYPLANE_CONFIG: file } }
+        },
+      ],
+    ])('%s', async (_, given) => {
+      const { args, env = {}, where, input = '' } = await given()
+      const ran = await cli.run(args, { env: { ...env }, input })
+      expect(ran).toMatchObject(says(2, `There is no access key ${where}: ${problem}`, ''))
+      expect(ran.stderr).not.toContain(KEY.slice(4, 20))
+    })
   })
 
   test('does not repeat a key that was given as an argument', async () => {

@@ -28,3 +28,13 @@ test('a request ends after 45 seconds with a server that accepts the connection 
   await answered
   expect(after).toMatchObject({ code: 'ETIMEDOUT' })
 })
+
+test('a request with a header that cannot be sent leaves no limit that keeps the process alive', async () => {
+  await import('node:https')
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  const { signal } = new AbortController()
+  const url = new URL('https://127.0.0.1:1')
+  const headers = { authorization: 'Bearer a\nb' }
+  await expect(sendHttps({ url, method: 'GET', headers, signal, mostMebibytes: 1 })).rejects.toThrow()
+  expect(vi.getTimerCount()).toBe(0)
+})

@@ -104,7 +104,9 @@ export async function repeatedly(
     let wait = 0.25 * 2 ** attempt
     const slow = setTimeout(() => note(io, SLOW), SLOW_MILLISECONDS)
     try {
-      const answer = await sendOnce().finally(() => clearTimeout(slow))
+      const answer = await Promise.resolve()
+        .then(sendOnce)
+        .finally(() => clearTimeout(slow))
       const after = retryAfterIn(answer.headers['retry-after']?.[0])
       const again = answer.code === 429 || isSafe(answer)
       if (!again || attempt === ATTEMPTS || (after ?? 0) > LONGEST_WAIT_SECONDS) return answer

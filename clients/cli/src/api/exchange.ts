@@ -59,7 +59,9 @@ const ownerOf = ({ server, clientID, tokenFile }: Omit<Exchange, 'certificateAut
 async function idTokenIn({ tokenFile }: Exchange): Promise<string> {
   const text = await readIfThere(tokenFile)
   if (text === undefined) throw new CliError(`The file of the ID token, ${tokenFile}, does not exist.`)
-  return text.trim()
+  const idToken = text.trim()
+  if (idToken === '') throw new CliError(`The file of the ID token, ${tokenFile}, is empty.`)
+  return idToken
 }
 
 /** Says that an exchange was not begun, so that the ID token may be sent again: most may be exchanged only once. */

@@ -1,11 +1,13 @@
 /** Opens a session: the server and the credential of a context, with one method per HTTP verb. */
 import type { JsonObject } from '../../../../lib/meta/types.ts'
 import { type Config, type Context, readConfig } from '../config/contexts.ts'
+import { configFile } from '../config/paths.ts'
 import { readIfThere } from '../config/privatefile.ts'
 import { CliError, UsageError } from '../io/errors.ts'
 import type { Io } from '../io/io.ts'
 import { type CallOptions, call } from './call.ts'
 import { exchangedKey, forgetExchangedKey } from './exchange.ts'
+import { keyIn } from './keytext.ts'
 import { serverUrl } from './serverurl.ts'
 import { StatusError } from './status.ts'
 
@@ -98,11 +100,11 @@ async function fromEnvironment({ env }: Io): Promise<Target | undefined> {
 
 /** Returns the key in `KEYPLANE_KEY`, or in the file that `KEYPLANE_KEY_FILE` names. */
 export async function keyInEnvironment(env: NodeJS.ProcessEnv): Promise<string | undefined> {
-  if (env.KEYPLANE_KEY) return env.KEYPLANE_KEY.trim()
+  if (env.KEYPLANE_KEY) return keyIn(env.KEYPLANE_KEY, 'in KEYPLANE_KEY')
   if (!env.KEYPLANE_KEY_FILE) return undefined
   const text = await readIfThere(env.KEYPLANE_KEY_FILE)
   if (text === undefined) throw new CliError(`KEYPLANE_KEY_FILE names ${env.KEYPLANE_KEY_FILE}, which does not exist.`)
-  return text.trim()
+  return keyIn(text, `in the file ${env.KEYPLANE_KEY_FILE}, which KEYPLANE_KEY_FILE names`)
 }
 
 /** Returns a file of certificates in PEM as base64. */
@@ -139,5 +141,18 @@ async function fromConfig(io: Io, asked: string | undefined): Promise<Target> {
       `Log in to make it: keyplane login URL --context ${name}`,
     )
   }
-  return { ...context, name }
+  return { ...withWholeKey(io, name, context), name }
 }
+
+/** Returns the context with its key. Throws a UsageError if that is none. */
+export const withWholeKey = (io: Io, name: string, context: Context): Context =>
+  context.key === undefined
+    ? context
+    : {
+        ...context,
+        key: keyIn(
+          context.key,
+          `in the context "${name}" of ${configFile(io)}`,
+          `Log in again: keyplane login --context ${name} --key-file FILE`,
+        ),
+      }

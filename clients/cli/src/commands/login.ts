@@ -5,7 +5,7 @@ import { BASE_PATH, contextName } from '../../../core/src/contextname.ts'
 import { givenKey } from '../api/givenkey.ts'
 import { readSelf, type Self } from '../api/self.ts'
 import { serverUrl } from '../api/serverurl.ts'
-import { authorityIn, sessionOf } from '../api/session.ts'
+import { authorityIn, sessionOf, withWholeKey } from '../api/session.ts'
 import { UnknownPathError } from '../api/status.ts'
 import { command, type Values } from '../arguments/command.ts'
 import { type Context, changeConfig, readConfig } from '../config/contexts.ts'
@@ -76,10 +76,12 @@ export const login = command({
           )
     }
     const given = serverUrl(url ?? known?.server ?? '')
-    const { context: asked, self } = await verified(io, await contextOf(io, given, known, values, url !== undefined))
+    const wanted = await contextOf(io, given, known, values, url !== undefined)
+    const keptName = values.context ?? currentContext ?? ''
+    const { context: asked, self } = await verified(io, withWholeKey(io, keptName, wanted))
     const { projectNamespacePrefix } = self.status
     const context = { ...asked, ...(projectNamespacePrefix !== undefined && { projectNamespacePrefix }) }
-    const name = values.context ?? (url === undefined ? (currentContext ?? '') : contextName(context.server))
+    const name = values.context ?? (url === undefined ? keptName : contextName(context.server))
     await changeConfig(io, (config) => {
       config.contexts.set(name, context)
       config.currentContext = name

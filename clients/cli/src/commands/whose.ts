@@ -1,6 +1,6 @@
 /** `keyplane whose`: says to whom the value of an access key belongs. */
 import type { KeyLookup } from '../../../core/src/objects.ts'
-import { wholeKey } from '../api/givenkey.ts'
+import { wholeKeyIn } from '../api/keytext.ts'
 import { API, openSession } from '../api/session.ts'
 import { command } from '../arguments/command.ts'
 import type { Io } from '../io/io.ts'
@@ -21,7 +21,11 @@ export const whose = command({
     { does: 'Print the name of the key whose value is in a file', run: 'keyplane whose -o name < found' },
   ],
   async run({ values: { context, output } }, io) {
-    const key = wholeKey(await read(io), 'Give it on standard input: keyplane whose < FILE')
+    const key = wholeKeyIn(
+      await read(io),
+      io.isTerminal.in ? 'in your input' : 'on standard input',
+      'Give it on standard input: keyplane whose < FILE',
+    )
     const session = await openSession(io, { context })
     const lookup = await session.post(`${API}/accesskeylookups`, { spec: { key } }, { repeatable: true })
     const status = (lookup.status ?? {}) as KeyLookup

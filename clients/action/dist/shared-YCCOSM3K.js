@@ -12,7 +12,7 @@ import {
   send,
   withAttempts,
   writeHeld
-} from "./shared-IR5EY5UE.js";
+} from "./shared-CSA3LYJO.js";
 
 // src/api/target.ts
 function describe(target) {

@@ -175,10 +175,6 @@ async function sendHttps({
 }) {
   const https = await import("node:https");
   return new Promise((resolve, reject) => {
-    const limit = setTimeout(
-      () => request.destroy(Object.assign(new Error("no answer"), { code: "ETIMEDOUT" })),
-      SILENCE_MILLISECONDS
-    );
     const fail = (error) => {
       clearTimeout(limit);
       reject(signal.aborted ? signal.reason : error);
@@ -210,6 +206,10 @@ async function sendHttps({
           resolve({ code: response.statusCode ?? 0, headers: response.headersDistinct, text });
         });
       }
+    );
+    const limit = setTimeout(
+      () => request.destroy(Object.assign(new Error("no answer"), { code: "ETIMEDOUT" })),
+      SILENCE_MILLISECONDS
     );
     request.on("error", fail);
     request.end(body);
