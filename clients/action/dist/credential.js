@@ -1,7 +1,7 @@
 import {
   currentToken,
   execCredential
-} from "./shared-YCCOSM3K.js";
+} from "./shared-56M7N7QV.js";
 import {
   messageOf,
   printable,

@@ -7,7 +7,7 @@ import {
   requestKubeConfig,
   requestToken,
   secondsWithin
-} from "./shared-YCCOSM3K.js";
+} from "./shared-56M7N7QV.js";
 import {
   Failure,
   isBearer,

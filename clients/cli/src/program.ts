@@ -4,6 +4,7 @@ import { helpPage } from './arguments/help.ts'
 import { parseCall } from './arguments/parse.ts'
 import { commands, sections } from './commands/index.ts'
 import { CliError } from './io/errors.ts'
+import { fileFailure } from './io/filefailure.ts'
 import type { Io } from './io/io.ts'
 import { version } from './io/version.ts'
 import { reportError } from './output/messages.ts'
@@ -15,7 +16,9 @@ export async function runProgram(args: readonly string[], io: Io): Promise<numbe
   } catch (error) {
     if (io.signal.aborted) throw error
     const known =
-      error instanceof CliError ? error : new CliError(`keyplane has a defect: ${(error as Error).stack ?? error}`)
+      error instanceof CliError
+        ? error
+        : (fileFailure(error) ?? new CliError(`keyplane has a defect: ${(error as Error).stack ?? error}`))
     reportError(io, known)
     return known.exitCode
   }

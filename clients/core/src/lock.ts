@@ -44,7 +44,9 @@ export async function withLock<T>(
   { elapsed, waitMilliseconds = 5000, ...options }: LockOptions,
   work: () => Promise<T>,
 ): Promise<T> {
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 }).catch((error) => {
+    throw refused(file, error)
+  })
   const deadline = elapsed() + waitMilliseconds
   for (;;) {
     const taken = await takeLock(file, options)
@@ -151,9 +153,12 @@ async function take(file: string, text: string): Promise<boolean> {
     const { code } = error as NodeJS.ErrnoException
     // Windows reports a file that is being deleted as EPERM.
     if (code === 'EEXIST' || (code === 'EPERM' && process.platform === 'win32')) return false
-    throw new LockError(`Cannot lock ${file}: ${(error as Error).message}`, { isHeld: false, cause: error })
+    throw refused(file, error)
   }
 }
+
+const refused = (file: string, error: unknown): LockError =>
+  new LockError(`Cannot lock ${file}: ${(error as Error).message}`, { isHeld: false, cause: error })
 
 interface Holder {
   text: string

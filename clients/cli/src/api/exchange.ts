@@ -39,7 +39,8 @@ export async function exchangedKey(io: Io, exchange: Exchange): Promise<string> 
 
 /** Removes everything from the cache that the key of a context has made, or the keys that its ID tokens were exchanged for. */
 export function forgetContext(io: Io, { server, key, exchange }: Context): void {
-  const folder = cacheFolder(io)
+  const folder = cacheFolderIn(io)
+  if (folder === undefined) return
   const exchanged = exchange === undefined ? [] : forget(folder, ownerOf({ server, ...exchange }, ''))
   const keys = exchanged.flatMap((one) => ('token' in one ? [one.token] : []))
   for (const one of key === undefined ? keys : [key]) forget(folder, { server, key: one })
@@ -47,7 +48,17 @@ export function forgetContext(io: Io, { server, key, exchange }: Context): void 
 
 /** Removes the access key from the cache, because the server has refused it. */
 export async function forgetExchangedKey(io: Io, exchange: Exchange): Promise<void> {
-  forget(cacheFolder(io), ownerOf(exchange, await idTokenIn(exchange)))
+  const folder = cacheFolderIn(io)
+  if (folder !== undefined) forget(folder, ownerOf(exchange, await idTokenIn(exchange)))
+}
+
+/** Returns the folder of the cache, or undefined if there is no place for one. Then nothing was kept. */
+function cacheFolderIn(io: Io): string | undefined {
+  try {
+    return cacheFolder(io)
+  } catch {
+    return undefined
+  }
 }
 
 const ownerOf = ({ server, clientID, tokenFile }: Omit<Exchange, 'certificateAuthority'>, idToken: string): Owner => ({

@@ -12,7 +12,9 @@ import { StatusError } from '../api/status.ts'
 import { checkProject, connectedCluster, type Target, virtualCluster } from '../api/target.ts'
 import { command, type Values } from '../arguments/command.ts'
 import { lifetime } from '../arguments/durations.ts'
-import { outputFile, replaceFile } from '../config/outputfile.ts'
+import { outputFile, regularFile, replaceFile } from '../config/outputfile.ts'
+import { NO_KUBECONFIG } from '../config/paths.ts'
+import { demandWritable } from '../config/privatefile.ts'
 import { CliError, UsageError } from '../io/errors.ts'
 import type { Io } from '../io/io.ts'
 import {
@@ -85,6 +87,7 @@ export const kubeconfig = command({
     const given = values.output as string | undefined
     const output = given === undefined ? undefined : await outputFile(given)
     const file = merge ? kubeConfigFiles(io.env)[0] : output
+    if (merge) for (const one of kubeConfigFiles(io.env)) await demandWritable(await regularFile(one), NO_KUBECONFIG)
     const way = values.with ?? 'exec'
     if (!isWay(way)) throw new UsageError(`--with must be one of ${WAYS.join(', ')}, not "${way}".`)
     const isStatic = way === 'token' || way === 'cert'

@@ -8,7 +8,7 @@ import { serverUrl } from '../api/serverurl.ts'
 import { authorityIn, sessionOf, withWholeKey } from '../api/session.ts'
 import { UnknownPathError } from '../api/status.ts'
 import { command, type Values } from '../arguments/command.ts'
-import { type Context, changeConfig, readConfig } from '../config/contexts.ts'
+import { type Context, changeConfig, demandConfig, readConfig } from '../config/contexts.ts'
 import { configFile } from '../config/paths.ts'
 import { UsageError } from '../io/errors.ts'
 import type { Io } from '../io/io.ts'
@@ -76,6 +76,7 @@ export const login = command({
           )
     }
     const given = serverUrl(url ?? known?.server ?? '')
+    await demandConfig(io)
     const wanted = await contextOf(io, given, known, values, url !== undefined)
     const keptName = values.context ?? currentContext ?? ''
     const { context: asked, self } = await verified(io, withWholeKey(io, keptName, wanted))

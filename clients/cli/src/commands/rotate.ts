@@ -5,6 +5,7 @@ import { openSession } from '../api/session.ts'
 import { command } from '../arguments/command.ts'
 import { seconds } from '../arguments/durations.ts'
 import { locked } from '../config/lock.ts'
+import { NO_STATE } from '../config/paths.ts'
 import { UsageError } from '../io/errors.ts'
 import { demandProgram } from '../io/program.ts'
 import { note } from '../output/messages.ts'
@@ -76,7 +77,7 @@ export const rotate = command({
     if (rest) await demandProgram(rest, io.env)
     const session = await openSession(io, { context })
     const file = unfinishedFile(io, session.server, name)
-    await locked(`${file}.lock`, { ...io, staleMilliseconds: STALE_MILLISECONDS }, async () => {
+    await locked(`${file}.lock`, { ...io, staleMilliseconds: STALE_MILLISECONDS, wayOut: NO_STATE }, async () => {
       const target = { io, session, name, file }
       if (finish || abort) return note(io, await (finish ? finishRotation : abortRotation)(target))
       const rotated = await rotateKey({ ...target, overlapSeconds, timeoutSeconds, replace, command: rest })

@@ -3,8 +3,8 @@ import { CliError } from '../io/errors.ts'
 import type { Io } from '../io/io.ts'
 import { locked } from './lock.ts'
 import { replaceFile } from './outputfile.ts'
-import { configFile } from './paths.ts'
-import { readIfThere } from './privatefile.ts'
+import { configFile, NO_CONFIG } from './paths.ts'
+import { demandWritable, readIfThere } from './privatefile.ts'
 
 /** How a server is reached: with a key, or with the key that an ID token is exchanged for. */
 export interface Context {
@@ -26,7 +26,7 @@ export interface Config {
 /** Returns the contexts; none if there is no file. Throws a CliError if the file is not readable. */
 export async function readConfig(io: Pick<Io, 'env'>): Promise<Config> {
   const file = configFile(io)
-  const text = await readIfThere(file)
+  const text = await readIfThere(file, NO_CONFIG)
   return text === undefined ? { contexts: new Map() } : parse(file, text)
 }
 
@@ -36,7 +36,7 @@ export async function changeConfig(
   change: (config: Config) => void | Promise<void>,
 ): Promise<void> {
   const file = configFile(io)
-  await locked(`${file}.lock`, io, async () => {
+  await locked(`${file}.lock`, { ...io, wayOut: NO_CONFIG }, async () => {
     const config = await readConfig(io)
     await change(config)
     const { currentContext, contexts } = config
@@ -48,6 +48,9 @@ export async function changeConfig(
     await replaceFile(file, `${text}\n`)
   })
 }
+
+/** Throws a CliError with the way out if the contexts cannot be written. */
+export const demandConfig = (io: Pick<Io, 'env'>): Promise<void> => demandWritable(configFile(io), NO_CONFIG)
 
 function parse(file: string, text: string): Config {
   const broken = (why: string) =>

@@ -40,7 +40,25 @@ function folder(env: NodeJS.ProcessEnv, { xdg, windows }: Place, platform: NodeJ
   const [windowsVariable, ...below] = windows
   const appData = env[windowsVariable]
   if (platform === 'win32' && appData) return join(appData, 'keyplane', ...below)
-  const home = env.HOME || homedir()
-  if (!home) throw new CliError(`There is no home folder: set HOME or ${variable}.`)
-  return join(home, ...fallback, 'keyplane')
+  return join(homeFolder(env.HOME, `set HOME or ${variable}.`), ...fallback, 'keyplane')
 }
+
+/** Returns the home folder: the given one, else that of the user. Throws a CliError with the way out if there is none. */
+export function homeFolder(given: string | undefined, wayOut: string): string {
+  try {
+    const home = given || homedir()
+    if (home) return home
+  } catch {
+    // The user of a container may have no entry in /etc/passwd.
+  }
+  throw new CliError(`There is no home folder: ${wayOut}`)
+}
+
+/** The way out where the contexts cannot be kept. */
+export const NO_CONFIG =
+  'Set KEYPLANE_CONFIG to a file in a folder that you can write. Without a login, KEYPLANE_URL and KEYPLANE_KEY do.'
+/** The way out where the state of a rotation cannot be kept. */
+export const NO_STATE = 'Set XDG_STATE_HOME to a folder that you can write and that outlives this run.'
+/** The way out where a kube config cannot be changed. */
+export const NO_KUBECONFIG =
+  'Set KUBECONFIG to a file in a folder that you can write, or give --output FILE in place of --merge.'

@@ -1,18 +1,19 @@
 /** Reads and writes files that only their owner may read. */
 import { randomBytes } from 'node:crypto'
-import { mkdir, open, readFile, rm } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { access, mkdir, open, readFile, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { renameOver } from '../../../core/src/files/renameover.ts'
 import { CliError } from '../io/errors.ts'
 import { reasonOf } from '../io/filefailure.ts'
 
-/** Returns the text of a file, or undefined if there is none. Throws a CliError if it cannot be read. */
-export async function readIfThere(file: string): Promise<string | undefined> {
+/** Returns the text of a file, or undefined if there is none. Throws a CliError if it cannot be read, with the way out if there is one. */
+export async function readIfThere(file: string, wayOut?: string): Promise<string | undefined> {
   try {
     return await readFile(file, 'utf8')
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw unreadable(file, error)
+    throw unreadable(file, error, wayOut)
   }
 }
 
@@ -35,8 +36,25 @@ export async function writePrivately(file: string, text: string): Promise<void> 
   }
 }
 
-export const unreadable = (file: string, error: unknown): CliError =>
-  new CliError(`Cannot read ${file}: ${reasonOf(error as Error)}.`, { cause: error })
+/**
+ * Makes the folder of a file that will be written after the server has been asked. Throws a CliError with the way out if it cannot be
+ * written.
+ */
+export async function demandWritable(file: string, wayOut: string): Promise<void> {
+  try {
+    await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+    await access(dirname(file), constants.W_OK | constants.X_OK)
+  } catch (error) {
+    throw unwritable(file, error, wayOut)
+  }
+}
 
-export const unwritable = (file: string, error: unknown): CliError =>
-  new CliError(`Cannot write ${file}: ${reasonOf(error as Error)}.`, { cause: error })
+export const unreadable = (file: string, error: unknown, hint?: string): CliError => failed('read', file, error, hint)
+
+export const unwritable = (file: string, error: unknown, hint?: string): CliError => failed('write', file, error, hint)
+
+const failed = (what: string, file: string, error: unknown, hint: string | undefined): CliError =>
+  new CliError(`Cannot ${what} ${file}: ${reasonOf(error as Error)}.`, {
+    cause: error,
+    ...(hint !== undefined && { hint }),
+  })

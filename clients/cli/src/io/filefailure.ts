@@ -1,4 +1,5 @@
 /** Says in words why a file cannot be read or written. */
+import { CliError } from './errors.ts'
 
 const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'it does not exist',
@@ -10,7 +11,20 @@ const REASONS: Readonly<Record<string, string>> = {
   EROFS: 'its file system is read-only',
   ENOSPC: 'no space is left',
   EDQUOT: 'your quota is used up',
+  ELOOP: 'its symbolic links lead in a circle',
+  ENAMETOOLONG: 'its name is too long',
 }
 
 /** Returns the reason of an error of the file system, to follow a colon. */
-export const reasonOf = ({ code = '', message }: NodeJS.ErrnoException): string => REASONS[code] ?? message
+export const reasonOf = ({ code = '', syscall, message }: NodeJS.ErrnoException): string =>
+  // Where a folder should be made, something else is there.
+  REASONS[code === 'EEXIST' && syscall === 'mkdir' ? 'ENOTDIR' : code] ?? message
+
+/** Returns the error for the user of a failure of the file system that no command has expected; undefined for any other error. */
+export function fileFailure(error: unknown): CliError | undefined {
+  const { syscall, path, code = '' } = error as NodeJS.ErrnoException
+  if (syscall === undefined || !(code in REASONS)) return undefined
+  if (syscall === 'uv_cwd') return new CliError('The current folder does not exist any more.', { cause: error })
+  const what = path === undefined ? 'Standard input' : path
+  return new CliError(`${what} cannot be used: ${reasonOf(error as Error)}.`, { cause: error })
+}

@@ -1,12 +1,12 @@
 /** Finds the kube configs of this user, as kubectl does, and changes them under the lock that kubectl uses. */
 import { chown, lstat, stat } from 'node:fs/promises'
-import { homedir } from 'node:os'
 import { posix, win32 } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { dumpYaml, parseYaml } from '../../../../lib/meta/encoding/yaml.ts'
 import type { JsonObject } from '../../../../lib/meta/types.ts'
 import { locked } from '../config/lock.ts'
 import { regularFile } from '../config/outputfile.ts'
+import { homeFolder, NO_KUBECONFIG } from '../config/paths.ts'
 import { readIfThere, writePrivately } from '../config/privatefile.ts'
 import { CliError } from '../io/errors.ts'
 import type { Io } from '../io/io.ts'
@@ -19,8 +19,10 @@ export function kubeConfigFiles(env: NodeJS.ProcessEnv, platform: NodeJS.Platfor
   const { delimiter, join } = platform === 'win32' ? win32 : posix
   const given = (env.KUBECONFIG ?? '').split(delimiter).filter((file) => file !== '')
   if (given.length > 0) return [...new Set(given)]
-  const home = (platform === 'win32' ? env.USERPROFILE : env.HOME) || homedir()
-  if (!home) throw new CliError('There is no home folder: set KUBECONFIG to the kube config to change.')
+  const home = homeFolder(
+    platform === 'win32' ? env.USERPROFILE : env.HOME,
+    'set KUBECONFIG to the kube config to change.',
+  )
   return [join(home, '.kube', 'config')]
 }
 
@@ -122,5 +124,5 @@ async function keepOwner(file: string, owner: { uid: number; gid: number } | und
 function withLocks<T>(io: Io, files: readonly string[], work: () => Promise<T>): Promise<T> {
   const [first, ...others] = files.toSorted()
   if (first === undefined) return work()
-  return locked(`${first}.lock`, io, () => withLocks(io, others, work))
+  return locked(`${first}.lock`, { ...io, wayOut: NO_KUBECONFIG }, () => withLocks(io, others, work))
 }

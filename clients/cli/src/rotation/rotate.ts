@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import { encodeKey } from '../../../../lib/meta/value/keyformat.ts'
-import { changeConfig } from '../config/contexts.ts'
+import { changeConfig, demandConfig } from '../config/contexts.ts'
 import { CliError } from '../io/errors.ts'
 import { note } from '../output/messages.ts'
 import { demandValue } from './pending.ts'
@@ -32,6 +32,8 @@ const ATTEMPTS = 3
 export async function rotate(rotation: Rotation): Promise<Rotated> {
   const { io, name, file } = rotation
   const run = await openRun(rotation)
+  // The contexts get the new value later.
+  if (run.isContexts) await demandConfig(io)
   try {
     for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
       const rotated = await advance(run, await unfinishedOf(run))

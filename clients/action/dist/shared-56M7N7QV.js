@@ -136,7 +136,9 @@ var LockError = class extends Error {
   }
 };
 async function withLock(file, { elapsed, waitMilliseconds = 5e3, ...options }, work) {
-  await mkdir(dirname(file), { recursive: true, mode: 448 });
+  await mkdir(dirname(file), { recursive: true, mode: 448 }).catch((error) => {
+    throw refused(file, error);
+  });
   const deadline = elapsed() + waitMilliseconds;
   for (; ; ) {
     const taken = await takeLock(file, options);
@@ -216,9 +218,10 @@ async function take(file, text) {
   } catch (error) {
     const { code } = error;
     if (code === "EEXIST" || code === "EPERM" && process.platform === "win32") return false;
-    throw new LockError(`Cannot lock ${file}: ${error.message}`, { isHeld: false, cause: error });
+    throw refused(file, error);
   }
 }
+var refused = (file, error) => new LockError(`Cannot lock ${file}: ${error.message}`, { isHeld: false, cause: error });
 async function holderOf(file) {
   try {
     const [text, { mtimeMs }] = [await readFile(file, "utf8"), await stat(file)];
