@@ -244,7 +244,7 @@ export function credentialOf(object: KubeObject, internal: KeyInternal, lastActi
     chain: effectiveChain({ spec, carried }),
     ...lifeOf(object, lastActivity),
     sourceCIDRs: spec.sourceCIDRs?.length ? spec.sourceCIDRs : undefined,
-    trials: trialsOf({ name, uid }, spec, internal),
+    trials: trialsOf(spec, internal),
     specUser: spec.user || undefined,
     specTeam: spec.team || undefined,
     specSubject: spec.subject || undefined,
@@ -259,22 +259,12 @@ export function credentialOf(object: KubeObject, internal: KeyInternal, lastActi
 
 /** Returns the trials of a key: its own, and those of the keys that made it. Undefined if there is none. */
 export function trialsOf(
-  { name, uid, resource }: ScopeTrial['of'],
   { scopeTrial }: Pick<KeySpec, 'scopeTrial'>,
   { trial, trials = [] }: TrialInternal,
 ): ScopeTrial[] | undefined {
   const until = parseTime(scopeTrial?.until ?? '')
   const own =
-    trial && scopeTrial?.scope && until
-      ? [
-          {
-            of: { name, uid, ...(resource && { resource }) },
-            scope: scopeTrial.scope,
-            since: trial.since,
-            until: unixSeconds(until),
-          },
-        ]
-      : []
+    trial && scopeTrial?.scope && until ? [{ ...trial, scope: scopeTrial.scope, until: unixSeconds(until) }] : []
   const all = [...own, ...trials]
   return all.length > 0 ? all : undefined
 }

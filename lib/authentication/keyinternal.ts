@@ -2,8 +2,9 @@
  * Reads and writes the internal part of a key, which is stored and versioned with the key and never leaves the server.
  */
 import { parseChain } from '../authorization/scopes/parsechain.ts'
-import type { Scope, ScopeChain } from '../authorization/scopes/scope.ts'
+import type { Scope } from '../authorization/scopes/scope.ts'
 import { parseTrials, type ScopeTrial } from '../authorization/trials/scopetrial.ts'
+import type { Inherited } from '../authorization/users/identity.ts'
 import type { ReviewRight } from '../authorization/users/reviewright.ts'
 import type { Federation, Identity } from '../authorization/users/user.ts'
 import type { JsonObject } from '../meta/types.ts'
@@ -67,11 +68,9 @@ export interface TrialInternal {
   former?: { scope?: Scope; at: number }
 }
 
-export interface KeyInternal extends TrialInternal, ReviewRight {
+export interface KeyInternal extends TrialInternal, ReviewRight, Inherited {
   /** The identity of the key's creator. */
   creator: Identity
-  /** The scopes inherited from the key that created this one, without its own scope. */
-  carried: ScopeChain
   /** Where the credential of the current value is stored. */
   credential: KeyHash
   /** The uids of the keys that made this one, the nearest last. They never change. Absent if no key made it. */
@@ -128,6 +127,7 @@ const stored = keptRecord(
   'the internal part of a key',
   { creator: isIdentity, carried: part(parseChain), credential },
   {
+    born: isCount,
     ancestors: isNonEmptyTextList,
     maker: isNonEmptyText,
     value: part((value) => strictRecord('the value of a key', value, FACTS, FACTS_OPTIONAL)),

@@ -36,8 +36,8 @@ export interface Signal {
   url?: string
   /** The request that a scope on trial would refuse, in words. */
   request?: string
-  /** The resource of what has the trial, if that is not an access key. */
-  resource?: string
+  /** The uid of the key or trust that has the trial. */
+  trial?: string
 }
 
 const DAY_SECONDS = 86_400
@@ -88,4 +88,4 @@ export const readSignal = (item: JsonObject): Signal => strictRecord('a signal',
 const isKind = (value: unknown): value is SignalKind => KINDS.some((kind) => kind === value)
 
 const REQUIRED = { kind: isKind, name: isNonEmptyText, uid: isNonEmptyText, at: isCount }
-const OPTIONAL = { value: isCount, ip: isText, userAgent: isText, url: isText, request: isText, resource: isText }
+const OPTIONAL = { value: isCount, ip: isText, userAgent: isText, url: isText, request: isText, trial: isText }

@@ -58,7 +58,7 @@ function changes(previous: Stored, stored: Stored, { rv }: Moment): Happened[] {
   const started = after.pending && after.pending.number !== before.pending?.number ? after.pending : undefined
   const isUsed = before.pending && sameHash(before.pending.credential, after.credential)
   const replaced = started && !isUsed ? before.pending : undefined
-  const fields = [...changedFields(previous.object, stored.object), ...changedValues(before, after)]
+  const fields = [...changedFields(previous.object, stored.object), ...changedInside(before, after)]
   const found: Happened[] = []
   if (started) {
     const { number: value, overlap: overlapSeconds } = started
@@ -85,6 +85,11 @@ function changedFields(before: KubeObject, after: KubeObject): string[] {
   )
   return [...metadata.map((name) => `metadata.${name}`), ...names.filter(isChanged).map((name) => `spec.${name}`)]
 }
+
+const changedInside = (before: KeyInternal, after: KeyInternal): string[] => [
+  ...changedValues(before, after),
+  ...(deepEqual(before.carried, after.carried) ? [] : ['status.addedScopes']),
+]
 
 /** Returns `spec.key` if a value was replaced at once, and `status.values` if a rotation was ended. Settling one is neither. */
 function changedValues(before: KeyInternal, after: KeyInternal): string[] {

@@ -26,8 +26,6 @@ export type EventKind =
 /** What happened to a key. */
 export interface KeyOccurrence {
   kind: EventKind
-  /** The resource of the object, if it is not a key. */
-  resource?: string
   /** The name and the uid of the key. */
   name: string
   uid: string
@@ -57,8 +55,8 @@ export const kindOf = ({ type }: KeyEvent): string => type.split('.').at(-2) ?? 
 
 /** Returns the event. `source` is the issuer, and `resource` the plural name of the kind. */
 export const toEvent = (
-  { kind, name, uid, at, unique, data, resource }: KeyOccurrence,
-  { source, resource: ofKeys }: { source: string; resource: string },
+  { kind, name, uid, at, unique, data }: KeyOccurrence,
+  { source, resource }: { source: string; resource: string },
 ): KeyEvent => ({
   specversion: '1.0',
   id: createHash('sha256')
@@ -66,7 +64,7 @@ export const toEvent = (
     .digest('base64url'),
   source,
   type: `platform.management.accesskey.${kind}.v1`,
-  subject: `${resource ?? ofKeys}/${name}`,
+  subject: `${resource}/${name}`,
   time: rfc3339OfUnix(at),
   datacontenttype: 'application/json',
   data: { name, uid, ...data },

@@ -49,12 +49,11 @@ async function occurrence(
   { store, storage, limits }: Lifecycle,
   { pk, sk, attributes }: CompanionItem,
 ): Promise<KeyOccurrence> {
-  const { kind, name, uid, at, value, ip, userAgent, url, request, resource } = readSignal(attributes)
-  const stored = resource ? undefined : await storage.get(store.kind.table, objectKey('', name))
+  const { kind, name, uid, at, value, ip, userAgent, url, request, trial } = readSignal(attributes)
+  const stored = await storage.get(store.kind.table, objectKey('', name))
   const known = stored?.object.metadata.uid === uid ? keyData(stored, at, limits) : undefined
-  const data = { ...known, ...defined({ value, ip, userAgent, url, request }) }
-  const facts = { ...(resource && { resource }), ...(known === undefined && { gone: true as const }) }
-  return { kind, name, uid, at, unique: `${pk} ${sk}`, data, ...facts }
+  const data = { ...known, ...defined({ value, ip, userAgent, url, request, trial }) }
+  return { kind, name, uid, at, unique: `${pk} ${sk}`, data, ...(known === undefined && { gone: true as const }) }
 }
 
 /**

@@ -1,6 +1,12 @@
 /** Defines the fields of a federated identity credential. */
 import { scopeSchema } from '../authorization/scopes/scope.ts'
-import { formerScope, scopeTrial, scopeTrialStatus } from '../authorization/trials/scopetrial.schema.ts'
+import {
+  addedScopes,
+  dropAddedScopes,
+  formerScope,
+  scopeTrial,
+  scopeTrialStatus,
+} from '../authorization/trials/scopetrial.schema.ts'
 import { boolean, type FromSchema, int64, list, object, string } from '../meta/schema/schema.ts'
 import { claimsSchema } from './claims.schema.ts'
 
@@ -63,6 +69,7 @@ export const spec = object(
         'The maximum permissions of exchanged keys: everything that one of the lists allows. Required unless claimMappings is set. An empty scope allows only self-reviews and discovery.',
     },
     scopeTrial: scopeTrial('federated identity credential'),
+    dropAddedScopes,
     ttl: int64('Time to live of exchanged keys in seconds. Defaults to 3600.', { minimum: 60 }),
     maxKeys: int64('Approximate maximum number of valid keys from exchanges. Absent means no limit.', {
       minimum: 1,
@@ -86,5 +93,6 @@ export const status = object('Observed state of the federated identity credentia
   ),
   scopeTrial: scopeTrialStatus,
   formerScope,
+  addedScopes,
   clientID: string('The client_id of an exchange: NAME@UID.', { readOnly: true }),
 })

@@ -10,7 +10,7 @@ import {
   part,
 } from '../authentication/strictrecord.ts'
 import { parseChain } from '../authorization/scopes/parsechain.ts'
-import type { ScopeChain } from '../authorization/scopes/scope.ts'
+import type { Inherited } from '../authorization/users/identity.ts'
 import type { ReviewRight } from '../authorization/users/reviewright.ts'
 import type { Identity } from '../authorization/users/user.ts'
 import type { JsonObject } from '../meta/types.ts'
@@ -21,15 +21,13 @@ import type { TrustSpec } from './federatedidentitycredential.schema.ts'
 export const DEFAULT_TTL = 3600
 
 /** The internal part of a trust, which is stored and versioned with it. */
-export interface TrustInternal extends TrialInternal, ReviewRight {
+export interface TrustInternal extends TrialInternal, ReviewRight, Inherited {
   /** The identity of the maker. */
   creator: Identity
   /** The uid of the access key that made the trust. Empty if no access key did. */
   maker: string
   /** The uids of the keys that this key descends from, the first of the line first. Trusts of release 0.1.0 have none. */
   ancestors?: readonly string[]
-  /** The scopes inherited from that key, without the scope of the trust. */
-  carried: ScopeChain
   /** The uid of the provider. A provider that is deleted and made again under its name is another one. */
   providerUid: string
   /** Counts the changes that end keys. */
@@ -58,7 +56,7 @@ const stored = keptRecord(
     providerUid: isNonEmptyText,
     revision: isCount,
   },
-  { ancestors: isNonEmptyTextList, ...RIGHT, ...TRIAL },
+  { born: isCount, ancestors: isNonEmptyTextList, ...RIGHT, ...TRIAL },
 )
 
 export const encodeTrustInternal = (internal: TrustInternal): JsonObject => stored.write(internal)

@@ -75,7 +75,14 @@ export function createAuthenticatingServer(environment: Environment): Authentica
             const failed = (error: unknown) =>
               server.log('error', 'trial not recorded', { error: describeError(error) })
             const signal = signalWriter(storage, failed)
-            return createTrialRecorder({ storage, scopes, now: Date.now, signal, failed })
+            return createTrialRecorder({
+              storage,
+              scopes,
+              recordUsage: config.recordUsage,
+              now: Date.now,
+              signal,
+              failed,
+            })
           }),
         ),
     },

@@ -165,7 +165,7 @@ async function authorizeRequest(
   const [, , tried = []] = await Promise.all([
     touch(),
     server.usage.used(user.key, user.chain, attributes),
-    user.trials && server.trials.tried(user.trials, { attributes, real: decision, asker, source }),
+    user.trials && server.trials.tried(user.trials, { chain: user.chain, attributes, real: decision, asker }),
   ])
   return allow(user.name, {
     ...encodeUser({ ...user, credential }, [...warnings, ...tried]),

@@ -24,7 +24,6 @@ import { belowBase } from '../authorization/attributes/requestattributes.ts'
 import { evaluate } from '../authorization/scopes/evaluate.ts'
 import type { ScopeOptions } from '../authorization/scopes/project.ts'
 import type { SpaceOptions } from '../authorization/scopes/space.ts'
-import { isMaster } from '../authorization/users/identity.ts'
 import type { EndpointServices } from '../endpoints/call.ts'
 import { toProvider } from '../federation/provider.ts'
 import type { KubeConfigServices } from '../kubeconfig/kubeconfig.ts'
@@ -128,19 +127,8 @@ export function createServer(environment: Environment): Server {
   const { config, log, now } = base
 
   // A rehearsal presents no key.
-  const used: Services['used'] = async ({ user, warn }, attributes) => {
-    const { key, chain, credential, trials } = user
-    if (credential === undefined) return
-    await base.usage.used(key, chain, attributes)
-    if (trials === undefined) return
-    const real = evaluate(chain, attributes, base.scopes)
-    const asker = { isMaster: isMaster(user), key }
-    for (const warning of await base.trials.tried(trials, { attributes, real, asker })) warn(warning)
-  }
-  const tried: Services['tried'] = async ({ user, warn }, isRefusedBy, refused) => {
-    const trials = user.credential === undefined ? [] : (user.trials ?? []).filter(({ scope }) => isRefusedBy(scope))
-    if (trials.length === 0) return
-    for (const warning of await base.trials.wouldRefuse(trials, refused, user.key)) warn(warning)
+  const used: Services['used'] = async ({ user: { key, chain, credential } }, attributes) => {
+    if (credential !== undefined) await base.usage.used(key, chain, attributes)
   }
   const checkChain = async (context: RequestContext, attributes: Attributes): Promise<void> => {
     const decision = evaluate(context.user.chain, attributes, base.scopes)
@@ -180,7 +168,6 @@ export function createServer(environment: Environment): Server {
     decide: (context, attributes) => decide(server, context, attributes),
     checkChain,
     used,
-    tried,
     sideItem: async ({ pk, sk }) => (await base.storage.getCompanion(pk, sk))?.attributes,
     async checkKeyHolds(context) {
       const current = await server.keyGeneration(context)
@@ -209,10 +196,10 @@ export function createServer(environment: Environment): Server {
     async reviewedKey(key) {
       const stored = await livingKey(key)
       if (stored === undefined) return undefined
-      const { tokensNotBefore } = decodeKeyInternal(stored.internal)
-      const { name, uid } = key
+      const internal = decodeKeyInternal(stored.internal)
+      const { tokensNotBefore } = internal
       const { generation } = stored.object.metadata
-      const trials = trialsOf({ name, uid }, specOf(stored.object), decodeKeyInternal(stored.internal))
+      const trials = trialsOf(specOf(stored.object), internal)
       return { chain: scopesOf(stored), ...defined({ generation, tokensNotBefore, trials }) }
     },
     judgeValue,

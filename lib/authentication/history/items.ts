@@ -4,8 +4,8 @@
  *
  *     pk=history#UID sk=3#8204742399#changed#bXkgY2hhbmdl kind=changed at=1795257600 actor={user=alice accessKey=ci …} fields=[spec.ttl] expires=…
  *
- * The groups keep who causes many entries of one of them from hiding those of the others: 1 are leaks, 2 uses that were refused,
- * 3 what whoever may change the key can repeat, 4 new addresses. The creation is the first item of group 1.
+ * The groups keep who causes many entries of one kind from hiding those of the others: each kind that a holder of the key can repeat
+ * has its own. The creation is the first item of group 1.
  */
 import type { JsonObject, JsonValue } from '../../meta/types.ts'
 import { isObject, own } from '../../meta/value/walk.ts'
@@ -16,7 +16,7 @@ import { isCount, isText } from '../strictrecord.ts'
 /** The most entries that are shown. */
 export const SHOWN = 50
 /** As many of each group are shown in any case, beside the creation. */
-const SHARE = 12
+const SHARE = 7
 /** A longer name is left out: a part of one could be the name of another user. */
 const MAX_NAME = 256
 const MAX_FIELDS = 32
@@ -35,15 +35,19 @@ export const historyPartition = (uid: string): string => `history#${uid}`
 export const newestFirst = (at: number): string => String(9_999_999_999 - at).padStart(10, '0')
 
 /** The groups, as their sort keys begin. */
-export const GROUPS = ['1', '2', '3', '4'] as const
+export const GROUPS = ['1', '2', '3', '4', '5', '6', '7'] as const
+/** What whoever may change the key can repeat. */
 const OTHERS = '3'
 const GROUP_OF: Readonly<Record<string, string>> = {
   created: '1',
   leaked: '1',
   reused: '2',
-  'source-refused': '2',
-  'scope-trial-refused': '2',
+  'source-refused': '5',
+  'scope-trial-refused': '6',
   'new-address': '4',
+  'rotation-started': '7',
+  'rotation-replaced': '7',
+  rotated: '7',
 }
 const CREATED = 'created'
 

@@ -5,6 +5,7 @@
  *     pk=usage#UID sk=bXkga2V5IGhhc2gx entry={verb=get group= resource=pods …} day=2026-11-26 expires=1803036800
  *     pk=usage#UID sk=c2Vjb25kIGhhc2g accepted={cluster=prod} day=2026-11-26 expires=…
  *     pk=usage#UID sk=dGhpcmQgaGFzaCA asked={cluster=prod} day=2026-11-26 expires=…      the cluster asked about what every scope allows
+ *     pk=usage#UID sk=refused#c2Vjb25kIGhhc2g entry={…} refusedBy={uid=… since=1795257600} day=2026-11-26 expires=…
  *     pk=usage#UID sk=others day=2026-11-26 expires=…                        the key did more than is recorded
  */
 import type { ScopeOptions } from '../../authorization/scopes/project.ts'
@@ -19,18 +20,31 @@ import {
 import { stringify } from '../../meta/encoding/json.ts'
 import type { JsonObject } from '../../meta/types.ts'
 import { withoutCredentials } from '../../meta/value/credentialtext.ts'
+import { isObject } from '../../meta/value/walk.ts'
 import type { CompanionItem } from '../../storage/interface.ts'
 import type { ItemKey } from '../../storage/keys.ts'
 import { expiryOf, itemHash } from '../keptitems.ts'
+import { isCount } from '../strictrecord.ts'
 import { dayOf, usagePartition } from './days.ts'
+
+/** The trial of a scope that would refuse a request: the uid of what has it, and when it began, in unix seconds. */
+export interface RefusingTrial {
+  uid: string
+  since: number
+}
 
 /**
  * What a key did: a request, its use at a cluster that accepts keys, or more than is recorded. A cluster that asked about the key
  * is a fact of its own if the request is none.
  */
-export type UsageFact = { entry: UsedEntry } | { accepted: UsedPlace } | { asked: UsedPlace } | 'others'
+export type UsageFact =
+  | { entry: UsedEntry; refusedBy?: RefusingTrial }
+  | { accepted: UsedPlace }
+  | { asked: UsedPlace }
+  | 'others'
 
 const OTHERS = 'others'
+const REFUSED = 'refused#'
 /**
  * An entry that is longer as JSON, such as one with a long path, is not recorded, so that an item costs one write unit. Nor is one
  * with a credential, which people paste into paths.
@@ -46,13 +60,15 @@ export function usageItem(uid: string, fact: UsageFact, at: number): CompanionIt
   const text = stringify(attributes)
   const isUnfit = Buffer.byteLength(text) > MAX_BYTES || withoutCredentials(text) !== text
   if (fact === OTHERS || isUnfit) return { pk, sk: OTHERS, attributes: dated(at) }
-  return { pk, sk: itemHash(text), attributes: { ...attributes, ...dated(at) } }
+  const prefix = 'refusedBy' in attributes ? REFUSED : ''
+  return { pk, sk: `${prefix}${itemHash(text)}`, attributes: { ...attributes, ...dated(at) } }
 }
 
 function attributesOf(fact: UsageFact): JsonObject {
   if (fact === OTHERS) return {}
-  if ('entry' in fact) return { entry: encodeEntry(fact.entry) }
-  return 'accepted' in fact ? { accepted: encodePlace(fact.accepted) } : { asked: encodePlace(fact.asked) }
+  if ('accepted' in fact) return { accepted: encodePlace(fact.accepted) }
+  if ('asked' in fact) return { asked: encodePlace(fact.asked) }
+  return { entry: encodeEntry(fact.entry), ...(fact.refusedBy && { refusedBy: { ...fact.refusedBy } }) }
 }
 
 /** Returns how a cluster is shown. */
@@ -61,7 +77,7 @@ export const placeName = (place: UsedPlace): string =>
 
 /** The items of a key. `day` is the last one, as `2026-11-26`. */
 export interface RecordedUsage {
-  entries: { entry: UsedEntry; day: string }[]
+  entries: { entry: UsedEntry; day: string; refusedBy?: RefusingTrial[] }[]
   accepted: { place: UsedPlace; day: string }[]
   /** The last day on which each cluster asked about the key, by the name of the cluster. */
   asked: Map<string, string>
@@ -69,24 +85,35 @@ export interface RecordedUsage {
   isIncomplete: boolean
 }
 
-/** Reads the items of a key. An item in another form is one that this release cannot read: then the rest is incomplete. */
+/**
+ * Reads the items of a key. An entry that trials would refuse has an item for each of them. An item in another form is one that this
+ * release cannot read: then the rest is incomplete.
+ */
 export function readUsage(
   items: readonly Pick<CompanionItem, 'sk' | 'attributes'>[],
   options: ScopeOptions,
 ): RecordedUsage {
   const read: RecordedUsage = { entries: [], accepted: [], asked: new Map(), isIncomplete: false }
+  const entries = new Map<string, RecordedUsage['entries'][number]>()
   for (const { sk, attributes } of items) {
-    const { day } = attributes
+    const { refusedBy, day } = attributes
     const entry = decodeEntry(attributes.entry, options)
     const accepted = decodePlace(attributes.accepted)
     const asked = entry ? entry.place : decodePlace(attributes.asked)
-    if (sk === OTHERS || typeof day !== 'string' || !(entry || accepted || asked)) read.isIncomplete = true
-    else {
-      if (entry) read.entries.push({ entry, day })
-      if (accepted) read.accepted.push({ place: accepted, day })
-      if (asked) noteAsked(read.asked, placeName(asked), day)
+    if (sk === OTHERS || typeof day !== 'string' || !(entry || accepted || asked)) {
+      read.isIncomplete = true
+      continue
     }
+    if (entry) {
+      const text = stringify(encodeEntry(entry))
+      const { day: other = day, refusedBy: trials = [] } = entries.get(text) ?? {}
+      const all = isTrial(refusedBy) ? [...trials, refusedBy] : trials
+      entries.set(text, { entry, day: day > other ? day : other, ...(all.length > 0 && { refusedBy: all }) })
+    }
+    if (accepted) read.accepted.push({ place: accepted, day })
+    if (asked) noteAsked(read.asked, placeName(asked), day)
   }
+  read.entries.push(...entries.values())
   return read
 
   function noteAsked(days: Map<string, string>, name: string, day: string): void {
@@ -94,6 +121,9 @@ export function readUsage(
     if (before === undefined || before < day) days.set(name, day)
   }
 }
+
+const isTrial = (value: unknown): value is RefusingTrial =>
+  isObject(value) && typeof value.uid === 'string' && isCount(value.since)
 
 /** The mark since when the deployment records usage. */
 export const recordingKey: ItemKey = { pk: 'recording', sk: '#' }

@@ -3,7 +3,6 @@ import type { Attributes, Decision } from '../../authorization/attributes/attrib
 import type { ScopeChain } from '../../authorization/scopes/scope.ts'
 import type { Asker, ScopeTrial } from '../../authorization/trials/scopetrial.ts'
 import type { UsedPlace } from '../../authorization/usage/usedentry.ts'
-import type { TriedRefusal } from './trialitems.ts'
 
 /** A key, and the generation of its spec: another scope may tell names apart. */
 export interface UsedKey {
@@ -20,28 +19,22 @@ export interface UsageRecorder {
 
 /** A request that the real scopes allow, and who made it. */
 export interface TriedRequest {
+  chain: ScopeChain
   attributes: Attributes
   /** The cluster that asked. */
   place?: UsedPlace
   real: Decision
   asker: Asker
-  source?: { ip: string; userAgent?: string }
 }
 
 export interface TrialRecorder {
   /** Records what the running ones of these trials would refuse. Returns warnings for the holder of the key. Never rejects. */
   tried(trials: readonly ScopeTrial[], asked: TriedRequest): Promise<string[]>
-  /**
-   * Records what the running ones of these trials would refuse, though no decision about a request says so: to accept the key, or
-   * to issue a credential. Returns warnings for the holder of the key. Never rejects.
-   */
-  wouldRefuse(trials: readonly ScopeTrial[], refused: TriedRefusal, key: { uid: string }): Promise<string[]>
 }
 
 /** Returns a recorder that loads another one with its first call. */
 export const lazyTrials = (load: () => Promise<TrialRecorder>): TrialRecorder => ({
   tried: async (...given) => (await load()).tried(...given),
-  wouldRefuse: async (...given) => (await load()).wouldRefuse(...given),
 })
 
 /** Returns a recorder that loads another one with its first call. */

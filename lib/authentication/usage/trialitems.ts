@@ -1,28 +1,17 @@
 /**
- * Builds and reads what trials of scopes would have refused: one side item for each trial, which begins with the trial. `seen` says
- * that there is something, so that a write can depend on its absence.
+ * Builds and reads the marks of trials of scopes: one side item for each trial, which begins with the trial and outlives the keys
+ * whose requests it would have refused. It has a hash of each kind of request with the last day, and no details: those are in the
+ * usage of the key. `seen` says that there is something, so that a write can depend on its absence.
  *
- *     pk=trial#UID sk=1795257600 seen=true r#bXkga2V5IGhhc2gx={request='get of pods in …' scope={rules=…} day=2026-11-26} expires=…
+ *     pk=trial#UID sk=1795257600 seen=true r#bXkga2V5IGhhc2gx=2026-11-26 expires=…
  */
-import type { Scope } from '../../authorization/scopes/scope.ts'
 import type { JsonObject } from '../../meta/types.ts'
-import { isObject } from '../../meta/value/walk.ts'
 import type { ItemKey } from '../../storage/keys.ts'
 import { expiryOf } from '../keptitems.ts'
 import { dayOf } from './days.ts'
 
-/** What a trial would have refused. */
-export interface TriedRefusal {
-  /** In words. */
-  request: string
-  /** The scope entry that the tried scope lacks, if there is one. */
-  scope?: Scope
-}
-
-export const trialPartition = (uid: string): string => `trial#${uid}`
-
 /** Returns the key of the item of a trial. */
-export const trialKey = (uid: string, since: number): ItemKey => ({ pk: trialPartition(uid), sk: String(since) })
+export const trialKey = (uid: string, since: number): ItemKey => ({ pk: `trial#${uid}`, sk: String(since) })
 
 /** Returns the attributes with which the item begins. `until` is in unix seconds. */
 export const startOfTrial = (until: number): JsonObject => ({ expires: expiryOf(until) })
@@ -30,37 +19,24 @@ export const startOfTrial = (until: number): JsonObject => ({ expires: expiryOf(
 /** The attribute that the item has once the trial would have refused something. */
 export const SEEN = 'seen'
 const PREFIX = 'r#'
-/** The attribute of an item with more refusals than it lists. */
-const MORE = 'more'
 
-/** Returns the attributes to set for a refusal at `at` (unix seconds). Without one, there is more than is listed. */
-export const refusalAttributes = (
-  refusal: { hash: string; refused: TriedRefusal } | undefined,
-  at: number,
-): JsonObject => ({
+/** Returns the attributes to set for a kind of request that the trial would have refused at `at` (unix seconds). */
+export const markAttributes = (hash: string, at: number): JsonObject => ({
   [SEEN]: true,
-  ...(refusal
-    ? { [`${PREFIX}${refusal.hash}`]: { ...(refusal.refused as unknown as JsonObject), day: dayOf(at) } }
-    : { [MORE]: true }),
+  [`${PREFIX}${hash}`]: dayOf(at),
 })
 
-export interface TrialReport {
-  refused: (TriedRefusal & { day: string })[]
-  hasMore: boolean
+/** How many kinds of requests a trial would have refused, and on which day last. */
+export interface TrialMarks {
+  refusals: number
+  lastRefused?: string
 }
 
-/** Reads the item of a trial, the last refusal first. People read it, so what is not in its form counts as nothing. */
-export function readTrial(item: JsonObject | undefined): TrialReport {
-  const refused = Object.entries(item ?? {}).flatMap(([name, value]) =>
-    name.startsWith(PREFIX) && isRefusal(value) ? [value] : [],
+/** Reads the item of a trial. */
+export function readMarks(item: JsonObject | undefined): TrialMarks {
+  const days = Object.entries(item ?? {}).flatMap(([name, day]) =>
+    name.startsWith(PREFIX) && typeof day === 'string' ? [day] : [],
   )
-  return {
-    refused: refused.sort((one, other) =>
-      one.day < other.day ? 1 : one.day > other.day ? -1 : one.request < other.request ? -1 : 1,
-    ),
-    hasMore: item?.[MORE] === true,
-  }
+  const lastRefused = days.sort().at(-1)
+  return { refusals: days.length, ...(lastRefused !== undefined && { lastRefused }) }
 }
-
-const isRefusal = (value: unknown): value is TriedRefusal & { day: string } =>
-  isObject(value) && typeof value.request === 'string' && typeof value.day === 'string'

@@ -1,25 +1,34 @@
-/** Evaluates the trials of scopes beside a request that is allowed, and records what they would refuse. */
+/**
+ * Evaluates the trials of scopes beside a request that the real scopes allow, and records what they would refuse: as a mark of the
+ * trial, and as an entry in the usage of the key that made the request. Each process writes each of them once a day.
+ */
 import type { Attributes, Decision } from '../../authorization/attributes/attributes.ts'
 import { missingEntry } from '../../authorization/missingentry.ts'
 import { describeRequest } from '../../authorization/scopes/evaluate.ts'
 import type { ScopeOptions } from '../../authorization/scopes/project.ts'
-import type { ScopeChain } from '../../authorization/scopes/scope.ts'
+import { reachableClusters } from '../../authorization/scopes/reachableclusters.ts'
+import type { Scope, ScopeChain } from '../../authorization/scopes/scope.ts'
 import type { SpaceOptions } from '../../authorization/scopes/space.ts'
 import { runningTrials, type ScopeTrial, staysAllowed } from '../../authorization/trials/scopetrial.ts'
-import { judgeEntry, usedEntry, withoutAnyName } from '../../authorization/usage/usedentry.ts'
+import { makesTokens } from '../../authorization/usage/deeds.ts'
+import { judgeEntry, type UsedEntry, usedEntry, withoutAnyName } from '../../authorization/usage/usedentry.ts'
 import { stringify } from '../../meta/encoding/json.ts'
 import { rfc3339OfUnix } from '../../meta/encoding/time.ts'
+import type { Deadline } from '../../meta/errors/deadline.ts'
 import { withoutCredentials } from '../../meta/value/credentialtext.ts'
 import type { CompanionItem, Storage } from '../../storage/interface.ts'
 import { itemHash } from '../keptitems.ts'
 import { signalItem } from '../signals.ts'
 import { dayOf } from './days.ts'
+import { usageItem } from './items.ts'
 import type { TrialRecorder, TriedRequest } from './record.ts'
-import { refusalAttributes, type TriedRefusal, trialKey } from './trialitems.ts'
+import { markAttributes, trialKey } from './trialitems.ts'
 
 interface Deps {
-  storage: Pick<Storage, 'mergeCompanion'>
+  storage: Pick<Storage, 'keepCompanion' | 'mergeCompanion'>
   scopes: ScopeOptions & SpaceOptions
+  /** Whether the deployment records usage. The mark of a trial needs none. */
+  recordUsage: boolean
   /** Unix ms. */
   now(): number
   /** Writes a signal, once. Never rejects. */
@@ -28,95 +37,108 @@ interface Deps {
   failed(error: unknown): void
 }
 
-/** The most refusals of a trial that a process lists in a day. */
+/** The most that a process writes of a trial in a day, and of a key. */
 const MOST_REFUSALS = 32
 /** Limits the memory. A full one forgets everything, so that refusals are written again. */
 const MOST_KNOWN = 2000
 /** The longest that a request waits for a write, in milliseconds. */
 const WAIT_MS = 1000
-/** How long a refusal is not written again after a failure, in milliseconds: a revocation has the same one for each key. */
+/** How long a refusal is not written again after a failure, in milliseconds: the table may be throttled. */
 const PAUSE_MS = 10_000
 /** A scope entry that is longer as JSON is not shown, nor is one with a credential. */
 const MAX_ENTRY_BYTES = 600
 
 /** Returns the recorder of a process. */
-export function createTrialRecorder({ storage, scopes, now, signal, failed }: Deps): TrialRecorder {
-  /** Until when each refusal is not written again, in Unix ms, and how many are written of each trial, today. */
+export function createTrialRecorder({ storage, scopes, recordUsage, now, signal, failed }: Deps): TrialRecorder {
+  /** Until when each item is not written again, in Unix ms, and how many are written of each trial and key, today. */
   const known = new Map<string, number>()
   const counts = new Map<string, number>()
   let today = ''
 
-  async function write(trial: ScopeTrial, refused: TriedRefusal, source: TriedRequest['source']): Promise<void> {
-    const at = Math.floor(now() / 1000)
-    const day = dayOf(at)
+  async function writeOnce(of: string, what: string, write: (deadline: Deadline) => Promise<unknown>): Promise<void> {
+    const day = dayOf(now() / 1000)
     if (day !== today || known.size >= MOST_KNOWN) {
       known.clear()
       counts.clear()
       today = day
     }
-    const { name, uid, resource } = trial.of
-    const id = `${uid} ${trial.since}`
-    const hash = itemHash(`${uid}\n${refused.request}`)
-    if (now() < (known.get(`${id} ${hash}`) ?? 0)) return
-    const count = counts.get(id) ?? 0
-    if (count > MOST_REFUSALS) return
-    known.set(`${id} ${hash}`, Number.POSITIVE_INFINITY)
-    counts.set(id, count + 1)
-    const isListed = count < MOST_REFUSALS
-    const attributes = refusalAttributes(isListed ? { hash, refused } : undefined, at)
+    const id = `${of} ${what}`
+    const count = counts.get(of) ?? 0
+    if (now() < (known.get(id) ?? 0) || count >= MOST_REFUSALS) return
+    known.set(id, Number.POSITIVE_INFINITY)
+    counts.set(of, count + 1)
     const end = now() + WAIT_MS
-    const item = { ...trialKey(uid, trial.since), attributes }
-    const { request } = refused
     try {
-      // Keys that a key made are in its trial until the time that it had, also after it was ended or deleted with the key.
-      const isThere = await storage.mergeCompanion(item, { deadline: () => end - now() })
-      const facts = { name, uid, at, request, ...(resource && { resource }), ...source }
-      if (isThere && isListed) await signal(signalItem({ kind: 'scope-trial-refused', ...facts }, { hash }))
+      await write(() => end - now())
     } catch (error) {
-      known.set(`${id} ${hash}`, now() + PAUSE_MS)
-      counts.set(id, count)
+      known.set(id, now() + PAUSE_MS)
+      counts.set(of, count)
       failed(error)
     }
   }
 
+  async function record({ uid: trial, since }: ScopeTrial, entry: UsedEntry, { asker }: TriedRequest): Promise<void> {
+    const at = Math.floor(now() / 1000)
+    const { name, uid } = asker.key
+    const request = wordsOf(entry.attributes)
+    const hash = itemHash(`${trial}\n${request}`)
+    const mark = { ...trialKey(trial, since), attributes: markAttributes(hash, at) }
+    const item = usageItem(uid, { entry, refusedBy: { uid: trial, since } }, at)
+    await Promise.all([
+      writeOnce(`${trial} ${since}`, hash, async (deadline) => {
+        // Keys that a key made are in its trial until the time that it had, also after it was ended or deleted with the key.
+        if (!(await storage.mergeCompanion(mark, { deadline }))) return
+        await signal(signalItem({ kind: 'scope-trial-refused', name, uid, at, request, trial }, { hash }))
+      }),
+      recordUsage && writeOnce(uid, item.sk, (deadline) => storage.keepCompanion(item, { deadline })),
+    ])
+  }
+
   return {
     async tried(trials, asked) {
-      const { attributes, place, real, asker } = asked
-      const judge = (chain: ScopeChain): Decision => judgeEntry(chain, { attributes, ...(place && { place }) }, scopes)
-      const refusing = runningTrials(trials, Math.floor(now() / 1000)).filter(
-        ({ scope }) => !staysAllowed(judge([scope]), real, attributes, asker),
-      )
-      await Promise.all(
-        refusing.map(({ scope, ...trial }) => {
-          // Without the names of objects, as usage has it, because they are many.
-          const entry = usedEntry([scope], attributes, place, scopes) ?? { attributes }
-          return write({ ...trial, scope }, refusalOf([scope], withoutAnyName(entry.attributes), judge), asked.source)
-        }),
-      )
-      return refusing.map((trial) => warningOf(trial, refusalOf([trial.scope], attributes, judge), asker.key))
-    },
-    async wouldRefuse(trials, refused, key) {
-      const refusing = runningTrials(trials, Math.floor(now() / 1000))
-      await Promise.all(refusing.map((trial) => write(trial, refused, undefined)))
-      return refusing.map((trial) => warningOf(trial, refused, key))
+      const { chain, attributes, place, real, asker } = asked
+      const judge = (all: ScopeChain): Decision => judgeEntry(all, { attributes, ...(place && { place }) }, scopes)
+      const refusals = runningTrials(trials, now() / 1000).flatMap((trial) => {
+        const all = [...chain, trial.scope]
+        if (!staysAllowed(judge(all), real, attributes, asker))
+          return { trial, refused: refusalOf(all, attributes, judge) }
+        return reachesNone(all, attributes) ? { trial, refused: { request: 'a token for any cluster' } } : []
+      })
+      // Without the names of objects, as usage has it, because they are many.
+      const entryOf = ({ scope }: ScopeTrial) =>
+        usedEntry([...chain, scope], attributes, place, scopes) ?? { attributes, ...(place && { place }) }
+      await Promise.all(refusals.map(({ trial }) => record(trial, entryOf(trial), asked)))
+      return refusals.map(({ trial, refused }) => warningOf(trial, refused, asker.key))
     },
   }
 
-  function refusalOf(chain: ScopeChain, attributes: Attributes, judge: (chain: ScopeChain) => Decision): TriedRefusal {
+  function wordsOf(attributes: Attributes): string {
+    return withoutCredentials(describeRequest(withoutAnyName(attributes), scopes))
+  }
+
+  function refusalOf(chain: ScopeChain, attributes: Attributes, judge: (chain: ScopeChain) => Decision): Refusal {
     const exact = missingEntry(chain, attributes, scopes, judge)?.exact
     const text = exact ? stringify(exact) : ''
     const isShown = Buffer.byteLength(text) <= MAX_ENTRY_BYTES && withoutCredentials(text) === text
-    return {
-      request: withoutCredentials(describeRequest(attributes, scopes)),
-      ...(exact && isShown && { scope: exact }),
-    }
+    return { request: wordsOf(attributes), ...(exact && isShown && { scope: exact }) }
   }
 }
 
+/** What a trial would refuse, in words, and the scope entry that the tried scope lacks, if there is one. */
+interface Refusal {
+  request: string
+  scope?: Scope
+}
+
+/** Reports whether the request makes a token, which would be for no cluster with these scopes. */
+function reachesNone(chain: ScopeChain, attributes: Attributes): boolean {
+  const reached = makesTokens({ attributes }) ? reachableClusters(chain) : 'all'
+  return reached !== 'all' && reached.size === 0
+}
+
 /** Returns the warning for the holder of the key, who may not know the name of another key. */
-function warningOf({ of, until }: ScopeTrial, { request, scope }: TriedRefusal, key: { uid: string }): string {
-  const tried =
-    of.uid === key.uid ? 'the scope that this access key tries' : 'a scope that is tried above this access key'
+function warningOf({ uid, until }: ScopeTrial, { request, scope }: Refusal, key: { uid: string }): string {
+  const tried = uid === key.uid ? 'the scope that this access key tries' : 'a scope that is tried above this access key'
   const entry = scope ? `; ${stringify(scope)} would allow it` : ''
   return `${tried} until ${rfc3339OfUnix(until)} does not allow ${request}${entry}`
 }

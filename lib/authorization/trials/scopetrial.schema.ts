@@ -1,12 +1,22 @@
 /** Defines the fields of a trial of a scope. */
 
-import { boolean, list, object, string, time } from '../../meta/schema/schema.ts'
+import { boolean, int64, list, object, string, time } from '../../meta/schema/schema.ts'
 import { scopeSchema } from '../scopes/scope.ts'
+
+export const dropAddedScopes = boolean(
+  'Drops the scopes of status.addedScopes, in a write that changes nothing else of spec. Only an access key without a scope may do that. It is never stored.',
+)
+
+export const addedScopes = list(
+  'Scopes that changes with scoped access keys have added to those that were inherited. They limit spec.scope, and spec.dropAddedScopes drops them.',
+  scopeSchema,
+  { readOnly: true },
+)
 
 /** `of` is what has the scope, in words. */
 export const scopeTrial = (of: string) =>
   object(
-    `A smaller scope that is tried beside spec.scope. Requests that only spec.scope allows still succeed, with a Warning, and status.scopeTrial lists them. Set spec.scope to the scope of the trial to make it real: the ${of} keeps its former scope in status.formerScope for 30 days. A change that sets both to the same scope does so without a trial.`,
+    `A smaller scope that is tried beside spec.scope. Requests that only spec.scope allows still succeed, with a Warning. status.scopeTrial counts them, and the usage of the keys that make them lists them. Set spec.scope to the scope of the trial to make it real: the ${of} keeps its former scope in status.formerScope for 30 days. A change that sets both to the same scope does so without a trial.`,
     {
       scope: { ...scopeSchema, description: 'The scope to try.' },
       until: time('When the trial ends, at most 90 days ahead.'),
@@ -20,18 +30,10 @@ export const scopeTrialStatus = object(
     since: time('When the trial began.'),
     until: time('When it ends.'),
     phase: string('Running or Ended.'),
-    refused: list(
-      'The requests that only spec.scope allowed, the newest first. The names of objects are left out.',
-      object('Requests of one kind.', {
-        request: string('The requests in words.'),
-        scope: {
-          ...scopeSchema,
-          description: 'The scope entry that the scope of the trial lacks. Absent if no short one suffices.',
-        },
-        lastSeen: string('Last day of such a request, as 2026-11-26 (UTC).'),
-      }),
+    refusals: int64(
+      'How many kinds of requests it would have refused, of all keys in the trial. The usage of each key says which of its own.',
     ),
-    complete: boolean('Whether refused is complete.'),
+    lastRefused: string('Last day of such a request, as 2026-11-26 (UTC).'),
   },
   { readOnly: true },
 )

@@ -9,8 +9,8 @@ import { parseChain } from '../scopes/parsechain.ts'
 import type { Scope } from '../scopes/scope.ts'
 
 export interface ScopeTrial {
-  /** The key whose scope is tried, or what has another `resource`. Keys that it made during the trial have this trial, too. */
-  of: { name: string; uid: string; resource?: string }
+  /** The uid of the key or trust whose scope is tried. Keys that it made during the trial have this trial, too. */
+  uid: string
   scope: Scope
   /** When the trial began and when it ends, in unix seconds. */
   since: number
@@ -60,9 +60,7 @@ export function parseTrials(value: unknown): ScopeTrial[] {
 
 const isTrial = (value: unknown): value is ScopeTrial =>
   isObject(value) &&
-  isObject(value.of) &&
-  typeof value.of.name === 'string' &&
-  typeof value.of.uid === 'string' &&
+  typeof value.uid === 'string' &&
   isObject(value.scope) &&
   Number.isSafeInteger(value.since) &&
   Number.isSafeInteger(value.until)

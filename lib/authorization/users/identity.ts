@@ -24,6 +24,8 @@ export interface KeySpec {
   scope?: Scope
   /** A scope that is tried beside the real one until a time, as RFC 3339 has it. */
   scopeTrial?: { scope?: Scope; until?: string; force?: boolean }
+  /** Drops the scopes that were added to the inherited ones. Never stored. */
+  dropAddedScopes?: boolean
   /** Seconds. */
   ttl?: number | bigint
   ttlAfterLastActivity?: boolean
@@ -32,12 +34,18 @@ export interface KeySpec {
   sourceCIDRs?: string[]
 }
 
-/** A stored key, as the privilege rules see it. `carried` is the inherited chain, without the key's own scope. */
-export interface Key {
+/** The scopes that a key carries besides its own. */
+export interface Inherited {
+  carried: ScopeChain
+  /** With how many of them the key was made, if changes have added the others. */
+  born?: number
+}
+
+/** A stored key, as the privilege rules see it. */
+export interface Key extends Inherited {
   uid: string
   spec: KeySpec
   creator: Identity
-  carried: ScopeChain
 }
 
 /** Reports whether the user is in system:masters, regardless of scopes. */

@@ -66,7 +66,9 @@ export function outlivingCreation(user: UserInfo, spec: KeySpec, { now, maxTtl }
 export function outlivingChange(user: UserInfo, old: Key, next: KeySpec, change: KeyChange): string | undefined {
   const value = endOfValue(user)
   const isGained = change.isRotated || !isExempt(old)
-  if (value && isGained && isExempt({ ...old, spec: next })) return `${value.mayNot} make or rotate ${EXEMPT}`
+  const { carried, born } = old
+  const left = { spec: next, carried: next.dropAddedScopes ? carried.slice(0, born) : carried }
+  if (value && isGained && isExempt(left)) return `${value.mayNot} make or rotate ${EXEMPT}`
   const end = endOf(user, change.now)
   if (end === undefined || !outlives(next, change.created, end.at, change.maxTtl)) return undefined
   const isOwn = user.key.uid !== '' && user.key.uid === old.uid
@@ -90,6 +92,7 @@ const isExempt = ({ spec, carried }: Pick<Key, 'spec' | 'carried'>): boolean =>
 
 const gain = ({ scope }: KeySpec, next: KeySpec, { isRotated }: KeyChange): string | undefined => {
   if (isRotated) return 'change the value'
+  if (next.dropAddedScopes) return 'drop added scopes'
   return scope && (!next.scope || !deepEqual(scope, next.scope)) ? 'change the scope' : undefined
 }
 

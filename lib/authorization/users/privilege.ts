@@ -4,9 +4,10 @@
  */
 
 import { formatValue } from '../../meta/encoding/badvalue.ts'
+import { deepEqual } from '../../meta/value/equal.ts'
 import { containsChain, extendChain, withScope } from '../scopes/chain.ts'
 import type { ScopeChain } from '../scopes/scope.ts'
-import { identityOf, isMaster, type Key, type KeySpec, ownIdentities, ownsKey } from './identity.ts'
+import { type Inherited, identityOf, isMaster, type Key, type KeySpec, ownIdentities, ownsKey } from './identity.ts'
 import { lengthens } from './lifetime.ts'
 import { type KeyChange, type Moment, outlivingChange, outlivingCreation } from './outliving.ts'
 import { beyondSourcesChange, beyondSourcesCreation, widensSources } from './sources.ts'
@@ -50,27 +51,45 @@ export const forbiddenCreation = (user: UserInfo, spec: KeySpec, moment: Moment)
  * in spec, including the key's value and the other write-only fields.
  */
 export function forbiddenChange(user: UserInfo, old: Key, next: KeySpec, change: KeyChange): string | undefined {
+  const { scope } = next.scopeTrial ?? {}
+  const isProposed = scope !== undefined && !deepEqual(next.scopeTrial, old.spec.scopeTrial)
   const reason =
-    exceedsScope(user, old, next, change.noun) ??
-    outlivingChange(user, old, next, change) ??
-    beyondSourcesChange(user, old.spec, next, change)
+    boundReason(user, old, next, change) ??
+    // Who proposes a scope is bound as if they set it.
+    (isProposed ? boundReason(user, old, { ...next, scope }, change) : undefined)
   if (reason !== undefined || isMaster(user)) return reason
   const changed = PRIVILEGED.find((member) => text(old.spec[member]) !== text(next[member]))
   return changed ? `only system:masters may change spec.${changed}` : exceeds(user, next)
 }
 
+/** Returns why what binds the key of the user forbids the change, for system:masters too, or undefined. */
+const boundReason = (user: UserInfo, old: Key, next: KeySpec, change: KeyChange): string | undefined =>
+  exceedsScope(user, old, next, change.noun) ??
+  outlivingChange(user, old, next, change) ??
+  beyondSourcesChange(user, old.spec, next, change)
+
 /**
- * Returns the inherited chain of a key after the user changes its spec to `next`. The chain keeps its scopes and gains
- * any scope of the user's own chain that the change would remove. A scoped caller that replaces the scope of its own
- * key thus keeps the old scope beneath the new one.
+ * Returns what a key inherits after the user changes its spec to `next`. The chain keeps its scopes and gains any scope of the
+ * user's own chain that the change would remove, and the scope that a scoped caller replaces by one that was tried. A scoped caller
+ * that replaces the scope of its own key thus keeps the old scope beneath the new one.
  */
-export function chainAfterChange(user: UserInfo, old: Key, next: KeySpec): ScopeChain {
-  const after = effectiveChain({ spec: next, carried: old.carried })
-  return extendChain(
-    old.carried,
-    user.chain.filter((scope) => !containsChain(after, [scope])),
-  )
+export function chainAfterChange(
+  user: UserInfo,
+  { spec, carried, born = carried.length }: Key,
+  next: KeySpec,
+): Inherited {
+  if (next.dropAddedScopes) return { carried: carried.slice(0, born) }
+  const after = effectiveChain({ spec: next, carried })
+  const isTried = [spec, next].some(({ scopeTrial }) => scopeTrial?.scope && deepEqual(scopeTrial.scope, next.scope))
+  const replaced = isTried && user.chain.length > 0 && spec.scope ? [spec.scope] : []
+  const more = [...user.chain, ...replaced].filter((scope) => !containsChain(after, [scope]))
+  const all = extendChain(carried, more)
+  return { carried: all, ...(born < all.length && { born }) }
 }
+
+/** Returns the scopes that changes of the key have added to the inherited ones, besides its own. */
+export const addedScopes = ({ spec, carried, born }: Pick<Key, 'spec' | keyof Inherited>): ScopeChain =>
+  born === undefined ? [] : carried.slice(born).filter((scope) => !deepEqual(scope, spec.scope))
 
 /**
  * Returns why a scoped caller may not change the key, or undefined. This applies to system:masters too, because scopes
@@ -81,6 +100,7 @@ function exceedsScope(user: UserInfo, old: Key, next: KeySpec, noun = 'access ke
   const beyond = beyondChain(user, old, noun)
   if (beyond !== undefined) return beyond
   if (old.spec.scope && !next.scope) return 'an access key with a scope may not remove spec.scope'
+  if (next.dropAddedScopes) return 'an access key with a scope may not drop scopes that were added'
   if (widensSources(old.spec, next)) return 'an access key with a scope may not widen spec.sourceCIDRs'
   if (lengthens(old.spec, next))
     return `an access key with a scope may not extend the lifetime of ${noun === 'access key' ? 'an' : 'a'} ${noun}`

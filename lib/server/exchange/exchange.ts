@@ -18,11 +18,11 @@ import { rfc3339 } from '../../meta/encoding/time.ts'
 import type { JsonObject } from '../../meta/types.ts'
 import { jsonAnswer, textAnswer } from '../oauth/answers.ts'
 import type { OAuthCall, Outcome } from '../oauth/endpoint.ts'
-import { malformed, notAccepted, OAuthError, unavailable } from '../oauth/oautherror.ts'
+import { malformed, notAccepted, unavailable } from '../oauth/oautherror.ts'
 import type { Server } from '../server.ts'
 import { recordedClaims } from './exchangedkey.ts'
 import { grantOf } from './grant.ts'
-import { makeKey, trialsOfTrust } from './makekey.ts'
+import { makeKey } from './makekey.ts'
 import { mapUser } from './mappeduser.ts'
 import { ACCESS_TOKEN_TYPE, type ExchangeParameters, readParameters } from './parameters.ts'
 import { checkUnused } from './replay.ts'
@@ -58,8 +58,7 @@ export async function exchange(
   const { claimMappings } = trust.spec
   const mapped = claimMappings && mapUser(token, claimMappings)
   const limits = { exchange: config.maxExchangeTtlSeconds, key: config.maxKeyTtlSeconds }
-  const grantFor = (of: Trust) => grantOf(of, provider, request.scope?.parsed, limits)
-  const grant = grantFor(trust)
+  const grant = grantOf(trust, provider, request.scope?.parsed, limits)
   const use = tokenUseOf(provider.spec)
   if (use === 'Once' && request.isDryRun) await checkUnused(storage, token)
 
@@ -71,7 +70,6 @@ export async function exchange(
     server.log('info', 'exchange', { requestId: call.requestId, ...key, tokenHash })
   }
   const { key, expires } = await makeKey(server, call, exchanged, { use, isDryRun, announce })
-  await tryExchange(server, trust, grantFor)
   // As RFC 6749 names it.
   const granted = { expires_in: grant.ttl, ...(request.scope && { scope: request.scope.text }) }
   note({
@@ -81,18 +79,6 @@ export async function exchange(
   })
   if (isDryRun) return { response: jsonAnswer({ accepted: true, ...granted }), outcome: 'accepted' }
   return { response: grantAnswer(key, expires, granted, form), outcome: 'exchanged' }
-}
-
-/** Evaluates the trial of a trust beside an exchange that succeeds: with the smaller scope, what the request asks for may be too much. */
-async function tryExchange({ trials }: Server, trust: Trust, grantFor: (trust: Trust) => unknown): Promise<void> {
-  const trial = trialsOfTrust(trust)?.find(({ of }) => of.uid === trust.uid)
-  if (!trial) return
-  try {
-    grantFor({ ...trust, spec: { ...trust.spec, scope: trial.scope } })
-  } catch (error) {
-    if (!(error instanceof OAuthError)) throw error
-    await trials.wouldRefuse([trial], { request: `an exchange: ${error.message}` }, { uid: '' })
-  }
 }
 
 const FORMS =

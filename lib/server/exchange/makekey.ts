@@ -5,9 +5,8 @@ import { keyPath } from '../../apis/management/v1/ownedaccesskey.values.ts'
 import { trialsOf } from '../../authentication/credential.ts'
 import type { KeyHash } from '../../authentication/pepper.ts'
 import { hasReviews } from '../../authorization/scopes/roles.ts'
-import { inheritedTrials, type ScopeTrial } from '../../authorization/trials/scopetrial.ts'
+import { inheritedTrials } from '../../authorization/trials/scopetrial.ts'
 import type { TokenUse } from '../../federation/issuers.ts'
-import { KINDS } from '../../kinds/kinds.ts'
 import { unixSeconds } from '../../meta/encoding/time.ts'
 import { StatusError } from '../../meta/errors/status.ts'
 import { createObject } from '../../registry/create.ts'
@@ -64,10 +63,6 @@ export async function makeKey(
   }
 }
 
-/** Returns the trials of the keys of the trust: its own, and those of the keys that made it. */
-export const trialsOfTrust = (trust: Exchanged['trust']): ScopeTrial[] | undefined =>
-  trialsOf({ ...trust, resource: KINDS.FederatedIdentityCredential.plural }, trust.spec, trust)
-
 async function attempt(
   server: Pick<Server, 'storeOf' | 'storage'>,
   call: Pick<OAuthCall, 'now' | 'deadline'>,
@@ -91,7 +86,7 @@ async function attempt(
     return use === 'Once' ? [replayRecord(token, trust, name), ...taken] : taken
   }
   const expires = at + grant.ttl
-  const trials = inheritedTrials(trialsOfTrust(trust), at)
+  const trials = inheritedTrials(trialsOf(trust.spec, trust), at)
   const plan: ExchangedKey = {
     labels: labelsOf(trust.name, provider.name),
     origin: {

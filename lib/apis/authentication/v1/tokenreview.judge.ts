@@ -1,6 +1,5 @@
 /** Authenticates the access key of a TokenReview, for the place that asks. */
 
-import { placeName } from '../../../authentication/usage/items.ts'
 import {
   acceptsKeys,
   acceptsKeysAnywhere,
@@ -12,8 +11,6 @@ import {
 } from '../../../authorization/review.ts'
 import type { Place } from '../../../authorization/scopes/place.ts'
 import type { ScopeChain } from '../../../authorization/scopes/scope.ts'
-import type { ScopeTrial } from '../../../authorization/trials/scopetrial.ts'
-import type { UserInfo } from '../../../authorization/users/user.ts'
 import { KINDS } from '../../../kinds/kinds.ts'
 import { badRequest } from '../../../meta/errors/status.ts'
 import type { JsonObject } from '../../../meta/types.ts'
@@ -72,24 +69,6 @@ const isTaken = (
     ? acceptsKeysAnywhere(chain)
     : acceptsKeys(chain, place, scopes) || (named && acceptsKeysOfSpaces(chain, place))
 
-/** Records the trials of scopes under which the place would not accept the key. */
-async function tryAcceptance(
-  { chain, key, trials = [] }: UserInfo,
-  place: Place,
-  named: boolean,
-  { scopes, trials: recorder }: ReviewServices,
-): Promise<void> {
-  // The scope of the trial would replace the last one, that of the key itself.
-  const accepts = ({ scope }: ScopeTrial) =>
-    [
-      [...chain, scope],
-      [...chain.slice(0, -1), scope],
-    ].every((all) => isTaken(all, place, named, scopes))
-  const refusing = trials.filter((trial) => !accepts(trial))
-  const request = `the use of the key at ${placeName(place)}`
-  if (refusing.length > 0) await recorder.wouldRefuse(refusing, { request }, key)
-}
-
 async function review(
   token: string,
   audiences: readonly string[],
@@ -99,19 +78,18 @@ async function review(
   const { issuer, scopes } = services
   const place = await placeOf(audiences, context, services)
   if (place === undefined) return failed
+  // For an administrator it is a question, and no use of the key.
+  const cluster = place !== 'anywhere' && context.user.mayReview && !context.dryRun ? place : undefined
   // The cluster does not tell where the token came from, so a key that is limited to addresses is refused.
-  const cluster = place !== 'anywhere' && context.user.mayReview ? place : undefined
   const authentication = await services.authenticate(token, { writes: cluster !== undefined })
   if (!('user' in authentication)) return failed
   const { user, confirm, touch } = authentication
   const audience = place === 'anywhere' ? undefined : placeAudience(issuer, place)
   const named = audience !== undefined && audiences.includes(audience)
   if (!isTaken(user.chain, place, named, scopes) || !isVisibleUser(user.name)) return failed
-  // For an administrator it is a question, and no use of the key.
-  if (cluster && (await confirm())) return failed
-  if (cluster && !context.dryRun) {
-    const accepted = services.usage.accepted(user.key, cluster)
-    await Promise.all([touch(), accepted, tryAcceptance(user, cluster, named, services)])
+  if (cluster) {
+    if (await confirm()) return failed
+    await Promise.all([touch(), services.usage.accepted(user.key, cluster)])
   }
   context.note('reviewedKey', user.key.name)
   return {

@@ -48,11 +48,11 @@ const noOpinion: JsonObject = { allowed: false }
 async function judge(
   { key, chain, place, issuedAt }: Outsider,
   spec: ReviewSpec,
-  caller: UserInfo,
+  context: RequestContext,
   services: ReviewServices,
 ): Promise<JsonObject> {
   const { scopes, usage } = services
-  if (!mayReviewAt(caller.chain, place, scopes))
+  if (!mayReviewAt(context.user.chain, place, scopes))
     return denied('the access key of the caller may not review requests at this cluster')
   const attributes = toAttributes(spec, targetOf(place, scopes))
   const decide = (all: ScopeChain) => evaluateAt(all, place, attributes, scopes)
@@ -67,12 +67,12 @@ async function judge(
   if (issuedAt < (today.tokensNotBefore ?? 0)) return denied(LEAKED)
   const narrowed = decide(today.chain)
   if (!narrowed.allowed) return deny(today.chain, narrowed.reason)
-  if (!caller.mayReview) return noOpinion
+  if (!context.user.mayReview || context.dryRun) return noOpinion
   // Names and groups are those of the cluster: there, no permission is narrower than another.
   const asker = { isMaster: false, key }
   await Promise.all([
     usage.used({ uid: key.uid, generation: today.generation }, today.chain, attributes, place),
-    today.trials && services.trials.tried(today.trials, { attributes, place, real: narrowed, asker }),
+    today.trials && services.trials.tried(today.trials, { chain: today.chain, attributes, place, real: narrowed, asker }),
   ])
   return noOpinion
 }
@@ -111,8 +111,7 @@ export async function reviewSubject(
   if (errors.length > 0) throw invalidObject(group, kind, '', errors)
   const outsider = readExtras(spec.extra ?? {})
   if (outsider !== undefined) {
-    const status =
-      'problem' in outsider ? denied(outsider.problem) : await judge(outsider, spec, context.user, services)
+    const status = 'problem' in outsider ? denied(outsider.problem) : await judge(outsider, spec, context, services)
     context.note('review', status === noOpinion ? 'no opinion' : 'denied')
     if ('key' in outsider) context.note('reviewedKey', outsider.key.name)
     return status

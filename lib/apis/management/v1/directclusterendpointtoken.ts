@@ -1,37 +1,17 @@
 /** Defines DirectClusterEndpointToken, a token for direct access to connected clusters. Specification section 2.4. */
-import { withScope } from '../../../authorization/scopes/chain.ts'
-import { reachableClusters } from '../../../authorization/scopes/reachableclusters.ts'
 import { type Scope, scopeSchema } from '../../../authorization/scopes/scope.ts'
 import { validateScope } from '../../../authorization/scopes/validatescope.ts'
 import { unlimitedCredential } from '../../../authorization/users/sources.ts'
 import { KINDS } from '../../../kinds/kinds.ts'
-import { formatValue } from '../../../meta/encoding/badvalue.ts'
 import { rfc3339OfUnix } from '../../../meta/encoding/time.ts'
 import { checkDeadline } from '../../../meta/errors/deadline.ts'
 import { invalidObject } from '../../../meta/errors/status.ts'
 import { int64, object, string, time } from '../../../meta/schema/schema.ts'
-import type { IssuedCredential, RequestContext, VirtualKind } from '../../../registry/kind.ts'
+import type { IssuedCredential, VirtualKind } from '../../../registry/kind.ts'
 import { issueToken, prepareClusterToken } from '../../../token/issuer.ts'
 import type { Services } from './services.ts'
 
 const { group, kind } = KINDS.DirectClusterEndpointToken
-
-/** Evaluates the trials of scopes beside a token: with the smaller scope, it may be for no cluster. */
-function tryToken(scope: Scope | undefined, context: RequestContext, { tried }: Services): Promise<void> {
-  const { chain } = context.user
-  const reachedWith = (...more: Scope[]) => reachableClusters(withScope([...chain, ...more], scope))
-  const isRefusedBy = (smaller: Scope) => {
-    const left = reachedWith(smaller)
-    return left !== 'all' && left.size === 0
-  }
-  const reached = reachedWith()
-  const [cluster, ...others] = reached === 'all' ? [] : reached
-  const isOne = cluster !== undefined && others.length === 0
-  return tried(context, isRefusedBy, {
-    request: isOne ? `a token for cluster ${formatValue(cluster)}` : 'a token for connected clusters',
-    ...(isOne && { scope: { clusters: [{ cluster }] } }),
-  })
-}
 
 export const DirectClusterEndpointToken: VirtualKind<Services> = {
   ...KINDS.DirectClusterEndpointToken,
@@ -59,7 +39,6 @@ export const DirectClusterEndpointToken: VirtualKind<Services> = {
     if ('errors' in prepared || errors.length > 0) {
       throw invalidObject(group, kind, request.metadata.name ?? '', errors)
     }
-    await tryToken(scope, context, services)
     for (const warning of [...prepared.warnings, ...unlimitedCredential(user, 'token')]) context.warn(warning)
     const { aud, exp, jti } = prepared.claims
     const expirationTimestamp = rfc3339OfUnix(exp)

@@ -18,13 +18,12 @@ import type { UserInfo } from '../../../authorization/users/user.ts'
 import { KINDS } from '../../../kinds/kinds.ts'
 import { unixSeconds } from '../../../meta/encoding/time.ts'
 import { invalidObject } from '../../../meta/errors/status.ts'
-import { deepEqual } from '../../../meta/value/equal.ts'
+import { defined } from '../../../meta/value/defined.ts'
 import type { Draft, RequestContext } from '../../../registry/kind.ts'
 import type { Companion, Stored } from '../../../storage/interface.ts'
 import type { KeyPlan, PlannedChange } from './ownedaccesskey.plan.ts'
 import { changesSpec, keyPath, sealedOf, specOf, suppliedKey, toKey } from './ownedaccesskey.values.ts'
 import type { Services } from './services.ts'
-import { tryBeyond } from './trial/scopetrial.beyond.ts'
 import { changeTrial } from './trial/scopetrial.change.ts'
 import { trialItems } from './trial/scopetrial.status.ts'
 
@@ -34,9 +33,10 @@ const { group, kind } = KINDS.OwnedAccessKey
 export async function prepareForCreate(
   services: Services,
   draft: Draft<KeyPlan>,
-  { user, note, now }: RequestContext,
+  context: RequestContext,
 ): Promise<void> {
   const { keys } = services
+  const { user, note, now } = context
   const { exchanged } = draft.plan ?? {}
   const supplied = suppliedKey(draft.secrets)
   const key = supplied ?? keys.generate()
@@ -50,9 +50,9 @@ export async function prepareForCreate(
     ...lineOf(user),
     ...(trials.length > 0 && { trials }),
   }
-  const { items, ...trial } = await changeTrial(services, KINDS.OwnedAccessKey, draft, undefined, unixSeconds(now))
+  const { items, drops, ...trial } = await changeTrial(services, KINDS.OwnedAccessKey, draft, undefined, context)
   draft.internal = encodeKeyInternal({ ...origin, ...trial, credential })
-  if (items.length > 0) draft.plan = { ...draft.plan, created: items }
+  draft.plan = { ...draft.plan, ...(items.length > 0 && { created: items }), ...(drops && { drops }) }
   if (exchanged) {
     const { metadata, ...rest } = draft.object
     draft.object = { ...rest, metadata: { ...metadata, labels: { ...metadata.labels, ...exchanged.labels } } }
@@ -96,31 +96,32 @@ export async function prepareForUpdate(
   const sealed = Object.entries(sealedOf(draft.secrets))
   const stored = sealed.length > 0 ? ((await keys.readCredential(settled.credential)) ?? {}) : {}
   if (replacing || sealed.some(([path, value]) => !hasSealedValue(stored, path, value))) draft.specChanged = true
-  const carried = changesSpec(draft, old) ? chainAfterChange(user, toKey(old), specOf(draft.object)) : settled.carried
+  const inherited = changesSpec(draft, old) ? chainAfterChange(user, toKey(old), specOf(draft.object)) : settled
+  const { carried, born } = inherited
   const {
     items: ofTrial,
     conflict,
+    drops,
     ...trial
-  } = await changeTrial(services, KINDS.OwnedAccessKey, draft, { old, state: before }, seconds)
-  const { trial: _, former: __, reviewScope, ...others } = settled
+  } = await changeTrial(services, KINDS.OwnedAccessKey, draft, { old, state: before }, context)
+  if (carried.length < settled.carried.length) draft.specChanged = true
+  const { trial: _, former: __, born: ___, reviewScope, ...others } = settled
   const right = rightOf(user, specOf(draft.object).scope, {
     ...(reviewScope && { reviewScope }),
     scope: specOf(old.object).scope,
   })
-  const next = { ...others, ...trial, ...right, carried }
+  const next = { ...others, ...trial, ...right, carried, ...defined({ born }) }
   const change: PlannedChange | undefined = replacing
     ? replaceValues(next, { credential: replacing, made: seconds, by: makerOf(user, settled, old) })
     : await draft.plan?.change?.(next, { draft, old, context })
   draft.internal = encodeKeyInternal(change?.internal ?? next)
-  const { labels } = old.object.metadata
-  const isChange = change !== undefined || changesSpec(draft, old) || !deepEqual(labels, draft.object.metadata.labels)
-  if (isChange) await tryBeyond('a change', old, context, services)
   // A value that the settling ends may have leaked.
   const all = [...(change?.ended ?? []), ...ended]
   const items = [...(change?.items ?? []), ...ofTrial]
   draft.plan = {
     ...draft.plan,
     ...(conflict && { conflict }),
+    ...(drops && { drops }),
     update: { settled, ended: all, items, ...facts, at: seconds },
   }
 }

@@ -43,6 +43,8 @@ export interface KeyPlan {
   hint?: string
   /** Why an update conflicts with the trial of a scope. Only who may make it is told. */
   conflict?: StatusError
+  /** Whether the write asks to drop the scopes that were added to the inherited ones. */
+  drops?: boolean
   /** The items to write with a new key. */
   created?: readonly Companion[]
   /** How the update came to the internal part. */

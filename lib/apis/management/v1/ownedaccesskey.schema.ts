@@ -1,6 +1,12 @@
 /** Defines the fields of an access key. Specification section 2.3. */
 import { scopeSchema } from '../../../authorization/scopes/scope.ts'
-import { formerScope, scopeTrial, scopeTrialStatus } from '../../../authorization/trials/scopetrial.schema.ts'
+import {
+  addedScopes,
+  dropAddedScopes,
+  formerScope,
+  scopeTrial,
+  scopeTrialStatus,
+} from '../../../authorization/trials/scopetrial.schema.ts'
 import { boolean, int64, list, map, object, string, time } from '../../../meta/schema/schema.ts'
 import { eachKeyText } from './ownedaccesskey.texts.ts'
 
@@ -35,6 +41,7 @@ export const spec = object('Desired state of the access key.', {
   ttlAfterLastActivity: boolean('If true, the time to live counts from the last activity instead of the creation.'),
   scope: scopeSchema,
   scopeTrial: scopeTrial('access key'),
+  dropAddedScopes,
   sourceCIDRs: list(
     'IP addresses and CIDRs from which the key may be used, such as 10.0.0.0/8, 203.0.113.7 or 2001:db8::/32. If empty, it may be used from any address.',
     string('An IPv4 or IPv6 address, or a CIDR without host bits, in its canonical form.'),
@@ -95,6 +102,7 @@ export const status = object('Observed state of the access key.', {
   ),
   scopeTrial: scopeTrialStatus,
   formerScope,
+  addedScopes,
   madeWith: object(
     'The access key that made this one, if the reader may know it. It may be deleted. Absent if it is the key of the request.',
     { name: string('Name that it had.'), uid: string('UID.') },

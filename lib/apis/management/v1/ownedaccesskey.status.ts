@@ -6,7 +6,7 @@ import { readSources } from '../../../authentication/lastsources.ts'
 import type { KeyHash } from '../../../authentication/pepper.ts'
 import { isUnrotated, valuesOf } from '../../../authentication/values/keyvalues.ts'
 import { settle } from '../../../authentication/values/settle.ts'
-import { beyondChain, effectiveChain } from '../../../authorization/users/privilege.ts'
+import { effectiveChain } from '../../../authorization/users/privilege.ts'
 import { holdsRight } from '../../../authorization/users/reviewright.ts'
 import { parseTime, rfc3339, rfc3339OfUnix, unixSeconds } from '../../../meta/encoding/time.ts'
 import type { JsonObject, JsonValue } from '../../../meta/types.ts'
@@ -16,7 +16,7 @@ import type { ItemKey } from '../../../storage/keys.ts'
 import { presentMaker } from './ownedaccesskey.lineage.ts'
 import { ownerOf, specOf, toKey } from './ownedaccesskey.values.ts'
 import type { Services } from './services.ts'
-import { itemsToPresentTrial, presentTrial } from './trial/scopetrial.status.ts'
+import { presentTrial, trialItems } from './trial/scopetrial.status.ts'
 
 /** Returns whether a key gives access, and until when. */
 export const lifeAt = ({ limits }: Services['keys'], stored: Stored, now: Date): KeyStatus =>
@@ -33,12 +33,12 @@ const isOpen = ({ pending, retiring }: KeyInternal): boolean => pending !== unde
 
 /**
  * Returns the credentials of the values of a key while a rotation is open, which tell which value was used, and when, and the
- * items of a trial of its scope.
+ * item of a trial of its scope.
  */
 export function itemsToPresent(internal: JsonObject): ItemKey[] {
   const decoded = decodeKeyInternal(internal)
   const values = isOpen(decoded) ? valuesOf(decoded).map(({ credential }) => credentialItemKey(credential)) : []
-  return [...values, ...itemsToPresentTrial(decoded)]
+  return [...values, ...trialItems(decoded)]
 }
 
 const timeOf = (unix: unknown): string | undefined => (typeof unix === 'number' ? rfc3339OfUnix(unix) : undefined)
@@ -116,8 +116,6 @@ export function statusOf(
   const latest = lastUseOf(stored, now)
   const life = lifeAt(keys, stored, now)
   const internal = decodeKeyInternal(stored.internal)
-  // What a trial found is usage.
-  const isUsageSeen = beyondChain(user, toKey(stored), 'access key') === undefined
   return {
     lastActivity: latest,
     owner: ownerOf(stored),
@@ -126,6 +124,6 @@ export function statusOf(
     ...presentSources(stored, keys),
     ...presentMaker(stored, user, scopes),
     ...presentValues(stored, life, now, items),
-    ...presentTrial(specOf(stored.object), internal, now, isUsageSeen ? items : undefined),
+    ...presentTrial(specOf(stored.object), internal, now, items),
   }
 }

@@ -49,7 +49,7 @@ import {
 import { writeWarnings } from './ownedaccesskey.warnings.ts'
 import { rotationRule } from './rotation/ownedaccesskeyrotation.access.ts'
 import type { Services } from './services.ts'
-import { validateTrial } from './trial/scopetrial.validate.ts'
+import { validateDrop, validateTrial } from './trial/scopetrial.validate.ts'
 
 /** The rules of the subresources. Without one, the rules are those of the key. */
 const subresources: Readonly<Record<string, SubresourceRule>> = {
@@ -69,7 +69,7 @@ const CREATE = 'create access keys: exchange an ID token for each'
  */
 function validate(
   { keys }: Services,
-  { object, internal, secrets }: Draft,
+  { object, internal, secrets, plan }: Draft<KeyPlan>,
   old: Stored | undefined,
   { now }: RequestContext,
 ): FieldError[] {
@@ -86,6 +86,7 @@ function validate(
     ...(key.scope && hasSelfRotate(key.scope) ? endlessErrors(key) : []),
     ...validateChain(effectiveChain({ spec: key, carried })),
     ...validateTrial(key, old && specOf(old.object).scopeTrial, { carried, now }),
+    ...validateDrop(plan?.drops === true, !old || !deepEqual(key, specOf(old.object))),
     ...(maxTtl && key.ttl && key.ttl > maxTtl && isNewTtl
       ? [invalid('spec.ttl', key.ttl, `must not be more than the maximum of ${maxTtl} seconds`)]
       : []),
@@ -137,7 +138,7 @@ function strategy(services: Services): Strategy<KeyPlan> {
     authorize(written, old, { user, now, warn }) {
       checkUnchanged(user, written, old)
       const draft = written.plan?.isRotation ? { ...written, specChanged: true } : written
-      const next = specOf(draft.object)
+      const next = { ...specOf(draft.object), ...(draft.plan?.drops && { dropAddedScopes: true }) }
       const moment = { now, maxTtl: services.keys.limits.maxTtl }
       const change = (old: Stored) =>
         (changesMoreThanDisabled(draft, old) ? forbiddenBeyondDisabling(user, isExchanged(old)) : undefined) ??

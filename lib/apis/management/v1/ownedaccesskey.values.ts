@@ -9,6 +9,7 @@ import { effectiveUser, type Key, type KeySpec } from '../../../authorization/us
 import { effectiveChain } from '../../../authorization/users/privilege.ts'
 import type { Secret } from '../../../meta/schema/writeonly.ts'
 import type { KubeObject } from '../../../meta/types.ts'
+import { defined } from '../../../meta/value/defined.ts'
 import { deepEqual } from '../../../meta/value/equal.ts'
 import type { Draft } from '../../../registry/kind.ts'
 import type { Stored } from '../../../storage/interface.ts'
@@ -37,8 +38,8 @@ export const specOf = ({ spec }: KubeObject): KeySpec => (spec ?? {}) as KeySpec
 
 /** Returns the key as the authorization rules see it. */
 export function toKey({ object, internal }: Pick<Stored, 'object' | 'internal'>): Key {
-  const { creator, carried } = decodeKeyInternal(internal)
-  return { uid: object.metadata.uid ?? '', spec: specOf(object), creator, carried }
+  const { creator, carried, born } = decodeKeyInternal(internal)
+  return { uid: object.metadata.uid ?? '', spec: specOf(object), creator, carried, ...defined({ born }) }
 }
 
 /** Returns the owner of a key, as its status says. */

@@ -7,7 +7,7 @@ import { decodeKeyInternal, type KeyInternal } from '../../../authentication/key
 import { expiryOf, type LifeLimits, lifeOf, REQUEST_SECONDS } from '../../../authentication/keystatus.ts'
 import { isUnrestricted } from '../../../authorization/scopes/unrestricted.ts'
 import { effectiveUser, identityOf, type KeySpec } from '../../../authorization/users/identity.ts'
-import { effectiveChain, isUserType } from '../../../authorization/users/privilege.ts'
+import { addedScopes, effectiveChain, isUserType } from '../../../authorization/users/privilege.ts'
 import { rightWarnings } from '../../../authorization/users/reviewright.ts'
 import type { UserInfo } from '../../../authorization/users/user.ts'
 import { deepEqual } from '../../../meta/value/equal.ts'
@@ -36,8 +36,11 @@ export function writeWarnings(
   )
   const warnings = removed.map(([member]) => `access key "${name}" is no longer restricted by ${member}`)
   const { scope } = specOf(key.object)
-  if (!old || !deepEqual(specOf(old.object).scope, scope))
+  if (!old || !deepEqual(specOf(old.object).scope, scope)) {
     warnings.push(...rightWarnings(`access key "${name}"`, scope, decodeKeyInternal(key.internal)))
+    const added = addedScopes(toKey(key)).length
+    if (added > 0 && old) warnings.push(addedWarning(`access key "${name}"`, added))
+  }
   if (old && isEnabled(key, old)) warnings.push(...leakWarnings(name, decodeKeyInternal(key.internal)))
   if (!isUnlimited(key, limits) || (old && isUnlimited(old, limits)) || isLesser) return warnings
   return [
@@ -45,6 +48,10 @@ export function writeWarnings(
     `access key "${name}" never expires and has all permissions of ${effectiveUser(toKey(key)).name}`,
   ]
 }
+
+/** Returns the warning that scopes limit an object besides the one that was set. */
+export const addedWarning = (what: string, count: number): string =>
+  `${what} is also limited by ${count === 1 ? 'a scope' : `${count} scopes`} that changes with scoped access keys have added: status.addedScopes`
 
 /** Reports whether the key is the user's own and lacks a group of theirs, such as system:masters. */
 function hasFewerRights(key: WrittenKey, user: UserInfo): boolean {

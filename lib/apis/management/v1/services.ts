@@ -3,10 +3,8 @@
 import type { LifeLimits } from '../../../authentication/keystatus.ts'
 import type { KeyHash } from '../../../authentication/pepper.ts'
 import type { Authentication } from '../../../authentication/requests/authenticate.ts'
-import type { TriedRefusal } from '../../../authentication/usage/trialitems.ts'
 import type { Attributes } from '../../../authorization/attributes/attributes.ts'
 import type { ScopeOptions } from '../../../authorization/scopes/project.ts'
-import type { Scope } from '../../../authorization/scopes/scope.ts'
 import type { Provider } from '../../../federation/provider.ts'
 import type { KubeConfigServices } from '../../../kubeconfig/kubeconfig.ts'
 import type { JsonObject } from '../../../meta/types.ts'
@@ -60,20 +58,8 @@ export interface Services {
   authenticate(token: string, options?: { writes: boolean }): Promise<Authentication>
   /** Rejects with 403 unless the scope chain of the request allows the attributes. */
   checkChain(context: RequestContext, attributes: Attributes): Promise<void>
-  /**
-   * Records a request that the scope chain allowed, besides the one that the authorizer has seen, and evaluates the trials of
-   * scopes. Never rejects.
-   */
-  used(context: Pick<RequestContext, 'user' | 'warn'>, attributes: Attributes): Promise<void>
-  /**
-   * Records the trials of scopes that refuse what no decision about a request says, such as a client certificate, and warns of them.
-   * Never rejects.
-   */
-  tried(
-    context: Pick<RequestContext, 'user' | 'warn'>,
-    isRefusedBy: (scope: Scope) => boolean,
-    refused: TriedRefusal,
-  ): Promise<void>
+  /** Records a request that the scope chain allowed, besides the one that the authorizer has seen. Never rejects. */
+  used(context: Pick<RequestContext, 'user'>, attributes: Attributes): Promise<void>
   /** Reads the attributes of a side item. */
   sideItem(key: ItemKey): Promise<JsonObject | undefined>
   /** Returns the store of access keys. */

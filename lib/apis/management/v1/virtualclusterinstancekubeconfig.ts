@@ -1,18 +1,14 @@
 /** Defines VirtualClusterInstanceKubeConfig, the kubeconfig of a virtual cluster. Specification sections 2.5 and 4.1. */
-import { restrictsInside } from '../../../authorization/restriction.ts'
-import { projectOf } from '../../../authorization/scopes/project.ts'
-import type { Scope } from '../../../authorization/scopes/scope.ts'
 import { unlimitedCredential } from '../../../authorization/users/sources.ts'
 import { KINDS } from '../../../kinds/kinds.ts'
 import { writtenCredential } from '../../../kubeconfig/configtext.ts'
 import { toInstance } from '../../../kubeconfig/instance.ts'
-import { formatValue } from '../../../meta/encoding/badvalue.ts'
 import { type FieldError, invalid } from '../../../meta/errors/fielderror.ts'
 import { conflict, invalidObject } from '../../../meta/errors/status.ts'
 import { misplacedCredentials } from '../../../meta/schema/misplaced.ts'
 import { boolean, type FromSchema, int32, list, object, string, time } from '../../../meta/schema/schema.ts'
 import type { KubeObject } from '../../../meta/types.ts'
-import type { RequestContext, VirtualKind } from '../../../registry/kind.ts'
+import type { VirtualKind } from '../../../registry/kind.ts'
 import type { Services } from './services.ts'
 
 const { group, kind, subresource } = KINDS.VirtualClusterInstanceKubeConfig
@@ -68,19 +64,6 @@ function demandUid(given: string | undefined, uid: string | undefined, name: str
   throw conflict({ group, resource: kind }, name, why)
 }
 
-/** Evaluates the trials of scopes beside a client certificate, which no scope may restrict. */
-function tryCertificate(
-  place: { namespace: string; name: string },
-  context: RequestContext,
-  { scopes, tried }: Services,
-): Promise<void> {
-  const project = projectOf(place.namespace, scopes)
-  const isRefusedBy = (scope: Scope) => restrictsInside([scope], place, scopes)
-  const request = `a client certificate for virtual cluster ${formatValue(`${project ?? place.namespace}/${place.name}`)}`
-  const entry = project && { scope: { virtualClusters: [{ project, virtualCluster: place.name }] } }
-  return tried(context, isRefusedBy, { request, ...entry })
-}
-
 export const VirtualClusterInstanceKubeConfig: VirtualKind<Services> = {
   ...KINDS.VirtualClusterInstanceKubeConfig,
   description: 'The kubeconfig of a virtual cluster. The server returns it once and does not store it.',
@@ -106,7 +89,6 @@ export const VirtualClusterInstanceKubeConfig: VirtualKind<Services> = {
       services.kubeConfigs,
     )
     if ('errors' in made) throw invalidObject(group, kind, name, made.errors)
-    if (wanted.clientCert) await tryCertificate({ namespace, name }, context, services)
     // Check the key again: the virtual cluster may have been slow, and an issued certificate cannot be revoked.
     if (wanted.clientCert && !context.dryRun) await services.checkKeyHolds(context)
     const unlimited = wanted.exec

@@ -76,7 +76,7 @@ describe('the user in the context', () => {
   test('leaves out the last trials and warnings that do not fit, because they refuse nothing', () => {
     const trials = [1, 2, 3].map((since) => {
       const scope = { projects: [{ project: 'p'.repeat(3500) }] }
-      return { of: { name: 'k', uid: 'u' }, scope, since, until: 9 }
+      return { uid: 'u', scope, since, until: 9 }
     })
     const told = decodeUser(encodeUser({ ...alice, trials }, ['short', 'x'.repeat(8000)]))
     expect(told).toEqual({ user: { ...alice, trials: trials.slice(0, 2) }, warnings: ['short'] })

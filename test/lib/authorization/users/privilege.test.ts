@@ -13,6 +13,7 @@ import {
 import { lengthens } from '../../../../lib/authorization/users/lifetime.ts'
 import { endOfAccess, type KeyChange, lastingReason } from '../../../../lib/authorization/users/outliving.ts'
 import {
+  addedScopes,
   chainAfterChange,
   effectiveChain,
   forbiddenChange,
@@ -364,7 +365,7 @@ describe('changing keys', () => {
 
   test('never changes the inherited chain', () => {
     const old = aKey({ user: 'alice', scope: T }, { carried: [S] })
-    expect(chainAfterChange(alice, old, { user: 'alice' })).toEqual([S])
+    expect(chainAfterChange(alice, old, { user: 'alice' })).toEqual({ carried: [S] })
   })
 })
 
@@ -392,7 +393,7 @@ describe.each([
   test('allows a scoped caller its own key, even if narrowed meanwhile, and keeps its chain', () => {
     const narrowed = { ...own, spec: { ...own.spec, scope: T } }
     expect(changing(caller, narrowed, { ...narrowed.spec, disabled: true })).toBeUndefined()
-    expect(chainAfterChange(caller, narrowed, narrowed.spec)).toEqual([S])
+    expect(chainAfterChange(caller, narrowed, narrowed.spec)).toEqual({ carried: [S], born: 0 })
   })
 
   test('refuses to remove a scope and adds any replacement, including {} and {rules: [{}]}, to the chain', () => {
@@ -402,11 +403,28 @@ describe.each([
     for (const scope of [{}, T, { rules: [{}] }]) {
       const next = { ...own.spec, scope }
       expect(changing(caller, own, next)).toBeUndefined()
-      const carried = chainAfterChange(caller, own, next)
-      expect(carried).toEqual([S])
+      const { carried, born } = chainAfterChange(caller, own, next)
+      expect([carried, born]).toEqual([[S], 0])
       expect(effectiveChain({ spec: next, carried })).toEqual([S, scope])
     }
-    expect(chainAfterChange(caller, own, { ...own.spec, ttl: 5 })).toEqual([])
+    expect(chainAfterChange(caller, own, { ...own.spec, ttl: 5 })).toEqual({ carried: [] })
+  })
+
+  test('keeps what a key was born with when the scopes that were added are dropped, by nobody with a scope', () => {
+    const old = { ...aKey({ user: 'alice', scope: {} }, { carried: [S, T] }), born: 1 }
+    const next = { ...old.spec, dropAddedScopes: true }
+    expect(addedScopes(old)).toEqual([T])
+    expect(chainAfterChange(alice, old, next)).toEqual({ carried: [S] })
+    expect(changing(alice, old, next)).toBeUndefined()
+    expect(changing(caller, old, next)).toBe('an access key with a scope may not drop scopes that were added')
+  })
+
+  test('keeps the scope that a tried one replaces', () => {
+    const old = aKey({ user: 'alice', scope: T, scopeTrial: { scope: {} } }, { carried: [S] })
+    const next = { user: 'alice', scope: {} }
+    expect(chainAfterChange(caller, old, next)).toEqual({ carried: [S, T], born: 1 })
+    expect(chainAfterChange(caller, { ...old, spec: { user: 'alice', scope: T } }, next)).toEqual({ carried: [S] })
+    expect(chainAfterChange(alice, old, next)).toEqual({ carried: [S] })
   })
 
   test('refuses to extend a lifetime, even of an expired key', () => {
@@ -434,7 +452,7 @@ describe.each([
         const old = aKey(spec(before), { uid: isOwn ? 'own' : 'other', carried })
         if (changing(caller, old, spec(after)) !== undefined) return
         changed++
-        const kept = chainAfterChange(caller, old, spec(after))
+        const { carried: kept } = chainAfterChange(caller, old, spec(after))
         expect(containsChain(kept, old.carried)).toBe(true)
         expect(containsChain(effectiveChain({ spec: spec(after), carried: kept }), caller.chain)).toBe(true)
       }),

@@ -5,7 +5,6 @@ import type { RequestContext } from '../../../../registry/kind.ts'
 import { getObject } from '../../../../registry/read.ts'
 import type { Stored } from '../../../../storage/interface.ts'
 import type { Services } from '../services.ts'
-import { tryBeyond } from '../trial/scopetrial.beyond.ts'
 
 /** Returns the key, which the scopes must allow to read, too. Throws 403 or 404. */
 export async function readReviewedKey(
@@ -16,7 +15,5 @@ export async function readReviewedKey(
   // Its refusal names the entry that is missing.
   await services.checkChain(context, managementRequest(KINDS.OwnedAccessKey, { verb: 'get', name }))
   const asked = { namespace: '', name, subresource, ...(verb && { verb }) }
-  const stored = await getObject(services.keyStore(), asked, context)
-  await tryBeyond(`${verb ?? 'get'} of ownedaccesskeys/${subresource}`, stored, context, services)
-  return stored
+  return getObject(services.keyStore(), asked, context)
 }

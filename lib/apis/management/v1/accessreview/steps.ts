@@ -83,6 +83,9 @@ function judgeSource(credential: Credential, { isHere }: Asked, sourceIP: string
   return { check, allowed: refusal === undefined, reason: refusal ?? 'spec.sourceCIDRs' }
 }
 
+const INHERITED = 'the access key inherited this scope, so nobody can change it'
+const ADDED = 'a change of the access key added this scope, and spec.dropAddedScopes drops it'
+
 function judgeScope(
   stored: Stored,
   { chain }: UserInfo,
@@ -92,8 +95,8 @@ function judgeScope(
   if (allowed) return { check: 'scope', allowed, reason: decision.reason }
   const refusing = chain.findIndex((scope) => !asked.judge([scope]).allowed)
   // The inherited scopes come first. A scope of the key itself that equals one of them is not repeated.
-  const isInherited = refusing < decodeKeyInternal(stored.internal).carried.length
-  const who = isInherited ? 'the access key inherited this scope, so nobody can change it' : undefined
+  const { carried, born = carried.length } = decodeKeyInternal(stored.internal)
+  const who = refusing < born ? INHERITED : refusing < carried.length ? ADDED : undefined
   const { attributes } = asked
   const missing = missingEntry(chain, attributes, services.scopes, asked.judge)
   const keyName = stored.object.metadata.name ?? ''

@@ -4,6 +4,7 @@ import { evaluateHere } from '../../../../authorization/scopes/evaluate.ts'
 import { inheritedTrials } from '../../../../authorization/trials/scopetrial.ts'
 import { identityOf, isMaster, keyIdentity, MASTERS, ownsKey } from '../../../../authorization/users/identity.ts'
 import {
+  addedScopes,
   beyondChain,
   chainAfterChange,
   inheritedChain,
@@ -22,9 +23,11 @@ import type { StatusError } from '../../../../meta/errors/status.ts'
 import { deepEqual } from '../../../../meta/value/equal.ts'
 import type { Draft, RequestContext, StoredKind, Strategy } from '../../../../registry/kind.ts'
 import type { Companion, Stored } from '../../../../storage/interface.ts'
+import { addedWarning } from '../ownedaccesskey.warnings.ts'
 import type { Services } from '../services.ts'
 import { changeTrial } from '../trial/scopetrial.change.ts'
-import { itemsToPresentTrial, presentTrial, trialItems } from '../trial/scopetrial.status.ts'
+import { presentTrial, trialItems } from '../trial/scopetrial.status.ts'
+import { validateDrop } from '../trial/scopetrial.validate.ts'
 import { forbiddenTrust, forbiddenTrustChange } from './federatedidentitycredential.authorize.ts'
 import { columns } from './federatedidentitycredential.columns.ts'
 import { closesKeys, isHarmless, keySpecOf, ownerOf, specOf, toKey } from './federatedidentitycredential.values.ts'
@@ -38,6 +41,8 @@ interface Plan {
   items?: readonly Companion[]
   /** Why an update conflicts with the trial. Only who may make it is told. */
   conflict?: StatusError
+  /** Whether the write asks to drop the scopes that were added to the inherited ones. */
+  drops?: boolean
 }
 
 function strategy(services: Services): Strategy<Plan> {
@@ -80,9 +85,15 @@ function strategy(services: Services): Strategy<Plan> {
       const { user } = context
       const now = unixSeconds(context.now)
       const provider = await usableProvider(draft, user)
-      const { items, ...trial } = await changeTrial(services, KINDS.FederatedIdentityCredential, draft, undefined, now)
+      const { items, drops, ...trial } = await changeTrial(
+        services,
+        KINDS.FederatedIdentityCredential,
+        draft,
+        undefined,
+        context,
+      )
       const trials = inheritedTrials(user.trials, now)
-      draft.plan = { items }
+      draft.plan = { items, drops }
       draft.internal = encodeTrustInternal({
         ...trial,
         ...(trials.length > 0 && { trials }),
@@ -101,21 +112,22 @@ function strategy(services: Services): Strategy<Plan> {
       const [before, next] = [specOf(old.object), specOf(draft.object)]
       if (deepEqual(before, next)) return
       const state = decodeTrustInternal(old.internal)
-      const { trial: _, former: __, reviewScope, ...internal } = state
-      const now = unixSeconds(context.now)
-      const { items, conflict, ...trial } = await changeTrial(
+      const { trial: _, former: __, born: ___, reviewScope, ...internal } = state
+      const { items, conflict, drops, ...trial } = await changeTrial(
         services,
         KINDS.FederatedIdentityCredential,
         draft,
         { old, state },
-        now,
+        context,
       )
-      draft.plan = { items, ...(conflict && { conflict }) }
+      draft.plan = { items, drops, ...(conflict && { conflict }) }
+      const inherited = chainAfterChange(user, toKey(old), keySpecOf(next))
+      if (inherited.carried.length < state.carried.length) draft.specChanged = true
       draft.internal = encodeTrustInternal({
         ...internal,
         ...trial,
+        ...inherited,
         ...rightOf(user, next.scope, { ...(reviewScope && { reviewScope }), scope: before.scope }),
-        carried: chainAfterChange(user, toKey(old), keySpecOf(next)),
         revision: internal.revision + (closesKeys(before, next) ? 1 : 0),
       })
       // The owner can disable the trust even if the provider is gone.
@@ -127,12 +139,17 @@ function strategy(services: Services): Strategy<Plan> {
         evaluateHere(chain, KINDS.IdentityProvider, { verb, name }, services.scopes).allowed
       return asks('use') || asks('get') ? undefined : 'not found'
     },
-    validate: (draft) => [...(draft.plan?.errors ?? [])],
+    validate: ({ object, plan }, old) => [
+      ...(plan?.errors ?? []),
+      ...validateDrop(plan?.drops === true, !old || !deepEqual(specOf(object), specOf(old.object))),
+    ],
     forbidsChange: (_draft, old, user) => beyondChain(user, toKey(old), 'federated identity credential'),
-    authorize({ object, plan }, old, { user, now }) {
-      const next = specOf(object)
+    authorize({ object, internal, plan }, old, { user, now, warn }) {
+      const next = { ...specOf(object), ...(plan?.drops && { dropAddedScopes: true }) }
       const reason = old ? forbiddenTrustChange(user, old, next, now) : forbiddenTrust(user, next, now)
       if (!reason && plan?.conflict) throw plan.conflict
+      const added = addedScopes(toKey({ object, internal })).length
+      if (added > 0 && old && !deepEqual(next.scope, specOf(old.object).scope)) warn(addedWarning('the trust', added))
       return reason
     },
     quota({ object, internal }, { user }) {
@@ -149,16 +166,15 @@ function strategy(services: Services): Strategy<Plan> {
         ...removed,
       ]
     },
-    itemsToPresent: (internal) => itemsToPresentTrial(decodeTrustInternal(internal)),
-    status(stored, { user, now }, items) {
+    itemsToPresent: (internal) => trialItems(decodeTrustInternal(internal)),
+    status(stored, { now }, items) {
       const trust = toTrust(stored)
-      const isUsageSeen = beyondChain(user, toKey(stored), 'federated identity credential') === undefined
       return {
         owner: ownerOf(stored),
         phase: phaseOf(trust),
         clientID: clientIdOf(trust),
         ...(holdsRight(trust, withScope([], trust.spec.scope)) && { mayReview: true }),
-        ...presentTrial(keySpecOf(trust.spec), trust, now, isUsageSeen ? items : undefined),
+        ...presentTrial(keySpecOf(trust.spec), trust, now, items),
       }
     },
   }

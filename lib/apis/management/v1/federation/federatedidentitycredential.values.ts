@@ -21,18 +21,20 @@ export function keySpecOf({
   claimMappings,
   scope,
   scopeTrial,
+  dropAddedScopes,
   ttl,
   disabled,
 }: TrustSpec): KeySpec {
   const all = [...(groups ?? []), ...(claimMappings?.groups ?? []).map(({ group }) => group)]
-  const named = defined({ user, team, subject, scope, scopeTrial, disabled })
+  const named = defined({ user, team, subject, scope, scopeTrial, dropAddedScopes, disabled })
   return { ...named, ...(all.length > 0 && { groups: all }), ttl: ttl ?? DEFAULT_TTL }
 }
 
 /** Returns the trust as the authorization rules see it: as a key. */
 export function toKey({ object, internal }: Pick<Stored, 'object' | 'internal'>): Key {
-  const { creator, carried } = decodeTrustInternal(internal)
-  return { uid: object.metadata.uid ?? '', spec: keySpecOf(specOf(object)), creator, carried }
+  const { creator, carried, born } = decodeTrustInternal(internal)
+  const spec = keySpecOf(specOf(object))
+  return { uid: object.metadata.uid ?? '', spec, creator, carried, ...defined({ born }) }
 }
 
 /** Returns the name of the owner: a user, `team:TEAM` or `subject:SUBJECT`. */

@@ -4,7 +4,7 @@ import { boolean, int64, list, object, string, time } from '../../../../meta/sch
 export const status = object('What happened to the access key.', {
   since: time('Time from which the history of this key is kept. Absent if that is not known yet.'),
   events: list(
-    'What happened, the newest first: at most 50. Always among them are the creation, and the newest 12 each of leaks, of refused uses, of new addresses and of everything else.',
+    'What happened, the newest first: at most 50. Always among them are the creation, and the newest 7 each of leaks, of uses of ended values, of uses from refused addresses, of requests that a trial would refuse, of new addresses, of rotations and of everything else.',
     object('What happened.', {
       time: time('When it happened.'),
       type: string(
@@ -22,7 +22,7 @@ export const status = object('What happened to the access key.', {
       days: int64('For expiring: days before the expiry.'),
       ip: string('Address of the request. Absent if the deployment does not record addresses.'),
       userAgent: string('Client of the request, as it says itself.'),
-      request: string('For scope-trial-refused: the request that the scope of the trial would refuse.'),
+      request: string('For scope-trial-refused: the request that a scope on trial would refuse.'),
       url: string('For leaked: where the value was found, as the report says.'),
     }),
   ),

@@ -1,6 +1,6 @@
 /** Begins, continues and ends the trial of a scope with a write of its key, and makes it real. */
 import type { KeyInternal } from '../../../../authentication/keyinternal.ts'
-import { readTrial, SEEN, startOfTrial, trialKey } from '../../../../authentication/usage/trialitems.ts'
+import { readMarks, SEEN, startOfTrial, trialKey } from '../../../../authentication/usage/trialitems.ts'
 import type { Scope } from '../../../../authorization/scopes/scope.ts'
 import type { KeySpec } from '../../../../authorization/users/identity.ts'
 import { parseTime, unixSeconds } from '../../../../meta/encoding/time.ts'
@@ -27,6 +27,8 @@ interface Change {
   resource: GroupResource
   /** Reads a side item. */
   read(key: ItemKey): Promise<JsonObject | undefined>
+  /** Returns the requests that the trial would have refused, as far as the user may know them. */
+  refused(trial: NonNullable<State['trial']>): Promise<string[]>
 }
 
 interface TrialPlan {
@@ -34,7 +36,7 @@ interface TrialPlan {
   /** Whether spec.scopeTrial is to be removed: its scope is that of the key. */
   isOver: boolean
   items: Companion[]
-  /** The 409 of a write that makes a scope real that would have refused requests. It names them: answer it only who may make the write. */
+  /** The 409 of a write that makes a scope real that would have refused requests. Answer it only who may make the write. */
   conflict?: StatusError
 }
 
@@ -42,7 +44,17 @@ interface TrialPlan {
  * Returns what a write makes of the trial. The item of the trial is a condition of a write that makes its scope real, so a refusal
  * that is recorded meanwhile counts.
  */
-export async function planTrial({ before, next, state, name, uid, now, resource, read }: Change): Promise<TrialPlan> {
+export async function planTrial({
+  before,
+  next,
+  state,
+  name,
+  uid,
+  now,
+  resource,
+  read,
+  refused,
+}: Change): Promise<TrialPlan> {
   const { trial, lastTrial } = state
   const tried = before?.scopeTrial
   const asked = next.scopeTrial
@@ -60,7 +72,8 @@ export async function planTrial({ before, next, state, name, uid, now, resource,
   const isReal = tried?.scope && isSame(next.scope, tried.scope) && !isSame(before?.scope, tried.scope)
   if (isReal && trial) {
     const item = await read(trialKey(trial.uid, trial.since))
-    const conflict = item?.[SEEN] === true && asked?.force !== true ? refusing(resource, name, item) : undefined
+    const isRefused = item?.[SEEN] === true && asked?.force !== true
+    const conflict = isRefused ? refusing(resource, name, item, await refused(trial)) : undefined
     const ended = end(item && !asked?.force ? { lacks: [SEEN] } : undefined)
     const made = { lastTrial: trial.since, ...replaced }
     const plan = isNew ? begin(asked, made) : { state: made, isOver: true, items: [] }
@@ -82,11 +95,11 @@ export async function planTrial({ before, next, state, name, uid, now, resource,
   return { ...plan, items: [...end(), ...plan.items] }
 }
 
-/** Returns the object without its trial. */
-export function withoutTrial({ metadata, spec = {}, ...object }: KubeObject): KubeObject {
-  const { scopeTrial: _, ...rest } = spec
+/** Returns the object without a field of its spec, which nobody owns then. */
+export function withoutField({ metadata, spec = {}, ...object }: KubeObject, field: string): KubeObject {
+  const { [field]: _, ...rest } = spec
   const { managedFields, ...others } = metadata
-  const disowned = managedFields && { managedFields: disown(managedFields, 'spec', 'scopeTrial') }
+  const disowned = managedFields && { managedFields: disown(managedFields, 'spec', field) }
   return { ...object, metadata: { ...others, ...disowned }, spec: rest }
 }
 
@@ -103,12 +116,15 @@ function keptFormer({ former }: State, scope: Scope | undefined, now: number): P
 /** How many requests a refusal names. */
 const MOST_NAMED = 10
 
-function refusing(resource: GroupResource, name: string, item: JsonObject): StatusError {
-  const { refused } = readTrial(item)
-  const causes = refused.slice(0, MOST_NAMED).map(({ request, day }) => ({
+function refusing(resource: GroupResource, name: string, item: JsonObject, named: readonly string[]): StatusError {
+  const { refusals, lastRefused } = readMarks(item)
+  const shown = named.slice(0, MOST_NAMED)
+  const rest = refusals - shown.length
+  const others = `${rest} ${shown.length > 0 ? 'more ' : ''}${rest === 1 ? 'kind' : 'kinds'} of requests (${lastRefused})`
+  const causes = [...shown, ...(rest > 0 ? [others] : [])].map((message) => ({
     reason: 'ScopeTrialRefused',
     field: 'spec.scopeTrial',
-    message: `${request} (${day})`,
+    message,
   }))
   const why = 'the scope of spec.scopeTrial would have refused requests; set spec.scopeTrial.force to make it real'
   const { status } = conflict(resource, name, why)

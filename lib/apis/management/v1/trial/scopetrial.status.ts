@@ -1,8 +1,8 @@
-/** Presents the trial of a scope, and the scope before one was made real. */
-import { keptSince, positionKey } from '../../../../authentication/history/since.ts'
+/** Presents the trial of a scope, the scope before one was made real, and the scopes that were added to the inherited ones. */
 import type { KeyInternal } from '../../../../authentication/keyinternal.ts'
-import { readTrial, trialKey } from '../../../../authentication/usage/trialitems.ts'
+import { readMarks, trialKey } from '../../../../authentication/usage/trialitems.ts'
 import type { KeySpec } from '../../../../authorization/users/identity.ts'
+import { addedScopes } from '../../../../authorization/users/privilege.ts'
 import { parseTime, rfc3339OfUnix } from '../../../../meta/encoding/time.ts'
 import type { JsonObject } from '../../../../meta/types.ts'
 import type { PresentedItems } from '../../../../registry/kind.ts'
@@ -11,22 +11,25 @@ import type { ItemKey } from '../../../../storage/keys.ts'
 /** How long a former scope is kept. */
 export const FORMER_SECONDS = 30 * 86_400
 
-type State = Pick<KeyInternal, 'trial' | 'former'>
+type State = Pick<KeyInternal, 'trial' | 'former' | 'carried' | 'born'>
 
 /** Returns the item of the trial. */
-export const trialItems = ({ trial }: State): ItemKey[] => (trial ? [trialKey(trial.uid, trial.since)] : [])
+export const trialItems = ({ trial }: Pick<State, 'trial'>): ItemKey[] =>
+  trial ? [trialKey(trial.uid, trial.since)] : []
 
-/** Returns what reads need: the item of the trial, and since when no release has run that knows no trials. */
-export const itemsToPresentTrial = (state: State): ItemKey[] => (state.trial ? [...trialItems(state), positionKey] : [])
-
-/** Returns the members of the status. The response of a write has no `items`, and so no requests. */
+/** Returns the members of the status. The response of a write has no `items`, and so counts no refusals. */
 export function presentTrial(
-  { scopeTrial }: Pick<KeySpec, 'scopeTrial'>,
+  spec: Pick<KeySpec, 'scope' | 'scopeTrial'>,
   state: State,
   now: Date,
   items?: PresentedItems,
 ): JsonObject {
-  return { ...(scopeTrial && runningOrEnded(scopeTrial, state, now, items)), ...presentFormer(state, now) }
+  const added = addedScopes({ ...state, spec }) as JsonObject[]
+  return {
+    ...(spec.scopeTrial && runningOrEnded(spec.scopeTrial, state, now, items)),
+    ...presentFormer(state, now),
+    ...(added.length > 0 && { addedScopes: added }),
+  }
 }
 
 function runningOrEnded(
@@ -37,18 +40,12 @@ function runningOrEnded(
 ): JsonObject {
   if (!trial) return {}
   const isRunning = now < (parseTime(until) ?? new Date(0))
-  const { refused, hasMore } = readTrial(items?.(trialKey(trial.uid, trial.since)))
-  // A release that keeps no history knows no trials either.
-  const position = items?.(positionKey)
-  const kept = position ? keptSince({ attributes: position }) : 0
-  const isWhole = !hasMore && kept !== undefined && kept <= trial.since
-  const shown = refused.map(({ day, ...refusal }) => ({ ...refusal, lastSeen: day })) as unknown as JsonObject[]
   return {
     scopeTrial: {
       since: rfc3339OfUnix(trial.since),
       until,
       phase: isRunning ? 'Running' : 'Ended',
-      ...(items && { refused: shown, complete: isWhole }),
+      ...(items && readMarks(items(trialKey(trial.uid, trial.since)))),
     },
   }
 }

@@ -1,5 +1,5 @@
 /** Validates the trial of a scope beyond its schema. */
-import { validateChain } from '../../../../authorization/scopes/chain.ts'
+import { validateChain, withScope } from '../../../../authorization/scopes/chain.ts'
 import { hasSelfRotate } from '../../../../authorization/scopes/roles.ts'
 import type { ScopeChain } from '../../../../authorization/scopes/scope.ts'
 import { validateScope } from '../../../../authorization/scopes/validatescope.ts'
@@ -35,13 +35,20 @@ export function validateTrial(
   if (scope && !deepEqual(scope, old?.scope ?? null)) {
     errors.push(
       ...validateScope(scope, `${PATH}.scope`),
-      ...validateChain(effectiveChain({ spec: { ...key, scope }, carried }), `${PATH}.scope`),
+      // The present scope may stay in the chain when the tried one is made real.
+      ...validateChain(withScope(effectiveChain({ spec: key, carried }), scope), `${PATH}.scope`),
       ...(hasSelfRotate(scope) ? endlessErrors(key) : []),
     )
   }
   if (until && until !== old?.until) errors.push(...endErrors(until, now))
   return errors
 }
+
+/** Returns the 422 errors of a write that drops the scopes that were added: it must be an update that changes nothing else. */
+export const validateDrop = (drops: boolean, changesMore: boolean): FieldError[] =>
+  drops && changesMore
+    ? [invalid('spec.dropAddedScopes', true, 'may be true only in an update that changes nothing else')]
+    : []
 
 function endErrors(until: string, now: Date): FieldError[] {
   const left = (parseTime(until)?.getTime() ?? Number.NaN) - now.getTime()

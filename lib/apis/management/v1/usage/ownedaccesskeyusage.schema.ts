@@ -17,6 +17,10 @@ export const status = object('What the access key did.', {
         description: 'The exact scope entry that allows them. Absent if no rule is that narrow.',
       },
       lastUsed: day('Last day of such a request'),
+      refusedBy: list(
+        'Which trials of scopes would refuse them: Own, that of the key, or Inherited, that of a key or trust that made it.',
+        string('Own or Inherited.'),
+      ),
     }),
   ),
   clusters: list(

@@ -1,16 +1,16 @@
 /** Reads what an access key did, for users who may read the key. */
 
+import { trialsOf } from '../../../../authentication/credential.ts'
 import { keptSince, positionKey } from '../../../../authentication/history/since.ts'
 import { DAY_SECONDS, keptFrom } from '../../../../authentication/keptitems.ts'
+import { decodeKeyInternal } from '../../../../authentication/keyinternal.ts'
 import { lifeOfStored } from '../../../../authentication/keystatus.ts'
 import { isActiveDay, readActiveDay, readActiveDays } from '../../../../authentication/usage/activeminutes.ts'
 import { usagePartition } from '../../../../authentication/usage/days.ts'
 import { placeName, type RecordedUsage, readUsage, recordingKey } from '../../../../authentication/usage/items.ts'
-import { describeRequest } from '../../../../authorization/scopes/evaluate.ts'
 import type { ScopeOptions } from '../../../../authorization/scopes/project.ts'
 import { scopeEntryOf } from '../../../../authorization/usage/scopeentry.ts'
 import type { Usage } from '../../../../authorization/usage/usage.ts'
-import { type UsedEntry, withoutAnyName } from '../../../../authorization/usage/usedentry.ts'
 import { KINDS } from '../../../../kinds/kinds.ts'
 import { rfc3339OfUnix, unixSeconds } from '../../../../meta/encoding/time.ts'
 import { groupVersion } from '../../../../meta/groupversion.ts'
@@ -19,12 +19,12 @@ import { defined } from '../../../../meta/value/defined.ts'
 import type { VirtualRequest } from '../../../../registry/kind.ts'
 import type { CompanionItem, Stored } from '../../../../storage/interface.ts'
 import { readReviewedKey } from '../accessreview/reviewedkey.ts'
+import { specOf } from '../ownedaccesskey.values.ts'
 import { adviceFor } from './advise.ts'
+import { readPartition, wordsOf } from './recorded.ts'
 import type { UsageServices } from './usageservices.ts'
 
 const { kind, subresource } = KINDS.OwnedAccessKeyUsage
-/** The most pages of 1 MB that are read. A process writes at most 64 entries of a key a day, so this is never reached by honest use. */
-const MOST_PAGES = 4
 
 /** Returns the usage of a key. Throws 403 or 404. */
 export async function readKeyUsage(
@@ -34,7 +34,7 @@ export async function readKeyUsage(
   const stored = await readReviewedKey({ name, subresource }, context, services)
   const { uid = '', creationTimestamp } = stored.object.metadata
   const [own, [mark, position]] = await Promise.all([
-    readPartition(services, usagePartition(uid)),
+    readPartition(services.storage, usagePartition(uid)),
     services.storage.getCompanions([recordingKey, positionKey]),
   ])
   const recorded = readUsage(
@@ -58,27 +58,12 @@ export async function readKeyUsage(
       recording: services.recordUsage,
       ...(since !== undefined && { since: rfc3339OfUnix(since) }),
       complete: !usage.isIncomplete,
-      entries: entriesOf(recorded, services.scopes),
+      entries: entriesOf(recorded, stored, services.scopes),
       clusters: clustersOf(recorded),
       ...adviceFor(stored, usage, services, context.now),
       active: readActiveDays(own.items, readActiveDay(stored.noted?.active)).map((one) => ({ ...one })),
     },
   }
-}
-
-async function readPartition(
-  { storage }: UsageServices,
-  pk: string,
-): Promise<{ items: CompanionItem[]; isWhole: boolean }> {
-  const items: CompanionItem[] = []
-  let after: string | undefined
-  for (let pages = 0; pages < MOST_PAGES; pages++) {
-    const page = await storage.queryCompanions(pk, defined({ after }))
-    items.push(...page.items)
-    after = page.next
-    if (after === undefined) return { items, isWhole: true }
-  }
-  return { items, isWhole: false }
 }
 
 /**
@@ -98,15 +83,22 @@ function sinceOf(
 
 const latestFirst = (one: { day: string }, other: { day: string }): number => (one.day < other.day ? 1 : -1)
 
-function entriesOf({ entries }: RecordedUsage, options: ScopeOptions): JsonObject[] {
-  return entries.toSorted(latestFirst).map(({ entry, day }) => {
+function entriesOf({ entries }: RecordedUsage, { object, internal }: Stored, options: ScopeOptions): JsonObject[] {
+  const trials = trialsOf(specOf(object), decodeKeyInternal(internal)) ?? []
+  return entries.toSorted(latestFirst).map(({ entry, day, refusedBy = [] }) => {
     const scope = scopeEntryOf(entry, options) as JsonObject | undefined
-    return { request: wordsOf(entry, options), ...(scope && { scope }), lastUsed: day }
+    const refusing = trials.filter((trial) =>
+      refusedBy.some(({ uid, since }) => uid === trial.uid && since === trial.since),
+    )
+    const whose = new Set(refusing.map(({ uid }) => (uid === object.metadata.uid ? 'Own' : 'Inherited')))
+    return {
+      request: wordsOf(entry, options),
+      ...(scope && { scope }),
+      lastUsed: day,
+      ...(whose.size > 0 && { refusedBy: [...whose] }),
+    }
   })
 }
-
-const wordsOf = ({ attributes }: UsedEntry, options: ScopeOptions): string =>
-  describeRequest(withoutAnyName(attributes), options)
 
 function clustersOf({ accepted, asked }: RecordedUsage): JsonObject[] {
   const accepting = new Map(accepted.map(({ place, day }) => [placeName(place), day]))

@@ -24,6 +24,7 @@ const plan = (before: Spec | undefined, next: Spec, state: object = { trial }, s
     now,
     resource: { group: 'management.platform', resource: 'ownedaccesskeys' },
     read: async () => stored,
+    refused: async () => ['list of pods (2026-11-26)'],
   })
 
 test('a trial begins with its item, goes on, and begins anew with another scope', async () => {
@@ -49,8 +50,13 @@ test('a trial that is made real depends on its item, which has no refusal', asyn
     ...made,
     items: [{ op: 'delete', ...item, when: { lacks: ['seen'] } }],
   })
-  const seen = { expires, seen: true }
-  expect(await plan(running, next, { trial }, seen)).toMatchObject({ conflict: { status: { code: 409 } } })
+  const seen = { expires, seen: true, 'r#1': '2026-11-26', 'r#2': '2026-11-25', 'r#3': '2026-11-24' }
+  const { conflict } = await plan(running, next, { trial }, seen)
+  const causes = conflict?.status.details?.causes?.map(({ message }) => message)
+  expect([conflict?.status.code, causes]).toEqual([
+    409,
+    ['list of pods (2026-11-26)', '2 more kinds of requests (2026-11-26)'],
+  ])
   const forced = { scope: smaller, scopeTrial: { scope: smaller, until, force: true } }
   expect(await plan(running, forced, { trial }, seen)).toEqual({ ...made, items: [{ op: 'delete', ...item }] })
   const unscoped = await plan({ scopeTrial: { scope: smaller, until } }, next, { trial }, { expires })
