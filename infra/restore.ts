@@ -10,7 +10,7 @@
  * - No event is published twice, and none is lost: signals are those of the deployment, and their publisher continues after the
  *   changes that the restore makes. In the table of another deployment, history begins anew.
  * - Parts of transactions are repaired or named (repair.ts): DynamoDB may have restored the items of one at different moments.
- * - The history and the usage of keys, and what trials found, are those of both tables: what happened since the other one is not
+ * - The history and the usage of keys, and the marks of trials, are those of both tables: what happened since the other one is not
  *   undone, and processes that live on do not write again what they have written today.
  * - No key of an exchange is restored: the trust that it came through may have been closed since. A job exchanges again.
  * - No ID token can be exchanged again: the records of exchanged tokens are kept. Fetched keys of issuers are not restored.
@@ -151,7 +151,7 @@ const isRecordOfExchange = ({ pk }: StoredItem) => textOf(pk).startsWith('exchan
 /** What happened to keys, how far it has been published, and since when usage is recorded: a restore neither repeats nor hides it. */
 const isRecordOfEvents = ({ pk }: StoredItem) => /^((signal|told|lifecycle)#|recording$)/.test(textOf(pk))
 
-/** What keys did, what trials found and what happened to keys, for people to read. An item of the deployment is never older. */
+/** What keys did, the marks of trials and what happened to keys, for people to read. An item of the deployment is never older. */
 const isRecordOfUse = ({ pk }: StoredItem) => /^(history|usage|trial)#/.test(textOf(pk))
 
 /** The position in the change log up to which events are published (lib/events/position.ts). */

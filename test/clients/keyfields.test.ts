@@ -10,6 +10,7 @@ import { eachKeyText, keyTexts } from '../../lib/apis/management/v1/ownedaccessk
 const left = [
   'key',
   'scopeTrial',
+  'dropAddedScopes',
   'disabled',
   'type',
   'identity',

@@ -252,33 +252,21 @@ const deciders = [
   'reviews/tokenreview',
 ]
 
-/** What these make may be what the scope of a trial would refuse. */
-const triers = [
-  'directclusterendpointtokens/create',
-  'oauth2/token',
-  'ownedaccesskeys/rotate',
-  'virtualclusterinstances/kubeconfig/create',
-]
+/** Only these judge the trials of scopes. */
+const triers = ['authorizer', 'reviews/subjectaccessreview']
 
 test.each<[rule: string, operations: string[], partitions: string[], functions: string[]]>([
   [
-    'functions that authenticate or decide by scopes, that for leaks and the publisher of events write signals',
+    'functions that authenticate or judge trials, that for leaks and the publisher of events write signals',
     writes,
     ['signal#20261121'],
-    [...deciders, ...triers, 'leaks', 'lifecycle', 'selves/create'],
+    [...triers, 'leaks', 'lifecycle', 'reviews/tokenreview', 'selves/create'],
   ],
   [
-    'they and writers of what has a scope write what trials would refuse',
+    'those that judge trials and writers of what has a scope write their marks',
     writes,
     ['trial#u'],
-    [
-      ...new Set([
-        ...deciders,
-        ...triers,
-        ...allWritersOf('ownedaccesskeys'),
-        ...allWritersOf('federatedidentitycredentials'),
-      ]),
-    ],
+    [...new Set([...triers, ...allWritersOf('ownedaccesskeys'), ...allWritersOf('federatedidentitycredentials')])],
   ],
   ['functions that decide requests by scopes put what a key did', ['PutItem'], ['usage#u'], deciders],
   ['the publisher of events removes it', ['DeleteItem'], ['usage#u'], ['lifecycle']],
@@ -325,10 +313,16 @@ test.each<[rule: string, operations: string[], partitions: string[], functions: 
     expect([partition, functionsAccessing(operations, partition)]).toEqual([partition, functions.toSorted()])
 })
 
-test('only who shows what trials found, usage or history reads since when they are whole', () => {
-  const shows = functionsAccessing(reads, 'trial#u')
-  const others = functionsAccessing(reads, 'lifecycle#position').filter((name) => !shows.includes(name))
-  expect(others).toEqual(['ownedaccesskeys/history', 'ownedaccesskeys/usage'])
+test('only who shows usage, history or families reads since when they are whole', () => {
+  const shows = [
+    'ownedaccesskeys/history',
+    'ownedaccesskeys/usage',
+    'ownedaccesskeys/list',
+    'ownedaccesskeys/deletecollection',
+    'lifecycle',
+    'customresourcedefinitions/list',
+  ]
+  expect(functionsAccessing(reads, 'lifecycle#position').filter((name) => !shows.includes(name))).toEqual([])
 })
 
 test('a get may read the rows and revision of its kind only, and the credentials of keys', () => {

@@ -235,6 +235,8 @@ describe('a deployment that records no usage', () => {
       .status
     expect([recording, complete, entries, active, advice.scope]).toEqual([false, false, [], [], undefined])
     expect((await silent.parts.storage.queryCompanions(usagePartition(key.uid))).items).toEqual([])
-    expect((await silent.call(`${keys}/${key.name}`)).json.status.scopeTrial.refused).toHaveLength(1)
+    expect((await silent.call(`${keys}/${key.name}`)).json.status.scopeTrial.refusals).toBe(1)
+    const made = await silent.patch(`${keys}/${key.name}`, { spec: { scope: smaller, scopeTrial: null } })
+    expect([made.status, made.json.details.causes]).toMatchObject([409, [{ message: `1 kind of requests (${today})` }]])
   })
 })

@@ -65,16 +65,17 @@ export interface AccessKey {
     values?: KeyValue[]
     scopeTrial?: ScopeTrial
     formerScope?: FormerScope
+    addedScopes?: Scope[]
   }
 }
 
-/** What the trial of a scope would have refused. The response of a write has neither `refused` nor `complete`. */
+/** How much the trial of a scope would have refused. The response of a write does not say it. */
 export interface ScopeTrial {
   since?: string
   until?: string
   phase?: string
-  refused?: { request: string; lastSeen?: string }[]
-  complete?: boolean
+  refusals?: number
+  lastRefused?: string
 }
 
 /** The scope before another one was made real. Without a scope, there was none. */

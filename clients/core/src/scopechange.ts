@@ -38,19 +38,21 @@ export const pastedPatch = (key: AccessKey, scope: Scope): JsonObject[] => [
 ]
 
 export interface Undo {
-  undoes: 'trial' | 'scope'
+  undoes: 'trial' | 'scope' | 'added'
   patch: JsonObject[]
 }
 
 /**
- * Returns the patch that undoes the last step: ends a trial, or puts the former scope back. A trial is always the later step, because
- * making one real ends it. Undefined if there is neither.
+ * Returns the patch that undoes the last step: ends a trial, puts the former scope back, or drops the scopes that were added. A trial is
+ * always the later step, because making one real ends it. Undefined if there is nothing to undo.
  */
 export function undoPatch(key: AccessKey): Undo | undefined {
   const { spec, status } = key
   if (spec?.scopeTrial) return { undoes: 'trial', patch: [unchanged(key), { op: 'remove', path: '/spec/scopeTrial' }] }
   const former = status?.formerScope
-  return former && { undoes: 'scope', patch: scopePatch(key, former.scope) }
+  if (former) return { undoes: 'scope', patch: scopePatch(key, former.scope) }
+  const drop: JsonObject = { op: 'add', path: '/spec/dropAddedScopes', value: true }
+  return status?.addedScopes?.length ? { undoes: 'added', patch: [unchanged(key), drop] } : undefined
 }
 
 /** Returns the requests that keep the scope of a trial from being made real; undefined for any other refusal. */

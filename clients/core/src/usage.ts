@@ -7,7 +7,7 @@ export interface KeyUsage {
   since?: string
   complete?: boolean
   /** The last first. */
-  entries?: { request: string; scope?: Scope; lastUsed: string }[]
+  entries?: { request: string; scope?: Scope; lastUsed: string; refusedBy?: string[] }[]
   clusters?: { name: string; lastAccepted?: string; lastAsked?: string }[]
   lines?: UsedLine[]
   advice?: Advice

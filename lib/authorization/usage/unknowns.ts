@@ -94,17 +94,17 @@ function windowOf(days: number): Unknown[] {
 const READS_DEEDS: Unknown = {
   reason: 'Keys',
   message:
-    'The key reads the usage or the history of access keys. Of others than itself, it may then read only that of keys that carry the smaller scope: try the scope first.',
+    'The key reads the usage or the history of access keys. Of others than itself, it may then read only that of keys that carry the smaller scope.',
 }
 
-/** A token that is only for clusters of lines that go would be refused, which the trial of a scope shows. */
+/** A token that is only for clusters of lines that go would be refused. */
 function tokensOf(lines: readonly ExaminedLine[]): Unknown[] {
   const isForClusters = ({ state, alone }: ExaminedLine) => {
     const reached = reachableClusters([alone])
     return state === 'Unused' && (reached === 'all' || reached.size > 0)
   }
   const unused = lines.filter(isForClusters).map(({ line }) => line)
-  const message = `The key made tokens. Whether some are only for clusters of these lines, in which it did nothing, is not recorded: ${unused.join(', ')}. Try the scope first.`
+  const message = `The key made tokens. Whether some are only for clusters of these lines, in which it did nothing, is not recorded: ${unused.join(', ')}.`
   return unused.length > 0 ? [{ reason: 'Tokens', message }] : []
 }
 

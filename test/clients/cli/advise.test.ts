@@ -187,9 +187,10 @@ describe('a trial', () => {
     const key = await makeUsed('refusing')
     await advise('refusing', '--trial', '7d', '--yes')
     await list(key, 'b')
-    expect(await cli.ok(['keys', 'show', 'refusing'])).toMatch(
-      /would have refused 1 kind of requests\nWould refuse +list of virtualclusterinstances in project "b" \(/,
+    expect(await cli.ok(['keys', 'show', 'refusing'])).toContain(
+      `would have refused 1 kind of requests, the last on ${today}\n`,
     )
+    expect(await cli.ok(['usage', 'refusing'])).toMatch(/"b" .* its trial\n/)
     const unasked = await asked('y\n', 'refusing', '--apply')
     expect(unasked.stderr).not.toContain('[y/N]')
     expect(unasked).toMatchObject(
@@ -234,6 +235,27 @@ describe('a trial', () => {
   })
 })
 
+test('what a step adds is shown before it, and scopes that were added are dropped by an undo of their own', async () => {
+  const rules = [{ verbs: ['*'], resources: [{ group: 'management.platform', resources: ['ownedaccesskeys'] }] }]
+  const key = await server.makeKey({ user: 'alice', scope: { rules, ...smaller } }, { name: 'narrowed' })
+  const asItself = { env: { KEYPLANE_KEY: key.token } }
+  expect(await advise('narrowed', '--trial', '7d', '--project', 'c', '--yes')).toMatchObject(
+    says(0, /\n {2}\+ projects: \{project: c\}\n.* What is marked with \+ may allow more than before\./),
+  )
+  expect(await cli.run(['advise', 'narrowed', '--apply', '--force', '--yes'], asItself)).toMatchObject(
+    says(0, /is also limited by a scope/),
+  )
+  expect(await advise('narrowed', '--undo', '--yes')).toMatchObject(says(0, 'narrowed has its former scope again.'))
+  await server.patch(`${keys}/narrowed`, { spec: { scope: { rules, projects: null } } }, key.token)
+  await server.patch(`${keys}/narrowed`, { spec: { scope: { rules, ...real } } })
+  expect((await stored('narrowed')).status.addedScopes).toHaveLength(1)
+  expect(await cli.ok(['keys', 'show', 'narrowed'])).toMatch(/^Also limited to +/m)
+  expect(await advise('narrowed', '--undo', '--yes')).toMatchObject(
+    says(0, /It is no longer limited to:\n {4}rules: .*narrowed is limited by its own scope/s),
+  )
+  expect((await stored('narrowed')).status.addedScopes).toBeUndefined()
+})
+
 test('a chosen scope is tried, also by a trust, which has no advice', async () => {
   await server.makeKey({ user: 'alice', scope: real }, { name: 'chosen' })
   await cli.ok(['advise', 'chosen', '--trial', '7d', '--project', 'a', '--yes'])
@@ -255,7 +277,7 @@ test('a chosen scope is tried, also by a trust, which has no advice', async () =
       0,
       '',
       expect.stringMatching(
-        /^Its keys may do +projects a, b\n.*\nWould refuse +list of virtualclusterinstances in project "b" \(/ms,
+        /^Its keys may do +projects a, b\nTrial of a scope .* would have refused 1 kind of requests, the last on /ms,
       ),
     ),
   )

@@ -125,6 +125,12 @@ describe('a change of a trial', () => {
     ['anyway', tried, { step: 'real', isForced: true }, { scope: small, scopeTrial: { scope: small, force: true } }],
     ['end', tried, { step: 'end' }, { scope: wide }],
     ['back', former(wide), { step: 'back' }, { scope: wide }],
+    [
+      'drop',
+      keyOf({ spec: { scope: wide }, status: { addedScopes: [small] } }),
+      { step: 'drop' },
+      { scope: wide, dropAddedScopes: true },
+    ],
     ['back to no scope', former(), { step: 'back' }, {}],
   ])('%s makes just this of the key, and asks for the version that was seen', (_, key, wish, spec) => {
     const { patch, isDone } = trialChange(key, { ...wish, until })
@@ -135,7 +141,8 @@ describe('a change of a trial', () => {
     expect(isDone(key)).toBe(false)
     // The server removes the trial that was made real.
     const { scopeTrial, ...rest } = changed.spec
-    expect(isDone({ ...changed, spec: { ...rest, ...(wish.step === 'try' && { scopeTrial }) } })).toBe(true)
+    const made = { ...changed, spec: { ...rest, ...(wish.step === 'try' && { scopeTrial }) }, status: {} }
+    expect(isDone(made)).toBe(true)
     expect(isDone({ ...changed, metadata: { ...changed.metadata, uid: 'other' } })).toBe(false)
   })
 

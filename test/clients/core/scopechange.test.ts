@@ -51,6 +51,11 @@ test('the last step is undone: a trial before a former scope, which may be none'
   const made = (scope?: object) => undoPatch(keyOf({ scope: smaller }, { formerScope: { ...(scope && { scope }) } }))
   expect(made(real)).toMatchObject({ undoes: 'scope', patch: [{}, { op: 'add', path: '/spec/scope', value: real }] })
   expect(made()).toMatchObject({ undoes: 'scope', patch: [{}, { op: 'remove', path: '/spec/scope' }] })
+  const drop = { op: 'add', path: '/spec/dropAddedScopes', value: true }
+  expect(undoPatch(keyOf({ scope: real }, { addedScopes: [smaller] }))).toEqual({
+    undoes: 'added',
+    patch: [unchanged, drop],
+  })
   expect(undoPatch(keyOf({ scope: real }))).toBeUndefined()
 })
 

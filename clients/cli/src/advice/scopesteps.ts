@@ -30,11 +30,14 @@ const read = async (target: Target): Promise<AccessKey> => asKey(await target.se
 
 interface Step {
   patch: JsonObject[]
-  diff: readonly string[]
+  /** Returns what the step changes, given the object as the server would make it. */
+  diff(checked: AccessKey): readonly string[]
+  /** Whether people expect that the step adds nothing. */
+  isSmaller?: true
   /** What the step means, before the question. */
   meaning: string
   question: string
-  done: string
+  done: string | ((changed: AccessKey) => string)
 }
 
 /** Tries a scope for some seconds: without one, the advised scope. Returns the object. */
@@ -55,12 +58,13 @@ export async function beginTrial(
     )
   }
   const scope = asked ?? (await advisedScope(target))
-  const diff = scopeDiff(key.spec?.scope, scope)
-  if (diff.length === 0) throw new CliError(`${name} has this scope already, so there is nothing to try.`)
+  if (scopeDiff(key.spec?.scope, scope).length === 0)
+    throw new CliError(`${name} has this scope already, so there is nothing to try.`)
   const until = `${new Date(io.now().getTime() + seconds * 1000).toISOString().slice(0, 19)}Z`
   return take(target, {
     patch: trialPatch(key, scope, until),
-    diff,
+    isSmaller: true,
+    diff: ({ spec }) => scopeDiff(key.spec?.scope, spec?.scopeTrial?.scope),
     meaning: `Until ${until}, requests that need what is removed succeed with a warning, and are recorded.`,
     question: `Try this scope for ${name}?`,
     done: `The trial runs until ${until}. What it finds: ${showingOf(target)}. To make its scope real: ${commandOf(target)} --apply`,
@@ -73,22 +77,22 @@ export async function makeReal(target: Target, { force }: { force: boolean }): P
   const key = await read(target)
   const tried = key.spec?.scopeTrial?.scope
   const scope = tried ?? (await advisedScope(target))
-  const { until, phase, complete } = key.status?.scopeTrial ?? {}
+  const { until, phase } = key.status?.scopeTrial ?? {}
   return take(target, {
     patch: realPatch(key, scope, { isForced: force }),
-    diff: scopeDiff(key.spec?.scope, scope),
+    isSmaller: true,
+    diff: ({ spec }) => scopeDiff(key.spec?.scope, spec?.scope),
     meaning: [
       ...(tried ? [] : ['There was no trial.']),
       'Requests that need what is removed are refused.',
       ...(phase === 'Running' ? [`The trial would run until ${until}.`] : []),
-      ...(complete === false ? ['It has not recorded everything.'] : []),
     ].join(' '),
     question: `Make this the scope of ${name}${tried ? '' : ' without a trial'}?`,
     done: `${name} has ${tried ? 'the scope of the trial' : 'this scope'}. To put the former one back within 30 days: ${commandOf(target)} --undo`,
   })
 }
 
-/** Ends the trial or, without one, puts the former scope back. Returns the object. */
+/** Ends the trial or, without one, puts the former scope back or, without that, drops the scopes that were added. Returns the object. */
 export async function undo(target: Target): Promise<JsonObject> {
   const { name } = target
   const key = await read(target)
@@ -101,18 +105,31 @@ export async function undo(target: Target): Promise<JsonObject> {
       : ''
     return take(target, {
       patch: step.patch,
-      diff: [],
+      diff: () => [],
       meaning: 'This ends the trial and forgets what it has found. The scope stays as it is.',
       question: `End the trial of ${name}?`,
       done: `The trial of ${name} has ended. Its scope stays as it was.${again}`,
     })
   }
+  if (step.undoes === 'added') {
+    const lines = (key.status?.addedScopes ?? []).flatMap((scope) => scopeDiff({}, scope))
+    return take(target, {
+      patch: step.patch,
+      diff: () => ['It is no longer limited to:', ...lines.map((line) => `  ${line.slice(2)}`)],
+      meaning: 'Changes with scoped access keys have added these scopes. Those that it was made with stay.',
+      question: `Drop them from ${name}?`,
+      done: `${name} is limited by its own scope and those that it was made with.`,
+    })
+  }
   return take(target, {
     patch: step.patch,
-    diff: scopeDiff(key.spec?.scope, formerScope?.scope),
+    diff: ({ spec }) => scopeDiff(key.spec?.scope, spec?.scope),
     meaning: `This is the scope that the ${target.isTrust ? 'trust' : 'key'} had until ${formerScope?.replaced}.`,
     question: `Put it back?`,
-    done: `${name} has its former scope again.`,
+    done: ({ status }) =>
+      status?.addedScopes?.length
+        ? `${name} has its former scope again, but scopes that were added to it still limit it. To drop them: ${commandOf(target)} --undo`
+        : `${name} has its former scope again.`,
   })
 }
 
@@ -134,12 +151,13 @@ async function take(target: Target, step: Step): Promise<JsonObject> {
     session.patch(pathOf(target), step.patch, { dryRun, repeatable: dryRun }).catch((error: unknown) => {
       throw explained(error, target)
     })
-  await send(true)
-  io.err(step.diff.map((line) => `  ${plain(line)}\n`).join(''))
-  note(io, step.meaning)
+  const diff = step.diff(asKey(await send(true)))
+  io.err(diff.map((line) => `  ${plain(line)}\n`).join(''))
+  const adds = step.isSmaller && diff.some((line) => line.startsWith('+'))
+  note(io, `${step.meaning}${adds ? ' What is marked with + may allow more than before.' : ''}`)
   if (!yes && !(await confirm(io, step.question))) throw new CliError('Nothing was changed.')
   const changed = await send(false)
-  note(io, step.done)
+  note(io, typeof step.done === 'string' ? step.done : step.done(asKey(changed)))
   return changed
 }
 

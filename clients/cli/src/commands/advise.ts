@@ -42,7 +42,10 @@ const options = {
   replace: { type: 'boolean', help: 'with --trial: in place of a trial that runs' },
   apply: { type: 'boolean', help: 'make the scope of the trial real or, without a trial, the advised scope' },
   force: { type: 'boolean', help: 'with --apply: although the trial would have refused requests' },
-  undo: { type: 'boolean', help: 'end the trial or, after --apply, put the former scope back' },
+  undo: {
+    type: 'boolean',
+    help: 'end the trial or, after --apply, put the former scope back, or drop scopes that were added',
+  },
   yes: { type: 'boolean', short: 'y', help: 'do not ask' },
   trust: {
     type: 'boolean',

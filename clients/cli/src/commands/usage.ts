@@ -34,6 +34,7 @@ export function usageText(
   io: Pick<Io, 'now' | 'isTerminal' | 'columns'>,
 ): string {
   const { lines = [], entries = [], clusters = [] } = usage
+  const isTried = entries.some(({ refusedBy }) => refusedBy !== undefined)
   const columns = io.isTerminal.out ? io.columns : Number.POSITIVE_INFINITY
   const tableOf = (header: string[], rows: string[][]) => (rows.length > 0 ? [table(header, rows, columns)] : [])
   const rowsOfLines = lines.map((line) => {
@@ -52,8 +53,12 @@ export function usageText(
     ...sentencesOf(usage).map((text) => `${text}\n`),
     ...tableOf(['LINE', 'STATE', 'LAST USED', 'ENTRY'], rowsOfLines),
     ...tableOf(
-      ['REQUEST', 'LAST USED'],
-      entries.map(({ request, lastUsed = '' }) => [request, lastUsed]),
+      ['REQUEST', 'LAST USED', ...(isTried ? ['WOULD BE REFUSED BY'] : [])],
+      entries.map(({ request, lastUsed = '', refusedBy = [] }) => [
+        request,
+        lastUsed,
+        ...(isTried ? [refusedBy.map((whose) => (whose === 'Own' ? 'its trial' : 'a trial above it')).join(', ')] : []),
+      ]),
     ),
     ...tableOf(
       ['CLUSTER', 'LAST ASKED', 'LAST ACCEPTED'],

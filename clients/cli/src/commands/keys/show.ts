@@ -71,28 +71,20 @@ function leakOf({ metadata: { name }, spec, status }: AccessKey, now: Date): [st
   ]
 }
 
-/** How many kinds of requests are shown that a trial would have refused. The others are in the object. */
-const MOST_REFUSED = 10
-
-/** Returns what the trial of a scope has found, and which scope can be put back. */
+/** Returns how much the trial of a scope would have refused, and which scopes can be put back or dropped. */
 export function trialOf({ status }: AccessKey, io: Io): [string, string | undefined][] {
-  const { scopeTrial: trial, formerScope: former } = status ?? {}
+  const { scopeTrial: trial, formerScope: former, addedScopes } = status ?? {}
   const now = io.now()
-  const found = trial?.refused?.length ?? 0
-  const isPart = trial?.complete === false
-  const kinds = `${isPart ? 'at least ' : ''}${found === 1 ? '1 kind' : `${found} kinds`} of requests`
-  const nothing = `nothing${isPart ? ' that is recorded, which is not everything' : ''}`
+  const { refusals = 0, lastRefused } = trial ?? {}
+  const found =
+    refusals === 0
+      ? 'nothing'
+      : `${refusals === 1 ? '1 kind' : `${refusals} kinds`} of requests, the last on ${lastRefused}`
   const ends = trial?.phase === 'Ended' ? 'over' : `ends ${expiry(trial?.until, now)}`
-  const kept = former && `${scopeWords(former.scope)}, kept until ${former.until}`
   return [
-    [
-      'Trial of a scope',
-      trial && `${withTime(ends, trial.until)}, would have refused ${found === 0 ? nothing : kinds}`,
-    ],
-    ...(trial?.refused ?? [])
-      .slice(0, MOST_REFUSED)
-      .map(({ request, lastSeen }): [string, string] => ['Would refuse', `${request} (${lastSeen})`]),
-    ['Former scope', kept],
+    ['Trial of a scope', trial && `${withTime(ends, trial.until)}, would have refused ${found}`],
+    ['Former scope', former && `${scopeWords(former.scope)}, kept until ${former.until}`],
+    ...(addedScopes ?? []).map((scope): [string, string] => ['Also limited to', scopeWords(scope)]),
   ]
 }
 

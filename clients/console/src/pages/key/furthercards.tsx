@@ -31,7 +31,7 @@ export function FurtherCards(props: FurtherCardsProps) {
   }
   return (
     <>
-      <TrialCard accessKey={props.accessKey} refresh={refresh} />
+      <TrialCard accessKey={props.accessKey} usage={usage.data} refresh={refresh} />
       <ValuesCard accessKey={props.accessKey} />
       {!isUnknown(usage.error) && <UseCard accessKey={props.accessKey} reading={usage} />}
       {usage.data && <AdviceCard accessKey={props.accessKey} usage={usage.data} refresh={refresh} />}

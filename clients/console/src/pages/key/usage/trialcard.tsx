@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { AccessKey, Scope } from '../../../../../core/src/objects.ts'
+import type { KeyUsage } from '../../../../../core/src/usage.ts'
 import { Foreign } from '../../../components/foreign.tsx'
 import { useNow } from '../../../components/hooks/usenow.ts'
 import { DialogPart, part, usePreload } from '../../../components/part.tsx'
@@ -48,17 +49,25 @@ export function TrialButtons({ accessKey, advised, steps, refresh }: TrialButton
   )
 }
 
+interface TrialCardProps {
+  accessKey: AccessKey
+  /** Absent if the person may not read it. */
+  usage: KeyUsage | undefined
+  refresh(): Promise<void>
+}
+
 /** Says what a smaller scope would have refused while it is tried, and offers the former one afterwards. */
-export function TrialCard({ accessKey, refresh }: { accessKey: AccessKey; refresh(): Promise<void> }) {
+export function TrialCard({ accessKey, usage, refresh }: TrialCardProps) {
   const now = useNow()
   const { scopeTrial } = accessKey.spec
   const former = accessKey.status?.formerScope
   const hasFormer = former !== undefined && !(Date.parse(former.until ?? '') <= now.getTime())
-  if (!scopeTrial && !hasFormer) return null
+  const added = accessKey.status?.addedScopes ?? []
+  if (!scopeTrial && !hasFormer && added.length === 0) return null
   return (
     <section class="card" aria-labelledby="trial">
-      <h2 id="trial">{scopeTrial ? 'Trial of a smaller scope' : 'The former scope'}</h2>
-      {scopeTrial && <Trial accessKey={accessKey} refresh={refresh} />}
+      <h2 id="trial">{scopeTrial ? 'Trial of a smaller scope' : hasFormer ? 'The former scope' : 'Added scopes'}</h2>
+      {scopeTrial && <Trial accessKey={accessKey} usage={usage} refresh={refresh} />}
       {hasFormer && (
         <>
           <p>
@@ -73,13 +82,27 @@ export function TrialCard({ accessKey, refresh }: { accessKey: AccessKey; refres
           <TrialButtons accessKey={accessKey} steps={[['back', 'Put the former scope back']]} refresh={refresh} />
         </>
       )}
+      {added.length > 0 && (
+        <>
+          <p>Changes with scoped access keys have added scopes, which limit the key besides its own. It may only:</p>
+          <ul class="bullets">
+            {added.map((scope) => (
+              <li key={mayWords(scope)}>
+                <Foreign text={mayWords(scope)} />
+              </li>
+            ))}
+          </ul>
+          <TrialButtons accessKey={accessKey} steps={[['drop', 'Drop the added scopes']]} refresh={refresh} />
+        </>
+      )}
     </section>
   )
 }
 
-function Trial({ accessKey, refresh }: { accessKey: AccessKey; refresh(): Promise<void> }) {
+function Trial({ accessKey, usage, refresh }: TrialCardProps) {
   const { spec, status } = accessKey
-  const { until, phase, refused = [], complete } = status?.scopeTrial ?? {}
+  const { until, phase, refusals = 0, lastRefused } = status?.scopeTrial ?? {}
+  const refused = (usage?.entries ?? []).filter(({ refusedBy }) => refusedBy?.includes('Own'))
   return (
     <>
       <p>
@@ -91,21 +114,26 @@ function Trial({ accessKey, refresh }: { accessKey: AccessKey; refresh(): Promis
           </>
         )}
       </p>
-      {refused.length === 0 ? (
+      {refusals === 0 ? (
         <p>It would have refused nothing so far.</p>
       ) : (
         <>
           <h3>It would have refused</h3>
           <ul class="requests">
-            {refused.map(({ request, lastSeen }) => (
+            {refused.map(({ request, lastUsed }) => (
               <li key={request}>
-                <Foreign text={request} /> <span class="muted">{lastSeen !== undefined && onDay(lastSeen)}</span>
+                <Foreign text={request} /> <span class="muted">{onDay(lastUsed)}</span>
               </li>
             ))}
           </ul>
         </>
       )}
-      {complete === false && <p class="hint">There may be more: not everything is recorded.</p>}
+      {refusals > refused.length && (
+        <p class="hint">
+          {refusals === 1 ? '1 kind' : `${refusals} kinds`} of requests in all, the last{' '}
+          {lastRefused !== undefined && onDay(lastRefused)}. The usage of the keys that this key made has theirs.
+        </p>
+      )}
       <TrialButtons
         accessKey={accessKey}
         steps={[

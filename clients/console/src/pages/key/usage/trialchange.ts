@@ -7,8 +7,8 @@ import { DAY_MS } from '../../../text/times.ts'
 /** How long a trial is that the console begins. */
 export const TRIAL_DAYS = 7
 
-/** `apply` gives the key a scope without a trial, `real` that of its trial. */
-export type TrialStep = 'try' | 'apply' | 'real' | 'end' | 'back'
+/** `apply` gives the key a scope without a trial, `real` that of its trial. `drop` drops the scopes that were added. */
+export type TrialStep = 'try' | 'apply' | 'real' | 'end' | 'back' | 'drop'
 
 export interface TrialChange {
   /** A JSON patch: a merge patch would keep members of the scope before. */
@@ -28,6 +28,7 @@ export const scopeAfter = ({ spec, status }: AccessKey, step: TrialStep, advised
     apply: advised,
     real: spec.scopeTrial?.scope,
     end: spec.scope,
+    drop: spec.scope,
     back: status?.formerScope?.scope,
   })[step]
 
@@ -46,21 +47,24 @@ export function trialChange(key: AccessKey, { step, advised, until, isForced = f
   const scope = scopeAfter(key, step, advised)
   const trial = step === 'try' ? { scope, until } : undefined
   const isReal = step === 'apply' || step === 'real'
+  const isScope = isReal || step === 'back'
   const patch = [
     { op: 'replace', path: '/metadata/uid', value: uid },
     { op: 'replace', path: '/metadata/resourceVersion', value: resourceVersion },
-    ...(step === 'try' || step === 'end' ? [] : setting('/spec/scope', scope, key.spec.scope)),
+    ...(isScope ? setting('/spec/scope', scope, key.spec.scope) : []),
     // The server removes a trial of the scope that the key has, and keeps the former scope.
     ...(isReal
       ? [{ op: 'add', path: '/spec/scopeTrial', value: { scope, ...(isForced && { force: true }) } }]
       : step === 'back'
         ? []
-        : setting('/spec/scopeTrial', trial, key.spec.scopeTrial)),
+        : step === 'drop'
+          ? [{ op: 'add', path: '/spec/dropAddedScopes', value: true }]
+          : setting('/spec/scopeTrial', trial, key.spec.scopeTrial)),
   ]
-  const isDone = ({ metadata, spec }: AccessKey): boolean =>
+  const isDone = ({ metadata, spec, status }: AccessKey): boolean =>
     metadata.uid === uid &&
-    (step === 'try' || step === 'end' || isSame(spec.scope, scope)) &&
-    (step === 'back' || isSame(spec.scopeTrial, trial))
+    (!isScope || isSame(spec.scope, scope)) &&
+    (step === 'drop' ? !status?.addedScopes?.length : step === 'back' || isSame(spec.scopeTrial, trial))
   return { patch, isDone }
 }
 

@@ -9,6 +9,7 @@ import { Notice } from '../../../components/notice.tsx'
 import { useNotify } from '../../../session/notices.ts'
 import { useSession } from '../../../session/session.ts'
 import { Comparison } from '../actions/comparison.tsx'
+import { mayWords } from '../actions/difference.ts'
 import { sendPatch } from '../actions/patchkey.ts'
 import { refusedRequests, scopeAfter, TRIAL_DAYS, type TrialStep, trialChange, trialEnd } from './trialchange.ts'
 
@@ -48,6 +49,13 @@ const WORDS: Readonly<Record<TrialStep, StepWords>> = {
     word: 'End the trial',
     done: 'has no trial any more.',
   },
+  drop: {
+    title: 'Drop the scopes that were added',
+    about:
+      'Changes with scoped access keys have added scopes that limit the key besides its own. The scopes that it was made with stay.',
+    word: 'Drop them',
+    done: 'is no longer limited by scopes that were added.',
+  },
   back: {
     title: 'Put the former scope back',
     about: 'The key may do again what it could do before. Its recorded usage stays.',
@@ -72,18 +80,20 @@ export function TrialDialog({ step, advised, accessKey, refresh, onClose }: Tria
   const notify = useNotify()
   const { name } = accessKey.metadata
   const [until] = useState(() => trialEnd(new Date()))
-  const [isTried, setTried] = useState(false)
+  /** The key as the server would make it. */
+  const [checked, setChecked] = useState<AccessKey>()
   const [isMeant, setMeant] = useState(false)
   const words = WORDS[step]
   const wish = { step, until, ...(advised && { advised }) }
   const send = async (isForced: boolean, wasLost: boolean) => {
     const { patch, isDone } = trialChange(accessKey, { ...wish, isForced })
-    if (isTried || isForced) await sendPatch(api, name, patch, isDone, wasLost)
-    else await api.send(paths.key(name), { method: 'PATCH', body: patch, dryRun: true })
-    return isTried || isForced
+    if (!checked && !isForced)
+      return api.send<AccessKey>(paths.key(name), { method: 'PATCH', body: patch, dryRun: true })
+    await sendPatch(api, name, patch, isDone, wasLost)
+    return undefined
   }
-  const done = async (isSaved: boolean) => {
-    if (!isSaved) return setTried(true)
+  const done = async (answer: AccessKey | undefined) => {
+    if (answer) return setChecked(answer)
     onClose()
     notify({ tone: 'good', text: `${name} ${words.done}` })
     await refresh()
@@ -92,6 +102,8 @@ export function TrialDialog({ step, advised, accessKey, refresh, onClose }: Tria
   const forced = useChange((wasLost) => send(true, wasLost), done)
   useEffect(() => void change.run(), [])
   const refused = refusedRequests(change.error)
+  const isScope = step !== 'end' && step !== 'drop'
+  const after = step === 'try' ? checked?.spec.scopeTrial?.scope : checked?.spec.scope
   return (
     <Dialog title={words.title} onClose={onClose} isWide>
       <p>{words.about}</p>
@@ -107,8 +119,8 @@ export function TrialDialog({ step, advised, accessKey, refresh, onClose }: Tria
       )}
       <ChangeForm
         change={refused ? forced : change}
-        word={refused ? 'Make it real anyway' : isTried ? words.word : 'Check'}
-        busyWord={isTried || refused ? 'Saving…' : 'Checking…'}
+        word={refused ? 'Make it real anyway' : checked ? words.word : 'Check'}
+        busyWord={checked || refused ? 'Saving…' : 'Checking…'}
         tone={refused ? 'danger' : 'primary'}
         onSubmit={() => {
           if (!refused) void change.run()
@@ -116,15 +128,27 @@ export function TrialDialog({ step, advised, accessKey, refresh, onClose }: Tria
         }}
         onClose={onClose}
       >
-        {step !== 'end' && <Comparison before={accessKey.spec.scope} after={scopeAfter(accessKey, step, advised)} />}
+        {isScope && (
+          <Comparison before={accessKey.spec.scope} after={checked ? after : scopeAfter(accessKey, step, advised)} />
+        )}
+        {step !== 'drop' &&
+          (checked?.status?.addedScopes ?? []).map((scope) => <AlsoLimited key={mayWords(scope)} scope={scope} />)}
         {refused && <Refused requests={refused} isMeant={isMeant} setMeant={setMeant} />}
-        {isTried && change.error === undefined && (
+        {checked && change.error === undefined && (
           <Notice tone="good" title="The server would do this. Nothing is changed yet." />
         )}
       </ChangeForm>
     </Dialog>
   )
 }
+
+const AlsoLimited = ({ scope }: { scope: Scope }) => (
+  <Notice tone="warn" title="A scope that was added limits the key, too">
+    <p>
+      It may only <Foreign text={mayWords(scope)} />.
+    </p>
+  </Notice>
+)
 
 interface RefusedProps {
   requests: readonly string[]
