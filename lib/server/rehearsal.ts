@@ -22,7 +22,7 @@ const unreachable = new Proxy({}, { get: () => refuse }) as Storage
 
 /** Returns the server of a rehearsal. It refuses everything that reads or writes, whatever the request is. */
 export function rehearsalServer(server: Server): Server {
-  const parts: (keyof Server)[] = ['secrets', 'signer', 'tokens', 'kubeConfigs', 'keys', 'usage', 'trials']
+  const parts: (keyof Server)[] = ['secrets', 'signer', 'tokens', 'kubeConfigs', 'keys', 'usage']
   const services: (keyof Server)[] = [
     'hashes',
     'authenticate',

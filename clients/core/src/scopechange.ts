@@ -25,7 +25,16 @@ export const realPatch = (key: AccessKey, scope: Scope, { isForced }: { isForced
   { op: 'add', path: '/spec/scopeTrial', value: json({ scope, ...(isForced && { force: true }) }) },
 ]
 
-const scopePatch = (key: AccessKey, scope: Scope | undefined): JsonObject[] => [
+/** Returns the patch that ends a trial. */
+export const endPatch = (key: AccessKey): JsonObject[] => [unchanged(key), { op: 'remove', path: '/spec/scopeTrial' }]
+
+/** Returns the patch that drops the scopes that were added to the inherited ones. */
+export const dropPatch = (key: AccessKey): JsonObject[] => [
+  unchanged(key),
+  { op: 'add', path: '/spec/dropAddedScopes', value: true },
+]
+
+export const scopePatch = (key: AccessKey, scope: Scope | undefined): JsonObject[] => [
   unchanged(key),
   scope === undefined ? { op: 'remove', path: '/spec/scope' } : { op: 'add', path: '/spec/scope', value: json(scope) },
 ]
@@ -48,11 +57,10 @@ export interface Undo {
  */
 export function undoPatch(key: AccessKey): Undo | undefined {
   const { spec, status } = key
-  if (spec?.scopeTrial) return { undoes: 'trial', patch: [unchanged(key), { op: 'remove', path: '/spec/scopeTrial' }] }
+  if (spec?.scopeTrial) return { undoes: 'trial', patch: endPatch(key) }
   const former = status?.formerScope
   if (former) return { undoes: 'scope', patch: scopePatch(key, former.scope) }
-  const drop: JsonObject = { op: 'add', path: '/spec/dropAddedScopes', value: true }
-  return status?.addedScopes?.length ? { undoes: 'added', patch: [unchanged(key), drop] } : undefined
+  return status?.addedScopes?.length ? { undoes: 'added', patch: dropPatch(key) } : undefined
 }
 
 /** Returns the requests that keep the scope of a trial from being made real; undefined for any other refusal. */

@@ -1,13 +1,7 @@
 /** What the page of a key says about its usage. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { ApiError } from '../../../clients/console/src/api/status.ts'
-import {
-  refusedRequests,
-  type TrialWish,
-  trialChange,
-  trialEnd,
-} from '../../../clients/console/src/pages/key/usage/trialchange.ts'
+import { type TrialWish, trialChange, trialEnd } from '../../../clients/console/src/pages/key/usage/trialchange.ts'
 import {
   activeDays,
   activeWords,
@@ -147,12 +141,4 @@ describe('a change of a trial', () => {
   })
 
   test('ends a week later', () => expect(until).toBe('2026-11-29T12:00:00Z'))
-
-  test('is refused with the requests, which another conflict does not have', () => {
-    const causes = [{ reason: 'ScopeTrialRefused', message: 'list of pods (2026-11-22)' }]
-    expect(refusedRequests(new ApiError(409, { details: { causes } }))).toEqual(['list of pods (2026-11-22)'])
-    for (const other of [new ApiError(409, {}), new ApiError(422, { details: { causes } }), new Error('x')]) {
-      expect(refusedRequests(other)).toBeUndefined()
-    }
-  })
 })

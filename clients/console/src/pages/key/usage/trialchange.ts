@@ -1,6 +1,6 @@
 /** Makes the patches that begin a trial of a scope, end it, make it real and put the former scope back. */
 import type { AccessKey, Scope } from '../../../../../core/src/objects.ts'
-import { ApiError } from '../../../api/status.ts'
+import { dropPatch, endPatch, realPatch, scopePatch, trialPatch } from '../../../../../core/src/scopechange.ts'
 import { isSame } from '../../../text/same.ts'
 import { DAY_MS } from '../../../text/times.ts'
 
@@ -43,38 +43,20 @@ export interface TrialWish {
 
 /** Returns the change of the version of the key that the person has seen. */
 export function trialChange(key: AccessKey, { step, advised, until, isForced = false }: TrialWish): TrialChange {
-  const { uid, resourceVersion } = key.metadata
   const scope = scopeAfter(key, step, advised)
-  const trial = step === 'try' ? { scope, until } : undefined
   const isReal = step === 'apply' || step === 'real'
-  const isScope = isReal || step === 'back'
-  const patch = [
-    { op: 'replace', path: '/metadata/uid', value: uid },
-    { op: 'replace', path: '/metadata/resourceVersion', value: resourceVersion },
-    ...(isScope ? setting('/spec/scope', scope, key.spec.scope) : []),
-    // The server removes a trial of the scope that the key has, and keeps the former scope.
-    ...(isReal
-      ? [{ op: 'add', path: '/spec/scopeTrial', value: { scope, ...(isForced && { force: true }) } }]
-      : step === 'back'
-        ? []
-        : step === 'drop'
-          ? [{ op: 'add', path: '/spec/dropAddedScopes', value: true }]
-          : setting('/spec/scopeTrial', trial, key.spec.scopeTrial)),
-  ]
+  const patch = isReal ? realPatch(key, scope ?? {}, { isForced }) : PATCHES[step](key, scope, until)
+  const trial = step === 'try' ? { scope, until } : undefined
   const isDone = ({ metadata, spec, status }: AccessKey): boolean =>
-    metadata.uid === uid &&
-    (!isScope || isSame(spec.scope, scope)) &&
+    metadata.uid === key.metadata.uid &&
+    (!(isReal || step === 'back') || isSame(spec.scope, scope)) &&
     (step === 'drop' ? !status?.addedScopes?.length : step === 'back' || isSame(spec.scopeTrial, trial))
   return { patch, isDone }
 }
 
-const setting = (path: string, value: object | undefined, before: object | undefined): object[] =>
-  value ? [{ op: 'add', path, value }] : before ? [{ op: 'remove', path }] : []
-
-/** Returns the requests that the trial would have refused, if they are why the server refuses to make it real. Otherwise undefined. */
-export function refusedRequests(error: unknown): string[] | undefined {
-  if (!(error instanceof ApiError) || error.code !== 409) return undefined
-  const causes = error.status.details?.causes ?? []
-  if (!causes.some(({ reason }) => reason === 'ScopeTrialRefused')) return undefined
-  return causes.map(({ message = '' }) => message)
+const PATCHES = {
+  try: (key: AccessKey, scope: Scope | undefined, until: string) => trialPatch(key, scope ?? {}, until),
+  end: endPatch,
+  back: scopePatch,
+  drop: dropPatch,
 }

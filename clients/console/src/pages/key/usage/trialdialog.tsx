@@ -1,6 +1,8 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { AccessKey, Scope } from '../../../../../core/src/objects.ts'
+import { refusedByTrial } from '../../../../../core/src/scopechange.ts'
 import { paths } from '../../../api/paths.ts'
+import { ApiError } from '../../../api/status.ts'
 import { Dialog } from '../../../components/dialog.tsx'
 import { Foreign } from '../../../components/foreign.tsx'
 import { ChangeForm } from '../../../components/forms/changeform.tsx'
@@ -9,9 +11,8 @@ import { Notice } from '../../../components/notice.tsx'
 import { useNotify } from '../../../session/notices.ts'
 import { useSession } from '../../../session/session.ts'
 import { Comparison } from '../actions/comparison.tsx'
-import { mayWords } from '../actions/difference.ts'
 import { sendPatch } from '../actions/patchkey.ts'
-import { refusedRequests, scopeAfter, TRIAL_DAYS, type TrialStep, trialChange, trialEnd } from './trialchange.ts'
+import { scopeAfter, TRIAL_DAYS, type TrialStep, trialChange, trialEnd } from './trialchange.ts'
 
 interface StepWords {
   title: string
@@ -101,7 +102,7 @@ export function TrialDialog({ step, advised, accessKey, refresh, onClose }: Tria
   const change = useChange((wasLost) => send(false, wasLost), done)
   const forced = useChange((wasLost) => send(true, wasLost), done)
   useEffect(() => void change.run(), [])
-  const refused = refusedRequests(change.error)
+  const refused = change.error instanceof ApiError ? refusedByTrial(change.error.status) : undefined
   const isScope = step !== 'end' && step !== 'drop'
   const after = step === 'try' ? checked?.spec.scopeTrial?.scope : checked?.spec.scope
   return (
@@ -131,8 +132,6 @@ export function TrialDialog({ step, advised, accessKey, refresh, onClose }: Tria
         {isScope && (
           <Comparison before={accessKey.spec.scope} after={checked ? after : scopeAfter(accessKey, step, advised)} />
         )}
-        {step !== 'drop' &&
-          (checked?.status?.addedScopes ?? []).map((scope) => <AlsoLimited key={mayWords(scope)} scope={scope} />)}
         {refused && <Refused requests={refused} isMeant={isMeant} setMeant={setMeant} />}
         {checked && change.error === undefined && (
           <Notice tone="good" title="The server would do this. Nothing is changed yet." />
@@ -141,14 +140,6 @@ export function TrialDialog({ step, advised, accessKey, refresh, onClose }: Tria
     </Dialog>
   )
 }
-
-const AlsoLimited = ({ scope }: { scope: Scope }) => (
-  <Notice tone="warn" title="A scope that was added limits the key, too">
-    <p>
-      It may only <Foreign text={mayWords(scope)} />.
-    </p>
-  </Notice>
-)
 
 interface RefusedProps {
   requests: readonly string[]
