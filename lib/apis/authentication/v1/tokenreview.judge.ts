@@ -6,6 +6,7 @@ import {
   acceptsKeysOfSpaces,
   mayReviewAt,
   type NamedPlace,
+  NO_RIGHT,
   namedPlaces,
   reviewAttributes,
 } from '../../../authorization/review.ts'
@@ -112,7 +113,7 @@ export async function reviewToken(
   services: ReviewServices,
 ): Promise<JsonObject> {
   const mayAsk = await services.decide(context, reviewAttributes(KINDS.TokenReview, { type: 'Management' }))
-  if (!mayAsk.allowed) return { user: {}, error: mayAsk.reason }
+  if (!mayAsk.allowed) return { user: {}, error: NO_RIGHT }
   if (!token) throw badRequest('token is required for TokenReview in authentication')
   return review(token, audiences, context, services)
 }

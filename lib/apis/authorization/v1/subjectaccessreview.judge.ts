@@ -1,6 +1,6 @@
 /** Judges what a cluster asks about a user of this service, and what administrators ask about users of this API. */
 import type { Attributes } from '../../../authorization/attributes/attributes.ts'
-import { mayReviewAt, reviewAttributes } from '../../../authorization/review.ts'
+import { mayReviewAt, NO_RIGHT, reviewAttributes } from '../../../authorization/review.ts'
 import { reasonWithEntry } from '../../../authorization/scoperefusal.ts'
 import { evaluateAt, targetOf } from '../../../authorization/scopes/place.ts'
 import type { ScopeChain } from '../../../authorization/scopes/scope.ts'
@@ -105,7 +105,7 @@ export async function reviewSubject(
   if (!mayAsk.allowed) {
     // An error would be no opinion at a cluster with another failurePolicy, and its RBAC would allow what the scopes do not.
     context.note('review', 'denied')
-    return denied(mayAsk.reason)
+    return denied(NO_RIGHT)
   }
   const errors = validate(spec)
   if (errors.length > 0) throw invalidObject(group, kind, '', errors)
