@@ -162,8 +162,8 @@ async function judge(store: Store, request: UpdateRequest, live: Stored, context
   }
   draft.object = keepManagedTimes(old, draft.object)
   for (const warning of finalizerWarnings(draft.object.metadata, old.metadata)) context.warn(warning)
-  authorizeChange(store, draft, live, context)
   if (subresource === '') authorizeWrite(store, draft, live, context)
+  authorizeChange(store, draft, live, context)
   const subject = { group: kind.group, kind: kind.kind, resource: groupResource(kind), object: draft.object }
   await admitOwnerReferences(subject, old, ownerPermissions(store, draft.object, context))
 
