@@ -144,7 +144,7 @@ test('reaches and names only trusts that the user may see and change', async () 
   const ofKeys = { rules: [{ resources: [{ group: 'management.platform', resources: ['ownedaccesskeys'] }] }] }
   const blind = await closing(everything, { user: withScopes(gus, ofKeys) })
   expect([trustsOf(blind).matched, warningOf(blind)]).toEqual([0, ''])
-  const reader = withScopes(gus, { rules: [{ verbs: ['create', 'list'] }] })
+  const reader = withScopes(gus, { rules: [{ verbs: ['create', 'list', 'use'] }] })
   await trust('gus-read', {}, reader)
   expect(trustsOf(await closing(everything, { user: reader })).matched).toBe(0)
   // A key with a scope changes only what carries it.
