@@ -1,5 +1,6 @@
 /** Runs the deploy tool (osls) and builds its arguments. */
 import { spawn } from 'node:child_process'
+import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { forms } from '../lib/server/process/variables.ts'
 import { type Option, UsageError } from './command.ts'
@@ -59,11 +60,21 @@ const root = join(import.meta.dirname, '..')
  * Returns the environment of the deploy tool. Its output is read, so it has no colours although a CI job asks for them. It keeps nothing
  * in the home folder of the user, which may be missing or read-only in a container.
  */
-export const toolEnvironment = (): NodeJS.ProcessEnv => ({
+export const toolEnvironment = (project = root): NodeJS.ProcessEnv => ({
   ...process.env,
   FORCE_COLOR: '0',
-  SLS_SCHEMA_CACHE_BASE_DIR: join(root, 'node_modules', '.cache'),
+  SLS_SCHEMA_CACHE_BASE_DIR: join(project, 'node_modules', '.cache'),
+  // The tool asks for the home, which a user without an entry in the system's list of users does not have.
+  ...(!hasHome() && { HOME: join(project, '.local') }),
 })
+
+function hasHome(): boolean {
+  try {
+    return homedir() !== ''
+  } catch {
+    return false
+  }
+}
 
 /**
  * Runs the deploy tool in the project and returns its standard output. Throws with its whole output when it fails. `tags` are those of

@@ -1,10 +1,14 @@
 /** Packages the deployment: bundles, archives and the CloudFormation template in .serverless. Requires no network and no login. */
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
 import { glob, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
+import { Worker } from 'node:worker_threads'
+import type { Bundle } from './build.ts'
 import { type Command, runCommand } from './command.ts'
 import { takeLock } from './exclusive.ts'
 import { param, target, toolArguments, toolEnvironment } from './osls.ts'
@@ -28,25 +32,28 @@ export type Say = (sentence: string) => void
 
 /**
  * Packages the project with its default settings, unless the existing package was built from the same sources. Several
- * processes may call this at once. Throws with the packager's output when it fails; prints it on success unless `quiet`.
+ * processes may call this at once. Throws with the packager's output when it fails; prints it on success unless `quiet`. `signal` ends
+ * the packager.
  */
 export async function ensurePackaged({
   quiet = false,
   root = project,
   say = () => {},
+  signal,
 }: {
   quiet?: boolean
   root?: string
   say?: Say
+  signal?: AbortSignal
 } = {}): Promise<Packaged> {
   const stamp = stampIn(root)
   const digest = await digestOfSources(root)
-  const isPackaged = async () => (await readFile(stamp, 'utf8').catch(() => '')) === digest
+  const isPackaged = async () => (await readFile(stamp, 'utf8').catch(unlessMissing)) === digest
   if (!(await isPackaged())) {
     await withLock(join(root, '.local', 'package.lock'), say, async () => {
       if (await isPackaged()) return
       say('Packaging the functions. This takes some seconds, and is repeated only when sources change ...')
-      await pack({ root, quiet, options: [] })
+      await pack({ root, quiet, options: [], signal })
     })
   }
   const template = join(root, '.build', 'template.json')
@@ -58,22 +65,37 @@ export async function ensurePackaged({
   }
 }
 
+function unlessMissing(error: NodeJS.ErrnoException): string {
+  if (error.code === 'ENOENT') return ''
+  throw error
+}
+
 /** The template that is deployed. */
 const parametrizedIn = (root: string) => join(root, '.serverless', 'cloudformation-template-update-stack.json')
 
 /** The file with the digest of the sources of a package with the default settings. */
 const stampIn = (root: string) => join(root, '.build', 'packaged.sha256')
 
+interface Packing {
+  root: string
+  quiet: boolean
+  /** Arguments of the packager. */
+  options: readonly string[]
+  signal?: AbortSignal | undefined
+}
+
 /** Bundling removes .build with the stamp, so a package with other options is never mistaken for the default one. */
-async function pack({ root, quiet, options }: { root: string; quiet: boolean; options: readonly string[] }) {
+async function pack({ root, quiet, options, signal }: Packing) {
   const digest = await digestOfSources(root)
-  const { build } = await import('./build.ts')
-  const bundles = await build(root)
+  const bundles = await bundle(root)
+  signal?.throwIfAborted()
   const osls = join(project, 'node_modules', 'serverless', 'bin', 'serverless.js')
   const packaging = promisify(execFile)(process.execPath, [osls, 'package', ...options], {
     cwd: root,
-    env: toolEnvironment(),
+    env: toolEnvironment(root),
   })
+  // It could handle any other signal only after what it computes.
+  signal?.addEventListener('abort', () => packaging.child.kill('SIGKILL'))
   // The packager writes errors to standard output.
   const { stdout, stderr } = await packaging.catch((error: { stdout: string; stderr: string }) => {
     throw new Error(`packaging failed:\n${error.stdout}${error.stderr}`)
@@ -87,6 +109,18 @@ async function pack({ root, quiet, options }: { root: string; quiet: boolean; op
     await writeFile(stampIn(root), digest)
   }
   if (!quiet) process.stdout.write(`${bundles.length} functions bundled\n${stdout}${stderr}`)
+}
+
+/** Bundles the functions in a thread of its own: that computes for seconds, and meanwhile this process handles signals. */
+async function bundle(root: string): Promise<readonly Bundle[]> {
+  const script = `
+    const { parentPort, workerData } = require('node:worker_threads')
+    import(workerData.builder).then(({ build }) => build(workerData.root)).then((bundles) => parentPort.postMessage(bundles))
+  `
+  const builder = pathToFileURL(join(project, 'infra', 'build.ts')).href
+  const worker = new Worker(script, { eval: true, execArgv: [], workerData: { builder, root } })
+  const [bundles] = await once(worker, 'message')
+  return bundles
 }
 
 /** The files that the package depends on. The last one says which packages are installed. */

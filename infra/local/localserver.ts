@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { shellOf } from '../../clients/core/src/shellwords.ts'
 import { generateAccessKey } from '../../lib/authentication/accesskey.ts'
-import { ensurePackaged, type Say } from '../package.ts'
+import type { Say } from '../package.ts'
 import { type MakeTable, makeResources } from './aws/resources.ts'
 import { createVerifier, type SigningCredentials } from './aws/sigv4.ts'
 import { banner } from './banner.ts'
@@ -25,6 +25,7 @@ import { openStored } from './host/stored.ts'
 import { startDemoIssuer } from './issuer/demoissuer.ts'
 import { ensureDemoTrust } from './issuer/demotrust.ts'
 import { writeOutputs } from './outputs.ts'
+import { packageFunctions } from './packaging.ts'
 import type { Settings } from './settings.ts'
 import { embeddedTable, tableOf } from './table.ts'
 import { DEMO, ensureDemo } from './virtualcluster/demo.ts'
@@ -54,8 +55,16 @@ const ACCOUNT = '000000000000'
 const SECRETS = 'keyplane/local/'
 const CLUSTER_SECRETS = `${SECRETS}virtualclusters/`
 
-/** Throws a StartupError for problems that the user can fix, after it has stopped the parts that were started. */
-export async function startLocalServer(settings: Settings, now: () => number, screen: Screen): Promise<LocalServer> {
+/**
+ * Throws a StartupError for problems that the user can fix, and the reason of `signal` as soon as that is aborted, after it has stopped the
+ * parts that were started.
+ */
+export async function startLocalServer(
+  settings: Settings,
+  now: () => number,
+  screen: Screen,
+  signal: AbortSignal,
+): Promise<LocalServer> {
   checkClock(now())
   await using starting = new AsyncDisposableStack()
   const reserved = await reservePort(settings.port)
@@ -63,7 +72,10 @@ export async function startLocalServer(settings: Settings, now: () => number, sc
   const dataDir = await openDataDir(settings)
   starting.defer(() => dataDir.release())
   try {
-    const facts = await serve(settings, { dataDir, reserved, now, screen, starting })
+    const facts = await Promise.race([
+      serve(settings, { dataDir, reserved, now, screen, starting, signal }),
+      aborted(signal),
+    ])
     const started = starting.move()
     return { ...facts, close: () => started.disposeAsync() }
   } catch (error) {
@@ -74,6 +86,14 @@ export async function startLocalServer(settings: Settings, now: () => number, sc
   }
 }
 
+/** Rejects when the signal is aborted. */
+const aborted = (signal: AbortSignal): Promise<never> =>
+  new Promise((_, reject) => {
+    const end = () => reject(signal.reason)
+    if (signal.aborted) end()
+    else signal.addEventListener('abort', end)
+  })
+
 interface Begun {
   dataDir: DataDir
   reserved: ReservedPort
@@ -81,12 +101,13 @@ interface Begun {
   screen: Screen
   /** Collects the parts to stop. */
   starting: AsyncDisposableStack
+  signal: AbortSignal
 }
 
 /** Starts all parts. */
 async function serve(
   settings: Settings,
-  { dataDir, reserved, now, screen: { say, answered, published }, starting }: Begun,
+  { dataDir, reserved, now, screen: { say, answered, published }, starting, signal }: Begun,
 ): Promise<Omit<LocalServer, 'close'>> {
   const credentials = newCredentials()
   const verify = createVerifier({ credentials, region: REGION, now })
@@ -100,7 +121,7 @@ async function serve(
     stack: starting,
   })
   // Packaging can take seconds, so it follows the steps that fail at once.
-  const packaged = await ensurePackaged({ quiet: true, say })
+  const packaged = await packageFunctions({ say, signal })
   const refs = await prepare(packaged.template, endpoints, makeTable, cluster)
 
   const { stage, dynamodb } = settings

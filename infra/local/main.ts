@@ -1,4 +1,7 @@
-/** `npm start`: serves the whole API on this machine. Exits with 0 on a signal or when npm is gone, and with 1 and one sentence on failure. */
+/**
+ * `npm start`: serves the whole API on this machine. Exits with 0 on a signal or when npm is gone, with 130 or 143 on a signal before it
+ * serves, and with 1 and one sentence on failure.
+ */
 import { type Command, runCommand } from '../command.ts'
 import { eventLine } from './eventline.ts'
 import { type Answered, hideFunctionLogs, requestLine } from './gateway/requestlines.ts'
@@ -33,19 +36,21 @@ const COMMAND = {
 
 async function serve(options: { memory: boolean; dynamodb?: string | undefined }): Promise<void> {
   const signalled = Promise.withResolvers<void>()
-  // A second signal terminates the process at once.
-  let ended = false
-  surviveFullDisk(() => ended)
-  for (const signal of ['SIGINT', 'SIGTERM'] as const)
-    process.once(signal, () => {
-      ended = true
-      signalled.resolve()
-    })
-  // Its terminal and its pipes may be gone as well.
-  npmGone().then(() => {
-    ended = true
+  // Ends a start.
+  const ending = new AbortController()
+  surviveFullDisk(() => ending.signal.aborted)
+  const end = (code: number) => {
+    ending.abort(code)
     signalled.resolve()
-  })
+  }
+  // A second signal terminates the process at once.
+  for (const [signal, number] of [
+    ['SIGINT', 2],
+    ['SIGTERM', 15],
+  ] as const)
+    process.once(signal, () => end(128 + number))
+  // Its terminal and its pipes may be gone as well.
+  npmGone().then(() => end(0))
   const say = (sentence: string) => process.stdout.write(`${sentence}\n`)
   // The server's own requests at startup are not shown, nor are their events.
   let show: (answered: Answered) => void = () => {}
@@ -54,15 +59,12 @@ async function serve(options: { memory: boolean; dynamodb?: string | undefined }
   const settings = readSettings(options, process.env, process.cwd())
   let server: LocalServer
   try {
-    server = await startLocalServer(settings, Date.now, {
-      say,
-      answered: (one) => show(one),
-      published: (detail) => tell(detail),
-    })
+    const screen = { say, answered: (one: Answered) => show(one), published: (detail: string) => tell(detail) }
+    server = await startLocalServer(settings, Date.now, screen, ending.signal)
   } catch (error) {
-    // Ctrl-C reaches the packager too, which then fails.
-    if (ended) return
-    throw error
+    if (!ending.signal.aborted) throw error
+    process.exitCode = ending.signal.reason
+    return
   }
   process.stdout.write(server.banner)
   if (process.stdout.isTTY) {
@@ -78,6 +80,5 @@ process.exit()
 
 function fail(error: unknown): never {
   if (error instanceof StartupError) throw error
-  const [line] = String(error instanceof Error ? error.message : error).split('\n')
-  throw new StartupError(`The local server failed: ${line}`, error)
+  throw new StartupError(`The local server failed: ${error instanceof Error ? error.message : error}`, error)
 }

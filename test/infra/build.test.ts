@@ -1,10 +1,12 @@
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { existsSync } from 'node:fs'
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { homedir, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { crc32, inflateRawSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type Bundle, build, functionNames } from '../../infra/build.ts'
+import { packageFunctions } from '../../infra/local/packaging.ts'
 import { ensurePackaged } from '../../infra/package.ts'
 
 let root: string
@@ -146,14 +148,57 @@ describe('package', () => {
     expect(await readFile(template, 'utf8')).toBe(first)
   })
 
-  test('is built again for other sources, and throws with the error of the packager', async () => {
+  test('is built again for other sources, needs no home, and throws with all that the packager says', async () => {
     await put('functions/broken.ts', 'export const handler = ')
     await expect(ensurePackaged({ quiet: true, root })).rejects.toThrow('broken.ts')
     await rm(join(root, 'functions/broken.ts'))
     await put('lib/text.ts', `export const text: string = 'changed'`)
     const yml = await readFile(join(root, 'serverless.yml'), 'utf8')
     await put('serverless.yml', `${yml}\nconfigValidationMode: error\nunknown: 1\n`)
-    await expect(ensurePackaged({ quiet: true, root })).rejects.toThrow("unrecognized property 'unknown'")
+    // The packager reads the setting only with the schemas that it keeps. They are copied, because making them takes seconds.
+    const kept = join(homedir(), '.serverless')
+    if (existsSync(kept)) await cp(kept, join(root, '.local/.serverless'), { recursive: true })
+    for (const name of ['HOME', 'USERPROFILE']) vi.stubEnv(name, join(root, 'serverless.yml'))
+    const options = { root, say() {}, signal: new AbortController().signal }
+    await expect(packageFunctions(options)).rejects.toThrow(
+      /^The functions cannot be packaged: [\s\S]*unrecognized property 'unknown'/,
+    )
+    vi.unstubAllEnvs()
+    await put('serverless.yml', yml)
     expect(String(await readBuilt('functions/things/get.mjs'))).toContain('changed')
   })
+
+  test('ends with its signal, and leaves no process behind', async () => {
+    await put('lib/text.ts', `export const text: string = 'interrupted'`)
+    await put('infra/plugins/slow.cjs', slowPlugin)
+    await put(
+      'serverless.yml',
+      (await readFile(join(root, 'serverless.yml'), 'utf8')).replace('[', '[./infra/plugins/slow.cjs, '),
+    )
+    const ending = new AbortController()
+    const packaging = ensurePackaged({ quiet: true, root, signal: ending.signal }).catch((error: unknown) => error)
+    const pid = await startedPackager()
+    ending.abort()
+    expect(await packaging).toBeInstanceOf(Error)
+    await expect.poll(() => lives(pid)).toBe(false)
+  })
 })
+
+/** A plugin with which the packager says who it is, and never ends. */
+const slowPlugin = `
+  require('node:fs').writeFileSync('packager.pid', String(process.pid))
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
+`
+
+const startedPackager = () =>
+  vi.waitUntil(async () => Number(await readFile(join(root, 'packager.pid'), 'utf8').catch(() => '')) || undefined, {
+    timeout: 60_000,
+  })
+
+function lives(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}

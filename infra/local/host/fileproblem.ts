@@ -2,7 +2,7 @@
  * Says in one sentence why the server cannot use a file or a folder of its data, and what helps. Only damage and the data of another
  * release are reasons to remove data.
  */
-import { closeSync, existsSync, openSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, existsSync, mkdirSync, openSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { StartupError } from './startuperror.ts'
 
@@ -34,10 +34,11 @@ const NOTADB = 26
 /** The bytes that the server must be able to write. SQLite needs as many for a new database. */
 const LEAST_ROOM = 64 * 1024
 
-/** The members of errors of the file system (`code`, `syscall`) and of SQLite (`errcode`, `errstr`). */
+/** The members of errors of the file system (`code`, `syscall`, `path`) and of SQLite (`errcode`, `errstr`). */
 interface Failure {
   code?: string
   syscall?: string
+  path?: string
   errcode?: number
   errstr?: string
   cause?: unknown
@@ -59,15 +60,45 @@ export const isDamaged = ({ errcode = 0 }: Failure): boolean => [CORRUPT, NOTADB
 
 /** Returns the sentence for an error of the file system or of SQLite, also if it is the cause of another one; undefined for others. */
 export function fileProblem(error: unknown, place: Place): StartupError | undefined {
+  const code = codeOf(error, place)
+  if (code === undefined) return undefined
+  if (code === DAMAGED) return damaged(place.path, error)
+  const { path, what, variable = 'DATA_DIR' } = place
+  const [reason, remedy] = reasonOf(code)
+  return new StartupError(
+    `The data ${what} ${path} cannot be used, ${reason}: ${remedy.replace('DATA_DIR', variable)}.`,
+    error,
+  )
+}
+
+const DAMAGED = 'damaged'
+
+/** Returns the code of an error as the system has it, or that a file is damaged; undefined for errors that are of no file. */
+export function codeOf(error: unknown, place: Pick<Place, 'path' | 'what'>): string | undefined {
   for (let one = error as Failure | undefined; typeof one === 'object'; one = one.cause as Failure | undefined) {
-    if (one.errcode !== undefined) {
-      return isDamaged(one) ? damaged(place.path, error) : unusable(place, codeOf(one.errcode, place), error)
-    }
+    if (one.errcode !== undefined) return isDamaged(one) ? DAMAGED : codeOfSqlite(one.errcode, place)
     const isOfFiles = one.syscall !== undefined && !/^(spawn|listen|connect|bind)/.test(one.syscall)
-    if (one.code !== undefined && isOfFiles) return unusable(place, one.code, error)
+    if (one.code === 'ENOENT' && one.syscall === 'mkdir' && one.path !== undefined) return codeOfFolder(one.path)
+    if (one.code !== undefined && isOfFiles) return one.code
   }
   return undefined
 }
+
+/** Returns why a folder cannot be made. Node.js says ENOENT of a read-only file system if it makes those above as well. */
+function codeOfFolder(path: string): string {
+  if (!existsSync(dirname(path))) return codeOfFolder(dirname(path))
+  try {
+    mkdirSync(path)
+    rmdirSync(path)
+    return 'ENOENT'
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code ?? ''
+  }
+}
+
+/** Returns what a code means, beginning with "because", and what helps. */
+export const reasonOf = (code: string): readonly [reason: string, remedy: string] =>
+  REASONS[code] ?? [`because of the error ${code}`, goElsewhere]
 
 /** Returns the sentence for a file whose content is damaged. */
 export const damaged = (path: string, cause?: unknown): StartupError =>
@@ -83,16 +114,8 @@ export const ofAnotherRelease = (path: string, cause?: unknown): StartupError =>
     cause,
   )
 
-function unusable({ path, what, variable = 'DATA_DIR' }: Place, code: string, cause: unknown): StartupError {
-  const [reason, remedy] = REASONS[code] ?? [`because of the error ${code}`, goElsewhere]
-  return new StartupError(
-    `The data ${what} ${path} cannot be used, ${reason}: ${remedy.replace('DATA_DIR', variable)}.`,
-    cause,
-  )
-}
-
 /** Returns the code of the system. SQLite keeps most of them to itself, so this does what it has done: opens its files and writes. */
-function codeOf(errcode: number, { path, what }: Place): string {
+function codeOfSqlite(errcode: number, { path, what }: Pick<Place, 'path' | 'what'>): string {
   if ((errcode & 0xff) === FULL) return 'ENOSPC'
   const file = what === 'file' ? path : join(path, 'probe')
   try {

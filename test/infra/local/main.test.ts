@@ -309,6 +309,17 @@ test.skipIf(!hasPython)('in a terminal, prints one line per request and stops on
   expect((await ended)[0]).toBe(0)
 })
 
+test('npm start ends at once and quietly with 130 when it is interrupted before it serves', async () => {
+  const silent = createServer().listen(0, '127.0.0.1')
+  await once(silent, 'listening')
+  const endpoint = `http://127.0.0.1:${(silent.address() as { port: number }).port}`
+  const server = start({ DATA_DIR: await newFolder() }, '--dynamodb', endpoint)
+  await once(silent, 'connection')
+  server.child.kill('SIGINT')
+  expect([await server.ended, server.output]).toEqual([130, { stdout: '', stderr: '' }])
+  silent.close()
+})
+
 // The tests of its parts have the other sentences.
 test('npm start exits with one sentence and code 1, as for a port in use', async () => {
   const other = createServer().listen(0, '127.0.0.1')
