@@ -525,15 +525,26 @@ describe('the authorizer', () => {
   })
 })
 
+/** The cluster eu, with the right to review. */
+const cluster = {
+  ...admin,
+  groups: ['system:authenticated'],
+  chain: [{ roles: [{ role: 'agent' }], clusters: [{ cluster: 'eu' }] }],
+  mayReview: true as const,
+}
+/** Presents a value as the cluster does. */
 const review = (token: string, query = {}) =>
-  functions.invoke('reviews/tokenreview', { user: admin, query, body: { spec: { token } } })
+  functions.invoke('reviews/tokenreview', { user: cluster, query, body: { spec: { token } } })
 const self = (accessKey: string) => functions.invoke('selves/create', { user: admin, body: { spec: { accessKey } } })
 
 describe('a pending value', () => {
-  test.each([{}, { dryRun: 'All' }])('is used first by a TokenReview with %o', async (query) => {
+  test('is used first by a TokenReview of a cluster, unless that is a dry run', async () => {
     const key = await createKey({ scope: { clusters: [{ cluster: 'eu' }] } })
     const token = await rotate(key, 0)
-    expect((await review(token, query)).json.status).toMatchObject({ authenticated: true, user: { username: 'alice' } })
+    const status = { authenticated: true, user: { username: 'alice' } }
+    expect((await review(token, { dryRun: 'All' })).json.status).toMatchObject(status)
+    expect(await states(key.token, token)).toEqual(['Current', 'Pending'])
+    expect((await review(token)).json.status).toMatchObject(status)
     expect(await states(key.token, token)).toEqual([ROTATED, 'Current'])
     expect((await review(key.token)).json.status).toEqual({ user: {}, error: 'invalid bearer token' })
   })

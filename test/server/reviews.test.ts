@@ -2,6 +2,7 @@
 import { decodeJwt } from 'jose'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
+import { NO_RIGHT } from '../../lib/authorization/review.ts'
 import { endless } from '../support/deadlines.ts'
 import { accessKey, instance, instances, keys, management } from '../support/objects.ts'
 import { messageOf } from '../support/refusals.ts'
@@ -231,8 +232,9 @@ describe('TokenReview', () => {
     expect((await reviewToken(server.adminKey, anything.token)).json.status).toEqual(failed)
   })
 
-  test('rejects keys whose scope allows no reviews', async () => {
-    expect((await reviewToken(ci.token, ci.token)).status).toBe(403)
+  test('authenticates nobody for keys whose scope allows no reviews, and rejects requests without a key', async () => {
+    const { status, json } = await reviewToken(ci.token, ci.token)
+    expect([status, json.status]).toEqual([201, { user: {}, error: NO_RIGHT }])
     expect((await reviewToken('', ci.token)).status).toBe(401)
   })
 
@@ -415,8 +417,9 @@ describe('SubjectAccessReview', () => {
     ).toEqual({ allowed: false })
   })
 
-  test('rejects keys whose scope allows no reviews, and requires one request of one user', async () => {
-    expect((await ask(ci.token, { user: 'alice', resourceAttributes: pods })).status).toBe(403)
+  test('is denied for keys whose scope allows no reviews, and requires one request of one user', async () => {
+    const { json } = await ask(ci.token, { user: 'alice', resourceAttributes: pods })
+    expect(json.status).toEqual({ allowed: false, denied: true, reason: NO_RIGHT })
     const path = { path: '/', verb: 'get' }
     for (const spec of [
       { user: 'a' },

@@ -78,12 +78,13 @@ async function compareWithRequest(
   const message: string = met.json?.message ?? ''
   // Reviews say in their answer that the caller may not create them, so that a cluster denies and does not fail.
   const answer = met.json?.status ?? {}
-  const isHidden = status === 403 || status === 404 || [answer.reason, answer.error].includes(NO_RIGHT)
+  const isDenied = [answer.reason, answer.error].includes(NO_RIGHT)
+  const isHidden = status === 403 || status === 404 || isDenied
   const check: string = refusing?.check ?? 'none'
   const agrees: Record<string, () => boolean> = {
     life: () => status === 401 && message === reason,
     source: () => status === 403 && message === reason,
-    scope: () => status === 403 && (nothing === true || message.includes(`: ${reason.split(';')[0]}`)),
+    scope: () => isDenied || (status === 403 && (nothing === true || message.includes(`: ${reason.split(';')[0]}`))),
     rights: () => isHidden,
     // A missing object returns 404 to every user whose scope allows the request.
     none: () => status < 500 && status !== 401 && (!isHidden || (status === 404 && nothing === true)),

@@ -1,12 +1,12 @@
 import {
   currentToken,
   execCredential
-} from "./shared-56M7N7QV.js";
+} from "./shared-OD54X4DI.js";
 import {
   messageOf,
   printable,
   readSession
-} from "./shared-CSA3LYJO.js";
+} from "./shared-DL7UA4ES.js";
 
 // src/plugin.ts
 async function runPlugin(folder, env, { out, err }) {

@@ -7,7 +7,7 @@ import {
   requestKubeConfig,
   requestToken,
   secondsWithin
-} from "./shared-56M7N7QV.js";
+} from "./shared-OD54X4DI.js";
 import {
   Failure,
   isBearer,
@@ -23,7 +23,7 @@ import {
   withAttempts,
   writeHeld,
   writeSession
-} from "./shared-CSA3LYJO.js";
+} from "./shared-DL7UA4ES.js";
 
 // src/step.ts
 import { join, resolve } from "node:path";

@@ -8,7 +8,7 @@ import {
   revoke,
   runnerLog,
   withAttempts
-} from "./shared-CSA3LYJO.js";
+} from "./shared-DL7UA4ES.js";
 
 // src/cleanup.ts
 async function cleanUp(env, log) {

@@ -94,6 +94,7 @@ describe('writing credentials', () => {
         'expiry',
         'expiryIndex',
         'federation',
+        'reviewScope',
         'signedIn',
         'sourceCIDRs',
         'specSubject',

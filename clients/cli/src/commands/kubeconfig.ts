@@ -87,7 +87,9 @@ export const kubeconfig = command({
     const given = values.output as string | undefined
     const output = given === undefined ? undefined : await outputFile(given)
     const file = merge ? kubeConfigFiles(io.env)[0] : output
-    if (merge) for (const one of kubeConfigFiles(io.env)) await demandWritable(await regularFile(one), NO_KUBECONFIG)
+    if (merge)
+      for (const one of kubeConfigFiles(io.env))
+        await demandWritable(await regularFile(one, NO_KUBECONFIG), NO_KUBECONFIG)
     const way = values.with ?? 'exec'
     if (!isWay(way)) throw new UsageError(`--with must be one of ${WAYS.join(', ')}, not "${way}".`)
     const isStatic = way === 'token' || way === 'cert'

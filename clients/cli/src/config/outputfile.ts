@@ -38,8 +38,11 @@ export async function newFile(file: string): Promise<string> {
 }
 
 /** Returns the absolute path of the file itself, which need not exist. Throws a UsageError unless it is a regular file. */
-export async function regularFile(file: string): Promise<string> {
-  const path = await followOwnLinks(file, resolve(file))
+export async function regularFile(file: string, wayOut?: string): Promise<string> {
+  const path = await followOwnLinks(resolve(file)).catch((error: unknown) => {
+    if (!isLoop(error)) throw error
+    throw new CliError(`Cannot write ${file}: ${reasonOf(error)}.`, { ...(wayOut && { hint: wayOut }), cause: error })
+  })
   const [stats, given] = await Promise.all([path, resolve(file)].map((one) => lstat(one).catch(() => undefined)))
   // A link that leads nowhere, such as /dev/stdout into a pipe, is no new file.
   if (stats ? stats.isFile() : !given?.isSymbolicLink()) return path
@@ -49,12 +52,15 @@ export async function regularFile(file: string): Promise<string> {
 /** As many as Linux follows. */
 const MOST_LINKS = 40
 
+const isLoop = (error: unknown): error is NodeJS.ErrnoException => (error as NodeJS.ErrnoException).code === 'ELOOP'
+
 /**
  * Returns the path without symbolic links. Throws a UsageError for a link of somebody else, who would choose where a secret is written
- * and what it overwrites: in a shared folder, anybody can make one. Links of the system are as good as one's own.
+ * and what it overwrites: in a shared folder, anybody can make one. Links of the system are as good as one's own. Throws ELOOP as Linux
+ * does.
  */
-async function followOwnLinks(file: string, path: string, followed = 0): Promise<string> {
-  if (followed > MOST_LINKS) throw new UsageError(`${file} has too many symbolic links.`)
+async function followOwnLinks(path: string, followed = 0): Promise<string> {
+  if (followed > MOST_LINKS) throw Object.assign(new Error(`too many symbolic links: ${path}`), { code: 'ELOOP' })
   const { root } = parse(path)
   const steps = path.slice(root.length).split(sep)
   for (let at = root, index = 0; index < steps.length; index++) {
@@ -67,7 +73,7 @@ async function followOwnLinks(file: string, path: string, followed = 0): Promise
         throw new UsageError(`${next} is a symbolic link of another user, and is not followed.`, 'Give another file.')
       }
       const target = resolve(at, await readlink(next))
-      return followOwnLinks(file, join(target, ...steps.slice(index + 1)), followed + 1)
+      return followOwnLinks(join(target, ...steps.slice(index + 1)), followed + 1)
     }
     at = next
   }

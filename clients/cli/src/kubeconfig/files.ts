@@ -59,7 +59,7 @@ export async function mergeEntries(
   entries: readonly Entry[],
   use: boolean,
 ): Promise<{ names: string[]; files: string[] }> {
-  const paths = await Promise.all(kubeConfigFiles(io.env).map(regularFile))
+  const paths = await Promise.all(kubeConfigFiles(io.env).map((file) => regularFile(file, NO_KUBECONFIG)))
   return withLocks(io, paths, async () => {
     const found = await Promise.all(paths.map(read))
     // kubectl writes to the first file that exists, else to the last one.

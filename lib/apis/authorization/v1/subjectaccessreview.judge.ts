@@ -72,7 +72,8 @@ async function judge(
   const asker = { isMaster: false, key }
   await Promise.all([
     usage.used({ uid: key.uid, generation: today.generation }, today.chain, attributes, place),
-    today.trials && services.trials.tried(today.trials, { chain: today.chain, attributes, place, real: narrowed, asker }),
+    today.trials &&
+      services.trials.tried(today.trials, { chain: today.chain, attributes, place, real: narrowed, asker }),
   ])
   return noOpinion
 }

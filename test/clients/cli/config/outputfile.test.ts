@@ -49,8 +49,8 @@ describe.skipIf(process.platform === 'win32')('a symbolic link of another user',
     symlinkSync(link, join(folder, 'own'))
     if (isRoot) lchownSync(join(folder, 'own'), ME, ME)
     const file = join(folder, name)
-    for (const write of [outputFile(file), replaceFile(file, 'secret')]) {
-      await expect(write).rejects.toThrow(/is a symbolic link of another user, and is not followed/)
+    for (const write of [() => outputFile(file), () => replaceFile(file, 'secret')]) {
+      await expect(write()).rejects.toThrow(/is a symbolic link of another user, and is not followed/)
     }
     expect(readFileSync(join(folder, 'victim/file'), 'utf8')).toBe('kept')
   })
@@ -62,5 +62,5 @@ test('a symbolic link of the caller is followed, and a link to itself is refused
   await replaceFile(join(folder, 'own'), 'new')
   expect(readFileSync(join(folder, 'victim/file'), 'utf8')).toBe('new')
   symlinkSync('circle', join(folder, 'circle'))
-  await expect(replaceFile(join(folder, 'circle'), 'new')).rejects.toThrow('too many symbolic links')
+  await expect(replaceFile(join(folder, 'circle'), 'new')).rejects.toThrow('its symbolic links lead in a circle')
 })

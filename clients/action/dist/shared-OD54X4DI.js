@@ -12,7 +12,7 @@ import {
   send,
   withAttempts,
   writeHeld
-} from "./shared-CSA3LYJO.js";
+} from "./shared-DL7UA4ES.js";
 
 // src/api/target.ts
 function describe(target) {
