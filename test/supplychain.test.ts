@@ -84,3 +84,10 @@ test('only listed packages may run install scripts', () => {
   const running = new Set(installed.filter(([, one]) => one.hasInstallScript).map(([path]) => nameOf(path)))
   expect([...running].sort()).toEqual(Object.keys(manifest.allowScripts).sort())
 })
+
+// The commands bundle and test with development dependencies, whose programs are optional dependencies for one platform each.
+test('npm installs all dependencies, also with NODE_ENV=production and settings that omit some', async () => {
+  const settings = await readFile(join(import.meta.dirname, '..', '.npmrc'), 'utf8')
+  const set = settings.split('\n').filter((line) => line !== '' && !line.startsWith(';'))
+  expect(set).toEqual(['include[]=dev', 'include[]=optional'])
+})
