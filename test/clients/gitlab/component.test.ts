@@ -1,6 +1,6 @@
 /** Runs the GitLab component in every shell of this machine, against the local server with its demo virtual cluster. */
 import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import https from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -164,7 +164,9 @@ describeKubectl('kubectl', () => {
   })
 
   test('talks to the management API without a virtual cluster', async () => {
-    const { job, place, folder } = await trusted({ 'virtual-cluster': '' }, ['kubectl auth whoami'])
+    const CURL_CA_BUNDLE = join(builds, "it's ca.crt")
+    await copyFile(server.authorityFile, CURL_CA_BUNDLE)
+    const { job, place, folder } = await trusted({ 'virtual-cluster': '' }, ['kubectl auth whoami'], { CURL_CA_BUNDLE })
     expect(await runScript(shell, job, place)).toMatchObject({ code: 0, stdout: expect.stringContaining('alice') })
     const key = await readFile(join(folder, 'key'), 'utf8')
     expect(key).toMatch(/^mpk_\w{49}$/)
