@@ -79,8 +79,10 @@ export interface KeyInternal extends TrialInternal, ReviewRight, Inherited {
   maker?: string
   /** Facts of the current value. Absent: it is number 1, made when the key was created. */
   value?: ValueFacts
-  /** Present when the current value was reported as leaked: its item is a tombstone, and no write revives it. */
-  leaked?: Leak
+  /** Present when the current value itself has ended: its item is a tombstone, and no write revives it. */
+  ended?: 'leaked'
+  /** The report that ended it. */
+  leak?: Leak
   pending?: PendingValue
   retiring?: RetiringValue
   /** Present when an exchange made the key. It never changes. */
@@ -131,7 +133,8 @@ const stored = keptRecord(
     ancestors: isNonEmptyTextList,
     maker: isNonEmptyText,
     value: part((value) => strictRecord('the value of a key', value, FACTS, FACTS_OPTIONAL)),
-    leaked: part((leak) => strictRecord('a report of a leak', leak, { at: isCount }, { url: isNonEmptyText })),
+    ended: (value: unknown) => value === 'leaked',
+    leak: part((leak) => strictRecord('a report of a leak', leak, { at: isCount }, { url: isNonEmptyText })),
     pending: part((value) => {
       const members = { ...FACTS, credential, overlap: isCount }
       return strictRecord('the pending value of a key', value, members, FACTS_OPTIONAL)

@@ -353,7 +353,7 @@ describe('ending values', () => {
     await use(await rotate(leaked))
     await change(leaked.name, labelled)
     const { values } = await rowOf(leaked.name)
-    expect([namesOf(values), values.leaked, values.tokensNotBefore]).toEqual([
+    expect([namesOf(values), values.ended, values.tokensNotBefore]).toEqual([
       ['Current'],
       undefined,
       expect.any(Number),
@@ -628,7 +628,7 @@ describe('a request in flight', () => {
     await changeValues(key.name, async (settled, { draft }) => {
       if (++runs === 1) await use(token)
       const change = hash && endLeaked(settled, hash, { at: seconds() })
-      if (change?.internal.leaked) draft.object.spec = { ...draft.object.spec, disabled: true }
+      if (change?.internal.ended) draft.object.spec = { ...draft.object.spec, disabled: true }
       return change
     })
     expect(runs).toBe(2)

@@ -100,8 +100,8 @@ describe('a report of', () => {
     expect(await reportValue(next)).toEqual(accepted)
     expect(await use(next)).toEqual(leaked)
     expect(await use(made.value)).toEqual([201])
-    const { leaked: leak, pending, tokensNotBefore } = await internalOf(made.name)
-    expect([leak, pending, tokensNotBefore]).toEqual([undefined, undefined, expect.any(Number)])
+    const { ended, pending, tokensNotBefore } = await internalOf(made.name)
+    expect([ended, pending, tokensNotBefore]).toEqual([undefined, undefined, expect.any(Number)])
     expect((await read(made.name)).spec.disabled).toBeUndefined()
   })
 
@@ -113,8 +113,8 @@ describe('a report of', () => {
     expect(await reportValue(made.value)).toEqual(accepted)
     expect(await use(made.value)).toEqual(leaked)
     expect(await use(next)).toEqual([201])
-    const { leaked: leak, retiring, tokensNotBefore } = await internalOf(made.name)
-    expect([leak, retiring, tokensNotBefore]).toEqual([undefined, undefined, expect.any(Number)])
+    const { ended, retiring, tokensNotBefore } = await internalOf(made.name)
+    expect([ended, retiring, tokensNotBefore]).toEqual([undefined, undefined, expect.any(Number)])
   })
 
   test('the current value leaves an unused new one of another key, which works once the key is enabled, with a warning', async () => {

@@ -39,8 +39,8 @@ export const sameHash = (one: KeyHash, other: KeyHash): boolean =>
   one.version === other.version && one.hash === other.hash
 
 /** Returns the values of a key that have not ended, the current one first. */
-export function valuesOf({ credential, value, leaked, pending, retiring }: KeyInternal): KeyValue[] {
-  const current: KeyValue[] = leaked ? [] : [{ state: 'Current', credential, ...(value && { facts: value }) }]
+export function valuesOf({ credential, value, ended, pending, retiring }: KeyInternal): KeyValue[] {
+  const current: KeyValue[] = ended ? [] : [{ state: 'Current', credential, ...(value && { facts: value }) }]
   const others: KeyValue[] = []
   if (pending) {
     const { credential, overlap, ...facts } = pending
@@ -74,4 +74,4 @@ export const lastNumber = ({ value, pending }: KeyInternal): number =>
 
 /** Reports whether the key has only ever had values that replaced each other at once. */
 export const isUnrotated = (internal: KeyInternal): boolean =>
-  lastNumber(internal) === 1 && !internal.pending && !internal.retiring && !internal.leaked
+  lastNumber(internal) === 1 && !internal.pending && !internal.retiring && !internal.ended

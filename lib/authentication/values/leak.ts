@@ -49,7 +49,7 @@ export function endLeaked(
   return {
     internal: {
       ...rest,
-      ...(isCurrent && { leaked: leak }),
+      ...(isCurrent && { ended: 'leaked' as const, leak }),
       ...(pending && !leaks('Pending') && { pending }),
       ...(retiring && !isCurrent && !leaks('Retiring') && { retiring }),
       tokensNotBefore,

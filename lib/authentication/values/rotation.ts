@@ -45,8 +45,8 @@ export function startRotation(
 }
 
 /** Returns when a value is made: after the leak of the current value, though it may be in the same second. */
-const madeAfterLeak = ({ leaked, tokensNotBefore = 0 }: KeyInternal, made: number): number =>
-  leaked === undefined ? made : Math.max(made, tokensNotBefore - REQUEST_SECONDS + 1)
+const madeAfterLeak = ({ ended, tokensNotBefore = 0 }: KeyInternal, made: number): number =>
+  ended === undefined ? made : Math.max(made, tokensNotBefore - REQUEST_SECONDS + 1)
 
 /** Returns the change that ends the pending and the retiring value, as `finished`. The current one stays. */
 export function finishRotation(internal: KeyInternal): ValuesChange {
@@ -56,7 +56,7 @@ export function finishRotation(internal: KeyInternal): ValuesChange {
 
 /** Returns the change that makes a value current at once. All others end, as `replaced`. */
 export function replaceValues(internal: KeyInternal, { credential, ...next }: NewValue): ValuesChange {
-  const { value, leaked: _, pending: __, retiring: ___, ...rest } = internal
+  const { value, ended: _, leak: __, pending: ___, retiring: ____, ...rest } = internal
   // The values that other keys give to a key that was never rotated have one number, so that they can replace each other in turn.
   const number = isUnrotated(internal) && next.by === 'other' ? 1 : lastNumber(internal) + 1
   return {

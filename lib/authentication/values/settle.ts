@@ -25,11 +25,11 @@ export function settle(
     const { retiring: _, ...rest } = internal
     return { internal: rest, ended: [rotated(retiring)], isPromoted: false }
   }
-  const { pending: _, retiring: before, leaked, value, credential: old, ...rest } = internal
+  const { pending: _, retiring: before, ended, leak: __, value, credential: old, ...rest } = internal
   const { credential, overlap, ...facts } = pending
   const previous = value ?? { number: 1, made: facts.made }
   const until = firstUsed + overlap
-  const isRetiring = leaked === undefined && until > now
+  const isRetiring = ended === undefined && until > now
   return {
     internal: {
       ...rest,
@@ -38,7 +38,7 @@ export function settle(
       ...(isRetiring && { retiring: { ...previous, credential: old, until } }),
     },
     ended: [
-      ...(leaked === undefined && !isRetiring ? [rotated({ credential: old })] : []),
+      ...(ended === undefined && !isRetiring ? [rotated({ credential: old })] : []),
       ...(before ? [rotated(before)] : []),
     ],
     isPromoted: true,

@@ -69,7 +69,7 @@ export const createCredential = (key: StoredKey, sealed: Sealed, limits: LifeLim
 export function deleteCredentials({ internal }: StoredKey): Companion[] {
   const key = decodeKeyInternal(internal)
   const living = valuesOf(key).map(({ credential }): Companion => ({ op: 'delete', ...credentialItemKey(credential) }))
-  return [...living, ...(key.leaked ? [indexTombstone(key.credential, {})] : [])]
+  return [...living, ...(key.ended ? [indexTombstone(key.credential, {})] : [])]
 }
 
 /** Returns the write that gives the tombstone of a leaked current value a position in the index, or none. */
@@ -124,7 +124,7 @@ export async function updateCredentials(update: KeyUpdate, now: number, deps: Wr
       ifAbsent: true,
     }
   })
-  const tombstone = from.leaked
+  const tombstone = from.ended
     ? [indexTombstone(from.credential, leakedIndex(update, from.credential, deps.limits))]
     : []
   return [...kept, ...ends, ...puts, ...tombstone]
@@ -136,7 +136,7 @@ export async function updateCredentials(update: KeyUpdate, now: number, deps: Wr
  */
 function leakedIndex({ after, lastActivity }: KeyUpdate, hash: KeyHash, limits: LifeLimits): JsonObject {
   const internal = decodeKeyInternal(after.internal)
-  const isCurrent = internal.leaked !== undefined && sameHash(internal.credential, hash)
+  const isCurrent = internal.ended !== undefined && sameHash(internal.credential, hash)
   return isCurrent ? indexAttributes(credentialOf(after.object, internal, lastActivity), limits) : {}
 }
 

@@ -101,7 +101,7 @@ async function changeKey({ server, reported, leak, signal, context }: Ending): P
   const change: ChangeValues = async (settled, { draft, old }) => {
     if (!findValue(settled, hash)) value = (await readAgain(server, reported)) ?? reported
     const end = endLeaked(settled, hash, leak, value)
-    if (end?.internal.leaked && !settled.leaked) draft.object.spec = { ...draft.object.spec, disabled: true }
+    if (end?.internal.ended && !settled.ended) draft.object.spec = { ...draft.object.spec, disabled: true }
     const change = end ?? endTokens(settled, value.ended ?? leak.at)
     hasChanged = change !== undefined
     if (change === undefined) return undefined

@@ -29,7 +29,7 @@ describe('the internal part of a key', () => {
     plain,
     rotate(plain),
     used(),
-    { ...plain, leaked: { at: 6, url: 'https://a.example/x' }, tokensNotBefore: 7 },
+    { ...plain, ended: 'leaked' as const, leak: { at: 6, url: 'https://a.example/x' }, tokensNotBefore: 7 },
   ])('is read as it was written: %o', (internal) =>
     expect(decodeKeyInternal(JSON.parse(JSON.stringify(encodeKeyInternal(internal))))).toEqual(internal),
   )
@@ -38,7 +38,8 @@ describe('the internal part of a key', () => {
     expect(Object.keys(encodeKeyInternal(plain))).toEqual(['creator', 'carried', 'credential']))
 
   test.each<[string, JsonObject]>([
-    ['leaked', { leaked: true }],
+    ['ended', { ended: 'rotated' }],
+    ['leak', { leak: true }],
     ['value', { value: { number: -1, made: 1 } }],
     ['value', { value: { number: 1, made: 1, hint: '' } }],
     ['pending', { pending: { number: 2, made: 1, credential: { ...B } } }],
@@ -100,7 +101,7 @@ describe('settling', () => {
     const leaked = endLeaked(rotate(plain), A, { at: USED })?.internal ?? plain
     expect(states(leaked)).toEqual(['Pending b'])
     const { internal, ended } = settle(leaked, { firstUsed: USED }, USED)
-    expect([states(internal), internal.leaked, ended]).toEqual([['Current b'], undefined, []])
+    expect([states(internal), internal.ended, internal.leak, ended]).toEqual([['Current b'], undefined, undefined, []])
     expect(internal.tokensNotBefore).toBe(USED + 30)
   })
 })
@@ -128,7 +129,7 @@ describe('ending values', () => {
     expect(states(endLeaked(used(), A, { at: USED })?.internal ?? plain)).toEqual(['Current b'])
     expect(states(endLeaked(rotate(plain), B, { at: USED })?.internal ?? plain)).toEqual(['Current a'])
     expect(endLeaked(plain, B, { at: USED })).toBeUndefined()
-    expect(endLeaked({ ...plain, leaked: { at: 6 } }, A, { at: USED })).toBeUndefined()
+    expect(endLeaked({ ...plain, ended: 'leaked' }, A, { at: USED })).toBeUndefined()
   })
 
   describe('by a report, with what the reported value made', () => {
@@ -188,7 +189,7 @@ describe('ending values', () => {
   })
 
   test('an ended value is no longer a value of the key', () => {
-    expect(findValue({ ...plain, leaked: { at: 6 } }, A)).toBeUndefined()
+    expect(findValue({ ...plain, ended: 'leaked' }, A)).toBeUndefined()
     expect(findValue(used(), A)?.state).toBe('Retiring')
   })
 })

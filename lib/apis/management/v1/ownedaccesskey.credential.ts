@@ -89,7 +89,7 @@ export async function prepareForUpdate(
   if (isPromoted) draft.raisesGeneration = true
   const supplied = suppliedKey(draft.secrets)
   const hashes = supplied === undefined ? [] : await keys.hashes(supplied)
-  const isCurrent = settled.leaked === undefined && hashes.some((hash) => sameHash(hash, settled.credential))
+  const isCurrent = settled.ended === undefined && hashes.some((hash) => sameHash(hash, settled.credential))
   const replacing = isCurrent ? undefined : hashes[0]
   if (replacing) demandOther(draft, [before, settled], hashes)
   note('credential', replacing ? 'access key' : undefined)

@@ -23,8 +23,8 @@ export const lifeAt = ({ limits }: Services['keys'], stored: Stored, now: Date):
   keyStatus(lifeOfStored(stored), unixSeconds(now), limits)
 
 /** Returns the phase of a key. A leak takes precedence over disabling, which it causes, until a new value is used. */
-export const phaseOf = ({ state }: KeyStatus, { leaked }: KeyInternal): string =>
-  leaked && state !== 'Terminating' ? 'Leaked' : state
+export const phaseOf = ({ state }: KeyStatus, { ended }: KeyInternal): string =>
+  ended && state !== 'Terminating' ? 'Leaked' : state
 
 /** Returns the time in milliseconds. A text that the schema accepts but that is not a valid time sorts first. */
 export const momentOf = (text: string): number => parseTime(text)?.getTime() ?? Number.NEGATIVE_INFINITY
@@ -69,10 +69,10 @@ function presentValues({ internal, activity }: Stored, life: KeyStatus, now: Dat
       until: timeOf(until),
     }),
   }))
-  const { value, leaked } = settled
+  const { value, leak } = settled
   return {
     phase: phaseOf(life, settled),
-    ...(leaked && { leak: { reported: rfc3339OfUnix(leaked.at), ...(leaked.url && { url: leaked.url }) } }),
+    ...(leak && { leak: { reported: rfc3339OfUnix(leak.at), ...(leak.url && { url: leak.url }) } }),
     ...known({ lastRotation: value && value.number > 1 ? timeOf(value.made) : undefined }),
     values,
   }

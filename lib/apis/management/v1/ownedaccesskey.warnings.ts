@@ -66,8 +66,8 @@ const isEnabled = (key: WrittenKey, old: WrittenKey): boolean =>
  * Returns the warnings for a key that is enabled although its value has leaked: if it has no other, or if it has one from before
  * the report, which a holder of the leaked value may have made.
  */
-function leakWarnings(name: string, { leaked: leak, pending, tokensNotBefore = 0 }: KeyInternal): string[] {
-  if (leak === undefined) return []
+function leakWarnings(name: string, { ended, pending, tokensNotBefore = 0 }: KeyInternal): string[] {
+  if (ended === undefined) return []
   const leaked = `the value of access key "${name}" was reported as leaked`
   if (pending === undefined) return [`${leaked} and gives no access: rotate the key`]
   // A value that was made after the report has a later second.

@@ -341,7 +341,7 @@ export async function createReal(
           const change = subject.endLeaked(settled, hashOf(value), { at: now() }, ended)
           const gone = change?.ended.map(({ credential }) => credential.hash) ?? []
           request.event = change ? { type: 'leaked', value, ended: gone } : { type: 'settled' }
-          if (change?.internal.leaked) draft.object.spec = { ...draft.object.spec, disabled: true }
+          if (change?.internal.ended) draft.object.spec = { ...draft.object.spec, disabled: true }
           return change
         }
         const transform = (live: KubeObject) => ({ object: live, secrets: [] })
