@@ -2,6 +2,7 @@
 import { accessSync, chmodSync, constants, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { shellWords } from '../../clients/cli/src/arguments/shellwords.ts'
 
 /** Programs that snippets start by a file or by another program. */
 const ALWAYS = ['curl', 'gh', 'vault', 'aws', 'kubectl', 'python3', 'node', 'cat', 'sed', 'sh']
@@ -28,7 +29,11 @@ export function watchArguments(snippet: string, env: NodeJS.ProcessEnv): Watched
   for (const name of new Set([...ALWAYS, ...(snippet.match(/[A-Za-z][\w.+-]*/g) ?? [])])) {
     const program = findProgram(name, env.PATH ?? '')
     if (program === undefined) continue
-    const lines = ['#!/bin/sh', `printf '%s\\n' ${name} "$@" '' >> '${record}'`, `exec '${program}' "$@"`]
+    const lines = [
+      '#!/bin/sh',
+      `printf '%s\\n' ${name} "$@" '' >> ${shellWords([record])}`,
+      `exec ${shellWords([program])} "$@"`,
+    ]
     writeFileSync(join(folder, name), `${lines.join('\n')}\n`, { mode: 0o755 })
   }
   const secrets = Object.entries(env).flatMap(([name, value = '']) =>
