@@ -77,9 +77,11 @@ async function packCommandLine(root: string): Promise<{ name: string; contents: 
   const folder = await mkdtemp(join(tmpdir(), 'keyplane-pack-'))
   try {
     const [npm = '', ...args] = npmCommand(process.env)
-    const pack = ['pack', '--silent', '--workspace=clients/cli', `--pack-destination=${folder}`]
+    // The cache of npm is in the home folder, which may be missing or read-only in a container.
+    const folders = [`--pack-destination=${folder}`, `--cache=${join(folder, 'cache')}`]
+    const pack = ['pack', '--silent', '--workspace=clients/cli', ...folders]
     await run(npm, [...args, ...pack], { cwd: root })
-    const [name = ''] = await readdir(folder)
+    const name = (await readdir(folder)).find((one) => one.endsWith('.tgz')) ?? ''
     const archive = gunzipSync(await readFile(join(folder, name)))
     setModes(archive)
     return { name, contents: gzipSync(archive, { level: 9, mtime: 0 }) }

@@ -4,7 +4,7 @@ import { chmod, cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { commitOf, npmCommand, type Release, release } from '../../infra/release.ts'
 
 const project = join(import.meta.dirname, '../..')
@@ -23,6 +23,8 @@ let folder: string
 let first: Release
 let second: Release
 beforeAll(async () => {
+  // As in a container whose user has no home folder.
+  vi.stubEnv('HOME', '/dev/null/home')
   folder = await mkdtemp(join(tmpdir(), 'keyplane-release-'))
   const root = join(folder, 'copy')
   for (const name of sources) await cp(join(project, name), join(root, name), { recursive: true })
@@ -33,7 +35,10 @@ beforeAll(async () => {
   first = await release(join(folder, 'first'), { root: project })
   second = await release(join(folder, 'second'), { root })
 })
-afterAll(() => rm(folder, { recursive: true, force: true }))
+afterAll(() => {
+  vi.unstubAllEnvs()
+  return rm(folder, { recursive: true, force: true })
+})
 
 const read = (name: string, { folder } = first) => readFile(join(folder, name))
 
