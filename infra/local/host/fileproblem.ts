@@ -77,6 +77,7 @@ const DAMAGED = 'damaged'
 export function codeOf(error: unknown, place: Pick<Place, 'path' | 'what'>): string | undefined {
   for (let one = error as Failure | undefined; typeof one === 'object'; one = one.cause as Failure | undefined) {
     if (one.errcode !== undefined) return isDamaged(one) ? DAMAGED : codeOfSqlite(one.errcode, place)
+    if (one.code === 'EMFILE' || one.code === 'ENFILE') return one.code
     const isOfFiles = one.syscall !== undefined && !/^(spawn|listen|connect|bind)/.test(one.syscall)
     if (one.code === 'ENOENT' && one.syscall === 'mkdir' && one.path !== undefined) return codeOfFolder(one.path)
     if (one.code !== undefined && isOfFiles) return one.code
@@ -118,12 +119,16 @@ export const ofAnotherRelease = (path: string, cause?: unknown): StartupError =>
 function codeOfSqlite(errcode: number, { path, what }: Pick<Place, 'path' | 'what'>): string {
   if ((errcode & 0xff) === FULL) return 'ENOSPC'
   const file = what === 'file' ? path : join(path, 'probe')
+  const held: number[] = []
   try {
-    for (const one of [file, `${file}-wal`, `${file}-shm`]) if (existsSync(one)) closeSync(openSync(one, 'r+'))
+    // All at once, and any file in the place of a missing one: the process may have too many files open.
+    for (const one of [file, `${file}-wal`, `${file}-shm`])
+      held.push(existsSync(one) ? openSync(one, 'r+') : openSync(import.meta.filename, 'r'))
     writeFileSync(`${file}.new`, Buffer.alloc(LEAST_ROOM), { mode: 0o600, flush: true })
   } catch (error) {
     return (error as NodeJS.ErrnoException).code ?? ''
   } finally {
+    for (const one of held) closeSync(one)
     rmSync(`${file}.new`, { force: true })
   }
   return `${errcode} of SQLite`

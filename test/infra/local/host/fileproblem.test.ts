@@ -27,6 +27,11 @@ describe('a file that cannot be used', () => {
       'because its file system is read-only: name another folder in DATA_DIR',
     ],
     ['too many open files', system('EMFILE', 'open'), 'because too many files are open: raise the limit (ulimit -n)'],
+    [
+      'too many open files, also as sockets',
+      system('EMFILE', 'listen'),
+      'because too many files are open: raise the limit (ulimit -n)',
+    ],
     ['another error', system('ELOOP', 'open'), 'because of the error ELOOP: name another folder in DATA_DIR'],
   ])('has a sentence for %s, which removes nothing', (_, error, rest) => {
     const sentence = `The data file /data/table.db cannot be used, ${rest}.`
