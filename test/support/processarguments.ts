@@ -2,7 +2,7 @@
 import { accessSync, chmodSync, constants, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { shellWords } from '../../clients/cli/src/arguments/shellwords.ts'
+import { posixWord } from '../../clients/core/src/shellwords.ts'
 
 /** Programs that snippets start by a file or by another program. */
 const ALWAYS = ['curl', 'gh', 'vault', 'aws', 'kubectl', 'python3', 'node', 'cat', 'sed', 'sh']
@@ -31,8 +31,8 @@ export function watchArguments(snippet: string, env: NodeJS.ProcessEnv): Watched
     if (program === undefined) continue
     const lines = [
       '#!/bin/sh',
-      `printf '%s\\n' ${name} "$@" '' >> ${shellWords([record])}`,
-      `exec ${shellWords([program])} "$@"`,
+      `printf '%s\\n' ${name} "$@" '' >> ${posixWord(record)}`,
+      `exec ${posixWord(program)} "$@"`,
     ]
     writeFileSync(join(folder, name), `${lines.join('\n')}\n`, { mode: 0o755 })
   }
