@@ -30,7 +30,7 @@ const COPY = `
     mkdir -p "$0/.local/python" "$copy/.local"
     ln -s "$0/.local/python" "$copy/.local"
   done
-  rm -rf "$copy"/node_modules/.{compile-cache,vite}
+  rm -rf "$copy"/node_modules/.{cache,compile-cache,vite,vite-temp}
   around=$(dirname "$copy")
   mkdir "$around/home" "$around/tmp"
   if [ "$(id -u)" = 0 ]; then
