@@ -39,6 +39,12 @@ export function adviseScope(scope: Scope | undefined, usage: Usage, options: Usa
   return 'scope' in first ? { ...none, scope: first.scope } : { ...none, unknowns: [...unknowns, first.unknown] }
 }
 
+/** A line, and what takes its place. */
+interface Replacement {
+  line: string
+  entries: readonly object[]
+}
+
 function smallerScope(
   scope: Scope,
   lines: readonly ExaminedLine[],
@@ -51,20 +57,14 @@ function smallerScope(
   const replaced = new Map<string, readonly object[]>()
   const isValid = validity(before)
 
-  const unused = lines.filter(({ state }) => state === 'Unused').map(({ line }) => ({ line, entries: [] }))
-  const dropped = replace(unused)
+  const dropped = replaceAll(lines.filter(({ state }) => state === 'Unused').map(({ line }) => ({ line, entries: [] })))
   const whole: ExaminedLine[] = []
-  let open = lines.flatMap((line) => {
+  const narrower = lines.flatMap((line) => {
     const entries = narrowLine(line, options)
     if (entries === undefined) whole.push(line)
     return entries ? [{ line: line.line, entries }] : []
   })
-  const narrowed = new Set<string>()
-  // A narrowed line may be longer. It may have room once others are shorter.
-  for (let found = replace(open); found.size > 0; found = replace(open)) {
-    for (const line of found) narrowed.add(line)
-    open = open.filter(({ line }) => !found.has(line))
-  }
+  const narrowed = replaceAll(narrower)
   const inOrder = (names: ReadonlySet<string>) => lines.map(({ line }) => line).filter((line) => names.has(line))
   return {
     ...(replaced.size > 0 && { scope: withLines(scope, replaced) }),
@@ -73,8 +73,22 @@ function smallerScope(
     whole,
   }
 
-  /** Replaces as many of the lines as it can and returns their names. */
-  function replace(some: readonly { line: string; entries: readonly object[] }[]): Set<string> {
+  /**
+   * Replaces lines until no more can be replaced, and returns their names. A narrowed line may be longer, and has room once others
+   * are shorter. A role for reviews can go once the clusters beside it have gone.
+   */
+  function replaceAll(some: readonly Replacement[]): Set<string> {
+    const done = new Set<string>()
+    let open = some
+    for (let found = replace(open); found.size > 0; found = replace(open)) {
+      for (const line of found) done.add(line)
+      open = open.filter(({ line }) => !found.has(line))
+    }
+    return done
+  }
+
+  /** Replaces as many of the lines as it can at once and returns their names. */
+  function replace(some: readonly Replacement[]): Set<string> {
     const [first, ...others] = some
     if (first === undefined) return new Set()
     const next = new Map([...replaced, ...some.map(({ line, entries }) => [line, entries] as const)])

@@ -24,6 +24,12 @@ const TOKEN = 'create directclusterendpointtokens'
 describe('a smaller scope', () => {
   test.each<[string, Scope, Usage, Scope | undefined]>([
     ['is without unused lines', { ...projects('a', 'b'), ...clusters('c') }, usageOf(['list vci p-a/']), projects('a')],
+    [
+      'is without an unused role for reviews once the virtual clusters beside it have gone',
+      { rules: [{}], roles: [{ role: 'agent' }], spaces: [{}], virtualClusters: [{}] },
+      usageOf(['deletecollection vci'], accepted('cluster a')),
+      { rules: [{}], spaces: [{}] },
+    ],
     ['names the used projects', projects('*'), usageOf(['get vci p-b/*', 'list vci p-a/']), projects('a', 'b')],
     ['names a project by its space', projects('*'), usageOf(['cluster c: get pods p-a-s-x/*']), projects('a')],
     ['names a used cluster', clusters('*'), usageOf(['cluster c: get pods s/*']), clusters('c')],
