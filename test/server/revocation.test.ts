@@ -42,7 +42,7 @@ const uses: Record<string, (name: string) => [path: string, call: Call]> = {
 const changes: [string, number, object, (name: string) => Promise<Answer>][] = [
   ['disabled', 401, {}, (name) => change(name, { disabled: true })],
   ['rotated', 401, {}, (name) => change(name, { key: value(name) })],
-  ['narrowed', 403, {}, (name) => change(name, { scope: { clusters: [{ cluster: 'eu' }] } })],
+  ['narrowed', 403, {}, (name) => change(name, { scope: { projects: [{ project: 'other' }] } })],
   ['deleted', 401, {}, (name) => server.call(`${keys}/${name}`, { method: 'DELETE' })],
   [
     'deleted, and held by a finalizer',

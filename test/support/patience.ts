@@ -7,4 +7,4 @@
 export const patience = { timeout: 120_000 }
 
 /** For the configurations of vitest. */
-export const limits = { testTimeout: 600_000, hookTimeout: 600_000, expect: { poll: patience } }
+export const limits = { testTimeout: 1_800_000, hookTimeout: 600_000, expect: { poll: patience } }

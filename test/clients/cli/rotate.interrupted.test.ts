@@ -135,36 +135,32 @@ describe('rotate', () => {
     { weight: 1, arbitrary: fc.constant('wait' as const) },
   )
 
-  test.each(situations)(
-    'by %s never leaves a store whose value is dead, however it is killed',
-    async (situation) => {
-      const overlaps = fc.constantFrom('0s', '1h')
-      await fc.assert(
-        fc.asyncProperty(overlaps, fc.array(step, { minLength: 2, maxLength: 6 }), async (overlap, steps) => {
-          const scene = await play(situation)
-          const args = ['--overlap', overlap]
-          for (const one of steps) {
-            if (one === 'wait') vi.setSystemTime(Date.now() + 4000_000)
-            else if (one === 'use') await use(await scene.read())
-            // A machine that is not that of the killed run knows nothing of its value, as a runner of a job.
-            else
-              await scene.run({
-                isProcess: false,
-                ...one,
-                ...(situation !== 'a job that is given the stored value' && { machine: 'one' }),
-                args,
-              })
-            expect(await scene.works()).toBe(true)
-          }
-          vi.setSystemTime(Date.now() + 4000_000)
-          const before = await scene.read()
-          const last = await scene.run({ isProcess: false, args })
-          expect({ ...last, works: await scene.works() }).toMatchObject({ code: 0, works: true })
-          if (!last.stderr.includes('Continuing')) expect(await scene.read()).not.toBe(before)
-        }),
-        runs(20),
-      )
-    },
-    120_000,
-  )
+  test.each(situations)('by %s never leaves a store whose value is dead, however it is killed', async (situation) => {
+    const overlaps = fc.constantFrom('0s', '1h')
+    await fc.assert(
+      fc.asyncProperty(overlaps, fc.array(step, { minLength: 2, maxLength: 6 }), async (overlap, steps) => {
+        const scene = await play(situation)
+        const args = ['--overlap', overlap]
+        for (const one of steps) {
+          if (one === 'wait') vi.setSystemTime(Date.now() + 4000_000)
+          else if (one === 'use') await use(await scene.read())
+          // A machine that is not that of the killed run knows nothing of its value, as a runner of a job.
+          else
+            await scene.run({
+              isProcess: false,
+              ...one,
+              ...(situation !== 'a job that is given the stored value' && { machine: 'one' }),
+              args,
+            })
+          expect(await scene.works()).toBe(true)
+        }
+        vi.setSystemTime(Date.now() + 4000_000)
+        const before = await scene.read()
+        const last = await scene.run({ isProcess: false, args })
+        expect({ ...last, works: await scene.works() }).toMatchObject({ code: 0, works: true })
+        if (!last.stderr.includes('Continuing')) expect(await scene.read()).not.toBe(before)
+      }),
+      runs(20),
+    )
+  })
 })

@@ -108,8 +108,8 @@ const rows: readonly (readonly [string, Profile, number, string, string, string]
     troubled,
     55,
     `${values}/rotation.ts`,
-    'const { value, ended: _, pending: __, retiring: ___, ...rest } = internal',
-    'const { value, ended: _, retiring: ___, ...rest } = internal',
+    'const { value, ended: _, leak: __, pending: ___, retiring: ____, ...rest } = internal',
+    'const { value, ended: _, leak: __, retiring: ____, ...rest } = internal',
   ],
   [
     'a sliding lifetime counts every value',
