@@ -11,6 +11,7 @@ import { banner } from './banner.ts'
 import { type DataDir, openDataDir } from './datadir.ts'
 import { startDemoCluster } from './democluster.ts'
 import { type Endpoints, type EndpointsOptions, startEndpoints } from './endpoints.ts'
+import { examples } from './examples.ts'
 import { bootstrapFirstKey } from './firstkey.ts'
 import { startGateway } from './gateway/gateway.ts'
 import type { Answered } from './gateway/requestlines.ts'
@@ -34,8 +35,10 @@ import type { DemoCluster } from './virtualcluster/demotypes.ts'
 export interface LocalServer {
   /** `https://127.0.0.1:8443/kubernetes/management`, with `/STAGE` before the base path if one is set. */
   url: string
-  /** Text with the first commands to try. */
+  /** What there is and what to try first. */
   banner: string
+  /** More commands to try. */
+  examples: string
   /** Resolves when all parts have stopped and every write is on disk. */
   close(): Promise<void>
 }
@@ -43,6 +46,8 @@ export interface LocalServer {
 /** Output for the person at the terminal. */
 export interface Screen {
   say: Say
+  /** Called before anything is logged, with the path of the file that keeps what the functions log. Not called with `memory`. */
+  keepLog(path: string): void
   /** Called for every request when its response starts. */
   answered(answered: Answered): void
   /** Called for every event that is published, with its JSON text. */
@@ -72,6 +77,8 @@ export async function startLocalServer(
   const dataDir = await openDataDir(settings)
   starting.defer(() => dataDir.release())
   try {
+    const { path: log } = dataDir.stateFile('log.jsonl')
+    if (log !== undefined) screen.keepLog(log)
     const facts = await Promise.race([
       serve(settings, { dataDir, reserved, now, screen, starting, signal }),
       aborted(signal),
@@ -157,17 +164,16 @@ async function serve(
   const job = { requestUrl: `${idTokens.url}/github?api-version=2.0`, requestToken: idTokens.requestToken, credential }
 
   const files = await writeOutputs(dataDir.path, { url: issuer, authority: authority.certificate, accessKey, job })
-  const keeps = keptBy(settings, dataDir.path)
+  const commands = { url: issuer, files, shell: shellOf(process.env, process.platform) }
   return {
     url: issuer,
     banner: banner({
-      url: issuer,
+      ...commands,
       console: new URL('../console/', issuer).href,
-      files,
-      keeps,
-      demoKubeconfig: join(dataDir.path, 'demo.kubeconfig'),
-      shell: shellOf(process.env, process.platform),
+      keeps: keptBy(settings, dataDir.path),
+      folder: process.cwd(),
     }),
+    examples: examples({ ...commands, demoKubeconfig: join(dataDir.path, 'demo.kubeconfig') }),
   }
 }
 

@@ -4,7 +4,8 @@
  */
 import { type Command, runCommand } from '../command.ts'
 import { eventLine } from './eventline.ts'
-import { type Answered, hideFunctionLogs, requestLine } from './gateway/requestlines.ts'
+import { divertFunctionLog } from './functionlog.ts'
+import { type Answered, requestLine } from './gateway/requestlines.ts'
 import { npmGone } from './host/npmparent.ts'
 import { surviveFullDisk } from './host/output.ts'
 import { StartupError } from './host/startuperror.ts'
@@ -15,6 +16,11 @@ const COMMAND = {
   call: 'npm start',
   about: 'Serves the whole API on this machine, with a demo virtual cluster behind it, until Ctrl-C.',
   options: {
+    examples: { type: 'boolean', help: 'also print commands for kubectl and curl' },
+    log: {
+      type: 'boolean',
+      help: 'also print the JSON lines that the functions log, which log.jsonl in the data folder keeps',
+    },
     memory: { type: 'boolean', help: 'store no data' },
     dynamodb: {
       type: 'string',
@@ -34,7 +40,14 @@ const COMMAND = {
   },
 } as const satisfies Command
 
-async function serve(options: { memory: boolean; dynamodb?: string | undefined }): Promise<void> {
+interface Options {
+  examples: boolean
+  log: boolean
+  memory: boolean
+  dynamodb?: string | undefined
+}
+
+async function serve(options: Options): Promise<void> {
   const signalled = Promise.withResolvers<void>()
   // Ends a start.
   const ending = new AbortController()
@@ -55,22 +68,25 @@ async function serve(options: { memory: boolean; dynamodb?: string | undefined }
   // The server's own requests at startup are not shown, nor are their events.
   let show: (answered: Answered) => void = () => {}
   let tell: (detail: string) => void = () => {}
-  if (process.stdout.isTTY) hideFunctionLogs(process.stdout)
+  const log = divertFunctionLog(process.stdout, options.log)
   const settings = readSettings(options, process.env, process.cwd())
   let server: LocalServer
   try {
-    const screen = { say, answered: (one: Answered) => show(one), published: (detail: string) => tell(detail) }
+    const screen = {
+      say,
+      keepLog: log.keepIn,
+      answered: (one: Answered) => show(one),
+      published: (detail: string) => tell(detail),
+    }
     server = await startLocalServer(settings, Date.now, screen, ending.signal)
   } catch (error) {
     if (!ending.signal.aborted) throw error
     process.exitCode = ending.signal.reason
     return
   }
-  process.stdout.write(server.banner)
-  if (process.stdout.isTTY) {
-    show = (one) => process.stdout.write(requestLine(one, process.stdout))
-    tell = (detail) => process.stdout.write(eventLine(detail, process.stdout))
-  }
+  process.stdout.write(`${options.examples ? server.examples : ''}${server.banner}`)
+  show = (one) => process.stdout.write(requestLine(one, process.stdout))
+  tell = (detail) => process.stdout.write(eventLine(detail, process.stdout))
   await signalled.promise
   await server.close()
 }

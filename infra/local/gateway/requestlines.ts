@@ -1,4 +1,4 @@
-/** Formats requests for a terminal: one short line each, in place of the functions' JSON. */
+/** Formats requests for people: one short line each, in place of the functions' JSON. */
 import { styleText } from 'node:util'
 import { decodeUser } from '../../../lib/authentication/requests/usercontext.ts'
 import { withoutCredentials } from '../../../lib/meta/value/credentialtext.ts'
@@ -33,15 +33,4 @@ function asker(authorizer: Answered['authorizer']): string {
   } catch {
     return ''
   }
-}
-
-/** Prints errors of the functions in one line and drops their other log lines; the request lines replace them. */
-export function hideFunctionLogs(screen: Screen): void {
-  const { write } = screen
-  screen.write = ((chunk: string | Uint8Array, ...rest: never[]) => {
-    if (typeof chunk !== 'string' || !/^\{"level":"(info|error)"/.test(chunk)) return write.call(screen, chunk, ...rest)
-    const { level, message, error = '' } = JSON.parse(chunk) as { level: string; message: string; error?: string }
-    if (level === 'error') write.call(screen, `${styleText('red', 'error', { stream: screen })} ${message}  ${error}\n`)
-    return true
-  }) as typeof write
 }

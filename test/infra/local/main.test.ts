@@ -163,11 +163,13 @@ describe('npm start', () => {
       'ca.json',
       'table.db',
       'events.jsonl',
+      'log.jsonl',
     ])
       expect([name, await mode(DATA_DIR, name)]).toEqual([name, 0o600])
 
     const client = await clientOf(DATA_DIR, first.output.stdout)
     await hasEvent(DATA_DIR, 'created', 'demo')
+    expect(await readFile(join(DATA_DIR, 'log.jsonl'), 'utf8')).toMatch(/^\{"level":"info",.*"message":"audit"/m)
     const [, address = ''] = /^The console is at (\S+)$/m.exec(first.output.stdout) ?? []
     expect(address).toMatch(/^https:\/\/127\.0\.0\.1:\d+\/console\/$/)
     const self = await client.post('/selves', 'Self', {})
@@ -260,7 +262,7 @@ describe('npm start', () => {
     const DATA_DIR = join(await newFolder(), 'data')
     const server = start({ DATA_DIR }, '--memory')
     await server.ready
-    const [, ca = ''] = /--cacert (\S+)\/ca\.crt/.exec(server.output.stdout) ?? []
+    const [, ca = ''] = /--ca (\S+)\/ca\.crt/.exec(server.output.stdout) ?? []
     const client = await clientOf(ca, server.output.stdout)
     expect((await client.get('/ownedaccesskeys')).status).toBe(200)
     if (process.platform === 'linux') {
@@ -299,7 +301,7 @@ test.skipIf(!hasPython)('in a terminal, prints one line per request and stops on
   })
   await until(/Press Ctrl-C to stop\./)
   const [, url = ''] = /^keyplane serves (\S+)\r$/m.exec(shown) ?? []
-  const [, folder = ''] = /--cacert (\S+)\/ca\.crt/.exec(shown) ?? []
+  const [, folder = ''] = /--ca (\S+)\/ca\.crt/.exec(shown) ?? []
   await (await clientOf(folder, `keyplane serves ${url}\n`)).get('/ownedaccesskeys')
   await until(
     /^200 GET {4}\/kubernetes\/management\/apis\/management\.platform\/v1\/ownedaccesskeys {2}\d+ ms {2}admin \(admin-\w+\)\r$/m,

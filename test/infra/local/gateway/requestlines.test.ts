@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { PassThrough } from 'node:stream'
 import { WriteStream } from 'node:tty'
 import { afterEach, expect, test, vi } from 'vitest'
-import { type Answered, hideFunctionLogs, requestLine } from '../../../../infra/local/gateway/requestlines.ts'
+import { type Answered, requestLine } from '../../../../infra/local/gateway/requestlines.ts'
 import { generateAccessKey } from '../../../../lib/authentication/accesskey.ts'
 import { encodeUser } from '../../../../lib/authentication/requests/encodeuser.ts'
 
@@ -54,14 +54,4 @@ test.each([
   vi.stubEnv('CI', undefined)
   vi.stubEnv('TERM', 'xterm-256color')
   expect(requestLine({ ...answered, status }, terminal().screen)).toContain(`\u001b[${colour}m${status}\u001b[39m GET`)
-})
-
-test('hides log lines of functions except errors', () => {
-  withoutColours()
-  const { screen, shown } = terminal()
-  hideFunctionLogs(screen)
-  screen.write('{"level":"info","message":"audit"}\n')
-  screen.write('{"level":"error","message":"request failed","error":"Error: no table","requestId":"r"}\n')
-  screen.write('keyplane serves\n')
-  expect(shown()).toBe('error request failed  Error: no table\nkeyplane serves\n')
 })

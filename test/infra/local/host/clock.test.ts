@@ -8,7 +8,7 @@ import { startLocalServer } from '../../../../infra/local/localserver.ts'
 
 test('a clock that is behind is named before anything is made with it', async () => {
   const dataDir = join(await mkdtemp(join(tmpdir(), 'keyplane-')), 'data')
-  const screen = { say() {}, answered() {}, published() {} }
+  const screen = { say() {}, keepLog() {}, answered() {}, published() {} }
   await expect(
     startLocalServer({ port: 0, dataDir, memory: false }, () => 0, screen, new AbortController().signal),
   ).rejects.toThrow(
