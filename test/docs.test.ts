@@ -58,6 +58,18 @@ const slug = (heading: string): string =>
 test('pages are found', () =>
   expect(pages).toEqual(expect.arrayContaining(['README.md', 'docs/audit.md', 'docs/threat-model.md'])))
 
+/** Commands that ask in a terminal. A shell without bracketed paste gives them the next pasted line for an answer. */
+const asking = /^keyplane (?:keys delete|revoke|advise .*--(?:trial|apply|undo))\b(?!.*(?: --yes| -y)\b)/m
+
+test.each(['README.md', 'docs/tour.md', 'docs/first-virtual-cluster.md', 'docs/first-connected-cluster.md'])(
+  'no command of the tour in %s asks a question',
+  async (page) => {
+    const blocks = [...blocksIn(await readFile(join(root, page), 'utf8')).values()].flat()
+    expect(blocks.filter((block) => asking.test(block))).toEqual([])
+    expect(asking.test('keyplane keys delete ci --context admin')).toBe(true)
+  },
+)
+
 test.each(['lib/README.md', 'lib/storage/README.md'])('%s names existing modules', async (page) => {
   const files = await Array.fromAsync(glob(['lib/**/*.ts', 'test/**/*.ts'], { cwd: root }))
   const isThere = (name: string) => files.some((file) => file === name || file.endsWith(`/${name}`))
