@@ -353,6 +353,28 @@ describe('notfound', () => {
   test('401 without a user', async () =>
     expect((await functions.invoke('notfound', { authorizer: {} })).status).toBe(401))
 
+  describe('302', () => {
+    const browser = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
+    const ask = (route: object, accept: string, more: object = {}) =>
+      functions.invoke('notfound', { authorizer: {}, headers: { accept }, query: {}, ...route, ...more })
+    const root = { resource: '/', parameters: null, path: '/' }
+    const address = { resource: '/{proxy+}', parameters: { proxy: base.slice(1) }, path: base }
+
+    test.each([root, address])('leads a browser at $path to the console', async (route) => {
+      const { status, headers } = await ask(route, browser)
+      expect([status, headers.location, headers.vary]).toEqual([302, 'https://keyplane.example.com/console/', 'Accept'])
+    })
+
+    test.each([
+      ['other clients', address, '*/*', {}],
+      ['a client that likes JSON better', address, 'text/html;q=0.5, application/json', {}],
+      ['a client that refuses pages', address, 'text/html;q=0', {}],
+      ['a write', address, browser, { method: 'POST' }],
+      ['other paths', { ...address, parameters: { proxy: `${base.slice(1)}/nothing` } }, browser, {}],
+      ['paths that begin with a host', { ...address, parameters: { proxy: `/evil.example/${base}` } }, browser, {}],
+    ])('but not %s', async (_, route, accept, more) => expect((await ask(route, accept, more)).status).toBe(401))
+  })
+
   describe('404', () => {
     test('for an unknown health check, without a key', async () => {
       const event = { resource: `${base}/readyz/{check}`, parameters: { check: 'etcd' }, authorizer: {} }

@@ -140,6 +140,12 @@ export function negotiate(
   throw notAcceptable(['application/json', 'application/yaml'])
 }
 
+/** Reports whether a client likes a page best, as a browser does whose address somebody has typed. */
+export function prefersPage({ accept = '' }: Headers): boolean {
+  const [best] = clauses(accept)
+  return best !== undefined && best.quality > 0 && best.type === 'text' && best.subtype === 'html'
+}
+
 const openApiV2Protobuf = [
   'com.github.proto-openapi.spec.v2@v1.0+protobuf',
   'com.github.proto-openapi.spec.v2.v1.0+protobuf',

@@ -1,6 +1,7 @@
-/** Serves the paths that need no access key: version, health, and the documents of the token issuer. */
+/** Serves what needs no access key: version, health, the documents of the token issuer, and for browsers the way to the console. */
 import type { APIGatewayProxyEvent } from 'aws-lambda'
-import { belowBase } from '../../authorization/attributes/requestattributes.ts'
+import { belowBase, routedPath } from '../../authorization/attributes/requestattributes.ts'
+import { prefersPage } from '../../endpoints/negotiation/accept.ts'
 import type { ApiResponse } from '../../endpoints/request.ts'
 import { pageNotFound } from '../../endpoints/respond.ts'
 import { stringify } from '../../meta/encoding/json.ts'
@@ -12,7 +13,9 @@ import {
   jwksDocument,
   METADATA_PATH,
 } from '../../token/jwks.ts'
+import type { Config } from '../process/config.ts'
 import type { MinimalServer } from '../process/minimal.ts'
+import { headersOf } from './lambdaevents.ts'
 
 /** The version of Kubernetes whose API conventions this server follows. Clients compare it with their own. */
 const version = {
@@ -69,6 +72,19 @@ export async function publicAnswer(
     const document = discoveryDocument(config.issuer, config.apiUrl)
     return response('application/json', stringify(document), cached)
   }
-  if (path !== JWKS_PATH) return undefined
-  return response('application/jwk-set+json', stringify(await jwksDocument(server.signer)), cached)
+  if (path === JWKS_PATH) {
+    return response('application/jwk-set+json', stringify(await jwksDocument(server.signer)), cached)
+  }
+  return routedPath(event, config.basePath) === '/' ? consoleAnswer(event, config) : undefined
+}
+
+/** Leads a browser at the address of the API, or at the root, to the console. Other clients get what they get at any unknown path. */
+function consoleAnswer(
+  event: APIGatewayProxyEvent,
+  { apiUrl, basePath }: Pick<Config, 'apiUrl' | 'basePath'>,
+): ApiResponse | undefined {
+  if (event.httpMethod !== 'GET' || !prefersPage(headersOf(event)) || !apiUrl.endsWith(basePath)) return undefined
+  const location = `${apiUrl.slice(0, -basePath.length)}/console/`
+  const headers = { location, vary: 'Accept', 'cache-control': 'no-store' }
+  return { ...response('text/plain; charset=utf-8', `The console is at ${location}\n`, headers), status: 302 }
 }
