@@ -10,7 +10,7 @@ import { quote } from '../meta/encoding/gotext.ts'
 import { type FieldError, forbidden, notSupported, required } from '../meta/errors/fielderror.ts'
 import { badRequest, invalidObject } from '../meta/errors/status.ts'
 import { validateFieldManager } from '../meta/object/managername.ts'
-import type { RequestContext } from '../registry/kind.ts'
+import type { KindInfo, RequestContext } from '../registry/kind.ts'
 import { type ApiRequest, queryValue } from './request.ts'
 
 type FieldValidation = 'Ignore' | 'Warn' | 'Strict'
@@ -72,10 +72,11 @@ function writeOptions(
 }
 
 /**
- * Throws 400 for a parameter that looks like `dryRun` and is not, such as `dryrun`, `dry_run` or `dryRun[]`. Unknown parameters are
- * otherwise ignored, and the request would take effect.
+ * Throws 400 for a parameter that looks like `dryRun` and is not, such as `dryrun`, `dry_run` or `dryRun[]`, in a write of a kind that
+ * grants access. Unknown parameters are otherwise ignored, and the request would take effect: it would issue a credential, for example.
  */
-export function refuseDryRunLookalikes(query: Query): void {
+export function refuseDryRunLookalikes(query: Query, { grantsAccess }: KindInfo): void {
+  if (!grantsAccess) return
   for (const name of query.keys()) {
     const letters = name.toLowerCase().replace(/[^a-z]/g, '')
     if (name === 'dryRun' || !(letters.startsWith('dry') || letters.includes('dryrun'))) continue

@@ -27,7 +27,8 @@ export interface KindInfo {
   description: string
   /**
    * Whether the spec grants access. A misspelled or misplaced field must not widen it, so unknown and duplicate fields are
-   * refused unless the client sets `fieldValidation`.
+   * refused unless the client sets `fieldValidation`. A misspelled `dryRun` would grant it in earnest, so parameters that look
+   * like it are refused.
    */
   grantsAccess?: true
   /**
@@ -218,11 +219,6 @@ export interface VirtualKind<S = never> extends KindInfo {
   verbs?: readonly string[]
   /** The media types of its patches, if it accepts others than most kinds. */
   patchTypes?: readonly string[]
-  /**
-   * Whether a create changes other objects at once. A misspelled `dryRun` would do so in earnest, so parameters that look like it
-   * are refused.
-   */
-  changesObjects?: true
   /** Whether `metadata.resourceVersion` is that of the parent, as a precondition. Otherwise it is dropped. */
   hasPreconditions?: true
   /** Validates beyond the schema and returns the response. Stores no object of its own. */

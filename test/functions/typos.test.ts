@@ -1,7 +1,7 @@
 /** Tests that a misspelled or misplaced field never grants more access than intended. */
 import { describe, expect, test } from 'vitest'
-import { useFunctions } from '../support/functions.ts'
-import { accessKeys, callsOf, instances, objectOf } from './stored/fixtures.ts'
+import { type Invocation, useFunctions } from '../support/functions.ts'
+import { accessKeys, callsOf, instances, objectOf, trusts } from './stored/fixtures.ts'
 
 const functions = useFunctions()
 const { call, make, read, patch } = callsOf(functions, accessKeys)
@@ -108,4 +108,31 @@ test('an instance with a misspelled access field is rejected', async () => {
   const body = objectOf(instances, { name: 'typo' }, spec)
   const { status, json } = await callInstances('create', { parameters: instances.parameters, body })
   expect([status, json.message]).toEqual([400, expect.stringContaining('unknown field "spec.access[0].subresource"')])
+})
+
+describe('a misspelled dryRun', () => {
+  const key = { metadata: { name: 'earnest' }, spec: {} }
+  const parameters = { name: 'earnest' }
+  const merge = type('merge-patch+json')
+  const token = { spec: { scope: { clusters: [{ cluster: 'eu' }] } } }
+  const inNamespace = { ...instances.parameters, name: 'preview' }
+
+  test.each<[string, Invocation]>([
+    ['ownedaccesskeys/create', { body: key }],
+    ['ownedaccesskeys/update', { parameters, body: key }],
+    ['ownedaccesskeys/patch', { parameters, headers: merge, body: { spec: { key: 'x' } } }],
+    ['ownedaccesskeys/delete', { parameters, body: null }],
+    ['ownedaccesskeys/deletecollection', { body: null }],
+    ['ownedaccesskeys/rotate', { parameters, body: {} }],
+    ['directclusterendpointtokens/create', { body: token }],
+    ['virtualclusterinstances/kubeconfig/create', { parameters: inNamespace, body: {} }],
+    ['federatedidentitycredentials/create', { body: objectOf(trusts, { name: 'earnest' }) }],
+  ])('of %s is a 400', async (name, invocation) => {
+    for (const option of ['dryrun', 'dry_run', 'dryRun[]']) {
+      const { status, json } = await functions.invoke(name, { ...invocation, query: { [option]: 'All' } })
+      const message = `unknown query parameter "${option}": a dry run is requested with dryRun=All`
+      expect([status, json.message]).toEqual([400, message])
+    }
+    expect((await read('earnest')).code).toBe(404)
+  })
 })

@@ -11,7 +11,7 @@ import type { Handler, StoredCall, StoredWrite } from '../call.ts'
 import { decodeRequest } from '../decoderequest.ts'
 import { negotiate } from '../negotiation/accept.ts'
 import { bodyType, checkBodySize } from '../negotiation/bodies.ts'
-import { createOptions, withDryRun } from '../options.ts'
+import { createOptions, refuseDryRunLookalikes, withDryRun } from '../options.ts'
 import type { ApiResponse } from '../request.ts'
 import { checkPathNames, refuseImpersonation } from '../requestchecks.ts'
 import { ensureNamespace, ownershipOf, respondOutcome, writeWithinSize } from './writesteps.ts'
@@ -40,6 +40,7 @@ async function handle(call: StoredCall): Promise<ApiResponse> {
   const output = negotiate(request)
   const type = bodyType(request.headers)
   checkBodySize(request.body)
+  refuseDryRunLookalikes(request.query, kind)
   const options = createOptions(request.query)
   const context = withDryRun(call.context, options.dryRun)
   const write = { ...call, context, options }

@@ -9,12 +9,13 @@ import { decodeDeleteOptions, type SentDeleteOptions } from '../../meta/object/d
 import type { Status } from '../../meta/types.ts'
 import { byBytes } from '../../meta/value/byteorder.ts'
 import { defined, filled } from '../../meta/value/defined.ts'
+import { isObject } from '../../meta/value/walk.ts'
 import { type DeleteOptions, deleteObject, deleteObjects } from '../../registry/delete.ts'
 import { OutOfTime } from '../../registry/parallel.ts'
 import { presentObject } from '../../registry/store.ts'
 import type { Handler, StoredCall } from '../call.ts'
 import { ensureKeyHolds, startKeyCheck } from '../keycheck.ts'
-import { listOptions, refuseNamePrefix } from '../lists/listoptions.ts'
+import { listOptions, refuseNamePrefix, refuseSelectorLookalikes } from '../lists/listoptions.ts'
 import { openCollection, presentPage, startOf } from '../lists/page.ts'
 import { selectionOf } from '../lists/selection.ts'
 import { listPieces } from '../lists/text.ts'
@@ -53,8 +54,12 @@ function validate({ dryRun, propagationPolicy, orphanDependents }: SentDeleteOpt
 }
 
 /** Returns the options in the body, or those in the query if there is no body. Throws 400, 415, 422. */
-async function deleteOptions({ body, headers, query }: ApiRequest): Promise<DeleteOptions & { dryRun: boolean }> {
+async function deleteOptions(
+  { body, headers, query }: ApiRequest,
+  { isCollection }: { isCollection: boolean },
+): Promise<DeleteOptions & { dryRun: boolean }> {
   const decoded = body.byteLength > 0 ? await decodeOptions(body, bodyType(headers)) : undefined
+  if (isCollection) refuseSelectorLookalikes(query, isObject(decoded?.value) ? Object.keys(decoded.value) : [])
   const sent = decoded ? decodeDeleteOptions(decoded.value, decoded.floats) : fromQuery(query)
   const errors = validate(sent)
   if (errors.length > 0) throw invalidObject('meta.k8s.io', 'DeleteOptions', '', errors)
@@ -75,7 +80,7 @@ const success = (details: NonNullable<Status['details']>): Status => ({
 async function handle(call: StoredCall): Promise<ApiResponse> {
   const { request, store, kind, warnings } = call
   const output = beginDelete(call)
-  const { dryRun, ...options } = await deleteOptions(request)
+  const { dryRun, ...options } = await deleteOptions(request, { isCollection: false })
   const context = withDryRun(call.context, dryRun)
 
   const { gone, stored } = await deleteObject(store, request, options, context)
@@ -128,7 +133,7 @@ async function handleCollection(call: StoredCall): Promise<ApiResponse> {
   const listed = listOptions(request.query, false)
   const { limit } = listed
   const selection = selectionOf(kind, listed, { strategy: store.strategy, user: call.context.user })
-  const { dryRun, ...options } = await deleteOptions(request)
+  const { dryRun, ...options } = await deleteOptions(request, { isCollection: true })
   const context = withDryRun(call.context, dryRun)
 
   const check = await startKeyCheck(context, services)

@@ -58,7 +58,7 @@ async function handle(call: VirtualCall): Promise<ApiResponse> {
   checkPathNames(request)
   const output = negotiate(request, { hasCredential: kind.credential !== undefined })
   checkBodySize(request.body)
-  if (kind.changesObjects) refuseDryRunLookalikes(request.query)
+  refuseDryRunLookalikes(request.query, kind)
   const options = createOptions(request.query)
   const context = withDryRun(call.context, options.dryRun)
   const write = { ...call, context, options }

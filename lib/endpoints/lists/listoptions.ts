@@ -58,6 +58,37 @@ export function refuseNamePrefix(query: Query): void {
   }
 }
 
+const selectors = ['labelSelector', 'fieldSelector']
+
+/** Returns what somebody who wrote this name meant: a selector, one of both, or something else. */
+function meantSelector(name: string): string | undefined {
+  const letters = name.toLowerCase().replace(/[^a-z]/g, '')
+  if (!letters.includes('selector') && !['label', 'labels', 'field', 'fields', 'l'].includes(letters)) return undefined
+  if (letters.includes('field')) return 'fieldSelector'
+  return letters.startsWith('l') ? 'labelSelector' : selectors.join(' or ')
+}
+
+/**
+ * Throws 400 for a parameter that looks like a selector, for two different ones, and for a selector among the members of the body.
+ * Kubernetes ignores all of these, and deletes the whole collection.
+ */
+export function refuseSelectorLookalikes(query: Query, inBody: readonly string[]): void {
+  for (const [name, values] of query) {
+    const meant = meantSelector(name)
+    if (meant === undefined) continue
+    if (!selectors.includes(name)) {
+      throw badRequest(`unknown query parameter ${quote(name)}: objects of a collection are selected with ${meant}`)
+    }
+    if (new Set(values).size > 1) throw badRequest(`${name} is given more than once, with different values`)
+  }
+  const name = inBody.find((member) => meantSelector(member) !== undefined)
+  if (name === undefined) return
+  const meant = meantSelector(name)
+  throw badRequest(
+    `unknown field ${quote(name)} in the body: objects of a collection are selected with the query parameter ${meant}`,
+  )
+}
+
 const matchField = 'resourceVersionMatch'
 const withContinue = () => forbidden(matchField, 'resourceVersionMatch is forbidden when continue is provided')
 

@@ -9,7 +9,6 @@ export const AccessKeyRevocation: VirtualKind<Services> = {
   description: 'Disables or deletes all access keys that match. Nothing of the request itself is stored.',
   grantsAccess: true,
   selectsObjects: true,
-  changesObjects: true,
   schema: { spec, status },
   async create({ object, context }, services) {
     const asked = (object.spec ?? {}) as RevocationSpec

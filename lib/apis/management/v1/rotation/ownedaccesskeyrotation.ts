@@ -54,7 +54,6 @@ export const OwnedAccessKeyRotation: VirtualKind<Services> = {
   ...KINDS.OwnedAccessKeyRotation,
   description: 'A new value for an access key, whose old value still works for a while. The server returns it once.',
   grantsAccess: true,
-  changesObjects: true,
   hasPreconditions: true,
   schema: { spec, status },
   async create({ object: request, name, context }, services) {
