@@ -2,6 +2,8 @@
  * Decides for access reviews whether a user may perform a request on this API. It applies the rules for requests in the
  * same order: scope chain, system:masters, then ownership and access rules.
  */
+
+import { resourceVerbs } from '../apis/authorization/v1/resourceverbs.ts'
 import type { Attributes, Decision, ResourceAttributes } from '../authorization/attributes/attributes.ts'
 import { belowBase } from '../authorization/attributes/requestattributes.ts'
 import { mayReview } from '../authorization/review.ts'
@@ -11,6 +13,7 @@ import type { ScopeOptions } from '../authorization/scopes/project.ts'
 import { isKeyReview } from '../authorization/scopes/roles.ts'
 import { isMaster } from '../authorization/users/identity.ts'
 import { creatorsOf } from '../kinds/kinds.ts'
+import { formatValue } from '../meta/encoding/badvalue.ts'
 import type { Access, RequestContext, StoredKind } from '../registry/kind.ts'
 import { accessTo, accessToCreate, objectKey, type Store } from '../registry/store.ts'
 import type { Storage } from '../storage/interface.ts'
@@ -65,6 +68,19 @@ export async function decide<S>(server: Decider<S>, context: RequestContext, ask
   return decision.allowed ? { ...decision, self: true } : decision
 }
 
+/** The verb of access entries, which no request has. */
+const USE = 'use'
+
+/** Reports whether the resource has the verb. `*` stands for those that it has. Rules of ownership judge any verb, also what is none. */
+function isVerbOf({ verb, group, resource, subresource }: ResourceAttributes): boolean {
+  const asked = resourceVerbs.find(
+    ({ kind, ...of }) => kind.group === group && kind.plural === resource && of.subresource === subresource,
+  )
+  if (asked === undefined) return false
+  const isUsable = asked.kind.kind === 'VirtualClusterInstance' || asked.kind.kind === 'IdentityProvider'
+  return verb === '*' || asked.verbs.includes(verb) || (verb === USE && subresource === '' && isUsable)
+}
+
 async function decideResource<S>(
   server: Decider<S>,
   context: RequestContext,
@@ -78,6 +94,7 @@ async function decideResource<S>(
       ? { allowed: true, reason: 'open to every authenticated user' }
       : { allowed: false, reason: 'not open to users' }
   }
+  if (!isVerbOf(attributes)) return { allowed: false, reason: `the resource has no verb ${formatValue(verb)}` }
   const store = server.storeOf(kind)
   if (verb === 'create' && subresource === '')
     return toDecision(accessToCreate(store, context), 'may create own objects')

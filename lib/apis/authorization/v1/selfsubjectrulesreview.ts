@@ -1,32 +1,16 @@
 /** Defines SelfSubjectRulesReview, which `kubectl auth can-i --list` creates. Source: k8s.io/api authorization/v1. */
 
 import { managementRequest } from '../../../authorization/attributes/attributes.ts'
-import { KINDS, type KindRow, kindRows } from '../../../kinds/kinds.ts'
+import { KINDS } from '../../../kinds/kinds.ts'
 import { badRequest } from '../../../meta/errors/status.ts'
 import { boolean, list, object, string } from '../../../meta/schema/schema.ts'
 import type { JsonObject } from '../../../meta/types.ts'
-import {
-  computedVerbs,
-  type RequestContext,
-  statusVerbs,
-  storedVerbs,
-  type VirtualKind,
-} from '../../../registry/kind.ts'
+import type { RequestContext, VirtualKind } from '../../../registry/kind.ts'
 import { message, textFields } from '../../../registry/protobuf.ts'
+import { resourceVerbs } from './resourceverbs.ts'
 import type { ReviewServices } from './reviewservices.ts'
 
 const names = (what: string) => list(what, string('A name; * means all.'))
-
-/** Every resource of this API with its verbs: the review lists the allowed ones. */
-const asked = kindRows.flatMap((kind): { kind: KindRow; subresource: string; verbs: readonly string[] }[] => {
-  const { subresource = '', archetype } = kind
-  if (archetype === 'computed') return [{ kind, subresource, verbs: computedVerbs }]
-  if (archetype === 'virtual') return [{ kind, subresource, verbs: ['create'] }]
-  return [
-    { kind, subresource, verbs: storedVerbs },
-    { kind, subresource: 'status', verbs: statusVerbs },
-  ]
-})
 
 const paths = [
   '/api',
@@ -48,7 +32,7 @@ async function resourceRules(
   services: ReviewServices,
 ): Promise<JsonObject[]> {
   const rules: JsonObject[] = []
-  for (const { kind, subresource, verbs } of asked) {
+  for (const { kind, subresource, verbs } of resourceVerbs) {
     const { group, plural, scope } = kind
     const place = scope === 'Cluster' ? '' : namespace
     const requests = verbs.map((verb) => managementRequest(kind, { verb, subresource, namespace: place }))
