@@ -12,8 +12,8 @@ import { deepEqual } from '../meta/value/equal.ts'
 export interface OwnerReferencePermissions {
   /** Reports whether the user may delete the object that is being changed. */
   mayDeleteSelf(): Promise<boolean>
-  /** Reports whether the user may delete the owner; false for an unknown owner. */
-  mayDeleteOwner(reference: OwnerReference): Promise<boolean>
+  /** Reports whether the user may delete the owner; false for an unknown owner, and undefined for one of an unknown kind. */
+  mayDeleteOwner(reference: OwnerReference): Promise<boolean | undefined>
 }
 
 interface AdmittedObject {
@@ -46,11 +46,17 @@ export async function admitOwnerReferences(
   const refused = []
   for (const [index, reference] of references.entries()) {
     if (reference.blockOwnerDeletion !== true || alreadyBlocking.some((one) => isSameOwner(one, reference))) continue
-    if (await permissions.mayDeleteOwner(reference)) continue
+    const mayDelete = await permissions.mayDeleteOwner(reference)
+    if (mayDelete) continue
+    const { apiVersion, kind: owner } = reference
+    const why =
+      mayDelete === undefined
+        ? `no matches for kind "${owner}" in version "${apiVersion}"`
+        : 'you need permission to delete the owner'
     refused.push(
       forbidden(
         `metadata.ownerReferences[${index}].blockOwnerDeletion`,
-        `cannot be set on a reference to ${reference.kind} "${reference.name}": you need permission to delete the owner`,
+        `cannot be set on a reference to ${owner} "${reference.name}": ${why}`,
       ),
     )
   }

@@ -20,6 +20,7 @@ import { updateObject } from '../registry/update.ts'
 import type { Stored } from '../storage/interface.ts'
 import {
   dependentKey,
+  existsUnstored,
   type Graph,
   isBlocked,
   isOrphaning,
@@ -143,7 +144,10 @@ type Standing = 'solid' | 'dangling' | 'waiting' | 'unknown'
 
 async function standingOf(collector: Collector, reference: OwnerReference, { stored }: Node): Promise<Standing> {
   const place = ownerKey(collector, reference, stored.object)
-  if (!place) return 'unknown'
+  if (!place) {
+    const exists = existsUnstored(collector, reference, stored.object)
+    return exists === undefined ? 'unknown' : exists ? 'solid' : 'dangling'
+  }
   const owner = await nodeAt(place)
   if (!owner || nodeMetadata(owner).uid !== reference.uid) return 'dangling'
   return isWaiting(nodeMetadata(owner)) ? 'waiting' : 'solid'

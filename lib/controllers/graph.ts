@@ -4,10 +4,10 @@
  * Source: k8s.io/kubernetes pkg/controller/garbagecollector (isDangling, classifyReferences, blockingDependents).
  */
 
-import { groupVersion } from '../meta/groupversion.ts'
 import type { KubeObject, ObjectMeta, OwnerReference } from '../meta/types.ts'
 import { deepEqual } from '../meta/value/equal.ts'
 import { FOREGROUND, ORPHAN } from '../registry/delete.ts'
+import { namesKind, namesLists } from '../registry/ownerkind.ts'
 import { type Dependent, dependentsOf } from '../registry/owners.ts'
 import { forEach, type HasTime } from '../registry/parallel.ts'
 import { objectKey, type Store } from '../registry/store.ts'
@@ -17,6 +17,8 @@ export interface Graph {
   /** Every kind that can own or be owned. */
   stores: readonly Store[]
   storage: Storage
+  /** Returns the uid of a namespace. Every valid name is one, although none is stored. */
+  namespaceUid(name: string): string
 }
 
 /** The kind and key of an object, which may not exist. */
@@ -65,13 +67,37 @@ export function dependentKey({ stores }: Graph, { resource, key }: Dependent): N
  */
 export function ownerKey(
   { stores }: Graph,
-  { apiVersion, kind: name, name: owner }: OwnerReference,
+  reference: OwnerReference,
   { metadata: { namespace = '' } }: KubeObject,
 ): NodeKey | undefined {
-  const store = stores.find(({ kind }) => kind.kind === name && groupVersion(kind) === apiVersion)
+  const store = stores.find(({ kind }) => namesKind(kind, reference))
   if (!store) return undefined
-  if (store.kind.scope === 'Cluster') return { store, key: objectKey('', owner) }
-  return namespace ? { store, key: objectKey(namespace, owner) } : undefined
+  if (store.kind.scope === 'Cluster') return { store, key: objectKey('', reference.name) }
+  return namespace ? { store, key: objectKey(namespace, reference.name) } : undefined
+}
+
+const NAMESPACE = { group: '', version: 'v1', kind: 'Namespace', scope: 'Cluster' } as const
+/** Served without objects. */
+const DEFINITION = {
+  group: 'apiextensions.k8s.io',
+  version: 'v1',
+  kind: 'CustomResourceDefinition',
+  scope: 'Cluster',
+} as const
+
+/**
+ * Returns whether an owner exists of which no object is stored: a namespace, a definition or a list. Undefined for every other
+ * kind.
+ */
+export function existsUnstored(
+  { stores, namespaceUid }: Graph,
+  reference: OwnerReference,
+  { metadata: { namespace = '' } }: KubeObject,
+): boolean | undefined {
+  if (namesKind(NAMESPACE, reference)) return namespaceUid(reference.name) === reference.uid
+  if (namesKind(DEFINITION, reference)) return false
+  const kinds = [NAMESPACE, DEFINITION, ...stores.map(({ kind }) => kind)]
+  return kinds.some((kind) => namesLists(kind, reference, namespace)) ? false : undefined
 }
 
 /** Reads the object, not older than a revision at which it is known to have changed. */

@@ -31,8 +31,8 @@ interface StoreServices {
   uuid(): string
   /** A uniform integer in [0, bound). */
   randomInt(bound: number): number
-  /** Reports whether the scope chain and the access rules allow the user to delete this object of any kind. */
-  mayDelete(reference: OwnerReference, namespace: string, context: RequestContext): Promise<boolean>
+  /** Reports whether the scope chain and the access rules allow the user to delete this object; undefined if its kind is not known. */
+  mayDelete(reference: OwnerReference, namespace: string, context: RequestContext): Promise<boolean | undefined>
 }
 
 /** The store of one kind. */
@@ -176,12 +176,10 @@ export function ownerPermissions(store: Store, object: KubeObject, context: Requ
   const { name = '', namespace = '' } = object.metadata
   const { kind, mayDelete } = store
   return {
-    mayDeleteSelf: () =>
-      mayDelete(
-        { apiVersion: object.apiVersion, kind: kind.kind, name, uid: object.metadata.uid ?? '' },
-        namespace,
-        context,
-      ),
+    async mayDeleteSelf() {
+      const self = { apiVersion: object.apiVersion, kind: kind.kind, name, uid: object.metadata.uid ?? '' }
+      return (await mayDelete(self, namespace, context)) === true
+    },
     mayDeleteOwner: (reference) => mayDelete(reference, namespace, context),
   }
 }

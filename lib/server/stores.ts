@@ -4,9 +4,9 @@ import type { Services } from '../apis/management/v1/services.ts'
 import { managementRequest } from '../authorization/attributes/attributes.ts'
 import { isMaster } from '../authorization/users/identity.ts'
 import { StatusError } from '../meta/errors/status.ts'
-import { groupVersion } from '../meta/groupversion.ts'
 import type { OwnerReference } from '../meta/types.ts'
 import type { RequestContext, StoredKind } from '../registry/kind.ts'
+import { namesKind } from '../registry/ownerkind.ts'
 import { getObject } from '../registry/read.ts'
 import { accessTo, type Store } from '../registry/store.ts'
 import type { Storage } from '../storage/interface.ts'
@@ -27,20 +27,21 @@ export const storeOf = <S extends Stores, P>(kind: StoredKind<S, P>, server: S):
 })
 
 /**
- * Reports whether the scope chain and the access rules let the user delete the referenced object. Only administrators may
- * refer to an object that does not exist.
+ * Reports whether the scope chain and the access rules let the user delete the referenced object; undefined if its kind is not
+ * known. Only administrators may refer to an object that does not exist, and without a scope also to one of an unknown kind.
  */
 async function mayDelete(
   server: Stores,
-  { apiVersion, kind: kindName, name }: OwnerReference,
+  reference: OwnerReference,
   namespace: string,
   request: RequestContext,
-): Promise<boolean> {
+): Promise<boolean | undefined> {
   // Do not note this decision: the audit record is about the object of the request.
   const context = { ...request, note: () => undefined }
   const { storedKinds } = await import('../apis/stored.ts')
-  const kind = storedKinds.find((one) => one.kind === kindName && groupVersion(one) === apiVersion)
-  if (!kind) return false
+  const kind = storedKinds.find((one) => namesKind(one, reference))
+  if (!kind) return isMaster(context.user) && context.user.chain.length === 0 ? true : undefined
+  const { name } = reference
   const place = kind.scope === 'Namespaced' ? namespace : ''
   const attributes = managementRequest(kind, { verb: 'delete', name, namespace: place })
   try {

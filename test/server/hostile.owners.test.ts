@@ -101,6 +101,26 @@ describe('the deletion of objects of other users', () => {
   })
 })
 
+// Specification, section 7. kube-apiserver's mapper also knows kinds in lower case.
+test.each<[string, object, string]>([
+  ['of another user', {}, 'you need permission to delete the owner'],
+  ['in lower case', { kind: 'ownedaccesskey' }, 'you need permission to delete the owner'],
+  ['of an unknown kind', { apiVersion: 'v1', kind: 'Pod' }, 'no matches for kind "Pod" in version "v1"'],
+])('a blocking reference to an owner %s is refused', async (_, more, why) => {
+  const owner = await createBy(asBob, `blocked-${markers++}`)
+  const create = async (who: typeof asAlice) => {
+    const body = accessKey(
+      `blocker-${markers++}`,
+      {},
+      { ownerReferences: [reference(owner, { ...more, ...blocking })] },
+    )
+    const { status, json } = await who(keys, { method: 'POST', body })
+    return [status, json.details?.causes?.[0]?.message]
+  }
+  expect(await create(asAlice)).toEqual(saying(422, why))
+  expect(await create((path, call) => server.call(path, call))).toEqual([201, undefined])
+})
+
 test('owner references neither delete nor change objects of other users', async () => {
   await server.make(instances('p-a'), instance('x', { owner: { user: 'alice' } }))
   const others = await server.make(instances('p-b'), instance('x', { owner: { user: 'bob' } }))

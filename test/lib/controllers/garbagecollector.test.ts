@@ -1,7 +1,7 @@
 /** Tests dependents and owners, with the stream and with the change log. */
 import { beforeEach, describe, expect, test } from 'vitest'
 import { createChangelogCollector } from '../../../lib/controllers/changelog.ts'
-import type { KubeObject } from '../../../lib/meta/types.ts'
+import type { KubeObject, OwnerReference } from '../../../lib/meta/types.ts'
 import { blocking, collectStream, newWorld, passesFilter, reference, type World } from './world.ts'
 
 /** Collects all changes so far, until nothing is left to do. */
@@ -115,6 +115,64 @@ describe.each(Object.entries(drivers))('by %s', (_, driver) => {
       await collect()
       expect([await exists('kept'), await exists('version'), await exists('both')]).toEqual([true, true, true])
       expect(await owners('both')).toEqual(['x', 'x'])
+    })
+
+    // Right uid, other coordinates: what kube-apiserver's collector does before and after the owner is deleted.
+    test.each<[string, string, Partial<OwnerReference>, before: boolean, after: boolean]>([
+      ['o', 'd', { kind: 'ownedaccesskey' }, true, false],
+      ['p-a/o', 'p-a/d', { kind: 'virtualclusterinstance' }, true, false],
+      ['p-a/o', 'd', { kind: 'virtualclusterinstance' }, true, true],
+      ['o', 'p-a/d', { kind: 'ownedaccesskey' }, true, false],
+      ['p-a/o', 'p-b/d', { kind: 'virtualclusterinstance' }, false, false],
+      ['o', 'd', { name: 'other' }, false, false],
+      ['o', 'd', { kind: 'ownedAccessKey' }, true, true],
+      ['o', 'd', { kind: 'OWNEDACCESSKEY' }, true, true],
+      ['o', 'd', { kind: 'ownedaccesskeys' }, true, true],
+      ['o', 'd', { kind: 'oak' }, true, true],
+      ['o', 'd', { kind: 'VirtualClusterInstance' }, true, true],
+      ['o', 'p-a/d', { kind: 'VirtualClusterInstance' }, false, false],
+      ['o', 'd', { kind: 'OwnedAccessKeyList' }, false, false],
+      ['o', 'd', { kind: 'ownedaccesskeylist' }, true, true],
+      ['o', 'd', { kind: 'List' }, false, false],
+      ['o', 'd', { kind: 'VirtualClusterInstanceList' }, true, true],
+      ['o', 'p-a/d', { kind: 'VirtualClusterInstanceList' }, false, false],
+      ['o', 'd', { apiVersion: 'v1', kind: 'Namespace' }, false, false],
+      ['o', 'd', { apiVersion: 'v1', kind: 'namespace' }, false, false],
+      ['o', 'd', { apiVersion: 'v1', kind: 'List' }, false, false],
+      ['o', 'd', { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' }, false, false],
+      ['o', 'd', { apiVersion: 'v1' }, true, true],
+      ['o', 'd', { apiVersion: 'management.platform/v2', kind: 'ownedaccesskey' }, true, true],
+      ['o', 'd', { apiVersion: 'other.example.com/v1' }, true, true],
+    ])(
+      '%s owns %s by %j: kept before its deletion %s, and after it %s',
+      async (owner, dependent, more, before, after) => {
+        const made = await world.make(owner)
+        await world.make(dependent, { ownerReferences: [reference(made, more)] })
+        await collect()
+        expect(await exists(dependent)).toBe(before)
+        await world.delete(owner)
+        await collect()
+        expect(await exists(dependent)).toBe(after)
+      },
+    )
+
+    test('keep a dependent of an existing namespace', async () => {
+      const namespace = { apiVersion: 'v1', kind: 'Namespace', name: 'p-a', uid: 'uid-of-namespace-p-a' }
+      await world.make('p-a/d', { ownerReferences: [namespace] })
+      await collect()
+      expect(await exists('p-a/d')).toBe(true)
+    })
+
+    test('wait for a dependent that blocks them by a kind in lower case', async () => {
+      const owner = await world.make('o')
+      const ownerReferences = [reference(owner, { kind: 'ownedaccesskey', ...blocking })]
+      await world.make('d', { finalizers: ['example.com/hold'], ownerReferences })
+      await world.delete('o', { propagationPolicy: 'Foreground' })
+      await collect()
+      expect([await exists('o'), await exists('d')]).toEqual([true, true])
+      await world.changeMeta('d', { finalizers: [] })
+      await collect()
+      expect([await exists('o'), await exists('d')]).toEqual([false, false])
     })
 
     test('keep a cluster-scoped dependent of a namespaced owner', async () => {

@@ -156,6 +156,7 @@ export async function newWorld({
       return {
         stores: [keys, instances],
         storage: other,
+        namespaceUid: (name) => `uid-of-namespace-${name}`,
         now,
         hasTime: () => true,
         deadline: endless,
