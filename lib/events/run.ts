@@ -10,6 +10,7 @@ import { StorageError } from '../storage/errors.ts'
 import type { ChangeBatch } from '../storage/interface.ts'
 import { occurrences } from './changes.ts'
 import { type KeyOccurrence, toEvent } from './event.ts'
+import { tellExpired } from './expiredphase.ts'
 import { sendExpiries } from './expiries.ts'
 import { keepFamilies, keepHistory, keepOlderFamilies } from './history.ts'
 import type { Lifecycle, Send } from './lifecycle.ts'
@@ -43,7 +44,7 @@ export async function runLifecycle(life: Lifecycle): Promise<Run> {
     run.published += all.length
   }
   try {
-    const position = await followLog(life, send)
+    const position = await tellWatches(life, await followLog(life, send))
     const isHourly = secondsOf(life) - position.until >= HOUR + LAG_SECONDS
     await sendSignals(life, send, isHourly)
     if (isHourly) run.settled = await followHours(life, send, position)
@@ -56,6 +57,16 @@ export async function runLifecycle(life: Lifecycle): Promise<Run> {
 }
 
 const secondsOf = ({ now }: Pick<Lifecycle, 'now'>): number => unixSeconds(now())
+
+/**
+ * Tells watches of the keys that expired up to a minute ago, and returns the new position. It is stored now only if there were
+ * any, and otherwise with its next move: to look at an empty window again costs less, and the keys know what was told.
+ */
+async function tellWatches(life: Lifecycle, start: Position): Promise<Position> {
+  const told = Math.max(start.told, secondsOf(life) - LAG_SECONDS)
+  const seen = told > start.told ? await tellExpired(life, { after: start.told, to: told }) : 0
+  return seen === 0 ? { ...start, told } : moveOn(life, start, { ...start, told })
+}
 
 /** Publishes the changes of the log from the position to the newest one. Returns the new position. */
 async function followLog(life: Lifecycle, send: Send): Promise<Position> {
@@ -79,12 +90,17 @@ async function startPosition(life: Lifecycle): Promise<Position> {
   const { storage, store } = life
   const known = await readPosition(life)
   const now = secondsOf(life)
-  if (known) return known.until > now + HOUR ? moveOn(life, known, { ...known, until: now }) : known
+  if (known) return known.until > now + HOUR ? moveOn(life, known, { ...known, until: now, told: now }) : known
   const rv = await storage.changes(store.kind.table, FIRST).then(
     () => FIRST,
     (error: unknown) => (isExpired(error) ? storage.revision(store.kind.table) : Promise.reject(error)),
   )
-  return moveOn(life, undefined, { rv, until: now, ...(rv === FIRST ? WHOLE : { since: now, families: '' }) })
+  return moveOn(life, undefined, {
+    rv,
+    until: now,
+    told: now,
+    ...(rv === FIRST ? WHOLE : { since: now, families: '' }),
+  })
 }
 
 /** The revision before all changes. */

@@ -495,11 +495,16 @@ test('events', async () => {
   // A position of another table, as after a restore; an hour ago, so that the expiries are read.
   const { storage } = at.parts
   const position = await storage.getCompanion('lifecycle#position', '#')
-  const attributes = { rv: 1_000_000, until: Math.floor(Date.now() / 1000) - 7200 }
+  const attributes = { rv: 1_000_000, until: Math.floor(Date.now() / 1000) - 7200, told: 1 }
+  await create(keys, key('lapsed', { user: 'lapsed', ttl: 1 }))
+  await age('lapsed')
+  const versionOf = async () => (await get(`${keys}/lapsed`)).metadata.resourceVersion
+  const before = await versionOf()
   await storage.swapCompanion(position, { pk: 'lifecycle#position', sk: '#', attributes }, unhurried)
   await at.invoke('lifecycle', {})
   expect(at.log.join('')).toContain('"message":"events lost"')
   expect(at.log.filter((line) => line.includes('"level":"error","message":"events"'))).toEqual([])
+  expect(await versionOf()).not.toBe(before)
 })
 
 test('usage and trials are recorded', () =>

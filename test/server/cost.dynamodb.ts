@@ -3,10 +3,12 @@ import { join } from 'node:path'
 import { type AttributeValue, type DynamoDBClient, ScanCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
+import { tellExpired } from '../../lib/events/expiredphase.ts'
 import { itemsIn } from '../../lib/storage/dynamodb/dynamodb.ts'
 import { activityOf, sortKey } from '../../lib/storage/keys.ts'
 import { storageOver } from '../../lib/storage/protocol/storage.ts'
 import { type CapacityMeter, startCapacityMeter, type Taken } from '../support/capacitymeter.ts'
+import { endless } from '../support/deadlines.ts'
 import { connect } from '../support/dynamodb.ts'
 import { createExchangedKey, newFederation, openGates } from '../support/exchangedkeys.ts'
 import { exchangeForm, startFederation, tokenPath } from '../support/federation.ts'
@@ -278,6 +280,32 @@ test('a request consumes the units that the page states', async () => {
   }
   const [begin = 0, end = 0] = ['exchange of an ID token', 'delete of a key'].map((name) => said.get(name)?.at(-1))
   expect(page).toContain(`10,000 jobs a day cost $${(((begin + end) * 10_000) / 1e6).toFixed(2)} a day for both`)
+})
+
+test('telling watches of an expired key costs what the page states', async () => {
+  for (let sample = 0; sample < samples; sample++) {
+    const { metadata, spec } = kilobyte(`expired-${sample}`)
+    await server.make(keys, accessKey(metadata.name, { ...spec, ttl: 600 + 10 * sample }))
+  }
+  await settle()
+  const client = connect(meter.endpoint)
+  const { limits } = server.parts
+  const storage = storageOf(client)
+  const all: Taken[] = []
+  const began = Math.floor(Date.now() / 1000)
+  for (let sample = 0; sample < samples; sample++) {
+    const before = { ...taken }
+    const to = began + 605 + 10 * sample
+    const life = { store: server.parts.storeOf(OwnedAccessKey), storage, limits, now: () => new Date(to * 1000) }
+    const seen = await tellExpired({ ...life, hasTime: () => true, deadline: endless }, { after: to - 10, to })
+    expect(seen).toBe(1)
+    const { calls, reads, writes } = taken
+    all.push({ calls: calls - before.calls, reads: reads - before.reads, writes: writes - before.writes })
+  }
+  client.destroy()
+  const { reads, writes } = all.reduce((one, other) => (weight(other) < weight(one) ? other : one))
+  const price = (reads * readUnit + (writes + 1) * writeUnit).toFixed(2)
+  expect(page).toContain(`reads ${reads} units and writes ${writes}, and its position one: $${price} per million keys`)
 })
 
 test('only the first request of a key in a minute writes its last activity', async () => {
