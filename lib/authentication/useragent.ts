@@ -1,4 +1,5 @@
 /** Shortens the User-Agent header of a client, to be stored and shown to people. */
+import { headerText } from '../meta/encoding/headertext.ts'
 import { withoutCredentials } from '../meta/value/credentialtext.ts'
 import { toPrintable } from '../meta/value/printable.ts'
 
@@ -9,6 +10,10 @@ const MAX_READ = 16 * 1024
 /** Returns the beginning of the text, without control characters and what looks like a credential. */
 export function shortUserAgent(text: string): string {
   // Remove control characters first: they could divide a credential. Cut last: a part of one is not recognised.
-  const readable = withoutCredentials(text.slice(0, MAX_READ).replace(/\p{Cc}/gu, ''))
+  const readable = withoutCredentials(
+    headerText(text)
+      .slice(0, MAX_READ)
+      .replace(/\p{Cc}/gu, ''),
+  )
   return [...toPrintable(readable)].slice(0, MAX_LENGTH).join('')
 }

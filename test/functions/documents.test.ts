@@ -90,6 +90,34 @@ describe('customresourcedefinitions/list', () => {
       expect([code, json]).toEqual([200, { apiVersion, kind: `${kind}List`, metadata, items: [] }])
     })
 
+    test('returns an empty Table and an empty list of metadata', async () => {
+      const as = (form: string) => list({}, { headers: { accept: `application/json;as=${form};v=v1;g=meta.k8s.io` } })
+      const table = await as('Table')
+      expect(table.json).toMatchObject({ kind: 'Table', apiVersion: 'meta.k8s.io/v1', metadata, rows: [] })
+      expect(table.json.columnDefinitions.map(({ name }: { name: string }) => name)).toEqual(['Name', 'Age'])
+      const partial = await as('PartialObjectMetadataList')
+      expect(partial.json).toEqual({
+        kind: 'PartialObjectMetadataList',
+        apiVersion: 'meta.k8s.io/v1',
+        metadata,
+        items: null,
+      })
+      expect([table.status, partial.status, (await as('PartialObjectMetadata')).status]).toEqual([200, 200, 406])
+    })
+
+    test('serves a watch of metadata and of Tables', async () => {
+      const query = { watch: 'true', timeoutSeconds: '1', resourceVersion: '1', allowWatchBookmarks: 'true' }
+      for (const form of ['PartialObjectMetadata', 'Table']) {
+        const accept = `application/json;as=${form};v=v1;g=meta.k8s.io`
+        const { status: code, text } = await list(query, { headers: { accept } })
+        const [first] = text.split('\n')
+        expect([code, JSON.parse(first ?? '')]).toMatchObject([
+          200,
+          { type: 'BOOKMARK', object: { kind: form, metadata } },
+        ])
+      }
+    })
+
     // kopf and Argo CD watch every discovered resource, and fail to start if they cannot.
     test('serves a watch of bookmarks, or of nothing for clients that take none', async () => {
       const query = { watch: 'true', timeoutSeconds: '1', resourceVersion: '1' }
@@ -199,6 +227,12 @@ describe('discovery of custom resource definitions', () => {
   test('lists them', async () => {
     const { json: resources } = await at('discovery', '/apis/apiextensions.k8s.io/v1')
     expect(resources.resources).toMatchObject([{ name: 'customresourcedefinitions', verbs: ['get', 'list', 'watch'] }])
+  })
+
+  test('are beside the two main kinds, which `kubectl get all` shows', async () => {
+    const { json } = await at('discovery', '/apis/management.platform/v1')
+    const main = json.resources.filter(({ categories }: { categories?: string[] }) => categories?.includes('all'))
+    expect(main.map(({ name }: { name: string }) => name)).toEqual(['ownedaccesskeys', 'virtualclusterinstances'])
   })
 
   test('returns 404 for each name', async () => {

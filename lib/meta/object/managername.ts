@@ -4,6 +4,7 @@
  */
 
 import { isPrintable } from '../encoding/gotext.ts'
+import { headerText } from '../encoding/headertext.ts'
 import { type FieldError, invalid, tooLong } from '../errors/fielderror.ts'
 
 const MAX_BYTES = 128
@@ -27,7 +28,7 @@ export function validateFieldManager(name: string, field = 'fieldManager'): Fiel
 /** Returns the default name: the printable characters of the User-Agent before its first slash, at most 128 bytes; may be ''. */
 export function defaultFieldManager(userAgent: string): string {
   let name = ''
-  for (const character of userAgent.split('/', 1)[0] ?? '') {
+  for (const character of headerText(userAgent).split('/', 1)[0] ?? '') {
     if (!isPrintable(character)) continue
     if (bytes(name) + bytes(character) > MAX_BYTES) break
     name += character

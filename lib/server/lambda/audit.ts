@@ -6,6 +6,7 @@
 import { isWellFormed } from '../../authentication/accesskey.ts'
 import { type RoutedRequest, requestAttributes } from '../../authorization/attributes/requestattributes.ts'
 import { namespaced } from '../../kinds/kinds.ts'
+import { headerText } from '../../meta/encoding/headertext.ts'
 import { StatusError } from '../../meta/errors/status.ts'
 import { withoutCredentials } from '../../meta/value/credentialtext.ts'
 import { toPrintable } from '../../meta/value/printable.ts'
@@ -55,7 +56,7 @@ export function auditRecord(
   const record: LogFields = {
     requestId,
     sourceIp: identity.sourceIp,
-    userAgent: identity.userAgent ?? undefined,
+    userAgent: identity.userAgent ? headerText(identity.userAgent) : undefined,
     ...describeTarget(event, config),
     ...facts,
     ...judgement,

@@ -12,6 +12,13 @@ describe('shortUserAgent', () => {
     ['is cut between characters', `${'x'.repeat(63)}\u{1f600}\u{1f600}`, `${'x'.repeat(63)}\u{1f600}`],
     ['has no control characters', 'a\u0000b\tc\r\nd\u007fe\u0085f', 'abcdef'],
     ['shows invisible characters', 'a\u202eb\u200bc', 'a\ufffdb\ufffdc'],
+    [
+      'is UTF-8 whose bytes the server shows as characters',
+      'J\u00c3\u00bcrgen \u00e2\u0098\u0083',
+      'J\u00fcrgen \u2603',
+    ],
+    ['keeps other texts', 'J\u00fcrgen', 'J\u00fcrgen'],
+    ['has no control characters in UTF-8', 'a\u00c2\u0085b', 'ab'],
     ['has no access key', `curl ${key}`, 'curl <redacted>'],
     ['has no access key that control characters divide', `a ${key.slice(0, 9)}\u0001${key.slice(9)}`, 'a <redacted>'],
     ['has no part of an access key', `a ${key.slice(0, 30)}`, 'a <redacted>'],

@@ -172,6 +172,7 @@ function strategy(services: Services): Strategy<KeyPlan> {
 
 export const OwnedAccessKey: StoredKind<Services, KeyPlan> = {
   ...KINDS.OwnedAccessKey,
+  categories: ['all'],
   description: 'A bearer token for non-interactive use, such as CI jobs.',
   grantsAccess: true,
   schema: { spec, status },

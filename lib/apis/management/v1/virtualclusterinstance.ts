@@ -94,6 +94,7 @@ const strategy = (services: Services): Strategy => ({
 
 export const VirtualClusterInstance: StoredKind<Services> = {
   ...KINDS.VirtualClusterInstance,
+  categories: ['all'],
   shortNames: ['vci'],
   description: 'A virtual cluster that users can create kubeconfigs for.',
   grantsAccess: true,

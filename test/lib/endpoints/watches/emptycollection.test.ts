@@ -1,5 +1,6 @@
 /** Tests watches of resources without objects: how long they last and how often they send something. */
 import { expect, test } from 'vitest'
+import { CustomResourceDefinition } from '../../../../lib/apis/apiextensions/v1/customresourcedefinition.ts'
 import type { ApiRequest } from '../../../../lib/endpoints/request.ts'
 import { emptyCollection } from '../../../../lib/endpoints/watches/emptycollection.ts'
 import { endless } from '../../../support/deadlines.ts'
@@ -31,11 +32,7 @@ async function secondsOf(query: Record<string, string>, quietSeconds = 0): Promi
       now += ms
     },
   }
-  const { body } = await emptyCollection(
-    request({ watch: '1', ...query }),
-    { group: '', version: 'v1', kind: 'One' },
-    clock,
-  )
+  const { body } = await emptyCollection(request({ watch: '1', ...query }), CustomResourceDefinition, clock)
   const said: number[] = []
   for await (const _ of body as AsyncIterable<string>) said.push(now / 1000)
   return said

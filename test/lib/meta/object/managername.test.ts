@@ -28,5 +28,8 @@ describe('the default field manager name', () => {
     ['a\u0007b é/1', 'ab é'],
     ['é'.repeat(65), 'é'.repeat(64)],
     [`${'x'.repeat(127)}é`, 'x'.repeat(127)],
+    // The server shows each byte of UTF-8 as a character.
+    ['J\u00c3\u00bcrgen/1', 'J\u00fcrgen'],
+    ['\u00c3\u00a9'.repeat(65), 'é'.repeat(64)],
   ])('of User-Agent %j is %j', (userAgent, name) => expect(defaultFieldManager(userAgent)).toBe(name))
 })
