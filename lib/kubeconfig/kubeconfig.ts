@@ -154,12 +154,13 @@ async function withPlugin(
 }
 
 async function withToken(
-  { instance, user, now, dryRun, deadline }: KubeConfigRequest,
+  { instance, spec, user, now, dryRun, deadline }: KubeConfigRequest,
   seconds: number,
   services: KubeConfigServices,
 ): Promise<Made> {
   const prepared = prepareVirtualClusterToken({ user, cluster: instance, seconds, now }, services)
-  const { warnings } = prepared
+  const longest = `spec.certificateTTL: 0 asks for the longest validity that the deployment allows, ${seconds} seconds`
+  const warnings = [...(spec.certificateTTL === 0 ? [longest] : []), ...prepared.warnings]
   if (dryRun) return { user: undefined, warnings, facts: { credential: 'token' } }
   const authority = trustedAuthority(instance, await storedCredentials(instance, services))
   checkDeadline(deadline)

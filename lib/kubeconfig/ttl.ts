@@ -4,6 +4,8 @@ import { type FieldError, invalid } from '../meta/errors/fielderror.ts'
 const DAY = 86_400
 /** The shortest duration that Kubernetes signs (pkg/apis/certificates/validation). */
 export const SHORTEST = 600
+/** The shortest lifetime of a token: the client must still find the time to use it. */
+const SHORTEST_TOKEN = 60
 const INT32_MAX = 2_147_483_647
 
 export interface TtlLimits {
@@ -23,18 +25,24 @@ export type Ttl = { seconds?: number } | { error: FieldError }
 export function certificateTtl(ttl: number | bigint | undefined, { maxCertificateSeconds }: TtlLimits): Ttl {
   const max = maxCertificateSeconds ?? INT32_MAX
   if (ttl === 0) return maxCertificateSeconds === undefined ? {} : { error: ttlTooLong(ttl, max) }
-  return checkTtl(ttl, max)
+  return checkTtl(ttl, max, certificates)
 }
 
 /** Returns the lifetime of a token; 0 means the deployment's maximum. */
 export const tokenTtl = (ttl: number | bigint | undefined, { maxTokenSeconds }: TtlLimits): Ttl =>
-  ttl === 0 ? { seconds: maxTokenSeconds } : checkTtl(ttl, maxTokenSeconds)
+  ttl === 0 ? { seconds: maxTokenSeconds } : checkTtl(ttl, maxTokenSeconds, tokens)
 
-function checkTtl(ttl: number | bigint | undefined, max: number): Ttl {
+interface Least {
+  seconds: number
+  text: string
+}
+
+const certificates: Least = { seconds: SHORTEST, text: `${SHORTEST} seconds (10 minutes)` }
+const tokens: Least = { seconds: SHORTEST_TOKEN, text: `${SHORTEST_TOKEN} seconds` }
+
+function checkTtl(ttl: number | bigint | undefined, max: number, least: Least): Ttl {
   if (ttl === undefined) return { seconds: Math.min(DAY, max) }
-  if (ttl < SHORTEST) {
-    return { error: invalid(FIELD, ttl, 'may not specify a duration less than 600 seconds (10 minutes)') }
-  }
+  if (ttl < least.seconds) return { error: invalid(FIELD, ttl, `may not specify a duration less than ${least.text}`) }
   return ttl > max ? { error: ttlTooLong(ttl, max) } : { seconds: Number(ttl) }
 }
 

@@ -91,10 +91,17 @@ export async function issueToken({ claims }: Prepared, signer: Signer): Promise<
 }
 
 function noCluster(scope: Scope | undefined, { chain }: UserInfo): string {
-  if (chain.length === 0) return 'allows no connected cluster for the token: list clusters or spaces'
+  const instead = withScope(chain, scope).some(namesVirtualClusters) ? `; ${KUBE_CONFIG}` : ''
+  if (chain.length === 0) return `allows no connected cluster for the token: list clusters or spaces${instead}`
   return scope
-    ? 'together with the scope of the access key, allows no connected cluster for the token'
-    : 'the scope of the access key allows no connected cluster for the token'
+    ? `together with the scope of the access key, allows no connected cluster for the token${instead}`
+    : `the scope of the access key allows no connected cluster for the token${instead}`
 }
+
+const namesVirtualClusters = ({ virtualClusters = [], rules = [] }: Scope): boolean =>
+  [virtualClusters, ...rules.map((rule) => rule.virtualClusters ?? [])].some((list) => list.length > 0)
+
+const KUBE_CONFIG =
+  'for a virtual cluster create a kube config, which has a token for it: POST …/virtualclusterinstances/NAME/kubeconfig'
 
 const TOO_LARGE = `scopes and groups make a token of more than ${MAX_TOKEN_LENGTH} characters, which does not fit a request header`

@@ -135,7 +135,10 @@ describe('with a token', () => {
   test('lasts the maximum for 0, limited to the lifetime of the key', async () => {
     const key = { ...user().key, expires: seconds + 60 }
     const result = await createConfig({ spec: { certificateTTL: 0 }, user: user({ key }) })
-    expect(result.warnings).toEqual(['requested expiration of 604800 seconds shortened to 60 seconds'])
+    expect(result.warnings).toEqual([
+      'spec.certificateTTL: 0 asks for the longest validity that the deployment allows, 604800 seconds',
+      'requested expiration of 604800 seconds shortened to 60 seconds',
+    ])
     expect(Date.parse(result.expirationTimestamp ?? '')).toBe((seconds + 60) * 1000)
   })
 
@@ -319,7 +322,7 @@ describe('with either credential', () => {
   )
 
   test.each([true, false])('returns all field errors together (clientCert %j)', async (clientCert) => {
-    const result = await ask({ spec: { clientCert, certificateTTL: 599, server: 'x' } })
+    const result = await ask({ spec: { clientCert, certificateTTL: 59, server: 'x' } })
     expect(result).toMatchObject({ errors: [{ field: 'spec.certificateTTL' }, { field: 'spec.server' }] })
   })
 

@@ -9,17 +9,18 @@ const error = (value: string, detail: string) => ({
 const SHORT = 'may not specify a duration less than 600 seconds (10 minutes)'
 
 describe('tokens and certificates', () => {
-  test.each<[number | bigint]>([[-1], [1], [599], [-2_147_483_648], [-(2n ** 63n)]])(
-    'reject %s as too short',
+  test.each<[number | bigint]>([[-1], [1], [59], [60], [599], [-2_147_483_648], [-(2n ** 63n)]])(
+    'reject %s if it is too short',
     (ttl) => {
       expect(certificateTtl(ttl, free)).toEqual(error(String(ttl), SHORT))
-      expect(tokenTtl(ttl, free)).toEqual(error(String(ttl), SHORT))
+      const ofToken = error(String(ttl), 'may not specify a duration less than 60 seconds')
+      expect(tokenTtl(ttl, free)).toEqual(ttl < 60 ? ofToken : { seconds: ttl })
     },
   )
 
-  test('last at least 600 seconds, and a day by default', () => {
+  test('last at least 600 and 60 seconds, and a day by default', () => {
     expect(certificateTtl(600, free)).toEqual({ seconds: 600 })
-    expect(tokenTtl(600, free)).toEqual({ seconds: 600 })
+    expect(tokenTtl(60, free)).toEqual({ seconds: 60 })
     expect(certificateTtl(undefined, free)).toEqual({ seconds: 86_400 })
     expect(tokenTtl(undefined, free)).toEqual({ seconds: 86_400 })
   })

@@ -114,6 +114,8 @@ describe('a direct cluster token', () => {
 describe('field errors of a direct cluster token', () => {
   const limited = user({ chain: [{ clusters: [{ cluster: 'eu' }] }] })
   const elsewhere = { clusters: [{ cluster: 'us' }] }
+  const kubeConfig =
+    'for a virtual cluster create a kube config, which has a token for it: POST …/virtualclusterinstances/NAME/kubeconfig'
 
   test.each<[string, Partial<ClusterTokenRequest>, string]>([
     [
@@ -130,6 +132,16 @@ describe('field errors of a direct cluster token', () => {
       'reject a key whose scope allows no cluster',
       { user: user({ chain: [{}] }) },
       'the scope of the access key allows no connected cluster for the token',
+    ],
+    [
+      'name the kube config for a scope with virtual clusters only',
+      { scope: { virtualClusters: [{ project: 'shop', virtualCluster: 'preview' }] } },
+      `allows no connected cluster for the token: list clusters or spaces; ${kubeConfig}`,
+    ],
+    [
+      'name the kube config for a key whose rules are for virtual clusters',
+      { user: user({ chain: [{ rules: [{ virtualClusters: [{ name: 'preview', namespace: 'p-shop' }] }] }] }) },
+      `the scope of the access key allows no connected cluster for the token; ${kubeConfig}`,
     ],
   ])('%s', (_, request, detail) => {
     expect(problems(prepare(request))).toEqual([`FieldValueForbidden spec.scope: Forbidden: ${detail}`])

@@ -15,7 +15,7 @@ const { group, kind, subresource } = KINDS.VirtualClusterInstanceKubeConfig
 
 const spec = object('The requested kubeconfig.', {
   certificateTTL: int32(
-    'Validity of the credential in seconds. Defaults to one day. 0 means the longest validity that the virtual cluster allows for a certificate, or this service for a token.',
+    'Validity of the credential in seconds: at least 60 for a token, and 600 for a certificate. Defaults to one day. 0 means the longest validity that the virtual cluster allows for a certificate, or this service for a token.',
   ),
   server: string('https URL to write to the kubeconfig instead of the ingress endpoint of the virtual cluster.'),
   clientCert: boolean('Whether the kubeconfig contains a client certificate instead of a token.'),

@@ -140,7 +140,7 @@ test.each([{}, { query: { dryRun: 'All' } }])('409 for the uid of another instan
 
 describe('422', () => {
   test.each([
-    { spec: { certificateTTL: 599 }, field: 'spec.certificateTTL' },
+    { spec: { certificateTTL: 59 }, field: 'spec.certificateTTL' },
     { spec: { server: 'nonsense' }, field: 'spec.server' },
     { spec: { clientCert: 'yes' }, field: 'spec.clientCert' },
     { spec: { exec: { command: 'curl' }, clientCert: true }, field: 'spec.clientCert' },
