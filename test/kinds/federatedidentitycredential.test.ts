@@ -130,6 +130,13 @@ describe('the provider', () => {
     expect(await refusedChange(name, again)).toContain('was deleted')
   })
 
+  test('whose scope has a rule that another list says is a warning', async () => {
+    await provide('ruled', { issuer: 'https://issuer.example.com', ...shared })
+    const claims = [{ claim: 'sub', values: ['a'] }]
+    const { warnings } = await made({ identityProvider: 'ruled', claims, scope: { rules: [{ cluster: 'eu' }] } })
+    expect(warnings).toEqual(['spec.scope.rules[0]: deprecated since v1; use spec.scope.clusters instead'])
+  })
+
   test('that is disabled is a warning', async () => {
     await provide('off', { issuer: 'https://issuer.example.com', disabled: true })
     const { warnings } = await made({ identityProvider: 'off', claims: [{ claim: 'sub', values: ['a'] }], scope: {} })

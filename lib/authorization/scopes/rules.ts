@@ -1,5 +1,5 @@
 /**
- * Evaluates the deprecated rules of a scope. A rule allows a request when all of its members match. An absent or empty
+ * Evaluates the rules of a scope. A rule allows a request when all of its members match. An absent or empty
  * member matches everything, so an empty rule allows everything. Specification section 2.3; wildcards work as in
  * Kubernetes audit policies.
  */

@@ -3,7 +3,7 @@
 import { boolean, type FromSchema, list, object, string } from '../../meta/schema/schema.ts'
 import { requestTargets } from '../attributes/attributes.ts'
 
-const rule = object('Deprecated: a rule that allows matching requests.', {
+const rule = object('A rule that allows matching requests.', {
   verbs: list('Matching verbs. Empty means every verb.', string('A verb.')),
   resources: list(
     'Matching resources. Empty means all kinds in all groups.',
@@ -69,7 +69,10 @@ export const scopeSchema = object(
       'Connected clusters that are allowed.',
       object('A connected cluster.', { cluster: string('Name of the cluster; * means all.') }),
     ),
-    rules: list('Rules in the style of RBAC.', rule, { deprecated: 'spec.scope.projects, spaces and virtualClusters' }),
+    rules: list(
+      'Rules in the style of RBAC, for what no other list says. A rule that another list replaces is deprecated.',
+      rule,
+    ),
     allowPlatformCli: boolean('Same as the role platformCLI.', { deprecated: 'spec.scope.roles' }),
   },
 )

@@ -1,5 +1,5 @@
 /**
- * Validates deprecated rules. Specification section 2.3; the messages match those for Kubernetes audit policies and
+ * Validates rules. Specification section 2.3; the messages match those for Kubernetes audit policies and
  * webhook rules.
  */
 import { type FieldError, invalid, required } from '../../meta/errors/fielderror.ts'

@@ -1,4 +1,4 @@
-/** Narrows a deprecated rule to the requests that used it. */
+/** Narrows a rule to the requests that used it. */
 
 import { deepEqual } from '../../meta/value/equal.ts'
 import type { Target } from '../attributes/attributes.ts'

@@ -25,7 +25,7 @@ export const scopeOptions = {
     type: 'string',
     multiple: true,
     value: 'JSON',
-    help: 'allow what a rule says, such as {"verbs":["get"],"resources":[{"group":"","resources":["pods"]}]}; rules are deprecated, and the server warns of them',
+    help: 'allow what a rule says, such as {"verbs":["get"],"resources":[{"group":"","resources":["pods"]}]}; the server warns of a rule that another option says',
   },
 } as const
 

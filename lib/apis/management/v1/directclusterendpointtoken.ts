@@ -1,4 +1,5 @@
 /** Defines DirectClusterEndpointToken, a token for direct access to connected clusters. Specification section 2.4. */
+import { ruleWarnings } from '../../../authorization/scopes/replaceablerules.ts'
 import { type Scope, scopeSchema } from '../../../authorization/scopes/scope.ts'
 import { validateScope } from '../../../authorization/scopes/validatescope.ts'
 import { unlimitedCredential } from '../../../authorization/users/sources.ts'
@@ -39,7 +40,9 @@ export const DirectClusterEndpointToken: VirtualKind<Services> = {
     if ('errors' in prepared || errors.length > 0) {
       throw invalidObject(group, kind, request.metadata.name ?? '', errors)
     }
-    for (const warning of [...prepared.warnings, ...unlimitedCredential(user, 'token')]) context.warn(warning)
+    const ofRules = ruleWarnings(scope, services.scopes)
+    for (const warning of [...ofRules, ...prepared.warnings, ...unlimitedCredential(user, 'token')])
+      context.warn(warning)
     const { aud, exp, jti } = prepared.claims
     const expirationTimestamp = rfc3339OfUnix(exp)
     context.note('credential', 'token')

@@ -148,7 +148,7 @@ function strategy(services: Services): Strategy<KeyPlan> {
         : (forbiddenToWorkload(user, CREATE) ?? forbiddenCreation(user, next, moment) ?? fullLine(user))
       if (reason) return reason
       if (draft.plan?.conflict) throw draft.plan.conflict
-      const warnings = writeWarnings(draft, old, { user, limits: services.keys.limits })
+      const warnings = writeWarnings(draft, old, { user, limits: services.keys.limits, scopes })
       for (const warning of [...warnings, ...(old ? [] : lineWarnings(user))]) warn(warning)
       return undefined
     },

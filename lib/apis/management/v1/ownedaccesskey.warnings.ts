@@ -5,6 +5,8 @@
 
 import { decodeKeyInternal, type KeyInternal } from '../../../authentication/keyinternal.ts'
 import { expiryOf, type LifeLimits, lifeOf, REQUEST_SECONDS } from '../../../authentication/keystatus.ts'
+import type { ScopeOptions } from '../../../authorization/scopes/project.ts'
+import { ruleWarnings } from '../../../authorization/scopes/replaceablerules.ts'
 import { isUnrestricted } from '../../../authorization/scopes/unrestricted.ts'
 import { effectiveUser, identityOf, type KeySpec } from '../../../authorization/users/identity.ts'
 import { addedScopes, effectiveChain, isUserType } from '../../../authorization/users/privilege.ts'
@@ -27,7 +29,7 @@ const EXPIRY = { 'spec.ttl': ({ ttl }: KeySpec) => !!ttl }
 export function writeWarnings(
   key: WrittenKey,
   old: WrittenKey | undefined,
-  { user, limits }: { user: UserInfo; limits: LifeLimits },
+  { user, limits, scopes }: { user: UserInfo; limits: LifeLimits; scopes: ScopeOptions },
 ): string[] {
   const { name = '' } = key.object.metadata
   const isLesser = hasFewerRights(key, user)
@@ -41,6 +43,7 @@ export function writeWarnings(
     const added = addedScopes(toKey(key)).length
     if (added > 0 && old) warnings.push(addedWarning(`access key "${name}"`, added))
   }
+  warnings.push(...changedRuleWarnings(specOf(key.object), old && specOf(old.object), scopes))
   if (old && isEnabled(key, old)) warnings.push(...leakWarnings(name, decodeKeyInternal(key.internal)))
   if (!isUnlimited(key, limits) || (old && isUnlimited(old, limits)) || isLesser) return warnings
   return [
@@ -48,6 +51,18 @@ export function writeWarnings(
     `access key "${name}" never expires and has all permissions of ${effectiveUser(toKey(key)).name}`,
   ]
 }
+
+/** Returns the warnings for the rules in the scope and in its trial, if they are new. */
+export const changedRuleWarnings = (
+  { scope, scopeTrial }: Pick<KeySpec, 'scope' | 'scopeTrial'>,
+  old: Pick<KeySpec, 'scope' | 'scopeTrial'> | undefined,
+  options: ScopeOptions,
+): string[] => [
+  ...(deepEqual(scope, old?.scope) ? [] : ruleWarnings(scope, options)),
+  ...(deepEqual(scopeTrial?.scope, old?.scopeTrial?.scope)
+    ? []
+    : ruleWarnings(scopeTrial?.scope, options, 'spec.scopeTrial.scope')),
+]
 
 /** Returns the warning that scopes limit an object besides the one that was set. */
 export const addedWarning = (what: string, count: number): string =>

@@ -23,7 +23,7 @@ import type { StatusError } from '../../../../meta/errors/status.ts'
 import { deepEqual } from '../../../../meta/value/equal.ts'
 import type { Draft, RequestContext, StoredKind, Strategy } from '../../../../registry/kind.ts'
 import type { Companion, Stored } from '../../../../storage/interface.ts'
-import { addedWarning } from '../ownedaccesskey.warnings.ts'
+import { addedWarning, changedRuleWarnings } from '../ownedaccesskey.warnings.ts'
 import type { Services } from '../services.ts'
 import { changeTrial } from '../trial/scopetrial.change.ts'
 import { presentTrial, trialItems } from '../trial/scopetrial.status.ts'
@@ -65,10 +65,12 @@ function strategy(services: Services): Strategy<Plan> {
     const errors = validateTrust(next, old && specOf(old.object), { provider, providerUid, carried, maxTtl, now })
     draft.plan = { ...draft.plan, errors }
     if (errors.length > 0 || !provider) return
-    const isNewScope = !deepEqual(next.scope, old && specOf(old.object).scope)
+    const before = old && specOf(old.object)
+    const isNewScope = !deepEqual(next.scope, before?.scope)
     const what = `the keys of federated identity credential ${JSON.stringify(draft.object.metadata.name ?? '')}`
     const ofRight = isNewScope ? rightWarnings(what, next.scope, internal) : []
-    for (const warning of [...trustWarnings(next, provider), ...ofRight]) warn(warning)
+    const ofRules = changedRuleWarnings(next, before, services.scopes)
+    for (const warning of [...trustWarnings(next, provider), ...ofRight, ...ofRules]) warn(warning)
   }
 
   return {

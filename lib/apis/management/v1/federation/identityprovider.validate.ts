@@ -1,6 +1,7 @@
 /** Judges writes of identity providers: validates them beyond their schema, warns, and says which close keys. Loaded with the first. */
 
 import { validateChain } from '../../../../authorization/scopes/chain.ts'
+import { ruleWarnings } from '../../../../authorization/scopes/replaceablerules.ts'
 import { validateScope } from '../../../../authorization/scopes/validatescope.ts'
 import { fitsAlgorithm } from '../../../../federation/algorithms.ts'
 import { audienceWarning, validateAudience } from '../../../../federation/audience.ts'
@@ -189,7 +190,8 @@ export async function judgeProvider(
   const before = old && specOf(old.object)
   const errors = validateProvider(next, before, federation)
   if (errors.length > 0) return errors
-  for (const warning of providerWarnings(next, federation.issuer)) warn(warning)
+  const ofRules = deepEqual(next.scope, before?.scope) ? [] : ruleWarnings(next.scope, services.scopes)
+  for (const warning of [...providerWarnings(next, federation.issuer), ...ofRules]) warn(warning)
   if (before === undefined || next.disabled || deepEqual(before.access, next.access)) return []
   const { accessWarnings } = await import('./identityprovider.access.ts')
   for (const warning of await accessWarnings(services, object.metadata.name ?? '', before, next, user)) warn(warning)
