@@ -1,6 +1,6 @@
 /** Compares the claims of an ID token with the entries that a provider or a trust requires. */
 import type { JsonObject, JsonValue } from '../meta/types.ts'
-import { own } from '../meta/value/walk.ts'
+import { isObject, own } from '../meta/value/walk.ts'
 import { fitsPattern } from './pattern.ts'
 
 /** Requires one claim to have one of the values or to fit one of the patterns. */
@@ -11,26 +11,31 @@ export interface ClaimEntry {
   patterns?: readonly string[]
 }
 
-/** A longer list in a token never matches, so that the cost of a comparison has a limit. */
-const MAX_ELEMENTS = 256
-
 /**
  * Returns the first entry that the claims do not fulfil, or undefined when all hold. A list fulfils an entry when one of
  * its elements does. null, objects and absent claims fulfil nothing, and neither does an entry without values and
- * patterns.
+ * patterns. Every element of a list is compared: `parseIdToken` limits how many a token has.
  */
 export const unmetEntry = (entries: readonly ClaimEntry[], claims: JsonObject): ClaimEntry | undefined =>
   entries.find((entry) => !holds(entry, own(claims, entry.claim)))
 
 function holds(entry: ClaimEntry, value: JsonValue | undefined): boolean {
-  if (!Array.isArray(value)) return accepts(entry, value)
-  return value.length <= MAX_ELEMENTS && value.some((element) => accepts(entry, element))
+  return Array.isArray(value) ? value.some((element) => accepts(entry, element)) : accepts(entry, value)
 }
 
 function accepts({ values = [], patterns = [] }: ClaimEntry, value: JsonValue | undefined): boolean {
   const text = claimText(value)
   if (text === undefined) return false
   return values.includes(text) || (typeof value === 'string' && patterns.some((pattern) => fitsPattern(pattern, text)))
+}
+
+/**
+ * Reports whether the issuer keeps a claim elsewhere, as Entra does with the groups of people who are in more than 200.
+ * Source: OpenID Connect Core 1.0 section 5.6.2.
+ */
+export function isLeftOut(claims: JsonObject, name: string): boolean {
+  const elsewhere = own(claims, '_claim_names')
+  return isObject(elsewhere) && Object.hasOwn(elsewhere, name) && !Object.hasOwn(claims, name)
 }
 
 /**
@@ -42,3 +47,6 @@ export function claimText(value: JsonValue | undefined): string | undefined {
   if (typeof value === 'number') return Number.isSafeInteger(value) ? String(value) : undefined
   return typeof value === 'boolean' || typeof value === 'bigint' ? String(value) : undefined
 }
+
+/** Reports whether a claim is true. Some issuers write booleans as texts. */
+export const isTrue = (value: JsonValue | undefined): boolean => claimText(value) === 'true'

@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto'
 import { holdsFloat } from '../meta/encoding/floats.ts'
 import { parseJson } from '../meta/encoding/json.ts'
+import { DecodeError, TOO_MANY_VALUES } from '../meta/encoding/jsonscanner.ts'
 import { unixSeconds } from '../meta/encoding/time.ts'
 import { utf8 } from '../meta/encoding/utf8.ts'
 import type { JsonObject, JsonValue } from '../meta/types.ts'
@@ -182,9 +183,12 @@ function decodeObject(bytes: Uint8Array, part: 'header' | 'payload') {
 function decodeJson(bytes: Uint8Array, part: string) {
   try {
     return parseJson(utf8(bytes), MAX_VALUES)
-  } catch {
-    // The message of the decoder quotes a character of the token.
-    throw new MalformedIdToken(`the ${part} of the subject token is not valid JSON`)
+  } catch (error) {
+    const isLong = error instanceof DecodeError && error.message === TOO_MANY_VALUES
+    // Other messages of the decoder quote a character of the token.
+    throw new MalformedIdToken(
+      `the ${part} of the subject token ${isLong ? `has more than ${MAX_VALUES} values` : 'is not valid JSON'}`,
+    )
   }
 }
 

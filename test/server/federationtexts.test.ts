@@ -67,6 +67,7 @@ describe('docs/federation.md', async () => {
       exchange(token(), { client_id: '' }),
       exchange(token(), { client_id: trust.metadata.name }),
       exchange('Bad credentials'),
+      exchange(token({ groups: Array(1000).fill('') })),
       exchange(token({ aud: [server.base, 'https://other.example'] })),
     ]
     expect(await Promise.all(refused.map(refusalOf))).toEqual(textsBelow('text \\| cause and response'))

@@ -13,7 +13,7 @@ import type { Provider } from '../../lib/federation/provider.ts'
 import type { Trust } from '../../lib/federation/trust.ts'
 import { KINDS } from '../../lib/kinds/kinds.ts'
 import { labelValueErrors } from '../../lib/meta/object/names.ts'
-import type { JsonObject } from '../../lib/meta/types.ts'
+import type { JsonObject, JsonValue } from '../../lib/meta/types.ts'
 import { exchangedKeyName, exchangedKeyObject, labelsOf } from '../../lib/server/exchange/exchangedkey.ts'
 import { grantOf } from '../../lib/server/exchange/grant.ts'
 import { mapUser } from '../../lib/server/exchange/mappeduser.ts'
@@ -172,6 +172,13 @@ describe('the other claims', () => {
     },
   )
 
+  test('say that the issuer has left a list out of the token', () => {
+    const team = { claims: [{ claim: 'groups', values: ['dev'] }] }
+    expect(check({ _claim_names: { groups: 'src1' } }, team)).toBe(
+      'claim: the issuer has left claim groups out of the subject token, which only names it (_claim_names): it has too many values',
+    )
+  })
+
   test('refuse a token of GitHub without an event', () => {
     const { event_name: _, ...rest } = job
     const text = 'event: the subject token has no claim event_name, which this client_id requires'
@@ -190,14 +197,23 @@ describe('a mapped user', () => {
     expect(map({ ...person, groups: 'dev' }).groups).toEqual(['team:shop'])
     expect(map({ ...person, groups: ['Dev', 'dev '] }).groups).toEqual([])
     expect(map({ ...person, azp: own }).user).toBe('corp:mona@example.com')
+    expect(map({ ...person, email_verified: 'true' }).user).toBe('corp:mona@example.com')
+    const many = [...Array.from({ length: 900 }, (_, index) => `group-${index}`), 'dev']
+    expect(map({ ...person, groups: many }).groups).toEqual(['team:shop'])
   })
 
-  test('gets no group from a claim that is left out, as Entra does above 200 groups', () =>
-    expect(map({ email: 'mona@example.com', email_verified: true }).groups).toEqual([]))
+  test('gets no group from a claim that is absent, and is refused if the issuer has left it out, as Entra does above 200 groups', () => {
+    const { groups: _, ...rest } = person
+    expect(map(rest).groups).toEqual([])
+    const why = 'claim: the issuer has left claim groups out of the subject token, which only names it (_claim_names)'
+    const named = { ...rest, _claim_names: { groups: 'src1' } }
+    expect(refusalOf(() => map(named))).toContain(why)
+    expect(map(named, { groups: [] }).groups).toEqual([])
+  })
 
   test.each<[JsonObject, string]>([
     [{ ...person, email_verified: false }, 'username: claim email_verified is not true'],
-    [{ ...person, email_verified: 'true' }, 'username: claim email_verified is not true'],
+    [{ ...person, email_verified: 'True' }, 'username: claim email_verified is not true'],
     [{ email: 'mona@example.com' }, 'username: claim email_verified is not true'],
     [{ ...person, email: '' }, 'username: the subject token has no claim email'],
     [{ ...person, email: ['mona@example.com'] }, 'username: the subject token has no claim email'],
@@ -345,5 +361,10 @@ describe('the key of an exchange', () => {
       groups: ['fixed', 'team:shop'],
       identity: { username: 'Mona', email: 'm@example.com', emailVerified: true, groups: ['dev'], userId: 'job' },
     })
+    const said = (email_verified: JsonValue) =>
+      objectOf({ ...claims, email_verified }, trust, { user: 'corp:mona', groups: [] }).spec?.identity
+    expect(said('true')).toMatchObject({ emailVerified: true })
+    expect(said('false')).toMatchObject({ emailVerified: false })
+    expect(said('perhaps')).not.toHaveProperty('emailVerified')
   })
 })

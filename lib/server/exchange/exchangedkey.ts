@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { FederatedIdentityCredential } from '../../apis/management/v1/federation/federatedidentitycredential.ts'
 import { OwnedAccessKey } from '../../apis/management/v1/ownedaccesskey.ts'
 import { type IssuerRules, rulesOf } from '../../federation/catalogue.ts'
-import { claimText } from '../../federation/claims.ts'
+import { claimText, isTrue } from '../../federation/claims.ts'
 import type { IdToken } from '../../federation/idtoken.ts'
 import type { Provider } from '../../federation/provider.ts'
 import type { Trust } from '../../federation/trust.ts'
@@ -133,11 +133,12 @@ function personOf({ claims }: IdToken): Person {
   }
   const [username, preferredUsername, email] = [text('name'), text('preferred_username'), text('email')]
   const verified = own(claims, 'email_verified')
+  const isSaid = ['true', 'false'].includes(claimText(verified) ?? '')
   const groups = own(claims, 'groups')
   const names = Array.isArray(groups) ? groups.filter((one) => typeof one === 'string').slice(0, MOST_GROUPS) : []
   return {
     ...defined({ username, preferredUsername, email }),
-    ...(typeof verified === 'boolean' && { emailVerified: verified }),
+    ...(isSaid && { emailVerified: isTrue(verified) }),
     ...(names.length > 0 && { groups: names.map(shorten) }),
   }
 }

@@ -1,6 +1,6 @@
 /** Maps the claims of a person's ID token to the user and the groups of an access key (`spec.claimMappings`). */
 import { validateIdentity } from '../../authorization/users/validateidentity.ts'
-import { unmetEntry } from '../../federation/claims.ts'
+import { isLeftOut, isTrue, unmetEntry } from '../../federation/claims.ts'
 import type { ClaimMappings } from '../../federation/federatedidentitycredential.schema.ts'
 import type { IdToken } from '../../federation/idtoken.ts'
 import type { JsonObject } from '../../meta/types.ts'
@@ -8,6 +8,7 @@ import { holdsCredential } from '../../meta/value/credentialtext.ts'
 import { own } from '../../meta/value/walk.ts'
 import { OAuthError } from '../oauth/oautherror.ts'
 import { quoteName, quoteValue } from '../oauth/quote.ts'
+import { leftOut } from './tokenchecks.ts'
 
 export interface MappedUser {
   user: string
@@ -18,6 +19,8 @@ export interface MappedUser {
 export function mapUser({ claims, audience }: IdToken, { username, groups = [] }: ClaimMappings): MappedUser {
   checkParty(claims, audience)
   const user = readUsername(claims, username)
+  const missing = groups.find(({ claim }) => isLeftOut(claims, claim))
+  if (missing) throw leftOut(missing.claim)
   const mapped = groups
     .filter(({ claim, value }) => unmetEntry([{ claim, values: [value] }], claims) === undefined)
     .map(({ group }) => group)
@@ -42,7 +45,7 @@ function readUsername(claims: JsonObject, { claim, prefix }: ClaimMappings['user
       claim,
       `the subject token has no claim ${quoteName(claim)}, from which this client_id takes the username`,
     )
-  if (claim === 'email' && own(claims, 'email_verified') !== true)
+  if (claim === 'email' && !isTrue(own(claims, 'email_verified')))
     throw refused('email_verified', 'claim email_verified is not true, which this client_id requires of an email')
   return `${prefix}${value}`
 }

@@ -1,7 +1,7 @@
 /** Compares an ID token with its provider and its trust. Every function throws the OAuthError of what does not fit. */
 
 import { rulesOf } from '../../federation/catalogue.ts'
-import { type ClaimEntry, claimText, unmetEntry } from '../../federation/claims.ts'
+import { type ClaimEntry, claimText, isLeftOut, unmetEntry } from '../../federation/claims.ts'
 import { checkTimes, type IdToken } from '../../federation/idtoken.ts'
 import { algorithmsOf, audienceOf, type Provider } from '../../federation/provider.ts'
 import type { Trust } from '../../federation/trust.ts'
@@ -49,9 +49,19 @@ export function checkClaims({ claims }: IdToken, { spec }: Provider, trust: Trus
     events && !isBound(events.claim) ? [{ claim: events.claim, values: events.accepted }] : []
   const unmet = unmetEntry([...implied, ...trust.spec.claims], claims)
   if (!unmet) return
+  if (isLeftOut(claims, unmet.claim)) throw leftOut(unmet.claim)
   const reason = implied.includes(unmet) ? 'event' : 'claim'
   throw claimError(reason, unmet.claim, own(claims, unmet.claim))
 }
+
+/** Returns the error for a claim that the issuer keeps elsewhere, so that nobody takes it for a person without groups. */
+export const leftOut = (claim: string): OAuthError =>
+  new OAuthError(
+    'invalid_request',
+    'claim',
+    `the issuer has left claim ${quoteName(claim)} out of the subject token, which only names it (_claim_names): it has too many values`,
+    { claim },
+  )
 
 function claimError(reason: RefusalReason, claim: string, value: JsonValue | undefined): OAuthError {
   const text = claimText(value)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type ClaimEntry, claimText, unmetEntry } from '../../../lib/federation/claims.ts'
+import { type ClaimEntry, claimText, isLeftOut, isTrue, unmetEntry } from '../../../lib/federation/claims.ts'
 import { parseJson } from '../../../lib/meta/encoding/json.ts'
 import type { JsonObject, JsonValue } from '../../../lib/meta/types.ts'
 import cases from './vectors/claims.cases.json' with { type: 'json' }
@@ -41,10 +41,13 @@ describe('unmetEntry', () => {
     (entry) => expect(unmetEntry([entry], claims)).toBe(entry),
   )
 
-  test('ignores lists of more than 256 elements', () => {
-    const list = (length: number): JsonObject => ({ groups: Array.from({ length }, (_, i) => `g${i}`) })
-    expect(holds({ claim: 'groups', values: ['g255'] }, list(256))).toBe(true)
-    expect(holds({ claim: 'groups', values: ['g0'] }, list(257))).toBe(false)
+  test('compares every element of a list, however long it is', () => {
+    const groups = Array.from({ length: 900 }, (_, i) => `g${i}`)
+    for (const value of ['g0', 'g256', 'g257', 'g899']) {
+      expect(holds({ claim: 'groups', values: [value] }, { groups })).toBe(true)
+      expect(holds({ claim: 'groups', patterns: [`${value}*`] }, { groups })).toBe(true)
+    }
+    expect(holds({ claim: 'groups', values: ['g900'] }, { groups })).toBe(false)
   })
 
   const word = fc.constantFrom('a', 'b', 'ab', 'a/b', 'true', '1', '')
@@ -120,4 +123,28 @@ describe('claimText', () => {
     [{}, undefined],
     [[], undefined],
   ])('returns the text of %s', (value, text) => expect(claimText(value)).toBe(text))
+})
+
+test.each<[JsonValue | undefined, boolean]>([
+  [true, true],
+  ['true', true],
+  [false, false],
+  ['false', false],
+  ['True', false],
+  [1, false],
+  [[true], false],
+  [undefined, false],
+])('isTrue of %j is %s', (value, is) => expect(isTrue(value)).toBe(is))
+
+test('isLeftOut holds for a claim that the token only names', () => {
+  const names = {
+    _claim_names: { groups: 'src1' },
+    _claim_sources: { src1: { endpoint: 'https://graph.example.com' } },
+  }
+  expect(isLeftOut(names, 'groups')).toBe(true)
+  expect(isLeftOut({ ...names, groups: ['a'] }, 'groups')).toBe(false)
+  for (const claims of [{}, { _claim_names: 'groups' }, { _claim_names: ['groups'] }]) {
+    expect(isLeftOut(claims, 'groups')).toBe(false)
+  }
+  expect(isLeftOut(names, 'constructor')).toBe(false)
 })
