@@ -32,7 +32,7 @@ export const spec = object(
       { format: 'uri', minLength: 1, maxLength: 512 },
     ),
     type: string(
-      'Platform of the issuer, which decides the claims that a federated identity credential must bind. Defaults to the type recognized from the issuer, or OIDC. Immutable.',
+      'Platform of the issuer, which decides the claims that a federated identity credential must bind. Defaults to the type recognized from the issuer, or OIDC. Immutable, except from OIDC to Kubernetes.',
       { enum: issuerTypes },
     ),
     audience: string(

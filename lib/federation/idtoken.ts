@@ -11,6 +11,7 @@ import { utf8 } from '../meta/encoding/utf8.ts'
 import type { JsonObject, JsonValue } from '../meta/types.ts'
 import { isObject, own } from '../meta/value/walk.ts'
 import { isAlgorithm, type SignatureAlgorithm } from './algorithms.ts'
+import { LONGEST_LIFE } from './issuers.ts'
 
 /** An ID token of the right form. */
 export interface IdToken {
@@ -41,8 +42,6 @@ const MAX_ID_TOKEN_LENGTH = 16 * 1024
 const MAX_DEPTH = 16
 const MAX_MEMBERS = 256
 const MAX_VALUES = 1000
-/** Limits the time from `iat` to `exp`, in seconds. A token that lives longer is a secret to be stored. */
-const MAX_LIFETIME = 86_400
 /** Accepts clocks that differ by this many seconds. */
 export const LEEWAY = 30
 
@@ -67,16 +66,31 @@ export function parseIdToken(token: string): IdToken {
 }
 
 interface TimeProblem {
-  reason: 'expired' | 'not_yet_valid' | 'too_old'
+  reason: 'expired' | 'not_yet_valid' | 'too_long' | 'too_old'
   /** Contains times of the token. Show it only after the signature has been verified. */
   message: string
 }
 
+/** What the provider of a token says about its times. Both are in seconds. */
+interface TimeLimits {
+  /** The longest time from `iat` to `exp`. Absent: that of any type of issuer, which `parseIdToken` has checked. */
+  longest?: number
+  maxTokenAge?: number | undefined
+}
+
+/** The text is the same for all issuers: none of those that may live longer reaches it. */
+const TOO_LONG = 'the subject token is valid for more than 24 hours'
+
 /** Returns why the token is not valid at this time, or undefined. */
-export function checkTimes(token: IdToken, now: Date, maxTokenAge?: number): TimeProblem | undefined {
+export function checkTimes(
+  token: IdToken,
+  now: Date,
+  { longest = LONGEST_LIFE, maxTokenAge }: TimeLimits = {},
+): TimeProblem | undefined {
   const seconds = unixSeconds(now)
   const { expires, issuedAt, notBefore = issuedAt } = token
   const because = (reason: TimeProblem['reason'], what: string) => ({ reason, message: `the subject token ${what}` })
+  if (expires - issuedAt > longest) return { reason: 'too_long', message: TOO_LONG }
   const ahead = (claim: string, time: number) =>
     because('not_yet_valid', `is not yet valid (${claim} ${timeText(time)}, ${time - seconds} s ahead)`)
   if (seconds >= expires + LEEWAY) {
@@ -104,13 +118,17 @@ function decodePart(part: string): Uint8Array | undefined {
   return bytes.toString('base64url') === part ? bytes : undefined
 }
 
+/** A media type is compared without case, and an object in this serialization may say `JOSE`. Source: RFC 7515 section 4.1.9, RFC 7519 section 5.1. */
+const ID_TOKEN_TYPE = /^(application\/)?(jwt|jose)$/i
+
 function readHeader(bytes: Uint8Array): Pick<IdToken, 'alg' | 'kid'> {
   const { value: header } = decodeObject(bytes, 'header')
   if (Object.keys(header).some((name) => !HEADER_PARAMETERS.has(name))) {
     throw new MalformedIdToken('the header of the subject token has a parameter other than alg, kid, typ and x5t')
   }
   const { alg, kid, typ = 'JWT' } = header
-  if (typ !== 'JWT') throw new MalformedIdToken('the subject token is not an ID token: typ in its header is not JWT')
+  if (typeof typ !== 'string' || !ID_TOKEN_TYPE.test(typ))
+    throw new MalformedIdToken('the subject token is not an ID token: typ in its header is not JWT')
   if (!isAlgorithm(alg)) throw new MalformedIdToken('alg in the header of the subject token is not supported')
   if (kid === undefined) return { alg }
   if (typeof kid !== 'string') throw new MalformedIdToken('kid in the header of the subject token is not a string')
@@ -132,11 +150,11 @@ function readPayload(bytes: Uint8Array): Payload {
   const aud = own(claims, 'aud')
   if (Array.isArray(aud) && aud.length !== 1) throw new MalformedIdToken('aud of the subject token is not one audience')
   const audience = requireText({ aud: Array.isArray(aud) ? (aud[0] ?? null) : (aud ?? null) }, 'aud')
-  const issuedAt = requireTime(claims, 'iat')
-  const expires = requireTime(claims, 'exp')
-  const notBefore = Object.hasOwn(value, 'nbf') ? requireTime(claims, 'nbf') : undefined
+  const issuedAt = requireTime(value, 'iat')
+  const expires = requireTime(value, 'exp')
+  const notBefore = Object.hasOwn(value, 'nbf') ? requireTime(value, 'nbf') : undefined
   if (expires <= issuedAt) throw new MalformedIdToken('exp of the subject token is not after iat')
-  if (expires - issuedAt > MAX_LIFETIME) throw new MalformedIdToken('the subject token is valid for more than 24 hours')
+  if (expires - issuedAt > LONGEST_LIFE) throw new MalformedIdToken(TOO_LONG)
   return { issuer, subject, audience, issuedAt, expires, ...(notBefore !== undefined && { notBefore }), claims }
 }
 
@@ -159,10 +177,11 @@ function requireText(claims: JsonObject, name: string): string {
   throw new MalformedIdToken(`${name} of the subject token is not a string`)
 }
 
+/** Returns a time in whole seconds. It may have a fraction (RFC 7519 section 2), which clocks that differ make meaningless. */
 function requireTime(claims: JsonObject, name: string): number {
   const value = own(claims, name)
-  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && value <= MAX_TIME) return value
-  throw new MalformedIdToken(`${name} of the subject token is not a time in whole seconds`)
+  if (typeof value === 'number' && value >= 0 && value <= MAX_TIME) return Math.floor(value)
+  throw new MalformedIdToken(`${name} of the subject token is not a time in seconds`)
 }
 
 /** The last second of the year 9999, the last time that RFC 3339 can write. */

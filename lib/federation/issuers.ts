@@ -24,6 +24,21 @@ export const tokenUses = {
 export type IssuerType = keyof typeof tokenUses
 export const issuerTypes = Object.keys(tokenUses) as readonly IssuerType[]
 
+const DAY = 86_400
+
+/**
+ * The longest lives of ID tokens, in seconds from `iat` to `exp`: a token that lives longer is a secret to be stored. Those of
+ * managed identities of Azure live a day and the five minutes for clocks that differ.
+ * https://learn.microsoft.com/en-us/entra/identity/managed-identities-azure-resources/managed-identity-best-practice-recommendations
+ */
+const longestLives: Partial<Record<IssuerType, number>> = { Azure: DAY + 300 }
+
+/** Returns how long an ID token of this type may live, in seconds. */
+export const longestLife = (type: IssuerType): number => longestLives[type] ?? DAY
+
+/** How long an ID token of any type may live, in seconds. */
+export const LONGEST_LIFE = Math.max(...issuerTypes.map(longestLife))
+
 interface KnownIssuer {
   type: IssuerType
   /** Matches host and path. */
@@ -48,6 +63,37 @@ const known: readonly KnownIssuer[] = [
   { type: 'TerraformCloud', issuer: /^app(\.eu)?\.terraform\.io$/, shared: true },
   { type: 'Kubernetes', issuer: /^kubernetes\.default\.svc(\.cluster\.local)?$/, shared: false },
   { type: 'Kubernetes', issuer: /^oidc\.eks\.[a-z0-9-]+\.amazonaws\.com(\.cn)?\/id\/[^/]+$/, shared: false },
+  // EKS with IPv6.
+  {
+    type: 'Kubernetes',
+    issuer: /^oidc-eks\.[a-z0-9-]+\.api\.(aws|amazonwebservices\.(com\.cn|eu))\/id\/[^/]+$/,
+    shared: false,
+  },
+  // AKS, clusters connected with Azure Arc, and ARO: REGION.oic.…/TENANT/CLUSTER.
+  {
+    type: 'Kubernetes',
+    issuer: /^[a-z0-9-]+\.oic\.(prod-aks|prod-arc|aro)\.azure\.(com|net|cn|us)\/[^/]+\/[^/]+$/,
+    shared: false,
+  },
+  { type: 'Kubernetes', issuer: /^oidc\.prod-aks\.azure\.com\/[^/]+$/, shared: false },
+  // ROSA.
+  {
+    type: 'Kubernetes',
+    issuer: /^(oidc\.[a-z0-9]+\.openshiftapps\.com|rh-oidc\.s3\.[a-z0-9-]+\.amazonaws\.com)\/[^/]+$/,
+    shared: false,
+  },
+  // ACK of Alibaba Cloud.
+  {
+    type: 'Kubernetes',
+    issuer: /^oidc-ack-[a-z0-9-]+\.oss-[a-z0-9-]+\.aliyuncs\.com\/[^/]+$/,
+    shared: false,
+  },
+  // OKE of Oracle Cloud.
+  {
+    type: 'Kubernetes',
+    issuer: /^objectstorage\.[a-z0-9-]+\.(oraclecloud|oci\.customer-oci)\.com\/n\/[^/]+\/b\/oidc\/o\/[^/]+$/,
+    shared: false,
+  },
   // The tenants of all personal accounts, and of Microsoft Sentinel for all its customers.
   {
     type: 'Azure',

@@ -144,6 +144,29 @@ describe('the provider', () => {
   })
 })
 
+describe('a cluster', () => {
+  const trustIn = (identityProvider: string, entry: object) => ({
+    identityProvider,
+    claims: [{ claim: 'sub', ...entry }],
+    scope: {},
+  })
+
+  test('that is recognized by its issuer demands a namespace', async () => {
+    await provide('aks', { issuer: 'https://eastus.oic.prod-aks.azure.com/tenant/cluster/', ...shared })
+    const reason = 'must be system:serviceaccount:NAMESPACE:*'
+    expect(await refused(trustIn('aks', { patterns: ['system:serviceaccount:*:*'] }))).toContain(reason)
+    expect((await made(trustIn('aks', { patterns: ['system:serviceaccount:shop:*'] }))).warnings).toEqual([])
+  })
+
+  test('whose provider has another type is a warning', async () => {
+    await provide('unrecognized', { issuer: 'https://issuer.example.com', ...shared })
+    const { warnings } = await made(trustIn('unrecognized', { values: ['system:serviceaccount:shop:operator'] }))
+    expect(warnings).toEqual([
+      'spec.claims: tokens of service accounts are refused until unrecognized has spec.type: Kubernetes',
+    ])
+  })
+})
+
 describe('the claims', () => {
   const github = 'https://token.actions.githubusercontent.com'
   test.each<[string, JsonObject[], string]>([

@@ -181,6 +181,30 @@ describe('the type', () => {
   })
 })
 
+describe('the type of a cluster', () => {
+  const aks =
+    'https://eastus.oic.prod-aks.azure.com/aaaabbbb-0000-cccc-1111-dddd2222eeee/00001111-aaaa-2222-bbbb-3333cccc4444/'
+
+  test('is recognized by its issuer, and its tokens are used until they expire', async () => {
+    const { world, stored } = await made({ issuer: aks })
+    const status = { type: 'Kubernetes', tokenUse: 'Lifetime' }
+    expect(presentObject(world.store, stored, contextOf(admin)).status).toMatchObject(status)
+    expect(await refused({ issuer: aks, type: 'OIDC' })).toContain('must be Kubernetes for this issuer')
+  })
+
+  test('may be set later, which ends the keys of earlier exchanges, and never changes again', async () => {
+    const { world, name, stored } = await made({ issuer })
+    await world.change(name, (live) => ({ ...live, spec: { issuer, type: 'Kubernetes' } }))
+    const gate = await deployment.parts.storage.getCompanion(`provider#${stored.object.metadata.uid}`, '#')
+    expect(gate?.attributes).toMatchObject({ revision: 1 })
+    for (const spec of [{ issuer, type: 'OIDC' }, { issuer }, { issuer, type: 'Azure' }]) {
+      expect(await refusedChange(name, spec)).toContain('field is immutable')
+    }
+    const gitlab = await made({ issuer, type: 'GitLab' })
+    expect(await refusedChange(gitlab.name, { issuer, type: 'Kubernetes' })).toContain('field is immutable')
+  })
+})
+
 describe('the claims of a shared issuer', () => {
   test('must name the organization', async () =>
     expect(await refused({ issuer: github.issuer })).toBe(

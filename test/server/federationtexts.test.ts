@@ -53,6 +53,12 @@ describe('docs/federation.md', async () => {
       await Promise.all(Array.from({ length: 50 }, again))
       return again().finally(pods.stop)
     }
+    const ofServiceAccount = async () => {
+      const pods = await startPlatform(server, await yamlOf(OTHERS, 'Any OpenID Connect issuer'), 'oidc.person')
+      return pods
+        .exchange(pods.idToken({ iss: 'https://builds.example.com', sub: 'job:nightly', 'kubernetes.io': {} }))
+        .finally(pods.stop)
+    }
     const refused = [
       exchange(token({ repository_id: '999' })),
       exchange(token({ environment: 'staging' })),
@@ -63,6 +69,8 @@ describe('docs/federation.md', async () => {
       exchange(token({ iat: now - 700, nbf: now - 700, exp: now + 95 })),
       exchange(once),
       exchangedOften(),
+      exchange(token({ iat: now, nbf: now, exp: now + 86_700 })),
+      ofServiceAccount(),
       exchange(token({ iat: restored - 1, nbf: restored - 1 })),
       exchange(token(), { client_id: '' }),
       exchange(token(), { client_id: trust.metadata.name }),

@@ -383,7 +383,7 @@ test('the audit records have only members and reasons that docs/audit.md explain
   const reasons = new Set(records.map(({ reason }) => reason))
   expect([...reasons].filter((reason) => !namesIn(reasonsOfPage).includes(reason))).toEqual([])
   // federationtexts.test.ts, oauth.exchange.test.ts, oauth.replay.dynamodb.ts and oauth.rules.test.ts have these.
-  const times = ['expired', 'not_yet_valid', 'too_old', 'before_restore']
+  const times = ['expired', 'not_yet_valid', 'too_long', 'too_old', 'before_restore']
   const elsewhere = ['accepted', 'algorithm', ...times, 'username', 'scope', 'too_many_keys', 'key_unknown', 'storage']
   expect(namesIn(reasonsOfPage).filter((reason) => !reasons.has(reason))).toEqual(elsewhere)
 })

@@ -9,6 +9,7 @@ import { evaluate } from '../../lib/authorization/scopes/evaluate.ts'
 import type { TrustSpec } from '../../lib/federation/federatedidentitycredential.schema.ts'
 import type { ProviderSpec } from '../../lib/federation/identityprovider.schema.ts'
 import type { IdToken } from '../../lib/federation/idtoken.ts'
+import { issuerTypes } from '../../lib/federation/issuers.ts'
 import type { Provider } from '../../lib/federation/provider.ts'
 import type { Trust } from '../../lib/federation/trust.ts'
 import { KINDS } from '../../lib/kinds/kinds.ts'
@@ -141,6 +142,22 @@ describe('the times', () => {
     ],
   ])('of %j are %s', (more, outcome) => expect(at(more)).toBe(outcome))
 
+  test.each(issuerTypes)('of %s have the longest life of the type, whatever the token says', (type) => {
+    const spec = { issuer: 'https://issuer.example.com', type }
+    const ofToken = { claims: { type: 'Azure', tid: 'a', 'kubernetes.io': {} }, issuedAt: seconds - 60 }
+    const lives = (life: number) => at({ ...ofToken, expires: seconds - 60 + life }, spec)
+    const tooLong = 'too_long: the subject token is valid for more than 24 hours'
+    expect(lives(86_400)).toBe('accepted')
+    expect(lives(86_700)).toBe(type === 'Azure' ? 'accepted' : tooLong)
+    expect(lives(86_701)).toBe(tooLong)
+  })
+
+  test('of a known issuer have its longest life, whatever type the provider says', () => {
+    const longer = { expires: seconds + 86_700 }
+    expect(at(longer, { issuer: github, type: 'Azure' })).toMatch(/^too_long/)
+    expect(at(longer, { issuer: 'https://sts.windows.net/aaaabbbb-0000-cccc-1111-dddd2222eeee/' })).toBe('accepted')
+  })
+
   test('are limited by the provider and by a restore', () => {
     expect(at({ issuedAt: seconds - 120 }, { maxTokenAge: 60 })).toMatch(/^too_old: the subject token is too old/)
     expect(at({}, {}, seconds)).toBe('accepted')
@@ -171,6 +188,21 @@ describe('the other claims', () => {
       expect(check({ event_name: event }, { claims: listed }, { claims: listed })).toBe('accepted')
     },
   )
+
+  test('refuse a service account of Kubernetes, unless the provider has the type, which a token never changes', () => {
+    const sub = 'system:serviceaccount:shop:operator'
+    const pod = tokenOf({ sub, 'kubernetes.io': { namespace: 'shop' } })
+    const trust = trustOf({ claims: [{ claim: 'sub', values: [sub] }] })
+    const at = (spec: Partial<ProviderSpec>) => refusalOf(() => checkClaims(pod, providerOf(spec), trust))
+    const cluster = 'https://cluster.example.com'
+    const why =
+      'claim: the subject token is of a service account of Kubernetes, and its identity provider has the type OIDC: set spec.type: Kubernetes'
+    expect(at({ issuer: cluster })).toBe(why)
+    expect(at({ issuer: cluster, type: 'OIDC' })).toBe(why)
+    expect(at({ issuer: cluster, type: 'GitLab' })).toBe(why.replace('OIDC', 'GitLab'))
+    expect(at({ issuer: cluster, type: 'Kubernetes' })).toBe('accepted')
+    expect(at({ issuer: 'https://eastus.oic.prod-aks.azure.com/tenant/cluster/' })).toBe('accepted')
+  })
 
   test('say that the issuer has left a list out of the token', () => {
     const team = { claims: [{ claim: 'groups', values: ['dev'] }] }

@@ -3,9 +3,10 @@
 import { rulesOf } from '../../federation/catalogue.ts'
 import { type ClaimEntry, claimText, isLeftOut, unmetEntry } from '../../federation/claims.ts'
 import { checkTimes, type IdToken } from '../../federation/idtoken.ts'
-import { algorithmsOf, audienceOf, type Provider } from '../../federation/provider.ts'
+import { type IssuerType, longestLife } from '../../federation/issuers.ts'
+import { algorithmsOf, audienceOf, type Provider, typeOf } from '../../federation/provider.ts'
 import type { Trust } from '../../federation/trust.ts'
-import type { JsonValue } from '../../meta/types.ts'
+import type { JsonObject, JsonValue } from '../../meta/types.ts'
 import { own } from '../../meta/value/walk.ts'
 import { notAccepted, OAuthError, type RefusalReason } from '../oauth/oautherror.ts'
 import { quoteName, quoteValue } from '../oauth/quote.ts'
@@ -30,7 +31,7 @@ export function checkTenancy({ claims }: IdToken, { spec }: Provider, trust: Tru
 
 /** Checks the times. `rejectedBefore` is a Unix time: records of tokens from before it may be lost. */
 export function checkMoment(token: IdToken, { spec }: Provider, now: Date, rejectedBefore: number): void {
-  const problem = checkTimes(token, now, spec.maxTokenAge)
+  const problem = checkTimes(token, now, { longest: longestLife(typeOf(spec)), maxTokenAge: spec.maxTokenAge })
   if (problem !== undefined) throw new OAuthError('invalid_request', problem.reason, problem.message)
   if (token.issuedAt >= rejectedBefore) return
   const why = 'the subject token was issued before this service was restored: get a new one from the issuer'
@@ -43,6 +44,7 @@ export function checkMoment(token: IdToken, { spec }: Provider, now: Date, rejec
  * value, never the expected ones.
  */
 export function checkClaims({ claims }: IdToken, { spec }: Provider, trust: Trust): void {
+  refuseServiceAccounts(claims, typeOf(spec))
   const { events } = rulesOf(spec)
   const isBound = (claim: string) => trust.spec.claims.some((entry) => entry.claim === claim)
   const implied: ClaimEntry[] =
@@ -52,6 +54,19 @@ export function checkClaims({ claims }: IdToken, { spec }: Provider, trust: Trus
   if (isLeftOut(claims, unmet.claim)) throw leftOut(unmet.claim)
   const reason = implied.includes(unmet) ? 'event' : 'claim'
   throw claimError(reason, unmet.claim, own(claims, unmet.claim))
+}
+
+/** The claim that a kube-apiserver writes into every token of a service account. */
+const OF_KUBERNETES = 'kubernetes.io'
+
+/**
+ * Throws for a token of a service account, unless the provider is of the type whose rules are for them. What a token says never
+ * changes the type: an administrator does.
+ */
+function refuseServiceAccounts(claims: JsonObject, type: IssuerType): void {
+  if (type === 'Kubernetes' || !Object.hasOwn(claims, OF_KUBERNETES)) return
+  const why = `the subject token is of a service account of Kubernetes, and its identity provider has the type ${type}: set spec.type: Kubernetes`
+  throw new OAuthError('invalid_request', 'claim', why, { claim: OF_KUBERNETES })
 }
 
 /** Returns the error for a claim that the issuer keeps elsewhere, so that nobody takes it for a person without groups. */

@@ -26,6 +26,7 @@ export type RefusalReason =
   | 'event'
   | 'expired'
   | 'not_yet_valid'
+  | 'too_long'
   | 'too_old'
   | 'before_restore'
   | 'claim'

@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { isExact, rulesOf } from '../../../lib/federation/catalogue.ts'
-import { type IssuerType, issuerTypes, knownIssuer } from '../../../lib/federation/issuers.ts'
+import {
+  type IssuerType,
+  issuerTypes,
+  knownIssuer,
+  LONGEST_LIFE,
+  longestLife,
+} from '../../../lib/federation/issuers.ts'
 import { typeOf } from '../../../lib/federation/provider.ts'
 import { readIdTokenShapes } from '../../support/idtokens.ts'
 import cases from './vectors/catalogue.cases.json' with { type: 'json' }
@@ -11,6 +17,10 @@ describe('knownIssuer', () => {
   test.each([
     ...(cases.issuers as [string, IssuerType | undefined, boolean][]),
     ['https://login.example.com', undefined, false],
+    ['https://oic.prod-aks.azure.com.example.com/a/b', undefined, false],
+    ['https://example.com/eastus.oic.prod-aks.azure.com/a/b', undefined, false],
+    ['https://eastus.oic.prod-aks.azure.com/a', undefined, false],
+    ['https://my-oidc.s3.us-east-1.amazonaws.com/a', undefined, false],
     ['https://gitlab.example.com', undefined, false],
     ['https://gitlab.com.example.com', undefined, false],
     ['https://notgitlab.com', undefined, false],
@@ -48,6 +58,12 @@ describe('rulesOf', () => {
       expect(tenancy).toEqual(expect.arrayContaining([...owner]))
     }
   })
+})
+
+test('only tokens of Azure may live longer than a day', () => {
+  const longer = issuerTypes.filter((type) => longestLife(type) !== 86_400)
+  expect(longer.map((type) => [type, longestLife(type)])).toEqual([['Azure', 86_700]])
+  expect(LONGEST_LIFE).toBe(86_700)
 })
 
 describe('the catalogue', () => {

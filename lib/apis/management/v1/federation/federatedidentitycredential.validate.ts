@@ -5,8 +5,9 @@ import { validateScope } from '../../../../authorization/scopes/validatescope.ts
 import { MASTERS } from '../../../../authorization/users/identity.ts'
 import { validateIdentity } from '../../../../authorization/users/validateidentity.ts'
 import { rulesOf } from '../../../../federation/catalogue.ts'
+import type { ClaimEntry } from '../../../../federation/claims.ts'
 import type { TrustSpec } from '../../../../federation/federatedidentitycredential.schema.ts'
-import type { Provider } from '../../../../federation/provider.ts'
+import { type Provider, typeOf } from '../../../../federation/provider.ts'
 import { claimWarnings, validateClaimCounts, validateTrustClaims } from '../../../../federation/validateclaims.ts'
 import { type FieldError, forbidden, invalid, required } from '../../../../meta/errors/fielderror.ts'
 import { deepEqual } from '../../../../meta/value/equal.ts'
@@ -86,6 +87,9 @@ function validateTtl({ ttl }: TrustSpec, old: TrustSpec | undefined, { provider,
 /** Exchanged keys rarely need to live longer, in seconds: a job that needs more time exchanges another token. */
 const LONG_TTL = 4 * 3600
 
+const namesServiceAccount = ({ claim, values = [], patterns = [] }: ClaimEntry): boolean =>
+  claim === 'sub' && [...values, ...patterns].some((one) => one.startsWith('system:serviceaccount:'))
+
 /** Returns the warnings about a valid trust. */
 export function trustWarnings(trust: TrustSpec, { spec, name }: Provider): string[] {
   const { claims, claimMappings, groups = [], scope, ttl = 0 } = trust
@@ -93,6 +97,9 @@ export function trustWarnings(trust: TrustSpec, { spec, name }: Provider): strin
   const everywhere = scope?.projects?.some(({ project }) => project === '*')
   return [
     ...claimWarnings(claims, rulesOf(spec)),
+    ...(typeOf(spec) !== 'Kubernetes' && claims.some(namesServiceAccount)
+      ? [`spec.claims: tokens of service accounts are refused until ${name} has spec.type: Kubernetes`]
+      : []),
     ...(spec.disabled ? [`spec.identityProvider: ${name} is disabled`] : []),
     ...(groups.includes(MASTERS)
       ? [`spec.groups: exchanged keys are administrators${scope ? ' within their scope' : ''}`]

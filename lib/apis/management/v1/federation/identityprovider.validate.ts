@@ -73,8 +73,16 @@ function validateType(spec: ProviderSpec, old: ProviderSpec | undefined): FieldE
   if (known !== undefined && type !== undefined && type !== known) {
     return [invalid('spec.type', type, `must be ${known} for this issuer`)]
   }
-  return old && typeOf(old) !== typeOf(spec) ? [invalid('spec.type', type ?? null, 'field is immutable')] : []
+  return old && changesType(old, spec) && !becomesKubernetes(old, spec)
+    ? [invalid('spec.type', type ?? null, 'field is immutable')]
+    : []
 }
+
+const changesType = (old: ProviderSpec, next: ProviderSpec): boolean => typeOf(old) !== typeOf(next)
+
+/** Reports whether a provider whose cluster was not recognized gets the type for it, which accepts fewer trusts. */
+const becomesKubernetes = (old: ProviderSpec, next: ProviderSpec): boolean =>
+  typeOf(old) === 'OIDC' && typeOf(next) === 'Kubernetes'
 
 function validateKeys(spec: ProviderSpec, settings: FederationSettings): FieldError[] {
   const { jwks, jwksURI } = spec
@@ -153,12 +161,16 @@ function providerWarnings(spec: ProviderSpec, ownIssuer: string): string[] {
   ]
 }
 
-/** The members whose changes close the keys of earlier exchanges, besides `jwks`. */
+/** The members whose changes close the keys of earlier exchanges, besides `jwks` and `type`. */
 const CLOSING = ['audience', 'jwksURI', 'algorithms', 'scope', 'claims', 'maxTokenAge', 'maxTTL'] as const
 
 /** Reports whether a change closes the keys of earlier exchanges. Adding pinned keys does not. */
 export function closesKeys(old: ProviderSpec, next: ProviderSpec): boolean {
-  return CLOSING.some((member) => !deepEqual(old[member], next[member])) || losesKey(old.jwks, next.jwks)
+  return (
+    CLOSING.some((member) => !deepEqual(old[member], next[member])) ||
+    losesKey(old.jwks, next.jwks) ||
+    changesType(old, next)
+  )
 }
 
 function losesKey(old: string | undefined, next: string | undefined): boolean {
