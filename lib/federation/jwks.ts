@@ -32,7 +32,7 @@ const MIN_MODULUS_BITS = 2048
 const MAX_VALUES = 5000
 
 /** The members that only private and symmetric keys have. RFC 7518 section 6. */
-const SECRET_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k']
+export const SECRET_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k']
 
 /**
  * Returns the keys of a key set that can verify ID tokens. Throws UnusableKeySet when the text is not a key set, when it has

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { FederatedIdentityCredential } from '../../lib/apis/management/v1/federation/federatedidentitycredential.ts'
 import { IdentityProvider } from '../../lib/apis/management/v1/federation/identityprovider.ts'
 import type { Scope } from '../../lib/authorization/scopes/scope.ts'
-import type { JsonObject } from '../../lib/meta/types.ts'
+import type { JsonObject, JsonValue } from '../../lib/meta/types.ts'
 import { listObjects } from '../../lib/registry/read.ts'
 import { accessTo, accessToCreate, presentObject } from '../../lib/registry/store.ts'
 import { createServer } from '../../lib/server/server.ts'
@@ -307,24 +307,26 @@ describe('pinned keys', () => {
       reason: 'every key must have its own kid',
     },
     {
-      what: 'a short key',
-      jwks: JSON.stringify({ keys: [publicKey('b'), publicKey('a', shortPair)] }),
-      reason: `keys[1] (kid "a") ${usable}`,
+      what: 'only a short key',
+      jwks: JSON.stringify({ keys: [publicKey('a', shortPair)] }),
+      reason: `keys[0] (kid "a") ${usable}`,
     },
     {
       what: 'an unusable key whose kid may be a secret',
       jwks: JSON.stringify({ keys: [publicKey('x'.repeat(65), shortPair)] }),
       reason: `keys[0] ${usable}`,
     },
-    {
-      what: 'other members',
-      jwks: JSON.stringify({ keys: [publicKey()], backup: [{}] }),
-      reason: 'may only contain keys, whose members are strings and lists of strings',
-    },
-    ...[null, 0, '', [], [publicKey()]].map((key) => ({
-      what: `${JSON.stringify(key).slice(0, 4)} among them`,
-      jwks: JSON.stringify({ keys: [publicKey(), key] }),
-      reason: 'may only contain keys, whose members are strings and lists of strings',
+    { what: 'nothing but null', jwks: '{"keys":[null]}', reason: `keys[0] ${usable}` },
+    ...[
+      { backup: [{ deep: { d: 'AQ' } }] },
+      { d: 'AQ' },
+      { pem: '-----BEGIN RSA PRIVATE KEY-----' },
+      { keys: [{ ...publicKey(), note: ['-----BEGIN PRIVATE KEY-----'] }] },
+      { keys: [publicKey(), [{ k: 'AQ' }]] },
+    ].map((set) => ({
+      what: `a private key in ${JSON.stringify(Object.keys(set))}`,
+      jwks: JSON.stringify({ keys: [publicKey()], ...set }),
+      reason: 'contains a private or symmetric key: publish only public keys, and replace this one',
     })),
   ])('with $what are a 422', async ({ jwks, reason }) =>
     expect(await refused({ issuer, jwks })).toBe(`422 spec.jwks: Forbidden: ${reason}`),
@@ -333,6 +335,26 @@ describe('pinned keys', () => {
   test('that no algorithm of the provider can use are a 422', async () => {
     const jwks = JSON.stringify({ keys: [publicKey()] })
     expect(await refused({ issuer, jwks, algorithms: ['EdDSA'] })).toContain('keys[0] (kid "a") must be usable')
+  })
+
+  test.each<[string, JsonValue[], string]>([
+    ['a short key', [publicKey('b', shortPair)], 'keys[1] (kid "b") is'],
+    ['a key of another algorithm', [{ kty: 'OKP', crv: 'Ed25519', x: 'AA', kid: 'b' }], 'keys[1] (kid "b") is'],
+    ['a key whose kid may be a secret', [publicKey('x'.repeat(65), shortPair)], 'keys[1] is'],
+    ['what is no key', [null, 0, '', [], [publicKey()]], 'keys[1], keys[2], keys[3], 2 more are'],
+  ])('may have %s besides a usable one, which is skipped with a warning', async (_, others, subject) => {
+    const rule = usable.replace('must be', 'not')
+    expect(await warnings({ issuer, jwks: JSON.stringify({ keys: [publicKey(), ...others] }) })).toEqual([
+      `spec.jwks: ${subject} skipped: ${rule}`,
+    ])
+  })
+
+  test('may have members that no reader knows', async () => {
+    const keys = [{ ...publicKey(), nbf: 1, ext: true, meta: { a: [null] } }]
+    expect(await warnings({ issuer, jwks: JSON.stringify({ keys }) })).toEqual([])
+    expect(await warnings({ issuer, jwks: JSON.stringify({ keys, updated: 5, next: {} }) })).toEqual([
+      'spec.jwks: members other than keys are ignored',
+    ])
   })
 
   test('may have others that are not for signatures, as Keycloak publishes them', async () => {

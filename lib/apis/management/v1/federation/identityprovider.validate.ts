@@ -3,29 +3,20 @@
 import { validateChain } from '../../../../authorization/scopes/chain.ts'
 import { ruleWarnings } from '../../../../authorization/scopes/replaceablerules.ts'
 import { validateScope } from '../../../../authorization/scopes/validatescope.ts'
-import { fitsAlgorithm } from '../../../../federation/algorithms.ts'
 import { audienceWarning, validateAudience } from '../../../../federation/audience.ts'
 import { rulesOf } from '../../../../federation/catalogue.ts'
 import type { ProviderSpec } from '../../../../federation/identityprovider.schema.ts'
 import { knownIssuer, tokenUses } from '../../../../federation/issuers.ts'
 import { validateIssuerUrl, validateKeysUrl } from '../../../../federation/issuerurl.ts'
-import {
-  isForSignatures,
-  normalizeKeySet,
-  type PublicKey,
-  parseKeySet,
-  UnusableKeySet,
-} from '../../../../federation/jwks.ts'
+import { type PublicKey, parseKeySet, UnusableKeySet } from '../../../../federation/jwks.ts'
 import { algorithmsOf, audienceOf, tokenUseOf, typeOf } from '../../../../federation/provider.ts'
 import { validateClaimCounts, validateProviderClaims } from '../../../../federation/validateclaims.ts'
 import { duplicate, type FieldError, forbidden, invalid } from '../../../../meta/errors/fielderror.ts'
-import type { JsonObject, JsonValue } from '../../../../meta/types.ts'
-import { holdsCredential } from '../../../../meta/value/credentialtext.ts'
 import { deepEqual } from '../../../../meta/value/equal.ts'
-import { isObject } from '../../../../meta/value/walk.ts'
 import type { Draft, RequestContext } from '../../../../registry/kind.ts'
 import type { Stored } from '../../../../storage/interface.ts'
 import type { FederationSettings, Services } from '../services.ts'
+import { judgePinned } from './identityprovider.jwks.ts'
 import { specOf } from './identityprovider.values.ts'
 
 /** Returns the 422 errors for a provider. `old` is set on updates. */
@@ -90,48 +81,7 @@ function validateKeys(spec: ProviderSpec, settings: FederationSettings): FieldEr
     return [forbidden('spec.jwksURI', 'may not be set together with spec.jwks')]
   }
   if (jwksURI !== undefined) return validateKeysUrl(jwksURI, settings, 'spec.jwksURI')
-  return jwks === undefined ? [] : validatePinned(jwks, spec)
-}
-
-/**
- * Validates pinned keys. Those for encryption are skipped, as those of fetched sets are: many issuers publish some. No message
- * quotes more of a key than its kid, because the text could hold a private key.
- */
-function validatePinned(jwks: string, spec: ProviderSpec): FieldError[] {
-  const algorithms = algorithmsOf(spec)
-  const because = (detail: string): FieldError[] => [forbidden('spec.jwks', detail)]
-  try {
-    const keys = parseKeySet(jwks)
-    const set: JsonValue = JSON.parse(jwks)
-    if (!isPlain(set)) return because('may only contain keys, whose members are strings and lists of strings')
-    const isUsable = (entry: JsonObject) =>
-      normalizeKeySet({ keys: [entry] }).some((key) => algorithms.some((one) => fitsAlgorithm(key, one)))
-    const index = set.keys.findIndex((entry) => isForSignatures(entry) && !isUsable(entry))
-    const wrong = set.keys[index]
-    if (wrong) {
-      const rule = `must be usable for signatures with ${algorithms.join(', ')}; RSA keys have 2048 to 8192 bits, and an exponent of at most 8 bytes`
-      return because(`${nameOf(wrong, index)} ${rule}`)
-    }
-    if (keys.length === 0) return because('must have a key for signatures')
-    const ids = keys.map(({ kid }) => kid)
-    return new Set(ids).size < ids.length ? because('every key must have its own kid') : []
-  } catch (error) {
-    if (error instanceof UnusableKeySet) return because(error.message)
-    throw error
-  }
-}
-
-/** Returns `keys[1] (kid "a")`. A kid that no issuer would choose is left out. */
-function nameOf({ kid }: JsonObject, index: number): string {
-  const isShort = typeof kid === 'string' && /^[\w.:=+/-]{1,64}$/.test(kid) && !holdsCredential(kid)
-  return `keys[${index}]${isShort ? ` (kid ${JSON.stringify(kid)})` : ''}`
-}
-
-/** Reports whether a key set has nothing in which a private key could hide: it is stored as it was sent. */
-function isPlain(set: JsonValue): set is { keys: JsonObject[] } {
-  if (!isObject(set) || !Array.isArray(set.keys) || Object.keys(set).length > 1) return false
-  const isTexts = (value: JsonValue) => [value].flat().every((one) => typeof one === 'string')
-  return set.keys.every((key) => isObject(key) && Object.values(key).every(isTexts))
+  return jwks === undefined ? [] : judgePinned(jwks, algorithmsOf(spec)).errors
 }
 
 /** A stored value may exceed a maximum that was lowered later: the maximum applies anyway. */
@@ -153,6 +103,7 @@ function providerWarnings(spec: ProviderSpec, ownIssuer: string): string[] {
   const reusable = tokenUseOf(spec) === 'Lifetime' && type !== 'OIDC' && tokenUses[type] === 'Once'
   return [
     ...(foreign === undefined ? [] : [foreign]),
+    ...(spec.jwks === undefined ? [] : judgePinned(spec.jwks, algorithmsOf(spec)).warnings),
     ...(reusable
       ? [
           `spec.tokenUse: jobs of ${type} get a new ID token for each exchange; with Lifetime a stolen one can be used again`,
