@@ -26,6 +26,16 @@ function structural(schema: JsonObject): JsonObject {
   )
 }
 
+/** Reports whether a custom resource has the field: none has those whose values are computed. */
+function isInside(field: string, { schema }: StoredKind): boolean {
+  const members = Object.fromEntries(
+    Object.entries(schema).flatMap(([name, part]) => (part ? [[name, plainSchema(part)]] : [])),
+  )
+  let found: Schema | undefined = { type: 'object', description: '', properties: members }
+  for (const name of field.split('.')) found = found?.type === 'object' ? found.properties[name] : undefined
+  return found !== undefined
+}
+
 export function definitionOf(kind: StoredKind): JsonObject {
   const { group, version, plural, singular, shortNames = [], scope, schema, selectableFields } = kind
   const { spec, status } = schema
@@ -52,7 +62,9 @@ export function definitionOf(kind: StoredKind): JsonObject {
             },
           },
           subresources: { status: {} },
-          selectableFields: selectableFields.map((field) => ({ jsonPath: `.${field}` })),
+          selectableFields: selectableFields
+            .filter((field) => isInside(field, kind))
+            .map((field) => ({ jsonPath: `.${field}` })),
         },
       ],
     },
