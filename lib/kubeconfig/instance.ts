@@ -43,10 +43,13 @@ function text(value: unknown, name: string): string | undefined {
 export const labelOf = ({ namespace, name }: Instance): string => `${namespace}/${name}`
 
 /** Returns the URL of the ingress endpoint, or undefined when the instance has no valid one. */
-export function ingressUrl({ host }: Instance): string | undefined {
+export function ingressUrl({ host }: Pick<Instance, 'host'>): string | undefined {
   const url = `https://${host}`
   return host !== undefined && !host.includes('/') && isServerUrl(url) ? url : undefined
 }
+
+/** Returns an address to show in an error. Text before an @ may be a password. */
+export const withoutPassword = (address: string): string => (address.includes('@') ? '<redacted>' : address)
 
 /**
  * Returns the address for the kube config: the one that the client requests, or else the ingress endpoint. The
@@ -56,9 +59,8 @@ export function ingressUrl({ host }: Instance): string | undefined {
 export function serverAddress(instance: Instance, wanted: string | undefined): string | { error: FieldError } {
   if (wanted !== undefined && wanted !== '') {
     if (isServerUrl(wanted)) return wanted
-    // Text before an @ may be a password.
-    const shown = wanted.includes('@') ? '<redacted>' : wanted
-    return { error: invalid('spec.server', shown, 'must be an absolute https URL without user, query and fragment') }
+    const detail = 'must be an absolute https URL without user, query and fragment'
+    return { error: invalid('spec.server', withoutPassword(wanted), detail) }
   }
   const url = ingressUrl(instance)
   if (url !== undefined) return url

@@ -13,7 +13,10 @@ import { accept, encodeBody, listQuery, oddVersions, queryText, userAgents, writ
 import { sampleObject } from './values.ts'
 
 /** Fields with rules or warnings of this API beyond their schemas. */
-const ownRules = ['user', 'team', 'subject', 'groups', 'type', 'scope', 'parent', 'oidcLogin', 'sourceCIDRs']
+const ownRules = [
+  ...['user', 'team', 'subject', 'groups', 'type', 'scope', 'parent', 'oidcLogin', 'sourceCIDRs'],
+  ...['accessPoint', 'certificateAuthorityData', 'credentialsSecretRef'],
+]
 
 interface World {
   random: Random
@@ -33,7 +36,7 @@ export function generate(seed: number): Scenario {
   const oddness = random.pick([0, 0.05, 0.15, 0.4])
   const mood = pickMood(random.pick)
   const { properties, ...spec } = plainSchema(kind.schema.spec)
-  const all = Object.entries(properties).filter(([name]) => kind.scope === 'Namespaced' || !ownRules.includes(name))
+  const all = Object.entries(properties).filter(([name]) => !ownRules.includes(name))
   const members = mood.members === undefined ? all : Array.from({ length: mood.members }, () => random.pick(all))
   const status = kind.schema.status ?? { type: 'object', description: '', properties: {} }
   const world: World = {

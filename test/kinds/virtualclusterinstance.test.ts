@@ -1,9 +1,12 @@
 /** Tests VirtualClusterInstance: the contract of stored kinds, then access to instances. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { VirtualClusterInstance } from '../../lib/apis/management/v1/virtualclusterinstance.ts'
+import type { JsonObject } from '../../lib/meta/types.ts'
+import { createObject } from '../../lib/registry/create.ts'
 import { listObjects } from '../../lib/registry/read.ts'
+import { testAuthority } from '../lib/kubeconfig/authority.ts'
 import { startDeployment, type TestDeployment } from '../support/deployment.ts'
-import { alice, bob, contextOf, userNamed } from '../support/users.ts'
+import { admin, alice, bob, contextOf, userNamed } from '../support/users.ts'
 import { describeKind, refusal, worldOf } from './contract.ts'
 
 let deployment: TestDeployment
@@ -20,12 +23,108 @@ describeKind(kind, () => deployment.parts, {
     { spec: { displayName: 1 }, fields: ['spec.displayName'] },
     { spec: { access: [{ subresources: ['pods'] }] }, fields: ['spec.access[0].subresources[0]'] },
     { spec: { accessPoint: { ingress: { host: 'x'.repeat(254) } } }, fields: ['spec.accessPoint.ingress.host'] },
+    { spec: { accessPoint: { ingress: { host: 'https://vc' } } }, fields: ['spec.accessPoint.ingress.host'] },
   ],
   updates: [
     { displayName: 'Other', owner: { user: 'alice' } },
     { owner: { user: 'alice', team: 'ops' }, access: [{ verbs: ['*'], users: ['bob'] }] },
     { owner: { user: 'alice' }, accessPoint: { ingress: { enabled: true, host: 'vc.example.com:8443' } } },
   ],
+})
+
+describe('what can never work', async () => {
+  const certificate = (await testAuthority()).certificate
+  const base64 = (text: string) => Buffer.from(text).toString('base64')
+  const hosted = (host: string, enabled = true) => ({ accessPoint: { ingress: { enabled, host } } })
+  let count = 0
+  const create = (spec: JsonObject, dryRun = false) => {
+    const world = worldOf(kind, deployment.parts)
+    const name = `fresh-${++count}`
+    return world.create(world.object({ name }, spec), { context: contextOf(admin, { dryRun }) })
+  }
+  /** Returns the causes of the 422, which a dry run has too. */
+  const refused = async (spec: JsonObject): Promise<string[]> => {
+    const causes = async (dryRun: boolean) => {
+      const { code, details } = await refusal(create(spec, dryRun))
+      expect(code).toBe(422)
+      return (details?.causes ?? []).map(({ field, message }) => `${field}: ${message}`)
+    }
+    const found = await causes(false)
+    expect(await causes(true)).toEqual(found)
+    return found
+  }
+
+  test.each([
+    'https://vc.example.com',
+    'vc.example.com/path',
+    'vc.example.com/',
+    'vc example.com',
+    ' vc.example.com',
+    'vc.example.com\n',
+    '*.example.com',
+    'vc.example.com:0',
+    'vc.example.com:',
+    'vc.example.com:65536',
+    'vc.example.com?a',
+    '127.1',
+  ])('in the host %j is a 422', async (host) => {
+    const [cause, ...more] = await refused(hosted(host))
+    expect([cause, more]).toEqual([expect.stringContaining('spec.accessPoint.ingress.host: Invalid value'), []])
+    expect(cause).toContain('must be a host, or a host and port, that clients can reach')
+    // A disabled ingress counts as absent.
+    await create(hosted(host, false))
+  })
+
+  test('in a host with a password is a 422 that does not repeat it', async () => {
+    const [cause] = await refused(hosted('me:hunter2@vc.example.com'))
+    expect(cause).toContain('"<redacted>"')
+    expect(cause).not.toContain('hunter2')
+  })
+
+  test.each(['', 'vc', 'VC.example.com', 'vc.example.com:8443', '10.0.0.1:6443', '[2001:db8::1]:6443'])(
+    'is not in the host %j',
+    async (host) => {
+      await create(hosted(host))
+    },
+  )
+
+  test.each([
+    ['no base64', '%'],
+    ['PEM without base64', certificate],
+    ['base64 of something else', base64('hunter2')],
+    ['a private key', base64('-----BEGIN PRIVATE KEY-----\nhunter2\n-----END PRIVATE KEY-----')],
+    ['a damaged certificate', base64(certificate.replace(/M/g, 'N'))],
+  ])('in the certificate authority, as %s, is a 422 that does not repeat it', async (_, certificateAuthorityData) =>
+    expect(await refused({ certificateAuthorityData })).toEqual([
+      'spec.certificateAuthorityData: Invalid value: "<redacted>": must be certificates in PEM, encoded with base64',
+    ]),
+  )
+
+  test.each(['', base64(certificate), base64(`text\n${certificate}${certificate}`)])(
+    'is not in certificates (%#)',
+    async (certificateAuthorityData) => {
+      await create({ certificateAuthorityData })
+    },
+  )
+
+  test('in the name of the secret is a 422', async () => {
+    const [cause] = await refused({ credentialsSecretRef: { secretName: 'a b' } })
+    expect(cause).toContain('spec.credentialsSecretRef.secretName: Invalid value: "a b": must be steps of letters')
+  })
+
+  test('stays if it was stored by an earlier release, and is judged again when it changes', async () => {
+    const world = worldOf(kind, deployment.parts)
+    const old = { ...hosted('https://vc.example.com'), certificateAuthorityData: 'AAAA' }
+    const unchecked = { ...world.store, strategy: {} }
+    await createObject(unchecked, { object: world.object({ name: 'old' }, old), secrets: [] }, contextOf(admin))
+    await world.change('old', (live) => ({ ...live, spec: { ...live.spec, displayName: 'Old' } }))
+    const refusedChange = async (spec: JsonObject) =>
+      (await refusal(world.change('old', (live) => ({ ...live, spec: { ...live.spec, ...spec } })))).details?.causes
+    const host = [{ field: 'spec.accessPoint.ingress.host' }]
+    expect(await refusedChange(hosted('a/b'))).toMatchObject(host)
+    await world.change('old', (live) => ({ ...live, spec: { ...live.spec, ...hosted('a/b', false) } }))
+    expect(await refusedChange(hosted('a/b'))).toMatchObject(host)
+  })
 })
 
 describe('access to an instance', () => {

@@ -310,6 +310,16 @@ describe('with a client certificate', () => {
     expect(status.message).not.toContain('hunter2')
     expect(cluster.calls).toEqual([])
   })
+
+  test.each([{}, { clientCert: true }, { exec: { command: 'a' } }])(
+    'says the same for an invalid certificate authority in a dry run with %j',
+    async (spec) => {
+      const request = { spec, instance: { ...instance, certificateAuthorityData: 'AAAA' } }
+      const [status, dry] = [await refusalOf(request), await refusalOf({ ...request, dryRun: true })]
+      expect(status.message).toContain('contains no certificate')
+      expect(dry).toEqual(status)
+    },
+  )
 })
 
 describe('with either credential', () => {

@@ -35,7 +35,9 @@ export const spec = object('Desired state of the virtual cluster instance.', {
   accessPoint: object('Endpoints of the virtual cluster for external clients.', {
     ingress: object('The ingress endpoint.', {
       enabled: boolean('Whether the ingress endpoint is configured.'),
-      host: string('Host name, or host and port, of the ingress endpoint.', { maxLength: 253 }),
+      host: string('Host name, or host and port, of the ingress endpoint, without a scheme, a path or a wildcard.', {
+        maxLength: 253,
+      }),
     }),
   }),
   certificateAuthorityData: string(

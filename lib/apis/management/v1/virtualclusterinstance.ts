@@ -4,9 +4,10 @@ import { isMaster, MASTERS } from '../../../authorization/users/identity.ts'
 import { forbiddenInstanceChange, type InstanceSpec, mayAccess } from '../../../authorization/users/instances.ts'
 import type { UserInfo } from '../../../authorization/users/user.ts'
 import { KINDS } from '../../../kinds/kinds.ts'
+import type { FieldError } from '../../../meta/errors/fielderror.ts'
 import type { KubeObject } from '../../../meta/types.ts'
 import { column, wide } from '../../../printers/column.ts'
-import { type Column, groupResource, type StoredKind, type Strategy } from '../../../registry/kind.ts'
+import { type Column, type Draft, groupResource, type StoredKind, type Strategy } from '../../../registry/kind.ts'
 import type { Stored } from '../../../storage/interface.ts'
 import type { Services } from './services.ts'
 import { type Spec, spec, status } from './virtualclusterinstance.schema.ts'
@@ -72,7 +73,15 @@ function forbiddenSecret({ scopes }: Services, secret: string, { metadata }: Kub
   return `the access key used has a scope that does not allow changing virtual cluster instance "${place}/${instance}"`
 }
 
-const strategy = (services: Services): Strategy => ({
+/** The plan of a draft: its errors. The rules are loaded before the first write, so `prepareFor…` judges and `validate` returns. */
+type Plan = FieldError[]
+
+async function judge(draft: Draft<Plan>, old?: Stored): Promise<void> {
+  const { validateInstance } = await import('../../../kubeconfig/validateinstance.ts')
+  draft.plan = validateInstance(draft.object, old?.object)
+}
+
+const strategy = (services: Services): Strategy<Plan> => ({
   mayCreate: (user) =>
     isMaster(user)
       ? { type: 'allowed', rule: MASTERS }
@@ -85,6 +94,9 @@ const strategy = (services: Services): Strategy => ({
       ? { type: 'denied', reason: decision.reason }
       : { type: 'hidden' }
   },
+  prepareForCreate: (draft) => judge(draft),
+  prepareForUpdate: (draft, old) => judge(draft, old),
+  validate: (draft) => draft.plan ?? [],
   mayRefer: (value, object, user) => forbiddenSecret(services, value, object, user),
   authorize(draft, old, { user }) {
     return old && forbiddenInstanceChange(user, specOf(old), draft.object.spec ?? {})
@@ -92,7 +104,7 @@ const strategy = (services: Services): Strategy => ({
   status: (stored, { user }) => ({ canUse: mayUse(services, stored, user) }),
 })
 
-export const VirtualClusterInstance: StoredKind<Services> = {
+export const VirtualClusterInstance: StoredKind<Services, Plan> = {
   ...KINDS.VirtualClusterInstance,
   categories: ['all'],
   shortNames: ['vci'],

@@ -1,0 +1,39 @@
+/**
+ * Validates what the kube configs of an instance are made of, so that what can never work is refused when it is written, not when
+ * somebody needs it.
+ */
+import { type FieldError, invalid } from '../meta/errors/fielderror.ts'
+import type { KubeObject } from '../meta/types.ts'
+import { fromBase64, parseCertificates } from './cluster/pem.ts'
+import { ingressUrl, toInstance, withoutPassword } from './instance.ts'
+import { secretName } from './secretname.ts'
+
+/** Returns the 422 errors for an instance. On updates, only what has changed is judged: `old` may be of an earlier release. */
+export function validateInstance(object: KubeObject, old?: KubeObject): FieldError[] {
+  const [next, before] = [toInstance(object), old && toInstance(old)]
+  const changed = (member: 'host' | 'certificateAuthorityData' | 'secretReference') =>
+    next[member] === before?.[member] ? undefined : next[member]
+  return [
+    ...validateHost(changed('host')),
+    ...validateAuthority(changed('certificateAuthorityData')),
+    ...validateSecret(changed('secretReference')),
+  ]
+}
+
+function validateHost(host: string | undefined): FieldError[] {
+  if (host === undefined || ingressUrl({ host }) !== undefined) return []
+  const detail = 'must be a host, or a host and port, that clients can reach: without scheme, path, space and wildcard'
+  return [invalid('spec.accessPoint.ingress.host', withoutPassword(host), detail)]
+}
+
+/** The message does not repeat the value: it could be a private key. */
+function validateAuthority(data: string | undefined): FieldError[] {
+  if (data === undefined || parseCertificates(fromBase64(data) ?? '')) return []
+  return [invalid('spec.certificateAuthorityData', '<redacted>', 'must be certificates in PEM, encoded with base64')]
+}
+
+/** Whatever the prefix of a deployment is, a name that the schema allows is not too long. */
+function validateSecret(reference: string | undefined): FieldError[] {
+  const name = reference === undefined ? '' : secretName('', reference, 'spec.credentialsSecretRef.secretName')
+  return typeof name === 'string' ? [] : [name.error]
+}
