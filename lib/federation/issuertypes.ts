@@ -19,6 +19,8 @@ export interface TypeRules {
   owner: readonly string[]
   /** The form of the values of `tenancy`. */
   form?: ClaimForm
+  /** Claims whose exact values bind a tenant and a job in this form only: with the ids of the tenant beside its names. */
+  withIds?: Readonly<Record<string, ClaimForm>>
   /** The form of a pattern on a claim of `tenancy` that binds a tenant as well as values do. */
   tenancyPattern?: ClaimForm
   /** Claims that name a tenant until somebody else takes the name, each with the claim to bind. */
@@ -70,12 +72,24 @@ export const typeRules = {
       enterprise: 'enterprise_id',
       sub: 'repository_id',
     },
+    // No name has an @, and the keys of a customized sub have other beginnings.
+    withIds: {
+      sub: { form: /^repo:[^@/:]+@[0-9]{1,19}\/[^@/:]+@[0-9]{1,19}:./, text: 'repo:OWNER@ID/REPOSITORY@ID:REST' },
+    },
     patternForms: { job_workflow_ref: OWNER_FIRST, workflow_ref: OWNER_FIRST },
     // Some events start a workflow of the default branch, with its rights, for people who may not write to the repository.
     // https://docs.github.com/en/actions/reference/workflows-and-actions/events-that-trigger-workflows
     events: {
       claim: 'event_name',
-      accepted: ['push', 'workflow_dispatch', 'schedule', 'release', 'merge_group', 'deployment'],
+      accepted: [
+        'push',
+        'workflow_dispatch',
+        'repository_dispatch',
+        'schedule',
+        'release',
+        'merge_group',
+        'deployment',
+      ],
       risks: {
         pull_request_target: OUTSIDERS,
         workflow_run: OUTSIDERS,

@@ -4,7 +4,7 @@
  */
 import { duplicate, type FieldError, forbidden, invalid, required, tooMany } from '../meta/errors/fielderror.ts'
 import { own } from '../meta/value/walk.ts'
-import { type IssuerRules, isExact } from './catalogue.ts'
+import { bindsWithIds, type IssuerRules, isExact } from './catalogue.ts'
 import type { ClaimEntry } from './claims.ts'
 import { invalidPattern } from './pattern.ts'
 
@@ -99,7 +99,7 @@ const oneOfText = (claims: readonly string[]): string =>
 
 const identifies = (entry: ClaimEntry, rules: IssuerRules, entries: readonly ClaimEntry[]): boolean =>
   rules.tenancy.length > 0
-    ? rules.tenancy.includes(entry.claim) && isBinding(entry, rules)
+    ? (rules.tenancy.includes(entry.claim) && isBinding(entry, rules)) || bindsWithIds(entry, rules)
     : !CHECKED_BY_PROVIDER.has(entry.claim) &&
       !IMPERSONAL.has(entry.claim) &&
       !rules.mutable?.includes(entry.claim) &&
@@ -176,8 +176,9 @@ export function validateClaimCounts(entries: readonly ClaimEntry[] = []): FieldE
 export function claimWarnings(entries: readonly ClaimEntry[], rules: IssuerRules): string[] {
   const { names, advised, events } = rules
   const claims = new Set(entries.map(({ claim }) => claim))
+  const isWhole = entries.some((entry) => bindsWithIds(entry, rules))
   const missing = advised.filter(
-    ({ oneOf }) => !oneOf.some((all) => [all].flat().every((claim) => limits(entries, claim))),
+    ({ oneOf }) => !isWhole && !oneOf.some((all) => [all].flat().every((claim) => limits(entries, claim))),
   )
   const about = ({ claim, values = [] }: ClaimEntry): string[] => {
     const replacement = own(names, claim)

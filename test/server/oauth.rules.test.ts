@@ -117,6 +117,19 @@ describe('the tenancy', () => {
     )
   })
 
+  test('of a job may be its subject, if that has ids', () => {
+    const sub = 'repo:octo-org@65/shop@74:ref:refs/heads/main'
+    const at = (value: string, token: JsonObject) =>
+      refusalOf(() =>
+        checkTenancy(tokenOf(token), providerOf(), trustOf({ claims: [{ claim: 'sub', values: [value] }] })),
+      )
+    expect(at(sub, { ...job, sub })).toBe('accepted')
+    expect(at(sub, { ...job, sub: sub.replace('@74', '@75') })).toBe(`tenancy: ${generic}`)
+    expect(at(sub, job)).toBe(`tenancy: ${generic}`)
+    const named = 'repo:octo-org/shop:ref:refs/heads/main'
+    expect(at(named, { ...job, sub: named })).toBe(`tenancy: ${generic}`)
+  })
+
   test('of a pod is its service account', () => {
     const kubernetes = providerOf({ issuer: 'https://kubernetes.default.svc', type: 'Kubernetes' })
     const pod = trustOf({ claims: [{ claim: 'sub', values: ['system:serviceaccount:a:b'] }] })
@@ -187,6 +200,11 @@ describe('the other claims', () => {
       expect(check({ event_name: event }, {}, { claims: listed })).toBe(text)
       expect(check({ event_name: event }, { claims: listed }, { claims: listed })).toBe('accepted')
     },
+  )
+
+  test.each(['push', 'workflow_dispatch', 'repository_dispatch', 'schedule', 'release', 'merge_group', 'deployment'])(
+    'accept the event %s, which only people who may write to the repository cause',
+    (event) => expect(check({ event_name: event }, {})).toBe('accepted'),
   )
 
   test('refuse a service account of Kubernetes, unless the provider has the type, which a token never changes', () => {

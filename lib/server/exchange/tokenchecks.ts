@@ -1,6 +1,6 @@
 /** Compares an ID token with its provider and its trust. Every function throws the OAuthError of what does not fit. */
 
-import { rulesOf } from '../../federation/catalogue.ts'
+import { concernsTenant, rulesOf } from '../../federation/catalogue.ts'
 import { type ClaimEntry, claimText, isLeftOut, unmetEntry } from '../../federation/claims.ts'
 import { checkTimes, type IdToken } from '../../federation/idtoken.ts'
 import { type IssuerType, longestLife } from '../../federation/issuers.ts'
@@ -20,11 +20,12 @@ export function checkTarget({ issuer, audience, alg }: IdToken, { spec }: Provid
 
 /** Checks the claims that say whose token it is. Strangers with tokens of a shared issuer learn nothing more than this. */
 export function checkTenancy({ claims }: IdToken, { spec }: Provider, trust: Trust): void {
-  const { tenancy, owner } = rulesOf(spec)
+  const rules = rulesOf(spec)
+  const { tenancy, owner } = rules
   // A token belongs to one tenant. A list of several would fulfil the entries of each of them.
   if ([...tenancy, ...owner].some((claim) => Array.isArray(own(claims, claim)))) throw notAccepted('tenancy')
   if (unmetEntry(spec.claims ?? [], claims)) throw notAccepted('provider_claims')
-  const bound = trust.spec.claims.filter(({ claim }) => tenancy.includes(claim))
+  const bound = trust.spec.claims.filter((entry) => concernsTenant(entry, rules))
   // A trust of an earlier version may bind none, if that version did not know the issuer.
   if ((bound.length === 0 && tenancy.length > 0) || unmetEntry(bound, claims)) throw notAccepted('tenancy')
 }

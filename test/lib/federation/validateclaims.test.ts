@@ -53,6 +53,41 @@ describe('validateTrustClaims', () => {
     },
   )
 
+  describe('of the subject of GitHub', () => {
+    const whole = 'repo:octo-org@65/octo-repo@74:ref:refs/heads/main'
+    const named = 'repo:octo-org/octo-repo:ref:refs/heads/main'
+    const taken = [
+      'spec.claims: Required value: sub names something that others can take when it is given up; bind repository_id as well',
+    ]
+
+    test('accepts the one with the ids, and has no advice about it', () => {
+      expect(trustErrors(github, [is('sub', whole, whole.replace('main', 'next'))])).toEqual([])
+      expect(claimWarnings([is('sub', whole)], rulesOf({ issuer: github }))).toEqual([])
+    })
+
+    test.each([
+      [named],
+      [whole, named],
+      ['repo:octo-org/octo-repo@74:ref:refs/heads/main'],
+      ['repo:octo-org@65/octo-repo:ref:refs/heads/main'],
+      ['repo:octo-org/octo-repo:environment:a@65/b@74:x'],
+      ['repo:octo-org@65/octo-repo@74:'],
+      ['repo:octo-org@65/octo-repo@74'],
+      ['repository_owner:octo-org@65/octo-repo@74:ref:refs/heads/main'],
+      [`x${whole}`],
+    ])('refuses %j as the only claim', (...values) =>
+      expect(trustErrors(github, [is('sub', ...values)])).toEqual(taken),
+    )
+
+    test('refuses a pattern, and the form at an issuer of another type', () => {
+      const errors = trustErrors(github, [
+        { claim: 'sub', patterns: ['repo:octo-org@65/octo-repo@74:ref:refs/heads/*'] },
+      ])
+      expect(errors).toEqual([...taken, 'spec.claims[0].patterns: Forbidden: sub takes exact values only'])
+      expect(trustErrors(gitlab, [is('sub', whole)])).not.toEqual([])
+    })
+  })
+
   test('has the same rules for a private installation', () => {
     expect(trustErrors('https://gitlab.example.com', [is('project_path', 'a/b')], 'GitLab')).not.toEqual([])
     expect(trustErrors('https://gitlab.example.com', [is('ref', 'main')], 'GitLab')).toEqual([
