@@ -69,9 +69,10 @@ test('the gateway routes the event of a function to it', async () => {
 describe('routes', () => {
   test('are public only for discovery of the issuer, the token endpoint, reports of leaks, the console, version and health', () => {
     const open = packaged.deployment.routes.filter(({ authorizerFunctionId }) => authorizerFunctionId === undefined)
-    const paths = new Set(open.map(({ resource }) => resource.replace(basePath, '')))
+    const paths = new Set(open.map(({ resource }) => resource.replace(new RegExp(`^${basePath}`), '')))
     const known = [
-      '/.well-known/oauth-authorization-server /.well-known/openid-configuration /console /console/{proxy+}',
+      `/.well-known/oauth-authorization-server /.well-known/oauth-authorization-server${basePath}`,
+      '/.well-known/openid-configuration /console /console/{proxy+}',
       '/healthz /healthz/{check} /leaks /leaks/github /livez /livez/{check} /oauth2/revoke /oauth2/token',
       '/openid/v1/jwks /readyz /readyz/{check} /version',
     ]
@@ -160,7 +161,7 @@ describe('the template', () => {
         return segments.map((_, index) => segments.slice(0, index + 1).join('/'))
       }),
     )
-    const atRoot = [...paths].filter((path) => !/^(kubernetes($|\/)|console($|\/)|\{proxy\+\})/.test(path)).length
+    const atRoot = [...paths].filter((path) => !/^(kubernetes($|\/)|console($|\/)|\.well-known($|\/)|\{proxy\+\})/.test(path)).length
     expect([all < 440, paths.size < 200]).toEqual([true, true])
     const page = (await readFile(join(root, 'docs/deploying.md'), 'utf8')).replaceAll('\n', ' ')
     expect(page).toContain(`The stack has ${all} resources`)

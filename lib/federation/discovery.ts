@@ -39,6 +39,9 @@ export class UnusableAnswer extends Error {
   override readonly name = 'UnusableAnswer'
 }
 
+/** Thrown for a document that the issuer does not have. */
+class MissingDocument extends UnusableAnswer {}
+
 const REQUEST_MS = 3_000
 const TOTAL_MS = 5_000
 /** Limits each answer, framing included. The largest known key sets have some 20 KiB. */
@@ -73,8 +76,8 @@ export async function fetchKeys(deps: FetchDeps, { issuer, jwksURI }: KeySource)
  * could serve its keys for another.
  */
 async function discoverKeys(issuer: string, get: (url: URL) => Promise<HttpsAnswer>): Promise<URL> {
-  const asked = new URL(`${withoutTrailingSlashes(issuer)}/.well-known/openid-configuration`)
-  const { body } = await get(asked)
+  const asked = new URL(issuer)
+  const { body } = await getMetadata(asked, get)
   const document = parseDocument(decode(body))
   if (document.issuer !== issuer) throw new UnusableAnswer('the discovery document names another issuer')
   const url = typeof document.jwks_uri === 'string' ? URL.parse(document.jwks_uri) : null
@@ -83,6 +86,20 @@ async function discoverKeys(issuer: string, get: (url: URL) => Promise<HttpsAnsw
     throw new UnusableAnswer('jwks_uri of the discovery document is not an https URL with the usual port')
   }
   return url
+}
+
+/**
+ * Returns the document of OpenID Connect or, if the issuer has none, that of RFC 8414, whose path begins at the root of the same host.
+ * Only the owner of a host has its `/.well-known/` (RFC 8615).
+ */
+async function getMetadata(issuer: URL, get: (url: URL) => Promise<HttpsAnswer>): Promise<HttpsAnswer> {
+  const path = withoutTrailingSlashes(issuer.pathname)
+  try {
+    return await get(new URL(`${path}/.well-known/openid-configuration`, issuer))
+  } catch (error) {
+    if (!(error instanceof MissingDocument)) throw error
+    return get(new URL(`/.well-known/oauth-authorization-server${path}`, issuer))
+  }
 }
 
 async function getDocument(
@@ -104,7 +121,10 @@ async function getDocument(
 }
 
 function checkAnswer({ status, headers }: HttpsAnswer): void {
-  if (status !== 200) throw new UnusableAnswer(`the issuer answered with HTTP status ${status}`)
+  if (status !== 200) {
+    const Unusable = status === 404 ? MissingDocument : UnusableAnswer
+    throw new Unusable(`the issuer answered with HTTP status ${status}`)
+  }
   const [mediaType = ''] = (headers['content-type'] ?? '').split(';')
   if (!MEDIA_TYPES.has(mediaType.trim().toLowerCase())) throw new UnusableAnswer('the answer of the issuer is not JSON')
   if ((headers['content-encoding'] ?? 'identity') !== 'identity') {

@@ -7,7 +7,10 @@ import type { PublicKey, Signer } from './signer.ts'
 /** Below the issuer. OpenID Connect Discovery 1.0 section 4. */
 export const DISCOVERY_PATH = '/.well-known/openid-configuration'
 export const JWKS_PATH = '/openid/v1/jwks'
-/** Below the URL of the API. RFC 8414 section 3 would put it at the root of the host, which other services may have. */
+/**
+ * Below the URL of the API, because other services may have the root of the host. Before the base path, as RFC 8414 section 3 says, it
+ * can be reached where the API has a domain of its own: API Gateway serves nothing before the name of a stage.
+ */
 export const METADATA_PATH = '/.well-known/oauth-authorization-server'
 const TOKEN_PATH = '/oauth2/token'
 const REVOCATION_PATH = '/oauth2/revoke'

@@ -1,4 +1,5 @@
 /** Tests accepted exchanges through the gateway: the answer in each form, the access key, the audit record and the metrics. */
+import { Agent } from 'node:https'
 import { inflateRawSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { MOST_KEYS } from '../../lib/server/exchange/slots.ts'
@@ -12,7 +13,7 @@ import {
   trusts,
 } from '../support/federation.ts'
 import { accessKey, keys, management } from '../support/objects.ts'
-import type { Answer } from '../support/request.ts'
+import { type Answer, request } from '../support/request.ts'
 import { useServer } from '../support/sharedserver.ts'
 
 const server = useServer()
@@ -80,8 +81,14 @@ describe('the answer of an exchange', () => {
     expect((await federation.exchange(client, token)).status).toBe(200)
   })
 
-  test('has the metadata of RFC 8414 at the URL of the API', async () => {
+  test('has the metadata of RFC 8414 below the URL of the API, and between host and path', async () => {
     const { status, json } = await server.call('/.well-known/oauth-authorization-server', { token: '' })
+    const { pathname } = new URL(server.base)
+    const agent = new Agent({ ca: server.certificateAuthority })
+    const path = pathname.slice(pathname.indexOf('/kubernetes'))
+    const between = await request(agent, `${server.root}/.well-known/oauth-authorization-server${path}`, { token: '' })
+    agent.destroy()
+    expect([between.status, between.json]).toEqual([status, json])
     expect([status, json]).toEqual([200, (await server.call('/.well-known/openid-configuration', { token: '' })).json])
     expect(json).toMatchObject({
       token_endpoint: `${server.base}/oauth2/token`,

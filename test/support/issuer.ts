@@ -54,6 +54,8 @@ export interface TestIssuer {
   certificateAuthority: string
   /** Resolves every name below `.test` to the server, and allows loopback addresses only. */
   destinations: Destinations
+  /** Where the discovery document is. */
+  discoveryPath: string
   /** The documents, as JSON values. Tests may replace them. */
   documents: Record<IssuerDocument, unknown>
   /** Texts to answer instead of the documents. */
@@ -103,6 +105,7 @@ export async function startIssuer(options: { issuer?: string; alg?: string } = {
         throw Object.assign(new Error('getaddrinfo ENOTFOUND'), { code: 'ENOTFOUND', syscall: 'getaddrinfo' })
       },
     },
+    discoveryPath: '/.well-known/openid-configuration',
     documents: { discovery: {}, keys: {} },
     texts: {},
     faults: {},
@@ -129,7 +132,7 @@ export async function startIssuer(options: { issuer?: string; alg?: string } = {
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = (request.url ?? '').replace(/^\/moved/, '')
-    const document = path === '/.well-known/openid-configuration' ? 'discovery' : path === '/keys' ? 'keys' : undefined
+    const document = path === started.discoveryPath ? 'discovery' : path === '/keys' ? 'keys' : undefined
     started.requests[document ?? 'other']++
     started.lastHeaders = request.headers
     if (!document) return void response.writeHead(404).end()

@@ -68,7 +68,7 @@ export async function publicAnswer(
     return health(root, parameter && event.pathParameters?.check, event.queryStringParameters)
   }
   const cached = { 'cache-control': CACHE_CONTROL }
-  if (path === DISCOVERY_PATH || path === METADATA_PATH) {
+  if (path === DISCOVERY_PATH || path === METADATA_PATH || path === METADATA_PATH + config.basePath) {
     const document = discoveryDocument(config.issuer, config.apiUrl)
     return response('application/json', stringify(document), cached)
   }

@@ -23,6 +23,7 @@ beforeEach(() => {
   issuer.headers = {}
   issuer.requests = { discovery: 0, keys: 0, other: 0 }
   issuer.beforeAnswer = () => undefined
+  issuer.discoveryPath = '/.well-known/openid-configuration'
   issuer.documents.discovery = { issuer: issuer.url, jwks_uri: `${issuer.url}/keys` }
   issuer.rotate({ kid: 'one' })
   limits = []
@@ -84,6 +85,31 @@ describe('fetching keys', () => {
   test('finds discovery below an issuer that ends with a slash', async () => {
     issuer.documents.discovery = { issuer: `${issuer.url}/`, jwks_uri: `${issuer.url}/keys` }
     expect((await fetched({ issuer: `${issuer.url}/` })).keys).toHaveLength(1)
+  })
+
+  test.each([
+    ['', '/.well-known/oauth-authorization-server'],
+    ['/', '/.well-known/oauth-authorization-server'],
+    ['/tenants/one', '/.well-known/oauth-authorization-server/tenants/one'],
+    ['/tenants/one/', '/.well-known/oauth-authorization-server/tenants/one'],
+  ])('finds the metadata of RFC 8414 of an issuer with the path %j, if there is no discovery', async (path, place) => {
+    issuer.discoveryPath = place
+    issuer.documents.discovery = { issuer: issuer.url + path, jwks_uri: `${issuer.url}/keys` }
+    expect((await fetched({ issuer: issuer.url + path })).keys).toHaveLength(1)
+    expect([issuer.requests, limits]).toEqual([{ discovery: 1, keys: 1, other: 1 }, [5000, 3000, 3000, 3000]])
+  })
+
+  test('asks for the metadata of RFC 8414 only if discovery is a 404, and refuses that of another issuer', async () => {
+    const one = `${issuer.url}/tenants/one`
+    issuer.discoveryPath = '/tenants/one/.well-known/openid-configuration'
+    issuer.faults.discovery = 'failing'
+    await expectFailure(fetched({ issuer: one }), 'HTTP status 500')
+    expect(issuer.requests).toEqual({ discovery: 1, keys: 0, other: 0 })
+    issuer.faults = {}
+    issuer.discoveryPath = '/.well-known/oauth-authorization-server/tenants/one'
+    await expectFailure(fetched({ issuer: one }), 'names another issuer')
+    issuer.discoveryPath = '/nowhere'
+    await expectFailure(fetched({ issuer: one }), 'HTTP status 404')
   })
 
   test.each(cases.accepted)('accepts %s', async (type) => {
