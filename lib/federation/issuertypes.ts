@@ -81,15 +81,7 @@ export const typeRules = {
     // https://docs.github.com/en/actions/reference/workflows-and-actions/events-that-trigger-workflows
     events: {
       claim: 'event_name',
-      accepted: [
-        'push',
-        'workflow_dispatch',
-        'repository_dispatch',
-        'schedule',
-        'release',
-        'merge_group',
-        'deployment',
-      ],
+      accepted: 'push workflow_dispatch repository_dispatch schedule release merge_group deployment'.split(' '),
       risks: {
         pull_request_target: OUTSIDERS,
         workflow_run: OUTSIDERS,
