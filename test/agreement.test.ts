@@ -161,7 +161,9 @@ describe('the template', () => {
         return segments.map((_, index) => segments.slice(0, index + 1).join('/'))
       }),
     )
-    const atRoot = [...paths].filter((path) => !/^(kubernetes($|\/)|console($|\/)|\.well-known($|\/)|\{proxy\+\})/.test(path)).length
+    const atRoot = [...paths].filter(
+      (path) => !/^(kubernetes($|\/)|console($|\/)|\.well-known($|\/)|\{proxy\+\})/.test(path),
+    ).length
     expect([all < 440, paths.size < 200]).toEqual([true, true])
     const page = (await readFile(join(root, 'docs/deploying.md'), 'utf8')).replaceAll('\n', ' ')
     expect(page).toContain(`The stack has ${all} resources`)

@@ -7,6 +7,7 @@ import {
   DynamoDBClient,
   UpdateTimeToLiveCommand,
 } from '@aws-sdk/client-dynamodb'
+import { asSentence } from '../../clients/core/src/answers.ts'
 import { UnusableFile } from '../../lib/storage/sqlite/database.ts'
 import { nameTable } from '../../lib/storage/sqlite/named.ts'
 import { itemsOf } from '../../lib/storage/sqlite/sqlite.ts'
@@ -56,7 +57,10 @@ export const tableOf =
     } catch (error) {
       const { name: reason, message } = error as Error
       if (reason !== 'ResourceInUseException')
-        throw new StartupError(`DynamoDB at ${endpoint} cannot create the table ${name}: ${message || reason}.`, error)
+        throw new StartupError(
+          asSentence(`DynamoDB at ${endpoint} cannot create the table ${name}: ${message || reason}`),
+          error,
+        )
     } finally {
       client.destroy()
     }

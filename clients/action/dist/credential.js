@@ -1,12 +1,12 @@
 import {
   currentToken,
   execCredential
-} from "./shared-OD54X4DI.js";
+} from "./shared-XDEMZVR3.js";
 import {
   messageOf,
   printable,
   readSession
-} from "./shared-DL7UA4ES.js";
+} from "./shared-SBTZCA3D.js";
 
 // src/plugin.ts
 async function runPlugin(folder, env, { out, err }) {

@@ -7,7 +7,7 @@ import {
   requestKubeConfig,
   requestToken,
   secondsWithin
-} from "./shared-OD54X4DI.js";
+} from "./shared-XDEMZVR3.js";
 import {
   Failure,
   isBearer,
@@ -23,7 +23,7 @@ import {
   withAttempts,
   writeHeld,
   writeSession
-} from "./shared-DL7UA4ES.js";
+} from "./shared-SBTZCA3D.js";
 
 // src/step.ts
 import { join, resolve } from "node:path";

@@ -8,7 +8,7 @@ import {
   revoke,
   runnerLog,
   withAttempts
-} from "./shared-DL7UA4ES.js";
+} from "./shared-SBTZCA3D.js";
 
 // src/cleanup.ts
 async function cleanUp(env, log) {

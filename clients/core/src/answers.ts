@@ -52,3 +52,6 @@ export const isUnknownPath = (code: number, body: Record<string, unknown> | unde
   code === 403 &&
   (body?.message === 'Forbidden' || body?.message === 'Missing Authentication Token') &&
   Object.keys(body).length === 1
+
+/** Returns the text with a full stop, unless it ends as a sentence does: messages of others do or do not. */
+export const asSentence = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`)

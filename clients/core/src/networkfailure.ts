@@ -1,4 +1,5 @@
 /** Explains in words why no answer has come. */
+import { asSentence } from './answers.ts'
 
 /** Codes of OpenSSL for a chain without a trusted root. */
 const UNTRUSTED = [
@@ -18,6 +19,7 @@ export type FailureKind =
   | 'notListening'
   | 'silent'
   | 'closed'
+  | 'proxy'
   | 'other'
 
 export interface NetworkFailure {
@@ -28,9 +30,51 @@ export interface NetworkFailure {
   isPassing: boolean
 }
 
-/** Returns what an error of `sendHttps` to a host means. */
-export function networkFailure(error: unknown, host: string): NetworkFailure {
+/** The members of Node's errors that say where a request has failed. */
+interface Place {
+  code?: string
+  /** The name that was looked up. */
+  hostname?: string
+  /** Where the connection was tried. */
+  address?: string
+  port?: number
+  /** What a proxy answered to CONNECT. */
+  statusCode?: number
+}
+
+const USUAL_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 }
+
+/** Returns the proxy of the environment if the error has happened there, and not at the host behind it. */
+function failedProxy({ code, hostname, address, port }: Place, host: string, env: NodeJS.ProcessEnv): URL | undefined {
+  const proxy = URL.parse(env.https_proxy || env.HTTPS_PROXY || '')
+  const target = URL.parse(`https://${host}`)
+  if (!proxy || !target) return undefined
+  const portOf = (url: URL) => Number(url.port) || USUAL_PORTS[url.protocol]
+  const isThere =
+    code === 'ERR_PROXY_TUNNEL' ||
+    (hostname !== undefined && hostname === proxy.hostname && hostname !== target.hostname) ||
+    (port !== undefined && port === portOf(proxy) && (port !== portOf(target) || address === proxy.hostname))
+  return isThere ? proxy : undefined
+}
+
+/** Says what is wrong with a proxy, whose URL may have a password. */
+function proxyFailure({ code = '', statusCode }: Place, proxy: URL, host: string): NetworkFailure {
+  const failure = (text: string, isPassing: boolean): NetworkFailure => ({ kind: 'proxy', text, isPassing })
+  const named = `the proxy ${proxy.host}`
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
+    return failure(`The host of ${named} cannot be found.`, code === 'EAI_AGAIN')
+  if (code === 'ECONNREFUSED') return failure(`Nothing listens at ${named}.`, true)
+  const answer = statusCode === undefined ? '' : `: it answered ${statusCode}`
+  const isRefused = statusCode !== undefined && statusCode < 500
+  return failure(`The proxy ${proxy.host} gives no connection to ${host}${answer}.`, !isRefused)
+}
+
+/** Returns what an error of `sendHttps` to a host means. The environment is that from which Node.js takes a proxy. */
+export function networkFailure(error: unknown, host: string, env = process.env): NetworkFailure {
   const { code = '', message } = error as NodeJS.ErrnoException
+  const place = error as Place
+  const proxy = failedProxy(place, host, env)
+  if (proxy) return proxyFailure(place, proxy, host)
   const failure = (kind: FailureKind, text: string): NetworkFailure => ({
     kind,
     text,
@@ -48,5 +92,5 @@ export function networkFailure(error: unknown, host: string): NetworkFailure {
   if (code === 'ECONNREFUSED') return failure('notListening', `Nothing listens at ${host}.`)
   if (code === 'ETIMEDOUT') return failure('silent', `${host} did not answer in time.`)
   if (code === 'ECONNRESET') return failure('closed', `${host} closed the connection before it answered.`)
-  return failure('other', `The request to ${host} failed: ${message}`)
+  return failure('other', asSentence(`The request to ${host} failed: ${message}`))
 }

@@ -4,6 +4,7 @@
  */
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { asSentence } from '../../../clients/core/src/answers.ts'
 import { clusterFiles, clusterFlags } from '../../clusterfiles.ts'
 import { reservePort } from '../host/freeport.ts'
 import { StartupError } from '../host/startuperror.ts'
@@ -65,7 +66,7 @@ async function makeRoles(client: ApiClient, url: string): Promise<void> {
     const { status, body } = await client.send('POST', path, object)
     if (status !== 201 && status !== 409)
       throw new StartupError(
-        `The kube-apiserver refuses a role: ${(body as { message?: string } | undefined)?.message}.`,
+        asSentence(`The kube-apiserver refuses a role: ${(body as { message?: string } | undefined)?.message}`),
       )
   }
 }

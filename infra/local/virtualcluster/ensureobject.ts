@@ -1,4 +1,5 @@
 /** Creates or updates the objects of the demo through the API. */
+import { asSentence } from '../../../clients/core/src/answers.ts'
 import { StartupError } from '../host/startuperror.ts'
 import type { ApiClient } from './apiclient.ts'
 
@@ -42,7 +43,7 @@ const uidOf = (body: unknown): string => (body as Answered).metadata.uid
 
 function failed(kind: string, name: string, body: unknown): Error {
   const { code, message } = (body ?? {}) as { code?: number; message?: string }
-  const sentence = `The ${kind} ${name} of the demo cannot be created: ${message}.`
+  const sentence = asSentence(`The ${kind} ${name} of the demo cannot be created: ${message}`)
   // As the file system says it, so that the caller names the folder.
   return code === 507
     ? Object.assign(new Error(sentence), { code: 'ENOSPC', syscall: 'write' })

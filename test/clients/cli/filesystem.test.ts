@@ -4,6 +4,7 @@ import { symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { describe, expect, test } from 'vitest'
+import { unwritable } from '../../../clients/cli/src/config/privatefile.ts'
 import { fileFailure } from '../../../clients/cli/src/io/filefailure.ts'
 import { useServer } from '../../support/sharedserver.ts'
 import { says, useCommandLine } from './commandline.ts'
@@ -68,6 +69,14 @@ test('a failure that no command expects is a sentence, and an error of the progr
   expect(failure({ code: 'EISDIR', syscall: 'read' })).toBe('Standard input cannot be used: it is a folder.')
   expect(failure({ code: 'ENOENT', syscall: 'uv_cwd' })).toBe('The current folder does not exist any more.')
   expect([failure({}), failure({ code: 'ECONNREFUSED', syscall: 'connect' })]).toEqual([undefined, undefined])
+})
+
+test('a file that is mounted into a container says what to mount', () => {
+  const busy = Object.assign(new Error('EBUSY: …'), { code: 'EBUSY', syscall: 'rename' })
+  expect(unwritable('/root/.config/keyplane/config.json', busy, 'Set HOME.')).toMatchObject({
+    message: 'Cannot write /root/.config/keyplane/config.json: it is mounted by itself.',
+    hint: 'Mount its folder /root/.config/keyplane instead: a mounted file cannot be replaced.',
+  })
 })
 
 // Only root can become a user that has no entry in /etc/passwd.

@@ -1,8 +1,10 @@
-/** The limit of a request whose server says nothing. */
+/** The limit of a request whose server says nothing, and proxies that give no connection. */
 import { once } from 'node:events'
-import { type AddressInfo, createServer } from 'node:net'
-import { afterEach, expect, test, vi } from 'vitest'
+import { Agent } from 'node:https'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { sendHttps } from '../../../clients/core/src/https.ts'
+import { networkFailure } from '../../../clients/core/src/networkfailure.ts'
 
 afterEach(() => void vi.useRealTimers())
 
@@ -37,4 +39,65 @@ test('a request with a header that cannot be sent leaves no limit that keeps the
   const headers = { authorization: 'Bearer a\nb' }
   await expect(sendHttps({ url, method: 'GET', headers, signal, mostMebibytes: 1 })).rejects.toThrow()
   expect(vi.getTimerCount()).toBe(0)
+})
+
+describe('a proxy', () => {
+  /** Returns what a client says about a request to a host behind the proxy of this URL. */
+  async function failureBehind(proxy: string, url = 'https://keys.invalid/kubernetes/management') {
+    const env = { https_proxy: proxy }
+    const agent = new Agent({ proxyEnv: env })
+    const { signal } = new AbortController()
+    const asked = { url: new URL(url), method: 'GET', headers: {}, signal, agent, mostMebibytes: 1 }
+    const error = await sendHttps(asked).catch((reason: unknown) => reason)
+    agent.destroy()
+    return networkFailure(error, asked.url.host, env)
+  }
+
+  /** Runs `act` with the address of a proxy that treats connections like this. */
+  async function withProxy<T>(treat: (socket: Socket) => void, act: (host: string) => Promise<T>): Promise<T> {
+    const server = createServer((socket) => void socket.on('error', () => {}).on('data', () => treat(socket)))
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    return act(`127.0.0.1:${(server.address() as AddressInfo).port}`).finally(() => server.close())
+  }
+
+  test('that is dead is named, and not the host behind it', async () => {
+    expect(await failureBehind('http://me:hunter2@127.0.0.1:1')).toEqual({
+      kind: 'proxy',
+      text: 'Nothing listens at the proxy 127.0.0.1:1.',
+      isPassing: true,
+    })
+    expect(await failureBehind('http://proxy.invalid:3128')).toEqual({
+      kind: 'proxy',
+      text: 'The host of the proxy proxy.invalid:3128 cannot be found.',
+      isPassing: false,
+    })
+  })
+
+  test.each([
+    ['403 Forbidden', ': it answered 403', false],
+    ['407 Proxy Authentication Required', ': it answered 407', false],
+    ['502 Bad Gateway', ': it answered 502', true],
+    [undefined, '', true],
+  ])('that answers %s is named, and not its password', async (answer, why, isPassing) => {
+    const treat = (socket: Socket) => void socket.end(answer === undefined ? '' : `HTTP/1.1 ${answer}\r\n\r\n`)
+    const [text, failure] = await withProxy(treat, async (host) => [
+      `The proxy ${host} gives no connection to keys.invalid${why}.`,
+      await failureBehind(`http://me:hunter2@${host}`),
+    ])
+    expect(failure).toEqual({ kind: 'proxy', text, isPassing })
+  })
+
+  test('is not named for a host that is dead without it', () => {
+    const refused = (port: number, address = '127.0.0.1') =>
+      Object.assign(new Error('refused'), { code: 'ECONNREFUSED', port, address })
+    const env = { HTTPS_PROXY: 'http://proxy.example:3128' }
+    expect(networkFailure(refused(443), 'keys.example', env).kind).toBe('notListening')
+    expect(networkFailure(refused(3128), 'keys.example:3128', env).kind).toBe('notListening')
+    expect(networkFailure(refused(3128), 'keys.example', env).kind).toBe('proxy')
+    expect(networkFailure(refused(3128), 'keys.example', {}).kind).toBe('notListening')
+    expect(networkFailure(refused(3128), 'keys.example', { https_proxy: 'nonsense' }).kind).toBe('notListening')
+    const unknown = Object.assign(new Error('?'), { code: 'ENOTFOUND', hostname: 'keys.example' })
+    expect(networkFailure(unknown, 'keys.example', env).kind).toBe('unknownHost')
+  })
 })

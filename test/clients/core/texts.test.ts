@@ -1,6 +1,13 @@
 /** The texts that all clients read in the same way: durations, warnings, answers, names and the failures of a network. */
 import { describe, expect, test } from 'vitest'
-import { causesOf, isUnknownPath, mayPass, objectIn, retryAfterIn } from '../../../clients/core/src/answers.ts'
+import {
+  asSentence,
+  causesOf,
+  isUnknownPath,
+  mayPass,
+  objectIn,
+  retryAfterIn,
+} from '../../../clients/core/src/answers.ts'
 import { contextName } from '../../../clients/core/src/contextname.ts'
 import { duration, durationSeconds } from '../../../clients/core/src/durations.ts'
 import { isBearer, isClientId, virtualClusterIn } from '../../../clients/core/src/forms.ts'
@@ -106,5 +113,12 @@ test.each([
   ['ENETUNREACH', 'other', true],
 ])('a failure of the network with %s is %s, and may pass: %s', (code, kind, isPassing) => {
   const failure = networkFailure(Object.assign(new Error('why'), { code }), 'a.example')
-  expect(failure).toEqual({ kind, isPassing, text: expect.stringMatching(/a\.example.*\.$|a\.example failed: why/) })
+  expect(failure).toEqual({ kind, isPassing, text: expect.stringMatching(/a\.example(?!.*\.\.$).*\.$/) })
+})
+
+test('a message of others becomes a sentence with one full stop', () => {
+  const texts = ['refused', 'refused.', 'Really?', 'Stop!', 'a.b']
+  expect(texts.map(asSentence)).toEqual(['refused.', 'refused.', 'Really?', 'Stop!', 'a.b.'])
+  const failure = networkFailure(Object.assign(new Error('It is closed.'), { code: 'E' }), 'a.example')
+  expect(failure.text).toBe('The request to a.example failed: It is closed.')
 })

@@ -1,5 +1,6 @@
 /** Repeats what fails for a passing reason. */
 import { setTimeout as sleep } from 'node:timers/promises'
+import { asSentence } from '../../../core/src/answers.ts'
 import { Failure } from '../runner/failure.ts'
 
 /** With the waits between them, these take half a minute. */
@@ -21,7 +22,7 @@ export async function withAttempts<T>(
     } catch (error) {
       if (!(error instanceof Failure) || !error.isPassing || count === most) throw error
       const seconds = Math.min(error.retryAfter ?? 2 ** (count - 1), MAX_WAIT_SECONDS)
-      report(`Attempt ${count} of ${most} failed: ${error.message}. The next one is in ${seconds} s.`)
+      report(`Attempt ${count} of ${most} failed: ${asSentence(error.message)} The next one is in ${seconds} s.`)
       await sleep(seconds * 1000)
     }
   }

@@ -1,6 +1,6 @@
 /** Sends one request of the API: encodes the body, shows warnings, repeats what is safe to repeat, and turns refusals into errors. */
 import type { JsonObject } from '../../../../lib/meta/types.ts'
-import { mayPass, objectIn, retryAfterIn } from '../../../core/src/answers.ts'
+import { asSentence, mayPass, objectIn, retryAfterIn } from '../../../core/src/answers.ts'
 import { duration } from '../../../core/src/durations.ts'
 import { isBearer } from '../../../core/src/forms.ts'
 import type { HttpsAnswer } from '../../../core/src/https.ts'
@@ -133,7 +133,7 @@ export async function patiently<T>(io: Io, ask: () => Promise<T>): Promise<T> {
       const isFinal =
         !(error instanceof CliError) || !error.unavailable || (error instanceof NetworkError && !error.passing)
       if (isFinal || io.elapsed() + seconds * 1000 > end) throw error
-      note(io, `${error.message.split('\n')[0]} Trying again in ${duration(seconds)}.`)
+      note(io, `${asSentence(error.message.split('\n')[0] ?? '')} Trying again in ${duration(seconds)}.`)
       await io.pause(seconds * 1000)
     }
   }

@@ -42,6 +42,7 @@ const HINTS: Partial<Record<FailureKind, string>> = {
   notListening: 'Check the URL, and that the server runs.',
   silent: 'Check the network, then try again.',
   closed: 'Try again.',
+  proxy: 'Check HTTPS_PROXY, or name the hosts that need no proxy in NO_PROXY.',
 }
 
 /** Sends a request. Throws a NetworkError when no whole answer arrives. */

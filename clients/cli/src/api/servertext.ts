@@ -4,10 +4,11 @@
  */
 import { parseYaml } from '../../../../lib/meta/encoding/yaml.ts'
 import type { JsonObject, JsonValue } from '../../../../lib/meta/types.ts'
+import { asSentence } from '../../../core/src/answers.ts'
 import { CliError } from '../io/errors.ts'
 
 const invalid = (why: string): CliError =>
-  new CliError(`The server answered with a kube config that is not valid: ${why}.`)
+  new CliError(asSentence(`The server answered with a kube config that is not valid: ${why}`))
 
 /** Returns the address and the certificate authority of the only cluster. Throws a CliError for any other address than an HTTPS URL. */
 export async function clusterIn(text: string): Promise<JsonObject> {

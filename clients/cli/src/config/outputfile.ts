@@ -1,6 +1,7 @@
 /** Writes the files that a person names for results. They may hold secrets, so only their owner can read them. */
 import { access, constants, lstat, readlink } from 'node:fs/promises'
 import { dirname, join, parse, resolve, sep } from 'node:path'
+import { asSentence } from '../../../core/src/answers.ts'
 import { CliError, UsageError } from '../io/errors.ts'
 import { reasonOf } from '../io/filefailure.ts'
 import { writePrivately } from './privatefile.ts'
@@ -25,7 +26,7 @@ export async function outputFile(file: string): Promise<string> {
   const folder = dirname(path)
   await access(folder, constants.W_OK | constants.X_OK).catch((error: NodeJS.ErrnoException) => {
     const why = error.code === 'ENOENT' ? `the folder ${folder} does not exist` : reasonOf(error)
-    throw new CliError(`Cannot write ${file}: ${why}.`, { cause: error })
+    throw new CliError(asSentence(`Cannot write ${file}: ${why}`), { cause: error })
   })
   return path
 }
@@ -41,7 +42,10 @@ export async function newFile(file: string): Promise<string> {
 export async function regularFile(file: string, wayOut?: string): Promise<string> {
   const path = await followOwnLinks(resolve(file)).catch((error: unknown) => {
     if (!isLoop(error)) throw error
-    throw new CliError(`Cannot write ${file}: ${reasonOf(error)}.`, { ...(wayOut && { hint: wayOut }), cause: error })
+    throw new CliError(asSentence(`Cannot write ${file}: ${reasonOf(error)}`), {
+      ...(wayOut && { hint: wayOut }),
+      cause: error,
+    })
   })
   const [stats, given] = await Promise.all([path, resolve(file)].map((one) => lstat(one).catch(() => undefined)))
   // A link that leads nowhere, such as /dev/stdout into a pipe, is no new file.

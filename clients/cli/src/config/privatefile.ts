@@ -3,9 +3,10 @@ import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
 import { access, mkdir, open, readFile, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { asSentence } from '../../../core/src/answers.ts'
 import { renameOver } from '../../../core/src/files/renameover.ts'
 import { CliError } from '../io/errors.ts'
-import { reasonOf } from '../io/filefailure.ts'
+import { isMounted, reasonOf } from '../io/filefailure.ts'
 
 /** Returns the text of a file, or undefined if there is none. Throws a CliError if it cannot be read, with the way out if there is one. */
 export async function readIfThere(file: string, wayOut?: string): Promise<string | undefined> {
@@ -53,8 +54,12 @@ export const unreadable = (file: string, error: unknown, hint?: string): CliErro
 
 export const unwritable = (file: string, error: unknown, hint?: string): CliError => failed('write', file, error, hint)
 
-const failed = (what: string, file: string, error: unknown, hint: string | undefined): CliError =>
-  new CliError(`Cannot ${what} ${file}: ${reasonOf(error as Error)}.`, {
+const failed = (what: string, file: string, error: unknown, hint: string | undefined): CliError => {
+  const wayOut = isMounted(error)
+    ? `Mount its folder ${dirname(file)} instead: a mounted file cannot be replaced.`
+    : hint
+  return new CliError(asSentence(`Cannot ${what} ${file}: ${reasonOf(error as Error)}`), {
     cause: error,
-    ...(hint !== undefined && { hint }),
+    ...(wayOut !== undefined && { hint: wayOut }),
   })
+}

@@ -1,4 +1,5 @@
 /** Says in words why a file cannot be read or written. */
+import { asSentence } from '../../../core/src/answers.ts'
 import { CliError } from './errors.ts'
 
 const REASONS: Readonly<Record<string, string>> = {
@@ -15,8 +16,17 @@ const REASONS: Readonly<Record<string, string>> = {
   ENAMETOOLONG: 'its name is too long',
 }
 
+/** Reports whether a file could not be replaced because it is a mount of its own, as a file that is mounted into a container. */
+export const isMounted = (error: unknown): boolean => {
+  const { code, syscall } = error as NodeJS.ErrnoException
+  return code === 'EBUSY' && syscall === 'rename' && process.platform !== 'win32'
+}
+
 /** Returns the reason of an error of the file system, to follow a colon. */
-export const reasonOf = ({ code = '', syscall, message }: NodeJS.ErrnoException): string =>
+export const reasonOf = (error: NodeJS.ErrnoException): string =>
+  isMounted(error) ? 'it is mounted by itself' : reasonOfCode(error)
+
+const reasonOfCode = ({ code = '', syscall, message }: NodeJS.ErrnoException): string =>
   // Where a folder should be made, something else is there.
   REASONS[code === 'EEXIST' && syscall === 'mkdir' ? 'ENOTDIR' : code] ?? message
 
@@ -26,5 +36,5 @@ export function fileFailure(error: unknown): CliError | undefined {
   if (syscall === undefined || !(code in REASONS)) return undefined
   if (syscall === 'uv_cwd') return new CliError('The current folder does not exist any more.', { cause: error })
   const what = path === undefined ? 'Standard input' : path
-  return new CliError(`${what} cannot be used: ${reasonOf(error as Error)}.`, { cause: error })
+  return new CliError(asSentence(`${what} cannot be used: ${reasonOf(error as Error)}`), { cause: error })
 }

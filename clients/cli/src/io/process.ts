@@ -1,6 +1,7 @@
 /** Connects commands with the streams, the clock and the signals of this process. */
 import { addAbortSignal } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { asSentence } from '../../../core/src/answers.ts'
 import { shellOf } from '../../../core/src/shellwords.ts'
 import { reasonOf } from './filefailure.ts'
 import { hiddenLine, lineReader } from './input.ts'
@@ -19,7 +20,7 @@ function write(name: 'stdout' | 'stderr', text: string, ifLost?: string): void {
   const stream = process[name]
   const fail = (error: NodeJS.ErrnoException) => {
     const isGone = error.code === 'EPIPE'
-    const message = isGone ? [] : [`Error: Standard output cannot be written: ${reasonOf(error)}.`]
+    const message = isGone ? [] : [asSentence(`Error: Standard output cannot be written: ${reasonOf(error)}`)]
     const said = [...message, ...(ifLost === undefined ? [] : [ifLost])].map((line) => `${line}\n`).join('')
     if (name === 'stdout' && said !== '') process.stderr.write(said)
     process.exit(isGone ? BROKEN_PIPE : 1)

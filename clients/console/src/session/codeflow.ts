@@ -12,6 +12,7 @@ import {
   ResponseBodyError,
   validateAuthResponse,
 } from 'oauth4webapi'
+import { asSentence } from '../../../core/src/answers.ts'
 import { KnownError } from '../api/status.ts'
 import type { Attempt } from './attempt.ts'
 import { askProvider, type Provider, providerFailure, shortened } from './provider.ts'
@@ -81,7 +82,7 @@ export async function redeem(
     const { message, cause } = error as OperationProcessingError
     if (cause instanceof Response && !cause.ok) throw refusal({ error: `code ${cause.status}` })
     if ((cause as { claim?: unknown } | undefined)?.claim === 'nonce') throw foreignAnswer()
-    throw providerFailure(`Its answer has no valid ID token: ${shortened(message)}.`)
+    throw providerFailure(asSentence(`Its answer has no valid ID token: ${shortened(message)}`))
   }
 }
 

@@ -32,6 +32,33 @@ var messageOf = (error) => error instanceof Error ? error.message : String(error
 
 // src/api/attempts.ts
 import { setTimeout as sleep } from "node:timers/promises";
+
+// ../core/src/answers.ts
+var mayPass = (code) => code === 408 || code === 429 || code >= 500;
+function objectIn(text) {
+  try {
+    const value = JSON.parse(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? value : void 0;
+  } catch {
+    return void 0;
+  }
+}
+var retryAfterIn = (header) => /^\d{1,9}$/.test(header ?? "") ? Number(header) : void 0;
+var isStatus = (body) => body?.kind === "Status";
+var textOf = (value) => typeof value === "string" && value !== "" ? value : void 0;
+var messageOf2 = ({ message }) => textOf(message);
+function causesOf({ details }, message) {
+  const causes = details?.causes;
+  return (Array.isArray(causes) ? causes : []).flatMap((one) => {
+    const [cause, field] = [textOf(one?.message), textOf(one?.field)];
+    if (cause === void 0 || message.includes(cause)) return [];
+    return [field === void 0 ? cause : `${field}: ${cause}`];
+  });
+}
+var isUnknownPath = (code, body) => code === 403 && (body?.message === "Forbidden" || body?.message === "Missing Authentication Token") && Object.keys(body).length === 1;
+var asSentence = (text) => /[.!?]$/.test(text) ? text : `${text}.`;
+
+// src/api/attempts.ts
 var MOST = 6;
 var FEW = 3;
 var MAX_WAIT_SECONDS = 30;
@@ -42,7 +69,7 @@ async function withAttempts(attempt2, report, most = MOST) {
     } catch (error) {
       if (!(error instanceof Failure) || !error.isPassing || count === most) throw error;
       const seconds = Math.min(error.retryAfter ?? 2 ** (count - 1), MAX_WAIT_SECONDS);
-      report(`Attempt ${count} of ${most} failed: ${error.message}. The next one is in ${seconds} s.`);
+      report(`Attempt ${count} of ${most} failed: ${asSentence(error.message)} The next one is in ${seconds} s.`);
       await sleep(seconds * 1e3);
     }
   }
@@ -111,30 +138,6 @@ function attempt(work) {
     return code === "ENOENT" ? void 0 : messageOf(error);
   }
 }
-
-// ../core/src/answers.ts
-var mayPass = (code) => code === 408 || code === 429 || code >= 500;
-function objectIn(text) {
-  try {
-    const value = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? value : void 0;
-  } catch {
-    return void 0;
-  }
-}
-var retryAfterIn = (header) => /^\d{1,9}$/.test(header ?? "") ? Number(header) : void 0;
-var isStatus = (body) => body?.kind === "Status";
-var textOf = (value) => typeof value === "string" && value !== "" ? value : void 0;
-var messageOf2 = ({ message }) => textOf(message);
-function causesOf({ details }, message) {
-  const causes = details?.causes;
-  return (Array.isArray(causes) ? causes : []).flatMap((one) => {
-    const [cause, field] = [textOf(one?.message), textOf(one?.field)];
-    if (cause === void 0 || message.includes(cause)) return [];
-    return [field === void 0 ? cause : `${field}: ${cause}`];
-  });
-}
-var isUnknownPath = (code, body) => code === 403 && (body?.message === "Forbidden" || body?.message === "Missing Authentication Token") && Object.keys(body).length === 1;
 
 // ../core/src/exchange.ts
 var FORM_TYPE = "application/x-www-form-urlencoded";
@@ -224,8 +227,30 @@ var UNTRUSTED = [
   "SELF_SIGNED_CERT_IN_CHAIN",
   "DEPTH_ZERO_SELF_SIGNED_CERT"
 ];
-function networkFailure(error, host) {
+var USUAL_PORTS = { "http:": 80, "https:": 443 };
+function failedProxy({ code, hostname, address, port }, host, env) {
+  const proxy = URL.parse(env.https_proxy || env.HTTPS_PROXY || "");
+  const target = URL.parse(`https://${host}`);
+  if (!proxy || !target) return void 0;
+  const portOf = (url) => Number(url.port) || USUAL_PORTS[url.protocol];
+  const isThere = code === "ERR_PROXY_TUNNEL" || hostname !== void 0 && hostname === proxy.hostname && hostname !== target.hostname || port !== void 0 && port === portOf(proxy) && (port !== portOf(target) || address === proxy.hostname);
+  return isThere ? proxy : void 0;
+}
+function proxyFailure({ code = "", statusCode }, proxy, host) {
+  const failure = (text, isPassing) => ({ kind: "proxy", text, isPassing });
+  const named = `the proxy ${proxy.host}`;
+  if (code === "ENOTFOUND" || code === "EAI_AGAIN")
+    return failure(`The host of ${named} cannot be found.`, code === "EAI_AGAIN");
+  if (code === "ECONNREFUSED") return failure(`Nothing listens at ${named}.`, true);
+  const answer = statusCode === void 0 ? "" : `: it answered ${statusCode}`;
+  const isRefused = statusCode !== void 0 && statusCode < 500;
+  return failure(`The proxy ${proxy.host} gives no connection to ${host}${answer}.`, !isRefused);
+}
+function networkFailure(error, host, env = process.env) {
   const { code = "", message } = error;
+  const place = error;
+  const proxy = failedProxy(place, host, env);
+  if (proxy) return proxyFailure(place, proxy, host);
   const failure = (kind, text) => ({
     kind,
     text,
@@ -243,7 +268,7 @@ function networkFailure(error, host) {
   if (code === "ECONNREFUSED") return failure("notListening", `Nothing listens at ${host}.`);
   if (code === "ETIMEDOUT") return failure("silent", `${host} did not answer in time.`);
   if (code === "ECONNRESET") return failure("closed", `${host} closed the connection before it answered.`);
-  return failure("other", `The request to ${host} failed: ${message}`);
+  return failure("other", asSentence(`The request to ${host} failed: ${message}`));
 }
 
 // src/api/https.ts

@@ -12,7 +12,7 @@ import {
   send,
   withAttempts,
   writeHeld
-} from "./shared-DL7UA4ES.js";
+} from "./shared-SBTZCA3D.js";
 
 // src/api/target.ts
 function describe(target) {
