@@ -8,7 +8,7 @@ import type { JsonValue } from '../types.ts'
 import { formatValue } from './badvalue.ts'
 import { DecodeError, MAX_DEPTH, shortName } from './jsonscanner.ts'
 import type { Event } from './yamllibrary.ts'
-import { plainNumber } from './yamlscalar.ts'
+import { isForeign, plainNumber } from './yamlscalar.ts'
 import { buildTree, type YamlNode } from './yamltree.ts'
 
 type JsYaml = typeof import('./yamllibrary.ts')
@@ -41,7 +41,7 @@ export const dumpYaml = async (value: JsonValue): Promise<string> => (await yaml
 /** Returns a function like `dumpYaml`, for many values. */
 export async function yamlWriter(): Promise<(value: JsonValue) => string> {
   const { DUMP_SCHEMA, dump } = await import('./yamllibrary.ts')
-  const schema = DUMP_SCHEMA.withTags(...(await numberTags()))
+  const schema = DUMP_SCHEMA.withTags(...(await numberTags()), await foreignTag())
   return (value) => dump(value, { schema, lineWidth: -1, noRefs: true })
 }
 
@@ -60,6 +60,16 @@ async function numberTags() {
       represent: String,
     })
   return [numberTag('int', whole), numberTag('float', (one) => typeof one === 'number' && !whole(one))]
+}
+
+/** Makes the writer quote what only other readers misread: `12:30` is 750 in YAML 1.1. */
+async function foreignTag() {
+  const { defineScalarTag, NOT_RESOLVED } = await import('./yamllibrary.ts')
+  return defineScalarTag('tag:yaml.org,2002:foreign', {
+    implicit: true,
+    resolve: (text) => (isForeign(text) ? text : NOT_RESOLVED),
+    identify: () => false,
+  })
 }
 
 /** Matches characters that yaml.v2 rejects anywhere, before it parses the text. */

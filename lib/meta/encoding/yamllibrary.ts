@@ -3,6 +3,7 @@
  * would bundle all of it.
  */
 export {
+  COLLECTION_STYLE,
   DUMP_SCHEMA,
   defineScalarTag,
   dump,

@@ -75,6 +75,15 @@ export function plainNumber(text: string): number | bigint | undefined {
   return typeof value === 'number' || typeof value === 'bigint' ? value : undefined
 }
 
+/** Matches numbers to the base of 60, and the marks of documents, which Go's writer quotes everywhere. */
+const QUOTED = /^(?:[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?|---|\.\.\.)$/
+
+/** Reports whether a plain scalar is a string for Go, but maybe a number or a date for others: readers of YAML 1.1, or of larger numbers. */
+export function isForeign(text: string): boolean {
+  const digits = text.replaceAll('_', '')
+  return QUOTED.test(text) || TIMESTAMP.test(text) || INTEGER.test(digits) || FLOAT.test(digits)
+}
+
 /** Decodes an int64 or uint64; larger numbers become floating point. */
 function integer(text: string): number | bigint | undefined {
   const [, sign, based, octal, decimal] = text.length <= LONGEST ? (INTEGER.exec(text) ?? []) : []

@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { type Json, toYaml } from '../../../clients/console/src/text/yaml.ts'
 import { parseYaml } from '../../../lib/meta/encoding/yaml.ts'
 import { character } from '../../support/characters.ts'
+import { quotedByKubernetes } from '../../support/yamlstrings.ts'
 
 /** Texts that some reader of YAML takes for something else, or that could break out of their place. */
 const ODD = [
@@ -87,6 +88,9 @@ describe.each(readers)('%s reads back', (_, read) => {
 })
 
 describe('toYaml', () => {
+  test('quotes every string that Kubernetes quotes', () =>
+    expect(quotedByKubernetes.filter((one) => toYaml(one) === `${one}\n`)).toEqual([]))
+
   test('writes an object as people do', () => {
     const object = {
       kind: 'OwnedAccessKey',

@@ -4,6 +4,7 @@ import type { Scope } from '../../../../lib/authorization/scopes/scope.ts'
 import { diffScopes } from '../../../../lib/authorization/usage/scopediff.ts'
 import { parseYaml } from '../../../../lib/meta/encoding/yaml.ts'
 import { runs } from '../../../support/effort.ts'
+import { quotedByKubernetes } from '../../../support/yamlstrings.ts'
 import { scope } from '../arbitraries.ts'
 
 describe('the difference of two scopes', () => {
@@ -34,6 +35,11 @@ describe('the difference of two scopes', () => {
     ],
     [{ roles: [], allowPlatformCli: false }, {}, [], []],
   ])('%j and %j', (before, after, removed, added) => expect(diffScopes(before, after)).toEqual({ removed, added }))
+
+  test('quotes every string that Kubernetes quotes', () => {
+    const { added } = diffScopes({}, { clusters: quotedByKubernetes.map((cluster) => ({ cluster })) })
+    expect(added.filter((line) => !line.endsWith('"}'))).toEqual([])
+  })
 
   test('is YAML that reads as the entries, each in one line', async () => {
     await fc.assert(

@@ -1,10 +1,11 @@
 import fc from 'fast-check'
-import { load } from 'js-yaml'
+import { load, YAML11_SCHEMA } from 'js-yaml'
 import { describe, expect, it } from 'vitest'
 import { parseJson, stringify } from '../../../../lib/meta/encoding/json.ts'
 import { DecodeError, MAX_DEPTH } from '../../../../lib/meta/encoding/jsonscanner.ts'
-import { dumpYaml, parseYaml } from '../../../../lib/meta/encoding/yaml.ts'
+import { dumpYaml, parseYaml, yamlWriter } from '../../../../lib/meta/encoding/yaml.ts'
 import type { JsonValue } from '../../../../lib/meta/types.ts'
+import { quotedByKubernetes, yamlStrings } from '../../../support/yamlstrings.ts'
 import vectors from '../vectors/yaml.json' with { type: 'json' }
 import cases from './vectors/yaml.cases.json' with { type: 'json' }
 
@@ -184,6 +185,19 @@ describe('dumpYaml', () => {
     for (const text of ambiguous) {
       expect((await parseYaml(await dumpYaml({ [text || 'x']: [text] }))).value).toEqual({ [text || 'x']: [text] })
     }
+  })
+
+  it('quotes every string that Kubernetes quotes', async () => {
+    const write = await yamlWriter()
+    expect(quotedByKubernetes.length).toBeGreaterThan(2000)
+    expect(quotedByKubernetes.filter((text) => write([text]) === `- ${text}\n`)).toEqual([])
+  })
+
+  it('writes strings that readers of YAML 1.1 and 1.2 decode to the same strings', async () => {
+    const text = await dumpYaml([...yamlStrings])
+    expect(load(text)).toEqual(yamlStrings)
+    expect(load(text, { schema: YAML11_SCHEMA })).toEqual(yamlStrings)
+    expect((await parseYaml(text)).value).toEqual(yamlStrings)
   })
 
   it('writes YAML that parseYaml and js-yaml decode to the same value', async () => {
