@@ -100,6 +100,7 @@ const importedByClients = [
   'lib/authorization/scopes/words.ts',
   'lib/authorization/usage/scopediff.ts',
   'lib/meta/encoding/yaml.ts',
+  'lib/meta/encoding/yamllibrary.ts',
   'lib/meta/types.ts',
   'lib/meta/value/credentialtext.ts',
   'lib/meta/value/keyformat.ts',

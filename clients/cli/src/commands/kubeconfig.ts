@@ -65,7 +65,7 @@ export const kubeconfig = command({
   description:
     'With exec, the kube config contains no secret: kubectl runs "keyplane credential" for tokens that live 15 minutes. With curl it runs ' +
     'curl, which reads the access key from a file beside the kube config. With token or cert, the kube config contains the credential.\n\n' +
-    'Without an argument and a selection it is for the management API itself. --merge keeps everything else in the file, but no comments; ' +
+    'Without an argument and a selection it is for the management API itself. --merge leaves every other byte of the file as it is; ' +
     'a second run changes only the entries of the first.',
   positionals: [{ name: 'PROJECT/NAME', help: 'virtual cluster, such as shop/dev', optional: true, multiple: true }],
   options,

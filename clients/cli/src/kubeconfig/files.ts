@@ -1,5 +1,6 @@
 /** Finds the kube configs of this user, as kubectl does, and changes them under the lock that kubectl uses. */
-import { chown, lstat, stat } from 'node:fs/promises'
+import { isUtf8 } from 'node:buffer'
+import { chown, lstat, readFile, stat } from 'node:fs/promises'
 import { posix, win32 } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { dumpYaml, parseYaml } from '../../../../lib/meta/encoding/yaml.ts'
@@ -13,6 +14,7 @@ import type { Io } from '../io/io.ts'
 import { note } from '../output/messages.ts'
 import { type Entry, emptyConfig } from './entries.ts'
 import { freeName, nameOfEarlier, namesIn, withEntry } from './merge.ts'
+import { splice } from './splice.ts'
 
 /** Returns the files that kubectl merges: those in `KUBECONFIG`, else ~/.kube/config. */
 export function kubeConfigFiles(env: NodeJS.ProcessEnv, platform: NodeJS.Platform = process.platform): string[] {
@@ -36,7 +38,8 @@ async function read(file: string): Promise<Found> {
   const text = await readIfThere(file)
   if (text === undefined || text.trim() === '') return { file, text, config: emptyConfig() }
   const broken = (why: string) =>
-    new CliError(`${file} is not changed, because it is not a kube config that kubectl can read: ${why}`)
+    new CliError(`${file} is not changed, because keyplane cannot read it as a kube config: ${why}`)
+  if (text.includes('\ufffd') && !isUtf8(await readFile(file))) throw broken('it is not UTF-8')
   const { value, duplicates } = await parseYaml(text).catch((error: Error) => {
     throw broken(error.message)
   })
@@ -77,43 +80,36 @@ export async function mergeEntries(
       configs.set(place, withEntry(config, entry, name))
     }
     if (use) configs.set(main, { ...(configs.get(main) ?? main.config), 'current-context': names[0] ?? '' })
-    const files: string[] = []
-    for (const [one, config] of configs) {
-      if (isDeepStrictEqual(config, one.config)) continue
-      await replace(io, one, config)
-      files.push(one.file)
-    }
-    return { names, files }
+    const changed = [...configs].filter(([one, config]) => !isDeepStrictEqual(config, one.config))
+    const texts = await Promise.all(changed.map(([one, config]) => textOf(one, config)))
+    for (const [at, [one]] of changed.entries()) await replace(io, one, texts[at] ?? '')
+    return { names, files: changed.map(([{ file }]) => file) }
   })
 }
 
-async function replace(io: Io, { file, text }: Found, config: JsonObject): Promise<void> {
-  const owner = await stat(file).catch(() => undefined)
-  if (text !== undefined) {
-    const hasComments = /(^|\s)#/m.test(text)
-    const copy = await freeCopy(file, hasComments)
-    if (copy !== undefined) {
-      await writePrivately(copy, text)
-      const lost = hasComments ? ' Only that copy has its comments.' : ''
-      note(io, `The kube config as it was before is in ${copy}.${lost}`)
-      await keepOwner(copy, owner)
-    }
-  }
-  await writePrivately(file, await dumpYaml(config))
-  await keepOwner(file, owner)
+/** Returns the text of a file with another content. What other people and programs have written in it stays byte by byte. */
+async function textOf({ file, text = '', config: before }: Found, config: JsonObject): Promise<string> {
+  if (text.trim() === '') return dumpYaml(config)
+  return splice(text, before, config).catch((error: unknown) => {
+    if (!(error instanceof CliError)) throw error
+    throw new CliError(
+      `${file} is not changed, because keyplane cannot add to it without rewriting what is yours: ${error.message}.`,
+      { hint: 'Write a file of its own with --output, and name both files in KUBECONFIG.', cause: error },
+    )
+  })
 }
 
-/**
- * Returns where to keep a kube config before its first change. Returns undefined if a copy exists, which is never touched. Comments get
- * another copy: a file that has some again was edited since.
- */
-async function freeCopy(file: string, hasComments: boolean): Promise<string | undefined> {
-  for (let number = 1; ; number++) {
-    const copy = `${file}.before-keyplane${number === 1 ? '' : `-${number}`}`
-    const found = await lstat(copy).catch(() => undefined)
-    if (found === undefined) return copy
-    if (!hasComments) return undefined
+/** Replaces a file. Before its first change, keeps a copy of it, which is never touched again. */
+async function replace(io: Io, { file, text: before }: Found, text: string): Promise<void> {
+  const owner = await stat(file).catch(() => undefined)
+  const copy = `${file}.before-keyplane`
+  if (before !== undefined && (await lstat(copy).catch(() => undefined)) === undefined) {
+    await writePrivately(copy, before)
+    note(io, `The kube config as it was before is in ${copy}.`)
+    await keepOwner(copy, owner)
   }
+  await writePrivately(file, text)
+  await keepOwner(file, owner)
 }
 
 /** With sudo, the file stays that of its user. */

@@ -60,8 +60,8 @@ export function withEntry(config: JsonObject, entry: Entry, name: string): JsonO
     const others = (Array.isArray(old.extensions) ? old.extensions : []).filter(
       (one) => !isObject(one) || one.name !== MARK,
     )
-    const mark = parts[part].extensions as JsonObject[]
-    const content = { ...kept, ...parts[part], extensions: [...others, ...mark] }
+    const { extensions: mark, ...own } = parts[part]
+    const content = { ...own, ...kept, ...own, extensions: [...others, ...(mark as JsonObject[])] }
     if (at < 0) list.push({ name, [part]: content })
     else if (!isDeepStrictEqual(withoutNulls(old), withoutNulls(content))) list[at] = { name, [part]: content }
     changed[`${part}s`] = list
