@@ -1,19 +1,20 @@
 import {
   currentToken,
   execCredential
-} from "./shared-XDEMZVR3.js";
+} from "./shared-5CPTNZDD.js";
 import {
   messageOf,
   printable,
-  readSession
-} from "./shared-SBTZCA3D.js";
+  readSession,
+  warningOnce
+} from "./shared-MB2TNFNB.js";
 
 // src/plugin.ts
 async function runPlugin(folder, env, { out, err }) {
   const say = (message) => err(`keyplane: ${printable(message)}
 `);
-  const log = { mask: () => {
-  }, error: say, warning: say, info: say };
+  const log = warningOnce(folder, { mask: () => {
+  }, error: say, warning: say, info: say });
   try {
     const { token, expires } = await currentToken(folder, readSession(folder), { env, log });
     const status = { ...expires !== void 0 && { expirationTimestamp: new Date(expires).toISOString() }, token };

@@ -7,7 +7,7 @@ import {
   requestKubeConfig,
   requestToken,
   secondsWithin
-} from "./shared-XDEMZVR3.js";
+} from "./shared-5CPTNZDD.js";
 import {
   Failure,
   isBearer,
@@ -20,10 +20,11 @@ import {
   messageOf,
   runnerLog,
   virtualClusterIn,
+  warningOnce,
   withAttempts,
   writeHeld,
   writeSession
-} from "./shared-SBTZCA3D.js";
+} from "./shared-MB2TNFNB.js";
 
 // src/step.ts
 import { join, resolve } from "node:path";
@@ -207,13 +208,14 @@ async function runStep(env, log) {
     return 1;
   }
 }
-async function takeStep(env, log) {
-  log.mask(readInput(env, "key"));
+async function takeStep(env, runner) {
+  runner.mask(readInput(env, "key"));
   const inputs = readInputs(env);
   const files = commandFiles(env);
   if (!env.RUNNER_TEMP) throw new Failure("RUNNER_TEMP is not set: this program runs as a step of GitHub Actions");
   const folder = makeFolder(env.RUNNER_TEMP);
   saveOwn(files, "folder", folder);
+  const log = warningOnce(folder.path, runner);
   const kubeConfig = makeFile(inputs.path === void 0 ? kubeConfigFile(folder.path) : resolve(inputs.path));
   if (inputs.path !== void 0) saveOwn(files, "kubeconfig", kubeConfig);
   const asked = sessionOf(inputs);

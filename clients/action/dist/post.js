@@ -8,7 +8,7 @@ import {
   revoke,
   runnerLog,
   withAttempts
-} from "./shared-SBTZCA3D.js";
+} from "./shared-MB2TNFNB.js";
 
 // src/cleanup.ts
 async function cleanUp(env, log) {

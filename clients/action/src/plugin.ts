@@ -1,9 +1,9 @@
 /** Answers kubectl with the credential of a step. */
 import { execCredential } from '../../core/src/plugin.ts'
 import { messageOf } from './runner/failure.ts'
-import { type Log, printable } from './runner/log.ts'
+import { printable } from './runner/log.ts'
 import { currentToken } from './session/renewal.ts'
-import { readSession } from './session/session.ts'
+import { readSession, warningOnce } from './session/session.ts'
 
 /** What a plugin may write to. */
 export interface Streams {
@@ -16,7 +16,7 @@ export interface Streams {
 export async function runPlugin(folder: string, env: NodeJS.ProcessEnv, { out, err }: Streams): Promise<number> {
   // Nothing here may print a secret.
   const say = (message: string): void => err(`keyplane: ${printable(message)}\n`)
-  const log: Log = { mask: () => {}, error: say, warning: say, info: say }
+  const log = warningOnce(folder, { mask: () => {}, error: say, warning: say, info: say })
   try {
     const { token, expires } = await currentToken(folder, readSession(folder), { env, log })
     const status = { ...(expires !== undefined && { expirationTimestamp: new Date(expires).toISOString() }), token }

@@ -11,7 +11,15 @@ import { Failure, messageOf } from './runner/failure.ts'
 import type { Log } from './runner/log.ts'
 import { makeFile, makeFolder, type Own } from './session/ownfiles.ts'
 import { currentToken, exchangeAnew, type Surroundings, secondsWithin } from './session/renewal.ts'
-import { type Held, keyFile, kubeConfigFile, type Session, writeHeld, writeSession } from './session/session.ts'
+import {
+  type Held,
+  keyFile,
+  kubeConfigFile,
+  type Session,
+  warningOnce,
+  writeHeld,
+  writeSession,
+} from './session/session.ts'
 
 /** Lifetime of a token in seconds, if the step does not say it. */
 const DEFAULT_SECONDS = 3600
@@ -27,14 +35,15 @@ export async function runStep(env: NodeJS.ProcessEnv, log: Log): Promise<number>
   }
 }
 
-async function takeStep(env: NodeJS.ProcessEnv, log: Log): Promise<void> {
+async function takeStep(env: NodeJS.ProcessEnv, runner: Log): Promise<void> {
   // Before anything else, even before a wrong input is reported.
-  log.mask(readInput(env, 'key'))
+  runner.mask(readInput(env, 'key'))
   const inputs = readInputs(env)
   const files = commandFiles(env)
   if (!env.RUNNER_TEMP) throw new Failure('RUNNER_TEMP is not set: this program runs as a step of GitHub Actions')
   const folder = makeFolder(env.RUNNER_TEMP)
   saveOwn(files, 'folder', folder)
+  const log = warningOnce(folder.path, runner)
   const kubeConfig = makeFile(inputs.path === undefined ? kubeConfigFile(folder.path) : resolve(inputs.path))
   // The post step knows the files of the folder by their names.
   if (inputs.path !== undefined) saveOwn(files, 'kubeconfig', kubeConfig)

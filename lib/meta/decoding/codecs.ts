@@ -64,9 +64,22 @@ export function decodeJson(body: Uint8Array): DecodedBody {
 }
 
 async function decodeYaml(body: Uint8Array): Promise<DecodedBody> {
-  const { value, duplicates } = await parseYaml(utf8(body))
+  const { value, duplicates } = await parseBody(body)
   const strict = duplicates.length > 0 ? [unmarshalErrors(duplicates)] : []
   return { value, duplicates, strict, floats: NO_FLOATS }
+}
+
+/** Decodes YAML. Throws DecodeError, with the reason if the lines of a file arrive as one. */
+async function parseBody(body: Uint8Array): ReturnType<typeof parseYaml> {
+  const text = utf8(body)
+  try {
+    return await parseYaml(text)
+  } catch (error) {
+    if (!(error instanceof DecodeError) || /[\r\n]/.test(text) || !error.message.includes('mapping values')) throw error
+    throw new DecodeError(
+      `${error.message}: the body has no line breaks, which curl keeps with --data-binary, not with -d`,
+    )
+  }
 }
 
 const unmarshalErrors = (lines: readonly string[]): string => `yaml: unmarshal errors:\n  ${lines.join('\n  ')}`
@@ -74,7 +87,7 @@ const unmarshalErrors = (lines: readonly string[]): string => `yaml: unmarshal e
 /** Decodes an apply patch as YAML, which includes JSON. An empty text becomes an empty object. */
 export async function decodeApply(body: Uint8Array): Promise<{ config: JsonObject; duplicates: string[] }> {
   try {
-    const { value, duplicates } = await parseYaml(utf8(body))
+    const { value, duplicates } = await parseBody(body)
     const config = value ?? {}
     if (isObject(config)) return { config, duplicates }
     const why = `json: cannot unmarshal ${goJsonType(config)} into ${GO_MAP}`

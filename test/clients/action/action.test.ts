@@ -509,6 +509,14 @@ describe('a step with renew', () => {
     expect(existsSync(folder)).toBe(false)
   })
 
+  test('shows a warning of the server once, not with each renewal', async () => {
+    const { one, folder, warnings } = await done(trusted({ renew: 'true', ttl: '2h' }))
+    expect(warnings).toEqual([expect.stringMatching(/shortened/)])
+    await age(folder, (held) => Object.assign(held, { tokenLife: GONE() }))
+    expect(await plugin(folder)).toEqual(works)
+    await one.post()
+  })
+
   test('uses the last token while the API cannot be reached, and none when it refuses', async () => {
     const [inputs, env] = fronted({ renew: 'true' })
     const { one, folder } = await done(inputs, env)

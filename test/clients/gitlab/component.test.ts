@@ -91,6 +91,8 @@ async function createKey(scope: object): Promise<string> {
   return (await server.call(keys, { method: 'POST', body })).json.spec.key
 }
 
+const lastLine = (text: string): string => text.trimEnd().split('\n').at(-1) ?? ''
+
 test('the shells include one that has no pipefail or other extensions', () =>
   expect(posixShells.map(({ name }) => name)).toEqual(expect.arrayContaining(['bash'])))
 
@@ -98,8 +100,14 @@ describe.each(posixShells)('in $name', (shell: Shell) => {
   test('a trusted job has a kube config in private files outside its project, and ends with its key', async () => {
     const { job, place, folder } = await trusted({}, ['echo "KUBECONFIG=$KUBECONFIG"', 'set -o | grep xtrace'])
     const ran = await runScript(shell, job, place)
-    expect([ran.code, ran.stderr]).toEqual([0, ''])
-    expect(ran.stdout).toContain(`keyplane: KUBECONFIG is ${folder}/kubeconfig\nKUBECONFIG=${folder}/kubeconfig\n`)
+    expect([ran.code, ran.stderr]).toEqual([
+      0,
+      expect.stringMatching(/^keyplane: Warning: requested expiration of 3600 seconds shortened to \d+ seconds\n$/),
+    ])
+    const [, ends = ''] = /^keyplane: KUBECONFIG is (.*)\nKUBECONFIG=/m.exec(ran.stdout) ?? []
+    expect(ends).toMatch(`${folder}/kubeconfig, valid until `)
+    expect(Math.abs(Date.parse(ends.split(' ').at(-1) ?? '') - Date.now() - 900_000)).toBeLessThan(60_000)
+    expect(ran.stdout).toContain(`KUBECONFIG=${folder}/kubeconfig\n`)
     expect(ran.stdout).not.toMatch(SECRET)
     const key = (await readFile(join(folder, 'key'), 'utf8')).trim()
     const modes = ['', 'key', 'kubeconfig', 'header'].map(async (name) => (await stat(join(folder, name))).mode & 0o777)
@@ -127,8 +135,8 @@ describe.each(posixShells)('in $name', (shell: Shell) => {
     )
     const ran = await runScript(shell, job, place)
     expect([ran.code, ran.stdout]).toEqual([1, ''])
-    expect(ran.stderr).toMatch(
-      /the subject token is not accepted for this client_id.*\nkeyplane: the exchange of the ID token/s,
+    expect(lastLine(ran.stderr)).toMatch(
+      /^keyplane: the exchange of the ID token for an access key failed: the subject token is not accepted for this client_id/,
     )
     expect(await runAfterScript(shell, job, place)).toMatchObject({ code: 0 })
     expect(existsSync(folder)).toBe(false)
@@ -139,6 +147,9 @@ describe.each(posixShells)('in $name', (shell: Shell) => {
     const ran = await runScript(shell, job, place)
     expect([ran.code, ran.stderr]).toEqual([1, expect.stringMatching(/message: .*spec\.scope does not allow/s)])
     expect(ran.stderr).toContain('would allow it')
+    expect(lastLine(ran.stderr)).toMatch(
+      /^keyplane: the request for a kube config of other\/demo failed: .*spec\.scope/,
+    )
     await runAfterScript(shell, job, place)
   })
 
@@ -197,6 +208,47 @@ describeKubectl('kubectl', () => {
   })
 })
 
+describe('the last line of a refused job', () => {
+  test('names the cause in JSON and in YAML', async () => {
+    const key = await createKey({ projects: [{ project: 'demo' }] })
+    const { job, place } = await jobOf({ ttl: 10 ** 9 }, [], { KEYPLANE_KEY: key })
+    expect(lastLine((await runScript(shell, job, place)).stderr)).toMatch(
+      /^keyplane: the request for a kube config of demo\/demo failed: .*spec\.certificateTTL: Invalid value: 1000000000/,
+    )
+    const unknown = await jobOf({}, [], { KEYPLANE_KEY: 'mpk_1' })
+    expect(lastLine((await runScript(shell, unknown.job, unknown.place)).stderr)).toMatch(
+      /^keyplane: the check of the access key failed: Unauthorized: the bearer token is not an access key/,
+    )
+    for (const each of [job, unknown.job]) await runAfterScript(shell, each, place)
+  })
+
+  test('names what curl says if there is no answer', async () => {
+    const { job, place } = await trusted({}, [], { CURL_CA_BUNDLE: '/dev/null' })
+    const ran = await runScript(shell, job, place)
+    expect([ran.code, lastLine(ran.stderr)]).toEqual([1, expect.stringMatching(/access key failed: \(\d+\) /)])
+    await runAfterScript(shell, job, place)
+  })
+})
+
+test('GitLab repeats a job whose exchange has no answer, and one whose ID token was exchanged without it', async () => {
+  const front = await startFaultyFront(server.certificateAuthority)
+  const CURL_CA_BUNDLE = join(builds, 'lost.crt')
+  await writeFile(CURL_CA_BUNDLE, front.certificateAuthority)
+  const { job: direct, place } = await trusted({}, [], { CURL_CA_BUNDLE })
+  const job: Job = JSON.parse(JSON.stringify(direct).replaceAll(server.url, front.of(server.url)))
+  expect(job.retry).toEqual({ max: 1, exit_codes: 75 })
+  front.fault = () => 'reset'
+  expect((await runScript(shell, job, place)).code).toBe(75)
+  await runAfterScript(shell, job, place)
+  front.fault = () => undefined
+  expect((await runScript(shell, job, place)).code).toBe(0)
+  await runAfterScript(shell, job, place)
+  const again = await runScript(shell, job, place)
+  await front.stop()
+  expect([again.code, lastLine(again.stderr)]).toEqual([75, expect.stringContaining('has been exchanged already')])
+  await runAfterScript(shell, job, place)
+})
+
 test('every request is tried six times in half a minute, as that of the step for GitHub Actions', () => {
   // curl waits for 1, 2, 4, 8 and 16 seconds, or for as long as the server asks it to, but not beyond the last option.
   const calls = text.match(/curl -q [^\n]*/g) ?? []
@@ -218,7 +270,7 @@ test('a virtual cluster is in the namespace that begins as the server says', asy
   const authority = join(builds, 'front.crt')
   await writeFile(authority, front.certificateAuthority)
   const status = { user: { displayName: '"projectNamespacePrefix":"x-"' }, projectNamespacePrefix: 'team-' }
-  const self = { code: 201, body: JSON.stringify({ kind: 'Self', status }) }
+  const self = { code: 201, body: JSON.stringify({ kind: 'Self', status }, null, 2) }
   front.fault = (path) => (path.endsWith('/selves') ? self : { code: 404, body: 'not there' })
   const { job, place } = await jobOf({ url: front.of('https://keys.example/kubernetes/management') }, [], {
     KEYPLANE_KEY: 'mpk_1',

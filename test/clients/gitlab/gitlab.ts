@@ -12,6 +12,7 @@ interface InputSpec {
 export interface Job {
   stage?: string
   id_tokens: Record<string, { aud: string }>
+  retry: object
   before_script: string[]
   script: string[]
   after_script: string[]

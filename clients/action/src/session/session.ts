@@ -1,9 +1,10 @@
 /** Keeps what the post step and the credential plugin need, in a folder that only this user may read. */
-import { appendFileSync, readFileSync } from 'node:fs'
+import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { AccessKey, Api } from '../api/exchange.ts'
 import type { Target } from '../api/target.ts'
 import { messageOf } from '../runner/failure.ts'
+import type { Log } from '../runner/log.ts'
 import { replaceFile } from './ownfiles.ts'
 
 export interface Session extends Api {
@@ -39,6 +40,8 @@ const files = {
   exchanged: 'exchanged',
   kubeConfig: 'kubeconfig',
   lock: 'lock',
+  /** The warnings that the job has shown. */
+  warned: 'warned',
 }
 
 /** The names of all files that this program writes to the folder. */
@@ -67,6 +70,18 @@ export function readExchanged(folder: string): string[] {
     throw error
   }
 }
+
+/** Returns a log that shows each warning once in the job. Numbers in it, such as the seconds that are left, make no other warning. */
+export const warningOnce = (folder: string, log: Log): Log => ({
+  ...log,
+  warning(message) {
+    const file = join(folder, files.warned)
+    const kind = `${message.replace(/\d+/g, '0').replaceAll('\n', ' ')}\n`
+    if (existsSync(file) && readFileSync(file, 'utf8').includes(kind)) return
+    appendFileSync(file, kind, { mode: 0o600 })
+    log.warning(message)
+  },
+})
 
 export function writeHeld(folder: string, held: Held): void {
   replaceFile(keyFile(folder), held.key)

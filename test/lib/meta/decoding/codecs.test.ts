@@ -18,6 +18,9 @@ const messageOf = async (action: Promise<unknown>): Promise<string> => {
 const unrecognized = 'the object provided is unrecognized (must be of type OwnedAccessKey): '
 const noKind = `${unrecognized}couldn't get version/kind; json parse error: `
 
+/** What `curl -d @FILE` makes of YAML. */
+const STRIPPED = ': the body has no line breaks, which curl keeps with --data-binary, not with -d'
+
 describe('decodeBody', () => {
   it('decodes JSON and YAML and reports duplicate keys', async () => {
     const value = { spec: { ttl: 2 } }
@@ -54,6 +57,16 @@ describe('decodeBody', () => {
     ['{"a":1}true', 'json', `${noKind}invalid character 't' after top-level value ({"a":1}true)`],
     ['\ufeff{}', 'json', `${noKind}invalid character 'ï' looking for beginning of value (efbbbf7b7d)`],
     ['a: [', 'yaml', `${unrecognized}yaml: line 1: did not find expected node content (613a205b)`],
+    [
+      'a: b: c',
+      'yaml',
+      `${unrecognized}yaml: line 1: mapping values are not allowed in this context${STRIPPED} (613a20623a2063)`,
+    ],
+    [
+      'a: 1\nb: c: d',
+      'yaml',
+      `${unrecognized}yaml: line 2: mapping values are not allowed in this context (613a20310a623a20633a2064)`,
+    ],
   ])('throws 400 for %j as %s', async (body, mediaType, message) => {
     expect(await messageOf(decode(body, mediaType))).toBe(message)
   })
@@ -98,6 +111,10 @@ describe('decodeApply', () => {
   const noMap = 'error unmarshaling JSON: while decoding JSON: json: cannot unmarshal'
   it.each([
     ['a: [', 'error decoding YAML: error converting YAML to JSON: yaml: line 1: did not find expected node content'],
+    [
+      'a: b: c',
+      `error decoding YAML: error converting YAML to JSON: yaml: line 1: mapping values are not allowed in this context${STRIPPED}`,
+    ],
     ['[]', `error decoding YAML: ${noMap} array into Go value of type map[string]interface {}`],
     ['yes', `error decoding YAML: ${noMap} bool into Go value of type map[string]interface {}`],
   ])('throws 400 for %j', async (text, message) => {

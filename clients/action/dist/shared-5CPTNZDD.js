@@ -12,7 +12,7 @@ import {
   send,
   withAttempts,
   writeHeld
-} from "./shared-SBTZCA3D.js";
+} from "./shared-MB2TNFNB.js";
 
 // src/api/target.ts
 function describe(target) {

@@ -355,7 +355,7 @@ function refused(what, answer) {
 }
 
 // src/session/session.ts
-import { appendFileSync, readFileSync } from "node:fs";
+import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { join as join2 } from "node:path";
 var files = {
   session: "session.json",
@@ -365,7 +365,9 @@ var files = {
   /** Every key of an exchange, one a line, for the post step. */
   exchanged: "exchanged",
   kubeConfig: "kubeconfig",
-  lock: "lock"
+  lock: "lock",
+  /** The warnings that the job has shown. */
+  warned: "warned"
 };
 var fileNames = Object.values(files).flatMap((name) => [name, `${name}.new`]);
 var keyFile = (folder) => join2(folder, files.key);
@@ -383,6 +385,17 @@ function readExchanged(folder) {
     throw error;
   }
 }
+var warningOnce = (folder, log) => ({
+  ...log,
+  warning(message) {
+    const file = join2(folder, files.warned);
+    const kind = `${message.replace(/\d+/g, "0").replaceAll("\n", " ")}
+`;
+    if (existsSync(file) && readFileSync(file, "utf8").includes(kind)) return;
+    appendFileSync(file, kind, { mode: 384 });
+    log.warning(message);
+  }
+});
 function writeHeld(folder, held) {
   replaceFile(keyFile(folder), held.key);
   replaceFile(join2(folder, files.held), JSON.stringify(held));
@@ -424,6 +437,7 @@ export {
   readSession,
   recordExchanged,
   readExchanged,
+  warningOnce,
   writeHeld,
   readHeld
 };
