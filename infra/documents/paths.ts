@@ -234,7 +234,7 @@ export function pathsOf(kind: OpenApiKind): JsonObject {
 }
 
 const schema = object('The issued credential alone, as clients of Kubernetes read it from credential plugins.', {
-  apiVersion: string('Version of this representation: client.authentication.k8s.io/v1.'),
+  apiVersion: string('Version of this representation: client.authentication.k8s.io/v1, or v1beta1 with v=v1beta1.'),
   kind: string('Kind of this representation: ExecCredential.'),
   status: object('The credential: a token, or a certificate with its key.', {
     expirationTimestamp: time('Time when the credential expires.'),

@@ -260,11 +260,17 @@ describe('the form of the answer', () => {
     ['application/json', 'json'],
     ['application/*', 'json'],
     ['text/plain', 'text'],
-    ['application/json;as=ExecCredential;v=v1;g=client.authentication.k8s.io', 'execCredential'],
-    ['application/json;g=client.authentication.k8s.io;v=v1;as=ExecCredential, application/json', 'execCredential'],
-    ['application/json;as=ExecCredential;v=v1beta1;g=client.authentication.k8s.io', undefined],
+    ['application/json;as=ExecCredential;v=v1;g=client.authentication.k8s.io', { execCredential: 'v1' }],
+    [
+      'application/json;g=client.authentication.k8s.io;v=v1;as=ExecCredential, application/json',
+      { execCredential: 'v1' },
+    ],
+    ['application/json;as=ExecCredential;v=v1beta1;g=client.authentication.k8s.io', { execCredential: 'v1beta1' }],
+    ['application/json;as=ExecCredential;v=v1alpha1;g=client.authentication.k8s.io', undefined],
     ['application/json;as=Table;v=v1;g=meta.k8s.io, application/json;q=0.5', 'json'],
     ['application/yaml', undefined],
     ['text/html', undefined],
-  ])('for Accept %s is %s', (accept, form) => expect(negotiateToken(accept === undefined ? {} : { accept })).toBe(form))
+  ])('for Accept %s is %s', (accept, form) =>
+    expect(negotiateToken(accept === undefined ? {} : { accept })).toEqual(form),
+  )
 })

@@ -1,8 +1,11 @@
 import {
+  EXEC_VERSIONS,
+  askedExecVersion,
   currentToken,
   execCredential
-} from "./shared-5CPTNZDD.js";
+} from "./shared-QKVQZ5WH.js";
 import {
+  Failure,
   messageOf,
   printable,
   readSession,
@@ -16,9 +19,11 @@ async function runPlugin(folder, env, { out, err }) {
   const log = warningOnce(folder, { mask: () => {
   }, error: say, warning: say, info: say });
   try {
+    const version = EXEC_VERSIONS.find((one) => one === askedExecVersion(env));
+    if (version === void 0) throw new Failure(`the kube config must ask for ${EXEC_VERSIONS.join(" or ")}`);
     const { token, expires } = await currentToken(folder, readSession(folder), { env, log });
     const status = { ...expires !== void 0 && { expirationTimestamp: new Date(expires).toISOString() }, token };
-    out(execCredential(status));
+    out(execCredential(status, version));
     return 0;
   } catch (error) {
     say(messageOf(error));

@@ -7,7 +7,7 @@ import {
   requestKubeConfig,
   requestToken,
   secondsWithin
-} from "./shared-5CPTNZDD.js";
+} from "./shared-QKVQZ5WH.js";
 import {
   Failure,
   isBearer,

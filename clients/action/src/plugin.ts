@@ -1,6 +1,6 @@
 /** Answers kubectl with the credential of a step. */
-import { execCredential } from '../../core/src/plugin.ts'
-import { messageOf } from './runner/failure.ts'
+import { askedExecVersion, EXEC_VERSIONS, execCredential } from '../../core/src/plugin.ts'
+import { Failure, messageOf } from './runner/failure.ts'
 import { printable } from './runner/log.ts'
 import { currentToken } from './session/renewal.ts'
 import { readSession, warningOnce } from './session/session.ts'
@@ -18,9 +18,11 @@ export async function runPlugin(folder: string, env: NodeJS.ProcessEnv, { out, e
   const say = (message: string): void => err(`keyplane: ${printable(message)}\n`)
   const log = warningOnce(folder, { mask: () => {}, error: say, warning: say, info: say })
   try {
+    const version = EXEC_VERSIONS.find((one) => one === askedExecVersion(env))
+    if (version === undefined) throw new Failure(`the kube config must ask for ${EXEC_VERSIONS.join(' or ')}`)
     const { token, expires } = await currentToken(folder, readSession(folder), { env, log })
     const status = { ...(expires !== undefined && { expirationTimestamp: new Date(expires).toISOString() }), token }
-    out(execCredential(status))
+    out(execCredential(status, version))
     return 0
   } catch (error) {
     say(messageOf(error))

@@ -1,10 +1,17 @@
 /** Speaks the protocol of credential plugins. Source: client.authentication.k8s.io/v1. */
 
-export const EXEC_VERSION = 'client.authentication.k8s.io/v1'
+const EXEC_VERSION = 'client.authentication.k8s.io/v1'
+/** kubectl before 1.22 and some other clients know only v1beta1, which has the same fields. */
+export const EXEC_VERSIONS: readonly string[] = [EXEC_VERSION, 'client.authentication.k8s.io/v1beta1']
+
+/** Returns the version for which a client asks in KUBERNETES_EXEC_INFO. Throws a SyntaxError if that is not JSON. */
+export function askedExecVersion({ KUBERNETES_EXEC_INFO: text }: NodeJS.ProcessEnv): unknown {
+  return text ? (JSON.parse(text) as { apiVersion?: unknown } | null)?.apiVersion : EXEC_VERSION
+}
 
 /** Returns the answer of a plugin: a line with an ExecCredential. */
-export const execCredential = (status: object): string =>
-  `${JSON.stringify({ apiVersion: EXEC_VERSION, kind: 'ExecCredential', status })}\n`
+export const execCredential = (status: object, apiVersion: string): string =>
+  `${JSON.stringify({ apiVersion, kind: 'ExecCredential', status })}\n`
 
 /** A program that prints an ExecCredential. */
 export interface Plugin {

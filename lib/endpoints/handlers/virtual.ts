@@ -70,7 +70,7 @@ async function handle(call: VirtualCall): Promise<ApiResponse> {
   const managed = updateManagers({ ...ownershipOf(write, ''), live: undefined, updated: object })
   const answer = await call.create(managed, context)
   const response = output.execCredential
-    ? await respond(201, await credentialOf(kind, answer), output, warnings)
+    ? await respond(201, await credentialOf(kind, answer, output.execCredential), output, warnings)
     : await respondObject(request, kind, answer, output, 201, warnings)
   return kind.grantsAccess ? uncached(response) : response
 }

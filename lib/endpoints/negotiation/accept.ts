@@ -7,11 +7,14 @@ import type { RowObject } from '../../printers/table.ts'
 
 type Transform = 'Table' | 'PartialObjectMetadata' | 'PartialObjectMetadataList'
 
+/** Versions of ExecCredentials, which have the same fields here: kubectl before 1.22 and some other clients read only v1beta1. */
+export type ExecVersion = 'v1' | 'v1beta1'
+
 export interface Output {
   mediaType: 'application/json' | 'application/yaml'
   transform?: { as: Transform; version: 'v1' | 'v1beta1' }
-  /** Set if the client asks for the issued credential alone. Such a client is a credential plugin. */
-  execCredential?: true
+  /** Set if the client asks for the issued credential alone, in this version. Such a client is a credential plugin. */
+  execCredential?: ExecVersion
   /** Indents JSON: on request, and for browsers and curl. */
   pretty: boolean
 }
@@ -67,10 +70,11 @@ const transforms: readonly string[] = ['Table', 'PartialObjectMetadata', 'Partia
 const typeParameters = ({ parameters }: Clause) =>
   ['as', 'g', 'v'].map((name) => parameters.get(name) ?? '') as [as: string, group: string, version: string]
 
-/** Reports whether a clause asks for an ExecCredential, which clients of Kubernetes read from credential plugins. */
-function wantsExecCredential(clause: Clause): boolean {
+/** Returns the version of the ExecCredential for which a clause asks. Clients of Kubernetes read them from credential plugins. */
+function execVersion(clause: Clause): ExecVersion | undefined {
   const [as, group, version] = typeParameters(clause)
-  return as === 'ExecCredential' && group === 'client.authentication.k8s.io' && version === 'v1'
+  if (as !== 'ExecCredential' || group !== 'client.authentication.k8s.io') return undefined
+  return version === 'v1' || version === 'v1beta1' ? version : undefined
 }
 
 /** Returns the transform that a clause asks for; null for an unknown one, which makes the clause unacceptable. */
@@ -126,7 +130,7 @@ export function negotiate(
     // Only JSON can be streamed.
     const stream = clause.parameters.get('stream')
     if (stream !== undefined && (stream !== 'watch' || mediaType !== 'application/json')) continue
-    const execCredential = hasCredential && wantsExecCredential(clause)
+    const execCredential = hasCredential ? execVersion(clause) : undefined
     const transform = execCredential ? undefined : transformOf(clause)
     if (transform === null || (transform && !transformable)) continue
     if (watch && mediaType !== 'application/json') throw notAcceptable(['application/json;stream=watch'])
@@ -184,7 +188,7 @@ export function negotiateDiscovery({ headers, query }: Asking): DiscoveryOutput 
   return undefined
 }
 
-export type TokenForm = 'json' | 'text' | 'execCredential'
+export type TokenForm = 'json' | 'text' | { execCredential: ExecVersion }
 
 /** Returns the form in which a token endpoint sends an access key, or undefined when no clause can be served. */
 export function negotiateToken({ accept = '' }: Headers): TokenForm | undefined {
@@ -192,7 +196,8 @@ export function negotiateToken({ accept = '' }: Headers): TokenForm | undefined 
     if (clause.type === 'text' && clause.subtype === 'plain') return 'text'
     if (acceptedType(clause) !== 'application/json') continue
     if (typeParameters(clause).every((value) => value === '')) return 'json'
-    if (wantsExecCredential(clause)) return 'execCredential'
+    const execCredential = execVersion(clause)
+    if (execCredential) return { execCredential }
   }
   return undefined
 }
@@ -206,8 +211,10 @@ export function negotiateStatus(request: Asking): Output | undefined {
     return negotiate(request, { transformable: false })
   } catch (error) {
     if (!(error instanceof StatusError)) throw error
-    const isPlugin = clauses(request.headers.accept ?? '').some(wantsExecCredential)
-    return isPlugin ? { mediaType: 'application/json', execCredential: true, pretty: true } : undefined
+    const execCredential = clauses(request.headers.accept ?? '')
+      .map(execVersion)
+      .find((version) => version !== undefined)
+    return execCredential && { mediaType: 'application/json', execCredential, pretty: true }
   }
 }
 

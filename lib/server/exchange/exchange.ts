@@ -82,7 +82,7 @@ export async function exchange(
 }
 
 const FORMS =
-  'Accept must allow application/json, text/plain, or an ExecCredential of client.authentication.k8s.io version v1'
+  'Accept must allow application/json, text/plain, or an ExecCredential of client.authentication.k8s.io version v1 or v1beta1'
 
 /** How much of the hash of a token is shown: enough to find it again. */
 const SHOWN_HASH = 16
@@ -147,8 +147,8 @@ function noteToken({ note }: OAuthCall, token: IdToken, { spec }: Provider): voi
 /** Returns the answer with the access key, in the form that the client asked for. */
 function grantAnswer(key: string, expires: Date, granted: JsonObject, form: TokenForm): ApiResponse {
   if (form === 'text') return textAnswer(key)
-  if (form === 'execCredential') {
-    return jsonAnswer(execCredential({ expirationTimestamp: rfc3339(expires), token: key }))
+  if (form !== 'json') {
+    return jsonAnswer(execCredential({ expirationTimestamp: rfc3339(expires), token: key }, form.execCredential))
   }
   return jsonAnswer({ access_token: key, issued_token_type: ACCESS_TOKEN_TYPE, token_type: 'Bearer', ...granted })
 }

@@ -557,6 +557,15 @@ describe('a step with renew', () => {
   test('works for the management API too, and says what is missing after the job', async () => {
     const { one, folder } = await done(trusted({ renew: 'true', 'virtual-cluster': '' }))
     expect(await plugin(folder)).toMatchObject({ code: 0, token: await readFile(join(folder, 'key'), 'utf8') })
+    const asked = (version: string) => JSON.stringify({ apiVersion: `client.authentication.k8s.io/${version}` })
+    const said: string[] = []
+    const say = (text: string) => void said.push(text)
+    await runPlugin(folder, { KUBERNETES_EXEC_INFO: asked('v1beta1') }, { out: say, err: say })
+    await runPlugin(folder, { KUBERNETES_EXEC_INFO: asked('v1alpha1') }, { out: say, err: say })
+    expect(said).toEqual([
+      expect.stringContaining('"apiVersion":"client.authentication.k8s.io/v1beta1"'),
+      expect.stringContaining('the kube config must ask for client.authentication.k8s.io/v1 or'),
+    ])
     await age(folder, (held) => Object.assign(held, { keyLife: GONE() }))
     const outside = await plugin(folder, {})
     expect([outside.code, outside.err]).toEqual([1, expect.stringContaining('this job has no ID token')])

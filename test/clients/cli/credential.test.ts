@@ -79,10 +79,11 @@ describe('the plugin', () => {
   test.each([
     ['{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","spec":{"interactive":true}}', 0, ''],
     ['', 0, ''],
+    ['{"apiVersion":"client.authentication.k8s.io/v1beta1","kind":"ExecCredential","spec":{}}', 0, ''],
     [
-      '{"apiVersion":"client.authentication.k8s.io/v1beta1","kind":"ExecCredential","spec":{}}',
+      '{"apiVersion":"client.authentication.k8s.io/v1alpha1","kind":"ExecCredential","spec":{}}',
       1,
-      'Error: The kube config asks for client.authentication.k8s.io/v1beta1, but this plugin answers client.authentication.k8s.io/v1 only.\n' +
+      'Error: The kube config asks for client.authentication.k8s.io/v1alpha1, but this plugin answers client.authentication.k8s.io/v1 and client.authentication.k8s.io/v1beta1 only.\n' +
         'Write "apiVersion: client.authentication.k8s.io/v1" below "exec" in the kube config.\n',
     ],
     ['{}', 1, expect.stringContaining('asks for another version')],
@@ -91,6 +92,8 @@ describe('the plugin', () => {
   ])('with KUBERNETES_EXEC_INFO=%s ends with %i', async (KUBERNETES_EXEC_INFO, code, stderr) => {
     const ran = await cli.run(vc, { env: { KUBERNETES_EXEC_INFO } })
     expect([ran.code, ran.stderr]).toEqual([code, stderr])
+    if (code === 0 && KUBERNETES_EXEC_INFO !== '')
+      expect(JSON.parse(ran.stdout).apiVersion).toBe(JSON.parse(KUBERNETES_EXEC_INFO).apiVersion)
   })
 
   test('removes the cached token when the server refuses, and fails', async () => {

@@ -114,6 +114,11 @@ function describeExecCredential(create: (invocation: Invocation) => Promise<Answ
       expect(headers['content-type']).toContain('application/json')
     })
 
+    test('has version v1beta1 if the client asks for that', async () => {
+      const { json } = await ask({ headers: { accept: asked.replace('v=v1', 'v=v1beta1') } })
+      expect(json).toEqual({ ...credential, apiVersion: 'client.authentication.k8s.io/v1beta1' })
+    })
+
     test('is YAML if the client asks for YAML', async () => {
       const { status: code, text, headers } = await ask({ headers: { accept: asked.replace('json', 'yaml') } })
       expect([code, await parseYaml(text)]).toEqual([201, credential])

@@ -252,6 +252,10 @@ describe('schemas', () => {
     }
     expect([isValid(value), isValid({ ...value, metadata: { labels: { a: 5 } } })]).toEqual([true, false])
     expect(isValid({ ...value, spec: { ttl: 'x' } })).toBe(false)
+    // As docs/clients.md makes a JSON Schema for editors.
+    const { components } = document as { components: object }
+    const alone = ajv.compile({ $ref: '#/components/schemas/test.example.v1.Example', components })
+    expect([alone(value), alone({ ...value, spec: { ttl: 'x' } })]).toEqual([true, false])
   })
 })
 

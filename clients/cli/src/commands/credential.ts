@@ -5,7 +5,7 @@ import { openSession } from '../api/session.ts'
 import { optionsMeant, type Target, targetOf } from '../api/target.ts'
 import { command } from '../arguments/command.ts'
 import { lifetime } from '../arguments/durations.ts'
-import { checkExecInfo } from '../credentials/execcredential.ts'
+import { execVersion } from '../credentials/execcredential.ts'
 import { cachedCredential } from '../credentials/flight.ts'
 import { DEFAULT_TTL } from '../credentials/lifetime.ts'
 import { UsageError } from '../io/errors.ts'
@@ -14,7 +14,7 @@ export const credential = command({
   name: ['credential'],
   summary: 'Print a credential for kubectl (the credential plugin)',
   description:
-    'Kube configs that "keyplane kubeconfig" writes run this command. It prints an ExecCredential of client.authentication.k8s.io/v1, never ' +
+    'Kube configs that "keyplane kubeconfig" writes run this command. It prints an ExecCredential of client.authentication.k8s.io/v1, or v1beta1 for clients that ask for it, never ' +
     'asks anything, and keeps the credential in a private folder until 80% of its lifetime has passed, so that many commands share one.\n\n' +
     'If the server cannot be reached then, it prints the old credential until that expires, and says so. It never does so when the server ' +
     'refuses. Without --virtual-cluster and --cluster it prints the access key itself, for the management API.',
@@ -39,7 +39,7 @@ export const credential = command({
   ],
   meant: optionsMeant,
   async run({ values: { context, ttl, with: form = 'token', ...names } }, io) {
-    checkExecInfo(io)
+    const version = execVersion(io)
     const target = targetOf(names)
     const life = lifetime(ttl ?? DEFAULT_TTL, '--ttl')
     if (!isForm(form)) throw new UsageError(`--with must be token or cert, not "${form}".`)
@@ -48,14 +48,14 @@ export const credential = command({
     }
     const session = await openSession(io, { context })
     const key = await session.key()
-    if (target.kind === 'management') return io.out(execCredential({ token: key }))
+    if (target.kind === 'management') return io.out(execCredential({ token: key }, version))
     const { server } = session
     const found = await cachedCredential(io, {
       owner: { server, key },
       target: JSON.stringify([labelOf(target), form, life]),
       issue: (signal) => issueCredential(session, target, life, { form, signal }),
     })
-    io.out(execCredential(found))
+    io.out(execCredential(found, version))
   },
 })
 

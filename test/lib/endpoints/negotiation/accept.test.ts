@@ -56,7 +56,6 @@ describe('Accept with an ExecCredential', () => {
     `${json};as=ExecCredential`,
     `${json};as=ExecCredential;v=v1`,
     `${json};as=ExecCredential;g=client.authentication.k8s.io`,
-    `${json};as=ExecCredential;g=client.authentication.k8s.io;v=v1beta1`,
     `${json};as=ExecCredential;g=client.authentication.k8s.io;v=v1alpha1`,
     `${json};as=execcredential;g=client.authentication.k8s.io;v=v1`,
     `${json};as=ExecCredential;g=meta.k8s.io;v=v1`,
@@ -65,11 +64,18 @@ describe('Accept with an ExecCredential', () => {
     `${asked};sv=v2`,
   ])('of a kind with a credential rejects %j', (accept) => expect(form(accept, { hasCredential: true })).toBe(refused))
 
+  it('has the version that the client asks for', () => {
+    const accept = `${json};as=ExecCredential;g=client.authentication.k8s.io;v=v1beta1`
+    expect(negotiate(asking({ accept }), { hasCredential: true }).execCredential).toBe('v1beta1')
+    expect(negotiate(asking({ accept: `${asked},${accept}` }), { hasCredential: true }).execCredential).toBe('v1')
+    expect(negotiateStatus(asking({ accept }))?.execCredential).toBe('v1beta1')
+  })
+
   it('is not served for other kinds', () =>
     expect([form(asked), form(`${asked},application/yaml`)]).toEqual([refused, 'application/yaml']))
 
   it('gives a Status its own form', () => {
-    const plugin = { mediaType: json, execCredential: true, pretty: true }
+    const plugin = { mediaType: json, execCredential: 'v1', pretty: true }
     expect(negotiateStatus(asking({ accept: asked }))).toEqual(plugin)
     expect(negotiateStatus(asking({ accept: `text/html,${asked}` }))).toEqual(plugin)
     expect(negotiateStatus(asking({ accept: `${asked},application/yaml` }))).toEqual({

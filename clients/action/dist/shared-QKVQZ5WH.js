@@ -100,7 +100,11 @@ function expiry(timestamp) {
 
 // ../core/src/plugin.ts
 var EXEC_VERSION = "client.authentication.k8s.io/v1";
-var execCredential = (status) => `${JSON.stringify({ apiVersion: EXEC_VERSION, kind: "ExecCredential", status })}
+var EXEC_VERSIONS = [EXEC_VERSION, "client.authentication.k8s.io/v1beta1"];
+function askedExecVersion({ KUBERNETES_EXEC_INFO: text }) {
+  return text ? JSON.parse(text)?.apiVersion : EXEC_VERSION;
+}
+var execCredential = (status, apiVersion) => `${JSON.stringify({ apiVersion, kind: "ExecCredential", status })}
 `;
 function pluginUser({ command, args, env = {}, installHint }) {
   const variables = Object.entries(env).map(([name, value]) => ({ name, value }));
@@ -364,6 +368,8 @@ export {
   requestToken,
   requestKubeConfig,
   readSelf,
+  EXEC_VERSIONS,
+  askedExecVersion,
   execCredential,
   pluginUser,
   exchangeAnew,
