@@ -22,6 +22,7 @@ import { type ClusterClient, withDeadline } from './cluster/client.ts'
 import type { Credentials } from './cluster/credentials.ts'
 import { clusterCredentials, type SecretServices, trustedAuthority } from './clustersecret.ts'
 import { type ConfigUser, type CredentialPlugin, kubeConfigText } from './configtext.ts'
+import { entryNameOf } from './deployment.ts'
 import { type Instance, labelOf, serverAddress } from './instance.ts'
 import { lifetimeWarnings, outlivingCertificate, outlivingRequest } from './outliving.ts'
 import { certificateTtl, type Ttl, type TtlLimits, tokenTtl } from './ttl.ts'
@@ -104,8 +105,7 @@ export async function createKubeConfig(
   const { name, namespace } = instance
   return {
     kubeConfig: await kubeConfigText({
-      // Clients merge kube configs by name. Namespaces contain no dot, so the name is unique for each instance.
-      name: `${name}.${namespace}`,
+      name: entryNameOf(`${name}.${namespace}`, services.issuer),
       server,
       ...(made.authority !== undefined && { certificateAuthority: made.authority }),
       user: made.user,

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { kubeConfigFile } from '../../infra/local/host/kubeconfigfile.ts'
+import { deploymentName, entryNameOf } from '../../lib/kubeconfig/deployment.ts'
 import { installCommandLine } from '../clients/cli/commandline.ts'
 import { readPage } from '../support/commands.ts'
 import { mountPod, startPlatform, yamlOf } from '../support/federationpages.ts'
@@ -138,15 +139,17 @@ describeKubectls(releases, ({ version, path }) => {
     const { run } = await makeOwnHome('keyplane')
     const login = page.commandsOf('keyplane as the plugin', 0, {
       'https://keys.example.com/prod/kubernetes/management': `${server.base} --ca ${join(folder, 'ca.crt')}`,
+      '@keys.example.com/prod': `@${deploymentName(server.base)}`,
     })
     const add = page.commandsOf('keyplane as the plugin', 1, {
       'https://west.example.com': west.url,
       ' west-ca.crt': ` ${join(folder, 'west-ca.crt')}`,
+      '@keys.example.com/prod': `@${deploymentName(server.base)}`,
     })
     for (const commands of [`export KEYPLANE_KEY=$KEY\n${login}`, add])
       expect(await run(commands)).toEqual({ ...none, stderr: expect.stringContaining(none.stderr) })
     for (const context of ['demo.p-demo', 'west'])
-      expect(await run(`kubectl --context ${context} get pods`)).toEqual(none)
+      expect(await run(`kubectl --context ${entryNameOf(context, server.base)} get pods`)).toEqual(none)
   })
 
   test('exchanges the token of a pod, with curl as the plugin', async () => {

@@ -5,6 +5,7 @@ import { appendFile, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { deploymentName, entryNameOf } from '../../lib/kubeconfig/deployment.ts'
 import { installCommandLine } from '../clients/cli/commandline.ts'
 import { readPage } from '../support/commands.ts'
 import { type DemoCluster, startDemoCluster } from '../support/democluster.ts'
@@ -205,6 +206,7 @@ describeKubectl('keyplane as the plugin', () => {
     const program = await installCommandLine(home)
     const commands = page.commandsOf('keyplane as the plugin', 0, {
       'https://keys.example.com/prod/kubernetes/management': server.base,
+      '@keys.example.com/prod': `@${deploymentName(server.base)}`,
     })
     const environment = {
       KEYPLANE_KEY: key.value,
@@ -214,7 +216,9 @@ describeKubectl('keyplane as the plugin', () => {
     const before = issued().length
     const { code, stdout } = await run(commands, environment)
     expect([code, stdout]).toEqual([0, expect.stringMatching(/^NAME .*\nhello-0 .* Running /m)])
-    expect(await run('kubectl --context demo.p-demo get pods', environment)).toEqual(pods)
+    expect(await run(`kubectl --context ${entryNameOf('demo.p-demo', server.base)} get pods`, environment)).toEqual(
+      pods,
+    )
     expect(issued().length - before).toBe(1)
   })
 })

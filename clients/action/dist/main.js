@@ -29,6 +29,14 @@ import {
 // src/step.ts
 import { join, resolve } from "node:path";
 
+// ../../lib/kubeconfig/deployment.ts
+var BASE_PATH = "/kubernetes/management";
+function deploymentName(url) {
+  const { host, pathname } = new URL(url);
+  return host + (pathname.endsWith(BASE_PATH) ? pathname.slice(0, -BASE_PATH.length) : pathname.replace(/\/$/, ""));
+}
+var entryNameOf = (cluster, url) => `${cluster}@${deploymentName(url)}`;
+
 // ../core/src/durations.ts
 var UNITS = { s: 1, m: 60, h: 3600, d: 86400, w: 604800, y: 31536e3 };
 function durationSeconds(text) {
@@ -273,7 +281,7 @@ async function makeKubeConfig(folder, { renew }, session, { key, keyLife }, { en
     const { expires } = keyLife ? { expires: keyLife.until } : await withAttempts(() => readSelf(session, key, log), log.info);
     const user2 = renew ? plugin(folder) : { token: key };
     return {
-      text: kubeConfigText({ name: "keyplane", server: session.url, ...authorityOf(session), user: user2 }),
+      text: kubeConfigText({ name: deploymentName(session.url), server: session.url, ...authorityOf(session), user: user2 }),
       ...expires !== void 0 && { expires }
     };
   }
@@ -289,7 +297,7 @@ async function makeKubeConfig(folder, { renew }, session, { key, keyLife }, { en
   log.mask(made.token);
   const user = renew ? plugin(folder) : { token: made.token };
   const { name, server } = target;
-  const text = kubeConfigText({ name, server, ...authorityOf(target), user });
+  const text = kubeConfigText({ name: entryNameOf(name, session.url), server, ...authorityOf(target), user });
   return { text, ...made.expires !== void 0 && { expires: made.expires } };
 }
 var authorityOf = ({ certificateAuthority }) => certificateAuthority === void 0 ? {} : { certificateAuthority };

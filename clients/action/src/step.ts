@@ -1,5 +1,6 @@
 /** Gets an access key and writes a kube config for the steps that follow. */
 import { join, resolve } from 'node:path'
+import { deploymentName, entryNameOf } from '../../../lib/kubeconfig/deployment.ts'
 import type { Plugin } from '../../core/src/plugin.ts'
 import { withAttempts } from './api/attempts.ts'
 import { describe } from './api/target.ts'
@@ -119,7 +120,7 @@ async function makeKubeConfig(
       : await withAttempts(() => readSelf(session, key, log), log.info)
     const user = renew ? plugin(folder) : { token: key }
     return {
-      text: kubeConfigText({ name: 'keyplane', server: session.url, ...authorityOf(session), user }),
+      text: kubeConfigText({ name: deploymentName(session.url), server: session.url, ...authorityOf(session), user }),
       ...(expires !== undefined && { expires }),
     }
   }
@@ -137,7 +138,7 @@ async function makeKubeConfig(
   log.mask(made.token)
   const user = renew ? plugin(folder) : { token: made.token }
   const { name, server } = target
-  const text = kubeConfigText({ name, server, ...authorityOf(target), user })
+  const text = kubeConfigText({ name: entryNameOf(name, session.url), server, ...authorityOf(target), user })
   return { text, ...(made.expires !== undefined && { expires: made.expires }) }
 }
 

@@ -4,6 +4,7 @@ import { access, readFile, readlink, stat, writeFile } from 'node:fs/promises'
 import { delimiter, dirname, join, relative } from 'node:path'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { kubeConfigFiles } from '../../../clients/cli/src/kubeconfig/files.ts'
+import { entryNameOf } from '../../../lib/kubeconfig/deployment.ts'
 import { describeKubectl } from '../../support/kubectl.ts'
 import { instance, instances, keys } from '../../support/objects.ts'
 import { type Ran, runProgram } from '../../support/programs.ts'
@@ -53,6 +54,9 @@ async function curlFileOf(config: string): Promise<string> {
   return relative(cli.home, file)
 }
 const pods = { code: 0, stdout: expect.stringMatching(/^NAME .*\nhello-0 .* Running /), stderr: '' }
+/** The name that the entry of a cluster has: it ends in the deployment. */
+const named = (cluster: string): string => entryNameOf(cluster, server.base)
+const second = (): string => `${named('demo.p-demo')}-2`
 const namesOf = (config: { contexts: { name: string }[] }): string[] => config.contexts.map(({ name }) => name)
 
 describeKubectl('a kube config of a virtual cluster', () => {
@@ -62,11 +66,11 @@ describeKubectl('a kube config of a virtual cluster', () => {
     const text = await readFile(inHome('config'), 'utf8')
     expect(text).not.toMatch(/mpk_|eyJ/)
     const { users, clusters, 'current-context': current } = await parseYaml(text)
-    expect(current).toBe('demo.p-demo')
+    expect(current).toBe(named('demo.p-demo'))
     expect(clusters[0].cluster.server).toBe(cluster.url)
     expect(users).toEqual([
       {
-        name: 'demo.p-demo',
+        name: named('demo.p-demo'),
         user: {
           exec: {
             apiVersion: 'client.authentication.k8s.io/v1',
@@ -189,21 +193,21 @@ describeKubectl('a kube config of something else', () => {
   test('is for all virtual clusters that one may use, and says which are left out', async () => {
     const { code, stdout, stderr } = await ran(['--all'])
     const config = await parseYaml(stdout)
-    expect([code, namesOf(config)]).toEqual([0, ['demo.p-demo', 'demo.p-other']])
+    expect([code, namesOf(config)]).toEqual([0, ['demo.p-demo', 'demo.p-other'].map(named)])
     expect(config['current-context']).toBe('')
     expect(stderr).toMatch(/^Left out demo\/noaddress: .+\n$/)
     expect(stderr).not.toContain('hidden')
-    expect(namesOf(await parseYaml(await ok(['--project', 'other'])))).toEqual(['demo.p-other'])
+    expect(namesOf(await parseYaml(await ok(['--project', 'other'])))).toEqual([named('demo.p-other')])
     expect(namesOf(await parseYaml(await ok(['other/demo', 'demo/demo', 'other/demo'])))).toEqual([
-      'demo.p-other',
-      'demo.p-demo',
+      named('demo.p-other'),
+      named('demo.p-demo'),
     ])
     expect(issued()).not.toContain('token')
   })
 })
 
 describeKubectl('--merge', () => {
-  const MINE = `# my clusters
+  let mine = `# my clusters
 apiVersion: v1
 kind: Config
 preferences: {colors: true}
@@ -216,10 +220,13 @@ users:
 contexts:
   - name: home
     context: {cluster: home, user: home, namespace: mine}
-  - name: demo.p-demo
+  - name: DEMO
     context: {cluster: home, user: home}
 current-context: home
 `
+  beforeAll(() => {
+    mine = mine.replace('DEMO', named('demo.p-demo'))
+  })
   const write = async (text: string) => {
     await ok(['demo/demo', '--merge'])
     await writeFile(inHome('.kube', 'config'), text)
@@ -229,7 +236,7 @@ current-context: home
   test('makes the kube config of kubectl, and its context the current one with --use', async () => {
     expect(await ran(['demo/demo', '--merge'])).toMatchObject({
       code: 0,
-      stderr: `Wrote ${inHome('.kube', 'config')}.\nUse it with: kubectl --context demo.p-demo get pods\n`,
+      stderr: `Wrote ${inHome('.kube', 'config')}.\nUse it with: kubectl --context ${named('demo.p-demo')} get pods\n`,
     })
     expect((await stat(inHome('.kube', 'config'))).mode & 0o777).toBe(0o600)
     expect((await config())['current-context']).toBe('')
@@ -238,63 +245,66 @@ current-context: home
   })
 
   test('keeps every byte that is not its own, and a copy of the file', async () => {
-    await write(MINE)
+    await write(mine)
     const { stderr } = await ran(['demo/demo', 'other/demo', '--merge'])
     const copy = inHome('.kube', 'config.before-keyplane')
     expect(stderr).toContain(`The kube config as it was before is in ${copy}.\n`)
-    expect(await readFile(copy, 'utf8')).toBe(MINE)
+    expect(await readFile(copy, 'utf8')).toBe(mine)
     const text = await readFile(inHome('.kube', 'config'), 'utf8')
-    const isOwn = /^ {2}- name: demo\.p-(?:demo-2|other)\n(?: {4}.*\n)+/gm
+    const isOwn = /^ {2}- name: demo\.p-(?:demo@.*-2|other@.*)\n(?: {4}.*\n)+/gm
     expect(text.match(isOwn)).toHaveLength(6)
-    expect(text.replaceAll(isOwn, '')).toBe(MINE)
+    expect(text.replaceAll(isOwn, '')).toBe(mine)
     const after = await config()
-    expect(namesOf(after)).toEqual(['home', 'demo.p-demo', 'demo.p-demo-2', 'demo.p-other'])
-    expect(after.contexts[2].context).toMatchObject({ cluster: 'demo.p-demo-2', user: 'demo.p-demo-2' })
+    expect(namesOf(after)).toEqual(['home', named('demo.p-demo'), second(), named('demo.p-other')])
+    expect(after.contexts[2].context).toMatchObject({ cluster: second(), user: second() })
     // The copy stays.
     await writeFile(inHome('.kube', 'config'), `# mine\n${text}`)
     expect((await ran(['demo/demo', '--merge', '--with', 'token'])).stderr).not.toContain('before-keyplane')
     expect(await readFile(inHome('.kube', 'config'), 'utf8')).toMatch(/^# mine\n# my clusters\n/)
-    expect(await readFile(copy, 'utf8')).toBe(MINE)
+    expect(await readFile(copy, 'utf8')).toBe(mine)
   })
 
   test('updates its own entries only, where they are, and keeps what their user has added', async () => {
-    await write(MINE)
+    await write(mine)
     await ok(['demo/demo', 'other/demo', '--merge'])
-    expect((await kubectl('config', 'set-context', 'demo.p-demo-2', '--namespace', 'shop')).code).toBe(0)
+    expect((await kubectl('config', 'set-context', second(), '--namespace', 'shop')).code).toBe(0)
     const before = await config()
     const { stderr } = await ran(['other/demo', 'demo/demo', '--merge'])
-    expect(stderr).toBe('The kube config is up to date.\nThe contexts are: demo.p-other, demo.p-demo-2\n')
+    expect(stderr).toBe(`The kube config is up to date.\nThe contexts are: ${named('demo.p-other')}, ${second()}\n`)
     expect(await config()).toEqual(before)
     await ok(['demo/demo', '--merge', '--with', 'token'])
     const after = await config()
     expect(namesOf(after)).toEqual(namesOf(before))
-    const mine = after.contexts.find(({ name }: { name: string }) => name === 'demo.p-demo-2')
-    expect(mine.context.namespace).toBe('shop')
-    expect(after.users.filter(({ name }: { name: string }) => name !== 'demo.p-demo-2')).toEqual(
-      before.users.filter(({ name }: { name: string }) => name !== 'demo.p-demo-2'),
+    const own = after.contexts.find(({ name }: { name: string }) => name === second())
+    expect(own.context.namespace).toBe('shop')
+    expect(after.users.filter(({ name }: { name: string }) => name !== second())).toEqual(
+      before.users.filter(({ name }: { name: string }) => name !== second()),
     )
-    expect(after.users.find(({ name }: { name: string }) => name === 'demo.p-demo-2').user.token).toMatch(/^eyJ/)
+    expect(after.users.find(({ name }: { name: string }) => name === second()).user.token).toMatch(/^eyJ/)
   })
 
   test('updates the file of KUBECONFIG that has the entry, and adds others to the first one', async () => {
-    await write(MINE)
+    await write(mine)
     const KUBECONFIG = [inHome('first'), inHome('second')].join(delimiter)
     await ok(['demo/demo', '--merge'], { KUBECONFIG: inHome('second') })
-    await cli.write('first', MINE)
+    await cli.write('first', mine)
     await ok(['demo/demo', 'other/demo', '--merge', '--with', 'token'], { KUBECONFIG })
     const first = await parseYaml(await readFile(inHome('first'), 'utf8'))
     const second = await parseYaml(await readFile(inHome('second'), 'utf8'))
-    expect([namesOf(first), namesOf(second)]).toEqual([['home', 'demo.p-demo', 'demo.p-other'], ['demo.p-demo']])
+    expect([namesOf(first), namesOf(second)]).toEqual([
+      ['home', named('demo.p-demo'), named('demo.p-other')],
+      [named('demo.p-demo')],
+    ])
     expect(second.users[0].user.token).toMatch(/^eyJ/)
   })
 
   test('changes the target of a symbolic link', async () => {
-    const real = await cli.write('real', MINE)
+    const real = await cli.write('real', mine)
     await ok(['demo/demo', '--merge'])
     await runProgram('ln', ['-sf', real, inHome('.kube', 'config')], { cwd: cli.home, env: process.env })
     await ok(['demo/demo', '--merge'])
     expect(await readlink(inHome('.kube', 'config'))).toBe(real)
-    expect(namesOf(await config())).toContain('demo.p-demo-2')
+    expect(namesOf(await config())).toContain(second())
   })
 
   test.each(cases.left as [string, string, string][])('leaves a file with %s as it is', async (_, text, why) => {
@@ -304,7 +314,7 @@ current-context: home
   })
 
   test('loses nothing when many run at once, beside kubectl config', async () => {
-    await write(MINE)
+    await write(mine)
     let areMerging = true
     const merging = Promise.all(
       ['demo/demo', 'other/demo', 'demo/demo', 'other/demo'].map((one) => ran([one, '--merge'])),
@@ -318,7 +328,7 @@ current-context: home
     const all = await merging
     if (set.code !== 0) set = await setting()
     expect([...all.map(({ code }) => code), set.code]).toEqual([0, 0, 0, 0, 0])
-    expect(namesOf(await config()).toSorted()).toEqual(['demo.p-demo', 'demo.p-demo-2', 'demo.p-other', 'home'])
+    expect(namesOf(await config()).toSorted()).toEqual([named('demo.p-demo'), second(), named('demo.p-other'), 'home'])
     await expect(access(inHome('.kube', 'config.lock'))).rejects.toThrow('ENOENT')
   })
 })

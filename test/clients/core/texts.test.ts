@@ -8,11 +8,11 @@ import {
   objectIn,
   retryAfterIn,
 } from '../../../clients/core/src/answers.ts'
-import { contextName } from '../../../clients/core/src/contextname.ts'
 import { duration, durationSeconds } from '../../../clients/core/src/durations.ts'
 import { isBearer, isClientId, virtualClusterIn } from '../../../clients/core/src/forms.ts'
 import { networkFailure } from '../../../clients/core/src/networkfailure.ts'
 import { warningsIn } from '../../../clients/core/src/warnings.ts'
+import { deploymentName, entryNameOf } from '../../../lib/kubeconfig/deployment.ts'
 
 describe('durations', () => {
   test('are numbers with units', () => {
@@ -84,7 +84,9 @@ test('a context is named after the host and the stage of its server', () => {
     'https://127.0.0.1:8443/kubernetes/management',
     'https://a/b/',
   ]
-  expect(servers.map(contextName)).toEqual(['a.example/prod', '127.0.0.1:8443', 'a/b'])
+  expect(servers.map(deploymentName)).toEqual(['a.example/prod', '127.0.0.1:8443', 'a/b'])
+  // kubectl takes the first of two entries with one name, so entries of two deployments have two.
+  expect(new Set(servers.map((server) => entryNameOf('demo.p-demo', server))).size).toBe(3)
 })
 
 test('the forms of keys, client IDs and virtual clusters', () => {

@@ -118,8 +118,8 @@ const refusalOf = (request: Partial<KubeConfigRequest>, changes: Partial<KubeCon
 describe('with a token', () => {
   test('has the virtual cluster, its authority and a token for it only', async () => {
     const { config, ...result } = await createConfig()
-    expect(config.getCurrentContext()).toBe('dev.p-shop')
-    expect(result.cluster).toMatchObject({ name: 'dev.p-shop', server: 'https://dev.example.com' })
+    expect(config.getCurrentContext()).toBe('dev.p-shop@api.example.com')
+    expect(result.cluster).toMatchObject({ name: 'dev.p-shop@api.example.com', server: 'https://dev.example.com' })
     expect(Buffer.from(result.cluster?.caData ?? '', 'base64').toString()).toBe(clusters.authority.certificate)
     const claims = await verifyOwnToken(result.user?.token ?? '', await jwksDocument(signer), {
       issuer,

@@ -1,7 +1,7 @@
 /** `keyplane login`: verifies a server and a key, and keeps them as the current context. */
 import { resolve } from 'node:path'
 import { scopeWords } from '../../../../lib/authorization/scopes/words.ts'
-import { BASE_PATH, contextName } from '../../../core/src/contextname.ts'
+import { BASE_PATH, deploymentName } from '../../../../lib/kubeconfig/deployment.ts'
 import { givenKey } from '../api/givenkey.ts'
 import { readSelf, type Self } from '../api/self.ts'
 import { serverUrl } from '../api/serverurl.ts'
@@ -62,7 +62,7 @@ export const login = command({
   async run({ values, positionals: [url] }, io) {
     const { contexts, currentContext } = await readConfig(io)
     const known = contexts.get(
-      values.context ?? (url === undefined ? (currentContext ?? '') : contextName(serverUrl(url))),
+      values.context ?? (url === undefined ? (currentContext ?? '') : deploymentName(serverUrl(url))),
     )
     if (url === undefined && known === undefined) {
       throw values.context === undefined
@@ -82,7 +82,7 @@ export const login = command({
     const { context: asked, self } = await verified(io, withWholeKey(io, keptName, wanted))
     const { projectNamespacePrefix } = self.status
     const context = { ...asked, ...(projectNamespacePrefix !== undefined && { projectNamespacePrefix }) }
-    const name = values.context ?? (url === undefined ? keptName : contextName(context.server))
+    const name = values.context ?? (url === undefined ? keptName : deploymentName(context.server))
     await changeConfig(io, (config) => {
       config.contexts.set(name, context)
       config.currentContext = name

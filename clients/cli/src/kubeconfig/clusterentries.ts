@@ -1,5 +1,6 @@
 /** Makes the entries of kube configs: for virtual clusters, for a connected cluster, and for the management API. */
 import { resolve } from 'node:path'
+import { deploymentName, entryNameOf } from '../../../../lib/kubeconfig/deployment.ts'
 import type { JsonObject } from '../../../../lib/meta/types.ts'
 import { CURL_SECONDS, curlArguments } from '../../../core/src/curl.ts'
 import { pluginUser } from '../../../core/src/plugin.ts'
@@ -38,7 +39,6 @@ export async function virtualClusterEntry(making: Making, target: Target & { kin
   const { session, way, life } = making
   const { project, name } = target
   const namespace = await projectNamespace(session, project)
-  const entryName = `${name}.${namespace}`
   const ask = async (spec: JsonObject): Promise<string> => {
     const { path, body } = kubeConfigRequest(namespace, name, spec)
     const answer = await session.post(path, body).catch(explained)
@@ -46,7 +46,10 @@ export async function virtualClusterEntry(making: Making, target: Target & { kin
     if (typeof kubeConfig !== 'string') throw new CliError(`${session.server} answered without a kube config.`)
     return kubeConfig
   }
-  const entry = { name: entryName, mark: { server: session.server, target: labelOf(target) } }
+  const entry = {
+    name: entryNameOf(`${name}.${namespace}`, session.server),
+    mark: { server: session.server, target: labelOf(target) },
+  }
   if (way === 'token' || way === 'cert') {
     const text = await ask({ ...(life !== undefined && { certificateTTL: life }), clientCert: way === 'cert' })
     return { ...entry, cluster: await clusterIn(text), user: staticUser(await userIn(text)) }
@@ -64,7 +67,10 @@ export async function clusterEntry(
 ): Promise<Entry> {
   const { session, way, life = 86_400 } = making
   if (way === 'cert') throw new UsageError('--with cert is for virtual clusters: nothing else signs certificates.')
-  const entry = { name: target.name, mark: { server: session.server, target: labelOf(target) } }
+  const entry = {
+    name: entryNameOf(target.name, session.server),
+    mark: { server: session.server, target: labelOf(target) },
+  }
   const user =
     way === 'token'
       ? staticUser((await issueCredential(session, target, life)).credential)
@@ -80,7 +86,7 @@ export async function managementEntry(making: Making): Promise<Entry> {
     throw new UsageError(`The management API takes the access key itself: use --with exec or token, not ${way}.`)
   }
   const target = { kind: 'management' } as const
-  const entry = { name: context ?? new URL(server).host, mark: { server, target: labelOf(target) } }
+  const entry = { name: context ?? deploymentName(server), mark: { server, target: labelOf(target) } }
   return {
     ...entry,
     cluster: {

@@ -19,7 +19,7 @@ export interface CurlRequest {
 export function curlFile(kubeConfig: string, { name, mark }: Pick<Entry, 'name' | 'mark'>): string {
   const whose = [basename(kubeConfig), mark.server, mark.target].join('\n')
   const hash = createHash('sha256').update(whose).digest('hex').slice(0, 8)
-  return join(dirname(kubeConfig), `${name}.${hash}.curl`)
+  return join(dirname(kubeConfig), `${name.replace(/@.*/, '')}.${hash}.curl`)
 }
 
 /** Writes the file, and beside it the certificate authority of the server if it has one of its own. Only this user can read it. */

@@ -2,6 +2,7 @@
  * Writes what programs need to use a stored key. No text has the value of the key: each names the secret, or the file beside it. The
  * texts are those of docs/ci.md and docs/terraform.md.
  */
+import { deploymentName } from '../../../../lib/kubeconfig/deployment.ts'
 import { shellWord } from './kubectl.ts'
 import { toYaml } from './yaml.ts'
 
@@ -13,6 +14,7 @@ export interface Snippet {
 /** Returns the snippets for the API at the URL. */
 export function keySnippets(url: string): Snippet[] {
   const yamlUrl = toYaml(url).trimEnd()
+  const name = toYaml(deploymentName(url)).trimEnd()
   return [
     {
       title: 'GitHub Actions',
@@ -51,19 +53,19 @@ deploy:
       text: `apiVersion: v1
 kind: Config
 clusters:
-  - name: keyplane
+  - name: ${name}
     cluster:
       server: ${yamlUrl}
 users:
-  - name: keyplane
+  - name: ${name}
     user:
       tokenFile: keyplane.key
 contexts:
-  - name: keyplane
+  - name: ${name}
     context:
-      cluster: keyplane
-      user: keyplane
-current-context: keyplane
+      cluster: ${name}
+      user: ${name}
+current-context: ${name}
 `,
     },
     {

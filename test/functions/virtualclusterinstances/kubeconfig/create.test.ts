@@ -47,8 +47,8 @@ describe('201', () => {
     expect(config).toMatchObject({
       apiVersion: 'v1',
       kind: 'Config',
-      'current-context': 'alices.p-web',
-      clusters: [{ name: 'alices.p-web', cluster: { server: `https://${host}` } }],
+      'current-context': 'alices.p-web@keyplane.example.com',
+      clusters: [{ name: 'alices.p-web@keyplane.example.com', cluster: { server: `https://${host}` } }],
     })
     const { token } = config.users[0].user
     expect(await functions.get().parts.authenticate(token)).not.toHaveProperty('user')
@@ -80,7 +80,10 @@ describe('201', () => {
     const { users, clusters } = await parseYaml(json.status.kubeConfig)
     const apiVersion = 'client.authentication.k8s.io/v1'
     expect(users).toEqual([
-      { name: 'alices.p-web', user: { exec: { apiVersion, ...plugin, interactiveMode: 'Never' } } },
+      {
+        name: 'alices.p-web@keyplane.example.com',
+        user: { exec: { apiVersion, ...plugin, interactiveMode: 'Never' } },
+      },
     ])
     expect(clusters[0].cluster.server).toBe(`https://${host}`)
   })

@@ -1,5 +1,5 @@
 /** The ways in which a kube config signs in: what is asked of the server, and the commands that belong to it. */
-import { contextName } from '../../../../core/src/contextname.ts'
+import { deploymentName } from '../../../../../lib/kubeconfig/deployment.ts'
 import { CURL_SECONDS, curlArguments, curlOptions } from '../../../../core/src/curl.ts'
 import { GROUP_VERSION, kubeConfig } from '../../../../core/src/requests.ts'
 import { commandLines, heredoc, option, shellWord } from '../../text/kubectl.ts'
@@ -88,7 +88,7 @@ const slashes = (path: string): string => path.replaceAll('\\', '/')
 export function specOf({ way, seconds, file }: Choice, place: Place, server: string): object {
   if (way === 'curl') return { exec: { command: 'curl', args: curlArguments(slashes(file)) } }
   if (way === 'keyplane') {
-    const context = ['--context', contextName(server)]
+    const context = ['--context', deploymentName(server)]
     return { exec: { command: 'keyplane', args: ['credential', '--virtual-cluster', labelOf(place), ...context] } }
   }
   return { certificateTTL: seconds, ...(way === 'certificate' && { clientCert: true }) }
@@ -117,7 +117,7 @@ ${heredoc('cat', config)}
 /** Returns the commands after the download: what the machine needs, and a first command with the kube config. */
 export function nextCommands({ way }: Choice, place: Place, server: string): string {
   const login =
-    way === 'keyplane' ? [`keyplane login ${shellWord(server)} ${option('--context', contextName(server))}`] : []
+    way === 'keyplane' ? [`keyplane login ${shellWord(server)} ${option('--context', deploymentName(server))}`] : []
   return [...login, `kubectl ${option('--kubeconfig', `./${fileNameOf(place)}`)} get pods`, ''].join('\n')
 }
 
