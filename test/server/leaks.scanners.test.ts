@@ -63,6 +63,12 @@ const scanners: [string, string[], string, number][] = [
 
 const newKey = () => generateAccessKey(randomBytes)
 
+/** Returns texts with the key: also after a line break in JSON, an encoded URL, a colour of a terminal, and a name. */
+const placesOf = (key: string): string[] => [
+  ...[key, `KEY=${key}`, `"${key}"`, `Bearer ${key}\r\n`, `https://a/?k=${key}&b`, `<${key}>`],
+  ...[JSON.stringify(`a\n${key}\nb`), `k%3D${key}%26b`, `\u001b[32m${key}\u001b[0m`, `key_${key}_end`],
+]
+
 describe.each(scanners)('the rule for %s', (_, keywords, pattern, group) => {
   /** Scanners look for a keyword first, whatever its case, and report the group. */
   const find = (content: string) =>
@@ -73,15 +79,14 @@ describe.each(scanners)('the rule for %s', (_, keywords, pattern, group) => {
   test('finds every key, wherever it is', () => {
     for (const key of Array.from({ length: 500 }, newKey)) {
       expect(isWellFormed(key)).toBe(true)
-      for (const content of [key, `KEY=${key}`, `"${key}"`, `Bearer ${key}\r\n`, `https://a/?k=${key}&b`, `<${key}>`])
-        expect([content, find(content)]).toEqual([content, [key]])
+      for (const content of placesOf(key)) expect([content, find(content)]).toEqual([content, [key]])
     }
-    expect(find(`${newKey()} ${newKey()}`)).toHaveLength(2)
+    expect(find(`${newKey()} ${newKey()}_${newKey()}`)).toHaveLength(3)
   })
 
   test('finds no text of another length, and texts with a wrong checksum cost no lookup', () => {
     const key = newKey()
-    for (const other of [key.slice(0, -1), `${key}x`, `x${key}`, key.replace('mpk_', 'mpk-'), key.replace('_', '')])
+    for (const other of [key.slice(0, -1), `${key}x`, key.replace('mpk_', 'mpk-'), key.replace('_', '')])
       expect(find(other)).toEqual([])
     const wrong = `${key.slice(0, -1)}${key.endsWith('a') ? 'b' : 'a'}`
     expect([find(wrong), isWellFormed(wrong)]).toEqual([[wrong], false])
@@ -91,6 +96,9 @@ describe.each(scanners)('the rule for %s', (_, keywords, pattern, group) => {
 test('the page has one rule for each scanner, and the test vectors of the format match it', async () => {
   expect([otherRules, otherDetectors]).toEqual([[], []])
   const format = await readFile(new URL('../../docs/access-keys.md', import.meta.url), 'utf8')
+  const inline = [...`${text}${format}`.matchAll(/`([^`\n]*mpk_\[[^`\n]*)`/g)].map(([, pattern = '']) => pattern)
+  expect(inline).toHaveLength(2)
+  for (const pattern of inline) for (const place of placesOf(newKey())) expect(place).toMatch(new RegExp(pattern))
   const vectors = [...format.matchAll(/`(mpk_\w{49})`/g)].map(([, key]) => key)
   expect(vectors).toHaveLength(3)
   for (const [, , pattern] of scanners) for (const key of vectors) expect(key).toMatch(new RegExp(`^${pattern}$`))
