@@ -230,6 +230,7 @@ test('signing out ends the session in copies of the tab too, and in no other tab
   await signOutButton(copy).waitFor()
   await signOutButton(page).click()
   await copy.getByText('You have signed out in a copy of this tab.').waitFor()
+  expect(await page.getByText('in a copy of this tab').count()).toBe(0)
   expect(await copy.evaluate(() => Object.keys(sessionStorage))).toEqual(['copied'])
   await copy.reload()
   await signInButton(copy).waitFor()

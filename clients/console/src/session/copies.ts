@@ -5,18 +5,17 @@
 
 const CHANNEL = 'keyplane-signed-out'
 
-/** Tells the copies of this tab that the person has signed out. */
-export function tellCopies(id: string): void {
-  const channel = new BroadcastChannel(CHANNEL)
-  channel.postMessage(id)
-  channel.close()
+export interface Copies {
+  /** Tells the copies of this tab that the person has signed out. */
+  tell(): void
+  close(): void
 }
 
-/** Calls `end` when the person signs out in a copy of this tab, until the returned function is called. */
-export function onCopySignedOut(id: string, end: () => void): () => void {
+/** Calls `end` when the person signs out in a copy of this tab. A tab listens and tells on one channel, which does not hear itself. */
+export function openCopies(id: string, end: () => void): Copies {
   const channel = new BroadcastChannel(CHANNEL)
   channel.onmessage = ({ data }: MessageEvent<unknown>) => {
     if (data === id) end()
   }
-  return () => channel.close()
+  return { tell: () => channel.postMessage(id), close: () => channel.close() }
 }

@@ -10,7 +10,7 @@ import { distance, MINUTE_MS, relative } from '../text/times.ts'
 import { askAccount, asksAccount, forgetAccount } from './accountchoice.ts'
 import type { Returned } from './attempt.ts'
 import { sharedStorage, tabStorage } from './browserstorage.ts'
-import { onCopySignedOut, tellCopies } from './copies.ts'
+import { type Copies, openCopies } from './copies.ts'
 import { draftsOf, forgetDrafts } from './drafts.ts'
 import { forgetKey, formerKey, keepKey, keptKey } from './keptkey.ts'
 import { useNotify } from './notices.ts'
@@ -60,6 +60,7 @@ export function useSessionControl(returned: Returned | undefined): SessionContro
   const [signOutAt, setSignOutAt] = useState<string>()
   const notify = useNotify()
   const kept = useRef<SignIn | undefined>(undefined)
+  const copies = useRef<Copies>(undefined)
 
   const finish = useCallback((reason?: SessionEnd) => {
     forgetKey(tabStorage)
@@ -136,7 +137,7 @@ export function useSessionControl(returned: Returned | undefined): SessionContro
         cache: new Map(),
         signOut: () => {
           forgetDrafts()
-          tellCopies(id)
+          copies.current?.tell()
           leave()
         },
         goOn: (next) => signIn({ ...given, key: next }, given),
@@ -207,10 +208,11 @@ export function useSessionControl(returned: Returned | undefined): SessionContro
   useEffect(() => {
     const id = kept.current?.id
     if (!session || id === undefined) return
-    return onCopySignedOut(id, () => {
+    copies.current = openCopies(id, () => {
       forgetDrafts()
       finish({ title: 'You have signed out in a copy of this tab.' })
     })
+    return () => copies.current?.close()
   }, [session, finish])
 
   return {
