@@ -7,7 +7,8 @@ import { TRUST_LABEL } from '../../../clients/console/src/api/trusts.ts'
 import { type CardName, cards, countCards, needs } from '../../../clients/console/src/keylist/attention.ts'
 import { expiryWindows } from '../../../clients/console/src/keylist/expirywindows.ts'
 import { matcher, partsOf, searchText, type TermName, termText } from '../../../clients/console/src/keylist/filter.ts'
-import { countWords, noMatchTitle, unreadName } from '../../../clients/console/src/keylist/searched.ts'
+import { noMatchTitle } from '../../../clients/console/src/keylist/nomatchtitle.ts'
+import { countWords, unreadName } from '../../../clients/console/src/keylist/searched.ts'
 import { rowsOf, select } from '../../../clients/console/src/keylist/selection.ts'
 import {
   chosen,
@@ -18,7 +19,7 @@ import {
   sortOf,
   sortText,
 } from '../../../clients/console/src/keylist/sorting.ts'
-import { FIRST_VIEW, hrefOfView, type View, viewOf } from '../../../clients/console/src/keylist/view.ts'
+import { FIRST_VIEW, hrefOfView, isWhole, type View, viewOf } from '../../../clients/console/src/keylist/view.ts'
 import { routeOf } from '../../../clients/console/src/text/routes.ts'
 import { isExchanged } from '../../../clients/core/src/keylives.ts'
 import type { AccessKey } from '../../../clients/core/src/objects.ts'
@@ -328,6 +329,18 @@ describe('the words for a state', () => {
 
 test('a list is read again every 15 seconds, and a long one less often', () =>
   expect([0, 150, 151, 1000, 2500].map(pollEvery)).toEqual([15_000, 15_000, 30_000, 105_000, 255_000]))
+
+test.each<[string, boolean]>([
+  ['', true],
+  ['sort=-name', true],
+  ['filter=%20', true],
+  ['filter=ci', false],
+  ['card=unused', false],
+  ['expires=never', false],
+  ['exchanges=shown', false],
+])('a page with ?%s shows every key but those of exchanges: %s', (query, whole) =>
+  expect(isWhole(viewOf(new URLSearchParams(query)))).toBe(whole),
+)
 
 describe('where there are keys that were not read', () => {
   test('no words are about them', () => {

@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { createApi } from '../../../clients/console/src/api/client.ts'
 import { makersIn, matcher, partsOf } from '../../../clients/console/src/keylist/filter.ts'
-import { noMatchTitle } from '../../../clients/console/src/keylist/searched.ts'
+import { noMatchTitle } from '../../../clients/console/src/keylist/nomatchtitle.ts'
 import { merged, rowsOf } from '../../../clients/console/src/keylist/selection.ts'
 import {
   askServer,

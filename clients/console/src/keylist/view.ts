@@ -40,3 +40,7 @@ export const hrefOfView = ({ filter, card, expires, sort, exchanges }: View): st
 
 /** What the page shows at first. */
 export const FIRST_VIEW: View = viewOf(new URLSearchParams())
+
+/** Reports whether the page shows every key but those of exchanges. */
+export const isWhole = ({ filter, card, expires, exchanges }: View): boolean =>
+  filter.trim() === '' && card === undefined && expires === undefined && !exchanges

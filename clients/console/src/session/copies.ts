@@ -14,7 +14,7 @@ export interface Copies {
 /** Calls `end` when the person signs out in a copy of this tab. A tab listens and tells on one channel, which does not hear itself. */
 export function openCopies(id: string, end: () => void): Copies {
   const channel = new BroadcastChannel(CHANNEL)
-  channel.onmessage = ({ data }: MessageEvent<unknown>) => {
+  channel.onmessage = ({ data }) => {
     if (data === id) end()
   }
   return { tell: () => channel.postMessage(id), close: () => channel.close() }

@@ -2,11 +2,20 @@ import type { ComponentChildren } from 'preact'
 import { Code } from '../../components/code.tsx'
 import { Empty } from '../../components/empty.tsx'
 import { Foreign } from '../../components/foreign.tsx'
+import { noMatchTitle } from '../../keylist/nomatchtitle.ts'
+import type { Search } from '../../keylist/serversearch.ts'
 import { useSession } from '../../session/session.ts'
 import { hrefOf } from '../../text/routes.ts'
 
+export interface NoKeysProps {
+  action: ComponentChildren
+  /** How many keys of exchanges are not shown, such as that of the session. */
+  exchanges: number
+  onShow(): void
+}
+
 /** Says what a key is, and how to make one, when there are none to see. */
-export const NoKeys = ({ action }: { action: ComponentChildren }) => (
+export const NoKeys = ({ action, exchanges, onShow }: NoKeysProps) => (
   <Empty title="There are no keys yet">
     <p>
       An access key lets a CI job or another program use this API and its clusters. You decide what it may do, from
@@ -15,6 +24,14 @@ export const NoKeys = ({ action }: { action: ComponentChildren }) => (
     {action}
     <p>Or make one in a terminal, such as this one for a job of project shop:</p>
     <Code title="Command line" text="keyplane keys create shop-ci --project shop --ttl 30d" />
+    {exchanges > 0 && (
+      <p class="muted">
+        Signing in with an identity provider, and CI jobs that do, make keys that end within a day.{' '}
+        <button type="button" class="quiet" onClick={onShow}>
+          Show {exchanges === 1 ? 'the key of an exchange' : `the ${exchanges} keys of exchanges`}
+        </button>
+      </p>
+    )}
   </Empty>
 )
 
@@ -38,3 +55,29 @@ export function NotAllowed({ message }: { message: string }) {
     </Empty>
   )
 }
+
+export interface NoMatchProps {
+  /** Keys of exchanges that match and are not shown. */
+  hidden: number
+  /** Whether there are keys that were not read. */
+  more: boolean
+  search: Search | undefined
+  /** The key of the session, if the filter names it as the maker. */
+  own: string | undefined
+  onClear(): void
+  onShow(): void
+}
+
+/** Offers ways out when no key matches the filter and the card. */
+export const NoMatch = ({ hidden, more, search, own, onClear, onShow }: NoMatchProps) => (
+  <Empty title={noMatchTitle(more, search, own)}>
+    {hidden > 0 && (
+      <button type="button" onClick={onShow}>
+        Show {hidden === 1 ? 'the key of an exchange that matches' : `the ${hidden} keys of exchanges that match`}
+      </button>
+    )}
+    <button type="button" onClick={onClear}>
+      Show all keys
+    </button>
+  </Empty>
+)

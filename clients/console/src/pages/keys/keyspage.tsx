@@ -14,13 +14,14 @@ import { expiryDays } from '../../keylist/expiries.ts'
 import { makersIn } from '../../keylist/filter.ts'
 import { countWords, unreadName } from '../../keylist/searched.ts'
 import { merged, rowsOf, select } from '../../keylist/selection.ts'
+import { isWhole } from '../../keylist/view.ts'
 import { useSession } from '../../session/session.ts'
 import type { Polled } from '../../session/usepolled.ts'
 import type { Route } from '../../text/routes.ts'
 import { CardBar } from './cardbar.tsx'
 import { Exports } from './exports.tsx'
 import { Strip } from './lifetime/strip.tsx'
-import { NewKey, NoMatch } from './nomatch.tsx'
+import { NewKey } from './newkey.tsx'
 import { Rows } from './rows.tsx'
 import { SelectAll, useSelection } from './selecting.tsx'
 import { Toolbar } from './toolbar.tsx'
@@ -47,6 +48,7 @@ const tooMany = part(async () => (await import('./toomany.tsx')).TooMany)
 const searched = part(async () => (await import('./toomany.tsx')).Searched)
 const searchedOwn = part(async () => (await import('./toomany.tsx')).SearchedOwn)
 const noKeys = part(async () => (await import('./emptykeys.tsx')).NoKeys)
+const noMatch = part(async () => (await import('./emptykeys.tsx')).NoMatch)
 const notAllowed = part(async () => (await import('./emptykeys.tsx')).NotAllowed)
 const selectedBar = part(async () => (await import('./selectedbar.tsx')).SelectedBar)
 
@@ -76,7 +78,10 @@ function Keys({ listed: { items, more, isPart }, polled, route }: KeysProps) {
     [items, view.exchanges, now],
   )
   const selection = useSelection(shown)
-  if (items.length === 0) return <InPlace of={noKeys} what="What to do without keys" action={<NewKey />} />
+  if (items.length === 0 || (!more && total === 0 && isWhole(view))) {
+    const onShow = () => go({ exchanges: true })
+    return <InPlace of={noKeys} what="What to do without keys" action={<NewKey />} {...{ exchanges, onShow }} />
+  }
   return (
     <>
       {isCut && <InPlace of={tooMany} what="How many keys there are" />}
@@ -111,7 +116,9 @@ function Keys({ listed: { items, more, isPart }, polled, route }: KeysProps) {
         <InPlace of={selectedBar} what="What to do with them" selection={selection} refresh={polled.refresh} />
       )}
       {shown.length === 0 ? (
-        <NoMatch
+        <InPlace
+          of={noMatch}
+          what="That no key matches"
           hidden={hidden}
           more={more}
           search={search}
