@@ -1,6 +1,6 @@
 /** Reads resources as people write them for kubectl, such as `deployments.apps`. Programs for people share it. */
 
-interface ResourceText {
+export interface ResourceText {
   resource: string
   /** The API group, if the text names one. */
   group?: string
@@ -33,7 +33,7 @@ export function managementResource(
   resources: readonly ApiResource[],
 ): { resource: string; group: string } | undefined {
   if (word === '*') return { resource: word, group }
-  if (word === 'namespaces') return { resource: word, group: '' }
+  if (['namespaces', 'namespace', 'ns'].includes(word.toLowerCase())) return { resource: 'namespaces', group: '' }
   const found = resources.find(
     ({ name, singularName, shortNames = [] }) =>
       !name.includes('/') && [name, singularName, ...shortNames].includes(word.toLowerCase()),

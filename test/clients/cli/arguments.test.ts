@@ -1,10 +1,11 @@
 /** Help pages, suggestions and what the arguments mean: on the real table of commands. */
+
 import { describe, expect, test } from 'vitest'
 import { seconds } from '../../../clients/cli/src/arguments/durations.ts'
 import { helpPage } from '../../../clients/cli/src/arguments/help.ts'
-import { nearest } from '../../../clients/cli/src/arguments/nearest.ts'
 import { optionsOf, parseCall } from '../../../clients/cli/src/arguments/parse.ts'
 import { commands, sections } from '../../../clients/cli/src/commands/index.ts'
+import { nearest } from '../../../clients/core/src/words/nearest.ts'
 import cases from './vectors/arguments.cases.json' with { type: 'json' }
 
 const parse = (line: string) => parseCall(commands, line === '' ? [] : line.split(' '), 'posix')

@@ -17,7 +17,10 @@ import { addCommand, allowingEntry, isInherited, verdictOf } from '../../../clie
 import cases from './vectors/mayit.cases.json' with { type: 'json' }
 
 const NONE: Question = { key: 'ci', verb: '', resource: '', name: '', namespace: '', place: '', at: '', from: '' }
-const resources = [{ name: 'virtualclusterinstances', singularName: 'virtualclusterinstance', shortNames: ['vci'] }]
+const resources = [
+  { name: 'virtualclusterinstances', singularName: 'virtualclusterinstance', shortNames: ['vci'] },
+  { name: 'ownedaccesskeys', singularName: 'ownedaccesskey' },
+]
 const spec = (question: Partial<Question>) => specOf({ ...NONE, ...question }, resources)
 
 describe('a question', () => {
@@ -58,6 +61,10 @@ describe('a question', () => {
     [{ verb: 'get', resource: '/metrics', name: 'x' }, 'resource', /no name/],
     [{ verb: 'get', resource: '/metrics', place: 'space', at: 'a/b' }, 'resource', /no paths/],
     [{ resource: 'vci' }, 'verb', /verb/],
+    [{ resource: 'vci', verb: 'lst' }, 'verb', /did you mean "list"/],
+    [{ resource: 'vci.management.platform', verb: 'frob' }, 'verb', /one of get, list/],
+    [{ resource: '/metrics', verb: 'list', place: 'cluster', at: 'c' }, 'verb', /one of get, put/],
+    [{ resource: 'vcis.management.platform', verb: 'get' }, 'resource', /no resource "vcis"/],
     [{ verb: 'get', resource: 'vci', key: '' }, 'key', /name/],
     [{ verb: 'get', resource: 'pods', place: 'cluster' }, 'at', /connected cluster/],
     [{ verb: 'get', resource: 'pods', place: 'virtual-cluster', at: 'dev' }, 'at', /PROJECT\/NAME/],

@@ -1,9 +1,9 @@
 /** Finds the command that the arguments name, and reads its options and positional arguments. */
 import { parseArgs } from 'node:util'
 import { type Shell, shellWords } from '../../../core/src/shellwords.ts'
+import { nearest } from '../../../core/src/words/nearest.ts'
 import { UsageError } from '../io/errors.ts'
 import type { Command, CommonValues, Format, Input, Option, Options } from './command.ts'
-import { nearest } from './nearest.ts'
 
 const contextOption: Option = {
   type: 'string',

@@ -1,13 +1,16 @@
 /** `keyplane explain`: says whether a key allows a request, with every step of the decision. */
 import {
   type ApiResource,
-  managementResource,
+  type ResourceText,
   readResource,
 } from '../../../../lib/authorization/attributes/resourcetext.ts'
 import { dumpYaml } from '../../../../lib/meta/encoding/yaml.ts'
 import type { JsonObject } from '../../../../lib/meta/types.ts'
 import type { AccessReview, Scope } from '../../../core/src/objects.ts'
 import { type Shell, shellWords } from '../../../core/src/shellwords.ts'
+import { clusterResource, resourceHere } from '../../../core/src/words/clusterresources.ts'
+import { nearest } from '../../../core/src/words/nearest.ts'
+import { verbProblem } from '../../../core/src/words/verbs.ts'
 import { listInstances } from '../api/instances.ts'
 import { keyPath } from '../api/keys.ts'
 import { readSelf } from '../api/self.ts'
@@ -15,9 +18,7 @@ import { API, openSession, type Session } from '../api/session.ts'
 import { StatusError } from '../api/status.ts'
 import { type CommonValues, command, type Values } from '../arguments/command.ts'
 import { projectAndName } from '../arguments/lists.ts'
-import { nearest } from '../arguments/nearest.ts'
 import { CliError, UsageError } from '../io/errors.ts'
-import { warn } from '../output/messages.ts'
 import { plain, plainLines } from '../output/plain.ts'
 import { printAs } from '../output/print.ts'
 
@@ -42,7 +43,7 @@ export const explain = command({
   name: ['explain'],
   summary: 'Explain why a key allows a request, or what it lacks',
   description:
-    'NAME is an access key (default: your own, if its scope lets it ask about itself). VERB is get, list, watch, create, update, patch, delete or deletecollection. RESOURCE is, for example, pods, deployments.apps, pods/web-0 for one object, or a path such as /metrics. Without a target the request is one to this API. The exit code is 1 if the request is not allowed.',
+    'NAME is an access key (default: your own, if its scope lets it ask about itself). VERB is get, list, watch, create, update, patch, delete or deletecollection. RESOURCE is, for example, pods, deployments.apps, pods/web-0 for one object, or a path such as /metrics; singular and short names, such as deploy, mean the same as in kubectl. Without a target the request is one to this API. The exit code is 1 if the request is not allowed.',
   positionals: [{ name: '[NAME] VERB RESOURCE', help: 'key, verb, and resource or path', multiple: true }],
   options,
   formats: ['json', 'yaml'],
@@ -61,8 +62,12 @@ export const explain = command({
     if (positionals.length < 2 || positionals.length > 3) {
       throw new UsageError('keyplane explain needs a verb and a resource, and takes a key before them.', USAGE)
     }
-    const [what = '', verb = '', given] = positionals.toReversed()
+    const [what = '', word = '', given] = positionals.toReversed()
     const target = placeOf(values)
+    const isPath = what.startsWith('/')
+    const verb = isPath ? word.toLowerCase() : word
+    const problem = verbProblem(verb, { isPath, isHere: target === undefined })
+    if (problem !== undefined) throw new UsageError(problem, USAGE)
     const session = await openSession(io, { context: values.context })
     const parts = what.split('/')
     if (parts.length === 3 && parts.every((part) => part !== '') && values.subresource === undefined)
@@ -75,7 +80,6 @@ export const explain = command({
       ...(values.from !== undefined && { sourceIP: values.from }),
     }
     const body = { apiVersion: `${GROUP}/v1`, kind: 'OwnedAccessKeyAccessReview', spec }
-    if (!VERBS[what.startsWith('/') ? 'path' : 'resource'].has(verb)) warn(io, `verb "${verb}" is not a known verb`)
     const asked = session.post(`${keyPath(name)}/accessreview`, body, { repeatable: true })
     const review = await asked.catch((error: unknown) => {
       throw given === undefined ? aboutItself(error, name) : error
@@ -86,15 +90,6 @@ export const explain = command({
     return status.allowed ? 0 : 1
   },
 })
-
-/** The verbs that kubectl knows. Others are possible, but mostly they are a mistake. */
-const VERBS = {
-  resource: new Set([
-    ...['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection', '*'],
-    ...['use', 'bind', 'escalate', 'impersonate', 'approve', 'sign', 'attest'],
-  ]),
-  path: new Set(['get', 'put', 'post', 'head', 'options', 'delete', 'patch', '*']),
-}
 
 /** Returns the error of a key that its own scope forbids to ask about itself, with what to do. */
 function aboutItself(error: unknown, name: string): unknown {
@@ -178,9 +173,8 @@ async function attributesOf(
   const read = readResource(what)
   if (read === undefined)
     throw new UsageError(`"${what}" is not RESOURCE/NAME.`, 'A part of an object is --subresource NAME.')
-  const { resource, group, part: name } = read
-  const known =
-    group !== undefined || !isHere ? { resource, group: group ?? '' } : await resourceHere(session, resource)
+  const { part: name } = read
+  const known = isHere ? await demandHere(session, read) : clusterResource(read)
   return {
     resourceAttributes: {
       verb,
@@ -192,16 +186,16 @@ async function attributesOf(
   }
 }
 
-/** Returns a resource of this API by its name, its singular or a short name. Throws a UsageError if there is none. */
-async function resourceHere(session: Session, word: string): Promise<{ resource: string; group: string }> {
+/** Returns the resource of this API that a text names. Throws a UsageError if there is none. */
+async function demandHere(session: Session, named: ResourceText): Promise<{ resource: string; group: string }> {
   const list = (await session.get(API)) as { resources?: ApiResource[] }
   const resources = (list.resources ?? []).filter(({ name }) => !name.includes('/'))
-  const found = managementResource(word, GROUP, resources)
+  const found = resourceHere(named, GROUP, resources)
   if (found !== undefined) return found
   const names = resources.map(({ name }) => name)
-  const guess = nearest(word, names)
+  const guess = nearest(named.resource, names)
   throw new UsageError(
-    `This API has no resource "${word}"${guess === undefined ? '' : `: did you mean "${guess}"?`}`,
+    `This API has no resource "${named.resource}"${guess === undefined ? '' : `: did you mean "${guess}"?`}`,
     `It has ${names.join(', ')}. For other resources, name the target with --cluster, --virtual-cluster or --space, or the group: pods.GROUP.`,
   )
 }

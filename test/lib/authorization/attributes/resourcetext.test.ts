@@ -22,8 +22,8 @@ describe('managementResource', () => {
   )
 
   test('knows namespaces and the wildcard', () =>
-    expect([found('namespaces'), found('*')]).toEqual([
-      { resource: 'namespaces', group: '' },
+    expect([found('namespaces'), found('Namespace'), found('ns'), found('*')]).toEqual([
+      ...Array(3).fill({ resource: 'namespaces', group: '' }),
       { resource: '*', group: 'g' },
     ]))
 

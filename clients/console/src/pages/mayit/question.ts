@@ -1,9 +1,7 @@
 /** The question of the page "Access check": between the address, the form, the request and the command line. It holds no secret. */
-import {
-  type ApiResource,
-  managementResource,
-  readResource,
-} from '../../../../../lib/authorization/attributes/resourcetext.ts'
+import { type ApiResource, readResource } from '../../../../../lib/authorization/attributes/resourcetext.ts'
+import { clusterResource, resourceHere } from '../../../../core/src/words/clusterresources.ts'
+import { verbProblem } from '../../../../core/src/words/verbs.ts'
 import { heredoc, option, shellWord } from '../../text/kubectl.ts'
 import { hasSecret } from '../../text/secrets.ts'
 
@@ -68,13 +66,14 @@ export function specOf(
   question: Question,
   resources: readonly ApiResource[],
 ): { spec: object } | { problems: Problems } {
-  const { key, verb, resource, name, namespace, place, at, from } = question
+  const { key, resource, name, namespace, place, at, from } = question
+  const verb = isPath(resource) ? question.verb.toLowerCase() : question.verb
   const problems: Problems = {}
   if (key === '') problems.key = 'Enter the name of an access key.'
-  if (verb === '') problems.verb = 'Choose a verb.'
-  const attributes = isPath(resource)
-    ? { nonResourceAttributes: { verb: verb.toLowerCase(), path: resource } }
-    : undefined
+  const wrongVerb =
+    verb === '' ? 'Choose a verb.' : verbProblem(verb, { isPath: isPath(resource), isHere: place === '' })
+  if (wrongVerb !== undefined) problems.verb = wrongVerb
+  const attributes = isPath(resource) ? { nonResourceAttributes: { verb, path: resource } } : undefined
   if (attributes && (name || namespace)) problems.resource = 'A path has no name and no namespace.'
   if (attributes && place === 'space') problems.resource = 'A space has no paths.'
   const read = attributes ? undefined : readResource(resource)
@@ -82,11 +81,7 @@ export function specOf(
     problems.resource =
       resource === '' ? 'Enter a resource or a path.' : 'Write RESOURCE, RESOURCE.GROUP or RESOURCE/SUBRESOURCE.'
   }
-  const named =
-    read &&
-    (read.group === undefined && place === ''
-      ? managementResource(read.resource, GROUP, resources)
-      : { resource: read.resource, group: read.group ?? '' })
+  const named = read && (place === '' ? resourceHere(read, GROUP, resources) : clusterResource(read))
   if (read && !named) {
     problems.resource = `This API has no resource "${read.resource}". Choose where the request is made, or name the group: ${read.resource}.GROUP.`
   }
