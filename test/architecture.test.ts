@@ -123,7 +123,7 @@ const layers: Record<string, readonly string[]> = {
   'lib/endpoints': ['negotiation', '.', 'lists', 'watches', 'handlers'],
   'lib/server': ['process', 'lambda', 'console', 'documents', '.', 'namespaces', 'oauth', 'exchange', 'leaks'],
   'clients/action/src': ['runner', 'api', 'session', '.'],
-  'clients/core/src': ['files', 'words', '.'],
+  'clients/core/src': ['files', '.', 'words'],
   'clients/cli/src':
     'io arguments output config credentials api kubeconfig rotation advice commands/keys commands .'.split(' '),
   'clients/console/src': [

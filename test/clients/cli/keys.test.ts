@@ -144,6 +144,38 @@ describe('keys create', () => {
     })
   })
 
+  test('warns once of each limit that a key lacks', async () => {
+    const warnings = async (...args: string[]) =>
+      (await create(...args)).stderr.split('\n').filter((line) => line.startsWith('Warning:'))
+    const [noScope, noEnd] = [/has no scope and may do everything that \S+ may.*--project/, /never expires.*--ttl/]
+    expect(await warnings()).toEqual([expect.stringMatching(noScope), expect.stringMatching(noEnd)])
+    expect(await warnings('--ttl', '1d')).toEqual([expect.stringMatching(noScope)])
+    expect(await warnings('--project', 'a', '--dry-run')).toEqual([expect.stringMatching(noEnd)])
+    expect(await warnings('--project', 'a', '--ttl', '1d', '-o', 'json')).toEqual([])
+    // What the server says needs no second sentence.
+    expect(await warnings('--user', 'bob')).toEqual([expect.stringMatching(/never expires and has all permissions/)])
+  })
+
+  test('hints at a project that the caller does not see, and only of those that they see', async () => {
+    const alice = await server.makeKey({ user: 'alice' })
+    const instance = (namespace: string, name: string, spec: object) =>
+      server.make(`/apis/management.platform/v1/namespaces/${namespace}/virtualclusterinstances`, {
+        apiVersion: 'management.platform/v1',
+        kind: 'VirtualClusterInstance',
+        metadata: { name },
+        spec,
+      })
+    await instance('p-shop', 'eu', { owner: { user: 'alice' } })
+    await instance('p-secret', 'eu', {})
+    const asAlice = async (project: string) =>
+      (await cli.run(['keys', 'create', '--project', project, '--ttl', '1d'], { env: { KEYPLANE_KEY: alice.token } }))
+        .stderr
+    expect(await asAlice('shpo')).toContain('You see no virtual cluster in a project "shpo". Did you mean "shop"?\n')
+    expect(await asAlice('secert')).toContain('You see no virtual cluster in a project "secert".\n')
+    expect(await asAlice('shop')).not.toContain('You see no')
+    expect((await create('--project', 'secert', '--ttl', '1d')).stderr).toContain('Did you mean "secret"?')
+  })
+
   test('ends the line of the value in a terminal alone', async () =>
     expect((await cli.run(['keys', 'create', '--ttl', '1d'], { isTerminal: true })).stdout).toMatch(/^mpk_\w{49}\n$/))
 

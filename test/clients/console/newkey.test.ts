@@ -2,7 +2,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { ApiError } from '../../../clients/console/src/api/status.ts'
-import { byProject } from '../../../clients/console/src/components/scope/byproject.ts'
 import { rowsOfScope } from '../../../clients/console/src/components/scope/rowsofscope.ts'
 import { newRow, type ScopeRow, scopeOf } from '../../../clients/console/src/components/scope/scoperows.ts'
 import { keyplaneCommand, kubectlCommand } from '../../../clients/console/src/pages/newkey/commands.ts'
@@ -11,6 +10,7 @@ import { formLike, hasOtherScope } from '../../../clients/console/src/pages/newk
 import { sentencesOf } from '../../../clients/console/src/pages/newkey/sentence.ts'
 import { fieldOf, isAbout, problemsOf, refusedFields } from '../../../clients/console/src/pages/newkey/validate.ts'
 import type { Scope, Self } from '../../../clients/core/src/objects.ts'
+import { byProject } from '../../../clients/core/src/words/places.ts'
 import { validateScope } from '../../../lib/authorization/scopes/validatescope.ts'
 import { type Facts, keyOf as keyLike } from './keys.ts'
 
@@ -388,7 +388,7 @@ describe('a refusal', () => {
 })
 
 test('names are offered by project, and others are left out', () => {
-  const of = (namespace: string, name: string) => ({ metadata: { namespace, name } as never })
+  const of = (namespace: string, name: string) => ({ namespace, name })
   expect([...byProject([of('p-a', 'x'), of('p-b', 'y'), of('p-a', 'z'), of('default', 'w')], 'p-')]).toEqual([
     ['a', ['x', 'z']],
     ['b', ['y']],

@@ -2,6 +2,7 @@
 import type { JsonObject } from '../../../../lib/meta/types.ts'
 import type { AccessKey, Scope } from '../../../core/src/objects.ts'
 import { realPatch, refusedByTrial, scopeDiff, trialPatch, undoPatch } from '../../../core/src/scopechange.ts'
+import { hintAtPlaces } from '../api/instances.ts'
 import { asKey, keyPath, trustPath } from '../api/keys.ts'
 import type { Session } from '../api/session.ts'
 import { StatusError } from '../api/status.ts'
@@ -46,7 +47,8 @@ export async function beginTrial(
   seconds: number,
   { replace, scope: asked }: { replace: boolean; scope: Scope | undefined },
 ): Promise<JsonObject> {
-  const { io, name } = target
+  const { io, session, name } = target
+  await hintAtPlaces(io, session, asked)
   const key = await read(target)
   const running = key.status?.scopeTrial
   if (running?.phase === 'Running' && !replace) {

@@ -17,6 +17,8 @@ export interface CallOptions {
   query?: Readonly<Record<string, string>>
   /** Says that a second arrival of the request changes nothing, so that it may be repeated after a failure of the network. */
   repeatable?: boolean
+  /** Gets each warning of the answer, which is shown too. */
+  onWarning?(text: string): void
   /** Ends the request, in place of the signal of the process. */
   signal?: AbortSignal
 }
@@ -54,6 +56,7 @@ export async function call(
   const stopped = { ...io, signal: options.signal ?? io.signal }
   const { code, headers, text } = await sendRepeatedly(stopped, connection, request, options)
   for (const warning of warningsIn(headers.warning ?? [])) {
+    options.onWarning?.(warning)
     if (warned.has(warning)) continue
     warned.add(warning)
     warn(io, warning)

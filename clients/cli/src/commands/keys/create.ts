@@ -1,9 +1,13 @@
 /** `keyplane keys create`: creates an access key and prints its value once. */
 
 import { type KeyText, keyTexts } from '../../../../../lib/apis/management/v1/ownedaccesskey.texts.ts'
+import { isUnrestricted } from '../../../../../lib/authorization/scopes/unrestricted.ts'
 import type { JsonObject } from '../../../../../lib/meta/types.ts'
 import { mayBeMade } from '../../../../core/src/answers.ts'
+import type { AccessKey, Scope } from '../../../../core/src/objects.ts'
+import type { CallOptions } from '../../api/call.ts'
 import { NetworkError } from '../../api/https.ts'
+import { hintAtPlaces } from '../../api/instances.ts'
 import { asKey, demandName, keyPath } from '../../api/keys.ts'
 import { openSession, type Session } from '../../api/session.ts'
 import { StatusError } from '../../api/status.ts'
@@ -13,7 +17,7 @@ import { pairs, split } from '../../arguments/lists.ts'
 import { scopeOf, scopeOptions } from '../../arguments/scope.ts'
 import { newFile, replaceFile } from '../../config/outputfile.ts'
 import { CliError, UsageError } from '../../io/errors.ts'
-import { note } from '../../output/messages.ts'
+import { note, warn } from '../../output/messages.ts'
 import { plain } from '../../output/plain.ts'
 import { printAs, printCredential } from '../../output/print.ts'
 import { facts } from '../../output/table.ts'
@@ -58,7 +62,7 @@ export const keysCreate = command({
   summary: 'Create an access key and print its value, once',
   description:
     'The value is the only thing on standard output, so that a script can take it: with no line break, unless that is a terminal. It cannot be read again: if it is lost, rotate the key.\n\n' +
-    'Without options that limit it, the key may do everything its owner may, but with no rights of groups, such as those of administrators, unless --group gives it the group. What several of these options allow adds up.',
+    'Without options that limit it, the key may do everything its owner may, but with no rights of groups, such as those of administrators, unless --group gives it the group. A warning says so. What several of these options allow adds up.',
   positionals: [{ name: 'NAME', help: 'name of the key (default: the server makes one)', optional: true }],
   options,
   formats: ['json', 'yaml', 'name'],
@@ -84,8 +88,12 @@ export const keysCreate = command({
     const file = values['key-file']
     const path = file === undefined ? undefined : await newFile(file)
     const session = await openSession(io, { context })
-    const created = await create(session, object, values['dry-run'])
+    await hintAtPlaces(io, session, scopeOf(values) as Scope | undefined)
+    const warnings: string[] = []
+    const onWarning = (text: string) => void warnings.push(text)
+    const created = await create(session, object, { dryRun: values['dry-run'], onWarning })
     const key = asKey(created)
+    for (const text of limitWarnings(key, warnings)) warn(io, text)
     const value = key.spec?.key
     if (values['dry-run']) note(io, 'Dry run: the server would create this key.')
     else if (output === undefined) note(io, `Created the access key ${key.metadata.name}.`)
@@ -145,13 +153,27 @@ function keyObject(name: string | undefined, values: Values<typeof options>): Js
   }
 }
 
+/** Returns what a new key is not limited by, unless the server has said so already. */
+function limitWarnings({ metadata: { name }, spec, status }: AccessKey, said: readonly string[]): string[] {
+  if (said.some((text) => text.includes('never expires and has all permissions'))) return []
+  const owner = status?.owner ?? 'its owner'
+  return [
+    ...(isUnrestricted(spec?.scope)
+      ? [`access key "${name}" has no scope and may do everything that ${owner} may: limit it, such as with --project`]
+      : []),
+    ...(status?.expirationTimestamp === undefined
+      ? [`access key "${name}" never expires: give it an end with --ttl`]
+      : []),
+  ]
+}
+
 /** Creates the key. After a failure of the network the key may exist, which the message then says. */
-async function create(session: Session, object: JsonObject, dryRun: boolean): Promise<JsonObject> {
+async function create(session: Session, object: JsonObject, options: CallOptions): Promise<JsonObject> {
   try {
-    return await session.post(keyPath(), object, { dryRun })
+    return await session.post(keyPath(), object, options)
   } catch (error) {
     const lost = error instanceof NetworkError || (error instanceof StatusError && mayBeMade(error.code))
-    if (dryRun || !lost) throw error
+    if (options.dryRun || !lost) throw error
     throw new CliError(error.message, {
       exitCode: error.exitCode,
       hint: 'The key may have been created, but its value is lost. Look with: keyplane keys list',

@@ -1,7 +1,8 @@
 import { useEffect, useId, useRef } from 'preact/hooks'
-import type { NamesByProject } from './byproject.ts'
+import { type NamesByProject, placesIn, unknownPlaces } from '../../../../core/src/words/places.ts'
+import { Foreign } from '../foreign.tsx'
 import { KIND_WORDS, ROLE_HINTS } from './rowwords.ts'
-import { KINDS, LIMITABLE, newRow, type RowKind, type ScopeRow } from './scoperows.ts'
+import { KINDS, LIMITABLE, newRow, type RowKind, type ScopeRow, scopeOf } from './scoperows.ts'
 import { useVirtualClusters } from './usevirtualclusters.ts'
 
 export interface ScopePickerProps {
@@ -65,6 +66,7 @@ function Row({ row, number, virtualClusters, problem, onChange, onRemove }: RowP
   const hint = kind === 'role' ? roleHint(row.role) : KIND_WORDS[kind][1]
   const projects = [...virtualClusters.keys()]
   const names = virtualClusters.get(row.project.trim()) ?? []
+  const unknown = unknownPlaces(placesIn(scopeOf([row])), virtualClusters)
   const part = (member: Part, label: string, offered: readonly string[] = []) => (
     <RowPart
       key={member}
@@ -132,6 +134,11 @@ function Row({ row, number, virtualClusters, problem, onChange, onRemove }: RowP
       {hint && (
         <p class="hint" id={`${id}-hint`}>
           {hint}
+        </p>
+      )}
+      {unknown.length > 0 && (
+        <p class="hint" role="status">
+          <Foreign text={unknown.join(' ')} />
         </p>
       )}
     </fieldset>
