@@ -65,6 +65,20 @@ describe('usage', () => {
     expect(JSON.stringify(status)).not.toContain('one')
   })
 
+  test('has requests with a name and without one as one entry', async () => {
+    const key = await server.makeKey({ user: 'alice' })
+    for (const query of ['', '?fieldSelector=metadata.name=ci', '?watch=1&timeoutSeconds=1'])
+      await server.call(`${keys}${query}`, { token: key.token })
+    await server.call(`${keys}?watch=1&timeoutSeconds=1&fieldSelector=metadata.name=ci`, { token: key.token })
+    for (const query of ['', '?fieldSelector=metadata.name=dev'])
+      await server.call(`${management}/virtualclusterinstances${query}`, { token: key.token })
+    expect(await requestsOf(key)).toEqual([
+      'list of ownedaccesskeys',
+      'list of virtualclusterinstances',
+      'watch of ownedaccesskeys',
+    ])
+  })
+
   test('has what a request needs besides what its path says', async () => {
     const key = await server.makeKey({
       user: 'alice',

@@ -21,7 +21,7 @@ import type { CompanionItem, Stored } from '../../../../storage/interface.ts'
 import { readReviewedKey } from '../accessreview/reviewedkey.ts'
 import { specOf } from '../ownedaccesskey.values.ts'
 import { adviceFor } from './advise.ts'
-import { readPartition, wordsOf } from './recorded.ts'
+import { asRead, readPartition, wordsOf } from './recorded.ts'
 import type { UsageServices } from './usageservices.ts'
 
 const { kind, subresource } = KINDS.OwnedAccessKeyUsage
@@ -81,11 +81,9 @@ function sinceOf(
   return Math.max(recorded, kept, lifeOfStored(stored).created, keptFrom(now))
 }
 
-const latestFirst = (one: { day: string }, other: { day: string }): number => (one.day < other.day ? 1 : -1)
-
-function entriesOf({ entries }: RecordedUsage, { object, internal }: Stored, options: ScopeOptions): JsonObject[] {
+function entriesOf(recorded: RecordedUsage, { object, internal }: Stored, options: ScopeOptions): JsonObject[] {
   const trials = trialsOf(specOf(object), decodeKeyInternal(internal)) ?? []
-  return entries.toSorted(latestFirst).map(({ entry, day, refusedBy = [] }) => {
+  return asRead(recorded, options).map(({ entry, day, refusedBy = [] }) => {
     const scope = scopeEntryOf(entry, options) as JsonObject | undefined
     const refusing = trials.filter((trial) =>
       refusedBy.some(({ uid, since }) => uid === trial.uid && since === trial.since),

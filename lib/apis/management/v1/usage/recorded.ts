@@ -1,11 +1,14 @@
 /** Reads the items of what was recorded about a key, and which of its requests the trial of its scope would have refused. */
 import { usagePartition } from '../../../../authentication/usage/days.ts'
-import { type RefusingTrial, readUsage } from '../../../../authentication/usage/items.ts'
+import { type RecordedUsage, type RefusingTrial, readUsage } from '../../../../authentication/usage/items.ts'
 import { describeRequest, evaluateHere } from '../../../../authorization/scopes/evaluate.ts'
 import type { ScopeOptions } from '../../../../authorization/scopes/project.ts'
+import { scopeEntryOf } from '../../../../authorization/usage/scopeentry.ts'
 import { type UsedEntry, withoutAnyName } from '../../../../authorization/usage/usedentry.ts'
 import type { UserInfo } from '../../../../authorization/users/user.ts'
 import { KINDS } from '../../../../kinds/kinds.ts'
+import { stringify } from '../../../../meta/encoding/json.ts'
+import type { JsonValue } from '../../../../meta/types.ts'
 import { defined } from '../../../../meta/value/defined.ts'
 import type { CompanionItem, Storage, Stored } from '../../../../storage/interface.ts'
 import { accessReviewRule } from '../accessreview/ownedaccesskeyaccessreview.access.ts'
@@ -32,6 +35,20 @@ export async function readPartition(
 export const wordsOf = ({ attributes }: UsedEntry, options: ScopeOptions): string =>
   describeRequest(withoutAnyName(attributes), options)
 
+/**
+ * Returns the entries as people read them, the latest first. Requests without a name and those with any name are two entries for the
+ * decisions of scopes, and one here.
+ */
+export function asRead({ entries }: RecordedUsage, options: ScopeOptions): RecordedUsage['entries'] {
+  const read = new Map<string, RecordedUsage['entries'][number]>()
+  for (const { entry, day, refusedBy = [] } of entries) {
+    const text = stringify([wordsOf(entry, options), (scopeEntryOf(entry, options) ?? null) as JsonValue])
+    const { day: other = day, refusedBy: trials = [] } = read.get(text) ?? {}
+    read.set(text, { entry, day: day > other ? day : other, refusedBy: [...trials, ...refusedBy] })
+  }
+  return [...read.values()].sort((one, other) => (one.day < other.day ? 1 : -1))
+}
+
 /** Returns the requests of the key that its trial would have refused, with their days, if the user may read its usage. */
 export async function refusedRequests(
   stored: Stored,
@@ -44,7 +61,7 @@ export async function refusedRequests(
   const isSeen = evaluateHere(user.chain, KINDS.OwnedAccessKey, asked, services.scopes).allowed
   if (!isSeen || accessReviewRule.forbids?.(user, stored, services) !== undefined) return []
   const { items } = await readPartition(services.keyStore().storage, usagePartition(trial.uid))
-  return readUsage(items, services.scopes).entries.flatMap(({ entry, day, refusedBy = [] }) =>
+  return asRead(readUsage(items, services.scopes), services.scopes).flatMap(({ entry, day, refusedBy = [] }) =>
     refusedBy.some(({ uid, since }) => uid === trial.uid && since === trial.since)
       ? [`${wordsOf(entry, services.scopes)} (${day})`]
       : [],
