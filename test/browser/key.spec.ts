@@ -486,6 +486,25 @@ describe('a key whose page is open', () => {
     return page
   }
 
+  test('reads its history again after a change, and once more when the server has kept it', async ({
+    openPage,
+    address,
+    server,
+  }) => {
+    const key = await makeKey(server, 'changed')
+    const page = await open(openPage, address, key, server.adminKey)
+    await page.getByText('What happened in the last minute may be missing.').waitFor()
+    const isRead = () => page.waitForRequest((request) => request.url().endsWith(`${key.name}/history`))
+    const afterwards = isRead()
+    await changeKey(server, key.name, { disabled: true })
+    await page.clock.fastForward(MINUTE / 4)
+    await afterwards
+    await page.getByText('Disabled', { exact: true }).waitFor()
+    const kept = isRead()
+    await page.clock.fastForward(MINUTE + 5000)
+    await kept
+  })
+
   test('says that it has expired, without a reload', async ({ openPage, address, server }) => {
     const key = await makeKey(server, 'expiring', { ttl: 3600 })
     const page = await open(openPage, address, key, server.adminKey)

@@ -21,9 +21,44 @@ const WORDS: Readonly<Record<string, string>> = {
   'new-address': 'used from a new address',
 }
 
+/** What a change of fields is, in the order in which it is looked for. "Disabled" is an event of its own. */
+const ACTS: readonly [fields: readonly string[], act: string][] = [
+  [['spec.scope', 'spec.scopeTrial'], 'trial made real'],
+  [['spec.disabled'], 'enabled'],
+  [['spec.key'], 'value replaced'],
+  [['status.values'], 'new value discarded'],
+  [['spec.scope'], 'scope changed'],
+  [['spec.scopeTrial'], 'trial of a scope changed'],
+  [['status.addedScopes'], 'added scopes changed'],
+  [['spec.ttl', 'spec.ttlAfterLastActivity'], 'lifetime changed'],
+  [['spec.ttl'], 'lifetime changed'],
+  [['spec.ttlAfterLastActivity'], 'lifetime changed'],
+  [['spec.sourceCIDRs'], 'addresses changed'],
+  [['spec.groups'], 'groups changed'],
+  [['spec.displayName'], 'display name changed'],
+  [['spec.description'], 'description changed'],
+  [['metadata.labels'], 'labels changed'],
+]
+
+/** Returns the acts that a change is, and the fields that are in none of them. */
+function actsIn(fields: readonly string[]): { acts: string[]; rest: string[] } {
+  const rest = new Set(fields)
+  const acts = ACTS.flatMap(([of, act]) => {
+    if (!of.every((field) => rest.has(field))) return []
+    for (const field of of) rest.delete(field)
+    return [act]
+  })
+  return { acts, rest: [...rest] }
+}
+
+/** Says how late the history may be. */
+export const LATE = 'What happened in the last minute may be missing.'
+
 /** Returns what happened. */
-export function eventWords({ type, how }: HistoryEvent): string {
+export function eventWords({ type, how, fields = [] }: HistoryEvent): string {
   if (type === 'revoked' && how) return how.toLowerCase()
+  const { acts } = actsIn(fields)
+  if (type === 'changed' && acts.length > 0) return acts.join(', ')
   return Object.hasOwn(WORDS, type) ? (WORDS[type] ?? type) : type
 }
 
@@ -47,7 +82,7 @@ export const eventDetails = ({
   request,
 }: HistoryEvent): string[] => [
   ...(request === undefined ? [] : [request]),
-  ...fields,
+  ...actsIn(fields).rest,
   ...(value === undefined ? [] : [`value ${value}`]),
   ...(overlapSeconds === undefined ? [] : [`overlap ${duration(overlapSeconds)}`]),
   ...(days === undefined ? [] : [`in ${days} ${days === 1 ? 'day' : 'days'}`]),

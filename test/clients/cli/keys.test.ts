@@ -59,9 +59,10 @@ test('the history of a key is a time line and its family, without unprintable ch
   const lines = (await cli.ok(['history', key.name])).split('\n').map((line) => line.replaceAll(/ {2,}/g, '|'))
   expect(lines).toEqual([
     'WHEN|WHAT|BY|DETAILS',
-    String.raw`just now|changed|e\u{1b}[2Jve|spec.ttl, from 192.0.2.1`,
+    String.raw`just now|lifetime changed|e\u{1b}[2Jve|from 192.0.2.1`,
     'just now|used for the first time|from 127.0.0.1',
     `just now|created|alice with ${maker.name}`,
+    'What happened in the last minute may be missing.',
     '',
     expect.stringMatching(/^History since\|2/),
     `Made with|${maker.name}`,

@@ -262,7 +262,11 @@ describe('what happened to a key', () => {
   test('is said in words, with who did it and where', () => {
     const actor = { user: 'alice', accessKey: 'ci' }
     const words = [
-      { type: 'changed', actor, fields: ['spec.ttl', 'spec.scope'] },
+      { type: 'changed', actor, fields: ['spec.ttl', 'spec.scope', 'spec.ofAnotherRelease'] },
+      { type: 'changed', actor, fields: ['spec.disabled'] },
+      { type: 'changed', fields: ['status.values'] },
+      { type: 'changed', fields: ['spec.scope', 'spec.scopeTrial'] },
+      { type: 'changed', fields: ['metadata.finalizers'] },
       { type: 'revoked', actor: { user: 'system:controller:garbage-collector' }, how: 'Disabled' },
       { type: 'new-address', ip: '192.0.2.1', userAgent: 'curl/8' },
       { type: 'expiring', days: 1 },
@@ -270,7 +274,11 @@ describe('what happened to a key', () => {
       { type: 'of-another-release' },
     ].map((event) => eventWords({ time: AT, ...event }))
     expect(words.map(({ title, detail }) => [title, detail])).toEqual([
-      ['Changed', 'by alice with ci, spec.ttl, spec.scope'],
+      ['Scope changed, lifetime changed', 'by alice with ci, spec.ofAnotherRelease'],
+      ['Enabled', 'by alice with ci'],
+      ['New value discarded', ''],
+      ['Trial made real', ''],
+      ['Changed', 'metadata.finalizers'],
       ['Disabled', 'by system:controller:garbage-collector'],
       ['Used from a new address', 'from 192.0.2.1, by curl/8'],
       ['Expires soon', 'in 1 day'],

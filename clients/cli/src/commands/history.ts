@@ -1,5 +1,5 @@
 /** `keyplane history`: shows what happened to an access key, and its family. */
-import { actorWords, eventDetails, eventWords } from '../../../core/src/historywords.ts'
+import { actorWords, eventDetails, eventWords, LATE } from '../../../core/src/historywords.ts'
 import type { KeyHistory } from '../../../core/src/objects.ts'
 import { keyPath } from '../api/keys.ts'
 import { openSession } from '../api/session.ts'
@@ -24,7 +24,7 @@ export const history = command({
     const object = await session.get(`${keyPath(name)}/history`)
     if (output !== undefined) return printAs(output, object, io)
     const { status = {} } = object as unknown as { status?: KeyHistory }
-    io.out(`${timeLine(status, io)}\n${facts(familyOf(status, io))}`)
+    io.out(`${timeLine(status, io)}${LATE}\n\n${facts(familyOf(status, io))}`)
   },
 })
 

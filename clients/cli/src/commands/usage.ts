@@ -1,6 +1,6 @@
 /** `keyplane usage`: shows what an access key did. */
 import { scopeDiff } from '../../../core/src/scopechange.ts'
-import { entryOf, type KeyUsage } from '../../../core/src/usage.ts'
+import { entryOf, type KeyUsage, noRequestsWords } from '../../../core/src/usage.ts'
 import { openSession } from '../api/session.ts'
 import { readUsage, readUsedKey, type UsedKey } from '../api/usage.ts'
 import { command } from '../arguments/command.ts'
@@ -68,7 +68,8 @@ export function usageText(
 }
 
 /** Returns what a reader must know about the record. */
-function sentencesOf({ recording, since, complete, entries = [], lines = [], clusters = [] }: KeyUsage): string[] {
+function sentencesOf(usage: KeyUsage): string[] {
+  const { recording, since, complete, entries = [], lines = [], clusters = [] } = usage
   const isRecording = recording !== false
   return [
     ...(isRecording
@@ -78,7 +79,7 @@ function sentencesOf({ recording, since, complete, entries = [], lines = [], clu
     ...(isRecording && complete === false
       ? ['The record is incomplete: the key did more than is here, so no line counts as unused.']
       : []),
-    ...(entries.length === 0 ? ['No requests are recorded.'] : []),
+    ...(entries.length === 0 ? [noRequestsWords(usage)] : []),
     ...(clusters.some(({ lastAsked }) => lastAsked === undefined)
       ? ['What keys do in a cluster that never asked is not known.']
       : []),

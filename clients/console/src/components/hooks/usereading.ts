@@ -1,5 +1,5 @@
 /** Reads data for a component once, and again when the person asks for it: for what is not free to read. */
-import { useEffect, useState } from 'preact/hooks'
+import { useCallback, useEffect, useState } from 'preact/hooks'
 import { ApiError } from '../../api/status.ts'
 import { useSession } from '../../session/session.ts'
 
@@ -30,7 +30,7 @@ export function useReading<T>(path: string): Reading<T> {
     )
     return () => ended.abort()
   }, [path, count])
-  return { ...state, refresh: () => setCount(count + 1) }
+  return { ...state, refresh: useCallback(() => setCount((before) => before + 1), []) }
 }
 
 /** Reports whether the server does not know what was asked for, because it is an older one or the object is gone. */

@@ -1,3 +1,4 @@
+import { useEffect, useRef } from 'preact/hooks'
 import type { AccessKey, KeyHistory } from '../../../../core/src/objects.ts'
 import type { KeyUsage } from '../../../../core/src/usage.ts'
 import type { Listed } from '../../api/lists.ts'
@@ -24,6 +25,7 @@ export interface FurtherCardsProps {
 export function FurtherCards(props: FurtherCardsProps) {
   const usage = useReading<KeyUsage>(paths.usage(props.accessKey.metadata.name))
   const history = useReading<KeyHistory>(paths.history(props.accessKey.metadata.name))
+  useAfterChange(props.accessKey, history.refresh)
   const refresh = async () => {
     usage.refresh()
     history.refresh()
@@ -43,6 +45,20 @@ export function FurtherCards(props: FurtherCardsProps) {
       </details>
     </>
   )
+}
+
+/** The server keeps what happened within a minute. */
+const KEPT_MS = 65_000
+
+/** Calls `read` after a change of the key, and again once the history has it. */
+function useAfterChange({ metadata: { resourceVersion } }: AccessKey, read: () => void): void {
+  const first = useRef(resourceVersion)
+  useEffect(() => {
+    if (resourceVersion === first.current) return
+    read()
+    const timer = setTimeout(read, KEPT_MS)
+    return () => clearTimeout(timer)
+  }, [resourceVersion, read])
 }
 
 /** Returns the object as the server has returned it: its value is in no answer to a read. */

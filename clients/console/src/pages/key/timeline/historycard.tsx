@@ -1,3 +1,4 @@
+import { LATE } from '../../../../../core/src/historywords.ts'
 import type { KeyHistory } from '../../../../../core/src/objects.ts'
 import { Foreign } from '../../../components/foreign.tsx'
 import type { Reading } from '../../../components/hooks/usereading.ts'
@@ -17,7 +18,8 @@ export const HistoryCard = ({ reading }: { reading: Reading<KeyHistory> }) => (
             <>
               The newest events. Kept since <Time at={since} direction="past" />.
             </>
-          )}
+          )}{' '}
+          {LATE}
         </p>
         {events.length === 0 && <p>Nothing is recorded.</p>}
         <ol class="timeline">

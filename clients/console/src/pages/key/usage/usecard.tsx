@@ -1,5 +1,5 @@
 import type { AccessKey } from '../../../../../core/src/objects.ts'
-import type { KeyUsage } from '../../../../../core/src/usage.ts'
+import { type KeyUsage, noRequestsWords } from '../../../../../core/src/usage.ts'
 import { Foreign } from '../../../components/foreign.tsx'
 import type { Reading } from '../../../components/hooks/usereading.ts'
 import { ActiveChart } from './activechart.tsx'
@@ -19,7 +19,7 @@ export const UseCard = ({ accessKey, reading }: { accessKey: AccessKey; reading:
         <ActiveChart active={usage.active ?? []} />
         <Lines lines={lineWords(usage.lines ?? [], accessKey.spec.scope)} />
         <Clusters clusters={usage.clusters ?? []} />
-        <Requests entries={usage.entries ?? []} />
+        <Requests usage={usage} />
       </>
     )}
   </ReadCard>
@@ -77,11 +77,12 @@ function Clusters({ clusters }: { clusters: NonNullable<KeyUsage['clusters']> })
 /** More are shown only to whoever asks for them. */
 const FIRST = 10
 
-function Requests({ entries }: { entries: NonNullable<KeyUsage['entries']> }) {
+function Requests({ usage }: { usage: KeyUsage }) {
+  const { entries = [] } = usage
   const list = (some: typeof entries) => (
     <ul class="requests">
-      {some.map(({ request, lastUsed }) => (
-        <li key={request}>
+      {some.map(({ request, scope, lastUsed }) => (
+        <li key={`${request} ${JSON.stringify(scope)}`}>
           <Foreign text={request} /> <span class="muted">{onDay(lastUsed)}</span>
         </li>
       ))}
@@ -90,7 +91,7 @@ function Requests({ entries }: { entries: NonNullable<KeyUsage['entries']> }) {
   return (
     <>
       <h3>Requests, and when each was last made</h3>
-      {entries.length === 0 ? <p class="muted">No requests are recorded.</p> : list(entries.slice(0, FIRST))}
+      {entries.length === 0 ? <p class="muted">{noRequestsWords(usage)}</p> : list(entries.slice(0, FIRST))}
       {entries.length > FIRST && (
         <details>
           <summary>{entries.length - FIRST} more</summary>
