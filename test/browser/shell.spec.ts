@@ -7,6 +7,7 @@ import { failRequests, statusOf } from './support/faults.ts'
 import { misfits } from './support/fits.ts'
 import { makeHostile } from './support/hostile.ts'
 import { focused, hasFocus, press, tabStops, tabTo } from './support/keyboard.ts'
+import { makeKey } from './support/keys.ts'
 
 test('goes back and forward, with the title and the heading of each page', async ({ openPage, server }) => {
   const page = await openPage({ path: '#/nowhere' })
@@ -274,11 +275,50 @@ test('leads to keys, pages and actions from a palette, which keeps no value of a
   expect(await axeProblems(page)).toEqual([])
   await ask(encodeKey(new Uint8Array(32)))
   await page.getByText('No key that you may see has this value.').waitFor()
+  const sent = () => requests.filter((one) => one.url().endsWith('/accesskeylookups')).length
+  const asked = sent()
+  for (const [text, why] of [
+    [`ghp_${'x'.repeat(36)}`, 'This looks like a secret of GitHub, not like a key.'],
+    [server.adminKey.slice(0, -1), 'This is not a whole key: its checksum does not match.'],
+  ] as const) {
+    await ask(text)
+    await page.getByText(why).waitFor()
+    expect(await value.inputValue()).toBe('')
+  }
+  await ask('x'.repeat(40))
+  const odd = page.getByText('This does not look like a key that keyplane made.')
+  await odd.waitFor()
+  await page.getByRole('button', { name: 'Clear it' }).click()
+  expect([await value.inputValue(), await odd.count(), sent()]).toEqual(['', 0, asked])
+  await ask('x'.repeat(40))
+  await page.getByRole('button', { name: 'Send it anyway' }).click()
+  await page.getByText('No key that you may see has this value.').waitFor()
+  expect(sent()).toBe(asked + 1)
   const end = await failRequests(page, 'accesskeylookups', statusOf(429, 'TooManyRequests', 'slow down'))
   await ask(server.adminKey)
   await page.getByRole('alert').getByText('Wait a moment, then try again.').waitFor()
   expect(await value.inputValue()).toBe('')
   await end()
+
+  const leaked = await makeKey(server, 'leaked')
+  await ask(leaked.value)
+  await page.getByRole('button', { name: 'Disable now' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Disable the key' }).click()
+  await page.getByText('The key is disabled.').waitFor()
+  const where = page.getByLabel('Where it was found (optional)')
+  const report = page.getByRole('button', { name: 'Report as leaked: it ends immediately' })
+  await where.fill(`https://paste.example/?${leaked.value}`)
+  await report.click()
+  await page.getByText('This address contains a secret.').waitFor()
+  await where.fill('https://paste.example/1')
+  expect(await axeProblems(page)).toEqual([])
+  await report.click()
+  await page.getByText('The value is reported').waitFor()
+  const { status } = (await server.call(`/apis/management.platform/v1/ownedaccesskeys/${leaked.name}`)).json
+  expect(status).toMatchObject({ phase: 'Leaked', leak: { url: 'https://paste.example/1' } })
+  // The report is the proof of who has the value. It needs no key, and no address has the value.
+  const reports = requests.filter((one) => one.url().endsWith('/leaks'))
+  expect([reports.length, reports[0]?.headers().authorization]).toEqual([1, undefined])
 
   await goTo(page, '#/keys')
   await page.getByRole('searchbox').press('Control+k')

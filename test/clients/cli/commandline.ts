@@ -144,6 +144,7 @@ export async function createCommandLine(
       columns: isTerminal ? 100 : 80,
       readStdin: async () => input,
       readLine: async () => lines.shift() || undefined,
+      readHidden: async () => lines.shift() || undefined,
       ...clock,
       pause: (milliseconds, signal = interrupt.signal) =>
         clock ? clock.pause(milliseconds, signal) : sleep(milliseconds, undefined, { signal }),

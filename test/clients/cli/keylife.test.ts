@@ -358,7 +358,8 @@ describe('whose', () => {
     const { value } = await createKey({ user: 'wanda' })
     const env = { KEYPLANE_KEY: (await createKey()).value }
     const nothing = { code: 1, stdout: '', stderr: 'No access key that you may read has this value.\n' }
-    for (const input of [value, 'u'.repeat(40)]) expect(await cli.run(['whose'], { input, env })).toEqual(nothing)
+    expect(await cli.run(['whose'], { input: value, env })).toEqual(nothing)
+    expect(await cli.run(['whose', '--yes'], { input: 'u'.repeat(40), env })).toEqual(nothing)
   })
 
   test('sends and shows nothing that is not a whole value, or is an argument', async () => {
@@ -369,10 +370,40 @@ describe('whose', () => {
       [[], value.slice(0, -1)],
       [[], `${value} ${value}`],
       [[value], value],
+      [['--yes'], `ghp_${'u'.repeat(36)}`],
+      [['--yes'], `mpk_${'u'.repeat(49)}`],
+      [[], 'u'.repeat(40)],
+      [['--url', 'https://a.example'], value],
+      [['--report-leak', '--url', `https://a.example/${value}`], value],
     ] as const) {
       const { code, stdout, stderr } = await cli.run(['whose', ...args], { input })
       expect([code, stdout, stderr.includes(value.slice(0, 20))]).toEqual([2, '', false])
     }
     expect(server.log).toHaveLength(calls)
+  })
+
+  test('asks before it sends a text that does not look like a key', async () => {
+    const value = `supplied-${'u'.repeat(32)}`
+    await createKey({ key: value, user: 'wanda' })
+    const calls = server.log.length
+    const asked = (input: string) => cli.run(['whose'], { input, isTerminal: true })
+    const no = await asked(`${value}\nn\n`)
+    expect([no.code, no.stderr]).toEqual([2, expect.stringContaining('Send it anyway? [y/N]')])
+    expect([server.log.length, no.stdout + no.stderr]).toEqual([calls, expect.not.stringContaining('uuuu')])
+    expect(await asked(`${value}\ny\n`)).toMatchObject({ code: 0, stdout: expect.stringContaining('Owner  wanda') })
+  })
+
+  test('disables the key, and reports the value with where it was found', async () => {
+    const { name, value } = await createKey({ user: 'wanda' })
+    const key = async () => (await server.call(`${keys}/${name}`)).json
+    expect(await cli.run(['whose', '--disable', '-o', 'name'], { input: value })).toEqual({
+      code: 0,
+      stdout: `${name}\n`,
+      stderr: `${name} is disabled.\n`,
+    })
+    expect((await key()).spec.disabled).toBe(true)
+    const ran = await cli.run(['whose', '--report-leak', '--url', 'https://paste.example/1'], { input: value })
+    expect([ran.code, ran.stderr]).toEqual([0, expect.stringMatching(/^Reported to http\S+\. Those of its keys/)])
+    expect((await key()).status).toMatchObject({ phase: 'Leaked', leak: { url: 'https://paste.example/1' } })
   })
 })

@@ -50,6 +50,16 @@ describeTerminal('in a terminal', () => {
     expect(shown).toMatch(/^Value of an access key \(it is not shown\): \nKey +\S+\nOwner +admin\n/)
   })
 
+  test('whose asks before it sends a text that does not look like a key', async () => {
+    const steps: Parameters<typeof type>[1] = [
+      [/Value of an access key .*: /, `${'u'.repeat(40)}\r`],
+      [/Send it anyway\? \[y\/N\] /, 'y\r'],
+    ]
+    const { code, shown } = await type(['whose'], steps, session())
+    expect([code, shown]).toEqual([1, expect.stringContaining('No access key that you may read has this value.')])
+    expect(shown).not.toContain('uuuu')
+  })
+
   test.each([
     ['\u0003', 130],
     ['\u0004', 2],

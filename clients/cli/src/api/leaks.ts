@@ -47,6 +47,10 @@ export async function findServer(io: Io, { server, ca, context }: ServerChoice):
 
 const pemOf = (data: string | undefined) => (data === undefined ? undefined : Buffer.from(data, 'base64').toString())
 
+/** What a report does. The server tells nobody whose values they were. */
+export const AFTER_REPORT =
+  'Those of its keys that were valid have ended, unless it only records reports; tokens made with them are refused within 30 seconds.'
+
 /** Reports at most 50 keys, which takes minutes if the server is busy or fails. Throws a CliError unless the server has ended all that are its own. */
 export async function reportKeys(
   io: Io,

@@ -1,7 +1,7 @@
 /** `keyplane report-leak`: finds access keys in a text and has them ended. */
 import { readFile } from 'node:fs/promises'
 import { keysIn } from '../../../../lib/meta/value/keyformat.ts'
-import { findServer, type KeylessServer, reportKeys } from '../api/leaks.ts'
+import { AFTER_REPORT, findServer, type KeylessServer, reportKeys } from '../api/leaks.ts'
 import { command } from '../arguments/command.ts'
 import { unreadable } from '../config/privatefile.ts'
 import { CliError } from '../io/errors.ts'
@@ -97,10 +97,7 @@ async function report(io: Io, target: KeylessServer, keys: readonly string[], ur
       throw new CliError(error.message, { exitCode: error.exitCode, hint: hints, cause: error })
     })
   }
-  note(
-    io,
-    `Reported to ${target.server}. Those of its keys that were valid have ended, unless it only records reports; tokens made with them are refused within 30 seconds.`,
-  )
+  note(io, `Reported to ${target.server}. ${AFTER_REPORT}`)
   note(
     io,
     'The owner of such a key gives it a new value (keyplane rotate NAME -- …), then enables it (keyplane keys enable NAME).',

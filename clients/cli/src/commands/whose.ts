@@ -1,9 +1,14 @@
 /** `keyplane whose`: says to whom the value of an access key belongs. */
 import type { KeyLookup } from '../../../core/src/objects.ts'
+import { ANYWAY, judgeFoundValue, ODD } from '../../../core/src/words/foundvalue.ts'
+import { keyPath } from '../api/keys.ts'
 import { wholeKeyIn } from '../api/keytext.ts'
+import { AFTER_REPORT, reportKeys } from '../api/leaks.ts'
 import { API, openSession } from '../api/session.ts'
 import { command } from '../arguments/command.ts'
+import { UsageError } from '../io/errors.ts'
 import type { Io } from '../io/io.ts'
+import { canAsk, confirm } from '../output/confirm.ts'
 import { note } from '../output/messages.ts'
 import { plain } from '../output/plain.ts'
 import { printAs } from '../output/print.ts'
@@ -13,19 +18,29 @@ export const whose = command({
   name: ['whose'],
   summary: 'Say which access key has a value that you have found',
   description:
-    'It reads the value from standard input; in a terminal it is asked for and not shown. The value never belongs on the command line, where other users see it. Only keys that you may read are found, also by a value that has ended. Looking a value up is not a use of it, and ends nothing: report a leaked one with keyplane report-leak. The exit code is 1 if no such key is found.',
-  options: {},
+    'It reads the value from standard input; in a terminal it is asked for and not shown. The value never belongs on the command line, where other users see it. A secret of another service is not sent, and a text that does not look like a key only after a question or with --yes. Only keys that you may read are found, also by a value that has ended. Looking a value up is not a use of it, and ends nothing, unless you report or disable it. The exit code is 1 if no such key is found.',
+  options: {
+    'report-leak': { type: 'boolean', help: 'report the value as leaked, whosever it is: it ends immediately' },
+    url: { type: 'string', value: 'URL', help: 'where it was found, for the owner of the key; it needs --report-leak' },
+    disable: { type: 'boolean', help: 'disable the key, until it is enabled again' },
+    yes: { type: 'boolean', short: 'y', help: 'send a text that does not look like a key without a question' },
+  },
   formats: ['json', 'yaml', 'name'],
   examples: [
     { does: 'Ask about a value, which is typed or pasted', run: 'keyplane whose' },
     { does: 'Print the name of the key whose value is in a file', run: 'keyplane whose -o name < found' },
+    { does: 'End a leaked value', run: 'keyplane whose --report-leak --url https://example.com/paste < found' },
   ],
-  async run({ values: { context, output } }, io) {
+  async run({ values: { context, output, url, disable, yes, ...values } }, io) {
+    const isReport = values['report-leak']
+    if (url !== undefined && !isReport) throw new UsageError('--url needs --report-leak.')
     const key = wholeKeyIn(
       await read(io),
       io.isTerminal.in ? 'in your input' : 'on standard input',
       'Give it on standard input: keyplane whose < FILE',
     )
+    if (url?.includes(key)) throw new UsageError('The --url contains the value. Leave that out.')
+    await demandSending(key, io, yes)
     const session = await openSession(io, { context })
     const lookup = await session.post(`${API}/accesskeylookups`, { spec: { key } }, { repeatable: true })
     const status = (lookup.status ?? {}) as KeyLookup
@@ -34,9 +49,29 @@ export const whose = command({
     else if (output !== undefined) await printAs(output, lookup, io)
     else if (isFound) io.out(facts(factsOf(status)))
     if (!isFound) note(io, 'No access key that you may read has this value.')
+    if (disable && isFound) {
+      const { name = '', uid } = status
+      const body = { metadata: { ...(uid !== undefined && { uid }) }, spec: { disabled: true } }
+      await session.patch(keyPath(name), body, { repeatable: true })
+      note(io, `${name} is disabled.`)
+    }
+    if (isReport) {
+      const { server, certificateAuthority } = session
+      await reportKeys(io, { server, certificateAuthority }, [key], url)
+      note(io, `Reported to ${server}. ${AFTER_REPORT}`)
+    }
     return isFound ? 0 : 1
   },
 })
+
+/** Throws a UsageError unless the value may be sent. No message has any of it. */
+async function demandSending(key: string, io: Io, isSure: boolean): Promise<void> {
+  const judged = judgeFoundValue(key)
+  if (judged.kind === 'refused') throw new UsageError(`${judged.why} It was not sent.`)
+  if (judged.kind === 'own' || isSure) return
+  if (!canAsk(io)) throw new UsageError(`${ODD} It was not sent.`, 'To send it anyway, repeat the command with --yes.')
+  if (!(await confirm(io, `${ODD} ${ANYWAY}`))) throw new UsageError('It was not sent.')
+}
 
 const read = async (io: Io): Promise<string> =>
   io.isTerminal.in ? ((await io.readHidden('Value of an access key (it is not shown): ')) ?? '') : io.readStdin()

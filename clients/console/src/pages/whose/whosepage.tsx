@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { KeyLookup } from '../../../../core/src/objects.ts'
+import { ANYWAY, judgeFoundValue, ODD } from '../../../../core/src/words/foundvalue.ts'
 import { paths } from '../../api/paths.ts'
 import { ApiError } from '../../api/status.ts'
 import { Foreign } from '../../components/foreign.tsx'
@@ -8,21 +9,26 @@ import { ErrorNotice, Notice } from '../../components/notice.tsx'
 import { Page } from '../../components/page.tsx'
 import { useSession } from '../../session/session.ts'
 import { hrefOf } from '../../text/routes.ts'
+import { LeakForm } from './leakform.tsx'
 import { phaseWords } from './phasewords.ts'
 
-type Answer = { found: KeyLookup } | { error: unknown }
+type Answer = { found: KeyLookup } | { error: unknown } | { refused: string }
 
-/** Says which key has a value that somebody has found. The value is in the field until it is sent, and nowhere else. */
+/** Says which key has a value that somebody has found. The value is in the field until it is sent, and in memory until it is reported. */
 export function WhosePage() {
   const { api } = useSession()
   const input = useRef<HTMLInputElement>(null)
+  const held = useRef<string>(undefined)
   const asking = useRef<AbortController>(undefined)
+  const [isOdd, setOdd] = useState(false)
+  const [count, setCount] = useState(0)
   const [isBusy, setBusy] = useState(false)
   const [wrong, setWrong] = useState<string>()
   const [answer, setAnswer] = useState<Answer>()
   useEffect(() => {
     const field = input.current
     const clear = () => {
+      held.current = undefined
       if (field) field.value = ''
     }
     // A page that the browser keeps for going back would keep the value too.
@@ -40,11 +46,18 @@ export function WhosePage() {
     if (input.current) input.current.value = ''
     return value
   }
-  const ask = async () => {
-    const key = take()
+  /** `isSure` says that the person wants to send a text that does not look like a key. */
+  const ask = async (isSure: boolean) => {
+    const judged = judgeFoundValue(input.current?.value.trim() ?? '')
+    const isOddNow = judged.kind === 'odd' && !isSure
+    setOdd(isOddNow)
     setAnswer(undefined)
+    held.current = undefined
+    if (isOddNow) return setWrong(undefined)
+    const key = take()
     setWrong(key === '' ? 'Paste the value of a key.' : undefined)
     if (key === '') return
+    if (judged.kind === 'refused') return setAnswer({ refused: judged.why })
     const ended = new AbortController()
     asking.current = ended
     setBusy(true)
@@ -56,6 +69,8 @@ export function WhosePage() {
     try {
       const call = { method: 'POST', body: { spec: { key } }, signal: ended.signal } as const
       const { status = {} } = await api.send<{ status?: KeyLookup }>(paths.lookups, call)
+      if (!ended.signal.aborted) held.current = key
+      setCount((before) => before + 1)
       show({ found: status })
     } catch (error) {
       show({ error })
@@ -72,26 +87,54 @@ export function WhosePage() {
           autoComplete="off"
           onSubmit={(event) => {
             event.preventDefault()
-            void ask()
+            void ask(false)
           }}
+          onInput={() => setOdd(false)}
         >
           <KeyValueField
             input={input}
             label="Value of the key"
-            hint="It is sent to this server only, cleared immediately, and not kept."
+            hint="It is sent to this server only. The field is cleared immediately, and the page forgets the value when you leave it."
             error={wrong}
           />
           <button type="submit" class="primary" disabled={isBusy}>
             {isBusy ? 'Asking…' : 'Ask'}
           </button>
+          {isOdd && (
+            <Notice tone="warn" title={ODD}>
+              <p>{ANYWAY} It may be a secret of another service.</p>
+              <div class="actions">
+                <button type="button" onClick={() => void ask(true)}>
+                  Send it anyway
+                </button>
+                <button
+                  type="button"
+                  onClick={() => {
+                    take()
+                    setOdd(false)
+                  }}
+                >
+                  Clear it
+                </button>
+              </div>
+            </Notice>
+          )}
         </form>
         {answer && <Shown answer={answer} />}
+        {answer && 'found' in answer && <LeakForm key={count} found={answer.found} held={held} />}
       </div>
     </Page>
   )
 }
 
 function Shown({ answer }: { answer: Answer }) {
+  if ('refused' in answer) {
+    return (
+      <Notice tone="warn" title={answer.refused}>
+        <p>It was not sent, and it was cleared. Paste the whole value of a key, and nothing else.</p>
+      </Notice>
+    )
+  }
   if ('error' in answer && answer.error instanceof ApiError && answer.error.code === 422) {
     return (
       <Notice tone="warn" title="This cannot be the value of a key.">
@@ -132,7 +175,6 @@ function Shown({ answer }: { answer: Answer }) {
           </dd>
         </div>
       </dl>
-      <p>If the value was found where it does not belong, open the key to rotate, disable or delete it.</p>
     </Notice>
   )
 }

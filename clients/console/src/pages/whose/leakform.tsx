@@ -1,0 +1,125 @@
+import type { RefObject } from 'preact'
+import { useState } from 'preact/hooks'
+import type { AccessKey, KeyLookup } from '../../../../core/src/objects.ts'
+import { reportLeak } from '../../api/leaks.ts'
+import { paths } from '../../api/paths.ts'
+import { apiRoot } from '../../api/root.ts'
+import { ApiError } from '../../api/status.ts'
+import { TextField } from '../../components/forms/textfield.tsx'
+import { useChange } from '../../components/hooks/usechange.ts'
+import { ErrorNotice, Notice } from '../../components/notice.tsx'
+import { InPlace, part } from '../../components/part.tsx'
+import { useSession } from '../../session/session.ts'
+import { hrefOf } from '../../text/routes.ts'
+import { hasSecret } from '../../text/secrets.ts'
+
+const disableDialog = part(async () => (await import('../key/actions/disabledialog.tsx')).DisableDialog)
+
+export interface LeakFormProps {
+  /** What the server has said of the value. */
+  found: KeyLookup
+  /** The value, until it is reported. */
+  held: RefObject<string | undefined>
+}
+
+/** Ends a value that was found where it does not belong, or disables its key. */
+export function LeakForm({ found, held }: LeakFormProps) {
+  const { self, cache } = useSession()
+  const [url, setUrl] = useState('')
+  const [wrong, setWrong] = useState<string>()
+  const [isReported, setReported] = useState(false)
+  const report = useChange(
+    () => reportLeak(apiRoot, held.current ?? '', url.trim()),
+    () => {
+      held.current = undefined
+      cache.delete('keys')
+      setReported(true)
+    },
+  )
+  const { name, phase } = found
+  if (isReported) return <Reported name={name} />
+  if (phase === 'Ended') return null
+  return (
+    <section class="card">
+      <h2>Was it found where it does not belong?</h2>
+      {name === self.accessKey && (
+        <Notice tone="warn" title="You are signed in with this key">
+          <p>The console signs you out when it ends.</p>
+        </Notice>
+      )}
+      <form
+        autoComplete="off"
+        onSubmit={(event) => {
+          event.preventDefault()
+          const isSecret = hasSecret(url) || url.includes(held.current ?? '\n')
+          setWrong(isSecret ? 'This address contains a secret. Leave that out.' : undefined)
+          if (!isSecret) void report.run()
+        }}
+      >
+        <TextField
+          label="Where it was found (optional)"
+          hint="An address, which the owner of the key sees."
+          placeholder="https://"
+          value={url}
+          error={wrong}
+          onInput={setUrl}
+        />
+        {report.error !== undefined && <ErrorNotice error={report.error} />}
+        <div class="actions">
+          <button type="submit" class="danger" disabled={report.isBusy}>
+            {report.isBusy ? 'Reporting…' : 'Report as leaked: it ends immediately'}
+          </button>
+          {name !== undefined && phase === 'Active' && <DisableNow name={name} uid={found.uid} />}
+        </div>
+      </form>
+    </section>
+  )
+}
+
+/** Disables the key, which can be undone. */
+function DisableNow({ name, uid }: { name: string; uid: string | undefined }) {
+  const { api, cache } = useSession()
+  const [accessKey, setKey] = useState<AccessKey>()
+  const [isDone, setDone] = useState(false)
+  const read = useChange(async () => {
+    const key = await api.send<AccessKey>(paths.key(name))
+    // Somebody may have made another key of this name since.
+    if (key.metadata.uid !== uid) throw new ApiError(404, {})
+    return key
+  }, setKey)
+  if (isDone) return <p role="status">The key is disabled.</p>
+  return (
+    <>
+      <button type="button" disabled={read.isBusy} onClick={() => void read.run()}>
+        Disable now
+      </button>
+      {read.error !== undefined && <ErrorNotice error={read.error} />}
+      {accessKey && (
+        <InPlace
+          of={disableDialog}
+          what="The dialog"
+          accessKey={accessKey}
+          refresh={async () => {
+            cache.delete('keys')
+            setDone(true)
+          }}
+          onClose={() => setKey(undefined)}
+        />
+      )}
+    </>
+  )
+}
+
+const Reported = ({ name }: { name: string | undefined }) => (
+  <Notice tone="good" title="The value is reported">
+    <p>
+      If it was a valid value of this server, it has ended, unless this deployment only records reports. Tokens made
+      with it are refused within 30 seconds.
+    </p>
+    {name !== undefined && (
+      <p>
+        <a href={hrefOf('keys', [name])}>Open the key</a> to give it a new value, and to enable it then.
+      </p>
+    )}
+  </Notice>
+)
