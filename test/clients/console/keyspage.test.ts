@@ -8,7 +8,7 @@ import { type CardName, cards, countCards, needs } from '../../../clients/consol
 import { expiryWindows } from '../../../clients/console/src/keylist/expirywindows.ts'
 import { matcher, partsOf, searchText, type TermName, termText } from '../../../clients/console/src/keylist/filter.ts'
 import { noMatchTitle } from '../../../clients/console/src/keylist/nomatchtitle.ts'
-import { countWords, unreadName } from '../../../clients/console/src/keylist/searched.ts'
+import { countText, countWords, unreadName } from '../../../clients/console/src/keylist/searched.ts'
 import { rowsOf, select } from '../../../clients/console/src/keylist/selection.ts'
 import {
   chosen,
@@ -349,6 +349,7 @@ describe('where there are keys that were not read', () => {
       '5 keys',
       '1 key',
     ])
+    expect([countText(0, true), countText(12, false)]).toEqual(['0+', '12'])
     expect(countWords(2500, 2500, true)).toBe('All 2500 keys that were read')
     const answer = { keys: [], more: false, isKnown: true }
     const byName = { question: { kind: 'name', prefix: 'ci' }, answer } as const

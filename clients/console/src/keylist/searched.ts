@@ -2,6 +2,9 @@
 import type { AccessKey } from '../../../core/src/objects.ts'
 import { nameProblem } from '../text/names.ts'
 
+/** Returns a number of keys, as `3+` if there are keys that were not read. */
+export const countText = (count: number, more: boolean): string => `${count}${more ? '+' : ''}`
+
 /** Returns `3 of 12 keys`. `more` says that there are keys that were not read: then no number is one of all keys. */
 export function countWords(shown: number, total: number, more: boolean): string {
   const keys = total === 1 ? '1 key' : `${total} keys`

@@ -85,7 +85,7 @@ function Keys({ listed: { items, more, isPart }, polled, route }: KeysProps) {
   return (
     <>
       {isCut && <InPlace of={tooMany} what="How many keys there are" />}
-      <CardBar counts={counts} more={more} chosen={view.card} choose={(card) => go({ card })} />
+      <CardBar counts={counts} more={more} isCut={isCut} chosen={view.card} choose={(card) => go({ card })} />
       <Strip days={days} now={now} chosen={view.expires} choose={(expires) => go({ expires })} />
       <Toolbar control={control} />
       <div class="keys facts">

@@ -1,20 +1,14 @@
 import { MAX_LISTED } from '../../api/lists.ts'
-import { Code } from '../../components/code.tsx'
 import { Foreign } from '../../components/foreign.tsx'
-import { Notice } from '../../components/notice.tsx'
 import { ownWords, type Search, searchWords } from '../../keylist/serversearch.ts'
 import { hrefOf } from '../../text/routes.ts'
 
 /** Says that there are more keys than were read. */
 export const TooMany = () => (
-  <Notice tone="plain" title={`These are the first ${MAX_LISTED} keys`}>
-    <p>
-      There are more keys, and the numbers on this page do not count them. The filter finds all keys by the beginning of
-      their names, and by owner:NAME or maker:NAME. The command line lists all keys, or those of one owner or with one
-      label:
-    </p>
-    <Code title="Command line" text="keyplane keys list --owner alice -l app=shop" />
-  </Notice>
+  <p class="hint" role="status">
+    These are the first {MAX_LISTED} of more keys. The filter also finds the others, by the beginning of a name,
+    owner:NAME or maker:NAME.
+  </p>
 )
 
 export interface SearchedProps {

@@ -3,8 +3,8 @@ import type { AccessKey } from '../../../../../core/src/objects.ts'
 import { type Listed, MAX_LISTED } from '../../../api/lists.ts'
 import { useKeys } from '../../../components/hooks/usekeys.ts'
 import { useNow } from '../../../components/hooks/usenow.ts'
-import { Notice } from '../../../components/notice.tsx'
 import { Fresh, Page } from '../../../components/page.tsx'
+import { countText } from '../../../keylist/searched.ts'
 import { Bars } from './bars.tsx'
 import { overviewOf } from './counts.ts'
 
@@ -30,15 +30,15 @@ function Overview({ listed: { items, more } }: { listed: Listed<AccessKey> }) {
   return (
     <>
       {more && (
-        <Notice tone="plain" title={`These numbers count the first ${MAX_LISTED} keys`}>
-          <p>There are more, which the console does not read. The command line and kubectl list all.</p>
-        </Notice>
+        <p class="hint" role="status">
+          These numbers count the first {MAX_LISTED} of more keys.
+        </p>
       )}
       <ul class="totals">
         {[all, ...attention].map(({ title, count, href }) => (
           <li key={title}>
             <a href={href}>
-              <strong>{count}</strong> {title} {more && <span class="hint">of the first {MAX_LISTED}</span>}
+              <strong>{countText(count, more)}</strong> {title}
             </a>
           </li>
         ))}
