@@ -15,11 +15,17 @@ export interface KeyUsage {
   active?: { day: string; minutes: number }[]
 }
 
-/** Returns what there is to say of a key without recorded requests. Requests that every scope allows are in no record, but count as a use. */
-export const noRequestsWords = ({ recording, complete, active = [], clusters = [] }: KeyUsage): string =>
-  active.length > 0 && clusters.length === 0 && recording !== false && complete !== false
+/**
+ * Returns what there is to say of a key without recorded requests. Requests that every scope allows are in no record, but count as a use.
+ * Uses from before the record may have been any.
+ */
+export function noRequestsWords({ recording, since = '', complete, active = [], clusters = [] }: KeyUsage): string {
+  const isRecorded = recording !== false && complete !== false && since !== ''
+  const isKnown = isRecorded && clusters.length === 0 && active.every(({ day }) => day >= since.slice(0, 10))
+  return isKnown && active.length > 0
     ? 'The key was used only for requests that every key may send, such as asking who it is.'
     : 'No requests are recorded.'
+}
 
 export interface UsedLine {
   /** Such as `spec.scope.projects[0]`, or `chain[1].spec.scope.projects[0]` for a key that inherited scopes. */

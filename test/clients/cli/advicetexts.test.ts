@@ -27,10 +27,14 @@ describe('usage', () => {
     ['The record is incomplete', { recording: true, since: '2026-11-01T08:00:00Z', complete: false }],
     ['in a cluster that never asked is not known', { clusters: [{ name: 'clusters/eu' }] }],
     ['No requests are recorded.', { recording: true }],
+    [
+      'No requests are recorded.',
+      { recording: true, since: '2026-11-26T08:00:00Z', complete: true, active: [{ day: '2026-11-25', minutes: 1 }] },
+    ],
     ['No requests are recorded.', { recording: false, active: [{ day: '2026-11-26', minutes: 1 }] }],
     [
       'The key was used only for requests that every key may send, such as asking who it is.',
-      { recording: true, complete: true, active: [{ day: '2026-11-26', minutes: 1 }] },
+      { recording: true, since: '2026-11-26T08:00:00Z', complete: true, active: [{ day: '2026-11-26', minutes: 1 }] },
     ],
     ['No line of a scope limits the key.', { recording: true }],
   ])('says %j', (sentence, usage) => {
