@@ -39,6 +39,13 @@ async function show(page: Page, { name }: { name: string }, value: string): Prom
   await goTo(page, `#/keys/${name}`)
   await signIn(page, value)
   await heading(page, name).first().waitFor()
+  await button(page, 'Rotate').waitFor()
+}
+
+/** Shows the page, and on it the steps of a rotation. */
+async function showSteps(page: Page, key: { name: string }, value: string): Promise<void> {
+  await show(page, key, value)
+  await press(button(page, 'Rotate'))
   await heading(page, 'Rotate').waitFor()
 }
 
@@ -63,7 +70,7 @@ describe('a rotation', () => {
   test('turns green when the new value is used, and ends the old value', async ({ page, server }) => {
     const key = await makeKey(server, 'shop', { ttl: 86_400 })
     await use(server, key.value)
-    await show(page, key, server.adminKey)
+    await showSteps(page, key, server.adminKey)
     const value = await makeValue(page)
     expect(value).toMatch(/^mpk_[0-9A-Za-z]{49}$/)
     await page.getByText('Nothing has used the new value yet.').waitFor()
@@ -84,7 +91,7 @@ describe('a rotation', () => {
 
   test('keeps to one new value when the answer is lost', async ({ page, guards, server }) => {
     const key = await makeKey(server, 'lost')
-    await show(page, key, server.adminKey)
+    await showSteps(page, key, server.adminKey)
     await loseAnswer(page, guards, 'POST', /\/rotate$/)
     await press(button(page, 'Make a new value'))
     await page.getByText('Whether the key has the new value is not known').waitFor()
@@ -100,7 +107,7 @@ describe('a rotation', () => {
   test('replaces a value that is lost, also if the answer to that is lost', async ({ page, guards, server }) => {
     const key = await makeKey(server, 'replaced')
     const { json } = await server.call(`${KEYS}/${key.name}/rotate`, { method: 'POST', body: {} })
-    await show(page, key, server.adminKey)
+    await showSteps(page, key, server.adminKey)
     await press(button(page, 'The new value is lost'))
     await loseAnswer(page, guards, 'POST', /\/rotate$/)
     await press(button(page, 'Replace the new value'))
@@ -113,7 +120,7 @@ describe('a rotation', () => {
 
   test('discards the new value, and the old one keeps working', async ({ page, server }) => {
     const key = await makeKey(server, 'discarded')
-    await show(page, key, server.adminKey)
+    await showSteps(page, key, server.adminKey)
     const value = await makeValue(page)
     await press(button(page, 'Discard the new value'))
     await press(dialog(page).getByRole('button', { name: 'Discard the new value' }))
@@ -123,7 +130,7 @@ describe('a rotation', () => {
 
   test('does not end the old value when the new one was used before it is discarded', async ({ page, server }) => {
     const key = await makeKey(server, 'raced')
-    await show(page, key, server.adminKey)
+    await showSteps(page, key, server.adminKey)
     const value = await makeValue(page)
     await press(button(page, 'Discard the new value'))
     await tabTo(dialog(page).getByRole('button', { name: 'Discard the new value' }))
@@ -136,9 +143,9 @@ describe('a rotation', () => {
 
   test('says so when another tab has made a value meanwhile', async ({ page, openPage, server }) => {
     const key = await makeKey(server, 'tabs')
-    await show(page, key, server.adminKey)
+    await showSteps(page, key, server.adminKey)
     const other = await openPage({ beside: page })
-    await show(other, key, server.adminKey)
+    await showSteps(other, key, server.adminKey)
     // The first tab shows what it has read before, as it does without the focus.
     const end = await failRequests(page, `ownedaccesskeys/${key.name}`, statusOf(503, 'ServiceUnavailable', 'not now'))
     await makeValue(other)
@@ -158,7 +165,7 @@ describe('a rotation', () => {
 
   test('of the key of the session continues with the new value once it is stored', async ({ page, guards, server }) => {
     const key = await makeKey(server, 'own', { ttl: 86_400 })
-    await show(page, key, key.value)
+    await showSteps(page, key, key.value)
     const value = await makeValue(page)
     guards.addSecret(value)
     await page.getByText('You are signed in with the old value').waitFor()
@@ -170,7 +177,7 @@ describe('a rotation', () => {
 
   test('that the server refuses is a sentence, and nothing is kept for a repetition', async ({ page, server }) => {
     const key = await makeKey(server, 'refused')
-    await show(page, key, server.adminKey)
+    await showSteps(page, key, server.adminKey)
     await failRequests(page, `ownedaccesskeys/${key.name}/rotate`, statusOf(403, 'Forbidden', 'it may not be rotated'))
     await press(button(page, 'Make a new value'))
     await page.getByRole('alert').getByText('it may not be rotated').waitFor()
@@ -203,6 +210,16 @@ describe('a key', () => {
       'Enable the key.',
     ])
     expect(await axeProblems(page)).toEqual([])
+  })
+
+  test('that was revoked says why, on its page and in the list', async ({ page, server }) => {
+    const key = await makeKey(server, 'left')
+    const spec = { names: [key.name], action: 'Disable', reason: 'Contractor left' }
+    await server.call(KEYS.replace('ownedaccesskeys', 'accesskeyrevocations'), { method: 'POST', body: { spec } })
+    await show(page, key, server.adminKey)
+    await page.getByText('Disabled: Contractor left').waitFor()
+    await goTo(page, `#/keys?filter=${key.name}`)
+    await page.getByText('Contractor left', { exact: true }).waitFor()
   })
 
   test('is deleted only by its exact name, and the list says so', async ({ page, server }) => {
@@ -512,6 +529,7 @@ describe('a key whose page is open', () => {
     await expect.poll(() => use(server, key.value)).toBe(401)
     await page.clock.fastForward(MINUTE)
     await page.getByText('Expired', { exact: true }).waitFor()
+    await press(button(page, 'Rotate'))
     await page.getByText('An expired key cannot be rotated. Make a new key.').waitFor()
     await button(page, 'Delete').waitFor()
     // The session is that of another key.

@@ -10,6 +10,13 @@ export const openRotation = ({ status }: AccessKey): 'Pending' | 'Retiring' | un
   return (['Pending', 'Retiring'] as const).find((state) => states.includes(state))
 }
 
+/** The annotation in which a revocation says why. */
+const DISABLED_REASON = 'management.platform/disabled-reason'
+
+/** Returns why somebody disabled the key, if they have said so. */
+export const disabledReason = ({ metadata, spec }: AccessKey): string | undefined =>
+  spec.disabled ? metadata.annotations?.[DISABLED_REASON] : undefined
+
 /** Returns the words for the state: of the key itself, and of a rotation. */
 export function stateWords(key: AccessKey): string[] {
   const rotation = openRotation(key)

@@ -1,20 +1,23 @@
-import { type Direction, exact, relative } from '../text/times.ts'
+import { type Direction, dateOf, exact, relative } from '../text/times.ts'
 import { useNow } from './hooks/usenow.ts'
 
 export interface TimeProps {
   at: string
   /** If the clock of the server is ahead, a past time shows `just now`. */
   direction: Direction
+  /** Shows the date, too. */
+  isDated?: true
 }
 
 /** Shows a time in relation to now, and the exact one on hover. */
-export function Time({ at, direction }: TimeProps) {
+export function Time({ at, direction, isDated }: TimeProps) {
   const now = useNow()
   const time = new Date(at)
   if (Number.isNaN(time.getTime())) return <span>unknown</span>
   return (
     <time dateTime={at} title={exact(time)}>
       {relative(time, now, direction)}
+      {isDated && ` (${dateOf(time)})`}
     </time>
   )
 }

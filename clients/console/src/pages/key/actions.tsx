@@ -10,7 +10,7 @@ const dialog = part(async () => (await import('./actions/actiondialog.tsx')).Act
 const scopeDialog = part(async () => (await import('./actions/scopedialog.tsx')).ScopeDialog)
 
 /** What can be done with the key as a whole. */
-export function Actions({ accessKey, refresh }: Omit<ActionProps, 'onClose'>) {
+export function Actions({ accessKey, refresh, onRotate }: Omit<ActionProps, 'onClose'> & { onRotate(): void }) {
   const { metadata, spec } = accessKey
   const [isEdited] = useDraftDialog(editName(metadata.uid))
   const [isScopeEdited] = useDraftDialog(scopeName(metadata.uid))
@@ -23,22 +23,25 @@ export function Actions({ accessKey, refresh }: Omit<ActionProps, 'onClose'>) {
   const close = () => setOpen(undefined)
   return (
     <>
-      <a class="button" href={hrefOf('may-it', [], { key: metadata.name })}>
-        Check access
-      </a>
-      <a class="button" href={hrefOf('new-key', [], { like: metadata.name })}>
-        Duplicate
-      </a>
+      <button type="button" class="primary" onClick={onRotate}>
+        Rotate
+      </button>
       <button type="button" onClick={choose('edit')}>
         Edit
       </button>
       <button type="button" onClick={choose('scope')}>
         Edit scope
       </button>
+      <a class="button" href={hrefOf('may-it', [], { key: metadata.name })}>
+        Check access
+      </a>
+      <a class="button" href={hrefOf('new-key', [], { like: metadata.name })}>
+        Duplicate
+      </a>
       <button type="button" onClick={choose('disable')}>
         {spec.disabled ? 'Enable' : 'Disable'}
       </button>
-      <button type="button" class="danger" onClick={choose('delete')}>
+      <button type="button" class="caution" onClick={choose('delete')}>
         Delete
       </button>
       {open?.action === 'scope' ? (

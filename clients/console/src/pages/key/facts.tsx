@@ -45,7 +45,7 @@ export function Facts({ accessKey, keys }: { accessKey: AccessKey; keys: readonl
           <Expiry accessKey={accessKey} />
         </Fact>
         <Fact term="Last used">
-          {status.lastActivity ? <Time at={status.lastActivity} direction="past" /> : 'never'}
+          {status.lastActivity ? <Time at={status.lastActivity} direction="past" isDated /> : 'never'}
         </Fact>
         {status.lastSources && status.lastSources.length > 0 && (
           <Fact term="Used from">
@@ -77,7 +77,7 @@ export function Facts({ accessKey, keys }: { accessKey: AccessKey; keys: readonl
           <ul>
             {historyOf(accessKey, new Date()).map(({ at, words }) => (
               <li key={words}>
-                {words} <Time at={at} direction="past" />
+                {words} <Time at={at} direction="past" isDated />
               </li>
             ))}
           </ul>
@@ -166,7 +166,7 @@ function Expiry({ accessKey: { spec, status } }: { accessKey: AccessKey }) {
   if (!status?.expirationTimestamp) return <>never</>
   return (
     <>
-      <Time at={status.expirationTimestamp} direction="future" />
+      <Time at={status.expirationTimestamp} direction="future" isDated />
       {spec.ttlAfterLastActivity && status.phase !== 'Expired' && ' unless it is used before'}
     </>
   )

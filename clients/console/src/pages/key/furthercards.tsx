@@ -4,7 +4,7 @@ import type { KeyUsage } from '../../../../core/src/usage.ts'
 import type { Listed } from '../../api/lists.ts'
 import { paths } from '../../api/paths.ts'
 import { Code } from '../../components/code.tsx'
-import { isUnknown, useReading } from '../../components/hooks/usereading.ts'
+import { isUnknown, type Reading, useReading } from '../../components/hooks/usereading.ts'
 import type { Polled } from '../../session/usepolled.ts'
 import { type Json, toYaml } from '../../text/yaml.ts'
 import { MadeCard } from './lineage/madecard.tsx'
@@ -17,32 +17,36 @@ import { ValuesCard } from './valuescard.tsx'
 export interface FurtherCardsProps {
   accessKey: AccessKey
   keys: Polled<Listed<AccessKey>>
+  history: Reading<KeyHistory>
   /** Reads the key again. */
   refresh(): Promise<void>
 }
 
-/** What most people look at last: the values, what the key did and made, and the object itself. */
-export function FurtherCards(props: FurtherCardsProps) {
-  const usage = useReading<KeyUsage>(paths.usage(props.accessKey.metadata.name))
-  const history = useReading<KeyHistory>(paths.history(props.accessKey.metadata.name))
-  useAfterChange(props.accessKey, history.refresh)
+/** Two columns: what the key did and what happened to it, and its values, its family and the object itself. */
+export function FurtherCards({ accessKey, keys, history, refresh: readKey }: FurtherCardsProps) {
+  const usage = useReading<KeyUsage>(paths.usage(accessKey.metadata.name))
+  useAfterChange(accessKey, history.refresh)
   const refresh = async () => {
     usage.refresh()
     history.refresh()
-    await props.refresh()
+    await readKey()
   }
   return (
     <>
-      <TrialCard accessKey={props.accessKey} usage={usage.data} refresh={refresh} />
-      <ValuesCard accessKey={props.accessKey} />
-      {!isUnknown(usage.error) && <UseCard accessKey={props.accessKey} reading={usage} />}
-      {usage.data && <AdviceCard accessKey={props.accessKey} usage={usage.data} refresh={refresh} />}
-      <MadeCard accessKey={props.accessKey} keys={props.keys} history={history} />
-      {!isUnknown(history.error) && <HistoryCard reading={history} />}
-      <details class="card">
-        <summary>YAML</summary>
-        <Code title="The object, without managedFields" text={yamlOf(props.accessKey)} />
-      </details>
+      <div>
+        <TrialCard accessKey={accessKey} usage={usage.data} refresh={refresh} />
+        {!isUnknown(usage.error) && <UseCard accessKey={accessKey} reading={usage} />}
+        {usage.data && <AdviceCard accessKey={accessKey} usage={usage.data} refresh={refresh} />}
+        {!isUnknown(history.error) && <HistoryCard reading={history} />}
+      </div>
+      <div>
+        <ValuesCard accessKey={accessKey} />
+        <MadeCard accessKey={accessKey} keys={keys} history={history} />
+        <details class="card">
+          <summary>YAML</summary>
+          <Code title="The object, without managedFields" text={yamlOf(accessKey)} />
+        </details>
+      </div>
     </>
   )
 }

@@ -1,14 +1,19 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { isName } from '../../../../core/src/forms.ts'
-import type { AccessKey } from '../../../../core/src/objects.ts'
+import { actorWords } from '../../../../core/src/historywords.ts'
+import type { AccessKey, KeyHistory } from '../../../../core/src/objects.ts'
+import { disabledReason } from '../../api/keyfacts.ts'
 import { paths } from '../../api/paths.ts'
 import { ApiError } from '../../api/status.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Foreign } from '../../components/foreign.tsx'
 import { useKeys } from '../../components/hooks/usekeys.ts'
+import { type Reading, useReading } from '../../components/hooks/usereading.ts'
+import { KeyState } from '../../components/keystate.tsx'
 import { Notice } from '../../components/notice.tsx'
 import { Fresh, Page } from '../../components/page.tsx'
 import { InPlace, part } from '../../components/part.tsx'
+import { Time } from '../../components/time.tsx'
 import { useNotify } from '../../session/notices.ts'
 import { useSession } from '../../session/session.ts'
 import { type Polled, usePolled } from '../../session/usepolled.ts'
@@ -19,6 +24,7 @@ import { Facts } from './facts.tsx'
 import { LeakNotice } from './leaknotice.tsx'
 import { progressOf, rotationOf, valuesOf } from './rotation/rotation.ts'
 import { RotationCard } from './rotation/rotationcard.tsx'
+import { useOpened } from './rotation/useopened.ts'
 
 const EVERY_MS = 15_000
 /** While a rotation waits for the first use of its new value. */
@@ -48,12 +54,21 @@ function KeyOf({ name }: { name: string }) {
   const next = data && rotationOf(valuesOf(data)).step === 'use' ? WAITING_MS : EVERY_MS
   if (next !== every) setEvery(next)
   useProgress(data)
+  const [isRotating, startRotating] = useOpened(data?.metadata.uid ?? '')
+  const [asked, setAsked] = useState(0)
+  const rotate = () => {
+    startRotating()
+    setAsked(asked + 1)
+  }
   const isGone = error instanceof ApiError && error.code === 404
   return (
     <Page
       title={visible(name)}
       about={data?.spec.displayName && <Foreign text={data.spec.displayName} />}
-      actions={data && !isGone && <Actions key={data.metadata.uid} accessKey={data} refresh={polled.refresh} />}
+      actions={
+        data &&
+        !isGone && <Actions key={data.metadata.uid} accessKey={data} refresh={polled.refresh} onRotate={rotate} />
+      }
     >
       {isGone ? (
         <Notice tone="warn" title={data ? 'This key was deleted' : 'There is no such key'}>
@@ -67,34 +82,71 @@ function KeyOf({ name }: { name: string }) {
       ) : (
         <Fresh polled={polled}>{() => null}</Fresh>
       )}
-      {data && <States accessKey={data} isOwn={name === self.accessKey} isGone={isGone} />}
-      {data && !isGone && <LeakNotice accessKey={data} />}
-      {data && <Details key={data.metadata.uid} accessKey={data} isGone={isGone} polled={polled} />}
+      {data && <Replaced accessKey={data} />}
+      {data && (
+        <Details
+          key={data.metadata.uid}
+          accessKey={data}
+          isOwn={name === self.accessKey}
+          isGone={isGone}
+          rotating={isRotating ? asked : undefined}
+          polled={polled}
+        />
+      )}
     </Page>
   )
 }
 
-const TONES = { Active: 'good', Leaked: 'bad', Disabled: 'plain', Expired: 'plain', Terminating: 'warn' } as const
-
-function States({ accessKey, isOwn, isGone }: { accessKey: AccessKey; isOwn: boolean; isGone: boolean }) {
-  const phase = accessKey.status?.phase ?? 'Unknown'
-  const first = useRef(accessKey.metadata.uid)
+/** Says that the name is that of another key now. */
+function Replaced({ accessKey: { metadata } }: { accessKey: AccessKey }) {
+  const first = useRef(metadata.uid)
+  if (first.current === metadata.uid) return null
   return (
-    <>
+    <Notice tone="warn" title="This is another key than before">
+      <p>The key that you opened was deleted, and somebody has made a new one with its name.</p>
+    </Notice>
+  )
+}
+
+interface StatesProps {
+  accessKey: AccessKey
+  isOwn: boolean
+  isGone: boolean
+  history: Reading<KeyHistory>
+}
+
+/** Says in which state the key is, and who disabled it, when and why, as far as that is known. */
+function States({ accessKey, isOwn, isGone, history }: StatesProps) {
+  const reason = disabledReason(accessKey)
+  const act = accessKey.spec.disabled ? history.data?.events?.find(({ how }) => how === 'Disabled') : undefined
+  const actor = act && actorWords(act)
+  return (
+    <div class="states">
       <p class="badges">
-        {isGone ? (
-          <Badge tone="bad" text="Deleted" />
-        ) : (
-          <Badge tone={TONES[phase as keyof typeof TONES]} text={phase} />
-        )}
+        {isGone ? <Badge tone="bad" text="Deleted" /> : <KeyState accessKey={accessKey} />}
         {isOwn && <Badge tone="plain" text="Current session" />}
       </p>
-      {first.current !== accessKey.metadata.uid && (
-        <Notice tone="warn" title="This is another key than before">
-          <p>The key that you opened was deleted, and somebody has made a new one with its name.</p>
-        </Notice>
+      {!isGone && (reason || act) && (
+        <p>
+          Disabled
+          {reason && (
+            <>
+              : <Foreign text={reason} />
+            </>
+          )}
+          {actor && (
+            <>
+              , by <Foreign text={actor} />
+            </>
+          )}
+          {act && (
+            <>
+              , <Time at={act.time} direction="past" isDated />
+            </>
+          )}
+        </p>
       )}
-    </>
+    </div>
   )
 }
 
@@ -102,20 +154,37 @@ const further = part(async () => (await import('./furthercards.tsx')).FurtherCar
 
 interface DetailsProps {
   accessKey: AccessKey
+  isOwn: boolean
   isGone: boolean
+  /** Changes whenever the person asks for a rotation. */
+  rotating: number | undefined
   polled: Polled<AccessKey>
 }
 
-function Details({ accessKey, isGone, polled: { refresh } }: DetailsProps) {
+/** Shows the key in the order of wanting: its state and what needs doing, what it did and what happened to it, and the rest. */
+function Details({ accessKey, isOwn, isGone, rotating, polled: { refresh } }: DetailsProps) {
   const keys = useKeys(LIST_MS)
+  const history = useReading<KeyHistory>(paths.history(accessKey.metadata.name))
+  const isUnderWay = rotationOf(valuesOf(accessKey)).step !== 'make' || accessKey.status?.leak !== undefined
   return (
-    <div class="key">
-      <Facts accessKey={accessKey} keys={keys.data?.items ?? []} />
-      <div>
-        {!isGone && <RotationCard accessKey={accessKey} refresh={refresh} />}
-        <InPlace of={further} what="The rest of this page" accessKey={accessKey} keys={keys} refresh={refresh} />
+    <>
+      <States accessKey={accessKey} isOwn={isOwn} isGone={isGone} history={history} />
+      {!isGone && <LeakNotice accessKey={accessKey} />}
+      <div class="key">
+        {!isGone && (isUnderWay || rotating !== undefined) && (
+          <RotationCard accessKey={accessKey} refresh={refresh} asked={rotating ?? 0} />
+        )}
+        <Facts accessKey={accessKey} keys={keys.data?.items ?? []} />
+        <InPlace
+          of={further}
+          what="The rest of this page"
+          accessKey={accessKey}
+          keys={keys}
+          history={history}
+          refresh={refresh}
+        />
       </div>
-    </div>
+    </>
   )
 }
 

@@ -11,7 +11,7 @@ export function LeakNotice({ accessKey: { spec, status } }: { accessKey: AccessK
   return (
     <Notice tone="bad" title="The value of this key was reported as leaked">
       <p>
-        It was reported <Time at={leak.reported} direction="past" />
+        It was reported <Time at={leak.reported} direction="past" isDated />
         {leak.url && (
           <>
             , found at <Foreign text={leak.url} />

@@ -50,13 +50,13 @@ const Words = ({ value: { state, made, lastActivity, until }, isActive }: { valu
     {made && (
       <>
         {' · made '}
-        <Time at={made} direction="past" />
+        <Time at={made} direction="past" isDated />
       </>
     )}
     {' · '}
     {lastActivity ? (
       <>
-        last used <Time at={lastActivity} direction="past" />
+        last used <Time at={lastActivity} direction="past" isDated />
       </>
     ) : (
       'not used yet'
@@ -64,7 +64,7 @@ const Words = ({ value: { state, made, lastActivity, until }, isActive }: { valu
     {until && (
       <>
         {' · ends '}
-        <Time at={until} direction="future" />
+        <Time at={until} direction="future" isDated />
       </>
     )}
   </>

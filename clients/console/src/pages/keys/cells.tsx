@@ -1,9 +1,10 @@
 /** Shows the facts of a key. */
 import { isUnrestricted } from '../../../../../lib/authorization/scopes/unrestricted.ts'
 import { scopeWords } from '../../../../../lib/authorization/scopes/words.ts'
-import { stateWords } from '../../api/keyfacts.ts'
-import { Badge, type Tone } from '../../components/badge.tsx'
+import { disabledReason } from '../../api/keyfacts.ts'
+import { Badge } from '../../components/badge.tsx'
 import { Foreign } from '../../components/foreign.tsx'
+import { KeyState } from '../../components/keystate.tsx'
 import { Time } from '../../components/time.tsx'
 import type { Row } from '../../keylist/selection.ts'
 import { useSession } from '../../session/session.ts'
@@ -97,17 +98,19 @@ export function Expires({ row: { key } }: { row: Row }) {
   )
 }
 
-const TONES: Readonly<Record<string, Tone>> = {
-  Active: 'good',
-  Leaked: 'bad',
-  'Rotation pending': 'warn',
-  Terminating: 'warn',
+/** Shows the state, and why somebody disabled the key. */
+export function State({ row: { key } }: { row: Row }) {
+  const reason = disabledReason(key)
+  return (
+    <>
+      <span class="badges">
+        <KeyState accessKey={key} />
+      </span>
+      {reason && (
+        <span class="muted clamped" title={visible(reason)}>
+          <Foreign text={reason} />
+        </span>
+      )}
+    </>
+  )
 }
-
-export const State = ({ row: { key } }: { row: Row }) => (
-  <span class="badges">
-    {stateWords(key).map((words) => (
-      <Badge tone={TONES[words] ?? 'plain'} text={words} key={words} />
-    ))}
-  </span>
-)

@@ -16,7 +16,7 @@ export const HistoryCard = ({ reading }: { reading: Reading<KeyHistory> }) => (
             'It is not known yet how far back the history goes.'
           ) : (
             <>
-              The newest events. Kept since <Time at={since} direction="past" />.
+              The newest events. Kept since <Time at={since} direction="past" isDated />.
             </>
           )}{' '}
           {LATE}
@@ -29,7 +29,7 @@ export const HistoryCard = ({ reading }: { reading: Reading<KeyHistory> }) => (
               <li key={`${event.time} ${event.type} ${index}`}>
                 <Icon shape={shape} />
                 <div>
-                  <Foreign text={title} /> <Time at={event.time} direction="past" />
+                  <Foreign text={title} /> <Time at={event.time} direction="past" isDated />
                   {detail !== '' && (
                     <span class="muted block">
                       <Foreign text={detail} />
