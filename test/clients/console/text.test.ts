@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { givenKey } from '../../../clients/console/src/session/givenkey.ts'
 import { hrefOf, routeOf } from '../../../clients/console/src/text/routes.ts'
-import { exact, relative } from '../../../clients/console/src/text/times.ts'
+import { exact, relative, stamp } from '../../../clients/console/src/text/times.ts'
 import { visible } from '../../../clients/console/src/text/visible.ts'
 import { generateAccessKey } from '../../../lib/authentication/accesskey.ts'
 import { character } from '../../support/characters.ts'
@@ -32,6 +32,12 @@ describe('relative', () => {
   ] as const)('says of %s in the %s: %s', (time, direction, words) => {
     expect(relative(new Date(time), now, direction)).toBe(words)
   })
+})
+
+test('stamp is the time of today, or the date of another day', () => {
+  const at = (time: string) =>
+    stamp(new Date(2026, 10, 22, ...(time.split(':').map(Number) as [number, number])), new Date(2026, 10, 22, 12))
+  expect([at('9:05'), at('33:05')]).toEqual(['09:05', '23 Nov 2026'])
 })
 
 test('exact has the time in UTC, without needless milliseconds', () =>

@@ -1,11 +1,11 @@
-import { type Direction, dateOf, exact, relative } from '../text/times.ts'
+import { type Direction, exact, relative, stamp } from '../text/times.ts'
 import { useNow } from './hooks/usenow.ts'
 
 export interface TimeProps {
   at: string
   /** If the clock of the server is ahead, a past time shows `just now`. */
   direction: Direction
-  /** Shows the date, too. */
+  /** Shows the date, too, or the time if it is today. */
   isDated?: true
 }
 
@@ -17,7 +17,7 @@ export function Time({ at, direction, isDated }: TimeProps) {
   return (
     <time dateTime={at} title={exact(time)}>
       {relative(time, now, direction)}
-      {isDated && ` (${dateOf(time)})`}
+      {isDated && ` (${stamp(time, now)})`}
     </time>
   )
 }

@@ -57,6 +57,12 @@ export const exact = (time: Date): string => `${EXACT.format(time)} (${time.toIS
 /** Returns the date alone, in the zone of the reader, such as `22 Nov 2026`. */
 export const dateOf = (time: Date): string => DATE.format(time)
 
+const CLOCK = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' })
+
+/** Returns what stands beside a relative time, in the zone of the reader: the time of today, or the date of another day. */
+export const stamp = (time: Date, now: Date): string =>
+  dateOf(time) === dateOf(now) ? CLOCK.format(time) : dateOf(time)
+
 const UTC_DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' })
 
 /** Returns a day of UTC in words, such as `2 Dec 2026` for `2026-12-02`. */
