@@ -3,7 +3,7 @@ import {
   askedExecVersion,
   currentToken,
   execCredential
-} from "./shared-QKVQZ5WH.js";
+} from "./shared-NXBXSKE2.js";
 import {
   Failure,
   messageOf,

@@ -7,7 +7,7 @@ import {
   requestKubeConfig,
   requestToken,
   secondsWithin
-} from "./shared-QKVQZ5WH.js";
+} from "./shared-NXBXSKE2.js";
 import {
   Failure,
   isBearer,

@@ -13,8 +13,8 @@ import { type Held, type Life, lockFile, readHeld, recordExchanged, type Session
 const RENEWED_AT = 0.8
 /** Lifetime of a token that is renewed, in seconds. */
 const RENEWED_SECONDS = 900
-/** The shortest lifetime that the API accepts for a kube config. */
-const LEAST_SECONDS = 600
+/** The shortest lifetime of a token that the API accepts. */
+const LEAST_SECONDS = 60
 /** Longer than a request may take. */
 const REQUEST_SECONDS = 40
 

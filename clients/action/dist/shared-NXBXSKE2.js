@@ -280,7 +280,7 @@ async function getIdToken({ env, audience, certificateAuthority }, log) {
 // src/session/renewal.ts
 var RENEWED_AT = 0.8;
 var RENEWED_SECONDS = 900;
-var LEAST_SECONDS = 600;
+var LEAST_SECONDS = 60;
 var REQUEST_SECONDS = 40;
 var exchangeAnew = (folder, { credential = "", scope, audience, ...api }, { env, log }, most) => withAttempts(
   async () => {
