@@ -459,6 +459,8 @@ plain(
     await expect
       .poll(() => offered.evaluateAll((all) => all.map((one) => (one as HTMLOptionElement).value)))
       .toEqual(['demo'])
+    await page.getByRole('group', { name: 'Entry 2' }).getByLabel('Project').fill('dmeo')
+    await page.getByText('You see no virtual cluster in a project "dmeo". Did you mean "demo"?').waitFor()
     await addEntry(page, 3, 'Rule (advanced)', {})
     await createButton(page).click()
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390)
