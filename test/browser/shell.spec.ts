@@ -171,6 +171,7 @@ test('fits into 320 pixels, also with hostile names, and does what none of them 
     ['#/keys/hostile-long', 'The same in a terminal'],
   ] as const) {
     await goTo(page, hash)
+    if (hash.startsWith('#/keys/')) await page.getByRole('button', { name: 'Rotate' }).click()
     await page.getByRole('main').getByText(text).first().waitFor()
     await loaded(page)
     for (const summary of await page.locator('main summary').all()) await summary.click()

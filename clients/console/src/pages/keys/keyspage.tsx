@@ -19,6 +19,7 @@ import { useSession } from '../../session/session.ts'
 import type { Polled } from '../../session/usepolled.ts'
 import type { Route } from '../../text/routes.ts'
 import { CardBar } from './cardbar.tsx'
+import { Exports } from './exports.tsx'
 import { Strip } from './lifetime/strip.tsx'
 import { NewKey } from './newkey.tsx'
 import { Rows } from './rows.tsx'
@@ -49,7 +50,6 @@ const searchedOwn = part(async () => (await import('./toomany.tsx')).SearchedOwn
 const noKeys = part(async () => (await import('./emptykeys.tsx')).NoKeys)
 const noMatch = part(async () => (await import('./emptykeys.tsx')).NoMatch)
 const notAllowed = part(async () => (await import('./emptykeys.tsx')).NotAllowed)
-const exports = part(async () => (await import('./exports.tsx')).Exports)
 const selectedBar = part(async () => (await import('./selectedbar.tsx')).SelectedBar)
 
 interface KeysProps {
@@ -105,7 +105,7 @@ function Keys({ listed: { items, more, isPart }, polled, route }: KeysProps) {
             {exchanges === 1 ? '1 of an exchange' : `${exchanges} of exchanges`}
           </button>
         )}
-        {shown.length > 0 && <InPlace of={exports} what="The export" shown={shown} />}
+        {shown.length > 0 && <Exports shown={shown} />}
         <Reading polled={polled} />
       </div>
       {own !== undefined && <InPlace of={searchedOwn} what="How much was searched" search={search} own={own} />}
