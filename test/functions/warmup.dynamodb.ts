@@ -23,12 +23,15 @@ async function startFront(targetOf: () => string) {
   const seen: string[] = []
   let connections = 0
   let answered = 0
+  let open = 0
   let mood: Mood = 'passes'
   const server = createServer((from, to) => {
     seen.push(String(from.headers['x-amz-target']).replace(/.*\./, ''))
     if (mood === 'is silent') return
     if (mood === 'fails') return void to.writeHead(500).end('{"__type":"InternalServerError"}')
     const { method, headers, url = '/' } = from
+    open++
+    to.on('close', () => open--)
     const asked = request(new URL(url, targetOf()), { method, headers }, (answer) => {
       to.writeHead(answer.statusCode ?? 500, answer.headers)
       answer.pipe(to)
@@ -43,6 +46,8 @@ async function startFront(targetOf: () => string) {
     seen,
     connections: () => connections,
     answered: () => answered,
+    /** How many requests wait for their answers. */
+    open: () => open,
     become: (next: Mood) => {
       mood = next
     },
@@ -149,6 +154,8 @@ describe('a rehearsal', () => {
 })
 
 test('the first request uses the connection and the pepper of the initialization', async () => {
+  // What the initializations before have begun would count as well.
+  await vi.waitFor(() => expect([table.open(), secrets.open()]).toEqual([0, 0]), patience)
   const before = [table.answered(), secrets.answered()] as const
   await initialize('authorizer')
   // What takes longer than an initialization may goes on.
