@@ -132,11 +132,11 @@ test(`a fifth of all calls fails while 32 write, list and watch (seed ${seed})`,
   expect(wrote.filter(({ answer }) => answer.status < 300).length).toBeGreaterThan(50)
 })
 
-/** The calls to the table per request, counting each try. */
+/** The calls to the table per request, counting each try. A watch makes more the longer it lasts. */
 const callsOfRequests = (): number[] =>
   server.log
     .map((line) => JSON.parse(line))
-    .flatMap(({ message, storageCalls }) => (message === 'audit' ? [storageCalls] : []))
+    .flatMap(({ message, verb, storageCalls }) => (message === 'audit' && verb !== 'watch' ? [storageCalls] : []))
 
 test('a rotation with a value of its own can be repeated until it succeeds, and a value works at any moment', async () => {
   const { rotate, use } = rotatingOn(() => server)
