@@ -60,7 +60,7 @@ beforeAll(async () => {
   server = await startServer({ MAX_WATCH_SECONDS: '2' })
   const config = kubeConfig(server.base, server.certificateAuthority, server.adminKey)
   await writeFile(join(folder, 'config'), JSON.stringify(config), { mode: 0o600 })
-}, 600_000)
+})
 afterAll(async () => {
   for (const child of running) child.kill('SIGKILL')
   await server?.stop()
@@ -194,7 +194,6 @@ describe.skipIf(!hasGo)(suite, () => {
       )
       informer.stop()
     },
-    120_000,
   )
 
   test('of a pod get another key by themselves when theirs is deleted, as long as the trust stands', async () => {

@@ -69,7 +69,7 @@ test('what a key did has the same answers with the scope that is advised unless 
   })
   await fc.assert(property, runs(150))
   expect(advised).toBeGreaterThan(0)
-}, 600_000)
+})
 
 test('a trial warns of what its scope would refuse, and of nothing else', async () => {
   let warned = 0
@@ -92,4 +92,4 @@ test('a trial warns of what its scope would refuse, and of nothing else', async 
   })
   await fc.assert(property, runs(75))
   expect(warned).toBeGreaterThan(0)
-}, 600_000)
+})

@@ -96,31 +96,27 @@ describe('killed', () => {
   }
 
   const places = [0, 1, 2, 3].flatMap((calls) => [false, true].map((isSent) => ({ calls, isSent })))
-  test.each(places)(
-    'at call $calls, which was sent: $isSent, nothing is half made',
-    async ({ calls, isSent }) => {
-      const token = federation.sign()
-      const { storage, died, sdk } = mortalStorage(calls, isSent)
-      // biome-ignore lint/suspicious/noExplicitAny: the parts of a server that the exchange uses.
-      const mortal: any = Object.create(server.parts, {
-        storage: { value: storage },
-        storeOf: { value: (kind: typeof OwnedAccessKey) => storeOf(kind, mortal) },
-        issuerKeys: { value: { verify: async () => 'valid' } },
-        log: { value: () => undefined },
-      })
-      const form = new Map(new URLSearchParams(exchangeForm(client, token)))
-      const call = { requestId: '', headers: {}, form, now: new Date(), deadline: endless, note: () => undefined }
-      expect(await Promise.race([exchange(call, mortal).then(({ outcome }) => outcome), died])).toBe('died')
-      const isMade = calls === 3 && isSent
-      expect(await keyOf(token)).toEqual(isMade ? expect.stringMatching(/^shop-deploy-/) : undefined)
-      await expectWhole()
-      // The next attempt with the same token finds the truth.
-      expect(reasonOf(await federation.exchange(client, token))).toBe(isMade ? 'replayed' : 'exchanged')
-      await expectWhole()
-      sdk.destroy()
-    },
-    30_000,
-  )
+  test.each(places)('at call $calls, which was sent: $isSent, nothing is half made', async ({ calls, isSent }) => {
+    const token = federation.sign()
+    const { storage, died, sdk } = mortalStorage(calls, isSent)
+    // biome-ignore lint/suspicious/noExplicitAny: the parts of a server that the exchange uses.
+    const mortal: any = Object.create(server.parts, {
+      storage: { value: storage },
+      storeOf: { value: (kind: typeof OwnedAccessKey) => storeOf(kind, mortal) },
+      issuerKeys: { value: { verify: async () => 'valid' } },
+      log: { value: () => undefined },
+    })
+    const form = new Map(new URLSearchParams(exchangeForm(client, token)))
+    const call = { requestId: '', headers: {}, form, now: new Date(), deadline: endless, note: () => undefined }
+    expect(await Promise.race([exchange(call, mortal).then(({ outcome }) => outcome), died])).toBe('died')
+    const isMade = calls === 3 && isSent
+    expect(await keyOf(token)).toEqual(isMade ? expect.stringMatching(/^shop-deploy-/) : undefined)
+    await expectWhole()
+    // The next attempt with the same token finds the truth.
+    expect(reasonOf(await federation.exchange(client, token))).toBe(isMade ? 'replayed' : 'exchanged')
+    await expectWhole()
+    sdk.destroy()
+  })
 })
 
 describe('over a network that fails', () => {
@@ -163,7 +159,6 @@ describe('over a network that fails', () => {
       else expect([answer.status, answer.json.error]).toEqual([503, 'temporarily_unavailable'])
       await expectWhole()
     },
-    60_000,
   )
 
   test('a revocation is a 503 when the store fails, so that a job does not take its key for ended', async () => {

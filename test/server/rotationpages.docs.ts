@@ -283,7 +283,6 @@ esac`,
       expect(await runSteps(name, STEPS)).toEqual({ code: 0, stdout: '', stderr: '' })
       await expectRotated(name, old)
     },
-    60_000,
   )
 
   test('rotates a secret although the response to the rotation was lost', async () => {

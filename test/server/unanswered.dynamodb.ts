@@ -41,16 +41,12 @@ describe('a table that does not answer', () => {
     { faults: ['lost'], operations: ['UpdateItem'], status: 503, found: 404 },
     // The transaction succeeded, but its writer does not know.
     { faults: ['unanswered'], operations: ['TransactWriteItems', 'PutItem'], status: 504, found: 200 },
-  ] as const)(
-    'to a create, by $operations $faults: $status',
-    async ({ status, found, ...weather }) => {
-      network.weather = { share: 1, ...weather }
-      const answer = await server.call(keys, keyNamed(`refused-${status}`))
-      expect(answer.status).toBe(status)
-      expectStatus(answer)
-      clear()
-      expect((await server.call(`${keys}/refused-${status}`)).status).toBe(found)
-    },
-    60_000,
-  )
+  ] as const)('to a create, by $operations $faults: $status', async ({ status, found, ...weather }) => {
+    network.weather = { share: 1, ...weather }
+    const answer = await server.call(keys, keyNamed(`refused-${status}`))
+    expect(answer.status).toBe(status)
+    expectStatus(answer)
+    clear()
+    expect((await server.call(`${keys}/refused-${status}`)).status).toBe(found)
+  })
 })

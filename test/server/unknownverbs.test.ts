@@ -18,7 +18,7 @@ beforeAll(async () => {
   await makeObjects(server)
   alice = await server.makeKey({ user: 'alice' })
   admin = await server.makeKey({ user: 'root', groups: ['system:masters'] })
-}, 120_000)
+})
 
 const post = (path: string, spec: object, token: string): Promise<Answer> =>
   server.call(path, { method: 'POST', token, body: { spec } })

@@ -52,7 +52,6 @@ describe.each(situations)('rotate by %s', (situation) => {
       // Who am I, the rotation, the use.
       expect(request).toBe(4)
     },
-    60_000,
   )
 
   // A person with a context needs no command.
