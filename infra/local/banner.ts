@@ -18,22 +18,11 @@ export interface BannerFacts {
   folder: string
 }
 
-/** Returns the text, which starts and ends with a newline. It has no tabs and no indented commands, so that they can be pasted. */
+/** Returns the text, which starts and ends with a newline. Its commands can be pasted: they are not indented. */
 export function banner({ url, console, files, keeps, shell, folder }: BannerFacts): string {
   const [ca, accessKey] = [shortPath(folder, files.ca), shortPath(folder, files.accessKey)]
   const keyplane = (...words: string[]) => shellWords(['npx', 'keyplane', ...words], shell)
-  const create = [
-    'keys',
-    'create',
-    '--user',
-    DEMO.owner,
-    '--project',
-    DEMO.project,
-    '--ttl',
-    '1d',
-    '--key-file',
-    'ci.key',
-  ]
+  const create = `keys create --user ${DEMO.owner} --project ${DEMO.project} --ttl 1d --key-file ci.key`
   return `
 keyplane serves ${url}
 ${keeps}
@@ -44,7 +33,7 @@ certificate: continue anyway, or let it trust ${ca}.
 
 In another terminal, log in and create a key for a job. docs/tour.md goes on.
 ${keyplane('login', url, '--ca', ca, '--key-file', accessKey)}
-${keyplane(...create)}
+${keyplane(...create.split(' '))}
 
 Press Ctrl-C to stop. "npm start -- --examples" prints more commands.
 `

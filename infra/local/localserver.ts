@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { shellOf } from '../../clients/core/src/shellwords.ts'
 import { generateAccessKey } from '../../lib/authentication/accesskey.ts'
+import { BASE_PATH } from '../../lib/kubeconfig/deployment.ts'
 import type { Say } from '../package.ts'
 import { type MakeTable, makeResources } from './aws/resources.ts'
 import { createVerifier, type SigningCredentials } from './aws/sigv4.ts'
@@ -54,7 +55,6 @@ export interface Screen {
   published(detail: string): void
 }
 
-const BASE_PATH = '/kubernetes/management'
 const REGION = 'eu-central-1'
 const ACCOUNT = '000000000000'
 const SECRETS = 'keyplane/local/'

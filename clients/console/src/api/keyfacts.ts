@@ -1,4 +1,5 @@
 /** Tells what the fields of an access key mean. */
+import { DISABLED_REASON } from '../../../../lib/apis/management/v1/ownedaccesskey.texts.ts'
 import type { AccessKey } from '../../../core/src/objects.ts'
 
 /** Reports whether a request with the key is accepted, as far as its state says. */
@@ -9,9 +10,6 @@ export const openRotation = ({ status }: AccessKey): 'Pending' | 'Retiring' | un
   const states = status?.values?.map(({ state }) => state) ?? []
   return (['Pending', 'Retiring'] as const).find((state) => states.includes(state))
 }
-
-/** The annotation in which a revocation says why. */
-const DISABLED_REASON = 'management.platform/disabled-reason'
 
 /** Returns why somebody disabled the key, if they have said so. */
 export const disabledReason = ({ metadata, spec }: AccessKey): string | undefined =>

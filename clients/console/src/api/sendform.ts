@@ -15,7 +15,7 @@ export const PRIVATE = {
   referrerPolicy: 'no-referrer',
 } as const
 
-export interface FormAnswer {
+export interface PublicAnswer {
   status: number
   answer: Answer
   /** Seconds. */
@@ -23,19 +23,21 @@ export interface FormAnswer {
 }
 
 /** Sends a form; with `keepalive` even while the page is being closed. Throws a NetworkError if there is no answer. */
-export async function sendForm(
-  url: URL,
-  form: string | Record<string, string>,
-  keepalive = false,
-): Promise<FormAnswer> {
+export const sendForm = (url: URL, form: string | Record<string, string>, keepalive = false): Promise<PublicAnswer> =>
+  post(url, { body: new URLSearchParams(form), keepalive })
+
+/** Sends JSON. Throws a NetworkError if there is no answer. */
+export const sendJson = (url: URL, value: object): Promise<PublicAnswer> =>
+  post(url, { body: JSON.stringify(value), headers: { 'content-type': 'application/json' } })
+
+async function post(url: URL, { headers, ...more }: RequestInit): Promise<PublicAnswer> {
   try {
     const response = await fetch(url, {
       method: 'POST',
-      body: new URLSearchParams(form),
-      headers: { accept: 'application/json' },
+      headers: { accept: 'application/json', ...headers },
       ...PRIVATE,
       signal: AbortSignal.timeout(LIMIT_MS),
-      keepalive,
+      ...more,
     })
     const answer = objectIn(await response.text()) ?? {}
     return { status: response.status, answer, retryAfter: retryAfterIn(response.headers.get('retry-after')) }

@@ -64,3 +64,6 @@ export const keyTexts: readonly KeyText[] = [name, ...others]
 /** Returns what `make` returns for each text, by the field of the text. */
 export const eachKeyText = <V>(make: (text: KeyText) => V): Record<KeyTextName, V> =>
   Object.fromEntries(keyTexts.map((text) => [text.name, make(text)])) as Record<KeyTextName, V>
+
+/** The annotation in which a revocation says why a key or a trust is disabled. */
+export const DISABLED_REASON = 'management.platform/disabled-reason'

@@ -15,7 +15,7 @@ import type { JsonObject, JsonValue } from '../../../../meta/types.ts'
 import { holdsCredential } from '../../../../meta/value/credentialtext.ts'
 import { isObject } from '../../../../meta/value/walk.ts'
 
-interface Judgement {
+export interface Judgement {
   /** The 422 errors. */
   errors: FieldError[]
   /** What is skipped. */

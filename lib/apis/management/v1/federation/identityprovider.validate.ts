@@ -16,14 +16,14 @@ import { deepEqual } from '../../../../meta/value/equal.ts'
 import type { Draft, RequestContext } from '../../../../registry/kind.ts'
 import type { Stored } from '../../../../storage/interface.ts'
 import type { FederationSettings, Services } from '../services.ts'
-import { judgePinned } from './identityprovider.jwks.ts'
+import { type Judgement, judgePinned } from './identityprovider.jwks.ts'
 import { specOf } from './identityprovider.values.ts'
 
 /** Returns the 422 errors for a provider. `old` is set on updates. */
 function validateProvider(
   spec: ProviderSpec,
   old: ProviderSpec | undefined,
-  settings: FederationSettings,
+  { settings, keys }: { settings: FederationSettings; keys: Judgement },
 ): FieldError[] {
   const rules = rulesOf(spec)
   const claims = validateProviderClaims(spec.claims, rules, spec.issuer)
@@ -31,7 +31,7 @@ function validateProvider(
     ...validateIssuer(spec, old, settings),
     ...validateType(spec, old),
     ...(spec.audience === undefined ? [] : validateAudience(spec.audience)),
-    ...validateKeys(spec, settings),
+    ...keys.errors,
     ...(spec.algorithms ?? []).flatMap((one, index, all) =>
       all.indexOf(one) < index ? [duplicate(`spec.algorithms[${index}]`, one)] : [],
     ),
@@ -75,13 +75,14 @@ const changesType = (old: ProviderSpec, next: ProviderSpec): boolean => typeOf(o
 const becomesKubernetes = (old: ProviderSpec, next: ProviderSpec): boolean =>
   typeOf(old) === 'OIDC' && typeOf(next) === 'Kubernetes'
 
-function validateKeys(spec: ProviderSpec, settings: FederationSettings): FieldError[] {
+function judgeKeys(spec: ProviderSpec, settings: FederationSettings): Judgement {
   const { jwks, jwksURI } = spec
+  const without = (errors: FieldError[]): Judgement => ({ errors, warnings: [] })
   if (jwks !== undefined && jwksURI !== undefined) {
-    return [forbidden('spec.jwksURI', 'may not be set together with spec.jwks')]
+    return without([forbidden('spec.jwksURI', 'may not be set together with spec.jwks')])
   }
-  if (jwksURI !== undefined) return validateKeysUrl(jwksURI, settings, 'spec.jwksURI')
-  return jwks === undefined ? [] : judgePinned(jwks, algorithmsOf(spec)).errors
+  if (jwksURI !== undefined) return without(validateKeysUrl(jwksURI, settings, 'spec.jwksURI'))
+  return jwks === undefined ? without([]) : judgePinned(jwks, algorithmsOf(spec))
 }
 
 /** A stored value may exceed a maximum that was lowered later: the maximum applies anyway. */
@@ -97,13 +98,13 @@ function validateMaxTtl(
 }
 
 /** Returns the warnings about a valid provider. */
-function providerWarnings(spec: ProviderSpec, ownIssuer: string): string[] {
+function providerWarnings(spec: ProviderSpec, ownIssuer: string, keys: Judgement): string[] {
   const type = typeOf(spec)
   const foreign = audienceWarning(audienceOf(spec, ownIssuer), ownIssuer)
   const reusable = tokenUseOf(spec) === 'Lifetime' && type !== 'OIDC' && tokenUses[type] === 'Once'
   return [
     ...(foreign === undefined ? [] : [foreign]),
-    ...(spec.jwks === undefined ? [] : judgePinned(spec.jwks, algorithmsOf(spec)).warnings),
+    ...keys.warnings,
     ...(reusable
       ? [
           `spec.tokenUse: jobs of ${type} get a new ID token for each exchange; with Lifetime a stolen one can be used again`,
@@ -151,10 +152,11 @@ export async function judgeProvider(
   const { federation } = services
   const next = specOf(object)
   const before = old && specOf(old.object)
-  const errors = validateProvider(next, before, federation)
+  const keys = judgeKeys(next, federation)
+  const errors = validateProvider(next, before, { settings: federation, keys })
   if (errors.length > 0) return errors
   const ofRules = deepEqual(next.scope, before?.scope) ? [] : ruleWarnings(next.scope, services.scopes)
-  for (const warning of [...providerWarnings(next, federation.issuer), ...ofRules]) warn(warning)
+  for (const warning of [...providerWarnings(next, federation.issuer, keys), ...ofRules]) warn(warning)
   if (before === undefined || next.disabled || deepEqual(before.access, next.access)) return []
   const { accessWarnings } = await import('./identityprovider.access.ts')
   for (const warning of await accessWarnings(services, object.metadata.name ?? '', before, next, user)) warn(warning)

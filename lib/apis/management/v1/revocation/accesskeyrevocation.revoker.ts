@@ -12,12 +12,10 @@ import type { Store } from '../../../../registry/store.ts'
 import { type UpdateRequest, updateObject } from '../../../../registry/update.ts'
 import { StorageError } from '../../../../storage/errors.ts'
 import type { Stored } from '../../../../storage/interface.ts'
+import { DISABLED_REASON } from '../ownedaccesskey.texts.ts'
 import type { Services } from '../services.ts'
 import type { Selected } from './accesskeyrevocation.find.ts'
 import { MOST_FAILURES, type RevocationSpec } from './accesskeyrevocation.schema.ts'
-
-/** The annotation that says why an object is disabled. */
-const REASON = 'management.platform/disabled-reason'
 
 interface Revoking {
   asked: RevocationSpec
@@ -188,7 +186,7 @@ async function disable(
 }
 
 function disabled({ metadata, spec, ...object }: KubeObject, reason: string): KubeObject {
-  const annotations = reason === '' ? metadata.annotations : { ...metadata.annotations, [REASON]: reason }
+  const annotations = reason === '' ? metadata.annotations : { ...metadata.annotations, [DISABLED_REASON]: reason }
   return {
     ...object,
     metadata: { ...metadata, ...(annotations && { annotations }) },

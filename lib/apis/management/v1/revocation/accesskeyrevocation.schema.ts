@@ -3,6 +3,7 @@
 import { boolean, type FromSchema, int64, list, map, object, string, time } from '../../../../meta/schema/schema.ts'
 import { labelSelectorSchema } from '../../../../meta/selectors/labelselector.schema.ts'
 import { keyTypes } from '../ownedaccesskey.schema.ts'
+import { DISABLED_REASON } from '../ownedaccesskey.texts.ts'
 
 /** The longest lists of names. */
 const MOST_NAMES = 1000
@@ -50,7 +51,7 @@ export const spec = object(
       { enum: ['Disable', 'Delete'] },
     ),
     reason: string(
-      'Why the keys are disabled: their annotation management.platform/disabled-reason. Everyone who may read a key sees it.',
+      `Why the keys are disabled: their annotation ${DISABLED_REASON}. Everyone who may read a key sees it.`,
       { maxLength: 256 },
     ),
     atMost: int64(
