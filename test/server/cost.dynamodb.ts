@@ -63,8 +63,10 @@ const storageOf = (client: DynamoDBClient) =>
     sleep: async () => {},
   })
 
-/** Settles the change log, because a list reads the unsettled part of it. */
-/** Publishes the events so far, whose history the schedule would write meanwhile, and settles the log. */
+/**
+ * Publishes the events so far, whose history the schedule would write meanwhile, and settles the change log, of which a list reads
+ * the unsettled part.
+ */
 async function settle(): Promise<void> {
   await publishEvents()
   await storageOf(server.store.dynamodb.client).sweep(OwnedAccessKey.table)
@@ -283,19 +285,19 @@ test('a request consumes the units that the page states', async () => {
 })
 
 test('telling watches of an expired key costs what the page states', async () => {
+  const ends: number[] = []
   for (let sample = 0; sample < samples; sample++) {
     const { metadata, spec } = kilobyte(`expired-${sample}`)
-    await server.make(keys, accessKey(metadata.name, { ...spec, ttl: 600 + 10 * sample }))
+    const { status } = await server.make(keys, accessKey(metadata.name, { ...spec, ttl: 3600 * (1 + sample) }))
+    ends.push(Date.parse(status.expirationTimestamp) / 1000)
   }
   await settle()
   const client = connect(meter.endpoint)
   const { limits } = server.parts
   const storage = storageOf(client)
   const all: Taken[] = []
-  const began = Math.floor(Date.now() / 1000)
-  for (let sample = 0; sample < samples; sample++) {
+  for (const to of ends) {
     const before = { ...taken }
-    const to = began + 605 + 10 * sample
     const life = { store: server.parts.storeOf(OwnedAccessKey), storage, limits, now: () => new Date(to * 1000) }
     const seen = await tellExpired({ ...life, hasTime: () => true, deadline: endless }, { after: to - 10, to })
     expect(seen).toBe(1)

@@ -28,8 +28,8 @@ export interface Crowd {
   wrote: Wrote[]
   /** The highest revision in any answer. */
   newest(): number
-  /** Runs one writer for this many writes. */
-  writer(number: number, turns: number): Promise<void>
+  /** Runs one writer for this many writes, and then for up to four times as many while `isShort`. */
+  writer(number: number, turns: number, isShort: () => boolean): Promise<void>
 }
 
 /** `random` in [0, 1). */
@@ -76,9 +76,9 @@ export function gather(server: TestServer, random: () => number, shared: readonl
   return {
     wrote,
     newest: () => newest,
-    async writer(number, turns) {
+    async writer(number, turns, isShort) {
       const own: KubeObject[] = []
-      for (let turn = 0; turn < turns; turn++) {
+      for (let turn = 0; turn < turns || (turn < 5 * turns && isShort()); turn++) {
         const mark = `${number}-${turn}`
         const name = random() < 0.5 && own.length > 0 ? String(pick(own).metadata.name) : pick(shared)
         const chance = random()
