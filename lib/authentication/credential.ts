@@ -85,8 +85,6 @@ export interface Credential extends KeyLife, ReviewRight {
   until?: number
   /** Where the value was last used from, the newest first. */
   sources?: LastSource[]
-  /** The minutes of the day in which the value was used last. */
-  active?: JsonObject
   /** How many new addresses used the value on its last day (history/newaddress.ts). */
   addresses?: JsonObject
 }
@@ -197,7 +195,7 @@ const OPTIONAL = {
   trials: part(parseTrials),
 }
 
-/** What people only read: what is not in its form counts as nothing. */
+/** What only people read: an unknown form counts as nothing. */
 const noted = part((value): JsonObject => (isObject(value) ? value : {}))
 
 /** What an item tells of its value besides the key. */
@@ -211,7 +209,6 @@ const OF_VALUE = {
   firstUsed: isCount,
   until: isCount,
   sources: part(readSources),
-  active: noted,
   addresses: noted,
 }
 

@@ -34,15 +34,14 @@ export function judgeDeps({ storage, limits }: Pick<AuthenticatingServer, 'stora
  * do not fail the request.
  */
 export function authenticationDeps(
-  server: Pick<AuthenticatingServer, 'storage' | 'limits' | 'hashes' | 'recordSources' | 'recordUsage'>,
+  server: Pick<AuthenticatingServer, 'storage' | 'limits' | 'hashes' | 'recordSources'>,
   failed: (error: unknown) => void,
 ): AuthenticationDeps {
-  const { storage, hashes, recordSources, recordUsage } = server
+  const { storage, hashes, recordSources } = server
   return {
     ...judgeDeps(server),
     hashes,
     recordSources,
-    recordUsage,
     touch: ({ hash, name, uid, at, attributes, same, lacks, noted, also }) =>
       storage.touchActivity({
         table,

@@ -44,7 +44,6 @@ describe('usage', () => {
       recording: true,
       complete: true,
       clusters: [],
-      active: [{ day: today, minutes: 1 }],
     })
     const target = { namespaces: ['p-web'], requestTargets: ['Management'] }
     expect(status.entries).toEqual(
@@ -245,9 +244,8 @@ describe('a deployment that records no usage', () => {
     const until = new Date(Date.now() + 86_400_000).toISOString().replace(/\.\d+/, '')
     const key = await silent.makeKey({ user: 'alice', scope, scopeTrial: { scope: smaller, until } })
     await silent.call(instances('p-b'), { token: key.token })
-    const { recording, complete, entries, active, advice } = (await silent.call(`${keys}/${key.name}/usage`)).json
-      .status
-    expect([recording, complete, entries, active, advice.scope]).toEqual([false, false, [], [], undefined])
+    const { recording, complete, entries, advice } = (await silent.call(`${keys}/${key.name}/usage`)).json.status
+    expect([recording, complete, entries, advice.scope]).toEqual([false, false, [], undefined])
     expect((await silent.parts.storage.queryCompanions(usagePartition(key.uid))).items).toEqual([])
     expect((await silent.call(`${keys}/${key.name}`)).json.status.scopeTrial.refusals).toBe(1)
     const made = await silent.patch(`${keys}/${key.name}`, { spec: { scope: smaller, scopeTrial: null } })

@@ -12,17 +12,16 @@ export interface KeyUsage {
   lines?: UsedLine[]
   advice?: Advice
   findings?: { type: string; message: string }[]
-  active?: { day: string; minutes: number }[]
 }
 
 /**
- * Returns what there is to say of a key without recorded requests. Requests that every scope allows are in no record, but count as a use.
- * Uses from before the record may have been any.
+ * Returns what to say about a key without recorded requests. Requests that every scope allows are not recorded, but count as a use. If
+ * the record is younger than the key, earlier uses may have been of any kind.
  */
-export function noRequestsWords({ recording, since = '', complete, active = [], clusters = [] }: KeyUsage): string {
-  const isRecorded = recording !== false && complete !== false && since !== ''
-  const isKnown = isRecorded && clusters.length === 0 && active.every(({ day }) => day >= since.slice(0, 10))
-  return isKnown && active.length > 0
+export function noRequestsWords({ metadata, status }: AccessKey, usage: KeyUsage): string {
+  const { recording, since = '', complete, clusters = [] } = usage
+  const isWhole = recording !== false && complete !== false && since !== '' && since <= metadata.creationTimestamp
+  return isWhole && clusters.length === 0 && status?.lastActivity !== undefined
     ? 'The key was used only for requests that every key may send, such as asking who it is.'
     : 'No requests are recorded.'
 }

@@ -17,7 +17,6 @@ import { isActivityDue, REQUEST_SECONDS } from '../keystatus.ts'
 import { storedSources, withSource } from '../lastsources.ts'
 import type { KeyHash } from '../pepper.ts'
 import { type SignalKind, signalItem } from '../signals.ts'
-import { countMinute, readActiveDay } from '../usage/activeminutes.ts'
 import { type JudgeDeps, type Judgement, judge, type KeyName } from '../values/judge.ts'
 import type { ValueState } from '../values/keyvalues.ts'
 import { keyWarnings } from './keywarnings.ts'
@@ -50,8 +49,6 @@ export interface AuthenticationDeps extends JudgeDeps {
   signal(item: CompanionItem): Promise<void>
   /** Whether uses record where they came from. Otherwise they remove what was recorded. */
   recordSources?: boolean
-  /** Whether uses count the minutes of a day. */
-  recordUsage?: boolean
   /** Receives the error of a failed touch, which does not fail the request. */
   touchFailed(error: unknown): void
 }
@@ -152,31 +149,24 @@ interface Using {
 }
 
 /**
- * Returns what a use writes: these attributes, these items and, as far as the deployment records it, where the key was used from,
- * an entry of its history if that is new, and the minutes of the day.
+ * Returns what a use writes: these attributes, these items and, if the deployment records sources, where the key was used from, with
+ * an entry of its history if that is new.
  */
 function writtenBy(
   source: Source | undefined,
   { attributes, also }: Pick<Use, 'attributes' | 'also'>,
   credential: Credential,
   at: number,
-  { recordSources, recordUsage }: AuthenticationDeps,
+  { recordSources }: AuthenticationDeps,
 ): Pick<Use, 'attributes' | 'noted' | 'also'> {
   const { sources = [] } = credential
   const after = recordSources ? (source ? withSource(sources, source, at) : sources) : []
   const noticed = recordSources && source ? noticeAddress(credential, source, at) : undefined
-  const { active, ended = [] } = recordUsage
-    ? countMinute({ ...credential, active: readActiveDay(credential.active) }, at)
-    : {}
-  const noted: JsonObject = {
-    ...((after.length > 0 || sources.length > 0) && { sources: storedSources(after) }),
-    ...(active && { active: { ...active } }),
-  }
-  const isNoted = Object.keys(noted).length > 0
+  const noted = after.length > 0 || sources.length > 0 ? { sources: storedSources(after) } : undefined
   return {
     attributes: { ...attributes, ...noted, ...(noticed && { addresses: noticed.addresses }) },
-    ...(isNoted && { noted }),
-    also: [...also, ...ended, ...(noticed ? [noticed.item] : [])],
+    ...(noted && { noted }),
+    also: [...also, ...(noticed ? [noticed.item] : [])],
   }
 }
 

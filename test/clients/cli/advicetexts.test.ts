@@ -27,18 +27,31 @@ describe('usage', () => {
     ['The record is incomplete', { recording: true, since: '2026-11-01T08:00:00Z', complete: false }],
     ['in a cluster that never asked is not known', { clusters: [{ name: 'clusters/eu' }] }],
     ['No requests are recorded.', { recording: true }],
-    [
-      'No requests are recorded.',
-      { recording: true, since: '2026-11-26T08:00:00Z', complete: true, active: [{ day: '2026-11-25', minutes: 1 }] },
-    ],
-    ['No requests are recorded.', { recording: false, active: [{ day: '2026-11-26', minutes: 1 }] }],
-    [
-      'The key was used only for requests that every key may send, such as asking who it is.',
-      { recording: true, since: '2026-11-26T08:00:00Z', complete: true, active: [{ day: '2026-11-26', minutes: 1 }] },
-    ],
     ['No line of a scope limits the key.', { recording: true }],
   ])('says %j', (sentence, usage) => {
     expect(usageText(usedKey(usage), io)).toContain(sentence)
+  })
+
+  test.each<[string, KeyUsage, string?]>([
+    [
+      'The key was used only for requests that every key may send, such as asking who it is.',
+      {},
+      '2026-11-26T09:00:00Z',
+    ],
+    ['No requests are recorded.', {}],
+    ['No requests are recorded.', { since: '2026-11-26T08:30:00Z' }, '2026-11-26T09:00:00Z'],
+    ['No requests are recorded.', { clusters: [{ name: 'clusters/eu' }] }, '2026-11-26T09:00:00Z'],
+    ['No requests are recorded.', { recording: false }, '2026-11-26T09:00:00Z'],
+    ['No requests are recorded.', { complete: false }, '2026-11-26T09:00:00Z'],
+  ])('says %j of a key without requests if it is %o, and was last used at %s', (sentence, usage, lastActivity) => {
+    const { key } = usedKey({})
+    const used = {
+      ...key,
+      metadata: { ...key.metadata, creationTimestamp: '2026-11-26T08:00:00Z' },
+      status: { ...(lastActivity && { lastActivity }) },
+    }
+    const whole = { recording: true, since: '2026-11-26T08:00:00Z', complete: true, ...usage }
+    expect(usageText({ key: used, usage: whole }, io)).toContain(sentence)
   })
 
   test('says nothing more of a complete record', () => {
@@ -46,15 +59,10 @@ describe('usage', () => {
       ...{ recording: true, since: '2026-11-01T10:00:00Z', complete: true },
       entries: [{ request: 'list of pods\u001b[2J', lastUsed: '2026-11-25' }],
       lines: [{ line: 'spec.scope.projects[0]', state: 'Used', lastUsed: '2026-11-25' }],
-      active: [
-        { day: '2026-11-26', minutes: 1440 },
-        { day: '2026-11-24', minutes: 10 },
-        { day: '2026-08-30', minutes: 9 },
-      ],
     }
-    expect(usageText(usedKey(usage), io)).toBe(`Key       ci
-Recorded  since 25d ago (2026-11-01T10:00:00Z)
-Active    ${'·'.repeat(27)}▁·█ on 2 of the last 30 days
+    expect(usageText(usedKey(usage), io)).toBe(`Key        ci
+Recorded   since 25d ago (2026-11-01T10:00:00Z)
+Last used  never
 
 LINE                    STATE  LAST USED   ENTRY
 spec.scope.projects[0]  Used   2026-11-25  projects: {project: a}

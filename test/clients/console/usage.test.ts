@@ -2,17 +2,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type TrialWish, trialChange, trialEnd } from '../../../clients/console/src/pages/key/usage/trialchange.ts'
-import {
-  activeDays,
-  activeWords,
-  clusterWords,
-  lineWords,
-  recordingWords,
-} from '../../../clients/console/src/pages/key/usage/usedlines.ts'
+import { clusterWords, lineWords, recordingWords } from '../../../clients/console/src/pages/key/usage/usedlines.ts'
 import { applyJsonPatch, decodeJsonPatch } from '../../../lib/meta/patch/jsonpatch.ts'
-import { DAY, keyOf, NOW } from './keys.ts'
-
-const dayAgo = (days: number) => new Date(NOW.getTime() - days * DAY).toISOString().slice(0, 10)
+import { keyOf, NOW } from './keys.ts'
 
 describe('the lines of a scope', () => {
   const scope = { projects: [{ project: 'a' }, { project: 'b' }], allowPlatformCli: true }
@@ -72,30 +64,6 @@ test('a cluster that never asks is unknown', () => {
   expect(clusterWords({ name: 'virtualclusters/p-a/b', lastAsked: '2026-11-03' })).toBe(
     'Virtual cluster p-a/b last asked on 3 Nov 2026.',
   )
-})
-
-describe('the days of use', () => {
-  test('are the last 90 in their order, relative to the busiest', () => {
-    const days = activeDays(
-      [
-        { day: dayAgo(0), minutes: 10 },
-        { day: dayAgo(89), minutes: 5 },
-        { day: dayAgo(90), minutes: 99 },
-      ],
-      NOW,
-    )
-    expect(days).toHaveLength(90)
-    expect(days.filter(({ minutes }) => minutes > 0)).toEqual([
-      { day: dayAgo(89), minutes: 5, part: 0.5 },
-      { day: dayAgo(0), minutes: 10, part: 1 },
-    ])
-    expect(days[0]?.day).toBe(dayAgo(89))
-    expect(activeWords(days)).toBe('Used on 2 of the last 90 days, last on 22 Nov 2026, for at most 10 minutes a day.')
-  })
-
-  test('are none without a use', () => {
-    expect(activeWords(activeDays([], NOW))).toBe('No use in the last 90 days.')
-  })
 })
 
 describe('a change of a trial', () => {

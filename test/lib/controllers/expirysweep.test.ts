@@ -103,7 +103,7 @@ describe('a key', () => {
     const [, version = '', hash = ''] = (await world.credential('raced')).pk.split('#')
     const { storage } = world
     const deps = authenticationDeps(
-      { storage, hashes: async () => [{ version, hash }], limits: {}, recordSources: false, recordUsage: false },
+      { storage, hashes: async () => [{ version, hash }], limits: {}, recordSources: false },
       () => {},
     )
     const used = await authenticate(generateAccessKey(randomBytes), { ...deps, now: () => world.now().getTime() })

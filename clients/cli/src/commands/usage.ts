@@ -48,9 +48,9 @@ export function usageText(
         'Recorded',
         usage.since === undefined ? undefined : withTime(`since ${ago(usage.since, io.now())}`, usage.since),
       ],
-      ['Active', activeWords(usage, io.now())],
+      ['Last used', withTime(ago(key.status?.lastActivity, io.now()), key.status?.lastActivity)],
     ]),
-    ...sentencesOf(usage).map((text) => `${text}\n`),
+    ...sentencesOf(key, usage).map((text) => `${text}\n`),
     ...tableOf(['LINE', 'STATE', 'LAST USED', 'ENTRY'], rowsOfLines),
     ...tableOf(
       ['REQUEST', 'LAST USED', ...(isTried ? ['WOULD BE REFUSED BY'] : [])],
@@ -68,7 +68,7 @@ export function usageText(
 }
 
 /** Returns what a reader must know about the record. */
-function sentencesOf(usage: KeyUsage): string[] {
+function sentencesOf(key: UsedKey['key'], usage: KeyUsage): string[] {
   const { recording, since, complete, entries = [], lines = [], clusters = [] } = usage
   const isRecording = recording !== false
   return [
@@ -79,28 +79,10 @@ function sentencesOf(usage: KeyUsage): string[] {
     ...(isRecording && complete === false
       ? ['The record is incomplete: the key did more than is here, so no line counts as unused.']
       : []),
-    ...(entries.length === 0 ? [noRequestsWords(usage)] : []),
+    ...(entries.length === 0 ? [noRequestsWords(key, usage)] : []),
     ...(clusters.some(({ lastAsked }) => lastAsked === undefined)
       ? ['What keys do in a cluster that never asked is not known.']
       : []),
     ...(lines.length === 0 ? ['No line of a scope limits the key.'] : []),
   ]
-}
-
-const SHOWN_DAYS = 30
-const DAY_MS = 86_400_000
-const BARS = '▁▂▃▄▅▆▇█'
-
-/** Returns a bar for each of the last 30 days, as high as its active minutes, and how many days have one. */
-function activeWords({ active = [] }: KeyUsage, now: Date): string | undefined {
-  if (active.length === 0) return undefined
-  const minutes = new Map(active.map((one) => [one.day, one.minutes]))
-  const most = Math.max(...minutes.values())
-  const bars = Array.from({ length: SHOWN_DAYS }, (_, index) => {
-    const at = new Date(now.getTime() - (SHOWN_DAYS - 1 - index) * DAY_MS)
-    const of = minutes.get(at.toISOString().slice(0, 10))
-    return of === undefined ? '·' : BARS[Math.min(BARS.length - 1, Math.floor((of / most) * BARS.length))]
-  })
-  const days = bars.filter((one) => one !== '·').length
-  return `${bars.join('')} on ${days} of the last ${SHOWN_DAYS} days`
 }

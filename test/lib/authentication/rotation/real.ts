@@ -174,7 +174,7 @@ export async function createReal(
   }
 
   const authenticationDeps = (storage: Storage) => ({
-    ...subject.authenticationDeps({ storage, hashes, limits: {}, recordSources: false, recordUsage: false }, () => {}),
+    ...subject.authenticationDeps({ storage, hashes, limits: {}, recordSources: false }, () => {}),
     now: ms,
     signal: async () => {},
   })

@@ -1,6 +1,6 @@
 /** Defines the schema of OwnedAccessKeyUsage. */
 import { scopeSchema } from '../../../../authorization/scopes/scope.ts'
-import { boolean, int64, list, object, string, time } from '../../../../meta/schema/schema.ts'
+import { boolean, list, object, string, time } from '../../../../meta/schema/schema.ts'
 
 const day = (what: string) => string(`${what}, as 2026-11-26 (UTC).`)
 
@@ -63,13 +63,6 @@ export const status = object('What the access key did.', {
     object('A finding.', {
       type: string('NeverExpires, ManyAddresses, Unused or NoScope.'),
       message: string('What it is, and what to do.'),
-    }),
-  ),
-  active: list(
-    'The days on which the key was used.',
-    object('A day.', {
-      day: day('The day'),
-      minutes: int64('Minutes in which a use was recorded, which is at most once a minute.'),
     }),
   ),
 })

@@ -5,7 +5,6 @@ import { keptSince, positionKey } from '../../../../authentication/history/since
 import { DAY_SECONDS, keptFrom } from '../../../../authentication/keptitems.ts'
 import { decodeKeyInternal } from '../../../../authentication/keyinternal.ts'
 import { lifeOfStored } from '../../../../authentication/keystatus.ts'
-import { isActiveDay, readActiveDay, readActiveDays } from '../../../../authentication/usage/activeminutes.ts'
 import { usagePartition } from '../../../../authentication/usage/days.ts'
 import { placeName, type RecordedUsage, readUsage, recordingKey } from '../../../../authentication/usage/items.ts'
 import type { ScopeOptions } from '../../../../authorization/scopes/project.ts'
@@ -37,10 +36,7 @@ export async function readKeyUsage(
     readPartition(services.storage, usagePartition(uid)),
     services.storage.getCompanions([recordingKey, positionKey]),
   ])
-  const recorded = readUsage(
-    own.items.filter((item) => !isActiveDay(item)),
-    services.scopes,
-  )
+  const recorded = readUsage(own.items, services.scopes)
   const now = unixSeconds(context.now)
   const since = services.recordUsage ? sinceOf(stored, { mark, position }, now) : undefined
   const usage: Usage = {
@@ -61,7 +57,6 @@ export async function readKeyUsage(
       entries: entriesOf(recorded, stored, services.scopes),
       clusters: clustersOf(recorded),
       ...adviceFor(stored, usage, services, context.now),
-      active: readActiveDays(own.items, readActiveDay(stored.noted?.active)).map((one) => ({ ...one })),
     },
   }
 }

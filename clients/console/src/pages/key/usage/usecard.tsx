@@ -2,11 +2,10 @@ import type { AccessKey } from '../../../../../core/src/objects.ts'
 import { type KeyUsage, noRequestsWords } from '../../../../../core/src/usage.ts'
 import { Foreign } from '../../../components/foreign.tsx'
 import type { Reading } from '../../../components/hooks/usereading.ts'
-import { ActiveChart } from './activechart.tsx'
 import { ReadCard } from './readcard.tsx'
 import { clusterWords, type LineWords, lineWords, onDay, recordingWords } from './usedlines.ts'
 
-/** Says what the key did: on which days, by which lines of its scope, and which requests. */
+/** Says which lines of its scope the key used, in which clusters, and for which requests. */
 export const UseCard = ({ accessKey, reading }: { accessKey: AccessKey; reading: Reading<KeyUsage> }) => (
   <ReadCard title="Use" reading={reading}>
     {(usage) => (
@@ -16,10 +15,9 @@ export const UseCard = ({ accessKey, reading }: { accessKey: AccessKey; reading:
             {words}
           </p>
         ))}
-        <ActiveChart active={usage.active ?? []} />
         <Lines lines={lineWords(usage.lines ?? [], accessKey.spec.scope)} />
         <Clusters clusters={usage.clusters ?? []} />
-        <Requests usage={usage} />
+        <Requests accessKey={accessKey} usage={usage} />
       </>
     )}
   </ReadCard>
@@ -77,7 +75,7 @@ function Clusters({ clusters }: { clusters: NonNullable<KeyUsage['clusters']> })
 /** More are shown only to whoever asks for them. */
 const FIRST = 10
 
-function Requests({ usage }: { usage: KeyUsage }) {
+function Requests({ accessKey, usage }: { accessKey: AccessKey; usage: KeyUsage }) {
   const { entries = [] } = usage
   const list = (some: typeof entries) => (
     <ul class="requests">
@@ -91,7 +89,7 @@ function Requests({ usage }: { usage: KeyUsage }) {
   return (
     <>
       <h3>Requests, and when each was last made</h3>
-      {entries.length === 0 ? <p class="muted">{noRequestsWords(usage)}</p> : list(entries.slice(0, FIRST))}
+      {entries.length === 0 ? <p class="muted">{noRequestsWords(accessKey, usage)}</p> : list(entries.slice(0, FIRST))}
       {entries.length > FIRST && (
         <details>
           <summary>{entries.length - FIRST} more</summary>

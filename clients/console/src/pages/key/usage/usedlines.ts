@@ -1,8 +1,8 @@
-/** Puts into words what a key used: the lines of its scope, the days, and the clusters. Servers of other releases may send anything. */
+/** Puts into words what a key used: the lines of its scope and the clusters. Servers of other releases may send anything. */
 import type { Scope } from '../../../../../core/src/objects.ts'
 import type { KeyUsage } from '../../../../../core/src/usage.ts'
 import { scopeEntries } from '../../../text/scopeentries.ts'
-import { DAY_MS, dayWords } from '../../../text/times.ts'
+import { dayWords } from '../../../text/times.ts'
 
 /** Returns a day of the API in words, such as `26 Nov 2026`. */
 export const onDay = (day: string): string => (Number.isNaN(Date.parse(day)) ? day : dayWords(day))
@@ -77,35 +77,3 @@ export function clusterWords({ name, lastAccepted, lastAsked }: NonNullable<KeyU
     ? `${cluster} never asks about requests, so what the key does there is not known.${accepted}`
     : `${cluster} last asked on ${onDay(lastAsked)}.${accepted}`
 }
-
-/** So many days are shown, up to today: as long as usage is kept. */
-export const ACTIVE_DAYS = 90
-
-export interface ActiveDay {
-  day: string
-  minutes: number
-  /** From 0 to 1, of the busiest day. */
-  part: number
-}
-
-/** Returns each of the last days, the earliest first. */
-export function activeDays(active: NonNullable<KeyUsage['active']>, now: Date): ActiveDay[] {
-  const minutes = new Map(active.map((one) => [one.day, Math.max(0, Number(one.minutes) || 0)]))
-  const days = Array.from({ length: ACTIVE_DAYS }, (_, index) => {
-    const day = new Date(now.getTime() - (ACTIVE_DAYS - 1 - index) * DAY_MS).toISOString().slice(0, 10)
-    return { day, minutes: minutes.get(day) ?? 0 }
-  })
-  const most = Math.max(1, ...days.map((one) => one.minutes))
-  return days.map((one) => ({ ...one, part: one.minutes / most }))
-}
-
-/** Returns the days in a sentence. */
-export function activeWords(days: readonly ActiveDay[]): string {
-  const used = days.filter(({ minutes }) => minutes > 0)
-  const [last, most] = [used.at(-1), Math.max(0, ...used.map(({ minutes }) => minutes))]
-  if (!last) return `No use in the last ${ACTIVE_DAYS} days.`
-  const count = used.length === 1 ? '1' : `${used.length}`
-  return `Used on ${count} of the last ${ACTIVE_DAYS} days, last on ${onDay(last.day)}, for at most ${minutesWords(most)} a day.`
-}
-
-export const minutesWords = (minutes: number): string => (minutes === 1 ? '1 minute' : `${minutes} minutes`)
