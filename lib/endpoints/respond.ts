@@ -5,9 +5,9 @@ import { dumpYaml } from '../meta/encoding/yaml.ts'
 import type { StatusError } from '../meta/errors/status.ts'
 import type { JsonObject, KubeObject, Status } from '../meta/types.ts'
 import { defined } from '../meta/value/defined.ts'
-import { partialMetadata, tableHead, tableRows } from '../printers/table.ts'
 import type { Column, KindInfo } from '../registry/kind.ts'
 import { includeObject, type Output, transformError } from './negotiation/accept.ts'
+import { partialMetadata, tableHead, tableRows } from './negotiation/table.ts'
 import { type ApiRequest, type ApiResponse, queryValue } from './request.ts'
 
 /** The part of a kind that the printers use. */

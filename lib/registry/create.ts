@@ -2,7 +2,6 @@
  * Creates objects. Source: k8s.io/apiserver registry/rest/create.go and registry/generic/registry/store.go (Create).
  */
 
-import { admitOwnerReferences } from '../admission/ownerreferences.ts'
 import type { Floats } from '../meta/encoding/floats.ts'
 import { rfc3339 } from '../meta/encoding/time.ts'
 import {
@@ -26,6 +25,7 @@ import type { Mutation, Stored } from '../storage/interface.ts'
 import { authorOf } from './author.ts'
 import { type Draft, groupResource, type RequestContext } from './kind.ts'
 import { bindToMaker, isMakerChanged } from './maker.ts'
+import { admitOwnerReferences } from './ownerreferences.ts'
 import { checkQuota } from './quota.ts'
 import { validateReferences } from './references.ts'
 import {

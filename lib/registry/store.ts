@@ -2,7 +2,7 @@
  * Declares the generic store of a stored kind, which combines Storage and the strategy of the kind, and checks access.
  * Source: k8s.io/apiserver/pkg/registry/generic/registry and registry/rest.
  */
-import type { OwnerReferencePermissions } from '../admission/ownerreferences.ts'
+
 import { managementRequest } from '../authorization/attributes/attributes.ts'
 import { forbiddenFor } from '../authorization/attributes/forbidden.ts'
 import { isMaster, MASTERS } from '../authorization/users/identity.ts'
@@ -23,6 +23,7 @@ import {
   type StoredKind,
   type Strategy,
 } from './kind.ts'
+import type { OwnerReferencePermissions } from './ownerreferences.ts'
 import { ownerCompanions } from './owners.ts'
 
 /** The services that a store needs: storage, randomness, and permissions on other objects. */

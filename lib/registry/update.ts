@@ -3,7 +3,6 @@
  * Source: k8s.io/apiserver registry/generic/registry/store.go (Update), registry/rest/update.go.
  */
 
-import { admitOwnerReferences } from '../admission/ownerreferences.ts'
 import { isMaster } from '../authorization/users/identity.ts'
 import { type Floats, holdsFloat, NO_FLOATS } from '../meta/encoding/floats.ts'
 import { invalid } from '../meta/errors/fielderror.ts'
@@ -29,6 +28,7 @@ import {
 } from './create.ts'
 import { type Draft, groupResource, type RequestContext, type Subresource } from './kind.ts'
 import { bindToMaker } from './maker.ts'
+import { admitOwnerReferences } from './ownerreferences.ts'
 import { validateReferences } from './references.ts'
 import {
   authorizeChange,

@@ -3,7 +3,7 @@
 import { NamedText } from '../../meta/encoding/badvalue.ts'
 import { aggregate, invalid } from '../../meta/errors/fielderror.ts'
 import { badRequest, notAcceptable, plainError, StatusError } from '../../meta/errors/status.ts'
-import type { RowObject } from '../../printers/table.ts'
+import type { RowObject } from './table.ts'
 
 type Transform = 'Table' | 'PartialObjectMetadata' | 'PartialObjectMetadataList'
 

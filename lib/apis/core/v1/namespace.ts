@@ -8,7 +8,7 @@ import { alreadyExists, generatedNameExists, invalidObject } from '../../../meta
 import { labelNames, validateMeta } from '../../../meta/object/validatemeta.ts'
 import { list, object, string } from '../../../meta/schema/schema.ts'
 import type { KubeObject } from '../../../meta/types.ts'
-import { column } from '../../../printers/column.ts'
+import { column } from '../../../registry/column.ts'
 import type { Column, VirtualKind } from '../../../registry/kind.ts'
 import { message, textFields } from '../../../registry/protobuf.ts'
 

@@ -1,6 +1,6 @@
 /** Defines the columns of `kubectl get ownedaccesskeys`. */
 import { humanDuration } from '../../../meta/encoding/time.ts'
-import { column, wide } from '../../../printers/column.ts'
+import { column, wide } from '../../../registry/column.ts'
 import type { Column } from '../../../registry/kind.ts'
 import { displayName, otherTexts } from './ownedaccesskey.texts.ts'
 

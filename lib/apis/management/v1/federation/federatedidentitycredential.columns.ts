@@ -1,7 +1,7 @@
 /** Defines the columns of `kubectl get federatedidentitycredentials`. */
 import type { TrustSpec } from '../../../../federation/federatedidentitycredential.schema.ts'
 import { DEFAULT_TTL } from '../../../../federation/trust.ts'
-import { column, wide } from '../../../../printers/column.ts'
+import { column, wide } from '../../../../registry/column.ts'
 import type { Column } from '../../../../registry/kind.ts'
 
 /** The characters of claims that a column shows. */

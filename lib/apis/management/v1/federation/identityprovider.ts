@@ -12,7 +12,7 @@ import {
 import { KINDS } from '../../../../kinds/kinds.ts'
 import type { FieldError } from '../../../../meta/errors/fielderror.ts'
 import { deepEqual } from '../../../../meta/value/equal.ts'
-import { column, wide } from '../../../../printers/column.ts'
+import { column, wide } from '../../../../registry/column.ts'
 import type { Draft, RequestContext, StoredKind, Strategy } from '../../../../registry/kind.ts'
 import type { Stored } from '../../../../storage/interface.ts'
 import type { Services } from '../services.ts'

@@ -2,9 +2,9 @@
  * Prints objects as rows of a Table, which `kubectl get` shows. Source: k8s.io/apiextensions-apiserver tableconvertor,
  * k8s.io/apimachinery meta/v1 Table.
  */
-import { humanDuration, parseTime } from '../meta/encoding/time.ts'
-import type { JsonObject, JsonValue, KubeObject } from '../meta/types.ts'
-import type { Column } from '../registry/kind.ts'
+import { humanDuration, parseTime } from '../../meta/encoding/time.ts'
+import type { JsonObject, JsonValue, KubeObject } from '../../meta/types.ts'
+import type { Column } from '../../registry/kind.ts'
 
 /** What a row includes of its object: nothing, its metadata (as PartialObjectMetadata), or the whole object. */
 export type RowObject = 'None' | 'Metadata' | 'Object'

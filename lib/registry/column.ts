@@ -1,6 +1,6 @@
 /** Makes the printer columns that show a field, as `additionalPrinterColumns` of custom resources do. */
 import type { KubeObject } from '../meta/types.ts'
-import type { Column, FieldPath } from '../registry/kind.ts'
+import type { Column, FieldPath } from './kind.ts'
 
 interface Options extends Pick<Column, 'priority'> {
   type?: Column['type']
