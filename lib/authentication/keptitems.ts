@@ -13,3 +13,9 @@ export const keptFrom = (now: number): number => now - KEPT_SECONDS
 
 /** Returns a short hash for the key of an item: 96 bits, of items of one access key. */
 export const itemHash = (text: string): string => createHash('sha256').update(text).digest('base64url').slice(0, 16)
+
+/** Returns the partition with what is recorded about a key. */
+export const usagePartition = (uid: string): string => `usage#${uid}`
+
+/** Returns the UTC day of a time in unix seconds, as `2026-11-26`. */
+export const dayOf = (at: number): string => new Date(at * 1000).toISOString().slice(0, 10)

@@ -7,9 +7,9 @@
 import type { KubeObject, ObjectMeta, OwnerReference } from '../meta/types.ts'
 import { deepEqual } from '../meta/value/equal.ts'
 import { FOREGROUND, ORPHAN } from '../registry/delete.ts'
-import { namesKind, namesLists } from '../registry/ownerkind.ts'
 import { type Dependent, dependentsOf } from '../registry/owners.ts'
 import { forEach, type HasTime } from '../registry/parallel.ts'
+import { namesKind, namesLists } from '../registry/references.ts'
 import { objectKey, type Store } from '../registry/store.ts'
 import type { Storage, Stored } from '../storage/interface.ts'
 

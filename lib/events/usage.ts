@@ -1,5 +1,5 @@
 /** Keeps what is recorded about the use of keys in step: removes it with the key, and says since when it is recorded. */
-import { usagePartition } from '../authentication/usage/days.ts'
+import { usagePartition } from '../authentication/keptitems.ts'
 import { recordingKey } from '../authentication/usage/items.ts'
 import { unixSeconds } from '../meta/encoding/time.ts'
 import { forEach } from '../registry/parallel.ts'

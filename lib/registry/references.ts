@@ -3,10 +3,11 @@
  * Otherwise a caller reaches through an object of theirs what their rights and scopes do not allow.
  */
 import { type FieldError, invalid } from '../meta/errors/fielderror.ts'
+import { groupVersion } from '../meta/groupversion.ts'
 import type { Schema } from '../meta/schema/schema.ts'
-import type { JsonValue, KubeObject } from '../meta/types.ts'
+import type { JsonValue, KubeObject, OwnerReference } from '../meta/types.ts'
 import { isObject, own } from '../meta/value/walk.ts'
-import type { Draft, RequestContext } from './kind.ts'
+import type { Draft, KindInfo, RequestContext } from './kind.ts'
 import type { Store } from './store.ts'
 
 /** Returns the references below a value, by their paths. */
@@ -43,3 +44,14 @@ export function validateReferences(
     return reason === undefined ? [] : [invalid(path, value, reason)]
   })
 }
+
+type Kind = Pick<KindInfo, 'group' | 'version' | 'kind' | 'scope'>
+
+/** Reports whether the reference names this kind. */
+export const namesKind = (kind: Kind, { apiVersion, kind: name }: OwnerReference): boolean =>
+  groupVersion(kind) === apiVersion && (name === kind.kind || name === kind.kind.toLowerCase())
+
+/** Reports whether the reference names lists of this kind, or of any kind of its version. The latter are in no namespace. */
+export const namesLists = (kind: Kind, { apiVersion, kind: name }: OwnerReference, namespace: string): boolean =>
+  groupVersion(kind) === apiVersion &&
+  (name === 'List' || (name === `${kind.kind}List` && (kind.scope === 'Cluster' || namespace !== '')))

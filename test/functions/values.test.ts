@@ -1,8 +1,8 @@
 /** Tests the values of a key against the real store: rotations, their ends, and requests that race with them. */
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { requireNewValue } from '../../lib/apis/management/v1/ownedaccesskey.credential.ts'
-import type { ChangeValues } from '../../lib/apis/management/v1/ownedaccesskey.plan.ts'
 import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
+import type { ChangeValues } from '../../lib/apis/management/v1/ownedaccesskey.values.ts'
 import { credentialItemKey } from '../../lib/authentication/credential.ts'
 import { decodeKeyInternal, type KeyInternal } from '../../lib/authentication/keyinternal.ts'
 import type { LivingKey } from '../../lib/authentication/requests/authenticate.ts'

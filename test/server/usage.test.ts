@@ -1,7 +1,7 @@
 /** Tests what is recorded about the use of keys, against the whole API. */
 import { beforeAll, describe, expect, test } from 'vitest'
 import { positionKey } from '../../lib/authentication/history/since.ts'
-import { usagePartition } from '../../lib/authentication/usage/days.ts'
+import { usagePartition } from '../../lib/authentication/keptitems.ts'
 import { recordingKey } from '../../lib/authentication/usage/items.ts'
 import { lifecycleHandler } from '../../lib/server/lifecycle.ts'
 import { endless } from '../support/deadlines.ts'

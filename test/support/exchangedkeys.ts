@@ -1,6 +1,7 @@
 /** Creates access keys as an exchange does, and sets their gates. */
-import type { KeyPlan } from '../../lib/apis/management/v1/ownedaccesskey.plan.ts'
+
 import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
+import type { KeyPlan } from '../../lib/apis/management/v1/ownedaccesskey.values.ts'
 import { type GateKind, type GateState, gateKeys } from '../../lib/authentication/gates.ts'
 import type { ScopeChain } from '../../lib/authorization/scopes/scope.ts'
 import type { Federation, Identity } from '../../lib/authorization/users/user.ts'

@@ -23,9 +23,8 @@ import { withoutCredentials } from '../../meta/value/credentialtext.ts'
 import { isObject } from '../../meta/value/walk.ts'
 import type { CompanionItem } from '../../storage/interface.ts'
 import type { ItemKey } from '../../storage/keys.ts'
-import { expiryOf, itemHash } from '../keptitems.ts'
+import { dayOf, expiryOf, itemHash, usagePartition } from '../keptitems.ts'
 import { isCount } from '../strictrecord.ts'
-import { dayOf, usagePartition } from './days.ts'
 
 /** The trial of a scope that would refuse a request: the uid of what has it, and when it began, in unix seconds. */
 export interface RefusingTrial {

@@ -7,8 +7,7 @@
  */
 import type { JsonObject } from '../../meta/types.ts'
 import type { ItemKey } from '../../storage/keys.ts'
-import { expiryOf } from '../keptitems.ts'
-import { dayOf } from './days.ts'
+import { dayOf, expiryOf } from '../keptitems.ts'
 
 /** Returns the key of the item of a trial. */
 export const trialKey = (uid: string, since: number): ItemKey => ({ pk: `trial#${uid}`, sk: String(since) })

@@ -1,6 +1,7 @@
 /** Stores the access key of an exchange, in one transaction with the record of its ID token. */
-import type { ExchangedKey } from '../../apis/management/v1/ownedaccesskey.plan.ts'
+
 import { OwnedAccessKey } from '../../apis/management/v1/ownedaccesskey.ts'
+import type { ExchangedKey } from '../../apis/management/v1/ownedaccesskey.values.ts'
 import { keyPath } from '../../apis/management/v1/ownedaccesskey.values.ts'
 import { trialsOf } from '../../authentication/credential.ts'
 import type { KeyHash } from '../../authentication/pepper.ts'

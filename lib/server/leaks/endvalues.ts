@@ -3,8 +3,8 @@
  * key, the tombstone of the value, and the signal.
  */
 
-import type { ChangeValues } from '../../apis/management/v1/ownedaccesskey.plan.ts'
 import { OwnedAccessKey } from '../../apis/management/v1/ownedaccesskey.ts'
+import type { ChangeValues } from '../../apis/management/v1/ownedaccesskey.values.ts'
 import { credentialItemKey } from '../../authentication/credential.ts'
 import { decodeKeyInternal, type Leak } from '../../authentication/keyinternal.ts'
 import type { KeyHash } from '../../authentication/pepper.ts'

@@ -1,7 +1,7 @@
 /** Answers one poll of a watch: the changes after a revision. */
-import type { Change, ChangeBatch, Table } from '../interface.ts'
-import { sizeOf } from '../items.ts'
-import { bucketEnd } from '../keys.ts'
+import type { Change, ChangeBatch, Notice, Table } from '../interface.ts'
+import { type Items, sizeOf } from '../items.ts'
+import { bucketEnd, slotKey } from '../keys.ts'
 import { decodeState, isExpired, readSlot, type Slot } from '../records.ts'
 import { logSeconds, pageBytes, pollSlots } from './constants.ts'
 import type { Context } from './context.ts'
@@ -78,5 +78,20 @@ function decodeChange({ type, rev, key, state: next, prev, expires, by }: Slot):
     },
     at: expires - logSeconds,
     ...(by && { by }),
+  }
+}
+
+/** Notices changes after a revision, from now on. */
+export function noticeChanges({ onWrite }: Pick<Items, 'onWrite'>, table: Table, since: number): Notice {
+  const { promise: change, resolve } = Promise.withResolvers<void>()
+  const next = since + 1
+  // Writers may be a bucket ahead, but an earlier change in the bucket of `next` is committed before a reader can continue.
+  const revisions = onWrite ? [next, bucketEnd(next) + 1] : []
+  const ends = revisions.map((rev) => onWrite?.(slotKey(table.resource, rev).pk, resolve))
+  return {
+    change,
+    [Symbol.dispose]() {
+      for (const end of ends) end?.()
+    },
   }
 }

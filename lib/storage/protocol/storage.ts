@@ -3,7 +3,7 @@
 import type { Storage } from '../interface.ts'
 import type { Items } from '../items.ts'
 import { touchActivity } from './activity.ts'
-import { readChanges } from './changes.ts'
+import { noticeChanges, readChanges } from './changes.ts'
 import {
   createCompanion,
   dropCompanion,
@@ -18,7 +18,6 @@ import { type Context, withRetries } from './context.ts'
 import { countMarks } from './count.ts'
 import { readLatest } from './latest.ts'
 import { listAt, newestRevision } from './list.ts'
-import { noticeChanges } from './notice.ts'
 import { sweepLog } from './revision.ts'
 import { readStored, writeStored } from './write.ts'
 

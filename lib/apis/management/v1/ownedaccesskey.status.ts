@@ -6,14 +6,19 @@ import { readSources } from '../../../authentication/lastsources.ts'
 import type { KeyHash } from '../../../authentication/pepper.ts'
 import { isUnrotated, valuesOf } from '../../../authentication/values/keyvalues.ts'
 import { settle } from '../../../authentication/values/settle.ts'
+import { containsChain } from '../../../authorization/scopes/chain.ts'
+import { evaluateHere } from '../../../authorization/scopes/evaluate.ts'
+import type { ScopeOptions } from '../../../authorization/scopes/project.ts'
+import { isMaster, keyIdentity } from '../../../authorization/users/identity.ts'
 import { effectiveChain } from '../../../authorization/users/privilege.ts'
 import { holdsRight } from '../../../authorization/users/reviewright.ts'
+import type { UserInfo } from '../../../authorization/users/user.ts'
+import { KINDS } from '../../../kinds/kinds.ts'
 import { parseTime, rfc3339, rfc3339OfUnix, unixSeconds } from '../../../meta/encoding/time.ts'
 import type { JsonObject, JsonValue } from '../../../meta/types.ts'
 import type { PresentedItems, Reader } from '../../../registry/kind.ts'
 import type { Stored } from '../../../storage/interface.ts'
 import type { ItemKey } from '../../../storage/keys.ts'
-import { presentMaker } from './ownedaccesskey.lineage.ts'
 import { ownerOf, specOf, toKey } from './ownedaccesskey.values.ts'
 import type { Services } from './services.ts'
 import { presentTrial, trialItems } from './trial/scopetrial.status.ts'
@@ -126,4 +131,42 @@ export function statusOf(
     ...presentValues(stored, life, now, items),
     ...presentTrial(specOf(stored.object), internal, now, items),
   }
+}
+
+/**
+ * Returns which key made this one, for a reader of the key: administrators, and its owner if the maker had the same identity.
+ * Otherwise the key of another user would be named. A reader with a scope sees it on keys that carry the scope, and the name if the
+ * scope allows a read of that key.
+ */
+export function seenMaker(stored: Stored, user: UserInfo, scopes: ScopeOptions): SeenKey | undefined {
+  const { ancestors, maker: name, creator } = decodeKeyInternal(stored.internal)
+  const uid = ancestors?.at(-1)
+  if (uid === undefined || name === undefined) return undefined
+  const key = toKey(stored)
+  if (!containsChain(effectiveChain(key), user.chain)) return undefined
+  return seenKey({ name, uid, isOwners: creator === keyIdentity(key) }, user, scopes)
+}
+
+interface SeenKey {
+  /** Absent if the reader may not read that key. */
+  name?: string
+  uid: string
+}
+
+/** Returns what a reader sees of another key: administrators, and with `isOwners` everybody, see it; scopes limit both. */
+export function seenKey(
+  { name, uid, isOwners }: { name: string; uid: string; isOwners: boolean },
+  user: UserInfo,
+  scopes: ScopeOptions,
+): SeenKey | undefined {
+  const decision = evaluateHere(user.chain, KINDS.OwnedAccessKey, { verb: 'get', name }, scopes)
+  const { own, self } = decision.allowed ? decision : {}
+  if (!isOwners && (!isMaster(user) || own)) return undefined
+  return { ...(decision.allowed && !self && { name }), uid }
+}
+
+/** Returns `madeWith`. What the key of the request itself has made says nothing, as for objects of any other kind. */
+export function presentMaker(stored: Stored, user: UserInfo, scopes: ScopeOptions): JsonObject {
+  const maker = seenMaker(stored, user, scopes)
+  return maker === undefined || maker.uid === user.key.uid ? {} : { madeWith: { ...maker } }
 }

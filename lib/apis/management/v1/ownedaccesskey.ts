@@ -1,55 +1,119 @@
 /** Defines OwnedAccessKey, a bearer token for non-interactive use. Specification section 2.3. */
 import { checkFormat, duplicateKey } from '../../../authentication/accesskey.ts'
-import { decodeKeyInternal } from '../../../authentication/keyinternal.ts'
+import { decodeKeyInternal, type KeyInternal } from '../../../authentication/keyinternal.ts'
+import { expiryOf, type LifeLimits, lifeOf, REQUEST_SECONDS } from '../../../authentication/keystatus.ts'
 import { fullLine, lineWarnings } from '../../../authentication/lineage.ts'
+import { findValue, generationOf, sameHash } from '../../../authentication/values/keyvalues.ts'
 import { validateChain } from '../../../authorization/scopes/chain.ts'
 import { evaluateHere } from '../../../authorization/scopes/evaluate.ts'
+import type { ScopeOptions } from '../../../authorization/scopes/project.ts'
 import { hasSelfRotate } from '../../../authorization/scopes/roles.ts'
+import { isUnrestricted } from '../../../authorization/scopes/unrestricted.ts'
 import { validateScope } from '../../../authorization/scopes/validatescope.ts'
 import { forbiddenBeyondDisabling, forbiddenToWorkload } from '../../../authorization/users/exchanged.ts'
-import { isMaster, keyIdentity, MASTERS, ownsKey } from '../../../authorization/users/identity.ts'
 import {
+  effectiveUser,
+  identityOf,
+  isMaster,
+  type KeySpec,
+  keyIdentity,
+  MASTERS,
+  ownsKey,
+} from '../../../authorization/users/identity.ts'
+import {
+  addedScopes,
   beyondChain,
   effectiveChain,
   forbiddenChange,
   forbiddenCreation,
+  isUserType,
   maySeeKey,
   visiblePartitions,
 } from '../../../authorization/users/privilege.ts'
+import { rightWarnings } from '../../../authorization/users/reviewright.ts'
 import { endlessErrors } from '../../../authorization/users/selfrotate.ts'
+import { checkCIDR } from '../../../authorization/users/sourcecidrs.ts'
 import type { UserInfo } from '../../../authorization/users/user.ts'
 import { validateIdentity } from '../../../authorization/users/validateidentity.ts'
 import { KINDS } from '../../../kinds/kinds.ts'
-import { type FieldError, invalid } from '../../../meta/errors/fielderror.ts'
+import { humanDuration } from '../../../meta/encoding/time.ts'
+import { type FieldError, findingsOf, invalid } from '../../../meta/errors/fielderror.ts'
+import { alreadyExists, conflict } from '../../../meta/errors/status.ts'
 import { deepEqual } from '../../../meta/value/equal.ts'
 import { own } from '../../../meta/value/walk.ts'
-import type { Draft, RequestContext, StoredKind, Strategy } from '../../../registry/kind.ts'
+import { column, wide } from '../../../registry/column.ts'
+import {
+  type Column,
+  type Draft,
+  groupResource,
+  type RequestContext,
+  type StoredKind,
+  type Strategy,
+} from '../../../registry/kind.ts'
 import type { Stored } from '../../../storage/interface.ts'
-import { accessReviewRule } from './accessreview/ownedaccesskeyaccessreview.access.ts'
-import { columns } from './ownedaccesskey.columns.ts'
+import { accessReviewRule, type SubresourceRule } from './accessreview/ownedaccesskeyaccessreview.access.ts'
 import { companions, prepareForCreate, prepareForUpdate } from './ownedaccesskey.credential.ts'
-import { seenMaker } from './ownedaccesskey.lineage.ts'
-import type { KeyPlan } from './ownedaccesskey.plan.ts'
 import { spec, status } from './ownedaccesskey.schema.ts'
-import { checkUnchanged } from './ownedaccesskey.self.ts'
-import { inheritSources, validateSources } from './ownedaccesskey.sources.ts'
-import { itemsToPresent, statusOf } from './ownedaccesskey.status.ts'
-import type { SubresourceRule } from './ownedaccesskey.subresource.ts'
+import { itemsToPresent, seenMaker, statusOf } from './ownedaccesskey.status.ts'
 import { selectedPartitions, table } from './ownedaccesskey.table.ts'
+import { displayName, otherTexts } from './ownedaccesskey.texts.ts'
 import {
   changeOf,
   changesMoreThanDisabled,
   changesSpec,
   isExchanged,
+  type KeyPlan,
   ownerOf,
   specOf,
   suppliedKey,
   toKey,
 } from './ownedaccesskey.values.ts'
-import { writeWarnings } from './ownedaccesskey.warnings.ts'
-import { rotationRule } from './rotation/ownedaccesskeyrotation.access.ts'
+import { addedWarning, changedRuleWarnings } from './scope.warnings.ts'
 import type { Services } from './services.ts'
 import { validateDrop, validateTrial } from './trial/scopetrial.validate.ts'
+
+const rotationRule: SubresourceRule = {
+  forbids: (user, key) => forbiddenBeyondDisabling(user, isExchanged(key)),
+}
+
+/** Returns the time until a timestamp: `6d`, `expired`, or `never`. */
+function timeLeft(at: unknown, now: Date): string {
+  if (typeof at !== 'string') return 'never'
+  const seconds = Math.floor((Date.parse(at) - now.getTime()) / 1000)
+  return seconds <= 0 ? 'expired' : humanDuration(seconds)
+}
+
+const columns: readonly Column[] = [
+  column('Display Name', 'spec.displayName', displayName.description),
+  column('Owner', 'status.owner', 'Owner of the key.'),
+  column('Type', 'spec.type', 'Type of the key, which says who manages it.'),
+  column('Disabled', 'spec.disabled', 'Whether the key is disabled.', { type: 'boolean', absent: false }),
+  column('Last Activity', 'status.lastActivity', 'Time since the key was last used.', { type: 'date' }),
+  {
+    name: 'Expires',
+    type: 'string',
+    description: 'Time until the key expires.',
+    value: ({ status }, now) => timeLeft(status?.expirationTimestamp, now),
+  },
+  column('Phase', 'status.phase', 'Active, Leaked, Disabled, Expired or Terminating.', wide),
+  column('Rotated', 'status.lastRotation', 'Time since the key got its current value, if that is not the first one.', {
+    type: 'date',
+    ...wide,
+  }),
+  {
+    name: 'Made With',
+    type: 'string',
+    description: 'Access key that made the key, if you may know it.',
+    ...wide,
+    value: ({ status }) => {
+      const { name, uid } = (status?.madeWith ?? {}) as { name?: string; uid?: string }
+      return name ?? uid
+    },
+  },
+  ...otherTexts.map(({ name, title, description, column: about = description }) =>
+    column(title, `spec.${name}`, about, wide),
+  ),
+]
 
 /** The rules of the subresources. Without one, the rules are those of the key. */
 const subresources: Readonly<Record<string, SubresourceRule>> = {
@@ -198,3 +262,111 @@ export const OwnedAccessKey: StoredKind<Services, KeyPlan> = {
   },
   strategy,
 }
+
+const resource = groupResource(KINDS.OwnedAccessKey)
+
+const CHANGED = 'the access key of the request has been changed since the request was allowed'
+const RETIRING = 'the value of the access key of the request was rotated: replace the value with the new one'
+
+/**
+ * Throws 409 if a key changes itself after it was changed since the request was allowed, or after the value of the request
+ * ended. Otherwise a request in flight could undo that somebody disabled, narrowed, rotated or deleted the key. A retry is
+ * authorized again. Throws 409 as well if a retiring value would replace the new one.
+ */
+function checkUnchanged({ key, credential }: UserInfo, draft: Draft<KeyPlan>, old: Stored | undefined): void {
+  const { name = '', uid, generation = 0 } = (old?.object ?? draft.object).metadata
+  if (!old && name === key.name && key.uid !== '') throw alreadyExists(resource, name)
+  if (!old || uid !== key.uid) return
+  // An authorizer of an earlier version passes no credential.
+  const before = credential ? findValue(decodeKeyInternal(old.internal), credential) : { state: 'Current' as const }
+  const settled = draft.plan?.update?.settled ?? decodeKeyInternal(draft.internal)
+  const now = credential ? findValue(settled, credential) : before
+  if (before === undefined || now === undefined) throw conflict(resource, name, CHANGED)
+  // The request may have begun before the new value was used. A brief overlap may be over before the request is.
+  const { overlap = 0 } = decodeKeyInternal(old.internal).pending ?? {}
+  if (before.state === 'Current' && now.state === 'Retiring' && overlap < REQUEST_SECONDS) {
+    throw conflict(resource, name, CHANGED)
+  }
+  if (key.generation !== undefined && key.generation !== generationOf(before, generation)) {
+    throw conflict(resource, name, CHANGED)
+  }
+  const isReplaced = !sameHash(decodeKeyInternal(draft.internal).credential, settled.credential)
+  if (isReplaced && now.state === 'Retiring') throw conflict(resource, name, RETIRING)
+}
+
+/** Returns the 422 errors for the addresses of a key. Each address has one spelling, so that people can compare them. */
+const validateSources = ({ sourceCIDRs = [] }: KeySpec): FieldError[] =>
+  findingsOf(sourceCIDRs, (one, index) => {
+    const detail = checkCIDR(one)
+    return detail === undefined ? [] : [invalid(`spec.sourceCIDRs[${index}]`, one, detail)]
+  })
+
+/** Gives a new key the addresses of the key that makes it, if the request names none. */
+function inheritSources(draft: Draft, { sourceCIDRs }: UserInfo): void {
+  if (sourceCIDRs === undefined || specOf(draft.object).sourceCIDRs?.length) return
+  draft.object = { ...draft.object, spec: { ...draft.object.spec, sourceCIDRs: [...sourceCIDRs] } }
+}
+
+type WrittenKey = Pick<Stored, 'object' | 'internal'>
+
+/** The members that restrict what a key may do, and whose absence allows more. */
+const RESTRICTIONS: Readonly<Record<string, (spec: KeySpec) => boolean>> = {
+  'spec.scope': ({ scope }) => scope !== undefined,
+  'spec.sourceCIDRs': ({ sourceCIDRs }) => !!sourceCIDRs?.length,
+}
+const EXPIRY = { 'spec.ttl': ({ ttl }: KeySpec) => !!ttl }
+
+/** Returns the warnings for a key that the user creates, or changes from `old`. */
+function writeWarnings(
+  key: WrittenKey,
+  old: WrittenKey | undefined,
+  { user, limits, scopes }: { user: UserInfo; limits: LifeLimits; scopes: ScopeOptions },
+): string[] {
+  const { name = '' } = key.object.metadata
+  const isLesser = hasFewerRights(key, user)
+  const removed = Object.entries({ ...RESTRICTIONS, ...(!isLesser && EXPIRY) }).filter(
+    ([, has]) => old !== undefined && has(specOf(old.object)) && !has(specOf(key.object)),
+  )
+  const warnings = removed.map(([member]) => `access key "${name}" is no longer restricted by ${member}`)
+  const { scope } = specOf(key.object)
+  if (!old || !deepEqual(specOf(old.object).scope, scope)) {
+    warnings.push(...rightWarnings(`access key "${name}"`, scope, decodeKeyInternal(key.internal)))
+    const added = addedScopes(toKey(key)).length
+    if (added > 0 && old) warnings.push(addedWarning(`access key "${name}"`, added))
+  }
+  warnings.push(...changedRuleWarnings(specOf(key.object), old && specOf(old.object), scopes))
+  if (old && isEnabled(key, old)) warnings.push(...leakWarnings(name, decodeKeyInternal(key.internal)))
+  if (!isUnlimited(key, limits) || (old && isUnlimited(old, limits)) || isLesser) return warnings
+  return [
+    ...warnings,
+    `access key "${name}" never expires and has all permissions of ${effectiveUser(toKey(key)).name}`,
+  ]
+}
+
+/** Reports whether the key is the user's own and lacks a group of theirs, such as system:masters. */
+function hasFewerRights(key: WrittenKey, user: UserInfo): boolean {
+  const { identity, groups } = effectiveUser(toKey(key))
+  return identity === identityOf(user) && user.groups.some((group) => !groups.includes(group))
+}
+
+const isEnabled = (key: WrittenKey, old: WrittenKey): boolean =>
+  specOf(old.object).disabled === true && specOf(key.object).disabled !== true
+
+/**
+ * Returns the warnings for a key that is enabled although its value has leaked: if it has no other, or if it has one from before
+ * the report, which a holder of the leaked value may have made.
+ */
+function leakWarnings(name: string, { ended, pending, tokensNotBefore = 0 }: KeyInternal): string[] {
+  if (ended === undefined) return []
+  const leaked = `the value of access key "${name}" was reported as leaked`
+  if (pending === undefined) return [`${leaked} and gives no access: rotate the key`]
+  // A value that was made after the report has a later second.
+  if (pending.made > tokensNotBefore - REQUEST_SECONDS) return []
+  return [`${leaked}, and its pending value is older than the report: replace it unless you know who made it`]
+}
+
+/** Reports whether the key has no end, and no scope limits it. The service itself manages keys of other types. */
+const isUnlimited = (key: WrittenKey, limits: LifeLimits): boolean =>
+  isUserType(specOf(key.object).type) &&
+  expiryOf(lifeOf(key.object), limits) === undefined &&
+  effectiveChain(toKey(key)).every(isUnrestricted)

@@ -1,18 +1,76 @@
 /** Reads values of an access key from stored objects and from requests. */
 
-import { decodeKeyInternal } from '../../../authentication/keyinternal.ts'
+import { decodeKeyInternal, type KeyInternal } from '../../../authentication/keyinternal.ts'
 import { lifeOf } from '../../../authentication/keystatus.ts'
+import type { KeyHash } from '../../../authentication/pepper.ts'
 import type { Sealed } from '../../../authentication/sealed.ts'
-import { hasValue, valuesOf } from '../../../authentication/values/keyvalues.ts'
+import { type EndedValue, hasValue, type ValuesChange, valuesOf } from '../../../authentication/values/keyvalues.ts'
 import type { ScopeChain } from '../../../authorization/scopes/scope.ts'
 import { effectiveUser, type Key, type KeySpec } from '../../../authorization/users/identity.ts'
 import { effectiveChain } from '../../../authorization/users/privilege.ts'
+import type { StatusError } from '../../../meta/errors/status.ts'
 import type { Secret } from '../../../meta/schema/writeonly.ts'
 import type { KubeObject } from '../../../meta/types.ts'
 import { defined } from '../../../meta/value/defined.ts'
 import { deepEqual } from '../../../meta/value/equal.ts'
-import type { Draft } from '../../../registry/kind.ts'
-import type { Stored } from '../../../storage/interface.ts'
+import type { Draft, RequestContext } from '../../../registry/kind.ts'
+import type { Companion, Stored } from '../../../storage/interface.ts'
+
+/** A key that an exchange creates. It is not bound by the quota. */
+export interface ExchangedKey {
+  /** Labels of the server, which no client may set. */
+  labels: Readonly<Record<string, string>>
+  /** Whose key it is, and what it comes through. `creator` is the maker of the trust: the key is theirs if its spec names no owner. */
+  origin: Omit<KeyInternal, 'credential'>
+  /**
+   * Returns the items to write in the transaction of the key with this credential, such as the record of the ID token. Runs
+   * again after a lost race. If one exists already, the create fails with a StorageError, which the caller explains.
+   */
+  companions(credential: KeyHash): Promise<readonly Companion[]>
+}
+
+/** A change of the values, and the items to write with it, such as a signal. */
+export type PlannedChange = ValuesChange & { items?: readonly Companion[] }
+
+/**
+ * Returns the change of the values, or undefined for none. `settled` is the internal part after the open rotation was
+ * settled. Runs again after a lost race. Throws a StatusError to refuse the update.
+ */
+export type ChangeValues = (
+  settled: KeyInternal,
+  objects: { draft: Draft<KeyPlan>; old: Stored; context: RequestContext },
+) => PlannedChange | undefined | Promise<PlannedChange | undefined>
+
+export interface KeyPlan {
+  exchanged?: ExchangedKey
+  /** Changes the values with an update: a rotation, or a report of a leak. */
+  change?: ChangeValues
+  /** Whether the rules for the update are those for a change of spec.key. */
+  isRotation?: true
+  /** Returns the items to write when the key is removed. They replace those for the same credential. */
+  removal?(before: Stored): readonly Companion[]
+  /** The hint of a generated value. Only the credential stores it: rows are listed. */
+  hint?: string
+  /** Why an update conflicts with the trial of a scope. Only who may make it is told. */
+  conflict?: StatusError
+  /** Whether the write asks to drop the scopes that were added to the inherited ones. */
+  drops?: boolean
+  /** The items to write with a new key. */
+  created?: readonly Companion[]
+  /** How the update came to the internal part. */
+  update?: {
+    /** The internal part after the open rotation was settled. */
+    settled: KeyInternal
+    /** The values that the update ends. */
+    ended: readonly EndedValue[]
+    items: readonly Companion[]
+    /** When the pending value was first used, if it was. */
+    firstUsed?: number
+    isUnused?: true
+    /** The time of the request. Times are unix seconds. */
+    at: number
+  }
+}
 
 /** Path of the field that holds the key. */
 export const keyPath = ['spec', 'key']

@@ -3,18 +3,21 @@
 import type { LifeLimits } from '../../../authentication/keystatus.ts'
 import type { KeyHash } from '../../../authentication/pepper.ts'
 import type { Authentication } from '../../../authentication/requests/authenticate.ts'
+import type { Judgement } from '../../../authentication/values/judge.ts'
 import type { Attributes } from '../../../authorization/attributes/attributes.ts'
 import type { ScopeOptions } from '../../../authorization/scopes/project.ts'
+import type { SpaceOptions } from '../../../authorization/scopes/space.ts'
 import type { Provider } from '../../../federation/provider.ts'
 import type { KubeConfigServices } from '../../../kubeconfig/kubeconfig.ts'
 import type { JsonObject } from '../../../meta/types.ts'
 import type { RequestContext, StoredKind } from '../../../registry/kind.ts'
 import type { Store } from '../../../registry/store.ts'
-import type { Stored } from '../../../storage/interface.ts'
+import type { Storage, Stored } from '../../../storage/interface.ts'
 import type { ItemKey } from '../../../storage/keys.ts'
 import type { IssuerSettings } from '../../../token/issuer.ts'
 import type { Signer } from '../../../token/signer.ts'
-import type { KeyPlan } from './ownedaccesskey.plan.ts'
+import type { ReviewServices } from '../../authorization/v1/reviewservices.ts'
+import type { KeyPlan } from './ownedaccesskey.values.ts'
 
 interface KeyServices {
   /** Generates an access key. */
@@ -74,4 +77,19 @@ export interface Services {
     use: { verb: string; subresource: string },
     context: RequestContext,
   ): Promise<Stored>
+}
+
+export interface AccessReviewServices extends Services, Pick<ReviewServices, 'decide' | 'reviewedKey'> {
+  scopes: ReviewServices['scopes']
+  /** Judges the value with this hash as for a request with it. */
+  judgeValue(hash: KeyHash): Promise<Judgement>
+  /** Returns the path of a request as scopes see it: without the base path. */
+  pathBelowBase(path: string): string
+}
+
+export interface UsageServices extends Services {
+  scopes: ScopeOptions & SpaceOptions
+  storage: Storage
+  /** Whether the deployment records usage. */
+  recordUsage: boolean
 }

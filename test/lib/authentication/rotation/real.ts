@@ -3,8 +3,8 @@
  * of leaks and the sweep, over a table whose every call waits for the schedule.
  */
 
-import type { ChangeValues } from '../../../../lib/apis/management/v1/ownedaccesskey.plan.ts'
 import { OwnedAccessKey } from '../../../../lib/apis/management/v1/ownedaccesskey.ts'
+import type { ChangeValues } from '../../../../lib/apis/management/v1/ownedaccesskey.values.ts'
 import type { Services } from '../../../../lib/apis/management/v1/services.ts'
 import { credentialItemKey } from '../../../../lib/authentication/credential.ts'
 import { decodeKeyInternal } from '../../../../lib/authentication/keyinternal.ts'

@@ -1,9 +1,19 @@
 /** Decides who may review the access of a key, or read its usage or history: each tells more of the key than its object does. */
 import { evaluateHere } from '../../../../authorization/scopes/evaluate.ts'
 import { beyondChain } from '../../../../authorization/users/privilege.ts'
+import type { UserInfo } from '../../../../authorization/users/user.ts'
 import { KINDS } from '../../../../kinds/kinds.ts'
-import type { SubresourceRule } from '../ownedaccesskey.subresource.ts'
+import type { Stored } from '../../../../storage/interface.ts'
 import { toKey } from '../ownedaccesskey.values.ts'
+import type { Services } from '../services.ts'
+
+/** The access rule of a subresource, for users who may see the key. */
+export interface SubresourceRule {
+  /** The verb that the user must be allowed for the key itself. Absent: the request for the subresource must be allowed. */
+  as?: string
+  /** Returns why the user may not use the subresource of this key (403), or undefined. */
+  forbids(user: UserInfo, key: Stored, services: Pick<Services, 'scopes'>): string | undefined
+}
 
 /** Who may read a key may review it. About a key with less scopes than its own, a scoped key would learn what they keep from it. */
 export const accessReviewRule: SubresourceRule = {

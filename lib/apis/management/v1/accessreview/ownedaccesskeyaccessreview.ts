@@ -1,7 +1,7 @@
 /** Defines OwnedAccessKeyAccessReview, which says whether a request with an access key would be allowed, and why. */
 import { KINDS } from '../../../../kinds/kinds.ts'
 import type { VirtualKind } from '../../../../registry/kind.ts'
-import type { AccessReviewServices } from './accessreviewservices.ts'
+import type { AccessReviewServices } from '../services.ts'
 import { spec, status } from './ownedaccesskeyaccessreview.schema.ts'
 
 export const OwnedAccessKeyAccessReview: VirtualKind<AccessReviewServices> = {

@@ -13,7 +13,7 @@ import { isMaster, ownIdentities } from '../../../../authorization/users/identit
 import type { UserInfo } from '../../../../authorization/users/user.ts'
 import type { RequestContext } from '../../../../registry/kind.ts'
 import type { Stored } from '../../../../storage/interface.ts'
-import type { AccessReviewServices } from './accessreviewservices.ts'
+import type { AccessReviewServices } from '../services.ts'
 import type { Asked } from './asked.ts'
 
 export interface Step {

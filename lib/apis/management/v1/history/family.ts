@@ -9,8 +9,7 @@ import type { JsonObject } from '../../../../meta/types.ts'
 import type { RequestContext } from '../../../../registry/kind.ts'
 import { forEach } from '../../../../registry/parallel.ts'
 import { accessTo } from '../../../../registry/store.ts'
-import { seenMaker } from '../ownedaccesskey.lineage.ts'
-import { lifeAt, phaseOf } from '../ownedaccesskey.status.ts'
+import { lifeAt, phaseOf, seenMaker } from '../ownedaccesskey.status.ts'
 import type { Services } from '../services.ts'
 
 /** The most keys that are looked at: each is read. */

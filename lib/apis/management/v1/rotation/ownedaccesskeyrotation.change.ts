@@ -13,8 +13,8 @@ import { groupResource, type RequestContext } from '../../../../registry/kind.ts
 import { type UpdateRequest, updateObject } from '../../../../registry/update.ts'
 import type { Stored } from '../../../../storage/interface.ts'
 import { makerOf, requireNewValue } from '../ownedaccesskey.credential.ts'
-import type { KeyPlan, PlannedChange } from '../ownedaccesskey.plan.ts'
 import { lifeAt } from '../ownedaccesskey.status.ts'
+import type { KeyPlan, PlannedChange } from '../ownedaccesskey.values.ts'
 import { specOf } from '../ownedaccesskey.values.ts'
 import type { Services } from '../services.ts'
 

@@ -11,7 +11,7 @@ import { defined } from '../../../../meta/value/defined.ts'
 import type { Stored } from '../../../../storage/interface.ts'
 import { lastUseOf, lifeAt } from '../ownedaccesskey.status.ts'
 import { scopesOf, specOf } from '../ownedaccesskey.values.ts'
-import type { UsageServices } from './usageservices.ts'
+import type { UsageServices } from '../services.ts'
 
 /** Returns `lines`, `advice` and `findings` of the status. */
 export function adviceFor(stored: Stored, usage: Usage, services: UsageServices, now: Date): JsonObject {

@@ -2,9 +2,9 @@
 import { KINDS } from '../../../../kinds/kinds.ts'
 import { object } from '../../../../meta/schema/schema.ts'
 import type { ComputedKind } from '../../../../registry/kind.ts'
+import type { UsageServices } from '../services.ts'
 import { status } from './ownedaccesskeyusage.schema.ts'
 import { readKeyUsage } from './read.ts'
-import type { UsageServices } from './usageservices.ts'
 
 export const OwnedAccessKeyUsage: ComputedKind<UsageServices> = {
   ...KINDS.OwnedAccessKeyUsage,

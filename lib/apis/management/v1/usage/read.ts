@@ -2,10 +2,9 @@
 
 import { trialsOf } from '../../../../authentication/credential.ts'
 import { keptSince, positionKey } from '../../../../authentication/history/since.ts'
-import { DAY_SECONDS, keptFrom } from '../../../../authentication/keptitems.ts'
+import { DAY_SECONDS, keptFrom, usagePartition } from '../../../../authentication/keptitems.ts'
 import { decodeKeyInternal } from '../../../../authentication/keyinternal.ts'
 import { lifeOfStored } from '../../../../authentication/keystatus.ts'
-import { usagePartition } from '../../../../authentication/usage/days.ts'
 import { placeName, type RecordedUsage, readUsage, recordingKey } from '../../../../authentication/usage/items.ts'
 import type { ScopeOptions } from '../../../../authorization/scopes/project.ts'
 import { scopeEntryOf } from '../../../../authorization/usage/scopeentry.ts'
@@ -19,9 +18,9 @@ import type { VirtualRequest } from '../../../../registry/kind.ts'
 import type { CompanionItem, Stored } from '../../../../storage/interface.ts'
 import { readReviewedKey } from '../accessreview/reviewedkey.ts'
 import { specOf } from '../ownedaccesskey.values.ts'
+import type { UsageServices } from '../services.ts'
 import { adviceFor } from './advise.ts'
 import { asRead, readPartition, wordsOf } from './recorded.ts'
-import type { UsageServices } from './usageservices.ts'
 
 const { kind, subresource } = KINDS.OwnedAccessKeyUsage
 

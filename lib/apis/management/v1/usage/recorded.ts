@@ -1,5 +1,5 @@
 /** Reads the items of what was recorded about a key, and which of its requests the trial of its scope would have refused. */
-import { usagePartition } from '../../../../authentication/usage/days.ts'
+import { usagePartition } from '../../../../authentication/keptitems.ts'
 import { type RecordedUsage, type RefusingTrial, readUsage } from '../../../../authentication/usage/items.ts'
 import { describeRequest, evaluateHere } from '../../../../authorization/scopes/evaluate.ts'
 import type { ScopeOptions } from '../../../../authorization/scopes/project.ts'

@@ -1,0 +1,21 @@
+/** Warns the user who writes a key or a trust about its scopes. */
+import type { ScopeOptions } from '../../../authorization/scopes/project.ts'
+import { ruleWarnings } from '../../../authorization/scopes/replaceablerules.ts'
+import type { KeySpec } from '../../../authorization/users/identity.ts'
+import { deepEqual } from '../../../meta/value/equal.ts'
+
+/** Returns the warnings for the rules in the scope and in its trial, if they are new. */
+export const changedRuleWarnings = (
+  { scope, scopeTrial }: Pick<KeySpec, 'scope' | 'scopeTrial'>,
+  old: Pick<KeySpec, 'scope' | 'scopeTrial'> | undefined,
+  options: ScopeOptions,
+): string[] => [
+  ...(deepEqual(scope, old?.scope) ? [] : ruleWarnings(scope, options)),
+  ...(deepEqual(scopeTrial?.scope, old?.scopeTrial?.scope)
+    ? []
+    : ruleWarnings(scopeTrial?.scope, options, 'spec.scopeTrial.scope')),
+]
+
+/** Returns the warning that scopes limit an object besides the one that was set. */
+export const addedWarning = (what: string, count: number): string =>
+  `${what} is also limited by ${count === 1 ? 'a scope' : `${count} scopes`} that changes with scoped access keys have added: status.addedScopes`
