@@ -92,7 +92,7 @@ export interface KeyInternal extends TrialInternal, ReviewRight, Inherited {
   /** Unix seconds. Reviews refuse tokens of the key that were issued before it. Present when a value of the key has leaked. */
   tokensNotBefore?: number
   /** The last expiry of which a write of the row has told watches, in unix seconds. */
-  toldExpiry?: number
+  touchedExpiry?: number
   /** The members that this release does not know. Every write of the key keeps them. */
   unknown?: JsonObject
 }
@@ -148,7 +148,7 @@ const stored = keptRecord(
     federation: part(parseFederation),
     signedIn: isCount,
     tokensNotBefore: isCount,
-    toldExpiry: isCount,
+    touchedExpiry: isCount,
     ...RIGHT,
     ...TRIAL,
   },

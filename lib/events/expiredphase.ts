@@ -14,31 +14,31 @@ import { objectKey } from '../registry/store.ts'
 import type { CompanionItem, Mutation, Stored } from '../storage/interface.ts'
 import type { Lifecycle } from './lifecycle.ts'
 
-type Teller = Pick<Lifecycle, 'store' | 'storage' | 'limits' | 'now' | 'hasTime' | 'deadline'>
+type Deps = Pick<Lifecycle, 'store' | 'storage' | 'limits' | 'now' | 'hasTime' | 'deadline'>
 
 /**
  * Writes the keys that expired in the window, each once for each expiry. Leaves out those of exchanges, of which a deletion
  * tells soon. Returns how many index entries it has seen. Throws OutOfTime.
  */
-export async function tellExpired(life: Teller, window: Window): Promise<number> {
+export async function touchExpired(life: Deps, window: Window): Promise<number> {
   let seen = 0
   for await (const entries of indexEntries(life, EXPIRY_INDEX.value, window)) {
     seen += entries.length
-    await forEach(entries, life.hasTime, (entry) => tell(life, entry))
+    await forEach(entries, life.hasTime, (entry) => touch(life, entry))
   }
   return seen
 }
 
-/** The index may be stale, so the key itself decides. Its row also says whether an earlier run has told of the expiry. */
-async function tell({ store, storage, limits, now, deadline }: Teller, { attributes }: CompanionItem): Promise<void> {
+/** The index may be stale, so the key itself decides. Its row also says whether an earlier run has touched it. */
+async function touch({ store, storage, limits, now, deadline }: Deps, { attributes }: CompanionItem): Promise<void> {
   const by = authorOf(internalContext('system:controller:lifecycle', now(), deadline))
   const write = (live: Stored | undefined): Mutation => {
     if (live === undefined || live.object.metadata.uid !== attributes.uid) return { type: 'none' }
     const { state, expires } = keyStatus(lifeOfStored(live), unixSeconds(now()), limits)
     const internal = decodeKeyInternal(live.internal)
-    if (state !== 'Expired' || expires === undefined || internal.toldExpiry === expires) return { type: 'none' }
-    const told = encodeKeyInternal({ ...internal, toldExpiry: expires })
-    return { type: 'put', object: live.object, internal: told, reserve: true }
+    if (state !== 'Expired' || expires === undefined || internal.touchedExpiry === expires) return { type: 'none' }
+    const touched = encodeKeyInternal({ ...internal, touchedExpiry: expires })
+    return { type: 'put', object: live.object, internal: touched, reserve: true }
   }
   await storage.update(store.kind.table, objectKey('', String(attributes.name)), write, { deadline, by })
 }

@@ -9,8 +9,8 @@ export interface Position {
   rv: number
   /** All expiries up to this time are published, in unix seconds. */
   until: number
-  /** Watches have been told of all expiries up to this time, in unix seconds. */
-  told: number
+  /** The keys that expired up to this time have been touched, so that watches know, in unix seconds. */
+  touched: number
   /** Since when history is kept without a gap, in unix seconds. 0: since the first key. */
   since: number
   /** Whether the families of all keys up to `rv` are kept; else the name up to which those of the keys from before are, or ''. */
@@ -26,11 +26,11 @@ export async function readPosition({
 }: Pick<Lifecycle, 'storage' | 'now'>): Promise<Position | undefined> {
   const item = await storage.getCompanion(positionKey.pk, positionKey.sk)
   if (!item) return undefined
-  const { rv, until, told = until, families = '' } = item.attributes
+  const { rv, until, touched = until, families = '' } = item.attributes
   return {
     rv: Number(rv),
     until: Number(until),
-    told: Number(told),
+    touched: Number(touched),
     since: keptSince(item) ?? unixSeconds(now()),
     families: families === true || String(families),
     item,
@@ -41,12 +41,12 @@ export async function readPosition({
 export async function movePosition(
   { storage, deadline }: Pick<Lifecycle, 'storage' | 'deadline'>,
   from: Position | undefined,
-  { rv, until, told, since, families }: Omit<Position, 'item'>,
+  { rv, until, touched, since, families }: Omit<Position, 'item'>,
 ): Promise<Position | undefined> {
   const item = await storage.swapCompanion(
     from?.item,
-    { ...positionKey, attributes: { rv, until, told, since, families } },
+    { ...positionKey, attributes: { rv, until, touched, since, families } },
     { deadline },
   )
-  return item && { rv, until, told, since, families, item }
+  return item && { rv, until, touched, since, families, item }
 }

@@ -10,7 +10,7 @@ import { StorageError } from '../storage/errors.ts'
 import type { ChangeBatch } from '../storage/interface.ts'
 import { occurrences } from './changes.ts'
 import { type KeyOccurrence, toEvent } from './event.ts'
-import { tellExpired } from './expiredphase.ts'
+import { touchExpired } from './expiredphase.ts'
 import { sendExpiries } from './expiries.ts'
 import { keepFamilies, keepHistory, keepOlderFamilies } from './history.ts'
 import type { Lifecycle, Send } from './lifecycle.ts'
@@ -63,9 +63,9 @@ const secondsOf = ({ now }: Pick<Lifecycle, 'now'>): number => unixSeconds(now()
  * any, and otherwise with its next move: to look at an empty window again costs less, and the keys know what was told.
  */
 async function tellWatches(life: Lifecycle, start: Position): Promise<Position> {
-  const told = Math.max(start.told, secondsOf(life) - LAG_SECONDS)
-  const seen = told > start.told ? await tellExpired(life, { after: start.told, to: told }) : 0
-  return seen === 0 ? { ...start, told } : moveOn(life, start, { ...start, told })
+  const touched = Math.max(start.touched, secondsOf(life) - LAG_SECONDS)
+  const seen = touched > start.touched ? await touchExpired(life, { after: start.touched, to: touched }) : 0
+  return seen === 0 ? { ...start, touched } : moveOn(life, start, { ...start, touched })
 }
 
 /** Publishes the changes of the log from the position to the newest one. Returns the new position. */
@@ -90,7 +90,7 @@ async function startPosition(life: Lifecycle): Promise<Position> {
   const { storage, store } = life
   const known = await readPosition(life)
   const now = secondsOf(life)
-  if (known) return known.until > now + HOUR ? moveOn(life, known, { ...known, until: now, told: now }) : known
+  if (known) return known.until > now + HOUR ? moveOn(life, known, { ...known, until: now, touched: now }) : known
   const rv = await storage.changes(store.kind.table, FIRST).then(
     () => FIRST,
     (error: unknown) => (isExpired(error) ? storage.revision(store.kind.table) : Promise.reject(error)),
@@ -98,7 +98,7 @@ async function startPosition(life: Lifecycle): Promise<Position> {
   return moveOn(life, undefined, {
     rv,
     until: now,
-    told: now,
+    touched: now,
     ...(rv === FIRST ? WHOLE : { since: now, families: '' }),
   })
 }

@@ -58,7 +58,7 @@ export class ItemsFault extends Error {
   }
 
   constructor(kind: FaultKind, cause: unknown) {
-    super(`the table did not answer plainly: ${kind}`, { cause })
+    super(`the outcome of the write is unknown: ${kind}`, { cause })
     this.name = 'ItemsFault'
     this.kind = kind
   }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { type AttributeValue, type DynamoDBClient, ScanCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
-import { tellExpired } from '../../lib/events/expiredphase.ts'
+import { touchExpired } from '../../lib/events/expiredphase.ts'
 import { itemsIn } from '../../lib/storage/dynamodb/dynamodb.ts'
 import { activityOf, sortKey } from '../../lib/storage/keys.ts'
 import { storageOver } from '../../lib/storage/protocol/storage.ts'
@@ -299,7 +299,7 @@ test('telling watches of an expired key costs what the page states', async () =>
   for (const to of ends) {
     const before = { ...taken }
     const life = { store: server.parts.storeOf(OwnedAccessKey), storage, limits, now: () => new Date(to * 1000) }
-    const seen = await tellExpired({ ...life, hasTime: () => true, deadline: endless }, { after: to - 10, to })
+    const seen = await touchExpired({ ...life, hasTime: () => true, deadline: endless }, { after: to - 10, to })
     expect(seen).toBe(1)
     const { calls, reads, writes } = taken
     all.push({ calls: calls - before.calls, reads: reads - before.reads, writes: writes - before.writes })

@@ -10,7 +10,7 @@ import { reachableClusters } from '../../authorization/scopes/reachableclusters.
 import type { Scope, ScopeChain } from '../../authorization/scopes/scope.ts'
 import type { SpaceOptions } from '../../authorization/scopes/space.ts'
 import { runningTrials, type ScopeTrial, staysAllowed } from '../../authorization/trials/scopetrial.ts'
-import { makesTokens } from '../../authorization/usage/deeds.ts'
+import { makesTokens } from '../../authorization/usage/entryeffects.ts'
 import { judgeEntry, type UsedEntry, usedEntry, withoutAnyName } from '../../authorization/usage/usedentry.ts'
 import { stringify } from '../../meta/encoding/json.ts'
 import { rfc3339OfUnix } from '../../meta/encoding/time.ts'

@@ -3,10 +3,10 @@
 import { restrictsInside } from '../restriction.ts'
 import { isJudgedHere } from '../scopes/roles.ts'
 import type { Scope } from '../scopes/scope.ts'
-import { asksForReviews, impliedBy, kubeConfigOf, makesTokens } from './deeds.ts'
+import { asksForReviews, impliedBy, kubeConfigOf, makesTokens } from './entryeffects.ts'
 import { acceptedBy } from './places.ts'
 import { linesOf, type ScopeLine } from './scopelines.ts'
-import { reachesPlaces, reachesUnseen, unseenPlaces } from './unseen.ts'
+import { reachesPlaces, reachesUnrecorded, unrecordedPlaces } from './unrecordedplaces.ts'
 import type { Usage, UsageOptions } from './usage.ts'
 import { grantOf, judgeEntry, type UsedEntry, type UsedPlace } from './usedentry.ts'
 
@@ -17,7 +17,7 @@ export interface UsedLine {
 }
 
 /** Why nobody knows whether a line was used. */
-type Doubt =
+type UnknownReason =
   /** More was done than is recorded. */
   | 'Others'
   /** The line is a role that other services or releases understand. */
@@ -35,7 +35,7 @@ export interface ExaminedLine extends UsedLine, ScopeLine {
   uses: readonly UsedEntry[]
   /** The places that accept the key by this line. */
   accepting: readonly UsedPlace[]
-  doubt?: Doubt
+  unknown?: UnknownReason
 }
 
 /** Returns whether each line was used, in the order of the scope, and when last. */
@@ -54,7 +54,7 @@ export function examineLines(scope: Scope | undefined, usage: Usage, options: Us
   const accepted = usage.accepted.filter(({ place }) => acceptedBy([...inherited, scope], place, options))
   const configured = entries.flatMap(({ entry }) => kubeConfigOf(entry) ?? [])
   const asksReviews = entries.some(({ entry }) => asksForReviews(entry))
-  const unseen = unseenPlaces(usage)
+  const unrecorded = unrecordedPlaces(usage)
 
   return linesOf(scope).map((line) => {
     const allows = (entry: UsedEntry) => judgeEntry([line.alone], entry, options).allowed
@@ -64,22 +64,23 @@ export function examineLines(scope: Scope | undefined, usage: Usage, options: Us
     const accepting = accepted.filter(({ place }) => acceptedBy([...inherited, line.alone], place, options))
     const impliedUses = implied.filter(allows)
     const lastUsed = [...used, ...accepting].map(({ day }) => day).reduce(later, undefined)
-    const doubt = doubtOf(line) ?? (lastUsed === undefined && mayBeNeeded(line, impliedUses) ? 'Implied' : undefined)
-    const state = lastUsed !== undefined ? 'Used' : doubt === undefined ? 'Unused' : 'Unknown'
+    const unknown =
+      unknownReasonOf(line) ?? (lastUsed === undefined && mayBeNeeded(line, impliedUses) ? 'Implied' : undefined)
+    const state = lastUsed !== undefined ? 'Used' : unknown === undefined ? 'Unused' : 'Unknown'
     return {
       ...line,
       state,
       uses: [...used.map(({ entry }) => entry), ...impliedUses],
       accepting: accepting.map(({ place }) => place),
       ...(lastUsed !== undefined && { lastUsed }),
-      ...(doubt !== undefined && { doubt }),
+      ...(unknown !== undefined && { unknown }),
     }
   })
 
-  function doubtOf(line: ScopeLine): Doubt | undefined {
+  function unknownReasonOf(line: ScopeLine): UnknownReason | undefined {
     if (usage.isIncomplete) return 'Others'
     if (line.list === 'roles' && !(line.alone.roles ?? []).every(isJudgedHere)) return 'Roles'
-    if (reachesUnseen(line, unseen, options)) return 'ClusterNeverAsks'
+    if (reachesUnrecorded(line, unrecorded, options)) return 'ClusterNeverAsks'
     if (asksReviews && (line.list === 'roles' || reachesPlaces(line))) return 'Reviews'
     return undefined
   }

@@ -7,7 +7,7 @@ import { restrictsInside } from '../restriction.ts'
 import { acceptsKeys, acceptsKeysOfSpaces } from '../review.ts'
 import { reachableClusters } from '../scopes/reachableclusters.ts'
 import type { ScopeChain } from '../scopes/scope.ts'
-import { kubeConfigOf, makesTokens } from './deeds.ts'
+import { kubeConfigOf, makesTokens } from './entryeffects.ts'
 import type { Usage, UsageOptions } from './usage.ts'
 import { judgeEntry, type UsedPlace, withUid } from './usedentry.ts'
 

@@ -3,7 +3,7 @@
 import { describeRequest } from '../scopes/evaluate.ts'
 import { reachableClusters } from '../scopes/reachableclusters.ts'
 import type { Scope } from '../scopes/scope.ts'
-import { asksForReviews, makesTokens, managesKeys, readsDeeds } from './deeds.ts'
+import { asksForReviews, makesTokens, managesKeys, readsUsage } from './entryeffects.ts'
 import type { ExaminedLine } from './lines.ts'
 import { unwritable } from './narrow.ts'
 import type { Usage, UsageOptions } from './usage.ts'
@@ -69,8 +69,8 @@ export function unknownsOf(
           ),
         ]
       : []),
-    ...(!makesKeys && did(readsDeeds) ? [READS_DEEDS] : []),
-    ...(scope === undefined ? withoutScope() : [...(did(makesTokens) ? tokensOf(lines) : []), ...doubts(lines)]),
+    ...(!makesKeys && did(readsUsage) ? [READS_USAGE] : []),
+    ...(scope === undefined ? withoutScope() : [...(did(makesTokens) ? tokensOf(lines) : []), ...unknownLines(lines)]),
   ]
 
   function withoutScope(): Unknown[] {
@@ -79,7 +79,7 @@ export function unknownsOf(
         ? [withheld('Tokens', 'The key made tokens for clusters. With a scope, they would be valid at other clusters.')]
         : []),
       ...(did(asksForReviews)
-        ? [withheld('Reviews', 'The key asks for reviews. For which clusters is not recorded.')]
+        ? [withheld('Reviews', 'Usage does not record which clusters the key asked reviews for.')]
         : []),
     ]
   }
@@ -88,13 +88,13 @@ export function unknownsOf(
 function windowOf(days: number): Unknown[] {
   if (days >= WEEK) return []
   const since = days >= 2 ? `${days} days` : days >= 1 ? '1 day' : 'less than a day'
-  return [{ reason: 'Window', message: `Recorded for ${since} only: what the key does once a month is not in it.` }]
+  return [{ reason: 'Window', message: `The record covers ${since}, so rare requests may be missing.` }]
 }
 
-const READS_DEEDS: Unknown = {
+const READS_USAGE: Unknown = {
   reason: 'Keys',
   message:
-    'The key reads the usage or the history of access keys. Of others than itself, it may then read only that of keys that carry the smaller scope.',
+    'The key reads the usage or the history of access keys. With the smaller scope, it may read only its own and that of keys that carry this scope.',
 }
 
 /** A token that is only for clusters of lines that go would be refused. */
@@ -104,21 +104,21 @@ function tokensOf(lines: readonly ExaminedLine[]): Unknown[] {
     return state === 'Unused' && (reached === 'all' || reached.size > 0)
   }
   const unused = lines.filter(isForClusters).map(({ line }) => line)
-  const message = `The key made tokens. Whether some are only for clusters of these lines, in which it did nothing, is not recorded: ${unused.join(', ')}.`
+  const message = `The key made tokens. Some may be only for clusters of these lines, in which it did nothing: ${unused.join(', ')}.`
   return unused.length > 0 ? [{ reason: 'Tokens', message }] : []
 }
 
-const DOUBTS = {
+const LINE_REASONS = {
   ClusterNeverAsks: 'These lines reach clusters that never ask what keys may do, so they stay as they are',
   Reviews: 'These lines may name the places for which the key asks for reviews, so they stay as they are',
   Roles: 'These roles are not for this API, so they stay as they are',
   Implied: 'An apply, a namespace or a client certificate may need these lines, so they stay as they are',
 } as const
 
-function doubts(lines: readonly ExaminedLine[]): Unknown[] {
-  return (Object.keys(DOUBTS) as (keyof typeof DOUBTS)[]).flatMap((reason) => {
-    const doubted = lines.filter(({ doubt }) => doubt === reason).map(({ line }) => line)
-    return doubted.length > 0 ? [{ reason, message: `${DOUBTS[reason]}: ${doubted.join(', ')}.` }] : []
+function unknownLines(lines: readonly ExaminedLine[]): Unknown[] {
+  return (Object.keys(LINE_REASONS) as (keyof typeof LINE_REASONS)[]).flatMap((reason) => {
+    const unknown = lines.filter((line) => line.unknown === reason).map(({ line }) => line)
+    return unknown.length > 0 ? [{ reason, message: `${LINE_REASONS[reason]}: ${unknown.join(', ')}.` }] : []
   })
 }
 

@@ -61,7 +61,9 @@ describe('advise', () => {
     expect(code).toBe(0)
     expect(stdout).toMatch(/^diffed could do without 1 of 2 lines of its scope\.\n/)
     expect(stdout).toContain('\n  - projects: {project: b}\n')
-    expect(stdout).toMatch(/\nWhat cannot be known:\n {2}Recorded for less than a day only/)
+    expect(stdout).toMatch(
+      /\nWhat cannot be known:\n {2}The record covers less than a day, so rare requests may be missing\./,
+    )
     expect(stdout).toMatch(/\nWhat else could be better:\n {2}The key never expires/)
     const { status } = JSON.parse(await cli.ok(['advise', 'diffed', '-o', 'json']))
     expect(status).toMatchObject({ advice: { scope: smaller }, findings: [{ type: 'NeverExpires' }] })

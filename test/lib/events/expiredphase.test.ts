@@ -139,5 +139,5 @@ test('what another release stored with the key stays', async () => {
   clock.at = start + 400
   await publisher.run()
   const stored = await world.storage.get(world.keys.kind.table, 'ci')
-  expect(stored?.internal).toMatchObject({ later: 1, toldExpiry: start + 300 })
+  expect(stored?.internal).toMatchObject({ later: 1, touchedExpiry: start + 300 })
 })

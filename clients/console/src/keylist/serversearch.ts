@@ -1,6 +1,6 @@
 /**
  * Finds keys on the server, where there are more than the list reads: by the beginning of their names, by their owner, and by the key
- * that made them. Which keys the key of the session made, only the server can find: their status does not say so.
+ * that made them. Only the server can find the keys that the key of the session made, because a key's status does not name the reader's own key as its maker.
  */
 
 import { keySelector } from '../../../core/src/keyselector.ts'

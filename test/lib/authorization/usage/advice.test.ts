@@ -7,7 +7,7 @@ import { reachableClusters } from '../../../../lib/authorization/scopes/reachabl
 import type { Scope } from '../../../../lib/authorization/scopes/scope.ts'
 import { validateScope } from '../../../../lib/authorization/scopes/validatescope.ts'
 import { adviseScope } from '../../../../lib/authorization/usage/advice.ts'
-import { asksForReviews, kubeConfigOf, makesTokens } from '../../../../lib/authorization/usage/deeds.ts'
+import { asksForReviews, kubeConfigOf, makesTokens } from '../../../../lib/authorization/usage/entryeffects.ts'
 import { usedLines } from '../../../../lib/authorization/usage/lines.ts'
 import { grantOf, type UsedEntry, type UsedPlace, withUid } from '../../../../lib/authorization/usage/usedentry.ts'
 import { runs } from '../../../support/effort.ts'

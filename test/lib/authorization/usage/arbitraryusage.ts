@@ -4,7 +4,7 @@ import type { Attributes } from '../../../../lib/authorization/attributes/attrib
 import { acceptsKeys, acceptsKeysOfSpaces } from '../../../../lib/authorization/review.ts'
 import { targetOf } from '../../../../lib/authorization/scopes/place.ts'
 import type { Scope, ScopeChain } from '../../../../lib/authorization/scopes/scope.ts'
-import { managesKeys } from '../../../../lib/authorization/usage/deeds.ts'
+import { managesKeys } from '../../../../lib/authorization/usage/entryeffects.ts'
 import type { Usage } from '../../../../lib/authorization/usage/usage.ts'
 import { judgeEntry, type UsedEntry, type UsedPlace, usedEntry } from '../../../../lib/authorization/usage/usedentry.ts'
 import * as arbitrary from '../arbitraries.ts'

@@ -153,7 +153,7 @@ function rowProblems(row: ScopeRow): Problem[] {
 function placeProblem(text: string, what: string, wildcard: boolean): Omit<Problem, 'field'> | undefined {
   if (text === '') return { text: `Name ${what}${wildcard ? ', or * for all' : ''}.`, isMissing: true }
   if (text.includes('/')) return { text: 'A name has no “/”.' }
-  if (text === '*' && !wildcard) return { text: 'Name one project: “*” is possible for the name beside it.' }
+  if (text === '*' && !wildcard) return { text: 'Name one project. Only the name beside it may be “*”.' }
   if (text.includes('*') && text !== '*') return { text: 'Name one, or write * alone for all.' }
   return undefined
 }

@@ -5,8 +5,8 @@ import { invalidObject } from '../../../../meta/errors/status.ts'
 import type { JsonObject, KubeObject } from '../../../../meta/types.ts'
 import type { VirtualRequest } from '../../../../registry/kind.ts'
 import type { AccessReviewServices } from '../services.ts'
-import { type ReviewSpec, readAsked, validateSpec } from './asked.ts'
 import { readReviewedKey } from './reviewedkey.ts'
+import { type ReviewSpec, readAsked, validateSpec } from './reviewedrequest.ts'
 import { reviewSteps, type Step } from './steps.ts'
 
 const { group, kind, subresource } = KINDS.OwnedAccessKeyAccessReview

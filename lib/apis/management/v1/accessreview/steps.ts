@@ -14,7 +14,7 @@ import type { UserInfo } from '../../../../authorization/users/user.ts'
 import type { RequestContext } from '../../../../registry/kind.ts'
 import type { Stored } from '../../../../storage/interface.ts'
 import type { AccessReviewServices } from '../services.ts'
-import type { Asked } from './asked.ts'
+import type { Asked } from './reviewedrequest.ts'
 
 export interface Step {
   check: 'life' | 'source' | 'scope' | 'rights'

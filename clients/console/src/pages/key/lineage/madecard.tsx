@@ -33,7 +33,7 @@ export function MadeCard({ accessKey, keys, history }: MadeCardProps) {
   const namesakes = namesakeWords({ name, uid }, items)
   const isRead = data !== undefined || history.data !== undefined
   const more = data?.more === true
-  /** Which keys the key of the session made, their status does not say. The server does, to a history and to a filter. */
+  /** A key's status does not name the session's own key as its maker. A history and a filter of the server do. */
   const isOwn = useSession().self.accessKey === name
   /** Whether the server knows of keys that the list lacks. */
   const canRead = more && history.data !== undefined && !isUnknown(history.error)

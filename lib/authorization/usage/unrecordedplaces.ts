@@ -10,12 +10,12 @@ import { evaluate } from '../scopes/evaluate.ts'
 import { targetOf } from '../scopes/place.ts'
 import { reachableClusters } from '../scopes/reachableclusters.ts'
 import { givesReviews } from '../scopes/roles.ts'
-import { kubeConfigOf, makesTokens } from './deeds.ts'
+import { kubeConfigOf, makesTokens } from './entryeffects.ts'
 import type { ScopeLine } from './scopelines.ts'
 import type { Usage, UsageOptions } from './usage.ts'
 import { ANY_NAME, type UsedPlace, withUid } from './usedentry.ts'
 
-export interface Unseen {
+export interface UnrecordedPlaces {
   /** Whether any cluster that never asks may be such a place. */
   someCluster: boolean
   isCluster(name: string): boolean
@@ -24,7 +24,7 @@ export interface Unseen {
   someVirtualCluster: boolean
 }
 
-export function unseenPlaces({ entries, accepted, asked }: Usage): Unseen {
+export function unrecordedPlaces({ entries, accepted, asked }: Usage): UnrecordedPlaces {
   const madeTokens = entries.some(({ entry }) => makesTokens(entry))
   const made = entries.flatMap(({ entry }) => kubeConfigOf(entry) ?? [])
   const exact = made.filter(({ name }) => name !== '' && name !== ANY_NAME)
@@ -40,11 +40,11 @@ export function unseenPlaces({ entries, accepted, asked }: Usage): Unseen {
 }
 
 /** Reports whether the line may be what allows the key something where nobody sees it. */
-export function reachesUnseen(line: ScopeLine, unseen: Unseen, options: UsageOptions): boolean {
+export function reachesUnrecorded(line: ScopeLine, unrecorded: UnrecordedPlaces, options: UsageOptions): boolean {
   const clusters = reachableClusters([...(options.inherited ?? []), line.alone])
-  if (clusters === 'all' ? unseen.someCluster : [...clusters].some(unseen.isCluster)) return true
-  if (unseen.someVirtualCluster && reachesPlaces(line)) return true
-  return unseen.virtualClusters.some((place) => speaksAt(line, place, options))
+  if (clusters === 'all' ? unrecorded.someCluster : [...clusters].some(unrecorded.isCluster)) return true
+  if (unrecorded.someVirtualCluster && reachesPlaces(line)) return true
+  return unrecorded.virtualClusters.some((place) => speaksAt(line, place, options))
 }
 
 function speaksAt({ list, alone }: ScopeLine, place: UsedPlace, options: UsageOptions): boolean {

@@ -55,7 +55,7 @@ const REVIEWING: ReadonlySet<string> = new Set([
 ])
 
 /** Reports whether the entry reads what keys do, of any key. */
-export function readsDeeds(entry: UsedEntry): boolean {
+export function readsUsage(entry: UsedEntry): boolean {
   const asked = here(entry)
   return asked?.group === MANAGEMENT_GROUP && REVIEWING.has(asked.subresource)
 }
