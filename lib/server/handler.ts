@@ -13,7 +13,6 @@ import type { Table } from '../storage/interface.ts'
 import type { LambdaHandler } from './lambda/runtime.ts'
 import { type Endpoint, type Invocation, type Notes, serveWith } from './lambda/serve.ts'
 import { describeError } from './process/logger.ts'
-import { rehearsalEvent, rehearsalServer } from './rehearsal.ts'
 import { createServer, type Server } from './server.ts'
 import { warmUp } from './warmup.ts'
 
@@ -48,10 +47,7 @@ const reporting =
   (error: unknown): void =>
     log('error', 'request failed', { requestId, error: describeError(error) })
 
-/**
- * Returns the Lambda handler of one verb of a stored kind. Creates everything that it needs when the process starts, and in
- * Lambda uses it once.
- */
+/** Returns the Lambda handler of one verb of a stored kind. Creates everything that it needs when the process starts. */
 export async function storedHandler(kind: StoredKind<Server>, handler: Handler<StoredCall>): Promise<LambdaHandler> {
   const { verb } = handler
   const endpoint: Endpoint<Server> = (request, server, notes) => {
@@ -60,7 +56,7 @@ export async function storedHandler(kind: StoredKind<Server>, handler: Handler<S
     return runHandler(handler, call, reporting(server, request))
   }
   const invocation = { verb, resource: kind.plural, streams: verb === 'list' }
-  return startFunction(kind, endpoint, invocation, kind.table)
+  return startFunction(endpoint, invocation, kind.table)
 }
 
 /** Returns the Lambda handler of a virtual kind. */
@@ -71,7 +67,7 @@ export async function virtualHandler(kind: VirtualKind<Server>, handler: Handler
       kind.create({ object, namespace, name, context }, server)
     return runHandler(handler, { ...callOf(request, server, notes), kind, create }, reporting(server, request))
   }
-  return startFunction(kind, endpoint, { verb: handler.verb, resource: resourceOf(kind), streams: false }, undefined)
+  return startFunction(endpoint, { verb: handler.verb, resource: resourceOf(kind), streams: false }, undefined)
 }
 
 /** Returns the resource as records and metrics name it. */
@@ -92,7 +88,7 @@ export async function computedHandler(
     const handler: Handler<Call> = { verb, handle: (call) => answer(call, server) }
     return runHandler(handler, callOf(request, server, notes), reporting(server, request))
   }
-  return startFunction(kind, endpoint, { verb, resource: resourceOf(kind), streams: verb === 'list' }, table)
+  return startFunction(endpoint, { verb, resource: resourceOf(kind), streams: verb === 'list' }, table)
 }
 
 /** Returns the Lambda handler that reads a computed kind. Its parents are those of a stored kind with this table. */
@@ -105,16 +101,11 @@ export const computedKindHandler = (kind: ComputedKind<Server>, table: Table): P
   )
 
 async function startFunction(
-  kind: KindInfo,
   endpoint: Endpoint<Server>,
   invocation: Invocation,
   table: Table | undefined,
 ): Promise<LambdaHandler> {
   const server = createServer(process.env)
-  const rehearse = async () => {
-    const rehearsal = serveWith(rehearsalServer(server), endpoint, { ...invocation, streams: false })
-    await rehearsal(rehearsalEvent(invocation.verb, kind), {})
-  }
-  await warmUp(server, process.env, { rehearse, ...(table && { table }) })
+  await warmUp(server, process.env, table)
   return serveWith(server, endpoint, invocation)
 }

@@ -125,7 +125,7 @@ export function createServer(environment: Environment): Server {
   const base = createAuthenticatingServer(environment)
   const { config, log, now } = base
 
-  // A rehearsal presents no key.
+  // The server's own users present no key.
   const used: Services['used'] = async ({ user: { key, chain, credential } }, attributes) => {
     if (credential !== undefined) await base.usage.used(key, chain, attributes)
   }

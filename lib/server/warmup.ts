@@ -1,6 +1,5 @@
 /**
- * Does the slow parts of a first request while Lambda initializes a function: the connections to AWS, the pepper, and the
- * code of the verb. Lambda gives a whole CPU then, and a share that depends on the memory afterwards. It writes nothing, and
+ * Does the slow parts of a first request while Lambda initializes a function: the connections to AWS, and the pepper. Lambda gives a whole CPU then, and a share that depends on the memory afterwards. It writes nothing, and
  * no failure stops the function, whose first request then does the work.
  */
 import { randomBytes } from 'node:crypto'
@@ -48,18 +47,12 @@ function stepsFor(environment: Environment, table: Table | undefined): Step[] {
 }
 
 /**
- * Reads what requests of a function will read, and rehearses one. Does nothing outside of Lambda, where one process has all
+ * Reads what requests of a function will read. Does nothing outside of Lambda, where one process has all
  * functions. Never rejects. `table` is that of the stored kind of the function.
  */
-export async function warmUp(
-  server: AuthenticatingServer,
-  environment: Environment,
-  { table, rehearse = async () => undefined }: { table?: Table; rehearse?: () => Promise<unknown> } = {},
-): Promise<void> {
+export async function warmUp(server: AuthenticatingServer, environment: Environment, table?: Table): Promise<void> {
   if (environment.AWS_LAMBDA_INITIALIZATION_TYPE === undefined) return
-  const reads = stepsFor(environment, table).map(async (step) => step(server))
-  // The rehearsal uses the time in which the reads wait for the network.
-  const work = Promise.allSettled([...reads, rehearse()])
+  const work = Promise.allSettled(stepsFor(environment, table).map(async (step) => step(server)))
   // A failure is not logged: the first request that needs the same reports it, if it lasts. `work` never rejects.
   await withTimeout(longestMs, work, deadlineExceeded).catch(() => undefined)
 }

@@ -6,13 +6,6 @@ import { join } from 'node:path'
 import { ScanCommand } from '@aws-sdk/client-dynamodb'
 import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { functionNames } from '../../infra/build.ts'
-import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
-import { managementRequest } from '../../lib/authorization/attributes/attributes.ts'
-import type { UserInfo } from '../../lib/authorization/users/user.ts'
-import { KINDS } from '../../lib/kinds/kinds.ts'
-import { presentObject } from '../../lib/registry/store.ts'
-import type { Server } from '../../lib/server/server.ts'
-import type { Stored } from '../../lib/storage/interface.ts'
 import { useFunctions } from '../support/functions.ts'
 import { patience } from '../support/patience.ts'
 
@@ -109,46 +102,6 @@ describe('the initialization', () => {
     vi.stubEnv('AWS_LAMBDA_INITIALIZATION_TYPE', undefined)
     await Promise.all(['authorizer', 'ownedaccesskeys/get', 'ownedaccesskeys/create'].map(initialize))
     vi.unstubAllEnvs()
-    expect([...table.seen, ...secrets.seen]).toEqual([])
-  })
-})
-
-describe('a rehearsal', () => {
-  const user: UserInfo = { name: 'alice', groups: [], key: { name: 'k', uid: 'u', type: 'User' }, chain: [] }
-  const context = {
-    user,
-    now: new Date(),
-    deadline: () => 20_000,
-    dryRun: false,
-    warn: () => undefined,
-    note: () => undefined,
-  }
-  const key: Stored = {
-    key: 'k',
-    rv: 1,
-    object: { apiVersion: '', kind: '', metadata: { name: 'k' }, spec: { user: 'alice', key: 'mpk_x' } },
-    internal: {},
-  }
-  const instance = { verb: 'get', name: 'demo', namespace: 'p-demo' }
-  const draft = { ...key, secrets: [{ path: ['spec', 'key'], value: 'mpk_x' }] }
-
-  // Its user is an administrator, so no code that it runs may reach anything.
-  test.each<[string, (server: Server) => unknown]>([
-    ['reads a store', ({ storage }) => storage.get(OwnedAccessKey.table, 'k')],
-    ['reads the store of a kind', (server) => server.storeOf(OwnedAccessKey).storage.get(OwnedAccessKey.table, 'k')],
-    ['hashes a new key', (server) => server.storeOf(OwnedAccessKey).strategy.companions?.(draft, undefined, undefined)],
-    ['presents a key', (server) => presentObject(server.storeOf(OwnedAccessKey), key, context)],
-    [
-      'decides about an object',
-      (server) => server.decide(context, managementRequest(KINDS.VirtualClusterInstance, instance)),
-    ],
-    ['checks its key', (server) => server.checkKeyHolds(context)],
-    ['signs', ({ signer }) => signer.keys()],
-  ])('fails when it %s', async (_, use) => {
-    const { rehearsalServer } = await import('../../lib/server/rehearsal.ts')
-    const { createServer: createApiServer } = await import('../../lib/server/server.ts')
-    const server = rehearsalServer(createApiServer(process.env))
-    await expect((async () => use(server))()).rejects.toThrow('a rehearsal reads and writes nothing')
     expect([...table.seen, ...secrets.seen]).toEqual([])
   })
 })

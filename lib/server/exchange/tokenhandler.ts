@@ -2,7 +2,6 @@
 import { fetchKeys } from '../../federation/discovery.ts'
 import { createIssuerKeys, type IssuerKeysObserver } from '../../federation/issuerkeys.ts'
 import { privateDestinations, publicDestinations } from '../../outbound/addresses.ts'
-import { TOKEN_EXCHANGE } from '../../token/jwks.ts'
 import type { PublicHandler } from '../lambda/publicendpoint.ts'
 import type { OAuthEndpoint, Outcome } from '../oauth/endpoint.ts'
 import { startEndpoint } from '../oauth/start.ts'
@@ -10,7 +9,6 @@ import { withParts } from '../process/lazy.ts'
 import { describeError } from '../process/logger.ts'
 import type { Server } from '../server.ts'
 import { type ExchangeServer, exchange } from './exchange.ts'
-import { JWT_TYPE } from './parameters.ts'
 
 /** The outcomes as metrics show them. AWS bills each value of a dimension. */
 type Measured = 'granted' | 'dryRun' | 'malformed' | 'unproven' | 'refused' | 'replayed' | 'unavailable'
@@ -74,16 +72,5 @@ function exchangeServer(server: Server): ExchangeServer {
   return withParts(server, { issuerKeys })
 }
 
-/** A form that is complete. Nobody has signed its token, and no trust has this uid. */
-const rehearsed = {
-  grant_type: TOKEN_EXCHANGE,
-  client_id: 'rehearsal@00000000-0000-0000-0000-000000000000',
-  subject_token: [{ alg: 'RS256', kid: '-' }, { iss: 'https://-', aud: '-', sub: '-', iat: 0, exp: 1 }, '-']
-    .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
-    .join('.'),
-  subject_token_type: JWT_TYPE,
-  scope: 'project:-',
-}
-
 /** Returns the Lambda handler of the token endpoint. */
-export const tokenHandler = (): Promise<PublicHandler> => startEndpoint(endpoint, exchangeServer, rehearsed)
+export const tokenHandler = (): Promise<PublicHandler> => startEndpoint(endpoint, exchangeServer)

@@ -141,6 +141,6 @@ function leakServer(server: Server): LeakServer {
 /** Returns the Lambda handler of the endpoint. */
 export async function leakHandler(): Promise<PublicHandler> {
   const server = createServer(process.env)
-  await warmUp(server, process.env, { table: OwnedAccessKey.table })
+  await warmUp(server, process.env, OwnedAccessKey.table)
   return publicHandler(server, leakEndpoint(leakServer(server)))
 }

@@ -63,4 +63,4 @@ const endpoint: OAuthEndpoint<Server> = {
 }
 
 /** Returns the Lambda handler of the revocation endpoint. */
-export const revokeHandler = (): Promise<PublicHandler> => startEndpoint(endpoint, (server) => server, { token: '-' })
+export const revokeHandler = (): Promise<PublicHandler> => startEndpoint(endpoint, (server) => server)
