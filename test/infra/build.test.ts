@@ -64,9 +64,14 @@ function unzip(zip: Buffer): { path: string; contents: Buffer }[] {
     expect((zip.readUInt32LE(at + 38) >>> 16) & 0o777).toBe(0o644)
     const local = zip.readUInt32LE(at + 42)
     expect(zip.toString('latin1', local, local + 4)).toBe('PK\x03\x04')
-    expect(zip.subarray(local + 4, local + 30)).toEqual(zip.subarray(at + 6, at + 32))
+    expect(zip.subarray(local + 4, local + 14)).toEqual(zip.subarray(at + 6, at + 16))
+    // The beginning of 1980, whatever the time and the zone.
+    expect(zip.readUInt32LE(at + 12)).toBe(0x210000)
     const begin = local + 30 + nameLength
-    const contents = inflateRawSync(zip.subarray(begin, begin + zip.readUInt32LE(at + 20)))
+    const size = zip.readUInt32LE(at + 20)
+    // The checksum and the sizes follow the contents.
+    expect(zip.subarray(begin + size + 4, begin + size + 16)).toEqual(zip.subarray(at + 16, at + 28))
+    const contents = inflateRawSync(zip.subarray(begin, begin + size))
     expect([contents.length, crc32(contents)]).toEqual([zip.readUInt32LE(at + 24), zip.readUInt32LE(at + 16)])
     files.push({ path, contents })
     at += 46 + nameLength
