@@ -35,10 +35,179 @@ export interface Deployment {
   resources: string
 }
 
-/** A statement. It is needed if the resources contain the text `needs`. */
-type Rule = Omit<Statement, 'Effect'> & Partial<Pick<Statement, 'Effect'>> & { needs?: string }
+interface Row {
+  id: string
+  effect?: 'Deny'
+  /** Text in the resources of the template, without which the statement is not needed. */
+  needs?: string
+  /** Names of actions by the prefix of the service. */
+  actions: Readonly<Record<string, string>>
+  /** ARNs after the partition. Absent: any resource. */
+  on?: readonly string[]
+  condition?: Statement['Condition']
+}
 
 const byCloudFormation = { 'ForAnyValue:StringEquals': { 'aws:CalledVia': 'cloudformation.amazonaws.com' } }
+
+/** The statements. `{NAME}` stands for a value of the deployment. Without a boundary, the condition with it is left out. */
+const rows: readonly Row[] = [
+  { id: 'Stack', actions: { cloudformation: '*' }, on: ['cloudformation:{region}:*:stack/{name}/*'] },
+  {
+    // Only a change set of type IMPORT has these types. It takes over what is not of the stack, such as keys and backups, which have no names.
+    id: 'NoImports',
+    effect: 'Deny',
+    actions: { cloudformation: 'CreateChangeSet' },
+    condition: { Null: { 'cloudformation:ImportResourceTypes': 'false' } },
+  },
+  {
+    id: 'Lookups',
+    actions: {
+      cloudformation: 'ValidateTemplate',
+      cloudwatch: 'DescribeAlarms',
+      events: 'ListRules',
+      lambda: 'GetEventSourceMapping List*',
+      logs: 'DescribeLogGroups',
+      secretsmanager: 'GetRandomPassword',
+      sts: 'GetCallerIdentity',
+    },
+  },
+  { id: 'Bucket', actions: { s3: '*' }, on: ['s3:::{name}-*', 's3:::{name}-*/*'] },
+  { id: 'Functions', actions: { lambda: '*' }, on: ['lambda:{region}:*:function:{name}-*'] },
+  {
+    id: 'Streams',
+    actions: { lambda: '*EventSourceMapping TagResource' },
+    condition: { ArnLike: { 'lambda:FunctionArn': 'arn:{partition}:lambda:{region}:*:function:{name}-*' } },
+  },
+  {
+    id: 'Rollouts',
+    actions: { codedeploy: '*' },
+    on: [
+      'codedeploy:{region}:*:application:{name}-*',
+      'codedeploy:{region}:*:deploymentgroup:{name}-*/*',
+      'codedeploy:{region}:*:deploymentconfig:CodeDeployDefault.Lambda*',
+    ],
+  },
+  {
+    id: 'RightsOfRoles',
+    actions: { iam: 'AttachRolePolicy CreateRole De*RolePolicy PutRole*' },
+    on: ['iam::*:role{rolePath}{name}-*'],
+    // The holder gives no role more than the boundary, and no deployment can take the boundary away.
+    condition: { StringEquals: { 'iam:PermissionsBoundary': '{boundary}' } },
+  },
+  {
+    id: 'Roles',
+    actions: { iam: 'DeleteRole GetRole* List*RolePolicies TagRole UntagRole UpdateAssumeRolePolicy UpdateRole' },
+    on: ['iam::*:role{rolePath}{name}-*'],
+  },
+  {
+    id: 'Policies',
+    needs: 'AWS::IAM::ManagedPolicy',
+    actions: { iam: 'CreatePolicy* DeletePolicy* GetPolicy* ListEntitiesForPolicy ListPolicyVersions' },
+    on: ['iam::*:policy{rolePath}{name}-*'],
+  },
+  {
+    id: 'PassRoles',
+    actions: { iam: 'PassRole' },
+    on: ['iam::*:role{rolePath}{name}-*'],
+    condition: {
+      StringEquals: {
+        'iam:PassedToService': ['lambda', 'apigateway', 'codedeploy', 'firehose', 'logs', 'backup'].map(
+          (service) => `${service}.amazonaws.com`,
+        ),
+      },
+    },
+  },
+  {
+    // API Gateway chooses the IDs in these ARNs.
+    id: 'Api',
+    actions: { apigateway: '*' },
+    on: ['/account', '/restapis', '/restapis/*', '/tags/*'].map((path) => `apigateway:{region}::${path}`),
+  },
+  {
+    id: 'Domain',
+    needs: 'AWS::ApiGateway::DomainName',
+    actions: { apigateway: '*' },
+    on: ['apigateway:{region}::/domainnames', 'apigateway:{region}::/domainnames/*'],
+  },
+  {
+    id: 'RoleOfCertificates',
+    needs: 'AWS::ApiGateway::DomainName',
+    actions: { iam: 'CreateServiceLinkedRole' },
+    on: ['iam::*:role/aws-service-role/ops.apigateway.amazonaws.com/*'],
+    condition: { StringEquals: { 'iam:AWSServiceName': 'ops.apigateway.amazonaws.com' } },
+  },
+  {
+    id: 'Logs',
+    actions: { logs: '*' },
+    on: ['/aws/lambda/{name}-*', '/keyplane/{stage}/*', 'API-Gateway-Execution-Logs_*/{stage}*'].map(
+      (group) => `logs:{region}:*:log-group:${group}`,
+    ),
+  },
+  {
+    id: 'LogsOfTheApi',
+    actions: { logs: '*LogDelivery DescribeResourcePolicies ListLogDeliveries PutResourcePolicy' },
+  },
+  {
+    id: 'Table',
+    actions: { dynamodb: 'CreateTable Describe* GetResourcePolicy List* *Resource UpdateContinuousBackups UpdateT*' },
+    on: ['dynamodb:{region}:*:table/{name}-*'],
+  },
+  {
+    // A key has no name. CloudFormation makes these calls for the keys of the stack alone.
+    id: 'SigningKeys',
+    actions: {
+      kms: 'CreateKey DescribeKey DisableKey EnableKey GetKey* ListResourceTags PutKeyPolicy ScheduleKeyDeletion *Resource UpdateKeyDescription',
+    },
+    condition: byCloudFormation,
+  },
+  {
+    // Lambda, DynamoDB and Firehose make grants for themselves with the rights of whoever names the key.
+    id: 'CustomerKey',
+    needs: '{key}',
+    actions: { kms: 'CreateGrant Decrypt DescribeKey Encrypt GenerateDataKey* ReEncrypt*' },
+    on: ['{key}'],
+    condition: byCloudFormation,
+  },
+  {
+    id: 'Secrets',
+    // Not GetSecretValue and PutSecretValue.
+    actions: { secretsmanager: '*Secret GetResourcePolicy *Resource' },
+    // CloudFormation names the pepper by its logical ID.
+    on: ['keyplane/{stage}/*', 'Pepper-*', '{name}-*'].map((id) => `secretsmanager:{region}:*:secret:${id}`),
+    condition: byCloudFormation,
+  },
+  {
+    id: 'AlarmsAndQueues',
+    actions: { cloudwatch: '*', events: '*', sns: '*', sqs: '*' },
+    on: [
+      'cloudwatch:{region}:*:alarm:{name}-*',
+      'cloudwatch::*:dashboard/{name}',
+      'events:{region}:*:rule/{name}-*',
+      'sns:{region}:*:{name}-*',
+      'sqs:{region}:*:{name}-*',
+    ],
+  },
+  { id: 'Network', needs: 'VpcConfig', actions: { ec2: 'DescribeSecurityGroups DescribeSubnets DescribeVpcs' } },
+  {
+    id: 'WebAcl',
+    needs: 'AWS::WAFv2::WebACLAssociation',
+    actions: { wafv2: 'AssociateWebACL DisassociateWebACL GetWebACL*' },
+    on: ['wafv2:{region}:*:regional/webacl/*', 'apigateway:{region}::/restapis/*/stages/{stage}'],
+  },
+  {
+    id: 'AuditRecords',
+    needs: 'AWS::KinesisFirehose::DeliveryStream',
+    actions: { firehose: '*' },
+    on: ['firehose:{region}:*:deliverystream/{name}-*'],
+  },
+  {
+    // AWS Backup chooses the IDs in these ARNs.
+    id: 'Backups',
+    needs: 'AWS::Backup::BackupPlan',
+    actions: { backup: 'CreateBackup* DeleteBackup* GetBackup* ListTags TagResource UpdateBackupPlan' },
+    condition: byCloudFormation,
+  },
+]
 
 /** Returns the partition of a region. */
 export const partitionOf = (region: string): string => {
@@ -47,255 +216,26 @@ export const partitionOf = (region: string): string => {
 }
 
 /** Returns the policy. IAM allows 6,144 characters in a managed one. */
-export function deployerPolicy({ resources, ...deployment }: Deployment): Policy {
-  const Statement = rulesOf(deployment)
+export function deployerPolicy({ resources, rolePath = '/', ...deployment }: Deployment): Policy {
+  const partition = partitionOf(deployment.region)
+  const values = new Map(Object.entries({ ...deployment, rolePath, partition, name: `keyplane-${deployment.stage}` }))
+  const filled: typeof rows = JSON.parse(JSON.stringify(rows), (_, one) =>
+    typeof one === 'string' ? one.replace(/\{(\w+)\}/g, (whole, name) => values.get(name) ?? whole) : one,
+  )
+  const Statement = filled
     .filter(({ needs }) => needs === undefined || resources.includes(`"${needs}"`))
-    .map(({ needs: _, Sid, Effect = 'Allow', ...rest }) => ({ Sid, Effect, ...rest }))
+    .map(
+      ({ id, effect, actions, on, condition }): Statement => ({
+        Sid: id,
+        Effect: effect ?? 'Allow',
+        Action: Object.entries(actions).flatMap(([service, names]) =>
+          names.split(' ').map((one) => `${service}:${one}`),
+        ),
+        Resource: on?.map((arn) => (arn.startsWith('arn:') ? arn : `arn:${partition}:${arn}`)) ?? ['*'],
+        ...(condition && !JSON.stringify(condition).includes('{boundary}') && { Condition: condition }),
+      }),
+    )
   return { Version: '2012-10-17', Statement }
-}
-
-function rulesOf({ stage, region, rolePath = '/', boundary, key }: Omit<Deployment, 'resources'>): Rule[] {
-  const partition = partitionOf(region)
-  const name = `keyplane-${stage}`
-  const arn = (service: string, resource: string) => `arn:${partition}:${service}:${region}:*:${resource}`
-  const roles = `arn:${partition}:iam::*:role${rolePath}${name}-*`
-  const anywhere = ['*']
-  return [
-    { Sid: 'Stack', Action: ['cloudformation:*'], Resource: [arn('cloudformation', `stack/${name}/*`)] },
-    {
-      // Only a change set of type IMPORT has these types. It takes over what is not of the stack, such as keys and backups, which have no names.
-      Sid: 'NoImports',
-      Effect: 'Deny',
-      Action: ['cloudformation:CreateChangeSet'],
-      Resource: anywhere,
-      Condition: { Null: { 'cloudformation:ImportResourceTypes': 'false' } },
-    },
-    {
-      Sid: 'Lookups',
-      Action: [
-        'cloudformation:ValidateTemplate',
-        'cloudwatch:DescribeAlarms',
-        'events:ListRules',
-        'lambda:GetEventSourceMapping',
-        'lambda:List*',
-        'logs:DescribeLogGroups',
-        'secretsmanager:GetRandomPassword',
-        'sts:GetCallerIdentity',
-      ],
-      Resource: anywhere,
-    },
-    {
-      Sid: 'Bucket',
-      Action: ['s3:*'],
-      Resource: [`arn:${partition}:s3:::${name}-*`, `arn:${partition}:s3:::${name}-*/*`],
-    },
-    { Sid: 'Functions', Action: ['lambda:*'], Resource: [arn('lambda', `function:${name}-*`)] },
-    {
-      Sid: 'Streams',
-      Action: ['lambda:*EventSourceMapping', 'lambda:TagResource'],
-      Resource: anywhere,
-      Condition: { ArnLike: { 'lambda:FunctionArn': arn('lambda', `function:${name}-*`) } },
-    },
-    {
-      Sid: 'Rollouts',
-      Action: ['codedeploy:*'],
-      Resource: [
-        arn('codedeploy', `application:${name}-*`),
-        arn('codedeploy', `deploymentgroup:${name}-*/*`),
-        arn('codedeploy', 'deploymentconfig:CodeDeployDefault.Lambda*'),
-      ],
-    },
-    {
-      Sid: 'RightsOfRoles',
-      // With a boundary, the holder gives no role more than that. So without it no deployment can take the boundary away.
-      Action: ['iam:AttachRolePolicy', 'iam:CreateRole', 'iam:De*RolePolicy', 'iam:PutRole*'],
-      Resource: [roles],
-      ...(boundary && { Condition: { StringEquals: { 'iam:PermissionsBoundary': boundary } } }),
-    },
-    {
-      Sid: 'Roles',
-      Action: [
-        'iam:DeleteRole',
-        'iam:GetRole*',
-        'iam:List*RolePolicies',
-        'iam:TagRole',
-        'iam:UntagRole',
-        'iam:UpdateAssumeRolePolicy',
-        'iam:UpdateRole',
-      ],
-      Resource: [roles],
-    },
-    {
-      Sid: 'Policies',
-      needs: 'AWS::IAM::ManagedPolicy',
-      Action: [
-        'iam:CreatePolicy*',
-        'iam:DeletePolicy*',
-        'iam:GetPolicy*',
-        'iam:ListEntitiesForPolicy',
-        'iam:ListPolicyVersions',
-      ],
-      Resource: [roles.replace(':role/', ':policy/')],
-    },
-    {
-      Sid: 'PassRoles',
-      Action: ['iam:PassRole'],
-      Resource: [roles],
-      Condition: {
-        StringEquals: {
-          'iam:PassedToService': ['lambda', 'apigateway', 'codedeploy', 'firehose', 'logs', 'backup'].map(
-            (service) => `${service}.amazonaws.com`,
-          ),
-        },
-      },
-    },
-    {
-      Sid: 'Api',
-      // Their ARNs have IDs that API Gateway chooses.
-      Action: ['apigateway:*'],
-      Resource: ['/account', '/restapis', '/restapis/*', '/tags/*'].map(
-        (path) => `arn:${partition}:apigateway:${region}::${path}`,
-      ),
-    },
-    {
-      Sid: 'Domain',
-      needs: 'AWS::ApiGateway::DomainName',
-      Action: ['apigateway:*'],
-      Resource: ['/domainnames', '/domainnames/*'].map((path) => `arn:${partition}:apigateway:${region}::${path}`),
-    },
-    {
-      Sid: 'RoleOfCertificates',
-      needs: 'AWS::ApiGateway::DomainName',
-      Action: ['iam:CreateServiceLinkedRole'],
-      Resource: [`arn:${partition}:iam::*:role/aws-service-role/ops.apigateway.amazonaws.com/*`],
-      Condition: { StringEquals: { 'iam:AWSServiceName': 'ops.apigateway.amazonaws.com' } },
-    },
-    {
-      Sid: 'Logs',
-      Action: ['logs:*'],
-      Resource: [`/aws/lambda/${name}-*`, `/keyplane/${stage}/*`, `API-Gateway-Execution-Logs_*/${stage}*`].map(
-        (group) => arn('logs', `log-group:${group}`),
-      ),
-    },
-    {
-      Sid: 'LogsOfTheApi',
-      Action: [
-        'logs:*LogDelivery',
-        'logs:DescribeResourcePolicies',
-        'logs:ListLogDeliveries',
-        'logs:PutResourcePolicy',
-      ],
-      Resource: anywhere,
-    },
-    {
-      Sid: 'Table',
-      Action: [
-        'dynamodb:CreateTable',
-        'dynamodb:Describe*',
-        'dynamodb:GetResourcePolicy',
-        'dynamodb:List*',
-        'dynamodb:*Resource',
-        'dynamodb:UpdateContinuousBackups',
-        'dynamodb:UpdateT*',
-      ],
-      Resource: [arn('dynamodb', `table/${name}-*`)],
-    },
-    {
-      Sid: 'SigningKeys',
-      // A key has no name. CloudFormation makes these calls for the keys of the stack alone.
-      Action: [
-        'kms:CreateKey',
-        'kms:DescribeKey',
-        'kms:DisableKey',
-        'kms:EnableKey',
-        'kms:GetKey*',
-        'kms:ListResourceTags',
-        'kms:PutKeyPolicy',
-        'kms:ScheduleKeyDeletion',
-        'kms:*Resource',
-        'kms:UpdateKeyDescription',
-      ],
-      Resource: anywhere,
-      Condition: byCloudFormation,
-    },
-    ...(key === undefined
-      ? []
-      : [
-          {
-            Sid: 'CustomerKey',
-            // Lambda, DynamoDB and Firehose make grants for themselves with the rights of whoever names the key.
-            Action: [
-              'kms:CreateGrant',
-              'kms:Decrypt',
-              'kms:DescribeKey',
-              'kms:Encrypt',
-              'kms:GenerateDataKey*',
-              'kms:ReEncrypt*',
-            ],
-            Resource: [key],
-            Condition: byCloudFormation,
-          },
-        ]),
-    {
-      Sid: 'Secrets',
-      Action: [
-        // Not GetSecretValue and PutSecretValue.
-        'secretsmanager:*Secret',
-        'secretsmanager:GetResourcePolicy',
-        'secretsmanager:*Resource',
-      ],
-      // CloudFormation names the pepper by its logical ID.
-      Resource: [`keyplane/${stage}/*`, 'Pepper-*', `${name}-*`].map((id) => arn('secretsmanager', `secret:${id}`)),
-      Condition: byCloudFormation,
-    },
-    {
-      Sid: 'AlarmsAndQueues',
-      Action: ['cloudwatch:*', 'events:*', 'sns:*', 'sqs:*'],
-      Resource: [
-        arn('cloudwatch', `alarm:${name}-*`),
-        `arn:${partition}:cloudwatch::*:dashboard/${name}`,
-        arn('events', `rule/${name}-*`),
-        arn('sns', `${name}-*`),
-        arn('sqs', `${name}-*`),
-      ],
-    },
-    {
-      Sid: 'Network',
-      needs: 'VpcConfig',
-      Action: ['ec2:DescribeSecurityGroups', 'ec2:DescribeSubnets', 'ec2:DescribeVpcs'],
-      Resource: anywhere,
-    },
-    {
-      Sid: 'WebAcl',
-      needs: 'AWS::WAFv2::WebACLAssociation',
-      Action: ['wafv2:AssociateWebACL', 'wafv2:DisassociateWebACL', 'wafv2:GetWebACL*'],
-      Resource: [
-        arn('wafv2', 'regional/webacl/*'),
-        `arn:${partition}:apigateway:${region}::/restapis/*/stages/${stage}`,
-      ],
-    },
-    {
-      Sid: 'AuditRecords',
-      needs: 'AWS::KinesisFirehose::DeliveryStream',
-      Action: ['firehose:*'],
-      Resource: [arn('firehose', `deliverystream/${name}-*`)],
-    },
-    {
-      Sid: 'Backups',
-      needs: 'AWS::Backup::BackupPlan',
-      // Their ARNs have IDs that AWS Backup chooses.
-      Action: [
-        'backup:CreateBackup*',
-        'backup:DeleteBackup*',
-        'backup:GetBackup*',
-        'backup:ListTags',
-        'backup:TagResource',
-        'backup:UpdateBackupPlan',
-      ],
-      Resource: anywhere,
-      Condition: byCloudFormation,
-    },
-  ]
 }
 
 /**

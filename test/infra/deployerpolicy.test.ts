@@ -97,6 +97,17 @@ test('passes only roles of the stage, below their path', () => {
   expect(Object.keys(Condition?.StringEquals ?? {})).toEqual(['iam:PassedToService'])
 })
 
+test('has the root as the path of roles, and no condition on their rights, where the deployment gives neither', () => {
+  const { Statement } = deployerPolicy({ stage: 'prod', region: 'eu-central-1', rolePath: undefined, resources: '' })
+  expect(Statement.find(({ Sid }) => Sid === 'RightsOfRoles')).toEqual({
+    Sid: 'RightsOfRoles',
+    Effect: 'Allow',
+    Action: ['iam:AttachRolePolicy', 'iam:CreateRole', 'iam:De*RolePolicy', 'iam:PutRole*'],
+    Resource: ['arn:aws:iam::*:role/keyplane-prod-*'],
+  })
+  expect(JSON.stringify(Statement)).not.toMatch(/\{\w+\}/)
+})
+
 test('gives roles rights only within the boundary', () => {
   for (const action of [
     'iam:CreateRole',
