@@ -1,5 +1,5 @@
 /** Parses the options of the commands of package.json, prints `--help`, and sets exit codes. */
-import { type ParseArgsOptionDescriptor, parseArgs } from 'node:util'
+import { type ParseArgsConfig, type ParseArgsOptionDescriptor, parseArgs } from 'node:util'
 
 export interface Option extends ParseArgsOptionDescriptor {
   help: string
@@ -36,30 +36,26 @@ export class UsageError extends Error {
   override name = 'UsageError'
 }
 
-const helpOption: Option = { type: 'boolean', help: 'print this help' }
+const help: Option = { type: 'boolean', help: 'print this help' }
 
-/** Returns the options and positional arguments. Throws a UsageError for unknown and for missing ones. */
-export function readCall<const O extends Options>(command: Command<O>, args: readonly string[]) {
-  const { values, positionals } = parseArguments(command, args)
-  for (const [name, { required }] of Object.entries(command.options)) {
-    if (required && values[name] === undefined) throw new UsageError(`--${name} is missing`)
-  }
-  for (const [name, { type, multiple }] of Object.entries(command.options)) {
+/** Returns the options and positional arguments. Throws a UsageError for unknown options, and for missing ones unless help is asked for. */
+export function readCall<const O extends Options>({ options, words }: Command<O>, args: readonly string[]) {
+  const { values, positionals } = parsed({
+    args: [...args],
+    options: { ...options, help },
+    allowPositionals: words !== undefined,
+  })
+  for (const [name, { type, multiple, required }] of Object.entries(options)) {
+    if (required && values[name] === undefined && !values.help) throw new UsageError(`--${name} is missing`)
     if (type === 'boolean') values[name] ??= false
     else if (multiple) values[name] ??= []
   }
-  return { values: values as Values<O>, words: positionals }
+  return { values: values as Values<O> & { help?: true }, words: positionals }
 }
 
-function parseArguments({ options, words }: Command, args: readonly string[]) {
+function parsed(call: ParseArgsConfig): { values: Record<string, unknown>; positionals: string[] } {
   try {
-    const allowPositionals = words !== undefined
-    const { values, positionals } = parseArgs({
-      args: [...args],
-      options: { ...options, help: helpOption },
-      allowPositionals,
-    })
-    return { values: values as Record<string, unknown>, positionals }
+    return parseArgs(call)
   } catch (error) {
     throw new UsageError((error as Error).message)
   }
@@ -70,38 +66,31 @@ export async function runCommand<const O extends Options>(
   command: Command<O>,
   work: (values: Values<O>, words: readonly string[]) => Promise<void>,
 ): Promise<void> {
-  const args = process.argv.slice(2)
   try {
-    if (parseArguments(command, args).values.help) {
-      process.stdout.write(helpOf(command))
-      return
-    }
-    const { values, words } = readCall(command, args)
-    await work(values, words)
+    const { values, words } = readCall(command, process.argv.slice(2))
+    if (values.help) process.stdout.write(helpOf(command))
+    else await work(values, words)
   } catch (error) {
-    const usage = `usage: ${usageOf(command)}\n`
-    process.stderr.write(`${(error as Error).message}\n${error instanceof UsageError ? usage : ''}`)
-    process.exitCode = error instanceof UsageError ? 2 : 1
+    const usage = error instanceof UsageError ? `usage: ${usageOf(command)}\n` : ''
+    process.stderr.write(`${(error as Error).message}\n${usage}`)
+    process.exitCode = usage === '' ? 1 : 2
   }
 }
 
 /** Returns the output of `--help`: usage, description, options and environment variables. */
 export function helpOf(command: Command): string {
   const { about, options, variables = {} } = command
-  const rows = Object.entries({ ...options, help: helpOption }).map(
-    ([name, option]) => [signature(name, option), described(option)] as const,
-  )
-  const all = [...rows, ...Object.entries(variables)]
-  const width = Math.max(...all.map(([name]) => name.length)) + 2
-  const table = (lines: readonly (readonly [string, string])[]) =>
-    lines.map(([name, text]) => `  ${name.padEnd(width)}${text}\n`).join('')
+  const rows = Object.entries({ ...options, help }).map(([name, option]) => [
+    signature(name, option),
+    described(option),
+  ])
   const environment = Object.entries(variables)
-  return `usage: ${usageOf(command)}
-
-${about}
-
-options
-${table(rows)}${environment.length > 0 ? `\nenvironment\n${table(environment)}` : ''}`
+  const width = Math.max(...[...rows, ...environment].map(([name = '']) => name.length)) + 2
+  const table = (title: string, lines: readonly (readonly string[])[]) =>
+    lines.length === 0
+      ? ''
+      : `\n${title}\n${lines.map(([name = '', text]) => `  ${name.padEnd(width)}${text}\n`).join('')}`
+  return `usage: ${usageOf(command)}\n\n${about}\n${table('options', rows)}${table('environment', environment)}`
 }
 
 function usageOf({ call, options, words }: Command): string {
