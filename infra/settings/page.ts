@@ -24,16 +24,16 @@ const tableOf = (settings: Readonly<Record<string, Setting>>): string =>
   ].join('\n')
 
 function rowOf(name: string, setting: Setting): string {
-  const { meaning, costs, breaks, requires, excludes } = setting
+  const { text, requires, excludes } = setting
   const named = (others: readonly string[]) => others.map((other) => `\`${other}\``).join(' and ')
   const together = requires && `Set it together with ${named(requires)}.`
   const apart = excludes && `It cannot be set together with ${named(excludes)}.`
-  const what = [meaning, costs && `**Cost:** ${costs}`, breaks && `**Effect:** ${breaks}`, together, apart]
-  return `| \`${name}\`<br>${parameterOf(name)} | ${defaultOf(setting)} | ${valuesOf(setting)} | ${what.filter(Boolean).join(' ')} |`
+  const what = [text, together, apart].filter(Boolean).join(' ')
+  return `| \`${name}\`<br>${parameterOf(name)} | ${defaultOf(setting)} | ${valuesOf(setting)} | ${what} |`
 }
 
 function defaultOf(setting: Setting): string {
-  if (setting.default === undefined) return ('absent' in setting && setting.absent) || 'none'
+  if (setting.default === undefined) return setting.absent ?? 'none'
   const zero = setting.type === 'integer' && setting.default === 0 ? setting.zero : undefined
   return `\`${setting.default}\`${zero === undefined ? '' : ` = ${zero}`}`
 }

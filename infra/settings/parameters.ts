@@ -42,9 +42,9 @@ function parameterFor(setting: Setting): Parameter {
   const constraint = { ConstraintDescription: `must be ${formOf(setting)}${optional ? ', or nothing' : ''}` }
   const pattern = (source: string) => ({ AllowedPattern: (optional ? '^$|' : '') + source, ...constraint })
   if (setting.type === 'boolean') return { Type: 'String', ...common, AllowedValues: ['true', 'false'] }
+  if (setting.type === 'choice')
+    return { Type: 'String', ...common, AllowedValues: [...(optional ? [''] : []), ...setting.values] }
   if (setting.type === 'text') {
-    if (setting.values)
-      return { Type: 'String', ...common, AllowedValues: [...(optional ? [''] : []), ...setting.values] }
     const length = setting.maximumLength === undefined ? {} : { MaxLength: setting.maximumLength }
     return { Type: 'String', ...common, ...pattern(setting.pattern.source), ...length }
   }
@@ -61,11 +61,10 @@ function parameterFor(setting: Setting): Parameter {
 
 /** Returns the description without the marks of Markdown, whose links are relative. */
 function descriptionOf(setting: Setting): string {
-  const { meaning, costs, breaks } = setting
+  const [meaning, ...others] = setting.text.split(/ \*\*\w+:\*\* /)
   const zero = setting.type === 'integer' && setting.zero !== undefined ? `; 0: ${setting.zero}` : ''
-  const unit = setting.type === 'integer' ? `Unit: ${setting.unit}${zero}.` : undefined
-  return [meaning, unit, costs, breaks]
-    .filter((part) => part !== undefined)
+  const unit = setting.type === 'integer' ? [`Unit: ${setting.unit}${zero}.`] : []
+  return [meaning, ...unit, ...others]
     .join(' ')
     .replace(/: see \[[^\]]*\]\([^)]*\)| See \[[^\]]*\]\([^)]*\)\.| \(\[[^\]]*\]\([^)]*\)\)/g, '')
     .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')

@@ -2,12 +2,13 @@
 import { forms } from '../../lib/server/process/variables.ts'
 
 interface Described {
-  /** What it does: Markdown of docs/settings.md, and without its marks the description of the parameter. */
-  meaning: string
-  /** What a value costs, if it costs. */
-  costs?: string
-  /** What stops working when the value is changed, or is wrong. */
-  breaks?: string
+  /**
+   * What it does: Markdown of docs/settings.md, and without its marks the description of the parameter. `**Cost:**` begins what a value
+   * costs, and `**Effect:**` what stops working when the value is changed, or is wrong.
+   */
+  text: string
+  /** What the absence of a value means, if that is not nothing. */
+  absent?: string
   /** Settings that must be given with this one, if it is given or true. */
   requires?: readonly string[]
   /** Settings that must not be given with this one. */
@@ -27,25 +28,28 @@ export interface IntegerSetting extends Described {
   default?: number
 }
 
-export interface FlagSetting extends Described {
+interface FlagSetting extends Described {
   type: 'boolean'
   default: boolean
 }
 
-export interface TextSetting extends Described {
+interface TextSetting extends Described {
   type: 'text'
   /** Matches the whole value. JavaScript, Java and Python understand it alike. */
   pattern: RegExp
   /** Description of valid values, after `must be`. */
   form: string
-  values?: readonly string[]
   maximumLength?: number
   default?: string
-  /** What the absence of a value means, if that is not nothing. */
-  absent?: string
 }
 
-export type Setting = IntegerSetting | FlagSetting | TextSetting
+interface ChoiceSetting extends Described {
+  type: 'choice'
+  values: readonly string[]
+  default?: string
+}
+
+export type Setting = IntegerSetting | FlagSetting | TextSetting | ChoiceSetting
 
 /** Settings that belong together, under a heading of docs/settings.md. */
 export interface Group {
@@ -55,7 +59,7 @@ export interface Group {
   settings: Readonly<Record<string, Setting>>
 }
 
-/** Returns the name of the environment variable of functions: MAX_KEY_TTL_SECONDS for max-key-ttl-seconds. */
+/** Returns the environment variable of functions: MAX_KEY_TTL_SECONDS for max-key-ttl-seconds. */
 export const variableOf = (name: string): string => name.toUpperCase().replaceAll('-', '_')
 
 /** Returns the name of the parameter of the template: MaxKeyTtlSeconds for max-key-ttl-seconds. */
@@ -65,16 +69,31 @@ export const parameterOf = (name: string): string =>
 /** Returns what valid values of a setting are, after `must be`. */
 export function formOf(setting: Setting): string {
   if (setting.type === 'boolean') return 'true or false'
-  if (setting.values) return `one of ${setting.values.join(', ')}`
   if (setting.type === 'text') return setting.form
+  if (setting.type === 'choice' || setting.values) return `one of ${setting.values?.join(', ')}`
   const { zero, minimum, maximum } = setting
   return `${zero === undefined || minimum <= 1 ? '' : '0, or '}an integer from ${minimum} to ${maximum}`
 }
 
-/** Returns a setting whose values have the form of an environment variable. */
-export const text = (name: keyof typeof forms, more: Omit<TextSetting, 'type' | 'pattern' | 'form'>): TextSetting => ({
-  type: 'text',
-  pattern: forms[name][0],
-  form: forms[name][1],
-  ...more,
+export const flag = { type: 'boolean', default: false } as const
+
+export const integer = (unit: string, minimum: number, maximum: number) =>
+  ({ type: 'integer', unit, minimum, maximum }) as const
+
+export const seconds = integer('seconds', 0, 3_153_600_000)
+
+export const choice = (...values: readonly string[]) => ({ type: 'choice', values }) as const
+
+export const text = (pattern: RegExp, form: string) => ({ type: 'text', pattern, form }) as const
+
+/** Returns the form of an environment variable. */
+export function named(variable: keyof typeof forms) {
+  const [pattern, form] = forms[variable]
+  return text(pattern, form)
+}
+
+/** Returns the form of the ARN of a resource in an account. */
+export const arn = (service: string, resource: string, form: string) => ({
+  ...text(new RegExp(`^arn:aws[a-z-]*:${service}:[a-z0-9-]*:([0-9]{12}|aws):${resource}$`), form),
+  maximumLength: 512,
 })

@@ -38,6 +38,7 @@ export function stageError(stage: string): string | undefined {
 /** Reports whether a text is a value of the setting. */
 export function accepts(setting: Setting, value: string): boolean {
   if (setting.type === 'boolean') return value === 'true' || value === 'false'
+  if (setting.type === 'choice') return setting.values.includes(value)
   if (setting.type === 'text') return setting.pattern.test(value) && value.length <= (setting.maximumLength ?? 4096)
   if (!/^(0|[1-9]\d{0,12})$/.test(value)) return false
   const number = Number(value)

@@ -6,6 +6,7 @@ import { patternOf } from '../../infra/settings/range.ts'
 import { parameterOf, type Setting, variableOf } from '../../infra/settings/setting.ts'
 import { groups, settings } from '../../infra/settings/table.ts'
 import { accepts, readValues, stageError } from '../../infra/settings/values.ts'
+import { defaults } from '../../lib/server/process/variables.ts'
 import { usePackagedTemplate } from '../support/packagedtemplate.ts'
 import { additions, templateWith } from './everysetting.ts'
 
@@ -169,11 +170,12 @@ test.each<[setting: string, refused: readonly unknown[], taken: readonly unknown
   )
 })
 
-test('every default is a value', () => {
+test('every default is a value, and each one of functions is that of a setting', () => {
   const wrong = [...settings].filter(
     ([, setting]) => setting.default !== undefined && !accepts(setting, String(setting.default)),
   )
   expect(wrong).toEqual([])
+  expect([...settings.keys()].map(variableOf)).toEqual(expect.arrayContaining(Object.keys(defaults)))
   expect([...settings.keys()].filter((name) => !isTaken(name, parameters[parameterOf(name)]?.Default ?? ' '))).toEqual(
     [],
   )

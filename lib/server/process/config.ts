@@ -137,11 +137,8 @@ const settings = {
   /** The objects of a project are in the namespace PREFIX + PROJECT. */
   projectNamespacePrefix: from(
     'PROJECT_NAMESPACE_PREFIX',
-    matching(
-      /^[a-z0-9][-a-z0-9]{0,30}$/,
-      '1 to 31 lower-case letters, digits and hyphens, not beginning with a hyphen',
-    ),
-    (prefix = 'p-') => prefix,
+    formOf('PROJECT_NAMESPACE_PREFIX'),
+    (prefix = defaults.PROJECT_NAMESPACE_PREFIX) => prefix,
   ),
   /** Which namespaces of connected clusters are the spaces of projects: see `parseSpaceNamespace`. */
   spaceNamespace: from(

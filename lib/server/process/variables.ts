@@ -41,7 +41,7 @@ export const forms = {
   LEAK_KEYS_URL: [/^https:\/\/[^/?#\s]+(\/[^/?#\s]+)*$/, HTTPS_URL],
   PROJECT_NAMESPACE_PREFIX: [
     /^[a-z0-9][-a-z0-9]{0,30}$/,
-    '1 to 31 lower-case letters, digits and hyphens, the first one no hyphen',
+    '1 to 31 lower-case letters, digits and hyphens, not starting with a hyphen',
   ],
   // These become part of the page of the console and of its policy.
   CONSOLE_ISSUER: [/^https:\/\/[A-Za-z0-9.-]+(:\d{1,5})?(\/[^/?#\s]+)*\/?$/, HTTPS_URL],
