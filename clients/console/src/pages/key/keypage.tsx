@@ -24,7 +24,7 @@ import { Facts } from './facts.tsx'
 import { LeakNotice } from './leaknotice.tsx'
 import { progressOf, rotationOf, valuesOf } from './rotation/rotation.ts'
 import { RotationCard } from './rotation/rotationcard.tsx'
-import { useOpened } from './rotation/useopened.ts'
+import { useOpened } from './rotation/userotation.ts'
 
 const EVERY_MS = 15_000
 /** While a rotation waits for the first use of its new value. */

@@ -30,15 +30,24 @@ export interface RotationControl {
 
 /** What is in memory until the session ends, by the UIDs of keys. */
 interface Memory {
+  /** The keys whose steps are open: a request may have lost its answer. */
+  opened: Set<string>
   attempts: Map<string, Attempt>
   own: Map<string, string>
 }
 const memories = new WeakMap<Session, Memory>()
 
 function memoryOf(session: Session): Memory {
-  const memory = memories.get(session) ?? { attempts: new Map(), own: new Map() }
+  const memory = memories.get(session) ?? { opened: new Set(), attempts: new Map(), own: new Map() }
   memories.set(session, memory)
   return memory
+}
+
+/** Returns whether the steps of the rotation of a key are open, and opens them. */
+export function useOpened(uid: string): [isOpen: boolean, open: () => void] {
+  const { opened } = memoryOf(useSession())
+  const [, show] = useState(0)
+  return [opened.has(uid), () => show(opened.add(uid).size)]
 }
 
 const GONE_ON = 'The rotation has changed in the meantime, so nothing was ended. Look at its current state.'
