@@ -105,21 +105,18 @@ export function readUsage(
     }
     if (entry) {
       const text = stringify(encodeEntry(entry))
-      const { day: other = day, refusedBy: trials = [] } = entries.get(text) ?? {}
+      const { day: other, refusedBy: trials = [] } = entries.get(text) ?? {}
       const all = isTrial(refusedBy) ? [...trials, refusedBy] : trials
-      entries.set(text, { entry, day: day > other ? day : other, ...(all.length > 0 && { refusedBy: all }) })
+      entries.set(text, { entry, day: later(day, other), ...(all.length > 0 && { refusedBy: all }) })
     }
     if (accepted) read.accepted.push({ place: accepted, day })
-    if (asked) noteAsked(read.asked, placeName(asked), day)
+    if (asked) read.asked.set(placeName(asked), later(day, read.asked.get(placeName(asked))))
   }
   read.entries.push(...entries.values())
   return read
-
-  function noteAsked(days: Map<string, string>, name: string, day: string): void {
-    const before = days.get(name)
-    if (before === undefined || before < day) days.set(name, day)
-  }
 }
+
+const later = (day: string, other = day): string => (day > other ? day : other)
 
 const isTrial = (value: unknown): value is RefusingTrial =>
   isObject(value) && typeof value.uid === 'string' && isCount(value.since)
