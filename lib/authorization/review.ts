@@ -12,6 +12,7 @@ import { isReview, roleGrants } from './scopes/roles.ts'
 import { ruleAllows } from './scopes/rules.ts'
 import type { Scope, ScopeChain } from './scopes/scope.ts'
 import { isMaster } from './users/identity.ts'
+import { WHO_GIVES } from './users/reviewright.ts'
 import type { UserInfo } from './users/user.ts'
 
 /** Returns the attributes of a request that creates a review. */
@@ -21,8 +22,7 @@ export const reviewAttributes = (review: KindRow, target: Target): Attributes =>
 })
 
 /** Why somebody may not create reviews, in every answer: a cluster shows it to its users, so that a wrong setup explains itself. */
-export const NO_RIGHT =
-  'the access key of the caller may not create reviews: an administrator without a scope must make the access key of a cluster'
+export const NO_RIGHT = `the access key of the caller may not create reviews: ${WHO_GIVES}`
 
 /**
  * Decides whether a user whose scopes allow a review may create it. Returns undefined for other requests. Reviews are the only

@@ -12,9 +12,8 @@ import { forbiddenFor, SCOPE_MISSING } from './attributes/forbidden.ts'
 import { broaderEntry, type Judge, missingEntry } from './missingentry.ts'
 import { evaluate } from './scopes/evaluate.ts'
 import type { ScopeOptions } from './scopes/project.ts'
-import { isKeyReview, isReview, isTokenRequest } from './scopes/roles.ts'
+import { isKeyReview, isTokenRequest } from './scopes/roles.ts'
 import type { Scope, ScopeChain } from './scopes/scope.ts'
-import { isMaster } from './users/identity.ts'
 import type { UserInfo } from './users/user.ts'
 
 /** Limits the causes as JSON, in bytes. A longer entry is of no use to a person. */
@@ -26,10 +25,10 @@ export interface ScopeRefusal {
   error: StatusError
 }
 
-/** Returns the 403 for a request that the chain refuses, with the reason from `evaluate`. */
+/** Returns the 403 for a request that the chain refuses, with the reason from `evaluate`. Reviews answer in their own form (`mayReview`). */
 export function refuseByScope(
   attributes: Attributes,
-  user: Pick<UserInfo, 'name' | 'groups' | 'chain' | 'key'>,
+  user: Pick<UserInfo, 'name' | 'chain' | 'key'>,
   decision: Extract<Decision, { allowed: false }>,
   options: ScopeOptions,
 ): ScopeRefusal {
@@ -58,17 +57,15 @@ function changeability(index: number, length: number): string {
  * one entry does not suffice.
  */
 function scopeCauses(
-  user: Pick<UserInfo, 'groups' | 'chain' | 'key'>,
+  { chain, key }: Pick<UserInfo, 'chain' | 'key'>,
   attributes: Attributes,
   options: ScopeOptions,
 ): StatusCause[] {
-  const { chain, key } = user
   const missing = missingEntry(chain, attributes, options)
   if (missing === undefined || needsMore(chain, attributes, options)) return []
   const at = chain.length > 1 ? ` in chain[${missing.index}].spec.scope` : ''
-  // Only a role gives the right to create reviews, whatever the rules of a scope allow. Tokens need the cluster, not a rule.
-  const needsOther = isTokenRequest(attributes) || (isReview(attributes) && !isMaster(user))
-  const exact = needsOther ? [] : [causeOf(missing.exact, at)]
+  // Tokens need the cluster, not a rule.
+  const exact = isTokenRequest(attributes) ? [] : [causeOf(missing.exact, at)]
   const broader = broaderEntry(chain, missing, { attributes, keyName: key.name, options })
   const both = broader ? [...exact, causeOf(broader.entry, `${at}, and ${broader.opens}`)] : exact
   return [both, exact].find(isShort) ?? []

@@ -40,10 +40,11 @@ const saysWhere = (scope: Scope = {}): boolean =>
 export const holdsRight = ({ reviewScope }: ReviewRight, chain: ScopeChain): boolean =>
   reviewScope !== undefined && containsChain(chain, [reviewScope])
 
+/** How a key gets the right. */
+export const WHO_GIVES = 'an administrator without a scope must make the access key of a cluster'
+
 /** Returns the warning that the scope of what a user writes has a role for reviews without the right to them, or nothing. */
 export const rightWarnings = (what: string, scope: Scope | undefined, { reviewScope }: ReviewRight): string[] =>
   hasReviews(scope) && !reviewScope
-    ? [
-        `${what} may not create reviews, although its scope has a role for them: an administrator without a scope must make the key of a cluster`,
-      ]
+    ? [`${what} may not create reviews, although its scope has a role for them: ${WHO_GIVES}`]
     : []

@@ -63,7 +63,7 @@ describe('the right to review', () => {
     ])
     expect([rightWarnings('it', dev, right(dev)), rightWarnings('it', { rules: [{}] }, {})]).toEqual([[], []])
     expect(rightWarnings('access key "a"', vcluster, {})).toEqual([
-      'access key "a" may not create reviews, although its scope has a role for them: an administrator without a scope must make the key of a cluster',
+      'access key "a" may not create reviews, although its scope has a role for them: an administrator without a scope must make the access key of a cluster',
     ])
   })
 })
