@@ -9,7 +9,7 @@ import { deepEqual } from '../meta/value/equal.ts'
 import { FOREGROUND, ORPHAN } from '../registry/delete.ts'
 import { type Dependent, dependentsOf } from '../registry/owners.ts'
 import { forEach, type HasTime } from '../registry/parallel.ts'
-import { namesKind, namesLists } from '../registry/references.ts'
+import { type NamedKind, namesKind, namesLists } from '../registry/references.ts'
 import { objectKey, type Store } from '../registry/store.ts'
 import type { Storage, Stored } from '../storage/interface.ts'
 
@@ -17,8 +17,8 @@ export interface Graph {
   /** Every kind that can own or be owned. */
   stores: readonly Store[]
   storage: Storage
-  /** Returns the uid of a namespace. Every valid name is one, although none is stored. */
-  namespaceUid(name: string): string
+  /** The kinds of which nothing is stored. With `uidOf`, every valid name is that of an object. */
+  unstored: readonly { kind: NamedKind; uidOf?(name: string): string }[]
 }
 
 /** The kind and key of an object, which may not exist. */
@@ -76,28 +76,15 @@ export function ownerKey(
   return namespace ? { store, key: objectKey(namespace, reference.name) } : undefined
 }
 
-const NAMESPACE = { group: '', version: 'v1', kind: 'Namespace', scope: 'Cluster' } as const
-/** Served without objects. */
-const DEFINITION = {
-  group: 'apiextensions.k8s.io',
-  version: 'v1',
-  kind: 'CustomResourceDefinition',
-  scope: 'Cluster',
-} as const
-
-/**
- * Returns whether an owner exists of which no object is stored: a namespace, a definition or a list. Undefined for every other
- * kind.
- */
+/** Reports whether an owner exists of which no object is stored, such as a list. Undefined for one of another kind. */
 export function existsUnstored(
-  { stores, namespaceUid }: Graph,
+  { stores, unstored }: Graph,
   reference: OwnerReference,
   { metadata: { namespace = '' } }: KubeObject,
 ): boolean | undefined {
-  if (namesKind(NAMESPACE, reference)) return namespaceUid(reference.name) === reference.uid
-  if (namesKind(DEFINITION, reference)) return false
-  const kinds = [NAMESPACE, DEFINITION, ...stores.map(({ kind }) => kind)]
-  return kinds.some((kind) => namesLists(kind, reference, namespace)) ? false : undefined
+  const found = unstored.find(({ kind }) => namesKind(kind, reference))
+  if (found) return found.uidOf?.(reference.name) === reference.uid
+  return [...unstored, ...stores].some(({ kind }) => namesLists(kind, reference, namespace)) ? false : undefined
 }
 
 /** Reads the object, not older than a revision at which it is known to have changed. */

@@ -45,13 +45,13 @@ export function validateReferences(
   })
 }
 
-type Kind = Pick<KindInfo, 'group' | 'version' | 'kind' | 'scope'>
+export type NamedKind = Pick<KindInfo, 'group' | 'version' | 'kind' | 'scope'>
 
 /** Reports whether the reference names this kind. */
-export const namesKind = (kind: Kind, { apiVersion, kind: name }: OwnerReference): boolean =>
+export const namesKind = (kind: NamedKind, { apiVersion, kind: name }: OwnerReference): boolean =>
   groupVersion(kind) === apiVersion && (name === kind.kind || name === kind.kind.toLowerCase())
 
 /** Reports whether the reference names lists of this kind, or of any kind of its version. The latter are in no namespace. */
-export const namesLists = (kind: Kind, { apiVersion, kind: name }: OwnerReference, namespace: string): boolean =>
+export const namesLists = (kind: NamedKind, { apiVersion, kind: name }: OwnerReference, namespace: string): boolean =>
   groupVersion(kind) === apiVersion &&
   (name === 'List' || (name === `${kind.kind}List` && (kind.scope === 'Cluster' || namespace !== '')))

@@ -1,7 +1,8 @@
 /** Makes the handlers of the controllers: the garbage collector and the expiry sweep. Each run writes one log line. */
 
 import type { Context, DynamoDBBatchResponse, DynamoDBStreamEvent } from 'aws-lambda'
-import { namespaceObject } from '../apis/core/v1/namespace.ts'
+import { CustomResourceDefinition } from '../apis/apiextensions/v1/customresourcedefinition.ts'
+import { Namespace, namespaceObject } from '../apis/core/v1/namespace.ts'
 import { OwnedAccessKey } from '../apis/management/v1/ownedaccesskey.ts'
 import { storedKinds } from '../apis/stored.ts'
 import { createChangelogCollector } from '../controllers/changelog.ts'
@@ -30,7 +31,10 @@ function collectorOf(server: Server, context: Invocation) {
   const collector: Collector = {
     stores: storedKinds.map((kind) => server.storeOf(kind)),
     storage: server.storage,
-    namespaceUid: (name) => namespaceObject(name, server.config.issuer).metadata.uid ?? '',
+    unstored: [
+      { kind: Namespace, uidOf: (name) => namespaceObject(name, server.config.issuer).metadata.uid ?? '' },
+      { kind: CustomResourceDefinition },
+    ],
     now: server.now,
     hasTime: timeOf(context),
     deadline: deadlineOf(context),

@@ -1,7 +1,10 @@
 /** Creates a table with the kinds of the API, and records its changes as stream records. */
+
 import { createHash, randomInt, randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { DynamoDBRecord } from 'aws-lambda'
+import { CustomResourceDefinition } from '../../../lib/apis/apiextensions/v1/customresourcedefinition.ts'
+import { Namespace } from '../../../lib/apis/core/v1/namespace.ts'
 import { OwnedAccessKey } from '../../../lib/apis/management/v1/ownedaccesskey.ts'
 import type { Services } from '../../../lib/apis/management/v1/services.ts'
 import { VirtualClusterInstance } from '../../../lib/apis/management/v1/virtualclusterinstance.ts'
@@ -156,7 +159,10 @@ export async function newWorld({
       return {
         stores: [keys, instances],
         storage: other,
-        namespaceUid: (name) => `uid-of-namespace-${name}`,
+        unstored: [
+          { kind: Namespace, uidOf: (name) => `uid-of-namespace-${name}` },
+          { kind: CustomResourceDefinition },
+        ],
         now,
         hasTime: () => true,
         deadline: endless,
