@@ -68,17 +68,15 @@ export async function decide<S>(server: Decider<S>, context: RequestContext, ask
   return decision.allowed ? { ...decision, self: true } : decision
 }
 
-/** The verb of access entries, which no request has. */
-const USE = 'use'
-
 /** Reports whether the resource has the verb. `*` stands for those that it has. Rules of ownership judge any verb, also what is none. */
-function isVerbOf({ verb, group, resource, subresource }: ResourceAttributes): boolean {
+function isVerbOf({ schema }: Pick<StoredKind, 'schema'>, { verb, group, resource, subresource }: ResourceAttributes) {
   const asked = resourceVerbs.find(
     ({ kind, ...of }) => kind.group === group && kind.plural === resource && of.subresource === subresource,
   )
   if (asked === undefined) return false
-  const isUsable = asked.kind.kind === 'VirtualClusterInstance' || asked.kind.kind === 'IdentityProvider'
-  return verb === '*' || asked.verbs.includes(verb) || (verb === USE && subresource === '' && isUsable)
+  // Access entries have a verb that no request has.
+  const isUse = verb === 'use' && subresource === '' && 'access' in schema.spec.properties
+  return isUse || verb === '*' || asked.verbs.includes(verb)
 }
 
 async function decideResource<S>(
@@ -94,7 +92,7 @@ async function decideResource<S>(
       ? { allowed: true, reason: 'open to every authenticated user' }
       : { allowed: false, reason: 'not open to users' }
   }
-  if (!isVerbOf(attributes)) return { allowed: false, reason: `the resource has no verb ${formatValue(verb)}` }
+  if (!isVerbOf(kind, attributes)) return { allowed: false, reason: `the resource has no verb ${formatValue(verb)}` }
   const store = server.storeOf(kind)
   if (verb === 'create' && subresource === '')
     return toDecision(accessToCreate(store, context), 'may create own objects')
