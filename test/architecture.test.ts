@@ -100,6 +100,7 @@ const importedByClients = [
   'lib/meta/encoding/yamllibrary.ts',
   'lib/meta/types.ts',
   'lib/meta/value/credentialtext.ts',
+  'lib/meta/value/durations.ts',
   'lib/meta/value/keyformat.ts',
 ]
 

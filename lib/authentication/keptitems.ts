@@ -1,7 +1,7 @@
 /** Defines what the side items of a key have in common that say what happened: its history, its usage, and what trials found. */
 import { createHash } from 'node:crypto'
+import { DAY_SECONDS } from '../meta/value/durations.ts'
 
-export const DAY_SECONDS = 86_400
 /** How long an item is kept after what it says. */
 const KEPT_SECONDS = 90 * DAY_SECONDS
 

@@ -7,6 +7,7 @@
  *     pk=told#20261121   sk=reused#bXkga2V5IGhhc2gx expires=1795862400
  */
 import type { JsonObject } from '../meta/types.ts'
+import { DAY_SECONDS } from '../meta/value/durations.ts'
 import type { CompanionItem } from '../storage/interface.ts'
 import type { KeyHash } from './pepper.ts'
 import { isCount, isNonEmptyText, isText, strictRecord } from './strictrecord.ts'
@@ -40,7 +41,6 @@ export interface Signal {
   trial?: string
 }
 
-const DAY_SECONDS = 86_400
 /** How many days signals are kept. */
 export const KEPT_DAYS = 7
 /** The length of the part of the hash that distinguishes values. */

@@ -5,12 +5,12 @@ import { EXPIRY_INDEX } from '../authentication/expiryindex.ts'
 import { keyStatus, lifeOfStored } from '../authentication/keystatus.ts'
 import { indexedKeys, type Window } from '../controllers/indexpages.ts'
 import { unixSeconds } from '../meta/encoding/time.ts'
+import { DAY_SECONDS } from '../meta/value/durations.ts'
 import type { Stored } from '../storage/interface.ts'
 import type { KeyOccurrence } from './event.ts'
 import { occurrenceOf } from './keydata.ts'
 import type { Lifecycle, Send } from './lifecycle.ts'
 
-const DAY = 86_400
 /** How many days before its expiry an event tells of a key. */
 const DAYS = [30, 14, 7, 1] as const
 /** A key is told of only if its ttl is so many times as long. */
@@ -19,7 +19,7 @@ const LEAST_TTL = 4
 /** Sends what happened in the window: keys that expired, and keys that are so many days before it. */
 export async function sendExpiries(life: Lifecycle, { after, to }: Window, send: Send): Promise<void> {
   for (const days of [...DAYS, 0]) {
-    const window = { after: after + days * DAY, to: to + days * DAY }
+    const window = { after: after + days * DAY_SECONDS, to: to + days * DAY_SECONDS }
     // The keys of exchanges live for a day at most, so nothing warns of their end.
     const partitions = days === 0 ? [EXPIRY_INDEX.value, EXPIRY_INDEX.exchanged] : [EXPIRY_INDEX.value]
     for (const partition of partitions) {
@@ -42,8 +42,8 @@ function expiring(stored: Stored, days: number, to: number, { limits, now }: Lif
   const life = lifeOfStored(stored)
   const { state, expires } = keyStatus(life, unixSeconds(now()), limits)
   const ttl = Math.min(life.ttl || Number.POSITIVE_INFINITY, limits.maxTtl || Number.POSITIVE_INFINITY)
-  const isDue = expires !== undefined && expires - days * DAY <= to && ttl >= LEAST_TTL * days * DAY
+  const isDue = expires !== undefined && expires - days * DAY_SECONDS <= to && ttl >= LEAST_TTL * days * DAY_SECONDS
   if (state !== 'Active' || !isDue) return []
   const happened = { kind: 'expiring', unique: `${days} ${expires}`, data: { days } } as const
-  return [occurrenceOf(stored, expires - days * DAY, limits, happened)]
+  return [occurrenceOf(stored, expires - days * DAY_SECONDS, limits, happened)]
 }

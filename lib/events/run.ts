@@ -5,6 +5,7 @@
  */
 
 import { unixSeconds } from '../meta/encoding/time.ts'
+import { HOUR_SECONDS } from '../meta/value/durations.ts'
 import { OutOfTime } from '../registry/parallel.ts'
 import { StorageError } from '../storage/errors.ts'
 import type { ChangeBatch } from '../storage/interface.ts'
@@ -28,11 +29,10 @@ export interface Run {
   remaining?: true
 }
 
-const HOUR = 3600
 /** An entry of the index may appear a moment after the write, so the last minute is left for the next hour. */
 const LAG_SECONDS = 60
 /** The most expiries at a time, after a long pause. */
-const STRIDE_SECONDS = 6 * HOUR
+const STRIDE_SECONDS = 6 * HOUR_SECONDS
 
 /** Publishes what has happened since the last run. Throws if something could not be published: the next run repeats it. */
 export async function runLifecycle(life: Lifecycle): Promise<Run> {
@@ -45,7 +45,7 @@ export async function runLifecycle(life: Lifecycle): Promise<Run> {
   }
   try {
     const position = await tellWatches(life, await followLog(life, send))
-    const isHourly = secondsOf(life) - position.until >= HOUR + LAG_SECONDS
+    const isHourly = secondsOf(life) - position.until >= HOUR_SECONDS + LAG_SECONDS
     await sendSignals(life, send, isHourly)
     if (isHourly) run.settled = await followHours(life, send, position)
     if (position.families !== true) await keepOlderFamilies(life)
@@ -90,7 +90,8 @@ async function startPosition(life: Lifecycle): Promise<Position> {
   const { storage, store } = life
   const known = await readPosition(life)
   const now = secondsOf(life)
-  if (known) return known.until > now + HOUR ? moveOn(life, known, { ...known, until: now, touched: now }) : known
+  if (known)
+    return known.until > now + HOUR_SECONDS ? moveOn(life, known, { ...known, until: now, touched: now }) : known
   const rv = await storage.changes(store.kind.table, FIRST).then(
     () => FIRST,
     (error: unknown) => (isExpired(error) ? storage.revision(store.kind.table) : Promise.reject(error)),

@@ -3,6 +3,7 @@
 import { isKnown, KEPT_DAYS, markKey, readSignal, recurs, signalPartition } from '../authentication/signals.ts'
 import { unixSeconds } from '../meta/encoding/time.ts'
 import { defined } from '../meta/value/defined.ts'
+import { DAY_SECONDS, HOUR_SECONDS } from '../meta/value/durations.ts'
 import { forEach, OutOfTime } from '../registry/parallel.ts'
 import { objectKey } from '../registry/store.ts'
 import { companionPages } from '../storage/companionpages.ts'
@@ -11,16 +12,14 @@ import type { KeyOccurrence } from './event.ts'
 import { keyData } from './keydata.ts'
 import type { Lifecycle, Send } from './lifecycle.ts'
 
-const DAY = 86_400
-const HOUR = 3600
 /** Enough to read the keys of a few batches of events at once. */
 const AT_ONCE = 50
 
 /** Sends the signals of today and, in the first hour of a day, those of yesterday. With `all`, sends those of every day. */
 export async function sendSignals(life: Lifecycle, send: Send, all: boolean): Promise<void> {
   const now = unixSeconds(life.now())
-  const days = all ? KEPT_DAYS : now % DAY < HOUR ? 1 : 0
-  for (let day = days; day >= 0; day--) await sendDay(life, send, signalPartition(now - day * DAY))
+  const days = all ? KEPT_DAYS : now % DAY_SECONDS < HOUR_SECONDS ? 1 : 0
+  for (let day = days; day >= 0; day--) await sendDay(life, send, signalPartition(now - day * DAY_SECONDS))
 }
 
 async function sendDay(life: Lifecycle, send: Send, pk: string): Promise<void> {

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto'
 import { holdsFloat } from '../meta/encoding/floats.ts'
 import { parseJson } from '../meta/encoding/json.ts'
 import { DecodeError, TOO_MANY_VALUES } from '../meta/encoding/jsonscanner.ts'
-import { unixSeconds } from '../meta/encoding/time.ts'
+import { rfc3339OfUnix, unixSeconds } from '../meta/encoding/time.ts'
 import { utf8 } from '../meta/encoding/utf8.ts'
 import type { JsonObject, JsonValue } from '../meta/types.ts'
 import { isObject, own } from '../meta/value/walk.ts'
@@ -92,16 +92,16 @@ export function checkTimes(
   const because = (reason: TimeProblem['reason'], what: string) => ({ reason, message: `the subject token ${what}` })
   if (expires - issuedAt > longest) return { reason: 'too_long', message: TOO_LONG }
   const ahead = (claim: string, time: number) =>
-    because('not_yet_valid', `is not yet valid (${claim} ${timeText(time)}, ${time - seconds} s ahead)`)
+    because('not_yet_valid', `is not yet valid (${claim} ${rfc3339OfUnix(time)}, ${time - seconds} s ahead)`)
   if (seconds >= expires + LEEWAY) {
-    return because('expired', `has expired (exp ${timeText(expires)}, ${seconds - expires} s ago)`)
+    return because('expired', `has expired (exp ${rfc3339OfUnix(expires)}, ${seconds - expires} s ago)`)
   }
   if (issuedAt > seconds + LEEWAY) return ahead('iat', issuedAt)
   if (notBefore > seconds + LEEWAY) return ahead('nbf', notBefore)
   if (maxTokenAge === undefined || seconds - issuedAt <= maxTokenAge + LEEWAY) return undefined
   return because(
     'too_old',
-    `is too old (iat ${timeText(issuedAt)}, ${seconds - issuedAt} s ago, at most ${maxTokenAge} s)`,
+    `is too old (iat ${rfc3339OfUnix(issuedAt)}, ${seconds - issuedAt} s ago, at most ${maxTokenAge} s)`,
   )
 }
 
@@ -186,8 +186,6 @@ function requireTime(claims: JsonObject, name: string): number {
 
 /** The last second of the year 9999, the last time that RFC 3339 can write. */
 const MAX_TIME = 253_402_300_799
-
-const timeText = (seconds: number): string => `${new Date(seconds * 1000).toISOString().slice(0, 19)}Z`
 
 function decodeObject(bytes: Uint8Array, part: 'header' | 'payload') {
   const { value, duplicates, floats } = decodeJson(bytes, part)

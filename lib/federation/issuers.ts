@@ -2,6 +2,7 @@
  * Recognizes issuers by their URL. The list becomes outdated: an issuer that is not in it counts as private, and a trust must still
  * bind one of its claims.
  */
+import { DAY_SECONDS } from '../meta/value/durations.ts'
 
 /** How often an ID token can be exchanged: once, or until it expires, for tokens that owners read from a file or a cache. */
 export type TokenUse = 'Once' | 'Lifetime'
@@ -24,17 +25,15 @@ export const tokenUses = {
 export type IssuerType = keyof typeof tokenUses
 export const issuerTypes = Object.keys(tokenUses) as readonly IssuerType[]
 
-const DAY = 86_400
-
 /**
  * The longest lives of ID tokens, in seconds from `iat` to `exp`: a token that lives longer is a secret to be stored. Those of
  * managed identities of Azure live a day and the five minutes for clocks that differ.
  * https://learn.microsoft.com/en-us/entra/identity/managed-identities-azure-resources/managed-identity-best-practice-recommendations
  */
-const longestLives: Partial<Record<IssuerType, number>> = { Azure: DAY + 300 }
+const longestLives: Partial<Record<IssuerType, number>> = { Azure: DAY_SECONDS + 300 }
 
 /** Returns how long an ID token of this type may live, in seconds. */
-export const longestLife = (type: IssuerType): number => longestLives[type] ?? DAY
+export const longestLife = (type: IssuerType): number => longestLives[type] ?? DAY_SECONDS
 
 /** How long an ID token of any type may live, in seconds. */
 export const LONGEST_LIFE = Math.max(...issuerTypes.map(longestLife))

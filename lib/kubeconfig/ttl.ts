@@ -1,7 +1,7 @@
 /** Computes and validates the lifetime of kube configs. */
 import { type FieldError, invalid } from '../meta/errors/fielderror.ts'
+import { DAY_SECONDS } from '../meta/value/durations.ts'
 
-const DAY = 86_400
 /** The shortest duration that Kubernetes signs (pkg/apis/certificates/validation). */
 export const SHORTEST = 600
 /** The shortest lifetime of a token: the client must still find the time to use it. */
@@ -41,7 +41,7 @@ const certificates: Least = { seconds: SHORTEST, text: `${SHORTEST} seconds (10 
 const tokens: Least = { seconds: SHORTEST_TOKEN, text: `${SHORTEST_TOKEN} seconds` }
 
 function checkTtl(ttl: number | bigint | undefined, max: number, least: Least): Ttl {
-  if (ttl === undefined) return { seconds: Math.min(DAY, max) }
+  if (ttl === undefined) return { seconds: Math.min(DAY_SECONDS, max) }
   if (ttl < least.seconds) return { error: invalid(FIELD, ttl, `may not specify a duration less than ${least.text}`) }
   return ttl > max ? { error: ttlTooLong(ttl, max) } : { seconds: Number(ttl) }
 }

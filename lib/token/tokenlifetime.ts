@@ -3,8 +3,7 @@
 import { unixSeconds } from '../meta/encoding/time.ts'
 import { type FieldError, invalid } from '../meta/errors/fielderror.ts'
 import { unauthorized } from '../meta/errors/status.ts'
-
-const DAY = 86_400
+import { DAY_SECONDS } from '../meta/value/durations.ts'
 
 interface LifetimeLimits {
   /** Deploy-time maximum. */
@@ -30,7 +29,7 @@ export function tokenLifetime(
   limits: LifetimeLimits,
 ): Lifetime | { error: FieldError } {
   const { maxSeconds } = limits
-  if (ttl === undefined || ttl === 0) return limitToKey(Math.min(DAY, maxSeconds), limits)
+  if (ttl === undefined || ttl === 0) return limitToKey(Math.min(DAY_SECONDS, maxSeconds), limits)
   if (ttl < 0) return { error: invalid(field, ttl, 'must be greater than or equal to 0') }
   if (ttl > maxSeconds) {
     return { error: invalid(field, ttl, `may not specify a duration larger than ${maxSeconds} seconds`) }

@@ -1,7 +1,6 @@
 /** Tells how long access keys live, and which come from an exchange. Times that cannot be read count as unknown. */
+import { DAY_MS } from '../../../lib/meta/value/durations.ts'
 import type { AccessKey } from './objects.ts'
-
-const DAY_MS = 86_400_000
 
 /** Returns a time of an object in milliseconds, or undefined if there is none. */
 export function timeOf(text: string | undefined): number | undefined {

@@ -6,8 +6,8 @@
  */
 import { networkOf } from '../../authorization/users/sourcecidrs.ts'
 import type { JsonObject } from '../../meta/types.ts'
+import { DAY_SECONDS } from '../../meta/value/durations.ts'
 import type { CompanionItem } from '../../storage/interface.ts'
-import { DAY_SECONDS } from '../keptitems.ts'
 import type { LastSource } from '../lastsources.ts'
 import { isCount } from '../strictrecord.ts'
 import { shortUserAgent } from '../useragent.ts'

@@ -1,10 +1,10 @@
 /** Warns the holder of a key, in the response to each of its requests, that the key or the value used ends soon. */
 import { humanDuration, rfc3339OfUnix } from '../../meta/encoding/time.ts'
+import { DAY_SECONDS } from '../../meta/value/durations.ts'
 
-const DAY = 24 * 60 * 60
 /** A key that lives less is renewed so often that its holder needs no warning. */
-const SHORTEST_LIFE = 7 * DAY
-const LONGEST_NOTICE = 14 * DAY
+const SHORTEST_LIFE = 7 * DAY_SECONDS
+const LONGEST_NOTICE = 14 * DAY_SECONDS
 
 /** What the warnings depend on. All times are Unix seconds. */
 export interface WarnedKey {

@@ -1,5 +1,6 @@
 /** Finds what could be improved about a key besides the lines of its scope. */
 
+import { DAY_MS } from '../../meta/value/durations.ts'
 import { isUnrestricted } from '../scopes/unrestricted.ts'
 
 export interface Finding {
@@ -29,13 +30,12 @@ export interface KeyFacts {
 /** From this many networks on, a key is unlikely to be that of one job. */
 const MANY_NETWORKS = 5
 const UNUSED_DAYS = 30
-const MS_PER_DAY = 24 * 60 * 60 * 1000
 
 /** Returns what could be improved, most urgent first. Returns nothing for a key that needs nothing. */
 export function findingsOf(key: KeyFacts): Finding[] {
   const { now, created, expires, lastActivity, networks, days, sourceCIDRs = [], scope, isInherited = false } = key
   if (expires && expires <= now) return []
-  const idleDays = Math.floor((now.getTime() - (lastActivity ?? created).getTime()) / MS_PER_DAY)
+  const idleDays = Math.floor((now.getTime() - (lastActivity ?? created).getTime()) / DAY_MS)
   const findings: (Finding | false)[] = [
     idleDays >= UNUSED_DAYS && {
       type: 'Unused',

@@ -4,18 +4,17 @@
  *
  * The defaults also serve a function whose new code runs for a moment with the variables of the release before.
  */
-
-const day = 86_400
+import { DAY_SECONDS } from '../../meta/value/durations.ts'
 
 export const defaults = {
   PROJECT_NAMESPACE_PREFIX: 'p-',
   SPACE_NAMESPACE: 'p-{project}-s-{space}',
   MAX_KEY_TTL_SECONDS: 0,
-  MAX_TOKEN_TTL_SECONDS: 30 * day,
+  MAX_TOKEN_TTL_SECONDS: 30 * DAY_SECONDS,
   MAX_CERTIFICATE_TTL_SECONDS: 0,
-  MAX_EXCHANGE_TTL_SECONDS: day / 2,
-  KEY_RETENTION_SECONDS: 7 * day,
-  FEDERATED_KEY_RETENTION_SECONDS: day,
+  MAX_EXCHANGE_TTL_SECONDS: DAY_SECONDS / 2,
+  KEY_RETENTION_SECONDS: 7 * DAY_SECONDS,
+  FEDERATED_KEY_RETENTION_SECONDS: DAY_SECONDS,
   REJECT_ID_TOKENS_BEFORE: 0,
   MAX_KEYS_PER_OWNER: 1000,
   MAX_WATCH_SECONDS: 120,

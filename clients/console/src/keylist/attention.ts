@@ -1,12 +1,12 @@
 /** Decides which access keys need attention, and why. Of keys that do not work only leaked ones do: the others can do no harm. */
 import { isUnrestricted } from '../../../../lib/authorization/scopes/unrestricted.ts'
+import { DAY_MS } from '../../../../lib/meta/value/durations.ts'
 import { isExchanged, lastUse, lifeOf, livesADay, timeOf } from '../../../core/src/keylives.ts'
 import type { AccessKey } from '../../../core/src/objects.ts'
 import { openRotation } from '../api/keyfacts.ts'
-import { DAY_MS } from '../text/times.ts'
 
 const UNUSED_MS = 90 * DAY_MS
-const SOON_MS = 14 * DAY_MS
+export const SOON_MS = 14 * DAY_MS
 
 export interface Card {
   title: string

@@ -3,9 +3,9 @@
  * same to every reader.
  */
 
+import { DAY_MS } from '../../../../lib/meta/value/durations.ts'
 import { timeOf } from '../../../core/src/keylives.ts'
 import type { AccessKey } from '../../../core/src/objects.ts'
-import { DAY_MS } from '../text/times.ts'
 import { compareNames } from './sorting.ts'
 
 /** How many days the strip has. Today is the first one. */

@@ -1,8 +1,8 @@
 /** Sorts access keys by how soon they expire, into windows of time that do not overlap. */
 
+import { DAY_MS } from '../../../../lib/meta/value/durations.ts'
 import { timeOf } from '../../../core/src/keylives.ts'
 import type { AccessKey } from '../../../core/src/objects.ts'
-import { DAY_MS } from '../text/times.ts'
 
 interface ExpiryWindow {
   title: string

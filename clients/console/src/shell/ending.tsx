@@ -1,8 +1,9 @@
 import { useState } from 'preact/hooks'
+import { MINUTE_MS } from '../../../../lib/meta/value/durations.ts'
 import { useNow } from '../components/hooks/usenow.ts'
 import { ErrorNotice, Notice } from '../components/notice.tsx'
 import { useSession } from '../session/session.ts'
-import { MINUTE_MS, relative } from '../text/times.ts'
+import { relative } from '../text/times.ts'
 
 /** How long before its end a session says so. */
 const NEAR_MS = 5 * MINUTE_MS

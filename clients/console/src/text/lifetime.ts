@@ -1,14 +1,12 @@
 /** Writes and says how long a key lives, in seconds as in the fields of objects. */
+import { DAY_SECONDS, HOUR_SECONDS } from '../../../../lib/meta/value/durations.ts'
 
-export const HOUR_SECONDS = 3600
-export const DAY_SECONDS = 24 * HOUR_SECONDS
-
-const UNITS: readonly [letter: string, noun: string, seconds: number][] = [
+const UNITS = [
   ['d', 'day', DAY_SECONDS],
   ['h', 'hour', HOUR_SECONDS],
   ['m', 'minute', 60],
   ['s', 'second', 1],
-]
+] as const
 
 /** Returns the shortest of `30d`, `12h`, `90m` and `3601s`, and an empty text for no end. */
 export function lifetimeText(seconds: number | undefined): string {
@@ -24,7 +22,7 @@ export function lifetimeWords(seconds: number): string {
 }
 
 /** Counts a lifetime in the largest unit of which it is a whole number. */
-function counted(seconds: number): { count: number; letter: string; noun: string } {
-  const [letter, noun, size] = UNITS.find((unit) => seconds % unit[2] === 0) ?? ['s', 'second', 1]
+export function counted(seconds: number) {
+  const [letter, noun, size] = UNITS.find((unit) => seconds % unit[2] === 0) ?? UNITS[3]
   return { count: seconds / size, letter, noun }
 }

@@ -1,5 +1,6 @@
 /** The lifetimes that a form offers, and what a person chooses: one of them, or a number of a unit. */
-import { DAY_SECONDS, HOUR_SECONDS } from './lifetime.ts'
+import { DAY_SECONDS, HOUR_SECONDS } from '../../../../lib/meta/value/durations.ts'
+import { counted } from './lifetime.ts'
 
 export const UNITS = { seconds: 1, minutes: 60, hours: HOUR_SECONDS, days: DAY_SECONDS } as const
 
@@ -34,9 +35,8 @@ export function choiceOf(seconds = 0): LifetimeChoice {
   const none = { count: '', unit: 'days' } as const
   if (seconds === 0) return { ...none, lifetime: 'never' }
   if (LIFETIMES.some(([lifetime]) => lifetime === String(seconds))) return { ...none, lifetime: String(seconds) }
-  const units = Object.entries(UNITS) as [LifetimeChoice['unit'], number][]
-  const [unit, size] = units.findLast(([, one]) => seconds % one === 0) ?? ['seconds', 1]
-  return { lifetime: 'custom', count: String(seconds / size), unit }
+  const { count, noun } = counted(seconds)
+  return { lifetime: 'custom', count: String(count), unit: `${noun}s` }
 }
 
 /** Returns what is wrong with the number of a choice, or undefined. */

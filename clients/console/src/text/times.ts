@@ -1,16 +1,12 @@
 /** Says times in words: relative ones for reading, exact ones for the hover. */
-
-/** Lengths of time in milliseconds. Those in seconds, as the fields of objects have them, are in lifetime.ts. */
-export const MINUTE_MS = 60_000
-const HOUR_MS = 60 * MINUTE_MS
-export const DAY_MS = 24 * HOUR_MS
+import { DAY_MS, MINUTE_MS } from '../../../../lib/meta/value/durations.ts'
 
 /** The units of relative times. One is used from two of it on: then rounding to the nearest is near. `step` decides whether it is two. */
 const UNITS: readonly [name: string, length: number, step: number][] = [
   ['year', 365 * DAY_MS, DAY_MS],
   ['month', 30 * DAY_MS, DAY_MS],
-  ['day', DAY_MS, HOUR_MS],
-  ['hour', HOUR_MS, MINUTE_MS],
+  ['day', DAY_MS, 60 * MINUTE_MS],
+  ['hour', 60 * MINUTE_MS, MINUTE_MS],
 ]
 
 /** Returns `3 days`, `90 minutes` or `less than a minute` for a distance in milliseconds, rounded to the nearest. */

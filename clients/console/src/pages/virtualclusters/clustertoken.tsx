@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { HOUR_SECONDS } from '../../../../../lib/meta/value/durations.ts'
 import { isName } from '../../../../core/src/forms.ts'
 import { paths } from '../../api/paths.ts'
 import { SelectField } from '../../components/forms/selectfield.tsx'
@@ -7,7 +8,6 @@ import { ErrorNotice } from '../../components/notice.tsx'
 import { useReveal } from '../../session/revealed.ts'
 import { useSession } from '../../session/session.ts'
 import { useDraft } from '../../session/usedraft.ts'
-import { HOUR_SECONDS } from '../../text/lifetime.ts'
 import { exact } from '../../text/times.ts'
 import { LIFETIMES } from './ways.ts'
 

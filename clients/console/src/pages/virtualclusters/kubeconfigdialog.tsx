@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { DAY_SECONDS } from '../../../../../lib/meta/value/durations.ts'
 import type { VirtualCluster } from '../../../../core/src/objects.ts'
 import { prefixOf, projectIn } from '../../../../core/src/projects.ts'
 import { paths } from '../../api/paths.ts'
@@ -14,7 +15,6 @@ import { Terminal } from '../../components/terminal.tsx'
 import { Time } from '../../components/time.tsx'
 import { useSession } from '../../session/session.ts'
 import { useDraft } from '../../session/usedraft.ts'
-import { DAY_SECONDS } from '../../text/lifetime.ts'
 import { visible } from '../../text/visible.ts'
 import { Refusal } from './refusal.tsx'
 import {

@@ -1,9 +1,10 @@
 /** The ways in which a kube config signs in: what is asked of the server, and the commands that belong to it. */
 import { deploymentName } from '../../../../../lib/kubeconfig/deployment.ts'
+import { DAY_SECONDS, HOUR_SECONDS } from '../../../../../lib/meta/value/durations.ts'
 import { CURL_SECONDS, curlArguments, curlOptions } from '../../../../core/src/curl.ts'
 import { GROUP_VERSION, kubeConfig } from '../../../../core/src/requests.ts'
 import { commandLines, heredoc, option, shellWord } from '../../text/kubectl.ts'
-import { DAY_SECONDS, HOUR_SECONDS, lifetimeWords } from '../../text/lifetime.ts'
+import { lifetimeWords } from '../../text/lifetime.ts'
 
 export type Way = 'curl' | 'keyplane' | 'token' | 'certificate'
 

@@ -8,11 +8,11 @@ import { effectiveChain } from '../../../../authorization/users/privilege.ts'
 import { endlessErrors } from '../../../../authorization/users/selfrotate.ts'
 import { parseTime } from '../../../../meta/encoding/time.ts'
 import { type FieldError, invalid, required } from '../../../../meta/errors/fielderror.ts'
+import { DAY_MS } from '../../../../meta/value/durations.ts'
 import { deepEqual } from '../../../../meta/value/equal.ts'
 
 const PATH = 'spec.scopeTrial'
 const MOST_DAYS = 90
-const DAY_MS = 86_400_000
 
 /**
  * Returns the 422 errors of a trial that a write sets or changes. One that stays is not judged again: it may have ended. A write that

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { DAY_SECONDS, HOUR_SECONDS } from '../../../../../../lib/meta/value/durations.ts'
 import type { AccessKey } from '../../../../../core/src/objects.ts'
 import { Dialog } from '../../../components/dialog.tsx'
 import { ChangeForm } from '../../../components/forms/changeform.tsx'
@@ -6,7 +7,6 @@ import { SelectField } from '../../../components/forms/selectfield.tsx'
 import { Terminal } from '../../../components/terminal.tsx'
 import { useSession } from '../../../session/session.ts'
 import { shellWord } from '../../../text/kubectl.ts'
-import { DAY_SECONDS, HOUR_SECONDS } from '../../../text/lifetime.ts'
 import type { RotationControl } from './userotation.ts'
 
 const OVERLAPS: readonly [seconds: number, words: string][] = [

@@ -1,8 +1,8 @@
 /** Makes the patches that begin a trial of a scope, end it, make it real and put the former scope back. */
+import { DAY_MS } from '../../../../../../lib/meta/value/durations.ts'
 import type { AccessKey, Scope } from '../../../../../core/src/objects.ts'
 import { dropPatch, endPatch, realPatch, scopePatch, trialPatch } from '../../../../../core/src/scopechange.ts'
 import { isSame } from '../../../text/same.ts'
-import { DAY_MS } from '../../../text/times.ts'
 
 /** How long a trial is that the console begins. */
 export const TRIAL_DAYS = 7

@@ -3,9 +3,9 @@
 import { timeOf } from '../../../../../core/src/keylives.ts'
 import type { AccessKey } from '../../../../../core/src/objects.ts'
 import { isActive } from '../../../api/keyfacts.ts'
-import { DAY_MS, relative } from '../../../text/times.ts'
+import { SOON_MS } from '../../../keylist/attention.ts'
+import { relative } from '../../../text/times.ts'
 
-const SOON_MS = 14 * DAY_MS
 /** Where now is on the line of a key that never expires. The rest of the line is its open end. */
 const OPEN_NOW = 75
 

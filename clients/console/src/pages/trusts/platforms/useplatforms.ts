@@ -1,7 +1,7 @@
 /** Loads what is known of each platform: data beside the script, which the browser needs for these pages only. */
+import { DAY_MS } from '../../../../../../lib/meta/value/durations.ts'
 import { NetworkError } from '../../../api/status.ts'
 import { type Polled, usePolled } from '../../../session/usepolled.ts'
-import { DAY_MS } from '../../../text/times.ts'
 import type { Platform } from './platforms.ts'
 
 export const usePlatforms = (): Polled<readonly Platform[]> =>
