@@ -421,7 +421,7 @@ describe('a key', () => {
       body: { metadata: { annotations: { long: HOSTILE.long, markup: HOSTILE.markup, lines: HOSTILE.lines } } },
     })
     await show(page, { name }, server.adminKey)
-    await page.getByText('No use in the last 90 days.').waitFor()
+    await page.getByText('No requests are recorded.').waitFor()
     await page.getByText(HOSTILE.markup).first().waitFor()
     await page.getByText('gnp.\\u{202e}exe').first().waitFor()
     await page.getByText('YAML', { exact: true }).click()
