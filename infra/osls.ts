@@ -78,7 +78,7 @@ function hasHome(): boolean {
 
 /**
  * Runs the deploy tool in the project and returns its standard output. Throws with its whole output when it fails. `tags` are those of
- * the stack, which infra/plugins/settings.cjs reads.
+ * the stack, which infra/stack/plugin.cjs reads.
  */
 export function osls(
   command: string,

@@ -1,4 +1,4 @@
-/** Checks that functions/, serverless.yml and events/ agree, so that no part is forgotten. `kinds.test.ts` checks those of kinds. */
+/** Checks that functions/, the table of functions and events/ agree, so that no part is forgotten. `kinds.test.ts` checks those of kinds. */
 import { glob, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'

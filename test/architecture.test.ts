@@ -148,7 +148,7 @@ describe('imports', () => {
   test('are restricted for every folder: the tables list each package of lib and each folder inside a package', () => {
     const unlisted = [...new Set([...sources.keys()].map(dirname))].filter((folder) => {
       if (
-        /^(functions(\/.*)?|infra|infra\/(plugins|documents|made|release|settings)|lib\/apis(\/.*)?|clients\/[^/]+)$/.test(
+        /^(functions(\/.*)?|infra|infra\/(documents|made|release|settings|stack)|lib\/apis(\/.*)?|clients\/[^/]+)$/.test(
           folder,
         )
       )

@@ -1,8 +1,8 @@
 /** The alarms of the packaged template: metrics, thresholds and actions. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { load } from 'js-yaml'
 import { expect, test } from 'vitest'
+import { functions } from '../../infra/functions.ts'
 import { usePackagedTemplate } from '../support/packagedtemplate.ts'
 import { metricId } from './templatemetrics.ts'
 import cases from './vectors/alarms.cases.json' with { type: 'json' }
@@ -57,17 +57,11 @@ test('failures of API Gateway and of functions count together', () => {
   expect(FilterPattern).toBe('{ ($.status >= 500) && ($.error != "-") }')
 })
 
-test('every function with a concurrency limit has an alarm on its throttles', async () => {
-  const text = await readFile(join(import.meta.dirname, '../../serverless.yml'), 'utf8')
-  const { functions } = load(text.replace(/!\w+/g, '')) as {
-    functions: Record<string, { handler: string; reservedConcurrency?: unknown }>
-  }
-  const limited = Object.values(functions).filter(({ reservedConcurrency }) => reservedConcurrency !== undefined)
-  const modules = limited.map(({ handler }) => handler.replace(/\.handler$/, ''))
-  const ids = [...packaged.deployment.functions].filter(([, { module }]) => modules.includes(module)).map(([id]) => id)
-  expect(ids).toHaveLength(7)
+test('every function with a concurrency limit has an alarm on its throttles', () => {
+  const limited = functions.filter(({ concurrency }) => concurrency !== undefined)
+  expect(limited).toHaveLength(7)
   const watched = [...alarms().values()].map(({ metric }) => metric)
-  expect(watched).toEqual(expect.arrayContaining(ids.map((id) => `AWS/Lambda Throttles ${id}`)))
+  expect(watched).toEqual(expect.arrayContaining(limited.map(({ id }) => `AWS/Lambda Throttles ${id}LambdaFunction`)))
 })
 
 test('throttled requests of the table and of its index each have an alarm', () => {

@@ -38,13 +38,13 @@ beforeAll(async () => {
     'serverless.yml',
     [
       'service: test',
-      'plugins: [./infra/plugins/artifacts.cjs]',
+      'plugins: [./artifacts.cjs]',
       'provider: { name: aws, runtime: nodejs24.x }',
       'package: { individually: true }',
       'functions: { get: { handler: functions/things/get.handler } }',
     ].join('\n'),
   )
-  await put('infra/plugins/artifacts.cjs', await readFile('infra/plugins/artifacts.cjs', 'utf8'))
+  await put('artifacts.cjs', artifactsPlugin)
 })
 afterAll(() => rm(root, { recursive: true }))
 
@@ -175,11 +175,8 @@ describe('package', () => {
 
   test('ends with its signal, and leaves no process behind', async () => {
     await put('lib/text.ts', `export const text: string = 'interrupted'`)
-    await put('infra/plugins/slow.cjs', slowPlugin)
-    await put(
-      'serverless.yml',
-      (await readFile(join(root, 'serverless.yml'), 'utf8')).replace('[', '[./infra/plugins/slow.cjs, '),
-    )
+    await put('slow.cjs', slowPlugin)
+    await put('serverless.yml', (await readFile(join(root, 'serverless.yml'), 'utf8')).replace('[', '[./slow.cjs, '))
     const ending = new AbortController()
     const packaging = ensurePackaged({ quiet: true, root, signal: ending.signal }).catch((error: unknown) => error)
     const pid = await startedPackager()
@@ -188,6 +185,16 @@ describe('package', () => {
     await expect.poll(() => lives(pid)).toBe(false)
   })
 })
+
+/** A plugin for the archives of this project, in place of that of infra/stack. */
+const artifactsPlugin = `
+  module.exports = class {
+    constructor({ service }) {
+      const artifact = '.build/archives/things-get.zip'
+      this.hooks = { 'before:package:initialize': () => Object.assign(service.getFunction('get'), { package: { artifact } }) }
+    }
+  }
+`
 
 /** A plugin with which the packager says who it is, and never ends. */
 const slowPlugin = `

@@ -16,24 +16,27 @@ test('the stage has no tracing, is throttled and logs no bodies', () => {
   expect(others).toEqual([])
   expect(stage?.[1].Properties.TracingEnabled).toBe(false)
   const settings = { DataTraceEnabled: false, LoggingLevel: 'ERROR', MetricsEnabled: false, CachingEnabled: false }
-  const ofExchanges = { HttpMethod: 'POST', ThrottlingRateLimit: '50', ThrottlingBurstLimit: '100', ...settings }
-  const ofLeaks = { HttpMethod: 'POST', ThrottlingRateLimit: 5, ThrottlingBurstLimit: 20, ...settings }
-  const ofConsole = { ThrottlingRateLimit: 50, ThrottlingBurstLimit: 200, ...settings }
-  const base = '/~1kubernetes~1management~1'
-  const below = `${base}oauth2~1`
-  expect(stage?.[1].Properties.MethodSettings).toEqual([
-    { HttpMethod: '*', ResourcePath: '/*', ThrottlingRateLimit: '500', ThrottlingBurstLimit: '1000', ...settings },
-    { ResourcePath: `${below}token`, ...ofExchanges },
-    { ResourcePath: `${below}revoke`, ...ofExchanges },
-    { ResourcePath: `${base}leaks`, ...ofLeaks },
-    { ResourcePath: `${base}leaks~1github`, ...ofLeaks },
-    { ResourcePath: `${base}apis~1management.platform~1v1~1accesskeylookups`, ...ofLeaks },
-    ...['GET', 'HEAD'].flatMap((HttpMethod) => [
-      { ...ofConsole, HttpMethod, ResourcePath: '/~1console' },
-      { ...ofConsole, HttpMethod, ResourcePath: '/~1console~1{proxy+}' },
-    ]),
-    { ResourcePath: '/~1apis~1management.platform~1v1~1accesskeylookups', ...ofLeaks },
-  ])
+  const limitsOf = new Map(
+    stage?.[1].Properties.MethodSettings.map(({ HttpMethod, ResourcePath, ...setting }: Record<string, unknown>) => {
+      const { ThrottlingRateLimit: rate, ThrottlingBurstLimit: burst, ...others } = setting
+      expect(others).toEqual(settings)
+      return [`${HttpMethod} ${String(ResourcePath).slice(1).replaceAll('~1', '/')}`, [rate, burst]]
+    }),
+  )
+  const base = '/kubernetes/management'
+  const lookups = '/apis/management.platform/v1/accesskeylookups'
+  expect(Object.fromEntries(limitsOf)).toEqual({
+    '* *': ['500', '1000'],
+    ...Object.fromEntries(['token', 'revoke'].map((name) => [`POST ${base}/oauth2/${name}`, ['50', '100']])),
+    ...Object.fromEntries(
+      [`${base}/leaks`, `${base}/leaks/github`, base + lookups, lookups].map((path) => [`POST ${path}`, [5, 20]]),
+    ),
+    ...Object.fromEntries(
+      ['GET', 'HEAD'].flatMap((method) =>
+        ['/console', '/console/{proxy+}'].map((path) => [`${method} ${path}`, [50, 200]]),
+      ),
+    ),
+  })
   const { methodThrottles } = packaged.deployment.api
   const routed = packaged.deployment.routes.map(({ method, resource }) => `${method} ${resource}`)
   expect(routed).toEqual(expect.arrayContaining([...methodThrottles.keys()]))
@@ -74,6 +77,6 @@ test('the dashboard uses existing resources', () => {
   expect(JSON.parse(body).widgets.length).toBeGreaterThan(8)
   const referred = [...body.matchAll(/\$\{(\w+)(?:\.\w+)?\}/g)].map(([, id]) => id ?? '')
   for (const id of referred) expect(packaged.resources).toHaveProperty(id)
-  const names = [...body.matchAll(/"ApiName", "([^"]+)"/g)].map(([, name]) => name)
+  const names = [...body.matchAll(/"ApiName","([^"]+)"/g)].map(([, name]) => name)
   expect(new Set(names)).toEqual(new Set([packaged.resources.Api?.Properties.Name]))
 })

@@ -1,6 +1,6 @@
 /**
  * Starts the services of a deployment for one test file: the table, KMS with a signing key, Secrets Manager with a pepper, and the
- * environment from serverless.yml. Nothing is stored on disk.
+ * environment of its functions. Nothing is stored on disk.
  */
 import { randomBytes } from 'node:crypto'
 import { CreateKeyCommand } from '@aws-sdk/client-kms'

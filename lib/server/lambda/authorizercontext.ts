@@ -4,7 +4,7 @@ import { decodeUser, MAX_CONTEXT, type UserContext, type UserTexts } from '../..
 import { badRequest, StatusError, unauthorized } from '../../meta/errors/status.ts'
 import type { Status } from '../../meta/types.ts'
 
-/** What the gateway itself reads: infra/template/gateway.yml. */
+/** What the gateway itself reads: infra/stack/responses.ts. */
 interface ForGateway {
   /** Value of `Retry-After` if the handler function cannot be invoked. Absent for methods that are not safe to repeat. */
   retryAfter?: string

@@ -1,5 +1,5 @@
 /**
- * Reads the settings of a deployment from the environment variables that serverless.yml sets. A function has only the
+ * Reads the settings of a deployment from the environment variables that infra/stack/lambda.ts sets. A function has only the
  * variables it needs. Reading an absent one throws an error with its name.
  */
 import { parseSpaceNamespace } from '../../authorization/scopes/space.ts'

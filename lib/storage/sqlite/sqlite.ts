@@ -16,7 +16,7 @@ import { checkBatch, checkItem, checkKey, checkQuery, checkTransaction } from '.
 import type { Range, Row } from './rows.ts'
 import type { Table } from './table.ts'
 
-/** The attributes of the index `expiry`, as in infra/template/table.yml. */
+/** The attributes of the index `expiry`, as in infra/stack/data.ts. */
 const indexed = ['pk', 'sk', 'expiryIndex', 'expiry', 'name', 'uid']
 
 /** Returns the items of a table. `now` (unix ms) judges deadlines. `called` is called for each operation. */

@@ -1,0 +1,157 @@
+/** Alarms that operators must look into: docs/monitoring.md explains each. All of them notify one SNS topic: subscribe to it. */
+import { functions } from '../functions.ts'
+import { customerKey } from './account.ts'
+import { att, named, type Part, type Resource, ref, sub, type Value } from './intrinsics.ts'
+
+const own = sub(`keyplane/\${Stage}`)
+const minute = 60
+const hour = 3600
+
+interface Metric {
+  Namespace: Value
+  MetricName: string
+  Dimensions?: Value
+}
+
+/** A metric that functions and filters report. The result is that of an exchange. */
+const reported = (MetricName: string, result?: string): Metric => ({
+  Namespace: own,
+  MetricName,
+  ...(result && { Dimensions: [{ Name: 'exchange', Value: result }] }),
+})
+const messagesIn = (queue: string): Metric => ({
+  Namespace: 'AWS/SQS',
+  MetricName: 'ApproximateNumberOfMessagesVisible',
+  Dimensions: [{ Name: 'QueueName', Value: att(queue, 'QueueName') }],
+})
+const ofFunction = (id: string, MetricName: string): Metric => ({
+  Namespace: 'AWS/Lambda',
+  MetricName,
+  Dimensions: [{ Name: 'FunctionName', Value: ref(`${id}LambdaFunction`) }],
+})
+const ofTable = (MetricName: string, ...more: Value[]): Metric => ({
+  Namespace: 'AWS/DynamoDB',
+  MetricName,
+  Dimensions: [{ Name: 'TableName', Value: ref('Table') }, ...more],
+})
+/** Counts invocations of the schedule alone, where a stream invokes the function too. */
+const ofSchedule = (id: string): Metric => ({
+  Namespace: 'AWS/Events',
+  MetricName: 'Invocations',
+  Dimensions: [{ Name: 'RuleName', Value: ref(`${id}EventsRuleSchedule1`) }],
+})
+
+/** When an alarm begins: at how many within a period, and in how many of how many periods. */
+interface Begins {
+  from?: number
+  below?: number
+  period: number
+  periods?: number
+  of?: number
+  statistic?: 'Maximum'
+}
+
+const actions = [ref('AlarmTopic')]
+
+function alarm(name: string, AlarmDescription: string, metric: Metric, begins: Begins): [string, Resource] {
+  const { from, below, period, of = 1, periods = of, statistic = 'Sum' } = begins
+  const id = name.replace(/(?:^|-)([a-z])/g, (_, letter: string) => letter.toUpperCase())
+  return [
+    `${id}Alarm`,
+    {
+      Type: 'AWS::CloudWatch::Alarm',
+      Properties: {
+        AlarmName: named(name),
+        AlarmDescription,
+        ...metric,
+        Statistic: statistic,
+        Period: period,
+        EvaluationPeriods: of,
+        ...(periods !== of && { DatapointsToAlarm: periods }),
+        Threshold: from ?? below,
+        ComparisonOperator: below === undefined ? 'GreaterThanOrEqualToThreshold' : 'LessThanThreshold',
+        TreatMissingData: below === undefined ? 'notBreaching' : 'breaching',
+        AlarmActions: actions,
+        OKActions: actions,
+      },
+    },
+  ]
+}
+
+const fiveMinutes = 5 * minute
+const quarter = 15 * minute
+const once = { from: 1, period: fiveMinutes } as const
+const throttling = { from: 10, period: minute, periods: 2, of: 3 }
+const soon = { from: 1, period: minute, periods: 2, of: 5 }
+
+// biome-ignore format: a table
+const alarms = [
+  // Functions report server errors themselves: in a Kubernetes API some client errors are 500 or 504, and unreachable virtual clusters
+  // are 502 to 504. Errors of API Gateway, which include crashes of functions, add to the same metric.
+  alarm('server-errors', 'Requests fail because of server errors, not because of clients or virtual clusters.', reported('serverErrors'), { from: 5, period: fiveMinutes }),
+  alarm('throttled', 'Requests are throttled with 429.', reported('throttled'), { from: 50, period: fiveMinutes }),
+  // The Errors metric of the function is unsuitable: the function must throw for a 401.
+  alarm('authorizer-errors', 'Requests are refused because the authorizer failed.', reported('authorizerFailed'), soon),
+
+  // Every request invokes the authorizer first, so it is throttled when the account has no concurrency left. The settings
+  // list-concurrency and leak-concurrency may limit others. Lambda does not report the age of the stream while the collector does not run.
+  ...functions.flatMap(({ id, throttled }) =>
+    throttled === undefined ? [] : [alarm(`${throttled[0]}-throttled`, `Lambda throttles ${throttled[1]} because no concurrency is left.`, ofFunction(id, 'Throttles'), soon)],
+  ),
+
+  alarm('table-reads-throttled', 'DynamoDB throttles reads of the table.', ofTable('ReadThrottleEvents'), throttling),
+  alarm('table-writes-throttled', 'DynamoDB throttles writes to the table.', ofTable('WriteThrottleEvents'), throttling),
+  // A throttled index also throttles writes to the table, and DynamoDB counts them for the index.
+  alarm('index-writes-throttled', 'DynamoDB throttles writes to the index of expiring keys.', ofTable('WriteThrottleEvents', { Name: 'GlobalSecondaryIndexName', Value: 'expiry' }), throttling),
+
+  // The controllers: errors, unfinished work, and missing runs.
+  alarm('sweep-errors', 'The sweep of expired keys fails.', ofFunction('Sweep', 'Errors'), { from: 1, period: hour, of: 2 }),
+  alarm('sweep-failures', 'The sweep cannot delete some expired keys.', reported('sweepFailed'), { from: 1, period: hour, of: 3 }),
+  alarm('sweep-stopped', 'The sweep of expired keys does not run.', ofFunction('Sweep', 'Invocations'), { below: 1, period: hour, of: 3 }),
+  alarm('collector-errors', 'The garbage collector fails.', ofFunction('Garbagecollector', 'Errors'), { from: 1, period: quarter, of: 2 }),
+  alarm('collector-failures', 'The garbage collector cannot process some objects.', reported('collectionFailed'), { from: 1, period: hour, of: 3 }),
+  alarm('collector-stopped', 'The schedule of the garbage collector does not run.', ofSchedule('Garbagecollector'), { below: 1, period: hour, of: 3 }),
+  alarm('stream-age', 'The garbage collector is 15 minutes behind the changes of objects.', ofFunction('Garbagecollector', 'IteratorAge'), { from: quarter * 1000, period: fiveMinutes, statistic: 'Maximum' }),
+  // Remains in alarm until an operator empties the queue.
+  alarm('uncollected-changes', 'The garbage collector could not process changes of objects.', messagesIn('UncollectedChanges'), { ...once, statistic: 'Maximum' }),
+  alarm('events-failed', 'Events about access keys cannot be published.', ofFunction('Lifecycle', 'Errors'), { ...once, of: 3 }),
+  alarm('events-lost', 'Events about access keys were too old to be published, or the bus refused them.', reported('eventsLost'), once),
+  alarm('events-stopped', 'The schedule of the function that publishes events does not run.', ofSchedule('Lifecycle'), { below: 1, period: quarter, of: 2 }),
+  // If it stops for six hours, lists and watches start to answer 410.
+  alarm('settle-errors', 'Settling the change logs fails.', ofFunction('Settle', 'Errors'), { from: 10, period: quarter, of: 2 }),
+  alarm('settle-stopped', 'Settling the change logs does not run.', ofFunction('Settle', 'Invocations'), { below: 1, period: quarter, of: 2 }),
+
+  // Only refusals of tokens with a good signature count: anyone can cause the others.
+  alarm('exchanges-refused', 'Jobs whose ID tokens are genuine get no access keys.', reported('exchanges', 'refused'), { from: 50, period: fiveMinutes }),
+  alarm('exchanges-replayed', 'ID tokens are exchanged again, by jobs that repeat a request or by somebody who stole them.', reported('exchanges', 'replayed'), once),
+  alarm('issuer-fetch-failures', 'The public keys of an issuer of ID tokens cannot be read.', reported('issuerFetchFailures'), { from: 3, period: 10 * minute }),
+  // The value is the age of the keys in seconds. After an hour they are not used any more.
+  alarm('issuer-keys-stale', 'ID tokens are verified with keys of their issuer that could not be renewed for 15 minutes.', reported('staleKeys'), { from: quarter, period: fiveMinutes, statistic: 'Maximum' }),
+  // A thief who keeps a key from its job must replace the pending value every hour.
+  alarm('rotations-replaced', 'Pending values of access keys are replaced again and again before they are used.', reported('rotationsReplaced'), { from: 3, period: 4 * hour }),
+  alarm('leaked-keys', 'Access keys were reported as leaked.', reported('leakedKeys'), once),
+]
+
+/** Counts requests in the access log, because API Gateway has no metrics for them. */
+const counted = (MetricName: string, FilterPattern: string): Resource => ({
+  Type: 'AWS::Logs::MetricFilter',
+  Properties: {
+    LogGroupName: ref('AccessLog'),
+    FilterPattern,
+    MetricTransformations: [{ MetricNamespace: own, MetricName, MetricValue: '1', DefaultValue: 0 }],
+  },
+})
+
+export const alarming: Part = {
+  Resources: {
+    AlarmTopic: {
+      Type: 'AWS::SNS::Topic',
+      Properties: { TopicName: named('alarms'), KmsMasterKeyId: customerKey },
+    },
+    GatewayErrors: counted('serverErrors', '{ ($.status >= 500) && ($.error != "-") }'),
+    Throttled: counted('throttled', '{ $.status = 429 }'),
+    AuthorizerFailed: counted('authorizerFailed', '{ $.error = "AUTHORIZER_*" }'),
+    ...Object.fromEntries(alarms),
+  },
+  Outputs: { AlarmTopicArn: { Value: ref('AlarmTopic') } },
+}

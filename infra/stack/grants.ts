@@ -1,0 +1,239 @@
+/**
+ * What functions may do beyond writing logs, and the variables that name the resources for it. The role of a function
+ * (functions.ts) has the statements of the grants in its `uses`.
+ *
+ * Access to the table is restricted by partition keys (lib/storage/keys.ts, lib/authentication/credential.ts):
+ *   KIND the revision   KIND#o rows   KIND#o#… copies   KIND#log#… the change log   KIND#activity   credential#…   trust#…   provider#…   owner#…   collector#pass   lifecycle#position   watches#…   exchange#…   jwks#…   signal#…   told#…   usage#…   history#…   made#…   trial#…   recording
+ * All items of a transaction are in one statement, so it applies whether IAM evaluates them one by one or together.
+ * ForAllValues also matches calls without a partition key (Scan), so only operations with a partition key are granted.
+ */
+import { KINDS } from '../../lib/kinds/kinds.ts'
+import { allow, arn, att, either, onlyIf, ref, sub, type Value } from './intrinsics.ts'
+import { allowWithKeys, signingKeyIds } from './signingkeys.ts'
+
+export interface Grant {
+  statements: readonly Value[]
+  /** Variables of the function. */
+  variables?: Readonly<Record<string, Value>>
+  /** Set if the function is connected to the network of the settings: the condition with which it is. */
+  network?: 'HasVpc' | 'HasVpcForIssuers'
+}
+
+type Operation = 'GetItem' | 'BatchGetItem' | 'Query' | 'ConditionCheckItem' | 'PutItem' | 'UpdateItem' | 'DeleteItem'
+
+const onTable = (operations: Operation | readonly Operation[], partitions: readonly string[]): Value =>
+  allow(
+    typeof operations === 'string' ? `dynamodb:${operations}` : operations.map((one) => `dynamodb:${one}`),
+    att('Table', 'Arn'),
+    { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': partitions } },
+  )
+
+const table = (...statements: Value[]): Grant => ({ statements, variables: { TABLE_NAME: ref('Table') } })
+
+const READ = ['GetItem', 'BatchGetItem'] as const
+const WRITE = ['PutItem', 'UpdateItem', 'DeleteItem'] as const
+
+/** A stored kind as the table has it. */
+export interface StoredRows {
+  plural: string
+  /** Partitions with rows by owner. */
+  copies: readonly string[]
+  /** Partitions that are read with every object. */
+  beside: readonly string[]
+  /** Partitions that are written with an object. */
+  written: readonly string[]
+  /** What a write demands of other items. */
+  checks?: Value
+}
+
+const rows = (plural: string, more: Partial<StoredRows> = {}): StoredRows => ({
+  plural,
+  copies: [],
+  beside: [],
+  written: [],
+  ...more,
+})
+const byOwner = (plural: string) => [`${plural}#o#*`]
+const { OwnedAccessKey, FederatedIdentityCredential, IdentityProvider, VirtualClusterInstance } = KINDS
+
+export const keys = rows(OwnedAccessKey.plural, {
+  copies: byOwner(OwnedAccessKey.plural),
+  beside: [`${OwnedAccessKey.plural}#activity`],
+  written: [`${OwnedAccessKey.plural}#activity`, 'credential#*', 'trial#*'],
+  checks: onTable([...READ, 'ConditionCheckItem'], ['credential#*', 'trust#*', 'provider#*', 'trial#*']),
+})
+/** The gates of trusts, and those of providers, are written with them (lib/authentication/gates.ts). */
+export const trusts = rows(FederatedIdentityCredential.plural, {
+  copies: byOwner(FederatedIdentityCredential.plural),
+  beside: ['trial#*'],
+  written: ['trust#*', 'trial#*'],
+  checks: onTable('ConditionCheckItem', ['credential#*', 'trust#*', 'provider#*', 'trial#*']),
+})
+export const providers = rows(IdentityProvider.plural, {
+  written: ['provider#*'],
+  checks: onTable('ConditionCheckItem', ['credential#*', 'trust#*', 'provider#*']),
+})
+export const instances = rows(VirtualClusterInstance.plural)
+
+/** Reads objects by key, and the latest revision of the kind. */
+export const read = (...kinds: readonly StoredRows[]): Grant =>
+  table(...kinds.map(({ plural, beside }) => onTable(READ, [plural, `${plural}#o`, ...beside])))
+
+/** Lists and watches. They also void the log slots of failed writers (PutItem), and settle the log (UpdateItem of the revision). */
+export const list = ({ plural, copies, beside }: StoredRows): Grant =>
+  table(
+    onTable([...READ, 'Query'], [plural, `${plural}#o`, ...copies, `${plural}#log#*`, ...beside]),
+    onTable('PutItem', [`${plural}#log#*`]),
+    onTable('UpdateItem', [plural]),
+  )
+
+/** Lists, and writes in transactions: a writer reads like a list. */
+export const write = (kind: StoredRows): Grant => {
+  const { plural, copies, written, checks } = kind
+  const partitions = [`${plural}#o`, ...copies, `${plural}#log#*`, ...written, 'owner#*']
+  return table(...list(kind).statements, ...(checks === undefined ? [] : [checks]), onTable(WRITE, partitions))
+}
+
+/**
+ * Reads the credential of a presented key, and the activity of a key with several values. Updates both with a use, and writes signals:
+ * that of a first use in the same transaction.
+ */
+export const authenticate = table(
+  onTable(READ, ['credential#*', 'ownedaccesskeys#activity']),
+  onTable('UpdateItem', ['credential#*', 'ownedaccesskeys#activity', 'signal#*', 'usage#*', 'history#*']),
+  onTable('PutItem', ['signal#*']),
+)
+
+/** Records what keys do. */
+export const usage = table(onTable('PutItem', ['usage#*']))
+
+/** Marks trials of scopes that would refuse a request. */
+export const trials = table(onTable('PutItem', ['signal#*']), onTable('UpdateItem', ['trial#*']))
+
+/** Names the requests for which the scope of a trial is not made real. */
+export const refusedRequests = table(onTable('Query', ['usage#*']))
+
+/** Removes what is recorded about deleted keys, and marks since when usage is recorded. */
+export const forgetUsage = table(
+  onTable(['Query', 'DeleteItem'], ['usage#*']),
+  onTable(['GetItem', 'PutItem', 'DeleteItem'], ['recording']),
+)
+
+/** Reads what is recorded about keys, and since when. */
+export const readUsage = table(onTable(['BatchGetItem', 'Query'], ['usage#*', 'recording', 'lifecycle#position']))
+
+/** Keeps what happened to keys and which keys they made, and removes it with them. */
+export const keepHistory = table(onTable(['Query', 'PutItem', 'DeleteItem'], ['history#*', 'made#*']))
+
+/** Reads it, and since when it is kept. */
+export const readHistory = table(onTable('Query', ['history#*', 'made#*']), onTable('GetItem', ['lifecycle#position']))
+
+/** Finds the keys that a key made, and knows whether none is missing. */
+export const readFamilies = table(onTable('Query', ['made#*']), onTable('GetItem', ['lifecycle#position']))
+
+/**
+ * Judges the presented key again, and reads the values of a key while a rotation is open, and the trial of its scope. Use it together
+ * with a grant that reads the activity of keys.
+ */
+export const presented = table(onTable(READ, ['credential#*', 'trial#*']))
+
+/** Reads the gates of exchanged keys. For functions that judge whether a key is still valid. */
+export const gates = table(onTable(READ, ['trust#*', 'provider#*']))
+
+/** Counts the open watches of access keys. */
+export const watches = table(onTable(['Query', 'PutItem', 'DeleteItem'], ['watches#*']))
+
+/** Reads the dependents of an owner. */
+export const owners = table(onTable('Query', ['owner#*']))
+
+/** Reads and writes the progress of the garbage collector's pass over all objects. */
+export const progress = table(onTable(['GetItem', 'PutItem'], ['collector#pass']))
+
+/** Reads and writes how far the publisher of events has come. */
+export const position = table(onTable(['GetItem', 'PutItem'], ['lifecycle#position']))
+
+/** Reads signals, marks those that recur as published, and removes them. */
+export const signals = table(
+  onTable(['Query', 'DeleteItem'], ['signal#*']),
+  onTable(['BatchGetItem', 'PutItem'], ['told#*']),
+)
+
+/** Finds keys by the time at which they expire. */
+export const expired = table(allow('dynamodb:Query', sub(`\${Table.Arn}/index/expiry`)))
+
+/** Lambda uses the role of the function to read the stream and to send failed records to the queue. */
+export const stream = (queue: string): Grant => ({
+  statements: [
+    allow(
+      ['DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams'].map((one) => `dynamodb:${one}`),
+      att('Table', 'StreamArn'),
+    ),
+    allow('sqs:SendMessage', att(queue, 'Arn')),
+  ],
+})
+
+/** Puts events on the bus of the setting event-bus: a name, an ARN, or none. */
+export const publish: Grant = {
+  variables: { EVENT_BUS: ref('EventBus') },
+  statements: [
+    onlyIf(
+      'HasEventBus',
+      allow('events:PutEvents', either('HasArnOfEventBus', ref('EventBus'), arn('events', `event-bus/\${EventBus}`))),
+    ),
+  ],
+}
+
+const KEY_WRITES = ['ownedaccesskeys#o', 'ownedaccesskeys#o#*', 'ownedaccesskeys#log#*']
+
+/**
+ * Exchanges ID tokens: keeps the keys of issuers, and records the tokens that were exchanged in the transaction of the key, whose puts
+ * are in one statement. No function may change or remove such a record.
+ */
+export const exchange = table(
+  onTable([...READ, 'PutItem'], ['jwks#*']),
+  onTable([...READ, 'Query'], ['exchange#*']),
+  onTable('PutItem', ['exchange#*', ...KEY_WRITES, 'credential#*', 'owner#*']),
+)
+
+/**
+ * Ends reported values: puts the signal of a leak by itself, and in the transaction of the key, whose puts are in one statement. It
+ * counts a report once a day.
+ */
+export const leaks = table(
+  onTable('GetItem', ['told#*']),
+  onTable('PutItem', ['signal#*', ...KEY_WRITES, 'ownedaccesskeys#activity', 'credential#*', 'owner#*']),
+)
+
+export const pepper: Grant = {
+  variables: { PEPPER_SECRET_ID: ref('Pepper') },
+  statements: [allow('secretsmanager:GetSecretValue', att('Pepper', 'Id'))],
+}
+
+/** Fills the secrets that CloudFormation leaves empty. */
+export const bootstrap: Grant = {
+  variables: { ACCESS_KEY_SECRET_ID: ref('AccessKey') },
+  statements: [
+    allow(
+      ['secretsmanager:GetSecretValue', 'secretsmanager:PutSecretValue'],
+      [att('Pepper', 'Id'), att('AccessKey', 'Id')],
+    ),
+  ],
+}
+
+const publishKeys = allowWithKeys('kms:GetPublicKey')
+
+export const publishedKeys: Grant = { variables: { SIGNING_KEY_IDS: signingKeyIds }, statements: [publishKeys] }
+
+export const sign: Grant = { ...publishedKeys, statements: [allowWithKeys('kms:Sign'), publishKeys] }
+
+/** For the function that calls virtual clusters. */
+export const clusters: Grant = {
+  variables: { VIRTUAL_CLUSTER_SECRETS_PREFIX: sub(`keyplane/\${Stage}/virtualclusters/`) },
+  statements: [
+    allow('secretsmanager:GetSecretValue', arn('secretsmanager', `secret:keyplane/\${Stage}/virtualclusters/*`)),
+  ],
+  network: 'HasVpc',
+}
+
+/** For the function that calls issuers, which may be at private addresses. */
+export const issuers: Grant = { statements: [], network: 'HasVpcForIssuers' }
