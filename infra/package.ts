@@ -12,16 +12,13 @@ import type { Bundle } from './build.ts'
 import { type Command, runCommand } from './command.ts'
 import { takeLock } from './exclusive.ts'
 import { param, target, toolArguments, toolEnvironment } from './osls.ts'
-import { evaluate, type Template } from './settings/evaluate.ts'
 
 const project = join(import.meta.dirname, '..')
 
 export interface Packaged {
-  /** Path of the CloudFormation template with the default settings, for a stage named dev. */
-  template: string
-  /** Path of the template for every stage and all settings. */
+  /** Path of the CloudFormation template for every stage and all settings. */
   parametrized: string
-  /** Folder in which the template's `functions/X.handler` is the file `functions/X.mjs`. */
+  /** Folder in which the handler `functions/X.handler` is the file `functions/X.mjs`. */
   bundles: string
   /** The same with the store in the process of the functions instead of DynamoDB. */
   embedded: string
@@ -56,9 +53,7 @@ export async function ensurePackaged({
       await pack({ root, quiet, options: [], signal })
     })
   }
-  const template = join(root, '.build', 'template.json')
   return {
-    template,
     parametrized: parametrizedIn(root),
     bundles: join(root, '.build'),
     embedded: join(root, '.build', 'embedded'),
@@ -100,14 +95,7 @@ async function pack({ root, quiet, options, signal }: Packing) {
   const { stdout, stderr } = await packaging.catch((error: { stdout: string; stderr: string }) => {
     throw new Error(`packaging failed:\n${error.stdout}${error.stderr}`)
   })
-  if (options.length === 0) {
-    const template: Template = JSON.parse(await readFile(parametrizedIn(root), 'utf8'))
-    await writeFile(
-      join(root, '.build', 'template.json'),
-      JSON.stringify(evaluate(template, { Stage: 'dev' }), null, 2),
-    )
-    await writeFile(stampIn(root), digest)
-  }
+  if (options.length === 0) await writeFile(stampIn(root), digest)
   if (!quiet) process.stdout.write(`${bundles.length} functions bundled\n${stdout}${stderr}`)
 }
 

@@ -10,7 +10,6 @@ import { requestEntityTooLarge } from '../lib/meta/errors/status.ts'
 import { usePackagedTemplate } from './support/packagedtemplate.ts'
 
 const root = join(import.meta.dirname, '..')
-const refs = { Api: 'api', Table: 'table', Pepper: 'pepper', AccessKey: 'access-key', SigningKey: 'key' }
 const basePath = '/kubernetes/management'
 
 /** Source: "Gateway response types for API Gateway". */
@@ -22,7 +21,7 @@ const responseTypes = [
 ].flatMap((names) => names.split(' '))
 const RETRY_AFTER = 'gatewayresponse.header.Retry-After'
 
-const packaged = usePackagedTemplate(refs)
+const packaged = usePackagedTemplate()
 const { ofType } = packaged
 
 const moduleOf = (id: string | undefined) =>
@@ -31,8 +30,7 @@ const moduleOf = (id: string | undefined) =>
 test('every function is deployed under the name of its path', () => {
   const deployed = [...packaged.deployment.functions.values()]
   expect(deployed.map(({ module }) => module).sort()).toEqual(packaged.names.map((name) => `functions/${name}`))
-  for (const { module, name, entry } of deployed) {
-    expect(entry).toBe('handler')
+  for (const { module, name } of deployed) {
     const path = module.replace(/^functions\//, '').replaceAll('/', '-')
     const short = path.replace(/^(federatedidentitycredentials)-deletecollection$/, '$1-deleteall')
     expect(name).toBe(`keyplane-dev-${short}`)
@@ -202,38 +200,38 @@ describe('the template', () => {
       functionId,
       authorizerFunctionId,
     ])
-    expect(deploymentOfApi?.DependsOn).toEqual(
-      [...new Set(named)].map((name) => name.replace('LambdaFunction', 'Alias')).sort(),
-    )
+    expect(deploymentOfApi?.DependsOn).toEqual([...new Set(named)].map((name) => `${name}Alias`).sort())
     expect(deploymentOfApi?.Properties).toEqual({ RestApiId: { Ref: 'Api' } })
   })
 
   test('rejects too large bodies with the message of the functions', () => {
     const { message } = requestEntityTooLarge(`limit is ${maxBodyBytes}`).status
-    const template = packaged.deployment.responses.get('REQUEST_TOO_LARGE')?.templates['application/json'] ?? ''
+    const template = packaged.deployment.responses.REQUEST_TOO_LARGE?.responseTemplates?.['application/json'] ?? ''
     expect(JSON.parse(template)).toMatchObject({ message, code: 413 })
   })
 
   test('replaces every response type of the gateway', () => {
-    expect([...packaged.deployment.responses.keys()].sort()).toEqual(responseTypes)
-    const retried = Object.groupBy(packaged.deployment.responses, ([, { parameters }]) => parameters[RETRY_AFTER] ?? '')
+    const all = Object.entries(packaged.deployment.responses)
+    expect(all.map(([type]) => type).sort()).toEqual(responseTypes)
+    const retried = Object.groupBy(all, ([, { responseParameters = {} }]) => responseParameters[RETRY_AFTER] ?? '')
     const types = (value: string) => retried[value]?.map(([type]) => type).sort()
     const nothingDone = ['AUTHORIZER_CONFIGURATION_ERROR', 'AUTHORIZER_FAILURE', 'QUOTA_EXCEEDED', 'THROTTLED']
     expect(types("'1'")).toEqual(nothingDone)
     // The function may have run, so the authorizer decides by the method.
     expect(types('context.authorizer.retryAfter')).toEqual(['DEFAULT_5XX', 'INTEGRATION_FAILURE'])
-    const [one, other] = ['DEFAULT_5XX', 'INTEGRATION_FAILURE'].map((type) => packaged.deployment.responses.get(type))
+    const [one, other] = ['DEFAULT_5XX', 'INTEGRATION_FAILURE'].map((type) => packaged.deployment.responses[type])
     expect(one).toEqual(other)
   })
 
   test('returns every gateway response as a Status with the ID of the request', () => {
-    for (const { templates, parameters, statusCode } of packaged.deployment.responses.values()) {
+    for (const one of Object.values(packaged.deployment.responses)) {
+      const { responseParameters: parameters = {}, responseTemplates: templates = {}, statusCode } = one
       expect(parameters['gatewayresponse.header.Audit-Id']).toBe('context.requestId')
       expect(parameters['gatewayresponse.header.Strict-Transport-Security']).toBe("'max-age=31536000'")
       expect(parameters['gatewayresponse.header.X-Content-Type-Options']).toBe("'nosniff'")
       const text = templates['application/json'] ?? ''
       const status = JSON.parse(text.replace('$context.error.messageString', '"text"'))
-      const expected = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', code: statusCode }
+      const expected = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', code: Number(statusCode) }
       expect(status).toMatchObject(expected)
     }
   })

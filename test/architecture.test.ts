@@ -140,7 +140,7 @@ describe('imports', () => {
   test('are found', () => {
     expect(imports.length).toBeGreaterThan(100)
     const gateway = 'infra/local/gateway'
-    const eager = { from: `${gateway}/gateway.ts`, to: `${gateway}/template.ts`, typeOnly: false, lazy: false }
+    const eager = { from: `${gateway}/gateway.ts`, to: `${gateway}/deployment.ts`, typeOnly: false, lazy: false }
     const lazy = { from: 'lib/token/kms.ts', to: 'lib/token/kmsclient.ts', typeOnly: false, lazy: true }
     expect(imports).toEqual(expect.arrayContaining([eager, lazy]))
   })

@@ -21,7 +21,7 @@ const refs = {
   AccessKey: 'access-key',
   SigningKey: 'key',
 }
-const packaged = usePackagedTemplate(refs)
+const packaged = usePackagedTemplate()
 
 /** What exists for a verb of a kind. */
 interface Served {
@@ -91,7 +91,7 @@ async function found(name: string, { plural, archetype }: KindRow): Promise<Serv
   const routes = packaged.deployment.routes
     .filter(({ functionId, resource }) => moduleOf(functionId) === name && resource.startsWith('/kubernetes/'))
     .map(({ method, resource }) => `${method} ${resource}`)
-  const roles = readRoles(packaged.text, packaged.deployment, refs)
+  const roles = readRoles(packaged.text, refs)
   const isGranted = (operation: string) =>
     roles.allows(name, { action: `dynamodb:${operation}`, resource: 'table', partitions: [rowsOf(plural)] })
   return { name, handler, routes: routes.sort(), grants: archetype === 'stored' ? WRITE.filter(isGranted) : [] }

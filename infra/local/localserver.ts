@@ -1,6 +1,5 @@
 /** Starts the local server: data folder, AWS endpoints, demo virtual cluster, gateway and demo issuer. Stops them in reverse order. */
 import { randomBytes } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { shellOf } from '../../clients/core/src/shellwords.ts'
 import { generateAccessKey } from '../../lib/authentication/accesskey.ts'
@@ -129,7 +128,7 @@ async function serve(
   })
   // Packaging can take seconds, so it follows the steps that fail at once.
   const packaged = await packageFunctions({ say, signal })
-  const refs = await prepare(packaged.template, endpoints, makeTable, cluster)
+  const resources = await prepare(endpoints, makeTable, cluster)
 
   const { stage, dynamodb } = settings
   const bundles = dynamodb === undefined ? packaged.embedded : packaged.bundles
@@ -137,14 +136,14 @@ async function serve(
   const issuer = `https://127.0.0.1:${reserved.port}${prefixOf(address)}${BASE_PATH}`
   const serving = await issueLoopback(authority, now())
   const gateway = await startGateway({
-    template: packaged.template,
     bundlesDir: bundles,
     tls: { cert: serving.certificate, key: serving.key },
     port: reserved,
-    refs,
-    region: REGION,
-    account: ACCOUNT,
-    environment: { ...environmentFor(endpoints, credentials, { ...settings, issuer }), ...settings.console },
+    environment: {
+      ...resources,
+      ...environmentFor(endpoints, credentials, { ...settings, issuer }),
+      ...settings.console,
+    },
     address,
     sharesHost: true,
     answered,
@@ -228,10 +227,9 @@ async function openAuthority(dataDir: DataDir, now: number, say: Say): Promise<K
   return authority
 }
 
-/** Creates the table, keys and secrets of the template, and stores the credentials of the demo virtual cluster. */
-async function prepare(template: string, { kms, secrets }: Endpoints, makeTable: MakeTable, cluster: DemoCluster) {
-  const services = { makeTable, kms, secrets, region: REGION, secretPrefix: SECRETS }
-  const refs = await makeResources(await readFile(template, 'utf8'), services)
+/** Makes the table, the key and the secrets, and stores the credentials of the demo virtual cluster. */
+async function prepare({ kms, secrets }: Endpoints, makeTable: MakeTable, cluster: DemoCluster) {
+  const variables = await makeResources({ makeTable, kms, secrets, secretPrefix: SECRETS })
   const manager = kubeConfigFile({
     name: 'manager',
     server: cluster.url,
@@ -239,7 +237,7 @@ async function prepare(template: string, { kms, secrets }: Endpoints, makeTable:
     token: cluster.managerToken,
   })
   await secrets.setText(`${CLUSTER_SECRETS}${DEMO.namespace}/${DEMO.name}`, manager)
-  return refs
+  return variables
 }
 
 /** Returns the environment that points the functions at the local endpoints. */

@@ -6,12 +6,14 @@ import {
   type CreateTableCommandInput,
   DynamoDBClient,
   UpdateTimeToLiveCommand,
+  type UpdateTimeToLiveCommandInput,
 } from '@aws-sdk/client-dynamodb'
 import { asSentence } from '../../clients/core/src/answers.ts'
 import { UnusableFile } from '../../lib/storage/sqlite/database.ts'
 import { nameTable } from '../../lib/storage/sqlite/named.ts'
 import { itemsOf } from '../../lib/storage/sqlite/sqlite.ts'
 import { openTable, type Table } from '../../lib/storage/sqlite/table.ts'
+import { table } from '../stack/data.ts'
 import type { MakeTable } from './aws/resources.ts'
 import { damaged, fileProblem, ofAnotherRelease } from './host/fileproblem.ts'
 import { StartupError } from './host/startuperror.ts'
@@ -42,44 +44,31 @@ function open(path: string | undefined, now: () => number): Table {
   }
 }
 
-/** Creates the table, with the properties of the template, in a DynamoDB or an emulator of it. */
+/**
+ * Creates the deployed table in a DynamoDB or an emulator of it. Omits the stream: its readers run on timers here, and the emulator
+ * keeps stream records forever and slows down as they accumulate.
+ */
 export const tableOf =
   (endpoint: string, region: string, credentials: { accessKeyId: string; secretAccessKey: string }): MakeTable =>
-  async (name, properties) => {
+  async (TableName) => {
     const client = new DynamoDBClient({ endpoint, region, credentials })
     try {
-      await client.send(new CreateTableCommand(tableInput(name, properties)))
-      const { AttributeName, Enabled } = (properties.TimeToLiveSpecification ?? {}) as Record<string, never>
-      if (AttributeName)
-        await client.send(
-          new UpdateTimeToLiveCommand({ TableName: name, TimeToLiveSpecification: { AttributeName, Enabled } }),
-        )
+      // The client's types have no read-only lists.
+      const properties = structuredClone(table.Properties) as object as CreateTableCommandInput &
+        UpdateTimeToLiveCommandInput
+      const { AttributeDefinitions, KeySchema, BillingMode, GlobalSecondaryIndexes, TimeToLiveSpecification } =
+        properties
+      const definition = { AttributeDefinitions, KeySchema, BillingMode, GlobalSecondaryIndexes }
+      await client.send(new CreateTableCommand({ TableName, ...definition }))
+      await client.send(new UpdateTimeToLiveCommand({ TableName, TimeToLiveSpecification }))
     } catch (error) {
       const { name: reason, message } = error as Error
       if (reason !== 'ResourceInUseException')
         throw new StartupError(
-          asSentence(`DynamoDB at ${endpoint} cannot create the table ${name}: ${message || reason}`),
+          asSentence(`DynamoDB at ${endpoint} cannot create the table ${TableName}: ${message || reason}`),
           error,
         )
     } finally {
       client.destroy()
     }
   }
-
-/**
- * Returns the properties that CloudFormation and the API have in common. Omits the stream: its readers run on timers here,
- * and the emulator keeps stream records forever and slows down as they accumulate.
- */
-function tableInput(name: string, properties: Readonly<Record<string, unknown>>): CreateTableCommandInput {
-  const { AttributeDefinitions, KeySchema, BillingMode, GlobalSecondaryIndexes } = properties as Pick<
-    CreateTableCommandInput,
-    'AttributeDefinitions' | 'KeySchema' | 'BillingMode' | 'GlobalSecondaryIndexes'
-  >
-  return {
-    TableName: name,
-    AttributeDefinitions,
-    KeySchema,
-    BillingMode,
-    ...(GlobalSecondaryIndexes && { GlobalSecondaryIndexes }),
-  }
-}

@@ -76,6 +76,10 @@ function networking(one: DeployedFunction): Value[] {
 export const functionArn = ({ name }: DeployedFunction, suffix = '') =>
   arn('lambda', `function:keyplane-\${Stage}-${name}${suffix}`)
 
+/** Returns the environment of a function. */
+export const variablesOf = (one: DeployedFunction): Readonly<Record<string, Value>> =>
+  Object.assign({}, variables, settingsOf(one), ofRelease(one), ...grantsOf(one).map((grant) => grant.variables))
+
 /** Returns the place of the archive of a function. */
 export type CodeOf = (one: DeployedFunction) => Value
 
@@ -110,15 +114,7 @@ export const lambda = (codeOf: CodeOf): Resources =>
               MemorySize: megabytes,
               Timeout: seconds,
               Architectures: ['arm64'],
-              Environment: {
-                Variables: Object.assign(
-                  {},
-                  variables,
-                  settingsOf(one),
-                  ofRelease(one),
-                  ...grants.map((grant) => grant.variables),
-                ),
-              },
+              Environment: { Variables: variablesOf(one) },
               Role: att(`${id}Role`, 'Arn'),
               ...(concurrency && { ReservedConcurrentExecutions: onlyIf(`Has${concurrency}`, ref(concurrency)) }),
               ...ofFunctions,

@@ -5,12 +5,12 @@ import { deploymentId } from './api.ts'
 import { arn, att, either, type Part, ref, sub, type Value } from './intrinsics.ts'
 import { url } from './lambda.ts'
 
-export interface Limits {
+interface Limits {
   rate: Value
   burst: Value
 }
 
-const ofAll: Limits = { rate: ref('ThrottleRate'), burst: ref('ThrottleBurst') }
+export const limitsOfAll: Limits = { rate: ref('ThrottleRate'), burst: ref('ThrottleBurst') }
 
 /** Of public endpoints, whose load does not use up what the others may have, and of lookups. */
 const limits: Readonly<Record<string, Limits>> = {
@@ -76,7 +76,7 @@ export const stage: Part = {
         TracingEnabled: either('IsTraced', true, false),
         AccessLogSetting: { DestinationArn: arn('logs', `log-group:\${AccessLog}`), Format: accessLogFormat },
         MethodSettings: [
-          settings('*', '/*', ofAll),
+          settings('*', '/*', limitsOfAll),
           // In these paths, ~1 is a slash.
           ...throttles.map(({ method, path, ...own }) => settings(method, `/${path.replaceAll('/', '~1')}`, own)),
         ],

@@ -9,8 +9,10 @@ import { cp, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { build as esbuild } from 'esbuild'
-import { build, functionNames } from '../../infra/build.ts'
+import { build } from '../../infra/build.ts'
+import { functions } from '../../infra/functions.ts'
 import { ensurePackaged } from '../../infra/package.ts'
+import { variablesOf } from '../../infra/stack/lambda.ts'
 import { startDeployment } from '../support/deployment.ts'
 import { unique } from './access.ts'
 import { limitCpu } from './cpulimit.ts'
@@ -128,25 +130,21 @@ export async function benchStart({ rounds, only }: StartOptions): Promise<void> 
   stack.defer(() => deployment.stop())
   const api = await startRuntimeApi()
   stack.defer(() => api.close())
-  const { bundles, template } = await ensurePackaged({ quiet: true })
+  const { bundles } = await ensurePackaged({ quiet: true })
   const folder = await taskRoot(bundles)
   stack.defer(() => rm(folder, { recursive: true, force: true }))
-  const subjects = await subjectsOf(deployment.environment, await readFile(template, 'utf8'))
+  const subjects = await subjectsOf(deployment.environment)
   const startOf = (subject: Subject, limit: Limit) => start(api, folder, subject, limit)
   if (only !== 'memory') await benchCold(subjects, rounds, bundles, startOf)
   if (only !== 'cold') await benchMemory(subjects, Math.ceil(rounds / 3), startOf)
 }
 
-/** Returns every function with the variables that the template gives it. */
-async function subjectsOf(environment: Record<string, string>, template: string): Promise<Map<string, Subject>> {
-  const { Resources } = JSON.parse(template) as {
-    Resources: Record<string, { Properties: { Handler?: string; Environment?: { Variables: object } } }>
-  }
-  const functions = Object.values(Resources).map(({ Properties }) => Properties)
-  const names = await functionNames(root)
-  const all = names.map(async (name): Promise<[string, Subject]> => {
+/** Returns every function with its variables. */
+async function subjectsOf(environment: Record<string, string>): Promise<Map<string, Subject>> {
+  const all = functions.map(async (one): Promise<[string, Subject]> => {
+    const { path: name } = one
     const handler = `functions/${name}.handler`
-    const given = functions.find(({ Handler }) => Handler === handler)?.Environment?.Variables ?? {}
+    const given = variablesOf(one)
     const variables = Object.entries(environment).filter(
       ([variable]) => variable.startsWith('AWS_') || variable in given,
     )

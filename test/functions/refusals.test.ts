@@ -35,7 +35,7 @@ beforeAll(() => {
         }),
     })
 })
-const packaged = usePackagedTemplate({ Table: 't', Pepper: 'p', AccessKey: 'a', SigningKey: 's', Api: 'api' })
+const packaged = usePackagedTemplate()
 
 /** Returns the functions of routes with an authorizer, by their paths below functions/. */
 function authorizedFunctions(): string[] {

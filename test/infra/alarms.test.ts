@@ -7,13 +7,7 @@ import { usePackagedTemplate } from '../support/packagedtemplate.ts'
 import { metricId } from './templatemetrics.ts'
 import cases from './vectors/alarms.cases.json' with { type: 'json' }
 
-const packaged = usePackagedTemplate({
-  Api: 'api',
-  Table: 'table',
-  Pepper: 'pepper',
-  AccessKey: 'key',
-  SigningKey: 'key',
-})
+const packaged = usePackagedTemplate()
 const { ofType } = packaged
 
 interface Alarm {

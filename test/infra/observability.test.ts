@@ -2,13 +2,7 @@
 import { expect, test } from 'vitest'
 import { usePackagedTemplate } from '../support/packagedtemplate.ts'
 
-const packaged = usePackagedTemplate({
-  Api: 'api',
-  Table: 'table',
-  Pepper: 'pepper',
-  AccessKey: 'key',
-  SigningKey: 'key',
-})
+const packaged = usePackagedTemplate()
 const { ofType } = packaged
 
 test('the stage has no tracing, is throttled and logs no bodies', () => {

@@ -7,7 +7,6 @@ import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { functionNames } from '../../infra/build.ts'
 import { makeAuthority, validFor } from '../../infra/local/host/certificates.ts'
 import { kubeConfigFile } from '../../infra/local/host/kubeconfigfile.ts'
-import { ensurePackaged } from '../../infra/package.ts'
 import { parseKeySet } from '../../lib/federation/jwks.ts'
 import { encodeKeyItem } from '../../lib/federation/keyitem.ts'
 import { marshalKey } from '../../lib/storage/dynamodb/expressions.ts'
@@ -16,6 +15,7 @@ import { endless, unhurried } from '../support/deadlines.ts'
 import { createExchangedKey, newFederation, openGates } from '../support/exchangedkeys.ts'
 import { exchangeForm } from '../support/federation.ts'
 import { startIssuer } from '../support/issuer.ts'
+import { defaultTemplate, readPackagedTemplate } from '../support/packagedtemplate.ts'
 import { patience } from '../support/patience.ts'
 import { type RoleDeployment, startWithRoles } from './roleenforcement.ts'
 import { metricId, readTemplateMetrics } from './templatemetrics.ts'
@@ -540,8 +540,7 @@ test('alarms and dashboard use published metrics, and the page documents them', 
     [`${keys}/gone`, (await create(keys, key('off', { user: 'off', disabled: true }))).spec.key, 401],
   ]
   for (const [path, token, code] of refused) await expect(get(path, token)).rejects.toThrow(`: ${code} `)
-  const { template } = await ensurePackaged({ quiet: true })
-  const watched = readTemplateMetrics(await readFile(template, 'utf8'))
+  const watched = readTemplateMetrics(defaultTemplate(await readPackagedTemplate()))
   const { metrics, values } = readPublishedMetrics()
   const own = [...watched.metrics].filter((one) => one.startsWith('keyplane/dev '))
   expect(own.length).toBeGreaterThan(8)

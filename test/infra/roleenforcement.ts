@@ -6,16 +6,16 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { randomBytes } from 'node:crypto'
 import diagnostics from 'node:diagnostics_channel'
-import { readFile } from 'node:fs/promises'
 import { type ClientRequest, createServer, type IncomingMessage, request as requestOver, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { CreateSecretCommand, GetSecretValueCommand, PutSecretValueCommand } from '@aws-sdk/client-secrets-manager'
-import { applyEnvironment, unionOfEnvironments } from '../../infra/local/gateway/environment.ts'
+import { deployed as described } from '../../infra/local/gateway/deployment.ts'
+import { applyEnvironment, defaultEnvironment } from '../../infra/local/gateway/environment.ts'
 import { createLambda } from '../../infra/local/gateway/lambda.ts'
 import { createListener } from '../../infra/local/gateway/listener.ts'
-import { readTemplate } from '../../infra/local/gateway/template.ts'
 import { ensurePackaged } from '../../infra/package.ts'
 import { basePath, startDeployment, type TestDeployment } from '../support/deployment.ts'
+import { defaultTemplate, readPackagedTemplate } from '../support/packagedtemplate.ts'
 import { type Asked, readRoles } from './roles.ts'
 
 export interface RoleCall extends Asked {
@@ -42,7 +42,7 @@ const prefix = `keyplane/${stage}/virtualclusters/`
 const header = 'x-function'
 
 export async function startWithRoles(): Promise<RoleDeployment> {
-  const [{ template, bundles }, deployment] = await Promise.all([
+  const [{ bundles }, deployment] = await Promise.all([
     ensurePackaged({ quiet: true }),
     startDeployment('https://127.0.0.1/kubernetes/management'),
   ])
@@ -67,9 +67,7 @@ export async function startWithRoles(): Promise<RoleDeployment> {
     'AWS::Region': 'eu-central-1',
     'AWS::AccountId': '0',
   }
-  const text = await readFile(template, 'utf8')
-  const described = readTemplate(text, { refs, region: 'eu-central-1', account: '0' })
-  const roles = readRoles(text, described, refs)
+  const roles = readRoles(defaultTemplate(await readPackagedTemplate()), refs)
   const nameOf = (id: string) => described.functions.get(id)?.module.replace(/^functions\//, '') ?? ''
   const idOf = (name: string) => [...described.functions.keys()].find((id) => nameOf(id) === name) ?? ''
 
@@ -80,7 +78,8 @@ export async function startWithRoles(): Promise<RoleDeployment> {
     return allowed
   })
   const restore = applyEnvironment({
-    ...unionOfEnvironments(described.functions.values(), environment),
+    ...defaultEnvironment,
+    ...environment,
     ACCESS_KEY_SECRET_ID: accessKey,
     VIRTUAL_CLUSTER_SECRETS_PREFIX: prefix,
     AWS_ENDPOINT_URL_DYNAMODB: guard.url,

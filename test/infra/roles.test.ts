@@ -28,10 +28,10 @@ const reads = ['GetItem', 'BatchGetItem', 'Query', 'ConditionCheckItem']
 const writes = ['PutItem', 'UpdateItem', 'DeleteItem']
 const every = [...reads, ...writes]
 
-const packaged = usePackagedTemplate(refs)
+const packaged = usePackagedTemplate()
 let roles: Roles
 beforeAll(() => {
-  roles = readRoles(packaged.text, packaged.deployment, refs)
+  roles = readRoles(packaged.text, refs)
 })
 
 const actions = (name: string) => roles.statements(name).flatMap(({ Action }) => Action)

@@ -1,5 +1,5 @@
 /** Reads the roles of a packaged template and decides calls of functions as IAM would. */
-import type { Deployment } from '../../infra/local/gateway/template.ts'
+import { functions } from '../../infra/functions.ts'
 
 export interface Statement {
   Effect: string
@@ -26,10 +26,10 @@ interface Resource {
   Properties: Record<string, unknown>
 }
 
-/** `refs`: as for `readTemplate`. */
-export function readRoles(text: string, { functions }: Deployment, refs: Readonly<Record<string, string>>): Roles {
+/** `refs` are physical IDs by logical ID, and attributes by `LOGICALID.ATTRIBUTE`. */
+export function readRoles(text: string, refs: Readonly<Record<string, string>>): Roles {
   const { Resources } = JSON.parse(text) as { Resources: Record<string, Resource> }
-  const byName = new Map([...functions].map(([id, { module }]) => [module.replace(/^functions\//, ''), id]))
+  const byName = new Map(functions.map(({ path, id }) => [path, `${id}LambdaFunction`]))
   const statements = (name: string): Statement[] => {
     const { Role } = (Resources[byName.get(name) ?? '']?.Properties ?? {}) as { Role?: { 'Fn::GetAtt': [string] } }
     const policies = Resources[Role?.['Fn::GetAtt'][0] ?? '']?.Properties.Policies as

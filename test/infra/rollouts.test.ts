@@ -9,7 +9,7 @@ import { parameterOf } from '../../infra/settings/setting.ts'
 import { type Resource, usePackagedTemplate } from '../support/packagedtemplate.ts'
 import { additions, templateWith } from './everysetting.ts'
 
-const packaged = usePackagedTemplate({ Table: 't', Pepper: 'p', AccessKey: 'a', SigningKey: 's', Api: 'api' })
+const packaged = usePackagedTemplate()
 const { ofType } = packaged
 
 /** The functions that nothing invokes by the alias. */

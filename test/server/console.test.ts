@@ -5,17 +5,16 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { buildConsole, type ConsoleFile } from '../../clients/console/build.ts'
 import { type Gateway, startGateway } from '../../infra/local/gateway/gateway.ts'
 import { ensurePackaged } from '../../infra/package.ts'
+import { noResources } from '../support/noresources.ts'
 
 let files: ConsoleFile[]
 let gateway: Gateway
 
 const start = async (address: { stage: string } | { mapping: string }, more: Record<string, string> = {}) => {
-  const { template, bundles } = await ensurePackaged({ quiet: true })
+  const { bundles } = await ensurePackaged({ quiet: true })
   return startGateway({
-    template,
     bundlesDir: bundles,
-    refs: { Table: 'keyplane', Pepper: 'pepper', AccessKey: 'access-key', SigningKey: 'key' },
-    environment: { AWS_REGION: 'eu-central-1', AWS_ACCESS_KEY_ID: 'local', AWS_SECRET_ACCESS_KEY: 'local', ...more },
+    environment: { ...noResources, ...more },
     unscheduled: true,
     address,
   })

@@ -2,11 +2,11 @@
 import { writeFile } from 'node:fs/promises'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { deployed } from '../../infra/local/gateway/deployment.ts'
 import { throttling } from '../smoke/checks/answers.ts'
 import { type Aws, servicesOf } from '../smoke/checks/services.ts'
 import { checks } from '../smoke/checks.ts'
 import { type Client, createClient } from '../smoke/client.ts'
-import { changedTemplate } from '../support/changedtemplate.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 
 let server: TestServer
@@ -62,15 +62,11 @@ test('the checks leave no key behind', async () => {
 })
 
 test(throttling.name, async () => {
-  const { template, remove } = await changedTemplate(({ Type, Properties }) => {
-    const [settings] = Type === 'AWS::ApiGateway::Stage' ? Properties.MethodSettings : []
-    if (settings) Object.assign(settings, { ThrottlingRateLimit: 1, ThrottlingBurstLimit: 10 })
-  })
-  const slow = await startServer({}, { template })
+  const api = { ...deployed.api, throttle: { rate: 1, burst: 10 } }
+  const slow = await startServer({}, { deployment: { ...deployed, api } })
   try {
     await throttling.run(createClient({ url: slow.base, key: slow.adminKey, ca: slow.certificateAuthority }))
   } finally {
     await slow.stop()
-    await remove()
   }
 })

@@ -1,24 +1,18 @@
 /** Tests what clients get when Lambda throttles the function of their request. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type ChangedTemplate, changedTemplate } from '../support/changedtemplate.ts'
+import { deployed } from '../../infra/local/gateway/deployment.ts'
 import { accessKey, keys } from '../support/objects.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 
 let server: TestServer
-let changed: ChangedTemplate
 beforeAll(async () => {
   // Lambda never runs a function with a reserved concurrency of 0.
-  changed = await changedTemplate(({ Type, Properties }) => {
-    if (Type === 'AWS::Lambda::Function' && Properties.Handler !== 'functions/authorizer.handler') {
-      Properties.ReservedConcurrentExecutions = 0
-    }
+  const limited = [...deployed.functions].map(([id, one]) => {
+    return [id, id === 'Authorizer' ? one : { ...one, concurrency: 0 }] as const
   })
-  server = await startServer({}, { template: changed.template })
+  server = await startServer({}, { deployment: { ...deployed, functions: new Map(limited) } })
 })
-afterAll(async () => {
-  await server?.stop()
-  await changed?.remove()
-})
+afterAll(() => server?.stop())
 
 const unavailable = {
   kind: 'Status',

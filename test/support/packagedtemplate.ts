@@ -3,9 +3,9 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll } from 'vitest'
 import { functionNames } from '../../infra/build.ts'
-import { type Deployment, readTemplate } from '../../infra/local/gateway/template.ts'
+import { type Deployment, deployed } from '../../infra/local/gateway/deployment.ts'
 import { ensurePackaged } from '../../infra/package.ts'
-import type { Template } from '../../infra/settings/evaluate.ts'
+import { evaluate, type Template } from '../../infra/settings/evaluate.ts'
 
 export interface Resource {
   Type: string
@@ -23,7 +23,7 @@ export interface PackagedTemplate {
   readonly parametrized: Template
   /** Resources by logical ID. */
   readonly resources: Readonly<Record<string, Resource>>
-  /** The template as the local gateway reads it. */
+  /** The deployment that the local gateway serves. */
   readonly deployment: Deployment
   /** Sorted paths of the functions below functions/. */
   readonly names: readonly string[]
@@ -31,17 +31,25 @@ export interface PackagedTemplate {
   ofType(type: string): [string, Resource][]
 }
 
-/** Packages the project when necessary. `refs` are the values of references for the local gateway. */
-export function usePackagedTemplate(refs: Readonly<Record<string, string>> = {}): PackagedTemplate {
+/** Returns the template for every stage and all settings. Packages the project when necessary. */
+export async function readPackagedTemplate(): Promise<Template> {
+  const { parametrized } = await ensurePackaged({ quiet: true })
+  return JSON.parse(await readFile(parametrized, 'utf8'))
+}
+
+/** Returns the resources and outputs of stage dev with the default settings as JSON. */
+export const defaultTemplate = (template: Template): string =>
+  JSON.stringify(evaluate(template, { Stage: 'dev' }), null, 2)
+
+/** Packages the project when necessary. */
+export function usePackagedTemplate(): PackagedTemplate {
   let text: string
   let parametrized: Template
   let resources: Record<string, Resource>
   let names: string[]
-  let deployment: Deployment | undefined
   beforeAll(async () => {
-    const { template, parametrized: path } = await ensurePackaged({ quiet: true })
-    parametrized = JSON.parse(await readFile(path, 'utf8'))
-    text = await readFile(template, 'utf8')
+    parametrized = await readPackagedTemplate()
+    text = defaultTemplate(parametrized)
     resources = JSON.parse(text).Resources
     names = await functionNames(join(import.meta.dirname, '../..'))
   })
@@ -55,10 +63,7 @@ export function usePackagedTemplate(refs: Readonly<Record<string, string>> = {})
     get resources() {
       return resources
     },
-    get deployment() {
-      deployment ??= readTemplate(text, { refs, region: 'eu-central-1', account: '0' })
-      return deployment
-    },
+    deployment: deployed,
     get names() {
       return names
     },

@@ -1,8 +1,9 @@
 /**
- * Starts the whole API in this process for tests: the packaged template behind the local gateway over TLS, the table, KMS and
+ * Starts the whole API in this process for tests: the packaged functions behind the local gateway over TLS, the table, KMS and
  * Secrets Manager, and an administrator's access key. Nothing is stored on disk.
  */
 import https from 'node:https'
+import type { Deployment } from '../../infra/local/gateway/deployment.ts'
 import { startGateway } from '../../infra/local/gateway/gateway.ts'
 import { type Address, prefixOf } from '../../infra/local/gateway/routes.ts'
 import { issueLoopback, makeAuthority, validFor } from '../../infra/local/host/certificates.ts'
@@ -48,8 +49,8 @@ export interface ServerOptions {
   streamSeconds?: number
   /** Disables throttling. */
   unthrottled?: boolean
-  /** Replaces the packaged template. */
-  template?: string
+  /** Replaces that of the table of functions. */
+  deployment?: Deployment
   /** Replaces the folder of the packaged bundles. */
   bundles?: string
   /** By default the stage of the deployment. */
@@ -89,7 +90,7 @@ export async function startHost(
   {
     streamSeconds = 1,
     unthrottled = false,
-    template,
+    deployment: served,
     bundles,
     address = { stage },
     unscheduled = false,
@@ -109,13 +110,11 @@ export async function startHost(
   const base = `${root}${basePath}`
   const deployment = await startDeployment(base, environment, file)
   starting.defer(() => deployment.stop())
-  const { TABLE_NAME = '', PEPPER_SECRET_ID = '', SIGNING_KEY_IDS = '' } = deployment.environment
   const gateway = await startGateway({
-    template: template ?? packaged.template,
+    deployment: served,
     bundlesDir: bundles ?? (isDynamoDB ? packaged.bundles : packaged.embedded),
     tls: { cert: serving.certificate, key: serving.key },
     port: reserved,
-    refs: { Table: TABLE_NAME, Pepper: PEPPER_SECRET_ID, AccessKey: 'access-key', SigningKey: SIGNING_KEY_IDS },
     environment: deployment.environment,
     streamSeconds,
     unthrottled,

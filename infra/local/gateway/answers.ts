@@ -2,11 +2,11 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
+import type { Deployment } from './deployment.ts'
 import { isBinary } from './events.ts'
 import { addHeader, type HeaderLists } from './headerlists.ts'
 import type { Rendered } from './responses.ts'
 import type { Metadata } from './streaming.ts'
-import type { Deployment } from './template.ts'
 
 /** Thrown when a function does not return a valid proxy response. */
 class MalformedAnswer extends Error {

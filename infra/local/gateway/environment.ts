@@ -1,21 +1,22 @@
-/** Merges the environments of all functions, which share one process here. */
-import type { FunctionDescription } from './template.ts'
+/** Sets the environment of the functions, which share one process here. */
+import { BASE_PATH } from '../../../lib/kubeconfig/deployment.ts'
+import { variableOf } from '../../settings/setting.ts'
+import { groups } from '../../settings/table.ts'
 
 type Variables = Readonly<Record<string, string>>
 
-/** Returns the variables of all functions and `more`. Throws when two functions need different values. */
-export function unionOfEnvironments(functions: Iterable<FunctionDescription>, more: Variables): Variables {
-  const union = new Map<string, { value: string; name: string }>()
-  for (const { name, environment } of functions) {
-    for (const [variable, value] of Object.entries(environment)) {
-      const known = union.get(variable)
-      if (known && known.value !== value) {
-        throw new TypeError(`${known.name} and ${name} need different values of ${variable}`)
-      }
-      union.set(variable, { value, name })
-    }
-  }
-  return { ...Object.fromEntries([...union].map(([variable, { value }]) => [variable, value])), ...more }
+/** The variables of a deployment with the default settings, besides those that name its address and its resources. */
+export const defaultEnvironment: Variables = {
+  STAGE: 'dev',
+  BASE_PATH,
+  RELEASE: 'local',
+  EVENT_BUS: 'default',
+  ...Object.fromEntries(
+    groups
+      .filter(({ functions }) => functions !== undefined)
+      .flatMap(({ settings }) => Object.entries(settings))
+      .map(([name, setting]) => [variableOf(name), String(setting.default ?? '')]),
+  ),
 }
 
 /** Sets the variables in this process and returns a function that restores the previous values. */

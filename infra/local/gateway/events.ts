@@ -3,9 +3,9 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { rfc3339 } from '../../../lib/meta/encoding/time.ts'
+import type { Deployment } from './deployment.ts'
 import { addHeader, type HeaderLists } from './headerlists.ts'
 import type { Match } from './routes.ts'
-import type { Deployment } from './template.ts'
 
 export interface RequestEvent {
   resource: string

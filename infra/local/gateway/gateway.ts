@@ -1,44 +1,39 @@
-/** Serves a packaged deployment in one process, in place of API Gateway, Lambda and EventBridge. */
-import { readFile } from 'node:fs/promises'
+/** Serves a deployment in one process, in place of API Gateway, Lambda and EventBridge. */
 import { createServer, type Server } from 'node:http'
 import { createServer as createTlsServer, Server as TlsServer } from 'node:https'
 import { type AddressInfo, createServer as createTcpServer, type Server as TcpServer } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type ReservedPort, reservePort, WITHOUT_IPV6 } from '../host/freeport.ts'
-import { applyEnvironment, unionOfEnvironments } from './environment.ts'
+import { type Deployment, deployed } from './deployment.ts'
+import { applyEnvironment, defaultEnvironment } from './environment.ts'
 import { scheduledEvent } from './events.ts'
 import { createLambda } from './lambda.ts'
 import { createListener } from './listener.ts'
 import type { Answered } from './requestlines.ts'
 import { type Address, prefixOf } from './routes.ts'
 import { startTimers } from './schedule.ts'
-import { type Deployment, readTemplate } from './template.ts'
 import { answerUnreadable, refusePlainHttp } from './unreadable.ts'
 
 export interface GatewayOptions {
-  /** Path of cloudformation-template-update-stack.json. */
-  template: string
+  /** By default that of the table of functions. */
+  deployment?: Deployment | undefined
   /** Folder in which the handler `functions/X.handler` is the file `functions/X.mjs`. */
   bundlesDir: string
   /** PEM. Without it the gateway serves plain HTTP, over which kubectl sends no token. */
   tls?: { cert: string; key: string }
   /** The port on 127.0.0.1 and, if the machine has it, on ::1. By default a free one. The gateway releases it. */
   port?: ReservedPort
-  /** Physical IDs by logical ID, attributes by `LOGICALID.ATTRIBUTE`. */
-  refs?: Readonly<Record<string, string>>
-  /** Variables that override those of the template: endpoints, credentials, ISSUER. */
+  /** Variables besides the default settings: the address, resources, endpoints and credentials. */
   environment?: Readonly<Record<string, string>>
-  region?: string
-  account?: string
   /**
-   * How clients reach the API; by default by a custom domain without a base path. A stage replaces the name in the template, and
-   * everything outside it is 403 Forbidden, as on a host of execute-api.
+   * How clients reach the API; by default by a custom domain without a base path. Everything outside a stage is
+   * 403 Forbidden, as on a host of execute-api.
    */
   address?: Address
   /**
    * Interval of the functions that read a stream in AWS; here they run with a scheduled event instead. Default 1, so that
-   * changes take effect within seconds, or the longer time for which Lambda collects records. Other schedules keep the rate
-   * of the template.
+   * changes take effect within seconds, or the longer time for which Lambda collects records. Other schedules keep their
+   * rate.
    */
   streamSeconds?: number
   /** Runs no functions on schedules or for streams. */
@@ -63,19 +58,15 @@ export interface Gateway {
   close(graceSeconds?: number): Promise<void>
 }
 
-/** Resolves when the gateway serves requests. Throws for a template that it cannot serve faithfully. */
+/** Resolves when the gateway serves requests. */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
-  const { region = 'eu-central-1', account = '000000000000', report = warn } = options
-  const refs = { Api: 'local', ...options.refs }
-  const environment = options.environment ?? {}
-  const { address = { mapping: '' } } = options
-  const described = readTemplate(await readFile(options.template, 'utf8'), { refs, region, account, environment })
-  const deployment = deployedAs(described, {
+  const { report = warn, address = { mapping: '' } } = options
+  const deployment = deployedAs(options.deployment ?? deployed, {
     address,
     unthrottled: options.unthrottled === true,
     sharesHost: options.sharesHost === true,
   })
-  const restoreEnvironment = applyEnvironment(unionOfEnvironments(deployment.functions.values(), environment))
+  const restoreEnvironment = applyEnvironment({ ...defaultEnvironment, ...options.environment })
   const lambda = createLambda(deployment, options.bundlesDir)
   const { listener, running, endStreams } = createListener(deployment, lambda, {
     address,
@@ -102,11 +93,11 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     throw error
   }
 
-  const timerOf = ({ functionId, name, seconds, input }: Deployment['schedules'][number]) => ({
+  const timerOf = ({ functionId, seconds }: Deployment['schedules'][number]) => ({
     seconds,
     fire: async () => {
-      const event: unknown = input === undefined ? scheduledEvent(name, deployment) : JSON.parse(input)
-      await lambda.invoke(functionId, event).catch((error) => report(`schedule ${name} failed`, error))
+      const event = scheduledEvent(functionId, deployment)
+      await lambda.invoke(functionId, event).catch((error) => report(`schedule of ${functionId} failed`, error))
     },
   })
   const { streamSeconds } = options

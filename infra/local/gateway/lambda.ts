@@ -5,8 +5,8 @@ import type { Writable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import { pathToFileURL } from 'node:url'
 import { withTimeout } from '../../../lib/server/lambda/timeout.ts'
+import type { Deployment, FunctionDescription } from './deployment.ts'
 import { installRuntimeGlobal, streamingHandler } from './streaming.ts'
-import type { Deployment, FunctionDescription } from './template.ts'
 
 /** Thrown when a function throws (`cause`), times out, or returns a response that cannot be sent. */
 export class FunctionError extends Error {
@@ -50,16 +50,16 @@ export function createLambda({ functions, api }: Deployment, bundlesDir: string)
 
   const describe = (id: string): FunctionDescription => {
     const description = functions.get(id)
-    if (description === undefined) throw new TypeError(`no function ${id} in the template`)
+    if (description === undefined) throw new TypeError(`no function ${id} in the deployment`)
     return description
   }
-  const load = ({ id, module, entry }: FunctionDescription): Promise<Handler> => {
+  const load = ({ id, module }: FunctionDescription): Promise<Handler> => {
     const known = imported.get(id)
     if (known) return known
     const url = pathToFileURL(join(bundlesDir, `${module}.mjs`))
     const loading = import(`${url.href}?instance=${instance}`).then((exports: Record<string, unknown>) => {
-      if (typeof exports[entry] !== 'function') throw new TypeError(`${module} exports no function ${entry}`)
-      return exports[entry] as Handler
+      if (typeof exports.handler !== 'function') throw new TypeError(`${module} exports no handler`)
+      return exports.handler as Handler
     })
     imported.set(id, loading)
     return loading

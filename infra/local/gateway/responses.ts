@@ -1,5 +1,5 @@
-/** Renders the gateway responses of API Gateway, with the customizations of the template. */
-import type { ResponseDescription } from './openapi.ts'
+/** Renders the responses that API Gateway generates itself. */
+import type { GatewayResponse } from '../../stack/responses.ts'
 
 /** The supported types, with API Gateway's default status and message. Source: "Gateway response types for API Gateway". */
 const types = {
@@ -18,8 +18,11 @@ const types = {
 
 export type ResponseType = keyof typeof types
 
+/** What customizes responses, by their types. */
+export type GatewayResponses = Readonly<Record<string, Partial<GatewayResponse>>>
+
 /**
- * The response for a stage or a base path that does not exist. No API is found, so no template customizes it. Source:
+ * The response for a stage or a base path that does not exist. No API is found, so nothing customizes it. Source:
  * https://repost.aws/knowledge-center/api-gateway-troubleshoot-403-forbidden
  */
 export const FORBIDDEN: Rendered = {
@@ -38,22 +41,18 @@ export interface Rendered {
 }
 
 /** Adds `error` to `context`. Missing variables render as empty text. Nothing is escaped. */
-export function renderResponse(
-  type: ResponseType,
-  responses: ReadonlyMap<string, ResponseDescription>,
-  context: TemplateContext,
-): Rendered {
+export function renderResponse(type: ResponseType, responses: GatewayResponses, context: TemplateContext): Rendered {
   const [status, message] = types[type]
-  const response = responses.get(type) ?? responses.get(status < 500 ? 'DEFAULT_4XX' : 'DEFAULT_5XX')
+  const response = responses[type] ?? responses[status < 500 ? 'DEFAULT_4XX' : 'DEFAULT_5XX']
   const error = { message, messageString: JSON.stringify(message), responseType: type }
   const scope: TemplateContext = { ...context, error }
   const headers: Record<string, string> = { 'Content-Type': 'application/json' }
-  for (const [name, value] of Object.entries(response?.parameters ?? {})) {
+  for (const [name, value] of Object.entries(response?.responseParameters ?? {})) {
     headers[name.replace('gatewayresponse.header.', '')] = parameter(value, scope)
   }
-  const template = response?.templates['application/json'] ?? '{"message":$context.error.messageString}'
+  const template = response?.responseTemplates?.['application/json'] ?? '{"message":$context.error.messageString}'
   return {
-    statusCode: response?.statusCode ?? status,
+    statusCode: Number(response?.statusCode ?? status),
     headers,
     body: template.replace(/\$context((?:\.\w+)+)/g, (_, path: string) => lookup(scope, path.slice(1))),
   }

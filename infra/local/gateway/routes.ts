@@ -1,6 +1,17 @@
 /** Finds the API and the route of a request as API Gateway does for REST APIs. */
 import { withoutTrailingSlashes } from '../../../lib/meta/value/slashes.ts'
-import type { Route } from './openapi.ts'
+
+export interface Route {
+  /** API Gateway's notation: `/a/{name}/{proxy+}`. */
+  resource: string
+  /** Upper case, or ANY. */
+  method: string
+  functionId: string
+  streaming: boolean
+  timeoutMilliseconds: number
+  /** ID of the authorizer; undefined for a public route. */
+  authorizerFunctionId?: string
+}
 
 /** How clients reach the API: a host of execute-api and the stage, or a custom domain and its base path mapping ('' = none). */
 export type Address = { stage: string } | { mapping: string }

@@ -1,131 +1,84 @@
-/** Serves a small deployment for tests: a template with one function per route, and bundles in a temporary folder. */
+/** Serves a small deployment for tests: one function per route, with bundles in a temporary folder. */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import type { DeployedFunction } from '../../../infra/functions.ts'
+import { type Deployment, deploymentOf, type FunctionDescription } from '../../../infra/local/gateway/deployment.ts'
 import { type Gateway, type GatewayOptions, startGateway } from '../../../infra/local/gateway/gateway.ts'
+import type { Method } from '../../../infra/routes.ts'
 
-export interface FunctionFixture {
+export interface FunctionFixture extends Partial<Pick<DeployedFunction, 'streams' | 'every' | 'stream'>> {
   /** Source of an ES module that exports `handler`. */
   source: string
   /** `GET /a/{name}` */
   routes?: readonly string[]
   public?: boolean
-  streaming?: boolean
   timeout?: number
   /** Reserved concurrency. */
   concurrency?: number
   integrationTimeout?: number
-  environment?: Record<string, unknown>
-  schedule?: string
-  readsStream?: boolean
-  /** For how many seconds Lambda collects records of the stream. */
-  window?: number
 }
 
 type Fixtures = Readonly<Record<string, FunctionFixture>>
 
-/** The function `authorizer`, if present, protects all routes that are not public. */
-export function templateOf(functions: Fixtures, responses: Record<string, object> = {}, stage: object = {}): string {
-  const paths: Record<string, Record<string, object>> = {}
-  const authorizer = { type: 'request', authorizerResultTtlInSeconds: 0, authorizerUri: uri('authorizer') }
-  const resources: Record<string, object> = {
-    Api: {
-      Type: 'AWS::ApiGateway::RestApi',
-      Properties: {
-        Body: {
-          paths,
-          components: {
-            securitySchemes: {
-              ...('authorizer' in functions && { authorizer: { 'x-amazon-apigateway-authorizer': authorizer } }),
-            },
-          },
-          'x-amazon-apigateway-gateway-responses': responses,
-          'x-amazon-apigateway-binary-media-types': ['application/octet-stream'],
-          'x-amazon-apigateway-minimum-compression-size': 1000,
-        },
-      },
-    },
-    Stage: { Type: 'AWS::ApiGateway::Stage', Properties: { StageName: 'dev', ...stage } },
-  }
-  for (const [name, fixture] of Object.entries(functions)) {
-    resources[name] = {
-      Type: 'AWS::Lambda::Function',
-      Properties: {
-        FunctionName: `test-${name}`,
-        Handler: `functions/${name}.handler`,
-        Timeout: fixture.timeout ?? 10,
-        MemorySize: 512,
-        ...(fixture.concurrency !== undefined && { ReservedConcurrentExecutions: fixture.concurrency }),
-        Environment: { Variables: fixture.environment ?? {} },
-      },
-    }
-    for (const route of fixture.routes ?? []) {
-      const [method = '', path = ''] = route.split(' ')
-      paths[path] = {
-        ...paths[path],
-        [method === 'ANY' ? 'x-amazon-apigateway-any-method' : method.toLowerCase()]: {
-          ...(!fixture.public && { security: [{ authorizer: [] }] }),
-          'x-amazon-apigateway-integration': {
-            type: 'aws_proxy',
-            uri: uri(name),
-            ...(fixture.streaming && { responseTransferMode: 'STREAM' }),
-            ...(fixture.integrationTimeout && { timeoutInMillis: fixture.integrationTimeout }),
-          },
-        },
-      }
-    }
-    if (fixture.schedule) {
-      resources[`${name}Rule`] = {
-        Type: 'AWS::Events::Rule',
-        Properties: {
-          ScheduleExpression: fixture.schedule,
-          State: 'ENABLED',
-          Targets: [{ Arn: { 'Fn::GetAtt': [name, 'Arn'] } }],
-        },
-      }
-    }
-    if (fixture.readsStream) {
-      resources[`${name}Mapping`] = {
-        Type: 'AWS::Lambda::EventSourceMapping',
-        Properties: {
-          FunctionName: { 'Fn::GetAtt': [name, 'Arn'] },
-          ...(fixture.window !== undefined && { MaximumBatchingWindowInSeconds: fixture.window }),
-        },
-      }
-    }
-  }
-  return JSON.stringify({ Resources: resources })
-}
+type Customized = Parameters<typeof deploymentOf>[1]
 
-const uri = (name: string) => ({ 'Fn::Sub': `lambda:path/arn:\${AWS::Partition}:function:test-${name}/invocations` })
+/** The function `authorizer`, if present, protects all routes that are not public. */
+function describe(fixtures: Fixtures, customized: Customized): Deployment {
+  const { api, functions, routes, ...rest } = deploymentOf(
+    Object.entries(fixtures).map(([path, { routes = [], timeout = 10, public: open, streams, stream, every }]) => ({
+      ...(streams && { streams }),
+      ...(stream && { stream }),
+      ...(every && { every }),
+      path,
+      id: path,
+      name: path,
+      megabytes: 512,
+      seconds: timeout,
+      routes: routes.map((route) => {
+        const [method, path = ''] = route.split(' ')
+        return { method: method as Method, path, ...(open && { open }) }
+      }),
+    })),
+    customized,
+  )
+  const limited = ([id, one]: [string, FunctionDescription]) => {
+    const { concurrency } = fixtures[id] ?? {}
+    return [id, { ...one, ...(concurrency !== undefined && { concurrency }) }] as const
+  }
+  return {
+    ...rest,
+    api: { ...api, minimumCompressionSize: 1000 },
+    functions: new Map([...functions].map(limited)),
+    routes: routes.map((route) => ({
+      ...route,
+      timeoutMilliseconds: fixtures[route.functionId]?.integrationTimeout ?? route.timeoutMilliseconds,
+    })),
+  }
+}
 
 export interface Started extends Gateway {
   /** Failures that the gateway reported. */
   reports: string[]
-  template: string
   bundlesDir: string
+  deployment: Deployment
 }
 
-/** Writes template and bundles to a temporary folder and serves them; `close` removes it. */
+/** Writes bundles to a temporary folder and serves them; `close` removes it. */
 export async function serve(
-  functions: Fixtures,
-  {
-    responses = {},
-    stage = {},
-    ...options
-  }: { responses?: Record<string, object>; stage?: object } & Partial<GatewayOptions> = {},
+  fixtures: Fixtures,
+  { responses, throttle, ...options }: Customized & Partial<GatewayOptions> = {},
 ): Promise<Started> {
   const folder = await mkdtemp(join(tmpdir(), 'keyplane-gateway-'))
-  const template = join(folder, 'template.json')
-  await writeFile(template, templateOf(functions, responses, stage))
-  for (const [name, { source }] of Object.entries(functions)) {
+  const deployment = describe(fixtures, { ...(responses && { responses }), ...(throttle && { throttle }) })
+  for (const [name, { source }] of Object.entries(fixtures)) {
     const file = join(folder, 'functions', `${name}.mjs`)
     await mkdir(dirname(file), { recursive: true })
     await writeFile(file, source)
   }
   const reports: string[] = []
   const gateway = await startGateway({
-    template,
+    deployment,
     bundlesDir: folder,
     report: (message, cause) => reports.push(`${message}: ${rootCause(cause)}`),
     ...options,
@@ -133,7 +86,7 @@ export async function serve(
   return {
     ...gateway,
     reports,
-    template,
+    deployment,
     bundlesDir: folder,
     async close(grace) {
       await gateway.close(grace)

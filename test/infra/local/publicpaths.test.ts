@@ -3,18 +3,17 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Gateway, startGateway } from '../../../infra/local/gateway/gateway.ts'
 import { ensurePackaged } from '../../../infra/package.ts'
 import { captureLog } from '../../support/deployment.ts'
+import { noResources } from '../../support/noresources.ts'
 
 const base = '/kubernetes/management'
 let gateway: Gateway
 const release = captureLog([])
 
 beforeAll(async () => {
-  const { template, bundles } = await ensurePackaged({ quiet: true })
+  const { bundles } = await ensurePackaged({ quiet: true })
   gateway = await startGateway({
-    template,
     bundlesDir: bundles,
-    refs: { Table: 'keyplane', Pepper: 'pepper', AccessKey: 'access-key', SigningKey: 'key' },
-    environment: { AWS_REGION: 'eu-central-1', AWS_ACCESS_KEY_ID: 'local', AWS_SECRET_ACCESS_KEY: 'local' },
+    environment: noResources,
     unscheduled: true,
   })
 })

@@ -85,5 +85,5 @@ test('the data of a release that had an embedded DynamoDB stays as it is', async
 
 test('a DynamoDB that does not respond is a sentence for the user', () =>
   expect(
-    tableOf('http://127.0.0.1:1', 'eu-central-1', { accessKeyId: 'a', secretAccessKey: 'b' })('keyplane-Table', {}),
+    tableOf('http://127.0.0.1:1', 'eu-central-1', { accessKeyId: 'a', secretAccessKey: 'b' })('keyplane-Table'),
   ).rejects.toThrow(/^DynamoDB at http:\/\/127\.0\.0\.1:1 cannot create the table keyplane-Table: .*ECONNREFUSED.*$/))

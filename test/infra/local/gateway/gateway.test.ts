@@ -310,7 +310,7 @@ describe('answers', () => {
     const source = `export const handler = async (event, context) => ({
       body: JSON.stringify([context.functionName, context.memoryLimitInMB, context.getRemainingTimeInMillis() > 9000]) })`
     const { url } = await serve({ one: { source, routes: ['GET /a'], public: true } })
-    expect(await json(await fetch(`${url}/a`))).toEqual(['test-one', '512', true])
+    expect(await json(await fetch(`${url}/a`))).toEqual(['keyplane-dev-one', '512', true])
   })
 })
 
@@ -338,7 +338,7 @@ describe('limits', () => {
 const streaming = (body: string): FunctionFixture => ({
   source: `export const handler = awslambda.streamifyResponse(async (event, stream, context) => { ${body} })`,
   routes: ['GET /s'],
-  streaming: true,
+  streams: true,
   public: true,
 })
 const from = `stream = awslambda.HttpResponseStream.from(stream, { statusCode: 202, headers: { 'Content-Type': 'text/plain' }, cookies: ['a=1', 'b=2'] });`
@@ -381,9 +381,10 @@ describe('streaming', () => {
   })
 
   test('returns 502 for a buffered handler behind a streaming route and the reverse', async () => {
+    const { source } = streaming(`${from} stream.write('x'); stream.end()`)
     const { url, reports } = await serve({
-      buffered: { source: echo, routes: ['GET /a'], streaming: true, public: true },
-      streamed: { ...streaming(`${from} stream.write('x'); stream.end()`), routes: ['GET /b'], streaming: false },
+      buffered: { source: echo, routes: ['GET /a'], streams: true, public: true },
+      streamed: { source, routes: ['GET /b'], public: true },
     })
     expect((await fetch(`${url}/a`)).status).toBe(502)
     expect((await fetch(`${url}/b`)).status).toBe(502)
@@ -424,40 +425,28 @@ describe('streaming', () => {
 })
 
 describe('life cycle', () => {
-  test('sets the environment of all functions and restores it when the gateway closes', async () => {
-    const source = `const loaded = process.env.KEYPLANE_TEST_TABLE; export const handler = async () => ({ body: loaded + process.env.KEYPLANE_TEST_URL })`
-    const gateway = await start(
-      {
-        one: { source, routes: ['GET /a'], public: true, environment: { KEYPLANE_TEST_TABLE: { Ref: 'Table' } } },
-        two: {
-          source,
-          environment: { KEYPLANE_TEST_URL: { 'Fn::Sub': `https://\${Api}.\${AWS::Region}/` } },
-        },
-      },
-      { refs: { Table: 'objects' }, environment: { KEYPLANE_TEST_URL: '|override' } },
-    )
-    expect(await (await fetch(`${gateway.url}/a`)).text()).toBe('objects|override')
+  test('sets the environment with the default settings, and restores it when the gateway closes', async () => {
+    const source = `const loaded = process.env.KEYPLANE_TEST_TABLE; export const handler = async () => ({ body: loaded + process.env.MAX_TOKEN_TTL_SECONDS + process.env.BASE_PATH })`
+    const environment = { KEYPLANE_TEST_TABLE: 'objects', BASE_PATH: '/other' }
+    const gateway = await start({ one: { source, routes: ['GET /a'], public: true } }, { environment })
+    expect(await (await fetch(`${gateway.url}/a`)).text()).toMatch(/^objects\d+\/other$/)
     await gateway.close()
     expect(process.env).not.toHaveProperty('KEYPLANE_TEST_TABLE')
   })
 
   test('reads the environment again after a restart', async () => {
     const source = `const loaded = process.env.KEYPLANE_TEST_TABLE; export const handler = async () => ({ body: loaded })`
-    const fixture = { source, routes: ['GET /a'], public: true, environment: { KEYPLANE_TEST_TABLE: { Ref: 'Table' } } }
-    const { url, template, bundlesDir } = await serve({ one: fixture }, { refs: { Table: 'first' } })
+    const one = { source, routes: ['GET /a'], public: true }
+    const environment = { KEYPLANE_TEST_TABLE: 'first' }
+    const { url, deployment, bundlesDir } = await serve({ one }, { environment })
     expect(await (await fetch(`${url}/a`)).text()).toBe('first')
-    const again = await startGateway({ template, bundlesDir, refs: { Table: 'second' } })
+    const again = await startGateway({ deployment, bundlesDir, environment: { KEYPLANE_TEST_TABLE: 'second' } })
     expect(await (await fetch(`${again.url}/a`)).text()).toBe('second')
     await again.close()
   })
 
-  test('refuses functions that need different values of a variable', async () => {
-    const conflict = start({
-      one: { source: echo, environment: { KEYPLANE_TEST_A: '1' } },
-      two: { source: echo, environment: { KEYPLANE_TEST_A: '2' } },
-    })
-    await expect(conflict).rejects.toThrow('test-one and test-two need different values of KEYPLANE_TEST_A')
-  })
+  test('refuses a route that would be served without its authorizer', () =>
+    expect(start({ one: { source: echo, routes: ['GET /a'] } })).rejects.toThrow('GET /a needs an authorizer'))
 
   test('finishes requests and ends streams cleanly on close', async () => {
     const gateway = await start({
@@ -484,11 +473,11 @@ describe('life cycle', () => {
   test('runs functions that read a stream on a timer with a scheduled event', async () => {
     const source = `export const handler = async (event) => { globalThis.ran(event) }`
     const ran = new Promise((resolve) => Object.assign(globalThis, { ran: resolve }))
-    await serve({ collector: { source, readsStream: true } }, { streamSeconds: 0.01 })
+    await serve({ collector: { source, stream: 'changes' } }, { streamSeconds: 0.01 })
     expect(await ran).toMatchObject({
       source: 'aws.events',
       'detail-type': 'Scheduled Event',
-      resources: ['arn:aws:events:eu-central-1:000000000000:rule/collectorMapping'],
+      resources: ['arn:aws:events:eu-central-1:000000000000:rule/collector'],
     })
   })
 
@@ -497,9 +486,9 @@ describe('life cycle', () => {
     const counter = Object.assign(globalThis, { count: 0 })
     const fired = vi.spyOn(globalThis, 'setTimeout')
     onTestFinished(() => fired.mockRestore())
-    await serve({ collector: { source, readsStream: true }, slow: { source, readsStream: true, window: 7 } })
+    await serve({ collector: { source, stream: 'changes' }, slow: { source, stream: 'wakes' } })
     const delays = fired.mock.calls.map(([, milliseconds]) => milliseconds)
-    expect(delays).toEqual(expect.arrayContaining([1000, 7000]))
+    expect(delays).toEqual(expect.arrayContaining([1000, 2000]))
     expect(counter.count).toBe(0)
   })
 
@@ -509,7 +498,7 @@ describe('life cycle', () => {
       reported = resolve
     })
     const source = `export const handler = async () => { throw new Error('no') }`
-    await serve({ collector: { source, readsStream: true } }, { streamSeconds: 0.01, report: (text) => reported(text) })
-    expect(await message).toBe('schedule collectorMapping failed')
+    await serve({ collector: { source, stream: 'changes' } }, { streamSeconds: 0.01, report: (text) => reported(text) })
+    expect(await message).toBe('schedule of collector failed')
   })
 })

@@ -90,14 +90,11 @@ const responses = {
     responseTemplates: { 'application/json': '{"reason":"TooManyRequests"}' },
   },
 }
-const throttled = (rate: number, burst: number) => ({
-  MethodSettings: [{ HttpMethod: '*', ResourcePath: '/*', ThrottlingRateLimit: rate, ThrottlingBurstLimit: burst }],
-})
 
-test('the gateway throttles as the template configures, before any function runs', async () => {
+test('the gateway throttles as the deployment configures, before any function runs', async () => {
   const source = `let runs = 0; export const handler = async () => ({ body: String(++runs) })`
   const one = { source, routes: ['POST /a'], public: true }
-  const gateway = await serve({ one }, { responses, stage: throttled(0, 2) })
+  const gateway = await serve({ one }, { responses, throttle: { rate: 0, burst: 2 } })
   try {
     const ask = () => fetch(`${gateway.url}/a`, { method: 'POST', body: 'x'.repeat(1000) })
     expect(await Promise.all([(await ask()).text(), (await ask()).text()])).toEqual(['1', '2'])
@@ -111,7 +108,7 @@ test('the gateway throttles as the template configures, before any function runs
 
 test('the gateway does not throttle when throttling is disabled', async () => {
   const one = { source: `export const handler = async () => ({ body: '' })`, routes: ['GET /a'], public: true }
-  const gateway = await serve({ one }, { responses, stage: throttled(0, 0), unthrottled: true })
+  const gateway = await serve({ one }, { responses, throttle: { rate: 0, burst: 0 }, unthrottled: true })
   try {
     expect((await fetch(`${gateway.url}/a`)).status).toBe(200)
   } finally {
@@ -124,7 +121,7 @@ test('open streams do not occupy slots', async () => {
     awslambda.HttpResponseStream.from(stream, { statusCode: 200 }).write('begun')
     await new Promise((resolve) => stream.once('close', resolve))
   })`
-  const watch = { source, routes: ['GET /watch'], public: true, streaming: true }
+  const watch = { source, routes: ['GET /watch'], public: true, streams: true as const }
   const gateway = await serve({ watch }, { responses })
   const abort = new AbortController()
   try {
