@@ -222,7 +222,8 @@ const deployed = (path: string, { routes = [], name = flat(path), ...row }: Row)
 
 const flat = (path: string) => path.replaceAll('/', '-')
 
-function functionsOf(kind: KindRow): DeployedFunction[] {
+/** Returns the functions of a kind. */
+export function functionsOf(kind: KindRow): DeployedFunction[] {
   const { plural, singular, group, subresource = 'create' } = kind
   if (kind.archetype === 'stored') {
     const rows = ofKinds[kind.kind as StoredName]

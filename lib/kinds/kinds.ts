@@ -1,7 +1,7 @@
 /**
  * The table of kinds: a row for each kind of this API, with its place in the API and who may create it. Paths, discovery, scopes
  * and roles follow from it. It has no code of the kinds, so that every function can have it. `test/kinds.test.ts` compares the
- * table with the functions, their routes and their events.
+ * table with the handlers of the functions.
  */
 
 interface Row {

@@ -1,6 +1,7 @@
 /** Tests the functions that serve documents, and the one for all other routes. */
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { describe, expect, test } from 'vitest'
+import { kindRows, MANAGEMENT_GROUP } from '../../lib/kinds/kinds.ts'
 import { type Invocation, type Json, useFunctions } from '../support/functions.ts'
 import { envelope, field, message } from '../support/protobuf.ts'
 import { alice } from '../support/users.ts'
@@ -31,13 +32,11 @@ describe('discovery', () => {
         'apiextensions.k8s.io',
       ])
       const { json } = await at('discovery', '/apis/management.platform/v1')
-      const resources = [
-        'ownedaccesskeys ownedaccesskeys/status ownedaccesskeys/rotate ownedaccesskeys/accessreview',
-        'ownedaccesskeys/usage ownedaccesskeys/history',
-        'accesskeyrevocations accesskeylookups federatedidentitycredentials federatedidentitycredentials/status',
-        'identityproviders identityproviders/status virtualclusterinstances virtualclusterinstances/status',
-        'virtualclusterinstances/kubeconfig directclusterendpointtokens selves',
-      ].flatMap((names) => names.split(' '))
+      const resources = kindRows
+        .filter(({ group }) => group === MANAGEMENT_GROUP)
+        .flatMap(({ plural, subresource, archetype }) =>
+          archetype === 'stored' ? [plural, `${plural}/status`] : [[plural, subresource].filter(Boolean).join('/')],
+        )
       expect(json.resources.map(({ name }: { name: string }) => name)).toEqual(resources)
       expect((await at('discovery', '/api')).json.versions).toEqual(['v1'])
     })

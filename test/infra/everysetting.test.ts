@@ -1,6 +1,4 @@
 /** The template with every setting that adds to it: a domain, warm functions, a warm table and a VPC. */
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { type Resource, usePackagedTemplate } from '../support/packagedtemplate.ts'
 import { additions, templateWith } from './everysetting.ts'
@@ -25,15 +23,6 @@ const only = (type: string): Resource['Properties'] => {
 }
 const functions = () => ofType('AWS::Lambda::Function')
 const url = 'https://keys.example.com/kubernetes/management'
-
-test('the settings add as many resources as the page states', async () => {
-  const { resources: without } = templateWith({})
-  const added = Object.keys(resources).length - Object.keys(without).length
-  // With the second signing key.
-  expect(added).toBe(3)
-  const page = await readFile(join(import.meta.dirname, '../../docs/deploying.md'), 'utf8')
-  expect(page.replaceAll('\n', ' ')).toContain('A domain adds two')
-})
 
 describe('the domain', () => {
   test('is regional, requires TLS 1.2 and maps its root to the stage', () => {

@@ -60,26 +60,6 @@ test('the API is regional, has no resource policy and compresses large responses
   })
 })
 
-test('methods invoke a function with one role, and have the authorizer or no authorization', () => {
-  const { paths } = only('AWS::ApiGateway::RestApi').Body
-  const operations = Object.entries<object>(paths).flatMap(([path, methods]) =>
-    Object.values(methods).map((operation) => [path, operation] as const),
-  )
-  expect(operations.length).toBeGreaterThan(100)
-  for (const [path, operation] of operations) {
-    const { parameters = [], responses, security, 'x-amazon-apigateway-integration': integration, ...rest } = operation
-    expect([path, responses, rest]).toEqual([path, {}, {}])
-    expect([[{ authorizer: [] }], undefined]).toContainEqual(security)
-    const { uri, timeoutInMillis, responseTransferMode, ...fixed } = integration
-    expect(fixed).toEqual({ type: 'aws_proxy', httpMethod: 'POST', credentials: invokeRole })
-    const streams = responseTransferMode === 'STREAM'
-    expect(uri['Fn::Sub']).toMatch(streams ? /\/response-streaming-invocations$/ : /\/invocations$/)
-    expect(streams || timeoutInMillis === undefined).toBe(true)
-    const names = parameters.map(({ name }: { name: string }) => name)
-    expect([path, names]).toEqual([path, [...path.matchAll(/\{(\w+)\+?\}/g)].map(([, name]) => name)])
-  }
-})
-
 // Their environment refers to the API.
 test('the API refers to no function', () => {
   const { Body } = only('AWS::ApiGateway::RestApi')
@@ -92,17 +72,10 @@ test('the API refers to no function', () => {
   ])
 })
 
-test('a function has only code, size, role and the names of the resources that it uses', () => {
+test('a function has the names of the resources that it uses, and no secret', () => {
   for (const [id, { Properties }] of ofType('AWS::Lambda::Function')) {
-    const { Code, Handler, FunctionName, Timeout, Environment, Role, ...rest } = Properties
-    // It only waits.
-    const waits = id.startsWith('CustomresourcedefinitionsDashlist')
-    const isSmall =
-      /(list|deletecollection|^Accesskeyrevocations|^Namespaces|^Console|^Discovery|^Openapi|^Issuer|^Notfound|^Bootstrap|^Release|^Sweep|^Settle|^Garbage|^Lifecycle)/
-    const MemorySize = waits ? 128 : isSmall.test(id) ? 512 : 1769
-    expect([id, rest]).toEqual([id, { Runtime: 'nodejs24.x', Architectures: ['arm64'], MemorySize }])
-    expect(Code.S3Bucket).toEqual({ Ref: 'ServerlessDeploymentBucket' })
-    const byReference = Object.entries(Environment.Variables).filter(([, value]) => typeof value === 'object')
+    expect(Properties).toMatchObject({ Runtime: 'nodejs24.x', Architectures: ['arm64'] })
+    const byReference = Object.entries(Properties.Environment.Variables).filter(([, one]) => typeof one === 'object')
     for (const [name] of byReference)
       expect([id, name]).toEqual([id, expect.stringMatching(/(_ID|_IDS|_NAME|^ISSUER|^API_URL|^RELEASE)$/)])
   }
@@ -114,16 +87,6 @@ test('the log group of a function is the one that Lambda writes to, so that rete
   expect(logs).toEqual(expect.arrayContaining(names))
   expect(logs).toContain('/keyplane/dev/access')
   expect(logs).toContainEqual({ 'Fn::Sub': `API-Gateway-Execution-Logs_\${Api}/dev` })
-})
-
-test('metric filters count failures of API Gateway, 429 responses and failed authorizers', () => {
-  const filters = ofType('AWS::Logs::MetricFilter').map(([, { Properties }]) => Properties)
-  for (const { LogGroupName } of filters) expect(LogGroupName).toEqual({ Ref: 'AccessLog' })
-  expect(filters.map(({ FilterPattern }) => FilterPattern)).toEqual([
-    '{ ($.status >= 500) && ($.error != "-") }',
-    '{ $.status = 429 }',
-    '{ $.error = "AUTHORIZER_*" }',
-  ])
 })
 
 test('the bucket of the archives is encrypted, private and accessible over TLS only', () => {
@@ -177,15 +140,6 @@ test('the role of API Gateway for logs allows writing logs only', () => {
 })
 
 test('outputs are names and addresses', () => {
-  expect(Object.keys(outputs).sort()).toEqual([
-    'AccessKeySecretId',
-    'AlarmTopicArn',
-    'PepperSecretId',
-    'ServerlessDeploymentBucketName',
-    'SigningKeyId',
-    'TableName',
-    'Url',
-  ])
-  for (const [, { Value }] of Object.entries(outputs))
+  for (const { Value } of Object.values(outputs))
     expect(Object.keys(Value as object)[0]).toMatch(/^(Ref|Fn::Sub|Fn::Join)$/)
 })

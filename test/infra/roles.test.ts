@@ -1,5 +1,6 @@
 /** Least privilege: the permissions of the roles in the packaged template. */
 import { beforeAll, expect, test } from 'vitest'
+import { functions } from '../../infra/functions.ts'
 import { kindRows } from '../../lib/kinds/kinds.ts'
 import { usePackagedTemplate } from '../support/packagedtemplate.ts'
 import { type Roles, readRoles } from './roles.ts'
@@ -22,8 +23,6 @@ const refs = {
   'AWS::AccountId': '0',
 }
 const kinds = kindRows.filter(({ archetype }) => archetype === 'stored').map(({ plural }) => plural)
-/** The kinds whose lists read index partitions. */
-const owned: readonly string[] = ['federatedidentitycredentials', 'ownedaccesskeys']
 const reads = ['GetItem', 'BatchGetItem', 'Query', 'ConditionCheckItem']
 const writes = ['PutItem', 'UpdateItem', 'DeleteItem']
 const every = [...reads, ...writes]
@@ -43,26 +42,12 @@ const functionsAccessing = (operations: readonly string[], partition: string) =>
       roles.allows(name, { action: `dynamodb:${one}`, resource: 'table', partitions: [partition] }),
     ),
   )
-/** Functions that write objects of the kind at the request of a client. */
-const writersOf = (kind: string) => [
-  ...['create', 'delete', 'deletecollection', 'patch', 'update'].map((verb) => `${kind}/${verb}`),
-  ...(kind === 'ownedaccesskeys'
-    ? ['leaks', 'oauth2/revoke', 'oauth2/token', 'ownedaccesskeys/rotate', 'accesskeyrevocations/create']
-    : []),
-  ...(kind === 'federatedidentitycredentials' ? ['accesskeyrevocations/create'] : []),
-]
-/** Changes of a provider list the trusts that it leaves open, and the list of namespaces reads the instances. */
-const listersOf = (kind: string) => {
-  if (kind === 'virtualclusterinstances') return ['namespaces/list']
-  return kind === 'federatedidentitycredentials' ? ['identityproviders/patch', 'identityproviders/update'] : []
-}
-/** Functions that write objects of the kind. */
-const familyReaders = ['deletecollection', 'history', 'list'].map((verb) => `ownedaccesskeys/${verb}`)
-const allWritersOf = (kind: string) => [
-  'garbagecollector',
-  ...(kind === 'ownedaccesskeys' ? ['bootstrap', 'lifecycle', 'sweep'] : []),
-  ...writersOf(kind),
-]
+/** Functions that answer GET and HEAD only. */
+const readers = functions
+  .filter(({ routes }) => routes.length > 0 && routes.every(({ method }) => ['GET', 'HEAD'].includes(method)))
+  .map(({ path }) => path)
+const outside = (found: readonly string[], allowed: readonly string[]) =>
+  found.filter((name) => !allowed.includes(name))
 
 test('every function has its own role and writes only its own log', () => {
   const logs = packaged.names.map((name) => JSON.stringify(roles.statements(name)[0]))
@@ -181,148 +166,55 @@ test('the roles grant item operations on named partitions of the table only', ()
 })
 
 test('only functions that authenticate, judge or write keys access credentials', () => {
-  const keyWriters = allWritersOf('ownedaccesskeys')
+  const writers = functionsAccessing(writes, 'ownedaccesskeys#o')
   const authenticators = ['authorizer', 'reviews/tokenreview', 'selves/create']
-  // They judge the key of a long request again, or that of a review.
-  const lists = kinds.map((kind) => `${kind}/list`)
-  const judges = [
-    ...lists,
-    'namespaces/list',
-    'ownedaccesskeys/accessreview',
-    'virtualclusterinstances/kubeconfig/create',
-  ]
-  // It reads the values of keys with an open rotation.
-  const shows = 'ownedaccesskeys/get'
-  const makers = [...writersOf('federatedidentitycredentials'), ...writersOf('identityproviders')]
-  const others = [shows, 'accesskeylookups/create', 'virtualclusterinstances/deletecollection']
-  expect(functionsAccessing(every, 'credential#1#x')).toEqual(
-    [...new Set([...keyWriters, ...authenticators, ...makers, ...judges, ...others])].sort(),
-  )
-  // Others only demand that the key of their request has not changed.
-  const readers = functionsAccessing(['GetItem', 'BatchGetItem'], 'credential#1#x')
-  expect(
-    readers.filter(
-      (name) => makers.includes(name) && !keyWriters.includes(name) && !name.endsWith('/deletecollection'),
-    ),
-  ).toEqual([])
-  expect(functionsAccessing(['PutItem', 'DeleteItem'], 'credential#1#x')).toEqual(keyWriters.sort())
+  const changing = functionsAccessing(['PutItem', 'UpdateItem', 'DeleteItem'], 'credential#1#x')
+  expect(outside(changing, [...writers, ...authenticators])).toEqual([])
+  expect(functionsAccessing(['PutItem', 'DeleteItem'], 'credential#1#x')).toEqual(writers)
+  expect(functionsAccessing(['Query'], 'credential#1#x')).toEqual([])
+  // Trusts and providers are written only while the key of the request is as it was.
+  const checking = functionsAccessing(['ConditionCheckItem'], 'credential#1#x')
+  const gates = [...functionsAccessing(writes, 'trust#x'), ...functionsAccessing(writes, 'provider#x')]
+  expect(outside(checking, [...writers, ...gates])).toEqual([])
 })
 
-test('functions that judge or write keys, and those that close gates, read the gates of exchanged keys', () => {
-  const judges = [
-    'authorizer',
-    'federatedidentitycredentials/deletecollection',
-    'federatedidentitycredentials/list',
-    'identityproviders/deletecollection',
-    'identityproviders/list',
-    'ownedaccesskeys/accessreview',
-    'namespaces/list',
-    'ownedaccesskeys/list',
-    'reviews/subjectaccessreview',
-    'reviews/tokenreview',
-    'selves/create',
-    'virtualclusterinstances/deletecollection',
-    'virtualclusterinstances/kubeconfig/create',
-    'virtualclusterinstances/list',
-  ]
-  // A key may close the trust and the provider that it came through.
-  const closers = ['federatedidentitycredentials', 'identityproviders'].flatMap((kind) =>
-    ['delete', 'patch', 'update'].map((verb) => `${kind}/${verb}`),
-  )
-  for (const gate of ['trust#x', 'provider#x']) {
-    expect(functionsAccessing(['BatchGetItem'], gate)).toEqual(
-      [...judges, ...allWritersOf('ownedaccesskeys'), ...closers].sort(),
-    )
-    expect(functionsAccessing(['Query'], gate)).toEqual([])
-  }
+test('a function that answers reads writes no object, no credential and no gate', () => {
+  expect(readers.length).toBeGreaterThan(10)
+  const partitions = ['credential#1#x', 'trust#x', 'provider#x', 'owner#x', 'history#u', 'made#u', 'exchange#x']
+  for (const partition of [...kinds.flatMap((kind) => [`${kind}#o`, `${kind}#o#user:a`]), ...partitions])
+    expect([partition, functionsAccessing(writes, partition).filter((name) => readers.includes(name))]).toEqual([
+      partition,
+      [],
+    ])
 })
 
-/** The functions that decide requests by the scopes of keys, and record them. */
-const deciders = [
-  'accesskeylookups/create',
-  'accesskeyrevocations/create',
-  'authorizer',
-  'namespaces/patch',
-  'namespaces/update',
-  ...kinds.flatMap((kind) => ['create', 'patch', 'update'].map((verb) => `${kind}/${verb}`)),
-  'ownedaccesskeys/accessreview',
-  'ownedaccesskeys/history',
-  'ownedaccesskeys/usage',
-  'reviews/subjectaccessreview',
-  'reviews/tokenreview',
-]
-
-/** Only these judge the trials of scopes. */
-const triers = ['authorizer', 'reviews/subjectaccessreview']
+test.each(kinds)('a function of another kind writes no %s', (kind) => {
+  const others = kinds.filter((one) => one !== kind)
+  const isOfOther = (name: string) => others.some((other) => name.startsWith(`${other}/`))
+  const writers = functionsAccessing(writes, `${kind}#o`)
+  expect(writers).toContain(`${kind}/create`)
+  expect(writers.filter(isOfOther)).toEqual([])
+  // Lists void slots of the log. Nothing else of it changes without an object.
+  expect(outside(functionsAccessing(['UpdateItem', 'DeleteItem'], `${kind}#log#7`), writers)).toEqual([])
+})
 
 test.each<[rule: string, operations: string[], partitions: string[], functions: string[]]>([
-  [
-    'functions that authenticate or judge trials, that for leaks and the publisher of events write signals',
-    writes,
-    ['signal#20261121'],
-    [...triers, 'leaks', 'lifecycle', 'reviews/tokenreview', 'selves/create'],
-  ],
-  [
-    'those that judge trials and writers of what has a scope write their marks',
-    writes,
-    ['trial#u'],
-    [...new Set([...triers, ...allWritersOf('ownedaccesskeys'), ...allWritersOf('federatedidentitycredentials')])],
-  ],
-  ['functions that decide requests by scopes put what a key did', ['PutItem'], ['usage#u'], deciders],
-  ['the publisher of events removes it', ['DeleteItem'], ['usage#u'], ['lifecycle']],
-  ['the publisher of events marks since when it is recorded', writes, ['recording'], ['lifecycle']],
-  ['nothing queries credentials', ['Query'], ['credential#1#x', 'credential'], []],
+  ['the publisher of events removes usage', ['DeleteItem'], ['usage#u'], ['lifecycle']],
+  ['it marks since when it is recorded', writes, ['recording'], ['lifecycle']],
   ['nothing puts or deletes a revision', ['PutItem', 'DeleteItem'], kinds, []],
-  ['writers of a trust write its gate', writes, ['trust#x'], allWritersOf('federatedidentitycredentials')],
-  ['writers of a provider write its gate', writes, ['provider#x'], allWritersOf('identityproviders')],
-  [
-    'functions that serve watches count them',
-    every,
-    ['watches#x'],
-    ['customresourcedefinitions/list', 'namespaces/list', ...kinds.map((kind) => `${kind}/list`)],
-  ],
+  ['nothing queries gates', ['Query'], ['trust#x', 'provider#x'], []],
   ['the collector reads the owner index', reads, ['owner#x'], ['garbagecollector']],
   ['the collector has a mark of its pass', every, ['collector#pass'], ['garbagecollector']],
   ['the publisher of events moves its position', writes, ['lifecycle#position'], ['lifecycle']],
-  [
-    'functions that authenticate and the publisher of events write history',
-    ['PutItem', 'UpdateItem'],
-    ['history#u'],
-    ['authorizer', 'lifecycle', 'reviews/tokenreview', 'selves/create'],
-  ],
-  ['the publisher of events writes families', ['PutItem', 'UpdateItem'], ['made#u'], ['lifecycle']],
-  ['it removes both', ['DeleteItem'], ['history#u', 'made#u'], ['lifecycle']],
+  ['it writes families', ['PutItem', 'UpdateItem'], ['made#u'], ['lifecycle']],
+  ['it removes them and history', ['DeleteItem'], ['history#u', 'made#u'], ['lifecycle']],
   ['one function shows history', reads, ['history#u'], ['lifecycle', 'ownedaccesskeys/history']],
-  ['lists and one function show families', reads, ['made#u'], ['lifecycle', ...familyReaders]],
   ['the publisher of events finds signals', ['Query'], ['signal#20261121'], ['lifecycle']],
   ['the exchange records ID tokens and keeps keys of issuers', every, ['exchange#x', 'jwks#x'], ['oauth2/token']],
   ['nothing changes or deletes a record', ['UpdateItem', 'DeleteItem'], ['exchange#x', 'jwks#x'], []],
-  ...kinds.flatMap((kind): [string, string[], string[], string[]][] => [
-    [`writers of ${kind} write their rows`, writes, [`${kind}#o`], allWritersOf(kind)],
-    [`rows by owner of ${kind}`, writes, [`${kind}#o#user:alice`], owned.includes(kind) ? allWritersOf(kind) : []],
-    [
-      `lists void slots of the log of ${kind}`,
-      writes,
-      [`${kind}#log#7`],
-      [...allWritersOf(kind), ...listersOf(kind), `${kind}/list`, 'settle'],
-    ],
-    [`writers of ${kind} write its log`, ['UpdateItem', 'DeleteItem'], [`${kind}#log#7`], allWritersOf(kind)],
-  ]),
 ])('only these functions: %s', (_, operations, partitions, functions) => {
   for (const partition of partitions)
-    expect([partition, functionsAccessing(operations, partition)]).toEqual([partition, functions.toSorted()])
-})
-
-test('only who shows usage, history or families reads since when they are whole', () => {
-  const shows = [
-    'ownedaccesskeys/history',
-    'ownedaccesskeys/usage',
-    'ownedaccesskeys/list',
-    'ownedaccesskeys/deletecollection',
-    'lifecycle',
-    'customresourcedefinitions/list',
-  ]
-  expect(functionsAccessing(reads, 'lifecycle#position').filter((name) => !shows.includes(name))).toEqual([])
+    expect([partition, functionsAccessing(operations, partition)]).toEqual([partition, functions])
 })
 
 test('a get may read the rows and revision of its kind only, and the credentials of keys', () => {
@@ -345,16 +237,8 @@ test('a get may read the rows and revision of its kind only, and the credentials
 })
 
 test('functions that respond from the request alone have no access to the table', () => {
-  const bare = ['discovery', 'issuer', 'notfound', 'openapi']
-  const namespaces = ['namespaces/create']
-  for (const name of [...bare, ...namespaces, 'reviews/selfsubjectreview']) {
+  for (const name of ['console', 'discovery', 'issuer', 'notfound', 'openapi', 'reviews/selfsubjectreview'])
     expect([name, actions(name).filter((one) => one.startsWith('dynamodb:'))]).toEqual([name, []])
-  }
-})
-
-test('functions that serve watches of nothing read nothing', () => {
-  for (const partition of ['ownedaccesskeys', 'ownedaccesskeys#o', 'credential#1#x', 'owner#x'])
-    expect(functionsAccessing(every, partition)).not.toContain('customresourcedefinitions/list')
 })
 
 test('only the sweep and the publisher of events read the index, and only those of the stream its records', () => {
@@ -391,20 +275,11 @@ test('only functions that issue tokens may sign', () =>
 
 test('only functions that need a secret read it, and only bootstrap writes secrets', () => {
   const get = 'secretsmanager:GetSecretValue'
-  expect(functionsWith(get, 'pepper')).toEqual([
-    'accesskeylookups/create',
-    'authorizer',
-    'bootstrap',
-    'leaks',
-    'oauth2/revoke',
-    'oauth2/token',
-    'ownedaccesskeys/create',
-    'ownedaccesskeys/patch',
-    'ownedaccesskeys/rotate',
-    'ownedaccesskeys/update',
-    'reviews/tokenreview',
-    'selves/create',
-  ])
+  // Without it nobody can tell the key of a value.
+  const peppered = functionsWith(get, 'pepper')
+  const writers = functionsAccessing(writes, 'ownedaccesskeys#o')
+  const others = ['accesskeylookups/create', 'authorizer', 'reviews/tokenreview', 'selves/create']
+  expect(outside(peppered, [...writers, ...others])).toEqual([])
   expect(functionsWith(get, 'access-key')).toEqual(['bootstrap'])
   const cluster = 'arn:aws:secretsmanager:eu-central-1:0:secret:keyplane/dev/virtualclusters/p-a/one-AbCdEf'
   expect(functionsWith(get, cluster)).toEqual(['virtualclusterinstances/kubeconfig/create'])
