@@ -1,6 +1,6 @@
 /**
- * Checks every view in both colour schemes and two widths: axe finds nothing, everything fits into the window, and the guards find
- * nothing. With SCREENSHOTS it also takes the pictures of docs/console (`npm run screenshots`).
+ * Checks every view in both colour schemes and two widths: axe finds nothing, everything fits into the window, also into the narrowest
+ * and the widest one, and the guards find nothing. With SCREENSHOTS it also takes the pictures of docs/console (`npm run screenshots`).
  */
 
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
@@ -47,6 +47,11 @@ test.for(variants)('every view is in order in both schemes and $width', async ({
         const problems = [...(await axeProblems(page, rules)), ...(await misfits(page))]
         expect.soft([view.name, scheme, problems]).toEqual([view.name, scheme, []])
         if (process.env.SCREENSHOTS) await take(page, `${view.name}-${scheme}-${width}.png`)
+        await page.setViewportSize({ ...size, width: size.extreme })
+        expect
+          .soft([view.name, scheme, size.extreme, await misfits(page)])
+          .toEqual([view.name, scheme, size.extreme, []])
+        await page.setViewportSize(size)
       }
       await page.emulateMedia({ colorScheme: 'light' })
       await view.leave?.(page, demo)

@@ -16,8 +16,11 @@ export interface View {
 
 export const SCHEMES = ['light', 'dark'] as const
 
-/** Wide as on a desk, narrow as on a phone. */
-export const WIDTHS = { wide: { width: 1280, height: 800 }, narrow: { width: 390, height: 844 } } as const
+/** Wide as on a desk, narrow as on a phone. Pages fit into the extreme widths too, of which there are no pictures. */
+export const WIDTHS = {
+  wide: { width: 1280, height: 800, extreme: 1920 },
+  narrow: { width: 390, height: 844, extreme: 320 },
+} as const
 
 /** Goes to an address, and waits for a text there. */
 const at = (hash: string, text: string) => async (page: Page) => {
