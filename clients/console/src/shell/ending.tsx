@@ -1,43 +1,21 @@
-import { useState } from 'preact/hooks'
 import { MINUTE_MS } from '../../../../lib/meta/value/durations.ts'
 import { useNow } from '../components/hooks/usenow.ts'
-import { ErrorNotice, Notice } from '../components/notice.tsx'
+import { InPlace, part } from '../components/part.tsx'
 import { useSession } from '../session/session.ts'
-import { relative } from '../text/times.ts'
 
 /** How long before its end a session says so. */
 const NEAR_MS = 5 * MINUTE_MS
 
-/** Says that the session ends soon, and offers another one. */
+const notice = part(async () => (await import('./endingnotice.tsx')).EndingNotice)
+
+/** Says that the session ends soon. */
 export function Ending() {
-  const { ends, signInAgain } = useSession()
+  const { ends } = useSession()
   const now = useNow()
-  const [isBusy, setBusy] = useState(false)
-  const [error, setError] = useState<unknown>()
   if (ends === undefined || ends - now.getTime() > NEAR_MS) return null
-  const again = async () => {
-    setError(undefined)
-    setBusy(true)
-    try {
-      await signInAgain?.()
-    } catch (failure) {
-      setError(failure)
-      setBusy(false)
-    }
-  }
   return (
     <div class="ending">
-      <Notice tone="warn" title={`Your session ends ${relative(new Date(ends), now, 'future')}.`}>
-        {signInAgain && (
-          <>
-            <p>Sign in again to continue. You come back to this page, with what you have typed.</p>
-            <button type="button" onClick={again} disabled={isBusy}>
-              Sign in again
-            </button>
-          </>
-        )}
-      </Notice>
-      {error !== undefined && <ErrorNotice error={error} />}
+      <InPlace of={notice} what="That the session ends soon" ends={ends} now={now} />
     </div>
   )
 }

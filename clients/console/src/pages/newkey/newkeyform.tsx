@@ -1,12 +1,11 @@
+import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { AccessKey } from '../../../../core/src/objects.ts'
 import { createApi } from '../../api/client.ts'
 import { apiRoot } from '../../api/root.ts'
 import { isUncertain } from '../../api/status.ts'
 import { KeptNotice } from '../../components/forms/keptnotice.tsx'
 import { useLeaveWarning } from '../../components/hooks/useleavewarning.ts'
 import { ErrorNotice, Notice } from '../../components/notice.tsx'
-import { Page } from '../../components/page.tsx'
 import { InPlace, part } from '../../components/part.tsx'
 import type { Problem } from '../../components/scope/problems.ts'
 import { useNotify } from '../../session/notices.ts'
@@ -14,11 +13,9 @@ import { useReveal } from '../../session/revealed.ts'
 import { useSession } from '../../session/session.ts'
 import { useDraft } from '../../session/usedraft.ts'
 import { hrefOf } from '../../text/routes.ts'
-import { visible } from '../../text/visible.ts'
 import { type Attempt, checkKey, createKey, newAttempt } from './createkey.ts'
 import { Fields } from './fields.tsx'
 import { type Form, keyOf } from './form.ts'
-import { hasOtherScope } from './formlike.ts'
 import { useOwnSources } from './useownsources.ts'
 import { isAbout, problemsOf, refusedFields } from './validate.ts'
 
@@ -27,16 +24,16 @@ const preview = part(async () => (await import('./preview.tsx')).Preview)
 /** What the last request came to. */
 type Outcome = { kind: 'accepted' } | { kind: 'refused'; error: unknown } | { kind: 'lost'; attempt: Attempt }
 
-interface NewKeyFormProps {
+export interface NewKeyFormProps {
   draftName: string
   /** What the form has before the person types. */
   first: Form
-  /** The key that it is like. */
-  like?: AccessKey
+  /** What precedes the fields. */
+  children?: ComponentChildren
 }
 
 /** The form of a new key, and beside it what the key means. */
-export function NewKeyForm({ draftName, first, like }: NewKeyFormProps) {
+export function NewKeyForm({ draftName, first, children }: NewKeyFormProps) {
   const { api, self, cache } = useSession()
   const reveal = useReveal()
   const notify = useNotify()
@@ -132,76 +129,66 @@ export function NewKeyForm({ draftName, first, like }: NewKeyFormProps) {
 
   const object = keyOf(form)
   return (
-    <Page title="New key" about="Choose what it may do. Beside the form you see what that means.">
-      <form
-        class="newkey"
-        ref={frame}
-        noValidate
-        onSubmit={submit}
-        onFocusOut={({ target, relatedTarget }) => {
-          // A message that appears when a button is pressed would move the button away from the pointer.
-          const isField = relatedTarget instanceof HTMLElement && relatedTarget.matches('input, select, textarea')
-          const field = isField && target instanceof HTMLElement ? target.dataset.field : undefined
-          if (field !== undefined) setTouched((all) => new Set(all).add(field))
-        }}
-      >
-        <div class="fields">
-          {like && <LikeNotice accessKey={like} />}
-          <KeptNotice
-            isKept={isKept}
-            restart={() => {
-              restart()
-              setTouched(new Set())
-              setSubmitted(false)
-              setRefused([])
-              setOutcome(undefined)
-            }}
+    <form
+      class="newkey"
+      ref={frame}
+      noValidate
+      onSubmit={submit}
+      onFocusOut={({ target, relatedTarget }) => {
+        // A message that appears when a button is pressed would move the button away from the pointer.
+        const isField = relatedTarget instanceof HTMLElement && relatedTarget.matches('input, select, textarea')
+        const field = isField && target instanceof HTMLElement ? target.dataset.field : undefined
+        if (field !== undefined) setTouched((all) => new Set(all).add(field))
+      }}
+    >
+      <div class="fields">
+        {children}
+        <KeptNotice
+          isKept={isKept}
+          restart={() => {
+            restart()
+            setTouched(new Set())
+            setSubmitted(false)
+            setRefused([])
+            setOutcome(undefined)
+          }}
+        />
+        <fieldset disabled={isLost || busy === 'create'} class="card stack">
+          <Fields form={form} self={self} problem={problem} onChange={change} />
+        </fieldset>
+        {isSubmitted && shown.length > 0 && (
+          <Notice
+            tone="bad"
+            title={shown.length === 1 ? 'A field needs attention.' : `${shown.length} fields need attention.`}
+          >
+            {[...new Set(shown.map(({ text }) => text))].map((text) => (
+              <p key={text}>{text}</p>
+            ))}
+          </Notice>
+        )}
+        {outcome?.kind === 'refused' && <ErrorNotice error={outcome.error} />}
+        {outcome?.kind === 'accepted' && <Notice tone="good" title="The server would create this key." />}
+        {outcome?.kind === 'lost' ? (
+          <Lost
+            name={outcome.attempt.name}
+            again={() => void create(outcome.attempt)}
+            restart={() => setOutcome(undefined)}
           />
-          <fieldset disabled={isLost || busy === 'create'} class="card stack">
-            <Fields form={form} self={self} problem={problem} onChange={change} />
-          </fieldset>
-          {isSubmitted && shown.length > 0 && (
-            <Notice
-              tone="bad"
-              title={shown.length === 1 ? 'A field needs attention.' : `${shown.length} fields need attention.`}
-            >
-              {[...new Set(shown.map(({ text }) => text))].map((text) => (
-                <p key={text}>{text}</p>
-              ))}
-            </Notice>
-          )}
-          {outcome?.kind === 'refused' && <ErrorNotice error={outcome.error} />}
-          {outcome?.kind === 'accepted' && <Notice tone="good" title="The server would create this key." />}
-          {outcome?.kind === 'lost' ? (
-            <Lost
-              name={outcome.attempt.name}
-              again={() => void create(outcome.attempt)}
-              restart={() => setOutcome(undefined)}
-            />
-          ) : (
-            <div class="actions">
-              <button type="submit" class="primary" aria-disabled={busy !== undefined}>
-                {busy === 'create' ? 'Creating…' : 'Create the key'}
-              </button>
-              <button type="button" aria-disabled={busy !== undefined} onClick={() => void (isReady() && check())}>
-                {busy === 'check' ? 'Checking…' : 'Check'}
-              </button>
-            </div>
-          )}
-        </div>
-        <InPlace of={preview} what="What the key means" object={object} ownSources={ownSources} />
-      </form>
-    </Page>
+        ) : (
+          <div class="actions">
+            <button type="submit" class="primary" aria-disabled={busy !== undefined}>
+              {busy === 'create' ? 'Creating…' : 'Create the key'}
+            </button>
+            <button type="button" aria-disabled={busy !== undefined} onClick={() => void (isReady() && check())}>
+              {busy === 'check' ? 'Checking…' : 'Check'}
+            </button>
+          </div>
+        )}
+      </div>
+      <InPlace of={preview} what="What the key means" object={object} ownSources={ownSources} />
+    </form>
   )
 }
-
-const LikeNotice = ({ accessKey }: { accessKey: AccessKey }) => (
-  <Notice tone={hasOtherScope(accessKey) ? 'warn' : 'plain'} title={`Like the key ${visible(accessKey.metadata.name)}`}>
-    {hasOtherScope(accessKey) && (
-      <p>The form cannot show the scope of that key. Choose what the new one may do, or copy the YAML of the key.</p>
-    )}
-  </Notice>
-)
 
 const lostWords = (name: string): string =>
   `No answer came. The key ${name} may exist, but its value is lost. Look for it in the keys, and delete it.`

@@ -1,0 +1,36 @@
+import { useState } from 'preact/hooks'
+import { ErrorNotice, Notice } from '../components/notice.tsx'
+import { useSession } from '../session/session.ts'
+import { relative } from '../text/times.ts'
+
+/** Says when the session ends, and offers another one. */
+export function EndingNotice({ ends, now }: { ends: number; now: Date }) {
+  const { signInAgain } = useSession()
+  const [isBusy, setBusy] = useState(false)
+  const [error, setError] = useState<unknown>()
+  const again = async () => {
+    setError(undefined)
+    setBusy(true)
+    try {
+      await signInAgain?.()
+    } catch (failure) {
+      setError(failure)
+      setBusy(false)
+    }
+  }
+  return (
+    <>
+      <Notice tone="warn" title={`Your session ends ${relative(new Date(ends), now, 'future')}.`}>
+        {signInAgain && (
+          <>
+            <p>Sign in again to continue. You come back to this page, with what you have typed.</p>
+            <button type="button" onClick={again} disabled={isBusy}>
+              Sign in again
+            </button>
+          </>
+        )}
+      </Notice>
+      {error !== undefined && <ErrorNotice error={error} />}
+    </>
+  )
+}
