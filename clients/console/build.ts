@@ -173,6 +173,9 @@ function reachedFrom(entry: string, { outputs }: Metafile): string[] {
 
 /** Runs esbuild. Throws for warnings too. */
 async function run(entry: string, options: BuildOptions) {
+  const { version } = JSON.parse(await readFile(join(import.meta.dirname, 'package.json'), 'utf8')) as {
+    version: string
+  }
   const { warnings, ...built } = await esbuild({
     absWorkingDir: dirname(entry),
     entryPoints: [basename(entry)],
@@ -184,6 +187,7 @@ async function run(entry: string, options: BuildOptions) {
     logLevel: 'silent',
     // tsconfig.json is for the type check only.
     tsconfigRaw: {},
+    define: { KEYPLANE_VERSION: JSON.stringify(version) },
     // Names must not depend on where the packages are.
     preserveSymlinks: true,
     ...options,

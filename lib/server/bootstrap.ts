@@ -5,6 +5,7 @@
  */
 
 import { randomBytes } from 'node:crypto'
+import { FIRST_KEY } from '../apis/management/v1/ownedaccesskey.texts.ts'
 import { OwnedAccessKey } from '../apis/management/v1/ownedaccesskey.ts'
 import { generateAccessKey } from '../authentication/accesskey.ts'
 import { authenticate } from '../authentication/requests/authenticate.ts'
@@ -19,20 +20,17 @@ import { authenticationDeps } from './authentication.ts'
 import { requestDeadline } from './lambda/requestdeadline.ts'
 import { createServer, type Server } from './server.ts'
 
-const user = 'admin'
-
-const firstKeyObject = (name: string): KubeObject => ({
+const firstKeyObject: KubeObject = {
   apiVersion: groupVersion(OwnedAccessKey),
   kind: OwnedAccessKey.kind,
-  metadata: { generateName: `${name}-` },
+  metadata: { generateName: `${FIRST_KEY.user}-` },
   spec: {
     displayName: 'First access key',
-    description: 'Created by bootstrap.',
-    user,
+    ...FIRST_KEY,
     groups: [MASTERS],
     type: 'User',
   },
-})
+}
 
 async function isUsable(key: string, server: Server): Promise<boolean> {
   const found = await authenticate(
@@ -49,7 +47,7 @@ async function store(key: string, server: Server, now: Date): Promise<void> {
   const object = updateManagers({
     ...ownershipIn(OwnedAccessKey, 'bootstrap', now),
     live: undefined,
-    updated: firstKeyObject(user),
+    updated: firstKeyObject,
   })
   await createObject(
     server.storeOf(OwnedAccessKey),

@@ -40,6 +40,10 @@ export const views: readonly View[] = [
     name: 'sign-in',
     async open(page) {
       await page.getByLabel('Access key').waitFor()
+      // The port is another one each time.
+      await page.locator('h1 + p .foreign').evaluate((one) => {
+        one.textContent = 'keys.company.example'
+      })
     },
   },
   {
@@ -48,8 +52,12 @@ export const views: readonly View[] = [
     async open(page, { server }) {
       await signIn(page, server.adminKey)
       await page.getByText('deploy-production').first().waitFor()
+      await page.getByRole('button', { name: 'Dismiss' }).click()
+      await page.getByText('Get started is in the help menu').waitFor()
+      await page.getByRole('button', { name: 'Dismiss' }).click()
     },
   },
+  { name: 'get-started', entry: ['get-started', 0], open: at('#/get-started', '3 of 5 done') },
   { name: 'overview', entry: ['overview', 0], open: at('#/overview', 'Owners with the most keys') },
   { name: 'key', entry: ['keys', 1], open: at('#/keys/deploy-production', 'Deployments of the shop') },
   { name: 'rotation', entry: ['keys', 1], open: at('#/keys/terraform', 'Nothing has used the new value yet.') },

@@ -1,9 +1,13 @@
-/** Decides which access keys need attention, and why. Of keys that do not work only leaked ones do: the others can do no harm. */
+/**
+ * Decides which access keys need attention, and why. Of keys that do not work only leaked ones do: the others can do no harm. Nobody
+ * can give what the server made for itself an end, a scope or a use.
+ */
 import { isUnrestricted } from '../../../../lib/authorization/scopes/unrestricted.ts'
 import { DAY_MS } from '../../../../lib/meta/value/durations.ts'
 import { isExchanged, lastUse, lifeOf, livesADay, timeOf } from '../../../core/src/keylives.ts'
 import type { AccessKey } from '../../../core/src/objects.ts'
 import { openRotation } from '../api/keyfacts.ts'
+import { isServerMade } from '../api/servermade.ts'
 
 const UNUSED_MS = 90 * DAY_MS
 export const SOON_MS = 14 * DAY_MS
@@ -41,19 +45,19 @@ const TABLE = {
     title: 'Unused for 90 days',
     about:
       'These keys were last used 90 days ago or earlier, or were created then and never used. Disable a key first. If it is not missed, delete it.',
-    concerns: (key, now) => now - (lastUse(key) ?? now) >= UNUSED_MS,
+    concerns: (key, now) => !isServerMade(key) && now - (lastUse(key) ?? now) >= UNUSED_MS,
   },
   'never-expires': {
     title: 'Never expires',
     about:
       'These keys, and every copy of them, work until somebody revokes them. Make a new key that expires, use it in place of the old one, and delete the old one.',
-    concerns: ({ status }) => status?.expirationTimestamp === undefined,
+    concerns: (key) => !isServerMade(key) && key.status?.expirationTimestamp === undefined,
   },
   'no-scope': {
     title: 'No scope',
     about:
       'These keys may do everything that their owner may, unless they were made with a key that has a scope. For a job, make a key that may do only what the job does.',
-    concerns: ({ spec }) => isUnrestricted(spec.scope),
+    concerns: (key) => !isServerMade(key) && isUnrestricted(key.spec.scope),
   },
 } satisfies Record<string, Card>
 

@@ -250,7 +250,8 @@ function clockWords(ahead: number): string {
   return `The clock of this device is ${distance(ahead)} ${relation} that of the server. Relative times here are wrong by the same amount.`
 }
 
-const settingsOfPage = (): SignInSettings | undefined =>
+/** Returns the settings for signing in with an identity provider that the page has, if any. */
+export const settingsOfPage = (): SignInSettings | undefined =>
   signInSettings(document.querySelector('meta[name="keyplane-sign-in"]')?.getAttribute('content'))
 
 function endOf(error: unknown): SessionEnd {

@@ -3,12 +3,13 @@ import { Foreign } from '../components/foreign.tsx'
 import { Time } from '../components/time.tsx'
 import { useSession } from '../session/session.ts'
 import { hrefOf } from '../text/routes.ts'
+import { HelpButton } from './help/helpbutton.tsx'
 import { pages } from './pages.ts'
 import { PaletteButton } from './palette/palettebutton.tsx'
 
 const links = pages.filter(({ nav }) => nav !== undefined)
 
-/** Shows the links to the pages, who is signed in, and the buttons of the palette and for signing out. */
+/** Shows the links to the pages, who is signed in, and the buttons of the palette, of the help and for signing out. */
 export function Header({ page }: { page: string | undefined }) {
   const { self, signOut, ends } = useSession()
   return (
@@ -25,6 +26,7 @@ export function Header({ page }: { page: string | undefined }) {
       </nav>
       <div class="who">
         <PaletteButton pages={links} />
+        <HelpButton />
         <span title="You are signed in as">
           <Foreign text={self.subject ?? self.accessKey} />
         </span>

@@ -35,6 +35,13 @@ export const pages: readonly PageEntry[] = [
     script: keysRoute,
   },
   {
+    page: 'get-started',
+    parts: 0,
+    title: 'Get started',
+    within: 'keys',
+    script: part(async () => (await import('../pages/getstarted/getstartedpage.tsx')).GetStartedPage),
+  },
+  {
     page: 'new-key',
     parts: 0,
     title: 'New key',

@@ -65,5 +65,8 @@ export const keyTexts: readonly KeyText[] = [name, ...others]
 export const eachKeyText = <V>(make: (text: KeyText) => V): Record<KeyTextName, V> =>
   Object.fromEntries(keyTexts.map((text) => [text.name, make(text)])) as Record<KeyTextName, V>
 
+/** By which clients recognize the first key of a deployment, which bootstrap makes. */
+export const FIRST_KEY = { user: 'admin', description: 'Created by bootstrap.' } as const
+
 /** The annotation in which a revocation says why a key or a trust is disabled. */
 export const DISABLED_REASON = 'management.platform/disabled-reason'

@@ -3,6 +3,7 @@ import { isExchanged } from '../../../../core/src/keylives.ts'
 import type { AccessKey } from '../../../../core/src/objects.ts'
 import type { Listed } from '../../api/lists.ts'
 import { ApiError } from '../../api/status.ts'
+import { isOver } from '../../components/getstarted/remembered.ts'
 import { useKeys } from '../../components/hooks/usekeys.ts'
 import { useNow } from '../../components/hooks/usenow.ts'
 import { useServerSearch } from '../../components/hooks/useserversearch.ts'
@@ -31,8 +32,10 @@ import { useView } from './useview.ts'
 export function KeysPage({ route }: { route: Route }) {
   const keys = useKeys()
   const { data, error } = keys
+  const { self } = useSession()
   return (
     <Page title="Keys" actions={<NewKey />}>
+      {data && !data.isPart && !isOver(self) && <InPlace of={getStarted} what="Get started" keys={data.items} />}
       {data === undefined && error instanceof ApiError && error.code === 403 ? (
         <InPlace of={notAllowed} what="What you may do" message={error.message} />
       ) : (
@@ -41,6 +44,8 @@ export function KeysPage({ route }: { route: Route }) {
     </Page>
   )
 }
+
+const getStarted = part(async () => (await import('../../components/getstarted/getstarted.tsx')).GetStarted)
 
 const NONE: readonly AccessKey[] = []
 

@@ -1,6 +1,7 @@
 import { useId, useRef } from 'preact/hooks'
-import { useSlash } from '../../components/hooks/useslash.ts'
+import { useShortcut } from '../../components/hooks/useshortcut.ts'
 import { columns, type Sort, sortOf, sortText } from '../../keylist/sorting.ts'
+import { shortcuts } from '../../text/shortcuts.ts'
 import type { ViewControl } from './useview.ts'
 
 /** Longer ones make no sense, and would make a long address. */
@@ -10,7 +11,7 @@ const LONGEST = 200
 export function Toolbar({ control: { view, go, type, settle } }: { control: ViewControl }) {
   const field = useRef<HTMLInputElement>(null)
   const id = useId()
-  useSlash(field)
+  useShortcut('filter', () => field.current?.focus())
   return (
     <search class="toolbar">
       <div class="filter">
@@ -27,7 +28,7 @@ export function Toolbar({ control: { view, go, type, settle } }: { control: View
           autoComplete="off"
           autoCapitalize="off"
           spellcheck={false}
-          aria-keyshortcuts="/"
+          aria-keyshortcuts={shortcuts.filter.keys}
           onInput={(event) => type(event.currentTarget.value)}
           onBlur={settle}
         />

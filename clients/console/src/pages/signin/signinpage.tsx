@@ -1,8 +1,11 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { deploymentName } from '../../../../../lib/kubeconfig/deployment.ts'
+import { server } from '../../api/root.ts'
 import { Brand } from '../../components/brand.tsx'
 import { Foreign } from '../../components/foreign.tsx'
 import { KeyValueField } from '../../components/forms/keyvaluefield.tsx'
 import { ErrorNotice, Notice } from '../../components/notice.tsx'
+import { InPlace, part } from '../../components/part.tsx'
 import { givenKey } from '../../session/givenkey.ts'
 import type { SessionEnd, SignIn } from '../../session/session.ts'
 import type { Federated } from '../../session/usesession.ts'
@@ -13,6 +16,8 @@ export interface SignInPageProps {
   federated?: Federated
   signIn(given: SignIn): Promise<void>
 }
+
+const whereFrom = part(async () => (await import('./wherefrom.tsx')).WhereFrom)
 
 /** A kube config with several certificates is far smaller. */
 const LARGEST_FILE = 1_000_000
@@ -26,6 +31,7 @@ export function SignInPage({ end, federated, signIn }: SignInPageProps) {
   const [wrong, setWrong] = useState<string>()
   const [keep, setKeep] = useState(false)
   const [isOver, setOver] = useState(false)
+  const [isAsked, setAsked] = useState(false)
   useEffect(() => (provider.current ?? input.current)?.focus(), [])
   useEffect(() => {
     // Back from the identity provider, the browser may show the page as it was left.
@@ -82,7 +88,12 @@ export function SignInPage({ end, federated, signIn }: SignInPageProps) {
       onDrop={drop}
     >
       <Brand />
-      <h1 tabIndex={-1}>Sign in</h1>
+      <div>
+        <h1 tabIndex={-1}>Sign in</h1>
+        <p class="muted">
+          to <Foreign text={deploymentName(server)} />
+        </p>
+      </div>
       {end && (
         <Notice tone="warn" title={end.title}>
           {end.detail && (
@@ -137,6 +148,10 @@ export function SignInPage({ end, federated, signIn }: SignInPageProps) {
         </button>
       </form>
       {error !== undefined && <ErrorNotice error={error} />}
+      <details onToggle={() => setAsked(true)}>
+        <summary>Where do I get a key?</summary>
+        {isAsked && <InPlace of={whereFrom} what="The answer" />}
+      </details>
     </main>
   )
 }

@@ -1,5 +1,7 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
+import { useShortcut } from '../../components/hooks/useshortcut.ts'
 import { DialogPart, part } from '../../components/part.tsx'
+import { shortcuts } from '../../text/shortcuts.ts'
 import type { PaletteProps } from './palette.tsx'
 
 const palette = part(async () => (await import('./palette.tsx')).Palette)
@@ -7,23 +9,15 @@ const palette = part(async () => (await import('./palette.tsx')).Palette)
 /** Opens the palette, also with Ctrl-K or Cmd-K. */
 export function PaletteButton({ pages }: Pick<PaletteProps, 'pages'>) {
   const [isOpen, setOpen] = useState(false)
-  useEffect(() => {
-    const listen = (event: KeyboardEvent) => {
-      if (!isShortcut(event) || document.querySelector('dialog[open]')) return
-      event.preventDefault()
-      setOpen(true)
-    }
-    document.addEventListener('keydown', listen)
-    return () => document.removeEventListener('keydown', listen)
-  }, [])
+  useShortcut('palette', () => setOpen(true))
   return (
     <>
       <button
         type="button"
         class="quiet"
         aria-haspopup="dialog"
-        aria-keyshortcuts="Control+K Meta+K"
-        title="Ctrl-K or Cmd-K"
+        aria-keyshortcuts={shortcuts.palette.aria}
+        title={shortcuts.palette.keys}
         onClick={() => setOpen(true)}
       >
         Go to
@@ -31,10 +25,4 @@ export function PaletteButton({ pages }: Pick<PaletteProps, 'pages'>) {
       {isOpen && <DialogPart dialog={palette} pages={pages} onClose={() => setOpen(false)} />}
     </>
   )
-}
-
-/** Ctrl-K belongs to fields for texts, where it deletes the rest of the line on some systems. Cmd-K does nothing there. */
-function isShortcut({ key, ctrlKey, metaKey, altKey, shiftKey, defaultPrevented, target }: KeyboardEvent): boolean {
-  if (key.toLowerCase() !== 'k' || altKey || shiftKey || defaultPrevented || ctrlKey === metaKey) return false
-  return metaKey || !(target instanceof Element && target.matches('input, textarea'))
 }

@@ -1,0 +1,96 @@
+import { useEffect, useState } from 'preact/hooks'
+import type { AccessKey } from '../../../../core/src/objects.ts'
+import { apiRoot } from '../../api/root.ts'
+import { useNotify } from '../../session/notices.ts'
+import { useSession } from '../../session/session.ts'
+import { settingsOfPage } from '../../session/usesession.ts'
+import { Code } from '../code.tsx'
+import { useNow } from '../hooks/usenow.ts'
+import { type Facts, readFacts } from './readfacts.ts'
+import { dismiss, finish } from './remembered.ts'
+import { type Step, steps } from './steps.ts'
+
+export interface GetStartedProps {
+  keys: readonly AccessKey[]
+  /** Whether it is a page of its own, which also shows what is over. */
+  isPage?: true
+}
+
+const isLocal = /^(localhost|127\.[\d.]+|\[::1\])$/.test(apiRoot.hostname)
+
+/** Shows what the person may do first with a new deployment, until all of it is done or the person dismisses it. */
+export function GetStarted({ keys, isPage }: GetStartedProps) {
+  const { api, self, ends } = useSession()
+  const notify = useNotify()
+  const now = useNow()
+  const [facts, setFacts] = useState<Facts>()
+  const [isDismissed, setDismissed] = useState(false)
+  useEffect(() => {
+    const ended = new AbortController()
+    readFacts(api, self, isLocal, ended.signal).then((read) => !ended.signal.aborted && setFacts(read))
+    return () => ended.abort()
+  }, [api, self])
+  const hasSignIn = settingsOfPage() !== undefined
+  const state = { ...facts, self, keys, now, isFederated: ends !== undefined, hasSignIn, isLocal }
+  const shown = facts ? steps.filter((step) => step.isAllowed(state)) : []
+  const done = shown.filter((step) => step.isDone(state))
+  const next = shown.find((step) => !done.includes(step))
+  const isDone = shown.length > 0 && !next
+  useEffect(() => {
+    if (isDone) finish(self)
+  }, [isDone, self])
+  if (!facts) return isPage ? <p class="loading">Loading…</p> : null
+  if (shown.length === 0) {
+    return isPage ? <p>Your access key may do nothing of it. Sign in with a key that has no scope.</p> : null
+  }
+  if (!isPage && (isDismissed || isDone)) return null
+  const close = () => {
+    dismiss()
+    setDismissed(true)
+    notify({ tone: 'good', text: 'Get started is in the help menu from now on.' })
+  }
+  return (
+    <section class="card getstarted" aria-labelledby="get-started">
+      <header>
+        <h2 id="get-started">
+          {isPage ? '' : 'Get started: '}
+          {done.length} of {shown.length} done
+        </h2>
+        {!isPage && (
+          <button type="button" class="quiet" onClick={close}>
+            Dismiss
+          </button>
+        )}
+      </header>
+      <ol>
+        {shown.map((step) =>
+          done.includes(step) ? (
+            <li class="done" key={step.title}>
+              {step.title}
+              <span class="hidden"> (done)</span>
+            </li>
+          ) : (
+            <li key={step.title}>
+              <OpenStep step={step} isNext={step === next} />
+            </li>
+          ),
+        )}
+      </ol>
+    </section>
+  )
+}
+
+const OpenStep = ({ step: { title, text, link, command, docs }, isNext }: { step: Step; isNext: boolean }) => (
+  <details open={isNext}>
+    <summary>{title}</summary>
+    <p>
+      {text} <span class="muted">See {docs}.</span>
+    </p>
+    {link && (
+      <a class="button" href={link.href}>
+        {link.text}
+      </a>
+    )}
+    {command && <Code title="In a terminal" text={command} />}
+  </details>
+)

@@ -1,0 +1,67 @@
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
+import { Dialog } from '../../components/dialog.tsx'
+import { hrefOf } from '../../text/routes.ts'
+import { shortcuts } from '../../text/shortcuts.ts'
+import { documentation } from './documentation.ts'
+import { version } from './version.ts'
+
+const MENU = 'Help'
+const DOCUMENTATION = 'Documentation'
+const SHORTCUTS = 'Keyboard shortcuts'
+
+/** Shows the menu of the help, or what was chosen in it. */
+export function Help({ onClose }: { onClose(): void }) {
+  const [shown, show] = useState(MENU)
+  return (
+    // Each is a dialog of its own, which takes the focus.
+    <Dialog title={shown} onClose={onClose} key={shown}>
+      {shown === MENU && (
+        <ul class="menu">
+          {[DOCUMENTATION, SHORTCUTS].map((one) => (
+            <li key={one}>
+              <button type="button" onClick={() => show(one)}>
+                {one}
+              </button>
+            </li>
+          ))}
+          <li>
+            <a class="button" href={hrefOf('get-started')} onClick={onClose}>
+              Get started
+            </a>
+          </li>
+        </ul>
+      )}
+      {shown === DOCUMENTATION && (
+        <>
+          <p>These pages are part of keyplane {version}, from which this server was deployed.</p>
+          <dl class="pairs">
+            {documentation.map(({ page, about }) => (
+              <Pair name={<code>{page}</code>} text={about} key={page} />
+            ))}
+          </dl>
+        </>
+      )}
+      {shown === SHORTCUTS && (
+        <dl class="pairs">
+          {Object.values(shortcuts).map(({ keys, title }) => (
+            <Pair name={<kbd>{keys}</kbd>} text={title} key={keys} />
+          ))}
+        </dl>
+      )}
+      <div class="actions">
+        <span class="muted">keyplane {version}</span>
+        <button type="button" onClick={onClose}>
+          Close
+        </button>
+      </div>
+    </Dialog>
+  )
+}
+
+const Pair = ({ name, text }: { name: ComponentChildren; text: string }) => (
+  <div>
+    <dt>{name}</dt>
+    <dd>{text}</dd>
+  </div>
+)
