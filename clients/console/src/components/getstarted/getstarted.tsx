@@ -41,7 +41,7 @@ export function GetStarted({ keys, isPage }: GetStartedProps) {
   }, [isDone, self])
   if (!facts) return isPage ? <p class="loading">Loading…</p> : null
   if (shown.length === 0) {
-    return isPage ? <p>Your access key may do nothing of it. Sign in with a key that has no scope.</p> : null
+    return isPage ? <p>Your access key may do none of these. Sign in with a key without a scope.</p> : null
   }
   if (!isPage && (isDismissed || isDone)) return null
   const close = () => {
