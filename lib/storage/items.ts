@@ -71,6 +71,8 @@ export type Condition =
   | { type: 'unchanged'; rv: number }
   /** No row exists, or a tombstone older than this revision. */
   | { type: 'vacant'; rev: number }
+  /** The tombstone of this revision is there. */
+  | { type: 'tombstone'; rv: number }
   /** The item has these attributes and none of `lacks`. */
   | { type: 'has'; attributes: Record<string, ItemValue>; lacks: readonly string[] }
 
@@ -88,6 +90,9 @@ export type ItemWrite =
   | { type: 'delete'; key: ItemKey; when?: Condition }
   /** Checks a condition and writes nothing. */
   | { type: 'check'; key: ItemKey; when: Condition }
+
+/** A write that needs no transaction. */
+export type SingleWrite = Extract<ItemWrite, { type: 'put' | 'delete' }>
 
 /**
  * `refused` lists the indexes of the writes whose condition failed, `conflicts` those whose item another transaction held.
@@ -128,6 +133,8 @@ export interface Items {
   putIfAbsent(item: Item, deadline: number): Promise<Item | undefined>
   /** Replaces the item by itself, for half the price of a transaction. Never sent after `deadline`, as below. */
   put(item: Item, deadline: number): Promise<void>
+  /** Does one write by itself, at the same price, and returns whether its condition held. Never sent after `deadline`, as below. */
+  write(one: SingleWrite, deadline: number): Promise<boolean>
   /** Increments `n` of a revision item and returns the item. A missing item is created at n = settled = floor = 1 first. */
   allocate(key: ItemKey, now: number): Promise<Item>
   /** Raises `settled`; does nothing if it is already as high. */
@@ -152,6 +159,8 @@ export interface Confirmation {
   at: number
   /** Whether the same write raises `floor` to `n`. */
   isFloor: boolean
+  /** Attributes of the revision item to set together with `at`. */
+  also: Readonly<Partial<Record<'cleared' | 'marked' | 'markedAt', number>>>
 }
 
 /** Advances the number `attribute` to `value`. Refused if it is already as high. */

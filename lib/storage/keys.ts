@@ -2,8 +2,10 @@
  * Builds the keys of all items: string keys `pk` and `sk`, and `expires` (unix seconds) on items that the driver deletes.
  *
  *   revision   pk=ownedaccesskeys               sk=#revision          n=1042 settled=1024 floor=1 at=1795257600000
+ *                                                                     cleared=900 marked=1020 markedAt=1795257600000
  *   row        pk=virtualclusterinstances#o     sk=p-one#alpha        rv=1041 object="{…}" internal="{…}" partitions=[user:jo]
  *   tombstone  pk=virtualclusterinstances#o     sk=p-one#beta         rv=1042 gone=true expires=…
+ *              pk=virtualclusterinstances#deleted sk=p-one#beta       the same, once it has left the rows
  *   copy       pk=ownedaccesskeys#o#user:jo     sk=ci                 like the row, in each of its index partitions
  *   mark       pk=ownedaccesskeys#o#count#user:jo sk=ci               no attributes: counts the objects of an index partition
  *   slot       pk=ownedaccesskeys#log#16        sk=0000000000001041   id=… type=MODIFIED key=ci object internal prev={rv object internal partitions}
@@ -14,6 +16,7 @@
  *
  * `n` is the newest revision taken. Up to `settled`, every slot is filled and every row visible. `floor` is the oldest
  * revision that a reader may request. `at` (unix ms) is the start of the last sweep whose `n` `settled` has reached.
+ * The rows have no tombstones up to `cleared`. Those up to `marked` leave them next; `markedAt` (unix ms) is when that was decided.
  */
 export interface ItemKey {
   pk: string
@@ -38,6 +41,9 @@ export const revisionKey = (resource: string): ItemKey => ({ pk: resource, sk: '
 /** Returns the partition of all rows, or of the copies in one index partition. */
 export const rowsOf = (resource: string, partition?: string): string =>
   partition === undefined ? `${resource}#o` : `${resource}#o#${partition}`
+
+/** Returns the partition of the tombstones that have left the rows. */
+export const deletedOf = (resource: string): string => `${resource}#deleted`
 
 /** Returns the partition of the marks that count the objects of an index partition. Deleted objects have no mark. */
 export const marksOf = (resource: string, partition: string): string => `${rowsOf(resource)}#count#${partition}`

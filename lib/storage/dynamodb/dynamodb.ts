@@ -1,6 +1,7 @@
 /** Implements the item operations in DynamoDB. The only file that sends commands to it. */
 import {
   BatchGetItemCommand,
+  DeleteItemCommand,
   type DynamoDBClient,
   GetItemCommand,
   PutItemCommand,
@@ -103,15 +104,26 @@ export function itemsIn(client: DynamoDBClient, TableName: string, now: () => nu
       await sendClassified(() => client.send(command))
     },
 
+    async write(one, deadline) {
+      const when = buildCondition(one.when)
+      const command =
+        one.type === 'put'
+          ? new PutItemCommand({ TableName, Item: marshalItem(one.item), ...when })
+          : new DeleteItemCommand({ TableName, Key: marshalKey(one.key), ...when })
+      limitTime(command, deadline)
+      return (await sendConditional(() => client.send(command as PutItemCommand))) === undefined
+    },
+
     async allocate(key, at) {
       const command = new UpdateItemCommand({
         TableName,
         Key: marshalKey(key),
         UpdateExpression:
           'SET n = if_not_exists(n, :one) + :one, settled = if_not_exists(settled, :one), ' +
-          '#floor = if_not_exists(#floor, :one), #at = if_not_exists(#at, :at)',
+          '#floor = if_not_exists(#floor, :one), #at = if_not_exists(#at, :at), cleared = if_not_exists(cleared, :one), ' +
+          'marked = if_not_exists(marked, :one), markedAt = if_not_exists(markedAt, :zero)',
         ExpressionAttributeNames: { '#floor': 'floor', '#at': 'at' },
-        ExpressionAttributeValues: marshalItem({ ':one': 1, ':at': at }),
+        ExpressionAttributeValues: marshalItem({ ':one': 1, ':zero': 0, ':at': at }),
         ReturnValues: 'ALL_NEW',
       })
       const { Attributes } = await sendClassified(() => client.send(command))

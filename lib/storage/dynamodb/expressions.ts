@@ -113,6 +113,11 @@ export function buildCondition(when: Condition | undefined): Conditional {
         ConditionExpression: 'attribute_not_exists(pk) OR (attribute_exists(gone) AND rv < :rv)',
         ExpressionAttributeValues: marshalItem({ ':rv': when.rev }),
       }
+    case 'tombstone':
+      return {
+        ConditionExpression: 'rv = :rv AND attribute_exists(gone)',
+        ExpressionAttributeValues: marshalItem({ ':rv': when.rv }),
+      }
     case 'has':
       return having(when)
   }
@@ -157,8 +162,8 @@ export function buildSettle(to: number) {
 }
 
 /** Builds an update that replaces the `at` that was read, and may raise `floor`, if `settled` has reached `n`. */
-export function buildConfirm({ n, was, at, isFloor }: Confirmation) {
-  const update = buildUpdate({ at, ...(isFloor && { floor: n }) })
+export function buildConfirm({ n, was, at, isFloor, also }: Confirmation) {
+  const update = buildUpdate({ at, ...(isFloor && { floor: n }), ...also })
   return {
     ...update,
     ExpressionAttributeValues: { ...update.ExpressionAttributeValues, ...marshalItem({ ':n': n, ':was': was }) },

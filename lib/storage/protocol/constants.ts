@@ -10,6 +10,12 @@ export const writerDeadline = 10_000
 export const logSeconds = 24 * 3600
 /** How long tombstones live: longer than every continue token and every undecided slot. */
 export const tombstoneSeconds = 48 * 3600
+/** How long a page of a list may read: a list that reads longer would miss objects whose tombstones leave the rows meanwhile. */
+export const scanTime = 30_000
+/** How long a sweep waits before it clears what it has marked: longer than any page that began before. */
+export const clearAfter = 45_000
+/** How long one sweep clears tombstones. The next one continues. */
+export const clearTime = 20_000
 /** The age of `at` after which slots above `settled` might have expired. A quarter of `logSeconds`, so clocks may be hours off. */
 export const stale = 6 * 3600 * 1000
 /** Every 16th revision, the writer settles if 64 are unsettled, up to 100 at once (one BatchGetItem). */

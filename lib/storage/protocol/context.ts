@@ -85,6 +85,7 @@ export function withRetries(items: Items, clock: Clock): Items {
     settle: (key, to) => persist(() => items.settle(key, to)),
     confirm: (key, found) => persist(() => items.confirm(key, found)),
     put: (item, deadline) => items.put(item, deadline),
+    write: (one, deadline) => items.write(one, deadline),
     putIfAbsent: (item, deadline) => items.putIfAbsent(item, deadline),
     transact: (writes, deadline) => items.transact(writes, deadline),
   }

@@ -1,14 +1,14 @@
 /** Finds the current state of an object that a reader of the log has met. */
 
 import type { Stored, Table } from '../interface.ts'
-import { rowsOf, slotKey, sortKey } from '../keys.ts'
+import { deletedOf, rowsOf, slotKey, sortKey } from '../keys.ts'
 import { decodeState, isExpired, readSlot, rowState, rvOf, type State } from '../records.ts'
 import type { Context } from './context.ts'
 import { expiredError, readRevision } from './revision.ts'
 import { rewind } from './rewind.ts'
 
 /**
- * Returns the newest state of the object, or the state in which it was deleted. It takes one read, or two for a deleted
+ * Returns the newest state of the object, or the state in which it was deleted. It takes one read, or up to three for a deleted
  * object. Only for a recreated name does it rewind the log to the deletion of the earlier object.
  */
 export async function readLatest(
@@ -22,7 +22,11 @@ export async function readLatest(
     const found = one && decodeState(one)
     return found?.object.metadata.uid === uid ? found : undefined
   }
-  const row = await context.items.get({ pk: rowsOf(resource), sk: sortKey(key) })
+  const sk = sortKey(key)
+  // An object that is in no row may have just been created, or its tombstone has left the rows.
+  const row =
+    (await context.items.get({ pk: rowsOf(resource), sk })) ??
+    (await context.items.get({ pk: deletedOf(resource), sk }))
   if (rvOf(row) <= rv) return seen
   const live = rowState(row)
   const found = asSeen(live ?? (await stateBeforeDelete(context, resource, rvOf(row))))

@@ -10,11 +10,12 @@ import type { Item, ItemQuery, Limits } from '../items.ts'
 import { isPartition, isStorable, namespacePrefix, parseSortKey, rowsOf, slotKey, sortKey } from '../keys.ts'
 import { decodeState, isExpired, readSlot, rowState, rvOf, type Slot, type State } from '../records.ts'
 import { activityOfPage } from './activity.ts'
+import { removedSince } from './clear.ts'
 import { countedRows, keptBytes, pageBytes } from './constants.ts'
 import type { Context } from './context.ts'
 import { readLatest } from './latest.ts'
 import { fillGaps, type Slots } from './log.ts'
-import { checkFresh, checkReachable, expiredError, type Revision, readRevision } from './revision.ts'
+import { checkFresh, checkReachable, checkScanned, expiredError, type Revision, readRevision } from './revision.ts'
 import { rewind } from './rewind.ts'
 import { type Horizon, isWithin, type Step, scan, scanKeys } from './scan.ts'
 
@@ -24,6 +25,8 @@ interface Snapshot {
   settled: number
   asOf: number
   overlay: ReadonlyMap<string, Slot>
+  /** The revisions, by sort key, of objects whose tombstones may have left the rows. */
+  removed: ReadonlyMap<string, number>
 }
 
 /** The range of a list: keys with a prefix after `start`, or one key, in these partitions (undefined: the rows). */
@@ -86,7 +89,7 @@ export async function listAt(context: Context, table: Table, request: ListReques
   for (let step = first; ; ) {
     read += step.rows.reduce((sum, one) => sum + one.length, 0)
     const found = await objectsAt(context, range, snapshot, { ...step, from })
-    checkFresh(context, revision)
+    checkScanned(context, revision)
     for (const [index, { state: one, newest, moved }] of found.entries()) {
       const seen = filter || matches ? decodeState(one) : undefined
       const isHidden = filter && seen && !(filter(seen) && (moved ? filter(moved) : acceptsNewest(filter, one, newest)))
@@ -157,7 +160,7 @@ async function takeSnapshot(
 ): Promise<Snapshot> {
   const { n, settled, asOf } = revision
   const hi = at ?? n
-  const [{ slots, top }] = await Promise.all([
+  const [{ slots, top }, removed] = await Promise.all([
     settled >= hi
       ? { slots: new Map(), top: hi }
       : fillGaps(context, resource, {
@@ -167,13 +170,14 @@ async function takeSnapshot(
           asOf,
           attributes: overlaid,
         }),
+    at === undefined ? new Map<string, number>() : removedSince(context, resource, at, revision),
     at !== undefined && at < settled ? checkLogged(context, resource, at + 1) : undefined,
   ])
   checkFresh(context, revision)
-  return { rv: top, settled, asOf, overlay: newestEntries(slots, top) }
+  return { rv: top, settled, asOf, overlay: newestEntries(slots, top), removed }
 }
 
-/** Throws Expired if the slot has expired. While it lives, so do the tombstones of all objects deleted since. */
+/** Throws Expired if the slot has expired. While it lives, so does the log of all deletions since. */
 async function checkLogged({ items, now }: Context, resource: string, rev: number): Promise<void> {
   const slot = await items.get(slotKey(resource, rev))
   if (slot === undefined || isExpired(slot, now())) throw expiredError(rev)
@@ -208,7 +212,7 @@ async function objectsAt(context: Context, range: Range, snapshot: Snapshot, str
   const { resource, partitions } = range
   const { rows: read, from, horizon } = stretch
   const rows = new Map<string, (Item | undefined)[]>()
-  for (const sk of snapshot.overlay.keys()) {
+  for (const sk of [...snapshot.overlay.keys(), ...snapshot.removed.keys()]) {
     if (isCovered(range, sk) && !isWithin(sk, from) && isWithin(sk, horizon)) rows.set(sk, [])
   }
   for (const [index, items] of read.entries()) {
@@ -219,22 +223,27 @@ async function objectsAt(context: Context, range: Range, snapshot: Snapshot, str
     }
   }
   const newer = read.flat().filter((row) => rvOf(row) > snapshot.rv)
+  const changed = new Map(newer.map(({ sk, ...row }) => [sk, rvOf({ ...row, sk })]))
+  for (const sk of rows.keys()) {
+    const rev = snapshot.removed.get(sk)
+    if (rev !== undefined && !changed.has(sk)) changed.set(sk, rev)
+  }
   const past = await rewind(
     context,
     resource,
     { at: snapshot.rv, settled: snapshot.settled, asOf: snapshot.asOf },
-    newer.map((row) => ({ key: parseSortKey(row.sk), rv: rvOf(row) })),
+    [...changed].map(([sk, rv]) => ({ key: parseSortKey(sk), rv })),
   )
   const objects: Found[] = []
   for (const sk of [...rows.keys()].sort(byBytes)) {
     const copies = rows.get(sk) ?? []
     const was = past.get(parseSortKey(sk))
     const candidates = partitions.map((partition, index) => {
-      const found = stateOf(copies[index], snapshot.overlay.get(sk), snapshot.rv, was?.state)
+      const found = changed.has(sk) ? was?.state : stateOf(copies[index], snapshot.overlay.get(sk))
       return found && (partition === undefined || found.partitions.includes(partition)) ? found : undefined
     })
     const state = candidates.find((one) => one !== undefined)
-    if (state) objects.push({ state, newest: newestOf(state, copies, snapshot.rv, was?.last) })
+    if (state) objects.push({ state, newest: changed.has(sk) ? newestOf(copies, snapshot.rv, was?.last) : state })
   }
   if (range.isPart) await followMoved(context, resource, objects)
   return objects
@@ -250,15 +259,9 @@ async function followMoved(context: Context, resource: string, objects: readonly
   )
 }
 
-/** Returns the newest state of an object that had `state` at revision `rv`. Its copies are as new as its row, or tombstones. */
-function newestOf(
-  state: State,
-  copies: readonly (Item | undefined)[],
-  rv: number,
-  last: State | undefined,
-): State | undefined {
+/** Returns the newest state of an object that has changed since revision `rv`. Its copies are as new as its row, or tombstones. */
+function newestOf(copies: readonly (Item | undefined)[], rv: number, last: State | undefined): State | undefined {
   const newer = copies.filter((one) => rvOf(one) > rv)
-  if (newer.length === 0) return state
   return last ?? newer.map(rowState).find((one) => one !== undefined)
 }
 
@@ -266,16 +269,9 @@ function newestOf(
 const acceptsNewest = (filter: (one: Stored) => boolean, state: State, newest: State | undefined): boolean =>
   newest === state || (newest !== undefined && filter(decodeState(newest)))
 
-/** Returns the state of a row's object at revision `rv`, given the newest log entry and, for a newer row, its past. */
-function stateOf(
-  row: Item | undefined,
-  entry: Slot | undefined,
-  rv: number,
-  past: State | undefined,
-): State | undefined {
-  if (rvOf(row) > rv) return past
-  return entry && entry.rev > rvOf(row) ? entry.state : rowState(row)
-}
+/** Returns the state of an object whose row is not newer than the list, given the newest log entry. */
+const stateOf = (row: Item | undefined, entry: Slot | undefined): State | undefined =>
+  entry && entry.rev > rvOf(row) ? entry.state : rowState(row)
 
 /** Returns the stored bytes of a state, for page sizes. */
 const storedBytes = ({ object, internal }: State): number => object.length + internal.length

@@ -4,7 +4,7 @@ import { StorageError } from '../errors.ts'
 import type { Item } from '../items.ts'
 import { type ItemKey, revisionKey, rowsOf, sortKey } from '../keys.ts'
 import { readSlot, rvOf, type Slot } from '../records.ts'
-import { gapPoll, patience, settleAhead, settleBehind, settleEvery, stale } from './constants.ts'
+import { clearAfter, gapPoll, patience, scanTime, settleAhead, settleBehind, settleEvery, stale } from './constants.ts'
 import { type Context, createPause } from './context.ts'
 import { fillGaps, readSlots } from './log.ts'
 
@@ -17,6 +17,11 @@ export interface Revision {
   floor: number
   /** The start of the last sweep whose `n` `settled` has reached, in unix ms. */
   at: number
+  /** The rows have no tombstones up to this revision. */
+  cleared: number
+  /** The next sweep clears those up to this one, which was settled at `markedAt` (unix ms). */
+  marked: number
+  markedAt: number
   /** The local time just before the item was read, in unix ms. */
   asOf: number
 }
@@ -25,12 +30,18 @@ export interface Revision {
 const firstRevision = 1
 
 function revisionOf(item: Item, asOf: number): Revision {
-  const { n, settled, floor, at } = item
+  const { n, settled, floor, at, cleared = firstRevision, marked = firstRevision, markedAt = 0 } = item
   if (typeof n !== 'number' || typeof settled !== 'number' || typeof floor !== 'number' || typeof at !== 'number') {
     throw new Error(`the revision item of ${item.pk} is not readable`)
   }
-  return { n, settled, floor, at, asOf }
+  return { n, settled, floor, at, cleared: Number(cleared), marked: Number(marked), markedAt: Number(markedAt), asOf }
 }
+
+/** Returns the revision of a kind without objects. */
+const unwritten = (asOf: number): Revision => ({
+  ...{ n: firstRevision, settled: firstRevision, floor: firstRevision, at: asOf },
+  ...{ cleared: firstRevision, marked: firstRevision, markedAt: asOf, asOf },
+})
 
 /** Takes the next revision. If the answer is lost, readers void the slot. */
 export async function takeRevision({ items, now }: Context, resource: string): Promise<Revision> {
@@ -57,8 +68,7 @@ export async function readRevision(context: Context, resource: string): Promise<
   for (;;) {
     const asOf = context.now()
     const revision = await read(context, resource)
-    if (revision === undefined)
-      return { n: firstRevision, settled: firstRevision, floor: firstRevision, at: asOf, asOf }
+    if (revision === undefined) return unwritten(asOf)
     if (asOf - revision.at <= stale) return revision
     await sweepLog(context, resource)
     await pause()
@@ -77,10 +87,10 @@ export async function readRecentRevision(context: Context, resource: string, sin
 }
 
 /** The attributes of a slot that settling reads. */
-const outline = ['pk', 'sk', 'type', 'key', 'partitions', 'left'] as const
+export const outline = ['pk', 'sk', 'type', 'key', 'partitions', 'left', 'expires'] as const
 
 /** A row that slots have written, its newest revision, and whether it may be absent. */
-interface ExpectedRow {
+export interface ExpectedRow {
   key: ItemKey
   rev: number
   absent: boolean
@@ -112,7 +122,7 @@ async function areVisible({ items }: Context, expected: ReadonlyMap<string, Expe
 const itemId = ({ pk, sk }: ItemKey): string => `${pk}\n${sk}`
 
 /** Adds the rows of a slot to the expected ones; later slots replace earlier ones. */
-function expect(expected: Map<string, ExpectedRow>, resource: string, slot: Slot): void {
+export function expectRows(expected: Map<string, ExpectedRow>, resource: string, slot: Slot): void {
   for (const one of writtenRows(resource, slot)) expected.set(itemId(one.key), one)
 }
 
@@ -129,7 +139,7 @@ export async function settleAfterWrite(context: Context, resource: string, { n, 
     const slot = readSlot(item)
     const rows = writtenRows(resource, slot)
     if (expected.size + rows.length > settleAhead) break
-    expect(expected, resource, slot)
+    expectRows(expected, resource, slot)
     to++
   }
   if (to > settled && (await areVisible(context, expected))) {
@@ -138,11 +148,15 @@ export async function settleAfterWrite(context: Context, resource: string, { n, 
 }
 
 /**
- * Closes every gap and settles everything. Runs every minute, and in a reader that finds that no sweep has run for hours.
- * Concurrent sweeps are safe. Gives up silently if rows stay invisible; the next sweep continues. Writers may settle
+ * Closes every gap and settles everything. Runs every minute, and in a reader that finds that no sweep has run for hours. `clear` may
+ * clear the tombstones that an earlier sweep has marked, and returns how far it came. Concurrent sweeps are safe. Gives up silently if rows stay invisible; the next sweep continues. Writers may settle
  * further in the meantime: `at` only records that `settled` has reached the `n` of this sweep.
  */
-export async function sweepLog(context: Context, resource: string): Promise<void> {
+export async function sweepLog(
+  context: Context,
+  resource: string,
+  clear?: (revision: Revision) => Promise<number>,
+): Promise<void> {
   const revision = await read(context, resource)
   if (revision === undefined) return
   const { n, settled, at, asOf } = revision
@@ -150,7 +164,7 @@ export async function sweepLog(context: Context, resource: string): Promise<void
   const expected = new Map<string, ExpectedRow>()
   for (let rev = settled + 1; rev <= n; rev++) {
     const item = slots.get(rev)
-    if (item) expect(expected, resource, readSlot(item))
+    if (item) expectRows(expected, resource, readSlot(item))
   }
   for (const since = context.elapsed(); !(await areVisible(context, expected)); ) {
     if (context.elapsed() - since > patience) return
@@ -158,7 +172,15 @@ export async function sweepLog(context: Context, resource: string): Promise<void
   }
   if (settled < n) await context.items.settle(revisionKey(resource), n)
   const isFloor = asOf - at > stale
-  await context.items.confirm(revisionKey(resource), { n, was: at, at: asOf, isFloor })
+  const also = clear && asOf - revision.markedAt >= clearAfter ? await clearMarked(revision, clear) : {}
+  await context.items.confirm(revisionKey(resource), { n, was: at, at: asOf, isFloor, also })
+}
+
+/** Clears what is marked. If nothing is left of it, marks what this sweep has settled. */
+async function clearMarked(revision: Revision, clear: (revision: Revision) => Promise<number>) {
+  const { n, asOf, marked } = revision
+  const cleared = await clear(revision)
+  return { cleared, ...(cleared >= marked && { marked: n, markedAt: asOf }) }
 }
 
 /** Throws TooNew or Expired if the revision cannot be read. The message of TooNew is the requested revision. */
@@ -174,6 +196,11 @@ export async function checkReached(context: Context, resource: string, rv: numbe
 }
 
 const tooNew = (rv: number, current: number): StorageError => new StorageError('TooNew', String(rv), { current })
+
+/** Throws Unavailable if a page has read for so long that tombstones may have left the rows since it began. */
+export function checkScanned({ now }: Context, { asOf }: Revision): void {
+  if (now() - asOf > scanTime) throw new StorageError('Unavailable', 'a page of a list has taken too long')
+}
 
 /** Throws Expired if the operation has taken hours: what it read first may have expired. */
 export function checkFresh({ now }: Context, { n, asOf }: Revision): void {

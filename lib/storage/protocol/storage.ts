@@ -4,6 +4,7 @@ import type { Storage } from '../interface.ts'
 import type { Items } from '../items.ts'
 import { touchActivity } from './activity.ts'
 import { noticeChanges, readChanges } from './changes.ts'
+import { clearTombstones } from './clear.ts'
 import {
   createCompanion,
   dropCompanion,
@@ -55,6 +56,6 @@ export function storageOver(items: Items, { now, elapsed = now, random, sleep }:
     queryCompanions: (pk, query = {}) => queryCompanions(context, pk, query),
     queryIndex: (query) => queryIndex(context, query),
     touchActivity: (one) => touchActivity(context, one),
-    sweep: ({ resource }) => sweepLog(context, resource),
+    sweep: ({ resource }) => sweepLog(context, resource, (revision) => clearTombstones(context, resource, revision)),
   }
 }

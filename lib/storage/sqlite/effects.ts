@@ -27,6 +27,8 @@ function meets(when: Condition | undefined, item: Item | undefined): boolean {
       return item !== undefined && item.rv === when.rv && item.gone === undefined
     case 'vacant':
       return item === undefined || (item.gone !== undefined && Number(item.rv) < when.rev)
+    case 'tombstone':
+      return item !== undefined && item.rv === when.rv && item.gone !== undefined
     case 'has':
       return (
         item !== undefined &&

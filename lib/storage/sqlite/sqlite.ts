@@ -103,9 +103,14 @@ export function itemsOf({ rows, commit, listeners }: Table, now: () => number, c
       await write(() => put(item), deadline)
       listeners.tell([item.pk])
     },
+    async write(one, deadline) {
+      const outcome = await write(() => transact([one]), deadline)
+      if (outcome.done) listeners.tell([keyOf(one).pk])
+      return outcome.done
+    },
     allocate: (key, at) =>
       write(() => {
-        const { n, ...others } = { n: 1, settled: 1, floor: 1, at, ...rows.get(key) }
+        const { n, ...others } = { ...NEW_REVISION, at, ...rows.get(key) }
         const item = { ...others, ...key, n: Number(n) + 1 }
         put(item)
         return item
@@ -115,11 +120,11 @@ export function itemsOf({ rows, commit, listeners }: Table, now: () => number, c
         const there = rows.get(key)
         if (there && Number(there.settled) < to) put({ ...there, settled: to })
       }),
-    confirm: (key, { n, was, at, isFloor }) =>
+    confirm: (key, { n, was, at, isFloor, also }) =>
       write(() => {
         const there = rows.get(key)
         if (!there || !(Number(there.settled) >= n) || there.at !== was) return
-        put({ ...there, at, ...(isFloor && { floor: n }) })
+        put({ ...there, at, ...(isFloor && { floor: n }), ...also })
       }),
     async transact(writes, deadline) {
       const outcome = await write(() => transact(writes), deadline)
@@ -129,6 +134,9 @@ export function itemsOf({ rows, commit, listeners }: Table, now: () => number, c
     onWrite: listeners.on,
   }
 }
+
+/** The revision item of a kind without objects, besides its `at`. */
+const NEW_REVISION = { n: 1, settled: 1, floor: 1, cleared: 1, marked: 1, markedAt: 0 }
 
 /** The row after a page shows that more follow. SQLite takes no infinite limit. */
 const oneMore = (limit: number): number => Math.min(limit + 1, 2 ** 31)

@@ -9,6 +9,7 @@ import type { Edit } from '../../support/editedmodules.ts'
 import { played, seed } from '../../support/effort.ts'
 import { mutants } from './adversary/mutants.ts'
 import {
+  clearing,
   counting,
   expiring,
   lagging,
@@ -40,12 +41,13 @@ async function failures(
 const timeout = 300_000
 
 describe('every schedule ends in the state of the log', () => {
-  const profiles = { plain, expiring, lagging, recreating, making, counting }
+  const profiles = { plain, clearing, expiring, lagging, recreating, making, counting }
   test.each([
     ['plain', 60],
     ['expiring', 60],
     ['lagging', 20],
     ['recreating', 60],
+    ['clearing', 60],
     ['making', 60],
     ['counting', 60],
   ] as const)(

@@ -107,7 +107,13 @@ function operations(seed: number, hit: (kind: string) => void): () => Operation 
           items.settle(revision, to)
       )(below(60)),
     confirm: () => {
-      const found = { n: below(60), was: pick([7, 8]), at: pick([7, 8]), isFloor: random() < 0.5 }
+      const found = {
+        n: below(60),
+        was: pick([7, 8]),
+        at: pick([7, 8]),
+        isFloor: random() < 0.5,
+        also: random() < 0.5 ? { cleared: below(60) } : {},
+      }
       return (items) => items.confirm(revision, found)
     },
     revision: () => (items) => items.get(revision),

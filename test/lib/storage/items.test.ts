@@ -270,12 +270,16 @@ describe('a transaction', () => {
 
 describe('the revision item', () => {
   const key = () => at('#revision')
-  const confirm = (n: number, was: number, isFloor = false) => items.confirm(key(), { n, was, at: 9, isFloor })
+  const confirm = (n: number, was: number, isFloor = false) =>
+    items.confirm(key(), { n, was, at: 9, isFloor, also: { cleared: n } })
 
   test('is created at 1, and gives every writer another revision', async () => {
     const taken = await Promise.all(Array.from({ length: 40 }, () => items.allocate(key(), 7)))
     expect(taken.map(({ n }) => Number(n)).sort((a, b) => a - b)).toEqual(Array.from({ length: 40 }, (_, i) => i + 2))
-    expect(await items.get(key())).toEqual({ ...key(), n: 41, settled: 1, floor: 1, at: 7 })
+    expect(await items.get(key())).toEqual({
+      ...key(),
+      ...{ n: 41, settled: 1, floor: 1, at: 7, cleared: 1, marked: 1, markedAt: 0 },
+    })
   })
 
   test('settles forward only, and is not created by that', async () => {
@@ -297,7 +301,7 @@ describe('the revision item', () => {
     await items.settle(key(), 2)
     await confirm(2, 7, true)
     await confirm(1, 7)
-    expect(await items.get(key())).toMatchObject({ at: 9, floor: 2 })
+    expect(await items.get(key())).toMatchObject({ at: 9, floor: 2, cleared: 2 })
   })
 })
 

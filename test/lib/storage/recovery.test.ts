@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Storage, Table } from '../../../lib/storage/interface.ts'
 import { type Item, type Items, ItemsFault } from '../../../lib/storage/items.ts'
-import { type ItemKey, revisionKey, rowsOf, slotKey, sortKey } from '../../../lib/storage/keys.ts'
+import { deletedOf, type ItemKey, revisionKey, rowsOf, slotKey, sortKey } from '../../../lib/storage/keys.ts'
 import { storageOver } from '../../../lib/storage/protocol/storage.ts'
 import { unhurried } from '../../support/deadlines.ts'
 import { createMemoryItems } from '../../support/memoryitems.ts'
@@ -385,6 +385,112 @@ describe('a sweep during writes', () => {
     await assign('at', Date.now() - 7 * hour)
     await interruptReads(() => assign('at', noted)).sweep(widgets)
     expect(await revision()).toMatchObject({ at: noted, floor: 1 })
+  })
+})
+
+describe('tombstones', () => {
+  const tombstones = async (partition?: string) =>
+    (await items.query({ pk: rowsOf(widgets.resource, partition) })).items
+      .filter(({ gone }) => gone)
+      .map(({ sk }) => sk)
+  const sweepAfter = async (ms: number) => {
+    shift += ms
+    await storage.sweep(widgets)
+  }
+  /** Deletes `a` after a first sweep, and returns the revision before that. */
+  async function deleteOne(): Promise<number> {
+    await create(storage, 'a', { in: ['p'] }, widgets)
+    const { rv } = await create(storage, 'b', { in: ['p'] }, widgets)
+    await remove(storage, 'a', widgets)
+    return rv
+  }
+
+  test('leave the rows and the index partitions at the first sweep that no page can have begun before', async () => {
+    await deleteOne()
+    await sweepAfter(0)
+    await sweepAfter(44_999)
+    expect([await tombstones(), await tombstones('p')]).toEqual([['a'], ['a']])
+    await sweepAfter(1)
+    expect([await tombstones(), await tombstones('p')]).toEqual([[], []])
+    expect(await names()).toEqual(['b'])
+  })
+
+  test('of a partition that an object has left leave it, and the object stays', async () => {
+    await create(storage, 'a', { in: ['p', 'q'] }, widgets)
+    await set(storage, 'a', { in: ['q'] }, widgets)
+    expect(await tombstones('p')).toEqual(['a'])
+    await sweepAfter(0)
+    await sweepAfter(45_000)
+    expect(await tombstones('p')).toEqual([])
+    expect([await names({ partitions: ['p'] }), await names({ partitions: ['q'] })]).toEqual([[], ['a']])
+  })
+
+  test('that are cleared are missed by no list and no watch at an earlier revision', async () => {
+    const at = await deleteOne()
+    const [seen] = (await storage.list(widgets, { at })).items
+    await sweepAfter(0)
+    await sweepAfter(60_000)
+    expect(await tombstones()).toEqual([])
+    expect(await names({ at })).toEqual(['a', 'b'])
+    expect(await names({ at, partitions: ['p'] })).toEqual(['a', 'b'])
+    expect(await names({ at, key: 'a' })).toEqual(['a'])
+    expect(await names({ at, limit: 1, after: 'a' })).toEqual(['b'])
+    // The filter accepts what the object was last, not what it is: nothing.
+    expect(await names({ at, filter: () => true })).toEqual(['a', 'b'])
+    const last = seen && (await storage.latest(widgets, seen.read()))
+    expect(last?.object.metadata.name).toBe('a')
+    expect((await storage.changes(widgets, at)).changes.map(({ type, key }) => [type, key])).toEqual([['DELETED', 'a']])
+  })
+
+  test('of a name that was created anew are not those of its new object', async () => {
+    const at = await deleteOne()
+    await sweepAfter(0)
+    await create(storage, 'a', { in: ['p'], is: 'new' }, widgets)
+    await sweepAfter(60_000)
+    expect(await names()).toEqual(['a', 'b'])
+    expect((await storage.list(widgets, { at })).items.map((one) => one.read().object.spec)).toEqual([
+      { in: ['p'] },
+      { in: ['p'] },
+    ])
+    await remove(storage, 'a', widgets)
+    await sweepAfter(60_000)
+    await sweepAfter(60_000)
+    const { items: deleted } = await items.query({ pk: deletedOf(widgets.resource) })
+    expect(deleted.map(({ sk, rv }) => [sk, rv])).toEqual([['a', (await revision()).n]])
+  })
+
+  test('are cleared by no reader, and by the next sweep if the store fails meanwhile', async () => {
+    await deleteOne()
+    await sweepAfter(0)
+    shift += 7 * hour
+    expect(await names()).toEqual(['b'])
+    expect(await tombstones()).toEqual(['a'])
+    const failing = storageOver(
+      { ...items, write: () => Promise.reject(new ItemsFault('throttled', undefined)) },
+      { ...real, elapsed: () => (waited += 1000), now: () => Date.now() + shift },
+    )
+    await failing.sweep(widgets)
+    expect(await tombstones()).toEqual(['a'])
+    await sweepAfter(45_000)
+    expect(await tombstones()).toEqual([])
+  })
+
+  test('may leave the rows below a page that reads for too long, which is refused', async () => {
+    await deleteOne()
+    const slow = (ms: number) =>
+      storageOver(
+        {
+          ...items,
+          query(query) {
+            shift += ms
+            return items.query(query)
+          },
+        },
+        { ...real, now: () => Date.now() + shift },
+      )
+    await storage.sweep(widgets)
+    expect((await slow(29_000).list(widgets, {})).items.length).toBe(1)
+    await expect(slow(31_000).list(widgets, {})).rejects.toMatchObject({ code: 'Unavailable' })
   })
 })
 

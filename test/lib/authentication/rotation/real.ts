@@ -101,6 +101,7 @@ export async function createReal(
       queryIndex: (query) => call(() => items.queryIndex(query)),
       putIfAbsent: (item, deadline) => call(() => items.putIfAbsent(item, deadline)),
       put: (item, deadline) => call(() => items.put(item, deadline)),
+      write: (one, deadline) => call(() => items.write(one, deadline)),
       allocate: (key, time) => call(() => items.allocate(key, time)),
       settle: (key, to) => call(() => items.settle(key, to)),
       confirm: (key, found) => call(() => items.confirm(key, found)),

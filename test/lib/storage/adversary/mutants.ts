@@ -1,9 +1,9 @@
 /** Lists the rules of the protocol, each with the edit that removes it. The schedules must detect every edit. */
 import type { Edit } from '../../../support/editedmodules.ts'
-import { counting, expiring, lagging, making, plain, recreating } from './schedule.ts'
+import { clearing, counting, expiring, lagging, making, plain, recreating } from './schedule.ts'
 import mutations from './vectors/mutants.json' with { type: 'json' }
 
-const profiles = { plain, counting, expiring, lagging, making, recreating }
+const profiles = { plain, clearing, counting, expiring, lagging, making, recreating }
 
 interface Mutation {
   without: string
@@ -15,8 +15,8 @@ interface Mutation {
 }
 
 /**
- * recovery.test.ts covers three more rules, which schedules need too rarely: the deadline of voids, the slot that proves
- * the tombstones of an old list, and voids only above `settled` in the rewind of recreated names.
+ * recovery.test.ts covers more rules, which schedules need too rarely: the deadline of voids, the slot that proves
+ * the log of an old list, voids only above `settled` in the rewind of recreated names, and when tombstones are cleared.
  */
 export const mutants = (mutations as Mutation[]).map(({ profile = 'plain', ...one }) => ({
   ...one,

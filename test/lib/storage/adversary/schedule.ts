@@ -31,6 +31,9 @@ export interface Profile extends Weather {
   counters?: true
 }
 
+/** In hours. */
+const second = 1 / 3600
+
 const noHours = { writers: 0, readers: 0, sweepers: 0, frozen: 0 }
 
 export const plain: Profile = {
@@ -67,6 +70,16 @@ export const lagging: Profile = {
 
 /** Names are deleted and created anew all the time. */
 export const recreating: Profile = { ...plain, writes: 20, keys: ['a', 'b'], kinds: ['create', 'delete'], faults: 0.02 }
+
+/** Names are deleted and created anew while sweeps clear their tombstones, and readers return after seconds. */
+export const clearing: Profile = {
+  ...recreating,
+  keys: ['a', 'b', 'n/a'],
+  kinds: ['create', 'create', 'update', 'delete', 'delete'],
+  hours: { ...noHours, writers: 2 * second, readers: 6 * second },
+  sweeps: 60,
+  faults: 0.06,
+}
 
 /** Writes are conditional on their maker. */
 export const making: Profile = { ...plain, writes: 9, makers: true }

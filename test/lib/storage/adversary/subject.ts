@@ -9,6 +9,8 @@ export const hurried: readonly Edit[] = [
   { file: 'protocol/constants.ts', from: 'settleBehind = 64', to: 'settleBehind = 3' },
   { file: 'protocol/constants.ts', from: 'settleAhead = 100', to: 'settleAhead = 12' },
   { file: 'protocol/constants.ts', from: 'pollSlots = 512', to: 'pollSlots = 6' },
+  { file: 'protocol/constants.ts', from: 'scanTime = 30_000', to: 'scanTime = 1_500' },
+  { file: 'protocol/constants.ts', from: 'clearAfter = 45_000', to: 'clearAfter = 2_000' },
   { file: 'keys.ts', from: 'bucketSize = 64', to: 'bucketSize = 8' },
   { file: 'protocol/constants.ts', from: 'pageBytes = 8 * 1024 * 1024', to: 'pageBytes = 400' },
 ]

@@ -234,9 +234,18 @@ export function fakeTable(
         await sendBefore(process, deadline)
         return change(process, item, () => put(item, item))
       },
+      async write(one, deadline) {
+        await sendBefore(process, deadline)
+        const key = one.type === 'put' ? one.item : one.key
+        return change(process, key, (there) => {
+          const isAllowed = allows(there, one)
+          if (isAllowed) put(key, applyWrite(one, there))
+          return isAllowed
+        })
+      },
       allocate: (key, time) =>
         change(process, key, (there) => {
-          const before = there ?? { ...key, n: 1, settled: 1, floor: 1, at: time }
+          const before = there ?? { ...key, n: 1, settled: 1, floor: 1, at: time, cleared: 1, marked: 1, markedAt: 0 }
           const item = { ...before, n: Number(before.n) + 1 }
           put(key, item)
           return item
@@ -245,10 +254,10 @@ export function fakeTable(
         change(process, key, (there) => {
           if (there && Number(there.settled) < to) put(key, { ...there, settled: to })
         }),
-      confirm: (key, { n, was, at, isFloor }) =>
+      confirm: (key, { n, was, at, isFloor, also }) =>
         change(process, key, (there) => {
           if (there && Number(there.settled) >= n && there.at === was) {
-            put(key, { ...there, at, ...(isFloor && { floor: n }) })
+            put(key, { ...there, at, ...(isFloor && { floor: n }), ...also })
           }
         }),
       queryIndex: () => Promise.reject(new Error('not in these schedules')),

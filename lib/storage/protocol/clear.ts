@@ -1,0 +1,98 @@
+/**
+ * Moves tombstones out of the rows, so that lists do not read the objects of the past. Once every slot up to a revision is filled,
+ * no create below it can commit, so its tombstone is no longer needed for that. Pages that began before have ended (`clearAfter`).
+ * Lists at earlier revisions find deletions in the log (`removedSince`), and `latest` in the partition of deleted objects.
+ */
+import { StorageError } from '../errors.ts'
+import { ItemsFault, type SingleWrite } from '../items.ts'
+import { bucketSize, deletedOf, rowsOf, sortKey } from '../keys.ts'
+import { isExpired, readSlot } from '../records.ts'
+import { clearTime, rewindSlots, tombstoneSeconds, writerDeadline } from './constants.ts'
+import { type Context, createPause } from './context.ts'
+import { missing, readSlots } from './log.ts'
+import { type ExpectedRow, expectRows, expiredError, outline, type Revision } from './revision.ts'
+
+/** The number of slots that are read at a time, and of tombstones that are written at a time. */
+const stretch = 4 * bucketSize
+const parallel = 16
+
+/**
+ * Clears the tombstones in (cleared, marked]. Returns the revision up to which none are left. Stops early, without an error, after
+ * `clearTime` or when the store fails.
+ */
+export async function clearTombstones(
+  context: Context,
+  resource: string,
+  { cleared, marked }: Pick<Revision, 'cleared' | 'marked'>,
+): Promise<number> {
+  const began = context.elapsed()
+  let done = cleared
+  try {
+    while (done < marked && context.elapsed() - began < clearTime) {
+      const to = Math.min(marked, done + stretch)
+      const rows = new Map<string, ExpectedRow>()
+      const slots = await readSlots(context, resource, [done, to], outline)
+      for (const rev of [...slots.keys()].sort((one, other) => one - other)) {
+        const item = slots.get(rev)
+        if (item) expectRows(rows, resource, readSlot(item))
+      }
+      const absent = [...rows.values()].filter((one) => one.absent)
+      for (let index = 0; index < absent.length; index += parallel)
+        await Promise.all(absent.slice(index, index + parallel).map((one) => clear(context, resource, one)))
+      done = to
+    }
+  } catch (error) {
+    if (!(error instanceof StorageError)) throw error
+  }
+  return done
+}
+
+/** Clears one tombstone, if it is still there. The object was deleted, or it has left an index partition. */
+async function clear(context: Context, resource: string, { key, rev }: ExpectedRow): Promise<void> {
+  const expires = Math.floor(context.now() / 1000) + tombstoneSeconds
+  if (key.pk === rowsOf(resource)) {
+    const item = { pk: deletedOf(resource), sk: key.sk, rv: rev, gone: true, expires }
+    await persist(context, { type: 'put', item, when: { type: 'vacant', rev } })
+  }
+  await persist(context, { type: 'delete', key, when: { type: 'tombstone', rv: rev } })
+}
+
+/** Repeats the write until it is answered. It does no harm whenever it arrives, because of its condition. */
+async function persist({ items, now, ...clock }: Context, one: SingleWrite): Promise<void> {
+  for (const pause = createPause(clock); ; ) {
+    try {
+      await items.write(one, now() + writerDeadline)
+      return
+    } catch (error) {
+      if (!(error instanceof ItemsFault)) throw error
+      await pause(error)
+    }
+  }
+}
+
+/**
+ * Returns, by sort key, the last revision in (at, marked] at which an object was deleted or has left an index partition. Throws
+ * Expired if the log no longer reaches back.
+ */
+export async function removedSince(
+  context: Context,
+  resource: string,
+  at: number,
+  { marked }: Pick<Revision, 'marked'>,
+): Promise<Map<string, number>> {
+  const removed = new Map<string, number>()
+  if (marked <= at) return removed
+  if (marked - at > rewindSlots) throw expiredError(at)
+  for (let from = at; from < marked; from += stretch) {
+    const to = Math.min(marked, from + stretch)
+    const slots = await readSlots(context, resource, [from, to], outline)
+    if (missing(slots, from, to).length > 0) throw expiredError(at)
+    for (const [rev, item] of slots) {
+      const { type, key, left, expires } = readSlot(item)
+      if (isExpired({ expires }, context.now())) throw expiredError(at)
+      const sk = sortKey(key)
+      if (type === 'DELETED' || left.length > 0) removed.set(sk, Math.max(rev, removed.get(sk) ?? 0))
+    }
+  }
+  return removed
+}
