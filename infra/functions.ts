@@ -35,6 +35,7 @@ import {
   readHistory,
   readUsage,
   refusedRequests,
+  settle,
   sign,
   signals,
   trials,
@@ -187,7 +188,7 @@ const others: Readonly<Record<string, Row>> = {
   // CloudFormation invokes it for the resource Release (infra/stack/rollouts.ts).
   release: { unversioned: true, ...small },
   sweep:   { uses: [write(keys), expired], every: 'hour', seconds: 300, ...small },
-  settle:  { uses: [list(keys), list(trusts), list(providers), list(instances)], every: 'minute', seconds: 60, ...small },
+  settle:  { uses: [settle(keys), settle(trusts), settle(providers), settle(instances)], every: 'minute', seconds: 60, ...small },
   garbagecollector: { uses: [write(keys), write(trusts), write(providers), write(instances), owners, progress], every: 'hour', stream: 'changes', seconds: 300, throttled: ['collector', 'the garbage collector'], ...small },
   // Publishes events. Runs at the same time are safe, and each one begins where the others have come to.
   lifecycle: { uses: [write(keys), expired, signals, position, forgetUsage, keepHistory, publish], every: 'minute', stream: 'wakes', seconds: 60, ...small },

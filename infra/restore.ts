@@ -191,6 +191,10 @@ async function putRevision(client: DynamoDBClient, TableName: string, kind: stri
     settled: number(n),
     floor: number(n),
     at: number(now),
+    // The tombstones of both tables stay until they expire.
+    cleared: number(n),
+    marked: number(n),
+    markedAt: number(now),
   }
   await client.send(new PutItemCommand({ TableName, Item }))
 }

@@ -3,7 +3,7 @@
  * (functions.ts) has the statements of the grants in its `uses`.
  *
  * Access to the table is restricted by partition keys (lib/storage/keys.ts, lib/authentication/credential.ts):
- *   KIND the revision   KIND#o rows   KIND#o#… copies   KIND#log#… the change log   KIND#activity   credential#…   trust#…   provider#…   owner#…   collector#pass   lifecycle#position   watches#…   exchange#…   jwks#…   signal#…   told#…   usage#…   history#…   made#…   trial#…   recording
+ *   KIND the revision   KIND#o rows   KIND#o#… copies   KIND#log#… the change log   KIND#deleted   KIND#activity   credential#…   trust#…   provider#…   owner#…   collector#pass   lifecycle#position   watches#…   exchange#…   jwks#…   signal#…   told#…   usage#…   history#…   made#…   trial#…   recording
  * All items of a transaction are in one statement, so it applies whether IAM evaluates them one by one or together.
  * ForAllValues also matches calls without a partition key (Scan), so only operations with a partition key are granted.
  */
@@ -77,15 +77,22 @@ export const instances = rows(VirtualClusterInstance.plural)
 
 /** Reads objects by key, and the latest revision of the kind. */
 export const read = (...kinds: readonly StoredRows[]): Grant =>
-  table(...kinds.map(({ plural, beside }) => onTable(READ, [plural, `${plural}#o`, ...beside])))
+  table(...kinds.map(({ plural, beside }) => onTable(READ, [plural, `${plural}#o`, `${plural}#deleted`, ...beside])))
 
 /** Lists and watches. They also void the log slots of failed writers (PutItem), and settle the log (UpdateItem of the revision). */
 export const list = ({ plural, copies, beside }: StoredRows): Grant =>
   table(
-    onTable([...READ, 'Query'], [plural, `${plural}#o`, ...copies, `${plural}#log#*`, ...beside]),
+    onTable([...READ, 'Query'], [plural, `${plural}#o`, `${plural}#deleted`, ...copies, `${plural}#log#*`, ...beside]),
     onTable('PutItem', [`${plural}#log#*`]),
     onTable('UpdateItem', [plural]),
   )
+
+/** Settles the change log, and moves tombstones out of the rows (lib/storage/protocol/clear.ts). */
+export const settle = (kind: StoredRows): Grant => {
+  const { plural, copies } = kind
+  const statements = [onTable('PutItem', [`${plural}#deleted`]), onTable('DeleteItem', [`${plural}#o`, ...copies])]
+  return table(...list(kind).statements, ...statements)
+}
 
 /** Lists, and writes in transactions: a writer reads like a list. */
 export const write = (kind: StoredRows): Grant => {

@@ -60,13 +60,13 @@ const examples: Record<string, [path: string, object: (name: string) => object]>
   identityproviders: [providers, (name) => provider(name)],
   virtualclusterinstances: [instances, (name) => instance(name)],
 }
-const revision = (kind: string, UpdateExpression: string, value: number) =>
+const revision = (kind: string, UpdateExpression: string, value: number, attribute = 'at') =>
   at.store.dynamodb.client.send(
     new UpdateItemCommand({
       TableName: at.store.dynamodb.table,
       Key: { pk: { S: kind }, sk: { S: '#revision' } },
       UpdateExpression,
-      ExpressionAttributeNames: { '#one': UpdateExpression.includes('ADD') ? 'n' : 'at' },
+      ExpressionAttributeNames: { '#one': attribute },
       ExpressionAttributeValues: { ':value': { N: String(value) } },
     }),
   )
@@ -414,7 +414,7 @@ test('exchanges of ID tokens, with each outcome', async () => {
 test.each(kinds)('lists of %s close gaps in the log and settle it', async (kind) => {
   const [path = '', object = key] = examples[kind] ?? []
   await create(path, object('before-1'))
-  await revision(kind, 'ADD #one :value', 1)
+  await revision(kind, 'ADD #one :value', 1, 'n')
   await create(path, object('after-1'))
   await get(path)
   await revision(kind, 'SET #one = :value', 1)
@@ -487,6 +487,12 @@ test('garbage collector, sweep and settle', async () => {
   await at.invoke('sweep', {})
   await expect(get(`${keys}/brief`)).rejects.toThrow(': 404 ')
   await at.invoke('settle', {})
+  for (const kind of kinds) await revision(kind, 'SET #one = :value', 0, 'markedAt')
+  await at.invoke('settle', {})
+  const cleared = at.calls.filter(({ name, action }) => name === 'settle' && action === 'dynamodb:DeleteItem')
+  expect(cleared.flatMap(({ partitions = [] }) => partitions)).toEqual(
+    expect.arrayContaining(['ownedaccesskeys#o', 'ownedaccesskeys#o#user:boss', 'virtualclusterinstances#o']),
+  )
 })
 
 test('events', async () => {
@@ -495,7 +501,7 @@ test('events', async () => {
   // A position of another table, as after a restore; an hour ago, so that the expiries are read.
   const { storage } = at.parts
   const position = await storage.getCompanion('lifecycle#position', '#')
-  const attributes = { rv: 1_000_000, until: Math.floor(Date.now() / 1000) - 7200, told: 1 }
+  const attributes = { rv: 1_000_000, until: Math.floor(Date.now() / 1000) - 7200, touched: 1 }
   await create(keys, key('lapsed', { user: 'lapsed', ttl: 1 }))
   await age('lapsed')
   const versionOf = async () => (await get(`${keys}/lapsed`)).metadata.resourceVersion

@@ -160,13 +160,13 @@ test('the roles grant item operations on named partitions of the table only', ()
       expect(operations).toEqual(expect.arrayContaining([Action].flat()))
       const partitions = Condition?.['ForAllValues:StringLike']?.['dynamodb:LeadingKeys'] ?? []
       expect(partitions.length).toBeGreaterThan(0)
-      for (const one of partitions) expect(one).toMatch(/^([a-z]+(#o|#activity|#pass|#position)?|[a-z]+#(o#|log#)?\*)$/)
+      for (const one of partitions) expect(one).toMatch(/^([a-z]+(#o|#deleted|#activity|#pass|#position)?|[a-z]+#(o#|log#)?\*)$/)
     }
   }
 })
 
 test('only functions that authenticate, judge or write keys access credentials', () => {
-  const writers = functionsAccessing(writes, 'ownedaccesskeys#o')
+  const writers = functionsAccessing(['PutItem'], 'ownedaccesskeys#o')
   const authenticators = ['authorizer', 'reviews/tokenreview', 'selves/create']
   const changing = functionsAccessing(['PutItem', 'UpdateItem', 'DeleteItem'], 'credential#1#x')
   expect(outside(changing, [...writers, ...authenticators])).toEqual([])
@@ -176,6 +176,14 @@ test('only functions that authenticate, judge or write keys access credentials',
   const checking = functionsAccessing(['ConditionCheckItem'], 'credential#1#x')
   const gates = [...functionsAccessing(writes, 'trust#x'), ...functionsAccessing(writes, 'provider#x')]
   expect(outside(checking, [...writers, ...gates])).toEqual([])
+})
+
+test('only the function that settles the log removes rows without writing any: tombstones', () => {
+  for (const kind of kinds) {
+    const writers = functionsAccessing(['PutItem'], `${kind}#o`)
+    expect(outside(functionsAccessing(writes, `${kind}#o`), writers)).toEqual(['settle'])
+    expect(functionsAccessing(writes, `${kind}#deleted`)).toEqual(['settle'])
+  }
 })
 
 test('a function that answers reads writes no object, no credential and no gate', () => {

@@ -360,6 +360,29 @@ test('the cost of a page depends on its objects, not on those that follow', asyn
   expect(reads).toBeLessThan(readsOfMore / 2)
 })
 
+test('a page, a selector and a list of an owner cost the same after many deletions', async () => {
+  const queries = ['limit=500', 'labelSelector=none', 'fieldSelector=status.owner=few&limit=20']
+  const measure = async () => {
+    const found: Taken[] = []
+    for (const query of queries) found.push(await least(() => [`${keys}?${query}`]))
+    return found
+  }
+  await settle()
+  const before = await measure()
+  const passing = Array.from({ length: 200 }, (_, count) => `few-passing-${count}`)
+  for (const name of passing) await server.make(keys, accessKey(name, { user: 'few' }))
+  for (const name of passing) await server.call(`${keys}/${name}`, { method: 'DELETE' })
+  await settle()
+  expect(await measure()).not.toEqual(before)
+  for (const later of [0, 46_000, 92_000]) {
+    const at = { now: () => Date.now() + later, random: Math.random, sleep: async () => {} }
+    await storageOver(itemsIn(server.store.dynamodb.client, server.store.dynamodb.table, at.now), at).sweep(
+      OwnedAccessKey.table,
+    )
+  }
+  expect(await measure()).toEqual(before)
+})
+
 test('a list of an owner, a maker or a name prefix costs the same however many other keys there are', async () => {
   const queries = [
     'fieldSelector=status.owner=few',
