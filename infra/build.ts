@@ -3,7 +3,7 @@
  * .build/archives/X.zip, which is deployed. The output depends on the sources only, never on the time or the machine.
  */
 import { glob, mkdir, rm, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { type BuildOptions, build as esbuild, formatMessages, type Metafile, type Plugin, stop } from 'esbuild'
 import { deflateSync } from 'fflate'
@@ -61,12 +61,12 @@ const madeModules = (root: string): Plugin => ({
   },
 })
 
-/** Returns the options that bundle functions into a folder, with the modules that `imports` of package.json names for a condition. */
-const bundling = (root: string, names: readonly string[], outdir: string, condition?: string) =>
+/** Returns the options that bundle functions into a folder, with the modules that `imports` of package.json names for the conditions. */
+export const bundling = (root: string, names: readonly string[], outdir: string, conditions: readonly string[]) =>
   ({
     absWorkingDir: root,
     entryPoints: names.map((name) => `functions/${name}.ts`),
-    outdir: join(root, outdir),
+    outdir: resolve(root, outdir),
     outbase: '.',
     outExtension: { '.js': '.mjs' },
     bundle: true,
@@ -78,7 +78,7 @@ const bundling = (root: string, names: readonly string[], outdir: string, condit
     target: 'node24',
     format: 'esm',
     // The condition that esbuild has by default.
-    conditions: ['module', ...(condition === undefined ? [] : [condition])],
+    conditions: ['module', ...conditions],
     // Tree shaking works on the SDK's ES modules but not on its CommonJS: a third fewer bytes.
     mainFields: ['module', 'main'],
     // Where node_modules is a link, the order of modules would depend on where it leads.
@@ -98,8 +98,8 @@ const bundling = (root: string, names: readonly string[], outdir: string, condit
 export async function build(root: string): Promise<Bundle[]> {
   const names = await functionNames(root)
   const results = await Promise.all([
-    esbuild(bundling(root, names, '.build')),
-    esbuild(bundling(root, names, '.build/embedded', 'embedded')),
+    esbuild(bundling(root, names, '.build', [])),
+    esbuild(bundling(root, names, '.build/embedded', ['embedded'])),
   ])
   const doubts = await formatMessages(
     results.flatMap(({ warnings }) => warnings),
@@ -142,7 +142,7 @@ export async function functionNames(root: string): Promise<string[]> {
 }
 
 /** Returns an output followed by its transitive imports, with or without dynamic ones. */
-function importsOf(path: string, { outputs }: Metafile, lazily: boolean): string[] {
+export function importsOf(path: string, { outputs }: Metafile, lazily: boolean): string[] {
   const found = new Set([path])
   for (const one of found) {
     for (const { path: other, kind, external } of outputs[one]?.imports ?? []) {

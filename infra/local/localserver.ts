@@ -8,6 +8,7 @@ import type { Say } from '../package.ts'
 import { type MakeTable, makeResources } from './aws/resources.ts'
 import { createVerifier, type SigningCredentials } from './aws/sigv4.ts'
 import { banner } from './banner.ts'
+import { startBundles } from './bundles.ts'
 import { type DataDir, openDataDir } from './datadir.ts'
 import { startDemoCluster } from './democluster.ts'
 import { type Endpoints, type EndpointsOptions, startEndpoints } from './endpoints.ts'
@@ -117,6 +118,11 @@ async function serve(
 ): Promise<Omit<LocalServer, 'close'>> {
   const credentials = newCredentials()
   const verify = createVerifier({ credentials, region: REGION, now })
+  const bundles = startBundles({
+    folder: join(dataDir.path, 'bundles'),
+    conditions: settings.dynamodb === undefined ? ['embedded'] : [],
+  })
+  starting.defer(() => bundles.close())
   const { endpoints, cluster, authority, makeTable } = await startParts(settings, {
     dataDir,
     now,
@@ -127,16 +133,17 @@ async function serve(
     stack: starting,
   })
   // Packaging can take seconds, so it follows the steps that fail at once.
-  const packaged = await packageFunctions({ say, signal })
+  await packageFunctions({ say, signal })
   const resources = await prepare(endpoints, makeTable, cluster)
+  await bundles.ready
 
-  const { stage, dynamodb } = settings
-  const bundles = dynamodb === undefined ? packaged.embedded : packaged.bundles
+  const { stage } = settings
   const address = stage === undefined ? { mapping: '' } : { stage }
   const issuer = `https://127.0.0.1:${reserved.port}${prefixOf(address)}${BASE_PATH}`
   const serving = await issueLoopback(authority, now())
   const gateway = await startGateway({
-    bundlesDir: bundles,
+    bundlesDir: bundles.folder,
+    bundled: bundles.complete,
     tls: { cert: serving.certificate, key: serving.key },
     port: reserved,
     environment: {
@@ -151,7 +158,7 @@ async function serve(
   starting.defer(() => gateway.close())
 
   const common = { api: `${issuer}/apis/management.platform/v1`, authority: authority.certificate }
-  const accessKey = await bootstrapFirstKey(bundles, endpoints.secrets, `${SECRETS}access-key`)
+  const accessKey = await bootstrapFirstKey(bundles.folder, endpoints.secrets, `${SECRETS}access-key`)
   const clusterKey = generateAccessKey(randomBytes)
   const uid = await ensureDemo({ ...common, accessKey, cluster, clusterKey })
   const identity = { type: 'virtualCluster', namespace: DEMO.namespace, name: DEMO.name, uid } as const

@@ -19,6 +19,8 @@ export interface GatewayOptions {
   deployment?: Deployment | undefined
   /** Folder in which the handler `functions/X.handler` is the file `functions/X.mjs`. */
   bundlesDir: string
+  /** Resolves when the file of a module is complete; by default at once. */
+  bundled?: ((module: string) => Promise<void>) | undefined
   /** PEM. Without it the gateway serves plain HTTP, over which kubectl sends no token. */
   tls?: { cert: string; key: string }
   /** The port on 127.0.0.1 and, if the machine has it, on ::1. By default a free one. The gateway releases it. */
@@ -67,7 +69,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     sharesHost: options.sharesHost === true,
   })
   const restoreEnvironment = applyEnvironment({ ...defaultEnvironment, ...options.environment })
-  const lambda = createLambda(deployment, options.bundlesDir)
+  const lambda = createLambda(deployment, options.bundlesDir, options.bundled)
   const { listener, running, endStreams } = createListener(deployment, lambda, {
     address,
     report,

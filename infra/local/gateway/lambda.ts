@@ -40,8 +40,15 @@ const maximumPayload = 6 * 1024 * 1024
 /** The instances of this process. */
 let instances = 0
 
-/** Every instance imports the bundles again, because they read the environment at import. */
-export function createLambda({ functions, api }: Deployment, bundlesDir: string): Lambda {
+/**
+ * Every instance imports the bundles again, because they read the environment at import. `bundled` resolves when the file of a module is
+ * complete.
+ */
+export function createLambda(
+  { functions, api }: Deployment,
+  bundlesDir: string,
+  bundled: (module: string) => Promise<void> = async () => {},
+): Lambda {
   installRuntimeGlobal()
   // A count, unlike a random name, lets Node.js find the bundles in its compile cache.
   const instance = ++instances
@@ -57,7 +64,8 @@ export function createLambda({ functions, api }: Deployment, bundlesDir: string)
     const known = imported.get(id)
     if (known) return known
     const url = pathToFileURL(join(bundlesDir, `${module}.mjs`))
-    const loading = import(`${url.href}?instance=${instance}`).then((exports: Record<string, unknown>) => {
+    const loading = bundled(module).then(async () => {
+      const exports: Record<string, unknown> = await import(`${url.href}?instance=${instance}`)
       if (typeof exports.handler !== 'function') throw new TypeError(`${module} exports no handler`)
       return exports.handler as Handler
     })

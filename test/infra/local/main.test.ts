@@ -65,6 +65,7 @@ async function clientOf(folder: string, stdout: string, key?: string) {
   const api = `${url}/apis/management.platform/v1`
   return {
     url,
+    send: client.send,
     get: (path: string) => client.send('GET', `${api}${path}`),
     async disable(path: string) {
       const { body } = await client.send('GET', `${api}${path}`)
@@ -252,7 +253,8 @@ describe('npm start', () => {
     third.child.kill('SIGTERM')
     await third.ended
     expect(third.output.stderr).toBe('')
-    const written = await Promise.all((await readdir(DATA_DIR)).map((name) => readFile(join(DATA_DIR, name), 'latin1')))
+    const files = (await readdir(DATA_DIR, { recursive: true, withFileTypes: true })).filter((one) => one.isFile())
+    const written = await Promise.all(files.map((one) => readFile(join(one.parentPath, one.name), 'latin1')))
     const key = await readFile(join(DATA_DIR, 'access-key'), 'latin1')
     expect(written.filter((content) => content.includes(key))).toHaveLength(2)
     expect(written.filter((content) => content.includes(scopedKey))).toEqual([])
@@ -265,6 +267,7 @@ describe('npm start', () => {
     const [, ca = ''] = /--ca (\S+)\/ca\.crt/.exec(server.output.stdout) ?? []
     const client = await clientOf(ca, server.output.stdout)
     expect((await client.get('/ownedaccesskeys')).status).toBe(200)
+    expect((await client.send('GET', new URL('../console/', client.url).href)).status).toBe(200)
     if (process.platform === 'linux') {
       // The gateway listens on one port of 127.0.0.1 and ::1.
       const ports = [...new Set(await listenersOf(server.child.pid ?? 0))]

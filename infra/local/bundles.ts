@@ -1,0 +1,87 @@
+/**
+ * Bundles the functions for the local server, with the options of the release. Functions that contain what is made from the sources,
+ * such as the console, wait for their first request, because making it takes longer than bundling all others.
+ */
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { build, formatMessages, type Metafile, stop } from 'esbuild'
+import { bundling, functionNames, importsOf } from '../build.ts'
+import { StartupError } from './host/startuperror.ts'
+
+export interface Bundles {
+  /** The handler `functions/X.handler` is the file `functions/X.mjs` in this folder. */
+  folder: string
+  /** Resolves when the bundles that need nothing made are complete. Rejects with a StartupError that names file and line. */
+  ready: Promise<void>
+  /** Resolves when the bundle of a module, such as `functions/console`, is complete. */
+  complete(module: string): Promise<void>
+  /** Ends what is still being bundled. */
+  close(): Promise<void>
+}
+
+export interface BundlesOptions {
+  folder: string
+  /** Select modules by `imports` of package.json. */
+  conditions: readonly string[]
+  root?: string
+}
+
+/** Bundles follow one another: the end of each stops the process of esbuild, of over 100 MB, which all share. */
+let queue: Promise<unknown> = Promise.resolve()
+
+/** Starts to bundle. Replaces the folder. */
+export function startBundles({
+  folder,
+  conditions,
+  root = join(import.meta.dirname, '..', '..'),
+}: BundlesOptions): Bundles {
+  const waiting = new Map<string, Promise<void> | undefined>()
+
+  function bundle(names: readonly string[], isMade: boolean): Promise<Metafile> {
+    const options = bundling(root, names, folder, conditions)
+    const plugins = options.plugins.filter(({ name }) => isMade || name !== 'made-modules')
+    const turn = queue.then(async () => {
+      try {
+        const result = await build({ ...options, plugins, external: ['keyplane:*'], write: true })
+        const [doubt] = await formatMessages(result.warnings, { kind: 'warning' })
+        if (doubt !== undefined) throw new Error(doubt)
+        return result.metafile
+      } catch (error) {
+        throw new StartupError(`The functions cannot be bundled: ${(error as Error).message.trimEnd()}`, error)
+      } finally {
+        await stop()
+      }
+    })
+    queue = turn.catch(() => {})
+    return turn
+  }
+
+  const first = async () => {
+    await rm(folder, { recursive: true, force: true })
+    const metafile = await bundle(await functionNames(root), false)
+    for (const name of needingMade(metafile)) waiting.set(name, undefined)
+  }
+  const ready = first()
+  ready.catch(() => {})
+
+  return {
+    folder,
+    ready,
+    async complete(module) {
+      await ready
+      if (!waiting.has(module)) return
+      const completing = waiting.get(module) ?? bundle([module.slice('functions/'.length)], true).then(() => {})
+      waiting.set(module, completing)
+      await completing
+    },
+    close: stop,
+  }
+}
+
+/** Returns the modules of the functions that import something made. */
+const needingMade = (metafile: Metafile): string[] =>
+  Object.entries(metafile.outputs).flatMap(([path, { entryPoint }]) => {
+    const imports = importsOf(path, metafile, true).flatMap((one) => metafile.outputs[one]?.imports ?? [])
+    const isNeeding = imports.some((one) => one.path.startsWith('keyplane:'))
+    return entryPoint?.startsWith('functions/') && isNeeding ? [entryPoint.slice(0, -'.ts'.length)] : []
+  })
