@@ -380,18 +380,17 @@ describe('size', () => {
     expect(having('lib/storage/dynamodb/dynamodb.ts')).toEqual(names.filter((name) => !bare.includes(name)))
   })
 
-  test('deployed functions have the driver of DynamoDB only, and those of the local server the one in their process', async () => {
+  test('deployed functions have the clients of AWS only, and those of the local server what is in their process', async () => {
     const { bundles, embedded } = await ensurePackaged({ quiet: true })
     const textOf = async (folder: string) => {
       const files = await Array.fromAsync(glob('{functions,chunks}/**/*.mjs', { cwd: folder }))
       return (await Promise.all(files.map((file) => readFile(join(folder, file), 'utf8')))).join('')
     }
-    const marks = ['TransactWriteItems', 'keyplane.tables', 'node:sqlite']
+    const clients = ['TransactWriteItems', 'TrentService', 'com.amazonaws.secretsmanager', 'AWSEvents']
+    const inProcess = ['keyplane.tables', 'this process provides no']
+    const marks = [...clients, ...inProcess, 'node:sqlite']
     const having = (text: string) => marks.filter((mark) => text.includes(mark))
-    expect([having(await textOf(bundles)), having(await textOf(embedded))]).toEqual([
-      ['TransactWriteItems'],
-      ['keyplane.tables'],
-    ])
+    expect([having(await textOf(bundles)), having(await textOf(embedded))]).toEqual([clients, inProcess])
   })
 
   test('the code that a function loads at start stays below its size limit', async () => {

@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
+import packageFile from '../package.json' with { type: 'json' }
 import { restrictEnvironment } from './support/environment.ts'
 import { limits } from './support/patience.ts'
 
@@ -67,10 +68,10 @@ class LongestFirst extends BaseSequencer {
 /** The modules that infra/build.ts makes for functions. */
 export const made = { find: /^keyplane:(.*)/, replacement: join(import.meta.dirname, '../infra/made/$1.ts') }
 /** With the condition, Vite would load modules of packages that Node.js cannot. */
-const driver = {
-  find: '#store-driver',
-  replacement: join(import.meta.dirname, '../lib/storage/sqlite/driver.ts'),
-}
+const drivers = Object.entries(packageFile.imports).map(([find, { embedded }]) => ({
+  find,
+  replacement: join(import.meta.dirname, '..', embedded),
+}))
 
 /** Selects the store in this process, as the bundles of the local server do. */
 const embedded = ['--conditions=embedded']
@@ -99,7 +100,7 @@ export default defineConfig({
       // Node.js cannot reset modules, and a process for each file would cost more than Vite.
       {
         extends: true,
-        resolve: { alias: [made, driver] },
+        resolve: { alias: [made, ...drivers] },
         test: { name: 'functions', include: functions, isolate: false },
       },
       {

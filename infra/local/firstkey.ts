@@ -1,7 +1,7 @@
 /** Creates the first access key of a local server with the same function as in AWS. */
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { SecretsManager } from './aws/secretsmanager.ts'
+import type { SecretStore } from './aws/secrets.ts'
 import { StartupError } from './host/startuperror.ts'
 
 /**
@@ -10,14 +10,14 @@ import { StartupError } from './host/startuperror.ts'
  */
 export async function bootstrapFirstKey(
   bundles: string,
-  secrets: Pick<SecretsManager, 'currentText'>,
+  secrets: Pick<SecretStore, 'read'>,
   secretName: string,
 ): Promise<string> {
   const { handler } = (await import(pathToFileURL(join(bundles, 'functions', 'bootstrap.mjs')).href)) as {
     handler(): Promise<unknown>
   }
   await handler()
-  const key = secrets.currentText(secretName)
+  const key = await secrets.read(secretName)
   if (key === undefined) throw new StartupError('The first access key was not created; the log above gives the reason.')
   return key
 }

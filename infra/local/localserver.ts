@@ -1,4 +1,4 @@
-/** Starts the local server: data folder, AWS endpoints, demo virtual cluster, gateway and demo issuer. Stops them in reverse order. */
+/** Starts the local server: data folder, services of AWS, demo virtual cluster, gateway and demo issuer. Stops them in reverse order. */
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { shellOf } from '../../clients/core/src/shellwords.ts'
@@ -6,12 +6,11 @@ import { generateAccessKey } from '../../lib/authentication/accesskey.ts'
 import { BASE_PATH } from '../../lib/kubeconfig/deployment.ts'
 import type { Say } from '../package.ts'
 import { type MakeTable, makeResources } from './aws/resources.ts'
-import { createVerifier, type SigningCredentials } from './aws/sigv4.ts'
+import { type LocalServices, provideServices } from './aws/services.ts'
 import { banner } from './banner.ts'
 import { startBundles } from './bundles.ts'
 import { type DataDir, openDataDir } from './datadir.ts'
 import { startDemoCluster } from './democluster.ts'
-import { type Endpoints, type EndpointsOptions, startEndpoints } from './endpoints.ts'
 import { examples } from './examples.ts'
 import { bootstrapFirstKey } from './firstkey.ts'
 import { startGateway } from './gateway/gateway.ts'
@@ -116,25 +115,16 @@ async function serve(
   settings: Settings,
   { dataDir, reserved, now, screen: { say, answered, published }, starting, signal }: Begun,
 ): Promise<Omit<LocalServer, 'close'>> {
-  const credentials = newCredentials()
-  const verify = createVerifier({ credentials, region: REGION, now })
   const bundles = startBundles({
     folder: join(dataDir.path, 'bundles'),
-    conditions: settings.dynamodb === undefined ? ['embedded'] : [],
+    conditions: settings.dynamodb === undefined ? ['embedded'] : ['local'],
   })
   starting.defer(() => bundles.close())
-  const { endpoints, cluster, authority, makeTable } = await startParts(settings, {
-    dataDir,
-    now,
-    say,
-    verify,
-    published,
-    credentials,
-    stack: starting,
-  })
+  const parts = { dataDir, now, say, published, stack: starting }
+  const { services, cluster, authority, makeTable } = await startParts(settings, parts)
   // Packaging can take seconds, so it follows the steps that fail at once.
   await packageFunctions({ say, signal })
-  const resources = await prepare(endpoints, makeTable, cluster)
+  const resources = await prepare(services, makeTable, cluster)
   await bundles.ready
 
   const { stage } = settings
@@ -146,11 +136,7 @@ async function serve(
     bundled: bundles.complete,
     tls: { cert: serving.certificate, key: serving.key },
     port: reserved,
-    environment: {
-      ...resources,
-      ...environmentFor(endpoints, credentials, { ...settings, issuer }),
-      ...settings.console,
-    },
+    environment: { ...resources, ...environmentFor({ ...settings, issuer }), ...settings.console },
     address,
     sharesHost: true,
     answered,
@@ -158,7 +144,7 @@ async function serve(
   starting.defer(() => gateway.close())
 
   const common = { api: `${issuer}/apis/management.platform/v1`, authority: authority.certificate }
-  const accessKey = await bootstrapFirstKey(bundles.folder, endpoints.secrets, `${SECRETS}access-key`)
+  const accessKey = await bootstrapFirstKey(bundles.folder, services.secrets, `${SECRETS}access-key`)
   const clusterKey = generateAccessKey(randomBytes)
   const uid = await ensureDemo({ ...common, accessKey, cluster, clusterKey })
   const identity = { type: 'virtualCluster', namespace: DEMO.namespace, name: DEMO.name, uid } as const
@@ -188,34 +174,26 @@ const keptBy = ({ memory, dynamodb }: Settings, path: string): string => {
   return dynamodb === undefined ? place : `${place} The table is in the DynamoDB at ${dynamodb}.`
 }
 
-/** Generates credentials for this process only. Their holder can read every secret. */
-const newCredentials = (): SigningCredentials => ({
-  accessKeyId: 'local',
-  secretAccessKey: randomBytes(32).toString('base64url'),
-})
+/** The credentials that an emulator of DynamoDB is given, which checks none. */
+const credentials = { accessKeyId: 'local', secretAccessKey: 'local' }
+
+interface Parts {
+  dataDir: DataDir
+  now(): number
+  say: Say
+  published(detail: string): void
+  stack: AsyncDisposableStack
+}
 
 /** Starts independent parts in parallel. Waits for all before it reports a failure, so that all can be stopped. */
-async function startParts(
-  settings: Settings,
-  {
-    now,
-    say,
-    credentials,
-    ...common
-  }: Pick<EndpointsOptions, 'dataDir' | 'verify' | 'published' | 'stack'> & {
-    now: () => number
-    say: Say
-    credentials: SigningCredentials
-  },
-) {
+async function startParts(settings: Settings, { dataDir, now, say, published, stack }: Parts) {
   const { dynamodb } = settings
-  const { dataDir, stack } = common
   const makeTable =
     dynamodb === undefined
       ? embeddedTable(dataDir.stateFile('table.db').path, now, stack)
       : tableOf(dynamodb, REGION, credentials)
   const parts = [
-    startEndpoints({ ...common, region: REGION, account: ACCOUNT }),
+    provideServices({ stateFile: dataDir.stateFile, region: REGION, account: ACCOUNT, published }, stack),
     startDemoCluster(settings, dataDir, now, say).then((cluster) => {
       stack.defer(() => cluster.close())
       return cluster
@@ -223,8 +201,8 @@ async function startParts(
     openAuthority(dataDir, now(), say),
   ] as const
   await Promise.allSettled(parts)
-  const [endpoints, cluster, authority] = await Promise.all(parts)
-  return { endpoints, cluster, authority, makeTable }
+  const [services, cluster, authority] = await Promise.all(parts)
+  return { services, cluster, authority, makeTable }
 }
 
 async function openAuthority(dataDir: DataDir, now: number, say: Say): Promise<KeyPair> {
@@ -235,34 +213,33 @@ async function openAuthority(dataDir: DataDir, now: number, say: Say): Promise<K
 }
 
 /** Makes the table, the key and the secrets, and stores the credentials of the demo virtual cluster. */
-async function prepare({ kms, secrets }: Endpoints, makeTable: MakeTable, cluster: DemoCluster) {
-  const variables = await makeResources({ makeTable, kms, secrets, secretPrefix: SECRETS })
+async function prepare(services: LocalServices, makeTable: MakeTable, cluster: DemoCluster) {
+  const variables = await makeResources({ ...services, makeTable, secretPrefix: SECRETS })
   const manager = kubeConfigFile({
     name: 'manager',
     server: cluster.url,
     certificateAuthority: cluster.certificateAuthority,
     token: cluster.managerToken,
   })
-  await secrets.setText(`${CLUSTER_SECRETS}${DEMO.namespace}/${DEMO.name}`, manager)
+  await services.secrets.setText(`${CLUSTER_SECRETS}${DEMO.namespace}/${DEMO.name}`, manager)
   return variables
 }
 
-/** Returns the environment that points the functions at the local endpoints. */
-const environmentFor = (
-  { kms, secrets, events }: Endpoints,
-  credentials: SigningCredentials,
-  { issuer, stage = 'local', dynamodb }: Pick<Settings, 'stage' | 'dynamodb'> & { issuer: string },
-) => ({
+/** Returns the variables that the template has for a deployment in AWS only. */
+const environmentFor = ({
+  issuer,
+  stage = 'local',
+  dynamodb,
+}: Pick<Settings, 'stage' | 'dynamodb'> & { issuer: string }) => ({
   ISSUER: issuer,
   API_URL: issuer,
   STAGE: stage,
   VIRTUAL_CLUSTER_SECRETS_PREFIX: CLUSTER_SECRETS,
-  AWS_REGION: REGION,
-  AWS_ACCESS_KEY_ID: credentials.accessKeyId,
-  AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
-  ...(dynamodb !== undefined && { AWS_ENDPOINT_URL_DYNAMODB: dynamodb }),
-  AWS_ENDPOINT_URL_KMS: kms.url,
-  AWS_ENDPOINT_URL_SECRETS_MANAGER: secrets.url,
-  AWS_ENDPOINT_URL_EVENTBRIDGE: events.url,
-  AWS_IGNORE_CONFIGURED_ENDPOINT_URLS: 'false',
+  ...(dynamodb !== undefined && {
+    AWS_REGION: REGION,
+    AWS_ACCESS_KEY_ID: credentials.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+    AWS_ENDPOINT_URL_DYNAMODB: dynamodb,
+    AWS_IGNORE_CONFIGURED_ENDPOINT_URLS: 'false',
+  }),
 })

@@ -1,11 +1,11 @@
 /** Implements the bus over Amazon EventBridge. Only this module and eventbridgeclient.ts import @aws-sdk/client-eventbridge. */
 import type { EventBridgeClient } from '@aws-sdk/client-eventbridge'
-import type { Bus } from './publish.ts'
+import type { Bus, OpenBus } from './publish.ts'
 
 const sdk = () => import('./eventbridgeclient.ts')
 
 /** Returns the client for `eventBridgeBus`. The SDK retries throttling and broken connections. */
-export async function connectEventBridge(): Promise<EventBridgeClient> {
+async function connectEventBridge(): Promise<EventBridgeClient> {
   const { EventBridgeClient } = await sdk()
   return new EventBridgeClient({
     maxAttempts: 3,
@@ -35,3 +35,11 @@ export const eventBridgeBus = (name: string, connect: () => Promise<EventBridgeC
     return entries.map((_, index) => (Entries[index]?.EventId ? undefined : (Entries[index]?.ErrorCode ?? 'NoAnswer')))
   },
 })
+
+export const openBus: OpenBus = (name) => {
+  let client: Promise<EventBridgeClient> | undefined
+  return eventBridgeBus(name, () => {
+    client ??= connectEventBridge()
+    return client
+  })
+}

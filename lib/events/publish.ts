@@ -14,6 +14,9 @@ export interface Bus {
   put(entries: readonly BusEntry[]): Promise<readonly (string | undefined)[]>
 }
 
+/** Opens the bus with a name or ARN. It connects to nothing before the first call. */
+export type OpenBus = (name: string) => Bus
+
 /** EventBridge accepts ten entries in a call. */
 const BATCH = 10
 /** Below EventBridge's 256 KiB for a call, with room for what surrounds the entries. */

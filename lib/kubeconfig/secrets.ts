@@ -1,21 +1,5 @@
-/**
- * Reads and writes secrets in AWS Secrets Manager. Only this module and secretsclient.ts import the package
- * @aws-sdk/client-secrets-manager.
- */
-import type { SecretsManagerClient, SecretsManagerClientConfig } from '@aws-sdk/client-secrets-manager'
+/** Caches the secrets of a deployment. Their errors reveal nothing. */
 import { type Fetched, keepFetched } from '../outbound/fetched.ts'
-
-const sdk = () => import('./secretsclient.ts')
-
-/** Returns a client that retries throttling and broken connections itself: at most 3 attempts of 3 s each. */
-export async function connectSecrets(config: SecretsManagerClientConfig = {}): Promise<SecretsManagerClient> {
-  const { SecretsManagerClient } = await sdk()
-  return new SecretsManagerClient({
-    maxAttempts: 3,
-    requestHandler: { connectionTimeout: 1000, requestTimeout: 3000, throwOnRequestTimeout: true },
-    ...config,
-  })
-}
 
 /** `NotFound`: the secret or version does not exist, or is being deleted. `Unavailable`: the state is unknown. */
 type SecretErrorCode = 'NotFound' | 'Unavailable'
@@ -30,6 +14,15 @@ export class SecretError extends Error {
     this.code = code
   }
 }
+
+/** What stores the texts of secrets. Every operation rejects with a SecretError. */
+export interface SecretTexts {
+  read(id: string): Promise<string>
+  put(id: string, text: string): Promise<void>
+}
+
+/** Opens the texts. They connect to nothing before the first operation. `called` is called for each request, each retry included. */
+export type OpenTexts = (called: () => void) => SecretTexts
 
 /** The texts of secrets, in their current versions. Every operation rejects with a SecretError. */
 export interface Secrets {
@@ -48,17 +41,9 @@ const KEEP_MS = 5 * 60_000
 const KEEP_MOST = 500
 
 /** Returns the secrets; `now` is in Unix milliseconds. */
-export function createSecrets(connect: () => Promise<SecretsManagerClient>, now: () => number): Secrets {
+export function createSecrets(texts: () => SecretTexts, now: () => number): Secrets {
   const kept = new Map<string, Fetched<string>>()
-
-  async function read(id: string): Promise<string> {
-    const { GetSecretValueCommand } = await sdk()
-    const { SecretString } = await connect()
-      .then((client) => client.send(new GetSecretValueCommand({ SecretId: id })))
-      .catch(fail)
-    if (SecretString === undefined) throw new SecretError('NotFound', new Error('the secret is binary'))
-    return SecretString
-  }
+  const read = async (id: string) => texts().read(id)
 
   function keep(id: string): Fetched<string> {
     const text = kept.get(id) ?? keepFetched(() => read(id), { freshMs: KEEP_MS, now })
@@ -78,18 +63,8 @@ export function createSecrets(connect: () => Promise<SecretsManagerClient>, now:
     get: (id) => keep(id).get(),
     refresh: (id) => keep(id).refresh(),
     async put(id, text) {
-      const { PutSecretValueCommand } = await sdk()
-      await connect()
-        .then((client) => client.send(new PutSecretValueCommand({ SecretId: id, SecretString: text })))
-        .catch(fail)
+      await texts().put(id, text)
       kept.delete(id)
     },
   }
-}
-
-/** Secrets Manager answers InvalidRequestException for a secret that is scheduled for deletion. */
-const MISSING = new Set(['ResourceNotFoundException', 'InvalidRequestException'])
-
-function fail(cause: Error): never {
-  throw new SecretError(MISSING.has(cause.name) ? 'NotFound' : 'Unavailable', cause)
 }

@@ -2,6 +2,7 @@
  * Makes the parts of the server with which access keys are authenticated and their scopes evaluated. The authorizer has
  * nothing else, so it loads no kinds and no clients of virtual clusters.
  */
+import { openTexts } from '#secret-texts'
 import type { LifeLimits } from '../authentication/keystatus.ts'
 import { createPeppers, type KeyHash } from '../authentication/pepper.ts'
 import {
@@ -13,12 +14,12 @@ import {
 } from '../authentication/usage/record.ts'
 import type { ScopeOptions } from '../authorization/scopes/project.ts'
 import { parseSpaceNamespace, type SpaceOptions } from '../authorization/scopes/space.ts'
-import { connectSecrets, createSecrets, type Secrets } from '../kubeconfig/secrets.ts'
+import { createSecrets, type Secrets } from '../kubeconfig/secrets.ts'
 import type { Storage } from '../storage/interface.ts'
 import type { Environment } from './process/environment.ts'
 import { lazy, withParts } from './process/lazy.ts'
 import { describeError } from './process/logger.ts'
-import { meter } from './process/metrics.ts'
+import { countCall } from './process/metrics.ts'
 import { createMinimalServer, type MinimalServer } from './process/minimal.ts'
 import { signalWriter } from './signals.ts'
 import { openStore } from './store.ts'
@@ -39,13 +40,13 @@ export interface AuthenticatingServer extends MinimalServer {
 export function createAuthenticatingServer(environment: Environment): AuthenticatingServer {
   const minimal = createMinimalServer(environment)
   const { config } = minimal
-  const connectedSecrets = lazy(async () => meter(await connectSecrets(), 'secrets'))
+  const texts = lazy(() => openTexts(() => countCall('secrets')))
   const server: AuthenticatingServer = withParts(
     minimal,
     {},
     {
       storage: openStore(environment, minimal),
-      secrets: () => createSecrets(connectedSecrets, Date.now),
+      secrets: () => createSecrets(texts, Date.now),
       scopes: () => ({
         projectNamespacePrefix: config.projectNamespacePrefix,
         spaceNamespace: parseSpaceNamespace(config.spaceNamespace),

@@ -1,10 +1,10 @@
 /** Makes the handler that publishes events about access keys. A run that publishes something or fails writes a log line. */
 import type { Context } from 'aws-lambda'
+import { openBus } from '#event-bus'
 import { OwnedAccessKey } from '../apis/management/v1/ownedaccesskey.ts'
 import { kindOf } from '../events/event.ts'
-import { connectEventBridge, eventBridgeBus } from '../events/eventbridge.ts'
 import type { Lifecycle } from '../events/lifecycle.ts'
-import { type Bus, publish } from '../events/publish.ts'
+import { publish } from '../events/publish.ts'
 import { runLifecycle } from '../events/run.ts'
 import { markRecording } from '../events/usage.ts'
 import { lazy } from './process/lazy.ts'
@@ -24,8 +24,7 @@ const NONE = 'none'
 export function lifecycleHandler() {
   const server = createServer(process.env)
   const { config, log, sleep } = server
-  const connect = lazy(() => connectEventBridge())
-  const bus = lazy((): Bus => eventBridgeBus(config.eventBus, connect))
+  const bus = lazy(() => openBus(config.eventBus))
   let isMarked = false
   return async (_event: unknown, context: Pick<Context, 'getRemainingTimeInMillis'>): Promise<void> => {
     let published = 0

@@ -10,6 +10,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { kubeConfigFile } from '../../infra/local/host/kubeconfigfile.ts'
 import { type ControlPlane, startControlPlane } from '../../infra/local/kubeapiserver/controlplane.ts'
 import { installed } from '../deploy/emulator.ts'
+import { type Aws, credentials, startAws } from '../support/aws.ts'
 import { readPage } from '../support/commands.ts'
 import { kubeConfig } from '../support/kubectl.ts'
 import { patience } from '../support/patience.ts'
@@ -21,6 +22,7 @@ const root = join(import.meta.dirname, '../..')
 const assets = process.env.KUBEBUILDER_ASSETS ?? ''
 
 let server: TestServer
+let secretsManager: Aws
 let folder: string
 let environment: Record<string, string | undefined>
 const planes: ControlPlane[] = []
@@ -70,6 +72,8 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'keyplane-first-'))
   const [aws, started] = await Promise.all([installed('aws'), startServer()])
   server = started
+  // What the commands store there is stored for the server.
+  secretsManager = await startAws((name, text) => void server.services.setSecret(name, text))
   const authority = join(folder, 'api-ca.crt')
   await writeFile(authority, server.certificateAuthority)
   const administrator = join(folder, 'administrator.kubeconfig')
@@ -79,14 +83,15 @@ beforeAll(async () => {
     HOME: folder,
     KUBECONFIG: administrator,
     CURL_CA_BUNDLE: authority,
-    AWS_ENDPOINT_URL_SECRETS_MANAGER: server.environment.AWS_ENDPOINT_URL_SECRETS_MANAGER,
-    AWS_ACCESS_KEY_ID: server.environment.AWS_ACCESS_KEY_ID,
-    AWS_SECRET_ACCESS_KEY: server.environment.AWS_SECRET_ACCESS_KEY,
+    AWS_ENDPOINT_URL_SECRETS_MANAGER: secretsManager.url,
+    AWS_ACCESS_KEY_ID: credentials.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
   }
 })
 afterAll(async () => {
   await Promise.all(planes.map((plane) => plane.close()))
   await server?.stop()
+  await secretsManager?.stop()
   await rm(folder, { recursive: true, force: true })
 })
 

@@ -1,39 +1,39 @@
 /** Tests that no function does anything for a request that the authorizer refused, whatever the function is. */
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type LocalSecrets, SECRETS } from '../../lib/kubeconfig/localsecrets.ts'
 import { forbiddenPath } from '../../lib/meta/errors/status.ts'
+import { provide } from '../../lib/meta/provided.ts'
 import { encodeForbidden } from '../../lib/server/lambda/authorizercontext.ts'
 import type { Items } from '../../lib/storage/items.ts'
+import { SIGNING_KEYS } from '../../lib/token/localkeys.ts'
+import type { OpenKeys, SigningKeys } from '../../lib/token/signingkeys.ts'
 import { useFunctions } from '../support/functions.ts'
 import { usePackagedTemplate } from '../support/packagedtemplate.ts'
 import { admin } from '../support/users.ts'
 
-/** Stands in for all AWS services: counts calls and answers none of them. */
+/** Stands in for a service: counts calls and answers none of them. */
 let calls = 0
-const services = createServer((_, response) => {
-  calls++
-  response.writeHead(400, { 'content-type': 'application/x-amz-json-1.0' })
-  response.end('{"__type":"AccessDeniedException"}')
-})
-await new Promise<void>((resolve) => services.listen(0, '127.0.0.1', resolve))
-afterAll(() => services.close())
-const endpoint = `http://127.0.0.1:${(services.address() as AddressInfo).port}`
+const deaf = <T extends object>(known: Partial<T>) =>
+  new Proxy(known as T, {
+    get: (target, name) =>
+      target[name as keyof T] ??
+      (async () => {
+        calls++
+        throw new Error('denied')
+      }),
+  })
 
-const functions = useFunctions({
-  AWS_ENDPOINT_URL_KMS: endpoint,
-  AWS_ENDPOINT_URL_SECRETS_MANAGER: endpoint,
-})
+const functions = useFunctions()
+const restored: (() => void)[] = []
 beforeAll(() => {
-  functions.get().store.around = ({ limits }) =>
-    new Proxy({ limits } as Items, {
-      get: (target, name: keyof Items) =>
-        target[name] ??
-        (async () => {
-          calls++
-          throw new Error('denied')
-        }),
-    })
+  functions.get().store.around = ({ limits }) => deaf<Items>({ limits })
+  restored.push(
+    provide<OpenKeys>(SIGNING_KEYS, () => deaf<SigningKeys>({})),
+    provide(SECRETS, deaf<LocalSecrets>({})),
+  )
+})
+afterAll(() => {
+  for (const restore of restored) restore()
 })
 const packaged = usePackagedTemplate()
 

@@ -52,7 +52,7 @@ async function startFront(targetOf: () => string) {
 }
 
 const table = await startFront(() => at.get().store.dynamodb.endpoint)
-const secrets = await startFront(() => at.get().aws.endpoints.secretsManager)
+const secrets = await startFront(() => at.get().environment.AWS_ENDPOINT_URL_KMS ?? '')
 const names = await functionNames(join(import.meta.dirname, '../..'))
 const at = useFunctions({
   AWS_LAMBDA_INITIALIZATION_TYPE: 'on-demand',

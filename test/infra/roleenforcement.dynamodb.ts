@@ -497,7 +497,7 @@ test('garbage collector, sweep and settle', async () => {
 
 test('events', async () => {
   await at.invoke('lifecycle', JSON.parse(await readFile(join(root, 'events/lifecycle.json'), 'utf8')))
-  expect(at.aws.published.length).toBeGreaterThan(10)
+  expect(at.services.published.length).toBeGreaterThan(10)
   // A position of another table, as after a restore; an hour ago, so that the expiries are read.
   const { storage } = at.parts
   const position = await storage.getCompanion('lifecycle#position', '#')

@@ -8,7 +8,6 @@ import { randomBytes } from 'node:crypto'
 import diagnostics from 'node:diagnostics_channel'
 import { type ClientRequest, createServer, type IncomingMessage, request as requestOver, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { CreateSecretCommand, GetSecretValueCommand, PutSecretValueCommand } from '@aws-sdk/client-secrets-manager'
 import { deployed as described } from '../../infra/local/gateway/deployment.ts'
 import { applyEnvironment, defaultEnvironment } from '../../infra/local/gateway/environment.ts'
 import { createLambda } from '../../infra/local/gateway/lambda.ts'
@@ -46,12 +45,12 @@ export async function startWithRoles(): Promise<RoleDeployment> {
     ensurePackaged({ quiet: true }),
     startDeployment('https://127.0.0.1/kubernetes/management'),
   ])
-  const { aws, environment } = deployment
+  const { services, environment } = deployment
   // In the middle of a rotation: lookups try both peppers.
   const peppers = Object.fromEntries([1, 2].map((version) => [version, randomBytes(32).toString('base64')]))
   const SecretString = JSON.stringify({ current: '2', peppers })
-  await aws.secrets.send(new PutSecretValueCommand({ SecretId: environment.PEPPER_SECRET_ID, SecretString }))
-  const { ARN: accessKey = '' } = await aws.secrets.send(new CreateSecretCommand({ Name: 'keyplane/local/access-key' }))
+  await services.setSecret(environment.PEPPER_SECRET_ID ?? '', SecretString)
+  const accessKey = await services.setSecret('keyplane/local/access-key')
   const refs = {
     Api: 'api',
     Table: environment.TABLE_NAME ?? '',
@@ -116,12 +115,9 @@ export async function startWithRoles(): Promise<RoleDeployment> {
     ...deployment,
     calls,
     ran,
-    async secret(id) {
-      const SecretId = refs[id as keyof typeof refs]
-      return (await aws.secrets.send(new GetSecretValueCommand({ SecretId }))).SecretString ?? ''
-    },
+    secret: async (id) => (await services.secret(refs[id as keyof typeof refs])) ?? '',
     keepCredentials: async (name, SecretString) => {
-      await aws.secrets.send(new CreateSecretCommand({ Name: prefix + name, SecretString }))
+      await services.setSecret(prefix + name, SecretString)
     },
     invoke: (name, event) => as(idOf(name), () => lambda.invoke(idOf(name), event)),
     async request(method, path, token, body, type = 'application/json') {

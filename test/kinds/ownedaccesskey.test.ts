@@ -1,5 +1,4 @@
 /** Tests OwnedAccessKey: the contract of stored kinds, then lifetime, write-only values, ownership and scopes. */
-import { GetSecretValueCommand, PutSecretValueCommand } from '@aws-sdk/client-secrets-manager'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
 import { authenticate } from '../../lib/authentication/requests/authenticate.ts'
@@ -135,13 +134,12 @@ describe('the key', () => {
 })
 
 describe('while the pepper is replaced', () => {
-  const SecretId = () => deployment.environment.PEPPER_SECRET_ID
+  const pepper = () => deployment.environment.PEPPER_SECRET_ID ?? ''
   let SecretString: string | undefined
   beforeAll(async () => {
-    ;({ SecretString } = await deployment.aws.secrets.send(new GetSecretValueCommand({ SecretId: SecretId() })))
+    SecretString = await deployment.services.secret(pepper())
   })
-  const store = (text: string | undefined) =>
-    deployment.aws.secrets.send(new PutSecretValueCommand({ SecretId: SecretId(), SecretString: text }))
+  const store = (text: string | undefined) => deployment.services.setSecret(pepper(), text)
   afterEach(() => store(SecretString))
 
   /** Returns a server that knows both peppers. */

@@ -430,10 +430,10 @@ describe('the canary does not appear', () => {
   })
 
   test('in events', async () => {
-    const published = () => server.aws.published.join('')
+    const published = () => server.services.published.join('')
     // That of the last change of all.
     while (!published().includes('"name":"last"')) await new Promise((resolve) => setTimeout(resolve, 50))
-    expect(server.aws.published.length).toBeGreaterThan(30)
+    expect(server.services.published.length).toBeGreaterThan(30)
     expect(canariesIn(published())).toEqual([])
     expect(published()).not.toContain(server.adminKey)
   })

@@ -4,9 +4,9 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { CreateSecretCommand } from '@aws-sdk/client-secrets-manager'
 import { load } from 'js-yaml'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Aws, startAws } from '../support/aws.ts'
 import { accessKey, keys } from '../support/objects.ts'
 import { useServer } from '../support/sharedserver.ts'
 
@@ -15,6 +15,7 @@ const SECRET = 'keyplane/local/disable-on-reuse'
 
 const server = useServer()
 let folder: string
+let aws: Aws
 
 beforeAll(async () => {
   const page = await readFile(join(root, 'docs/events.md'), 'utf8')
@@ -31,9 +32,13 @@ beforeAll(async () => {
     body: manifest,
     headers: { 'content-type': 'application/yaml' },
   })
-  await server.aws.secrets.send(new CreateSecretCommand({ Name: SECRET, SecretString: json.spec.key }))
+  aws = await startAws()
+  aws.setSecret(SECRET, json.spec.key)
 })
-afterAll(() => rm(folder, { recursive: true, force: true }))
+afterAll(async () => {
+  await aws.stop()
+  await rm(folder, { recursive: true, force: true })
+})
 
 /** Invokes the function in a process of its own with the event of a key. */
 async function invoke(data: { name: string; uid: string }): Promise<void> {
@@ -44,6 +49,7 @@ async function invoke(data: { name: string; uid: string }): Promise<void> {
       ...process.env,
       URL: server.base,
       SECRET,
+      AWS_ENDPOINT_URL_SECRETS_MANAGER: aws.url,
       NODE_PATH: join(root, 'node_modules'),
       NODE_EXTRA_CA_CERTS: join(folder, 'ca.crt'),
     },

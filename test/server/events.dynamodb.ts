@@ -37,7 +37,7 @@ beforeAll(async () => {
   restore = applyEnvironment({ AWS_ENDPOINT_URL_DYNAMODB: network.endpoint })
   // The stream's functions run when the test says so.
   server = await startServer({ AWS_ENDPOINT_URL_EVENTBRIDGE: bus.endpoint }, { unscheduled: true, unthrottled: true })
-  bus.target = server.aws.endpoints.eventBridge
+  bus.target = server.environment.AWS_ENDPOINT_URL_SECRETS_MANAGER ?? ''
   // From here on, the clock moves. Anyone who has a reference to it keeps the old one.
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now(), shouldAdvanceTime: true })
   parts = createParts(process.env)
@@ -94,7 +94,7 @@ async function startBadBus(): Promise<BadBus> {
   return bad
 }
 
-const eventsSoFar = (): KeyEvent[] => server.aws.published.map((text) => JSON.parse(text))
+const eventsSoFar = (): KeyEvent[] => server.services.published.map((text) => JSON.parse(text))
 
 const make = async (name: string, spec: object = {}, metadata: object = {}): Promise<string> =>
   (await server.make(keys, accessKey(name, { user: 'alice', ...spec }, metadata))).spec.key

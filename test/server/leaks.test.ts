@@ -374,7 +374,7 @@ test('reported values are in no log, event, item or answer', async () => {
     await hear(server.post(`/leaks/${value}`, {}, value))
   }
   const leaksOf = (uid: string) =>
-    server.aws.published
+    server.services.published
       .map((text) => JSON.parse(text))
       .filter(({ type, data }) => type === 'platform.management.accesskey.leaked.v1' && data.uid === uid)
   await publishEvents()
@@ -383,7 +383,7 @@ test('reported values are in no log, event, item or answer', async () => {
     expect(leaksOf(uid)[0].data.url).toBe('https://git.example.com')
   }
   const items = await server.store.all()
-  const everything = [...heard, ...server.aws.published, server.log.join(''), JSON.stringify(items)].join('\n')
+  const everything = [...heard, ...server.services.published, server.log.join(''), JSON.stringify(items)].join('\n')
   for (const value of values) {
     expect(everything).not.toContain(value)
     expect(everything).not.toContain(Buffer.from(value).toString('base64').slice(0, 24))

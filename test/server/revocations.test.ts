@@ -103,7 +103,7 @@ describe('a revocation', () => {
     await make('told', { user: 'alice' })
     await revoke({ names: ['told'] }, { token })
     await publishEvents()
-    const events: KeyEvent[] = server.aws.published.map((text) => JSON.parse(text))
+    const events: KeyEvent[] = server.services.published.map((text) => JSON.parse(text))
     const found = events.find(({ type, subject }) => type.includes('revoked') && subject.endsWith('/told'))
     expect(found?.data).toMatchObject({ how: 'Disabled', actor: { user: 'root' } })
   })

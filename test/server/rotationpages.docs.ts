@@ -4,7 +4,12 @@ import { createServer, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { CreateSecretCommand, DescribeSecretCommand, GetSecretValueCommand } from '@aws-sdk/client-secrets-manager'
+import {
+  CreateSecretCommand,
+  DescribeSecretCommand,
+  GetSecretValueCommand,
+  SecretsManagerClient,
+} from '@aws-sdk/client-secrets-manager'
 import { load } from 'js-yaml'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { issueLoopback, makeAuthority, validFor } from '../../infra/local/host/certificates.ts'
@@ -30,12 +35,14 @@ function blockOf(heading: string, language: string): string {
 
 let server: TestServer
 let aws: Aws
+let secrets: SecretsManagerClient
 let folder: string
 let gitlab: Server
 /** What the stub of GitLab stored, and what it answers. */
 const variables: { KEYPLANE_KEY?: string } = {}
 beforeAll(async () => {
   ;[server, aws] = await Promise.all([startServer({}, { unscheduled: true, unthrottled: true }), startAws()])
+  secrets = new SecretsManagerClient({ region, credentials, endpoint: aws.url })
   folder = await mkdtemp(join(tmpdir(), 'keyplane-jobs-'))
   const authority = await makeAuthority('platform', validFor(1, Date.now()))
   const { certificate: cert, key } = await issueLoopback(authority, Date.now())
@@ -56,6 +63,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   gitlab?.close()
+  secrets?.destroy()
   await Promise.all([server?.stop(), aws?.stop()])
   await rm(folder, { recursive: true, force: true })
 })
@@ -232,7 +240,7 @@ esac`,
   })
 
   const read = async (SecretId: string, VersionStage: string) =>
-    (await aws.secrets.send(new GetSecretValueCommand({ SecretId, VersionStage }))).SecretString ?? ''
+    (await secrets.send(new GetSecretValueCommand({ SecretId, VersionStage }))).SecretString ?? ''
 
   /** Runs the function for each of the steps, like Secrets Manager, in a process that then dies. */
   const runSteps = (SecretId: string, steps: readonly string[]) =>
@@ -250,14 +258,14 @@ esac`,
         AWS_REGION: region,
         AWS_ACCESS_KEY_ID: credentials.accessKeyId,
         AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
-        AWS_ENDPOINT_URL_SECRETS_MANAGER: aws.endpoints.secretsManager,
+        AWS_ENDPOINT_URL_SECRETS_MANAGER: aws.url,
       },
     )
 
   async function createSecret(): Promise<{ name: string; old: string }> {
     const key = await createKey()
     const value = { SecretString: key.old, ClientRequestToken: 'e'.repeat(32) }
-    await aws.secrets.send(new CreateSecretCommand({ Name: key.name, ...value }))
+    await secrets.send(new CreateSecretCommand({ Name: key.name, ...value }))
     return key
   }
 
@@ -267,7 +275,7 @@ esac`,
     expect(current).toMatch(/^mpk_\w{49}$/)
     expect([await use(current), await use(old)]).toEqual([WORKS, WORKS])
     expect(await states(name)).toEqual(['Current', 'Retiring'])
-    const described = await aws.secrets.send(new DescribeSecretCommand({ SecretId: name }))
+    const described = await secrets.send(new DescribeSecretCommand({ SecretId: name }))
     expect(described.VersionIdsToStages).toEqual({
       ['e'.repeat(32)]: ['AWSPREVIOUS'],
       ['f'.repeat(32)]: ['AWSPENDING', 'AWSCURRENT'],

@@ -65,7 +65,7 @@ describe('a trial', () => {
       'list of virtualclusterinstances in project "b"',
     ])
     await publishEvents()
-    const events = server.aws.published
+    const events = server.services.published
       .map((text) => JSON.parse(text))
       .filter(({ type, data }) => type.includes('scope-trial-refused') && data.uid === key.uid)
     expect(events.map(({ data }) => data.request).sort()).toEqual(await refusedOf(key))

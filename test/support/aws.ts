@@ -1,69 +1,185 @@
-/** Starts KMS, Secrets Manager and EventBridge in memory, with clients of the SDK. */
-import { KMSClient } from '@aws-sdk/client-kms'
-import { DeleteSecretCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
-import { startEventBridge } from '../../infra/local/aws/eventbridge.ts'
-import { startKms } from '../../infra/local/aws/kms.ts'
-import { startSecretsManager } from '../../infra/local/aws/secretsmanager.ts'
-import { createVerifier } from '../../infra/local/aws/sigv4.ts'
+/**
+ * Emulates what keyplane and its guides call of KMS, Secrets Manager and EventBridge, in memory and over AWS's own protocol, so that
+ * clients of the SDK work unchanged. Sources: smithy.io, "AWS JSON 1.0 and 1.1 protocols"; the API References of the services.
+ */
+import { createPublicKey, generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { json } from 'node:stream/consumers'
+import { p256 } from '@noble/curves/nist.js'
 
 export interface Aws {
-  kms: KMSClient
-  secrets: SecretsManagerClient
-  /** Values for AWS_ENDPOINT_URL_KMS, AWS_ENDPOINT_URL_SECRETS_MANAGER and AWS_ENDPOINT_URL_EVENTBRIDGE. */
-  endpoints: { kms: string; secretsManager: string; eventBridge: string }
+  /** For AWS_ENDPOINT_URL_KMS, AWS_ENDPOINT_URL_SECRETS_MANAGER and AWS_ENDPOINT_URL_EVENTBRIDGE. */
+  url: string
+  /** Returns the id of a new signing key. */
+  makeKey(): string
+  /** Returns the ARN of a new secret, or replaces the text of an existing one. */
+  setSecret(name: string, text?: string): string
+  /** Returns the current text of a secret. */
+  secret(id: string): string | undefined
+  /** Deletes the secrets, except that of the name. */
+  deleteSecrets(except: string): void
   /** The JSON texts of the events that were published so far. */
   published: string[]
-  /** Forgets the published events, and deletes the secrets that `secrets` created, except those named. */
-  empty(except: readonly string[]): Promise<void>
   stop(): Promise<void>
-}
-
-export interface AwsOptions {
-  /** Files that store the state; in memory when absent. */
-  kmsPath?: string
-  secretsPath?: string
 }
 
 export const credentials = { accessKeyId: 'local', secretAccessKey: 'local' }
 export const region = 'eu-central-1'
 
-/** One attempt per call, so that an expected rejection returns at once. */
-export async function startAws({ kmsPath, secretsPath }: AwsOptions = {}): Promise<Aws> {
-  const verify = createVerifier({ credentials, region, now: Date.now })
-  const common = { region, account: '000000000000', verify }
-  const kmsEndpoint = await startKms({ ...common, ...(kmsPath !== undefined && { path: kmsPath }) })
-  const secretsEndpoint = await startSecretsManager({
-    ...common,
-    ...(secretsPath !== undefined && { path: secretsPath }),
-  })
+// biome-ignore lint/suspicious/noExplicitAny: the input of every operation, which only the SDK writes.
+type Input = any
+
+interface Version {
+  id: string
+  stages: string[]
+  content: { SecretString?: string; SecretBinary?: string }
+}
+
+interface Secret {
+  ARN: string
+  Name: string
+  isDeleted: boolean
+  versions: Version[]
+}
+
+/** `onText` is called when a client gives a secret its current text. */
+export async function startAws(onText: (name: string, text: string) => void = () => {}): Promise<Aws> {
+  const keys = new Map<string, KeyObject>()
+  const secrets = new Map<string, Secret>()
   const published: string[] = []
-  const eventBridge = await startEventBridge({ verify, received: (detail) => void published.push(detail) })
-  const client = { region, credentials, maxAttempts: 1 }
-  const kms = new KMSClient({ ...client, endpoint: kmsEndpoint.url })
-  const secrets = new SecretsManagerClient({ ...client, endpoint: secretsEndpoint.url })
-  const created = new Set<string>()
-  secrets.middlewareStack.add((next, { commandName }) => async (call) => {
-    const result = await next(call)
-    const { Name, SecretId } = call.input as { Name?: string; SecretId?: string }
-    if (commandName === 'CreateSecretCommand' && Name) created.add(Name)
-    if (commandName === 'DeleteSecretCommand' && SecretId) created.delete(SecretId)
-    return result
-  })
-  return {
-    kms,
-    secrets,
-    endpoints: { kms: kmsEndpoint.url, secretsManager: secretsEndpoint.url, eventBridge: eventBridge.url },
-    published,
-    async empty(except) {
-      published.length = 0
-      for (const SecretId of created) {
-        if (!except.includes(SecretId)) await secrets.send(new DeleteSecretCommand({ SecretId }))
-      }
-    },
-    async stop() {
-      kms.destroy()
-      secrets.destroy()
-      await Promise.all([kmsEndpoint.close(), secretsEndpoint.close(), eventBridge.close()])
-    },
+
+  function keyOf({ KeyId }: Input): KeyObject {
+    const key = keys.get(KeyId)
+    if (key) return key
+    throw failure('NotFoundException')
   }
+  function secretOf({ SecretId }: Input): Secret {
+    const secret = [...secrets.values()].find(({ ARN, Name }) => SecretId === ARN || SecretId === Name)
+    if (!secret) throw failure('ResourceNotFoundException')
+    if (secret.isDeleted) throw failure('InvalidRequestException')
+    return secret
+  }
+  function create(Name: string): Secret {
+    const ARN = `arn:aws:secretsmanager:${region}:000000000000:secret:${Name}-abcdef`
+    const secret = { ARN, Name, isDeleted: false, versions: [] }
+    secrets.set(Name, secret)
+    return secret
+  }
+  /** Moves a label. The version that was current becomes the previous one. */
+  function label({ versions }: Secret, stage: string, id: string): void {
+    const before = versions.find(({ stages }) => stages.includes(stage))
+    for (const version of versions) {
+      const others = version.stages.filter((one) => one !== stage)
+      version.stages = version.id === id ? [...others, stage] : others
+    }
+    if (stage === 'AWSCURRENT' && before && before.id !== id) label({ versions } as Secret, 'AWSPREVIOUS', before.id)
+  }
+  function put(secret: Secret, { ClientRequestToken, SecretString, SecretBinary, VersionStages }: Input): void {
+    if (!secret.versions.some(({ id }) => id === ClientRequestToken))
+      secret.versions.push({ id: ClientRequestToken, stages: [], content: { SecretString, SecretBinary } })
+    for (const stage of VersionStages ?? ['AWSCURRENT']) label(secret, stage, ClientRequestToken)
+    if (SecretString !== undefined && VersionStages === undefined) onText(secret.Name, SecretString)
+  }
+  function versionOf(input: Input): Version {
+    const { VersionId, VersionStage = VersionId === undefined ? 'AWSCURRENT' : undefined } = input
+    const found = secretOf(input).versions.find(
+      ({ id, stages }) =>
+        [undefined, id].includes(VersionId) && (VersionStage === undefined || stages.includes(VersionStage)),
+    )
+    if (found) return found
+    throw failure('ResourceNotFoundException')
+  }
+
+  const operations: Record<string, (input: Input) => object> = {
+    GetPublicKey: (input) => ({ KeyId: input.KeyId, PublicKey: publicDer(keyOf(input)) }),
+    Sign: (input) => ({ Signature: signDigest(keyOf(input), Buffer.from(input.Message, 'base64')) }),
+    CreateSecret(input) {
+      if (secrets.has(input.Name)) throw failure('ResourceExistsException')
+      const secret = create(input.Name)
+      if (input.SecretString ?? input.SecretBinary) put(secret, input)
+      return { ARN: secret.ARN, Name: secret.Name }
+    },
+    GetSecretValue(input) {
+      const { ARN, Name } = secretOf(input)
+      const { id, stages, content } = versionOf(input)
+      return { ARN, Name, VersionId: id, VersionStages: stages, ...content }
+    },
+    PutSecretValue(input) {
+      const secret = secretOf(input)
+      put(secret, input)
+      return { ARN: secret.ARN, Name: secret.Name, VersionId: input.ClientRequestToken }
+    },
+    DescribeSecret(input) {
+      const { ARN, Name, versions } = secretOf(input)
+      return { ARN, Name, VersionIdsToStages: Object.fromEntries(versions.map(({ id, stages }) => [id, stages])) }
+    },
+    UpdateSecretVersionStage(input) {
+      const secret = secretOf(input)
+      label(secret, input.VersionStage, input.MoveToVersionId)
+      return { ARN: secret.ARN, Name: secret.Name }
+    },
+    DeleteSecret(input) {
+      secretOf(input).isDeleted = true
+      return {}
+    },
+    PutEvents: ({ Entries }) => ({
+      Entries: Entries.map(({ Detail }: Input) => {
+        if (!Detail.startsWith('{')) return { ErrorCode: 'MalformedDetail', ErrorMessage: 'Detail is malformed.' }
+        published.push(Detail)
+        return { EventId: randomUUID() }
+      }),
+    }),
+  }
+
+  const server = createServer(async (request, response) => {
+    const [, name = ''] = String(request.headers['x-amz-target']).split('.')
+    const input = await json(request)
+    response.setHeader('content-type', 'application/x-amz-json-1.1')
+    try {
+      const operation = operations[name]
+      if (!operation) throw failure('UnknownOperationException')
+      response.end(JSON.stringify(operation(input)))
+    } catch (error) {
+      response.statusCode = 400
+      response.end(JSON.stringify({ __type: (error as Error).name, message: 'refused' }))
+    }
+  })
+  // Clients keep connections. If the server closed idle ones, a request that begins at that moment would fail.
+  server.keepAliveTimeout = 0
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    makeKey() {
+      const id = randomUUID()
+      keys.set(id, generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey)
+      return id
+    },
+    setSecret(name, text) {
+      const secret = [...secrets.values()].find(({ ARN, Name }) => [ARN, Name].includes(name)) ?? create(name)
+      if (text !== undefined) put(secret, { ClientRequestToken: randomUUID(), SecretString: text })
+      return secret.ARN
+    },
+    secret: (SecretId) => versionOf({ SecretId }).content.SecretString,
+    deleteSecrets(except) {
+      for (const name of secrets.keys()) if (name !== except) secrets.delete(name)
+    },
+    published,
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
+
+const failure = (name: string) => Object.assign(new Error(name), { name })
+
+const publicDer = (key: KeyObject): string =>
+  createPublicKey(key).export({ format: 'der', type: 'spki' }).toString('base64')
+
+/** Returns the signature of a digest in DER. node:crypto cannot do this: it hashes everything that it signs. */
+function signDigest(key: KeyObject, digest: Uint8Array): string {
+  const secret = Buffer.from(key.export({ format: 'jwk' }).d ?? '', 'base64url')
+  return Buffer.from(p256.sign(digest, secret, { prehash: false, format: 'der' })).toString('base64')
 }

@@ -1,14 +1,15 @@
 /**
- * Starts the services of a deployment for one test file: the table, KMS with a signing key, Secrets Manager with a pepper, and the
- * environment of its functions. Nothing is stored on disk.
+ * Starts the services of a deployment for one test file: the table, a signing key, secrets with a pepper, a bus, and the environment of
+ * its functions. They are those of the local server, or in `npm run test:dynamodb` emulated ones of AWS. Nothing is stored on disk.
  */
 import { randomBytes } from 'node:crypto'
-import { CreateKeyCommand } from '@aws-sdk/client-kms'
-import { CreateSecretCommand } from '@aws-sdk/client-secrets-manager'
+import { provideServices } from '../../infra/local/aws/services.ts'
 import { applyEnvironment } from '../../infra/local/gateway/environment.ts'
+import { type LocalSecrets, SECRETS } from '../../lib/kubeconfig/localsecrets.ts'
+import { provide } from '../../lib/meta/provided.ts'
 import { createServer, type Server } from '../../lib/server/server.ts'
 import type { Item, Items } from '../../lib/storage/items.ts'
-import { type Aws, credentials, region, startAws } from './aws.ts'
+import { credentials, region, startAws } from './aws.ts'
 import { isDynamoDB, openStore, type TestStore } from './store.ts'
 
 export const stage = 'local'
@@ -16,11 +17,26 @@ export const basePath = '/kubernetes/management'
 const pepper = 'keyplane/local/pepper'
 const secretsPrefix = 'keyplane/local/virtualclusters/'
 
+/** The signing key, the secrets and the bus. */
+interface Services {
+  /** The variables that name them. */
+  environment: Record<string, string>
+  /** Returns the text of a secret, by its name or ARN. */
+  secret(id: string): Promise<string | undefined>
+  /** Gives a secret a text, and returns its ARN. Creates it when it is missing. */
+  setSecret(name: string, text?: string): Promise<string>
+  /** The JSON texts of the events that were published so far. */
+  published: string[]
+  /** Forgets the secrets, except the pepper. */
+  empty(): void
+  stop(): Promise<void>
+}
+
 export interface TestDeployment {
   /** The environment of this process until `stop`. */
   environment: Record<string, string>
   store: TestStore
-  aws: Aws
+  services: Services
   /** The parts of the server, on the same store. */
   parts: Server
   /** The captured standard output of the functions so far. */
@@ -38,18 +54,15 @@ export async function startDeployment(
   settings: Record<string, string> = {},
   file?: string,
 ): Promise<TestDeployment> {
-  const [store, aws] = await Promise.all([openStore(file), startAws()])
+  const [store, services] = await Promise.all([openStore(file), isDynamoDB ? emulatedServices() : ownServices()])
   const environment = {
     AWS_REGION: region,
     AWS_ACCESS_KEY_ID: credentials.accessKeyId,
     AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
     ...(isDynamoDB && { AWS_ENDPOINT_URL_DYNAMODB: store.dynamodb.endpoint }),
-    AWS_ENDPOINT_URL_KMS: aws.endpoints.kms,
-    AWS_ENDPOINT_URL_SECRETS_MANAGER: aws.endpoints.secretsManager,
-    AWS_ENDPOINT_URL_EVENTBRIDGE: aws.endpoints.eventBridge,
+    ...services.environment,
     TABLE_NAME: store.table,
-    PEPPER_SECRET_ID: await makePepper(aws),
-    SIGNING_KEY_IDS: await makeSigningKey(aws),
+    PEPPER_SECRET_ID: await services.setSecret(pepper, newPepper()),
     EVENT_BUS: 'default',
     STAGE: stage,
     BASE_PATH: basePath,
@@ -65,17 +78,19 @@ export async function startDeployment(
     log,
     environment,
     store,
-    aws,
+    services,
     parts: createServer(process.env),
     async keepCredentials(name, text) {
-      await aws.secrets.send(new CreateSecretCommand({ Name: secretsPrefix + name, SecretString: text }))
+      await services.setSecret(secretsPrefix + name, text)
     },
     async empty() {
-      await Promise.all([emptyTable(store), aws.empty([pepper])])
+      await emptyTable(store)
+      services.empty()
+      services.published.length = 0
       log.length = 0
     },
     async stop() {
-      await Promise.all([store.close(), aws.stop()])
+      await Promise.all([store.close(), services.stop()])
       restore()
       release()
     },
@@ -120,13 +135,51 @@ export function captureLog(log: string[]): () => void {
   }
 }
 
-async function makePepper({ secrets }: Aws): Promise<string> {
-  const SecretString = JSON.stringify({ current: '1', peppers: { 1: randomBytes(32).toString('base64') } })
-  const { ARN = '' } = await secrets.send(new CreateSecretCommand({ Name: pepper, SecretString }))
-  return ARN
+const newPepper = () => JSON.stringify({ current: '1', peppers: { 1: randomBytes(32).toString('base64') } })
+
+/** Provides the services of the local server. */
+async function ownServices(): Promise<Services> {
+  const stack = new AsyncDisposableStack()
+  const published: string[] = []
+  const account = '000000000000'
+  const push = (detail: string) => void published.push(detail)
+  const { keys, secrets } = await provideServices({ stateFile: () => ({}), region, account, published: push }, stack)
+  const names = new Set<string>()
+  const forgotten = new Set<string>()
+  const read = async (id: string) => (forgotten.has(id) ? undefined : secrets.read(id))
+  stack.defer(provide<LocalSecrets>(SECRETS, { read, put: secrets.put }))
+  return {
+    environment: { SIGNING_KEY_IDS: await keys.ensureKey('alias/keyplane/test') },
+    secret: read,
+    async setSecret(name, text) {
+      names.add(name)
+      forgotten.delete(name)
+      const arn = name.startsWith('arn:') ? name : await secrets.ensureSecret(name)
+      if (text !== undefined) await secrets.put(arn, text)
+      return arn
+    },
+    published,
+    empty() {
+      for (const name of names) if (name !== pepper) forgotten.add(name)
+    },
+    stop: () => stack.disposeAsync(),
+  }
 }
 
-async function makeSigningKey({ kms }: Aws): Promise<string> {
-  const { KeyMetadata } = await kms.send(new CreateKeyCommand({ KeySpec: 'ECC_NIST_P256', KeyUsage: 'SIGN_VERIFY' }))
-  return KeyMetadata?.KeyId ?? ''
+/** Emulates the services of AWS for the clients of the deployed functions. */
+async function emulatedServices(): Promise<Services> {
+  const { url, makeKey, secret, setSecret, deleteSecrets, published, stop } = await startAws()
+  return {
+    environment: {
+      AWS_ENDPOINT_URL_KMS: url,
+      AWS_ENDPOINT_URL_SECRETS_MANAGER: url,
+      AWS_ENDPOINT_URL_EVENTBRIDGE: url,
+      SIGNING_KEY_IDS: makeKey(),
+    },
+    secret: async (id) => secret(id),
+    setSecret: async (name, text) => setSecret(name, text),
+    published,
+    empty: () => deleteSecrets(pepper),
+    stop,
+  }
 }

@@ -1,14 +1,11 @@
 /** Makes what a deployment keeps, in place of CloudFormation: the table, the signing key and the secrets. Idempotent. */
-import type { Kms } from './kms.ts'
-import type { SecretsManager } from './secretsmanager.ts'
+import type { LocalServices } from './services.ts'
 
 /** Makes the table of a name, unless it exists. Throws a StartupError. */
 export type MakeTable = (name: string) => Promise<void>
 
-export interface ResourceServices {
+export interface ResourceServices extends LocalServices {
   makeTable: MakeTable
-  kms: Pick<Kms, 'ensureKey'>
-  secrets: Pick<SecretsManager, 'ensureSecret'>
   /** What the names of the secrets begin with, such as `keyplane/local/`. */
   secretPrefix: string
 }
@@ -16,9 +13,9 @@ export interface ResourceServices {
 const TABLE_NAME = 'keyplane-Table'
 
 /** Returns the variables of functions that name the resources. Throws a StartupError when the table cannot be made. */
-export async function makeResources({ makeTable, kms, secrets, secretPrefix }: ResourceServices) {
+export async function makeResources({ makeTable, keys, secrets, secretPrefix }: ResourceServices) {
   const [key, PEPPER_SECRET_ID, ACCESS_KEY_SECRET_ID] = await Promise.all([
-    kms.ensureKey('alias/keyplane/SigningKey'),
+    keys.ensureKey('alias/keyplane/SigningKey'),
     secrets.ensureSecret(`${secretPrefix}pepper`),
     secrets.ensureSecret(`${secretPrefix}access-key`),
     makeTable(TABLE_NAME),

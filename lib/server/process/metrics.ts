@@ -64,26 +64,8 @@ export function faultMetrics(fault: Fault | undefined, dimensions: Measured['dim
   ]
 }
 
-type Next = (args: object) => Promise<object>
-
-/** The part of an SDK client that `meter` uses. Its middleware is typed by its commands. */
-interface Client {
-  middlewareStack: { add(...args: never[]): unknown }
-}
-
 /** Counts one request. */
 export function countCall(service: keyof Calls): void {
   const calls = current.getStore()
   if (calls) calls[service]++
-}
-
-/** Counts the requests of a client from now on, and returns the client. */
-export function meter<C extends Client>(client: C, service: keyof Calls): C {
-  const count = (next: Next) => (args: object) => {
-    countCall(service)
-    return next(args)
-  }
-  // Runs inside the retry middleware, so that retries count.
-  client.middlewareStack.add(...([count, { step: 'finalizeRequest', priority: 'low', name: 'meter' }] as never[]))
-  return client
 }

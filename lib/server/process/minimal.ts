@@ -3,13 +3,13 @@
  * the request alone use nothing else, so they do not load the store and its client.
  */
 import { setTimeout as delay } from 'node:timers/promises'
-import { connectKms, kmsSigner } from '../../token/kms.ts'
-import type { Signer } from '../../token/signer.ts'
+import { openKeys } from '#signing-keys'
+import { createSigner, type Signer } from '../../token/signer.ts'
 import { type Config, readConfig } from './config.ts'
 import type { Environment } from './environment.ts'
 import { lazy, withParts } from './lazy.ts'
 import { createLog, type Log } from './logger.ts'
-import { embedMetrics, meter } from './metrics.ts'
+import { countCall, embedMetrics } from './metrics.ts'
 
 export interface MinimalServer {
   config: Config
@@ -22,12 +22,11 @@ export interface MinimalServer {
   elapsed(): number
 }
 
-function createSigner(config: Config): Signer {
-  const [first, ...others] = config.signingKeyIds
+function signerOf({ signingKeyIds: [first, ...others] }: Config): Signer {
   if (!first) throw new Error('environment variable SIGNING_KEY_IDS does not name a key')
-  return kmsSigner(
+  return createSigner(
     [first, ...others],
-    lazy(async () => meter(await connectKms(), 'kms')),
+    lazy(() => openKeys(() => countCall('kms'))),
   )
 }
 
@@ -39,5 +38,5 @@ export function createMinimalServer(environment: Environment): MinimalServer {
     (measured) => embedMetrics(`keyplane/${config.stage}`, Date.now(), measured),
   )
   const own = { config, log, now: () => new Date(), sleep: (ms: number) => delay(ms), elapsed: () => performance.now() }
-  return withParts({}, own, { signer: () => createSigner(config) })
+  return withParts({}, own, { signer: () => signerOf(config) })
 }

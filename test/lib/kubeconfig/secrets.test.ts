@@ -1,109 +1,174 @@
-import {
-  CreateSecretCommand,
-  DeleteSecretCommand,
-  PutSecretValueCommand,
-  type SecretsManagerClient,
-} from '@aws-sdk/client-secrets-manager'
+/** Tests the secrets over both places that store their texts: Secrets Manager, which an emulator speaks for, and this process. */
+import { CreateSecretCommand, DeleteSecretCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { connectSecrets, createSecrets, SecretError } from '../../../lib/kubeconfig/secrets.ts'
+import { openSecretStore } from '../../../infra/local/aws/secrets.ts'
+import { type LocalSecrets, openTexts, SECRETS } from '../../../lib/kubeconfig/localsecrets.ts'
+import { createSecrets, SecretError, type SecretTexts } from '../../../lib/kubeconfig/secrets.ts'
+import { connectSecrets, secretsManagerTexts } from '../../../lib/kubeconfig/secretsmanager.ts'
+import { provide } from '../../../lib/meta/provided.ts'
 import { type Aws, credentials, region, startAws } from '../../support/aws.ts'
 
 let aws: Aws
+let client: SecretsManagerClient
 beforeAll(async () => {
   aws = await startAws()
+  client = new SecretsManagerClient({ region, credentials, maxAttempts: 1, endpoint: aws.url })
 })
-afterAll(() => aws.stop())
+afterAll(() => {
+  client.destroy()
+  return aws.stop()
+})
+
+interface Place {
+  texts(called: () => void): SecretTexts
+  set(name: string, text?: string): Promise<unknown>
+}
+
+const inSecretsManager = async (): Promise<Place> => ({
+  texts: (called) =>
+    secretsManagerTexts(async () => {
+      called()
+      return client
+    }),
+  set: async (name, text) => aws.setSecret(name, text),
+})
+
+async function inThisProcess(): Promise<Place> {
+  const store = await openSecretStore(undefined, 'arn:secret:')
+  const texts = (called: () => void) => {
+    const restore = provide<LocalSecrets>(SECRETS, store)
+    const opened = openTexts(called)
+    restore()
+    return opened
+  }
+  return { texts, set: (name, text) => (text === undefined ? store.ensureSecret(name) : store.setText(name, text)) }
+}
 
 let made = 0
-async function secret(value: string | Uint8Array): Promise<string> {
-  const Name = `keyplane/test/${made++}`
-  const content = typeof value === 'string' ? { SecretString: value } : { SecretBinary: value }
-  await aws.secrets.send(new CreateSecretCommand({ Name, ...content }))
-  return Name
-}
-const put = (id: string, SecretString: string) =>
-  aws.secrets.send(new PutSecretValueCommand({ SecretId: id, SecretString }))
+const newName = () => `keyplane/test/${made++}`
+const nowhere = 'keyplane/test/nowhere'
+const notFound = { name: 'SecretError', code: 'NotFound', message: 'a secret could not be read' }
 
-function open() {
+function open(place: Pick<Place, 'texts'>) {
   const state = { time: 1_000_000, calls: 0 }
-  const connect = async (): Promise<SecretsManagerClient> => {
-    state.calls++
-    return aws.secrets
+  const texts = place.texts(() => void state.calls++)
+  return {
+    state,
+    secrets: createSecrets(
+      () => texts,
+      () => state.time,
+    ),
   }
-  return { state, secrets: createSecrets(connect, () => state.time) }
 }
 
-describe('createSecrets', () => {
-  test('caches a text for five minutes', async () => {
+describe.each([
+  ['Secrets Manager', inSecretsManager],
+  ['this process', inThisProcess],
+])('the secrets of %s', (_, start) => {
+  let place: Place
+  beforeAll(async () => {
+    place = await start()
+  })
+  async function secret(text?: string): Promise<string> {
+    const name = newName()
+    await place.set(name, text)
+    return name
+  }
+
+  test('are kept for five minutes', async () => {
     const id = await secret('one')
-    const { state, secrets } = open()
+    const { state, secrets } = open(place)
     expect(await secrets.get(id)).toBe('one')
-    await put(id, 'two')
+    await place.set(id, 'two')
     state.time += 299_999
     expect(await secrets.get(id)).toBe('one')
     state.time += 1
     expect([await secrets.get(id), state.calls]).toEqual(['two', 2])
   })
 
-  test('refreshes on demand and caches the result', async () => {
+  test('are refreshed on demand', async () => {
     const id = await secret('one')
-    const { state, secrets } = open()
+    const { state, secrets } = open(place)
     await secrets.get(id)
-    await put(id, 'two')
+    await place.set(id, 'two')
     expect([await secrets.refresh(id), await secrets.get(id), state.calls]).toEqual(['two', 'two', 2])
   })
 
-  test('finds the current text, or undefined if there is none yet', async () => {
+  test('are found, or undefined if there is no text yet', async () => {
     const id = await secret('one')
-    const { secrets } = open()
+    const { secrets } = open(place)
     await secrets.get(id)
-    await put(id, 'two')
-    expect([await secrets.find(id), await secrets.find('keyplane/test/nowhere')]).toEqual(['two', undefined])
+    await place.set(id, 'two')
+    const found = [await secrets.find(id), await secrets.find(nowhere), await secrets.find(await secret())]
+    expect(found).toEqual(['two', undefined, undefined])
   })
 
-  test('stores a new current text, which the next read returns', async () => {
-    const id = await secret('one')
-    const { secrets } = open()
-    await secrets.get(id)
+  test('have a new current text once it is stored, by name and by ARN', async () => {
+    const id = await secret()
+    const arn = String(await place.set(id))
+    const { secrets } = open(place)
+    await secrets.put(arn, 'öne')
+    expect(await secrets.get(id)).toBe('öne')
     await secrets.put(id, 'two')
-    expect(await secrets.get(id)).toBe('two')
-    await expect(secrets.put('keyplane/test/nowhere', 'x')).rejects.toMatchObject({ code: 'NotFound' })
+    expect([await secrets.get(id), await secrets.read(arn)]).toEqual(['two', 'two'])
   })
 
-  test('caches at most 500 texts', async () => {
-    const state = { calls: 0 }
-    const client = { send: async () => ({ SecretString: 'x' }) } as unknown as SecretsManagerClient
-    const connect = async () => {
-      state.calls++
-      return client
+  test('that are missing have code NotFound, and reveal nothing', async () => {
+    const { secrets } = open(place)
+    const errors = [secrets.get(nowhere), secrets.put(nowhere, 'hunter2')].map((one) => one.catch((error) => error))
+    for (const error of await Promise.all(errors)) {
+      expect(error).toBeInstanceOf(SecretError)
+      expect(error).toMatchObject(notFound)
     }
-    const secrets = createSecrets(connect, () => 0)
-    for (let i = 0; i <= 500; i++) await secrets.get(`s${i}`)
-    await secrets.get('s500')
-    await secrets.get('s1')
-    expect(state.calls).toBe(501)
-    await secrets.get('s0')
-    expect(state.calls).toBe(502)
   })
 })
 
+test('at most 500 texts are kept', async () => {
+  const texts: SecretTexts = { read: async () => 'x', put: async () => {} }
+  let calls = 0
+  const secrets = createSecrets(
+    () => {
+      calls++
+      return texts
+    },
+    () => 0,
+  )
+  for (let i = 0; i <= 500; i++) await secrets.get(`s${i}`)
+  await secrets.get('s500')
+  await secrets.get('s1')
+  expect(calls).toBe(501)
+  await secrets.get('s0')
+  expect(calls).toBe(502)
+})
+
 describe('errors reveal nothing about the secret', () => {
-  test('and have code NotFound if it is missing, binary or being deleted', async () => {
-    const { secrets } = open()
-    const gone = await secret('hunter2')
-    await aws.secrets.send(new DeleteSecretCommand({ SecretId: gone, RecoveryWindowInDays: 7 }))
-    for (const id of ['keyplane/test/nowhere', await secret(new Uint8Array([1])), gone]) {
+  test('and have code NotFound if it is binary or being deleted', async () => {
+    const { secrets } = open(await inSecretsManager())
+    const [gone, binary] = [newName(), newName()]
+    aws.setSecret(gone, 'hunter2')
+    await client.send(new DeleteSecretCommand({ SecretId: gone, RecoveryWindowInDays: 7 }))
+    await client.send(new CreateSecretCommand({ Name: binary, SecretBinary: new Uint8Array([1]) }))
+    for (const id of [binary, gone]) {
       const error = await secrets.get(id).catch((reason) => reason)
       expect(error).toBeInstanceOf(SecretError)
-      expect(error).toMatchObject({ code: 'NotFound', message: 'a secret could not be read' })
+      expect(error).toMatchObject(notFound)
     }
   })
 
   test('and have code Unavailable if the endpoint is unreachable', async () => {
     const gone = await startAws()
     await gone.stop()
-    const connect = () =>
-      connectSecrets({ region, credentials, endpoint: gone.endpoints.secretsManager, maxAttempts: 1 })
-    await expect(createSecrets(connect, Date.now).get('a')).rejects.toMatchObject({ code: 'Unavailable' })
+    const connect = () => connectSecrets({ region, credentials, endpoint: gone.url, maxAttempts: 1 })
+    const { secrets } = open({ texts: () => secretsManagerTexts(connect) })
+    await expect(secrets.get('a')).rejects.toMatchObject({ code: 'Unavailable' })
+  })
+
+  test('and have code Unavailable if this process cannot read or write', async () => {
+    const broken = async () => Promise.reject(Object.assign(new Error('hunter2'), { code: 'ENOSPC' }))
+    const restore = provide<LocalSecrets>(SECRETS, { read: broken, put: broken })
+    const { secrets } = open({ texts: openTexts })
+    restore()
+    for (const one of [secrets.get('a'), secrets.put('a', 'hunter2')])
+      await expect(one).rejects.toMatchObject({ code: 'Unavailable', message: 'a secret could not be read' })
   })
 })

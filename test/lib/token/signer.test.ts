@@ -1,33 +1,29 @@
+/** Tests the signer over both holders of its keys: KMS, which an emulator speaks for, and this process. */
 import { generateKeyPairSync, sign, verify } from 'node:crypto'
-import { CreateKeyCommand, KMSClient } from '@aws-sdk/client-kms'
+import { KMSClient } from '@aws-sdk/client-kms'
 import { calculateJwkThumbprint, createLocalJWKSet, jwtVerify } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openLocalKeys } from '../../../infra/local/aws/signingkeys.ts'
 import type { Claims } from '../../../lib/token/claims.ts'
 import { jwksDocument } from '../../../lib/token/jwks.ts'
 import { signToken } from '../../../lib/token/jwt.ts'
-import { connectKms, kmsSigner } from '../../../lib/token/kms.ts'
+import { connectKms, kmsKeys } from '../../../lib/token/kms.ts'
+import { createSigner } from '../../../lib/token/signer.ts'
+import type { SigningKeys } from '../../../lib/token/signingkeys.ts'
 import { type Aws, credentials, region, startAws } from '../../support/aws.ts'
 
+type Pair = [string, string]
+
 let aws: Aws
-const keys: string[] = []
-
-async function makeKey(): Promise<string> {
-  const { KeyMetadata } = await aws.kms.send(
-    new CreateKeyCommand({ KeySpec: 'ECC_NIST_P256', KeyUsage: 'SIGN_VERIFY' }),
-  )
-  return KeyMetadata?.KeyId ?? ''
-}
-
 beforeAll(async () => {
   aws = await startAws()
-  for (let i = 0; i < 2; i++) keys.push(await makeKey())
 })
 afterAll(() => aws.stop())
 
 /** Counts outgoing calls by name. `answer` may replace KMS. */
 function countCalls(answer?: (command: string) => object | undefined) {
   const calls: string[] = []
-  const client = new KMSClient({ region, credentials, maxAttempts: 1, endpoint: aws.endpoints.kms })
+  const client = new KMSClient({ region, credentials, maxAttempts: 1, endpoint: aws.url })
   client.middlewareStack.add(
     (next, { commandName = '' }) =>
       async (args) => {
@@ -37,19 +33,37 @@ function countCalls(answer?: (command: string) => object | undefined) {
       },
     { step: 'initialize' },
   )
-  return { calls, connect: async () => client }
+  const keys = kmsKeys(async () => client)
+  return { calls, keys: () => keys }
 }
 
-const pair = () => [keys[0] ?? '', keys[1] ?? ''] as [string, string]
+const kms = async () => ({ pair: [aws.makeKey(), aws.makeKey()] as Pair, ...countCalls() })
+
+async function local() {
+  const { open, ensureKey } = await openLocalKeys(undefined, 'arn:key/')
+  const calls: string[] = []
+  const keys = open(() => void calls.push('a call'))
+  return { pair: [await ensureKey('alias/one'), await ensureKey('alias/two')] as Pair, calls, keys: () => keys }
+}
+
 const unavailable = {
   status: { code: 503, reason: 'ServiceUnavailable', message: 'the token signer is not available' },
 }
 
-describe('kmsSigner', () => {
+describe.each([
+  ['KMS', kms],
+  ['this process', local],
+])('a signer with keys of %s', (_, open) => {
+  let pair: Pair
+  let calls: string[]
+  let keys: () => SigningKeys
+  beforeAll(async () => {
+    ;({ pair, calls, keys } = await open())
+  })
+
   test('publishes every key by thumbprint, in the given order', async () => {
-    const { connect } = countCalls()
-    const [first, second] = await kmsSigner(pair(), connect).keys()
-    const [turned] = await kmsSigner([pair()[1], pair()[0]], connect).keys()
+    const [first, second] = await createSigner(pair, keys).keys()
+    const [turned] = await createSigner([pair[1], pair[0]], keys).keys()
     expect(second).toEqual(turned)
     expect(first.kid).toBe(await calculateJwkThumbprint({ kty: first.kty, crv: first.crv, x: first.x, y: first.y }))
     expect(first).toMatchObject({ kty: 'EC', crv: 'P-256', alg: 'ES256', use: 'sig' })
@@ -57,8 +71,7 @@ describe('kmsSigner', () => {
   })
 
   test('signs with the key of the kid, even messages over the KMS limit for raw messages', async () => {
-    const { connect } = countCalls()
-    const signer = kmsSigner(pair(), connect)
+    const signer = createSigner(pair, keys)
     const bytes = new Uint8Array(9000).fill(7)
     for (const key of await signer.keys()) {
       const raw = await signer.sign(key.kid, bytes)
@@ -68,8 +81,7 @@ describe('kmsSigner', () => {
   })
 
   test('signs tokens with the first key, and jose verifies them with the published keys', async () => {
-    const { connect } = countCalls()
-    const signer = kmsSigner(pair(), connect)
+    const signer = createSigner(pair, keys)
     const iat = Math.floor(Date.now() / 1000)
     const token = await signToken({ iss: 'https://a', sub: 'ci', iat, exp: iat + 3600 } as Claims, signer)
     const jwks = await jwksDocument(signer)
@@ -79,62 +91,60 @@ describe('kmsSigner', () => {
   })
 
   test('reads public keys once, even for concurrent callers', async () => {
-    const { calls, connect } = countCalls()
-    const signer = kmsSigner(pair(), connect)
+    calls.length = 0
+    const signer = createSigner(pair, keys)
     await Promise.all([signer.keys(), signer.keys(), jwksDocument(signer)])
     await jwksDocument(signer)
-    expect(calls).toEqual(['GetPublicKeyCommand', 'GetPublicKeyCommand'])
+    expect(calls).toHaveLength(2)
   })
 
-  test('retries a failed read at the next call', async () => {
-    let broken = true
-    const { connect } = countCalls(() => {
-      if (broken) throw Object.assign(new Error('arn:aws:kms:secret'), { name: 'ThrottlingException' })
-      return undefined
-    })
-    const signer = kmsSigner(pair(), connect)
-    await expect(signer.keys()).rejects.toMatchObject(unavailable)
-    broken = false
-    expect(await signer.keys()).toHaveLength(2)
+  test('throws 503 without internal details for a missing key', async () => {
+    const keyId = 'arn:aws:kms:eu-central-1:000000000000:key/00000000-0000-4000-8000-000000000000'
+    const failure = await createSigner([keyId], keys)
+      .keys()
+      .catch((error) => error)
+    expect(failure).toMatchObject(unavailable)
+    expect(JSON.stringify(failure.status)).not.toContain(keyId)
+    expect(failure.cause).toBeInstanceOf(Error)
   })
+
+  test('throws 503 for a kid that is not configured', () =>
+    expect(createSigner(pair, keys).sign('other', new Uint8Array())).rejects.toMatchObject(unavailable))
 })
 
-describe('kmsSigner throws 503 without internal details', () => {
-  test.each(['arn:aws:kms:eu-central-1:000000000000:key/00000000-0000-4000-8000-000000000000', 'nonsense'])(
-    'for a missing key: %s',
-    async (keyId) => {
-      const failure = await kmsSigner([keyId], countCalls().connect)
-        .keys()
-        .catch((error) => error)
-      expect(failure).toMatchObject(unavailable)
-      expect(JSON.stringify(failure.status)).not.toContain(keyId)
-      expect(failure.cause).toBeInstanceOf(Error)
-    },
-  )
+test('a failed read is retried at the next call', async () => {
+  let broken = true
+  const { keys } = countCalls(() => {
+    if (broken) throw Object.assign(new Error('arn:aws:kms:secret'), { name: 'ThrottlingException' })
+    return undefined
+  })
+  const signer = createSigner([aws.makeKey(), aws.makeKey()], keys)
+  await expect(signer.keys()).rejects.toMatchObject(unavailable)
+  broken = false
+  expect(await signer.keys()).toHaveLength(2)
+})
 
+describe('a signer throws 503 without internal details', () => {
   test('for a key of another curve', async () => {
     const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-384' })
     const PublicKey = publicKey.export({ format: 'der', type: 'spki' })
-    const { connect } = countCalls((command) => (command === 'GetPublicKeyCommand' ? { PublicKey } : undefined))
-    await expect(kmsSigner(pair(), connect).keys()).rejects.toMatchObject(unavailable)
+    const { keys } = countCalls((command) => (command === 'GetPublicKeyCommand' ? { PublicKey } : undefined))
+    await expect(createSigner([aws.makeKey()], keys).keys()).rejects.toMatchObject(unavailable)
   })
-
-  test('for a kid that is not configured', () =>
-    expect(kmsSigner(pair(), countCalls().connect).sign('other', new Uint8Array())).rejects.toMatchObject(unavailable))
 
   test('for a signature that the published key does not verify', async () => {
     const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-    const { connect } = countCalls((command) =>
+    const { keys } = countCalls((command) =>
       command === 'SignCommand' ? { Signature: sign('sha256', new Uint8Array(3), privateKey) } : undefined,
     )
-    const signer = kmsSigner(pair(), connect)
+    const signer = createSigner([aws.makeKey()], keys)
     const [{ kid }] = await signer.keys()
     await expect(signer.sign(kid, new Uint8Array(3))).rejects.toMatchObject(unavailable)
   })
 
   test('for an answer without a signature', async () => {
-    const { connect } = countCalls((command) => (command === 'SignCommand' ? {} : undefined))
-    const signer = kmsSigner(pair(), connect)
+    const { keys } = countCalls((command) => (command === 'SignCommand' ? {} : undefined))
+    const signer = createSigner([aws.makeKey()], keys)
     const [{ kid }] = await signer.keys()
     await expect(signer.sign(kid, new Uint8Array(3))).rejects.toMatchObject(unavailable)
   })
@@ -142,7 +152,7 @@ describe('kmsSigner throws 503 without internal details', () => {
   test('for an unreachable endpoint', async () => {
     const gone = await startAws()
     await gone.stop()
-    const connect = () => connectKms({ region, credentials, endpoint: gone.endpoints.kms, maxAttempts: 1 })
-    await expect(kmsSigner(pair(), connect).keys()).rejects.toMatchObject(unavailable)
+    const keys = kmsKeys(() => connectKms({ region, credentials, endpoint: gone.url, maxAttempts: 1 }))
+    await expect(createSigner(['a'], () => keys).keys()).rejects.toMatchObject(unavailable)
   })
 })

@@ -1,0 +1,41 @@
+/** Provides the functions of this process with what KMS, Secrets Manager and EventBridge are in AWS. */
+import { EVENT_BUS } from '../../../lib/events/localbus.ts'
+import type { OpenBus } from '../../../lib/events/publish.ts'
+import { type LocalSecrets, SECRETS } from '../../../lib/kubeconfig/localsecrets.ts'
+import { provide } from '../../../lib/meta/provided.ts'
+import { SIGNING_KEYS } from '../../../lib/token/localkeys.ts'
+import type { OpenKeys } from '../../../lib/token/signingkeys.ts'
+import { openLocalBus } from './eventbus.ts'
+import { openSecretStore, type SecretStore } from './secrets.ts'
+import { type LocalKeys, openLocalKeys } from './signingkeys.ts'
+
+export interface LocalServices {
+  keys: LocalKeys
+  secrets: SecretStore
+}
+
+export interface LocalServicesOptions {
+  /** Returns the path of a state file, or none to keep the state in memory. */
+  stateFile(name: string): { path?: string }
+  region: string
+  /** Twelve digits. */
+  account: string
+  /** Called for every event that is published, with its JSON text. */
+  published(detail: string): void
+}
+
+/** Provides the services until the stack is disposed of. Throws a StartupError. */
+export async function provideServices(
+  { stateFile, region, account, published }: LocalServicesOptions,
+  stack: AsyncDisposableStack,
+): Promise<LocalServices> {
+  const keys = await openLocalKeys(stateFile('kms.json').path, `arn:aws:kms:${region}:${account}:key/`)
+  const secretsPrefix = `arn:aws:secretsmanager:${region}:${account}:secret:`
+  const secrets = await openSecretStore(stateFile('secrets.json').path, secretsPrefix)
+  const bus = await openLocalBus(stateFile('events.jsonl').path, published)
+  stack.defer(() => bus.close())
+  stack.defer(provide<OpenKeys>(SIGNING_KEYS, keys.open))
+  stack.defer(provide<LocalSecrets>(SECRETS, secrets))
+  stack.defer(provide<OpenBus>(EVENT_BUS, () => bus))
+  return { keys, secrets }
+}
