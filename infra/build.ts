@@ -142,7 +142,7 @@ export async function functionNames(root: string): Promise<string[]> {
 }
 
 /** Returns an output followed by its transitive imports, with or without dynamic ones. */
-export function importsOf(path: string, { outputs }: Metafile, lazily: boolean): string[] {
+function importsOf(path: string, { outputs }: Metafile, lazily: boolean): string[] {
   const found = new Set([path])
   for (const one of found) {
     for (const { path: other, kind, external } of outputs[one]?.imports ?? []) {

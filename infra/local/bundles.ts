@@ -5,7 +5,7 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { build, formatMessages, type Metafile, stop } from 'esbuild'
-import { bundling, functionNames, importsOf } from '../build.ts'
+import { bundling, functionNames } from '../build.ts'
 import { StartupError } from './host/startuperror.ts'
 
 export interface Bundles {
@@ -78,10 +78,14 @@ export function startBundles({
   }
 }
 
-/** Returns the modules of the functions that import something made. */
-const needingMade = (metafile: Metafile): string[] =>
-  Object.entries(metafile.outputs).flatMap(([path, { entryPoint }]) => {
-    const imports = importsOf(path, metafile, true).flatMap((one) => metafile.outputs[one]?.imports ?? [])
-    const isNeeding = imports.some((one) => one.path.startsWith('keyplane:'))
-    return entryPoint?.startsWith('functions/') && isNeeding ? [entryPoint.slice(0, -'.ts'.length)] : []
-  })
+/** Returns the modules of the functions that import something made, themselves or through other bundles. */
+function needingMade({ outputs }: Metafile): string[] {
+  const imports = Object.entries(outputs).flatMap(([from, output]) =>
+    output.imports.map(({ path }) => ({ from, path })),
+  )
+  const importers = Map.groupBy(imports, ({ path }) => path)
+  const needing = new Set(imports.filter(({ path }) => path.startsWith('keyplane:')).map(({ from }) => from))
+  // What is added while the loop runs is visited too.
+  for (const path of needing) for (const { from } of importers.get(path) ?? []) needing.add(from)
+  return [...needing].flatMap((path) => outputs[path]?.entryPoint?.match(/^(functions\/.*)\.ts$/)?.[1] ?? [])
+}

@@ -1,13 +1,7 @@
 /** Makes the table of the local server: in this process, or in the DynamoDB of an address. */
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import {
-  CreateTableCommand,
-  type CreateTableCommandInput,
-  DynamoDBClient,
-  UpdateTimeToLiveCommand,
-  type UpdateTimeToLiveCommandInput,
-} from '@aws-sdk/client-dynamodb'
+import type { CreateTableCommandInput, UpdateTimeToLiveCommandInput } from '@aws-sdk/client-dynamodb'
 import { asSentence } from '../../clients/core/src/answers.ts'
 import { UnusableFile } from '../../lib/storage/sqlite/database.ts'
 import { nameTable } from '../../lib/storage/sqlite/named.ts'
@@ -51,6 +45,8 @@ function open(path: string | undefined, now: () => number): Table {
 export const tableOf =
   (endpoint: string, region: string, credentials: { accessKeyId: string; secretAccessKey: string }): MakeTable =>
   async (TableName) => {
+    // Few servers need it, and loading it takes longer than opening a table.
+    const { CreateTableCommand, DynamoDBClient, UpdateTimeToLiveCommand } = await import('@aws-sdk/client-dynamodb')
     const client = new DynamoDBClient({ endpoint, region, credentials })
     try {
       // The client's types have no read-only lists.
