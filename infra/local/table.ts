@@ -3,8 +3,10 @@ import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { CreateTableCommandInput, UpdateTimeToLiveCommandInput } from '@aws-sdk/client-dynamodb'
 import { asSentence } from '../../clients/core/src/answers.ts'
+import { provide } from '../../lib/meta/provided.ts'
+import type { Driver } from '../../lib/storage/driver.ts'
 import { UnusableFile } from '../../lib/storage/sqlite/database.ts'
-import { nameTable } from '../../lib/storage/sqlite/named.ts'
+import { tableNamed } from '../../lib/storage/sqlite/driver.ts'
 import { itemsOf } from '../../lib/storage/sqlite/sqlite.ts'
 import { openTable, type Table } from '../../lib/storage/sqlite/table.ts'
 import { table } from '../stack/data.ts'
@@ -15,7 +17,8 @@ import { StartupError } from './host/startuperror.ts'
 /** Opens the table of this process in a file, or without a path in memory, until the stack is disposed of. Throws a StartupError. */
 export function embeddedTable(path: string | undefined, now: () => number, stack: AsyncDisposableStack): MakeTable {
   const table = stack.adopt(open(path, now), (one) => one.close())
-  return async (name) => stack.defer(nameTable(name, (_, { now, called }) => itemsOf(table, now, called)))
+  const opened: Driver['open'] = (_, { now, called }) => itemsOf(table, now, called)
+  return async (name) => stack.defer(provide(tableNamed(name), opened))
 }
 
 function open(path: string | undefined, now: () => number): Table {

@@ -5,13 +5,14 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { driver } from '#store-driver'
+import { provide } from '../../lib/meta/provided.ts'
+import type { Driver } from '../../lib/storage/driver.ts'
 import type { Storage } from '../../lib/storage/interface.ts'
 import type { Item, Items } from '../../lib/storage/items.ts'
 import { storageOver } from '../../lib/storage/protocol/storage.ts'
 import { openDatabase } from '../../lib/storage/sqlite/database.ts'
-import { driver as embedded } from '../../lib/storage/sqlite/driver.ts'
+import { driver as embedded, tableNamed } from '../../lib/storage/sqlite/driver.ts'
 import { decode } from '../../lib/storage/sqlite/encoding.ts'
-import { nameTable } from '../../lib/storage/sqlite/named.ts'
 import { itemsOf } from '../../lib/storage/sqlite/sqlite.ts'
 import { tableIn } from '../../lib/storage/sqlite/table.ts'
 import type { TestDynamoDB } from './dynamodb.ts'
@@ -49,7 +50,7 @@ async function openEmbedded(file: string): Promise<TestStore> {
   const name = `test-${randomUUID()}`
   const database = openDatabase(file)
   const table = tableIn(database, Date.now)
-  const forget = nameTable(name, (_, { now, called }) => {
+  const forget = provide<Driver['open']>(tableNamed(name), (_, { now, called }) => {
     const items = itemsOf(table, now, called)
     return store.around?.(items) ?? items
   })

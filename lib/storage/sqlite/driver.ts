@@ -1,5 +1,8 @@
 /** Opens a table of this process. */
+import { provided } from '../../meta/provided.ts'
 import type { Driver } from '../driver.ts'
-import { openNamed } from './named.ts'
 
-export const driver: Driver = { open: openNamed }
+/** Returns the name under which a table is provided. */
+export const tableNamed = (name: string): string => `table ${name}`
+
+export const driver: Driver = { open: (name, means) => provided<Driver['open']>(tableNamed(name))(name, means) }

@@ -51,6 +51,9 @@ test('what is made for a function is made at its first request, once', async () 
     ['one'],
   ])
   expect(globalThis).toHaveProperty('made', true)
+  await put('functions/words.ts', 'export const handler = ')
+  await bundles.complete('functions/words')
+  await rm(join(root, 'functions/words.ts'))
   Reflect.deleteProperty(globalThis, 'made')
 })
 
