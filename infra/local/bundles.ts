@@ -6,6 +6,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { build, formatMessages, type Metafile, stop } from 'esbuild'
 import { bundling, functionNames } from '../build.ts'
+import type { Say } from '../package.ts'
 import { StartupError } from './host/startuperror.ts'
 
 export interface Bundles {
@@ -23,6 +24,8 @@ export interface BundlesOptions {
   folder: string
   /** Select modules by `imports` of package.json. */
   conditions: readonly string[]
+  /** Called with the sentence when a bundle cannot be made at a first request, whose client does not see it. */
+  say: Say
   root?: string
 }
 
@@ -33,6 +36,7 @@ let queue: Promise<unknown> = Promise.resolve()
 export function startBundles({
   folder,
   conditions,
+  say,
   root = join(import.meta.dirname, '..', '..'),
 }: BundlesOptions): Bundles {
   const waiting = new Map<string, Promise<void> | undefined>()
@@ -56,6 +60,15 @@ export function startBundles({
     return turn
   }
 
+  const make = async (module: string) => {
+    try {
+      await bundle([module.slice('functions/'.length)], true)
+    } catch (error) {
+      say((error as Error).message)
+      throw error
+    }
+  }
+
   const first = async () => {
     await rm(folder, { recursive: true, force: true })
     const metafile = await bundle(await functionNames(root), false)
@@ -70,7 +83,7 @@ export function startBundles({
     async complete(module) {
       await ready
       if (!waiting.has(module)) return
-      const completing = waiting.get(module) ?? bundle([module.slice('functions/'.length)], true).then(() => {})
+      const completing = waiting.get(module) ?? make(module)
       waiting.set(module, completing)
       await completing
     },

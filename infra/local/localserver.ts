@@ -118,6 +118,7 @@ async function serve(
   const bundles = startBundles({
     folder: join(dataDir.path, 'bundles'),
     conditions: settings.dynamodb === undefined ? ['embedded'] : ['local'],
+    say,
   })
   starting.defer(() => bundles.close())
   const parts = { dataDir, now, say, published, stack: starting }

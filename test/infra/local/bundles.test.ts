@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Bundles, startBundles } from '../../../infra/local/bundles.ts'
 
 let root: string
+const said: string[] = []
 const put = async (path: string, text: string) => {
   await mkdir(dirname(join(root, path)), { recursive: true })
   await writeFile(join(root, path), text)
@@ -29,7 +30,7 @@ afterAll(() => rm(root, { recursive: true }))
 async function start(name: string, conditions: readonly string[] = []): Promise<Bundles> {
   const folder = join(root, name)
   await put(`${name}/functions/left.mjs`, '')
-  return startBundles({ folder, conditions, root })
+  return startBundles({ folder, conditions, root, say: (sentence) => void said.push(sentence) })
 }
 const run = async ({ folder, complete }: Bundles, module: string) => {
   await complete(module)
@@ -64,6 +65,17 @@ test('an error names file and line', async () => {
   await expect(bundles.ready).rejects.toThrow(/^The functions cannot be bundled: [\s\S]*lib\/broken\.ts:2:17: ERROR/)
   await expect(bundles.complete('functions/a/get')).rejects.toThrow('lib/broken.ts:2:17')
   await rm(join(root, 'functions/broken.ts'))
+})
+
+test('an error in what is made names file and line for the person at the terminal, once', async () => {
+  await put('infra/made/failing.ts', `throw new Error('main.tsx:14:0: ERROR')`)
+  await put('functions/failing.ts', `export { x as handler } from 'keyplane:failing'`)
+  const bundles = await start('failing')
+  await bundles.ready
+  const requests = [bundles.complete('functions/failing'), bundles.complete('functions/failing')]
+  for (const { status } of await Promise.allSettled(requests)) expect(status).toBe('rejected')
+  expect(said).toEqual([expect.stringMatching(/^The functions cannot be bundled: [\s\S]*main\.tsx:14:0/)])
+  await rm(join(root, 'functions/failing.ts'))
 })
 
 test('a warning is an error', async () => {
