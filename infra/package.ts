@@ -29,19 +29,16 @@ export type Say = (sentence: string) => void
 
 /**
  * Packages the project with its default settings, unless the existing package was built from the same sources. Several
- * processes may call this at once. Throws with the packager's output when it fails; prints it on success unless `quiet`. `signal` ends
- * the packager.
+ * processes may call this at once. Throws with the packager's output when it fails; prints it on success unless `quiet`.
  */
 export async function ensurePackaged({
   quiet = false,
   root = project,
   say = () => {},
-  signal,
 }: {
   quiet?: boolean
   root?: string
   say?: Say
-  signal?: AbortSignal
 } = {}): Promise<Packaged> {
   const stamp = stampIn(root)
   const digest = await digestOfSources(root)
@@ -50,7 +47,7 @@ export async function ensurePackaged({
     await withLock(join(root, '.local', 'package.lock'), say, async () => {
       if (await isPackaged()) return
       say('Packaging the functions. This takes some seconds, and is repeated only when sources change ...')
-      await pack({ root, quiet, options: [], signal })
+      await pack({ root, quiet, options: [] })
     })
   }
   return {
@@ -76,23 +73,18 @@ interface Packing {
   quiet: boolean
   /** Arguments of the packager. */
   options: readonly string[]
-  signal?: AbortSignal | undefined
 }
 
 /** Bundling removes .build with the stamp, so a package with other options is never mistaken for the default one. */
-async function pack({ root, quiet, options, signal }: Packing) {
+async function pack({ root, quiet, options }: Packing) {
   const digest = await digestOfSources(root)
   const bundles = await bundle(root)
-  signal?.throwIfAborted()
   const osls = join(project, 'node_modules', 'serverless', 'bin', 'serverless.js')
-  const packaging = promisify(execFile)(process.execPath, [osls, 'package', ...options], {
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, [osls, 'package', ...options], {
     cwd: root,
     env: toolEnvironment(root),
-  })
-  // It could handle any other signal only after what it computes.
-  signal?.addEventListener('abort', () => packaging.child.kill('SIGKILL'))
-  // The packager writes errors to standard output.
-  const { stdout, stderr } = await packaging.catch((error: { stdout: string; stderr: string }) => {
+  }).catch((error: { stdout: string; stderr: string }) => {
+    // The packager writes errors to standard output.
     throw new Error(`packaging failed:\n${error.stdout}${error.stderr}`)
   })
   if (options.length === 0) await writeFile(stampIn(root), digest)

@@ -26,7 +26,6 @@ import { openStored } from './host/stored.ts'
 import { startDemoIssuer } from './issuer/demoissuer.ts'
 import { ensureDemoTrust } from './issuer/demotrust.ts'
 import { writeOutputs } from './outputs.ts'
-import { packageFunctions } from './packaging.ts'
 import type { Settings } from './settings.ts'
 import { embeddedTable, tableOf } from './table.ts'
 import { DEMO, ensureDemo } from './virtualcluster/demo.ts'
@@ -78,10 +77,7 @@ export async function startLocalServer(
   try {
     const { path: log } = dataDir.stateFile('log.jsonl')
     if (log !== undefined) screen.keepLog(log)
-    const facts = await Promise.race([
-      serve(settings, { dataDir, reserved, now, screen, starting, signal }),
-      aborted(signal),
-    ])
+    const facts = await Promise.race([serve(settings, { dataDir, reserved, now, screen, starting }), aborted(signal)])
     const started = starting.move()
     return { ...facts, close: () => started.disposeAsync() }
   } catch (error) {
@@ -107,13 +103,12 @@ interface Begun {
   screen: Screen
   /** Collects the parts to stop. */
   starting: AsyncDisposableStack
-  signal: AbortSignal
 }
 
 /** Starts all parts. */
 async function serve(
   settings: Settings,
-  { dataDir, reserved, now, screen: { say, answered, published }, starting, signal }: Begun,
+  { dataDir, reserved, now, screen: { say, answered, published }, starting }: Begun,
 ): Promise<Omit<LocalServer, 'close'>> {
   const bundles = startBundles({
     folder: join(dataDir.path, 'bundles'),
@@ -123,8 +118,6 @@ async function serve(
   starting.defer(() => bundles.close())
   const parts = { dataDir, now, say, published, stack: starting }
   const { services, cluster, authority, makeTable } = await startParts(settings, parts)
-  // Packaging can take seconds, so it follows the steps that fail at once.
-  await packageFunctions({ say, signal })
   const resources = await prepare(services, makeTable, cluster)
   await bundles.ready
 

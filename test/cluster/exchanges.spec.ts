@@ -10,7 +10,6 @@ import { makeAuthority, validFor } from '../../infra/local/host/certificates.ts'
 import { freePort } from '../../infra/local/host/freeport.ts'
 import { kubeConfigFile } from '../../infra/local/host/kubeconfigfile.ts'
 import { type ControlPlane, startControlPlane } from '../../infra/local/kubeapiserver/controlplane.ts'
-import { ensurePackaged } from '../../infra/package.ts'
 import { readPage } from '../support/commands.ts'
 import { type Block, mountPod, yamlOf } from '../support/federationpages.ts'
 import { type Ran, runProgram } from '../support/programs.ts'
@@ -28,7 +27,6 @@ let plane: ControlPlane
 let startCluster: () => Promise<void>
 
 beforeAll(async () => {
-  await ensurePackaged({ quiet: true })
   folder = await mkdtemp(join(tmpdir(), 'keyplane-exchanges-'))
   const [port, authority] = [await freePort(), await makeAuthority('cluster', validFor(1, Date.now()))]
   startCluster = async () => {

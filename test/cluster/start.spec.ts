@@ -6,7 +6,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { freePort } from '../../infra/local/host/freeport.ts'
-import { ensurePackaged } from '../../infra/package.ts'
 import { readPage } from '../support/commands.ts'
 import { listenersOf, openTo } from '../support/listeners.ts'
 import { runProgram } from '../support/programs.ts'
@@ -61,7 +60,6 @@ function commands(heading: string): string {
 }
 
 beforeAll(async () => {
-  await ensurePackaged({ quiet: true })
   folder = await mkdtemp(join(tmpdir(), 'keyplane-start-'))
   port = await freePort()
 })

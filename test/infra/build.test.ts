@@ -6,7 +6,6 @@ import { pathToFileURL } from 'node:url'
 import { crc32, inflateRawSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type Bundle, build, functionNames } from '../../infra/build.ts'
-import { packageFunctions } from '../../infra/local/packaging.ts'
 import { ensurePackaged } from '../../infra/package.ts'
 
 let root: string
@@ -164,25 +163,10 @@ describe('package', () => {
     const kept = join(homedir(), '.serverless')
     if (existsSync(kept)) await cp(kept, join(root, '.local/.serverless'), { recursive: true })
     for (const name of ['HOME', 'USERPROFILE']) vi.stubEnv(name, join(root, 'serverless.yml'))
-    const options = { root, say() {}, signal: new AbortController().signal }
-    await expect(packageFunctions(options)).rejects.toThrow(
-      /^The functions cannot be packaged: [\s\S]*unrecognized property 'unknown'/,
-    )
+    await expect(ensurePackaged({ quiet: true, root })).rejects.toThrow("unrecognized property 'unknown'")
     vi.unstubAllEnvs()
     await put('serverless.yml', yml)
     expect(String(await readBuilt('functions/things/get.mjs'))).toContain('changed')
-  })
-
-  test('ends with its signal, and leaves no process behind', async () => {
-    await put('lib/text.ts', `export const text: string = 'interrupted'`)
-    await put('slow.cjs', slowPlugin)
-    await put('serverless.yml', (await readFile(join(root, 'serverless.yml'), 'utf8')).replace('[', '[./slow.cjs, '))
-    const ending = new AbortController()
-    const packaging = ensurePackaged({ quiet: true, root, signal: ending.signal }).catch((error: unknown) => error)
-    const pid = await startedPackager()
-    ending.abort()
-    expect(await packaging).toBeInstanceOf(Error)
-    await expect.poll(() => lives(pid)).toBe(false)
   })
 })
 
@@ -195,22 +179,3 @@ const artifactsPlugin = `
     }
   }
 `
-
-/** A plugin with which the packager says who it is, and never ends. */
-const slowPlugin = `
-  require('node:fs').writeFileSync('packager.pid', String(process.pid))
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
-`
-
-const startedPackager = () =>
-  vi.waitUntil(async () => Number(await readFile(join(root, 'packager.pid'), 'utf8').catch(() => '')) || undefined, {
-    timeout: 60_000,
-  })
-
-function lives(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch {
-    return false
-  }
-}

@@ -5,7 +5,6 @@ import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { ensurePackaged } from '../../infra/package.ts'
 import { installCommandLine } from '../clients/cli/commandline.ts'
 import { readPage } from '../support/commands.ts'
 import { describeKubectl } from '../support/kubectl.ts'
@@ -37,7 +36,6 @@ describeKubectl('the tours', () => {
   let env: Record<string, string | undefined>
   let printed = ''
   beforeAll(async () => {
-    await ensurePackaged({ quiet: true })
     folder = await mkdtemp(join(tmpdir(), 'keyplane-readme-'))
     await installCommandLine(folder)
     const { KUBEBUILDER_ASSETS, PATH } = process.env

@@ -5,7 +5,6 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import https from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { ensurePackaged } from '../../infra/package.ts'
 import { type Answer, type Call, request } from './request.ts'
 
 const main = join(import.meta.dirname, '../../infra/local/main.ts')
@@ -42,7 +41,6 @@ export async function startedServer(
   settings: { KUBEBUILDER_ASSETS?: string; AWS_ENDPOINT_URL_DYNAMODB?: string } = {},
   clock?: Date,
 ): Promise<StartedServer> {
-  await ensurePackaged({ quiet: true })
   const folder = await mkdtemp(join(tmpdir(), 'keyplane-started-'))
   const { PATH, NODE_COMPILE_CACHE } = process.env
   const offset = clock && { CLOCK_OFFSET: String(clock.getTime() - Date.now()) }

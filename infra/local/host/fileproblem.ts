@@ -74,7 +74,7 @@ export function fileProblem(error: unknown, place: Place): StartupError | undefi
 const DAMAGED = 'damaged'
 
 /** Returns the code of an error as the system has it, or that a file is damaged; undefined for errors that are of no file. */
-export function codeOf(error: unknown, place: Pick<Place, 'path' | 'what'>): string | undefined {
+function codeOf(error: unknown, place: Pick<Place, 'path' | 'what'>): string | undefined {
   for (let one = error as Failure | undefined; typeof one === 'object'; one = one.cause as Failure | undefined) {
     if (one.errcode !== undefined) return isDamaged(one) ? DAMAGED : codeOfSqlite(one.errcode, place)
     if (one.code === 'EMFILE' || one.code === 'ENFILE') return one.code
@@ -98,7 +98,7 @@ function codeOfFolder(path: string): string {
 }
 
 /** Returns what a code means, beginning with "because", and what helps. */
-export const reasonOf = (code: string): readonly [reason: string, remedy: string] =>
+const reasonOf = (code: string): readonly [reason: string, remedy: string] =>
   REASONS[code] ?? [`because of the error ${code}`, goElsewhere]
 
 /** Returns the sentence for a file whose content is damaged. */

@@ -5,19 +5,15 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { load } from 'js-yaml'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { makeAuthority, validFor } from '../../../infra/local/host/certificates.ts'
 import { openStored } from '../../../infra/local/host/stored.ts'
 import { createApiClient } from '../../../infra/local/virtualcluster/apiclient.ts'
-import { ensurePackaged } from '../../../infra/package.ts'
 import { listenersOf, openTo } from '../../support/listeners.ts'
 
 const main = join(import.meta.dirname, '../../../infra/local/main.ts')
 const children: ChildProcess[] = []
 
-beforeAll(async () => {
-  await ensurePackaged({ quiet: true })
-})
 afterAll(() => {
   for (const child of children) child.kill('SIGKILL')
 })
