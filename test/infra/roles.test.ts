@@ -160,7 +160,8 @@ test('the roles grant item operations on named partitions of the table only', ()
       expect(operations).toEqual(expect.arrayContaining([Action].flat()))
       const partitions = Condition?.['ForAllValues:StringLike']?.['dynamodb:LeadingKeys'] ?? []
       expect(partitions.length).toBeGreaterThan(0)
-      for (const one of partitions) expect(one).toMatch(/^([a-z]+(#o|#deleted|#activity|#pass|#position)?|[a-z]+#(o#|log#)?\*)$/)
+      for (const one of partitions)
+        expect(one).toMatch(/^([a-z]+(#o|#deleted|#activity|#pass|#position)?|[a-z]+#(o#|log#)?\*)$/)
     }
   }
 })
