@@ -16,7 +16,7 @@ export function Actions(props: ActionsProps) {
       <button type="button" onClick={choose('disable')}>
         {object.spec.disabled ? 'Enable' : 'Disable'}
       </button>
-      <button type="button" class="danger" onClick={choose('delete')}>
+      <button type="button" class="caution" onClick={choose('delete')}>
         Delete
       </button>
       {open && (
