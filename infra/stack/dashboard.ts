@@ -13,7 +13,7 @@ interface Widget {
 }
 
 const own = `keyplane/\${Stage}`
-const latency = [`AWS/ApiGateway`, 'Latency', 'ApiName', `\${Stage}-keyplane`, 'Stage', `\${Stage}`]
+const ofStage = ['ApiName', `\${Stage}-keyplane`, 'Stage', `\${Stage}`]
 const authorizer = ['FunctionName', `\${AuthorizerLambdaFunction}`]
 const sum = (period: number) => ({ stat: 'Sum', period }) as const
 const atRight = { yAxis: 'right' }
@@ -27,153 +27,71 @@ const messages = (queue: string) => [
   `\${${queue}.QueueName}`,
 ]
 
+const reported = (...names: string[]): Line[] => names.map((name, index) => [index === 0 ? own : '.', name])
+const results = (metric: string, dimension: string, first: string, ...others: string[]): Line[] => [
+  [own, metric, dimension, first],
+  ...others.map((one) => ['...', one]),
+]
+
 /** The rows of the dashboard, with the widths of their widgets. */
+// biome-ignore format: a table
 const rows: readonly (readonly [width: number, ...Widget[]])[] = [
   [
     8,
-    {
-      title: 'Requests',
-      ...sum(60),
-      metrics: [
-        ['AWS/ApiGateway', 'Count', 'ApiName', `\${Stage}-keyplane`, 'Stage', `\${Stage}`],
-        ['.', '4XXError', '.', '.', '.', '.'],
-        ['.', '5XXError', '.', '.', '.', '.'],
-        [own, 'throttled'],
-      ],
-    },
-    {
-      title: 'Latency of responses that are not streamed (ms)',
-      period: 60,
-      metrics: [
-        [...latency, { stat: 'p50' }],
-        ['...', { stat: 'p99' }],
-        ['AWS/Lambda', 'Duration', ...authorizer, { stat: 'p99', label: 'authorizer p99' }],
-      ],
-    },
-    {
-      title: 'Decisions of the authorizer',
-      ...sum(60),
-      metrics: [
-        [own, 'authorizations', 'authorization', 'allowed'],
-        ['...', 'denied'],
-        ['...', 'unknown'],
-        ['...', 'dead'],
-        ['...', 'malformed'],
-        [own, 'authorizerFailed'],
-      ],
-    },
+    { title: 'Requests', ...sum(60), metrics: [
+      ['AWS/ApiGateway', 'Count', ...ofStage], ['.', '4XXError', '.', '.', '.', '.'], ['.', '5XXError', '.', '.', '.', '.'], [own, 'throttled'],
+    ] },
+    { title: 'Latency of responses that are not streamed (ms)', period: 60, metrics: [
+      ['AWS/ApiGateway', 'Latency', ...ofStage, { stat: 'p50' }], ['...', { stat: 'p99' }],
+      ['AWS/Lambda', 'Duration', ...authorizer, { stat: 'p99', label: 'authorizer p99' }],
+    ] },
+    { title: 'Decisions of the authorizer', ...sum(60), metrics: [
+      ...results('authorizations', 'authorization', 'allowed', 'denied', 'unknown', 'dead', 'malformed'), [own, 'authorizerFailed'],
+    ] },
   ],
   [
     12,
     { title: 'Latency by verb and kind (p99, ms)', view: 'timeSeries', metrics: [[search('latencyMs', 'p99')]] },
-    {
-      title: 'Server errors by verb and kind',
-      view: 'timeSeries',
-      metrics: [[search('serverErrors', 'Sum')], [own, 'virtualClusterErrors', sum(300)]],
-    },
+    { title: 'Server errors by verb and kind', view: 'timeSeries', metrics: [
+      [search('serverErrors', 'Sum')], [own, 'virtualClusterErrors', sum(300)],
+    ] },
   ],
   [
     8,
-    {
-      title: 'All functions of the account: errors (including one per unknown key), throttles, concurrency',
-      ...sum(300),
-      metrics: [
-        ['AWS/Lambda', 'Errors'],
-        ['.', 'Throttles'],
-        ['.', 'ConcurrentExecutions', { stat: 'Maximum' }],
-        ['AWS/Lambda', 'Throttles', ...authorizer, { label: 'Throttles of the authorizer' }],
-      ],
-    },
-    {
-      title: 'Table',
-      ...sum(60),
-      metrics: [
-        ['AWS/DynamoDB', 'ConsumedReadCapacityUnits', 'TableName', `\${Table}`],
-        ...['ConsumedWriteCapacityUnits', 'ReadThrottleEvents', 'WriteThrottleEvents', 'TransactionConflict'].map(
-          (name) => ['.', name, '.', '.'],
-        ),
-        [
-          ...['.', 'WriteThrottleEvents', '.', '.', 'GlobalSecondaryIndexName', 'expiry'],
-          { label: 'WriteThrottleEvents of the index' },
-        ],
-      ],
-    },
-    {
-      title: 'Calls to AWS services',
-      ...sum(60),
-      metrics: [
-        [own, 'storageCalls'],
-        ['.', 'kmsCalls'],
-        ['.', 'secretCalls'],
-      ],
-    },
+    { title: 'All functions of the account: errors (including one per unknown key), throttles, concurrency', ...sum(300), metrics: [
+      ['AWS/Lambda', 'Errors'], ['.', 'Throttles'], ['.', 'ConcurrentExecutions', { stat: 'Maximum' }],
+      ['AWS/Lambda', 'Throttles', ...authorizer, { label: 'Throttles of the authorizer' }],
+    ] },
+    { title: 'Table', ...sum(60), metrics: [
+      ['AWS/DynamoDB', 'ConsumedReadCapacityUnits', 'TableName', `\${Table}`],
+      ...['ConsumedWriteCapacityUnits', 'ReadThrottleEvents', 'WriteThrottleEvents', 'TransactionConflict'].map((name) => ['.', name, '.', '.']),
+      ['.', 'WriteThrottleEvents', '.', '.', 'GlobalSecondaryIndexName', 'expiry', { label: 'WriteThrottleEvents of the index' }],
+    ] },
+    { title: 'Calls to AWS services', ...sum(60), metrics: reported('storageCalls', 'kmsCalls', 'secretCalls') },
   ],
   [
     8,
-    {
-      title: 'Sweep of expired keys',
-      ...sum(3600),
-      metrics: [
-        [own, 'sweepSeen'],
-        ['.', 'sweepDeleted'],
-        ['.', 'sweepFailed'],
-      ],
-    },
-    {
-      title: 'Garbage collection',
-      ...sum(300),
-      metrics: [
-        [own, 'collectionTasks'],
-        ['.', 'collectionDeleted'],
-        ['.', 'collectionFailed'],
-      ],
-    },
-    {
-      title: 'Age of changes at the collector (ms)',
-      stat: 'Maximum',
-      period: 300,
-      metrics: [
-        ['AWS/Lambda', 'IteratorAge', 'FunctionName', `\${GarbagecollectorLambdaFunction}`],
-        [...messages('UncollectedChanges'), { label: 'given up (number)', ...atRight }],
-      ],
-    },
+    { title: 'Sweep of expired keys', ...sum(3600), metrics: reported('sweepSeen', 'sweepDeleted', 'sweepFailed') },
+    { title: 'Garbage collection', ...sum(300), metrics: reported('collectionTasks', 'collectionDeleted', 'collectionFailed') },
+    { title: 'Age of changes at the collector (ms)', stat: 'Maximum', period: 300, metrics: [
+      ['AWS/Lambda', 'IteratorAge', 'FunctionName', `\${GarbagecollectorLambdaFunction}`],
+      [...messages('UncollectedChanges'), { label: 'given up (number)', ...atRight }],
+    ] },
   ],
   [
     12,
-    {
-      title: 'Exchanges of ID tokens',
-      ...sum(300),
-      metrics: [
-        [own, 'exchanges', 'exchange', 'granted'],
-        ['...', 'refused'],
-        ['...', 'replayed'],
-        ['...', 'unproven'],
-        ['...', 'malformed'],
-        ['...', 'unavailable'],
-      ],
-    },
-    {
-      title: 'Keys of issuers',
-      ...sum(300),
-      metrics: [
-        [own, 'issuerFetches'],
-        ['.', 'issuerFetchFailures'],
-        ['.', 'staleKeys', { stat: 'Maximum', label: 'age of keys that could not be renewed (s)', ...atRight }],
-      ],
-    },
+    { title: 'Exchanges of ID tokens', ...sum(300), metrics: results('exchanges', 'exchange', 'granted', 'refused', 'replayed', 'unproven', 'malformed', 'unavailable') },
+    { title: 'Keys of issuers', ...sum(300), metrics: [
+      ...reported('issuerFetches', 'issuerFetchFailures'),
+      ['.', 'staleKeys', { stat: 'Maximum', label: 'age of keys that could not be renewed (s)', ...atRight }],
+    ] },
   ],
   [
     12,
-    {
-      title: 'Events about access keys',
-      ...sum(300),
-      metrics: [
-        [own, 'eventsPublished'],
-        ['.', 'eventsFailed', { label: 'failed runs' }],
-        ['.', 'eventsLost'],
-        [...messages('FailedWakes'), { label: 'failed wakes (number)', stat: 'Maximum', ...atRight }],
-      ],
-    },
+    { title: 'Events about access keys', ...sum(300), metrics: [
+      [own, 'eventsPublished'], ['.', 'eventsFailed', { label: 'failed runs' }], ['.', 'eventsLost'],
+      [...messages('FailedWakes'), { label: 'failed wakes (number)', stat: 'Maximum', ...atRight }],
+    ] },
   ],
 ]
 
