@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
+import { functions } from '../../infra/functions.ts'
 import { evaluate } from '../../infra/settings/evaluate.ts'
 import { parameters } from '../../infra/settings/parameters.ts'
 import { parameterOf } from '../../infra/settings/setting.ts'
@@ -12,8 +13,7 @@ import { additions, templateWith } from './everysetting.ts'
 const packaged = usePackagedTemplate()
 const { ofType } = packaged
 
-/** The functions that nothing invokes by the alias. */
-const unversioned = ['BootstrapLambdaFunction', 'ReleaseLambdaFunction']
+const published = functions.filter(({ unversioned }) => !unversioned)
 const description = { 'Fn::GetAtt': ['Release', 'Description'] }
 /** The resources of a stage that shifts its requests. */
 let gradual: ReturnType<typeof templateWith>['resources']
@@ -25,41 +25,23 @@ const groups = () => Object.entries(gradual).filter(([, { Type }]) => Type === '
 
 test('every version has the hash of the archive of its function', () => {
   const archives = join(import.meta.dirname, '../../.build/archives')
-  const hashes = packaged.names.map((path) => {
-    const name = path.replaceAll('/', '-')
-    const id = `${name[0]?.toUpperCase()}${name.slice(1).replaceAll('-', 'Dash')}LambdaFunction`
-    return [
-      id,
-      createHash('sha256')
-        .update(readFileSync(join(archives, `${name}.zip`)))
-        .digest('base64'),
-    ]
+  const hashes = published.map(({ id, path }) => {
+    const archive = readFileSync(join(archives, `${path.replaceAll('/', '-')}.zip`))
+    return [`${id}LambdaFunction`, createHash('sha256').update(archive).digest('base64')]
   })
-  const published = ofType('AWS::Lambda::Version').map(([, { Properties }]) => [
+  const versions = ofType('AWS::Lambda::Version').map(([, { Properties }]) => [
     Properties.FunctionName.Ref,
     Properties.CodeSha256,
   ])
-  expect(published.sort()).toEqual(hashes.filter(([id = '']) => !unversioned.includes(id)).sort())
+  expect(versions.sort()).toEqual(hashes.sort())
 })
 
-test('every function is published with the description of the release, and keeps its versions', () => {
-  const functions = ofType('AWS::Lambda::Function').filter(([id]) => !unversioned.includes(id))
-  expect(functions.length).toBeGreaterThan(50)
-  for (const [id, { Properties }] of functions) {
-    const base = id.replace('LambdaFunction', '')
+test('every version, and its function, has the description of the release', () => {
+  for (const { id } of published) {
+    expect([id, resource(`${id}Version`).Properties.Description]).toEqual([id, description])
     // Otherwise Lambda would refuse a version of a function that has not changed.
-    expect([id, Properties.Environment.Variables.RELEASE]).toEqual([id, description])
-    expect(resource(`${base}Version`)).toEqual({
-      Type: 'AWS::Lambda::Version',
-      DeletionPolicy: 'RetainExceptOnCreate',
-      UpdateReplacePolicy: 'Retain',
-      Properties: { FunctionName: { Ref: id }, Description: description, CodeSha256: expect.any(String) },
-    })
-    expect(resource(`${base}Alias`).Properties).toEqual({
-      FunctionName: { Ref: id },
-      FunctionVersion: { 'Fn::GetAtt': [`${base}Version`, 'Version'] },
-      Name: 'live',
-    })
+    const { RELEASE } = resource(`${id}LambdaFunction`).Properties.Environment.Variables
+    expect([id, RELEASE]).toEqual([id, description])
   }
 })
 
@@ -149,7 +131,7 @@ test('a setting makes a new release exactly when it changes a function', () => {
     const { Resources } = evaluate(template, given) as unknown as { Resources: Record<string, Resource> }
     // The path of the roles replaces them, which the functions refer to.
     const functions = Object.entries(Resources).flatMap(([id, { Type, Properties }]) =>
-      Type === 'AWS::Lambda::Function' && !unversioned.includes(id)
+      Type === 'AWS::Lambda::Function' && published.some((one) => id === `${one.id}LambdaFunction`)
         ? [[id, Properties, Resources[Properties.Role['Fn::GetAtt'][0]]?.Properties.Path]]
         : [],
     )
