@@ -5,8 +5,10 @@ import { dirname, join, matchesGlob, normalize } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { buildConsole } from '../clients/console/build.ts'
 import { functionNames } from '../infra/build.ts'
+import { functionsOf } from '../infra/functions.ts'
 import { ensurePackaged, packagedSources } from '../infra/package.ts'
 import { kinds } from '../lib/apis/index.ts'
+import { kindRows } from '../lib/kinds/kinds.ts'
 import packageFile from '../package.json' with { type: 'json' }
 
 const root = join(import.meta.dirname, '..')
@@ -368,10 +370,14 @@ describe('size', () => {
     ).toEqual([])
     expect(having('fast-json-patch', 'lib/meta/patch/mergepatch.ts')).toEqual(some(/\/patch$/))
     expect(having('lib/endpoints/handlers/watch.ts')).toEqual(some(/^(?!customresourcedefinitions).*\/list$/))
+    const virtual = kindRows.filter(({ archetype }) => archetype === 'virtual').flatMap(functionsOf)
+    const writing = /\/(create|update|patch)$|^(bootstrap|garbagecollector|leaks|lifecycle|sweep)$/
     expect(having('lib/meta/managedfields/fieldmanager.ts')).toEqual(
-      some(
-        /\/(create|update|patch|rotate|accessreview)$|^reviews\/|^(bootstrap|garbagecollector|leaks|lifecycle|sweep)$/,
-      ).filter((name) => !/^namespaces\/(update|patch)$/.test(name)),
+      names.filter(
+        (name) =>
+          (writing.test(name) && !/^namespaces\/(update|patch)$/.test(name)) ||
+          virtual.some(({ path }) => path === name),
+      ),
     )
     // Requests without a body need no decoder.
     expect(
