@@ -71,6 +71,8 @@ interface Row {
   every?: 'minute' | 'hour'
   /** Reads the stream of the table (infra/stack/events.ts). */
   stream?: 'changes' | 'wakes'
+  /** Publishes the functions that no rollout shifts. */
+  publishes?: true
   /** Nothing invokes versions of it. */
   unversioned?: true
   /** Its name, if that of its path is too long. */
@@ -185,8 +187,8 @@ const others: Readonly<Record<string, Row>> = {
   notfound: { routes: atRoot.any('/', '/{proxy+}'), ...small },
   // `npm run bootstrap` invokes it. A principal who may invoke it can create an administrator's key.
   bootstrap: { uses: [write(keys), pepper, bootstrap], unversioned: true, ...small },
-  // CloudFormation invokes it for the resource Release (infra/stack/rollouts.ts).
-  release: { unversioned: true, ...small },
+  // CloudFormation invokes it for the resources Release and Published (infra/stack/rollouts.ts).
+  release: { publishes: true, unversioned: true, seconds: 300, ...small },
   sweep:   { uses: [write(keys), expired], every: 'hour', seconds: 300, ...small },
   settle:  { uses: [settle(keys), settle(trusts), settle(providers), settle(instances)], every: 'minute', seconds: 60, ...small },
   garbagecollector: { uses: [write(keys), write(trusts), write(providers), write(instances), owners, progress], every: 'hour', stream: 'changes', seconds: 300, throttled: ['collector', 'the garbage collector'], ...small },

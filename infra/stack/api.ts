@@ -26,7 +26,7 @@ import {
 } from './intrinsics.ts'
 import { functionArn } from './lambda.ts'
 import { responses } from './responses.ts'
-import { alias } from './rollouts.ts'
+import { alias, publisherOf } from './rollouts.ts'
 
 /** Same as in kube-apiserver. Functions compress streamed responses themselves. */
 export const minimumCompressionSize = 131072
@@ -196,7 +196,7 @@ export const api: Part = {
     [deploymentId]: {
       Type: 'AWS::ApiGateway::Deployment',
       // The document does not refer to the functions, and a route may not go live before its function.
-      DependsOn: invoked.map(({ id }) => `${id}Alias`).sort(),
+      DependsOn: [...new Set(invoked.map(publisherOf))].sort(),
       Properties: { RestApiId: ref('Api') },
     },
     GatewayFunctionsRole: role(trust, {

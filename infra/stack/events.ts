@@ -4,7 +4,7 @@ import { KINDS, kindRows } from '../../lib/kinds/kinds.ts'
 import { rowsOf, slotKey } from '../../lib/storage/keys.ts'
 import { type DeployedFunction, functions } from '../functions.ts'
 import { att, type Resource, type Resources, ref, type Value } from './intrinsics.ts'
-import { alias } from './rollouts.ts'
+import { alias, aliasOf, publisherOf } from './rollouts.ts'
 
 const prefixOf = (partition: string) => ({ prefix: partition.slice(0, partition.lastIndexOf('#') + 1) })
 
@@ -63,7 +63,8 @@ export const windowOf = (stream: keyof typeof streams): number => {
 
 const invokedBy = (one: DeployedFunction): [string, Resource][] => {
   const { id, name, every, stream } = one
-  const FunctionName = ref(`${id}Alias`)
+  const FunctionName = aliasOf(one)
+  const DependsOn = publisherOf(one)
   const rule = `${id}EventsRuleSchedule1`
   const scheduled: [string, Resource][] =
     every === undefined
@@ -73,7 +74,7 @@ const invokedBy = (one: DeployedFunction): [string, Resource][] => {
             `${id}LambdaEvConf`,
             {
               Type: 'AWS::Lambda::EventInvokeConfig',
-              DependsOn: `${id}Alias`,
+              DependsOn,
               Properties: {
                 FunctionName: ref(`${id}LambdaFunction`),
                 DestinationConfig: {},
@@ -98,6 +99,7 @@ const invokedBy = (one: DeployedFunction): [string, Resource][] => {
             `${id}LambdaPermissionEventsRuleSchedule1`,
             {
               Type: 'AWS::Lambda::Permission',
+              DependsOn,
               Properties: {
                 FunctionName,
                 Action: 'lambda:InvokeFunction',
@@ -111,7 +113,7 @@ const invokedBy = (one: DeployedFunction): [string, Resource][] => {
   const { queue, properties } = streams[stream]
   const mapping: Resource = {
     Type: 'AWS::Lambda::EventSourceMapping',
-    DependsOn: [`${id}Role`],
+    DependsOn: [`${id}Role`, DependsOn],
     Properties: {
       ...properties,
       Enabled: true,

@@ -21,7 +21,7 @@ import {
   trusts,
   type Value,
 } from './intrinsics.ts'
-import { release } from './rollouts.ts'
+import { following, release } from './rollouts.ts'
 
 /** Where clients reach the API, which may differ from the issuer. */
 export const url = either(
@@ -72,6 +72,17 @@ function networking(one: DeployedFunction): Value[] {
   return [onlyIf(condition, allow(actions, '*')), onlyIf(condition, { ...allow(actions, '*', byCode), Effect: 'Deny' })]
 }
 
+/** Lets a function publish those that no rollout shifts. */
+const publishing = ({ publishes }: DeployedFunction): Value[] =>
+  publishes
+    ? [
+        allow(
+          ['lambda:CreateAlias', 'lambda:PublishVersion', 'lambda:UpdateAlias'],
+          following.map((one) => functionArn(one)),
+        ),
+      ]
+    : []
+
 /** Returns the ARN of a function, without a reference to it. */
 export const functionArn = ({ name }: DeployedFunction, suffix = '') =>
   arn('lambda', `function:keyplane-\${Stage}-${name}${suffix}`)
@@ -97,7 +108,14 @@ export const lambda = (codeOf: CodeOf): Resources =>
           `${id}Role`,
           role(
             trusts('lambda'),
-            { uses: policy(writesLog, ...grants.flatMap(({ statements }) => statements), ...networking(one)) },
+            {
+              uses: policy(
+                writesLog,
+                ...grants.flatMap(({ statements }) => statements),
+                ...networking(one),
+                ...publishing(one),
+              ),
+            },
             { ManagedPolicyArns: functionsPolicy },
           ),
         ],

@@ -38,6 +38,17 @@ export const alias = 'live'
 export type ArchiveOf = (one: DeployedFunction) => Uint8Array
 
 const published = functions.filter(({ unversioned }) => !unversioned)
+const shifted = published.filter(({ canary }) => canary)
+/** The functions that no rollout shifts. */
+export const following = published.filter(({ canary }) => !canary)
+
+/** Returns what makes the alias of a function, and what invokes it must wait for. */
+export const publisherOf = ({ id, canary }: DeployedFunction): string => (canary ? `${id}Alias` : 'Published')
+
+/** Returns the ARN of the alias of a function. */
+export const aliasOf = ({ id, canary }: DeployedFunction): Value =>
+  canary ? ref(`${id}Alias`) : sub(`\${${id}LambdaFunction.Arn}:${alias}`)
+
 /** What each version, and the function itself, has of the release: Lambda refuses to publish a version that equals the last one. */
 export const release = att('Release', 'Description')
 
@@ -54,7 +65,8 @@ export function rollouts(lambda: Resources, archiveOf: ArchiveOf): Resources {
   // The path replaces the roles of functions, which their properties only refer to.
   const names = parametersIn([configuration, ref('RolePath')])
   return {
-    ...Object.fromEntries(published.flatMap((one) => versionOf(one, archiveOf(one)))),
+    ...Object.fromEntries(shifted.flatMap((one) => versionOf(one, archiveOf(one)))),
+    Published: publishedBy(archiveOf),
     Release: {
       Type: 'Custom::Release',
       Properties: {
@@ -68,9 +80,23 @@ export function rollouts(lambda: Resources, archiveOf: ArchiveOf): Resources {
   }
 }
 
-const canaries = published.filter(({ canary }) => canary).map(({ id }) => `${id}Alias`)
+/** One resource for them all, because a stack may have 500. Its function publishes them as CloudFormation publishes the others. */
+const publishedBy = (archiveOf: ArchiveOf): Resource => ({
+  Type: 'Custom::Versions',
+  DependsOn: shifted.map(({ id }) => `${id}Alias`),
+  Properties: {
+    ServiceToken: att('ReleaseLambdaFunction', 'Arn'),
+    ServiceTimeout: 300,
+    Alias: alias,
+    Description: release,
+    Functions: following.map((one) => ({
+      Name: ref(`${one.id}LambdaFunction`),
+      CodeSha256: digestOf(archiveOf(one), 'base64'),
+    })),
+  },
+})
 
-function versionOf({ id, canary, warm }: DeployedFunction, archive: Uint8Array): [string, Resource][] {
+function versionOf({ id, warm }: DeployedFunction, archive: Uint8Array): [string, Resource][] {
   const version: Resource = {
     Type: 'AWS::Lambda::Version',
     // A rollback by hand needs the versions of earlier releases, but not those of rollouts that went back.
@@ -85,7 +111,7 @@ function versionOf({ id, canary, warm }: DeployedFunction, archive: Uint8Array):
   }
   const live: Resource = {
     Type: 'AWS::Lambda::Alias',
-    ...(canary ? { UpdatePolicy: shiftBy(`${id}Rollout`) } : { DependsOn: canaries }),
+    UpdatePolicy: shiftBy(`${id}Rollout`),
     Properties: {
       FunctionName: ref(`${id}LambdaFunction`),
       FunctionVersion: att(`${id}Version`, 'Version'),
@@ -101,7 +127,7 @@ function versionOf({ id, canary, warm }: DeployedFunction, archive: Uint8Array):
     [`${id}Version`, version],
     [`${id}Alias`, live],
     // CodeDeploy runs one deployment at a time in a group, so each function has its own.
-    ...(canary ? [[`${id}Rollout`, group] satisfies [string, Resource]] : []),
+    [`${id}Rollout`, group],
   ]
 }
 

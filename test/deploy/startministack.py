@@ -1,7 +1,7 @@
 """
 Starts MiniStack, and adds what its version 1.5.33 lacks of an API that an OpenAPI document describes: methods for ANY,
 gateway responses, binary media types, the roles with which API Gateway invokes functions and authorizers, and updates that
-keep the ID of the API. API Gateway has all of them. It also adds Fn::Split in conditions, which CloudFormation has, weights of
+keep the ID of the API. API Gateway has all of them. It asks for the right to update an alias. It also adds Fn::Split in conditions, which CloudFormation has, weights of
 aliases, which Lambda has, and the part of CodeDeploy that shifts an alias and goes back when an alarm rings. ROLLOUTS has
 the logical IDs of the aliases that have two versions for a while, as JSON; others are shifted at once.
 """
@@ -11,6 +11,7 @@ import random
 import time
 
 from ministack.app import main
+from ministack.core import iam_actions
 from ministack.core import iam_evaluator as iam
 from ministack.services import apigateway_v1 as gateway
 from ministack.services import cloudformation, cloudwatch, lambda_svc
@@ -25,6 +26,15 @@ update_rest_api = provisioners._apigw_rest_api_update
 invoke_function = gateway._invoke_lambda_proxy_v1
 invoke_authorizer = gateway._invoke_authorizer_lambda
 evaluate_conditions = engine._evaluate_conditions
+lambda_action = iam_actions._lambda_action
+
+
+def action_of_lambda(method, path):
+    """Takes the update of an alias for what it is: the emulator asks for lambda:ListAliases."""
+    return "UpdateAlias" if method == "PUT" and "/aliases/" in path else lambda_action(method, path)
+
+
+iam_actions._lambda_action = action_of_lambda
 
 
 def import_with_credentials(api_id, resource_id, method, operation, *others):

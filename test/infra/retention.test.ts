@@ -65,7 +65,7 @@ test('failed batches of the collector are retried, bisected, and sent to a queue
   const { Properties } = resource('GarbagecollectorEventSourceMappingDynamodbTable')
   expect(Properties).toMatchObject({
     EventSourceArn: { 'Fn::GetAtt': ['Table', 'StreamArn'] },
-    FunctionName: { Ref: 'GarbagecollectorAlias' },
+    FunctionName: { 'Fn::Sub': `\${GarbagecollectorLambdaFunction.Arn}:live` },
     StartingPosition: 'TRIM_HORIZON',
     BisectBatchOnFunctionError: true,
     FunctionResponseTypes: ['ReportBatchItemFailures'],
@@ -80,7 +80,7 @@ test('the stream wakes the publisher of events, and failures are kept in a queue
   const { Properties } = resource('LifecycleEventSourceMappingDynamodbTable')
   expect(Properties).toMatchObject({
     EventSourceArn: { 'Fn::GetAtt': ['Table', 'StreamArn'] },
-    FunctionName: { Ref: 'LifecycleAlias' },
+    FunctionName: { 'Fn::Sub': `\${LifecycleLambdaFunction.Arn}:live` },
     DestinationConfig: { OnFailure: { Destination: { 'Fn::GetAtt': ['FailedWakes', 'Arn'] } } },
   })
   // Its schedule repeats what failed, so old records do not hold up new ones.
@@ -99,7 +99,7 @@ test('scheduled invocations are not retried and expire before the next run', () 
   const seconds = { 'rate(1 minute)': 60, 'rate(1 hour)': 3600 }
   const settings = new Map(
     ofType('AWS::Lambda::EventInvokeConfig').map(([, { Properties }]) => [
-      Properties.FunctionName.Ref.replace('LambdaFunction', 'Alias'),
+      `\${${Properties.FunctionName.Ref}.Arn}:live`,
       Properties,
     ]),
   )
@@ -107,7 +107,7 @@ test('scheduled invocations are not retried and expire before the next run', () 
   for (const [, { Properties }] of rules) {
     expect(Properties.State).toBe('ENABLED')
     const [target] = Properties.Targets
-    expect(settings.get(target.Arn.Ref)).toMatchObject({
+    expect(settings.get(target.Arn['Fn::Sub'])).toMatchObject({
       Qualifier: 'live',
       MaximumRetryAttempts: 0,
       MaximumEventAgeInSeconds: seconds[Properties.ScheduleExpression as keyof typeof seconds],

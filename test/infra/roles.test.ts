@@ -276,6 +276,20 @@ test('the exchange reads trusts and providers, and writes neither', () => {
   }
 })
 
+test('one function publishes versions, and only of functions that no rollout shifts', () => {
+  const publishing = ['lambda:CreateAlias', 'lambda:PublishVersion', 'lambda:UpdateAlias']
+  const having = packaged.names.filter((name) => actions(name).some((one) => one.startsWith('lambda:')))
+  expect(having).toEqual(['release'])
+  const [statement, ...others] = roles.statements('release').filter(({ Action }) => String(Action).includes('lambda:'))
+  expect([others, statement?.Action]).toEqual([[], publishing])
+  const following = functions.filter(({ canary, unversioned }) => !canary && !unversioned)
+  expect(statement?.Resource).toEqual(
+    following.map(({ name }) => ({
+      'Fn::Sub': `arn:\${AWS::Partition}:lambda:\${AWS::Region}:\${AWS::AccountId}:function:keyplane-dev-${name}`,
+    })),
+  )
+})
+
 test('only functions that issue tokens may sign', () =>
   expect(functionsWith('kms:Sign', 'key')).toEqual([
     'directclusterendpointtokens/create',
