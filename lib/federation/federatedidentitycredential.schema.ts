@@ -88,7 +88,7 @@ export const status = object('Observed state of the federated identity credentia
   owner: string('Owner of the credential: a user, team:TEAM or subject:SUBJECT.', { readOnly: true }),
   phase: string('Active, Disabled or Terminating.', { readOnly: true }),
   mayReview: boolean(
-    'Whether keys of its exchanges may create TokenReviews and SubjectAccessReviews for the cluster that its scope names. Only administrators without a scope give this right, and any other change of the scope ends it. Absent: no.',
+    'Whether keys of its exchanges may create TokenReviews and SubjectAccessReviews for the cluster that its scope names. Only administrators without a scope give this right, and any other change of the scope ends it. Absent means no.',
     { readOnly: true },
   ),
   scopeTrial: scopeTrialStatus,

@@ -66,10 +66,10 @@ export const spec = object(
     scope: {
       ...scopeSchema,
       description:
-        'The maximum permissions of exchanged keys, whatever the federated identity credential allows. An empty scope allows only self-reviews and discovery.',
+        'The maximum permissions of exchanged keys, even if the federated identity credential allows more. An empty scope allows only self-reviews and discovery.',
     },
     claims: claimsSchema(
-      'Claims that every ID token must have. All of them must match. Required for issuers that sign for everyone: one of them must then name the organization.',
+      'Claims that every ID token must have. All of them must match. Required for issuers that sign for everyone. One claim must then name the organization.',
     ),
     access,
     disabled: boolean('If true, no ID token is exchanged, and the keys of earlier exchanges cannot be used.'),

@@ -56,7 +56,7 @@ export interface AccessKey {
     lastActivity?: string
     owner?: string
     phase?: string
-    /** The report that the current value has leaked. Absent once a new value is used. */
+    /** Report of the current value as leaked. Absent once a new value is used. */
     leak?: { reported: string; url?: string }
     expirationTimestamp?: string
     lastSources?: { ip: string; userAgent?: string; lastSeen: string }[]

@@ -70,7 +70,7 @@ export const scopeSchema = object(
       object('A connected cluster.', { cluster: string('Name of the cluster; * means all.') }),
     ),
     rules: list(
-      'Rules in the style of RBAC, for what no other list says. A rule that another list replaces is deprecated.',
+      'Rules in the style of RBAC, for permissions that no other list can express. A rule that another list can replace is deprecated.',
       rule,
     ),
     allowPlatformCli: boolean('Same as the role platformCLI.', { deprecated: 'spec.scope.roles' }),

@@ -8,7 +8,7 @@ export const dropAddedScopes = boolean(
 )
 
 export const addedScopes = list(
-  'Scopes that changes with scoped access keys have added to those that were inherited. They limit spec.scope, and spec.dropAddedScopes drops them.',
+  'Scopes that changes with scoped access keys have added to the inherited ones. They limit spec.scope, and spec.dropAddedScopes drops them.',
   scopeSchema,
   { readOnly: true },
 )
@@ -20,18 +20,18 @@ export const scopeTrial = (of: string) =>
     {
       scope: { ...scopeSchema, description: 'The scope to try.' },
       until: time('When the trial ends, at most 90 days ahead.'),
-      force: boolean('Makes the scope of the trial real although it would have refused requests. It is never stored.'),
+      force: boolean('Makes the scope of the trial real even if it would have refused requests. It is never stored.'),
     },
   )
 
 export const scopeTrialStatus = object(
-  'What the trial of spec.scopeTrial would have refused.',
+  'Requests that the trial in spec.scopeTrial would have refused.',
   {
     since: time('When the trial began.'),
     until: time('When it ends.'),
     phase: string('Running or Ended.'),
     refusals: int64(
-      'How many kinds of requests it would have refused, of all keys in the trial. The usage of each key says which of its own.',
+      'How many kinds of requests the trial would have refused, counted over all its keys. The usage of each key lists its own requests.',
     ),
     lastRefused: string('Last day of such a request, as 2026-11-26 (UTC).'),
   },

@@ -79,7 +79,7 @@ export const status = object('Observed state of the access key.', {
   owner: string('Owner of the key: a user, team:TEAM or subject:SUBJECT.', { readOnly: true }),
   phase: string('Active, Leaked, Disabled, Expired or Terminating.', { readOnly: true }),
   leak: object(
-    'The report that the current value has leaked. Present until a new value is used. The reported value never works again: rotate the key, then enable it.',
+    'Report of the current value as leaked. Present until a new value is used. The reported value never works again: rotate the key, then enable it.',
     {
       reported: time('Time of the report.'),
       url: string('Where the value was found, as the reporter says.'),
@@ -88,7 +88,7 @@ export const status = object('Observed state of the access key.', {
   ),
   expirationTimestamp: time('Time when the key expires. Absent if it does not expire.', { readOnly: true }),
   mayReview: boolean(
-    'Whether the key may create TokenReviews and SubjectAccessReviews for the cluster that its scope names. Only administrators without a scope give this right, and any other change of the scope ends it. Absent: no.',
+    'Whether the key may create TokenReviews and SubjectAccessReviews for the cluster that its scope names. Only administrators without a scope give this right, and any other change of the scope ends it. Absent means no.',
     { readOnly: true },
   ),
   lastSources: list(
@@ -114,7 +114,7 @@ export const status = object('Observed state of the access key.', {
     object('A value of the key.', {
       hint: string('The last six characters, if the server generated the value.'),
       state: string(
-        'Current; Pending: made by a rotation and not used yet; Retiring: the previous value during the overlap.',
+        'Current, Pending (made by a rotation and not used yet) or Retiring (the previous value during the overlap).',
       ),
       made: time('When the value was made. Absent for the first one.'),
       lastActivity: time('Last use of the value to access the API.'),

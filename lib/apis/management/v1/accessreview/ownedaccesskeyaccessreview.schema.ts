@@ -37,7 +37,7 @@ const step = object('A check of the decision.', {
 
 export const status = object('Result of the review.', {
   allowed: boolean(
-    'Whether the request would be allowed. For a target: whether this API does not deny it to the cluster.',
+    'Whether the request would be allowed. With a target, whether this API does not deny the request to the cluster.',
   ),
   reason: string('Why the request would be allowed, or the reason of the first check that refuses it.'),
   steps: list('The checks, in the order of the real decision.', step),

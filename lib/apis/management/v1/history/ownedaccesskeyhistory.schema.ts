@@ -1,16 +1,16 @@
 /** Defines the schema of OwnedAccessKeyHistory. */
 import { boolean, int64, list, object, string, time } from '../../../../meta/schema/schema.ts'
 
-export const status = object('What happened to the access key.', {
-  since: time('Time from which the history of this key is kept. Absent if that is not known yet.'),
+export const status = object('Observed history of the access key.', {
+  since: time('Time from which the history of this key is kept. Absent if it is not known yet.'),
   events: list(
-    'What happened, the newest first: at most 50. Always among them are the creation, and the newest 7 each of leaks, of uses of ended values, of uses from refused addresses, of requests that a trial would refuse, of new addresses, of rotations and of everything else.',
+    'Events of the key, the newest first: at most 50. They always include the creation, and the newest 7 of each of these: leaks, uses of ended values, uses from refused addresses, requests that a trial would refuse, new addresses, rotations, everything else.',
     object('What happened.', {
       time: time('When it happened.'),
       type: string(
-        'The detail-type of the event, or new-address: a use from an address that is not among the last ones.',
+        'The detail-type of the event, or new-address for a use from an address that is not among the last ones.',
       ),
-      actor: object('Who did it. Absent if that is not known, or another user.', {
+      actor: object('Who did it. Absent if the server does not know it, or if it was another user.', {
         user: string('The user, or system:… for the server itself.'),
         accessKey: string('Name of the access key of the request. Absent if the reader may not read it.'),
         accessKeyUid: string('UID of that key.'),
@@ -21,7 +21,7 @@ export const status = object('What happened to the access key.', {
       overlapSeconds: int64('For rotations: for how many seconds the old value keeps working.'),
       days: int64('For expiring: days before the expiry.'),
       ip: string('Address of the request. Absent if the deployment does not record addresses.'),
-      userAgent: string('Client of the request, as it says itself.'),
+      userAgent: string('Client of the request, according to its User-Agent header.'),
       request: string('For scope-trial-refused: the request that a scope on trial would refuse.'),
       url: string('For leaked: where the value was found, as the report says.'),
     }),
@@ -31,7 +31,7 @@ export const status = object('What happened to the access key.', {
     uid: string('UID of the key.'),
   }),
   made: list(
-    'The keys that this one made and that the reader may read, the newest first. Keys that are gone are left out.',
+    'The keys that this one made and that the reader may read, the newest first. Deleted keys are left out.',
     object('A key.', {
       name: string('Name of the key.'),
       uid: string('UID of the key.'),
@@ -39,6 +39,8 @@ export const status = object('What happened to the access key.', {
       phase: string('Active, Disabled, Expired or Terminating.'),
     }),
   ),
-  madeSince: time('Time from which the keys that this one made are recorded. Absent if that is not known yet.'),
-  truncated: boolean('Set if the key made more than 100 keys that still exist: made has only keys of the newest 100.'),
+  madeSince: time('Time from which the keys that this one made are recorded. Absent if it is not known yet.'),
+  truncated: boolean(
+    'True if the key made more than 100 keys that still exist. made then has only keys of the newest 100.',
+  ),
 })

@@ -12,8 +12,7 @@ const { group, kind } = KINDS.AccessKeyLookup
 
 export const AccessKeyLookup: VirtualKind<Services> = {
   ...KINDS.AccessKeyLookup,
-  description:
-    'Says which access key has or had a value, if you may read the key. Looking a value up is not a use of it.',
+  description: 'Says which access key has or had a value, if you may read the key. A lookup is not a use of the value.',
   schema: {
     spec: object('The value to look up.', {
       key: string('Value of an access key. Never returned.', { writeOnly: 'never' }),
@@ -21,7 +20,7 @@ export const AccessKeyLookup: VirtualKind<Services> = {
     status: object('The access key that has or had the value. Empty if there is none that you may read.', {
       name: string('Name of the access key.'),
       uid: string('UID of the access key.'),
-      phase: string('Ended if the key does not have the value any more. Otherwise the phase of the access key.', {
+      phase: string('Ended if the key no longer has the value, otherwise the phase of the access key.', {
         enum: ['Active', 'Disabled', 'Expired', 'Terminating', 'Ended'],
       }),
       owner: string('Owner of the access key: a user, team:TEAM or subject:SUBJECT.'),

@@ -18,7 +18,7 @@ const owners = (what: string) =>
   list(`${what} Excludes the other fields that select by owner.`, string('A name.'), { maxItems: MOST_OWNERS })
 
 export const spec = object(
-  'Which keys to revoke, and how. All fields that select must match a key. At least one of them is required, or `all`.',
+  'Selects the keys, and says how to revoke them. A key must match all selecting fields that are set. At least one of them, or `all`, is required.',
   {
     selector: labelSelectorSchema('Selects by labels.'),
     users: owners('Selects the keys of these users, as in status.owner.'),
@@ -31,27 +31,30 @@ export const spec = object(
     unusedSince: time(
       'Selects the keys that were created before this time and have not been used since. Uses are recorded within a minute.',
     ),
-    madeWith: object('Selects the keys that this access key made. It may be deleted, and it is not selected itself.', {
-      name: string('Name of the key. The key must exist, unless its uid is given.'),
-      uid: string('UID of the key.'),
-      descendants: boolean(
-        'Whether to also select what those keys made, and so on. The default is true. Of a line of more than 32 keys, the first and the nearest 31 are known.',
-      ),
-    }),
+    madeWith: object(
+      'Selects the keys that this access key made. That key may be deleted, and is not selected itself.',
+      {
+        name: string('Name of the key. The key must exist, unless its uid is given.'),
+        uid: string('UID of the key.'),
+        descendants: boolean(
+          'Whether to also select the keys that those keys made, and so on. The default is true. If a line has more than 32 keys, only the first and the nearest 31 are known.',
+        ),
+      },
+    ),
     unscoped: boolean(
       'If true, selects the keys that no scope limits: those without a scope, and those whose scope allows everything.',
     ),
     names: list('Selects these keys.', string('Name of a key.'), { maxItems: MOST_NAMES }),
-    all: boolean('If true, selects every key that you may revoke. No other field that selects may be set.'),
+    all: boolean('If true, selects every key that you may revoke. No other selecting field may be set.'),
     federatedIdentityCredentials: boolean(
-      'If true, also revokes the federated identity credentials (trusts) that match, before the keys. Otherwise a Warning names those of the users, teams and subjects, and those made with the key in madeWith. users also selects those through which only these users log in. Excludes types, unusedSince, unscoped and names, which select only keys.',
+      'If true, also revokes the federated identity credentials (trusts) that match, before the keys. Otherwise a Warning names the matching trusts of users, teams, subjects and madeWith. users also selects trusts through which only these users log in. Excludes types, unusedSince, unscoped and names, which select only keys.',
     ),
     action: string(
-      'Disable (the default): the keys stay, and can be enabled again. Delete: they cannot be restored. Keys that are disabled already are not selected for Disable.',
+      'Disable (the default) keeps the keys, which can be enabled again. Delete removes them permanently. Disable does not select keys that are already disabled.',
       { enum: ['Disable', 'Delete'] },
     ),
     reason: string(
-      `Why the keys are disabled: their annotation ${DISABLED_REASON}. Everyone who may read a key sees it.`,
+      `Reason for disabling the keys, which becomes their annotation ${DISABLED_REASON}. Everyone who may read a key sees it.`,
       { maxLength: 256 },
     ),
     atMost: int64(
@@ -64,12 +67,12 @@ export const spec = object(
   },
 )
 
-export const status = object('What was selected, and what was done with it. In a dry run: what would be done.', {
+export const status = object('Result of the revocation. In a dry run, the result that it would have.', {
   matched: int64('How many keys were selected when the request began.'),
   done: int64('How many of them this request has disabled or deleted.'),
   failed: int64('How many of them it could not change. The others were changed nevertheless.'),
   remaining: boolean(
-    'Whether keys, or federated identity credentials, are left because time ran out. Repeat the request: it continues.',
+    'Whether time ran out before all keys and federated identity credentials were changed. Repeat the request to continue.',
   ),
   byOwner: map(
     `How many of the selected keys each owner has, as in status.owner of a key. At most the ${MOST_OWNERS_SHOWN} owners with the most keys.`,

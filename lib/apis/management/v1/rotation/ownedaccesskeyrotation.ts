@@ -17,7 +17,7 @@ const MAX_OVERLAP_SECONDS = 2_592_000
 
 const spec = object('The requested rotation.', {
   overlapSeconds: int64(
-    'How long the current value works after the first use of the new one, in seconds. Absent means 3600. 0 means that the first use ends it.',
+    'How long the current value works after the first use of the new one, in seconds. Absent means 3600. 0 means that the first use ends the current value.',
     { minimum: 0, maximum: MAX_OVERLAP_SECONDS },
   ),
   key: string(
@@ -26,7 +26,7 @@ const spec = object('The requested rotation.', {
   ),
   replace: boolean('If true, replaces a pending value. Anyone who has stored that value can no longer use it.'),
   finish: boolean(
-    'If true, the key gets no new value: a pending value ends, or the retiring one ends now. No other field may be set.',
+    'If true, the key gets no new value. A pending value ends, or else the retiring value ends now. No other field may be set.',
   ),
 })
 
