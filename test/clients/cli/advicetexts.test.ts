@@ -25,7 +25,7 @@ describe('usage', () => {
     ['This deployment does not record usage', { recording: false, complete: false }],
     ['It is not known yet since when usage is recorded.', { recording: true }],
     ['The record is incomplete', { recording: true, since: '2026-11-01T08:00:00Z', complete: false }],
-    ['in a cluster that never asked is not known', { clusters: [{ name: 'clusters/eu' }] }],
+    ['in a cluster that never asked is unknown', { clusters: [{ name: 'clusters/eu' }] }],
     ['No requests are recorded.', { recording: true }],
     ['No line of a scope limits the key.', { recording: true }],
   ])('says %j', (sentence, usage) => {

@@ -18,14 +18,14 @@ export const scopeOptions = {
     type: 'string',
     multiple: true,
     value: 'ROLE[=WHERE]',
-    help: 'allow what a role may, everywhere or in projects and virtual clusters: runner=shop,blog',
+    help: 'allow what a role allows, everywhere or in projects and virtual clusters: runner=shop,blog',
   },
   'self-rotate': { type: 'boolean', help: 'allow the key to rotate itself; it needs --ttl' },
   rule: {
     type: 'string',
     multiple: true,
     value: 'JSON',
-    help: 'allow what a rule says, such as {"verbs":["get"],"resources":[{"group":"","resources":["pods"]}]}; the server warns of a rule that another option says',
+    help: 'allow what a rule allows, such as {"verbs":["get"],"resources":[{"group":"","resources":["pods"]}]}; the server warns about a rule that another option can replace',
   },
 } as const
 

@@ -37,7 +37,7 @@ const options = {
   trial: {
     type: 'string',
     value: 'DURATION',
-    help: 'try the advised scope, or that of the options below, for that long, from 1h to 90d: what it would refuse succeeds, with a warning, and is recorded',
+    help: 'try the advised scope, or that of the options below, for this time, from 1h to 90d: requests that it would refuse succeed, with a warning, and are recorded',
   },
   replace: { type: 'boolean', help: 'with --trial: in place of a trial that runs' },
   apply: { type: 'boolean', help: 'make the scope of the trial real or, without a trial, the advised scope' },
@@ -49,7 +49,7 @@ const options = {
   yes: { type: 'boolean', short: 'y', help: 'do not ask' },
   trust: {
     type: 'boolean',
-    help: 'NAME is that of a trust (federated identity credential), which has no advice: --trial needs a scope',
+    help: 'NAME is the name of a trust (federated identity credential), for which there is no advice: --trial needs a scope',
   },
   ...triedScope,
 } as const
@@ -60,8 +60,8 @@ export const advise = command({
   name: ['advise'],
   summary: 'Show what a key could do without, and try a smaller scope before you make it real',
   description: [
-    'Without an option it shows a smaller scope under which all that the key did stays allowed, what cannot be known, and what else could be better. That changes nothing.',
-    '--trial, --apply and --undo change the key. They let the server check the change first, show it, and ask in a terminal. If somebody else changes the key meanwhile, nothing is changed.',
+    'Without options, the command shows a smaller scope that still allows everything that the key did. It also shows what is unknown, and other ways to improve the key. It changes nothing.',
+    '--trial, --apply and --undo change the key. They first let the server check the change, show it, and ask for confirmation in a terminal. If somebody else changes the key in the meantime, they change nothing.',
   ].join('\n\n'),
   positionals: [{ name: 'NAME', help: 'name of the access key, or of the trust; none with --all', optional: true }],
   options,

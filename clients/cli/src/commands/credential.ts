@@ -14,10 +14,10 @@ export const credential = command({
   name: ['credential'],
   summary: 'Print a credential for kubectl (the credential plugin)',
   description:
-    'Kube configs that "keyplane kubeconfig" writes run this command. It prints an ExecCredential of client.authentication.k8s.io/v1, or v1beta1 for clients that ask for it, never ' +
-    'asks anything, and keeps the credential in a private folder until 80% of its lifetime has passed, so that many commands share one.\n\n' +
-    'If the server cannot be reached then, it prints the old credential until that expires, and says so. It never does so when the server ' +
-    'refuses. Without --virtual-cluster and --cluster it prints the access key itself, for the management API.',
+    'Kube configs that "keyplane kubeconfig" writes run this command. It prints an ExecCredential of client.authentication.k8s.io/v1, or v1beta1 for clients that ask for it. It never ' +
+    'asks anything. It keeps the credential in a private folder until 80% of its lifetime has passed, so that many commands share one.\n\n' +
+    'If the server cannot be reached after that, it prints the old credential until that expires, with a message. If the server ' +
+    'refuses, it prints none. Without --virtual-cluster and --cluster it prints the access key itself, for the management API.',
   options: {
     'virtual-cluster': {
       type: 'string',

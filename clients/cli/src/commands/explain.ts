@@ -41,9 +41,9 @@ const options = {
 
 export const explain = command({
   name: ['explain'],
-  summary: 'Explain why a key allows a request, or what it lacks',
+  summary: 'Explain why a key allows a request, or which right is missing',
   description:
-    'NAME is an access key (default: your own, if its scope lets it ask about itself). VERB is get, list, watch, create, update, patch, delete or deletecollection. RESOURCE is, for example, pods, deployments.apps, pods/web-0 for one object, or a path such as /metrics; singular and short names, such as deploy, mean the same as in kubectl. Without a target the request is one to this API. The exit code is 1 if the request is not allowed.',
+    'NAME is an access key (default: your own, if its scope allows it to review itself). VERB is get, list, watch, create, update, patch, delete or deletecollection. RESOURCE is, for example, pods, deployments.apps, pods/web-0 for one object, or a path such as /metrics; singular and short names, such as deploy, mean the same as in kubectl. Without a target the request is one to this API. The exit code is 1 if the request is not allowed.',
   positionals: [{ name: '[NAME] VERB RESOURCE', help: 'key, verb, and resource or path', multiple: true }],
   options,
   formats: ['json', 'yaml'],

@@ -63,9 +63,9 @@ export const kubeconfig = command({
   name: ['kubeconfig'],
   summary: 'Write a kube config for virtual clusters, a connected cluster, or the management API',
   description:
-    'With exec, the kube config contains no secret: kubectl runs "keyplane credential" for tokens that live 15 minutes. With curl it runs ' +
+    'With --with exec, the kube config contains no secret: kubectl runs "keyplane credential" for tokens that live 15 minutes. With curl, kubectl runs ' +
     'curl, which reads the access key from a file beside the kube config. With token or cert, the kube config contains the credential.\n\n' +
-    'Without an argument and a selection it is for the management API itself. --merge leaves every other byte of the file as it is; ' +
+    'Without an argument and a selection, the kube config is for the management API itself. --merge does not change any other byte of the file; ' +
     'a second run changes only the entries of the first.',
   positionals: [{ name: 'PROJECT/NAME', help: 'virtual cluster, such as shop/dev', optional: true, multiple: true }],
   options,

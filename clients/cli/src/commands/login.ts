@@ -107,7 +107,7 @@ async function contextOf(
   if (exchange !== undefined || tokenFile !== undefined) {
     if (exchange === undefined || tokenFile === undefined)
       throw new UsageError('--exchange and --token-file belong together.')
-    if (keyFile !== undefined) throw new UsageError('--exchange takes no key: leave --key-file out.')
+    if (keyFile !== undefined) throw new UsageError('--exchange needs no key: omit --key-file.')
     return { ...base, exchange: { clientID: exchange, tokenFile: resolve(tokenFile) } }
   }
   if (!isNew && keyFile === undefined) return { ...known, ...base }

@@ -20,13 +20,13 @@ export const reportLeak = command({
   name: ['report-leak'],
   summary: 'Find access keys in a file or a log, and revoke them immediately',
   description:
-    'It needs no login: only the URL of the server. Keys of the server that are still valid end at once, those of other servers are not known to it. The values are sent to that server alone, and are not printed.',
+    'The command needs no login, only the URL of the server. Valid keys of that server end immediately. The server ignores keys of other servers. The values are sent only to that server, and are not printed.',
   positionals: [{ name: 'FILE', help: 'file to search; - or nothing reads standard input', optional: true }],
   options: {
     server: { type: 'string', value: 'URL', help: 'URL of the API (default: that of the context)' },
     ca: { type: 'string', value: 'FILE', help: 'certificate authority of the server, in PEM' },
     url: { type: 'string', value: 'URL', help: 'where the keys were found, for the owners of the keys' },
-    'dry-run': { type: 'boolean', help: 'only say what is found' },
+    'dry-run': { type: 'boolean', help: 'only print what the file contains' },
   },
   formats: ['json', 'yaml'],
   examples: [

@@ -36,13 +36,13 @@ const options = {
   'created-before': {
     type: 'string',
     value: 'TIME',
-    help: 'keys older than that, such as 90d or 2026-11-22T10:00:00Z',
+    help: 'keys that are older, such as 90d or 2026-11-22T10:00:00Z',
   },
   'unused-since': { type: 'string', value: 'TIME', help: 'keys that were not used since then, such as 90d' },
   'made-with': {
     type: 'string',
     value: 'NAME',
-    help: 'keys that were made with this key, and those made with them; the uid of a deleted key',
+    help: 'keys that were made with this key, and the keys made with those; for a deleted key, its uid',
   },
   'no-descendants': { type: 'boolean', help: 'with --made-with: only its direct children' },
   unscoped: { type: 'boolean', help: 'keys that no scope limits' },
@@ -64,8 +64,8 @@ export const revoke = command({
   name: ['revoke'],
   summary: 'Disable or delete many access keys at once',
   description: [
-    'A key must match every option that selects, and one of the values of each option. It shows the keys, and asks first in a terminal.',
-    'Disabled keys can be enabled again; deleted keys are lost. If you stop this program, what it has done stays: repeat the same command, and it continues.',
+    'A key must match every selecting option, and one of the values of each option. The command shows the keys, and asks for confirmation in a terminal.',
+    'Disabled keys can be enabled again; deleted keys are lost. If you stop this program, the keys that it has revoked stay revoked. Repeat the same command to continue.',
   ].join('\n\n'),
   options,
   formats: ['json', 'yaml'],

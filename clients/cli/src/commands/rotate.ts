@@ -25,9 +25,9 @@ export const rotate = command({
   name: ['rotate'],
   summary: 'Give an access key a new value while the old one works',
   description: [
-    'The command after -- gets the new value on its standard input and stores it. Then the new value is used once, and the old one ends after the overlap. If the command fails, or this program is killed at any moment, the old value keeps working. Repeat the same command: it continues with the same new value.',
+    'The command after -- gets the new value on its standard input and stores it. Then the new value is used once, and the old one ends after the overlap. If the command fails, or this program is killed at any moment, the old value keeps working. Repeat the same command to continue with the same new value.',
     'If the key is that of the current context, the context gets the new value too. For any other key without a command, the new value is printed, and the old one works until the new one is used.',
-    'What the command prints is on standard error, without the new value and the value that this program uses, also in base64. The command does not get KEYPLANE_KEY, nor any other variable with one of these values.',
+    'Everything that the command prints goes to standard error. The new value and the value that this program uses are removed from it, even in base64. The command does not get KEYPLANE_KEY or any other variable with one of these values.',
   ].join('\n\n'),
   positionals: [{ name: 'NAME', help: 'name of the access key' }],
   rest: {
@@ -45,7 +45,7 @@ export const rotate = command({
     timeout: {
       type: 'string',
       value: 'DURATION',
-      help: 'how long the command may take, at most 30m; programs that it leaves in the background go on',
+      help: 'how long the command may take, at most 30m; programs that it leaves in the background continue',
       default: '10m',
     },
     replace: {
@@ -118,6 +118,6 @@ function demandAlone(
 ): void {
   const { finish, abort, replace, overlap, timeout, output } = values
   if ((finish && abort) || replace || (overlap ?? timeout ?? output ?? rest) !== undefined) {
-    throw new UsageError(`${finish ? '--finish' : '--abort'} goes with no other option and no command.`)
+    throw new UsageError(`${finish ? '--finish' : '--abort'} cannot be combined with other options or a command.`)
   }
 }

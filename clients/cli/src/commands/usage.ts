@@ -13,7 +13,7 @@ export const usage = command({
   name: ['usage'],
   summary: 'Show what a key did in the last 90 days, and which lines of its scope it used',
   description:
-    'A line of the scope is Used, Unused, or Unknown: it could be used where nothing is recorded, such as in a cluster that never asks the server what keys may do. Days are those of UTC.',
+    'A line of the scope is Used, Unused or Unknown. Unknown means that the key could use it where nothing is recorded, such as in a cluster that never asks the server what keys may do. Days are those of UTC.',
   positionals: [{ name: 'NAME', help: 'name of the access key' }],
   options: {},
   formats: ['json', 'yaml'],
@@ -74,14 +74,14 @@ function sentencesOf(key: UsedKey['key'], usage: KeyUsage): string[] {
   return [
     ...(isRecording
       ? []
-      : ['This deployment does not record usage: what is here is old, and what is missing may have happened.']),
+      : ['This deployment does not record usage: these entries are old, and newer requests are missing.']),
     ...(isRecording && since === undefined ? ['It is not known yet since when usage is recorded.'] : []),
     ...(isRecording && complete === false
       ? ['The record is incomplete: the key did more than is here, so no line counts as unused.']
       : []),
     ...(entries.length === 0 ? [noRequestsWords(key, usage)] : []),
     ...(clusters.some(({ lastAsked }) => lastAsked === undefined)
-      ? ['What keys do in a cluster that never asked is not known.']
+      ? ['The use of keys in a cluster that never asked is unknown.']
       : []),
     ...(lines.length === 0 ? ['No line of a scope limits the key.'] : []),
   ]

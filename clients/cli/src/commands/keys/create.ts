@@ -61,8 +61,8 @@ export const keysCreate = command({
   name: ['keys', 'create'],
   summary: 'Create an access key and print its value, once',
   description:
-    'The value is the only thing on standard output, so that a script can take it: with no line break, unless that is a terminal. It cannot be read again: if it is lost, rotate the key.\n\n' +
-    'Without options that limit it, the key may do everything its owner may, but with no rights of groups, such as those of administrators, unless --group gives it the group. A warning says so. What several of these options allow adds up.',
+    'Only the value is on standard output, so that a script can read it. In a terminal, a line break follows. The value cannot be read again: if it is lost, rotate the key.\n\n' +
+    'Without options that limit it, the key may do everything that its owner may, and a warning says so. The key has the rights of a group, such as those of administrators, only if --group gives it the group. If you give several of these options, the key may do everything that one of them allows.',
   positionals: [{ name: 'NAME', help: 'name of the key (default: the server makes one)', optional: true }],
   options,
   formats: ['json', 'yaml', 'name'],
