@@ -101,19 +101,19 @@ const rows: readonly Group[] = [
     settings: {
       'record-sources': {
         ...flag,
-        text: 'Whether [`status.lastSources`](access-keys.md#where-a-key-was-used-from) and the [history](access-keys.md#history) of an access key have the addresses and user agents that used it. They are personal data. With `false` they are no longer shown, and each use of a key removes the last ones; those of the history expire. [Audit records](audit.md) and [events](events.md) have addresses in any case.',
+        text: 'Records the addresses and user agents that used an access key, in [`status.lastSources`](access-keys.md#where-a-key-was-used-from) and in the [history](access-keys.md#history). They are personal data. With `false` they are no longer shown. Each use of a key then removes its last addresses, and those of the history expire. [Audit records](audit.md) and [events](events.md) have addresses in any case.',
       },
       'record-usage': {
         ...flag,
-        text: 'Whether [what each access key does](usage.md) is recorded: resources, verbs and namespaces, for 90 days. The advisor needs it. **Effect:** With `false` nothing more is recorded. If you set it to `true` again, the time in which usage is recorded begins anew.',
+        text: 'Records the [usage](usage.md) of each access key for 90 days: resources, verbs and namespaces. The advisor needs it. **Effect:** With `false` no further usage is recorded. If you set it to `true` again, the recorded time starts again.',
       },
       'compress-streams': {
         ...flag,
-        text: 'Whether lists and OpenAPI documents of more than 128 KB, and the files of the [console](console.md), are compressed for clients that accept gzip. Functions compress them. **Effect:** Set it to `false` if `npm run smoke` says that a compressed list arrives damaged.',
+        text: 'Compresses lists and OpenAPI documents of more than 128 KB, and the files of the [console](console.md), for clients that accept gzip. Functions compress them. **Effect:** Set it to `false` if `npm run smoke` says that a compressed list arrives damaged.',
       },
       'allow-private-issuers': {
         ...flag,
-        text: 'Whether the issuer of an identity provider may be at a private address (RFC 1918, RFC 4193). Loopback and link-local addresses are always refused. **Effect:** In a VPC it needs NAT for public issuers: see [a VPC](deploying.md#a-vpc).',
+        text: 'Allows issuers of identity providers at private addresses (RFC 1918, RFC 4193). Loopback and link-local addresses are always refused. **Effect:** In a VPC it needs NAT for public issuers: see [a VPC](deploying.md#a-vpc).',
       },
     },
   },
@@ -124,7 +124,7 @@ const rows: readonly Group[] = [
       // Lambda ends a function of lists after 290 s, and a watch may take 20 s to begin. Clients back off after very short watches.
       'max-watch-seconds': {
         ...integer('seconds', 10, 265),
-        text: 'The longest time of a watch. Clients resume a watch that ends, except `kubectl get -w` ([clients](clients.md#watches)). **Cost:** A client that leaves does not end its watch, which uses [concurrency](deploying.md#concurrency) until it ends.',
+        text: 'Maximum duration of a watch. Clients resume a watch that ends, except `kubectl get -w` ([clients](clients.md#watches)). **Cost:** A client that leaves does not end its watch, which uses [concurrency](deploying.md#concurrency) until it ends.',
       },
       'quiet-watch-seconds': {
         ...integer('seconds', 10, 265),
@@ -176,13 +176,13 @@ const rows: readonly Group[] = [
     settings: {
       'on-leak': {
         ...choice('disable', 'report'),
-        text: 'What a [report of a leaked key](leaks.md) does: `disable` ends it; `report` ends nothing, and leaves the alarm and the event.',
+        text: 'Effect of a [report of a leaked key](leaks.md): `disable` ends the key; `report` ends nothing, and causes only the alarm and the event.',
       },
       'leak-keys-url': {
         ...named('LEAK_KEYS_URL'),
         maximumLength: 512,
         default: 'https://api.github.com/meta/public_keys/secret_scanning',
-        text: 'Where GitHub publishes the keys with which it signs reports, at a public address.',
+        text: 'Public URL of the keys with which GitHub signs reports.',
       },
     },
   },
@@ -196,7 +196,7 @@ const rows: readonly Group[] = [
           1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
         ],
         default: 30,
-        text: 'Retention of all logs, with the audit records. **Cost:** CloudWatch Logs charges for what it stores.',
+        text: 'Retention of all logs, including the audit records. **Cost:** CloudWatch Logs charges for what it stores.',
       },
       'event-bus': {
         ...text(
@@ -209,7 +209,7 @@ const rows: readonly Group[] = [
       rollout: {
         ...choice('all-at-once', 'canary', 'linear'),
         absent: '`canary` for a stage named prod, otherwise `all-at-once`',
-        text: 'How a deployment shifts requests to its functions: see [rollouts](rollouts.md). `canary`: 10% of them for 5 minutes, then all. `linear`: 10% more each minute. **Cost:** With `canary` and `linear`, a deployment takes 5 or 10 minutes longer.',
+        text: 'The way in which a deployment shifts requests to its functions: see [rollouts](rollouts.md). `canary`: 10% of them for 5 minutes, then all. `linear`: 10% more each minute. **Cost:** With `canary` and `linear`, a deployment takes 5 or 10 minutes longer.',
       },
       'provisioned-concurrency': {
         ...integer('environments', 1, 1000),
@@ -218,7 +218,7 @@ const rows: readonly Group[] = [
       // From what a new table has to the default quota of a table.
       'warm-read-units': {
         ...integer('read units per second', 12_000, 40_000),
-        text: 'What the table can serve immediately (warm throughput). A new table serves 12,000. Raise it before an expected peak ([limits](scale.md#writes)). **Cost:** DynamoDB charges once. **Effect:** DynamoDB never lowers it.',
+        text: 'Read units that the table can serve immediately (warm throughput). A new table serves 12,000. Raise it before an expected peak ([limits](scale.md#writes)). **Cost:** DynamoDB charges once. **Effect:** DynamoDB never lowers it.',
       },
       'warm-write-units': {
         ...integer('write units per second', 4000, 40_000),
@@ -249,7 +249,7 @@ const rows: readonly Group[] = [
           'up to 50 CIDRs, separated by commas',
         ),
         maximumLength: 2200,
-        text: 'The only source addresses whose requests API Gateway accepts: see [who reaches the API](account-rules.md#who-reaches-the-api). **Effect:** Requests from other addresses are a 403 without an audit record, those of clusters and CI jobs included.',
+        text: 'The only source addresses whose requests API Gateway accepts: see [who reaches the API](account-rules.md#who-reaches-the-api). **Effect:** Requests from other addresses, including those of clusters and CI jobs, are a 403 without an audit record.',
       },
       'vpc-endpoint-ids': {
         ...text(
@@ -262,7 +262,7 @@ const rows: readonly Group[] = [
       'disable-execute-api': {
         ...flag,
         requires: ['domain'],
-        text: 'Whether only the domain reaches the API, and no longer the host name of API Gateway. **Effect:** Clients and clusters that use the old URL no longer reach the API.',
+        text: 'Closes the host name of API Gateway, so that only the domain reaches the API. **Effect:** Clients and clusters that use the old URL no longer reach the API.',
       },
       'web-acl-arn': {
         ...arn('wafv2', 'regional/webacl/[A-Za-z0-9_-]+/[a-f0-9-]+', 'the ARN of a regional web ACL of AWS WAF'),
@@ -289,12 +289,12 @@ const rows: readonly Group[] = [
       },
       tracing: {
         ...flag,
-        text: 'Whether API Gateway and the functions send traces to AWS X-Ray. **Cost:** X-Ray has a price for each trace.',
+        text: 'Sends traces of API Gateway and the functions to AWS X-Ray. **Cost:** X-Ray has a price for each trace.',
       },
       'api-log-role': {
         ...choice('set', 'keep'),
         default: 'set',
-        text: 'Whether the deployment sets the role with which API Gateway writes logs, which is one for all APIs of the account in the region. `keep` leaves that role alone. **Effect:** With `keep`, the deployment fails in an account in which nobody has set the role.',
+        text: 'Sets the role with which API Gateway writes logs. All APIs of the account in the region share this role. `keep` does not change it. **Effect:** With `keep`, the deployment fails in an account in which nobody has set the role.',
       },
       'audit-retention-days': {
         ...integer('days', 1, 36_500),

@@ -94,7 +94,7 @@ describe('a rotation', () => {
     await showSteps(page, key, server.adminKey)
     await loseAnswer(page, guards, 'POST', /\/rotate$/)
     await press(button(page, 'Make a new value'))
-    await page.getByText('Whether the key has the new value is not known').waitFor()
+    await page.getByText('The key may or may not have the new value').waitFor()
     const [, pending] = (await read(server, key)).status.values
     expect(pending.state).toBe('Pending')
     await press(button(page, 'Try again'))
@@ -111,7 +111,7 @@ describe('a rotation', () => {
     await press(button(page, 'The new value is lost'))
     await loseAnswer(page, guards, 'POST', /\/rotate$/)
     await press(button(page, 'Replace the new value'))
-    await page.getByText('Whether the key has the new value is not known').waitFor()
+    await page.getByText('The key may or may not have the new value').waitFor()
     await press(button(page, 'Try again'))
     const value = await takeValue(page)
     expect(await use(server, json.status.key)).toBe(401)

@@ -52,7 +52,7 @@ test('a recording says since when it is, whether it has everything, and whether 
     'The key did more than is recorded, so what is missing here may be used.',
   ])
   expect(recordingWords({ recording: false, complete: false })).toEqual([
-    'This deployment does not record usage, so nothing here says what the key does now.',
+    'This deployment does not record usage, so this page does not show what the key does now.',
   ])
 })
 

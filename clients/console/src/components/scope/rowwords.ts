@@ -17,8 +17,8 @@ export const ROLE_HINTS: Readonly<Record<string, string>> = {
   platformCLI: 'Reading virtual clusters, and the keys of the owner unless it is limited.',
   selfRotate: 'Reading and rotating this key itself. The key must expire at a fixed time.',
   agent:
-    'What connecting a cluster needs: reviewing tokens and access, if an administrator without a scope creates the key, reading virtual clusters, writing their status.',
-  vcluster: 'What connecting a virtual cluster needs: the same as for agent.',
+    'For connecting a cluster: reads virtual clusters, and writes their status. Reviews tokens and access if an administrator without a scope creates the key.',
+  vcluster: 'For connecting a virtual cluster: the same as agent.',
   runner: 'Nothing in this API yet.',
   'network-peer': 'Nothing in this API yet.',
   workspace: 'Nothing in this API yet.',

@@ -164,7 +164,7 @@ function roleProblems({ id, role, where }: ScopeRow): Problem[] {
   const field = `${id}.where`
   if (places.some((one) => one.includes('/')) && places.some((one) => !one.includes('/'))) {
     return [
-      { field, text: 'Name either projects or virtual clusters: together they would allow only what is in both.' },
+      { field, text: 'Name either projects or virtual clusters. A role with both allows only their intersection.' },
     ]
   }
   const wrong = places.find((one) => one !== '*' && !/^[^/*]+(\/([^/*]+|\*))?$/.test(one))

@@ -80,7 +80,7 @@ function Details({ trust, providers }: { trust: Trust; providers: readonly Provi
           </div>
           {provider?.spec.scope && (
             <div>
-              <h3>And only what the provider allows</h3>
+              <h3>Limited by the provider</h3>
               <Phrases scope={provider.spec.scope} />
             </div>
           )}

@@ -86,7 +86,7 @@ export function RotationSteps({ accessKey, refresh }: RotationProps) {
 }
 
 const Lost = ({ control }: { control: RotationControl }) => (
-  <Notice tone="warn" title="Whether the key has the new value is not known">
+  <Notice tone="warn" title="The key may or may not have the new value">
     <p>
       No answer came. Try again: it sends the same value, so the key never gets a second one. Then you see the value. If
       you leave this page, the value stays in this session.

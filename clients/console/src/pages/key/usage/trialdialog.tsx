@@ -115,7 +115,7 @@ export function TrialDialog({ step, advised, accessKey, refresh, onClose }: Tria
       )}
       {step === 'apply' && (
         <Notice tone="warn" title="This scope was not tried">
-          <p>What the key does once a month may not be recorded.</p>
+          <p>The record may not include requests that the key makes only once a month.</p>
         </Notice>
       )}
       <ChangeForm

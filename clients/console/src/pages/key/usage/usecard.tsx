@@ -24,7 +24,7 @@ export const UseCard = ({ accessKey, reading }: { accessKey: AccessKey; reading:
 )
 
 function Lines({ lines }: { lines: readonly LineWords[] }) {
-  if (lines.length === 0) return <p>No line of a scope limits the key, so none can be unused.</p>
+  if (lines.length === 0) return <p>No line of a scope limits the key, so there are no unused lines.</p>
   return (
     <>
       <h3>Lines of the scope</h3>

@@ -53,7 +53,7 @@ const inheritedWords = (line: string): string => `inherited: ${line.replace(/^(?
 export function recordingWords({ recording, since, complete }: KeyUsage): string[] {
   return [
     ...(recording === false
-      ? ['This deployment does not record usage, so nothing here says what the key does now.']
+      ? ['This deployment does not record usage, so this page does not show what the key does now.']
       : [
           since === undefined
             ? 'It is not known yet how far back the record goes.'
