@@ -97,7 +97,6 @@ export interface StoredKey {
 
 const SORT_KEY = '#'
 
-/** Returns the item key of the credential for a hash. */
 export const credentialItemKey = ({ version, hash }: KeyHash): { pk: string; sk: string } => ({
   pk: `credential#${version}#${hash}`,
   sk: SORT_KEY,
@@ -121,7 +120,7 @@ export function requireUnchangedCredential(
   }
 }
 
-/** What a credential must still have if the first use of its value would end the one of the request. */
+/** The condition on the credential of a successor whose first use would end the value of the request: it is still unused. */
 export const UNUSED = { lacks: ['firstUsed', 'ended'] } as const
 
 /** Requires that this value is unused. */

@@ -56,7 +56,7 @@ export interface Leak {
   url?: string
 }
 
-/** What is stored about the trials of a scope with the object that has it. */
+/** The trials of a scope, as they are stored with the object that has the scope. */
 export interface TrialInternal {
   /** The trial of `spec.scopeTrial`: whose item it has, and when it began, in unix seconds. */
   trial?: { uid: string; since: number }
@@ -91,7 +91,7 @@ export interface KeyInternal extends TrialInternal, ReviewRight, Inherited {
   signedIn?: number
   /** Unix seconds. Reviews refuse tokens of the key that were issued before it. Present when a value of the key has leaked. */
   tokensNotBefore?: number
-  /** The last expiry of which a write of the row has told watches, in unix seconds. */
+  /** The last expiry that a write of the row has announced to watches, in unix seconds. */
   touchedExpiry?: number
   /** The members that this release does not know. Every write of the key keeps them. */
   unknown?: JsonObject

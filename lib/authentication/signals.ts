@@ -1,7 +1,7 @@
 /**
- * Builds and reads signals: what authentication saw and no row tells. Each is an item of an outbox in the table, from which
- * events are published. There is one for each kind, value and UTC day. The publisher removes it; of a kind that recurs it leaves
- * a mark, which says for the rest of the day that the event was published. The store deletes both after a week.
+ * Builds and reads signals, which record observations of authentication that no row contains. Each signal is an item of an outbox
+ * in the table, from which events are published. There is one for each kind, value and UTC day. The publisher removes it. For a kind
+ * that recurs, the publisher leaves a mark that the event was published on this day. The store deletes both after a week.
  *
  *     pk=signal#20261121 sk=rotated#bXkga2V5IGhhc2gx kind=rotated name=ci uid=… at=1795257600 value=2 expires=1795862400
  *     pk=told#20261121   sk=reused#bXkga2V5IGhhc2gx expires=1795862400

@@ -42,8 +42,7 @@ export function refuseByScope(
 }
 
 /**
- * Returns who can change the scope of a chain. A key never widens its own: a scope that it replaces stays beneath the new
- * one. Only the last scope can be that of the key itself. The others are inherited.
+ * Returns who can change the scope of a chain. A key never widens its own scope: a scope that it replaces still applies. Only the last scope can be that of the key itself. The others are inherited.
  */
 function changeability(index: number, length: number): string {
   if (length === 1) return ''

@@ -71,7 +71,6 @@ export interface Write {
   readonly kind: KindInfo
 }
 
-/** A write of a stored object. */
 export type StoredWrite = Write & StoredCall & { readonly context: RequestContext }
 
 /** The handler of a verb. */

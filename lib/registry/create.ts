@@ -119,7 +119,6 @@ export function checkNoResourceVersion({ resourceVersion = '' }: CreateRequest):
   }
 }
 
-/** Returns the outcome of a dry-run create. */
 export function dryRunOutcome({ object: { metadata, ...rest }, ...draft }: Draft, sent: CreateRequest): Outcome {
   const { name = '', namespace = '' } = metadata
   const { resourceVersion } = sent

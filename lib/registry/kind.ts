@@ -221,7 +221,7 @@ export interface VirtualKind<S = never> extends KindInfo {
   patchTypes?: readonly string[]
   /** Whether `metadata.resourceVersion` is that of the parent, as a precondition. Otherwise it is dropped. */
   hasPreconditions?: true
-  /** Validates beyond the schema and returns the response. Stores no object of its own. */
+  /** Validates beyond the schema and returns the response. Stores nothing itself. */
   create(request: VirtualRequest, services: S): Promise<KubeObject>
   /**
    * Returns the credential in the response, for clients that ask for it alone (ExecCredential). Returns undefined if the
@@ -251,10 +251,8 @@ export type ServedKind = KindInfo & { archetype: 'stored' | 'virtual' | 'compute
 /** The verbs of every stored kind, in the order of discovery. */
 export const storedVerbs = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'] as const
 
-/** The verbs of the status subresource. */
 export const statusVerbs = ['get', 'patch', 'update'] as const
 
-/** The verb of a computed kind. */
 export const computedVerbs = ['get'] as const
 
 /** The verbs that have handlers. The list handler also serves watch. */

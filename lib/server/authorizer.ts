@@ -63,7 +63,7 @@ const allowed = (principalId: string, context: AuthorizerContext): APIGatewayAut
   context: { ...context },
 })
 
-/** Methods that change nothing, so that clients may repeat a request of which the gateway knows no outcome. */
+/** Methods that change nothing. Clients may repeat such a request if its outcome is unknown. */
 const SAFE: readonly string[] = ['GET', 'HEAD']
 
 /** Returns all Authorization headers, in any case. The token is rejected if there are two, because neither is preferred. */
@@ -175,7 +175,6 @@ async function authorizeRequest(
   return pass([...warnings, ...tried])
 }
 
-/** Returns the Lambda handler of the authorizer. */
 export async function authorizerHandler() {
   const server = createAuthenticatingServer(process.env)
   await warmUp(server, process.env)

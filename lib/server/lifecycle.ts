@@ -18,8 +18,8 @@ const reserveMs = 15_000
 const NONE = 'none'
 
 /**
- * Returns the handler. A schedule invokes it every minute, which is what guarantees that events are published. The stream of
- * the table invokes it in between, so that they are published within seconds: what its records contain does not matter.
+ * Returns the handler. A schedule invokes it every minute, which guarantees that events are published. The stream of the
+ * table also invokes it, so that they are published within seconds. The handler ignores the content of the stream's records.
  */
 export function lifecycleHandler() {
   const server = createServer(process.env)

@@ -33,8 +33,8 @@ export interface RefusingTrial {
 }
 
 /**
- * What a key did: a request, its use at a cluster that accepts keys, or more than is recorded. A cluster that asked about the key
- * is a fact of its own if the request is none.
+ * A recorded use of a key: a request, or its use at a cluster that accepts keys. It can also record that the key did more than is
+ * recorded. If a cluster asks about a request that is not recorded, a separate fact records that it asked.
  */
 export type UsageFact =
   | { entry: UsedEntry; refusedBy?: RefusingTrial }

@@ -9,7 +9,6 @@ import type { JsonObject } from '../../meta/types.ts'
 import type { ItemKey } from '../../storage/keys.ts'
 import { dayOf, expiryOf } from '../keptitems.ts'
 
-/** Returns the key of the item of a trial. */
 export const trialKey = (uid: string, since: number): ItemKey => ({ pk: `trial#${uid}`, sk: String(since) })
 
 /** Returns the attributes with which the item begins. `until` is in unix seconds. */

@@ -44,7 +44,7 @@ const MOST_KNOWN = 2000
 const WAIT_MS = 1000
 /** How long a refusal is not written again after a failure, in milliseconds: the table may be throttled. */
 const PAUSE_MS = 10_000
-/** A scope entry that is longer as JSON is not shown, nor is one with a credential. */
+/** Limits the JSON of a scope entry that is shown. Entries with a credential are not shown either. */
 const MAX_ENTRY_BYTES = 600
 
 /** Returns the recorder of a process. */

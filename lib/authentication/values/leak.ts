@@ -17,8 +17,8 @@ export interface MakingValue {
 }
 
 /**
- * Reports whether a value was made with an earlier one, or with what that one made. What nothing is known of counts as made
- * with it. The first value was made before any other.
+ * Reports whether a value was made with an earlier one, directly or through other values. A value without a record of its maker
+ * counts as made with the earlier one. The first value was made before any other.
  */
 function isMadeWith({ facts }: Pick<KeyValue, 'facts'>, { value: maker, unused }: MakingValue): boolean {
   const { number = 1, since = 1 } = facts ?? {}

@@ -2,7 +2,7 @@
 import type { KeyInternal, RetiringValue } from '../keyinternal.ts'
 import type { EndedValue, ValuesChange } from './keyvalues.ts'
 
-/** What the credential of the pending value says. */
+/** Facts that the credential of the pending value records. */
 export interface RotationFacts {
   /** When the pending value was first used, in unix seconds. */
   firstUsed?: number

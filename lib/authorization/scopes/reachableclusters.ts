@@ -24,7 +24,7 @@ interface Area {
   spaces: readonly Space[]
 }
 
-/** `*` selects all. Of any two spaces, one contains the other or they are disjoint. */
+/** `*` selects all. Two spaces are disjoint, or one contains the other. */
 interface Space {
   project: string
   space: string

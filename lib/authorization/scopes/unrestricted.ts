@@ -5,8 +5,8 @@ import { requestTargets } from '../attributes/attributes.ts'
 export type Entry = Readonly<Record<string, unknown>>
 
 /**
- * Reports whether the scope restricts nothing: there is none, or it opens every target of requests without a further limit. This is
- * what "no scope limits the key" means wherever keys are selected or shown. It gives no privilege: a key with such a scope does
+ * Reports whether the scope restricts nothing: it is absent, or it allows every request target without a further limit. "No scope
+ * limits the key" has this meaning wherever keys are selected or shown. It gives no privilege: a key with such a scope does
  * not count as a key without one.
  */
 export const isUnrestricted = (scope: unknown): boolean =>

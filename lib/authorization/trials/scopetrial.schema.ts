@@ -13,7 +13,7 @@ export const addedScopes = list(
   { readOnly: true },
 )
 
-/** `of` is what has the scope, in words. */
+/** Returns the schema of a trial. `of` names the object that has it, such as `access key`. */
 export const scopeTrial = (of: string) =>
   object(
     `A smaller scope that is tried beside spec.scope. Requests that only spec.scope allows still succeed, with a Warning. status.scopeTrial counts them, and the usage of the keys that make them lists them. Set spec.scope to the scope of the trial to make it real: the ${of} keeps its former scope in status.formerScope for 30 days. A change that sets both to the same scope does so without a trial.`,

@@ -32,10 +32,10 @@ export function linesOf(scope: Scope): ScopeLine[] {
   return scope.allowPlatformCli === true ? [...lines, cli] : lines
 }
 
-/** What takes the place of lines: entries of the same list, or none. */
+/** Replacements of lines by entries of the same list, or by nothing. */
 export type Replacements = ReadonlyMap<string, readonly object[]>
 
-/** Returns the scope with lines replaced. A list that loses its last entry goes: it would be noise, or mean everything in a rule. */
+/** Returns the scope with lines replaced. A list that loses its last entry is removed, because an empty list in a rule would mean everything. */
 export function withLines(scope: Scope, replacements: Replacements): Scope {
   const result: Record<string, unknown> = { ...scope }
   for (const list of LISTS) {

@@ -19,6 +19,6 @@ export interface Usage {
 }
 
 export interface UsageOptions extends ScopeOptions, SpaceOptions {
-  /** The scopes that the key inherited, beneath its own. Clusters accept the key by all of them. */
+  /** The scopes that the key inherited, without its own. Clusters evaluate the whole chain when they accept the key. */
   inherited?: ScopeChain
 }

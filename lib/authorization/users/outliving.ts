@@ -27,7 +27,7 @@ export interface KeyChange extends Moment {
   created: number
   /** Whether the change replaces the key's value. */
   isRotated: boolean
-  /** What the changed object is, in reasons. Default: an access key. */
+  /** Names the changed object in reasons. Default: an access key. */
   noun?: string
 }
 

@@ -55,7 +55,7 @@ export function forbiddenChange(user: UserInfo, old: Key, next: KeySpec, change:
   const isProposed = scope !== undefined && !deepEqual(next.scopeTrial, old.spec.scopeTrial)
   const reason =
     boundReason(user, old, next, change) ??
-    // Who proposes a scope is bound as if they set it.
+    // A user may propose only a scope that the user may also set.
     (isProposed ? boundReason(user, old, { ...next, scope }, change) : undefined)
   if (reason !== undefined || isMaster(user)) return reason
   const changed = PRIVILEGED.find((member) => text(old.spec[member]) !== text(next[member]))

@@ -41,7 +41,6 @@ interface Watch {
   readonly view: WatchView
 }
 
-/** Where a watch starts. */
 interface WatchStart {
   /** The revision that the request names, if any. */
   revision: number | undefined

@@ -15,7 +15,7 @@ const saved = 300
 /** The bounds of a wait. An event is delayed by half of the current wait on average. */
 const shortestMs = 40
 const longestMs = 500
-/** The least time between two reads of a watch that is told of each change. */
+/** The minimum time between two reads of a watch that is notified of each change. */
 export const closestMs = 20
 /** Within these bounds, a wait is this share of the time since the last event. */
 const share = 1 / 10

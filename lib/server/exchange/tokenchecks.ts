@@ -22,7 +22,7 @@ export function checkTarget({ issuer, audience, alg }: IdToken, { spec }: Provid
 export function checkTenancy({ claims }: IdToken, { spec }: Provider, trust: Trust): void {
   const rules = rulesOf(spec)
   const { tenancy, owner } = rules
-  // A token belongs to one tenant. A list of several would fulfil the entries of each of them.
+  // A token belongs to one tenant. A list of tenants would match the entries of each of them.
   if ([...tenancy, ...owner].some((claim) => Array.isArray(own(claims, claim)))) throw notAccepted('tenancy')
   if (unmetEntry(spec.claims ?? [], claims)) throw notAccepted('provider_claims')
   const bound = trust.spec.claims.filter((entry) => concernsTenant(entry, rules))

@@ -9,7 +9,7 @@ import { callMetrics, countCalls, faultMetrics, type Measured, newCalls } from '
 import type { MinimalServer } from '../process/minimal.ts'
 import { type AuditedEvent, auditRecord, type Judgement } from './audit.ts'
 
-/** What the audit record says of a request besides what its event says. */
+/** Members of the audit record that do not come from the event. */
 interface Said {
   facts?: LogFields
   judgement: Judgement

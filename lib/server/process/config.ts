@@ -186,7 +186,7 @@ const settings = {
   allowPrivateIssuers: flag('ALLOW_PRIVATE_ISSUERS'),
   /** The event bus for events about access keys: its name or ARN, or `none`. */
   eventBus: text('EVENT_BUS'),
-  /** What a report of a leaked access key does: it ends the key, or it is only told. */
+  /** Effect of a report of a leaked access key: `disable` ends the key, `report` only publishes an event. */
   onLeak: from('ON_LEAK', matching(/^(disable|report)?$/, 'disable or report'), (word): 'disable' | 'report' =>
     word === 'report' ? 'report' : defaults.ON_LEAK,
   ),
