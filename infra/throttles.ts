@@ -22,7 +22,7 @@ const ALL = '*/*'
 export function throttlesOf({ methodSettings = {} }: Stage, action: 'close' | 'open'): PatchOperation[] {
   const { throttlingRateLimit: rate } = methodSettings[ALL] ?? {}
   if (rate === undefined)
-    throw new Error('the stage has no limit of all methods: those without their own would stay open')
+    throw new Error('the stage has no throttle for all methods, so methods without their own throttle would stay open')
   if (rate === 0) throw new Error('the stage was read while it was closed: its own rates are not known')
   return Object.entries(methodSettings).flatMap(([path, { throttlingRateLimit = 0, throttlingBurstLimit = 0 }]) => {
     const [most, burst] = action === 'open' ? [throttlingRateLimit, throttlingBurstLimit] : [0, 0]

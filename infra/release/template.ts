@@ -16,7 +16,7 @@ const parameters = {
   },
   ArtifactPrefix: {
     Type: 'String',
-    Description: 'What the keys of the archives in the bucket begin with: nothing, or a path that ends with a slash.',
+    Description: 'Prefix of the keys of the archives in the bucket: empty, or a path that ends with a slash.',
     Default: '',
     AllowedPattern: "^([A-Za-z0-9!_.*'()-]+/)*$",
     ConstraintDescription: 'must be nothing, or a path that ends with a slash',

@@ -44,5 +44,5 @@ test('a stage that was read when it was closed, or has no limit of all methods, 
     'while it was closed',
   )
   const { '*/*': _, ...own } = methodSettings
-  expect(() => throttlesOf({ methodSettings: own }, 'close')).toThrow('no limit of all methods')
+  expect(() => throttlesOf({ methodSettings: own }, 'close')).toThrow('no throttle for all methods')
 })
