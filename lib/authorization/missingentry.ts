@@ -11,6 +11,18 @@ import { validateScope } from './scopes/validatescope.ts'
 /** Decides the request by a chain: `evaluate`, or `evaluateAt` for a place. */
 export type Judge = (chain: ScopeChain) => Decision
 
+/** How a chain is judged, and the indexes of its scopes that refuse the request by themselves. */
+interface Refusal {
+  judge: Judge
+  refusing: readonly number[]
+}
+
+/** Judges each scope of the chain by itself. */
+export const judgeEach = (chain: ScopeChain, judge: Judge): Refusal => ({
+  judge,
+  refusing: chain.flatMap((scope, index) => (judge([scope]).allowed ? [] : [index])),
+})
+
 interface MissingEntry {
   /** Index of the scope that refuses. */
   index: number
@@ -26,9 +38,8 @@ export function missingEntry(
   chain: ScopeChain,
   attributes: Attributes,
   options: ScopeOptions,
-  judge: Judge = (scopes) => evaluate(scopes, attributes, options),
+  { judge, refusing } = judgeEach(chain, (scopes) => evaluate(scopes, attributes, options)),
 ): MissingEntry | undefined {
-  const refusing = chain.flatMap((scope, index) => (judge([scope]).allowed ? [] : [index]))
   const [index] = refusing
   if (index === undefined || refusing.length > 1) return undefined
   const exact = exactEntry(attributes, options)

@@ -9,7 +9,7 @@ import type { StatusCause } from '../meta/types.ts'
 import { withoutCredentials } from '../meta/value/credentialtext.ts'
 import type { Attributes, Decision } from './attributes/attributes.ts'
 import { forbiddenFor, SCOPE_MISSING } from './attributes/forbidden.ts'
-import { broaderEntry, type Judge, missingEntry } from './missingentry.ts'
+import { broaderEntry, type Judge, judgeEach, missingEntry } from './missingentry.ts'
 import { evaluate } from './scopes/evaluate.ts'
 import type { ScopeOptions } from './scopes/project.ts'
 import { isKeyReview, isTokenRequest } from './scopes/roles.ts'
@@ -33,10 +33,11 @@ export function refuseByScope(
   options: ScopeOptions,
 ): ScopeRefusal {
   const { chain } = user
-  const refusing = chain.findIndex((scope) => !evaluate([scope], attributes, options).allowed)
-  const reason = `${decision.reason}${changeability(refusing, chain.length)}`
+  const refusal = judgeEach(chain, (scopes) => evaluate(scopes, attributes, options))
+  const [first = -1] = refusal.refusing
+  const reason = `${decision.reason}${changeability(first, chain.length)}`
   const { status } = forbiddenFor(attributes, user, reason)
-  const causes = scopeCauses(user, attributes, options)
+  const causes = scopeCauses(user, attributes, options, missingEntry(chain, attributes, options, refusal))
   const details = { ...status.details, ...(causes.length > 0 && { causes }) }
   return { reason, error: new StatusError({ ...status, details }) }
 }
@@ -59,8 +60,8 @@ function scopeCauses(
   { chain, key }: Pick<UserInfo, 'chain' | 'key'>,
   attributes: Attributes,
   options: ScopeOptions,
+  missing: ReturnType<typeof missingEntry>,
 ): StatusCause[] {
-  const missing = missingEntry(chain, attributes, options)
   if (missing === undefined || needsMore(chain, attributes, options)) return []
   const at = chain.length > 1 ? ` in chain[${missing.index}].spec.scope` : ''
   // Tokens need the cluster, not a rule.
@@ -92,7 +93,7 @@ export function reasonWithEntry(
   attributes: Attributes,
   { options, judge }: { options: ScopeOptions; judge: Judge },
 ): string {
-  const missing = missingEntry(chain, attributes, options, judge)
+  const missing = missingEntry(chain, attributes, options, judgeEach(chain, judge))
   const cause = missing && causeOf(missing.exact, chain.length > 1 ? ` in chain[${missing.index}].spec.scope` : '')
   return cause && isShort([cause]) ? `${reason}; ${cause.message}` : reason
 }

@@ -3,7 +3,7 @@
  * trial, and as an entry in the usage of the key that made the request. Each process writes each of them once a day.
  */
 import type { Attributes, Decision } from '../../authorization/attributes/attributes.ts'
-import { missingEntry } from '../../authorization/missingentry.ts'
+import { judgeEach, missingEntry } from '../../authorization/missingentry.ts'
 import { describeRequest } from '../../authorization/scopes/evaluate.ts'
 import type { ScopeOptions } from '../../authorization/scopes/project.ts'
 import { reachableClusters } from '../../authorization/scopes/reachableclusters.ts'
@@ -116,7 +116,7 @@ export function createTrialRecorder({ storage, scopes, recordUsage, now, signal,
   }
 
   function refusalOf(chain: ScopeChain, attributes: Attributes, judge: (chain: ScopeChain) => Decision): Refusal {
-    const exact = missingEntry(chain, attributes, scopes, judge)?.exact
+    const exact = missingEntry(chain, attributes, scopes, judgeEach(chain, judge))?.exact
     const text = exact ? stringify(exact) : ''
     const isShown = Buffer.byteLength(text) <= MAX_ENTRY_BYTES && withoutCredentials(text) === text
     return { request: wordsOf(attributes), ...(exact && isShown && { scope: exact }) }

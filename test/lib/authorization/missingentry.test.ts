@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type Attributes, managementRequest } from '../../../lib/authorization/attributes/attributes.ts'
-import { broaderEntry, missingEntry, withEntry } from '../../../lib/authorization/missingentry.ts'
+import { broaderEntry, judgeEach, missingEntry, withEntry } from '../../../lib/authorization/missingentry.ts'
 import { evaluate } from '../../../lib/authorization/scopes/evaluate.ts'
 import { evaluateAt, type Place, targetOf } from '../../../lib/authorization/scopes/place.ts'
 import type { Rule } from '../../../lib/authorization/scopes/rules.ts'
@@ -155,7 +155,7 @@ describe('missingEntry', () => {
       fc.property(anyChain, arbitrary.attributes, (chain, asked) => {
         const attributes = { ...asked, target: targetOf(place, options) }
         const judge = (all: readonly Scope[]) => evaluateAt(all, place, attributes, options)
-        const missing = missingEntry(chain, attributes, options, judge)
+        const missing = missingEntry(chain, attributes, options, judgeEach(chain, judge))
         if (missing === undefined) return
         found += 1
         expect(judge(chain).allowed).toBe(false)

@@ -5,7 +5,7 @@ import { lifeOfStored } from '../../../../authentication/keystatus.ts'
 import { sourceRefusal } from '../../../../authentication/requests/authenticate.ts'
 import { valuesOf } from '../../../../authentication/values/keyvalues.ts'
 import type { Decision } from '../../../../authorization/attributes/attributes.ts'
-import { broaderEntry, missingEntry } from '../../../../authorization/missingentry.ts'
+import { broaderEntry, judgeEach, missingEntry } from '../../../../authorization/missingentry.ts'
 import { evaluate } from '../../../../authorization/scopes/evaluate.ts'
 import { isTokenRequest } from '../../../../authorization/scopes/roles.ts'
 import type { Scope } from '../../../../authorization/scopes/scope.ts'
@@ -93,12 +93,13 @@ function judgeScope(
 ): Step {
   const { allowed } = decision
   if (allowed) return { check: 'scope', allowed, reason: decision.reason }
-  const refusing = chain.findIndex((scope) => !asked.judge([scope]).allowed)
+  const refusal = judgeEach(chain, asked.judge)
+  const [first = -1] = refusal.refusing
   // The inherited scopes come first. A scope of the key itself that equals one of them is not repeated.
   const { carried, born = carried.length } = decodeKeyInternal(stored.internal)
-  const who = refusing < born ? INHERITED : refusing < carried.length ? ADDED : undefined
+  const who = first < born ? INHERITED : first < carried.length ? ADDED : undefined
   const { attributes } = asked
-  const missing = missingEntry(chain, attributes, services.scopes, asked.judge)
+  const missing = missingEntry(chain, attributes, services.scopes, refusal)
   const keyName = stored.object.metadata.name ?? ''
   // A rule would allow a token as well, but the cluster is not in it.
   const entry =
