@@ -8,6 +8,7 @@ import type { Inherited } from '../authorization/users/identity.ts'
 import type { ReviewRight } from '../authorization/users/reviewright.ts'
 import type { Federation, Identity } from '../authorization/users/user.ts'
 import type { JsonObject } from '../meta/types.ts'
+import { DAY_SECONDS } from '../meta/value/durations.ts'
 import type { KeyHash } from './pepper.ts'
 import {
   isCount,
@@ -18,6 +19,9 @@ import {
   part,
   strictRecord,
 } from './strictrecord.ts'
+
+/** How long a former scope is kept. */
+export const FORMER_SECONDS = 30 * DAY_SECONDS
 
 /** What is known of a value of a key besides its hash. */
 export interface ValueFacts {

@@ -7,7 +7,7 @@ import { rfc3339OfUnix } from '../meta/encoding/time.ts'
 import type { JsonObject } from '../meta/types.ts'
 
 /** The kinds of events. EventBridge gets the kind as DetailType; the type of the CloudEvent contains it. */
-export type EventKind =
+type EventKind =
   | 'created'
   | 'first-used'
   | 'changed'

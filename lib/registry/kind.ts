@@ -43,7 +43,7 @@ export interface KindInfo {
 export type FieldPath = `${'spec' | 'status'}.${string}`
 
 /** Returns the values that a field selector requires of a field. */
-export type RequiredValues = (field: FieldPath) => readonly string[]
+type RequiredValues = (field: FieldPath) => readonly string[]
 
 /** A printer column. `priority` > 0 is shown only with `-o wide`. Values of dates are RFC 3339 and shown as ages. */
 export interface Column {

@@ -5,7 +5,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ReviewServices } from '../apis/authorization/v1/reviewservices.ts'
-import { table as providerTable } from '../apis/management/v1/federation/identityprovider.table.ts'
+import { table as providerTable } from '../apis/management/v1/federation/identityprovider.values.ts'
 import { lifeAt } from '../apis/management/v1/ownedaccesskey.status.ts'
 import { OwnedAccessKey } from '../apis/management/v1/ownedaccesskey.ts'
 import { scopesOf, specOf } from '../apis/management/v1/ownedaccesskey.values.ts'

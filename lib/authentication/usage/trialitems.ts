@@ -25,7 +25,7 @@ export const markAttributes = (hash: string, at: number): JsonObject => ({
 })
 
 /** How many kinds of requests a trial would have refused, and on which day last. */
-export interface TrialMarks {
+interface TrialMarks {
   refusals: number
   lastRefused?: string
 }

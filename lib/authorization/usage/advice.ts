@@ -15,7 +15,7 @@ import { withLines } from './scopelines.ts'
 import { type Unknown, unknownsOf, wholeLines } from './unknowns.ts'
 import type { Usage, UsageOptions } from './usage.ts'
 
-export interface Advice {
+interface Advice {
   /** A smaller scope under which everything that is recorded stays allowed. Absent: there is none, or `unknowns` forbid advice. */
   scope?: Scope
   /** The lines that it drops, and those that it narrows, as the engine names them. For a key without a scope nothing. */

@@ -3,7 +3,7 @@
 import { DAY_MS } from '../../meta/value/durations.ts'
 import { isUnrestricted } from '../scopes/unrestricted.ts'
 
-export interface Finding {
+interface Finding {
   type: 'NeverExpires' | 'ManyAddresses' | 'Unused' | 'NoScope'
   /** A sentence with what to do. */
   message: string

@@ -10,7 +10,7 @@ import { reachesPlaces, reachesUnrecorded, unrecordedPlaces } from './unrecorded
 import type { Usage, UsageOptions } from './usage.ts'
 import { grantOf, judgeEntry, type UsedEntry, type UsedPlace } from './usedentry.ts'
 
-export interface UsedLine {
+interface UsedLine {
   line: string
   state: 'Used' | 'Unused' | 'Unknown'
   lastUsed?: string

@@ -3,7 +3,7 @@
 import type { Scope } from '../scopes/scope.ts'
 import { scopePhrases } from '../scopes/words.ts'
 
-export interface ScopeDiff {
+interface ScopeDiff {
   removed: string[]
   added: string[]
 }

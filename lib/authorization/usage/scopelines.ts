@@ -33,7 +33,7 @@ export function linesOf(scope: Scope): ScopeLine[] {
 }
 
 /** Replacements of lines by entries of the same list, or by nothing. */
-export type Replacements = ReadonlyMap<string, readonly object[]>
+type Replacements = ReadonlyMap<string, readonly object[]>
 
 /** Returns the scope with lines replaced. A list that loses its last entry is removed, because an empty list in a rule would mean everything. */
 export function withLines(scope: Scope, replacements: Replacements): Scope {

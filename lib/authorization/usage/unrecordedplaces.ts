@@ -15,7 +15,7 @@ import type { ScopeLine } from './scopelines.ts'
 import type { Usage, UsageOptions } from './usage.ts'
 import { ANY_NAME, type UsedPlace, withUid } from './usedentry.ts'
 
-export interface UnrecordedPlaces {
+interface UnrecordedPlaces {
   /** Whether any cluster that never asks may be such a place. */
   someCluster: boolean
   isCluster(name: string): boolean

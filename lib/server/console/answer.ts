@@ -14,7 +14,7 @@ import { createMinimalServer } from '../process/minimal.ts'
 import { securityHeaders } from './securityheaders.ts'
 
 /** A file of the console, as clients/console/build.ts makes it. */
-export interface ConsoleFile {
+interface ConsoleFile {
   /** Its address below the folder of the console. Names of all files but the page contain a hash of the contents. */
   name: string
   /** Value of the header Content-Type. */

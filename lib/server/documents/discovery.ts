@@ -19,7 +19,7 @@ interface Aggregated {
 }
 
 /** The documents that depend on the kinds alone, which the build makes (infra/made/discovery.ts). */
-export interface DiscoveryDocuments {
+interface DiscoveryDocuments {
   /** The plain documents at /apis and below, and below /api, by path. */
   documents: Readonly<Record<string, JsonObject>>
   aggregated: Readonly<Record<'/api' | '/apis', Readonly<Record<DiscoveryOutput['version'], Aggregated>>>>

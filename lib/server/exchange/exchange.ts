@@ -2,9 +2,8 @@
  * Exchanges an ID token for an access key (RFC 8693). The checks run in the order of their costs: what is malformed costs no
  * read, and an unknown client one. Until the signature and the tenancy have held, every refusal has the same text.
  */
-
 import { FederatedIdentityCredential } from '../../apis/management/v1/federation/federatedidentitycredential.ts'
-import { table as providerTable } from '../../apis/management/v1/federation/identityprovider.table.ts'
+import { table as providerTable } from '../../apis/management/v1/federation/identityprovider.values.ts'
 import { effectiveUser } from '../../authorization/users/identity.ts'
 import { execCredential } from '../../endpoints/execcredential.ts'
 import { negotiateToken, type TokenForm } from '../../endpoints/negotiation/accept.ts'

@@ -7,7 +7,7 @@ import { malformed, OAuthError } from '../oauth/oautherror.ts'
 import { parseRequestedScope } from './requestedscope.ts'
 
 export const ACCESS_TOKEN_TYPE = 'urn:ietf:params:oauth:token-type:access_token'
-export const JWT_TYPE = 'urn:ietf:params:oauth:token-type:jwt'
+const JWT_TYPE = 'urn:ietf:params:oauth:token-type:jwt'
 const ID_TOKEN_TYPE = 'urn:ietf:params:oauth:token-type:id_token'
 
 export interface ExchangeParameters {

@@ -1,6 +1,6 @@
 /** Tests exchanges of ID tokens by their function: what the key of an exchange is, whatever the token and the request say. */
 import { beforeAll, describe, expect, test } from 'vitest'
-import { table as providerTable } from '../../../lib/apis/management/v1/federation/identityprovider.table.ts'
+import { table as providerTable } from '../../../lib/apis/management/v1/federation/identityprovider.values.ts'
 import { normalizeKeySet } from '../../../lib/federation/jwks.ts'
 import { encodeKeyItem } from '../../../lib/federation/keyitem.ts'
 import { toProvider } from '../../../lib/federation/provider.ts'

@@ -21,11 +21,18 @@ import { invalidObject } from '../../../meta/errors/status.ts'
 import { defined } from '../../../meta/value/defined.ts'
 import type { Draft, RequestContext } from '../../../registry/kind.ts'
 import type { Companion, Stored } from '../../../storage/interface.ts'
-import type { KeyPlan, PlannedChange } from './ownedaccesskey.values.ts'
-import { changesSpec, keyPath, sealedOf, specOf, suppliedKey, toKey } from './ownedaccesskey.values.ts'
+import {
+  changesSpec,
+  type KeyPlan,
+  keyPath,
+  type PlannedChange,
+  sealedOf,
+  specOf,
+  suppliedKey,
+  toKey,
+} from './ownedaccesskey.values.ts'
 import type { Services } from './services.ts'
-import { changeTrial } from './trial/scopetrial.change.ts'
-import { trialItems } from './trial/scopetrial.status.ts'
+import { changeTrial, trialItems } from './trial/scopetrial.ts'
 
 const { group, kind } = KINDS.OwnedAccessKey
 

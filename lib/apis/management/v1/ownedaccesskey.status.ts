@@ -21,7 +21,7 @@ import type { Stored } from '../../../storage/interface.ts'
 import type { ItemKey } from '../../../storage/keys.ts'
 import { ownerOf, specOf, toKey } from './ownedaccesskey.values.ts'
 import type { Services } from './services.ts'
-import { presentTrial, trialItems } from './trial/scopetrial.status.ts'
+import { presentTrial, trialItems } from './trial/scopetrial.ts'
 
 /** Returns whether a key gives access, and until when. */
 export const lifeAt = ({ limits }: Services['keys'], stored: Stored, now: Date): KeyStatus =>

@@ -70,7 +70,7 @@ import {
 } from './ownedaccesskey.values.ts'
 import { addedWarning, changedRuleWarnings } from './scope.warnings.ts'
 import type { Services } from './services.ts'
-import { validateDrop, validateTrial } from './trial/scopetrial.validate.ts'
+import { validateDrop, validateTrial } from './trial/scopetrial.ts'
 
 const rotationRule: SubresourceRule = {
   forbids: (user, key) => forbiddenBeyondDisabling(user, isExchanged(key)),

@@ -1,8 +1,12 @@
 /** Decides who may review the access of a key, or read its usage or history: each tells more of the key than its object does. */
+
+import { managementRequest } from '../../../../authorization/attributes/attributes.ts'
 import { evaluateHere } from '../../../../authorization/scopes/evaluate.ts'
 import { beyondChain } from '../../../../authorization/users/privilege.ts'
 import type { UserInfo } from '../../../../authorization/users/user.ts'
 import { KINDS } from '../../../../kinds/kinds.ts'
+import type { RequestContext } from '../../../../registry/kind.ts'
+import { getObject } from '../../../../registry/read.ts'
 import type { Stored } from '../../../../storage/interface.ts'
 import { toKey } from '../ownedaccesskey.values.ts'
 import type { Services } from '../services.ts'
@@ -23,4 +27,16 @@ export const accessReviewRule: SubresourceRule = {
     const decision = evaluateHere(user.chain, KINDS.OwnedAccessKey, { verb: 'get', name }, scopes)
     return decision.allowed ? beyondChain(user, toKey(stored), 'access key') : decision.reason
   },
+}
+
+/** Returns the key, which the scopes must allow to read, too. Throws 403 or 404. */
+export async function readReviewedKey(
+  { name, subresource, verb }: { name: string; subresource: string; verb?: string },
+  context: RequestContext,
+  services: Services,
+): Promise<Stored> {
+  // Its refusal names the entry that is missing.
+  await services.checkChain(context, managementRequest(KINDS.OwnedAccessKey, { verb: 'get', name }))
+  const asked = { namespace: '', name, subresource, ...(verb && { verb }) }
+  return getObject(services.keyStore(), asked, context)
 }

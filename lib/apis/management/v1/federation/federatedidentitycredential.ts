@@ -13,26 +13,58 @@ import {
 } from '../../../../authorization/users/privilege.ts'
 import { holdsRight, rightOf, rightWarnings } from '../../../../authorization/users/reviewright.ts'
 import type { UserInfo } from '../../../../authorization/users/user.ts'
-import { spec, status } from '../../../../federation/federatedidentitycredential.schema.ts'
+import { spec, status, type TrustSpec } from '../../../../federation/federatedidentitycredential.schema.ts'
 import type { Provider } from '../../../../federation/provider.ts'
-import { clientIdOf, decodeTrustInternal, encodeTrustInternal, toTrust } from '../../../../federation/trust.ts'
+import {
+  clientIdOf,
+  DEFAULT_TTL,
+  decodeTrustInternal,
+  encodeTrustInternal,
+  toTrust,
+} from '../../../../federation/trust.ts'
 import { KINDS } from '../../../../kinds/kinds.ts'
 import { unixSeconds } from '../../../../meta/encoding/time.ts'
 import type { FieldError } from '../../../../meta/errors/fielderror.ts'
 import type { StatusError } from '../../../../meta/errors/status.ts'
 import { deepEqual } from '../../../../meta/value/equal.ts'
-import type { Draft, RequestContext, StoredKind, Strategy } from '../../../../registry/kind.ts'
+import { column, wide } from '../../../../registry/column.ts'
+import type { Column, Draft, RequestContext, StoredKind, Strategy } from '../../../../registry/kind.ts'
 import type { Companion, Stored } from '../../../../storage/interface.ts'
 import { addedWarning, changedRuleWarnings } from '../scope.warnings.ts'
 import type { Services } from '../services.ts'
-import { changeTrial } from '../trial/scopetrial.change.ts'
-import { presentTrial, trialItems } from '../trial/scopetrial.status.ts'
-import { validateDrop } from '../trial/scopetrial.validate.ts'
+import { changeTrial, presentTrial, trialItems, validateDrop } from '../trial/scopetrial.ts'
 import { forbiddenTrust, forbiddenTrustChange } from './federatedidentitycredential.authorize.ts'
-import { columns } from './federatedidentitycredential.columns.ts'
 import { closesKeys, isHarmless, keySpecOf, ownerOf, specOf, toKey } from './federatedidentitycredential.values.ts'
 import { gateCompanions, phaseOf } from './gates.ts'
 import { useRule } from './identityprovider.values.ts'
+
+/** The characters of claims that a column shows. */
+const MAX_TEXT = 120
+
+/** Returns the entries in short form: `repository_id=456789,environment=production`. */
+function describeClaims(claims: TrustSpec['claims']): string {
+  const entries = claims.map(
+    ({ claim, values = [], patterns = [] }) => `${claim}=${[...values, ...patterns].join('|')}`,
+  )
+  const text = entries.join(',')
+  return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text
+}
+
+export const columns: readonly Column[] = [
+  column('Provider', 'spec.identityProvider', 'Identity provider whose ID tokens are accepted.'),
+  column('Owner', 'status.owner', 'Owner of the credential.'),
+  column('TTL', 'spec.ttl', 'Time to live of exchanged keys in seconds.', { type: 'integer', absent: DEFAULT_TTL }),
+  column('Disabled', 'spec.disabled', 'Whether the credential is disabled.', { type: 'boolean', absent: false }),
+  column('Client ID', 'status.clientID', 'The client_id of an exchange.', wide),
+  {
+    name: 'Claims',
+    type: 'string',
+    description: 'Claims that the ID token must have.',
+    ...wide,
+    value: ({ spec }) => describeClaims((spec as unknown as TrustSpec).claims),
+  },
+  column('Phase', 'status.phase', 'Active, Disabled or Terminating.', wide),
+]
 
 /** The plan of a draft. The rules need the provider, so `prepareFor…` judges and `validate` returns the errors. */
 interface Plan {

@@ -11,7 +11,7 @@ import { type Provider, typeOf } from '../../../../federation/provider.ts'
 import { claimWarnings, validateClaimCounts, validateTrustClaims } from '../../../../federation/validateclaims.ts'
 import { type FieldError, forbidden, invalid, required } from '../../../../meta/errors/fielderror.ts'
 import { deepEqual } from '../../../../meta/value/equal.ts'
-import { validateTrial } from '../trial/scopetrial.validate.ts'
+import { validateTrial } from '../trial/scopetrial.ts'
 import { mappingWarning, validateMappings } from './claimmappings.validate.ts'
 import { keySpecOf } from './federatedidentitycredential.values.ts'
 

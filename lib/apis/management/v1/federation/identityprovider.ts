@@ -18,8 +18,7 @@ import type { Stored } from '../../../../storage/interface.ts'
 import type { Services } from '../services.ts'
 import { gateCompanions, onlyDisables, phaseOf } from './gates.ts'
 import { forbiddenProvider, forbiddenProviderChange } from './identityprovider.authorize.ts'
-import { table } from './identityprovider.table.ts'
-import { specOf, useRule } from './identityprovider.values.ts'
+import { specOf, table, useRule } from './identityprovider.values.ts'
 
 /** What every user with `use` may do. An access review can ask for `use` itself. */
 const USE: readonly string[] = ['get', 'list', 'watch', 'use']

@@ -1,8 +1,16 @@
-/** Reads values of an identity provider, and decides who may use it. */
+/** Reads values of an identity provider, decides who may use it, and says how providers are stored. Functions that only read them need no more. */
 import { AUTHENTICATED, identityOf, isMaster } from '../../../../authorization/users/identity.ts'
 import type { UserInfo } from '../../../../authorization/users/user.ts'
 import type { ProviderSpec } from '../../../../federation/identityprovider.schema.ts'
+import { KINDS } from '../../../../kinds/kinds.ts'
 import type { KubeObject } from '../../../../meta/types.ts'
+import type { Table } from '../../../../storage/interface.ts'
+
+/**
+ * Lists read every provider and leave out those that the user may not use. A deployment has a few dozen at most, so one
+ * query reads fewer items than one for each team of the user would.
+ */
+export const table: Table = { resource: KINDS.IdentityProvider.plural, partitions: () => [], activity: false }
 
 /** Returns the spec, which the schema has validated. */
 export const specOf = ({ spec }: KubeObject): ProviderSpec => spec as unknown as ProviderSpec

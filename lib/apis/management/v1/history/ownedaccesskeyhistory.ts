@@ -1,14 +1,172 @@
 /** Defines OwnedAccessKeyHistory, which says what happened to an access key, and which keys it made. */
+import {
+  GROUPS,
+  type HistoryEntry,
+  historyPartition,
+  SHOWN,
+  shownEntries,
+} from '../../../../authentication/history/items.ts'
+import { keptSince, madePartition, positionKey } from '../../../../authentication/history/since.ts'
+import { keptFrom } from '../../../../authentication/keptitems.ts'
+import { decodeKeyInternal } from '../../../../authentication/keyinternal.ts'
+import { lifeOfStored } from '../../../../authentication/keystatus.ts'
+import { isCount, isNonEmptyText } from '../../../../authentication/strictrecord.ts'
+import { evaluateHere } from '../../../../authorization/scopes/evaluate.ts'
+import { effectiveUser } from '../../../../authorization/users/identity.ts'
+import type { UserInfo } from '../../../../authorization/users/user.ts'
 import { KINDS } from '../../../../kinds/kinds.ts'
+import { rfc3339OfUnix, unixSeconds } from '../../../../meta/encoding/time.ts'
+import { groupVersion } from '../../../../meta/groupversion.ts'
 import { object } from '../../../../meta/schema/schema.ts'
-import type { ComputedKind } from '../../../../registry/kind.ts'
+import type { JsonObject, KubeObject } from '../../../../meta/types.ts'
+import { defined } from '../../../../meta/value/defined.ts'
+import { isObject } from '../../../../meta/value/walk.ts'
+import type { ComputedKind, RequestContext, VirtualRequest } from '../../../../registry/kind.ts'
+import { forEach } from '../../../../registry/parallel.ts'
+import { accessTo } from '../../../../registry/store.ts'
+import type { CompanionItem, Storage } from '../../../../storage/interface.ts'
+import { readReviewedKey } from '../accessreview/ownedaccesskeyaccessreview.access.ts'
+import { lifeAt, phaseOf, presentMaker, seenKey, seenMaker } from '../ownedaccesskey.status.ts'
+import { toKey } from '../ownedaccesskey.values.ts'
 import type { Services } from '../services.ts'
 import { status } from './ownedaccesskeyhistory.schema.ts'
-import { readKeyHistory } from './read.ts'
 
 export const OwnedAccessKeyHistory: ComputedKind<Services> = {
   ...KINDS.OwnedAccessKeyHistory,
   description: 'Says what happened to an access key in the last 90 days, which key made it, and which keys it made.',
   schema: { spec: object('Nothing.', {}), status },
   read: readKeyHistory,
+}
+
+const { kind, subresource } = KINDS.OwnedAccessKeyHistory
+
+/** Returns the history of a key. Throws 403 or 404. */
+async function readKeyHistory(
+  { name, context }: Omit<VirtualRequest, 'object'>,
+  services: Services,
+): Promise<KubeObject> {
+  const stored = await readReviewedKey({ name, subresource }, context, services)
+  const { storage } = services.keyStore()
+  const { uid = '', creationTimestamp } = stored.object.metadata
+  const [items, family, position] = await Promise.all([
+    newestItems(storage, historyPartition(uid)),
+    presentMade(services, { name, uid }, context),
+    storage.getCompanion(positionKey.pk, positionKey.sk),
+  ])
+  const owner = effectiveUser(toKey(stored)).name
+  const kept = keptSince(position)
+  const madeSince = kept === undefined ? undefined : Math.max(kept, lifeOfStored(stored).created)
+  const oldest = keptFrom(unixSeconds(context.now))
+  context.note('reviewedKey', name)
+  return {
+    apiVersion: groupVersion(KINDS.OwnedAccessKeyHistory),
+    kind,
+    metadata: defined({ name, uid, creationTimestamp }),
+    status: {
+      ...(madeSince !== undefined && { since: rfc3339OfUnix(Math.max(madeSince, oldest)) }),
+      events: shownEntries(items)
+        .filter(({ at }) => at >= oldest)
+        .map((entry) => presentEvent(entry, owner, context.user, services)),
+      ...presentMaker(stored, context.user, services.scopes),
+      ...family,
+      ...(madeSince !== undefined && { madeSince: rfc3339OfUnix(madeSince) }),
+    },
+  }
+}
+
+/** Returns the newest items of each group, as far as they are shown: in one call, if these are all. */
+async function newestItems(storage: Storage, pk: string): Promise<CompanionItem[]> {
+  const page = await storage.queryCompanions(pk, { limit: SHOWN })
+  if (page.next === undefined) return page.items
+  const pages = await Promise.all(
+    GROUPS.slice(1).map((group) => storage.queryCompanions(pk, { after: `${group}#`, limit: SHOWN })),
+  )
+  const all = [page, ...pages].flatMap(({ items }) => items)
+  return [...new Map(all.map((item) => [item.sk, item])).values()]
+}
+
+function presentEvent(
+  { kind: type, at, detail: { actor, ip, userAgent, ...detail } }: HistoryEntry,
+  owner: string,
+  user: UserInfo,
+  { keys, scopes }: Pick<Services, 'keys' | 'scopes'>,
+): JsonObject {
+  const seen = isObject(actor) ? presentActor(actor, owner, user, scopes) : undefined
+  return {
+    time: rfc3339OfUnix(at),
+    type,
+    ...(seen && { actor: seen }),
+    ...detail,
+    ...(keys.recordSources && defined({ ip, userAgent })),
+  }
+}
+
+/** Returns who did something, as far as the reader would see that they made the key. The server itself is no other user. */
+function presentActor(
+  { user: name, accessKey, accessKeyUid }: JsonObject,
+  owner: string,
+  reader: UserInfo,
+  scopes: Services['scopes'],
+): JsonObject | undefined {
+  if (typeof name !== 'string') return undefined
+  if (name.startsWith('system:')) return { user: name }
+  const key = { name: String(accessKey ?? ''), uid: String(accessKeyUid ?? '') }
+  const seen = seenKey({ ...key, isOwners: name === owner || name === reader.name }, reader, scopes)
+  if (seen === undefined) return undefined
+  return { user: name, ...(seen.name && { accessKey: seen.name }), ...(seen.uid && { accessKeyUid: seen.uid }) }
+}
+
+/** The most keys that are looked at: each is read. */
+const MOST = 100
+const AT_ONCE = 16
+
+/** Returns `made`, and `truncated` if the key made more. */
+async function presentMade(
+  services: Services,
+  { name, uid }: { name: string; uid: string },
+  context: RequestContext,
+): Promise<JsonObject> {
+  const newest = await services.keyStore().storage.queryCompanions(madePartition(name), { limit: MOST + 1 })
+  // Another key may have had the name. Then what it made is older.
+  const items = newest.items.filter(({ attributes }) => attributes.maker === uid)
+  const looked = items.slice(0, MOST)
+  const found = new Map<string, JsonObject>()
+  await forEach(
+    looked,
+    () => true,
+    async ({ sk, attributes }) => {
+      const one = await presentOne(services, uid, attributes, context)
+      if (one) found.set(sk, one)
+    },
+    AT_ONCE,
+  )
+  const made = looked.flatMap(({ sk }) => found.get(sk) ?? [])
+  return { made, ...(items.length > MOST && { truncated: true }) }
+}
+
+/**
+ * Returns a key that the maker made, as the reader may see it: it must be one that the reader could get, and whose maker its own
+ * status would name. Another key that has the name now is not it.
+ */
+async function presentOne(
+  services: Services,
+  maker: string,
+  { name, uid, at }: JsonObject,
+  context: RequestContext,
+): Promise<JsonObject | undefined> {
+  const { user, now } = context
+  if (!isNonEmptyText(name) || !isCount(at)) return undefined
+  const asked = { verb: 'get', name }
+  if (!evaluateHere(user.chain, KINDS.OwnedAccessKey, asked, services.scopes).allowed) return undefined
+  const store = services.keyStore()
+  const stored = await store.storage.get(store.kind.table, name)
+  if (stored?.object.metadata.uid !== uid || !stored) return undefined
+  if (accessTo(store, stored, 'get', '', context).type !== 'allowed') return undefined
+  if (seenMaker(stored, user, services.scopes)?.uid !== maker) return undefined
+  return {
+    name,
+    uid: stored.object.metadata.uid ?? '',
+    made: rfc3339OfUnix(at),
+    phase: phaseOf(lifeAt(services.keys, stored, now), decodeKeyInternal(stored.internal)),
+  }
 }

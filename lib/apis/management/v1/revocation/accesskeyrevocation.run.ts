@@ -12,12 +12,17 @@ import { FederatedIdentityCredential } from '../federation/federatedidentitycred
 import { seenMaker } from '../ownedaccesskey.status.ts'
 import { toKey } from '../ownedaccesskey.values.ts'
 import type { Services } from '../services.ts'
-import { findKeys, showHints } from './accesskeyrevocation.find.ts'
+import {
+  concernsTrusts,
+  findKeys,
+  findTrusts,
+  revokesTrust,
+  showHints,
+  warningsOf,
+} from './accesskeyrevocation.find.ts'
 import { createRevoker, type Outcome, type Target } from './accesskeyrevocation.revoker.ts'
 import type { RevocationSpec } from './accesskeyrevocation.schema.ts'
-import { isAllowed, mayRevoke, selects, verbsOf } from './accesskeyrevocation.selection.ts'
-import { concernsTrusts, findTrusts, revokesTrust, warningsOf } from './accesskeyrevocation.trusts.ts'
-import { validateRevocation } from './accesskeyrevocation.validate.ts'
+import { isAllowed, mayRevoke, selects, validateRevocation, verbsOf } from './accesskeyrevocation.selection.ts'
 
 const { group, kind } = KINDS.AccessKeyRevocation
 

@@ -1,5 +1,5 @@
 /** Begins, continues and ends the trial of a scope with a write of its key, and makes it real. */
-import type { KeyInternal } from '../../../../authentication/keyinternal.ts'
+import { FORMER_SECONDS, type KeyInternal } from '../../../../authentication/keyinternal.ts'
 import { readMarks, SEEN, startOfTrial, trialKey } from '../../../../authentication/usage/trialitems.ts'
 import type { Scope } from '../../../../authorization/scopes/scope.ts'
 import type { KeySpec } from '../../../../authorization/users/identity.ts'
@@ -10,7 +10,6 @@ import type { GroupResource, JsonObject, KubeObject } from '../../../../meta/typ
 import { deepEqual } from '../../../../meta/value/equal.ts'
 import type { Companion } from '../../../../storage/interface.ts'
 import type { ItemKey } from '../../../../storage/keys.ts'
-import { FORMER_SECONDS } from './scopetrial.status.ts'
 
 type Tried = Pick<KeySpec, 'scope' | 'scopeTrial'>
 type State = Pick<KeyInternal, 'trial' | 'lastTrial' | 'former'>

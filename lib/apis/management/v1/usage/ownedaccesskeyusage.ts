@@ -1,14 +1,153 @@
 /** Defines OwnedAccessKeyUsage, which says what an access key did (docs/usage.md). */
+import { trialsOf } from '../../../../authentication/credential.ts'
+import { keptSince, positionKey } from '../../../../authentication/history/since.ts'
+import { keptFrom, usagePartition } from '../../../../authentication/keptitems.ts'
+import { decodeKeyInternal } from '../../../../authentication/keyinternal.ts'
+import { lifeOfStored } from '../../../../authentication/keystatus.ts'
+import { readSources } from '../../../../authentication/lastsources.ts'
+import { placeName, type RecordedUsage, readUsage, recordingKey } from '../../../../authentication/usage/items.ts'
+import type { ScopeOptions } from '../../../../authorization/scopes/project.ts'
+import { adviseScope } from '../../../../authorization/usage/advice.ts'
+import { findingsOf } from '../../../../authorization/usage/findings.ts'
+import { usedLines } from '../../../../authorization/usage/lines.ts'
+import { diffScopes } from '../../../../authorization/usage/scopediff.ts'
+import type { Usage } from '../../../../authorization/usage/usage.ts'
 import { KINDS } from '../../../../kinds/kinds.ts'
+import { rfc3339OfUnix, unixSeconds } from '../../../../meta/encoding/time.ts'
+import { groupVersion } from '../../../../meta/groupversion.ts'
 import { object } from '../../../../meta/schema/schema.ts'
-import type { ComputedKind } from '../../../../registry/kind.ts'
+import type { JsonObject, KubeObject } from '../../../../meta/types.ts'
+import { defined } from '../../../../meta/value/defined.ts'
+import { DAY_SECONDS } from '../../../../meta/value/durations.ts'
+import type { ComputedKind, VirtualRequest } from '../../../../registry/kind.ts'
+import type { CompanionItem, Stored } from '../../../../storage/interface.ts'
+import { readReviewedKey } from '../accessreview/ownedaccesskeyaccessreview.access.ts'
+import { lastUseOf, lifeAt } from '../ownedaccesskey.status.ts'
+import { scopesOf, specOf } from '../ownedaccesskey.values.ts'
 import type { UsageServices } from '../services.ts'
 import { status } from './ownedaccesskeyusage.schema.ts'
-import { readKeyUsage } from './read.ts'
+import { asRead, readPartition, scopeEntryOf, wordsOf } from './recorded.ts'
 
 export const OwnedAccessKeyUsage: ComputedKind<UsageServices> = {
   ...KINDS.OwnedAccessKeyUsage,
   description: 'Says what an access key did in the last 90 days.',
   schema: { spec: object('Nothing.', {}), status },
   read: readKeyUsage,
+}
+
+const { kind, subresource } = KINDS.OwnedAccessKeyUsage
+
+/** Returns the usage of a key. Throws 403 or 404. */
+async function readKeyUsage(
+  { name, context }: Omit<VirtualRequest, 'object'>,
+  services: UsageServices,
+): Promise<KubeObject> {
+  const stored = await readReviewedKey({ name, subresource }, context, services)
+  const { uid = '', creationTimestamp } = stored.object.metadata
+  const [own, [mark, position]] = await Promise.all([
+    readPartition(services.storage, usagePartition(uid)),
+    services.storage.getCompanions([recordingKey, positionKey]),
+  ])
+  const recorded = readUsage(own.items, services.scopes)
+  const now = unixSeconds(context.now)
+  const since = services.recordUsage ? sinceOf(stored, { mark, position }, now) : undefined
+  const usage: Usage = {
+    ...recorded,
+    isIncomplete: recorded.isIncomplete || !own.isWhole || !services.recordUsage,
+    asked: (place) => recorded.asked.get(placeName(place)),
+    days: since === undefined ? 0 : Math.floor((now - since) / DAY_SECONDS),
+  }
+  context.note('reviewedKey', name)
+  return {
+    apiVersion: groupVersion(KINDS.OwnedAccessKeyUsage),
+    kind,
+    metadata: defined({ name, uid, creationTimestamp }),
+    status: {
+      recording: services.recordUsage,
+      ...(since !== undefined && { since: rfc3339OfUnix(since) }),
+      complete: !usage.isIncomplete,
+      entries: entriesOf(recorded, stored, services.scopes),
+      clusters: clustersOf(recorded),
+      ...adviceFor(stored, usage, services, context.now),
+    },
+  }
+}
+
+/**
+ * Returns since when the usage of a key is known, in unix seconds: nothing is older than the store keeps it. A release that keeps
+ * no history records no usage either, so usage begins anew after it, too.
+ */
+function sinceOf(
+  stored: Stored,
+  { mark, position }: Record<'mark' | 'position', CompanionItem | undefined>,
+  now: number,
+): number | undefined {
+  const recorded = mark?.attributes.since
+  const kept = position ? keptSince(position) : 0
+  if (typeof recorded !== 'number' || kept === undefined) return undefined
+  return Math.max(recorded, kept, lifeOfStored(stored).created, keptFrom(now))
+}
+
+function entriesOf(recorded: RecordedUsage, { object, internal }: Stored, options: ScopeOptions): JsonObject[] {
+  const trials = trialsOf(specOf(object), decodeKeyInternal(internal)) ?? []
+  return asRead(recorded, options).map(({ entry, day, refusedBy = [] }) => {
+    const scope = scopeEntryOf(entry, options) as JsonObject | undefined
+    const refusing = trials.filter((trial) =>
+      refusedBy.some(({ uid, since }) => uid === trial.uid && since === trial.since),
+    )
+    const whose = new Set(refusing.map(({ uid }) => (uid === object.metadata.uid ? 'Own' : 'Inherited')))
+    return {
+      request: wordsOf(entry, options),
+      ...(scope && { scope }),
+      lastUsed: day,
+      ...(whose.size > 0 && { refusedBy: [...whose] }),
+    }
+  })
+}
+
+function clustersOf({ accepted, asked }: RecordedUsage): JsonObject[] {
+  const accepting = new Map(accepted.map(({ place, day }) => [placeName(place), day]))
+  return [...new Set([...accepting.keys(), ...asked.keys()])]
+    .sort()
+    .map((name) => ({ name, ...defined({ lastAccepted: accepting.get(name), lastAsked: asked.get(name) }) }))
+}
+
+/** Returns `lines`, `advice` and `findings` of the status. */
+function adviceFor(stored: Stored, usage: Usage, services: UsageServices, now: Date): JsonObject {
+  const { scope, sourceCIDRs } = specOf(stored.object)
+  const { carried } = decodeKeyInternal(stored.internal)
+  const { scope: smaller, unknowns } = adviseScope(scope, usage, { ...services.scopes, inherited: carried })
+  const { expires } = lifeAt(services.keys, stored, now)
+  const last = lastUseOf(stored, now)
+  const findings = findingsOf({
+    now,
+    created: new Date(stored.object.metadata.creationTimestamp ?? ''),
+    networks: readSources(stored.noted?.sources).length,
+    days: usage.days,
+    isInherited: carried.length > 0,
+    ...defined({
+      expires: expires === undefined ? undefined : new Date(expires * 1000),
+      lastActivity: last === undefined ? undefined : new Date(last),
+      sourceCIDRs,
+      scope,
+    }),
+  })
+  return {
+    lines: linesOf(stored, usage, services),
+    advice: {
+      ...(smaller && { scope: smaller as JsonObject, ...diffScopes(scope, smaller) }),
+      unknowns: unknowns.map((one) => ({ ...one })),
+    },
+    findings: findings.map((one) => ({ ...one })),
+  }
+}
+
+/** Returns the lines of every scope of the chain. Those of a key's only scope, its own, have no `chain[N]`. */
+function linesOf(stored: Stored, usage: Usage, { scopes }: UsageServices): JsonObject[] {
+  const chain = scopesOf(stored)
+  const isOwn = chain.length === 1 && specOf(stored.object).scope !== undefined
+  return chain.flatMap((scope, index) => {
+    const at = isOwn ? '' : `chain[${index}].`
+    return usedLines(scope, usage, scopes).map((one) => ({ ...one, line: `${at}${one.line}` }))
+  })
 }

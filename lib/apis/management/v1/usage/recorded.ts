@@ -2,8 +2,9 @@
 import { usagePartition } from '../../../../authentication/keptitems.ts'
 import { type RecordedUsage, type RefusingTrial, readUsage } from '../../../../authentication/usage/items.ts'
 import { describeRequest, evaluateHere } from '../../../../authorization/scopes/evaluate.ts'
+import { exactEntry } from '../../../../authorization/scopes/exactentry.ts'
 import type { ScopeOptions } from '../../../../authorization/scopes/project.ts'
-import { scopeEntryOf } from '../../../../authorization/usage/scopeentry.ts'
+import type { Scope } from '../../../../authorization/scopes/scope.ts'
 import { type UsedEntry, withoutAnyName } from '../../../../authorization/usage/usedentry.ts'
 import type { UserInfo } from '../../../../authorization/users/user.ts'
 import { KINDS } from '../../../../kinds/kinds.ts'
@@ -67,3 +68,7 @@ export async function refusedRequests(
       : [],
   )
 }
+
+/** Returns the scope entry that allows the entry and nothing else, or undefined when no rule is that narrow. */
+export const scopeEntryOf = ({ attributes }: UsedEntry, options: ScopeOptions): Scope | undefined =>
+  exactEntry(withoutAnyName(attributes), options)

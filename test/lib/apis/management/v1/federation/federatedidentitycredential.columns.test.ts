@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { columns } from '../../../../../../lib/apis/management/v1/federation/federatedidentitycredential.columns.ts'
+import { columns } from '../../../../../../lib/apis/management/v1/federation/federatedidentitycredential.ts'
 
 test.each([
   [118, ''],

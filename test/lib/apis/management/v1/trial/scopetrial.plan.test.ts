@@ -1,7 +1,7 @@
 /** Tests what a write makes of the trial of a scope, and on what it depends. */
 import { expect, test } from 'vitest'
 import { planTrial } from '../../../../../../lib/apis/management/v1/trial/scopetrial.plan.ts'
-import { FORMER_SECONDS } from '../../../../../../lib/apis/management/v1/trial/scopetrial.status.ts'
+import { FORMER_SECONDS } from '../../../../../../lib/authentication/keyinternal.ts'
 import type { JsonObject } from '../../../../../../lib/meta/types.ts'
 
 const scopeOf = (project: string) => ({ projects: [{ project }] })
