@@ -3,10 +3,9 @@
  * moments may differ by a second, so a restored table may hold a part of a transaction. Objects decide: what follows from their
  * rows is made again, and what no row explains is removed. No credential is made, because its row does not tell all of it.
  */
-
 import { storedKinds } from '../lib/apis/stored.ts'
 import { credentialItemKey } from '../lib/authentication/credential.ts'
-import { madeItem } from '../lib/authentication/history/family.ts'
+import { madeItem } from '../lib/authentication/history/items.ts'
 import { decodeKeyInternal } from '../lib/authentication/keyinternal.ts'
 import type { KeyHash } from '../lib/authentication/pepper.ts'
 import { generationOf, valuesOf } from '../lib/authentication/values/keyvalues.ts'

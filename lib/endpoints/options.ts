@@ -4,9 +4,8 @@
  * Source: k8s.io/apimachinery apis/meta/v1 (conversion, validation), apis/meta/internalversion/validation.
  */
 
-import { parseQueryFlag } from '../meta/encoding/gobooleans.ts'
-import { parseSigned } from '../meta/encoding/gointegers.ts'
 import { quote } from '../meta/encoding/gotext.ts'
+import { parseQueryFlag, parseSigned } from '../meta/encoding/strconv.ts'
 import { type FieldError, forbidden, notSupported, required } from '../meta/errors/fielderror.ts'
 import { badRequest, invalidObject } from '../meta/errors/status.ts'
 import { validateFieldManager } from '../meta/object/managername.ts'

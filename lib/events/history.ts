@@ -1,6 +1,5 @@
 /** Keeps what happened to keys, and which keys they made, as side items that go with them. Repeats write the same items. */
-import { madeItem } from '../authentication/history/family.ts'
-import { historyItem, historyPartition } from '../authentication/history/items.ts'
+import { historyItem, historyPartition, madeItem } from '../authentication/history/items.ts'
 import { forEach, OutOfTime } from '../registry/parallel.ts'
 import type { Change, Stored } from '../storage/interface.ts'
 import type { KeyOccurrence } from './event.ts'

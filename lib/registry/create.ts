@@ -1,12 +1,12 @@
 /**
  * Creates objects. Source: k8s.io/apiserver registry/rest/create.go and registry/generic/registry/store.go (Create).
  */
-
 import type { Floats } from '../meta/encoding/floats.ts'
 import { rfc3339 } from '../meta/encoding/time.ts'
 import {
   alreadyExists,
   beingDeleted,
+  forbiddenResource,
   generatedNameExists,
   invalidObject,
   keyChanged,
@@ -22,15 +22,14 @@ import { withoutCredentials } from '../meta/value/credentialtext.ts'
 import { defined } from '../meta/value/defined.ts'
 import { StorageError } from '../storage/errors.ts'
 import type { Mutation, Stored } from '../storage/interface.ts'
-import { authorOf } from './author.ts'
 import { type Draft, groupResource, type RequestContext } from './kind.ts'
 import { bindToMaker, isMakerChanged } from './maker.ts'
 import { admitOwnerReferences } from './ownerreferences.ts'
-import { checkQuota } from './quota.ts'
 import { validateReferences } from './references.ts'
 import {
   accessTo,
   authorizeWrite,
+  authorOf,
   companionsOf,
   type Outcome,
   objectKey,
@@ -192,4 +191,21 @@ export async function createObject<P>(
       }
     }
   }
+}
+
+/**
+ * Throws 403 if the new object exceeds the quota of its owner. Concurrent creates are not counted yet, so the number of
+ * objects may exceed the quota by as many.
+ */
+async function checkQuota(store: Store, draft: Draft, context: RequestContext): Promise<void> {
+  const { kind, storage, strategy } = store
+  const quota = strategy.quota?.(draft, context)
+  if (!quota) return
+  const { name, partition, most } = quota
+  const used = await storage.count(kind.table, partition, most)
+  if (used < most) return
+  const resource = groupResource(kind)
+  const counted = `count/${resource.resource}.${resource.group}`
+  const why = `exceeded quota: ${name}, requested: ${counted}=1, used: ${counted}=${used}, limited: ${counted}=${most}`
+  throw forbiddenResource(resource, draft.object.metadata.name ?? '', why)
 }

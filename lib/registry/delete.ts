@@ -2,18 +2,16 @@
  * Deletes objects. Source: k8s.io/apiserver registry/generic/registry/store.go (Delete), registry/rest/delete.go. No kind
  * here has graceful deletion.
  */
-
 import { rfc3339 } from '../meta/encoding/time.ts'
 import { keyChanged, notFound, StatusError } from '../meta/errors/status.ts'
 import { checkPreconditions, type Preconditions } from '../meta/object/preconditions.ts'
 import type { KubeObject, ObjectMeta } from '../meta/types.ts'
 import { deepEqual } from '../meta/value/equal.ts'
 import type { Mutation, Stored } from '../storage/interface.ts'
-import { authorOf } from './author.ts'
 import { groupResource, type RequestContext } from './kind.ts'
 import { bindToMaker, isMakerChanged } from './maker.ts'
 import { forEach, type HasTime, OutOfTime } from './parallel.ts'
-import { checkAccess, companionsOf, objectKey, type Store } from './store.ts'
+import { authorOf, checkAccess, companionsOf, objectKey, type Store } from './store.ts'
 
 export interface DeleteOptions<P = unknown> {
   propagationPolicy?: 'Foreground' | 'Background' | 'Orphan'

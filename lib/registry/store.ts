@@ -2,7 +2,6 @@
  * Declares the generic store of a stored kind, which combines Storage and the strategy of the kind, and checks access.
  * Source: k8s.io/apiserver/pkg/registry/generic/registry and registry/rest.
  */
-
 import { managementRequest } from '../authorization/attributes/attributes.ts'
 import { forbiddenFor } from '../authorization/attributes/forbidden.ts'
 import { isMaster, MASTERS } from '../authorization/users/identity.ts'
@@ -183,4 +182,23 @@ export function ownerPermissions(store: Store, object: KubeObject, context: Requ
     },
     mayDeleteOwner: (reference) => mayDelete(reference, namespace, context),
   }
+}
+
+/** Yields the objects by name, at one revision. Does not check who may see them. */
+export async function* eachStored(
+  { kind, storage }: Pick<Store, 'kind' | 'storage'>,
+  partitions?: readonly string[],
+): AsyncGenerator<Stored> {
+  const range = { keepsNext: true, ...(partitions && { partitions }) } as const
+  for (let page = await storage.list(kind.table, range); ; ) {
+    for (const one of page.items) yield one.read()
+    if (page.next === undefined) return
+    page = await storage.list(kind.table, { ...range, after: page.next, at: page.rv })
+  }
+}
+
+/** Returns the user, the access key and the ID of a request. The server's own users have no access key. */
+export function authorOf({ user, requestId }: Pick<RequestContext, 'user' | 'requestId'>): JsonObject {
+  const { name, uid } = user.key
+  return { user: user.name, ...(uid && { key: name, keyUid: uid }), ...(requestId && { requestId }) }
 }

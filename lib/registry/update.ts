@@ -2,7 +2,6 @@
  * Updates objects for PUT, patches and apply, which differ in the function that computes the new object from the live one.
  * Source: k8s.io/apiserver registry/generic/registry/store.go (Update), registry/rest/update.go.
  */
-
 import { isMaster } from '../authorization/users/identity.ts'
 import { type Floats, holdsFloat, NO_FLOATS } from '../meta/encoding/floats.ts'
 import { invalid } from '../meta/errors/fielderror.ts'
@@ -17,7 +16,6 @@ import type { KubeObject } from '../meta/types.ts'
 import { defined } from '../meta/value/defined.ts'
 import { deepEqual } from '../meta/value/equal.ts'
 import type { Mutation, ReadOptions, Stored } from '../storage/interface.ts'
-import { authorOf } from './author.ts'
 import {
   type CreateRequest,
   checkNoResourceVersion,
@@ -33,6 +31,7 @@ import { validateReferences } from './references.ts'
 import {
   authorizeChange,
   authorizeWrite,
+  authorOf,
   checkAccess,
   companionsOf,
   type Outcome,

@@ -1,5 +1,4 @@
 /** Runs every function with its role in the packaged template: the role allows all of its calls. */
-
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { GetItemCommand, ScanCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
@@ -7,8 +6,8 @@ import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { functionNames } from '../../infra/build.ts'
 import { makeAuthority, validFor } from '../../infra/local/host/certificates.ts'
 import { kubeConfigFile } from '../../infra/local/host/kubeconfigfile.ts'
+import { encodeKeyItem } from '../../lib/federation/issuerkeys.ts'
 import { parseKeySet } from '../../lib/federation/jwks.ts'
-import { encodeKeyItem } from '../../lib/federation/keyitem.ts'
 import { marshalKey } from '../../lib/storage/dynamodb/expressions.ts'
 import { rowsOf } from '../../lib/storage/keys.ts'
 import { endless, unhurried } from '../support/deadlines.ts'

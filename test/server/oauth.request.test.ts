@@ -1,4 +1,5 @@
 /** Tests how the OAuth endpoints read a request, before they read anything from the store. */
+
 import { randomBytes } from 'node:crypto'
 import type { APIGatewayProxyEvent } from 'aws-lambda'
 import { describe, expect, test } from 'vitest'
@@ -7,8 +8,7 @@ import { negotiateToken } from '../../lib/endpoints/negotiation/accept.ts'
 import { readParameters } from '../../lib/server/exchange/parameters.ts'
 import { parseRequestedScope } from '../../lib/server/exchange/requestedscope.ts'
 import { decodeForm, readForm } from '../../lib/server/oauth/form.ts'
-import { malformed, OAuthError } from '../../lib/server/oauth/oautherror.ts'
-import { quoteValue } from '../../lib/server/oauth/quote.ts'
+import { malformed, OAuthError, quoteValue } from '../../lib/server/oauth/oautherror.ts'
 import cases from './vectors/oauth.request.cases.json' with { type: 'json' }
 
 const formType = 'application/x-www-form-urlencoded'

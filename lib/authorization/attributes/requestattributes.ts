@@ -3,9 +3,8 @@
  * never the path. The route that serves a request is therefore the one that is authorized. Source of the path formats:
  * k8s.io/apiserver request.RequestInfo.
  */
-
 import { formatValue } from '../../meta/encoding/badvalue.ts'
-import { parseQueryFlag } from '../../meta/encoding/gobooleans.ts'
+import { parseQueryFlag } from '../../meta/encoding/strconv.ts'
 import { badRequest, StatusError } from '../../meta/errors/status.ts'
 import { pathSegmentErrors } from '../../meta/object/names.ts'
 import { parseFieldSelector, requiredValues } from '../../meta/selectors/fields.ts'

@@ -3,8 +3,7 @@
  * webhook rules.
  */
 import { type FieldError, invalid, required } from '../../meta/errors/fielderror.ts'
-import { isPattern, patternsOverlap } from './resourcepattern.ts'
-import type { Rule } from './rules.ts'
+import { isPattern, patternsOverlap, type Rule } from './rules.ts'
 
 type Resources = NonNullable<Rule['resources']>[number]
 

@@ -1,12 +1,10 @@
 /** Says for each line of a scope whether the key used it, and what cannot be known about it. */
-
 import { restrictsInside } from '../restriction.ts'
 import { isJudgedHere } from '../scopes/roles.ts'
 import type { Scope } from '../scopes/scope.ts'
 import { asksForReviews, impliedBy, kubeConfigOf, makesTokens } from './entryeffects.ts'
-import { acceptedBy } from './places.ts'
+import { acceptedBy, reachesPlaces, reachesUnrecorded, unrecordedPlaces } from './places.ts'
 import { linesOf, type ScopeLine } from './scopelines.ts'
-import { reachesPlaces, reachesUnrecorded, unrecordedPlaces } from './unrecordedplaces.ts'
 import type { Usage, UsageOptions } from './usage.ts'
 import { grantOf, judgeEntry, type UsedEntry, type UsedPlace } from './usedentry.ts'
 

@@ -1,15 +1,20 @@
 /**
  * Says what a smaller scope must keep besides requests: the places that accept the key, that it makes tokens and they are valid
- * somewhere, and client certificates.
+ * somewhere, and client certificates. Finds where a key could be used without a record.
  */
-
+import { KINDS } from '../../kinds/kinds.ts'
+import type { Attributes } from '../attributes/attributes.ts'
 import { restrictsInside } from '../restriction.ts'
-import { acceptsKeys, acceptsKeysOfSpaces } from '../review.ts'
+import { acceptsKeys, acceptsKeysOfSpaces, reviewAttributes, speaksOf } from '../review.ts'
+import { evaluate } from '../scopes/evaluate.ts'
+import { targetOf } from '../scopes/place.ts'
 import { reachableClusters } from '../scopes/reachableclusters.ts'
+import { givesReviews } from '../scopes/roles.ts'
 import type { ScopeChain } from '../scopes/scope.ts'
 import { kubeConfigOf, makesTokens } from './entryeffects.ts'
+import type { ScopeLine } from './scopelines.ts'
 import type { Usage, UsageOptions } from './usage.ts'
-import { judgeEntry, type UsedPlace, withUid } from './usedentry.ts'
+import { ANY_NAME, judgeEntry, type UsedPlace, withUid } from './usedentry.ts'
 
 /** Reports whether the place accepts access keys with this chain. */
 export const acceptedBy = (chain: ScopeChain, place: UsedPlace, options: UsageOptions): boolean =>
@@ -38,4 +43,56 @@ export function keepsPlaces(before: ScopeChain, { entries, accepted }: Usage, op
     const left = reachableClusters(chain)
     return (!needsAny || left === 'all' || left.size > 0) && held.every((check) => check(chain))
   }
+}
+
+interface UnrecordedPlaces {
+  /** Whether any cluster that never asks may be such a place. */
+  someCluster: boolean
+  isCluster(name: string): boolean
+  virtualClusters: readonly UsedPlace[]
+  /** Whether kube configs were made for virtual clusters that the record does not name. */
+  someVirtualCluster: boolean
+}
+
+/**
+ * Returns where the key could be used without a record. A cluster that never asks lets its own RBAC decide, so nobody knows what a
+ * key does there. A key can be used in clusters only by a token or kube config that it made, or by a TokenReview.
+ */
+export function unrecordedPlaces({ entries, accepted, asked }: Usage): UnrecordedPlaces {
+  const madeTokens = entries.some(({ entry }) => makesTokens(entry))
+  const made = entries.flatMap(({ entry }) => kubeConfigOf(entry) ?? [])
+  const exact = made.filter(({ name }) => name !== '' && name !== ANY_NAME)
+  const configured = exact.map(({ namespace, name }): UsedPlace => ({ type: 'virtualCluster', namespace, name }))
+  const silent = [...configured, ...accepted.map(({ place }) => place)].filter((place) => asked(place) === undefined)
+  const clusters = new Set(silent.flatMap((place) => (place.type === 'cluster' ? [place.name] : [])))
+  return {
+    someCluster: madeTokens || clusters.size > 0,
+    isCluster: (name) => (madeTokens ? asked({ type: 'cluster', name }) === undefined : clusters.has(name)),
+    virtualClusters: silent.filter(({ type }) => type === 'virtualCluster'),
+    someVirtualCluster: exact.length < made.length,
+  }
+}
+
+/** Reports whether the line may be what allows the key something where nobody sees it. */
+export function reachesUnrecorded(line: ScopeLine, unrecorded: UnrecordedPlaces, options: UsageOptions): boolean {
+  const clusters = reachableClusters([...(options.inherited ?? []), line.alone])
+  if (clusters === 'all' ? unrecorded.someCluster : [...clusters].some(unrecorded.isCluster)) return true
+  if (unrecorded.someVirtualCluster && reachesPlaces(line)) return true
+  return unrecorded.virtualClusters.some((place) => speaksAt(line, place, options))
+}
+
+function speaksAt({ list, alone }: ScopeLine, place: UsedPlace, options: UsageOptions): boolean {
+  if (list !== 'roles') return speaksOf(alone, withUid(place), options) !== undefined
+  const review: Attributes = reviewAttributes(KINDS.TokenReview, targetOf(withUid(place), options))
+  return evaluate([alone], review, options).allowed
+}
+
+/** Reports whether the line may allow anything in a connected or virtual cluster, or names one. */
+export function reachesPlaces({ list, alone }: ScopeLine): boolean {
+  if (list === 'roles') return (alone.roles ?? []).some(givesReviews)
+  if (list !== 'rules') return list !== 'allowPlatformCli'
+  return (alone.rules ?? []).some(
+    ({ requestTargets = [], cluster, virtualClusters = [] }) =>
+      !requestTargets.includes('Management') || requestTargets.length > 1 || cluster || virtualClusters.length > 0,
+  )
 }

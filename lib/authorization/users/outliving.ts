@@ -2,15 +2,36 @@
  * Prevents an expiring key from leaving behind access that outlives it. Such a key cannot create a longer-lived key or
  * extend the access of one. Otherwise, anyone who obtained the key for an hour could keep access permanently. The end of a value
  * that a rotation has replaced binds in the same way, and without exceptions: its rotation was meant to end all access by it.
+ * Limits what may be done to, and with, a key that an exchange made: a job could leave behind access that does not end with its trust.
  */
-
 import { rfc3339OfUnix, unixSeconds } from '../../meta/encoding/time.ts'
 import { deepEqual } from '../../meta/value/equal.ts'
 import { withScope } from '../scopes/chain.ts'
-import { LOGIN } from './exchanged.ts'
 import { isMaster, type Key, type KeySpec, MASTERS } from './identity.ts'
-import { lengthens, outlives } from './lifetime.ts'
 import type { UserInfo } from './user.ts'
+
+/**
+ * Reports whether the key could live longer with `next` than with `old`, for some pattern of use. A larger ttl (0 or
+ * absent means unlimited), counting from the last activity instead of creation, and re-enabling a disabled key do that.
+ * A change that moves the expiry both ways also counts, such as a larger ttl that no longer counts from the last activity.
+ */
+export function lengthens(old: KeySpec, next: KeySpec): boolean {
+  const before = seconds(old)
+  const after = seconds(next)
+  const fromActivity = after !== Number.POSITIVE_INFINITY && next.ttlAfterLastActivity === true
+  const slides = fromActivity && old.ttlAfterLastActivity !== true && before !== Number.POSITIVE_INFINITY
+  return after > before || slides || (old.disabled === true && next.disabled !== true)
+}
+
+/**
+ * Reports whether a key created at `created` could be valid after `end` (both in Unix seconds), for some pattern of
+ * use. A key whose expiry slides with its use always could, however short its ttl. `maxTtl` limits every ttl.
+ */
+const outlives = (spec: KeySpec, created: number, end: number, maxTtl = Number.POSITIVE_INFINITY): boolean =>
+  spec.ttlAfterLastActivity === true || created + Math.min(seconds(spec), maxTtl) > end
+
+/** Returns the ttl as a comparable number. */
+const seconds = ({ ttl }: KeySpec): number => (ttl ? Number(ttl) : Number.POSITIVE_INFINITY)
 
 /** Users who have just signed in may create keys. Only the service creates keys of type Login, and says since when. */
 const SIGNED_IN_SECONDS = 15 * 60
@@ -131,3 +152,26 @@ function endOfKey(user: UserInfo, now: Date): number | undefined {
 }
 
 const advice = ({ chain, key }: UserInfo): string => (key.type === LOGIN && chain.length === 0 ? '; sign in again' : '')
+
+/** The type of keys with which people sign in. All other exchanged keys belong to workloads. */
+const LOGIN = 'Login'
+
+const isWorkload = ({ federation, key }: UserInfo): boolean => federation !== undefined && key.type !== LOGIN
+
+/**
+ * Returns why the user may not do `what` (403), such as `create access keys`, or undefined. This applies to system:masters
+ * too.
+ */
+export const forbiddenToWorkload = (user: UserInfo, what: string): string | undefined =>
+  isWorkload(user)
+    ? `the access key used comes from an exchanged ID token of a workload and may not ${what}`
+    : undefined
+
+/**
+ * Returns why the user may not change more of a key than `spec.disabled` (403), or undefined. This applies to
+ * system:masters too.
+ */
+export function forbiddenBeyondDisabling(user: UserInfo, isExchanged: boolean): string | undefined {
+  if (isExchanged) return 'an access key that comes from an exchanged ID token can only be disabled or deleted'
+  return forbiddenToWorkload(user, 'change access keys, only disable or delete them')
+}

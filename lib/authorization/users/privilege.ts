@@ -2,15 +2,13 @@
  * Decides what a user may do with keys, after the scope chain has allowed the request. The rules are pure functions of
  * the user, the current key and the desired key.
  */
-
 import { formatValue } from '../../meta/encoding/badvalue.ts'
 import { deepEqual } from '../../meta/value/equal.ts'
 import { containsChain, extendChain, withScope } from '../scopes/chain.ts'
 import type { ScopeChain } from '../scopes/scope.ts'
 import { type Inherited, identityOf, isMaster, type Key, type KeySpec, ownIdentities, ownsKey } from './identity.ts'
-import { lengthens } from './lifetime.ts'
-import { type KeyChange, type Moment, outlivingChange, outlivingCreation } from './outliving.ts'
-import { beyondSourcesChange, beyondSourcesCreation, widensSources } from './sources.ts'
+import { type KeyChange, lengthens, type Moment, outlivingChange, outlivingCreation } from './outliving.ts'
+import { beyondSourcesChange, beyondSourcesCreation, widensSources } from './sourcecidrs.ts'
 import type { UserInfo } from './user.ts'
 
 /** Types that users may choose. The service itself manages the others. */

@@ -1,9 +1,13 @@
 /**
  * Compares IP addresses with the ranges from which a key may be used (`spec.sourceCIDRs`). A range is an address or a
  * CIDR, IPv4 or IPv6. Every request with a limited key is compared, so this does not use BlockList of node:net, which
- * takes 400 µs to build for 64 ranges and ignores host bits.
+ * takes 400 µs to build for 64 ranges and ignores host bits. A limited key, also one of system:masters, may not leave behind
+ * access from other addresses: with another key, with the value of one, or with an object that makes keys.
  */
 import { isIPv4, isIPv6 } from 'node:net'
+import { deepEqual } from '../../meta/value/equal.ts'
+import type { KeySpec } from './identity.ts'
+import type { UserInfo } from './user.ts'
 
 /** All addresses from `first` to `last`, as numbers of 32 or 128 bits. */
 interface Range {
@@ -18,14 +22,14 @@ interface Range {
  */
 export function isWithinCIDRs(address: string, list: readonly string[]): boolean {
   const one = parseAddress(address)
-  return one !== undefined && list.some((text) => contains(parseRange(text), one))
+  return one !== undefined && list.some((text) => containsRange(parseRange(text), one))
 }
 
 /** Reports whether every address of the ranges `inner` is in one of the ranges `outer`. */
 export function containsCIDRs(outer: readonly string[], inner: readonly string[]): boolean {
   const known = outer.map(parseRange).filter((range) => range !== undefined)
   const joined = [...join(known, 32), ...join(known, 128)]
-  return inner.map(parseRange).every((range) => range !== undefined && joined.some((one) => contains(one, range)))
+  return inner.map(parseRange).every((range) => range !== undefined && joined.some((one) => containsRange(one, range)))
 }
 
 /** Returns what is wrong with a range that a client wrote, or undefined. Each range has one valid spelling. */
@@ -41,7 +45,7 @@ export function networkOf(address: string): string | undefined {
   return one && formatAddress(prefixed(one, one.bits === 32 ? 32 : 64))
 }
 
-const contains = (outer: Range | undefined, inner: Range): boolean =>
+const containsRange = (outer: Range | undefined, inner: Range): boolean =>
   outer?.bits === inner.bits && outer.first <= inner.first && inner.last <= outer.last
 
 /** Returns the ranges of one family as the fewest that have the same addresses. */
@@ -139,3 +143,46 @@ const partsOf = (value: bigint, count: number, bits: bigint): number[] =>
   Array.from({ length: count }, (_, index) =>
     Number(BigInt.asUintN(Number(bits), value >> (bits * BigInt(count - 1 - index)))),
   )
+
+const limited = 'the access key used is limited to source addresses and may not'
+
+/** Returns why the user may not create this key (403), or undefined. */
+export const beyondSourcesCreation = (user: UserInfo, spec: KeySpec): string | undefined =>
+  isWithinSources(user, spec)
+    ? undefined
+    : `spec.sourceCIDRs: ${limited} create one that can be used from other addresses`
+
+/**
+ * Returns why the user may not change this key to `next` (403), or undefined. All addresses of the key must be among the
+ * user's, before and after. The user may still disable any key.
+ */
+export function beyondSourcesChange(
+  user: UserInfo,
+  old: KeySpec,
+  next: KeySpec,
+  { isRotated, noun = 'access key' }: { isRotated: boolean; noun?: string | undefined },
+): string | undefined {
+  const isContained = isWithinSources(user, old) && isWithinSources(user, next)
+  if (isContained || (!isRotated && onlyDisables(old, next))) return undefined
+  return `${limited} change ${noun === 'access key' ? 'an' : 'a'} ${noun} that can be used from other addresses`
+}
+
+/** Returns why the user may not `act` on an object that makes keys without `spec.sourceCIDRs` (403), or undefined. */
+export const unlimitedReason = ({ sourceCIDRs }: UserInfo, act: string): string | undefined =>
+  sourceCIDRs === undefined ? undefined : `${limited} ${act}, whose keys could be used from other addresses`
+
+/** Returns the warnings about a credential for a cluster, which does not tell from where it is used. */
+export const unlimitedCredential = ({ sourceCIDRs }: UserInfo, credential: string): string[] =>
+  sourceCIDRs === undefined ? [] : [`the ${credential} is not limited to spec.sourceCIDRs`]
+
+/** Reports whether a change lets the key be used from addresses that it could not be used from before. */
+export const widensSources = (old: KeySpec, next: KeySpec): boolean => !contains(old.sourceCIDRs, next.sourceCIDRs)
+
+const isWithinSources = (user: UserInfo, { sourceCIDRs }: KeySpec): boolean => contains(user.sourceCIDRs, sourceCIDRs)
+
+/** An absent or empty list does not limit a key. */
+const contains = (outer: readonly string[] = [], inner: readonly string[] = []): boolean =>
+  outer.length === 0 || (inner.length > 0 && containsCIDRs(outer, inner))
+
+const onlyDisables = ({ disabled: _, ...old }: KeySpec, { disabled, ...next }: KeySpec): boolean =>
+  disabled === true && deepEqual(old, next)

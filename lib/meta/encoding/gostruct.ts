@@ -7,9 +7,9 @@
 import type { JsonObject, JsonValue } from '../types.ts'
 import { child, isObject, own, sortedEntries } from '../value/walk.ts'
 import { type Floats, NO_FLOATS } from './floats.ts'
-import { fitsInt64 } from './gointegers.ts'
 import { goJsonType } from './gotext.ts'
 import { MAX_FINDINGS } from './jsonscanner.ts'
+import { fitsInt64 } from './strconv.ts'
 import { normalizeTime, parseTime, TimeParseError } from './time.ts'
 
 /** Thrown for a value of a wrong type, with Go's message, which quotes no values except numbers. */

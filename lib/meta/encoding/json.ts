@@ -6,8 +6,8 @@
 
 import type { JsonObject, JsonValue } from '../types.ts'
 import type { Floats } from './floats.ts'
-import { fitsInt64 } from './gointegers.ts'
 import { MAX_VALUES, scanJson } from './jsonscanner.ts'
+import { fitsInt64 } from './strconv.ts'
 
 declare global {
   interface JSON {

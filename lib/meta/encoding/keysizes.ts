@@ -1,8 +1,36 @@
 /**
  * Judges the numbers of foreign keys by their sizes, before OpenSSL sees them. For a number of more than 2,048 bytes it leaves an error in
- * the queue of the process, and the next operation of any TLS connection fails with it.
+ * the queue of the process, and the next operation of any TLS connection fails with it. Reads DER (ITU-T X.690) as far as that needs it.
  */
-import { type DerValue, derSequence, derValues } from './der.ts'
+interface DerValue {
+  tag: number
+  content: Buffer
+}
+
+/** Returns the values that the bytes consist of, one after the other, or undefined if they are not DER. */
+function derValues(bytes: Buffer): DerValue[] | undefined {
+  const values: DerValue[] = []
+  for (let at = 0; at < bytes.length; ) {
+    const tag = bytes[at] ?? 0
+    const first = bytes[at + 1] ?? 0x80
+    const size = first < 0x80 ? 0 : first - 0x80
+    if ((tag & 0x1f) === 0x1f || first === 0x80 || size > 4 || at + 2 + size > bytes.length) return undefined
+    const length = size === 0 ? first : bytes.readUIntBE(at + 2, size)
+    const from = at + 2 + size
+    if (from + length > bytes.length) return undefined
+    values.push({ tag, content: bytes.subarray(from, from + length) })
+    at = from + length
+  }
+  return values
+}
+
+const SEQUENCE = 0x30
+
+/** Returns the values in the sequence that the bytes are, or undefined if they are none. */
+function derSequence(bytes: Buffer): DerValue[] | undefined {
+  const [one, ...others] = derValues(bytes) ?? []
+  return one?.tag === SEQUENCE && others.length === 0 ? derValues(one.content) : undefined
+}
 
 /** A longer modulus makes each verification slow. */
 const MAX_MODULUS_BITS = 8192

@@ -5,9 +5,9 @@
  */
 
 import type { JsonValue } from '../types.ts'
-import { fitsInt64 } from './gointegers.ts'
 import { toNumber } from './json.ts'
 import { DecodeError } from './jsonscanner.ts'
+import { fitsInt64 } from './strconv.ts'
 
 const CORE = 'tag:yaml.org,2002:'
 

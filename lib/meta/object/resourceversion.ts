@@ -3,8 +3,8 @@
  * Source: k8s.io/apiserver/pkg/storage (APIObjectVersioner).
  */
 
-import { parseUnsigned } from '../encoding/gointegers.ts'
 import { quote } from '../encoding/gotext.ts'
+import { parseUnsigned } from '../encoding/strconv.ts'
 import { badRequest } from '../errors/status.ts'
 
 /** Returns 0 for an empty text. Throws `failure` of Go's message, by default a 400 (kube-apiserver returns 500 with it). */

@@ -3,22 +3,28 @@
  * Source: k8s.io/kube-openapi/pkg/validation/validate (which check runs when), k8s.io/apiextensions-apiserver
  * (apiserver/validation, apiserver/schema/listtype), answers of a kube-apiserver 1.34.4.
  */
-
 import { formatValue } from '../encoding/badvalue.ts'
 import { type Floats, holdsFloat, NO_FLOATS } from '../encoding/floats.ts'
-import { fitsInt64 } from '../encoding/gointegers.ts'
 import { floatText, quote } from '../encoding/gotext.ts'
+import { fitsInt64 } from '../encoding/strconv.ts'
 import { type FieldError, type FieldErrorType, findingsOf, required, tooLong, tooMany } from '../errors/fielderror.ts'
 import type { JsonObject, JsonValue } from '../types.ts'
 import { byBytes } from '../value/byteorder.ts'
 import { REDACTED } from '../value/credentialtext.ts'
 import { deepEqual } from '../value/equal.ts'
 import { child, isObject, own, sortedEntries } from '../value/walk.ts'
-import { isDateTime, isUri } from './formats.ts'
+import { isDateTime, isUri, MAX_PATTERN_LENGTH, matchesPattern } from './formats.ts'
 import { duplicateItems } from './lists.ts'
-import { MAX_PATTERN_LENGTH, matchesPattern } from './pattern.ts'
-import type { IntegerSchema, KindSchema, ListSchema, MapSchema, ObjectSchema, Schema, StringSchema } from './schema.ts'
-import { memberSchema } from './schema.ts'
+import {
+  type IntegerSchema,
+  type KindSchema,
+  type ListSchema,
+  type MapSchema,
+  memberSchema,
+  type ObjectSchema,
+  type Schema,
+  type StringSchema,
+} from './schema.ts'
 
 /** `field` is the path in the cause, `name` the path in the message; they differ on the status endpoint. */
 interface FieldPlace {

@@ -3,7 +3,7 @@
  * Source: k8s.io/apimachinery/pkg/labels (grammar and messages); labelmatcher.ts matches labels.
  */
 
-import { parseSigned } from '../encoding/gointegers.ts'
+import { parseSigned } from '../encoding/strconv.ts'
 import { aggregate, type FieldError, invalid } from '../errors/fielderror.ts'
 import { badRequest } from '../errors/status.ts'
 import { labelValueErrors, qualifiedNameErrors } from '../object/names.ts'

@@ -1,4 +1,4 @@
-/** Recognizes and replaces characters that a text for people must not have. */
+/** Recognizes and replaces characters that a text for people, or for a page, must not have. */
 
 /** Control, format (invisible, direction-changing), surrogate and line separator characters. */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu
@@ -7,3 +7,7 @@ export const isPrintable = (text: string): boolean => text.search(UNPRINTABLE) =
 
 /** Replaces each unprintable character with U+FFFD. */
 export const toPrintable = (text: string): string => text.replace(UNPRINTABLE, '\u{FFFD}')
+
+/** Escapes the characters that have a meaning in the text of HTML. */
+export const escapeHtml = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')

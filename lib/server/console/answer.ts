@@ -4,7 +4,7 @@
  */
 import { gzipSync } from 'node:zlib'
 import { type ApiResponse, emptyStream } from '../../endpoints/request.ts'
-import { escapeHtml } from '../../meta/value/html.ts'
+import { escapeHtml } from '../../meta/value/printable.ts'
 import { acceptsGzip, compressBody } from '../lambda/compression.ts'
 import { type PublicEndpoint, publicHandler } from '../lambda/publicendpoint.ts'
 import { type LambdaHandler, lambdaHandler } from '../lambda/runtime.ts'

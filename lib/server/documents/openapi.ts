@@ -7,7 +7,7 @@ import type { Endpoint } from '../lambda/serve.ts'
 import { respondCached } from './cached.ts'
 
 /** The documents, which the build makes (infra/made/openapi.ts). A hash is that of the text. */
-export interface OpenApiDocuments {
+interface OpenApiDocuments {
   /** The document at /openapi/v3. */
   index: string
   /** The documents below it by path. */

@@ -6,8 +6,7 @@ import type { IdToken } from '../../federation/idtoken.ts'
 import type { JsonObject } from '../../meta/types.ts'
 import { holdsCredential } from '../../meta/value/credentialtext.ts'
 import { own } from '../../meta/value/walk.ts'
-import { OAuthError } from '../oauth/oautherror.ts'
-import { quoteName, quoteValue } from '../oauth/quote.ts'
+import { OAuthError, quoteName, quoteValue } from '../oauth/oautherror.ts'
 import { leftOut } from './tokenchecks.ts'
 
 export interface MappedUser {

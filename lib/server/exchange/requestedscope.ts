@@ -2,8 +2,7 @@
 import type { Scope } from '../../authorization/scopes/scope.ts'
 import { validateScope } from '../../authorization/scopes/validatescope.ts'
 import { holdsCredential } from '../../meta/value/credentialtext.ts'
-import { OAuthError } from '../oauth/oautherror.ts'
-import { quoteValue } from '../oauth/quote.ts'
+import { OAuthError, quoteValue } from '../oauth/oautherror.ts'
 
 /** Returns the entry that a part of the scope adds. `first` and `second` are its names, separated by a slash. */
 const forms: Readonly<Record<string, { form: string; read(first: string, second: string | undefined): Scope }>> = {

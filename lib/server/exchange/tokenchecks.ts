@@ -1,5 +1,4 @@
 /** Compares an ID token with its provider and its trust. Every function throws the OAuthError of what does not fit. */
-
 import { concernsTenant, rulesOf } from '../../federation/catalogue.ts'
 import { type ClaimEntry, claimText, isLeftOut, unmetEntry } from '../../federation/claims.ts'
 import { checkTimes, type IdToken } from '../../federation/idtoken.ts'
@@ -8,8 +7,7 @@ import { algorithmsOf, audienceOf, type Provider, typeOf } from '../../federatio
 import type { Trust } from '../../federation/trust.ts'
 import type { JsonObject, JsonValue } from '../../meta/types.ts'
 import { own } from '../../meta/value/walk.ts'
-import { notAccepted, OAuthError, type RefusalReason } from '../oauth/oautherror.ts'
-import { quoteName, quoteValue } from '../oauth/quote.ts'
+import { notAccepted, OAuthError, quoteName, quoteValue, type RefusalReason } from '../oauth/oautherror.ts'
 
 /** Checks that the token is made by this issuer for this API. Its signature is not verified yet. */
 export function checkTarget({ issuer, audience, alg }: IdToken, { spec }: Provider, ownIssuer: string): void {

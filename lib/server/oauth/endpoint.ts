@@ -1,5 +1,6 @@
-/** Makes the Lambda handlers of the OAuth endpoints, which are public. */
+/** Makes and starts the Lambda handlers of the OAuth endpoints, which are public. */
 import type { APIGatewayProxyEvent } from 'aws-lambda'
+import { table } from '../../apis/management/v1/ownedaccesskey.table.ts'
 import { internalContext } from '../../controllers/internalcontext.ts'
 import type { Deadline } from '../../meta/errors/deadline.ts'
 import type { RequestContext } from '../../registry/kind.ts'
@@ -14,7 +15,8 @@ import {
   type PublicHandler,
   publicHandler,
 } from '../lambda/publicendpoint.ts'
-import type { Server } from '../server.ts'
+import { createServer, type Server } from '../server.ts'
+import { warmUp } from '../warmup.ts'
 import { errorAnswer } from './answers.ts'
 import { type Form, readForm } from './form.ts'
 import { OAuthError, type RefusalReason, unavailable } from './oautherror.ts'
@@ -41,7 +43,7 @@ export interface OAuthEndpoint<S extends Server> extends Omit<PublicEndpoint<Out
 }
 
 /** Returns the Lambda handler of an endpoint. */
-export function oauthHandler<S extends Server>(server: S, endpoint: OAuthEndpoint<S>): PublicHandler {
+function oauthHandler<S extends Server>(server: S, endpoint: OAuthEndpoint<S>): PublicHandler {
   const work = async (event: APIGatewayProxyEvent, note: NoteFacts, deadline: Deadline) => {
     const form = readForm(event)
     const { requestId } = event.requestContext
@@ -81,4 +83,14 @@ function toOAuthError(error: unknown): OAuthError {
   const isUnknown = 'it is not known whether the request was done: try again with a new subject token'
   const why = cause instanceof StorageError ? isUnknown : 'the request was not completed in time'
   return unavailable('storage', why, { cause })
+}
+
+/** Returns the Lambda handler of an endpoint, whose server `complete` makes. */
+export async function startEndpoint<S extends Server>(
+  endpoint: OAuthEndpoint<S>,
+  complete: (server: Server) => S,
+): Promise<PublicHandler> {
+  const server = createServer(process.env)
+  await warmUp(server, process.env, table)
+  return oauthHandler(complete(server), endpoint)
 }

@@ -1,8 +1,7 @@
 /** Reads the form of a request to an OAuth endpoint. Everything that could be read in two ways is refused. */
 import type { APIGatewayProxyEvent } from 'aws-lambda'
 import { readPublicBody } from '../lambda/publicbody.ts'
-import { malformed } from './oautherror.ts'
-import { quoteValue } from './quote.ts'
+import { malformed, quoteValue } from './oautherror.ts'
 
 export type Form = ReadonlyMap<string, string>
 

@@ -2,7 +2,6 @@
  * Deletes an access key that an exchange made, for anyone who presents it (RFC 7009). Other tokens get the same answer and
  * stay valid: anyone who finds a long-lived key reports it as leaked, which deletes nothing.
  */
-
 import { OwnedAccessKey } from '../../apis/management/v1/ownedaccesskey.ts'
 import { isWellFormed } from '../../authentication/accesskey.ts'
 import { credentialItemKey, readCredential } from '../../authentication/credential.ts'
@@ -14,10 +13,9 @@ import { unlessLost } from '../../registry/storageerrors.ts'
 import type { PublicHandler } from '../lambda/publicendpoint.ts'
 import type { Server } from '../server.ts'
 import { revokedAnswer } from './answers.ts'
-import { type OAuthCall, type OAuthEndpoint, type Outcome, writeContext } from './endpoint.ts'
+import { type OAuthCall, type OAuthEndpoint, type Outcome, startEndpoint, writeContext } from './endpoint.ts'
 import { withoutLineBreak } from './form.ts'
 import { malformed } from './oautherror.ts'
-import { startEndpoint } from './start.ts'
 
 /** Answers a revocation: 200 for every token, and an error only if the store fails. */
 export async function revoke(call: OAuthCall, server: Server): Promise<{ response: ApiResponse; outcome: Outcome }> {

@@ -2,7 +2,7 @@
 import { ruleWarnings } from '../../../authorization/scopes/replaceablerules.ts'
 import { type Scope, scopeSchema } from '../../../authorization/scopes/scope.ts'
 import { validateScope } from '../../../authorization/scopes/validatescope.ts'
-import { unlimitedCredential } from '../../../authorization/users/sources.ts'
+import { unlimitedCredential } from '../../../authorization/users/sourcecidrs.ts'
 import { KINDS } from '../../../kinds/kinds.ts'
 import { rfc3339OfUnix } from '../../../meta/encoding/time.ts'
 import { checkDeadline } from '../../../meta/errors/deadline.ts'

@@ -10,7 +10,6 @@ import type { ScopeOptions } from '../../../authorization/scopes/project.ts'
 import { hasSelfRotate } from '../../../authorization/scopes/roles.ts'
 import { isUnrestricted } from '../../../authorization/scopes/unrestricted.ts'
 import { validateScope } from '../../../authorization/scopes/validatescope.ts'
-import { forbiddenBeyondDisabling, forbiddenToWorkload } from '../../../authorization/users/exchanged.ts'
 import {
   effectiveUser,
   identityOf,
@@ -20,6 +19,7 @@ import {
   MASTERS,
   ownsKey,
 } from '../../../authorization/users/identity.ts'
+import { forbiddenBeyondDisabling, forbiddenToWorkload } from '../../../authorization/users/outliving.ts'
 import {
   addedScopes,
   beyondChain,

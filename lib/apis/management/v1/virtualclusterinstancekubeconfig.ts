@@ -1,5 +1,5 @@
 /** Defines VirtualClusterInstanceKubeConfig, the kubeconfig of a virtual cluster. Specification sections 2.5 and 4.1. */
-import { unlimitedCredential } from '../../../authorization/users/sources.ts'
+import { unlimitedCredential } from '../../../authorization/users/sourcecidrs.ts'
 import { KINDS } from '../../../kinds/kinds.ts'
 import { writtenCredential } from '../../../kubeconfig/configtext.ts'
 import { toInstance } from '../../../kubeconfig/instance.ts'

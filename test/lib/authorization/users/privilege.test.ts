@@ -10,8 +10,7 @@ import {
   ownIdentities,
   usernameOf,
 } from '../../../../lib/authorization/users/identity.ts'
-import { lengthens } from '../../../../lib/authorization/users/lifetime.ts'
-import { endOfAccess, type KeyChange, lastingReason } from '../../../../lib/authorization/users/outliving.ts'
+import { endOfAccess, type KeyChange, lastingReason, lengthens } from '../../../../lib/authorization/users/outliving.ts'
 import {
   addedScopes,
   chainAfterChange,

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { isDateTime, isUri } from '../../../../lib/meta/schema/formats.ts'
-import { isSafePattern, matchesPattern } from '../../../../lib/meta/schema/pattern.ts'
+import { isDateTime, isSafePattern, isUri, matchesPattern } from '../../../../lib/meta/schema/formats.ts'
 import cases from './vectors/formats.cases.json' with { type: 'json' }
 
 test.each(cases.dateTime as [string, boolean][])('date-time %j: %j', (text, valid) =>

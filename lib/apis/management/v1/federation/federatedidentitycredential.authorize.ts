@@ -5,7 +5,7 @@
 import { isMaster } from '../../../../authorization/users/identity.ts'
 import { lastingReason } from '../../../../authorization/users/outliving.ts'
 import { forbiddenChange, forbiddenCreation } from '../../../../authorization/users/privilege.ts'
-import { unlimitedReason } from '../../../../authorization/users/sources.ts'
+import { unlimitedReason } from '../../../../authorization/users/sourcecidrs.ts'
 import type { UserInfo } from '../../../../authorization/users/user.ts'
 import type { TrustSpec } from '../../../../federation/federatedidentitycredential.schema.ts'
 import { parseTime } from '../../../../meta/encoding/time.ts'

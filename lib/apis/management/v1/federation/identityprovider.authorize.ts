@@ -4,7 +4,7 @@
  */
 import { containsChain, withScope } from '../../../../authorization/scopes/chain.ts'
 import { lastingReason } from '../../../../authorization/users/outliving.ts'
-import { unlimitedReason } from '../../../../authorization/users/sources.ts'
+import { unlimitedReason } from '../../../../authorization/users/sourcecidrs.ts'
 import type { UserInfo } from '../../../../authorization/users/user.ts'
 import type { ProviderSpec } from '../../../../federation/identityprovider.schema.ts'
 import type { KubeObject } from '../../../../meta/types.ts'

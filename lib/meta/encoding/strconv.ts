@@ -1,5 +1,4 @@
-/** Parses integers as Go does. Source: strconv.ParseUint and ParseInt, base 10 and 64 bits. */
-
+/** Parses integers and flags as Go does. Source: strconv.ParseUint and ParseInt, base 10 and 64 bits. */
 const MAX_UINT64 = 2n ** 64n - 1n
 const MAX_DIGITS = String(MAX_UINT64).length
 
@@ -26,3 +25,6 @@ export function parseSigned(text: string): bigint | IntegerProblem {
   const value = text.startsWith('-') ? -size : size
   return fitsInt64(value) ? value : 'value out of range'
 }
+
+/** Parses a flag of a query like Go's conversion of queries: every value except `false` and `0` is true, also the empty one. */
+export const parseQueryFlag = (value: string): boolean => !['false', '0'].includes(value.toLowerCase())
