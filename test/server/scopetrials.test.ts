@@ -97,10 +97,6 @@ describe('a trial', () => {
     await patch(key, trialOf({ ...tokens, clusters: [] }))
     expect(warningsOf(await make('eu'))).toContain('does not allow a token for any cluster')
     expect(await refusedOf(key)).toEqual(['create of directclusterendpointtokens'])
-    const scope = { ...tokens, clusters: [] }
-    expect((await patch(key, { scope, scopeTrial: null })).status).toBe(409)
-    await patch(key, { scope, scopeTrial: { force: true } })
-    expect((await make('eu')).status).toBe(422)
   })
 
   test('has the keys that the key makes, and nothing that it made before', async () => {
@@ -180,18 +176,6 @@ describe('a trial', () => {
     expect(await refusedOf(key)).toEqual([])
     await list(key, 'b')
     expect(await refusedOf(key)).toHaveLength(1)
-  })
-
-  test('that is removed and set again at once finds the same again', async () => {
-    const key = await makeTried()
-    for (const _ of [1, 2]) {
-      await list(key, 'b')
-      expect(await refusedOf(key)).toHaveLength(1)
-      await patch(key, { scopeTrial: null })
-      await patch(key, { description: 'between' })
-      await patch(key, trialOf())
-      expect(await refusedOf(key)).toEqual([])
-    }
   })
 })
 

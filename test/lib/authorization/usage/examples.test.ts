@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { byteLength, MAX_CHAIN_BYTES } from '../../../../lib/authorization/scopes/chain.ts'
+import type { Rule } from '../../../../lib/authorization/scopes/rules.ts'
 import type { Scope } from '../../../../lib/authorization/scopes/scope.ts'
 import { adviseScope } from '../../../../lib/authorization/usage/advice.ts'
 import { usedLines } from '../../../../lib/authorization/usage/lines.ts'
@@ -19,6 +20,12 @@ const virtual = (project: string, ...names: string[]) => ({
   virtualClusters: names.map((virtualCluster) => ({ project, virtualCluster })),
 })
 const MANAGED = 'management.platform'
+const managed = (verbs: string[], resource: string, namespace: string, more: object = {}): Rule => ({
+  verbs,
+  resources: [{ group: MANAGED, resources: [resource], ...more }],
+  namespaces: [namespace],
+  requestTargets: ['Management'],
+})
 const TOKEN = 'create directclusterendpointtokens'
 
 describe('a smaller scope', () => {
@@ -67,14 +74,7 @@ describe('a smaller scope', () => {
       usageOf([TOKEN]),
       {
         clusters: [{ cluster: 'd' }],
-        rules: [
-          {
-            verbs: ['create'],
-            resources: [{ group: MANAGED, resources: ['directclusterendpointtokens'] }],
-            namespaces: [''],
-            requestTargets: ['Management'],
-          },
-        ],
+        rules: [managed(['create'], 'directclusterendpointtokens', '')],
       },
     ],
     [
@@ -89,12 +89,7 @@ describe('a smaller scope', () => {
       usageOf(['create vci/kubeconfig p-a/x']),
       {
         rules: [
-          {
-            verbs: ['create'],
-            resources: [{ group: MANAGED, resources: ['virtualclusterinstances/kubeconfig'], resourceNames: ['x'] }],
-            namespaces: ['p-a'],
-            requestTargets: ['Management'],
-          },
+          managed(['create'], 'virtualclusterinstances/kubeconfig', 'p-a', { resourceNames: ['x'] }),
           { requestTargets: ['ProjectVirtualCluster'] },
         ],
       },
@@ -116,15 +111,7 @@ describe('a smaller scope', () => {
       { rules: [{ verbs: ['patch'] }, { verbs: ['create'] }, { verbs: ['list'] }] },
       usageOf(['patch vci p-a/*']),
       {
-        rules: [
-          {
-            verbs: ['patch'],
-            resources: [{ group: MANAGED, resources: ['virtualclusterinstances'] }],
-            namespaces: ['p-a'],
-            requestTargets: ['Management'],
-          },
-          { verbs: ['create'] },
-        ],
+        rules: [managed(['patch'], 'virtualclusterinstances', 'p-a'), { verbs: ['create'] }],
       },
     ],
     [
@@ -233,19 +220,9 @@ describe('the first scope of a key', () => {
           { project: 'b', virtualCluster: 'y' },
         ],
         rules: [
-          {
-            verbs: ['get', 'list'],
-            resources: [{ group: MANAGED, resources: ['virtualclusterinstances'] }],
-            namespaces: ['p-a'],
-            requestTargets: ['Management'],
-          },
+          managed(['get', 'list'], 'virtualclusterinstances', 'p-a'),
           { verbs: ['get'], nonResourceURLs: ['/metrics'], requestTargets: ['Management'] },
-          {
-            verbs: ['list'],
-            resources: [{ group: MANAGED, resources: ['virtualclusterinstances'] }],
-            namespaces: ['p-b'],
-            requestTargets: ['Management'],
-          },
+          managed(['list'], 'virtualclusterinstances', 'p-b'),
         ],
       },
       dropped: [],
