@@ -241,7 +241,7 @@ describe('imports', () => {
       'infra/local/table.ts',
       'infra/repair.ts',
       'lib/server/controllers.ts',
-      'lib/server/store.ts',
+      'lib/server/openstore.ts',
     ])
   })
 

@@ -13,8 +13,8 @@ import { isSameOwner } from '../meta/object/ownerreferences.ts'
 import type { ObjectMeta, OwnerReference } from '../meta/types.ts'
 import { deleteObject, FOREGROUND, ORPHAN } from '../registry/delete.ts'
 import { groupResource } from '../registry/kind.ts'
+import { managerArguments } from '../registry/managerarguments.ts'
 import { dependentsOf } from '../registry/owners.ts'
-import { ownershipIn } from '../registry/ownership.ts'
 import { forEach, type HasTime } from '../registry/parallel.ts'
 import { updateObject } from '../registry/update.ts'
 import type { Stored } from '../storage/interface.ts'
@@ -97,7 +97,7 @@ async function edit(
       transform: (live) => {
         const updated = { ...live, metadata: change(live.metadata) }
         return {
-          object: updateManagers({ ...ownershipIn(store.kind, manager, context.now), live, updated }),
+          object: updateManagers({ ...managerArguments(store.kind, manager, context.now), live, updated }),
           secrets: [],
         }
       },

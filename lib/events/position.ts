@@ -1,5 +1,5 @@
 /** Reads and moves the position up to which events are published. It never goes back, however many runs there are. */
-import { keptSince, positionKey } from '../authentication/history/since.ts'
+import { keptSince, positionKey } from '../authentication/history/keptsince.ts'
 import { unixSeconds } from '../meta/encoding/time.ts'
 import type { CompanionItem } from '../storage/interface.ts'
 import type { Lifecycle } from './lifecycle.ts'

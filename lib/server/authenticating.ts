@@ -16,13 +16,13 @@ import type { ScopeOptions } from '../authorization/scopes/project.ts'
 import { parseSpaceNamespace, type SpaceOptions } from '../authorization/scopes/space.ts'
 import { createSecrets, type Secrets } from '../kubeconfig/secrets.ts'
 import type { Storage } from '../storage/interface.ts'
+import { openStore } from './openstore.ts'
 import type { Environment } from './process/environment.ts'
 import { lazy, withParts } from './process/lazy.ts'
 import { describeError } from './process/logger.ts'
 import { countCall } from './process/metrics.ts'
 import { createMinimalServer, type MinimalServer } from './process/minimal.ts'
 import { signalWriter } from './signals.ts'
-import { openStore } from './store.ts'
 
 export interface AuthenticatingServer extends MinimalServer {
   scopes: ScopeOptions & SpaceOptions

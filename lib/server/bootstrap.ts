@@ -15,7 +15,7 @@ import { groupVersion } from '../meta/groupversion.ts'
 import { updateManagers } from '../meta/managedfields/fieldmanager.ts'
 import type { KubeObject } from '../meta/types.ts'
 import { createObject } from '../registry/create.ts'
-import { ownershipIn } from '../registry/ownership.ts'
+import { managerArguments } from '../registry/managerarguments.ts'
 import { authenticationDeps } from './authentication.ts'
 import { requestDeadline } from './lambda/requestdeadline.ts'
 import { createServer, type Server } from './server.ts'
@@ -45,7 +45,7 @@ async function isUsable(key: string, server: Server): Promise<boolean> {
 /** Stores an access key object with this key. */
 async function store(key: string, server: Server, now: Date): Promise<void> {
   const object = updateManagers({
-    ...ownershipIn(OwnedAccessKey, 'bootstrap', now),
+    ...managerArguments(OwnedAccessKey, 'bootstrap', now),
     live: undefined,
     updated: firstKeyObject,
   })

@@ -36,11 +36,11 @@ import { checkIssuer } from '../token/jwks.ts'
 import { type AuthenticatingServer, createAuthenticatingServer } from './authenticating.ts'
 import { authenticationDeps, judgeDeps } from './authentication.ts'
 import { type Decider, decide } from './decide.ts'
+import { storeOf } from './kindstores.ts'
 import { watchCounter } from './openwatches.ts'
 import type { Environment } from './process/environment.ts'
 import { lazy, type Makers, withParts } from './process/lazy.ts'
 import { describeError } from './process/logger.ts'
-import { storeOf } from './stores.ts'
 
 export interface Server
   extends AuthenticatingServer,

@@ -11,8 +11,8 @@ import type { Table } from '../storage/interface.ts'
 import type { AuthenticatingServer } from './authenticating.ts'
 import { authenticationDeps } from './authentication.ts'
 import { withTimeout } from './lambda/timeout.ts'
+import { hasStore } from './openstore.ts'
 import type { Environment } from './process/environment.ts'
-import { hasStore } from './store.ts'
 
 /** The longest that a function waits: not for a second attempt of a client. Work that takes longer continues beside the first request. */
 const longestMs = 800

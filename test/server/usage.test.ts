@@ -1,6 +1,6 @@
 /** Tests what is recorded about the use of keys, against the whole API. */
 import { beforeAll, describe, expect, test } from 'vitest'
-import { positionKey } from '../../lib/authentication/history/since.ts'
+import { positionKey } from '../../lib/authentication/history/keptsince.ts'
 import { usagePartition } from '../../lib/authentication/keptitems.ts'
 import { recordingKey } from '../../lib/authentication/usage/items.ts'
 import { lifecycleHandler } from '../../lib/server/lifecycle.ts'

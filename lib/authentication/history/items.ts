@@ -19,7 +19,7 @@ import { expiryOf, itemHash } from '../keptitems.ts'
 import { decodeKeyInternal } from '../keyinternal.ts'
 import { lifeOfStored } from '../keystatus.ts'
 import { isCount, isText } from '../strictrecord.ts'
-import { madePartition } from './since.ts'
+import { madePartition } from './keptsince.ts'
 
 /** The most entries that are shown. */
 export const SHOWN = 50

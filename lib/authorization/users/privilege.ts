@@ -95,7 +95,7 @@ export const addedScopes = ({ spec, carried, born }: Pick<Key, 'spec' | keyof In
  */
 function exceedsScope(user: UserInfo, old: Key, next: KeySpec, noun = 'access key'): string | undefined {
   if (user.chain.length === 0) return undefined
-  const beyond = beyondChain(user, old, noun)
+  const beyond = lacksChainReason(user, old, noun)
   if (beyond !== undefined) return beyond
   if (old.spec.scope && !next.scope) return 'an access key with a scope may not remove spec.scope'
   if (next.dropAddedScopes) return 'an access key with a scope may not drop scopes that were added'
@@ -109,7 +109,7 @@ function exceedsScope(user: UserInfo, old: Key, next: KeySpec, noun = 'access ke
  * Returns why a key is beyond the scopes of a caller: it is not the caller's own, and does not carry all of them. Such a caller changes
  * nothing of it: labels and the status decide which keys lists and revocations find, and a finalizer how long it stays.
  */
-export function beyondChain(user: UserInfo, old: Key, noun: string): string | undefined {
+export function lacksChainReason(user: UserInfo, old: Key, noun: string): string | undefined {
   const isOwn = user.key.uid !== '' && user.key.uid === old.uid
   if (user.chain.length === 0 || isOwn || containsChain(effectiveChain(old), user.chain)) return undefined
   return `the access key used has a scope that this ${noun} does not inherit`

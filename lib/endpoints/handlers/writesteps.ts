@@ -5,7 +5,7 @@ import { defaultFieldManager } from '../../meta/object/managername.ts'
 import { joinWriteOnly } from '../../meta/schema/writeonly.ts'
 import type { KubeObject } from '../../meta/types.ts'
 import type { StoredKind, Subresource } from '../../registry/kind.ts'
-import { ownershipIn } from '../../registry/ownership.ts'
+import { managerArguments } from '../../registry/managerarguments.ts'
 import { type Outcome, presentObject } from '../../registry/store.ts'
 import { StorageError } from '../../storage/errors.ts'
 import type { StoredWrite, Write } from '../call.ts'
@@ -37,7 +37,7 @@ export function checkName(object: KubeObject, name: string): void {
 /** Returns who manages the written fields: the fieldManager parameter, else the program that the User-Agent names. */
 export const ownershipOf = ({ request, context, options, kind }: Write, subresource: Subresource) => {
   const manager = options.fieldManager || defaultFieldManager(request.headers['user-agent'] ?? '')
-  return ownershipIn(kind, manager, context.now, subresource)
+  return managerArguments(kind, manager, context.now, subresource)
 }
 
 /** The last change to an object before it is stored. */

@@ -22,7 +22,14 @@ import { visibilityFilter } from '../../registry/read.ts'
 import { computedHandler } from '../handler.ts'
 import type { LambdaHandler } from '../lambda/runtime.ts'
 import type { Server } from '../server.ts'
-import { type Holders, hold, readHolders, release, type Source, sourceOf } from './holders.ts'
+import {
+  addInstance,
+  type InstancesByNamespace,
+  readNamespaces,
+  removeInstance,
+  type Source,
+  sourceOf,
+} from './instancenamespaces.ts'
 
 const kind = { ...Namespace, selectableFields: ['status.phase'] } as const
 
@@ -38,8 +45,8 @@ interface Asked {
  * Returns the selected namespaces: those that hold objects, in the order of their names, as the store lists their objects, or the
  * one that the selector names.
  */
-function selected({ selection, objectOf }: Asked, holders: Holders): KubeObject[] {
-  const names = selection.name === undefined ? [...holders.keys()] : [selection.name]
+function selected({ selection, objectOf }: Asked, byNamespace: InstancesByNamespace): KubeObject[] {
+  const names = selection.name === undefined ? [...byNamespace.keys()] : [selection.name]
   return names
     .filter((name) => dnsLabelErrors(name).length === 0)
     .map(objectOf)
@@ -52,10 +59,10 @@ async function answerList(asked: Asked, output: Output): Promise<ApiResponse> {
   const { after = '', ...start } = startOf({ kind, request }, options, selection)
   const check = await startKeyCheck(source.context, services)
   const reading = { verb: 'list', start, name: selection.name } as const
-  const { holders, rv } = await readHolders(source, reading).catch((error: unknown) => {
+  const { byNamespace, rv } = await readNamespaces(source, reading).catch((error: unknown) => {
     throw withNewToken(error, after ? { after } : {}, '')
   })
-  const rest = selected(asked, holders).filter(({ metadata: { name = '' } }) => byBytes(name, after) > 0)
+  const rest = selected(asked, byNamespace).filter(({ metadata: { name = '' } }) => byBytes(name, after) > 0)
   const page = options.limit > 0 ? rest.slice(0, options.limit) : rest
   const last = page.length < rest.length ? page.at(-1)?.metadata.name : undefined
   const metadata = {
@@ -79,23 +86,23 @@ function viewOf(asked: Asked): WatchView {
     latest: (stored) => store.storage.latest(store.kind.table, stored),
     shown: async ({ object }) => object,
   })
-  let holders: Holders = new Map()
+  let byNamespace: InstancesByNamespace = new Map()
   return {
     async begin({ revision, isInitial }) {
       const from = isInitial ? 'notOlderThan' : 'at'
       const start = revision ? { [from]: revision } : {}
-      const read = await readHolders(source, { verb: 'watch', start, name: selection.name })
-      holders = read.holders
-      return { initial: isInitial ? [selected(asked, holders)] : [], rv: read.rv }
+      const read = await readNamespaces(source, { verb: 'watch', start, name: selection.name })
+      byNamespace = read.byNamespace
+      return { initial: isInitial ? [selected(asked, byNamespace)] : [], rv: read.rv }
     },
     async *events(batch) {
       if (selection.name !== undefined) return
       for await (const { type, object } of eventsIn(batch)) {
         const { namespace = '', name = '', resourceVersion = '' } = object.metadata
-        const held = holders.has(namespace)
-        if (type === 'DELETED') release(holders, namespace, name)
-        else hold(holders, namespace, name)
-        if (holders.has(namespace) === held) continue
+        const held = byNamespace.has(namespace)
+        if (type === 'DELETED') removeInstance(byNamespace, namespace, name)
+        else addInstance(byNamespace, namespace, name)
+        if (byNamespace.has(namespace) === held) continue
         // Clients resume a watch from the revision of its last event.
         for (const one of selected(asked, new Map([[namespace, new Set()]]))) {
           const shown = { ...one, metadata: { ...one.metadata, resourceVersion } }

@@ -14,7 +14,7 @@ import { isObject } from '../../meta/value/walk.ts'
 import { computedHandler } from '../handler.ts'
 import type { LambdaHandler } from '../lambda/runtime.ts'
 import type { Server } from '../server.ts'
-import { checkExists, checkMayCreate, unchanged } from './unchanged.ts'
+import { checkExists, checkMayCreate, respondUnchanged } from './respondunchanged.ts'
 
 const STRATEGIC = 'application/strategic-merge-patch+json'
 
@@ -56,7 +56,7 @@ async function answer(call: Call, server: Server): Promise<ApiResponse> {
   checkExists(name, isApply)
   const live = namespaceObject(name, server.config.issuer)
   const sent = isApply ? await applied(write, live) : await patched(write, type, live)
-  return unchanged(write, sent, live, output)
+  return respondUnchanged(write, sent, live, output)
 }
 
 /** Returns the Lambda handler that answers patches of namespaces. */

@@ -8,7 +8,7 @@ import { decodeBuiltIn } from '../../meta/decoding/decode.ts'
 import { computedHandler } from '../handler.ts'
 import type { LambdaHandler } from '../lambda/runtime.ts'
 import type { Server } from '../server.ts'
-import { checkExists, checkMayCreate, unchanged } from './unchanged.ts'
+import { checkExists, checkMayCreate, respondUnchanged } from './respondunchanged.ts'
 
 async function answer(call: Call, server: Server): Promise<ApiResponse> {
   const { write, type, output } = beginUpdate({ ...call, kind: Namespace })
@@ -16,7 +16,7 @@ async function answer(call: Call, server: Server): Promise<ApiResponse> {
   await checkMayCreate(write, server)
   const { object } = await decodeRequest(write, type, decodeBuiltIn)
   checkExists(name, false)
-  return unchanged(write, object, namespaceObject(name, server.config.issuer), output)
+  return respondUnchanged(write, object, namespaceObject(name, server.config.issuer), output)
 }
 
 /** Returns the Lambda handler that answers updates of namespaces. */

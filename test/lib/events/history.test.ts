@@ -1,7 +1,7 @@
 /** Tests what is kept about keys beside what is published, for how long, and since when it has no gap. */
 import { describe, expect, test } from 'vitest'
 import { historyPartition } from '../../../lib/authentication/history/items.ts'
-import { completeUpTo, keptSince, madePartition, positionKey } from '../../../lib/authentication/history/since.ts'
+import { completeUpTo, keptSince, madePartition, positionKey } from '../../../lib/authentication/history/keptsince.ts'
 import { unhurried } from '../../support/deadlines.ts'
 import { interceptCalls, newWorld, type World } from '../controllers/world.ts'
 import { historyOf, makeWith, publisherOf, signal } from './publisher.ts'

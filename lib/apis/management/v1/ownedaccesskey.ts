@@ -22,11 +22,11 @@ import {
 import { forbiddenBeyondDisabling, forbiddenToWorkload } from '../../../authorization/users/outliving.ts'
 import {
   addedScopes,
-  beyondChain,
   effectiveChain,
   forbiddenChange,
   forbiddenCreation,
   isUserType,
+  lacksChainReason,
   maySeeKey,
   visiblePartitions,
 } from '../../../authorization/users/privilege.ts'
@@ -198,7 +198,7 @@ function strategy(services: Services): Strategy<KeyPlan> {
     },
     prepareForUpdate: (draft, old, context) => prepareForUpdate(services, draft, old, context),
     validate: (draft, old, context) => validate(services, draft, old, context),
-    forbidsChange: (_draft, old, user) => beyondChain(user, toKey(old), 'access key'),
+    forbidsChange: (_draft, old, user) => lacksChainReason(user, toKey(old), 'access key'),
     authorize(written, old, { user, now, warn }) {
       checkUnchanged(user, written, old)
       const draft = written.plan?.isRotation ? { ...written, specChanged: true } : written

@@ -2,7 +2,7 @@
 
 import { managementRequest } from '../../../../authorization/attributes/attributes.ts'
 import { evaluateHere } from '../../../../authorization/scopes/evaluate.ts'
-import { beyondChain } from '../../../../authorization/users/privilege.ts'
+import { lacksChainReason } from '../../../../authorization/users/privilege.ts'
 import type { UserInfo } from '../../../../authorization/users/user.ts'
 import { KINDS } from '../../../../kinds/kinds.ts'
 import type { RequestContext } from '../../../../registry/kind.ts'
@@ -25,7 +25,7 @@ export const accessReviewRule: SubresourceRule = {
   forbids(user, stored, { scopes }) {
     const { name = '' } = stored.object.metadata
     const decision = evaluateHere(user.chain, KINDS.OwnedAccessKey, { verb: 'get', name }, scopes)
-    return decision.allowed ? beyondChain(user, toKey(stored), 'access key') : decision.reason
+    return decision.allowed ? lacksChainReason(user, toKey(stored), 'access key') : decision.reason
   },
 }
 

@@ -5,9 +5,9 @@ import { inheritedTrials } from '../../../../authorization/trials/scopetrial.ts'
 import { identityOf, isMaster, keyIdentity, MASTERS, ownsKey } from '../../../../authorization/users/identity.ts'
 import {
   addedScopes,
-  beyondChain,
   chainAfterChange,
   inheritedChain,
+  lacksChainReason,
   maySeeKey,
   visiblePartitions,
 } from '../../../../authorization/users/privilege.ts'
@@ -177,7 +177,7 @@ function strategy(services: Services): Strategy<Plan> {
       ...(plan?.errors ?? []),
       ...validateDrop(plan?.drops === true, !old || !deepEqual(specOf(object), specOf(old.object))),
     ],
-    forbidsChange: (_draft, old, user) => beyondChain(user, toKey(old), 'federated identity credential'),
+    forbidsChange: (_draft, old, user) => lacksChainReason(user, toKey(old), 'federated identity credential'),
     authorize({ object, internal, plan }, old, { user, now, warn }) {
       const next = { ...specOf(object), ...(plan?.drops && { dropAddedScopes: true }) }
       const reason = old ? forbiddenTrustChange(user, old, next, now) : forbiddenTrust(user, next, now)

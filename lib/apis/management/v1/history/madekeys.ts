@@ -1,5 +1,5 @@
 /** Finds the keys that the keys of a name made, at the price of these and not of all keys. */
-import { completeUpTo, madePartition, positionKey } from '../../../../authentication/history/since.ts'
+import { completeUpTo, madePartition, positionKey } from '../../../../authentication/history/keptsince.ts'
 import { decodeKeyInternal } from '../../../../authentication/keyinternal.ts'
 import { dnsSubdomainErrors } from '../../../../meta/object/names.ts'
 import type { SelectedKeys } from '../../../../registry/kind.ts'

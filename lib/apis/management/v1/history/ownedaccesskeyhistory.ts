@@ -6,7 +6,7 @@ import {
   SHOWN,
   shownEntries,
 } from '../../../../authentication/history/items.ts'
-import { keptSince, madePartition, positionKey } from '../../../../authentication/history/since.ts'
+import { keptSince, madePartition, positionKey } from '../../../../authentication/history/keptsince.ts'
 import { keptFrom } from '../../../../authentication/keptitems.ts'
 import { decodeKeyInternal } from '../../../../authentication/keyinternal.ts'
 import { lifeOfStored } from '../../../../authentication/keystatus.ts'

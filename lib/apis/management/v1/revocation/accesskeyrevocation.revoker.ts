@@ -5,7 +5,7 @@ import { updateManagers } from '../../../../meta/managedfields/fieldmanager.ts'
 import type { KubeObject } from '../../../../meta/types.ts'
 import { deleteObject } from '../../../../registry/delete.ts'
 import type { RequestContext } from '../../../../registry/kind.ts'
-import { ownershipIn } from '../../../../registry/ownership.ts'
+import { managerArguments } from '../../../../registry/managerarguments.ts'
 import { forEach, OutOfTime } from '../../../../registry/parallel.ts'
 import { toStatusError } from '../../../../registry/storageerrors.ts'
 import type { Store } from '../../../../registry/store.ts'
@@ -159,7 +159,7 @@ async function disable(
   { asked: { reason = '' }, manager }: Revoking,
   context: RequestContext,
 ): Promise<void> {
-  const ownership = ownershipIn(store.kind, manager, context.now)
+  const ownership = managerArguments(store.kind, manager, context.now)
   const write = (said: string, isManaged: boolean) =>
     updateObject(
       store,

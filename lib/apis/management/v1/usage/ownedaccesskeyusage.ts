@@ -1,6 +1,6 @@
 /** Defines OwnedAccessKeyUsage, which says what an access key did (docs/usage.md). */
 import { trialsOf } from '../../../../authentication/credential.ts'
-import { keptSince, positionKey } from '../../../../authentication/history/since.ts'
+import { keptSince, positionKey } from '../../../../authentication/history/keptsince.ts'
 import { keptFrom, usagePartition } from '../../../../authentication/keptitems.ts'
 import { decodeKeyInternal } from '../../../../authentication/keyinternal.ts'
 import { lifeOfStored } from '../../../../authentication/keystatus.ts'

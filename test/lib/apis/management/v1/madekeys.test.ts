@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { keysMadeWith } from '../../../../../lib/apis/management/v1/history/madekeys.ts'
-import { positionKey } from '../../../../../lib/authentication/history/since.ts'
+import { positionKey } from '../../../../../lib/authentication/history/keptsince.ts'
 import { decodeKeyInternal } from '../../../../../lib/authentication/keyinternal.ts'
 import type { Listed, ListRequest } from '../../../../../lib/storage/interface.ts'
 import { unhurried } from '../../../../support/deadlines.ts'

@@ -51,7 +51,7 @@ function notKept(sent: KubeObject, live: KubeObject): string[] {
 const MOST_NAMED = 10
 
 /** Answers with the unchanged namespace, and a Warning about what the request sets. Throws 400, 409 and 422. */
-export function unchanged(
+export function respondUnchanged(
   { request, context, warnings }: Write & Pick<Call, 'warnings'>,
   sent: KubeObject,
   live: KubeObject,

@@ -21,7 +21,7 @@ export interface Source {
 }
 
 /** The names of the instances in each namespace that has one. */
-export type Holders = Map<string, Set<string>>
+export type InstancesByNamespace = Map<string, Set<string>>
 
 const everything: Selection = { all: true, matches: () => true, name: undefined, namespace: undefined }
 
@@ -42,16 +42,16 @@ export function sourceOf(call: Omit<StoredCall, 'kind' | 'store'>, { scopes, sto
 }
 
 /** Adds an instance. */
-export function hold(holders: Holders, namespace: string, name: string): void {
-  const names = holders.get(namespace) ?? new Set()
-  holders.set(namespace, names.add(name))
+export function addInstance(byNamespace: InstancesByNamespace, namespace: string, name: string): void {
+  const names = byNamespace.get(namespace) ?? new Set()
+  byNamespace.set(namespace, names.add(name))
 }
 
 /** Removes an instance. */
-export function release(holders: Holders, namespace: string, name: string): void {
-  const names = holders.get(namespace)
+export function removeInstance(byNamespace: InstancesByNamespace, namespace: string, name: string): void {
+  const names = byNamespace.get(namespace)
   names?.delete(name)
-  if (names?.size === 0) holders.delete(namespace)
+  if (names?.size === 0) byNamespace.delete(namespace)
 }
 
 /** How a collection is read, and for which verb. */
@@ -63,19 +63,19 @@ interface Reading {
 }
 
 /** Reads the namespaces that hold objects, and the revision at which they do. Throws TooNew and Expired. */
-export async function readHolders(
+export async function readNamespaces(
   { call, context, mayList }: Source,
   { verb, start, name }: Reading,
-): Promise<{ holders: Holders; rv: number }> {
-  const holders: Holders = new Map()
+): Promise<{ byNamespace: InstancesByNamespace; rv: number }> {
+  const byNamespace: InstancesByNamespace = new Map()
   const selection = name === undefined ? everything : { ...everything, name, namespace: name }
   const { rv, pages } = await openCollection(call, context, { verb, selection, start, limit: 0, pageSize: 500 })
-  if (name !== undefined) return { holders, rv }
+  if (name !== undefined) return { byNamespace, rv }
   for await (const { items } of pages) {
     for (const { key } of items) {
       const [namespace = '', instance = ''] = key.split('/')
-      if (mayList(namespace)) hold(holders, namespace, instance)
+      if (mayList(namespace)) addInstance(byNamespace, namespace, instance)
     }
   }
-  return { holders, rv }
+  return { byNamespace, rv }
 }
