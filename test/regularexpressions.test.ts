@@ -17,8 +17,6 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
   'lib/meta/schema/formats.ts': ['/\\[[^\\]]*\\]/g'],
   // The text is the name of a trust, cut to 200 characters.
   'lib/server/exchange/exchangedkey.ts': ['/[-.]+$/'],
-  // The text is the packaged template.
-  'infra/local/gateway/template.ts': ['/\\$\\{(!?)([^}]+)\\}/g'],
 }
 
 /** Files that build expressions from text. The comment names the text. */
