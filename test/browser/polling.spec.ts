@@ -114,6 +114,21 @@ spec('tries again at once when the person asks for it', async ({ watched, server
   await page.getByText(name).first().waitFor()
 })
 
+spec(
+  'says nothing of a part that nobody would miss and that could not be loaded',
+  async ({ openPage, visits, address, server }) => {
+    const page = await openPage({ blank: true })
+    visits.guardsOf(page).allowMessage(/Failed to load resource/)
+    await page.route('**/console/getstarted-*.js', (route) => route.abort())
+    await page.goto(`${address}#/keys`)
+    const failed = page.waitForEvent('requestfailed', (request) => /\/getstarted-/.test(request.url()))
+    await signIn(page, server.adminKey)
+    await failed
+    await page.getByText('vcluster-demo').first().waitFor()
+    expect(await page.getByRole('alert').count()).toBe(0)
+  },
+)
+
 spec('says in words what the first request for a page failed with', async ({ openPage, server }) => {
   const page = await openPage()
   const end = await failRequests(page, 'ownedaccesskeys', {

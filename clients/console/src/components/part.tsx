@@ -79,9 +79,9 @@ export function DialogPart<P extends { onClose(): void }>({ dialog, ...props }: 
   )
 }
 
-/** Shows a part in its place. `what` names it if it could not be loaded. */
-export function InPlace<P extends object>({ of, what, ...props }: { of: Part<P>; what: string } & P) {
+/** Shows a part in its place. `what` names it if it could not be loaded. A part without a name is one that nobody would miss. */
+export function InPlace<P extends object>({ of, what, ...props }: { of: Part<P>; what?: string } & P) {
   const { Loaded, hasFailed, retry } = usePart(of)
   if (Loaded) return <Loaded {...(props as unknown as P)} />
-  return hasFailed ? <LoadFailure what={what} retry={retry} /> : null
+  return hasFailed && what !== undefined ? <LoadFailure what={what} retry={retry} /> : null
 }

@@ -35,7 +35,7 @@ export function KeysPage({ route }: { route: Route }) {
   const { self } = useSession()
   return (
     <Page title="Keys" actions={<NewKey />}>
-      {data && !data.isPart && !isOver(self) && <InPlace of={getStarted} what="Get started" keys={data.items} />}
+      {data && !data.isPart && !isOver(self) && <InPlace of={getStarted} keys={data.items} />}
       {data === undefined && error instanceof ApiError && error.code === 403 ? (
         <InPlace of={notAllowed} what="What you may do" message={error.message} />
       ) : (
