@@ -1,5 +1,6 @@
 /** Sends the request of a step and reads the whole answer. */
 import https from 'node:https'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Json, Request, Step } from './scenario.ts'
 
 /** A server for scenarios. */
@@ -29,6 +30,15 @@ export interface Client {
   send(step: Step): Promise<Reply>
   close(): void
 }
+
+/** As many as client-go makes. */
+const MOST_TRIES = 10
+
+/**
+ * Reports whether a busy server asks to repeat a request, which had no effect. Clients of Kubernetes do so by themselves, and no
+ * recording has such an answer.
+ */
+const isOverloaded = ({ code, headers }: Reply): boolean => code === 503 && headers['retry-after'] !== undefined
 
 export function createClient(target: Target): Client {
   const agent = new https.Agent({ ca: target.certificateAuthority, keepAlive: true })
@@ -70,9 +80,13 @@ export function createClient(target: Target): Client {
     async send(step) {
       const waiting = [...(step.during ?? [])]
       const sent: Promise<Reply>[] = []
-      const reply = await exchange(step, (events) => {
+      let reply = await exchange(step, (events) => {
         for (const request of waiting.splice(0, events - sent.length)) sent.push(exchange(request))
       })
+      for (let tries = 1; isOverloaded(reply) && tries < MOST_TRIES; tries++) {
+        await delay(Number(reply.headers['retry-after']) * 1000)
+        reply = await exchange(step)
+      }
       await Promise.all(sent)
       return reply
     },
