@@ -29,6 +29,8 @@ interface Services {
   published: string[]
   /** Forgets the secrets, except the pepper. */
   empty(): void
+  /** Provides this process with them again, until the returned function is called. They are, from the start on, until `stop`. */
+  provide(): () => void
   stop(): Promise<void>
 }
 
@@ -143,11 +145,18 @@ async function ownServices(): Promise<Services> {
   const published: string[] = []
   const account = '000000000000'
   const push = (detail: string) => void published.push(detail)
-  const { keys, secrets } = await provideServices({ stateFile: () => ({}), region, account, published: push }, stack)
+  const services = await provideServices({ stateFile: () => ({}), region, account, published: push }, stack)
+  const { keys, secrets } = services
   const names = new Set<string>()
   const forgotten = new Set<string>()
   const read = async (id: string) => (forgotten.has(id) ? undefined : secrets.read(id))
-  stack.defer(provide<LocalSecrets>(SECRETS, { read, put: secrets.put }))
+  const provideAll = () => {
+    const ends = [services.provide(), provide<LocalSecrets>(SECRETS, { read, put: secrets.put })]
+    return () => {
+      for (const end of ends) end()
+    }
+  }
+  stack.defer(provideAll())
   return {
     environment: { SIGNING_KEY_IDS: await keys.ensureKey('alias/keyplane/test') },
     secret: read,
@@ -162,6 +171,7 @@ async function ownServices(): Promise<Services> {
     empty() {
       for (const name of names) if (name !== pepper) forgotten.add(name)
     },
+    provide: provideAll,
     stop: () => stack.disposeAsync(),
   }
 }
@@ -180,6 +190,8 @@ async function emulatedServices(): Promise<Services> {
     setSecret: async (name, text) => setSecret(name, text),
     published,
     empty: () => deleteSecrets(pepper),
+    // The environment names them.
+    provide: () => () => {},
     stop,
   }
 }

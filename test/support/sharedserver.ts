@@ -53,6 +53,7 @@ async function borrowServer(settings: Record<string, string>): Promise<TestServe
   shared.isBorrowed = true
   const { host } = shared
   const restore = applyEnvironment(shared.environment)
+  const withdraw = host.services.provide()
   await host.empty()
   const release = captureLog(host.log)
   const server = await openServer(host)
@@ -61,6 +62,7 @@ async function borrowServer(settings: Record<string, string>): Promise<TestServe
     async stop() {
       await server.stop()
       release()
+      withdraw()
       restore()
       shared.isBorrowed = false
     },

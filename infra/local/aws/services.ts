@@ -12,6 +12,8 @@ import { type LocalKeys, openLocalKeys } from './signingkeys.ts'
 export interface LocalServices {
   keys: LocalKeys
   secrets: SecretStore
+  /** Provides them again, until the returned function is called: for functions that begin while another server of this process has begun. */
+  provide(): () => void
 }
 
 export interface LocalServicesOptions {
@@ -34,8 +36,16 @@ export async function provideServices(
   const secrets = await openSecretStore(stateFile('secrets.json').path, secretsPrefix)
   const bus = await openLocalBus(stateFile('events.jsonl').path, published)
   stack.defer(() => bus.close())
-  stack.defer(provide<OpenKeys>(SIGNING_KEYS, keys.open))
-  stack.defer(provide<LocalSecrets>(SECRETS, secrets))
-  stack.defer(provide<OpenBus>(EVENT_BUS, () => bus))
-  return { keys, secrets }
+  const provideAll = () => {
+    const ends = [
+      provide<OpenKeys>(SIGNING_KEYS, keys.open),
+      provide<LocalSecrets>(SECRETS, secrets),
+      provide<OpenBus>(EVENT_BUS, () => bus),
+    ]
+    return () => {
+      for (const end of ends) end()
+    }
+  }
+  stack.defer(provideAll())
+  return { keys, secrets, provide: provideAll }
 }
