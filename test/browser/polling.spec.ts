@@ -21,6 +21,8 @@ const spec = test.extend(
       const { name } = await makeKey(server, 'first')
       await signIn(page, server.adminKey)
       await page.getByText(name).first().waitFor()
+      // It asks when the list is there.
+      await page.getByRole('heading', { name: /^Get started/ }).waitFor()
       return { page, guards: visits.guardsOf(page), name }
     },
 )
