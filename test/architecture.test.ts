@@ -77,7 +77,7 @@ const below: Record<string, readonly string[]> = {
   meta: [],
   kinds: [],
   outbound: ['meta'],
-  storage: ['meta'],
+  storage: ['meta', 'outbound'],
   authorization: ['meta', 'kinds'],
   authentication: ['meta', 'outbound', 'storage', 'authorization'],
   token: ['meta', 'outbound', 'kinds', 'authorization', 'authentication'],
@@ -86,7 +86,7 @@ const below: Record<string, readonly string[]> = {
   kubeconfig: ['meta', 'outbound', 'authorization', 'authentication', 'token'],
   endpoints: ['meta', 'storage', 'registry', 'authorization', 'authentication'],
   controllers: ['meta', 'storage', 'registry', 'authorization', 'authentication'],
-  events: ['meta', 'storage', 'registry', 'authorization', 'authentication', 'controllers'],
+  events: ['meta', 'outbound', 'storage', 'registry', 'authorization', 'authentication', 'controllers'],
   apis: 'meta kinds storage registry authorization authentication token federation kubeconfig'.split(' '),
 }
 

@@ -1,5 +1,6 @@
 /** Implements the bus over Amazon EventBridge. Only this module and eventbridgeclient.ts import @aws-sdk/client-eventbridge. */
 import type { EventBridgeClient } from '@aws-sdk/client-eventbridge'
+import { keepFetched } from '../outbound/fetched.ts'
 import type { Bus, OpenBus } from './publish.ts'
 
 const sdk = () => import('./eventbridgeclient.ts')
@@ -36,10 +37,4 @@ export const eventBridgeBus = (name: string, connect: () => Promise<EventBridgeC
   },
 })
 
-export const openBus: OpenBus = (name) => {
-  let client: Promise<EventBridgeClient> | undefined
-  return eventBridgeBus(name, () => {
-    client ??= connectEventBridge()
-    return client
-  })
-}
+export const openBus: OpenBus = (name) => eventBridgeBus(name, keepFetched(connectEventBridge).get)

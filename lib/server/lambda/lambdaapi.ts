@@ -1,17 +1,14 @@
 /**
  * Calls the API of Lambda with the credentials of the function. The client of the SDK would add 100 KB, some of it to the code that all
- * functions share. Sources: AWS Lambda API Reference; AWS Identity and Access Management User Guide, "Create a signed AWS API request".
+ * functions share. Source: AWS Lambda API Reference.
  */
-import { createHmac, hash } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
+import { type AwsCredentials, signatures } from '../../outbound/awssignature.ts'
 
-export interface Connection {
+export interface Connection extends AwsCredentials {
   /** `https://lambda.eu-central-1.amazonaws.com` */
   endpoint: string
   region: string
-  accessKeyId: string
-  secretAccessKey: string
-  sessionToken?: string | undefined
 }
 
 /** A refusal of Lambda: its type, such as ResourceNotFoundException, is `name`. */
@@ -60,27 +57,15 @@ export async function callLambda(
   }
 }
 
-const hmac = (key: Buffer, text: string): Buffer => createHmac('sha256', key).update(text).digest()
+const sign = signatures('lambda')
 
 /** Returns the headers of a request without a query, whose path needs no encoding. */
 export function signedHeaders(
   { method, url, body, now }: { method: string; url: URL; body: string; now: Date },
-  { region, accessKeyId, secretAccessKey, sessionToken }: Omit<Connection, 'endpoint'>,
+  { region, ...credentials }: Omit<Connection, 'endpoint'>,
 ): Record<string, string> {
-  const time = now.toISOString().replace(/[:-]|\.\d+/g, '')
-  const headers: Record<string, string> = {
-    'content-type': 'application/json',
-    host: url.host,
-    'x-amz-date': time,
-    ...(sessionToken && { 'x-amz-security-token': sessionToken }),
-  }
-  const lines = Object.entries(headers).map(([name, value]) => `${name}:${value}\n`)
-  const names = Object.keys(headers).join(';')
-  const canonical = `${method}\n${url.pathname}\n\n${lines.join('')}\n${names}\n${hash('sha256', body)}`
-  const scope = `${time.slice(0, 8)}/${region}/lambda/aws4_request`
-  const key = scope.split('/').reduce(hmac, Buffer.from(`AWS4${secretAccessKey}`))
-  const signature = hmac(key, `AWS4-HMAC-SHA256\n${time}\n${scope}\n${hash('sha256', canonical)}`).toString('hex')
-  const authorization = `AWS4-HMAC-SHA256 Credential=${accessKeyId}/${scope}, SignedHeaders=${names}, Signature=${signature}`
+  const headers: Record<string, string> = { 'content-type': 'application/json', host: url.host }
+  sign({ method, path: url.pathname, headers, body }, now, region, credentials)
   const { host: _, ...sent } = headers
-  return { ...sent, authorization }
+  return sent
 }

@@ -1,23 +1,8 @@
 /** Tests that signatures of requests to Lambda are those of the SDK's signer. */
-import { createHash, createHmac } from 'node:crypto'
 import { SignatureV4 } from '@smithy/signature-v4'
 import { expect, test } from 'vitest'
 import { connectionOf, signedHeaders } from '../../../../lib/server/lambda/lambdaapi.ts'
-
-/** SHA-256 as the SDK's signer uses it. */
-class Sha256 {
-  readonly #hash
-  constructor(secret?: string | Uint8Array) {
-    this.#hash = secret === undefined ? createHash('sha256') : createHmac('sha256', secret)
-  }
-  update(data: string | Uint8Array) {
-    this.#hash.update(data)
-  }
-  async digest() {
-    return new Uint8Array(this.#hash.digest())
-  }
-  reset() {}
-}
+import { Sha256 } from '../../../support/sdkhash.ts'
 
 test.each([undefined, 'token+/='])('with the session token %j', async (sessionToken) => {
   const credentials = {

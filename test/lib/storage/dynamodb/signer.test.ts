@@ -1,25 +1,10 @@
 /** Tests that signatures of requests to the table are those of the SDK's signer. */
-import { createHash, createHmac } from 'node:crypto'
 import { SignatureV4 } from '@smithy/signature-v4'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { signerFor } from '../../../../lib/storage/dynamodb/signer.ts'
 import { runs } from '../../../support/effort.ts'
-
-/** SHA-256 as the SDK's signer uses it. */
-class Sha256 {
-  readonly #hash
-  constructor(secret?: string | Uint8Array) {
-    this.#hash = secret === undefined ? createHash('sha256') : createHmac('sha256', secret)
-  }
-  update(data: string | Uint8Array) {
-    this.#hash.update(data)
-  }
-  async digest() {
-    return new Uint8Array(this.#hash.digest())
-  }
-  reset() {}
-}
+import { Sha256 } from '../../../support/sdkhash.ts'
 
 const requestWith = (target: string, body: string) => ({
   protocol: 'https:',
