@@ -4,11 +4,12 @@
  * Lists at earlier revisions find deletions in the log (`removedSince`), and `latest` in the partition of deleted objects.
  */
 import { StorageError } from '../errors.ts'
-import { ItemsFault, type SingleWrite } from '../items.ts'
+import type { Item, SingleWrite } from '../items.ts'
 import { bucketSize, deletedOf, rowsOf, sortKey } from '../keys.ts'
 import { isExpired, readSlot } from '../records.ts'
-import { clearTime, rewindSlots, tombstoneSeconds, writerDeadline } from './constants.ts'
-import { type Context, createPause } from './context.ts'
+import { untilAnswered } from './companions.ts'
+import { clearTime, rewindSlots, tombstoneSeconds } from './constants.ts'
+import type { Context } from './context.ts'
 import { missing, readSlots } from './log.ts'
 import { type ExpectedRow, expectRows, expiredError, outline, type Revision } from './revision.ts'
 
@@ -58,16 +59,21 @@ async function clear(context: Context, resource: string, { key, rev }: ExpectedR
 }
 
 /** Repeats the write until it is answered. It does no harm whenever it arrives, because of its condition. */
-async function persist({ items, now, ...clock }: Context, one: SingleWrite): Promise<void> {
-  for (const pause = createPause(clock); ; ) {
-    try {
-      await items.write(one, now() + writerDeadline)
-      return
-    } catch (error) {
-      if (!(error instanceof ItemsFault)) throw error
-      await pause(error)
-    }
-  }
+const persist = (context: Context, one: SingleWrite): Promise<boolean> =>
+  untilAnswered(
+    context,
+    () => Number.POSITIVE_INFINITY,
+    (end) => context.items.write(one, end),
+  )
+
+/** Returns the row of an object, or its tombstone, wherever that is. */
+export const readRowOrTombstone = async (
+  { items }: Pick<Context, 'items'>,
+  resource: string,
+  key: string,
+): Promise<Item | undefined> => {
+  const sk = sortKey(key)
+  return (await items.get({ pk: rowsOf(resource), sk })) ?? items.get({ pk: deletedOf(resource), sk })
 }
 
 /**

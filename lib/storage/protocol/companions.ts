@@ -109,7 +109,7 @@ const sendAlone = (
   )
 
 /** Repeats an attempt, which may be sent until `end` (unix ms), until it returns whether it has written. */
-async function untilAnswered(
+export async function untilAnswered(
   context: Context,
   deadline: Deadline,
   attempt: (end: number) => Promise<boolean | undefined>,

@@ -1,8 +1,9 @@
 /** Finds the current state of an object that a reader of the log has met. */
 
 import type { Stored, Table } from '../interface.ts'
-import { deletedOf, rowsOf, slotKey, sortKey } from '../keys.ts'
+import { slotKey } from '../keys.ts'
 import { decodeState, isExpired, readSlot, rowState, rvOf, type State } from '../records.ts'
+import { readRowOrTombstone } from './clear.ts'
 import type { Context } from './context.ts'
 import { expiredError, readRevision } from './revision.ts'
 import { rewind } from './rewind.ts'
@@ -22,11 +23,8 @@ export async function readLatest(
     const found = one && decodeState(one)
     return found?.object.metadata.uid === uid ? found : undefined
   }
-  const sk = sortKey(key)
-  // An object that is in no row may have just been created, or its tombstone has left the rows.
-  const row =
-    (await context.items.get({ pk: rowsOf(resource), sk })) ??
-    (await context.items.get({ pk: deletedOf(resource), sk }))
+  // Neither is there for an object that has just been created.
+  const row = await readRowOrTombstone(context, resource, key)
   if (rvOf(row) <= rv) return seen
   const live = rowState(row)
   const found = asSeen(live ?? (await stateBeforeDelete(context, resource, rvOf(row))))

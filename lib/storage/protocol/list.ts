@@ -223,7 +223,7 @@ async function objectsAt(context: Context, range: Range, snapshot: Snapshot, str
     }
   }
   const newer = read.flat().filter((row) => rvOf(row) > snapshot.rv)
-  const changed = new Map(newer.map(({ sk, ...row }) => [sk, rvOf({ ...row, sk })]))
+  const changed = new Map(newer.map((row) => [row.sk, rvOf(row)]))
   for (const sk of rows.keys()) {
     const rev = snapshot.removed.get(sk)
     if (rev !== undefined && !changed.has(sk)) changed.set(sk, rev)

@@ -2,9 +2,10 @@
 
 import { StorageError } from '../errors.ts'
 import type { CommitOptions, GetOptions, Mutate, ReadOptions, Stored, Table, WriteResult } from '../interface.ts'
-import { activityOf, deletedOf, type ItemKey, isStorable, rowsOf, slotKey, sortKey } from '../keys.ts'
+import { activityOf, type ItemKey, isStorable, rowsOf, slotKey, sortKey } from '../keys.ts'
 import { decodeState, readSlot, rowState, type State } from '../records.ts'
 import { withActivity } from './activity.ts'
+import { readRowOrTombstone } from './clear.ts'
 import { type ChangingMutation, commitPlan, planWrite } from './commit.ts'
 import { gapPoll, patience } from './constants.ts'
 import { type Context, createPause, newId, refuseLateWrite } from './context.ts'
@@ -42,10 +43,7 @@ async function readRowSince(
   const slot = await context.items.get(slotKey(table.resource, notOlderThan))
   if (slot === undefined || readSlot(slot).key !== key) return live
   for (const since = context.elapsed(); context.elapsed() - since < patience; await context.sleep(gapPoll)) {
-    const sk = sortKey(key)
-    const again =
-      (await context.items.get({ pk: rowsOf(table.resource), sk })) ??
-      (await context.items.get({ pk: deletedOf(table.resource), sk }))
+    const again = await readRowOrTombstone(context, table.resource, key)
     if (again !== undefined && Number(again.rv) >= notOlderThan) break
   }
   return readRow(context, table, key)
