@@ -13,7 +13,7 @@ const filter = (eventName: readonly string[], partitions: readonly Value[]) => (
 })
 
 const streams = {
-  /** Only rows of objects, of each stored kind. A delete is a MODIFY to a tombstone. DynamoDB removes the tombstone days later (TTL). */
+  /** Only rows of objects, of each stored kind. A delete is a MODIFY to a tombstone. The function settle removes the tombstone later. */
   changes: {
     queue: 'UncollectedChanges',
     properties: {

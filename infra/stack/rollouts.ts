@@ -37,6 +37,9 @@ export const alias = 'live'
 /** Returns the bytes of the archive of a function. */
 export type ArchiveOf = (one: DeployedFunction) => Uint8Array
 
+/** A function with the bytes of its archive. */
+type Packed = DeployedFunction & { archive: Uint8Array }
+
 const published = functions.filter(({ unversioned }) => !unversioned)
 const shifted = published.filter(({ canary }) => canary)
 /** The functions that no rollout shifts. */
@@ -57,16 +60,17 @@ const digestOf = (bytes: Uint8Array | string, form: 'hex' | 'base64' = 'hex') =>
 
 /** Returns what publishes the functions among the resources. */
 export function rollouts(lambda: Resources, archiveOf: ArchiveOf): Resources {
+  const packed: Packed[] = published.map((one) => ({ ...one, archive: archiveOf(one) }))
+  const archives = digestOf(Buffer.concat(packed.map(({ archive }) => archive)))
   const configuration = published.map(({ id }) => {
     const { Code: _, ...properties } = lambda[`${id}LambdaFunction`]?.Properties ?? {}
     return properties
   })
-  const archives = digestOf(Buffer.concat(published.map(archiveOf)))
   // The path replaces the roles of functions, which their properties only refer to.
   const names = parametersIn([configuration, ref('RolePath')])
   return {
-    ...Object.fromEntries(shifted.flatMap((one) => versionOf(one, archiveOf(one)))),
-    Published: publishedBy(archiveOf),
+    ...Object.fromEntries(packed.filter(({ canary }) => canary).flatMap(versionOf)),
+    Published: publishedBy(packed.filter(({ canary }) => !canary)),
     Release: {
       Type: 'Custom::Release',
       Properties: {
@@ -81,7 +85,7 @@ export function rollouts(lambda: Resources, archiveOf: ArchiveOf): Resources {
 }
 
 /** One resource for them all, because a stack may have 500. Its function publishes them as CloudFormation publishes the others. */
-const publishedBy = (archiveOf: ArchiveOf): Resource => ({
+const publishedBy = (following: readonly Packed[]): Resource => ({
   Type: 'Custom::Versions',
   DependsOn: shifted.map(({ id }) => `${id}Alias`),
   Properties: {
@@ -89,14 +93,14 @@ const publishedBy = (archiveOf: ArchiveOf): Resource => ({
     ServiceTimeout: 300,
     Alias: alias,
     Description: release,
-    Functions: following.map((one) => ({
-      Name: ref(`${one.id}LambdaFunction`),
-      CodeSha256: digestOf(archiveOf(one), 'base64'),
+    Functions: following.map(({ id, archive }) => ({
+      Name: ref(`${id}LambdaFunction`),
+      CodeSha256: digestOf(archive, 'base64'),
     })),
   },
 })
 
-function versionOf({ id, warm }: DeployedFunction, archive: Uint8Array): [string, Resource][] {
+function versionOf({ id, warm, archive }: Packed): [string, Resource][] {
   const version: Resource = {
     Type: 'AWS::Lambda::Version',
     // A rollback by hand needs the versions of earlier releases, but not those of rollouts that went back.
