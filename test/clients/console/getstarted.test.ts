@@ -118,6 +118,14 @@ describe('what the server made for itself', () => {
     const key = keyOf({ ...FIRST, status: { ...FIRST.status, madeWith: { uid: 'u' } } })
     expect(needs('never-expires', key, NOW)).toBe(true)
   })
+
+  test.each([{}, undefined, { roles: [{ role: 'vcluster' }], rules: [{}] }, { roles: [{ role: 'platformCLI' }] }])(
+    'is no key of the user of the demo with the scope %j, which may do more',
+    (scope) => {
+      const key = keyOf({ ...DEMO, spec: { ...DEMO.spec, scope } })
+      expect(needs('never-expires', key, NOW)).toBe(true)
+    },
+  )
 })
 
 describe('the facts', () => {

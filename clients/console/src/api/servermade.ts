@@ -6,8 +6,14 @@ import type { AccessKey, Metadata } from '../../../core/src/objects.ts'
 export const isFirstKey = ({ spec, status }: AccessKey): boolean =>
   status?.madeWith === undefined && spec.user === FIRST_KEY.user && spec.description === FIRST_KEY.description
 
+/** Reports whether a key is that of the demo virtual cluster. A key of that user that may do more is not, whoever made it. */
+const isDemoKey = ({ spec: { user, scope = {} } }: AccessKey): boolean =>
+  user === 'vcluster-demo' &&
+  Object.keys(scope).join() === 'roles' &&
+  scope.roles?.every(({ role }) => role === 'vcluster') === true
+
 /** Reports whether a key is the first one, or that of the demo virtual cluster. */
-export const isServerMade = (key: AccessKey): boolean => isFirstKey(key) || key.spec.user === 'vcluster-demo'
+export const isServerMade = (key: AccessKey): boolean => isFirstKey(key) || isDemoKey(key)
 
 /** Reports whether an object may be one of those with which `npm start` begins. */
 export const isDemo = ({ name, namespace = 'p-demo' }: Metadata): boolean => name === 'demo' && namespace === 'p-demo'
