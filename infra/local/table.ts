@@ -41,10 +41,20 @@ function open(path: string | undefined, now: () => number): Table {
   }
 }
 
+// The client's types have no read-only lists.
+const { AttributeDefinitions, KeySchema, BillingMode, GlobalSecondaryIndexes, TimeToLiveSpecification } =
+  structuredClone(table.Properties) as object as CreateTableCommandInput & UpdateTimeToLiveCommandInput
+
 /**
- * Creates the deployed table in a DynamoDB or an emulator of it. Omits the stream: its readers run on timers here, and the emulator
- * keeps stream records forever and slows down as they accumulate.
+ * What a DynamoDB or an emulator of it creates the deployed table from. Omits the stream: its readers run on timers here, and the
+ * emulator keeps stream records forever and slows down as they accumulate.
  */
+export const tableDefinition = { AttributeDefinitions, KeySchema, BillingMode, GlobalSecondaryIndexes }
+
+/** Which items of it expire. */
+export const timeToLive = TimeToLiveSpecification
+
+/** Creates the deployed table in a DynamoDB or an emulator of it. */
 export const tableOf =
   (endpoint: string, region: string, credentials: { accessKeyId: string; secretAccessKey: string }): MakeTable =>
   async (TableName) => {
@@ -52,14 +62,8 @@ export const tableOf =
     const { CreateTableCommand, DynamoDBClient, UpdateTimeToLiveCommand } = await import('@aws-sdk/client-dynamodb')
     const client = new DynamoDBClient({ endpoint, region, credentials })
     try {
-      // The client's types have no read-only lists.
-      const properties = structuredClone(table.Properties) as object as CreateTableCommandInput &
-        UpdateTimeToLiveCommandInput
-      const { AttributeDefinitions, KeySchema, BillingMode, GlobalSecondaryIndexes, TimeToLiveSpecification } =
-        properties
-      const definition = { AttributeDefinitions, KeySchema, BillingMode, GlobalSecondaryIndexes }
-      await client.send(new CreateTableCommand({ TableName, ...definition }))
-      await client.send(new UpdateTimeToLiveCommand({ TableName, TimeToLiveSpecification }))
+      await client.send(new CreateTableCommand({ TableName, ...tableDefinition }))
+      await client.send(new UpdateTimeToLiveCommand({ TableName, TimeToLiveSpecification: timeToLive }))
     } catch (error) {
       const { name: reason, message } = error as Error
       if (reason !== 'ResourceInUseException')

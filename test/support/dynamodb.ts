@@ -7,7 +7,6 @@ import { createRequire } from 'node:module'
 import {
   BatchWriteItemCommand,
   CreateTableCommand,
-  type CreateTableCommandInput,
   DeleteTableCommand,
   type DynamoDBClient,
   type DynamoDBClientConfig,
@@ -16,6 +15,7 @@ import {
 } from '@aws-sdk/client-dynamodb'
 import { freePort } from '../../infra/local/host/freeport.ts'
 import { startGuardedProcess } from '../../infra/local/host/guardedprocess.ts'
+import { tableDefinition, timeToLive } from '../../infra/local/table.ts'
 import { connectTable } from '../../lib/storage/dynamodb/client.ts'
 import { unmarshalItem } from '../../lib/storage/dynamodb/expressions.ts'
 import type { Item } from '../../lib/storage/items.ts'
@@ -32,37 +32,6 @@ export interface TestDynamoDB {
   empty(): Promise<void>
   stop(): Promise<void>
 }
-
-/**
- * The properties of the deployed table in `infra`, without its stream. Nothing reads the stream here, and the emulator
- * keeps its records forever and slows down with their number.
- */
-export const tableDefinition: Omit<CreateTableCommandInput, 'TableName'> = {
-  AttributeDefinitions: [
-    { AttributeName: 'pk', AttributeType: 'S' },
-    { AttributeName: 'sk', AttributeType: 'S' },
-    { AttributeName: 'expiryIndex', AttributeType: 'S' },
-    { AttributeName: 'expiry', AttributeType: 'N' },
-  ],
-  KeySchema: [
-    { AttributeName: 'pk', KeyType: 'HASH' },
-    { AttributeName: 'sk', KeyType: 'RANGE' },
-  ],
-  GlobalSecondaryIndexes: [
-    {
-      IndexName: 'expiry',
-      KeySchema: [
-        { AttributeName: 'expiryIndex', KeyType: 'HASH' },
-        { AttributeName: 'expiry', KeyType: 'RANGE' },
-      ],
-      Projection: { ProjectionType: 'INCLUDE', NonKeyAttributes: ['name', 'uid'] },
-    },
-  ],
-  BillingMode: 'PAY_PER_REQUEST',
-}
-
-/** The attribute with the expiry of an item in Unix seconds. */
-export const timeToLiveAttribute = 'expires'
 
 const attempts = 5
 
@@ -114,12 +83,7 @@ export async function startDynamoDB(): Promise<TestDynamoDB> {
 
 async function createTable(client: DynamoDBClient, table: string): Promise<void> {
   await client.send(new CreateTableCommand({ TableName: table, ...tableDefinition }))
-  await client.send(
-    new UpdateTimeToLiveCommand({
-      TableName: table,
-      TimeToLiveSpecification: { Enabled: true, AttributeName: timeToLiveAttribute },
-    }),
-  )
+  await client.send(new UpdateTimeToLiveCommand({ TableName: table, TimeToLiveSpecification: timeToLive }))
 }
 
 /** Starts the emulator process on a free port, and chooses another when the port is taken meanwhile. */
