@@ -195,7 +195,7 @@ export async function createObject<P>(
 
 /**
  * Throws 403 if the new object exceeds the quota of its owner. Concurrent creates are not counted yet, so the number of
- * objects may exceed the quota by as many.
+ * objects may exceed the quota by as many. Source: k8s.io/apiserver pkg/admission/plugin/resourcequota.
  */
 async function checkQuota(store: Store, draft: Draft, context: RequestContext): Promise<void> {
   const { kind, storage, strategy } = store

@@ -47,11 +47,17 @@ export function validateReferences(
 
 export type NamedKind = Pick<KindInfo, 'group' | 'version' | 'kind' | 'scope'>
 
-/** Reports whether the reference names this kind. */
+/**
+ * Reports whether an owner reference names this kind, also in lower case, as the mapper of kube-apiserver does for its garbage
+ * collector and for admission. Source: k8s.io/client-go restmapper/discovery.go.
+ */
 export const namesKind = (kind: NamedKind, { apiVersion, kind: name }: OwnerReference): boolean =>
   groupVersion(kind) === apiVersion && (name === kind.kind || name === kind.kind.toLowerCase())
 
-/** Reports whether the reference names lists of this kind, or of any kind of its version. The latter are in no namespace. */
+/**
+ * Reports whether the reference names lists of this kind, or of any kind of its version. The latter are in no namespace. The mapper
+ * knows lists as kinds, of which no object is ever found.
+ */
 export const namesLists = (kind: NamedKind, { apiVersion, kind: name }: OwnerReference, namespace: string): boolean =>
   groupVersion(kind) === apiVersion &&
   (name === 'List' || (name === `${kind.kind}List` && (kind.scope === 'Cluster' || namespace !== '')))

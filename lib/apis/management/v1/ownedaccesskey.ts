@@ -72,10 +72,6 @@ import { addedWarning, changedRuleWarnings } from './scope.warnings.ts'
 import type { Services } from './services.ts'
 import { validateDrop, validateTrial } from './trial/scopetrial.ts'
 
-const rotationRule: SubresourceRule = {
-  forbids: (user, key) => forbiddenBeyondDisabling(user, isExchanged(key)),
-}
-
 /** Returns the time until a timestamp: `6d`, `expired`, or `never`. */
 function timeLeft(at: unknown, now: Date): string {
   if (typeof at !== 'string') return 'never'
@@ -117,7 +113,9 @@ const columns: readonly Column[] = [
 
 /** The rules of the subresources. Without one, the rules are those of the key. */
 const subresources: Readonly<Record<string, SubresourceRule>> = {
-  [KINDS.OwnedAccessKeyRotation.subresource]: rotationRule,
+  [KINDS.OwnedAccessKeyRotation.subresource]: {
+    forbids: (user, key) => forbiddenBeyondDisabling(user, isExchanged(key)),
+  },
   [KINDS.OwnedAccessKeyAccessReview.subresource]: accessReviewRule,
   [KINDS.OwnedAccessKeyUsage.subresource]: accessReviewRule,
   [KINDS.OwnedAccessKeyHistory.subresource]: accessReviewRule,
