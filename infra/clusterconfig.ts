@@ -2,8 +2,8 @@
 import { constants, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Place, parsePlace } from '../lib/authorization/scopes/place.ts'
+import { checkIssuer } from '../lib/kubeconfig/token/jwks.ts'
 import { dumpYaml } from '../lib/meta/encoding/yaml.ts'
-import { checkIssuer } from '../lib/token/jwks.ts'
 import { type ClusterFilesOptions, clusterFiles, clusterFlags } from './clusterfiles.ts'
 import { type Command, readCall, runCommand, UsageError } from './command.ts'
 

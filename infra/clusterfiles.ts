@@ -5,10 +5,10 @@
  */
 
 import { formatPlace, type Place } from '../lib/authorization/scopes/place.ts'
+import { clusterAudience, placeAudience } from '../lib/kubeconfig/token/audience.ts'
+import { PRIVATE_CLAIM } from '../lib/kubeconfig/token/claims.ts'
+import { EXTRA } from '../lib/kubeconfig/token/extras.ts'
 import type { JsonValue } from '../lib/meta/types.ts'
-import { clusterAudience, placeAudience } from '../lib/token/audience.ts'
-import { PRIVATE_CLAIM } from '../lib/token/claims.ts'
-import { EXTRA } from '../lib/token/extras.ts'
 
 export interface ClusterFilesOptions {
   /** See `checkIssuer`. */

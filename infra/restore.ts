@@ -154,7 +154,7 @@ const isRecordOfEvents = ({ pk }: StoredItem) => /^((signal|told|lifecycle)#|rec
 /** What keys did, the marks of trials and what happened to keys, for people to read. An item of the deployment is never older. */
 const isRecordOfUse = ({ pk }: StoredItem) => /^(history|usage|trial)#/.test(textOf(pk))
 
-/** The position in the change log up to which events are published (lib/events/position.ts). */
+/** The position in the change log up to which events are published (lib/controllers/events/position.ts). */
 const isPublished = ({ pk }: StoredItem) => textOf(pk) === 'lifecycle#position'
 
 /**

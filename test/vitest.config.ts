@@ -14,14 +14,13 @@ const pure = [
   'lib/authentication',
   'lib/authorization',
   'lib/endpoints',
-  'lib/events',
+  'lib/controllers/events',
   'lib/federation',
   'lib/kubeconfig',
   'lib/meta',
   'lib/outbound',
   'lib/registry',
   'lib/server',
-  'lib/token',
 ]
   .map((name) => `test/${name}/**/*.test.ts`)
   .concat(

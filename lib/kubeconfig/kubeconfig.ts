@@ -9,9 +9,6 @@ import { type FieldError, forbidden } from '../meta/errors/fielderror.ts'
 import { forbiddenResource } from '../meta/errors/status.ts'
 import type { GroupResource } from '../meta/types.ts'
 import { defined } from '../meta/value/defined.ts'
-import { issueToken, prepareVirtualClusterToken } from '../token/issuer.ts'
-import type { Signer } from '../token/signer.ts'
-import { isVisibleUser, visibleGroups } from '../token/visibleuser.ts'
 import {
   type CertificateServices,
   type ClientCertificate,
@@ -25,6 +22,9 @@ import { type ConfigUser, type CredentialPlugin, kubeConfigText } from './config
 import { entryNameOf } from './deployment.ts'
 import { type Instance, labelOf, serverAddress } from './instance.ts'
 import { lifetimeWarnings, outlivingCertificate, outlivingRequest } from './outliving.ts'
+import { issueToken, prepareVirtualClusterToken } from './token/issuer.ts'
+import type { Signer } from './token/signer.ts'
+import { isVisibleUser, visibleGroups } from './token/visibleuser.ts'
 import { certificateTtl, type Ttl, type TtlLimits, tokenTtl } from './ttl.ts'
 
 export interface KubeConfigRequest {

@@ -6,8 +6,8 @@ import { KubeConfig } from '@kubernetes/client-node'
 import { describe, expect, test } from 'vitest'
 import { printFiles, readArguments } from '../../infra/clusterconfig.ts'
 import { type ClusterFilesOptions, clusterFiles } from '../../infra/clusterfiles.ts'
+import { clusterAudiences, virtualClusterAudience } from '../../lib/kubeconfig/token/audience.ts'
 import { dumpYaml } from '../../lib/meta/encoding/yaml.ts'
-import { clusterAudiences, virtualClusterAudience } from '../../lib/token/audience.ts'
 
 const issuer = 'https://api.example.com/kubernetes/management'
 const cluster: ClusterFilesOptions = {

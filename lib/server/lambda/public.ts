@@ -4,7 +4,6 @@ import { belowBase, routedPath } from '../../authorization/attributes/requestatt
 import { prefersPage } from '../../endpoints/negotiation/accept.ts'
 import type { ApiResponse } from '../../endpoints/request.ts'
 import { pageNotFound } from '../../endpoints/respond.ts'
-import { stringify } from '../../meta/encoding/json.ts'
 import {
   CACHE_CONTROL,
   DISCOVERY_PATH,
@@ -12,7 +11,8 @@ import {
   JWKS_PATH,
   jwksDocument,
   METADATA_PATH,
-} from '../../token/jwks.ts'
+} from '../../kubeconfig/token/jwks.ts'
+import { stringify } from '../../meta/encoding/json.ts'
 import type { Config } from '../process/config.ts'
 import type { MinimalServer } from '../process/minimal.ts'
 import { headersOf } from './lambdaevents.ts'

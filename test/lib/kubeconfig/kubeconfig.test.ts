@@ -12,11 +12,11 @@ import {
   type KubeConfigServices,
 } from '../../../lib/kubeconfig/kubeconfig.ts'
 import { type Secrets as AllSecrets, SecretError } from '../../../lib/kubeconfig/secrets.ts'
-import { jwksDocument } from '../../../lib/token/jwks.ts'
+import { jwksDocument } from '../../../lib/kubeconfig/token/jwks.ts'
 import { endless } from '../../support/deadlines.ts'
-import { localSigner } from '../token/localsigner.ts'
 import { testAuthority } from './authority.ts'
 import { type ClusterOptions, type FaultyCluster, useFaultyClusters } from './faultycluster.ts'
+import { localSigner } from './token/localsigner.ts'
 
 const issuer = 'https://api.example.com'
 const now = new Date()

@@ -1,9 +1,9 @@
 /** Defines SelfSubjectReview, which `kubectl auth whoami` creates. Source: k8s.io/api authentication/v1. */
 import { KINDS } from '../../../kinds/kinds.ts'
+import { EXTRA } from '../../../kubeconfig/token/extras.ts'
 import { list, map, object, string } from '../../../meta/schema/schema.ts'
 import type { JsonObject } from '../../../meta/types.ts'
 import type { VirtualKind } from '../../../registry/kind.ts'
-import { EXTRA } from '../../../token/extras.ts'
 
 /** Schema of a user in the status of a review. */
 export const userInfoSchema = object('The user.', {

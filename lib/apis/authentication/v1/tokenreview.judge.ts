@@ -13,12 +13,12 @@ import {
 import type { Place } from '../../../authorization/scopes/place.ts'
 import type { ScopeChain } from '../../../authorization/scopes/scope.ts'
 import { KINDS } from '../../../kinds/kinds.ts'
+import { placeAudience, placeOfAudience } from '../../../kubeconfig/token/audience.ts'
+import { extrasOf } from '../../../kubeconfig/token/extras.ts'
+import { isVisibleUser, visibleGroups } from '../../../kubeconfig/token/visibleuser.ts'
 import { badRequest } from '../../../meta/errors/status.ts'
 import type { JsonObject } from '../../../meta/types.ts'
 import type { RequestContext } from '../../../registry/kind.ts'
-import { placeAudience, placeOfAudience } from '../../../token/audience.ts'
-import { extrasOf } from '../../../token/extras.ts'
-import { isVisibleUser, visibleGroups } from '../../../token/visibleuser.ts'
 import type { ReviewServices } from '../../authorization/v1/reviewservices.ts'
 
 /** Status for every invalid token. It does not reveal the reason. */

@@ -4,12 +4,12 @@ import { type Scope, scopeSchema } from '../../../authorization/scopes/scope.ts'
 import { validateScope } from '../../../authorization/scopes/validatescope.ts'
 import { unlimitedCredential } from '../../../authorization/users/sourcecidrs.ts'
 import { KINDS } from '../../../kinds/kinds.ts'
+import { issueToken, prepareClusterToken } from '../../../kubeconfig/token/issuer.ts'
 import { rfc3339OfUnix } from '../../../meta/encoding/time.ts'
 import { checkDeadline } from '../../../meta/errors/deadline.ts'
 import { invalidObject } from '../../../meta/errors/status.ts'
 import { int64, object, string, time } from '../../../meta/schema/schema.ts'
 import type { IssuedCredential, VirtualKind } from '../../../registry/kind.ts'
-import { issueToken, prepareClusterToken } from '../../../token/issuer.ts'
 import type { Services } from './services.ts'
 
 const { group, kind } = KINDS.DirectClusterEndpointToken

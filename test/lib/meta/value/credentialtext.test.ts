@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { generateAccessKey } from '../../../../lib/authentication/accesskey.ts'
+import { PRIVATE_CLAIM } from '../../../../lib/kubeconfig/token/claims.ts'
 import { misplacedCredentials } from '../../../../lib/meta/schema/misplaced.ts'
 import type { KubeObject } from '../../../../lib/meta/types.ts'
 import { holdsCredential, withoutCredentials } from '../../../../lib/meta/value/credentialtext.ts'
-import { PRIVATE_CLAIM } from '../../../../lib/token/claims.ts'
 
 const key = generateAccessKey(randomBytes)
 const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')

@@ -6,8 +6,8 @@ import { positionKey } from '../../../../../lib/authentication/history/keptsince
 import { decodeKeyInternal } from '../../../../../lib/authentication/keyinternal.ts'
 import type { Listed, ListRequest } from '../../../../../lib/storage/interface.ts'
 import { unhurried } from '../../../../support/deadlines.ts'
+import { makeWith, publisherOf } from '../../../controllers/events/publisher.ts'
 import { newWorld, type World } from '../../../controllers/world.ts'
-import { makeWith, publisherOf } from '../../../events/publisher.ts'
 
 const maker = 'm'
 const namesOf = (items: readonly Listed[]) =>

@@ -1,0 +1,28 @@
+/** Declares what the publisher of events works with. */
+import type { LifeLimits } from '../../authentication/keystatus.ts'
+import type { Deadline } from '../../meta/errors/deadline.ts'
+import type { HasTime } from '../../registry/parallel.ts'
+import type { Store } from '../../registry/store.ts'
+import type { Storage } from '../../storage/interface.ts'
+import type { KeyEvent, KeyOccurrence } from './event.ts'
+
+export interface Lifecycle {
+  /** The store of the kind whose objects are keys. */
+  store: Store
+  storage: Storage
+  limits: LifeLimits
+  /** Whether the history of a key may say from which addresses it was used. */
+  recordSources: boolean
+  now(): Date
+  hasTime: HasTime
+  deadline: Deadline
+  /** The `source` of the events: the issuer. */
+  source: string
+  /** Returns when the bus has accepted the events, or refuses them permanently. */
+  publish(events: readonly KeyEvent[]): Promise<void>
+  /** Called before changes are skipped, because the log no longer reaches back to them. */
+  lost(since: number, to: number): void
+}
+
+/** Returns when the bus has accepted the events of what happened. */
+export type Send = (all: readonly KeyOccurrence[]) => Promise<void>

@@ -1,0 +1,107 @@
+/** Validates token requests and issues signed tokens. */
+
+import { validateChain, withScope } from '../../authorization/scopes/chain.ts'
+import type { Scope } from '../../authorization/scopes/scope.ts'
+import { endOfAccess } from '../../authorization/users/outliving.ts'
+import type { UserInfo } from '../../authorization/users/user.ts'
+import { type FieldError, forbidden } from '../../meta/errors/fielderror.ts'
+import { forbiddenPath } from '../../meta/errors/status.ts'
+import { clusterAudiences, virtualClusterAudience } from './audience.ts'
+import { type Claims, claimsFor } from './claims.ts'
+import { MAX_TOKEN_LENGTH, signToken, tokenLength } from './jwt.ts'
+import type { Signer } from './signer.ts'
+import { limitToKey, tokenLifetime } from './tokenlifetime.ts'
+
+export interface IssuerSettings {
+  /** See `checkIssuer`. */
+  issuer: string
+  /** Deploy-time maximum of a token's life. */
+  maxSeconds: number
+  uuid(): string
+}
+
+/** A validated token, ready to be signed. */
+export interface Prepared {
+  claims: Claims
+  warnings: string[]
+}
+
+interface Token {
+  token: string
+  expires: Date
+}
+
+/** A request for a token that is used directly with connected clusters. */
+export interface ClusterTokenRequest {
+  user: UserInfo
+  /** Seconds. */
+  ttl?: number | bigint
+  scope?: Scope
+  now: Date
+}
+
+/**
+ * Prepares a token for the clusters that both the key's scopes and the requested scope allow. A chain that reaches no
+ * cluster is a field error, because the token would grant nothing. Throws 401 for an invalid key and 403 for a
+ * `system:` user.
+ */
+export function prepareClusterToken(
+  { user, ttl, scope, now }: ClusterTokenRequest,
+  settings: IssuerSettings,
+): Prepared | { errors: FieldError[] } {
+  const chain = withScope(user.chain, scope)
+  const lifetime = tokenLifetime('spec.ttl', ttl, { maxSeconds: settings.maxSeconds, key: endOfAccess(user), now })
+  const errors = validateChain(chain)
+  // A chain that exceeds its limits is not evaluated further.
+  const audiences = errors.length > 0 ? [] : clusterAudiences(settings.issuer, chain)
+  if (errors.length === 0 && audiences.length === 0) errors.push(forbidden('spec.scope', noCluster(scope, user)))
+  if ('error' in lifetime) errors.unshift(lifetime.error)
+  if (errors.length > 0 || 'error' in lifetime) return { errors }
+  const claims = claimsFor({ user, chain, audiences, lifetime, now }, settings)
+  if (tokenLength(claims) > MAX_TOKEN_LENGTH) return { errors: [forbidden('spec.scope', TOO_LARGE)] }
+  return { claims, warnings: lifetime.warnings }
+}
+
+/** The virtual cluster of a kube config. */
+interface ClusterSubject {
+  namespace: string
+  name: string
+  uid: string
+}
+
+/**
+ * Prepares a token for one virtual cluster, valid for at most `seconds` (already validated: see lib/kubeconfig/ttl.ts).
+ * Throws 401 for an invalid key. Throws 403 for a `system:` user and for a user whose scopes and groups do not fit a
+ * header.
+ */
+export function prepareVirtualClusterToken(
+  { user, cluster, seconds, now }: { user: UserInfo; cluster: ClusterSubject; seconds: number; now: Date },
+  settings: Pick<IssuerSettings, 'issuer' | 'uuid'>,
+): Prepared {
+  const audiences = [virtualClusterAudience(settings.issuer, cluster.namespace, cluster.name, cluster.uid)]
+  const lifetime = limitToKey(seconds, { key: endOfAccess(user), now })
+  const claims = claimsFor({ user, chain: user.chain, audiences, lifetime, now }, settings)
+  if (tokenLength(claims) > MAX_TOKEN_LENGTH) throw forbiddenPath(TOO_LARGE)
+  return { claims, warnings: lifetime.warnings }
+}
+
+/** Signs a prepared token. Rejects with the signer's StatusError (503). */
+export async function issueToken({ claims }: Prepared, signer: Signer): Promise<Token> {
+  return { token: await signToken(claims, signer), expires: new Date(claims.exp * 1000) }
+}
+
+function noCluster(scope: Scope | undefined, { chain }: UserInfo): string {
+  const instead = withScope(chain, scope).some(namesVirtualClusters) ? `; ${KUBE_CONFIG}` : ''
+  if (chain.length === 0) return `allows no connected cluster for the token: list clusters or spaces${instead}`
+  return scope
+    ? `together with the scope of the access key, allows no connected cluster for the token${instead}`
+    : `the scope of the access key allows no connected cluster for the token${instead}`
+}
+
+const namesVirtualClusters = ({ virtualClusters = [], rules = [] }: Scope): boolean =>
+  [virtualClusters, ...rules.map((rule) => rule.virtualClusters ?? [])].some((list) => list.length > 0)
+
+const KUBE_CONFIG =
+  'for a virtual cluster create a kube config, which has a token for it: POST …/virtualclusterinstances/NAME/kubeconfig'
+
+const TOO_LARGE = `scopes and groups make a token of more than ${MAX_TOKEN_LENGTH} characters, which does not fit a request header`

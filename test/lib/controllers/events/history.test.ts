@@ -1,0 +1,196 @@
+/** Tests what is kept about keys beside what is published, for how long, and since when it has no gap. */
+import { describe, expect, test } from 'vitest'
+import { historyPartition } from '../../../../lib/authentication/history/items.ts'
+import {
+  completeUpTo,
+  keptSince,
+  madePartition,
+  positionKey,
+} from '../../../../lib/authentication/history/keptsince.ts'
+import { unhurried } from '../../../support/deadlines.ts'
+import { interceptCalls, newWorld, type World } from '../world.ts'
+import { historyOf, makeWith, publisherOf, signal } from './publisher.ts'
+
+const start = Date.parse('2026-11-21T12:00:00Z') / 1000
+const hour = 3600
+
+async function begun() {
+  const clock = { at: start }
+  const now = () => clock.at * 1000
+  const world = await newWorld({ now: () => new Date(now()), tableNow: now })
+  const publisher = publisherOf(world)
+  await publisher.run()
+  return { clock, world, publisher }
+}
+
+const uidOf = async ({ find }: World, name: string) => (await find(name))?.metadata.uid ?? ''
+const itemsOf = async ({ storage }: World, pk: string) => (await storage.queryCompanions(pk)).items
+const positionOf = ({ storage }: World) => storage.getCompanion(positionKey.pk, positionKey.sk)
+
+describe('the history of a key', () => {
+  test('has who changed it and what, and where it was used from, with a bus that refuses all', async () => {
+    const { world, publisher } = await begun()
+    await world.make('ci')
+    await world.change('ci', (object) => ({ ...object, spec: { ...object.spec, description: 'secret plan' } }))
+    await signal(world, 'reused', 'ci', { at: start + 1, ip: '192.0.2.1', userAgent: 'curl', value: 1 })
+    const publish = () => Promise.reject(new Error('the bus is away'))
+    await expect(publisher.run({ publish })).rejects.toThrow('away')
+    await publisher.run()
+    const actor = { user: 'admin' }
+    const uid = await uidOf(world, 'ci')
+    expect(await historyOf(world, uid)).toEqual([
+      { kind: 'reused', at: start + 1, detail: { ip: '192.0.2.1', userAgent: 'curl', value: 1 } },
+      { kind: 'changed', at: start, detail: { actor, fields: ['spec.description'] } },
+      { kind: 'created', at: start, detail: { actor } },
+    ])
+    expect(JSON.stringify(await itemsOf(world, historyPartition(uid)))).not.toContain('plan')
+  })
+
+  test('has no addresses where they are not recorded', async () => {
+    const { world, publisher } = await begun()
+    await world.make('ci')
+    await signal(world, 'first-used', 'ci', { at: start, ip: '192.0.2.1', userAgent: 'curl' })
+    await publisher.run({ recordSources: false })
+    expect(JSON.stringify(await itemsOf(world, historyPartition(await uidOf(world, 'ci'))))).not.toMatch(/192|curl/)
+    expect(publisher.events.some(({ data }) => data.ip === '192.0.2.1')).toBe(true)
+  })
+
+  test('goes with the key, and another key of its name has its own', async () => {
+    const { world, publisher } = await begun()
+    await world.make('ci')
+    const uid = await uidOf(world, 'ci')
+    await publisher.run()
+    expect(await historyOf(world, uid)).toHaveLength(1)
+    await signal(world, 'reused', 'ci', { at: start })
+    await world.delete('ci')
+    await world.make('ci')
+    await publisher.run()
+    expect(await historyOf(world, uid)).toEqual([])
+    expect(await historyOf(world, await uidOf(world, 'ci'))).toMatchObject([{ kind: 'created' }])
+  })
+
+  test('holds back nothing else when it is long: the rest expires', async () => {
+    const { world, publisher } = await begun()
+    await world.make('ci')
+    const pk = historyPartition(await uidOf(world, 'ci'))
+    for (let n = 0; n < 1100; n++)
+      await world.storage.keepCompanion({ pk, sk: `3#${n}`, attributes: { expires: start } }, unhurried)
+    await world.delete('ci')
+    let dropped = 0
+    const storage = interceptCalls(world.storage, async (name, call) => {
+      if (name === 'dropCompanion') dropped++
+      return call()
+    })
+    await publisher.run({ storage })
+    expect(dropped).toBe(1000)
+  })
+})
+
+describe('what a key made', () => {
+  test('is kept until those keys are gone, even if the key is', async () => {
+    const { world, publisher } = await begun()
+    await world.make('maker')
+    const pk = madePartition('maker')
+    await makeWith(world, 'maker', 'one')
+    await makeWith(world, 'maker', 'two')
+    await publisher.run()
+    // Those of one second are in the order of their uids.
+    expect((await itemsOf(world, pk)).map(({ attributes }) => [attributes.name, attributes.uid]).sort()).toEqual([
+      ['one', await uidOf(world, 'one')],
+      ['two', await uidOf(world, 'two')],
+    ])
+    await world.delete('one')
+    await world.delete('maker')
+    await publisher.run()
+    expect((await itemsOf(world, pk)).map(({ attributes }) => attributes.name)).toEqual(['two'])
+    await world.delete('two')
+    await publisher.run()
+    expect(await itemsOf(world, pk)).toEqual([])
+  })
+
+  test('is not kept of a key that was made and deleted between two runs', async () => {
+    const { world, publisher } = await begun()
+    await world.make('maker')
+    const pk = madePartition('maker')
+    await makeWith(world, 'maker', 'one')
+    await world.delete('one')
+    await publisher.run()
+    expect(await itemsOf(world, pk)).toEqual([])
+  })
+})
+
+describe('what keys made before the log was followed', () => {
+  test('is kept by as many runs as it takes', async () => {
+    const { world, publisher } = await begun()
+    const { storage } = world
+    const pk = madePartition('maker')
+    const found = async () => [
+      (await itemsOf(world, pk)).map(({ attributes }) => attributes.name).sort(),
+      completeUpTo(await positionOf(world)) === (await storage.revision(world.keys.kind.table)),
+    ]
+    await world.make('maker')
+    for (const name of ['one', 'three', 'two']) await makeWith(world, 'maker', name)
+    const { rv } = (await storage.get(world.keys.kind.table, 'two')) ?? {}
+    for (const item of await itemsOf(world, pk)) await storage.dropCompanion(item, unhurried)
+    const attributes = { rv: rv ?? 0, until: start }
+    await storage.swapCompanion(await positionOf(world), { ...positionKey, attributes }, unhurried)
+    expect(await found()).toEqual([[], false])
+    // Two keys a page, and one page a run.
+    let hasTime = true
+    const list: typeof storage.list = (table, request) => storage.list(table, { ...request, limit: 2 })
+    const swapCompanion: typeof storage.swapCompanion = (...all) => {
+      hasTime = false
+      return storage.swapCompanion(...all)
+    }
+    for (const [made, isAll] of [[['one'], false] as const, [['one', 'three', 'two'], true] as const]) {
+      hasTime = true
+      const { remaining } = await publisher.run({
+        storage: { ...storage, list, swapCompanion },
+        hasTime: () => hasTime,
+      })
+      expect([remaining, ...(await found())]).toEqual([isAll ? undefined : true, made, isAll])
+    }
+  })
+})
+
+describe('the time since when history is kept', () => {
+  test('is that of the first key, if the first run reads the whole log', async () => {
+    const { clock, world, publisher } = await begun()
+    clock.at += 2 * hour
+    await world.make('ci')
+    await publisher.run()
+    expect(keptSince(await positionOf(world))).toBe(0)
+  })
+
+  test('is that of the first run if the log no longer reaches back, and stays', async () => {
+    const { clock, world, publisher } = await begun()
+    await world.make('old')
+    await world.storage.sweep(world.keys.kind.table)
+    await world.storage.dropCompanion(positionKey, unhurried)
+    clock.at += 25 * hour
+    await publisher.run()
+    const since = clock.at
+    clock.at += 2 * hour
+    await world.make('new')
+    await publisher.run()
+    expect(keptSince(await positionOf(world))).toBe(since)
+  })
+
+  test('begins anew after a release that keeps none, and after a loss', async () => {
+    const { clock, world, publisher } = await begun()
+    const { storage } = world
+    const move = async (attributes: object) =>
+      storage.swapCompanion(await positionOf(world), { ...positionKey, attributes: { ...attributes } }, unhurried)
+    await move({ rv: 1, until: start })
+    expect(keptSince(await positionOf(world))).toBeUndefined()
+    clock.at += hour / 2
+    await world.make('ci')
+    await publisher.run()
+    expect(keptSince(await positionOf(world))).toBe(start + hour / 2)
+    await move({ rv: 700, until: clock.at, since: start })
+    clock.at += hour / 2
+    await publisher.run()
+    expect(publisher.lost).toHaveLength(1)
+    expect(keptSince(await positionOf(world))).toBe(start + hour)
+  })
+})
