@@ -3,11 +3,8 @@
  * stage and for what its template contains. Sources: the handlers in the schemas of AWS CloudFormation resource types, and the Service
  * Authorization Reference.
  */
-import { readFile } from 'node:fs/promises'
 import { type Command, runCommand } from './command.ts'
 import { param, type StackTarget, target, valuesOf } from './osls.ts'
-import { ensurePackaged } from './package.ts'
-import { evaluate } from './settings/evaluate.ts'
 
 export interface Statement {
   Sid: string
@@ -17,29 +14,16 @@ export interface Statement {
   Condition?: Readonly<Record<string, Readonly<Record<string, string | readonly string[]>>>>
 }
 
-export interface Policy {
+interface Policy {
   Version: '2012-10-17'
   Statement: Statement[]
-}
-
-export interface Deployment {
-  stage: string
-  region: string
-  /** Path of the roles, which begins and ends with a slash. */
-  rolePath?: string | undefined
-  /** ARN of the permissions boundary of the roles. */
-  boundary?: string | undefined
-  /** ARN of the customer's key. */
-  key?: string | undefined
-  /** The resources of the template as JSON. */
-  resources: string
 }
 
 interface Row {
   id: string
   effect?: 'Deny'
-  /** Text in the resources of the template, without which the statement is not needed. */
-  needs?: string
+  /** Parameters of the template. The statement is needed if one of them has a value. */
+  needs?: readonly string[]
   /** Names of actions by the prefix of the service. */
   actions: Readonly<Record<string, string>>
   /** ARNs after the partition. Absent: any resource. */
@@ -90,25 +74,25 @@ const rows: readonly Row[] = [
   {
     id: 'RightsOfRoles',
     actions: { iam: 'AttachRolePolicy CreateRole De*RolePolicy PutRole*' },
-    on: ['iam::*:role{rolePath}{name}-*'],
+    on: ['iam::*:role{RolePath}{name}-*'],
     // The holder gives no role more than the boundary, and no deployment can take the boundary away.
-    condition: { StringEquals: { 'iam:PermissionsBoundary': '{boundary}' } },
+    condition: { StringEquals: { 'iam:PermissionsBoundary': '{PermissionsBoundary}' } },
   },
   {
     id: 'Roles',
     actions: { iam: 'DeleteRole GetRole* List*RolePolicies TagRole UntagRole UpdateAssumeRolePolicy UpdateRole' },
-    on: ['iam::*:role{rolePath}{name}-*'],
+    on: ['iam::*:role{RolePath}{name}-*'],
   },
   {
     id: 'Policies',
-    needs: 'AWS::IAM::ManagedPolicy',
+    needs: ['KmsKeyArn', 'Tracing', 'AuditRetentionDays'],
     actions: { iam: 'CreatePolicy* DeletePolicy* GetPolicy* ListEntitiesForPolicy ListPolicyVersions' },
-    on: ['iam::*:policy{rolePath}{name}-*'],
+    on: ['iam::*:policy{RolePath}{name}-*'],
   },
   {
     id: 'PassRoles',
     actions: { iam: 'PassRole' },
-    on: ['iam::*:role{rolePath}{name}-*'],
+    on: ['iam::*:role{RolePath}{name}-*'],
     condition: {
       StringEquals: {
         'iam:PassedToService': ['lambda', 'apigateway', 'codedeploy', 'firehose', 'logs', 'backup'].map(
@@ -125,13 +109,13 @@ const rows: readonly Row[] = [
   },
   {
     id: 'Domain',
-    needs: 'AWS::ApiGateway::DomainName',
+    needs: ['Domain'],
     actions: { apigateway: '*' },
     on: ['apigateway:{region}::/domainnames', 'apigateway:{region}::/domainnames/*'],
   },
   {
     id: 'RoleOfCertificates',
-    needs: 'AWS::ApiGateway::DomainName',
+    needs: ['Domain'],
     actions: { iam: 'CreateServiceLinkedRole' },
     on: ['iam::*:role/aws-service-role/ops.apigateway.amazonaws.com/*'],
     condition: { StringEquals: { 'iam:AWSServiceName': 'ops.apigateway.amazonaws.com' } },
@@ -163,9 +147,9 @@ const rows: readonly Row[] = [
   {
     // Lambda, DynamoDB and Firehose make grants for themselves with the rights of whoever names the key.
     id: 'CustomerKey',
-    needs: '{key}',
+    needs: ['KmsKeyArn'],
     actions: { kms: 'CreateGrant Decrypt DescribeKey Encrypt GenerateDataKey* ReEncrypt*' },
-    on: ['{key}'],
+    on: ['{KmsKeyArn}'],
     condition: byCloudFormation,
   },
   {
@@ -187,23 +171,23 @@ const rows: readonly Row[] = [
       'sqs:{region}:*:{name}-*',
     ],
   },
-  { id: 'Network', needs: 'VpcConfig', actions: { ec2: 'DescribeSecurityGroups DescribeSubnets DescribeVpcs' } },
+  { id: 'Network', needs: ['VpcSubnets'], actions: { ec2: 'DescribeSecurityGroups DescribeSubnets DescribeVpcs' } },
   {
     id: 'WebAcl',
-    needs: 'AWS::WAFv2::WebACLAssociation',
+    needs: ['WebAclArn'],
     actions: { wafv2: 'AssociateWebACL DisassociateWebACL GetWebACL*' },
     on: ['wafv2:{region}:*:regional/webacl/*', 'apigateway:{region}::/restapis/*/stages/{stage}'],
   },
   {
     id: 'AuditRecords',
-    needs: 'AWS::KinesisFirehose::DeliveryStream',
+    needs: ['AuditRetentionDays'],
     actions: { firehose: '*' },
     on: ['firehose:{region}:*:deliverystream/{name}-*'],
   },
   {
     // AWS Backup chooses the IDs in these ARNs.
     id: 'Backups',
-    needs: 'AWS::Backup::BackupPlan',
+    needs: ['BackupVault'],
     actions: { backup: 'CreateBackup* DeleteBackup* GetBackup* ListTags TagResource UpdateBackupPlan' },
     condition: byCloudFormation,
   },
@@ -215,15 +199,22 @@ export const partitionOf = (region: string): string => {
   return region.startsWith('us-gov-') ? 'aws-us-gov' : 'aws'
 }
 
-/** Returns the policy. IAM allows 6,144 characters in a managed one. */
-export function deployerPolicy({ resources, rolePath = '/', ...deployment }: Deployment): Policy {
-  const partition = partitionOf(deployment.region)
-  const values = new Map(Object.entries({ ...deployment, rolePath, partition, name: `keyplane-${deployment.stage}` }))
-  const filled: typeof rows = JSON.parse(JSON.stringify(rows), (_, one) =>
-    typeof one === 'string' ? one.replace(/\{(\w+)\}/g, (whole, name) => values.get(name) ?? whole) : one,
+/**
+ * Returns the policy for deploying with these settings, `NAME=VALUE`. IAM allows 6,144 characters in a managed one. Throws a UsageError
+ * when the stage or a setting is invalid.
+ */
+export function policyFor({ stage, region, param = [] }: StackTarget & { stage: string; region: string }): Policy {
+  const values = valuesOf({ stage, param })
+  const partition = partitionOf(region)
+  const texts = new Map(
+    Object.entries({ RolePath: '/', ...values, stage, region, partition, name: `keyplane-${stage}` }),
   )
+  const filled: typeof rows = JSON.parse(JSON.stringify(rows), (_, one) =>
+    typeof one === 'string' ? one.replace(/\{(\w+)\}/g, (whole, name) => texts.get(name) ?? whole) : one,
+  )
+  const isGiven = (parameter: string) => !['', 'false'].includes(values[parameter] ?? '')
   const Statement = filled
-    .filter(({ needs }) => needs === undefined || resources.includes(`"${needs}"`))
+    .filter(({ needs }) => needs?.some(isGiven) ?? true)
     .map(
       ({ id, effect, actions, on, condition }): Statement => ({
         Sid: id,
@@ -232,32 +223,10 @@ export function deployerPolicy({ resources, rolePath = '/', ...deployment }: Dep
           names.split(' ').map((one) => `${service}:${one}`),
         ),
         Resource: on?.map((arn) => (arn.startsWith('arn:') ? arn : `arn:${partition}:${arn}`)) ?? ['*'],
-        ...(condition && !JSON.stringify(condition).includes('{boundary}') && { Condition: condition }),
+        ...(condition && !JSON.stringify(condition).includes('{PermissionsBoundary}') && { Condition: condition }),
       }),
     )
   return { Version: '2012-10-17', Statement }
-}
-
-/**
- * Packages the project and returns the policy for deploying it with these settings, `NAME=VALUE`. Throws a UsageError when the stage or
- * a setting is invalid.
- */
-export async function policyFor({
-  stage,
-  region,
-  param = [],
-}: StackTarget & { stage: string; region: string }): Promise<Policy> {
-  const values = valuesOf({ stage, param })
-  const { parametrized } = await ensurePackaged({ quiet: true })
-  const { Resources } = evaluate(JSON.parse(await readFile(parametrized, 'utf8')), { Stage: stage, ...values })
-  return deployerPolicy({
-    stage,
-    region,
-    rolePath: values.RolePath,
-    boundary: values.PermissionsBoundary,
-    key: values.KmsKeyArn,
-    resources: JSON.stringify(Resources),
-  })
 }
 
 const COMMAND = {
@@ -269,6 +238,6 @@ policy has what they need. Requires no network and no login.`,
 
 if (import.meta.main) {
   await runCommand(COMMAND, async (deployment) => {
-    process.stdout.write(`${JSON.stringify(await policyFor(deployment), null, 2)}\n`)
+    process.stdout.write(`${JSON.stringify(policyFor(deployment), null, 2)}\n`)
   })
 }

@@ -17,7 +17,7 @@ const project = join(import.meta.dirname, '..')
 
 export interface Packaged {
   /** Path of the CloudFormation template for every stage and all settings. */
-  parametrized: string
+  template: string
   /** Folder in which the handler `functions/X.handler` is the file `functions/X.mjs`. */
   bundles: string
   /** The same with the store in the process of the functions instead of DynamoDB. */
@@ -51,7 +51,7 @@ export async function ensurePackaged({
     })
   }
   return {
-    parametrized: parametrizedIn(root),
+    template: templateIn(root),
     bundles: join(root, '.build'),
     embedded: join(root, '.build', 'embedded'),
   }
@@ -63,7 +63,7 @@ function unlessMissing(error: NodeJS.ErrnoException): string {
 }
 
 /** The template that is deployed. */
-const parametrizedIn = (root: string) => join(root, '.serverless', 'cloudformation-template-update-stack.json')
+const templateIn = (root: string) => join(root, '.serverless', 'cloudformation-template-update-stack.json')
 
 /** The file with the digest of the sources of a package with the default settings. */
 const stampIn = (root: string) => join(root, '.build', 'packaged.sha256')

@@ -35,7 +35,7 @@ export interface Sources {
 
 /** Writes the release of the sources to a folder, which it empties first. */
 export async function release(folder: string, { root, commit }: Sources): Promise<Release> {
-  const { parametrized, bundles } = await ensurePackaged({ quiet: true, root })
+  const { template: file, bundles } = await ensurePackaged({ quiet: true, root })
   const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string }
   const files = new Map<string, Uint8Array | string>()
   const archives = new Map<string, string>()
@@ -46,7 +46,7 @@ export async function release(folder: string, { root, commit }: Sources): Promis
     archives.set(`functions/${path}`, file)
     files.set(`functions/${file}`, archive)
   }
-  const template = releaseTemplate(JSON.parse(await readFile(parametrized, 'utf8')), version, archives)
+  const template = releaseTemplate(JSON.parse(await readFile(file, 'utf8')), version, archives)
   files.set('keyplane.template.json', `${JSON.stringify(template)}\n`)
   const packed = await packCommandLine(root)
   files.set(packed.name, packed.contents)

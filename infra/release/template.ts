@@ -1,5 +1,5 @@
 /** Makes the template of a release: the one that `npm run deploy` uses, with the archives in a bucket of the user's. */
-import type { Template } from '../settings/evaluate.ts'
+import type { StackTemplate } from '../stack/template.ts'
 
 interface Function {
   Type: string
@@ -31,11 +31,12 @@ const ownBucket = ['ServerlessDeploymentBucket', 'ServerlessDeploymentBucketPoli
  * Returns the template. `archives` has the file of each function by the module of its handler, such as `functions/sweep`. The name of the
  * file must change with its contents: CloudFormation updates a function when the name of its archive is new.
  */
-export function releaseTemplate(template: Template, version: string, archives: ReadonlyMap<string, string>): object {
-  const { Parameters, Metadata, Rules, Conditions, Resources, Outputs } = template as Template & {
-    Metadata: { 'AWS::CloudFormation::Interface': { ParameterGroups: object[] } }
-    Rules: object
-  }
+export function releaseTemplate(
+  template: StackTemplate,
+  version: string,
+  archives: ReadonlyMap<string, string>,
+): object {
+  const { Parameters, Metadata, Rules, Conditions, Resources, Outputs } = template
   const { ParameterGroups, ...labels } = Metadata['AWS::CloudFormation::Interface']
   const release = { Label: { default: 'The release' }, Parameters: Object.keys(parameters) }
   return {

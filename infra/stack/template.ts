@@ -16,6 +16,8 @@ import { stage } from './stage.ts'
 
 const parts: readonly Part[] = [data, signingKeys, api, stage, rights, firewall, audit, backup, alarming, dashboard]
 
+export type StackTemplate = ReturnType<typeof stackTemplate>
+
 /** Returns the template of functions whose archives are at a place. Resources and outputs beside it may hold the archives. */
 export function stackTemplate(codeOf: CodeOf, archiveOf: ArchiveOf, beside: Part = { Resources: {} }) {
   const functions = lambda(codeOf)

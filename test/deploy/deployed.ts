@@ -144,7 +144,7 @@ async function makeDeployer(iam: IAMClient, stage: string): Promise<Record<strin
   await iam.send(new CreateUserCommand({ UserName }))
   // With a domain, which a later deployment adds.
   const param = [`domain=${additions.domain}`, `certificate-arn=${additions['certificate-arn']}`]
-  const PolicyDocument = JSON.stringify(await policyFor({ stage, region, param }))
+  const PolicyDocument = JSON.stringify(policyFor({ stage, region, param }))
   await iam.send(new PutUserPolicyCommand({ UserName, PolicyName: 'deploy', PolicyDocument }))
   const { AccessKey } = await iam.send(new CreateAccessKeyCommand({ UserName }))
   return {

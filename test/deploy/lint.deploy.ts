@@ -7,9 +7,9 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import findings from '../../infra/findings.json' with { type: 'json' }
 import { release } from '../../infra/release.ts'
-import { evaluate, type Template } from '../../infra/settings/evaluate.ts'
 import { readValues } from '../../infra/settings/values.ts'
 import { strict } from '../infra/strictsettings.ts'
+import { evaluate, type Template } from '../support/evaluatedtemplate.ts'
 import { compiling, installed } from './emulator.ts'
 
 let folder: string

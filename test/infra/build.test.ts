@@ -140,7 +140,7 @@ describe('package', () => {
   beforeAll(() => rm(join(root, 'functions/table.ts')))
 
   test('is built once for the same sources, also by concurrent callers', async () => {
-    const [{ parametrized: template, bundles }] = await Promise.all([
+    const [{ template, bundles }] = await Promise.all([
       ensurePackaged({ quiet: true, root }),
       ensurePackaged({ quiet: true, root }),
     ])

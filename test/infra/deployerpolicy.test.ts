@@ -1,24 +1,21 @@
 /** The policy of a deployer covers every resource of the template, and nothing else. */
 import { matchesGlob } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { deployerPolicy, partitionOf, type Statement } from '../../infra/deployerpolicy.ts'
+import { partitionOf, policyFor, type Statement } from '../../infra/deployerpolicy.ts'
 import { additions, templateWith } from './everysetting.ts'
 import { strict } from './strictsettings.ts'
 import cases from './vectors/deployer.cases.json' with { type: 'json' }
 
-let resources: Record<'few' | 'all', ReturnType<typeof templateWith>['resources']>
+const everything = { ...additions, ...strict }
+const settings = { few: {}, all: everything }
+
+let resources: ReturnType<typeof templateWith>['resources']
 beforeAll(() => {
-  resources = { few: templateWith({}).resources, all: templateWith({ ...additions, ...strict }).resources }
+  resources = templateWith(everything).resources
 })
 
 const policy = (of: 'few' | 'all', region = 'eu-central-1') =>
-  deployerPolicy({
-    stage: 'prod',
-    region,
-    rolePath: strict['role-path'],
-    ...(of === 'all' && { boundary: strict['permissions-boundary'], key: strict['kms-key-arn'] }),
-    resources: JSON.stringify(resources[of]),
-  })
+  policyFor({ stage: 'prod', region, param: Object.entries(settings[of]).map(([name, value]) => `${name}=${value}`) })
 const statementsFor = (action: string, of: 'few' | 'all' = 'all'): Statement[] =>
   policy(of).Statement.filter(
     ({ Effect, Action }) => Effect === 'Allow' && Action.some((one) => matchesGlob(action, one)),
@@ -29,7 +26,7 @@ const allows = (action: string, of?: 'few' | 'all') => statementsFor(action, of)
 const creates: Readonly<Record<string, string>> = cases.creates
 
 test('allows creating every resource of the template', () => {
-  const types = [...new Set(Object.values(resources.all).map(({ Type }) => Type))]
+  const types = [...new Set(Object.values(resources).map(({ Type }) => Type))]
   expect(types.sort()).toEqual(Object.keys(creates).sort())
   expect(Object.values(creates).filter((action) => !allows(action))).toEqual([])
 })
@@ -98,7 +95,7 @@ test('passes only roles of the stage, below their path', () => {
 })
 
 test('has the root as the path of roles, and no condition on their rights, where the deployment gives neither', () => {
-  const { Statement } = deployerPolicy({ stage: 'prod', region: 'eu-central-1', rolePath: undefined, resources: '' })
+  const { Statement } = policy('few')
   expect(Statement.find(({ Sid }) => Sid === 'RightsOfRoles')).toEqual({
     Sid: 'RightsOfRoles',
     Effect: 'Allow',

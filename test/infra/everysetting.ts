@@ -1,6 +1,7 @@
 /** The template of a deployment with other settings than the default ones. */
-import { evaluate } from '../../infra/settings/evaluate.ts'
+
 import { readValues } from '../../infra/settings/values.ts'
+import { evaluate } from '../support/evaluatedtemplate.ts'
 import { type Resource, usePackagedTemplate } from '../support/packagedtemplate.ts'
 
 /** Settings that add to the template, with values that validation accepts. */
@@ -27,7 +28,7 @@ const packaged = usePackagedTemplate()
 /** Returns the resources and outputs of stage prod with these settings. */
 export function templateWith(settings: Readonly<Record<string, string>>) {
   const values = readValues(Object.entries(settings).map(([name, value]) => `${name}=${value}`))
-  const { Resources, Outputs } = evaluate(packaged.parametrized, { Stage: 'prod', ...values })
+  const { Resources, Outputs } = evaluate(packaged.template, { Stage: 'prod', ...values })
   return {
     text: JSON.stringify({ Resources, Outputs }),
     resources: Resources as Readonly<Record<string, Resource>>,

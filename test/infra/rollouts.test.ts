@@ -4,9 +4,9 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import { functions } from '../../infra/functions.ts'
-import { evaluate } from '../../infra/settings/evaluate.ts'
 import { parameters } from '../../infra/settings/parameters.ts'
 import { parameterOf } from '../../infra/settings/setting.ts'
+import { evaluate } from '../support/evaluatedtemplate.ts'
 import { type Resource, usePackagedTemplate } from '../support/packagedtemplate.ts'
 import { additions, templateWith } from './everysetting.ts'
 
@@ -95,7 +95,7 @@ test.each([
   ['dev', { Rollout: 'canary' }, 'LambdaCanary10Percent5Minutes'],
   ['prod', { Rollout: 'linear' }, 'LambdaLinear10PercentEvery1Minute'],
 ])('stage %s with %o rolls out by %s', (Stage, values, config) => {
-  const { Resources } = evaluate(packaged.parametrized, { Stage, ...values }) as unknown as {
+  const { Resources } = evaluate(packaged.template, { Stage, ...values }) as unknown as {
     Resources: Record<string, Resource>
   }
   expect(Resources.AuthorizerRollout?.Properties.DeploymentConfigName).toBe(config && `CodeDeployDefault.${config}`)
@@ -129,10 +129,10 @@ test('a setting makes a new release exactly when it changes a function', () => {
     LogRetentionDays: '7',
     MaxTokenTtlSeconds: '600',
   }
-  const parts = Object.entries(packaged.parametrized.Resources as unknown as Record<string, Resource>).filter(
+  const parts = Object.entries(packaged.template.Resources as unknown as Record<string, Resource>).filter(
     ([id, { Type }]) => ['AWS::Lambda::Function', 'AWS::IAM::Role'].includes(Type) || id === 'Release',
   )
-  const template = { ...packaged.parametrized, Resources: Object.fromEntries(parts), Outputs: {} }
+  const template = { ...packaged.template, Resources: Object.fromEntries(parts), Outputs: {} }
   const partsOf = (more: Readonly<Record<string, string>>) => {
     const given = { Stage: 'dev', VpcSubnets: 'subnet-00000000', VpcSecurityGroups: 'sg-00000000', ...more }
     const { Resources } = evaluate(template, given) as unknown as { Resources: Record<string, Resource> }

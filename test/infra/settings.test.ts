@@ -221,7 +221,7 @@ test('the optional settings for signing in to the console are not given alone', 
 })
 
 test('every parameter has an effect, and every function the variables of its settings', () => {
-  const { Parameters = {}, Conditions, Resources, Outputs } = packaged.parametrized
+  const { Parameters = {}, Conditions, Resources, Outputs } = packaged.template
   const used = JSON.stringify([Conditions, Resources, Outputs])
   const idle = Object.keys(Parameters).filter(
     (name) => !used.includes(`{"Ref":"${name}"}`) && !used.includes(`\${${name}}`),

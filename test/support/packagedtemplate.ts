@@ -5,7 +5,7 @@ import { beforeAll } from 'vitest'
 import { functionNames } from '../../infra/build.ts'
 import { type Deployment, deployed } from '../../infra/local/gateway/deployment.ts'
 import { ensurePackaged } from '../../infra/package.ts'
-import { evaluate, type Template } from '../../infra/settings/evaluate.ts'
+import { evaluate, type Template } from './evaluatedtemplate.ts'
 
 export interface Resource {
   Type: string
@@ -20,7 +20,7 @@ export interface PackagedTemplate {
   /** The CloudFormation template with the default settings as JSON. */
   readonly text: string
   /** The template for every stage and all settings. */
-  readonly parametrized: Template
+  readonly template: Template
   /** Resources by logical ID. */
   readonly resources: Readonly<Record<string, Resource>>
   /** The deployment that the local gateway serves. */
@@ -33,8 +33,8 @@ export interface PackagedTemplate {
 
 /** Returns the template for every stage and all settings. Packages the project when necessary. */
 export async function readPackagedTemplate(): Promise<Template> {
-  const { parametrized } = await ensurePackaged({ quiet: true })
-  return JSON.parse(await readFile(parametrized, 'utf8'))
+  const { template } = await ensurePackaged({ quiet: true })
+  return JSON.parse(await readFile(template, 'utf8'))
 }
 
 /** Returns the resources and outputs of stage dev with the default settings as JSON. */
@@ -44,12 +44,12 @@ export const defaultTemplate = (template: Template): string =>
 /** Packages the project when necessary. */
 export function usePackagedTemplate(): PackagedTemplate {
   let text: string
-  let parametrized: Template
+  let template: Template
   let resources: Record<string, Resource>
   let names: string[]
   beforeAll(async () => {
-    parametrized = await readPackagedTemplate()
-    text = defaultTemplate(parametrized)
+    template = await readPackagedTemplate()
+    text = defaultTemplate(template)
     resources = JSON.parse(text).Resources
     names = await functionNames(join(import.meta.dirname, '../..'))
   })
@@ -57,8 +57,8 @@ export function usePackagedTemplate(): PackagedTemplate {
     get text() {
       return text
     },
-    get parametrized() {
-      return parametrized
+    get template() {
+      return template
     },
     get resources() {
       return resources

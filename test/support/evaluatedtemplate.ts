@@ -1,9 +1,6 @@
-/**
- * Evaluates a template for given parameters, as far as they go: what remains refers to resources and to the account. The policy of a
- * deployer follows from the result.
- */
-import type { Parameter } from './parameters.ts'
-import type { ParameterValues } from './values.ts'
+/** Evaluates a template for given parameters, as far as they go: what remains refers to resources and to the account. */
+import type { Parameter } from '../../infra/settings/parameters.ts'
+import type { ParameterValues } from '../../infra/settings/values.ts'
 
 interface Conditional {
   Condition?: string
