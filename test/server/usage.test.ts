@@ -178,7 +178,7 @@ describe('usage', () => {
     expect(advice).toMatchObject({
       scope: { projects: [{ project: 'web' }] },
       removed: ['projects: {project: old}', 'clusters: {cluster: eu}'],
-      unknowns: [{ reason: 'Window' }],
+      unknowns: [{ reason: 'Incomplete' }],
     })
     expect(findings.map(({ type }: { type: string }) => type)).toEqual(['NeverExpires'])
   })

@@ -38,7 +38,7 @@ export function adviseScope(scope: Scope | undefined, usage: Usage, options: Usa
     return { ...none, ...smaller, unknowns: [...unknowns, ...wholeLines(whole, options)] }
   }
   const first = firstScope(usage, options)
-  return 'scope' in first ? { ...none, scope: first.scope } : { ...none, unknowns: [...unknowns, first.unknown] }
+  return first ? { ...none, scope: first } : { ...none, unknowns: [...unknowns, noScope] }
 }
 
 /** A line, and what takes its place. */
@@ -120,18 +120,17 @@ function validity(before: ScopeChain): (chain: ScopeChain) => boolean {
     (errorsOf(chain).length === 0 || (most !== MAX_CHAIN_BYTES && byteLength(chain) <= most))
 }
 
-const inexpressible: Unknown = {
-  reason: 'Inexpressible',
-  message: 'No scope is as narrow as what the key did.',
+const noScope: Unknown = {
+  reason: 'Incomplete',
+  message: 'No scope within the limits allows exactly what the key did.',
   withholds: true,
 }
-const tooLong: Unknown = { reason: 'TooLong', message: 'The scope would be too long.', withholds: true }
 
 /**
  * Returns lines for the clusters where the key acted and the virtual clusters of its kube configs, and exact rules for everything
- * else. A certificate or a token needs the whole line.
+ * else, or undefined if no scope can be that narrow. A certificate or a token needs the whole line.
  */
-function firstScope(usage: Usage, options: UsageOptions): { scope: Scope } | { unknown: Unknown } {
+function firstScope(usage: Usage, options: UsageOptions): Scope | undefined {
   const { inherited = [] } = options
   const entries = usage.entries.map(({ entry }) => entry).filter((entry) => !judgeEntry([{}], entry, options).allowed)
   const places = [
@@ -148,12 +147,12 @@ function firstScope(usage: Usage, options: UsageOptions): { scope: Scope } | { u
   const rules = exactRules(atoms)
   const scope = { ...named, ...(rules.length > 0 && { rules }) }
   const chain = withScope(inherited, scope)
-  if (validateChain(chain).length > 0) return { unknown: tooLong }
   const isFaithful =
+    validateChain(chain).length === 0 &&
     validateScope(scope).length === 0 &&
     keepsEntries(entries, { before: { rules: [{}] }, after: scope }, options) &&
     keepsPlaces(inherited, usage, options)(chain)
-  return isFaithful ? { scope } : { unknown: inexpressible }
+  return isFaithful ? scope : undefined
 }
 
 function configuredBy(entry: Parameters<typeof kubeConfigOf>[0]): UsedPlace | undefined {

@@ -14,26 +14,16 @@ interface UsedLine {
   lastUsed?: string
 }
 
-/** Why nobody knows whether a line was used. */
-type UnknownReason =
-  /** More was done than is recorded. */
-  | 'Others'
-  /** The line is a role that other services or releases understand. */
-  | 'Roles'
-  /** The line reaches a cluster that never asks, in which the key could be used. */
-  | 'ClusterNeverAsks'
-  /** The key asks for reviews, and the line may name the place that asks. */
-  | 'Reviews'
-  /** A recorded request, such as an apply or a kube config with a certificate, may have needed the line. */
-  | 'Implied'
-
 /** A line with what advice about it needs. */
 export interface ExaminedLine extends UsedLine, ScopeLine {
   /** The recorded and the implied requests that the line alone allows. */
   uses: readonly UsedEntry[]
   /** The places that accept the key by this line. */
   accepting: readonly UsedPlace[]
-  unknown?: UnknownReason
+  /** Whether the key may need more of the line than is recorded, so that advice leaves it as it is. */
+  isUncertain: boolean
+  /** Whether the line reaches a cluster that never asks, in which the key could be used. */
+  reachesSilent: boolean
 }
 
 /** Returns whether each line was used, in the order of the scope, and when last. */
@@ -62,25 +52,28 @@ export function examineLines(scope: Scope | undefined, usage: Usage, options: Us
     const accepting = accepted.filter(({ place }) => acceptedBy([...inherited, line.alone], place, options))
     const impliedUses = implied.filter(allows)
     const lastUsed = [...used, ...accepting].map(({ day }) => day).reduce(later, undefined)
-    const unknown =
-      unknownReasonOf(line) ?? (lastUsed === undefined && mayBeNeeded(line, impliedUses) ? 'Implied' : undefined)
-    const state = lastUsed !== undefined ? 'Used' : unknown === undefined ? 'Unused' : 'Unknown'
+    const reachesSilent = reachesUnrecorded(line, unrecorded, options)
+    const isUncertain =
+      usage.isIncomplete ||
+      reachesSilent ||
+      isJudgedElsewhere(line) ||
+      (lastUsed === undefined && mayBeNeeded(line, impliedUses))
+    const state = lastUsed !== undefined ? 'Used' : isUncertain ? 'Unknown' : 'Unused'
     return {
       ...line,
       state,
       uses: [...used.map(({ entry }) => entry), ...impliedUses],
       accepting: accepting.map(({ place }) => place),
       ...(lastUsed !== undefined && { lastUsed }),
-      ...(unknown !== undefined && { unknown }),
+      isUncertain,
+      reachesSilent,
     }
   })
 
-  function unknownReasonOf(line: ScopeLine): UnknownReason | undefined {
-    if (usage.isIncomplete) return 'Others'
-    if (line.list === 'roles' && !(line.alone.roles ?? []).every(isJudgedHere)) return 'Roles'
-    if (reachesUnrecorded(line, unrecorded, options)) return 'ClusterNeverAsks'
-    if (asksReviews && (line.list === 'roles' || reachesPlaces(line))) return 'Reviews'
-    return undefined
+  /** Other services and releases understand other roles, and the key may ask for reviews at each place that its scope reaches. */
+  function isJudgedElsewhere(line: ScopeLine): boolean {
+    if (line.list === 'roles' && !(line.alone.roles ?? []).every(isJudgedHere)) return true
+    return asksReviews && (line.list === 'roles' || reachesPlaces(line))
   }
 
   /** No cluster asks about what a client certificate does, which a scope may only not restrict. */

@@ -64,7 +64,7 @@ const MOST_NAMES = 10
 
 /** Returns entries of the same list that keep all uses of the line and allow less, or undefined if there are none. */
 export function narrowLine(line: ExaminedLine, options: UsageOptions): readonly object[] | undefined {
-  if (line.state !== 'Used' || line.unknown !== undefined) return undefined
+  if (line.state !== 'Used' || line.isUncertain) return undefined
   const { list, alone, uses } = line
   const [rule] = alone.rules ?? []
   const narrowed = rule ? narrowRule(rule, uses, options) : namedEntries(line, options)
@@ -75,7 +75,7 @@ export function narrowLine(line: ExaminedLine, options: UsageOptions): readonly 
 
 /** Returns the uses that no narrower line can be written for: a text of them would be a wildcard, or is not valid in a scope. */
 export function unwritable(line: ExaminedLine, options: UsageOptions): UsedEntry[] {
-  if (line.state !== 'Used' || line.unknown !== undefined) return []
+  if (line.state !== 'Used' || line.isUncertain) return []
   const { list, alone, uses } = line
   const [rule] = alone.rules ?? []
   if (rule) return uses.filter((use) => !isWritable(rule, use, options))

@@ -1,6 +1,6 @@
 /** What people read about the use of a key. */
 import { describe, expect, test } from 'vitest'
-import { adviceText, compareSparings, sparingRow } from '../../../clients/cli/src/advice/advicetexts.ts'
+import { adviceText, compareUnneeded, unneededRow } from '../../../clients/cli/src/advice/advicetexts.ts'
 import { usageText } from '../../../clients/cli/src/commands/usage.ts'
 import type { Scope } from '../../../clients/core/src/objects.ts'
 import type { KeyUsage } from '../../../clients/core/src/usage.ts'
@@ -77,27 +77,24 @@ describe('advice', () => {
   const smaller = { projects: [{ project: 'a' }] }
   const [removed, added] = [['projects: {project: b}'], ['rules: [{}]']]
   test.each<[string, KeyUsage, { scope?: Scope }?]>([
-    ['ci could do without 1 of 2 lines of its scope.', { advice: { scope: smaller, removed } }],
-    [
-      'ci could do without 1 of 2 lines of its scope (1 smaller instead).',
-      { advice: { scope: smaller, removed, added } },
-    ],
+    ['ci does not need 1 of 2 lines of its scope.', { advice: { scope: smaller, removed } }],
+    ['ci does not need 1 of 2 lines of its scope (1 smaller instead).', { advice: { scope: smaller, removed, added } }],
     ['ci has no scope. 1 line would allow all that it did.', { advice: { scope: smaller } }, {}],
     ['This deployment does not record usage, so there is no advice', { recording: false, advice: {} }],
-    ['No smaller scope is advised for ci.\n\nWhy:\n  Others!\n', { advice: { unknowns: [unknown('Others')] } }],
+    ['No smaller scope is advised for ci.\n\nWhy:\n  Unused!\n', { advice: { unknowns: [unknown('Unused')] } }],
     [
-      'ci needs its whole scope, as far as is known.\n\nWhat cannot be known:\n  Window!',
-      { advice: { unknowns: [unknown('Window', false)] } },
+      'ci needs its whole scope, as far as the record shows.\n\nWhat is not known:\n  Incomplete!',
+      { advice: { unknowns: [unknown('Incomplete', false)] } },
     ],
   ])('begins %j', (headline, usage, spec) => {
     expect(adviceText(usedKey(usage, spec)).startsWith(headline)).toBe(true)
   })
 
-  test('of keys is in the order of what they could do without', () => {
+  test('of keys is in the order of what they do not need', () => {
     const finding = { type: 'NeverExpires', message: '' }
     const keys = [
       usedKey(
-        { advice: { unknowns: [unknown('ClusterNeverAsks', false), unknown('TooLong')] } },
+        { advice: { unknowns: [unknown('ClusterNeverAsks', false), unknown('Incomplete')] } },
         { scope },
         'withheld',
       ),
@@ -106,12 +103,12 @@ describe('advice', () => {
       usedKey({ advice: { scope: smaller, removed } }, { scope }, 'smaller'),
       usedKey({ advice: { scope: smaller } }, {}, 'unscoped'),
     ]
-    expect(keys.toSorted(compareSparings).map(sparingRow)).toEqual([
+    expect(keys.toSorted(compareUnneeded).map(unneededRow)).toEqual([
       ['unscoped', 'everything but 1 line', ''],
       ['smaller', '1 of 2 lines', ''],
       ['found', 'nothing', 'never expires'],
       ['needed', 'nothing', ''],
-      ['withheld', 'not known: too long', ''],
+      ['withheld', 'no advice: incomplete', ''],
     ])
   })
 })

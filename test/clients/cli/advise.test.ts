@@ -1,4 +1,4 @@
-/** The commands about what keys do and could do without, against the whole API. */
+/** The commands about what keys do and do not need, against the whole API. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { load } from 'js-yaml'
@@ -59,12 +59,12 @@ describe('advise', () => {
     await makeUsed('diffed')
     const { code, stdout } = await advise('diffed')
     expect(code).toBe(0)
-    expect(stdout).toMatch(/^diffed could do without 1 of 2 lines of its scope\.\n/)
+    expect(stdout).toMatch(/^diffed does not need 1 of 2 lines of its scope\.\n/)
     expect(stdout).toContain('\n  - projects: {project: b}\n')
     expect(stdout).toMatch(
-      /\nWhat cannot be known:\n {2}The record covers less than a day, so rare requests may be missing\./,
+      /\nWhat is not known:\n {2}The record covers less than a day, so rare requests may be missing\./,
     )
-    expect(stdout).toMatch(/\nWhat else could be better:\n {2}The key never expires/)
+    expect(stdout).toMatch(/\nOther improvements:\n {2}The key never expires/)
     const { status } = JSON.parse(await cli.ok(['advise', 'diffed', '-o', 'json']))
     expect(status).toMatchObject({ advice: { scope: smaller }, findings: [{ type: 'NeverExpires' }] })
     expect(status.entries).toBeUndefined()
@@ -98,11 +98,11 @@ describe('advise', () => {
     await server.makeKey({ user: 'alice', scope: real }, { name: 'idle' })
     const { code, stdout } = await advise('idle')
     expect([code, stdout]).toEqual([0, expect.stringMatching(/^No smaller scope is advised for idle\./)])
-    expect(stdout).toContain('\nWhy:\n  No use of the key that a scope limits is recorded.\n')
+    expect(stdout).toContain('\nWhy:\n  No request that a scope can limit is recorded.\n')
     expect(await advise('idle', '--patch')).toMatchObject(says(0, 'No smaller scope is advised for idle.', ''))
     for (const step of [['--trial', '7d'], ['--apply']]) {
       expect(await advise('idle', ...step, '--yes')).toMatchObject(
-        says(1, 'No smaller scope is advised for idle:\n  No use of the key', ''),
+        says(1, 'No smaller scope is advised for idle:\n  No request that', ''),
       )
     }
   })
@@ -113,7 +113,7 @@ describe('advise', () => {
 })
 
 describe('advise --all', () => {
-  test('has a line for each key, those first that could do without most', async () => {
+  test('has a line for each key, those first that need the least of their scope', async () => {
     await makeUsed('all-less', { user: 'bob' })
     await makeUsed('all-more', { user: 'bob', scope: { ...real, clusters: [{ cluster: 'eu' }] } })
     await makeUsed('all-open', { user: 'bob', scope: undefined, groups: [] })
@@ -124,7 +124,7 @@ describe('advise --all', () => {
       .map((row) => row.split(/ {2,}/))
       .filter(([name]) => name !== 'all-own')
     expect(rows.slice(0, 4)).toEqual([
-      ['NAME', 'COULD DO WITHOUT', 'FINDINGS'],
+      ['NAME', 'NOT NEEDED', 'FINDINGS'],
       ['all-open', 'everything but 1 line', 'never expires, no scope'],
       ['all-more', '2 of 3 lines', 'never expires'],
       ['all-less', '1 of 2 lines', 'never expires'],

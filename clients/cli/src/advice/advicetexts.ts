@@ -1,4 +1,4 @@
-/** Says in words what a key could do without. */
+/** Says in words what a key does not need. */
 import { diffLines } from '../../../core/src/scopechange.ts'
 import { entriesOf } from '../../../core/src/usage.ts'
 import type { UsedKey } from '../api/usage.ts'
@@ -12,14 +12,14 @@ export function adviceText({ key, usage }: Pick<UsedKey, 'key' | 'usage'>): stri
   const { unknowns = [] } = advice
   const name = key.metadata.name
   const withholding = unknowns.filter(({ withholds }) => withholds)
-  const doubts = unknowns.filter(({ withholds }) => !withholds)
+  const others = unknowns.filter(({ withholds }) => !withholds)
   const trial = key.spec?.scopeTrial && `A trial of a smaller scope is under way: keyplane keys show ${name}`
   return [
     [headline({ key, usage }), ...(since === undefined ? [] : [`Its usage is recorded since ${since}.`])],
     ...(advice.scope ? [diffLines(advice).map((line) => `  ${line}`)] : []),
     section('Why', withholding),
-    section('What cannot be known', doubts),
-    section('What else could be better', findings),
+    section('What is not known', others),
+    section('Other improvements', findings),
     advice.scope ? [`Try it, which refuses nothing: keyplane advise ${name} --trial 7d`] : [],
     trial === undefined ? [] : [trial],
   ]
@@ -34,15 +34,15 @@ function headline({ key, usage }: Pick<UsedKey, 'key' | 'usage'>): string {
   if (advice.scope && key.spec?.scope === undefined) {
     return `${name} has no scope. ${counted(entriesOf(advice.scope).length, 'line')} would allow all that it did.`
   }
-  if (advice.scope) return `${name} could do without ${spared({ key, usage }, ' of its scope')}.`
+  if (advice.scope) return `${name} does not need ${unneeded({ key, usage }, ' of its scope')}.`
   if (recording === false)
     return `This deployment does not record usage, so there is no advice about the scope of ${name}.`
   if (advice.unknowns?.some(({ withholds }) => withholds)) return `No smaller scope is advised for ${name}.`
-  return `${name} needs its whole scope, as far as is known.`
+  return `${name} needs its whole scope, as far as the record shows.`
 }
 
 /** Returns `2 of 5 lines`, and how many smaller ones take their place. */
-function spared({ key, usage: { advice = {} } }: Pick<UsedKey, 'key' | 'usage'>, of = ''): string {
+function unneeded({ key, usage: { advice = {} } }: Pick<UsedKey, 'key' | 'usage'>, of = ''): string {
   const { removed = [], added = [] } = advice
   const all = entriesOf(key.spec?.scope).length
   return `${removed.length} of ${counted(all, 'line')}${of}${added.length > 0 ? ` (${added.length} smaller instead)` : ''}`
@@ -51,8 +51,8 @@ function spared({ key, usage: { advice = {} } }: Pick<UsedKey, 'key' | 'usage'>,
 const section = (title: string, messages: readonly { message: string }[]): string[] =>
   messages.length === 0 ? [] : [`${title}:`, ...messages.map(({ message }) => `  ${message}`)]
 
-/** Orders keys by how much they could do without, first those that no scope limits. */
-export const compareSparings = (one: UsedKey, other: UsedKey): number =>
+/** Orders keys by how much they do not need, first those that no scope limits. */
+export const compareUnneeded = (one: UsedKey, other: UsedKey): number =>
   weightOf(other) - weightOf(one) ||
   (other.usage.findings?.length ?? 0) - (one.usage.findings?.length ?? 0) ||
   (one.key.metadata.name < other.key.metadata.name ? -1 : 1)
@@ -62,22 +62,22 @@ function weightOf({ key, usage: { advice = {} } }: UsedKey): number {
   return key.spec?.scope === undefined ? Number.MAX_SAFE_INTEGER : (advice.removed?.length ?? 0)
 }
 
-export const SPARINGS = ['NAME', 'COULD DO WITHOUT', 'FINDINGS']
+export const UNNEEDED_COLUMNS = ['NAME', 'NOT NEEDED', 'FINDINGS']
 
-/** Returns the row of a key below `SPARINGS`. */
-export function sparingRow(used: UsedKey): string[] {
+/** Returns the row of a key below `UNNEEDED_COLUMNS`. */
+export function unneededRow(used: UsedKey): string[] {
   const { key, usage } = used
   const { advice = {}, findings = [] } = usage
   const withheld = (advice.unknowns ?? []).filter(({ withholds }) => withholds).map(({ reason }) => words(reason))
-  const could =
+  const notNeeded =
     advice.scope !== undefined
       ? key.spec?.scope === undefined
         ? `everything but ${counted(entriesOf(advice.scope).length, 'line')}`
-        : spared(used)
+        : unneeded(used)
       : withheld.length > 0
-        ? `not known: ${withheld.join(', ')}`
+        ? `no advice: ${withheld.join(', ')}`
         : 'nothing'
-  return [key.metadata.name, could, findings.map(({ type }) => words(type)).join(', ')]
+  return [key.metadata.name, notNeeded, findings.map(({ type }) => words(type)).join(', ')]
 }
 
 /** Returns `never expires` for `NeverExpires`. */

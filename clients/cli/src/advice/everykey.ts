@@ -8,10 +8,10 @@ import { StatusError } from '../api/status.ts'
 import { readUsage, type UsedKey } from '../api/usage.ts'
 import type { Io } from '../io/io.ts'
 import { note } from '../output/messages.ts'
-import { compareSparings } from './advicetexts.ts'
+import { compareUnneeded } from './advicetexts.ts'
 
 /**
- * Returns the keys that the user may see with their usage, those first that could do without most. Says how many are left out because
+ * Returns the keys that the user may see with their usage, those first that need the least of their scope. Says how many are left out because
  * they have gone meanwhile, or because their usage is not for the user. Throws that refusal if it is that of every key.
  */
 export async function readEveryKey(
@@ -38,5 +38,5 @@ export async function readEveryKey(
     const count = refusals.length === 1 ? '1 key is' : `${refusals.length} keys are`
     note(io, `${count} left out: ${first.message.split('\n')[0]}`)
   }
-  return used.flat().toSorted(compareSparings)
+  return used.flat().toSorted(compareUnneeded)
 }

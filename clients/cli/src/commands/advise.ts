@@ -1,4 +1,4 @@
-/** `keyplane advise`: shows what a key could do without, tries a smaller scope, makes it real, and goes back. */
+/** `keyplane advise`: shows what a key does not need, tries a smaller scope, makes it real, and goes back. */
 
 import { scopeWords } from '../../../../lib/authorization/scopes/words.ts'
 import { dumpYaml } from '../../../../lib/meta/encoding/yaml.ts'
@@ -6,7 +6,7 @@ import type { JsonObject, JsonValue } from '../../../../lib/meta/types.ts'
 import { duration } from '../../../core/src/durations.ts'
 import { pastedPatch } from '../../../core/src/scopechange.ts'
 import { shellWords } from '../../../core/src/shellwords.ts'
-import { adviceText, SPARINGS, sparingRow } from '../advice/advicetexts.ts'
+import { adviceText, UNNEEDED_COLUMNS, unneededRow } from '../advice/advicetexts.ts'
 import { readEveryKey } from '../advice/everykey.ts'
 import { beginTrial, makeReal, type Target, undo } from '../advice/scopesteps.ts'
 import { asKey, demandName, trustPath } from '../api/keys.ts'
@@ -31,7 +31,10 @@ const LONGEST_TRIAL_SECONDS = 90 * 86_400
 const { 'self-rotate': _, ...triedScope } = scopeOptions
 
 const options = {
-  all: { type: 'boolean', help: 'one line for every key that you may see, those first that could do without most' },
+  all: {
+    type: 'boolean',
+    help: 'one line for every key that you may see, those first that need the least of their scope',
+  },
   exchanged: { type: 'boolean', help: 'with --all: also the keys of exchanges, which live for a day at most' },
   patch: { type: 'boolean', help: 'print the change as a command of kubectl' },
   trial: {
@@ -58,7 +61,7 @@ type AdviseValues = Values<typeof options> & CommonValues
 
 export const advise = command({
   name: ['advise'],
-  summary: 'Show what a key could do without, and try a smaller scope before you make it real',
+  summary: 'Show what a key does not need, and try a smaller scope before you make it real',
   description: [
     'Without options, the command shows a smaller scope that still allows everything that the key did. It also shows what is unknown, and other ways to improve the key. It changes nothing.',
     '--trial, --apply and --undo change the key. They first let the server check the change, show it, and ask for confirmation in a terminal. If somebody else changes the key in the meantime, they change nothing.',
@@ -67,8 +70,8 @@ export const advise = command({
   options,
   formats: ['json', 'yaml'],
   examples: [
-    { does: 'Show what a key could do without', run: 'keyplane advise ci' },
-    { does: 'Show which keys could do without most', run: 'keyplane advise --all' },
+    { does: 'Show what a key does not need', run: 'keyplane advise ci' },
+    { does: 'Show which keys need the least of their scope', run: 'keyplane advise --all' },
     { does: 'Try the smaller scope for a week', run: 'keyplane advise ci --trial 7d' },
     { does: 'Make it real after that', run: 'keyplane advise ci --apply' },
     { does: 'Put the former scope back', run: 'keyplane advise ci --undo' },
@@ -190,5 +193,5 @@ async function adviseAll({ context, output, exchanged }: AdviseValues, io: Io): 
     return printAs(output, { apiVersion: 'v1', kind: 'List', items }, io)
   }
   if (all.length === 0) return note(io, 'There are no access keys that you can see.')
-  io.out(table(SPARINGS, all.map(sparingRow), io.isTerminal.out ? io.columns : Number.POSITIVE_INFINITY))
+  io.out(table(UNNEEDED_COLUMNS, all.map(unneededRow), io.isTerminal.out ? io.columns : Number.POSITIVE_INFINITY))
 }

@@ -235,26 +235,37 @@ describe('the first scope of a key', () => {
 describe('no scope is advised', () => {
   const one = usageOf(['list vci p-a/'])
   const scope = projects('a', 'b')
-  test.each<[string, Scope | undefined, Usage]>([
-    ['Others', scope, { ...one, isIncomplete: true }],
-    ['Unused', scope, usageOf([])],
-    ['Unused', {}, usageOf(['get /version', 'cluster c: get /healthz'])],
-    ['Unused', undefined, usageOf(['create selves'])],
-    ['Keys', { rules: [{}] }, usageOf(['create ownedaccesskeys'])],
-    ['Keys', undefined, usageOf(['patch federatedidentitycredentials *'])],
-    ['Tokens', undefined, usageOf([TOKEN])],
-    ['Reviews', undefined, usageOf(['create subjectaccessreviews'])],
-    ['Inexpressible', undefined, usageOf(['vc default/x: get pods s/*'])],
-    ['Inexpressible', undefined, usageOf(['cluster *: get pods s/*'])],
-    ['Inexpressible', undefined, usageOf(['get /logs/*'])],
-    ['TooLong', undefined, usageOf(Array.from({ length: 90 }, (_, index) => `get ${'x'.repeat(60)}${index}`))],
-  ])('because of %s: %j %j', (reason, of, usage) => {
+  test.each<[string, RegExp, Scope | undefined, Usage]>([
+    ['Incomplete', /did more/, scope, { ...one, isIncomplete: true }],
+    ['Unused', /No request/, scope, usageOf([])],
+    ['Unused', /No request/, {}, usageOf(['get /version', 'cluster c: get /healthz'])],
+    ['Unused', /No request/, undefined, usageOf(['create selves'])],
+    ['MakesKeys', /makes or changes/, { rules: [{}] }, usageOf(['create ownedaccesskeys'])],
+    ['MakesKeys', /makes or changes/, undefined, usageOf(['patch federatedidentitycredentials *'])],
+    ['Incomplete', /tokens/, undefined, usageOf([TOKEN])],
+    ['Incomplete', /reviews/, undefined, usageOf(['create subjectaccessreviews'])],
+    ['Incomplete', /exactly/, undefined, usageOf(['vc default/x: get pods s/*'])],
+    ['Incomplete', /exactly/, undefined, usageOf(['cluster *: get pods s/*'])],
+    ['Incomplete', /exactly/, undefined, usageOf(['get /logs/*'])],
+    [
+      'Incomplete',
+      /exactly/,
+      undefined,
+      usageOf(Array.from({ length: 90 }, (_, index) => `get ${'x'.repeat(60)}${index}`)),
+    ],
+  ])('because of %s, %s: %j %j', (reason, message, of, usage) => {
     const { scope: advised, unknowns } = advise(of, usage)
-    expect([advised, unknowns.find(({ withholds }) => withholds)?.reason]).toEqual([undefined, reason])
+    const withholding = unknowns.find(({ withholds }) => withholds)
+    expect([advised, withholding]).toEqual([
+      undefined,
+      { reason, message: expect.stringMatching(message), withholds: true },
+    ])
   })
 
   test('but a week that is not over is only said', () => {
-    expect(reasonsOf(scope, { ...one, days: 6 })).toEqual(['Window'])
+    expect(advise(scope, { ...one, days: 6 }).unknowns).toEqual([
+      { reason: 'Incomplete', message: 'The record covers 6 days, so rare requests may be missing.' },
+    ])
     for (const days of [6, 0, Number.NaN]) expect(advise(scope, { ...one, days }).scope).toEqual(projects('a'))
     expect(reasonsOf(scope, { ...one, days: 7 })).toEqual([])
   })
@@ -262,14 +273,23 @@ describe('no scope is advised', () => {
   test('but what tokens were only for is said, if lines for clusters go', () => {
     const rest = { rules: [{ requestTargets: ['Management' as const] }] }
     const both = usageOf([TOKEN, 'cluster c: get pods s/*'])
-    expect(reasonsOf({ ...clusters('c', 'd'), ...rest }, both)).toEqual(['Tokens'])
+    expect(reasonsOf({ ...clusters('c', 'd'), ...rest }, both)).toEqual(['Incomplete'])
     expect(reasonsOf({ ...clusters('c'), ...rest }, both)).toEqual([])
   })
 
   test('but what a key with the scope may not read of other keys is said', () => {
     const [reading, keys] = [usageOf(['get ownedaccesskeys/usage *']), { rules: [{ verbs: ['get'] }] }]
-    expect([reasonsOf(undefined, reading), reasonsOf(keys, reading)]).toEqual([['Keys'], ['Keys']])
+    expect([reasonsOf(undefined, reading), reasonsOf(keys, reading)]).toEqual([['Incomplete'], ['Incomplete']])
     expect(advise(undefined, reading).scope).toBeDefined()
+  })
+
+  test('but lines that reach a cluster that never asks are named', () => {
+    const usage = usageOf(['list vci p-a/', TOKEN], { silent: ['cluster c'] })
+    expect(
+      advise({ ...projects('a'), ...clusters('c'), rules: [{ requestTargets: ['Management'] }] }, usage),
+    ).toMatchObject({
+      unknowns: [{ reason: 'ClusterNeverAsks', message: expect.stringMatching(/: .*spec\.scope\.clusters\[0\]/) }],
+    })
   })
 
   test('to a key that rotates itself only because its role lets it do so', () => {
@@ -325,7 +345,7 @@ describe('a line that stays whole', () => {
   ])('because of %s is an unknown with its line and request', (_, scope, usage, message) => {
     const { scope: advised, unknowns, narrowed } = advise(scope, usage)
     expect([advised, narrowed]).toEqual([undefined, []])
-    expect(unknowns).toEqual([{ reason: 'Inexpressible', message }])
+    expect(unknowns).toEqual([{ reason: 'Incomplete', message }])
   })
 
   test('because it was used as it is has no unknown', () => {

@@ -51,9 +51,9 @@ export const status = object('Observed usage of the access key.', {
     added: list('The entries that the smaller scope has instead.', string('An entry, as YAML.')),
     unknowns: list(
       'Reasons why a smaller scope could refuse requests that the key needs.',
-      object('A reason for doubt.', {
-        reason: string('A word for programs.'),
-        message: string('Explanation of the reason.'),
+      object('What is not known.', {
+        reason: string('Incomplete, Unused, ClusterNeverAsks or MakesKeys.'),
+        message: string('Explanation, in English.'),
         withholds: boolean('Whether no scope is advised for this reason.'),
       }),
     ),
