@@ -160,8 +160,13 @@ function decodeMembers(
  * Decodes the body of a create or update. Throws 400 for wrong types in metadata and for values that are not objects. The
  * handler judges unknown fields before it calls `checkApiVersion`; the registry refuses a wrong kind.
  */
-export function decodeObject(value: JsonValue, kind: DecodableKind): DecodedObject {
-  const fail = failures(value, kind, 'body')
+export const decodeObject = (value: JsonValue, kind: DecodableKind): DecodedObject => decodeWhole(value, kind, 'body')
+
+/** Decodes the result of a JSON patch or merge patch, whose errors are 422. The registry refuses a wrong type. */
+export const decodePatched = (value: JsonValue, kind: DecodableKind): DecodedObject => decodeWhole(value, kind, 'patch')
+
+function decodeWhole(value: JsonValue, kind: DecodableKind, source: 'body' | 'patch'): DecodedObject {
+  const fail = failures(value, kind, source)
   const sent = sentType(value, kind, fail)
   refuseNull(value, fail)
   return decodeMembers(value, kind, sent, fail)
@@ -175,14 +180,6 @@ export function decodeBuiltIn(value: JsonValue, kind: DecodableKind): DecodedObj
     throw fail.undecodable(`no kind ${quote(sent.kind)} is registered for version ${quote(sent.apiVersion)}`, sent)
   }
   return decodeMembers(value, kind, sent, fail, { keepNulls: kind.selectsObjects === true })
-}
-
-/** Decodes the result of a JSON patch or merge patch, whose errors are 422. The registry refuses a wrong type. */
-export function decodePatched(value: JsonValue, kind: DecodableKind): DecodedObject {
-  const fail = failures(value, kind, 'patch')
-  const sent = sentType(value, kind, fail)
-  refuseNull(value, fail)
-  return decodeMembers(value, kind, sent, fail)
 }
 
 /**

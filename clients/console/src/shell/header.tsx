@@ -1,12 +1,15 @@
 import { Brand } from '../components/brand.tsx'
 import { Foreign } from '../components/foreign.tsx'
+import { part } from '../components/part.tsx'
 import { Time } from '../components/time.tsx'
 import { useSession } from '../session/session.ts'
 import { hrefOf } from '../text/routes.ts'
-import { HelpButton } from './help/helpbutton.tsx'
+import { shortcuts } from '../text/shortcuts.ts'
+import { DialogButton } from './dialogbutton.tsx'
 import { pages } from './pages.ts'
-import { PaletteButton } from './palette/palettebutton.tsx'
 
+const help = part(async () => (await import('./help/help.tsx')).Help)
+const palette = part(async () => (await import('./palette/palette.tsx')).Palette)
 const links = pages.filter(({ nav }) => nav !== undefined)
 
 /** Shows the links to the pages, who is signed in, and the buttons of the palette, of the help and for signing out. */
@@ -25,8 +28,12 @@ export function Header({ page }: { page: string | undefined }) {
         ))}
       </nav>
       <div class="who">
-        <PaletteButton pages={links} />
-        <HelpButton />
+        <DialogButton shortcut="palette" dialog={palette} props={{ pages: links }} title={shortcuts.palette.keys}>
+          Go to
+        </DialogButton>
+        <DialogButton shortcut="help" dialog={help} props={{}} label="Help">
+          ?
+        </DialogButton>
         <span title="You are signed in as">
           <Foreign text={self.subject ?? self.accessKey} />
         </span>

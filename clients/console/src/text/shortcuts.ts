@@ -3,7 +3,7 @@
 export const shortcuts = {
   filter: { title: 'Go to the filter of the keys', keys: '/', key: '/' },
   palette: { title: 'Go to a key, a page or an action', keys: 'Ctrl-K or Cmd-K', aria: 'Control+K Meta+K', key: 'k' },
-  help: { title: 'Open the help', keys: '?', key: '?' },
+  help: { title: 'Open the help', keys: '?', aria: '?', key: '?' },
 } as const
 
 export type ShortcutName = keyof typeof shortcuts

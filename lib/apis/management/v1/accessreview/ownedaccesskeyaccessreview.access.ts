@@ -5,7 +5,10 @@ import { evaluateHere } from '../../../../authorization/scopes/evaluate.ts'
 import { lacksChainReason } from '../../../../authorization/users/privilege.ts'
 import type { UserInfo } from '../../../../authorization/users/user.ts'
 import { KINDS } from '../../../../kinds/kinds.ts'
-import type { RequestContext } from '../../../../registry/kind.ts'
+import { groupVersion } from '../../../../meta/groupversion.ts'
+import type { JsonObject, KubeObject } from '../../../../meta/types.ts'
+import { defined } from '../../../../meta/value/defined.ts'
+import type { RequestContext, VirtualRequest } from '../../../../registry/kind.ts'
 import { getObject } from '../../../../registry/read.ts'
 import type { Stored } from '../../../../storage/interface.ts'
 import { toKey } from '../ownedaccesskey.values.ts'
@@ -39,4 +42,19 @@ export async function readReviewedKey(
   await services.checkChain(context, managementRequest(KINDS.OwnedAccessKey, { verb: 'get', name }))
   const asked = { namespace: '', name, subresource, ...(verb && { verb }) }
   return getObject(services.keyStore(), asked, context)
+}
+
+/** Returns an object about a key that the user may review, with the status that the function makes. Throws 403 or 404. */
+export async function readAboutKey(
+  row: { kind: string; group: string; version: string; subresource: string },
+  { name, context }: Omit<VirtualRequest, 'object'>,
+  services: Services,
+  statusOf: (stored: Stored) => Promise<JsonObject>,
+): Promise<KubeObject> {
+  const stored = await readReviewedKey({ name, subresource: row.subresource }, context, services)
+  const { uid, creationTimestamp } = stored.object.metadata
+  const status = await statusOf(stored)
+  context.note('reviewedKey', name)
+  const metadata = defined({ name, uid, creationTimestamp })
+  return { apiVersion: groupVersion(row), kind: row.kind, metadata, status }
 }

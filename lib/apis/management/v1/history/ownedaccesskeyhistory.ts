@@ -16,16 +16,15 @@ import { effectiveUser } from '../../../../authorization/users/identity.ts'
 import type { UserInfo } from '../../../../authorization/users/user.ts'
 import { KINDS } from '../../../../kinds/kinds.ts'
 import { rfc3339OfUnix, unixSeconds } from '../../../../meta/encoding/time.ts'
-import { groupVersion } from '../../../../meta/groupversion.ts'
 import { object } from '../../../../meta/schema/schema.ts'
-import type { JsonObject, KubeObject } from '../../../../meta/types.ts'
+import type { JsonObject } from '../../../../meta/types.ts'
 import { defined } from '../../../../meta/value/defined.ts'
 import { isObject } from '../../../../meta/value/walk.ts'
-import type { ComputedKind, RequestContext, VirtualRequest } from '../../../../registry/kind.ts'
+import type { ComputedKind, RequestContext } from '../../../../registry/kind.ts'
 import { forEach } from '../../../../registry/parallel.ts'
 import { accessTo } from '../../../../registry/store.ts'
-import type { CompanionItem, Storage } from '../../../../storage/interface.ts'
-import { readReviewedKey } from '../accessreview/ownedaccesskeyaccessreview.access.ts'
+import type { CompanionItem, Storage, Stored } from '../../../../storage/interface.ts'
+import { readAboutKey } from '../accessreview/ownedaccesskeyaccessreview.access.ts'
 import { lifeAt, phaseOf, presentMaker, seenKey, seenMaker } from '../ownedaccesskey.status.ts'
 import { toKey } from '../ownedaccesskey.values.ts'
 import type { Services } from '../services.ts'
@@ -35,19 +34,15 @@ export const OwnedAccessKeyHistory: ComputedKind<Services> = {
   ...KINDS.OwnedAccessKeyHistory,
   description: 'Says what happened to an access key in the last 90 days, which key made it, and which keys it made.',
   schema: { spec: object('Nothing.', {}), status },
-  read: readKeyHistory,
+  read: (request, services) =>
+    readAboutKey(KINDS.OwnedAccessKeyHistory, request, services, (stored) =>
+      historyOf(stored, request.context, services),
+    ),
 }
 
-const { kind, subresource } = KINDS.OwnedAccessKeyHistory
-
-/** Returns the history of a key. Throws 403 or 404. */
-async function readKeyHistory(
-  { name, context }: Omit<VirtualRequest, 'object'>,
-  services: Services,
-): Promise<KubeObject> {
-  const stored = await readReviewedKey({ name, subresource }, context, services)
+async function historyOf(stored: Stored, context: RequestContext, services: Services): Promise<JsonObject> {
   const { storage } = services.keyStore()
-  const { uid = '', creationTimestamp } = stored.object.metadata
+  const { name = '', uid = '' } = stored.object.metadata
   const [items, family, position] = await Promise.all([
     newestItems(storage, historyPartition(uid)),
     presentMade(services, { name, uid }, context),
@@ -57,20 +52,14 @@ async function readKeyHistory(
   const kept = keptSince(position)
   const madeSince = kept === undefined ? undefined : Math.max(kept, lifeOfStored(stored).created)
   const oldest = keptFrom(unixSeconds(context.now))
-  context.note('reviewedKey', name)
   return {
-    apiVersion: groupVersion(KINDS.OwnedAccessKeyHistory),
-    kind,
-    metadata: defined({ name, uid, creationTimestamp }),
-    status: {
-      ...(madeSince !== undefined && { since: rfc3339OfUnix(Math.max(madeSince, oldest)) }),
-      events: shownEntries(items)
-        .filter(({ at }) => at >= oldest)
-        .map((entry) => presentEvent(entry, owner, context.user, services)),
-      ...presentMaker(stored, context.user, services.scopes),
-      ...family,
-      ...(madeSince !== undefined && { madeSince: rfc3339OfUnix(madeSince) }),
-    },
+    ...(madeSince !== undefined && { since: rfc3339OfUnix(Math.max(madeSince, oldest)) }),
+    events: shownEntries(items)
+      .filter(({ at }) => at >= oldest)
+      .map((entry) => presentEvent(entry, owner, context.user, services)),
+    ...presentMaker(stored, context.user, services.scopes),
+    ...family,
+    ...(madeSince !== undefined && { madeSince: rfc3339OfUnix(madeSince) }),
   }
 }
 

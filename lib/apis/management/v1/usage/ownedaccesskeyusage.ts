@@ -14,42 +14,37 @@ import { diffScopes } from '../../../../authorization/usage/scopediff.ts'
 import type { Usage } from '../../../../authorization/usage/usage.ts'
 import { KINDS } from '../../../../kinds/kinds.ts'
 import { rfc3339OfUnix, unixSeconds } from '../../../../meta/encoding/time.ts'
-import { groupVersion } from '../../../../meta/groupversion.ts'
 import { object } from '../../../../meta/schema/schema.ts'
-import type { JsonObject, KubeObject } from '../../../../meta/types.ts'
+import type { JsonObject } from '../../../../meta/types.ts'
 import { defined } from '../../../../meta/value/defined.ts'
 import { DAY_SECONDS } from '../../../../meta/value/durations.ts'
-import type { ComputedKind, VirtualRequest } from '../../../../registry/kind.ts'
+import type { ComputedKind } from '../../../../registry/kind.ts'
 import type { CompanionItem, Stored } from '../../../../storage/interface.ts'
-import { readReviewedKey } from '../accessreview/ownedaccesskeyaccessreview.access.ts'
+import { readAboutKey } from '../accessreview/ownedaccesskeyaccessreview.access.ts'
 import { lastUseOf, lifeAt } from '../ownedaccesskey.status.ts'
 import { scopesOf, specOf } from '../ownedaccesskey.values.ts'
 import type { UsageServices } from '../services.ts'
 import { status } from './ownedaccesskeyusage.schema.ts'
-import { asRead, readPartition, scopeEntryOf, wordsOf } from './recorded.ts'
+import { readPartition, shownRequests } from './recorded.ts'
 
 export const OwnedAccessKeyUsage: ComputedKind<UsageServices> = {
   ...KINDS.OwnedAccessKeyUsage,
   description: 'Says what an access key did in the last 90 days.',
   schema: { spec: object('Nothing.', {}), status },
-  read: readKeyUsage,
+  read: (request, services) =>
+    readAboutKey(KINDS.OwnedAccessKeyUsage, request, services, (stored) =>
+      usageOf(stored, request.context.now, services),
+    ),
 }
 
-const { kind, subresource } = KINDS.OwnedAccessKeyUsage
-
-/** Returns the usage of a key. Throws 403 or 404. */
-async function readKeyUsage(
-  { name, context }: Omit<VirtualRequest, 'object'>,
-  services: UsageServices,
-): Promise<KubeObject> {
-  const stored = await readReviewedKey({ name, subresource }, context, services)
-  const { uid = '', creationTimestamp } = stored.object.metadata
+async function usageOf(stored: Stored, time: Date, services: UsageServices): Promise<JsonObject> {
+  const { uid = '' } = stored.object.metadata
   const [own, [mark, position]] = await Promise.all([
     readPartition(services.storage, usagePartition(uid)),
     services.storage.getCompanions([recordingKey, positionKey]),
   ])
   const recorded = readUsage(own.items, services.scopes)
-  const now = unixSeconds(context.now)
+  const now = unixSeconds(time)
   const since = services.recordUsage ? sinceOf(stored, { mark, position }, now) : undefined
   const usage: Usage = {
     ...recorded,
@@ -57,19 +52,13 @@ async function readKeyUsage(
     asked: (place) => recorded.asked.get(placeName(place)),
     days: since === undefined ? 0 : Math.floor((now - since) / DAY_SECONDS),
   }
-  context.note('reviewedKey', name)
   return {
-    apiVersion: groupVersion(KINDS.OwnedAccessKeyUsage),
-    kind,
-    metadata: defined({ name, uid, creationTimestamp }),
-    status: {
-      recording: services.recordUsage,
-      ...(since !== undefined && { since: rfc3339OfUnix(since) }),
-      complete: !usage.isIncomplete,
-      entries: entriesOf(recorded, stored, services.scopes),
-      clusters: clustersOf(recorded),
-      ...adviceFor(stored, usage, services, context.now),
-    },
+    recording: services.recordUsage,
+    ...(since !== undefined && { since: rfc3339OfUnix(since) }),
+    complete: !usage.isIncomplete,
+    entries: entriesOf(recorded, stored, services.scopes),
+    clusters: clustersOf(recorded),
+    ...adviceFor(stored, usage, services, time),
   }
 }
 
@@ -90,14 +79,13 @@ function sinceOf(
 
 function entriesOf(recorded: RecordedUsage, { object, internal }: Stored, options: ScopeOptions): JsonObject[] {
   const trials = trialsOf(specOf(object), decodeKeyInternal(internal)) ?? []
-  return asRead(recorded, options).map(({ entry, day, refusedBy = [] }) => {
-    const scope = scopeEntryOf(entry, options) as JsonObject | undefined
+  return shownRequests(recorded, options).map(({ request, scope, day, refusedBy }) => {
     const refusing = trials.filter((trial) =>
       refusedBy.some(({ uid, since }) => uid === trial.uid && since === trial.since),
     )
     const whose = new Set(refusing.map(({ uid }) => (uid === object.metadata.uid ? 'Own' : 'Inherited')))
     return {
-      request: wordsOf(entry, options),
+      request,
       ...(scope && { scope }),
       lastUsed: day,
       ...(whose.size > 0 && { refusedBy: [...whose] }),

@@ -4,12 +4,11 @@ import { type RecordedUsage, type RefusingTrial, readUsage } from '../../../../a
 import { describeRequest, evaluateHere } from '../../../../authorization/scopes/evaluate.ts'
 import { exactEntry } from '../../../../authorization/scopes/exactentry.ts'
 import type { ScopeOptions } from '../../../../authorization/scopes/project.ts'
-import type { Scope } from '../../../../authorization/scopes/scope.ts'
-import { type UsedEntry, withoutAnyName } from '../../../../authorization/usage/usedentry.ts'
+import { withoutAnyName } from '../../../../authorization/usage/usedentry.ts'
 import type { UserInfo } from '../../../../authorization/users/user.ts'
 import { KINDS } from '../../../../kinds/kinds.ts'
 import { stringify } from '../../../../meta/encoding/json.ts'
-import type { JsonValue } from '../../../../meta/types.ts'
+import type { JsonObject } from '../../../../meta/types.ts'
 import { defined } from '../../../../meta/value/defined.ts'
 import type { CompanionItem, Storage, Stored } from '../../../../storage/interface.ts'
 import { accessReviewRule } from '../accessreview/ownedaccesskeyaccessreview.access.ts'
@@ -33,21 +32,36 @@ export async function readPartition(
   return { items, isWhole: false }
 }
 
-export const wordsOf = ({ attributes }: UsedEntry, options: ScopeOptions): string =>
-  describeRequest(withoutAnyName(attributes), options)
+/** Requests of a key as people read them. */
+interface ShownRequest {
+  /** In words. */
+  request: string
+  /** The scope entry that allows the requests and nothing else. Absent when no rule is that narrow. */
+  scope?: JsonObject
+  day: string
+  refusedBy: readonly RefusingTrial[]
+}
 
 /**
  * Returns the entries as people read them, the latest first. Requests without a name and those with any name are two entries for the
  * decisions of scopes, and one here.
  */
-export function asRead({ entries }: RecordedUsage, options: ScopeOptions): RecordedUsage['entries'] {
-  const read = new Map<string, RecordedUsage['entries'][number]>()
+export function shownRequests({ entries }: RecordedUsage, options: ScopeOptions): ShownRequest[] {
+  const shown = new Map<string, ShownRequest>()
   for (const { entry, day, refusedBy = [] } of entries) {
-    const text = stringify([wordsOf(entry, options), (scopeEntryOf(entry, options) ?? null) as JsonValue])
-    const { day: other = day, refusedBy: trials = [] } = read.get(text) ?? {}
-    read.set(text, { entry, day: day > other ? day : other, refusedBy: [...trials, ...refusedBy] })
+    const attributes = withoutAnyName(entry.attributes)
+    const request = describeRequest(attributes, options)
+    const scope = exactEntry(attributes, options) as JsonObject | undefined
+    const text = stringify([request, scope ?? null])
+    const other = shown.get(text) ?? { day, refusedBy: [] }
+    shown.set(text, {
+      request,
+      ...(scope && { scope }),
+      day: day > other.day ? day : other.day,
+      refusedBy: [...other.refusedBy, ...refusedBy],
+    })
   }
-  return [...read.values()].sort((one, other) => (one.day < other.day ? 1 : -1))
+  return [...shown.values()].sort((one, other) => (one.day < other.day ? 1 : -1))
 }
 
 /** Returns the requests of the key that its trial would have refused, with their days, if the user may read its usage. */
@@ -62,13 +76,7 @@ export async function refusedRequests(
   const isSeen = evaluateHere(user.chain, KINDS.OwnedAccessKey, asked, services.scopes).allowed
   if (!isSeen || accessReviewRule.forbids?.(user, stored, services) !== undefined) return []
   const { items } = await readPartition(services.keyStore().storage, usagePartition(trial.uid))
-  return asRead(readUsage(items, services.scopes), services.scopes).flatMap(({ entry, day, refusedBy = [] }) =>
-    refusedBy.some(({ uid, since }) => uid === trial.uid && since === trial.since)
-      ? [`${wordsOf(entry, services.scopes)} (${day})`]
-      : [],
+  return shownRequests(readUsage(items, services.scopes), services.scopes).flatMap(({ request, day, refusedBy }) =>
+    refusedBy.some(({ uid, since }) => uid === trial.uid && since === trial.since) ? [`${request} (${day})`] : [],
   )
 }
-
-/** Returns the scope entry that allows the entry and nothing else, or undefined when no rule is that narrow. */
-export const scopeEntryOf = ({ attributes }: UsedEntry, options: ScopeOptions): Scope | undefined =>
-  exactEntry(withoutAnyName(attributes), options)
