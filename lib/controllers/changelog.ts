@@ -7,6 +7,7 @@ import type { Deadline } from '../meta/errors/deadline.ts'
 import { OutOfTime } from '../registry/parallel.ts'
 import { StorageError } from '../storage/errors.ts'
 import type { Change, RowChange, Storage } from '../storage/interface.ts'
+import { getCompanion } from '../storage/readcompanions.ts'
 import type { Collector } from './garbagecollector.ts'
 import { type Failure, needsCollection, performAll, type Task, tasksOf } from './tasks.ts'
 
@@ -199,12 +200,13 @@ const key = { pk: 'collector#pass', sk: '#' }
 
 /** Returns the position of an interrupted pass, if any. */
 async function readPosition(storage: Storage): Promise<Position | undefined> {
-  const { resource, after } = (await storage.getCompanion(key.pk, key.sk))?.attributes ?? {}
+  const { resource, after } = (await getCompanion(storage, key))?.attributes ?? {}
   return typeof resource === 'string' && typeof after === 'string' ? { resource, after } : undefined
 }
 
 /** Stores a position. Undefined: the next pass starts at the beginning. */
-const savePosition = (
+const savePosition = async (
   { storage, deadline }: { storage: Storage; deadline: Deadline },
   position: Position | undefined,
-): Promise<void> => storage.keepCompanion({ ...key, attributes: position ? { ...position } : {} }, { deadline })
+): Promise<void> =>
+  void (await storage.writeCompanion({ ...key, attributes: position ? { ...position } : {} }, { deadline }))

@@ -2,7 +2,7 @@
 import { EXPIRY_INDEX } from '../authentication/expiryindex.ts'
 import { type HasTime, OutOfTime } from '../registry/parallel.ts'
 import { objectKey, type Store } from '../registry/store.ts'
-import type { CompanionItem, IndexQuery, Storage, Stored } from '../storage/interface.ts'
+import type { CompanionItem, IndexRange, Storage, Stored } from '../storage/interface.ts'
 
 /** Times after `after` and up to `to`, in unix seconds. */
 export interface Window {
@@ -31,15 +31,16 @@ export async function* indexEntries(
   partition: string,
   { after, to }: Window,
 ): AsyncGenerator<CompanionItem[]> {
-  const query: IndexQuery = {
+  const range: IndexRange = {
     index: EXPIRY_INDEX.name,
     partition: { attribute: EXPIRY_INDEX.partition, value: partition },
     sort: { attribute: EXPIRY_INDEX.sort, from: after + 1, to },
-    limit: PAGE,
   }
-  for (let page = await storage.queryIndex(query); ; page = await storage.queryIndex({ ...query, after: page.next })) {
+  for (let next: string | undefined; ; ) {
+    const page = await storage.queryCompanions(range, { limit: PAGE, ...(next !== undefined && { after: next }) })
     yield page.items
-    if (!page.next) return
+    next = page.next
+    if (next === undefined) return
     if (!hasTime()) throw new OutOfTime()
   }
 }

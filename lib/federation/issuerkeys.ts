@@ -5,6 +5,7 @@
 
 import type { JsonObject } from '../meta/types.ts'
 import type { CompanionItem, Storage } from '../storage/interface.ts'
+import { getCompanion } from '../storage/readcompanions.ts'
 import { fitsAlgorithm } from './algorithms.ts'
 import { type FetchedKeys, type KeySource, UnusableAnswer } from './discovery.ts'
 import type { IdToken } from './idtoken.ts'
@@ -40,7 +41,7 @@ export interface IssuerKeysObserver {
 }
 
 interface IssuerKeysDeps {
-  storage: Pick<Storage, 'getCompanion' | 'swapCompanion'>
+  storage: Pick<Storage, 'getCompanions' | 'writeCompanion'>
   fetch(source: KeySource): Promise<FetchedKeys>
   observer: IssuerKeysObserver
   /** Unix ms. */
@@ -108,7 +109,7 @@ export function createIssuerKeys({ storage, fetch, observer, now, sleep }: Issue
   /** Reads the item. What belongs to an earlier revision of the provider does not count. */
   async function load(provider: Provider): Promise<Known> {
     const { pk, sk } = keyItemKey(provider.uid)
-    const item = await storage.getCompanion(pk, sk)
+    const item = await getCompanion(storage, { pk, sk })
     const found = decodeKeyItem(item)
     const state =
       found && found.revision >= provider.revision
@@ -133,7 +134,7 @@ export function createIssuerKeys({ storage, fetch, observer, now, sleep }: Issue
   async function write(provider: Provider, before: Known, state: KeyState): Promise<Known | undefined> {
     const end = now() + WRITE_MS
     const after = encodeKeyItem(provider.uid, state)
-    const item = await storage.swapCompanion(before.item, after, { deadline: () => end - now() })
+    const item = await storage.writeCompanion({ ...after, when: { is: before.item } }, { deadline: () => end - now() })
     return item && remember(provider, { ...state, item, readAt: now(), hasFailed: false })
   }
 

@@ -159,9 +159,10 @@ async function attempt(store: Store, request: CreateRequest, context: RequestCon
       checkVacant(store, draft, current, context)
       return bindToMaker(store, current, await putNew(store, draft), context)
     }
-    const { after } = await storage.create(kind.table, key, mutate, {
+    const { after } = await storage.update(kind.table, key, mutate, {
       deadline: context.deadline,
       by: authorOf(context),
+      isNew: true,
     })
     if (!after) throw new Error('a create returned no object')
     return { stored: after, draft, created: true }

@@ -8,6 +8,7 @@ import { keyChanged } from '../meta/errors/status.ts'
 import { StorageError } from '../storage/errors.ts'
 import type { Companion, Mutation, Storage, Stored } from '../storage/interface.ts'
 import type { ItemKey } from '../storage/keys.ts'
+import { getCompanion } from '../storage/readcompanions.ts'
 import type { RequestContext } from './kind.ts'
 import type { Store } from './store.ts'
 
@@ -55,14 +56,14 @@ export async function bindToMaker(
  * condition does not hold: after a lost race the mutation runs again, which a failed condition counts as.
  */
 async function guard(
-  storage: Pick<Storage, 'getCompanion'>,
+  storage: Pick<Storage, 'getCompanions'>,
   companions: readonly Companion[],
   { op, ...check }: Extract<Companion, { op: 'unchanged' }>,
 ): Promise<readonly Companion[]> {
   const { pk, sk, attributes, lacks } = check
   const written = companions.find((one) => one.pk === pk && one.sk === sk)
   if (written === undefined) return [...companions, { op, ...check }]
-  const stored = (await storage.getCompanion(pk, sk))?.attributes
+  const stored = (await getCompanion(storage, { pk, sk }))?.attributes
   if (stored === undefined || lacks?.some((name) => Object.hasOwn(stored, name))) throw keyChanged()
   const when = { attributes, ...(lacks && { lacks }) }
   return companions.map((one) =>

@@ -3,8 +3,8 @@
  * object. The garbage collector uses it to find dependents.
  */
 import type { KubeObject } from '../meta/types.ts'
-import { companionPages } from '../storage/companionpages.ts'
 import type { Companion, Storage } from '../storage/interface.ts'
+import { companionPages } from '../storage/readcompanions.ts'
 
 const ownerPartition = (uid: string): string => `owner#${uid}`
 

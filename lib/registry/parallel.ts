@@ -21,7 +21,7 @@ const fewAtOnce = 8
 export async function forEach<T>(
   items: Iterable<T>,
   hasTime: HasTime,
-  work: (item: T) => Promise<void>,
+  work: (item: T) => Promise<unknown>,
   width = fewAtOnce,
 ): Promise<void> {
   let failed: { place: number; error: unknown } | undefined

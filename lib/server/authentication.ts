@@ -4,6 +4,7 @@ import { credentialItemKey } from '../authentication/credential.ts'
 import type { AuthenticationDeps } from '../authentication/requests/authenticate.ts'
 import type { JudgeDeps } from '../authentication/values/judge.ts'
 import { activityOf, sortKey } from '../storage/keys.ts'
+import { getCompanion } from '../storage/readcompanions.ts'
 import type { AuthenticatingServer } from './authenticating.ts'
 import { signalWriter } from './signals.ts'
 
@@ -20,7 +21,7 @@ export function judgeDeps({ storage, limits }: Pick<AuthenticatingServer, 'stora
       return found[0]
     },
     async readActivity({ name, uid }) {
-      const item = await storage.getCompanion(activityOf(table.resource), sortKey(name))
+      const item = await getCompanion(storage, { pk: activityOf(table.resource), sk: sortKey(name) })
       const { at, uid: owner } = item?.attributes ?? {}
       return typeof at === 'number' && owner === uid ? Math.floor(at / 1000) : undefined
     },

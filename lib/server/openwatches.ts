@@ -8,8 +8,8 @@
  */
 import type { EndpointServices } from '../endpoints/call.ts'
 import { tooManyRequests } from '../meta/errors/status.ts'
-import { companionPages } from '../storage/companionpages.ts'
 import type { Storage } from '../storage/interface.ts'
+import { companionPages } from '../storage/readcompanions.ts'
 
 /** How long a watch counts after its last renewal. */
 const leaseMs = 60_000
@@ -21,7 +21,7 @@ const unhurried = { deadline: () => leaseMs / 4 }
 const retryAfterSeconds = 10
 
 interface Watches {
-  storage: Pick<Storage, 'keepCompanion' | 'dropCompanion' | 'queryCompanions'>
+  storage: Pick<Storage, 'writeCompanion' | 'queryCompanions'>
   /** Maximum number of open watches per key. 0 means no limit. */
   most: number
   /** Unix ms. */
@@ -42,9 +42,11 @@ export function watchCounter({ storage, most, now, uuid }: Watches): EndpointSer
       if (now() - renewed < renewMs) return
       renewed = now()
       const until = renewed + leaseMs
-      await storage.keepCompanion({ ...item, attributes: { until, expires: Math.ceil(until / 1000) } }, unhurried)
+      await storage.writeCompanion({ ...item, attributes: { until, expires: Math.ceil(until / 1000) } }, unhurried)
     }
-    const close = (): Promise<void> => storage.dropCompanion(item, unhurried).catch(() => undefined)
+    const close = async (): Promise<void> => {
+      await storage.writeCompanion({ ...item, attributes: null }, unhurried).catch(() => undefined)
+    }
     await keep()
     if (!(await hasMore(storage, item.pk, { most, now: now() }))) return { keep, close }
     await close()

@@ -33,6 +33,7 @@ import { defined } from '../meta/value/defined.ts'
 import { groupResource, type RequestContext, type StoredKind } from '../registry/kind.ts'
 import { getObject } from '../registry/read.ts'
 import { objectKey, type Store } from '../registry/store.ts'
+import { getCompanion } from '../storage/readcompanions.ts'
 import { type AuthenticatingServer, createAuthenticatingServer } from './authenticating.ts'
 import { authenticationDeps, judgeDeps } from './authentication.ts'
 import { type Decider, decide } from './decide.ts'
@@ -83,7 +84,7 @@ function partsOf(base: AuthenticatingServer): Makers<Parts> {
       hashes: base.hashes,
       readCredential: async (hash) => {
         const { pk, sk } = credentialItemKey(hash)
-        return (await base.storage.getCompanion(pk, sk))?.attributes
+        return (await getCompanion(base.storage, { pk, sk }))?.attributes
       },
       readCredentials: async (all) =>
         (await base.storage.getCompanions(all.map(credentialItemKey))).map((item) => item?.attributes),
@@ -167,7 +168,7 @@ export function createServer(environment: Environment): Server {
     decide: (context, attributes) => decide(server, context, attributes),
     checkChain,
     used,
-    sideItem: async ({ pk, sk }) => (await base.storage.getCompanion(pk, sk))?.attributes,
+    sideItem: async ({ pk, sk }) => (await getCompanion(base.storage, { pk, sk }))?.attributes,
     async checkKeyHolds(context) {
       const current = await server.keyGeneration(context)
       const { generation = current } = context.user.key

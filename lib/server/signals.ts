@@ -9,7 +9,7 @@ const MOST = 1000
 
 /** Writes a signal unless this process has done so. Returns whether the store did not have it. */
 export async function writeSignal(
-  storage: Pick<Storage, 'createCompanion'>,
+  storage: Pick<Storage, 'writeCompanion'>,
   item: CompanionItem,
   options: CommitOptions,
 ): Promise<boolean> {
@@ -17,10 +17,10 @@ export async function writeSignal(
   memories.set(storage, written)
   const id = `${item.pk} ${item.sk}`
   if (written.has(id)) return false
-  const isNew = await storage.createCompanion(item, options)
+  const made = await storage.writeCompanion({ ...item, when: 'absent' }, options)
   if (written.size >= MOST) written.clear()
   written.add(id)
-  return isNew
+  return made !== undefined
 }
 
 /** The longest that a request waits for a signal, in milliseconds. */
@@ -28,7 +28,7 @@ const WAIT_MS = 1000
 
 /** Returns a function that writes signals and never rejects. `failed` receives its errors. */
 export const signalWriter =
-  (storage: Pick<Storage, 'createCompanion'>, failed: (error: unknown) => void) =>
+  (storage: Pick<Storage, 'writeCompanion'>, failed: (error: unknown) => void) =>
   async (item: CompanionItem): Promise<void> => {
     const end = performance.now() + WAIT_MS
     await writeSignal(storage, item, { deadline: () => end - performance.now() }).catch(failed)

@@ -183,41 +183,40 @@ export interface CompanionItem extends ItemKey {
   attributes: JsonObject
 }
 
+/**
+ * A write of a side item that belongs to no object: the position of a controller, an open watch. Without `when`, the last write
+ * wins. `null` removes the item.
+ */
+export type CompanionWrite = (CompanionItem & { when?: CompanionTest }) | (ItemKey & { attributes: null })
+
+export type CompanionTest =
+  /** Writes the item if there is none. After a lost answer, the item may be the one that this write has made. */
+  | 'absent'
+  /** Sets the attributes of an item that exists, and keeps its others. An item that is gone stays so. */
+  | 'present'
+  /** Replaces the item if it is still as it was read, or absent. The attribute `swap` belongs to the store. */
+  | { is: CompanionItem | undefined }
+
 export interface CompanionQuery {
   limit?: number
-  /** Returns only sort keys above this one. */
+  /** Returns only items above this sort key, or after this `next`. */
   after?: string
 }
 
 export interface CompanionPage {
-  /** Sorted by sort key. */
+  /** Sorted by sort key, or by the number of the index. Items of an index have the attributes that it projects. */
   items: CompanionItem[]
   /** Set when more may follow: continue with `after: next`. */
   next?: string
 }
 
-/** A query of a sparse index of side items, which contains those that have both attributes. */
-export interface IndexQuery {
+/** A part of a sparse index of side items, which contains those that have both attributes. */
+export interface IndexRange {
   index: string
   /** Selects items whose attribute has this text. */
   partition: { attribute: string; value: string }
   /** Selects items whose attribute is a number from `from` (default: any) to `to`, both included, lowest first. */
   sort: { attribute: string; from?: number; to: number }
-  limit?: number
-  after?: IndexPosition
-}
-
-/** The position of an item in an index. */
-export interface IndexPosition extends ItemKey {
-  /** The number that the index sorts by. */
-  at: number
-}
-
-export interface IndexPage {
-  /** Have the attributes that the index projects. */
-  items: CompanionItem[]
-  /** Set when more may follow: continue with `after: next`. */
-  next?: IndexPosition
 }
 
 /** A use of an object through its credential, a companion with the attribute `lastActivity`. */
@@ -261,6 +260,11 @@ export interface CommitOptions {
   by?: JsonObject
 }
 
+export interface UpdateOptions extends CommitOptions, ReadOptions {
+  /** Starts with `mutate(undefined)` instead of a read. The commit fails if the object exists. */
+  isNew?: boolean
+}
+
 export interface GetOptions extends ReadOptions {
   /** A revision that must exist; else TooNew. */
   reached?: number
@@ -275,9 +279,7 @@ export interface Storage {
   /** Reads one object consistently, with its activity in the same round trip. Throws TooNew, even if no object exists. */
   get(table: Table, key: string, options?: GetOptions): Promise<Stored | undefined>
   /** Reads, mutates and commits; repeats after a lost race. */
-  update(table: Table, key: string, mutate: Mutate, options: CommitOptions & ReadOptions): Promise<WriteResult>
-  /** Like `update`, but starts with `mutate(undefined)` instead of a read: the commit fails if the object exists. */
-  create(table: Table, key: string, mutate: Mutate, options: CommitOptions): Promise<WriteResult>
+  update(table: Table, key: string, mutate: Mutate, options: UpdateOptions): Promise<WriteResult>
   list(table: Table, request: ListRequest): Promise<ListPage>
   /** Counts the objects of an index partition, up to `most`. The table must be `counted`. */
   count(table: Table, partition: string, most: number): Promise<number>
@@ -297,32 +299,16 @@ export interface Storage {
   revision(table: Table): Promise<number>
   /** Reads side items by key and returns them in the same order: one consistent call for up to a hundred. */
   getCompanions(keys: readonly ItemKey[]): Promise<(CompanionItem | undefined)[]>
-  getCompanion(pk: string, sk: string): Promise<CompanionItem | undefined>
-  /** Replaces a side item that belongs to no object: the position of a controller, an open watch. The last write wins. */
-  keepCompanion(item: CompanionItem, options: CommitOptions): Promise<void>
-  /** Sets attributes of a side item and keeps the others. Returns false if it is gone: it stays so. */
-  mergeCompanion(item: CompanionItem, options: CommitOptions): Promise<boolean>
   /**
-   * Writes such an item if it is still as it was read: `before`, or absent. Returns the item as it is written, or undefined
-   * if it has changed. The attribute `swap` belongs to the store. Throws Undecided if the write may have taken effect, now
-   * or later.
+   * Reads the side items of one partition consistently, at most one page of 1 MB. Or reads an index, which may be stale: read an item
+   * again before you act on it.
    */
-  swapCompanion(
-    before: CompanionItem | undefined,
-    after: CompanionItem,
-    options: CommitOptions,
-  ): Promise<CompanionItem | undefined>
+  queryCompanions(from: string | IndexRange, query?: CompanionQuery): Promise<CompanionPage>
   /**
-   * Writes such an item if it is absent, and returns whether it was. After a lost answer it may return false for the item
-   * that it has written itself.
+   * Writes a side item by itself. Returns it as it is written; undefined if its condition failed, or after a removal. With `is`, throws
+   * Undecided if the write may have taken effect, now or later.
    */
-  createCompanion(item: CompanionItem, options: CommitOptions): Promise<boolean>
-  /** Removes such an item, if it exists. */
-  dropCompanion(key: ItemKey, options: CommitOptions): Promise<void>
-  /** Reads the side items of one partition consistently, at most one page of 1 MB. */
-  queryCompanions(pk: string, query?: CompanionQuery): Promise<CompanionPage>
-  /** Reads side items from an index, which may be stale: read an item again before you act on it. */
-  queryIndex(query: IndexQuery): Promise<IndexPage>
+  writeCompanion(item: CompanionWrite, options: CommitOptions): Promise<CompanionItem | undefined>
   /**
    * Advances the last activity of an object and of its credential, never back, in one transaction. If only the activity of
    * the object is as new already, it writes the rest. Throws Full, which wrote nothing, and if the store does not answer: then it may

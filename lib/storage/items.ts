@@ -3,7 +3,7 @@
  * an index and `getRecent` are strongly consistent. An operation with an unclear outcome throws an ItemsFault.
  */
 import type { JsonObject, JsonValue } from '../meta/types.ts'
-import type { IndexQuery } from './interface.ts'
+import type { IndexRange } from './interface.ts'
 import type { ItemKey, KeyLimits } from './keys.ts'
 
 export type ItemValue = JsonValue | Uint8Array | ItemValue[] | { [member: string]: ItemValue }
@@ -112,6 +112,18 @@ export interface ItemQuery {
   limit?: number
   /** Reads only these attributes. */
   attributes?: readonly string[]
+}
+
+/** A query of a part of an index. */
+export interface IndexQuery extends IndexRange {
+  limit?: number
+  after?: IndexPosition
+}
+
+/** The position of an item in an index. */
+export interface IndexPosition extends ItemKey {
+  /** The number that the index sorts by. */
+  at: number
 }
 
 /** A page of a query. `more`: the page ended at `limit` or at its size, before the range did. Such a page is never empty. */

@@ -38,7 +38,10 @@ async function writers(deployment: TestDeployment, { seconds }: StorageOptions):
     const writes: Record<string, (writer: number, turn: number) => Promise<unknown>> = {
       create(writer, turn) {
         const name = unique()
-        return storage.create(tableOf(`creates${count}`), `${writer}-${name}`, putting(name, turn), unhurried)
+        return storage.update(tableOf(`creates${count}`), `${writer}-${name}`, putting(name, turn), {
+          ...unhurried,
+          isNew: true,
+        })
       },
       'update of own objects': (writer, turn) =>
         storage.update(tableOf(`updates${count}`), `own-${writer}`, putting(`own-${writer}`, turn), unhurried),
@@ -95,7 +98,7 @@ async function watchDelay(deployment: TestDeployment): Promise<void> {
   const { storage } = storageOf(deployment)
   const { storage: watched, meter } = storageOf(deployment)
   const kind = tableOf('watched')
-  await storage.create(kind, 'first', putting('first', 0), unhurried)
+  await storage.update(kind, 'first', putting('first', 0), { ...unhurried, isNew: true })
   const started = new Map<string, number>()
   const acknowledged = new Map<string, number>()
   const delivered = new Map<string, number>()
@@ -116,7 +119,7 @@ async function watchDelay(deployment: TestDeployment): Promise<void> {
   for (let index = 0; index < writes; index++) {
     const name = `object-${index}`
     started.set(name, performance.now())
-    await storage.create(kind, name, putting(name, 0), unhurried)
+    await storage.update(kind, name, putting(name, 0), { ...unhurried, isNew: true })
     acknowledged.set(name, performance.now())
     await delay(Math.random() * 2 * meanMs)
   }

@@ -2,6 +2,7 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { credentialItemKey } from '../../lib/authentication/credential.ts'
 import { type Items, ItemsFault } from '../../lib/storage/items.ts'
+import { getCompanion } from '../../lib/storage/readcompanions.ts'
 import { exchangeForm } from '../support/federation.ts'
 import { type Invocation, type Json, useFunctions } from '../support/functions.ts'
 import { makeIssuerKey, signIdToken } from '../support/issuerkey.ts'
@@ -121,7 +122,7 @@ const itemOf = async (token: string) => {
   const { hashes, storage } = functions.get().parts
   const [hash] = await hashes(token)
   const { pk, sk } = credentialItemKey(hash ?? { version: '', hash: '' })
-  return (await storage.getCompanion(pk, sk))?.attributes
+  return (await getCompanion(storage, { pk, sk }))?.attributes
 }
 
 describe('the authorizer', () => {

@@ -5,6 +5,7 @@ import { credentialItemKey } from '../../lib/authentication/credential.ts'
 import type { UserInfo } from '../../lib/authorization/users/user.ts'
 import { endValues } from '../../lib/server/leaks/endvalues.ts'
 import { findValues } from '../../lib/server/leaks/findvalues.ts'
+import { getCompanion } from '../../lib/storage/readcompanions.ts'
 import { endless } from '../support/deadlines.ts'
 import { createExchangedKey, newFederation, openGates } from '../support/exchangedkeys.ts'
 import { useFunctions } from '../support/functions.ts'
@@ -61,7 +62,7 @@ async function itemOf(value: string) {
   const { parts } = functions.get()
   const [hash] = await parts.hashes(value)
   const { pk, sk } = credentialItemKey(hash ?? { version: '', hash: '' })
-  return (await parts.storage.getCompanion(pk, sk))?.attributes
+  return (await getCompanion(parts.storage, { pk, sk }))?.attributes
 }
 
 const isDisabled = async (name: string) => (await read(name)).spec.disabled === true

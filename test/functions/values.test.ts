@@ -18,6 +18,7 @@ import type { Store } from '../../lib/registry/store.ts'
 import { updateObject } from '../../lib/registry/update.ts'
 import { authenticationDeps } from '../../lib/server/authentication.ts'
 import type { Server } from '../../lib/server/server.ts'
+import { getCompanion } from '../../lib/storage/readcompanions.ts'
 import { createExchangedKey, newFederation } from '../support/exchangedkeys.ts'
 import { type Json, useFunctions } from '../support/functions.ts'
 import { makeGate } from '../support/gate.ts'
@@ -134,7 +135,7 @@ async function use(token: string): Promise<UserInfo> {
 async function itemOf(token: string): Promise<JsonObject | undefined> {
   for (const hash of await server.keys.hashes(token)) {
     const { pk, sk } = credentialItemKey(hash)
-    const item = await server.storage.getCompanion(pk, sk)
+    const item = await getCompanion(server.storage, { pk, sk })
     if (item) return item.attributes
   }
   return undefined

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { restore } from '../../infra/restore.ts'
 import { gateKeys } from '../../lib/authentication/gates.ts'
 import type { Companion } from '../../lib/storage/interface.ts'
+import { getCompanion } from '../../lib/storage/readcompanions.ts'
 import { endless } from '../support/deadlines.ts'
 import { copyTable } from '../support/dynamodb.ts'
 import { createExchangedKey, newFederation, openGates } from '../support/exchangedkeys.ts'
@@ -36,7 +37,7 @@ const record = (id: string): Companion => ({
   ifAbsent: true,
 })
 const keep = (pk: string, revision = 1) =>
-  server.parts.storage.keepCompanion({ pk, sk: '#', attributes: { revision } }, { deadline: endless })
+  server.parts.storage.writeCompanion({ pk, sk: '#', attributes: { revision } }, { deadline: endless })
 /** What keys did, and what happened to them. */
 const records = ['history', 'usage', 'trial']
 
@@ -81,9 +82,9 @@ beforeAll(async () => {
   lost = late
   for (const one of records) {
     for (const uid of ['both', 'later']) await keep(`${one}#${uid}`, 2)
-    await server.parts.storage.dropCompanion({ pk: `${one}#gone`, sk: '#' }, { deadline: endless })
+    await server.parts.storage.writeCompanion({ pk: `${one}#gone`, sk: '#', attributes: null }, { deadline: endless })
   }
-  await server.parts.storage.dropCompanion({ pk: 'recording', sk: '#' }, { deadline: endless })
+  await server.parts.storage.writeCompanion({ pk: 'recording', sk: '#', attributes: null }, { deadline: endless })
   seen = (await server.call(keys)).json.metadata.resourceVersion
 
   const { client, table } = server.store.dynamodb
@@ -146,7 +147,10 @@ test('keeps closed trusts closed and restores the others with their providers', 
 
 test('keeps the records of exchanged ID tokens, so that none can be exchanged again', async () => {
   for (const id of ['before', 'since']) {
-    expect([id, await server.parts.storage.getCompanion(`exchange#${id}`, '#')]).toEqual([id, expect.anything()])
+    expect([id, await getCompanion(server.parts.storage, { pk: `exchange#${id}`, sk: '#' })]).toEqual([
+      id,
+      expect.anything(),
+    ])
     const again = createExchangedKey(server.parts, federation, { companions: [record(id)] })
     await expect(again).rejects.toMatchObject({ code: 'CompanionExists' })
   }
@@ -169,7 +173,7 @@ test.each(records)('has the items of both tables below %s, and the newer one of 
 })
 
 test('does not claim that usage was recorded when it was not', async () => {
-  expect(await server.parts.storage.getCompanion('recording', '#')).toBeUndefined()
+  expect(await getCompanion(server.parts.storage, { pk: 'recording', sk: '#' })).toBeUndefined()
 })
 
 test('continues revisions above all that clients have seen', async () => {

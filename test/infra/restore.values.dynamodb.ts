@@ -11,6 +11,7 @@ import { markKey, type SignalKind, signalItem } from '../../lib/authentication/s
 import { type EndReason, tombstoneAttributes } from '../../lib/authentication/values/tombstone.ts'
 import { kindOf } from '../../lib/controllers/events/event.ts'
 import { runLifecycle } from '../../lib/controllers/events/run.ts'
+import { getCompanion } from '../../lib/storage/readcompanions.ts'
 import { endless } from '../support/deadlines.ts'
 import { copyTable } from '../support/dynamodb.ts'
 import { accessKey, keys } from '../support/objects.ts'
@@ -37,7 +38,7 @@ async function make(name: string): Promise<void> {
   const stored = await server.parts.storage.get(keyTable, name)
   if (!stored) throw new Error(`no key ${name}`)
   const { pk, sk } = credentialItemKey(decodeKeyInternal(stored.internal).credential)
-  items.set(name, { ...(await server.parts.storage.getCompanion(pk, sk))?.attributes, pk, sk })
+  items.set(name, { ...(await getCompanion(server.parts.storage, { pk, sk }))?.attributes, pk, sk })
 }
 
 /** Keys whose values end after the moment of the restore by requests, and the values that rotations made. */
@@ -151,7 +152,7 @@ beforeAll(async () => {
   await copyTable(server.store.dynamodb, backup)
   for (const [title, { after }] of Object.entries(histories)) await write(...(after?.(nameOf(title)) ?? []))
   // Its event has been published since.
-  await server.parts.storage.dropCompanion(signal('rotated'), { deadline: endless })
+  await server.parts.storage.writeCompanion({ ...signal('rotated'), attributes: null }, { deadline: endless })
   await write(
     { ...markKey(signal('source-refused')), expires: NOW + 86_400 },
     signal('source-refused'),

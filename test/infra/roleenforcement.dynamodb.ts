@@ -10,6 +10,7 @@ import { encodeKeyItem } from '../../lib/federation/issuerkeys.ts'
 import { parseKeySet } from '../../lib/federation/jwks.ts'
 import { marshalKey } from '../../lib/storage/dynamodb/expressions.ts'
 import { rowsOf } from '../../lib/storage/keys.ts'
+import { getCompanion } from '../../lib/storage/readcompanions.ts'
 import { endless, unhurried } from '../support/deadlines.ts'
 import { createExchangedKey, newFederation, openGates } from '../support/exchangedkeys.ts'
 import { exchangeForm } from '../support/federation.ts'
@@ -405,7 +406,7 @@ test('exchanges of ID tokens, with each outcome', async () => {
   const long = Date.now() - 20 * 60_000
   const times = { attemptedAt: long, fetchedAt: long, freshFor: 60_000 }
   const state = { revision: 0, ...times, keys: parseKeySet(issuer.jwks()) }
-  await at.parts.storage.keepCompanion(encodeKeyItem(known.uid, state), { deadline: endless })
+  await at.parts.storage.writeCompanion(encodeKeyItem(known.uid, state), { deadline: endless })
   await exchange(known.client, sign({ iss: host, ref: 'main' }))
   await issuer.close()
 })
@@ -499,13 +500,13 @@ test('events', async () => {
   expect(at.services.published.length).toBeGreaterThan(10)
   // A position of another table, as after a restore; an hour ago, so that the expiries are read.
   const { storage } = at.parts
-  const position = await storage.getCompanion('lifecycle#position', '#')
+  const position = await getCompanion(storage, { pk: 'lifecycle#position', sk: '#' })
   const attributes = { rv: 1_000_000, until: Math.floor(Date.now() / 1000) - 7200, touched: 1 }
   await create(keys, key('lapsed', { user: 'lapsed', ttl: 1 }))
   await age('lapsed')
   const versionOf = async () => (await get(`${keys}/lapsed`)).metadata.resourceVersion
   const before = await versionOf()
-  await storage.swapCompanion(position, { pk: 'lifecycle#position', sk: '#', attributes }, unhurried)
+  await storage.writeCompanion({ pk: 'lifecycle#position', sk: '#', attributes, when: { is: position } }, unhurried)
   await at.invoke('lifecycle', {})
   expect(at.log.join('')).toContain('"message":"events lost"')
   expect(at.log.filter((line) => line.includes('"level":"error","message":"events"'))).toEqual([])

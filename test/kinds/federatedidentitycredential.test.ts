@@ -8,6 +8,7 @@ import { toTrust } from '../../lib/federation/trust.ts'
 import type { JsonObject } from '../../lib/meta/types.ts'
 import { listObjects } from '../../lib/registry/read.ts'
 import { accessTo, presentObject } from '../../lib/registry/store.ts'
+import { getCompanion } from '../../lib/storage/readcompanions.ts'
 import { endless } from '../support/deadlines.ts'
 import { startDeployment, type TestDeployment } from '../support/deployment.ts'
 import { admin, alice, bob, contextOf, userNamed, withScopes } from '../support/users.ts'
@@ -468,7 +469,7 @@ describe('claim mappings', () => {
 
 describe('the gate', () => {
   const gate = async (uid: string | undefined) =>
-    (await deployment.parts.storage.getCompanion(`trust#${uid}`, '#'))?.attributes
+    (await getCompanion(deployment.parts.storage, { pk: `trust#${uid}`, sk: '#' }))?.attributes
 
   test('is written and deleted with the credential', async () => {
     const { name, uid } = await made()

@@ -8,6 +8,7 @@ import type { JsonObject, JsonValue } from '../../lib/meta/types.ts'
 import { listObjects } from '../../lib/registry/read.ts'
 import { accessTo, accessToCreate, presentObject } from '../../lib/registry/store.ts'
 import { createServer } from '../../lib/server/server.ts'
+import { getCompanion } from '../../lib/storage/readcompanions.ts'
 import { startDeployment, type TestDeployment } from '../support/deployment.ts'
 import { admin, alice, bob, contextOf, userNamed, withScopes } from '../support/users.ts'
 import { describeKind, type KindWorld, refusal, worldOf } from './contract.ts'
@@ -195,7 +196,7 @@ describe('the type of a cluster', () => {
   test('may be set later, which ends the keys of earlier exchanges, and never changes again', async () => {
     const { world, name, stored } = await made({ issuer })
     await world.change(name, (live) => ({ ...live, spec: { issuer, type: 'Kubernetes' } }))
-    const gate = await deployment.parts.storage.getCompanion(`provider#${stored.object.metadata.uid}`, '#')
+    const gate = await getCompanion(deployment.parts.storage, { pk: `provider#${stored.object.metadata.uid}`, sk: '#' })
     expect(gate?.attributes).toMatchObject({ revision: 1 })
     for (const spec of [{ issuer, type: 'OIDC' }, { issuer }, { issuer, type: 'Azure' }]) {
       expect(await refusedChange(name, spec)).toContain('field is immutable')
@@ -503,7 +504,7 @@ describe('access', () => {
 
 describe('the gate', () => {
   const gate = async (uid: string | undefined) =>
-    (await deployment.parts.storage.getCompanion(`provider#${uid}`, '#'))?.attributes
+    (await getCompanion(deployment.parts.storage, { pk: `provider#${uid}`, sk: '#' }))?.attributes
   const [one, two] = [publicKey('one'), publicKey('two')]
   const keySet = (...keys: JsonObject[]) => JSON.stringify({ keys })
 

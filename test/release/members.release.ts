@@ -8,6 +8,7 @@ import { gateKeys } from '../../lib/authentication/gates.ts'
 import { decodeKeyInternal } from '../../lib/authentication/keyinternal.ts'
 import type { JsonObject } from '../../lib/meta/types.ts'
 import type { ItemKey } from '../../lib/storage/keys.ts'
+import { getCompanion } from '../../lib/storage/readcompanions.ts'
 import { endless } from '../support/deadlines.ts'
 import { createExchangedKey, newFederation, openGates } from '../support/exchangedkeys.ts'
 import { accessKey, keys, management } from '../support/objects.ts'
@@ -38,7 +39,7 @@ async function set({ pk, sk }: ItemKey, attributes: JsonObject): Promise<void> {
   )
 }
 
-const read = async ({ pk, sk }: ItemKey) => (await releases.parts.storage.getCompanion(pk, sk))?.attributes
+const read = async ({ pk, sk }: ItemKey) => (await getCompanion(releases.parts.storage, { pk, sk }))?.attributes
 const stored = async (name: string) => {
   const found = await releases.parts.storage.get(keyTable, name)
   if (!found) throw new Error(`no key ${name}`)

@@ -74,7 +74,7 @@ describe('history', () => {
     const sources = [{ ip: '127.0.0.1', userAgent: '', at }]
     const noticed = noticeAddress({ uid: key.uid, sources }, { ip: '2001:db8::1' }, at)
     if (!noticed) throw new Error('it is not new')
-    await server.parts.storage.keepCompanion(noticed.item, unhurried)
+    await server.parts.storage.writeCompanion(noticed.item, unhurried)
     expect(await eventsOf(key)).toContainEqual(expect.objectContaining({ type: 'new-address', ip: '2001:db8::1' }))
   })
 
@@ -185,7 +185,7 @@ describe('history', () => {
       historyItem(key.uid, { kind: 'changed', at, detail: {} }, String(n)),
     )
     changes.push(historyItem(key.uid, { kind: 'new-address', at, detail: {} }, ''))
-    for (const item of changes) await server.parts.storage.keepCompanion(item, unhurried)
+    for (const item of changes) await server.parts.storage.writeCompanion(item, unhurried)
     const events = await eventsOf(key)
     const types = events.map(({ type }) => type)
     expect(events).toHaveLength(50)
@@ -253,15 +253,15 @@ describe('family', () => {
     const pk = madePartition(maker.name)
     const read = async () => (await historyOf(maker, maker.token)).status
     for (let n = 0; n < 99; n++)
-      await server.parts.storage.keepCompanion(
+      await server.parts.storage.writeCompanion(
         { pk, sk: `9${n}`, attributes: { name: child.name, uid: `${n}`, at: 0, maker: maker.uid } },
         unhurried,
       )
     expect([(await read()).made.length, (await read()).truncated]).toEqual([1, undefined])
     const attributes = { name: 'x', uid: 'x', at: 0, maker: 'another with its name' }
-    await server.parts.storage.keepCompanion({ pk, sk: '9a', attributes }, unhurried)
+    await server.parts.storage.writeCompanion({ pk, sk: '9a', attributes }, unhurried)
     expect((await read()).truncated).toBeUndefined()
-    await server.parts.storage.keepCompanion(
+    await server.parts.storage.writeCompanion(
       { pk, sk: '0', attributes: { ...attributes, maker: maker.uid } },
       unhurried,
     )

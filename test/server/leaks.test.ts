@@ -9,6 +9,7 @@ import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
 import { generateAccessKey } from '../../lib/authentication/accesskey.ts'
 import { credentialItemKey } from '../../lib/authentication/credential.ts'
 import { decodeKeyInternal } from '../../lib/authentication/keyinternal.ts'
+import { getCompanion } from '../../lib/storage/readcompanions.ts'
 import { createExchangedKey, newFederation, openGates } from '../support/exchangedkeys.ts'
 import { leakSignals } from '../support/leaksignals.ts'
 import { keys, management } from '../support/objects.ts'
@@ -69,7 +70,7 @@ async function rotate({ name }: Made, overlapSeconds = 3600): Promise<string> {
 async function stateOf({ name, value }: Made) {
   const { storage } = server.parts
   const { pk, sk } = credentialItemKey(await hashOf(value))
-  return [(await storage.get(OwnedAccessKey.table, name))?.rv, await storage.getCompanion(pk, sk)]
+  return [(await storage.get(OwnedAccessKey.table, name))?.rv, await getCompanion(storage, { pk, sk })]
 }
 
 describe('a report of', () => {
@@ -157,7 +158,7 @@ describe('a report of', () => {
     expect(ended).toEqual([401, 'access key value was rotated'])
     expect((await internalOf(made.name)).tokensNotBefore).toBeUndefined()
     const { pk, sk } = credentialItemKey(await hashOf(made.value))
-    const tombstone = await server.parts.storage.getCompanion(pk, sk)
+    const tombstone = await getCompanion(server.parts.storage, { pk, sk })
     expect(await reportValue(made.value)).toEqual(accepted)
     expect((await internalOf(made.name)).tokensNotBefore).toBe(Number(tombstone?.attributes.at) + 30)
     expect((await read(made.name)).spec.disabled).toBeUndefined()

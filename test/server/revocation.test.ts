@@ -4,6 +4,7 @@
  */
 import { beforeAll, describe, expect, test } from 'vitest'
 import { credentialItemKey } from '../../lib/authentication/credential.ts'
+import { getCompanion } from '../../lib/storage/readcompanions.ts'
 import { soak } from '../support/effort.ts'
 import { accessKey, instance, instances, keys, management } from '../support/objects.ts'
 import type { Answer, Call } from '../support/request.ts'
@@ -96,7 +97,7 @@ test.each([
   expect(used).toHaveProperty('touch')
   for (const hash of await parts.hashes(token)) {
     const { pk, sk } = credentialItemKey(hash)
-    expect(await parts.storage.getCompanion(pk, sk)).toBeUndefined()
+    expect(await getCompanion(parts.storage, { pk, sk })).toBeUndefined()
   }
   expect((await self(token)).status).toBe(401)
 })

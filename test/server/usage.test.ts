@@ -4,6 +4,7 @@ import { positionKey } from '../../lib/authentication/history/keptsince.ts'
 import { usagePartition } from '../../lib/authentication/keptitems.ts'
 import { recordingKey } from '../../lib/authentication/usage/items.ts'
 import { lifecycleHandler } from '../../lib/server/lifecycle.ts'
+import { getCompanion } from '../../lib/storage/readcompanions.ts'
 import { endless } from '../support/deadlines.ts'
 import { accessKey, instance, instances, keys, management } from '../support/objects.ts'
 import type { MadeKey } from '../support/server.ts'
@@ -199,7 +200,7 @@ describe('usage', () => {
       process.env.RECORD_USAGE = record
       return lifecycleHandler()({}, { getRemainingTimeInMillis: () => 60_000 })
     }
-    const marked = () => server.parts.storage.getCompanion(recordingKey.pk, recordingKey.sk)
+    const marked = () => getCompanion(server.parts.storage, recordingKey)
     try {
       await run('true')
       const first = await marked()
@@ -209,12 +210,15 @@ describe('usage', () => {
       const { creationTimestamp } = (await server.call(`${keys}/${key.name}`)).json.metadata
       expect((await usageOf(key)).status.since).toBe(creationTimestamp)
       // As a release writes it that records neither.
-      const position = await server.parts.storage.getCompanion(positionKey.pk, positionKey.sk)
+      const position = await getCompanion(server.parts.storage, positionKey)
       const { since: _, swap: __, ...attributes } = position?.attributes ?? {}
-      await server.parts.storage.keepCompanion({ ...positionKey, attributes }, { deadline: endless })
+      await server.parts.storage.writeCompanion({ ...positionKey, attributes }, { deadline: endless })
       expect((await usageOf(key)).status.since).toBeUndefined()
       const ahead = Math.floor(Date.now() / 1000) + 400 * 86_400
-      await server.parts.storage.keepCompanion({ ...recordingKey, attributes: { since: ahead } }, { deadline: endless })
+      await server.parts.storage.writeCompanion(
+        { ...recordingKey, attributes: { since: ahead } },
+        { deadline: endless },
+      )
       await run('true')
       expect(Number((await marked())?.attributes.since)).toBeLessThan(ahead)
       await run('false')

@@ -30,9 +30,8 @@ export async function setGate(
   const [trustKey, providerKey] = gateKeys(federation)
   const [key, { revision }] = kind === 'trust' ? [trustKey, federation.trust] : [providerKey, federation.provider]
   const options = { deadline: endless }
-  if (state === 'missing') return storage.dropCompanion(key, options)
-  const attributes = { revision, disabled: false, deleted: false, ...state }
-  await storage.keepCompanion({ ...key, attributes }, options)
+  const attributes = state === 'missing' ? null : { revision, disabled: false, deleted: false, ...state }
+  await storage.writeCompanion({ ...key, attributes }, options)
 }
 
 /** Opens both gates. */

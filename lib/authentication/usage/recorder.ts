@@ -13,7 +13,7 @@ import { placeName, type UsageFact, usageItem } from './items.ts'
 import type { UsageRecorder, UsedKey } from './record.ts'
 
 interface Deps {
-  storage: Pick<Storage, 'keepCompanion'>
+  storage: Pick<Storage, 'writeCompanion'>
   scopes: ScopeOptions & SpaceOptions
   /** Unix ms. */
   now(): number
@@ -82,7 +82,7 @@ export function createUsageRecorder({ storage, scopes, now, failed }: Deps): Usa
     // Requests of the same moment need not write them as well.
     for (const [id] of some) owed.delete(id)
     try {
-      await Promise.all(some.map(([, one]) => storage.keepCompanion(one, { deadline: () => end - now() })))
+      await Promise.all(some.map(([, one]) => storage.writeCompanion(one, { deadline: () => end - now() })))
     } catch (error) {
       pausedUntil = now() + PAUSE_MS
       for (const [, one] of some) owe(one)

@@ -24,7 +24,7 @@ import type { TrialRecorder, TriedRequest } from './record.ts'
 import { markAttributes, trialKey } from './trialitems.ts'
 
 interface Deps {
-  storage: Pick<Storage, 'keepCompanion' | 'mergeCompanion'>
+  storage: Pick<Storage, 'writeCompanion'>
   scopes: ScopeOptions & SpaceOptions
   /** Whether the deployment records usage. The mark of a trial needs none. */
   recordUsage: boolean
@@ -86,10 +86,10 @@ export function createTrialRecorder({ storage, scopes, recordUsage, now, signal,
     await Promise.all([
       writeOnce(`${trial} ${since}`, hash, async (deadline) => {
         // Keys that a key made are in its trial until the time that it had, also after it was ended or deleted with the key.
-        if (!(await storage.mergeCompanion(mark, { deadline }))) return
+        if (!(await storage.writeCompanion({ ...mark, when: 'present' }, { deadline }))) return
         await signal(signalItem({ kind: 'scope-trial-refused', name, uid, at, request, trial }, { hash }))
       }),
-      recordUsage && writeOnce(uid, item.sk, (deadline) => storage.keepCompanion(item, { deadline })),
+      recordUsage && writeOnce(uid, item.sk, (deadline) => storage.writeCompanion(item, { deadline })),
     ])
   }
 

@@ -22,7 +22,7 @@ export const keepHistory = (
     ({ kind, uid, at, unique, data }) => {
       const { ip: _, userAgent: __, ...rest } = data
       const item = historyItem(uid, { kind, at, detail: recordSources ? data : rest }, unique)
-      return storage.keepCompanion(item, { deadline })
+      return storage.writeCompanion(item, { deadline })
     },
   )
 
@@ -35,7 +35,7 @@ export async function keepFamilies(keeper: Keeper, changes: readonly Change[]): 
   const statesOf = (wanted: Change['type']): Stored[] =>
     changes.flatMap((change) => (change.type === wanted ? [change.stored] : []))
   const made = statesOf('ADDED').flatMap((stored) => madeItem(stored) ?? [])
-  await forEach(made, hasTime, (item) => storage.keepCompanion(item, { deadline }))
+  await forEach(made, hasTime, (item) => storage.writeCompanion(item, { deadline }))
   // Afterwards: some of them may be deleted already.
   for (const stored of statesOf('DELETED')) await forget(keeper, stored)
 }
@@ -44,7 +44,9 @@ async function forget({ storage, hasTime, deadline }: Keeper, stored: Stored): P
   const { uid = '' } = stored.object.metadata
   const own = madeItem(stored)
   const { items } = await storage.queryCompanions(historyPartition(uid), { limit: MOST_REMOVED })
-  await forEach([...(own ? [own] : []), ...items], hasTime, (item) => storage.dropCompanion(item, { deadline }))
+  await forEach([...(own ? [own] : []), ...items], hasTime, (item) =>
+    storage.writeCompanion({ ...item, attributes: null }, { deadline }),
+  )
 }
 
 /** How many keys are read at a time. */
@@ -61,7 +63,7 @@ export async function keepOlderFamilies(life: Lifecycle): Promise<void> {
     const { families: after } = position
     const page = await storage.list(store.kind.table, { keepsNext: true, limit: PAGE, ...(after && { after }) })
     const made = page.items.flatMap((one) => madeItem(one.read()) ?? [])
-    await forEach(made, hasTime, (item) => storage.keepCompanion(item, { deadline }))
+    await forEach(made, hasTime, (item) => storage.writeCompanion(item, { deadline }))
     position = await movePosition(life, position, { ...position, families: page.next ?? true })
   }
 }

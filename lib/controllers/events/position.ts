@@ -2,6 +2,7 @@
 import { keptSince, positionKey } from '../../authentication/history/keptsince.ts'
 import { unixSeconds } from '../../meta/encoding/time.ts'
 import type { CompanionItem } from '../../storage/interface.ts'
+import { getCompanion } from '../../storage/readcompanions.ts'
 import type { Lifecycle } from './lifecycle.ts'
 
 export interface Position {
@@ -24,7 +25,7 @@ export async function readPosition({
   storage,
   now,
 }: Pick<Lifecycle, 'storage' | 'now'>): Promise<Position | undefined> {
-  const item = await storage.getCompanion(positionKey.pk, positionKey.sk)
+  const item = await getCompanion(storage, positionKey)
   if (!item) return undefined
   const { rv, until, touched = until, families = '' } = item.attributes
   return {
@@ -43,9 +44,8 @@ export async function movePosition(
   from: Position | undefined,
   { rv, until, touched, since, families }: Omit<Position, 'item'>,
 ): Promise<Position | undefined> {
-  const item = await storage.swapCompanion(
-    from?.item,
-    { ...positionKey, attributes: { rv, until, touched, since, families } },
+  const item = await storage.writeCompanion(
+    { ...positionKey, attributes: { rv, until, touched, since, families }, when: { is: from?.item } },
     { deadline },
   )
   return item && { rv, until, touched, since, families, item }

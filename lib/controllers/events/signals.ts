@@ -6,8 +6,8 @@ import { defined } from '../../meta/value/defined.ts'
 import { DAY_SECONDS, HOUR_SECONDS } from '../../meta/value/durations.ts'
 import { forEach, OutOfTime } from '../../registry/parallel.ts'
 import { objectKey } from '../../registry/store.ts'
-import { companionPages } from '../../storage/companionpages.ts'
 import type { CompanionItem } from '../../storage/interface.ts'
+import { companionPages } from '../../storage/readcompanions.ts'
 import type { KeyOccurrence } from './event.ts'
 import { keyData } from './keydata.ts'
 import type { Lifecycle, Send } from './lifecycle.ts'
@@ -62,6 +62,6 @@ async function occurrence(
 async function remove({ storage, deadline }: Lifecycle, item: CompanionItem, isMarked: boolean): Promise<void> {
   const { expires = 0 } = item.attributes
   if (recurs(item) && !isMarked)
-    await storage.keepCompanion({ ...markKey(item), attributes: { expires } }, { deadline })
-  await storage.dropCompanion(item, { deadline })
+    await storage.writeCompanion({ ...markKey(item), attributes: { expires } }, { deadline })
+  await storage.writeCompanion({ ...item, attributes: null }, { deadline })
 }

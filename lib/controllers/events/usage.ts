@@ -3,8 +3,8 @@ import { usagePartition } from '../../authentication/keptitems.ts'
 import { recordingKey } from '../../authentication/usage/items.ts'
 import { unixSeconds } from '../../meta/encoding/time.ts'
 import { forEach } from '../../registry/parallel.ts'
-import { companionPages } from '../../storage/companionpages.ts'
 import type { Change } from '../../storage/interface.ts'
+import { companionPages, getCompanion } from '../../storage/readcompanions.ts'
 import type { Lifecycle } from './lifecycle.ts'
 
 /** Removes the side items of the keys that these changes deleted. Repeating it is safe. */
@@ -16,7 +16,7 @@ export async function forgetDeleted(
     const { uid } = change.type === 'DELETED' ? change.stored.object.metadata : {}
     if (!uid) continue
     for await (const items of companionPages(storage, usagePartition(uid)))
-      await forEach(items, hasTime, (item) => storage.dropCompanion(item, { deadline }))
+      await forEach(items, hasTime, (item) => storage.writeCompanion({ ...item, attributes: null }, { deadline }))
   }
 }
 
@@ -28,10 +28,10 @@ export async function markRecording(
   { storage, now, deadline }: Pick<Lifecycle, 'storage' | 'now' | 'deadline'>,
   isRecording: boolean,
 ): Promise<void> {
-  const mark = await storage.getCompanion(recordingKey.pk, recordingKey.sk)
+  const mark = await getCompanion(storage, recordingKey)
   const item = { ...recordingKey, attributes: { since: unixSeconds(now()) } }
-  if (isRecording && !mark) await storage.createCompanion(item, { deadline })
+  if (isRecording && !mark) await storage.writeCompanion({ ...item, when: 'absent' }, { deadline })
   else if (isRecording && Number(mark?.attributes.since) > item.attributes.since)
-    await storage.keepCompanion(item, { deadline })
-  if (!isRecording && mark) await storage.dropCompanion(recordingKey, { deadline })
+    await storage.writeCompanion(item, { deadline })
+  if (!isRecording && mark) await storage.writeCompanion({ ...recordingKey, attributes: null }, { deadline })
 }

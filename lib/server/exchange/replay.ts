@@ -8,6 +8,7 @@
 import { type IdToken, LEEWAY, replayId } from '../../federation/idtoken.ts'
 import type { Trust } from '../../federation/trust.ts'
 import type { Companion, Storage } from '../../storage/interface.ts'
+import { getCompanion } from '../../storage/readcompanions.ts'
 import { OAuthError } from '../oauth/oautherror.ts'
 
 /** How long a record is kept after its token has expired, for clocks that differ. Seconds. */
@@ -33,6 +34,6 @@ export const replayed = (): OAuthError =>
   )
 
 /** Throws if the token was exchanged once. The write of the key checks it too; this serves dry runs. */
-export async function checkUnused(storage: Pick<Storage, 'getCompanion'>, token: IdToken): Promise<void> {
-  if (await storage.getCompanion(partitionOf(token), SORT_KEY)) throw replayed()
+export async function checkUnused(storage: Pick<Storage, 'getCompanions'>, token: IdToken): Promise<void> {
+  if (await getCompanion(storage, { pk: partitionOf(token), sk: SORT_KEY })) throw replayed()
 }

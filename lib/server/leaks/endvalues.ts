@@ -21,6 +21,7 @@ import { forEach } from '../../registry/parallel.ts'
 import { unlessLost } from '../../registry/storageerrors.ts'
 import { updateObject } from '../../registry/update.ts'
 import type { Companion, CompanionItem, Stored } from '../../storage/interface.ts'
+import { getCompanion } from '../../storage/readcompanions.ts'
 import type { NoteFacts } from '../lambda/publicendpoint.ts'
 import type { Server } from '../server.ts'
 import { writeSignal } from '../signals.ts'
@@ -122,16 +123,16 @@ async function changeKey({ server, reported, leak, signal, context }: Ending): P
 /** Makes the tombstone of a value that had ended that of a leaked one, which is kept permanently. */
 async function keepAsLeaked({ storage }: EndingServer, hash: KeyHash, context: RequestContext): Promise<void> {
   const { pk, sk } = credentialItemKey(hash)
-  const item = await storage.getCompanion(pk, sk)
+  const item = await getCompanion(storage, { pk, sk })
   if (item === undefined || !isTombstone(item.attributes)) return
   const { expires: _, ...kept } = item.attributes
-  await storage.swapCompanion(item, { pk, sk, attributes: { ...kept, ended: 'leaked' } }, context)
+  await storage.writeCompanion({ pk, sk, attributes: { ...kept, ended: 'leaked' }, when: { is: item } }, context)
 }
 
 /** Reads a value again that has ended, perhaps since it was found. */
 async function readAgain({ storage }: EndingServer, { hash }: ReportedValue): Promise<ReportedValue | undefined> {
   const { pk, sk } = credentialItemKey(hash)
-  const item = await storage.getCompanion(pk, sk)
+  const item = await getCompanion(storage, { pk, sk })
   return item && readValue(hash, item)
 }
 

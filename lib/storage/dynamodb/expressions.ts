@@ -1,7 +1,6 @@
 /** Builds DynamoDB expressions: conditions, key ranges and updates. Names and values are always placeholders. */
 import type { AttributeValue } from '@aws-sdk/client-dynamodb'
-import type { IndexQuery } from '../interface.ts'
-import type { Advance, Condition, Confirmation, Item, ItemQuery, ItemValue } from '../items.ts'
+import type { Advance, Condition, Confirmation, IndexQuery, Item, ItemQuery, ItemValue } from '../items.ts'
 import type { ItemKey } from '../keys.ts'
 import { limits } from '../limits.ts'
 

@@ -2,8 +2,8 @@
 import type { Deadline } from '../../meta/errors/deadline.ts'
 import type { JsonObject } from '../../meta/types.ts'
 import { StorageError } from '../errors.ts'
-import type { CompanionItem, CompanionPage, CompanionQuery, IndexPage, IndexQuery } from '../interface.ts'
-import { type Condition, type Item, ItemsFault, type ItemWrite } from '../items.ts'
+import type { CompanionItem, CompanionPage, CompanionQuery, CompanionWrite, IndexRange } from '../interface.ts'
+import { type Condition, type IndexPosition, type Item, type ItemPage, ItemsFault, type ItemWrite } from '../items.ts'
 import type { ItemKey } from '../keys.ts'
 import { writerDeadline } from './constants.ts'
 import { type Context, createPause, newId, refuseLateWrite } from './context.ts'
@@ -20,51 +20,45 @@ export async function getCompanions(
   })
 }
 
-export const keepCompanion = async (
-  context: Context,
-  { pk, sk, attributes }: CompanionItem,
-  deadline: Deadline,
-): Promise<void> =>
-  void (await untilAnswered(context, deadline, async (end) => {
-    await context.items.put({ ...attributes, pk, sk }, end)
-    return true
-  }))
-
 const EXISTS: Condition = { type: 'has', attributes: {}, lacks: [] }
 
-export const mergeCompanion = (
+export async function writeCompanion(
   context: Context,
-  { pk, sk, attributes }: CompanionItem,
+  item: CompanionWrite,
   deadline: Deadline,
-): Promise<boolean> => sendAlone(context, { type: 'set', key: { pk, sk }, attributes, when: EXISTS }, deadline)
-
-/** Puts the item by a plain conditional put, which costs half of a transaction. */
-export const createCompanion = (
-  context: Context,
-  { pk, sk, attributes }: CompanionItem,
-  deadline: Deadline,
-): Promise<boolean> =>
-  untilAnswered(
-    context,
-    deadline,
-    async (end) => (await context.items.putIfAbsent({ ...attributes, pk, sk }, end)) === undefined,
-  )
-
-export const dropCompanion = async (context: Context, { pk, sk }: ItemKey, deadline: Deadline): Promise<void> =>
-  void (await sendAlone(context, { type: 'delete', key: { pk, sk } }, deadline))
+): Promise<CompanionItem | undefined> {
+  const { pk, sk, attributes } = item
+  if (attributes === null) {
+    await sendAlone(context, { type: 'delete', key: { pk, sk } }, deadline)
+    return undefined
+  }
+  const { when } = item
+  if (typeof when === 'object') return swap(context, when.is, { pk, sk, attributes }, deadline)
+  const put = { ...attributes, pk, sk }
+  const isWritten =
+    when === 'present'
+      ? await sendAlone(context, { type: 'set', key: { pk, sk }, attributes, when: EXISTS }, deadline)
+      : await untilAnswered(context, deadline, async (end) => {
+          // A put by itself costs half of a transaction.
+          if (when === 'absent') return (await context.items.putIfAbsent(put, end)) === undefined
+          await context.items.put(put, end)
+          return true
+        })
+  return isWritten ? { pk, sk, attributes } : undefined
+}
 
 /**
  * Writes the item on the condition that it is still as it was read. Each swap gives the item another identifier, so the
  * condition compares that, and an answer that was lost can be found out.
  */
-export async function swapCompanion(
+async function swap(
   context: Context,
   before: CompanionItem | undefined,
   { pk, sk, attributes }: CompanionItem,
   deadline: Deadline,
 ): Promise<CompanionItem | undefined> {
-  const swap = newId(context)
-  const written = { pk, sk, attributes: { ...attributes, swap } }
+  const id = newId(context)
+  const written = { pk, sk, attributes: { ...attributes, swap: id } }
   const write: ItemWrite = { type: 'put', item: { ...written.attributes, pk, sk }, when: stillAs(before) }
   let isUnclear = false
   let cause: unknown
@@ -75,7 +69,7 @@ export async function swapCompanion(
     if (isDone) return written
     if (!isUnclear) return undefined
     const there = await context.items.get({ pk, sk })
-    if (there?.swap === swap) return written
+    if (there?.swap === id) return written
   } catch (error) {
     if (!isUnclear) throw error
     cause = error
@@ -131,27 +125,25 @@ export async function untilAnswered(
 
 export async function queryCompanions(
   { items }: Context,
-  pk: string,
-  { limit, after }: CompanionQuery,
+  from: string | IndexRange,
+  { limit, after }: CompanionQuery = {},
 ): Promise<CompanionPage> {
-  const page = await items.query({
-    pk,
-    ...(limit !== undefined && { limit }),
-    ...(after !== undefined && { after }),
-  })
-  const last = page.items.at(-1)
-  return { items: page.items.map(companionOf), ...(page.more && last && { next: last.sk }) }
+  const limited = limit === undefined ? {} : { limit }
+  if (typeof from === 'string') {
+    const page = await items.query({ pk: from, ...limited, ...(after !== undefined && { after }) })
+    return pageOf(page, ({ sk }) => sk)
+  }
+  const { partition, sort } = from
+  // A driver may refuse a range whose end is below its start.
+  if (sort.from !== undefined && sort.from > sort.to) return { items: [] }
+  const position = after === undefined ? {} : { after: JSON.parse(after) as IndexPosition }
+  const page = await items.queryIndex({ index: from.index, partition, sort, ...limited, ...position })
+  return pageOf(page, ({ pk, sk, [sort.attribute]: at }) => JSON.stringify({ pk, sk, at: Number(at) }))
 }
 
-export async function queryIndex({ items }: Context, query: IndexQuery): Promise<IndexPage> {
-  // A driver may refuse a range whose end is below its start.
-  if (query.sort.from !== undefined && query.sort.from > query.sort.to) return { items: [] }
-  const page = await items.queryIndex(query)
-  const last = page.items.at(-1)
-  return {
-    items: page.items.map(companionOf),
-    ...(page.more && last && { next: { pk: last.pk, sk: last.sk, at: Number(last[query.sort.attribute]) } }),
-  }
+function pageOf({ items, more }: ItemPage, positionOf: (item: Item) => string): CompanionPage {
+  const last = items.at(-1)
+  return { items: items.map(companionOf), ...(more && last && { next: positionOf(last) }) }
 }
 
 const distinct = (keys: readonly ItemKey[]): ItemKey[] => [

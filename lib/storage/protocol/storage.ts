@@ -5,16 +5,7 @@ import type { Items } from '../items.ts'
 import { touchActivity } from './activity.ts'
 import { noticeChanges, readChanges } from './changes.ts'
 import { clearTombstones } from './clear.ts'
-import {
-  createCompanion,
-  dropCompanion,
-  getCompanions,
-  keepCompanion,
-  mergeCompanion,
-  queryCompanions,
-  queryIndex,
-  swapCompanion,
-} from './companions.ts'
+import { getCompanions, queryCompanions, writeCompanion } from './companions.ts'
 import { type Context, withRetries } from './context.ts'
 import { countMarks } from './count.ts'
 import { readLatest } from './latest.ts'
@@ -38,8 +29,7 @@ export function storageOver(items: Items, { now, elapsed = now, random, sleep }:
   const context: Context = { ...clock, now, items: withRetries(items, clock), gaps: new Map() }
   return {
     get: (table, key, options) => readStored(context, table, key, options),
-    update: (table, key, mutate, options) => writeStored(context, table, key, mutate, { ...options, isRead: true }),
-    create: (table, key, mutate, options) => writeStored(context, table, key, mutate, { ...options, isRead: false }),
+    update: (table, key, mutate, options) => writeStored(context, table, key, mutate, options),
     list: (table, request) => listAt(context, table, request),
     count: ({ resource }, partition, most) => countMarks(context, resource, partition, most),
     changes: (table, since, reached) => readChanges(context, table, since, reached),
@@ -47,14 +37,8 @@ export function storageOver(items: Items, { now, elapsed = now, random, sleep }:
     latest: (table, seen) => readLatest(context, table, seen),
     revision: (table) => newestRevision(context, table),
     getCompanions: (keys) => getCompanions(context, keys),
-    getCompanion: async (pk, sk) => (await getCompanions(context, [{ pk, sk }]))[0],
-    keepCompanion: (item, { deadline }) => keepCompanion(context, item, deadline),
-    mergeCompanion: (item, { deadline }) => mergeCompanion(context, item, deadline),
-    swapCompanion: (before, after, { deadline }) => swapCompanion(context, before, after, deadline),
-    createCompanion: (item, { deadline }) => createCompanion(context, item, deadline),
-    dropCompanion: (key, { deadline }) => dropCompanion(context, key, deadline),
-    queryCompanions: (pk, query = {}) => queryCompanions(context, pk, query),
-    queryIndex: (query) => queryIndex(context, query),
+    queryCompanions: (from, query) => queryCompanions(context, from, query),
+    writeCompanion: (item, { deadline }) => writeCompanion(context, item, deadline),
     touchActivity: (one) => touchActivity(context, one),
     sweep: ({ resource }) => sweepLog(context, resource, (revision) => clearTombstones(context, resource, revision)),
   }

@@ -1,7 +1,7 @@
 /** Reads, mutates and commits; repeats after a lost race. At most one revision of a write ever commits. */
 
 import { StorageError } from '../errors.ts'
-import type { CommitOptions, GetOptions, Mutate, ReadOptions, Stored, Table, WriteResult } from '../interface.ts'
+import type { GetOptions, Mutate, Stored, Table, UpdateOptions, WriteResult } from '../interface.ts'
 import { activityOf, type ItemKey, isStorable, rowsOf, slotKey, sortKey } from '../keys.ts'
 import { decodeState, readSlot, rowState, type State } from '../records.ts'
 import { withActivity } from './activity.ts'
@@ -50,7 +50,7 @@ async function readRowSince(
 }
 
 /**
- * Writes an object. With `isRead`, the mutation first sees the current row, else it first assumes that no row exists. Throws
+ * Writes an object. The mutation first sees the current row, or with `isNew` assumes that no row exists. Throws
  * what `mutate` throws, and TooLarge, TooManyCompanions, CompanionExists, CompanionChanged, TooLate, Full, Busy and Unavailable:
  * then nothing was written. After Undecided, the write may have taken effect.
  */
@@ -59,12 +59,12 @@ export async function writeStored(
   table: Table,
   key: string,
   mutate: Mutate,
-  { isRead, notOlderThan, deadline, by }: CommitOptions & ReadOptions & { isRead: boolean },
+  { isNew, notOlderThan, deadline, by }: UpdateOptions,
 ): Promise<WriteResult> {
   const { limits } = context.items
   if (!isStorable(limits, key)) throw new StorageError('TooLarge', 'a key of this length')
   const pause = createPause(context)
-  let live = isRead ? await readRowSince(context, table, key, notOlderThan) : undefined
+  let live = isNew ? undefined : await readRowSince(context, table, key, notOlderThan)
   for (;;) {
     const before = live && { before: live.shown }
     const mutation = await mutate(live?.shown)

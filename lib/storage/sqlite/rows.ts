@@ -1,7 +1,6 @@
 /** Reads and writes the rows of a table. Writes belong into a commit (`groupcommit.ts`). */
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
-import type { IndexQuery } from '../interface.ts'
-import { type Item, sizeOf } from '../items.ts'
+import { type IndexQuery, type Item, sizeOf } from '../items.ts'
 import type { ItemKey } from '../keys.ts'
 import { decode, encode } from './encoding.ts'
 

@@ -55,7 +55,7 @@ test('the history of a key is a time line and its family, without unprintable ch
   await publishEvents()
   const detail = { actor: { user: 'e\u001b[2Jve' }, fields: ['spec.ttl'], ip: '192.0.2.1' }
   const item = historyItem(key.uid, { kind: 'changed', at: Math.floor(Date.now() / 1000) + 1, detail }, '')
-  await server.parts.storage.keepCompanion(item, unhurried)
+  await server.parts.storage.writeCompanion(item, unhurried)
   const lines = (await cli.ok(['history', key.name])).split('\n').map((line) => line.replaceAll(/ {2,}/g, '|'))
   expect(lines).toEqual([
     'WHEN|WHAT|BY|DETAILS',

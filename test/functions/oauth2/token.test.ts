@@ -117,7 +117,10 @@ describe('while the keys of the issuer were read a moment ago', () => {
     const revision = toProvider((await storage.get(providerTable, name)) as Stored).revision
     const [attemptedAt, keys] = [Date.now(), normalizeKeySet({ keys: [key.jwk as JsonObject] })]
     const state = { revision, attemptedAt, keys, fetchedAt: attemptedAt, freshFor: 600_000 }
-    await storage.swapCompanion(undefined, encodeKeyItem(metadata.uid, state), { deadline: () => 10_000 })
+    await storage.writeCompanion(
+      { ...encodeKeyItem(metadata.uid, state), when: { is: undefined } },
+      { deadline: () => 10_000 },
+    )
     return await trust({ identityProvider: name, scope: {} })
   }
 

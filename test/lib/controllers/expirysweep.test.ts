@@ -89,7 +89,7 @@ describe('a key', () => {
     const { clock, world } = await begin()
     const key = await world.make('sliding', {}, { ttl: day, ttlAfterLastActivity: true })
     const other = { pk: 'credential#1#other', sk: '#' }
-    await world.storage.keepCompanion({ ...other, attributes: {} }, { deadline: endless })
+    await world.storage.writeCompanion({ ...other, attributes: {} }, { deadline: endless })
     await touch(world, key, other, start / 1000 + 20 * day)
     clock.at = 28 * day - 1
     expect(await sweep(world)).toMatchObject({ seen: 1, deleted: 0, kept: 1 })
@@ -144,7 +144,7 @@ describe('a key', () => {
     const { clock, world } = await begin()
     await world.make('ci', {}, { ttl: 1 })
     clock.at = 8 * day
-    const storage = onceAfter(world, 'queryIndex', async () => {
+    const storage = onceAfter(world, 'queryCompanions', async () => {
       await world.delete('ci')
       await world.make('ci', {}, { ttl: 1 })
     })
@@ -157,7 +157,7 @@ test('a key that is deleted in the meantime is skipped', async () => {
   const { clock, world } = await begin()
   await world.make('held', { finalizers: ['example.com/hold'] }, { ttl: 1 })
   clock.at = 8 * day
-  const storage = onceAfter(world, 'queryIndex', async () => {
+  const storage = onceAfter(world, 'queryCompanions', async () => {
     await world.delete('held')
   })
   expect(await sweep(world, { storage })).toMatchObject({ seen: 1, deleted: 0, kept: 1 })
@@ -194,7 +194,7 @@ test('pages of stale entries hide no expired key', async () => {
 })
 
 describe('a key that becomes valid again', () => {
-  const revivals = ['queryIndex', 'get'] as const
+  const revivals = ['queryCompanions', 'get'] as const
 
   test.each(revivals)('after %s is not deleted', async (moment) => {
     const { clock, world } = await begin()
@@ -260,7 +260,7 @@ test('120 expired keys among 1,500 are deleted in bounded runs, whose reads grow
     const pages = Math.ceil(swept.seen / 100)
     expect(Object.fromEntries(calls)).toEqual({
       // Without limits left, the partition of exchanged keys is not read.
-      queryIndex: remaining ? pages : pages + 1,
+      queryCompanions: remaining ? pages : pages + 1,
       get: swept.seen,
       update: swept.deleted,
     })

@@ -26,6 +26,7 @@ import { streamedWrite } from '../../../lib/storage/dynamodb/stream.ts'
 import type { CompanionItem, Storage } from '../../../lib/storage/interface.ts'
 import type { Items } from '../../../lib/storage/items.ts'
 import { storageOver } from '../../../lib/storage/protocol/storage.ts'
+import { getCompanion } from '../../../lib/storage/readcompanions.ts'
 import type { Rows } from '../../support/copies.ts'
 import { endless } from '../../support/deadlines.ts'
 import { createMemoryItems } from '../../support/memoryitems.ts'
@@ -149,7 +150,7 @@ export async function newWorld({
       const stored = await storage.get(keys.kind.table, name)
       if (!stored) throw new Error(`there is no ${name}`)
       const { pk, sk } = credentialItemKey(decodeKeyInternal(stored.internal).credential)
-      const item = await storage.getCompanion(pk, sk)
+      const item = await getCompanion(storage, { pk, sk })
       if (!item) throw new Error(`${name} has no credential`)
       return item
     },
@@ -195,7 +196,7 @@ function storeOf(kind: StoredKind<Services>, storage: Storage, limits: LifeLimit
       hashes,
       readCredential: async (hash) => {
         const { pk, sk } = credentialItemKey(hash)
-        return (await storage.getCompanion(pk, sk))?.attributes
+        return (await getCompanion(storage, { pk, sk }))?.attributes
       },
       readCredentials: async (all) =>
         (await storage.getCompanions(all.map(credentialItemKey))).map((item) => item?.attributes),
@@ -276,11 +277,11 @@ export function onceAfter({ storage }: World, moment: keyof Storage, happen: () 
 /** Wraps a storage with a hook before and after each call. */
 export function interceptCalls(
   storage: Storage,
-  around: <T>(name: string, call: () => Promise<T>) => Promise<T>,
+  around: <T>(name: string, call: () => Promise<T>, args: readonly unknown[]) => Promise<T>,
 ): Storage {
   const entries = Object.entries(storage).map(([name, method]) => [
     name,
-    (...args: unknown[]) => around(name, () => (method as (...all: unknown[]) => Promise<unknown>)(...args)),
+    (...args: unknown[]) => around(name, () => (method as (...all: unknown[]) => Promise<unknown>)(...args), args),
   ])
   return Object.fromEntries(entries) as Storage
 }

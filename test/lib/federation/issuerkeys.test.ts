@@ -8,6 +8,7 @@ import type { Provider } from '../../../lib/federation/provider.ts'
 import { StorageError } from '../../../lib/storage/errors.ts'
 import type { Storage } from '../../../lib/storage/interface.ts'
 import { storageOver } from '../../../lib/storage/protocol/storage.ts'
+import { getCompanion } from '../../../lib/storage/readcompanions.ts'
 import { unlimited } from '../../support/deadlines.ts'
 import { startIssuer, type TestIssuer } from '../../support/issuer.ts'
 import { type IssuerKey, makeIssuerKey } from '../../support/issuerkey.ts'
@@ -62,13 +63,13 @@ function startFunction(timeout: (ms: number) => AbortSignal = unlimited): Issuer
   }
   return createIssuerKeys({
     storage: {
-      getCompanion(pk, sk) {
+      getCompanions(keys) {
         call('read')
-        return storage.getCompanion(pk, sk)
+        return storage.getCompanions(keys)
       },
-      swapCompanion(before, after, options) {
+      writeCompanion(item, options) {
         call('write')
-        return storage.swapCompanion(before, after, options)
+        return storage.writeCompanion(item, options)
       },
     },
     fetch: (source) => fetchKeys({ destinations, certificateAuthority, timeout }, source),
@@ -111,7 +112,7 @@ async function observe(keys: IssuerKeys, token = signed(), by = provider()) {
 }
 
 const fetches = () => issuer.requests.keys
-const stored = async () => (await storage.getCompanion(`jwks#${uid}`, '#'))?.attributes
+const stored = async () => (await getCompanion(storage, { pk: `jwks#${uid}`, sk: '#' }))?.attributes
 const kids = async () => ((await stored())?.keys as { kid?: string }[] | undefined)?.map(({ kid }) => kid)
 
 const theFetch = ['write', 'write', 'fetched']
@@ -475,9 +476,12 @@ describe('several functions', () => {
 
   /** A function announces a fetch and is never heard of again. */
   async function dyingFetch(): Promise<void> {
-    const before = await storage.getCompanion(`jwks#${uid}`, '#')
+    const before = await getCompanion(storage, { pk: `jwks#${uid}`, sk: '#' })
     const attributes = { ...before?.attributes, revision: 1, attemptedAt: time }
-    await storage.swapCompanion(before, { pk: `jwks#${uid}`, sk: '#', attributes }, { deadline: () => 1000 })
+    await storage.writeCompanion(
+      { pk: `jwks#${uid}`, sk: '#', attributes, when: { is: before } },
+      { deadline: () => 1000 },
+    )
   }
 
   test('are unavailable after a wait when a function dies during the first fetch', async () => {

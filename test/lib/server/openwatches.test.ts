@@ -17,7 +17,7 @@ async function keyWith(open: number, ended = 0, wrong = 0) {
     // The ended ones are on the first page.
     const sk = String(count).padStart(5, '0')
     const attributes = { until: now() + (count < ended ? 0 : count < ended + wrong ? 86_400_000 : 60_000) }
-    await storage.keepCompanion({ pk: `watches#${alice.key.uid}`, sk, attributes }, unhurried)
+    await storage.writeCompanion({ pk: `watches#${alice.key.uid}`, sk, attributes }, unhurried)
   }
   let pages = 0
   const queryCompanions: typeof storage.queryCompanions = (...query) => {

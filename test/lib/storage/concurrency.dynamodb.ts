@@ -116,7 +116,7 @@ test('a writer killed between any two calls leaves all or nothing, and blocks no
       },
       unhurried,
     )
-    await storage.create(
+    await storage.update(
       widgets,
       `other-${steps}`,
       () => ({
@@ -124,7 +124,7 @@ test('a writer killed between any two calls leaves all or nothing, and blocks no
         object: { apiVersion: 'v1', kind: 'Widget', metadata: { name: 'x' }, spec: {} },
         internal: {},
       }),
-      unhurried,
+      { ...unhurried, isNew: true },
     )
     expect((await storage.list(widgets, {})).items.length).toBe(steps)
     if (line === 'end') break

@@ -7,6 +7,7 @@ import type { Companion, CompanionItem, ListRequest, Storage, Table, Touch } fro
 import { type FaultKind, ItemsFault, type TransactOutcome } from '../../../lib/storage/items.ts'
 import { activityOf } from '../../../lib/storage/keys.ts'
 import { storageOver } from '../../../lib/storage/protocol/storage.ts'
+import { getCompanion } from '../../../lib/storage/readcompanions.ts'
 import { unhurried } from '../../support/deadlines.ts'
 import { callsOf } from '../../support/itemcalls.ts'
 import { openStore, storageIn, type TestStore } from '../../support/store.ts'
@@ -46,7 +47,10 @@ const putWith = (name: string, companions: readonly Companion[]) =>
 
 /** Creates an object of this name, with companions. */
 const createWith = (name: string, ...companions: Companion[]) =>
-  storage.create(widgets, name, () => ({ type: 'put', object: widget(name), internal: {}, companions }), unhurried)
+  storage.update(widgets, name, () => ({ type: 'put', object: widget(name), internal: {}, companions }), {
+    ...unhurried,
+    isNew: true,
+  })
 
 describe('one object', () => {
   test('an empty table is at revision 1, and the first write gets 2', async () => {
@@ -65,7 +69,7 @@ describe('one object', () => {
       none: null,
     })
     const internal = { chain: [{ role: 'x' }], big: -9007199254740993n }
-    await storage.create(widgets, 'a', () => ({ type: 'put', object, internal }), unhurried)
+    await storage.update(widgets, 'a', () => ({ type: 'put', object, internal }), { ...unhurried, isNew: true })
     const found = await storage.get(widgets, 'a')
     expect(found).toEqual({
       key: 'a',
@@ -113,7 +117,10 @@ describe('one object', () => {
   test('two keys never share an item', async () => {
     const keys = ['a#b', 'a/b', 'a%23b', 'a%b', 'a%25b']
     for (const key of keys)
-      await storage.create(widgets, key, () => ({ type: 'put', object: widget('w', { key }), internal: {} }), unhurried)
+      await storage.update(widgets, key, () => ({ type: 'put', object: widget('w', { key }), internal: {} }), {
+        ...unhurried,
+        isNew: true,
+      })
     for (const key of keys) expect(await storage.get(widgets, key)).toMatchObject({ key, object: { spec: { key } } })
     expect((await names()).sort()).toEqual([...keys].sort())
   })
@@ -155,7 +162,7 @@ describe('companions', () => {
   test('are written with the object, or nothing is written', async () => {
     const pk = `c#${widgets.resource}`
     await createWith('a', put('1'), put('2'))
-    expect(await storage.getCompanion(pk, '1')).toEqual({ pk, sk: '1', attributes: { owner: 'x' } })
+    expect(await getCompanion(storage, { pk, sk: '1' })).toEqual({ pk, sk: '1', attributes: { owner: 'x' } })
     await expect(createWith('b', put('3'), put('2'))).rejects.toMatchObject({ code: 'CompanionExists' })
     expect(await storage.get(widgets, 'b')).toBeUndefined()
     expect(
@@ -173,11 +180,14 @@ describe('companions', () => {
     const pk = `c#${widgets.resource}`
     const absent = (sk: string) => ({ op: 'absent', pk, sk }) as const
     await createWith('a', put('1'), absent('2'))
-    expect(await storage.getCompanion(pk, '2')).toBeUndefined()
+    expect(await getCompanion(storage, { pk, sk: '2' })).toBeUndefined()
     await expect(createWith('b', put('3'), absent('1'))).rejects.toMatchObject({
       code: 'CompanionExists',
     })
-    expect([await storage.get(widgets, 'b'), await storage.getCompanion(pk, '3')]).toEqual([undefined, undefined])
+    expect([await storage.get(widgets, 'b'), await getCompanion(storage, { pk, sk: '3' })]).toEqual([
+      undefined,
+      undefined,
+    ])
   })
 
   test('can check that an item is unchanged, and write nothing', async () => {
@@ -188,7 +198,7 @@ describe('companions', () => {
     await createWith('a', { op: 'put', ...key, attributes: { generation: 2, deleted: false, lastActivity: 7 } })
     await createWith('b', requireUnchanged({ generation: 2, deleted: false }, 'other'))
     await createWith('c', requireUnchanged({}), put('2'))
-    expect((await storage.getCompanion(pk, '1'))?.attributes).toEqual({
+    expect((await getCompanion(storage, { pk, sk: '1' }))?.attributes).toEqual({
       generation: 2,
       deleted: false,
       lastActivity: 7,
@@ -209,8 +219,8 @@ describe('companions', () => {
 
   describe('with a condition', () => {
     const at = () => ({ pk: `when#${widgets.resource}`, sk: '1' })
-    const read = async () => (await storage.getCompanion(at().pk, '1'))?.attributes
-    const keep = (attributes: JsonObject) => storage.keepCompanion({ ...at(), attributes }, unhurried)
+    const read = async () => (await getCompanion(storage, { pk: at().pk, sk: '1' }))?.attributes
+    const keep = (attributes: JsonObject) => storage.writeCompanion({ ...at(), attributes }, unhurried)
     /** Writes with the companions of each run of the mutation. Returns the number of runs. */
     const write = async (make: (run: number) => Companion[]) => {
       let runs = 0
@@ -252,7 +262,7 @@ describe('companions', () => {
         attributes: { by: 'set' },
         when: { attributes: { rev } },
       })
-      await storage.keepCompanion({ pk: at().pk, sk: '3', attributes: { rev: 2 } }, unhurried)
+      await storage.writeCompanion({ pk: at().pk, sk: '3', attributes: { rev: 2 } }, unhurried)
       expect(await write((run) => (run === 1 ? [existing, changed, when(1)] : [when(2)]))).toBe(2)
       await expect(write(() => [existing, when(2)])).rejects.toMatchObject({ code: 'CompanionExists' })
       await expect(write(() => [when(2), changed])).rejects.toMatchObject({ code: 'CompanionChanged' })
@@ -272,7 +282,7 @@ describe('companions', () => {
       await Promise.all(
         Array.from({ length: 8 }, (_, index) =>
           insist(() =>
-            storage.create(
+            storage.update(
               widgets,
               `w${index}`,
               async () => {
@@ -285,7 +295,7 @@ describe('companions', () => {
                 } as const
                 return { type: 'put', object: widget(`w${index}`), internal: {}, companions: [set] }
               },
-              unhurried,
+              { ...unhurried, isNew: true },
             ),
           ),
         ),
@@ -297,24 +307,26 @@ describe('companions', () => {
   test('are created once, by one of many writers', async () => {
     const at = { pk: `created#${widgets.resource}`, sk: '#' }
     const made = await Promise.all(
-      Array.from({ length: 9 }, (_, by) => storage.createCompanion({ ...at, attributes: { by } }, unhurried)),
+      Array.from({ length: 9 }, (_, by) =>
+        storage.writeCompanion({ ...at, attributes: { by }, when: 'absent' }, unhurried),
+      ),
     )
     expect(made.filter(Boolean)).toHaveLength(1)
-    expect((await storage.getCompanion(at.pk, at.sk))?.attributes).toEqual({ by: made.indexOf(true) })
-    const late = storage.createCompanion({ ...at, sk: 'late', attributes: {} }, { deadline: () => 0 })
+    expect((await getCompanion(storage, at))?.attributes).toEqual({ by: made.findIndex(Boolean) })
+    const late = storage.writeCompanion({ ...at, sk: 'late', attributes: {}, when: 'absent' }, { deadline: () => 0 })
     await expect(late).rejects.toMatchObject({ code: 'TooLate' })
-    expect(await storage.getCompanion(at.pk, 'late')).toBeUndefined()
+    expect(await getCompanion(storage, { pk: at.pk, sk: 'late' })).toBeUndefined()
   })
 
   test('are found in an index by a range of numbers', async () => {
     const value = `range#${widgets.resource}`
     for (const expiry of [1, 2, 3, 4]) {
       const attributes = { expiryIndex: value, expiry }
-      await storage.keepCompanion({ pk: value, sk: String(expiry), attributes }, unhurried)
+      await storage.writeCompanion({ pk: value, sk: String(expiry), attributes }, unhurried)
     }
     const found = async (range: { from?: number; to: number }) => {
       const index = { index: 'expiry', partition: { attribute: 'expiryIndex', value } }
-      const { items } = await storage.queryIndex({ ...index, sort: { attribute: 'expiry', ...range } })
+      const { items } = await storage.queryCompanions({ ...index, sort: { attribute: 'expiry', ...range } })
       return items.map(({ sk }) => sk)
     }
     expect(await found({ to: 3 })).toEqual(['1', '2', '3'])
@@ -328,8 +340,8 @@ describe('companions', () => {
       if (c) throw new Refused('exists')
       return { type: 'put', object: widget('a'), internal: {}, companions: [put('1')] } as const
     }
-    await storage.create(widgets, 'a', createOnce, unhurried)
-    await expect(storage.create(widgets, 'a', createOnce, unhurried)).rejects.toThrow(Refused)
+    await storage.update(widgets, 'a', createOnce, { ...unhurried, isNew: true })
+    await expect(storage.update(widgets, 'a', createOnce, { ...unhurried, isNew: true })).rejects.toThrow(Refused)
   })
 
   test('set keeps other attributes, and delete removes the item', async () => {
@@ -340,10 +352,14 @@ describe('companions', () => {
       { op: 'set', pk, sk: '1', attributes: { hash: 'i' }, remove: ['old', 'never'] },
       { op: 'set', pk, sk: '2', attributes: { made: true } },
     )
-    expect(await storage.getCompanion(pk, '1')).toEqual({ pk, sk: '1', attributes: { hash: 'i', lastActivity: 7 } })
-    expect(await storage.getCompanion(pk, '2')).toEqual({ pk, sk: '2', attributes: { made: true } })
+    expect(await getCompanion(storage, { pk, sk: '1' })).toEqual({
+      pk,
+      sk: '1',
+      attributes: { hash: 'i', lastActivity: 7 },
+    })
+    expect(await getCompanion(storage, { pk, sk: '2' })).toEqual({ pk, sk: '2', attributes: { made: true } })
     await change({ op: 'delete', pk, sk: '1' })
-    expect(await storage.getCompanion(pk, '1')).toBeUndefined()
+    expect(await getCompanion(storage, { pk, sk: '1' })).toBeUndefined()
   })
 
   test('are read by partition, in pages', async () => {
@@ -358,9 +374,9 @@ describe('companions', () => {
 
   describe('swapped', () => {
     const at = () => ({ pk: `swap#${widgets.resource}`, sk: '#' })
-    const read = () => storage.getCompanion(at().pk, '#')
+    const read = () => getCompanion(storage, { pk: at().pk, sk: '#' })
     const swap = async (before: CompanionItem | undefined, attributes: JsonObject) =>
-      (await storage.swapCompanion(before, { ...at(), attributes }, unhurried)) !== undefined
+      (await storage.writeCompanion({ ...at(), attributes, when: { is: before } }, unhurried)) !== undefined
 
     test('are written if they are absent, or still as they were read', async () => {
       expect([await swap(undefined, { text: 'a' }), await swap(undefined, { text: 'b' })]).toEqual([true, false])
@@ -377,18 +393,21 @@ describe('companions', () => {
       await swap(first, { text: 'a' })
       expect(await swap(first, { text: 'b' })).toBe(false)
       const second = await read()
-      await storage.dropCompanion(at(), unhurried)
+      await storage.writeCompanion({ ...at(), attributes: null }, unhurried)
       expect([await swap(second, { text: 'b' }), await read()]).toEqual([false, undefined])
     })
 
     test('are returned as they are read', async () => {
-      const written = await storage.swapCompanion(undefined, { ...at(), attributes: { text: 'a' } }, unhurried)
+      const written = await storage.writeCompanion(
+        { ...at(), attributes: { text: 'a' }, when: { is: undefined } },
+        unhurried,
+      )
       expect(written).toEqual(await read())
       expect(await swap(written, { text: 'b' })).toBe(true)
     })
 
     test('may replace an item that was written without a swap, once', async () => {
-      await storage.keepCompanion({ ...at(), attributes: { text: 'a' } }, unhurried)
+      await storage.writeCompanion({ ...at(), attributes: { text: 'a' } }, unhurried)
       const kept = await read()
       expect(await Promise.all([swap(kept, { text: 'b' }), swap(kept, { text: 'b' })])).toHaveLength(2)
       expect([await swap(kept, { text: 'c' }), (await read())?.attributes.text]).toEqual([false, 'b'])
@@ -401,7 +420,7 @@ describe('companions', () => {
     })
 
     test('are not written after the deadline', async () => {
-      const late = storage.swapCompanion(undefined, { ...at(), attributes: {} }, { deadline: () => 0 })
+      const late = storage.writeCompanion({ ...at(), attributes: {}, when: { is: undefined } }, { deadline: () => 0 })
       await expect(late).rejects.toMatchObject({ code: 'TooLate' })
       expect(await read()).toBeUndefined()
     })
@@ -745,7 +764,7 @@ describe('changes', () => {
 describe('changes by', () => {
   test('name who made each change, and only those that said so', async () => {
     const by = (user: string) => ({ ...unhurried, by: { user } })
-    await storage.create(widgets, 'a', creating('a'), by('jo'))
+    await storage.update(widgets, 'a', creating('a'), { ...by('jo'), isNew: true })
     await set(storage, 'a', { v: 2 }, widgets)
     await storage.update(widgets, 'a', setting({ v: 3 }), by('al'))
     await storage.update(widgets, 'a', deleting, by('system:sweep'))
@@ -775,7 +794,7 @@ describe('activity', () => {
   const touch = (at: number, uid = 'uid-of-a', version?: number) =>
     touchWith(at, { attributes: { seen: at }, same: { name: 'a', version } }, { uid })
   const createUsed = () =>
-    storage.create(
+    storage.update(
       widgets,
       'a',
       () => ({
@@ -784,7 +803,7 @@ describe('activity', () => {
         internal: {},
         companions: [{ op: 'put', ...credential(), attributes: { name: 'a' } }],
       }),
-      unhurried,
+      { ...unhurried, isNew: true },
     )
 
   const deleteUsed = () => {
@@ -801,7 +820,7 @@ describe('activity', () => {
     expect((await storage.get(widgets, 'a'))?.activity).toBeUndefined()
     for (const at of [5000, 7000, 6000]) await touch(at)
     expect(await storage.get(widgets, 'a')).toMatchObject({ rv: 2, activity: 7000 })
-    expect((await storage.getCompanion(credential().pk, 'hash'))?.attributes).toEqual({
+    expect((await getCompanion(storage, { pk: credential().pk, sk: 'hash' }))?.attributes).toEqual({
       name: 'a',
       lastActivity: 7,
       seen: 7000,
@@ -854,21 +873,27 @@ describe('activity', () => {
     const signal = { pk: `signal#${widgets.resource}`, sk: '1', attributes: { kind: 'rotated' } }
     const use = (at: number, same: JsonObject) => touchWith(at, { same }, { also: [signal] })
     expect(await use(5000, { name: 'other' })).toBe('refused')
-    expect([await storage.getCompanion(signal.pk, '1'), await use(5000, { name: 'a' })]).toEqual([undefined, 'done'])
-    expect(await storage.getCompanion(signal.pk, '1')).toEqual(signal)
+    expect([await getCompanion(storage, { pk: signal.pk, sk: '1' }), await use(5000, { name: 'a' })]).toEqual([
+      undefined,
+      'done',
+    ])
+    expect(await getCompanion(storage, { pk: signal.pk, sk: '1' })).toEqual(signal)
   })
 
   test('of a second credential is recorded though the activity of the object is as new', async () => {
     await createUsed()
     const other = { ...credential(), sk: 'other' }
-    await storage.keepCompanion({ ...other, attributes: {} }, unhurried)
+    await storage.writeCompanion({ ...other, attributes: {} }, unhurried)
     await touch(5000)
     const signal = { pk: `signal#${widgets.resource}`, sk: '2', attributes: { seen: 5 } }
     const use = { ...other, lastActivity: 5, attributes: { firstUsed: 5 }, same: {} }
     const second = { table: widgets, key: 'a', uid: 'uid-of-a', at: 5000, credential: use, also: [signal] }
     expect(await storage.touchActivity(second)).toBe('done')
-    expect((await storage.getCompanion(other.pk, 'other'))?.attributes).toEqual({ lastActivity: 5, firstUsed: 5 })
-    expect(await storage.getCompanion(signal.pk, '2')).toEqual(signal)
+    expect((await getCompanion(storage, { pk: other.pk, sk: 'other' }))?.attributes).toEqual({
+      lastActivity: 5,
+      firstUsed: 5,
+    })
+    expect(await getCompanion(storage, { pk: signal.pk, sk: '2' })).toEqual(signal)
     expect(await storage.touchActivity(second)).toBe('refused')
     expect((await storage.get(widgets, 'a'))?.activity).toBe(5000)
   })
@@ -900,7 +925,7 @@ describe('activity', () => {
     await touch(5000)
     await deleteUsed()
     await touch(6000)
-    expect(await storage.getCompanion(credential().pk, 'hash')).toBeUndefined()
+    expect(await getCompanion(storage, { pk: credential().pk, sk: 'hash' })).toBeUndefined()
     await createUsed()
     expect((await storage.get(widgets, 'a'))?.activity).toBeUndefined()
     await touch(9000, 'uid-of-an-earlier-one')
@@ -924,7 +949,7 @@ describe('activity', () => {
       unhurried,
     )
     for (const version of [undefined, 1]) await touch(6000, 'uid-of-a', version)
-    expect((await storage.getCompanion(credential().pk, 'hash'))?.attributes).toEqual({
+    expect((await getCompanion(storage, { pk: credential().pk, sk: 'hash' }))?.attributes).toEqual({
       name: 'a',
       version: 2,
       seen: 0,

@@ -3,9 +3,10 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { IndexPosition, IndexQuery, Storage, Table } from '../../../lib/storage/interface.ts'
+import type { IndexRange, Storage, Table } from '../../../lib/storage/interface.ts'
 import { type FaultKind, type Items, ItemsFault, type TransactOutcome } from '../../../lib/storage/items.ts'
 import { type StorageOptions, storageOver } from '../../../lib/storage/protocol/storage.ts'
+import { getCompanion } from '../../../lib/storage/readcompanions.ts'
 import { unhurried } from '../../support/deadlines.ts'
 import { callsOf, type Operation } from '../../support/itemcalls.ts'
 import { openStore, type TestStore } from '../../support/store.ts'
@@ -121,8 +122,9 @@ describe('calls', () => {
 
 describe('a swap of a side item', () => {
   const item = (text: string) => ({ pk: `swap#${widgets.resource}`, sk: '#', attributes: { text } })
-  const text = async () => (await storage.getCompanion(item('').pk, '#'))?.attributes.text
-  const swap = async (to: string) => (await storage.swapCompanion(undefined, item(to), unhurried)) !== undefined
+  const text = async () => (await getCompanion(storage, { pk: item('').pk, sk: '#' }))?.attributes.text
+  const swap = async (to: string) =>
+    (await storage.writeCompanion({ ...item(to), when: { is: undefined } }, unhurried)) !== undefined
 
   test.each([
     ['a conflict', cancelled(0)],
@@ -149,14 +151,18 @@ describe('a swap of a side item', () => {
 
   test('is undecided if no request is answered', async () => {
     before = failTimes('transact', reset, 1000)
-    await expect(storageWithSleptTime().swapCompanion(undefined, item('mine'), unhurried)).rejects.toMatchObject({
+    await expect(
+      storageWithSleptTime().writeCompanion({ ...item('mine'), when: { is: undefined } }, unhurried),
+    ).rejects.toMatchObject({
       code: 'Undecided',
     })
   })
 
   test('wrote nothing if every request was throttled', async () => {
     before = failTimes('transact', throttle, 1000)
-    await expect(storageWithSleptTime().swapCompanion(undefined, item('mine'), unhurried)).rejects.toMatchObject({
+    await expect(
+      storageWithSleptTime().writeCompanion({ ...item('mine'), when: { is: undefined } }, unhurried),
+    ).rejects.toMatchObject({
       code: 'Busy',
     })
     expect(await text()).toBeUndefined()
@@ -178,14 +184,14 @@ describe('transactions', () => {
   /** Creates an object on the condition that a side item is unchanged. The transaction has row, slot and condition. */
   async function createChecking(): Promise<{ rv: number; sent: string[] }> {
     const pk = `side#${widgets.resource}`
-    await storage.keepCompanion({ pk, sk: '#', attributes: {} }, unhurried)
+    await storage.writeCompanion({ pk, sk: '#', attributes: {} }, unhurried)
     const companions = [{ op: 'unchanged', pk, sk: '#', attributes: {} }] as const
     calls = []
-    const { rv } = await storage.create(
+    const { rv } = await storage.update(
       widgets,
       'a',
       () => ({ type: 'put', object: widget('a'), internal: {}, companions }),
-      unhurried,
+      { ...unhurried, isNew: true },
     )
     return { rv, sent: calls.filter((one) => one !== 'allocate') }
   }
@@ -275,7 +281,7 @@ describe('single requests', () => {
 describe('giving up', () => {
   test('a permanently throttled table is Busy, and nothing is written', async () => {
     before = failTimes('transact', cancelled(0), Number.POSITIVE_INFINITY)
-    await expect(storageWithSleptTime().create(widgets, 'a', creating('a'), unhurried)).rejects.toMatchObject({
+    await expect(create(storageWithSleptTime(), 'a', {}, widgets)).rejects.toMatchObject({
       code: 'Busy',
     })
     before = nothing
@@ -289,7 +295,7 @@ describe('giving up', () => {
       if (silent.has(operation)) throw reset()
     }
     before = failTimes('putIfAbsent', reset, Number.POSITIVE_INFINITY)
-    const write = storageWithSleptTime().create(widgets, 'a', creating('a'), unhurried)
+    const write = create(storageWithSleptTime(), 'a', {}, widgets)
     await expect(write).rejects.toMatchObject({ code: 'Undecided', message: 'the outcome of the write is unknown' })
   })
 
@@ -330,11 +336,11 @@ describe('a full store', () => {
     ['create', () => create(storage, 'b', {}, widgets)],
     ['update', () => set(storage, 'a', { size: 1 }, widgets)],
     ['delete', () => remove(storage, 'a', widgets)],
-    ['keepCompanion', () => storage.keepCompanion(side(), unhurried)],
-    ['createCompanion', () => storage.createCompanion(side(), unhurried)],
-    ['swapCompanion', () => storage.swapCompanion(undefined, side(), unhurried)],
-    ['mergeCompanion', () => storage.mergeCompanion(side(), unhurried)],
-    ['dropCompanion', () => storage.dropCompanion(side(), unhurried)],
+    ['a side item', () => storage.writeCompanion(side(), unhurried)],
+    ['a side item, if absent', () => storage.writeCompanion({ ...side(), when: 'absent' }, unhurried)],
+    ['a side item, if as it was', () => storage.writeCompanion({ ...side(), when: { is: undefined } }, unhurried)],
+    ['a side item, if present', () => storage.writeCompanion({ ...side(), when: 'present' }, unhurried)],
+    ['a removal of a side item', () => storage.writeCompanion({ ...side(), attributes: null }, unhurried)],
     ['touchActivity', touch],
   ])('refuses a %s at once', async (_, write) => {
     await create(storage, 'a', {}, widgets)
@@ -365,7 +371,9 @@ describe('a full store', () => {
     after = failTimes('transact', reset)
     before = (sent) =>
       calls.filter((one) => one === 'transact').length > 1 ? failTimes('transact', full)(sent) : undefined
-    await expect(storage.swapCompanion(undefined, side(), unhurried)).rejects.toMatchObject({ code: 'Undecided' })
+    await expect(storage.writeCompanion({ ...side(), when: { is: undefined } }, unhurried)).rejects.toMatchObject({
+      code: 'Undecided',
+    })
   })
 })
 
@@ -382,11 +390,11 @@ describe('deadlines', () => {
       if (operation === 'transact') late ||= 11_000
       return undefined
     }
-    expect([(await slow.create(widgets, 'a', creating('a'), unhurried)).rv, await history()]).toEqual([3, ['ADDED a']])
+    expect([(await create(slow, 'a', {}, widgets)).rv, await history()]).toEqual([3, ['ADDED a']])
   })
 
   const started = (deadline: () => number) =>
-    storage.create(widgets, 'a', creating('a'), { deadline }).catch((error: unknown) => error)
+    storage.update(widgets, 'a', creating('a'), { deadline, isNew: true }).catch((error: unknown) => error)
 
   test('a request after its deadline takes no revision', async () => {
     calls = []
@@ -414,7 +422,9 @@ describe('deadlines', () => {
       return undefined
     }
     const deadline = () => 1_000 - late
-    await expect(slow.create(widgets, 'a', creating('a'), { deadline })).rejects.toMatchObject({ code: 'TooLate' })
+    await expect(slow.update(widgets, 'a', creating('a'), { deadline, isNew: true })).rejects.toMatchObject({
+      code: 'TooLate',
+    })
     expect(await history()).toEqual([])
   })
 
@@ -426,7 +436,7 @@ describe('deadlines', () => {
       late = 25 * 3_600_000
       throw reset()
     }
-    await expect(frozen.create(widgets, 'a', creating('a'), unhurried)).rejects.toMatchObject({ code: 'Undecided' })
+    await expect(create(frozen, 'a', {}, widgets)).rejects.toMatchObject({ code: 'Undecided' })
     expect(await history()).toEqual(['ADDED a'])
   })
 })
@@ -468,7 +478,7 @@ describe('a page that ends early', () => {
     const pk = `side#${widgets.resource}`
     const found: Record<string, string[]> = { partition: [], index: [] }
     for (const [expiry, sk] of keys.entries()) {
-      await storage.keepCompanion({ pk, sk, attributes: { expiryIndex: pk, expiry } }, unhurried)
+      await storage.writeCompanion({ pk, sk, attributes: { expiryIndex: pk, expiry } }, unhurried)
     }
     for (let after: string | undefined; ; ) {
       const page = await storage.queryCompanions(pk, after === undefined ? {} : { after })
@@ -476,13 +486,13 @@ describe('a page that ends early', () => {
       after = page.next
       if (after === undefined) break
     }
-    const query: IndexQuery = {
+    const range: IndexRange = {
       index: 'expiry',
       partition: { attribute: 'expiryIndex', value: pk },
       sort: { attribute: 'expiry', to: 9 },
     }
-    for (let after: IndexPosition | undefined; ; ) {
-      const page = await storage.queryIndex({ ...query, ...(after && { after }) })
+    for (let after: string | undefined; ; ) {
+      const page = await storage.queryCompanions(range, after === undefined ? {} : { after })
       found.index?.push(...page.items.map(({ sk }) => sk))
       after = page.next
       if (after === undefined) break

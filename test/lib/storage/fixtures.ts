@@ -41,7 +41,7 @@ export const deleting: Mutate = (current) => {
 }
 
 export const create = (storage: Storage, key: string, spec: JsonObject = {}, table = widgets): Promise<WriteResult> =>
-  storage.create(table, key, creating(key, spec), unhurried)
+  storage.update(table, key, creating(key, spec), { ...unhurried, isNew: true })
 
 export const set = (storage: Storage, key: string, spec: JsonObject, table = widgets): Promise<WriteResult> =>
   storage.update(table, key, setting(spec), unhurried)

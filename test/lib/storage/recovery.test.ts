@@ -4,6 +4,7 @@ import type { Storage, Table } from '../../../lib/storage/interface.ts'
 import { type Item, type Items, ItemsFault } from '../../../lib/storage/items.ts'
 import { deletedOf, type ItemKey, revisionKey, rowsOf, slotKey, sortKey } from '../../../lib/storage/keys.ts'
 import { storageOver } from '../../../lib/storage/protocol/storage.ts'
+import { getCompanion } from '../../../lib/storage/readcompanions.ts'
 import { unhurried } from '../../support/deadlines.ts'
 import { createMemoryItems } from '../../support/memoryitems.ts'
 import { create, remove, set, widgets as shape, widget } from './fixtures.ts'
@@ -101,11 +102,11 @@ describe('a gap', () => {
   test('that a reader voids makes the late commit retry', async () => {
     const late = storageOver(items, real)
     let isFirst = true
-    const { rv } = await late.create(
+    const { rv } = await late.update(
       { ...widgets, partitions: () => [] },
       'late',
       async () => ({ type: 'put', object: widget('late'), internal: {}, companions: [] }),
-      unhurried,
+      { ...unhurried, isNew: true },
     )
     expect(rv).toBe(2)
     // Again, but a reader voids the slot between the revision and the transaction.
@@ -509,21 +510,23 @@ describe('a swap whose first answer is lost', () => {
     return storageOver({ ...items, transact }, real)
   }
   async function replace(): Promise<void> {
-    const before = await storage.getCompanion('swap', '#')
-    expect(await storage.swapCompanion(before, item('theirs'), unhurried)).toBeDefined()
+    const before = await getCompanion(storage, { pk: 'swap', sk: '#' })
+    expect(await storage.writeCompanion({ ...item('theirs'), when: { is: before } }, unhurried)).toBeDefined()
   }
 
   test.each(['applied', 'lost'] as const)('succeeds if the first attempt was %s', async (outcome) => {
     const silent = silentAtFirst(outcome, async () => {})
-    const written = await silent.swapCompanion(undefined, item('mine'), unhurried)
+    const written = await silent.writeCompanion({ ...item('mine'), when: { is: undefined } }, unhurried)
     expect(written).toMatchObject(item('mine'))
-    expect(await storage.getCompanion('swap', '#')).toEqual(written)
+    expect(await getCompanion(storage, { pk: 'swap', sk: '#' })).toEqual(written)
   })
 
   test.each(['applied', 'lost'] as const)('is undecided if it was %s and another swap follows', async (outcome) => {
     const silent = silentAtFirst(outcome, replace)
-    await expect(silent.swapCompanion(undefined, item('mine'), unhurried)).rejects.toMatchObject({ code: 'Undecided' })
-    expect((await storage.getCompanion('swap', '#'))?.attributes.text).toBe('theirs')
+    await expect(silent.writeCompanion({ ...item('mine'), when: { is: undefined } }, unhurried)).rejects.toMatchObject({
+      code: 'Undecided',
+    })
+    expect((await getCompanion(storage, { pk: 'swap', sk: '#' }))?.attributes.text).toBe('theirs')
   })
 
   test('is undecided if the deadline passes before the next attempt', async () => {
@@ -531,7 +534,7 @@ describe('a swap whose first answer is lost', () => {
     const silent = silentAtFirst('applied', async () => {
       left = 0
     })
-    const swapping = silent.swapCompanion(undefined, item('mine'), { deadline: () => left })
+    const swapping = silent.writeCompanion({ ...item('mine'), when: { is: undefined } }, { deadline: () => left })
     await expect(swapping).rejects.toMatchObject({ code: 'Undecided', cause: { code: 'TooLate' } })
   })
 })

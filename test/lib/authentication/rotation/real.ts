@@ -17,6 +17,7 @@ import type { Store } from '../../../../lib/registry/store.ts'
 import type { Storage } from '../../../../lib/storage/interface.ts'
 import { type Item, type Items, ItemsFault, type ItemWrite } from '../../../../lib/storage/items.ts'
 import { rowsOf, sortKey } from '../../../../lib/storage/keys.ts'
+import { getCompanion } from '../../../../lib/storage/readcompanions.ts'
 import { admin, contextOf } from '../../../support/users.ts'
 import type { Subject } from './realsubject.ts'
 import {
@@ -147,7 +148,7 @@ export async function createReal(
     const storage = open(itemsFor(request), pause)
     const readCredential = async (hash: KeyHash) => {
       const { pk, sk } = credentialItemKey(hash)
-      return (await storage.getCompanion(pk, sk))?.attributes
+      return (await getCompanion(storage, { pk, sk }))?.attributes
     }
     const services = {
       keys: {
@@ -334,10 +335,10 @@ export async function createReal(
       run(async (request) => {
         const { store, storage } = servicesFor(request)
         const { pk, sk } = credentialItemKey(hashOf(value))
-        const item = await storage.getCompanion(pk, sk)
+        const item = await getCompanion(storage, { pk, sk })
         if (!item || item.attributes.ended === 'leaked') return { done: true }
         const change: ChangeValues = async (settled, { draft }) => {
-          const found = await storage.getCompanion(pk, sk)
+          const found = await getCompanion(storage, { pk, sk })
           const ended = subject.readValue(hashOf(value), found ?? item)
           const change = subject.endLeaked(settled, hashOf(value), { at: now() }, ended)
           const gone = change?.ended.map(({ credential }) => credential.hash) ?? []

@@ -18,9 +18,10 @@ function start() {
     now: () => world.now,
     failed: () => void world.errors++,
     storage: {
-      async keepCompanion(item) {
+      async writeCompanion(item) {
         if (world.fails) throw new Error('throttled')
-        written.push(item)
+        written.push(item as CompanionItem)
+        return undefined
       },
     },
   })

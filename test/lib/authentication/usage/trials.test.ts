@@ -4,15 +4,11 @@ import { createTrialRecorder } from '../../../../lib/authentication/usage/trials
 import { managementRequest } from '../../../../lib/authorization/attributes/attributes.ts'
 import { parseSpaceNamespace } from '../../../../lib/authorization/scopes/space.ts'
 import { KINDS } from '../../../../lib/kinds/kinds.ts'
+import type { CompanionItem } from '../../../../lib/storage/interface.ts'
 
 const world = (recordUsage: boolean) => {
   const state = { now: Date.parse('2026-11-26T10:00:00Z'), fails: true }
   const calls: string[] = []
-  const write = async (what: string) => {
-    if (state.fails) throw new Error('throttled')
-    calls.push(what)
-    return true
-  }
   const recorder = createTrialRecorder({
     scopes: { projectNamespacePrefix: 'p-', spaceNamespace: parseSpaceNamespace('p-{project}-s-{space}') },
     recordUsage,
@@ -20,8 +16,11 @@ const world = (recordUsage: boolean) => {
     signal: async () => void calls.push('signal'),
     failed: () => void calls.push('failed'),
     storage: {
-      mergeCompanion: () => write('mark'),
-      keepCompanion: async () => void (await write('entry')),
+      async writeCompanion(item) {
+        if (state.fails) throw new Error('throttled')
+        calls.push('when' in item ? 'mark' : 'entry')
+        return item as CompanionItem
+      },
     },
   })
   const second = state.now / 1000

@@ -56,7 +56,7 @@ test('runs at the same time, and after one that died, tell once', async () => {
   await world.make('ci', {}, { ttl: 300 })
   const rv = await versionOf(world, 'ci')
   clock.at = start + 400
-  const dies: Partial<Storage> = { swapCompanion: () => Promise.reject(new Error('died')) }
+  const dies: Partial<Storage> = { writeCompanion: () => Promise.reject(new Error('died')) }
   await expect(publisher.run({ storage: { ...world.storage, ...dies } })).rejects.toThrow('died')
   await Promise.all(Array.from({ length: 4 }, () => publisher.run()))
   expect(await changesSince(world, rv)).toEqual(['MODIFIED ci Expired'])
@@ -99,8 +99,8 @@ describe('no write tells of', () => {
       async (world) => {
         // The partition of the index is all that tells these keys apart.
         const { pk, sk, attributes } = await world.credential('ci')
-        await world.storage.mergeCompanion(
-          { pk, sk, attributes: { ...attributes, expiryIndex: 'federated' } },
+        await world.storage.writeCompanion(
+          { pk, sk, attributes: { ...attributes, expiryIndex: 'federated' }, when: 'present' },
           unhurried,
         )
       },
@@ -110,7 +110,10 @@ describe('no write tells of', () => {
       { ttl: 3000 },
       async (world) => {
         const { pk, sk, attributes } = await world.credential('ci')
-        await world.storage.mergeCompanion({ pk, sk, attributes: { ...attributes, expiry: start + 300 } }, unhurried)
+        await world.storage.writeCompanion(
+          { pk, sk, attributes: { ...attributes, expiry: start + 300 }, when: 'present' },
+          unhurried,
+        )
       },
     ],
     [
@@ -118,7 +121,10 @@ describe('no write tells of', () => {
       { ttl: 300 },
       async (world) => {
         const { pk, sk, attributes } = await world.credential('ci')
-        await world.storage.mergeCompanion({ pk, sk, attributes: { ...attributes, uid: 'another' } }, unhurried)
+        await world.storage.writeCompanion(
+          { pk, sk, attributes: { ...attributes, uid: 'another' }, when: 'present' },
+          unhurried,
+        )
       },
     ],
   ])('%s', async (_, spec, prepare) => {

@@ -7,6 +7,8 @@ import {
   madePartition,
   positionKey,
 } from '../../../../lib/authentication/history/keptsince.ts'
+import type { CompanionWrite } from '../../../../lib/storage/interface.ts'
+import { getCompanion } from '../../../../lib/storage/readcompanions.ts'
 import { unhurried } from '../../../support/deadlines.ts'
 import { interceptCalls, newWorld, type World } from '../world.ts'
 import { historyOf, makeWith, publisherOf, signal } from './publisher.ts'
@@ -25,7 +27,7 @@ async function begun() {
 
 const uidOf = async ({ find }: World, name: string) => (await find(name))?.metadata.uid ?? ''
 const itemsOf = async ({ storage }: World, pk: string) => (await storage.queryCompanions(pk)).items
-const positionOf = ({ storage }: World) => storage.getCompanion(positionKey.pk, positionKey.sk)
+const positionOf = ({ storage }: World) => getCompanion(storage, positionKey)
 
 describe('the history of a key', () => {
   test('has who changed it and what, and where it was used from, with a bus that refuses all', async () => {
@@ -74,11 +76,11 @@ describe('the history of a key', () => {
     await world.make('ci')
     const pk = historyPartition(await uidOf(world, 'ci'))
     for (let n = 0; n < 1100; n++)
-      await world.storage.keepCompanion({ pk, sk: `3#${n}`, attributes: { expires: start } }, unhurried)
+      await world.storage.writeCompanion({ pk, sk: `3#${n}`, attributes: { expires: start } }, unhurried)
     await world.delete('ci')
     let dropped = 0
-    const storage = interceptCalls(world.storage, async (name, call) => {
-      if (name === 'dropCompanion') dropped++
+    const storage = interceptCalls(world.storage, async (name, call, [item]) => {
+      if (name === 'writeCompanion' && (item as CompanionWrite).attributes === null) dropped++
       return call()
     })
     await publisher.run({ storage })
@@ -131,21 +133,21 @@ describe('what keys made before the log was followed', () => {
     await world.make('maker')
     for (const name of ['one', 'three', 'two']) await makeWith(world, 'maker', name)
     const { rv } = (await storage.get(world.keys.kind.table, 'two')) ?? {}
-    for (const item of await itemsOf(world, pk)) await storage.dropCompanion(item, unhurried)
+    for (const item of await itemsOf(world, pk)) await storage.writeCompanion({ ...item, attributes: null }, unhurried)
     const attributes = { rv: rv ?? 0, until: start }
-    await storage.swapCompanion(await positionOf(world), { ...positionKey, attributes }, unhurried)
+    await storage.writeCompanion({ ...positionKey, attributes, when: { is: await positionOf(world) } }, unhurried)
     expect(await found()).toEqual([[], false])
     // Two keys a page, and one page a run.
     let hasTime = true
     const list: typeof storage.list = (table, request) => storage.list(table, { ...request, limit: 2 })
-    const swapCompanion: typeof storage.swapCompanion = (...all) => {
-      hasTime = false
-      return storage.swapCompanion(...all)
+    const writeCompanion: typeof storage.writeCompanion = (item, options) => {
+      if ('when' in item) hasTime = false
+      return storage.writeCompanion(item, options)
     }
     for (const [made, isAll] of [[['one'], false] as const, [['one', 'three', 'two'], true] as const]) {
       hasTime = true
       const { remaining } = await publisher.run({
-        storage: { ...storage, list, swapCompanion },
+        storage: { ...storage, list, writeCompanion },
         hasTime: () => hasTime,
       })
       expect([remaining, ...(await found())]).toEqual([isAll ? undefined : true, made, isAll])
@@ -166,7 +168,7 @@ describe('the time since when history is kept', () => {
     const { clock, world, publisher } = await begun()
     await world.make('old')
     await world.storage.sweep(world.keys.kind.table)
-    await world.storage.dropCompanion(positionKey, unhurried)
+    await world.storage.writeCompanion({ ...positionKey, attributes: null }, unhurried)
     clock.at += 25 * hour
     await publisher.run()
     const since = clock.at
@@ -180,7 +182,10 @@ describe('the time since when history is kept', () => {
     const { clock, world, publisher } = await begun()
     const { storage } = world
     const move = async (attributes: object) =>
-      storage.swapCompanion(await positionOf(world), { ...positionKey, attributes: { ...attributes } }, unhurried)
+      storage.writeCompanion(
+        { ...positionKey, attributes: { ...attributes }, when: { is: await positionOf(world) } },
+        unhurried,
+      )
     await move({ rv: 1, until: start })
     expect(keptSince(await positionOf(world))).toBeUndefined()
     clock.at += hour / 2

@@ -63,7 +63,7 @@ export async function makeWith(world: World, maker: string, name: string) {
   const current = await storage.get(keys.kind.table, name)
   const ancestors = [(await world.find(maker))?.metadata.uid ?? maker]
   await world.delete(name)
-  await storage.create(
+  await storage.update(
     keys.kind.table,
     name,
     () => ({
@@ -71,7 +71,7 @@ export async function makeWith(world: World, maker: string, name: string) {
       object: { ...made, metadata: { ...made.metadata, uid: `made-${made.metadata.uid}` } },
       internal: encodeKeyInternal({ ...decodeKeyInternal(current?.internal ?? {}), ancestors, maker }),
     }),
-    unhurried,
+    { ...unhurried, isNew: true },
   )
 }
 
@@ -106,5 +106,5 @@ export async function signal(
 ): Promise<void> {
   const uid = (await find(name))?.metadata.uid ?? ''
   const item = signalItem({ kind, name, uid, ...facts }, hash(`${name}${facts.value ?? ''}`))
-  await storage.createCompanion(item, unhurried)
+  await storage.writeCompanion({ ...item, when: 'absent' }, unhurried)
 }

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { kindOf } from '../../../../lib/controllers/events/event.ts'
 import { StorageError } from '../../../../lib/storage/errors.ts'
+import { getCompanion } from '../../../../lib/storage/readcompanions.ts'
 import { unhurried } from '../../../support/deadlines.ts'
 import { interceptCalls, newWorld, type World } from '../world.ts'
 import { changeInternal, hash, historyOf, publisherOf, signal } from './publisher.ts'
@@ -72,7 +73,7 @@ async function pass({ clock, world }: Pick<Awaited<ReturnType<typeof begin>>, 'c
 async function stalls({ storage, find }: World, name: string, at: number): Promise<void> {
   const uid = (await find(name))?.metadata.uid ?? ''
   const attributes = { name, uid, expiryIndex: 'rotation', expiry: at }
-  await storage.keepCompanion({ pk: 'credential#1#pending', sk: '#', attributes }, unhurried)
+  await storage.writeCompanion({ pk: 'credential#1#pending', sk: '#', attributes }, unhurried)
 }
 
 const toldBy = (events: readonly { type: string; data: { name?: unknown } }[]) => [
@@ -92,7 +93,7 @@ test('publishes everything that happened, once', async () => {
   expect(leaked?.data).toMatchObject({ url: 'https://example.com/leak' })
   await publisher.run()
   expect(publisher.events).toHaveLength(expected.length)
-  expect(await world.storage.getCompanion('lifecycle#position', '#')).toBeDefined()
+  expect(await getCompanion(world.storage, { pk: 'lifecycle#position', sk: '#' })).toBeDefined()
 })
 
 test('tells of expiries also after a first run whose clock was ahead', async () => {
@@ -235,10 +236,9 @@ describe('a log that no longer reaches back', () => {
 
   test('is also one of another table', async () => {
     const { world, publisher } = await begun()
-    const item = await world.storage.getCompanion('lifecycle#position', '#')
-    await world.storage.swapCompanion(
-      item,
-      { pk: 'lifecycle#position', sk: '#', attributes: { rv: 700, until: start } },
+    const item = await getCompanion(world.storage, { pk: 'lifecycle#position', sk: '#' })
+    await world.storage.writeCompanion(
+      { pk: 'lifecycle#position', sk: '#', attributes: { rv: 700, until: start }, when: { is: item } },
       unhurried,
     )
     await publisher.run()
@@ -417,7 +417,7 @@ test('a stalled rotation is told of once, and not if its value was used', async 
   await stalls(world, 'stalled', start + day)
   const uid = (await world.find('used'))?.metadata.uid ?? ''
   const attributes = { name: 'used', uid, expiryIndex: 'rotation', expiry: start + day }
-  await world.storage.keepCompanion({ pk: 'credential#1#used', sk: '#', attributes }, unhurried)
+  await world.storage.writeCompanion({ pk: 'credential#1#used', sk: '#', attributes }, unhurried)
   for (clock.at += day + 2 * minute; clock.at < start + 3 * day; clock.at += hour) await publisher.run()
   const stalled = publisher.events.filter((event) => kindOf(event) === 'rotation-stalled')
   expect(stalled.map(({ data, time }) => [data.name, data.value, time])).toEqual([

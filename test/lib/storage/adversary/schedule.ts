@@ -3,6 +3,7 @@ import type { JsonObject } from '../../../../lib/meta/types.ts'
 import type { ChangeBatch, ListRequest, Mutate, Storage } from '../../../../lib/storage/interface.ts'
 import type { FaultKind, Items } from '../../../../lib/storage/items.ts'
 import type { StorageOptions } from '../../../../lib/storage/protocol/storage.ts'
+import { getCompanion } from '../../../../lib/storage/readcompanions.ts'
 import { unhurried } from '../../../support/deadlines.ts'
 import { creating, deleting, Refused, setting, widget, widgets } from '../fixtures.ts'
 import { judge, type Listed, type Watched, type Written } from './oracle.ts'
@@ -205,7 +206,7 @@ async function write(storage: Storage, process: Process, run: Run): Promise<void
       const change = madeBy(made, kind === 'create' ? creating(key, spec) : changeOf[kind](spec))
       const mutate = profile.counters && world.chance(0.8) ? await counted(storage, world, change) : change
       const { rv } = await (kind === 'create'
-        ? storage.create(widgets, key, mutate, unhurried)
+        ? storage.update(widgets, key, mutate, { ...unhurried, isNew: true })
         : storage.update(widgets, key, mutate, unhurried))
       one.outcome = { type: 'acknowledged', rv }
     } catch (error) {
@@ -222,7 +223,7 @@ const makerItem = { pk: 'maker', sk: '#' }
 /** Returns the generation of the maker, possibly a moment old. */
 async function makerNow(storage: Storage, run: Run): Promise<number | undefined> {
   try {
-    const item = await storage.getCompanion(makerItem.pk, makerItem.sk)
+    const item = await getCompanion(storage, makerItem)
     return item && Number(item.attributes.generation)
   } catch (error) {
     if (!mayFail(error, run)) throw error
@@ -243,11 +244,11 @@ export const counter = { pk: 'counter', sk: '#' }
 
 /** Returns the same change, which also raises the count by one and stores it in the object. */
 async function counted(storage: Storage, { pick }: Simulation, mutate: Mutate): Promise<Mutate> {
-  await storage.createCompanion({ ...counter, attributes: { count: 0 } }, unhurried)
+  await storage.writeCompanion({ ...counter, attributes: { count: 0 }, when: 'absent' }, unhurried)
   return async (current) => {
     const mutation = await mutate(current)
     if (mutation.type !== 'put') return mutation
-    const was = Number((await storage.getCompanion(counter.pk, counter.sk))?.attributes.count)
+    const was = Number((await getCompanion(storage, counter))?.attributes.count)
     const attributes = { count: was + 1 }
     const object = { ...mutation.object, spec: { ...mutation.object.spec, ...attributes } }
     const when = { attributes: { count: was }, lacks: ['none'] }

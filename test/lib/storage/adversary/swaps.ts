@@ -1,5 +1,6 @@
 /** Runs one seeded schedule of processes that swap the same side item, and checks which swaps took effect. */
 import type { CompanionItem } from '../../../../lib/storage/interface.ts'
+import { getCompanion } from '../../../../lib/storage/readcompanions.ts'
 import { unhurried } from '../../../support/deadlines.ts'
 import { plain, type Subject } from './schedule.ts'
 import { type Process, simulation } from './simulation.ts'
@@ -30,10 +31,10 @@ export async function runSwaps(seed: number, subject: Subject): Promise<string[]
     for (let round = 0; round < 6; round++) {
       const name = `${process.name}.${round}`
       try {
-        const before = await storage.getCompanion(key.pk, key.sk)
+        const before = await getCompanion(storage, key)
         await sleep(world.between(0, 40))
         const names = [...namesIn(before?.attributes), name]
-        const written = await storage.swapCompanion(before, { ...key, attributes: { names } }, unhurried)
+        const written = await storage.writeCompanion({ ...key, attributes: { names }, when: { is: before } }, unhurried)
         outcomes.set(name, written !== undefined)
       } catch (error) {
         const code = error instanceof Error && 'code' in error ? error.code : undefined

@@ -40,7 +40,7 @@ describe('a notice of changes', () => {
     const told = vi.fn()
     notice.change.then(told)
     await create(storage, 'one', {}, { ...widgets, resource: 'gadgets' })
-    await storage.keepCompanion({ pk: 'widgets#note', sk: '#', attributes: {} }, { deadline: () => 1000 })
+    await storage.writeCompanion({ pk: 'widgets#note', sk: '#', attributes: {} }, { deadline: () => 1000 })
     await storage.changes(widgets, 1)
     expect(told).not.toHaveBeenCalled()
   })

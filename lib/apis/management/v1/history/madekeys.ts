@@ -5,6 +5,7 @@ import { dnsSubdomainErrors } from '../../../../meta/object/names.ts'
 import type { SelectedKeys } from '../../../../registry/kind.ts'
 import { StorageError } from '../../../../storage/errors.ts'
 import type { ListRequest, Storage, Table } from '../../../../storage/interface.ts'
+import { getCompanion } from '../../../../storage/readcompanions.ts'
 
 /** The most changes to read. Where the publisher of events is further behind, a list reads all keys. */
 const MOST_CHANGES = 4096
@@ -21,7 +22,7 @@ export async function keysMadeWith(
 ): Promise<SelectedKeys | undefined> {
   if (dnsSubdomainErrors(maker).length > 0) return undefined
   // In this order: the items are read after the position that says what they have, and the revision after the items.
-  const complete = completeUpTo(await storage.getCompanion(positionKey.pk, positionKey.sk))
+  const complete = completeUpTo(await getCompanion(storage, positionKey))
   if (complete === undefined) return undefined
   const { items, next } = await storage.queryCompanions(madePartition(maker))
   const newest = await storage.revision(table)

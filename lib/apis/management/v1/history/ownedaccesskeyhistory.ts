@@ -24,6 +24,7 @@ import type { ComputedKind, RequestContext } from '../../../../registry/kind.ts'
 import { forEach } from '../../../../registry/parallel.ts'
 import { accessTo } from '../../../../registry/store.ts'
 import type { CompanionItem, Storage, Stored } from '../../../../storage/interface.ts'
+import { getCompanion } from '../../../../storage/readcompanions.ts'
 import { readAboutKey } from '../accessreview/ownedaccesskeyaccessreview.access.ts'
 import { lifeAt, phaseOf, presentMaker, seenKey, seenMaker } from '../ownedaccesskey.status.ts'
 import { toKey } from '../ownedaccesskey.values.ts'
@@ -46,7 +47,7 @@ async function historyOf(stored: Stored, context: RequestContext, services: Serv
   const [items, family, position] = await Promise.all([
     newestItems(storage, historyPartition(uid)),
     presentMade(services, { name, uid }, context),
-    storage.getCompanion(positionKey.pk, positionKey.sk),
+    getCompanion(storage, positionKey),
   ])
   const owner = effectiveUser(toKey(stored)).name
   const kept = keptSince(position)

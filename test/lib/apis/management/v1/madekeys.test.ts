@@ -5,6 +5,7 @@ import { keysMadeWith } from '../../../../../lib/apis/management/v1/history/made
 import { positionKey } from '../../../../../lib/authentication/history/keptsince.ts'
 import { decodeKeyInternal } from '../../../../../lib/authentication/keyinternal.ts'
 import type { Listed, ListRequest } from '../../../../../lib/storage/interface.ts'
+import { getCompanion } from '../../../../../lib/storage/readcompanions.ts'
 import { unhurried } from '../../../../support/deadlines.ts'
 import { makeWith, publisherOf } from '../../../controllers/events/publisher.ts'
 import { newWorld, type World } from '../../../controllers/world.ts'
@@ -24,9 +25,9 @@ async function compare({ storage, keys: { kind } }: World, start: Pick<ListReque
 
 /** Publishes as a release that keeps no families. */
 async function publishBefore({ storage, keys }: World): Promise<void> {
-  const item = await storage.getCompanion(positionKey.pk, positionKey.sk)
+  const item = await getCompanion(storage, positionKey)
   const attributes = { rv: await storage.revision(keys.kind.table), until: item?.attributes.until ?? 0 }
-  await storage.swapCompanion(item, { ...positionKey, attributes }, unhurried)
+  await storage.writeCompanion({ ...positionKey, attributes, when: { is: item } }, unhurried)
 }
 
 test('a list with it is that of all keys, and reads fewer', async () => {
@@ -76,8 +77,8 @@ test('it says nothing of a revision that it cannot know, or of what is no name',
   for (const strange of ['', 'A', 'a#b', 'a/b', '\u0000', 'a'.repeat(5000)])
     expect(await ask({}, strange)).toBeUndefined()
   // A position above every revision is that of another table.
-  const item = await storage.getCompanion(positionKey.pk, positionKey.sk)
+  const item = await getCompanion(storage, positionKey)
   const attributes = { ...item?.attributes, rv: at + 9 }
-  await storage.swapCompanion(item, { ...positionKey, attributes }, unhurried)
+  await storage.writeCompanion({ ...positionKey, attributes, when: { is: item } }, unhurried)
   expect(await ask()).toBeUndefined()
 })

@@ -1,5 +1,11 @@
-/** Reads all side items of a partition, page by page. One page is not all of them, however few are expected. */
+/** Reads one side item, or all of a partition. */
 import type { CompanionItem, CompanionQuery, Storage } from './interface.ts'
+import type { ItemKey } from './keys.ts'
+
+export const getCompanion = async (
+  { getCompanions }: Pick<Storage, 'getCompanions'>,
+  { pk, sk }: ItemKey,
+): Promise<CompanionItem | undefined> => (await getCompanions([{ pk, sk }]))[0]
 
 /**
  * Yields the side items of a partition in pages, sorted by sort key. Items that are added or removed in the meantime may or may
