@@ -1,8 +1,8 @@
 /**
  * Declares the item operations that the protocol uses. A driver implements them (`driver.ts`). All reads except those of
- * an index and `getRecent` are strongly consistent. An operation with an unclear outcome throws an ItemsFault.
+ * an index and recent ones are strongly consistent. An operation with an unclear outcome throws an ItemsFault.
  */
-import type { JsonObject, JsonValue } from '../meta/types.ts'
+import type { JsonValue } from '../meta/types.ts'
 import type { IndexRange } from './interface.ts'
 import type { ItemKey, KeyLimits } from './keys.ts'
 
@@ -64,35 +64,38 @@ export class ItemsFault extends Error {
   }
 }
 
-export type Condition =
-  /** The item does not exist. */
-  | { type: 'absent' }
-  /** The row is live and still at this revision. */
-  | { type: 'unchanged'; rv: number }
-  /** No row exists, or a tombstone older than this revision. */
-  | { type: 'vacant'; rev: number }
-  /** The tombstone of this revision is there. */
-  | { type: 'tombstone'; rv: number }
-  /** The item has these attributes and none of `lacks`. */
-  | { type: 'has'; attributes: Record<string, ItemValue>; lacks: readonly string[] }
+/** What an attribute must be. An item that does not exist has no attributes. */
+export type Test =
+  | 'absent'
+  | 'present'
+  | { is: ItemValue }
+  /** Another value, or none. */
+  | { not: ItemValue }
+  /** A lower number, or none. */
+  | { below: number }
+  /** This number or a higher one. */
+  | { from: number }
 
-export type ItemWrite =
-  | { type: 'put'; item: Item; when?: Condition }
+/** Tests by attribute, which must all hold. */
+export type Condition = Readonly<Record<string, Test>>
+
+/** A write, if its condition holds, or one of its conditions. */
+export type ItemWrite = { when?: Condition | readonly Condition[] | undefined } & (
+  | { type: 'put'; item: Item }
   /** Sets attributes and keeps the others; creates a missing item. */
-  | {
-      type: 'set'
-      key: ItemKey
-      attributes: Record<string, ItemValue>
-      remove?: readonly string[] | undefined
-      when?: Condition
-    }
-  | { type: 'advance'; key: ItemKey; change: Advance }
-  | { type: 'delete'; key: ItemKey; when?: Condition }
-  /** Checks a condition and writes nothing. */
+  | { type: 'set'; key: ItemKey; attributes: Record<string, ItemValue>; remove?: readonly string[] | undefined }
+  | { type: 'delete'; key: ItemKey }
+  /** Writes nothing. */
   | { type: 'check'; key: ItemKey; when: Condition }
+)
+
+export const keyOf = (write: ItemWrite): ItemKey => (write.type === 'put' ? write.item : write.key)
 
 /** A write that needs no transaction. */
-export type SingleWrite = Extract<ItemWrite, { type: 'put' | 'delete' }>
+export type SingleWrite = Exclude<ItemWrite, { type: 'check' }>
+
+/** `there`: the item that did not meet the condition. */
+export type WriteOutcome = { done: true } | { done: false; there: Item | undefined }
 
 /**
  * `refused` lists the indexes of the writes whose condition failed, `conflicts` those whose item another transaction held.
@@ -134,57 +137,20 @@ export interface ItemPage {
 
 export interface Items {
   readonly limits: Limits
-  get(key: ItemKey): Promise<Item | undefined>
-  /** Reads the item as it is or was, eventually consistent: mostly at most a second ago, for half the price of `get`. */
-  getRecent(key: ItemKey): Promise<Item | undefined>
+  /** With `isRecent`, reads the item as it is or was: mostly at most a second ago, for half the price. */
+  get(key: ItemKey, isRecent?: boolean): Promise<Item | undefined>
   /** Returns the items that exist, in any order. Accepts any number of keys and reads a hundred per request. */
   batchGet(keys: readonly ItemKey[], attributes?: readonly string[]): Promise<Item[]>
-  query(query: ItemQuery): Promise<ItemPage>
-  queryIndex(query: IndexQuery): Promise<ItemPage>
-  /** Puts the item and returns undefined, or returns the item that exists. Never sent after `deadline`, as below. */
-  putIfAbsent(item: Item, deadline: number): Promise<Item | undefined>
-  /** Replaces the item by itself, for half the price of a transaction. Never sent after `deadline`, as below. */
-  put(item: Item, deadline: number): Promise<void>
-  /** Does one write by itself, at the same price, and returns whether its condition held. Never sent after `deadline`, as below. */
-  write(one: SingleWrite, deadline: number): Promise<boolean>
+  query(query: ItemQuery | IndexQuery): Promise<ItemPage>
+  /** Makes one write by itself, for half the price of a transaction. Never sent after `deadline`, as below. */
+  write(one: SingleWrite, deadline: number): Promise<WriteOutcome>
   /** Increments `n` of a revision item and returns the item. A missing item is created at n = settled = floor = 1 first. */
   allocate(key: ItemKey, now: number): Promise<Item>
-  /** Raises `settled`; does nothing if it is already as high. */
-  settle(key: ItemKey, to: number): Promise<void>
-  /** Records that `settled` has reached `found.n`; does nothing if it has not, or if another sweep has recorded one. */
-  confirm(key: ItemKey, found: Confirmation): Promise<void>
   /** Writes all items or none. Never sent after `deadline` (unix ms), not even by the retries of the driver. */
   transact(writes: readonly ItemWrite[], deadline: number): Promise<TransactOutcome>
   /**
-   * Calls back after each put or transaction in this process that has written to a partition, until the returned function is called.
+   * Calls back after each write in this process that has written to a partition, until the returned function is called.
    * Only drivers whose writers are all in this process have it.
    */
   onWrite?(pk: string, call: () => void): () => void
-}
-
-/** A sweep that has settled everything up to the revision that was newest when it began. */
-export interface Confirmation {
-  n: number
-  /** The previous `at`. */
-  was: number
-  /** When the sweep began, in unix ms: the new `at`. */
-  at: number
-  /** Whether the same write raises `floor` to `n`. */
-  isFloor: boolean
-  /** Attributes of the revision item to set together with `at`. */
-  also: Readonly<Partial<Record<'cleared' | 'marked' | 'markedAt', number>>>
-}
-
-/** Advances the number `attribute` to `value`. Refused if it is already as high. */
-export interface Advance {
-  attribute: string
-  value: number
-  /** Refuses the write if the item does not exist. */
-  exists?: true
-  /** Refuses the write if one of these attributes differs. Undefined: absent. */
-  same?: Readonly<Record<string, ItemValue | undefined>>
-  /** The owner of the number. If the item has another owner, the number starts again. */
-  owner?: { attribute: string; value: string }
-  /** Attributes to set together with it. */
-  also?: JsonObject
 }

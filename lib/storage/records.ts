@@ -3,7 +3,7 @@
 import type { JsonObject } from '../meta/types.ts'
 import { type Body, isBody, readInternal, readObject } from './body.ts'
 import type { Stored } from './interface.ts'
-import type { Item, ItemValue } from './items.ts'
+import type { Condition, Item, ItemValue } from './items.ts'
 import { parseSortKey, revOf } from './keys.ts'
 
 /** A state of an object as stored in rows, in slots and in the `prev` of slots. */
@@ -82,3 +82,26 @@ export function readSlot(item: Item): Slot {
 export function decodeState(state: State, rv = state.rv): Stored {
   return { key: state.key, rv, object: readObject(state.object, rv), internal: readInternal(state.internal) }
 }
+
+export const isAbsent: Condition = { pk: 'absent' }
+
+/** The item exists, and has these attributes, of which an undefined one must be absent. */
+export const has = (
+  attributes: Readonly<Record<string, ItemValue | undefined>>,
+  lacks: readonly string[] = [],
+): Condition => ({
+  pk: 'present',
+  ...Object.fromEntries(
+    Object.entries(attributes).map(([name, is]) => [name, is === undefined ? 'absent' : { is }] as const),
+  ),
+  ...Object.fromEntries(lacks.map((name) => [name, 'absent'] as const)),
+})
+
+/** The row is live and still at this revision. */
+export const isLive = (rv: number): Condition => ({ rv: { is: rv }, gone: 'absent' })
+
+/** No row exists, or a tombstone older than this revision. */
+export const isVacant = (rev: number): Condition[] => [isAbsent, { gone: 'present', rv: { below: rev } }]
+
+/** The tombstone of this revision is there. */
+export const isTombstone = (rv: number): Condition => ({ rv: { is: rv }, gone: 'present' })

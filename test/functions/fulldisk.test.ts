@@ -14,7 +14,7 @@ const { make, patch, read } = callsOf(functions, accessKeys)
 
 const issuer = makeIssuerKey('ES256', 'a')
 let isFull = false
-const writes: readonly PropertyKey[] = ['put', 'putIfAbsent', 'allocate', 'settle', 'confirm', 'transact']
+const writes: readonly PropertyKey[] = ['write', 'allocate', 'transact']
 const refuse = async () => {
   throw new ItemsFault('full', new Error('database or disk is full'))
 }

@@ -12,21 +12,25 @@ import {
   TransactWriteItemsCommand,
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb'
-import { type Item, type ItemPage, type Items, ItemsFault, type ItemWrite, type TransactOutcome } from '../items.ts'
+import {
+  type Item,
+  type ItemPage,
+  type Items,
+  ItemsFault,
+  type ItemWrite,
+  type SingleWrite,
+  type TransactOutcome,
+} from '../items.ts'
 import type { ItemKey } from '../keys.ts'
 import { limits } from '../limits.ts'
 import { deadlinesOf } from './deadlines.ts'
 import {
   type AttributeValues,
-  absent,
-  buildAdvance,
   buildCondition,
-  buildConfirm,
   buildIndexQuery,
   buildProjection,
   buildQuery,
-  buildSettle,
-  buildUpdate,
+  buildSet,
   marshalItem,
   marshalKey,
   unmarshalItem,
@@ -40,8 +44,8 @@ const batchKeys = 100
 export function itemsIn(client: DynamoDBClient, TableName: string, now: () => number): Items {
   const limitTime = deadlinesOf(client, now)
 
-  async function get(key: ItemKey, ConsistentRead = true): Promise<Item | undefined> {
-    const command = new GetItemCommand({ TableName, Key: marshalKey(key), ConsistentRead })
+  async function get(key: ItemKey, isRecent = false): Promise<Item | undefined> {
+    const command = new GetItemCommand({ TableName, Key: marshalKey(key), ConsistentRead: !isRecent })
     const { Item } = await sendClassified(() => client.send(command))
     return Item && unmarshalItem(Item)
   }
@@ -71,9 +75,7 @@ export function itemsIn(client: DynamoDBClient, TableName: string, now: () => nu
   return {
     limits,
 
-    get: (key) => get(key),
-
-    getRecent: (key) => get(key, false),
+    get,
 
     async batchGet(keys, attributes) {
       const chunks = Array.from({ length: Math.ceil(keys.length / batchKeys) }, (_, index) =>
@@ -82,36 +84,16 @@ export function itemsIn(client: DynamoDBClient, TableName: string, now: () => nu
       return (await Promise.all(chunks.map((chunk) => batch(chunk, attributes)))).flat()
     },
 
-    query: (query) => page({ TableName, ConsistentRead: true, ...buildQuery(query) }),
-
-    queryIndex: (query) => page({ TableName, IndexName: query.index, ...buildIndexQuery(query) }),
-
-    async putIfAbsent(item, deadline) {
-      const command = new PutItemCommand({
-        TableName,
-        Item: marshalItem(item),
-        ...buildCondition({ type: 'absent' }),
-        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-      })
-      limitTime(command, deadline)
-      const refusal = await sendConditional(() => client.send(command))
-      return refusal && (refusal.Item ? unmarshalItem(refusal.Item) : get(item))
-    },
-
-    async put(item, deadline) {
-      const command = new PutItemCommand({ TableName, Item: marshalItem(item) })
-      limitTime(command, deadline)
-      await sendClassified(() => client.send(command))
-    },
+    query: (query) =>
+      'index' in query
+        ? page({ TableName, IndexName: query.index, ...buildIndexQuery(query) })
+        : page({ TableName, ConsistentRead: true, ...buildQuery(query) }),
 
     async write(one, deadline) {
-      const when = buildCondition(one.when)
-      const command =
-        one.type === 'put'
-          ? new PutItemCommand({ TableName, Item: marshalItem(one.item), ...when })
-          : new DeleteItemCommand({ TableName, Key: marshalKey(one.key), ...when })
+      const command = commandOf(TableName, one)
       limitTime(command, deadline)
-      return (await sendConditional(() => client.send(command as PutItemCommand))) === undefined
+      const refusal = await sendConditional(() => client.send(command as PutItemCommand))
+      return refusal ? { done: false, there: refusal.Item && unmarshalItem(refusal.Item) } : { done: true }
     },
 
     async allocate(key, at) {
@@ -130,16 +112,6 @@ export function itemsIn(client: DynamoDBClient, TableName: string, now: () => nu
       return unmarshalItem(Attributes ?? {})
     },
 
-    async settle(key, to) {
-      const command = new UpdateItemCommand({ TableName, Key: marshalKey(key), ...buildSettle(to) })
-      await sendConditional(() => client.send(command))
-    },
-
-    async confirm(key, found) {
-      const command = new UpdateItemCommand({ TableName, Key: marshalKey(key), ...buildConfirm(found) })
-      await sendConditional(() => client.send(command))
-    },
-
     async transact(writes, deadline) {
       const command = new TransactWriteItemsCommand({ TransactItems: writes.map((write) => writeOf(TableName, write)) })
       limitTime(command, deadline)
@@ -153,28 +125,21 @@ export function itemsIn(client: DynamoDBClient, TableName: string, now: () => nu
   }
 }
 
-function writeOf(TableName: string, write: ItemWrite): TransactWriteItem {
-  if (write.type === 'advance')
-    return { Update: { TableName, Key: marshalKey(write.key), ...buildAdvance(write.change) } }
-  const when = buildCondition(write.when)
-  if (write.type === 'delete') return { Delete: { TableName, Key: marshalKey(write.key), ...when } }
-  if (write.type === 'check') {
-    return { ConditionCheck: { TableName, Key: marshalKey(write.key), ConditionExpression: absent, ...when } }
-  }
-  if (write.type === 'put') return { Put: { TableName, Item: marshalItem(write.item), ...when } }
-  const update = buildUpdate(write.attributes, write.remove)
-  const names = { ...update.ExpressionAttributeNames, ...when.ExpressionAttributeNames }
-  const values = { ...update.ExpressionAttributeValues, ...when.ExpressionAttributeValues }
-  return {
-    Update: {
-      TableName,
-      Key: marshalKey(write.key),
-      ...update,
-      ...when,
-      ExpressionAttributeNames: names,
-      ...(Object.keys(values).length > 0 && { ExpressionAttributeValues: values }),
-    },
-  }
+function commandOf(TableName: string, one: SingleWrite) {
+  const given = { TableName, ReturnValuesOnConditionCheckFailure: 'ALL_OLD' } as const
+  if (one.type === 'set') return new UpdateItemCommand({ ...given, Key: marshalKey(one.key), ...buildSet(one) })
+  const when = buildCondition(one.when)
+  return one.type === 'put'
+    ? new PutItemCommand({ ...given, Item: marshalItem(one.item), ...when })
+    : new DeleteItemCommand({ ...given, Key: marshalKey(one.key), ...when })
+}
+
+function writeOf(TableName: string, one: ItemWrite): TransactWriteItem {
+  if (one.type === 'put') return { Put: { TableName, Item: marshalItem(one.item), ...buildCondition(one.when) } }
+  const given = { TableName, Key: marshalKey(one.key) }
+  if (one.type === 'set') return { Update: { ...given, ...buildSet(one) } }
+  if (one.type === 'delete') return { Delete: { ...given, ...buildCondition(one.when) } }
+  return { ConditionCheck: { ...given, ConditionExpression: '', ...buildCondition(one.when) } }
 }
 
 /** Returns why a transaction was cancelled. Throws only if the request can never succeed. */

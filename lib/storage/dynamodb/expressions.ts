@@ -1,6 +1,6 @@
 /** Builds DynamoDB expressions: conditions, key ranges and updates. Names and values are always placeholders. */
-import type { AttributeValue } from '@aws-sdk/client-dynamodb'
-import type { Advance, Condition, Confirmation, IndexQuery, Item, ItemQuery, ItemValue } from '../items.ts'
+import type { AttributeValue, PutItemCommandInput } from '@aws-sdk/client-dynamodb'
+import type { Condition, IndexQuery, Item, ItemQuery, ItemValue, ItemWrite } from '../items.ts'
 import type { ItemKey } from '../keys.ts'
 import { limits } from '../limits.ts'
 
@@ -70,8 +70,8 @@ interface Update {
   ExpressionAttributeValues?: AttributeValues
 }
 
-/** Builds an update that sets and removes attributes. `#name0` and `:value0` are the first attribute set. */
-export function buildUpdate(attributes: Record<string, ItemValue>, remove: readonly string[] = []): Update {
+/** Builds an update that sets and removes attributes. */
+function buildUpdate(attributes: Record<string, ItemValue>, remove: readonly string[] = []): Update {
   const names = Object.keys(attributes)
   const set = names.map((_, index) => `#name${index} = :value${index}`)
   const removed = remove.map((_, index) => `#name${names.length + index}`)
@@ -86,87 +86,48 @@ export function buildUpdate(attributes: Record<string, ItemValue>, remove: reado
   }
 }
 
-interface Conditional {
-  ConditionExpression?: string
-  ExpressionAttributeNames?: Record<string, string>
-  ExpressionAttributeValues?: AttributeValues
-}
+type Conditional = Pick<
+  PutItemCommandInput,
+  'ConditionExpression' | 'ExpressionAttributeNames' | 'ExpressionAttributeValues'
+>
 
-/** The condition that the item does not exist. */
-export const absent = 'attribute_not_exists(pk)'
-
-/** Builds the condition of a put or an update. Its placeholders differ from those of `buildUpdate`. */
-export function buildCondition(when: Condition | undefined): Conditional {
-  switch (when?.type) {
-    case undefined:
-      return {}
-    case 'absent':
-      return { ConditionExpression: absent }
-    case 'unchanged':
-      return {
-        ConditionExpression: 'rv = :rv AND attribute_not_exists(gone)',
-        ExpressionAttributeValues: marshalItem({ ':rv': when.rv }),
-      }
-    case 'vacant':
-      return {
-        ConditionExpression: 'attribute_not_exists(pk) OR (attribute_exists(gone) AND rv < :rv)',
-        ExpressionAttributeValues: marshalItem({ ':rv': when.rev }),
-      }
-    case 'tombstone':
-      return {
-        ConditionExpression: 'rv = :rv AND attribute_exists(gone)',
-        ExpressionAttributeValues: marshalItem({ ':rv': when.rv }),
-      }
-    case 'has':
-      return having(when)
-  }
-}
-
-function having({ attributes, lacks }: Extract<Condition, { type: 'has' }>): Conditional {
-  const names = [...Object.keys(attributes), ...lacks]
-  const values = Object.values(attributes).map((value, index) => [`:has${index}`, value])
-  const has = values.map((_, index) => `#has${index} = :has${index}`)
-  const lacking = lacks.map((_, index) => `attribute_not_exists(#has${values.length + index})`)
-  return {
-    ConditionExpression: ['attribute_exists(pk)', ...has, ...lacking].join(' AND '),
-    ...(names.length > 0 && {
-      ExpressionAttributeNames: Object.fromEntries(names.map((name, index) => [`#has${index}`, name])),
-    }),
-    ...(values.length > 0 && { ExpressionAttributeValues: marshalItem(Object.fromEntries(values)) }),
-  }
-}
-
-/** Builds an update that only increases a number. */
-export function buildAdvance({ attribute, value, exists, same = {}, owner, also }: Advance) {
-  const update = buildUpdate({ [attribute]: value, ...(owner && { [owner.attribute]: owner.value }), ...also })
-  const forward = ['attribute_not_exists(#name0)', '#name0 < :value0', ...(owner ? ['#name1 <> :value1'] : [])]
-  const names = Object.keys(same).map((name, index) => [`#same${index}`, name])
-  const values = Object.values(same).map((one, index) => [`:same${index}`, one])
-  const isSame = Object.values(same).map((one, index) =>
-    one === undefined ? `attribute_not_exists(#same${index})` : `#same${index} = :same${index}`,
+/** Builds the condition of a write. Its placeholders differ from those of `buildUpdate`. */
+export function buildCondition(when: ItemWrite['when']): Conditional {
+  if (!when) return {}
+  const names: Record<string, string> = {}
+  const values: Record<string, ItemValue> = {}
+  const all = ([when].flat() as Condition[]).map((condition) =>
+    Object.entries(condition)
+      .map(([attribute, test]) => {
+        const [name, value] = [`#is${Object.keys(names).length}`, `:is${Object.keys(values).length}`]
+        names[name] = attribute
+        if (test === 'absent') return `attribute_not_exists(${name})`
+        if (test === 'present') return `attribute_exists(${name})`
+        const [[kind, wanted] = []] = Object.entries(test)
+        if (kind === undefined || wanted === undefined) throw new Error(`an empty test of ${attribute}`)
+        values[value] = wanted
+        if (kind === 'is') return `${name} = ${value}`
+        if (kind === 'from') return `${name} >= ${value}`
+        return `(attribute_not_exists(${name}) OR ${name} ${kind === 'not' ? '<>' : '<'} ${value})`
+      })
+      .join(' AND '),
   )
   return {
-    ...update,
-    ExpressionAttributeNames: { ...update.ExpressionAttributeNames, ...Object.fromEntries(names) },
-    ExpressionAttributeValues: { ...update.ExpressionAttributeValues, ...marshalItem(Object.fromEntries(values)) },
-    ConditionExpression: [...(exists ? ['attribute_exists(pk)'] : []), ...isSame, `(${forward.join(' OR ')})`].join(
-      ' AND ',
-    ),
+    ConditionExpression: all.join(' OR '),
+    ExpressionAttributeNames: names,
+    ...(Object.keys(values).length > 0 && { ExpressionAttributeValues: marshalItem(values) }),
   }
 }
 
-/** Builds an update that raises `settled`. */
-export function buildSettle(to: number) {
-  return { ...buildUpdate({ settled: to }), ConditionExpression: '#name0 < :value0' }
-}
-
-/** Builds an update that replaces the `at` that was read, and may raise `floor`, if `settled` has reached `n`. */
-export function buildConfirm({ n, was, at, isFloor, also }: Confirmation) {
-  const update = buildUpdate({ at, ...(isFloor && { floor: n }), ...also })
+/** Builds an update with its condition. */
+export function buildSet({ attributes, remove, when }: Extract<ItemWrite, { type: 'set' }>) {
+  const [update, condition] = [buildUpdate(attributes, remove), buildCondition(when)]
+  const values = { ...update.ExpressionAttributeValues, ...condition.ExpressionAttributeValues }
   return {
     ...update,
-    ExpressionAttributeValues: { ...update.ExpressionAttributeValues, ...marshalItem({ ':n': n, ':was': was }) },
-    ConditionExpression: 'settled >= :n AND #name0 = :was',
+    ...condition,
+    ExpressionAttributeNames: { ...update.ExpressionAttributeNames, ...condition.ExpressionAttributeNames },
+    ...(Object.keys(values).length > 0 && { ExpressionAttributeValues: values }),
   }
 }
 

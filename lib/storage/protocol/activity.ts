@@ -7,6 +7,7 @@ import type { JsonObject } from '../../meta/types.ts'
 import type { Listed, ListPage, Stored, Table, Touch, TouchOutcome } from '../interface.ts'
 import { type Item, type ItemQuery, ItemsFault, type ItemWrite, type TransactOutcome } from '../items.ts'
 import { activityOf, sortKey } from '../keys.ts'
+import { has } from '../records.ts'
 import { writerDeadline } from './constants.ts'
 import { type Context, fullError, isFull } from './context.ts'
 import { isWithin, scan } from './scan.ts'
@@ -30,24 +31,19 @@ export async function touchActivity(
   { items, now }: Context,
   { table, key, uid, at, credential, noted, also = [] }: Touch,
 ): Promise<TouchOutcome> {
-  const { pk, sk, lastActivity, same, lacks = [], attributes } = credential
-  const absent = Object.fromEntries(lacks.map((name) => [name, undefined]))
+  const { pk, sk, lastActivity, same, lacks, attributes } = credential
   const use: ItemWrite = {
-    type: 'advance',
+    type: 'set',
     key: { pk, sk },
-    change: {
-      attribute: 'lastActivity',
-      value: lastActivity,
-      exists: true,
-      same: { ...same, ...absent },
-      also: attributes,
-    },
+    attributes: { lastActivity, ...attributes },
+    when: { ...has(same, lacks), lastActivity: { below: lastActivity } },
   }
-  const owner = { attribute: 'uid', value: uid }
+  // The time of an earlier object with this name does not count.
   const activity: ItemWrite = {
-    type: 'advance',
+    type: 'set',
     key: { pk: activityOf(table.resource), sk: sortKey(key) },
-    change: { attribute: 'at', value: at, owner, ...(noted && { also: noted }) },
+    attributes: { at, uid, ...noted },
+    when: [{ at: { below: at } }, { uid: { not: uid } }],
   }
   const sets = also.map(({ pk, sk, attributes }): ItemWrite => ({ type: 'set', key: { pk, sk }, attributes }))
   const deadline = now() + writerDeadline

@@ -4,12 +4,11 @@
  * Lists at earlier revisions find deletions in the log (`removedSince`), and `latest` in the partition of deleted objects.
  */
 import { StorageError } from '../errors.ts'
-import type { Item, SingleWrite } from '../items.ts'
+import type { Item } from '../items.ts'
 import { bucketSize, deletedOf, rowsOf, sortKey } from '../keys.ts'
-import { isExpired, readSlot } from '../records.ts'
-import { untilAnswered } from './companions.ts'
+import { isExpired, isTombstone, isVacant, readSlot } from '../records.ts'
 import { clearTime, rewindSlots, tombstoneSeconds } from './constants.ts'
-import type { Context } from './context.ts'
+import { type Context, persist } from './context.ts'
 import { missing, readSlots } from './log.ts'
 import { type ExpectedRow, expectRows, expiredError, outline, type Revision } from './revision.ts'
 
@@ -53,18 +52,10 @@ async function clear(context: Context, resource: string, { key, rev }: ExpectedR
   const expires = Math.floor(context.now() / 1000) + tombstoneSeconds
   if (key.pk === rowsOf(resource)) {
     const item = { pk: deletedOf(resource), sk: key.sk, rv: rev, gone: true, expires }
-    await persist(context, { type: 'put', item, when: { type: 'vacant', rev } })
+    await persist(context, { type: 'put', item, when: isVacant(rev) })
   }
-  await persist(context, { type: 'delete', key, when: { type: 'tombstone', rv: rev } })
+  await persist(context, { type: 'delete', key, when: isTombstone(rev) })
 }
-
-/** Repeats the write until it is answered. It does no harm whenever it arrives, because of its condition. */
-const persist = (context: Context, one: SingleWrite): Promise<boolean> =>
-  untilAnswered(
-    context,
-    () => Number.POSITIVE_INFINITY,
-    (end) => context.items.write(one, end),
-  )
 
 /** Returns the row of an object, or its tombstone, wherever that is. */
 export const readRowOrTombstone = async (

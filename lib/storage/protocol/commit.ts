@@ -3,18 +3,10 @@ import type { Deadline } from '../../meta/errors/deadline.ts'
 import type { JsonObject } from '../../meta/types.ts'
 import { objectBytes, pack, writeInternal, writeObject } from '../body.ts'
 import { StorageError } from '../errors.ts'
-import type { Companion, CompanionCondition, Mutation, Table } from '../interface.ts'
-import {
-  type Condition,
-  type Item,
-  ItemsFault,
-  type ItemWrite,
-  type Limits,
-  sizeOf,
-  type TransactOutcome,
-} from '../items.ts'
+import type { Companion, Mutation, Table } from '../interface.ts'
+import { type Item, ItemsFault, type ItemWrite, type Limits, sizeOf, type TransactOutcome } from '../items.ts'
 import { activityOf, isPartition, marksOf, rowsOf, slotKey, sortKey } from '../keys.ts'
-import { decodeState, type State } from '../records.ts'
+import { decodeState, has, isAbsent, isLive, isVacant, type State } from '../records.ts'
 import { patience, reserveBytes, tombstoneSeconds, writerDeadline } from './constants.ts'
 import { backoff, type Context, isFull } from './context.ts'
 import { slotExpiry, voidSlot } from './log.ts'
@@ -124,12 +116,12 @@ function itemWrites(planned: Plan, rev: number, now: number): ItemWrite[] {
     {
       type: 'put',
       item: { pk: rowsOf(table.resource), sk, ...row },
-      when: current ? { type: 'unchanged', rv: current.rv } : { type: 'vacant', rev },
+      when: current ? isLive(current.rv) : isVacant(rev),
     },
     {
       type: 'put',
       item: { ...slotKey(table.resource, rev), ...planned.slot, expires: slotExpiry(now) },
-      when: { type: 'absent' },
+      when: isAbsent,
     },
     ...(change.companions ?? []).map(companionWrite),
     ...partitions.map((one): ItemWrite => ({ type: 'put', item: { pk: rowsOf(table.resource, one), sk, ...row } })),
@@ -156,25 +148,19 @@ function marks({ write: { table, key, current, change }, partitions, left }: Pla
 
 function companionWrite(companion: Companion): ItemWrite {
   const { pk, sk } = companion
-  if (companion.op === 'absent') return { type: 'check', key: { pk, sk }, when: { type: 'absent' } }
+  if (companion.op === 'absent') return { type: 'check', key: { pk, sk }, when: isAbsent }
   if (companion.op === 'unchanged') {
-    const { attributes, lacks = [] } = companion
-    return { type: 'check', key: { pk, sk }, when: { type: 'has', attributes, lacks } }
+    const { attributes, lacks } = companion
+    return { type: 'check', key: { pk, sk }, when: has(attributes, lacks) }
   }
-  const when = companion.when && { when: conditionOf(companion.when) }
-  if (companion.op === 'delete') return { type: 'delete', key: { pk, sk }, ...when }
+  const race = companion.when && has(companion.when.attributes ?? {}, companion.when.lacks)
+  if (companion.op === 'delete') return { type: 'delete', key: { pk, sk }, when: race }
   const { attributes, ifAbsent } = companion
-  const condition = ifAbsent ? { when: { type: 'absent' } as const } : when
+  const when = ifAbsent ? isAbsent : race
   return companion.op === 'put'
-    ? { type: 'put', item: { ...attributes, pk, sk }, ...condition }
-    : { type: 'set', key: { pk, sk }, attributes, remove: companion.remove, ...condition }
+    ? { type: 'put', item: { ...attributes, pk, sk }, when }
+    : { type: 'set', key: { pk, sk }, attributes, remove: companion.remove, when }
 }
-
-const conditionOf = ({ attributes = {}, lacks = [] }: CompanionCondition): Condition => ({
-  type: 'has',
-  attributes,
-  lacks,
-})
 
 export type CommitOutcome =
   | { type: 'committed' }

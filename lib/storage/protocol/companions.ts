@@ -3,10 +3,10 @@ import type { Deadline } from '../../meta/errors/deadline.ts'
 import type { JsonObject } from '../../meta/types.ts'
 import { StorageError } from '../errors.ts'
 import type { CompanionItem, CompanionPage, CompanionQuery, CompanionWrite, IndexRange } from '../interface.ts'
-import { type Condition, type IndexPosition, type Item, type ItemPage, ItemsFault, type ItemWrite } from '../items.ts'
+import type { Condition, IndexPosition, Item, ItemPage, ItemWrite, SingleWrite } from '../items.ts'
 import type { ItemKey } from '../keys.ts'
-import { writerDeadline } from './constants.ts'
-import { type Context, createPause, newId, refuseLateWrite } from './context.ts'
+import { has, isAbsent } from '../records.ts'
+import { type Context, newId, persist, untilAnswered } from './context.ts'
 
 export async function getCompanions(
   { items }: Context,
@@ -20,8 +20,6 @@ export async function getCompanions(
   })
 }
 
-const EXISTS: Condition = { type: 'has', attributes: {}, lacks: [] }
-
 export async function writeCompanion(
   context: Context,
   item: CompanionWrite,
@@ -29,27 +27,22 @@ export async function writeCompanion(
 ): Promise<CompanionItem | undefined> {
   const { pk, sk, attributes } = item
   if (attributes === null) {
-    await sendAlone(context, { type: 'delete', key: { pk, sk } }, deadline)
+    await persist(context, { type: 'delete', key: { pk, sk } }, deadline)
     return undefined
   }
   const { when } = item
   if (typeof when === 'object') return swap(context, when.is, { pk, sk, attributes }, deadline)
-  const put = { ...attributes, pk, sk }
-  const isWritten =
+  const write: SingleWrite =
     when === 'present'
-      ? await sendAlone(context, { type: 'set', key: { pk, sk }, attributes, when: EXISTS }, deadline)
-      : await untilAnswered(context, deadline, async (end) => {
-          // A put by itself costs half of a transaction.
-          if (when === 'absent') return (await context.items.putIfAbsent(put, end)) === undefined
-          await context.items.put(put, end)
-          return true
-        })
-  return isWritten ? { pk, sk, attributes } : undefined
+      ? { type: 'set', key: { pk, sk }, attributes, when: has({}) }
+      : { type: 'put', item: { ...attributes, pk, sk }, when: when && isAbsent }
+  return (await persist(context, write, deadline)) ? { pk, sk, attributes } : undefined
 }
 
 /**
  * Writes the item on the condition that it is still as it was read. Each swap gives the item another identifier, so the
- * condition compares that, and an answer that was lost can be found out.
+ * condition compares that, and an answer that was lost can be found out. A transaction of one write is one write even if the client
+ * of the driver sends it twice.
  */
 async function swap(
   context: Context,
@@ -63,7 +56,11 @@ async function swap(
   let isUnclear = false
   let cause: unknown
   try {
-    const isDone = await sendAlone(context, write, deadline, ({ kind }) => {
+    const send = async (end: number) => {
+      const outcome = await context.items.transact([write], end)
+      return outcome.done || (outcome.refused.length > 0 ? false : undefined)
+    }
+    const isDone = await untilAnswered(context, deadline, send, ({ kind }) => {
       isUnclear ||= kind === 'unanswered'
     })
     if (isDone) return written
@@ -77,51 +74,8 @@ async function swap(
   throw new StorageError('Undecided', 'the outcome of the swap is unknown', { cause })
 }
 
-function stillAs(before: CompanionItem | undefined): Condition {
-  if (!before) return { type: 'absent' }
-  const { swap } = before.attributes
-  return swap === undefined
-    ? { type: 'has', attributes: {}, lacks: ['swap'] }
-    : { type: 'has', attributes: { swap }, lacks: [] }
-}
-
-/** Sends one write until it succeeds or its condition fails. `onFault` learns of each attempt without a plain answer. */
-const sendAlone = (
-  context: Context,
-  one: ItemWrite,
-  deadline: Deadline,
-  onFault?: (fault: ItemsFault) => void,
-): Promise<boolean> =>
-  untilAnswered(
-    context,
-    deadline,
-    async (end) => {
-      const outcome = await context.items.transact([one], end)
-      return outcome.done || (outcome.refused.length > 0 ? false : undefined)
-    },
-    onFault,
-  )
-
-/** Repeats an attempt, which may be sent until `end` (unix ms), until it returns whether it has written. */
-export async function untilAnswered(
-  context: Context,
-  deadline: Deadline,
-  attempt: (end: number) => Promise<boolean | undefined>,
-  onFault: (fault: ItemsFault) => void = () => {},
-): Promise<boolean> {
-  for (const pause = createPause(context); ; ) {
-    refuseLateWrite(deadline)
-    try {
-      const hasWritten = await attempt(context.now() + Math.min(writerDeadline, deadline()))
-      if (hasWritten !== undefined) return hasWritten
-      await pause()
-    } catch (error) {
-      if (!(error instanceof ItemsFault)) throw error
-      onFault(error)
-      await pause(error)
-    }
-  }
-}
+const stillAs = (before: CompanionItem | undefined): Condition =>
+  before ? has({ swap: before.attributes.swap }) : isAbsent
 
 export async function queryCompanions(
   { items }: Context,
@@ -137,7 +91,7 @@ export async function queryCompanions(
   // A driver may refuse a range whose end is below its start.
   if (sort.from !== undefined && sort.from > sort.to) return { items: [] }
   const position = after === undefined ? {} : { after: JSON.parse(after) as IndexPosition }
-  const page = await items.queryIndex({ index: from.index, partition, sort, ...limited, ...position })
+  const page = await items.query({ index: from.index, partition, sort, ...limited, ...position })
   return pageOf(page, ({ pk, sk, [sort.attribute]: at }) => JSON.stringify({ pk, sk, at: Number(at) }))
 }
 

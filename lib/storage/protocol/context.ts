@@ -1,8 +1,8 @@
 /** Provides the items, the clock and randomness to every operation, and retries with backoff. */
 import type { Deadline } from '../../meta/errors/deadline.ts'
 import { StorageError } from '../errors.ts'
-import { type Items, ItemsFault } from '../items.ts'
-import { maxTries, maxWriteTime } from './constants.ts'
+import { type Items, ItemsFault, type SingleWrite } from '../items.ts'
+import { maxTries, maxWriteTime, writerDeadline } from './constants.ts'
 
 export interface Context {
   items: Items
@@ -59,8 +59,7 @@ export function refuseLateWrite(deadline: Deadline): void {
 }
 
 /**
- * Wraps items so that idempotent operations are retried after an ItemsFault: all except puts of slots and transactions, which
- * have a deadline.
+ * Wraps items so that operations without a deadline are retried after an ItemsFault.
  */
 export function withRetries(items: Items, clock: Clock): Items {
   async function persist<T>(operation: () => Promise<T>): Promise<T> {
@@ -76,17 +75,39 @@ export function withRetries(items: Items, clock: Clock): Items {
   }
   return {
     limits: items.limits,
-    get: (key) => persist(() => items.get(key)),
-    getRecent: (key) => persist(() => items.getRecent(key)),
+    get: (key, isRecent) => persist(() => items.get(key, isRecent)),
     batchGet: (keys, attributes) => persist(() => items.batchGet(keys, attributes)),
     query: (query) => persist(() => items.query(query)),
-    queryIndex: (query) => persist(() => items.queryIndex(query)),
     allocate: (key, now) => persist(() => items.allocate(key, now)),
-    settle: (key, to) => persist(() => items.settle(key, to)),
-    confirm: (key, found) => persist(() => items.confirm(key, found)),
-    put: (item, deadline) => items.put(item, deadline),
     write: (one, deadline) => items.write(one, deadline),
-    putIfAbsent: (item, deadline) => items.putIfAbsent(item, deadline),
     transact: (writes, deadline) => items.transact(writes, deadline),
   }
 }
+
+/** For what does no harm whenever it arrives. */
+export const endless: Deadline = () => Number.POSITIVE_INFINITY
+
+/** Repeats an attempt, which may be sent until `end` (unix ms), until it returns whether it has written. */
+export async function untilAnswered(
+  context: Context,
+  deadline: Deadline,
+  attempt: (end: number) => Promise<boolean | undefined>,
+  onFault: (fault: ItemsFault) => void = () => {},
+): Promise<boolean> {
+  for (const pause = createPause(context); ; ) {
+    refuseLateWrite(deadline)
+    try {
+      const hasWritten = await attempt(context.now() + Math.min(writerDeadline, deadline()))
+      if (hasWritten !== undefined) return hasWritten
+      await pause()
+    } catch (error) {
+      if (!(error instanceof ItemsFault)) throw error
+      onFault(error)
+      await pause(error)
+    }
+  }
+}
+
+/** Repeats a write until it is answered, and returns whether it was made. */
+export const persist = (context: Context, one: SingleWrite, deadline: Deadline = endless): Promise<boolean> =>
+  untilAnswered(context, deadline, async (end) => (await context.items.write(one, end)).done)

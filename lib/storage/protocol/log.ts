@@ -6,6 +6,7 @@
 import { StorageError } from '../errors.ts'
 import { type Item, ItemsFault } from '../items.ts'
 import { bucketEnd, revOf, slotKey } from '../keys.ts'
+import { isAbsent } from '../records.ts'
 import { gapPoll, logSeconds, patience, stale } from './constants.ts'
 import { type Context, createPause } from './context.ts'
 
@@ -61,7 +62,9 @@ export async function voidSlot(
   for (const pause = createPause(context); ; ) {
     if (now() > deadline) throw new StorageError('Unavailable', 'the slot may have expired')
     try {
-      return await items.putIfAbsent(voidItem(resource, rev, now()), deadline)
+      const put = { type: 'put', item: voidItem(resource, rev, now()), when: isAbsent } as const
+      const outcome = await items.write(put, deadline)
+      return outcome.done ? undefined : outcome.there
     } catch (error) {
       if (!(error instanceof ItemsFault)) throw error
       await pause(error)

@@ -1,11 +1,11 @@
 /** Manages the revision item of a kind: takes revisions, settles the log and sweeps it. */
 
 import { StorageError } from '../errors.ts'
-import type { Item } from '../items.ts'
+import type { Condition, Item } from '../items.ts'
 import { type ItemKey, revisionKey, rowsOf, sortKey } from '../keys.ts'
 import { readSlot, rvOf, type Slot } from '../records.ts'
 import { clearAfter, gapPoll, patience, scanTime, settleAhead, settleBehind, settleEvery, stale } from './constants.ts'
-import { type Context, createPause } from './context.ts'
+import { type Context, createPause, endless, untilAnswered } from './context.ts'
 import { fillGaps, readSlots } from './log.ts'
 
 export interface Revision {
@@ -49,13 +49,9 @@ export async function takeRevision({ items, now }: Context, resource: string): P
   return revisionOf(await items.allocate(revisionKey(resource), asOf), asOf)
 }
 
-async function read(
-  { items, now }: Context,
-  resource: string,
-  get: 'get' | 'getRecent' = 'get',
-): Promise<Revision | undefined> {
+async function read({ items, now }: Context, resource: string, isRecent = false): Promise<Revision | undefined> {
   const asOf = now()
-  const item = await items[get](revisionKey(resource))
+  const item = await items.get(revisionKey(resource), isRecent)
   return item && revisionOf(item, asOf)
 }
 
@@ -81,7 +77,7 @@ export async function readRevision(context: Context, resource: string): Promise<
  * and the next poll finds them. If it lacks `since` itself, the item is read again, because `since` may be a future revision.
  */
 export async function readRecentRevision(context: Context, resource: string, since: number): Promise<Revision> {
-  const recent = await read(context, resource, 'getRecent')
+  const recent = await read(context, resource, true)
   const isUsable = recent !== undefined && recent.n >= since && recent.asOf - recent.at <= stale
   return isUsable ? recent : readRevision(context, resource)
 }
@@ -126,6 +122,24 @@ export function expectRows(expected: Map<string, ExpectedRow>, resource: string,
   for (const one of writtenRows(resource, slot)) expected.set(itemId(one.key), one)
 }
 
+/** Sets attributes of the revision item, whenever the request arrives: the condition fails if the item has gone further. */
+const advance = (
+  context: Context,
+  resource: string,
+  attributes: Record<string, number>,
+  when: Condition,
+): Promise<boolean> =>
+  untilAnswered(context, endless, async () => {
+    const { done } = await context.items.write(
+      { type: 'set', key: revisionKey(resource), attributes, when },
+      Number.POSITIVE_INFINITY,
+    )
+    return done
+  })
+
+const settle = (context: Context, resource: string, to: number): Promise<boolean> =>
+  advance(context, resource, { settled: to }, { pk: 'present', settled: { below: to } })
+
 /**
  * Settles after a commit; the writer ignores failures. Advances `settled` over the filled slots that follow it without a
  * gap, as far as one request can check their rows. Only `sweepLog` advances `at`, because only it closes gaps.
@@ -143,7 +157,7 @@ export async function settleAfterWrite(context: Context, resource: string, { n, 
     to++
   }
   if (to > settled && (await areVisible(context, expected))) {
-    await context.items.settle(revisionKey(resource), to)
+    await settle(context, resource, to)
   }
 }
 
@@ -170,10 +184,11 @@ export async function sweepLog(
     if (context.elapsed() - since > patience) return
     await context.sleep(gapPoll)
   }
-  if (settled < n) await context.items.settle(revisionKey(resource), n)
+  if (settled < n) await settle(context, resource, n)
   const isFloor = asOf - at > stale
   const also = clear && asOf - revision.markedAt >= clearAfter ? await clearMarked(revision, clear) : {}
-  await context.items.confirm(revisionKey(resource), { n, was: at, at: asOf, isFloor, also })
+  const attributes = { at: asOf, ...(isFloor && { floor: n }), ...also }
+  await advance(context, resource, attributes, { settled: { from: n }, at: { is: at } })
 }
 
 /** Clears what is marked. If nothing is left of it, marks what this sweep has settled. */

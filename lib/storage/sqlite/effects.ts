@@ -1,41 +1,19 @@
 /** Decides whether an item meets the condition of a write, and what the write makes of it. */
 import { isDeepStrictEqual } from 'node:util'
-import type { Condition, Item, ItemWrite } from '../items.ts'
-import type { ItemKey } from '../keys.ts'
-
-export const keyOf = (write: ItemWrite): ItemKey => (write.type === 'put' ? write.item : write.key)
+import type { Condition, Item, ItemValue, ItemWrite, Test } from '../items.ts'
 
 /** Reports whether the item allows the write. */
-export function allows(item: Item | undefined, write: ItemWrite): boolean {
-  if (write.type !== 'advance') return meets(write.when, item)
-  const { attribute, value, exists, same = {}, owner } = write.change
-  if (exists && !item) return false
-  if (!Object.entries(same).every(([name, one]) => isDeepStrictEqual(item?.[name], one))) return false
-  const before = item?.[attribute]
-  return (
-    before === undefined || Number(before) < value || (owner !== undefined && item?.[owner.attribute] !== owner.value)
+export const allows = (item: Item | undefined, { when = {} }: Pick<ItemWrite, 'when'>): boolean =>
+  ([when].flat() as Condition[]).some((condition) =>
+    Object.entries(condition).every(([attribute, test]) => passes(item?.[attribute], test)),
   )
-}
 
-function meets(when: Condition | undefined, item: Item | undefined): boolean {
-  switch (when?.type) {
-    case undefined:
-      return true
-    case 'absent':
-      return item === undefined
-    case 'unchanged':
-      return item !== undefined && item.rv === when.rv && item.gone === undefined
-    case 'vacant':
-      return item === undefined || (item.gone !== undefined && Number(item.rv) < when.rev)
-    case 'tombstone':
-      return item !== undefined && item.rv === when.rv && item.gone !== undefined
-    case 'has':
-      return (
-        item !== undefined &&
-        Object.entries(when.attributes).every(([name, value]) => isDeepStrictEqual(item[name], value)) &&
-        when.lacks.every((name) => item[name] === undefined)
-      )
-  }
+function passes(value: ItemValue | undefined, test: Test): boolean {
+  if (test === 'absent') return value === undefined
+  if (test === 'present') return value !== undefined
+  if ('is' in test) return isDeepStrictEqual(value, test.is)
+  if ('not' in test) return !isDeepStrictEqual(value, test.not)
+  return 'below' in test ? value === undefined || Number(value) < test.below : Number(value) >= test.from
 }
 
 /** Returns the item after a write that it allows; undefined if the write removes it. */
@@ -50,10 +28,6 @@ export function applyWrite(write: ItemWrite, before: Item | undefined): Item | u
     case 'set': {
       const kept = Object.entries(before ?? {}).filter(([name]) => !write.remove?.includes(name))
       return { ...Object.fromEntries(kept), ...write.key, ...write.attributes }
-    }
-    case 'advance': {
-      const { attribute, value, owner, also } = write.change
-      return { ...before, ...write.key, [attribute]: value, ...(owner && { [owner.attribute]: owner.value }), ...also }
     }
   }
 }

@@ -2,10 +2,9 @@
  * Refuses what DynamoDB refuses, so that nothing works here and fails there.
  * Source: Amazon DynamoDB Developer Guide, "Quotas in Amazon DynamoDB" and "Constraints in Amazon DynamoDB".
  */
-import { type Item, type ItemQuery, type ItemValue, type ItemWrite, sizeOf } from '../items.ts'
+import { type Item, type ItemQuery, type ItemValue, type ItemWrite, keyOf, sizeOf } from '../items.ts'
 import type { ItemKey } from '../keys.ts'
 import { limits } from '../limits.ts'
-import { keyOf } from './effects.ts'
 
 const { partitionKeyBytes, sortKeyBytes, itemBytes, transactionItems, transactionBytes } = limits
 
@@ -67,12 +66,14 @@ export function checkBatch(keys: readonly ItemKey[]): void {
 export function checkTransaction(writes: readonly ItemWrite[]): void {
   if (writes.length === 0 || writes.length > transactionItems) refuse('a transaction has 1 to 100 writes')
   if (new Set(writes.map((write) => idOf(keyOf(write)))).size < writes.length) refuse('two writes have one item')
-  for (const write of writes) {
-    checkKey(keyOf(write))
-    if (write.type === 'set') checkUpdate(write)
-  }
+  writes.forEach(checkWrite)
   if (writes.reduce((sum, write) => sum + sentBytes(write), 0) > transactionBytes)
     refuse('the transaction is larger than 4 MB')
+}
+
+export function checkWrite(write: ItemWrite): void {
+  checkKey(keyOf(write))
+  if (write.type === 'set') checkUpdate(write)
 }
 
 const sentBytes = (write: ItemWrite): number =>

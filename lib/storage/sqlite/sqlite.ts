@@ -6,13 +6,15 @@ import {
   type Items,
   ItemsFault,
   type ItemWrite,
+  keyOf,
   type TransactOutcome,
+  type WriteOutcome,
 } from '../items.ts'
 import { limits } from '../limits.ts'
-import { allows, applyWrite, keyOf } from './effects.ts'
+import { allows, applyWrite } from './effects.ts'
 import { decode } from './encoding.ts'
 import { faultOf } from './faults.ts'
-import { checkBatch, checkItem, checkKey, checkQuery, checkTransaction } from './refusals.ts'
+import { checkBatch, checkItem, checkKey, checkQuery, checkTransaction, checkWrite } from './refusals.ts'
 import type { Range, Row } from './rows.ts'
 import type { Table } from './table.ts'
 
@@ -46,30 +48,29 @@ export function itemsOf({ rows, commit, listeners }: Table, now: () => number, c
     rows.put(item, checkItem(item))
   }
 
+  function apply(one: ItemWrite, before: Item | undefined): void {
+    if (one.type === 'check') return
+    const item = applyWrite(one, before)
+    if (item) put(item)
+    else rows.remove(keyOf(one))
+  }
+
   function transact(writes: readonly ItemWrite[]): TransactOutcome {
     checkTransaction(writes)
     const found = writes.map((one) => rows.get(keyOf(one)))
     const refused = writes.flatMap((one, index) => (allows(found[index], one) ? [] : [index]))
     if (refused.length > 0) return { done: false, refused, conflicts: [] }
-    for (const [index, one] of writes.entries()) {
-      if (one.type === 'check') continue
-      const item = applyWrite(one, found[index])
-      if (item) put(item)
-      else rows.remove(keyOf(one))
-    }
+    for (const [index, one] of writes.entries()) apply(one, found[index])
     return { done: true }
   }
 
-  const get: Items['get'] = (key) =>
-    read(() => {
-      checkKey(key)
-      return rows.get(key)
-    })
-
   return {
     limits,
-    get,
-    getRecent: get,
+    get: (key) =>
+      read(() => {
+        checkKey(key)
+        return rows.get(key)
+      }),
     batchGet: (keys, attributes) =>
       read(() => {
         checkBatch(keys)
@@ -80,33 +81,21 @@ export function itemsOf({ rows, commit, listeners }: Table, now: () => number, c
       }),
     query: (query) =>
       read(() => {
-        checkQuery(query)
-        const { pk, limit = limits.queryItems, attributes } = query
-        return pageOf(rows.range(pk, rangeOf(query), oneMore(limit)), limit, attributes)
-      }),
-    queryIndex: (query) =>
-      read(() => {
         const { limit = limits.queryItems } = query
-        return pageOf(rows.expiring(query, oneMore(limit)), limit, indexed)
+        if ('index' in query) return pageOf(rows.expiring(query, oneMore(limit)), limit, indexed)
+        checkQuery(query)
+        return pageOf(rows.range(query.pk, rangeOf(query), oneMore(limit)), limit, query.attributes)
       }),
-    async putIfAbsent(item, deadline) {
-      const before = await write(() => {
-        const bytes = checkItem(item)
-        const there = rows.get(item)
-        if (!there) rows.put(item, bytes)
-        return there
-      }, deadline)
-      if (!before) listeners.tell([item.pk])
-      return before
-    },
-    async put(item, deadline) {
-      await write(() => put(item), deadline)
-      listeners.tell([item.pk])
-    },
     async write(one, deadline) {
-      const outcome = await write(() => transact([one]), deadline)
+      const outcome = await write((): WriteOutcome => {
+        checkWrite(one)
+        const there = one.type === 'set' || one.when ? rows.get(keyOf(one)) : undefined
+        if (!allows(there, one)) return { done: false, there }
+        apply(one, there)
+        return { done: true }
+      }, deadline)
       if (outcome.done) listeners.tell([keyOf(one).pk])
-      return outcome.done
+      return outcome
     },
     allocate: (key, at) =>
       write(() => {
@@ -114,17 +103,6 @@ export function itemsOf({ rows, commit, listeners }: Table, now: () => number, c
         const item = { ...others, ...key, n: Number(n) + 1 }
         put(item)
         return item
-      }),
-    settle: (key, to) =>
-      write(() => {
-        const there = rows.get(key)
-        if (there && Number(there.settled) < to) put({ ...there, settled: to })
-      }),
-    confirm: (key, { n, was, at, isFloor, also }) =>
-      write(() => {
-        const there = rows.get(key)
-        if (!there || !(Number(there.settled) >= n) || there.at !== was) return
-        put({ ...there, at, ...(isFloor && { floor: n }), ...also })
       }),
     async transact(writes, deadline) {
       const outcome = await write(() => transact(writes), deadline)

@@ -110,7 +110,7 @@ export async function newWorld({
       async put(all) {
         for (const item of all) {
           await items.transact([{ type: 'delete', key: item }], Number.POSITIVE_INFINITY)
-          await items.putIfAbsent(item, Number.POSITIVE_INFINITY)
+          await items.write({ type: 'put', item }, Number.POSITIVE_INFINITY)
         }
       },
     },

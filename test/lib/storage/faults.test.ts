@@ -209,7 +209,7 @@ describe('transactions', () => {
   test('a conflict on written items retries under another revision', async () => {
     cancelTimes(1, 0, 2)
     const { rv, sent } = await createChecking()
-    expect([rv, sent.includes('putIfAbsent')]).toEqual([3, true])
+    expect([rv, sent.includes('write')]).toEqual([3, true])
     expect(await history()).toEqual(['ADDED a'])
   })
 
@@ -263,7 +263,7 @@ describe('single requests', () => {
   test('a void that conflicts with a transaction is retried', async () => {
     let conflicts = 0
     before = (operation) => {
-      if (operation === 'putIfAbsent' && conflicts++ < 3) throw conflict()
+      if (operation === 'write' && conflicts++ < 3) throw conflict()
       return operation === 'transact' && conflicts === 0 ? cancelled()() : undefined
     }
     await create(storage, 'a', {}, widgets)
@@ -290,11 +290,11 @@ describe('giving up', () => {
   })
 
   test('a write whose slot cannot be read is Undecided', async () => {
-    const silent = new Set<Operation>(['transact', 'putIfAbsent'])
+    const silent = new Set<Operation>(['transact', 'write'])
     after = (operation) => {
       if (silent.has(operation)) throw reset()
     }
-    before = failTimes('putIfAbsent', reset, Number.POSITIVE_INFINITY)
+    before = failTimes('write', reset, Number.POSITIVE_INFINITY)
     const write = create(storageWithSleptTime(), 'a', {}, widgets)
     await expect(write).rejects.toMatchObject({ code: 'Undecided', message: 'the outcome of the write is unknown' })
   })
@@ -344,7 +344,7 @@ describe('a full store', () => {
     ['touchActivity', touch],
   ])('refuses a %s at once', async (_, write) => {
     await create(storage, 'a', {}, widgets)
-    refuse('allocate', 'put', 'putIfAbsent', 'transact')
+    refuse('allocate', 'write', 'transact')
     calls = []
     await expect(write()).rejects.toMatchObject(isFull)
     expect(calls.filter((one) => !['get', 'batchGet'].includes(one))).toHaveLength(1)
@@ -352,7 +352,7 @@ describe('a full store', () => {
 
   test.each<[string, Operation[]]>([
     ['for the write', ['transact']],
-    ['for the write and for the void of its slot', ['transact', 'putIfAbsent']],
+    ['for the write and for the void of its slot', ['transact', 'write']],
   ])(
     'without room %s refuses the write, is read, and takes the next write once there is room',
     async (_, operations) => {
@@ -449,7 +449,6 @@ describe('a page that ends early', () => {
     storage = storageWith({}, (items) => ({
       ...items,
       query: (query) => items.query({ ...query, limit: 1 }),
-      queryIndex: (query) => items.queryIndex({ ...query, limit: 1 }),
     }))
   })
 

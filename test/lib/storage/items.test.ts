@@ -1,14 +1,15 @@
 /** Tests the contract of the item operations, over the driver of the suite. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import {
-  type Advance,
   type Condition,
   type Item,
   type Items,
   ItemsFault,
   type ItemValue,
   type ItemWrite,
+  type SingleWrite,
 } from '../../../lib/storage/items.ts'
+import { has, isAbsent, isLive, isTombstone, isVacant } from '../../../lib/storage/records.ts'
 import { isDynamoDB, openStore, type TestStore } from '../../support/store.ts'
 
 let store: TestStore
@@ -60,7 +61,7 @@ test('an item is read as it was written', async () => {
   expect(await items.get(at('all'))).toEqual({ ...at('all'), ...values, safe: 5 })
   expect(await items.get(at('plain'))).toEqual(plain)
   expect(await items.get(at('bytes'))).toEqual(bytes)
-  expect(await items.getRecent(at('plain'))).toEqual(plain)
+  expect(await items.get(at('plain'), true)).toEqual(plain)
   expect(await items.get(at('absent'))).toBeUndefined()
 })
 
@@ -133,18 +134,18 @@ describe('the index', () => {
     await put('d', { expiryIndex: pk })
     await put('e', { expiry: 1 })
     await put('f', { expiryIndex: 'other', expiry: 1 })
-    const { items: found, more } = await items.queryIndex(query({ to: 20 }))
+    const { items: found, more } = await items.query(query({ to: 20 }))
     expect([keys(found), more]).toEqual([['b', 'c', 'a'], false])
     expect(found[1]).toEqual({ ...at('c'), expiryIndex: pk, expiry: 1.5, name: 'n', uid: 'u' })
-    expect(keys((await items.queryIndex(query({ from: 1.5, to: 19 }))).items)).toEqual(['c'])
+    expect(keys((await items.query(query({ from: 1.5, to: 19 }))).items)).toEqual(['c'])
   })
 
   test('follows changes of items', async () => {
     await put('a', { expiryIndex: pk, expiry: 1 })
     await transact({ type: 'set', key: at('a'), attributes: { expiry: 5 } })
-    expect(keys((await items.queryIndex(query({ from: 5, to: 5 }))).items)).toEqual(['a'])
+    expect(keys((await items.query(query({ from: 5, to: 5 }))).items)).toEqual(['a'])
     await transact({ type: 'set', key: at('a'), attributes: {}, remove: ['expiryIndex'] })
-    expect((await items.queryIndex(query({ to: 9 }))).items).toEqual([])
+    expect((await items.query(query({ to: 9 }))).items).toEqual([])
   })
 
   test('is read page by page, also where numbers are equal', async () => {
@@ -153,7 +154,7 @@ describe('the index', () => {
     const found: Item[] = []
     for (let after: Item | undefined; ; ) {
       const position = after && { after: { pk, sk: after.sk, at: Number(after.expiry) } }
-      const page = await items.queryIndex({ ...query({ to: 2 }), limit: 2, ...position })
+      const page = await items.query({ ...query({ to: 2 }), limit: 2, ...position })
       found.push(...page.items)
       after = page.items.at(-1)
       if (!page.more) break
@@ -166,44 +167,91 @@ describe('the index', () => {
 describe('a condition', () => {
   const live = { rv: 5, owner: 'x', gates: ['a'] }
   const gone = { rv: 5, gone: true }
-  const cases: [string, Condition, { live: boolean; gone: boolean; missing: boolean }][] = [
-    ['absent', { type: 'absent' }, { live: false, gone: false, missing: true }],
-    ['unchanged', { type: 'unchanged', rv: 5 }, { live: true, gone: false, missing: false }],
-    ['unchanged, at another revision', { type: 'unchanged', rv: 4 }, { live: false, gone: false, missing: false }],
-    ['vacant', { type: 'vacant', rev: 6 }, { live: false, gone: true, missing: true }],
-    ['vacant, before the tombstone', { type: 'vacant', rev: 5 }, { live: false, gone: false, missing: true }],
-    ['has nothing', { type: 'has', attributes: {}, lacks: [] }, { live: true, gone: true, missing: false }],
+  type Holds = { live: boolean; gone: boolean; missing: boolean }
+  const holds = (names: string): Holds => ({
+    live: names.includes('live'),
+    gone: names.includes('gone'),
+    missing: names.includes('missing'),
+  })
+  const cases: [string, ItemWrite['when'], string][] = [
+    ['no item', isAbsent, 'missing'],
+    ['any item', has({}), 'live, gone'],
+    ['a live row', isLive(5), 'live'],
+    ['a live row, at another revision', isLive(4), ''],
+    ['no row or an older tombstone', isVacant(6), 'gone, missing'],
+    ['no row or an older tombstone, before the tombstone', isVacant(5), 'missing'],
+    ['a tombstone', isTombstone(5), 'gone'],
+    ['a tombstone of another revision', isTombstone(4), ''],
+    ['attributes', has({ owner: 'x', gates: ['a'] }), 'live'],
+    ['another value', has({ gates: ['b'] }), ''],
+    ['an attribute without its like', has({}, ['gone']), 'live'],
+    ['an undefined attribute', has({ owner: undefined }), 'gone'],
+    ['absent', { owner: 'absent' }, 'gone, missing'],
+    ['present', { owner: 'present' }, 'live'],
+    ['is', { owner: { is: 'x' } }, 'live'],
+    ['is, of another type', { rv: { is: '5' } }, ''],
+    ['not', { owner: { not: 'y' } }, 'live, gone, missing'],
+    ['not, of a list', { gates: { not: ['a'] } }, 'gone, missing'],
+    ['below', { rv: { below: 6 } }, 'live, gone, missing'],
+    ['below, where it is as high', { rv: { below: 5 } }, 'missing'],
+    ['from', { rv: { from: 5 } }, 'live, gone'],
+    ['from, where it is lower', { rv: { from: 6 } }, ''],
+    ['two tests, one of which fails', { rv: { is: 5 }, owner: { is: 'y' } }, ''],
     [
-      'has attributes',
-      { type: 'has', attributes: { owner: 'x', gates: ['a'] }, lacks: [] },
-      { live: true, gone: false, missing: false },
+      'one of two conditions',
+      [{ owner: { is: 'y' } }, { rv: { from: 9 }, gone: 'present' }, { gone: 'present' }],
+      'gone',
     ],
-    [
-      'has another value',
-      { type: 'has', attributes: { gates: ['b'] }, lacks: [] },
-      { live: false, gone: false, missing: false },
-    ],
-    ['lacks attributes', { type: 'has', attributes: {}, lacks: ['gone'] }, { live: true, gone: false, missing: false }],
   ]
 
-  test.each(cases)('%s', async (_, when, expected) => {
+  test.each(cases)('%s', async (_, when, names) => {
     await put('live', live)
     await put('gone', gone)
-    const made: ((key: { pk: string; sk: string }) => ItemWrite)[] = [
-      (key) => ({ type: 'check', key, when }),
+    const made: ((key: { pk: string; sk: string }) => SingleWrite)[] = [
       (key) => ({ type: 'set', key, attributes: { new: 1 }, when }),
       (key) => ({ type: 'put', item: { ...key, ...live }, when }),
       (key) => ({ type: 'delete', key, when }),
     ]
-    for (const [sk, holds] of Object.entries(expected)) {
+    for (const [sk, isMet] of Object.entries(holds(names))) {
+      const before = await items.get(at(sk))
+      const refused = { done: false, refused: [0], conflicts: [] }
+      if (!Array.isArray(when))
+        expect(await transact({ type: 'check', key: at(sk), when: when as Condition })).toEqual(
+          isMet ? { done: true } : refused,
+        )
       for (const make of made) {
-        const before = await items.get(at(sk))
-        const outcome = await transact(make(at(sk)))
-        expect([sk, outcome]).toEqual([sk, holds ? { done: true } : { done: false, refused: [0], conflicts: [] }])
-        if (!holds) expect(await items.get(at(sk))).toEqual(before)
-        await transact(before ? { type: 'put', item: before } : { type: 'delete', key: at(sk) })
+        for (const alone of [true, false]) {
+          const outcome = alone ? await items.write(make(at(sk)), always) : await transact(make(at(sk)))
+          const refusal = alone ? { done: false, there: before } : refused
+          expect([sk, outcome]).toEqual([sk, isMet ? { done: true } : refusal])
+          if (!isMet) expect(await items.get(at(sk))).toEqual(before)
+          await transact(before ? { type: 'put', item: before } : { type: 'delete', key: at(sk) })
+        }
       }
     }
+  })
+})
+
+describe('a write by itself', () => {
+  test('sets and removes attributes, replaces an item, and removes it', async () => {
+    await items.write({ type: 'put', item: { ...at('a'), keep: 1, drop: 1 } }, always)
+    await items.write({ type: 'set', key: at('a'), attributes: { n: 2 }, remove: ['drop'] }, always)
+    expect(await items.get(at('a'))).toEqual({ ...at('a'), keep: 1, n: 2 })
+    await items.write({ type: 'put', item: { ...at('a'), b: 2 } }, always)
+    expect(await items.get(at('a'))).toEqual({ ...at('a'), b: 2 })
+    for (const _ of ['present', 'absent'])
+      expect(await items.write({ type: 'delete', key: at('a') }, always)).toEqual({ done: true })
+    expect(await items.get(at('a'))).toBeUndefined()
+  })
+
+  test('of an absent item has one winner, whom the others see', async () => {
+    const writers = Array.from({ length: 20 }, (_, by) => ({ ...at('slot'), by }))
+    const found = await Promise.all(writers.map((item) => items.write({ type: 'put', item, when: isAbsent }, always)))
+    const winner = writers[found.findIndex(({ done }) => done)]
+    expect(found.filter(({ done }) => !done)).toEqual(
+      Array.from({ length: 19 }, () => ({ done: false, there: winner })),
+    )
+    expect(await items.get(at('slot'))).toEqual(winner)
   })
 })
 
@@ -220,12 +268,12 @@ describe('a transaction', () => {
 
   test('writes all or nothing, and names each write that was refused', async () => {
     await put('a', { n: 1 })
-    const absent = { type: 'absent' } as const
+    const absent = isAbsent
     const outcome = await transact(
       { type: 'put', item: { ...at('b'), n: 1 }, when: absent },
       { type: 'put', item: at('a'), when: absent },
       { type: 'delete', key: at('c') },
-      { type: 'check', key: at('d'), when: { type: 'has', attributes: {}, lacks: [] } },
+      { type: 'check', key: at('d'), when: has({}) },
     )
     expect(outcome).toEqual({ done: false, refused: [1, 3], conflicts: [] })
     expect([await items.get(at('a')), await items.get(at('b'))]).toEqual([{ ...at('a'), n: 1 }, undefined])
@@ -236,42 +284,10 @@ describe('a transaction', () => {
     expect(await transact(...writes)).toEqual({ done: true })
     expect((await items.query({ pk })).items.length).toBe(100)
   })
-
-  describe('advances a number', () => {
-    const advance = (change: Partial<Advance>) =>
-      transact({ type: 'advance', key: at('a'), change: { attribute: 'used', value: 5, ...change } })
-    const refused = { done: false, refused: [0], conflicts: [] }
-
-    test('never back', async () => {
-      expect(await advance({ exists: true })).toEqual(refused)
-      expect(await advance({ also: { note: 'first' } })).toEqual({ done: true })
-      for (const value of [5, 4]) expect(await advance({ value, also: { note: 'second' } })).toEqual(refused)
-      expect(await items.get(at('a'))).toEqual({ ...at('a'), used: 5, note: 'first' })
-      expect(await advance({ value: 6, exists: true })).toEqual({ done: true })
-    })
-
-    test('if attributes are the same', async () => {
-      await put('a', { version: 1, list: ['x'] })
-      for (const same of [{ version: 2 }, { version: undefined }, { none: 1 }, { list: ['y'] }]) {
-        expect(await advance({ same })).toEqual(refused)
-      }
-      expect(await advance({ same: { version: 1, none: undefined, list: ['x'] } })).toEqual({ done: true })
-    })
-
-    test('from the beginning for another owner', async () => {
-      const owner = (value: string) => ({ attribute: 'uid', value })
-      expect(await advance({ owner: owner('one') })).toEqual({ done: true })
-      expect(await advance({ value: 3, owner: owner('one') })).toEqual(refused)
-      expect(await advance({ value: 3, owner: owner('two') })).toEqual({ done: true })
-      expect(await items.get(at('a'))).toEqual({ ...at('a'), used: 3, uid: 'two' })
-    })
-  })
 })
 
 describe('the revision item', () => {
   const key = () => at('#revision')
-  const confirm = (n: number, was: number, isFloor = false) =>
-    items.confirm(key(), { n, was, at: 9, isFloor, also: { cleared: n } })
 
   test('is created at 1, and gives every writer another revision', async () => {
     const taken = await Promise.all(Array.from({ length: 40 }, () => items.allocate(key(), 7)))
@@ -281,50 +297,12 @@ describe('the revision item', () => {
       ...{ n: 41, settled: 1, floor: 1, at: 7, cleared: 1, marked: 1, markedAt: 0 },
     })
   })
-
-  test('settles forward only, and is not created by that', async () => {
-    await items.settle(key(), 5)
-    expect(await items.get(key())).toBeUndefined()
-    await items.allocate(key(), 7)
-    await items.settle(key(), 5)
-    await items.settle(key(), 4)
-    expect(await items.get(key())).toMatchObject({ n: 2, settled: 5 })
-  })
-
-  test('is confirmed once, when it has settled', async () => {
-    await confirm(1, 7)
-    expect(await items.get(key())).toBeUndefined()
-    await items.allocate(key(), 7)
-    await confirm(2, 7)
-    await confirm(1, 6)
-    expect(await items.get(key())).toMatchObject({ at: 7, floor: 1 })
-    await items.settle(key(), 2)
-    await confirm(2, 7, true)
-    await confirm(1, 7)
-    expect(await items.get(key())).toMatchObject({ at: 9, floor: 2, cleared: 2 })
-  })
-})
-
-test('a put of an absent item has one winner, whom the others see', async () => {
-  const writers = Array.from({ length: 20 }, (_, by) => ({ ...at('slot'), by }))
-  const found = await Promise.all(writers.map((item) => items.putIfAbsent(item, always)))
-  const winner = writers[found.indexOf(undefined)]
-  expect([...new Set(found)].length).toBeGreaterThan(1)
-  expect(found.filter((one) => one !== undefined)).toEqual(Array.from({ length: 19 }, () => winner))
-  expect(await items.get(at('slot'))).toEqual(winner)
-})
-
-test('a put replaces the whole item', async () => {
-  await items.put({ ...at('one'), a: 1 }, always)
-  await items.put({ ...at('one'), b: 2 }, always)
-  expect(await items.get(at('one'))).toEqual({ ...at('one'), b: 2 })
 })
 
 test('nothing is written after its deadline', async () => {
   const late = store.items(() => 1001)
   const item = at('late')
-  await expect(late.putIfAbsent(item, 1000)).rejects.toMatchObject({ kind: 'unanswered' })
-  await expect(late.put(item, 1000)).rejects.toMatchObject({ kind: 'unanswered' })
+  await expect(late.write({ type: 'put', item }, 1000)).rejects.toMatchObject({ kind: 'unanswered' })
   await expect(late.transact([{ type: 'put', item }], 1000)).rejects.toMatchObject({ kind: 'unanswered' })
   expect(await late.get(item)).toBeUndefined()
   expect(await late.transact([{ type: 'put', item }], 1001)).toEqual({ done: true })
@@ -337,10 +315,9 @@ describe('is refused, and changes nothing:', () => {
       'an item that an update makes too large',
       () => transact({ type: 'set', key: at('big'), attributes: { more: text(60_000) } }),
     ],
-    ['an item of more than 400 KB, put alone', () => items.putIfAbsent({ ...at('a'), text: text(400 * 1024) }, always)],
     [
-      'an item of more than 400 KB that replaces another',
-      () => items.put({ ...at('a'), text: text(400 * 1024) }, always),
+      'an item of more than 400 KB, put alone',
+      () => items.write({ type: 'put', item: { ...at('a'), text: text(400 * 1024) } }, always),
     ],
     ['a long partition key', () => transact({ type: 'put', item: { pk: text(2049), sk: 'a' } })],
     ['a long sort key', () => put(text(1025))],
@@ -360,7 +337,7 @@ describe('is refused, and changes nothing:', () => {
     ['two writes of one item', () => transact({ type: 'put', item: at('a') }, { type: 'delete', key: at('a') })],
     [
       'a write and a check of one item',
-      () => transact({ type: 'put', item: at('a') }, { type: 'check', key: at('a'), when: { type: 'absent' } }),
+      () => transact({ type: 'put', item: at('a') }, { type: 'check', key: at('a'), when: isAbsent }),
     ],
     [
       'a transaction of more than 4 MB',
@@ -403,7 +380,9 @@ describe('is refused, and changes nothing:', () => {
   test('not what has the largest sizes', async () => {
     const largest = { pk: `${pk}${text(2048 - pk.length)}`, sk: text(1024) }
     const rest = 400 * 1024 - 2048 - 1024 - 'pkskt'.length
-    expect(await items.putIfAbsent({ ...largest, t: text(rest - 64) }, always)).toBeUndefined()
-    expect(await items.putIfAbsent({ ...largest, sk: 'other', t: text(rest + 900) }, always)).toBeUndefined()
+    expect(await items.write({ type: 'put', item: { ...largest, t: text(rest - 64) } }, always)).toEqual({ done: true })
+    expect(await items.write({ type: 'put', item: { ...largest, sk: 'other', t: text(rest + 900) } }, always)).toEqual({
+      done: true,
+    })
   })
 })

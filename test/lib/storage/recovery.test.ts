@@ -467,7 +467,11 @@ describe('tombstones', () => {
     expect(await names()).toEqual(['b'])
     expect(await tombstones()).toEqual(['a'])
     const failing = storageOver(
-      { ...items, write: () => Promise.reject(new ItemsFault('throttled', undefined)) },
+      {
+        ...items,
+        write: (one, deadline) =>
+          one.type === 'set' ? items.write(one, deadline) : Promise.reject(new ItemsFault('throttled', undefined)),
+      },
       { ...real, elapsed: () => (waited += 1000), now: () => Date.now() + shift },
     )
     await failing.sweep(widgets)

@@ -15,7 +15,7 @@ import type { KubeObject } from '../../../../lib/meta/types.ts'
 import type { RequestContext } from '../../../../lib/registry/kind.ts'
 import type { Store } from '../../../../lib/registry/store.ts'
 import type { Storage } from '../../../../lib/storage/interface.ts'
-import { type Item, type Items, ItemsFault, type ItemWrite } from '../../../../lib/storage/items.ts'
+import { type Item, type Items, ItemsFault, type ItemWrite, keyOf } from '../../../../lib/storage/items.ts'
 import { rowsOf, sortKey } from '../../../../lib/storage/keys.ts'
 import { getCompanion } from '../../../../lib/storage/readcompanions.ts'
 import { admin, contextOf } from '../../../support/users.ts'
@@ -42,7 +42,6 @@ const textOf = (value: string) => value.padEnd(40, '-')
 const hashOf = (value: string): KeyHash => ({ version: '1', hash: value })
 const hashes = async (text: string) => [hashOf(text.replace(/-+$/u, ''))]
 const valueAt = ({ pk }: { pk: string }) => (pk.startsWith('credential#1#') ? pk.slice(13) : undefined)
-const keyOf = (write: ItemWrite) => (write.type === 'put' ? write.item : write.key)
 const isAt = (write: ItemWrite, { pk, sk }: { pk: string; sk: string }) =>
   keyOf(write).pk === pk && keyOf(write).sk === sk
 
@@ -91,21 +90,15 @@ export async function createReal(
       )
     return {
       limits: items.limits,
-      get: (key) =>
+      get: (key, isRecent) =>
         call(() => {
           if (request.value !== undefined && valueAt(key) === request.value) request.readStep = step()
-          return items.get(key)
+          return items.get(key, isRecent)
         }),
-      getRecent: (key) => call(() => items.getRecent(key)),
       batchGet: (keys, attributes) => call(() => items.batchGet(keys, attributes)),
       query: (query) => call(() => items.query(query)),
-      queryIndex: (query) => call(() => items.queryIndex(query)),
-      putIfAbsent: (item, deadline) => call(() => items.putIfAbsent(item, deadline)),
-      put: (item, deadline) => call(() => items.put(item, deadline)),
       write: (one, deadline) => call(() => items.write(one, deadline)),
       allocate: (key, time) => call(() => items.allocate(key, time)),
-      settle: (key, to) => call(() => items.settle(key, to)),
-      confirm: (key, found) => call(() => items.confirm(key, found)),
       transact: (writes, deadline) =>
         call(async () => {
           if (chance(0.02)) throw new subject.ItemsFault('unanswered', new Error('lost'))
@@ -121,12 +114,12 @@ export async function createReal(
   /** Reports what a transaction has changed. */
   async function report(request: Request, writes: readonly ItemWrite[]): Promise<void> {
     for (const write of writes) {
-      if (write.type !== 'advance') continue
+      if (write.type !== 'set' || !write.when || !('lastActivity' in write.when)) continue
       const value = valueAt(write.key)
-      const at = Number(write.change.value)
+      const { lastActivity, firstUsed } = write.attributes
       if (value === undefined) continue
-      if (write.change.also?.firstUsed === undefined) happened({ type: 'touched', at })
-      else happened({ type: 'first-used', value, at: Number(write.change.also.firstUsed) })
+      if (firstUsed === undefined) happened({ type: 'touched', at: Number(lastActivity) })
+      else happened({ type: 'first-used', value, at: Number(firstUsed) })
     }
     const target = request.event?.type === 'wrote-other' ? otherKey : rowKey
     if (!writes.some((write) => isAt(write, target))) return

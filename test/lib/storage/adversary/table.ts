@@ -5,14 +5,16 @@
  * finds any earlier state of the item.
  */
 
-import type {
-  FaultKind,
-  Item,
-  ItemPage,
-  ItemQuery,
-  Items,
-  ItemWrite,
-  TransactOutcome,
+import {
+  type FaultKind,
+  type Item,
+  type ItemPage,
+  type ItemQuery,
+  type Items,
+  type ItemWrite,
+  keyOf,
+  type TransactOutcome,
+  type WriteOutcome,
 } from '../../../../lib/storage/items.ts'
 import type { ItemKey } from '../../../../lib/storage/keys.ts'
 import { limits } from '../../../../lib/storage/limits.ts'
@@ -175,7 +177,7 @@ export function fakeTable(
 
   function transact(process: Process, writes: readonly ItemWrite[]): Promise<TransactOutcome> {
     const { write } = process
-    const keys = writes.map((one) => (one.type === 'put' ? one.item : one.key))
+    const keys = writes.map(keyOf)
     return request(process, (done) => {
       const conflicts = [...keys.entries()].flatMap(([index, key]) => (locks.has(idOf(key)) ? [index] : []))
       if (conflicts.length > 0) return done({ done: false, refused: [], conflicts })
@@ -202,6 +204,7 @@ export function fakeTable(
 
   /** The client checks the deadline at the last moment; a frozen process resumes just before. */
   async function sendBefore(process: Process, deadline: number): Promise<void> {
+    if (deadline === Number.POSITIVE_INFINITY) return
     await new Promise<void>((resolve) => after(process.freeze(), () => process.alive && resolve()))
     if (now() + process.clockError > deadline) throw new ItemsFault('unanswered', undefined)
   }
@@ -213,34 +216,25 @@ export function fakeTable(
     busy: () => requests,
     itemsFor: (process) => ({
       limits,
-      get: (key) => read(process, new Set([key.pk]), (at) => at(idOf(key))),
-      getRecent: (key) =>
+      get: (key, isRecent) =>
         read(process, new Set([key.pk]), (at) =>
-          chance(0.5) ? at(idOf(key)) : pick([undefined, ...(history.get(idOf(key)) ?? [])]),
+          !isRecent || chance(0.5) ? at(idOf(key)) : pick([undefined, ...(history.get(idOf(key)) ?? [])]),
         ),
       batchGet: (keys) =>
         read(process, new Set(keys.map(({ pk }) => pk)), (at) =>
           keys.map((key) => at(idOf(key))).filter((item) => item !== undefined),
         ),
-      query: (query) => read(process, new Set([query.pk]), (at, ids) => page(query, at, ids())),
-      async putIfAbsent(item, deadline) {
-        await sendBefore(process, deadline)
-        return change(process, item, (there) => {
-          if (!there) put(item, item)
-          return there
-        })
-      },
-      async put(item, deadline) {
-        await sendBefore(process, deadline)
-        return change(process, item, () => put(item, item))
-      },
+      query: (query) =>
+        'index' in query
+          ? Promise.reject(new Error('not in these schedules'))
+          : read(process, new Set([query.pk]), (at, ids) => page(query, at, ids())),
       async write(one, deadline) {
         await sendBefore(process, deadline)
-        const key = one.type === 'put' ? one.item : one.key
-        return change(process, key, (there) => {
-          const isAllowed = allows(there, one)
-          if (isAllowed) put(key, applyWrite(one, there))
-          return isAllowed
+        const key = keyOf(one)
+        return change(process, key, (there): WriteOutcome => {
+          if (!allows(there, one)) return { done: false, there }
+          put(key, applyWrite(one, there))
+          return { done: true }
         })
       },
       allocate: (key, time) =>
@@ -250,17 +244,6 @@ export function fakeTable(
           put(key, item)
           return item
         }),
-      settle: (key, to) =>
-        change(process, key, (there) => {
-          if (there && Number(there.settled) < to) put(key, { ...there, settled: to })
-        }),
-      confirm: (key, { n, was, at, isFloor, also }) =>
-        change(process, key, (there) => {
-          if (there && Number(there.settled) >= n && there.at === was) {
-            put(key, { ...there, at, ...(isFloor && { floor: n }), ...also })
-          }
-        }),
-      queryIndex: () => Promise.reject(new Error('not in these schedules')),
       async transact(writes, deadline) {
         await sendBefore(process, deadline)
         return transact(process, writes)

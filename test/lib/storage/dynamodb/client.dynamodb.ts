@@ -233,8 +233,10 @@ describe('deadlines', () => {
     now = 5_000
     const together = await Promise.allSettled([write('late', 4_999), write('in time', 5_000), write('later', 4_998)])
     expect(together.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'rejected'])
-    expect(await items.putIfAbsent(item('slot'), 5_000)).toBeUndefined()
-    await expect(items.putIfAbsent(item('late slot'), 4_999)).rejects.toMatchObject({ kind: 'unanswered' })
+    expect(await items.write({ type: 'put', item: item('slot') }, 5_000)).toEqual({ done: true })
+    await expect(items.write({ type: 'put', item: item('late slot') }, 4_999)).rejects.toMatchObject({
+      kind: 'unanswered',
+    })
     const found = await Promise.all(
       ['first', 'second', 'third', 'late', 'in time', 'later', 'slot', 'late slot'].map((pk) => items.get(item(pk))),
     )

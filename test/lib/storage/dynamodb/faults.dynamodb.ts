@@ -69,9 +69,10 @@ describe('an exception', () => {
       () => items.get(at('a')),
       () => items.batchGet([at('a')]),
       () => items.query({ pk }),
-      () => items.putIfAbsent(at('a'), always),
+      () => items.write({ type: 'put', item: at('a') }, always),
       () => items.allocate(at('a'), 1),
-      () => items.settle(at('a'), 1),
+      () => items.write({ type: 'set', key: at('a'), attributes: { n: 1 } }, always),
+      () => items.write({ type: 'delete', key: at('a') }, always),
       () => items.transact([put('a')], always),
     ])
       await expect(act()).rejects.toMatchObject({ name: 'ItemsFault', kind })
@@ -120,7 +121,7 @@ test('a retry of the client applies a transaction once', async () => {
     },
     { step: 'finalizeRequest', priority: 'low', name: 'lostAnswer' },
   )
-  const advance: ItemWrite = { type: 'advance', key: at('a'), change: { attribute: 'n', value: 1 } }
+  const advance: ItemWrite = { type: 'set', key: at('a'), attributes: { n: 1 }, when: { n: { below: 1 } } }
   expect(await items.transact([advance], always)).toEqual({ done: true })
   expect(sent).toBe(2)
 })
@@ -134,7 +135,7 @@ test('no retry of the client is sent after the deadline', async () => {
     throw reset()
   }
   await expect(items.transact([put('a')], now + 1000)).rejects.toMatchObject({ kind: 'unanswered' })
-  await expect(items.putIfAbsent(at('a'), now + 1000)).rejects.toMatchObject({ kind: 'unanswered' })
+  await expect(items.write({ type: 'put', item: at('a') }, now + 1000)).rejects.toMatchObject({ kind: 'unanswered' })
   expect([sent, await itemsIn(db.client, db.table, Date.now).get(at('a'))]).toEqual([
     ['TransactWriteItems', 'PutItem'],
     undefined,

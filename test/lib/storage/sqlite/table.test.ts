@@ -90,7 +90,7 @@ describe('a file', () => {
 
   test('keeps its items, and only its owner can read it', async () => {
     const first = openTable(path, Date.now)
-    await itemsOf(first, Date.now).putIfAbsent({ pk: 'p', sk: 's', n: 1 }, always)
+    await itemsOf(first, Date.now).write({ type: 'put', item: { pk: 'p', sk: 's', n: 1 } }, always)
     const modes = ['', '-wal', '-shm'].map((suffix) => statSync(path + suffix).mode & 0o777)
     first.close()
     const second = openTable(path, Date.now)
@@ -107,7 +107,11 @@ describe('a file', () => {
     const table = openTable(path, Date.now)
     const text = 'x'.repeat(10_000)
     const items = itemsOf(table, Date.now)
-    await Promise.all(Array.from({ length: 50 }, (_, n) => items.putIfAbsent({ pk: 'p', sk: String(n), text }, always)))
+    await Promise.all(
+      Array.from({ length: 50 }, (_, n) =>
+        items.write({ type: 'put', item: { pk: 'p', sk: String(n), text } }, always),
+      ),
+    )
     table.close()
     const bytes = readFileSync(path)
     const page = 8192
@@ -137,10 +141,10 @@ test('a removal of expired items that fails fails no write', async () => {
   const database = openDatabase(':memory:')
   database.exec("CREATE TRIGGER keep BEFORE DELETE ON items BEGIN SELECT RAISE(ABORT, 'kept'); END")
   const table = tableIn(database, Date.now)
-  await itemsOf(table, Date.now).put({ pk: 'p', sk: 'gone', expires: 1 }, always)
+  await itemsOf(table, Date.now).write({ type: 'put', item: { pk: 'p', sk: 'gone', expires: 1 } }, always)
   await new Promise(setImmediate)
   expect(table.rows.get({ pk: 'p', sk: 'gone' })).toMatchObject({ expires: 1 })
-  await itemsOf(table, Date.now).put({ pk: 'p', sk: 'next' }, always)
+  await itemsOf(table, Date.now).write({ type: 'put', item: { pk: 'p', sk: 'next' } }, always)
   table.close()
 })
 
