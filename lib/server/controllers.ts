@@ -1,6 +1,7 @@
 /** Makes the handlers of the controllers: the garbage collector and the expiry sweep. Each run writes one log line. */
 
-import type { Context, DynamoDBBatchResponse, DynamoDBStreamEvent } from 'aws-lambda'
+import type { Context } from 'aws-lambda'
+import { changesIn } from '#store-driver'
 import { CustomResourceDefinition } from '../apis/apiextensions/v1/customresourcedefinition.ts'
 import { Namespace, namespaceObject } from '../apis/core/v1/namespace.ts'
 import { OwnedAccessKey } from '../apis/management/v1/ownedaccesskey.ts'
@@ -9,7 +10,7 @@ import { createChangelogCollector } from '../controllers/changelog.ts'
 import { sweepExpired } from '../controllers/expirysweep.ts'
 import type { Collector } from '../controllers/garbagecollector.ts'
 import { collectStream } from '../controllers/streamrecords.ts'
-import { streamedWrite } from '../storage/dynamodb/stream.ts'
+import type { ChangesIn } from '../storage/driver.ts'
 import { describeError, type LogFields } from './process/logger.ts'
 import type { Measured } from './process/metrics.ts'
 import { createServer, type Server } from './server.ts'
@@ -61,13 +62,13 @@ const report = (
  * the change logs itself, and all objects in its first run and then every hour. Without a stream, a schedule of seconds
  * does the same work.
  */
-export function garbageCollectorHandler() {
+export function garbageCollectorHandler(streamed: ChangesIn = changesIn) {
   const server = createServer(process.env)
   const collectChangelog = createChangelogCollector(server.elapsed)
   return async (
-    event: Partial<DynamoDBStreamEvent>,
+    event: object,
     context: Invocation,
-  ): Promise<DynamoDBBatchResponse | undefined> => {
+  ): Promise<{ batchItemFailures: { itemIdentifier: string }[] } | undefined> => {
     const { collector, wrote } = collectorOf(server, context)
     const collected = (run: { tasks: number; failed: number; error?: unknown }, facts: LogFields) =>
       report(
@@ -80,9 +81,10 @@ export function garbageCollectorHandler() {
           collectionFailed: run.failed,
         },
       )
-    if (event.Records) {
-      const { failed, ...run } = await collectStream(collector, event.Records.map(streamedWrite))
-      collected({ ...run, failed: failed.length }, { source: 'stream', records: event.Records.length })
+    const records = streamed(event)
+    if (records) {
+      const { failed, ...run } = await collectStream(collector, records)
+      collected({ ...run, failed: failed.length }, { source: 'stream', records: records.length })
       return { batchItemFailures: failed.map((itemIdentifier) => ({ itemIdentifier })) }
     }
     const run = await collectChangelog(collector)

@@ -1,4 +1,5 @@
 /** Declares how the composition opens a driver of the store, whatever the driver stores items in. */
+import type { StreamedWrite } from './interface.ts'
 import type { Items } from './items.ts'
 
 /** What a driver needs besides the name of the table. */
@@ -15,6 +16,12 @@ export interface Driver {
   /** Opens the table of a name. Connects to nothing before the first operation. */
   open(table: string, means: Means): Items
 }
+
+/**
+ * Returns the writes in an event that the driver's stream of writes sends to a function; undefined for any other event. A driver exports
+ * it beside itself, so that only bundles that use it have it.
+ */
+export type ChangesIn = (event: object) => StreamedWrite[] | undefined
 
 /** The environment variable with the name of the table. A function without it has no store. */
 export const tableVariable = 'TABLE_NAME'

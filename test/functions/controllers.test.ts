@@ -6,7 +6,8 @@ import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
 import { internalContext } from '../../lib/controllers/internalcontext.ts'
 import type { ObjectMeta } from '../../lib/meta/types.ts'
 import { createObject } from '../../lib/registry/create.ts'
-import type { sweepHandler as expirySweep, garbageCollectorHandler } from '../../lib/server/controllers.ts'
+import { type sweepHandler as expirySweep, garbageCollectorHandler } from '../../lib/server/controllers.ts'
+import { streamedWrites } from '../../lib/storage/dynamodb/stream.ts'
 import { endless } from '../support/deadlines.ts'
 import { startDeployment, type TestDeployment } from '../support/deployment.ts'
 
@@ -62,7 +63,8 @@ test('a scheduled run collects and logs its work, and logs nothing if there was 
   expect(lines()).toEqual([])
 })
 
-test('a run for the stream returns the records to retry', async () => {
+test('a run for the stream of a driver returns the records to retry', async () => {
+  const collect = garbageCollectorHandler(streamedWrites)
   expect(await collect(changes, invocation())).toEqual({ batchItemFailures: [] })
   expect(lines()).toMatchObject([{ level: 'info', source: 'stream', records: 1, tasks: 1, failed: 0 }])
   expect(await collect(changes, invocation(1000))).toEqual({

@@ -1,7 +1,8 @@
 /** Stores items in one DynamoDB table with string keys `pk` and `sk`, whose TTL attribute is `expires`. */
-import type { Driver } from '../driver.ts'
+import type { ChangesIn, Driver } from '../driver.ts'
 import { connectTable } from './client.ts'
 import { itemsIn } from './dynamodb.ts'
+import { streamedWrites } from './stream.ts'
 
 /** Two attempts of one second each. After that the protocol retries, well before a handler times out. */
 const clientSettings = { maxAttempts: 2, patience: { connectionTimeout: 500, requestTimeout: 1000 } }
@@ -22,3 +23,5 @@ export const driver: Driver = {
     return itemsIn(client, table, now)
   },
 }
+
+export const changesIn: ChangesIn = streamedWrites

@@ -1,5 +1,5 @@
 /** Decodes the row changes in the table's stream, as Lambda delivers it. All other items are ignored. */
-import type { AttributeValue, DynamoDBRecord, StreamRecord } from 'aws-lambda'
+import type { AttributeValue, DynamoDBStreamEvent, StreamRecord } from 'aws-lambda'
 import type { KubeObject } from '../../meta/types.ts'
 import { readObject } from '../body.ts'
 import type { RowChange, StreamedWrite } from '../interface.ts'
@@ -8,10 +8,12 @@ import { parseSortKey, rowsOf } from '../keys.ts'
 import { rowState, rvOf } from '../records.ts'
 import { type AttributeValues, unmarshalItem } from './expressions.ts'
 
-export const streamedWrite = ({ dynamodb = {} }: DynamoDBRecord): StreamedWrite => ({
-  id: dynamodb.SequenceNumber ?? '',
-  read: (resources) => rowChange(resources, dynamodb),
-})
+/** Returns the records of an event of the stream; undefined for any other event. */
+export const streamedWrites = (event: Partial<DynamoDBStreamEvent>): StreamedWrite[] | undefined =>
+  event.Records?.map(({ dynamodb = {} }) => ({
+    id: dynamodb.SequenceNumber ?? '',
+    read: (resources) => rowChange(resources, dynamodb),
+  }))
 
 /** Returns the change of an object of these resources; undefined for index copies, side items and expiring tombstones. */
 export function rowChange(

@@ -22,7 +22,7 @@ import type { StoredKind } from '../../../lib/registry/kind.ts'
 import { objectKey, type Store } from '../../../lib/registry/store.ts'
 import { updateObject } from '../../../lib/registry/update.ts'
 import { marshalItem } from '../../../lib/storage/dynamodb/expressions.ts'
-import { streamedWrite } from '../../../lib/storage/dynamodb/stream.ts'
+import { streamedWrites } from '../../../lib/storage/dynamodb/stream.ts'
 import type { CompanionItem, Storage } from '../../../lib/storage/interface.ts'
 import type { Items } from '../../../lib/storage/items.ts'
 import { storageOver } from '../../../lib/storage/protocol/storage.ts'
@@ -66,7 +66,7 @@ interface Options {
 
 /** Runs the garbage collector on records as Lambda delivers them. */
 export const collectStream = (collector: Collector, records: readonly DynamoDBRecord[]): Promise<Collected> =>
-  collectWrites(collector, records.map(streamedWrite))
+  collectWrites(collector, streamedWrites({ Records: [...records] }) ?? [])
 
 export async function newWorld({
   now = () => new Date(),

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { deflateRawSync } from 'node:zlib'
 import type { AttributeValue, StreamRecord } from 'aws-lambda'
 import { expect, test } from 'vitest'
-import { rowChange } from '../../../../lib/storage/dynamodb/stream.ts'
+import { rowChange, streamedWrites } from '../../../../lib/storage/dynamodb/stream.ts'
 
 const resources = ['ownedaccesskeys', 'virtualclusterinstances']
 const text = (name: string) => JSON.stringify({ apiVersion: 'g/v1', kind: 'K', metadata: { name, uid: `uid-${name}` } })
@@ -54,6 +54,14 @@ test.each<[string, StreamRecord]>([
   ['a tombstone that expires', { Keys: keys('ownedaccesskeys#o', 'x'), OldImage: { gone: { BOOL: true } } }],
   ['nothing at all', {}],
 ])('%s is no change', (_, record) => expect(rowChange(resources, record)).toBeUndefined())
+
+test('only an event of the stream has writes', async () => {
+  const eventOf = async (name: string) =>
+    JSON.parse(await readFile(new URL(`../../../../events/${name}.json`, import.meta.url), 'utf8'))
+  expect(streamedWrites(await eventOf('sweep'))).toBeUndefined()
+  const [write] = streamedWrites(await eventOf('garbagecollector')) ?? []
+  expect([write?.id, write?.read(resources)?.key]).toEqual([expect.stringMatching(/^\d+$/), 'p-web/preview'])
+})
 
 test('an unreadable row is an error, not a change', () => {
   const Keys = keys('ownedaccesskeys#o', 'x')
