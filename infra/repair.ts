@@ -5,7 +5,6 @@
  */
 import { storedKinds } from '../lib/apis/stored.ts'
 import { credentialItemKey } from '../lib/authentication/credential.ts'
-import { madeItem } from '../lib/authentication/history/items.ts'
 import { decodeKeyInternal } from '../lib/authentication/keyinternal.ts'
 import type { KeyHash } from '../lib/authentication/pepper.ts'
 import { generationOf, valuesOf } from '../lib/authentication/values/keyvalues.ts'
@@ -78,14 +77,12 @@ export function repair(restored: Iterable<StoredItem>, slots: Iterable<StoredIte
           put({ ...entry.attributes, pk: entry.pk, sk: entry.sk }, `${name}: its entry in the owner index`)
         }
       }
-      if (resource !== keys) continue
-      open.push(...credentialsOf(stored, items, explained))
-      const made = madeItem(stored)
-      if (made === undefined) continue
-      explained.add(idOf(made))
-      const { attributes, ...at } = made
-      // It is no part of a transaction, and older keys have none. So that is no repair to tell of.
-      items.set(idOf(made), marshalItem({ ...attributes, ...at }))
+      for (const partition of table.names?.(stored) ?? []) {
+        const entry = { pk: rowsOf(resource, partition), sk }
+        explained.add(idOf(entry))
+        if (!items.has(idOf(entry))) put({ ...entry, rv: state.rv }, `${name}: its entry in ${partition}`)
+      }
+      if (resource === keys) open.push(...credentialsOf(stored, items, explained))
     }
   }
   for (const item of [...items.values()]) {
@@ -145,10 +142,10 @@ const isHash = (value: unknown): value is KeyHash => typeof value === 'object' &
 function isDerived(item: StoredItem): boolean {
   const pk = textOf(item.pk)
   if (pk.startsWith('credential#')) return !isTombstone(item)
-  if (pk.startsWith('owner#') || pk.startsWith('made#')) return true
+  if (pk.startsWith('owner#')) return true
   const isSideOf = (resource: string) => pk === activityOf(resource) || pk.startsWith(`${rowsOf(resource)}#`)
   return item.gone === undefined && storedKinds.some(({ table }) => isSideOf(table.resource))
 }
 
 const ownerOf = ({ pk, sk, name }: StoredItem): string =>
-  /^(credential|made)#/.test(textOf(pk)) ? `${keys}/${textOf(name)}` : parseSortKey(textOf(sk))
+  textOf(pk).startsWith('credential#') ? `${keys}/${textOf(name)}` : parseSortKey(textOf(sk))

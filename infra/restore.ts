@@ -159,12 +159,11 @@ const isPublished = ({ pk }: StoredItem) => textOf(pk) === 'lifecycle#position'
 
 /**
  * Returns the name of the access key that an item belongs to, or RESOURCE/NAME of another object. The item is a row, copy,
- * mark, activity, credential or owner index entry, or says which key made it. A tombstone belongs to none.
+ * entry, mark, activity, credential or owner index entry. A tombstone belongs to none.
  */
 function nameOf({ pk, sk, name, key, ended }: StoredItem): string | undefined {
   const partition = textOf(pk)
   if (partition.startsWith('credential#')) return ended === undefined ? textOf(name) : undefined
-  if (partition.startsWith('made#')) return textOf(name)
   const entry = textOf(sk)
   for (const resource of leftOut) {
     const rows = rowsOf(resource)

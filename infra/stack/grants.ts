@@ -3,7 +3,7 @@
  * (functions.ts) has the statements of the grants in its `uses`.
  *
  * Access to the table is restricted by partition keys (lib/storage/keys.ts, lib/authentication/credential.ts):
- *   KIND the revision   KIND#o rows   KIND#o#… copies   KIND#log#… the change log   KIND#deleted   KIND#activity   credential#…   trust#…   provider#…   owner#…   collector#pass   lifecycle#position   watches#…   exchange#…   jwks#…   signal#…   told#…   usage#…   history#…   made#…   trial#…   recording
+ *   KIND the revision   KIND#o rows   KIND#o#… copies and names   KIND#log#… the change log   KIND#deleted   KIND#activity   credential#…   trust#…   provider#…   owner#…   collector#pass   lifecycle#position   watches#…   exchange#…   jwks#…   signal#…   told#…   usage#…   history#…   trial#…   recording
  * All items of a transaction are in one statement, so it applies whether IAM evaluates them one by one or together.
  * ForAllValues also matches calls without a partition key (Scan), so only operations with a partition key are granted.
  */
@@ -129,14 +129,14 @@ export const forgetUsage = table(
 /** Reads what is recorded about keys, and since when. */
 export const readUsage = table(onTable(['BatchGetItem', 'Query'], ['usage#*', 'recording', 'lifecycle#position']))
 
-/** Keeps what happened to keys and which keys they made, and removes it with them. */
-export const keepHistory = table(onTable(['Query', 'PutItem', 'DeleteItem'], ['history#*', 'made#*']))
+/** Keeps what happened to keys, and removes it with them. */
+export const keepHistory = table(onTable(['Query', 'PutItem', 'DeleteItem'], ['history#*']))
 
-/** Reads it, and since when it is kept. */
-export const readHistory = table(onTable('Query', ['history#*', 'made#*']), onTable('GetItem', ['lifecycle#position']))
-
-/** Finds the keys that a key made, and knows whether none is missing. */
-export const readFamilies = table(onTable('Query', ['made#*']), onTable('GetItem', ['lifecycle#position']))
+/** Reads it, and since when it is kept, and the names of the keys that a key made. */
+export const readHistory = table(
+  onTable('Query', ['history#*', `${OwnedAccessKey.plural}#o#made:*`]),
+  onTable('GetItem', ['lifecycle#position']),
+)
 
 /**
  * Judges the presented key again, and reads the values of a key while a rotation is open, and the trial of its scope. Use it together

@@ -5,7 +5,7 @@
  *
  *     pk=credential#2#bXk… sk=# name=ci uid=… generation=1 user=alice identity=user:alice groups=[…] type=User chain=[…] created=1795257600
  *        lastActivity=… ttl=3600 ttlAfterLastActivity=false disabled=false deleted=false expiry=1795261200 expiryIndex=credential
- *        federation={trust={uid=… revision=3} provider={uid=… revision=1}} signedIn=1795257600 ancestors=[…]
+ *        federation={trust={uid=… revision=3} provider={uid=… revision=1}} signedIn=1795257600 makers=[…]
  */
 
 import { parseChain } from '../authorization/scopes/parsechain.ts'
@@ -63,7 +63,7 @@ export interface Credential extends KeyLife, ReviewRight {
   /** When the person of such a key signed in, in unix seconds. Absent in items of earlier versions. */
   signedIn?: number
   /** The uids of the keys that made the key, the nearest last. */
-  ancestors?: readonly string[]
+  makers?: readonly string[]
   /** The addresses from which the key may be used. Absent: all. */
   sourceCIDRs?: string[]
   /** The scopes that are tried beside the chain. */
@@ -140,7 +140,7 @@ export const readCredential = (item: JsonObject): Credential => strictRecord('a 
 /** Returns the user of requests with this key. */
 export function credentialUser(credential: Credential, expires: number | undefined): UserInfo {
   const { uid, identity, groups, name, type, chain, federation } = credential
-  const { generation, specUser, specTeam, specSubject, displayName, email, ancestors, sourceCIDRs, trials } = credential
+  const { generation, specUser, specTeam, specSubject, displayName, email, makers, sourceCIDRs, trials } = credential
   return {
     name: usernameOf(identity),
     identity,
@@ -158,7 +158,7 @@ export function credentialUser(credential: Credential, expires: number | undefin
       generation,
     }),
     chain,
-    ...defined({ ancestors, sourceCIDRs, federation, trials }),
+    ...defined({ makers, sourceCIDRs, federation, trials }),
     ...(holdsRight(credential, chain) && { mayReview: true }),
   }
 }
@@ -188,7 +188,7 @@ const OPTIONAL = {
   email: isText,
   federation: part(parseFederation),
   signedIn: isCount,
-  ancestors: isNonEmptyTextList,
+  makers: isNonEmptyTextList,
   sourceCIDRs: isTextList,
   ...RIGHT,
   trials: part(parseTrials),
@@ -227,7 +227,7 @@ export const BRIEF = 'brief'
 export function credentialOf(object: KubeObject, internal: KeyInternal, lastActivity?: number): Credential {
   const { name = '', uid = '', generation } = object.metadata
   const spec = (object.spec ?? {}) as KeySpec & { identity?: Record<string, JsonValue> }
-  const { creator, carried, ancestors, federation, signedIn, reviewScope } = internal
+  const { creator, carried, makers, federation, signedIn, reviewScope } = internal
   const { name: user, identity, groups } = effectiveUser({ spec, creator })
   return defined({
     name,
@@ -246,7 +246,7 @@ export function credentialOf(object: KubeObject, internal: KeyInternal, lastActi
     specSubject: spec.subject || undefined,
     displayName: shownName(spec.identity?.preferredUsername),
     email: shownName(spec.identity?.email),
-    ancestors,
+    makers,
     federation,
     signedIn,
     reviewScope,

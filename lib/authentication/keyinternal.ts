@@ -9,6 +9,7 @@ import type { ReviewRight } from '../authorization/users/reviewright.ts'
 import type { Federation, Identity } from '../authorization/users/user.ts'
 import type { JsonObject } from '../meta/types.ts'
 import { DAY_SECONDS } from '../meta/value/durations.ts'
+import type { Makers } from './makers.ts'
 import type { KeyHash } from './pepper.ts'
 import {
   isCount,
@@ -72,15 +73,11 @@ export interface TrialInternal {
   former?: { scope?: Scope; at: number }
 }
 
-export interface KeyInternal extends TrialInternal, ReviewRight, Inherited {
+export interface KeyInternal extends TrialInternal, ReviewRight, Inherited, Makers {
   /** The identity of the key's creator. */
   creator: Identity
   /** Where the credential of the current value is stored. */
   credential: KeyHash
-  /** The uids of the keys that made this one, the nearest last. They never change. Absent if no key made it. */
-  ancestors?: readonly string[]
-  /** The name that the nearest of them had. */
-  maker?: string
   /** Facts of the current value. Absent: it is number 1, made when the key was created. */
   value?: ValueFacts
   /** Present when the current value itself has ended: its item is a tombstone, and no write revives it. */
@@ -136,7 +133,7 @@ const stored = keptRecord(
   { creator: isIdentity, carried: part(parseChain), credential },
   {
     born: isCount,
-    ancestors: isNonEmptyTextList,
+    makers: isNonEmptyTextList,
     maker: isNonEmptyText,
     value: part((value) => strictRecord('the value of a key', value, FACTS, FACTS_OPTIONAL)),
     ended: (value: unknown) => value === 'leaked',

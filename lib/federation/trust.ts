@@ -1,11 +1,11 @@
 /** Reads federated identity credentials, called trusts in code, from stored objects. */
 import { RIGHT, TRIAL, type TrialInternal } from '../authentication/keyinternal.ts'
+import type { Makers } from '../authentication/makers.ts'
 import {
   isCount,
   isIdentity,
   isNonEmptyText,
   isNonEmptyTextList,
-  isText,
   keptRecord,
   part,
 } from '../authentication/strictrecord.ts'
@@ -21,13 +21,9 @@ import type { TrustSpec } from './federatedidentitycredential.schema.ts'
 export const DEFAULT_TTL = 3600
 
 /** The internal part of a trust, which is stored and versioned with it. */
-export interface TrustInternal extends TrialInternal, ReviewRight, Inherited {
-  /** The identity of the maker. */
+export interface TrustInternal extends TrialInternal, ReviewRight, Inherited, Makers {
+  /** The identity of who made the trust. */
   creator: Identity
-  /** The uid of the access key that made the trust. Empty if no access key did. */
-  maker: string
-  /** The uids of the keys that this key descends from, the first of the line first. Trusts of release 0.1.0 have none. */
-  ancestors?: readonly string[]
   /** The uid of the provider. A provider that is deleted and made again under its name is another one. */
   providerUid: string
   /** Counts the changes that end keys. */
@@ -51,12 +47,11 @@ const stored = keptRecord(
   'the internal part of a federated identity credential',
   {
     creator: isIdentity,
-    maker: isText,
     carried: part(parseChain),
     providerUid: isNonEmptyText,
     revision: isCount,
   },
-  { born: isCount, ancestors: isNonEmptyTextList, ...RIGHT, ...TRIAL },
+  { born: isCount, makers: isNonEmptyTextList, maker: isNonEmptyText, ...RIGHT, ...TRIAL },
 )
 
 export const encodeTrustInternal = (internal: TrustInternal): JsonObject => stored.write(internal)

@@ -10,7 +10,7 @@ import type { FieldError } from '../meta/errors/fielderror.ts'
 import type { ObjectSchema } from '../meta/schema/schema.ts'
 import type { Secret } from '../meta/schema/writeonly.ts'
 import type { GroupResource, JsonObject, JsonValue, KubeObject } from '../meta/types.ts'
-import type { Companion, ListRequest, Storage, Stored, Table } from '../storage/interface.ts'
+import type { Companion, ListRequest, Stored, Table } from '../storage/interface.ts'
 import type { ItemKey } from '../storage/keys.ts'
 import type { ProtobufMessage } from './protobuf.ts'
 
@@ -163,9 +163,6 @@ export interface Strategy<P = unknown> {
   status?(stored: Stored, reader: Reader, items?: PresentedItems): Readonly<Record<string, JsonValue | undefined>>
 }
 
-/** The keys of all objects that match a selector at revision `at`, and possibly others. */
-export type SelectedKeys = Required<Pick<ListRequest, 'at' | 'keys'>>
-
 export interface StoredKind<S = never, P = unknown> extends KindInfo {
   archetype: 'stored'
   table: Table
@@ -174,20 +171,8 @@ export interface StoredKind<S = never, P = unknown> extends KindInfo {
   columns: readonly Column[]
   /** Selectable fields besides metadata.name and metadata.namespace: `spec.disabled`. */
   selectableFields: readonly FieldPath[]
-  /**
-   * Returns the index partitions that have every object with the values that a field selector requires. Undefined: objects of any
-   * partition may match.
-   */
-  selectedPartitions?(required: RequiredValues): readonly string[] | undefined
-  /**
-   * Reads which keys all objects have that match such a selector at a revision: `start.at`, or the newest. Undefined: any may have them.
-   * Lists of users who may see every object call it.
-   */
-  selectedKeys?(
-    required: RequiredValues,
-    storage: Storage,
-    start: Pick<ListRequest, 'at' | 'notOlderThan'>,
-  ): Promise<SelectedKeys | undefined>
+  /** Returns the index partitions that have every object with the values that a field selector requires, if there are any. */
+  selectedPartitions?(required: RequiredValues): Pick<ListRequest, 'within' | 'named'>
   strategy(services: S): Strategy<P>
 }
 

@@ -4,7 +4,7 @@ import { isMaster } from '../authorization/users/identity.ts'
 import { notFound } from '../meta/errors/status.ts'
 import { defined } from '../meta/value/defined.ts'
 import type { ListPage, ListRequest, Stored } from '../storage/interface.ts'
-import { groupResource, type ListVerb, type RequestContext, type SelectedKeys } from './kind.ts'
+import { groupResource, type ListVerb, type RequestContext } from './kind.ts'
 import { accessTo, checkAccess, objectKey, type Store } from './store.ts'
 
 interface GetRequest {
@@ -44,21 +44,14 @@ export function visibilityFilter(
   return (stored) => accessTo(store, stored, verb, '', context).type === 'allowed'
 }
 
-interface Listing extends Omit<ListRequest, 'partitions' | 'filter' | 'keys'> {
-  /** Reads the keys of all objects that the selectors match, see `StoredKind.selectedKeys`. */
-  selectedKeys?(start: Pick<ListRequest, 'at' | 'notOlderThan'>): Promise<SelectedKeys | undefined>
-}
-
 /** Returns a page of the objects that this user may see and the selectors match. */
 export async function listObjects(
   store: Store,
-  { selectedKeys, ...request }: Listing,
+  request: Omit<ListRequest, 'partitions' | 'filter'>,
   verb: ListVerb,
   context: RequestContext,
 ): Promise<ListPage> {
   const partitions = store.strategy.partitions?.(context.user, verb)
   const filter = visibilityFilter(store, verb, context)
-  // Users who see only some objects have partitions, and no list of theirs depends on which others exist.
-  const found = partitions || filter ? undefined : await selectedKeys?.(request)
-  return store.storage.list(store.kind.table, { ...request, ...defined({ partitions, filter }), ...found })
+  return store.storage.list(store.kind.table, { ...request, ...defined({ partitions, filter }) })
 }

@@ -28,6 +28,11 @@ export interface Table {
   resource: string
   /** Returns the index partitions of an object (`user:alice`), besides the main one. Lists can be restricted to them. */
   partitions(stored: Pick<Stored, 'object' | 'internal'>): readonly string[]
+  /**
+   * Returns the index partitions that have only the name of an object (`made:ci`), which must not change while it exists. A write of it
+   * costs nothing there, and a list reads its row by key.
+   */
+  names?(stored: Pick<Stored, 'object' | 'internal'>): readonly string[]
   /** Whether the last activity of each object is recorded, and read with it. */
   activity: boolean
   /**
@@ -93,8 +98,11 @@ export interface ListRequest {
   partitions?: readonly string[]
   /** Reads only these index partitions, which have all objects that `matches` accepts. Never more than `partitions`. */
   within?: readonly string[]
-  /** Reads only these keys, which are those of all objects that `matches` accepts. Ignored with `partitions` or `within`. */
-  keys?: readonly string[]
+  /**
+   * Reads only the objects in this index partition of names, which has all that `matches` accepts, and those of the newest changes.
+   * Ignored with `partitions`, `within`, `key` or `filter`.
+   */
+  named?: string
   /** The most matching objects to return. Undefined: as many as fit in a page. */
   limit?: number
   /** Continues after this key, at revision `at`. */
@@ -283,6 +291,8 @@ export interface Storage {
   list(table: Table, request: ListRequest): Promise<ListPage>
   /** Counts the objects of an index partition, up to `most`. The table must be `counted`. */
   count(table: Table, partition: string, most: number): Promise<number>
+  /** Returns the names in an index partition of names, each with the revision of its create. Some may be gone, or another object's by now. */
+  names(table: Table, partition: string): Promise<{ key: string; rv: number }[]>
   /**
    * Returns the changes after `since`, in order, without waiting. It may lack the newest ones, but none up to `reached`, a revision that
    * the caller has seen. Throws Expired if the log no longer reaches back.

@@ -7,9 +7,10 @@
  *   tombstone  pk=virtualclusterinstances#o     sk=p-one#beta         rv=1042 gone=true expires=…
  *              pk=virtualclusterinstances#deleted sk=p-one#beta       the same, once it has left the rows
  *   copy       pk=ownedaccesskeys#o#user:jo     sk=ci                 like the row, in each of its index partitions
+ *   entry      pk=ownedaccesskeys#o#made:ci     sk=job                rv=1041, of its create: in each index partition of names
  *   mark       pk=ownedaccesskeys#o#count#user:jo sk=ci               no attributes: counts the objects of an index partition
  *   slot       pk=ownedaccesskeys#log#16        sk=0000000000001041   id=… type=MODIFIED key=ci object internal prev={rv object internal partitions}
- *                                                                     partitions=[user:jo] left=[team:a] by={user key …} expires=…
+ *                                                                     partitions=[user:jo] left=[team:a] names=[made:ci] by={user key …} expires=…
  *              pk=ownedaccesskeys#log#16        sk=0000000000001040   type=VOID expires=…
  *   activity   pk=ownedaccesskeys#activity      sk=ci                 at=1795257600000 uid=… and what is noted
  *   companion  any pk and sk that its owner chooses
@@ -38,7 +39,7 @@ export const bucketEnd = (rev: number): number => (Math.floor(rev / bucketSize) 
 /** Returns the key of the revision item of a kind. All partition keys of a kind start with its plural name. */
 export const revisionKey = (resource: string): ItemKey => ({ pk: resource, sk: '#revision' })
 
-/** Returns the partition of all rows, or of the copies in one index partition. */
+/** Returns the partition of all rows, or of the copies or entries in one index partition. */
 export const rowsOf = (resource: string, partition?: string): string =>
   partition === undefined ? `${resource}#o` : `${resource}#o#${partition}`
 

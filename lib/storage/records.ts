@@ -29,6 +29,8 @@ export interface Slot {
   partitions: readonly string[]
   /** The index partitions that the object left with this change; each holds a tombstone. */
   left: readonly string[]
+  /** The index partitions of names that the object entered with its create, or left with its delete. */
+  names: readonly string[]
   /** When it expires, in unix seconds. */
   expires: number
   /** Who made the change; absent if the writer did not say. */
@@ -70,6 +72,7 @@ export function readSlot(item: Item): Slot {
     key,
     partitions: strings(item.partitions),
     left: strings(item.left),
+    names: strings(item.names),
     expires: Number(expires),
   }
   if (item.object !== undefined) slot.state = stateOf(key, rev, item)

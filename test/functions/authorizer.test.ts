@@ -40,7 +40,7 @@ describe('Allow', () => {
       context: {
         user: expect.any(String),
         credential: expect.any(String),
-        ancestors: expect.any(String),
+        makers: expect.any(String),
         reason: 'spec.scope.rules[0]',
         retryAfter: '1',
       },
@@ -56,7 +56,7 @@ describe('Allow', () => {
       identity: 'user:alice',
       groups: ['dev', 'system:authenticated', 'team:ops'],
       key: { name: 'living', uid, generation: 1, type: 'User', user: 'alice', team: 'ops' },
-      ancestors: ['uid-of-admin'],
+      makers: ['uid-of-admin'],
       chain: [scope],
     })
   })

@@ -104,12 +104,12 @@ describe('a report ends what the reported value made', () => {
 
   test('as spec.key of the key, with the value or with a key that it made', async () => {
     const [own, child] = [await createKey(), await createKey()]
-    const ancestors = [(await allowed(child.first)).key.uid]
+    const makers = [(await allowed(child.first)).key.uid]
     const put = `supplied-by-the-thief-${own.name}-0123456789`
     expect((await patch(own.name, await allowed(own.first), { key: put })).status).toBe(200)
     await report(own.first)
     expect([await use(own.first), await use(put), await isDisabled(own.name)]).toEqual([LEAKED, LEAKED, true])
-    const second = await rotate(child.name, { ...admin, ancestors })
+    const second = await rotate(child.name, { ...admin, makers })
     await report(child.first)
     expect(await use(second)).toBe(LEAKED)
   })

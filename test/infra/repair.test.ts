@@ -76,11 +76,14 @@ test('the entry of a key with the key that made it is made again, and goes witho
   const world = await newWorld()
   await world.make('owner', {}, { user: 'alice' })
   await world.make('owned', {}, { user: 'alice' })
-  await changeInternal(world, 'owned', (internal) => ({ ...internal, ancestors: ['u-1'], maker: 'owner' }))
-  const stray = { pk: 'made#owner', sk: '0000000000#gone', name: 'gone', uid: 'gone', at: 0 }
-  const { repairs, items } = run([...(await itemsOf(world)), stray], [])
-  expect(repairs).toEqual(['ownedaccesskeys/gone: made item without its object'])
-  expect(items.filter(({ pk }) => pk === 'made#owner')).toMatchObject([{ name: 'owned' }])
+  await changeInternal(world, 'owned', (internal) => ({ ...internal, makers: ['u-1'], maker: 'owner' }))
+  const pk = 'ownedaccesskeys#o#made:owner'
+  const { repairs, items } = run([...(await itemsOf(world)), { pk, sk: 'gone', rv: 2 }], [])
+  expect(repairs).toEqual([
+    'ownedaccesskeys/owned: its entry in made:owner',
+    'gone: ownedaccesskeys item without its object',
+  ])
+  expect(items.filter((item) => item.pk === pk)).toMatchObject([{ sk: 'owned', rv: expect.any(Number) }])
   expect(run(items, [])).toMatchObject({ repairs: [], open: [] })
 })
 

@@ -236,10 +236,10 @@ test.each([
   ['begins anew in the table of another deployment, which has not seen what happened', 1, NOW],
   ['goes on in that of the deployment', 1_000_000, 5],
 ])('history %s, and every key that a key made is known', async (_, rv, since) => {
-  const position = { pk: 'lifecycle#position', sk: '#', rv, until: NOW, since: 5, families: true }
+  const position = { pk: 'lifecycle#position', sk: '#', rv, until: NOW, since: 5 }
   await write(position)
   await run(new Set(['named']))
-  expect(await read(position)).toMatchObject({ since, families: true })
+  expect(await read(position)).toMatchObject({ since })
   const { items } = (await server.call(keys)).json
   const { metadata } = items.find(({ metadata }: Item & { metadata: { name: string } }) =>
     /^admin-/.test(metadata.name),

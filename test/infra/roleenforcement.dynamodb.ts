@@ -89,7 +89,6 @@ test('access keys', async () => {
     key('bob', { key: 'b'.repeat(40), ttl: 1800, identity: { connectorData: 'x' } }, owner(alice)),
     token,
   )
-  // From then on, lists know what keys made.
   await at.invoke('lifecycle', {})
   for (const path of [
     `${keys}/alice`,

@@ -378,7 +378,7 @@ describe('a caller with a scope', () => {
 
   test('passes its scopes on', async () => {
     const { stored } = await made(valid, scoped({ ...alice, key: { ...alice.key, uid: 'maker-uid' } }, other))
-    expect(toTrust(stored)).toMatchObject({ carried: [other], creator: 'user:alice', maker: 'maker-uid' })
+    expect(toTrust(stored)).toMatchObject({ carried: [other], creator: 'user:alice', makers: ['maker-uid'] })
   })
 
   test('changes none that lacks its scopes, and keeps them below a new one', async () => {

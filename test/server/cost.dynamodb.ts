@@ -95,14 +95,17 @@ const [gigabyte = 0, kilobytes = 0, logs] = figuresOf('logs')
 const [readUnit = 0, writeUnit = 0] = figuresOf('DynamoDB')
 const [signatures = 0, manySignatures = 0] = figuresOf('KMS')
 
-/** What requests with a key cost in release 0.1.0, before keys could be rotated: calls, read units and write units. */
+/**
+ * What requests with a key cost in release 0.1.0, before keys could be rotated: calls, read units and write units. A create writes the name
+ * of the key for its maker besides, for two units.
+ */
 const BEFORE_ROTATIONS: Readonly<Record<string, readonly number[]>> = {
   authorization: [1, 1, 0],
   'authorization of an exchanged key': [2, 3, 0],
   get: [2, 3, 0],
   'page of 100': [4, 35, 0],
   'list of one by its name': [4, 4, 0],
-  'create of a key': [3, 1, 19],
+  'create of a key': [3, 1, 19 + 2],
   'patch of a key': [4, 3, 17],
   'delete of a key': [4, 3, 21],
   token: [1, 1, 0],
@@ -282,6 +285,21 @@ test('a request consumes the units that the page states', async () => {
   }
   const [begin = 0, end = 0] = ['exchange of an ID token', 'delete of a key'].map((name) => said.get(name)?.at(-1))
   expect(page).toContain(`10,000 jobs a day cost $${(((begin + end) * 10_000) / 1e6).toFixed(2)} a day for both`)
+})
+
+test('a create of a key with 32 makers consumes the units that the page states', async () => {
+  let last = token
+  for (let count = 3; count <= 32; count++) {
+    const made = accessKey(`z-line-${count}`, { user: 'admin', groups: ['system:masters'] })
+    last = (await server.post(keys, made, last)).json.spec.key
+  }
+  const { status, json } = await server.post(keys, kilobyte('z-line-33'), last)
+  const most = json.spec?.key
+  expect([status, (await server.post(keys, kilobyte('z-line-34'), most)).status]).toEqual([201, 403])
+  const one = await least((sample) => [keys, { method: 'POST', body: kilobyte(`z-line-end-${sample}`), token: last }])
+  const [calls = 0, reads = 0, writes = 0, price] = requestsOf(page).get('create of a key with 32 makers') ?? []
+  expect(one).toEqual({ calls, reads, writes })
+  expect(price).toBeCloseTo(dollars('create of a key', reads, writes), 1)
 })
 
 test('telling watches of an expired key costs what the page states', async () => {

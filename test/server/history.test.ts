@@ -2,7 +2,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { OwnedAccessKeyHistory } from '../../lib/apis/management/v1/history/ownedaccesskeyhistory.ts'
 import { historyItem, historyPartition } from '../../lib/authentication/history/items.ts'
-import { madePartition } from '../../lib/authentication/history/keptsince.ts'
 import { noticeAddress } from '../../lib/authentication/history/newaddress.ts'
 import { unhurried } from '../support/deadlines.ts'
 import { keys } from '../support/objects.ts'
@@ -249,23 +248,20 @@ describe('family', () => {
 
   test('has a limit, and says so', async () => {
     const maker = await server.makeKey({ user: 'many' })
-    const child = await server.makeKey({}, {}, maker.token)
-    const pk = madePartition(maker.name)
-    const read = async () => (await historyOf(maker, maker.token)).status
-    for (let n = 0; n < 99; n++)
-      await server.parts.storage.writeCompanion(
-        { pk, sk: `9${n}`, attributes: { name: child.name, uid: `${n}`, at: 0, maker: maker.uid } },
-        unhurried,
-      )
-    expect([(await read()).made.length, (await read()).truncated]).toEqual([1, undefined])
-    const attributes = { name: 'x', uid: 'x', at: 0, maker: 'another with its name' }
-    await server.parts.storage.writeCompanion({ pk, sk: '9a', attributes }, unhurried)
-    expect((await read()).truncated).toBeUndefined()
-    await server.parts.storage.writeCompanion(
-      { pk, sk: '0', attributes: { ...attributes, maker: maker.uid } },
-      unhurried,
-    )
-    expect(await read()).toMatchObject({ made: [{ name: child.name }], truncated: true })
+    const names = Array.from({ length: 100 }, (_, n) => `many-${n}`)
+    for (const name of ['z-first', ...names.slice(1)]) await server.makeKey({}, { name }, maker.token)
+    const read = async () => {
+      const { made, truncated } = (await historyOf(maker, maker.token)).status
+      return [made.map(({ name }: { name: string }) => name), truncated]
+    }
+    expect(await read()).toEqual([[...names.slice(1).reverse(), 'z-first'], undefined])
+    await server.makeKey({}, { name: 'many-0' }, maker.token)
+    expect(await read()).toEqual([['many-0', ...names.slice(1).reverse()], true])
+    // What another key of its name made does not count.
+    await server.call(`${keys}/${maker.name}`, { method: 'DELETE' })
+    const again = await server.makeKey({ user: 'many' }, { name: maker.name })
+    await server.makeKey({}, { name: 'many-again' }, again.token)
+    expect(await madeOf(again, again.token)).toEqual(['many-again Active'])
   })
 })
 

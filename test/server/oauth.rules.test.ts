@@ -57,7 +57,6 @@ const trustOf = (spec: Partial<TrustSpec> = {}, more: Partial<Trust> = {}): Trus
   revision: 0,
   deleted: false,
   creator: 'user:alice',
-  maker: 'k',
   carried: [],
   providerUid: 'p',
   spec: { identityProvider: 'github', claims: [{ claim: 'repository_id', values: ['74'] }], ...spec },

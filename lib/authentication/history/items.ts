@@ -6,20 +6,12 @@
  *
  * The groups keep who causes many entries of one kind from hiding those of the others: each kind that a holder of the key can repeat
  * has its own. The creation is the first item of group 1.
- *
- * Other items say which keys a key made. They are found by the name of the maker, which stays known when the maker is gone. They are
- * written after the keys; the position in the change log says up to which revision none is missing.
- *
- *     pk=made#NAME-OF-THE-MAKER sk=8204742399#UID name=ci at=1795257600 maker=UID-OF-THE-MAKER
  */
 import type { JsonObject, JsonValue } from '../../meta/types.ts'
 import { isObject, own } from '../../meta/value/walk.ts'
-import type { CompanionItem, Stored } from '../../storage/interface.ts'
+import type { CompanionItem } from '../../storage/interface.ts'
 import { expiryOf, itemHash } from '../keptitems.ts'
-import { decodeKeyInternal } from '../keyinternal.ts'
-import { lifeOfStored } from '../keystatus.ts'
 import { isCount, isText } from '../strictrecord.ts'
-import { madePartition } from './keptsince.ts'
 
 /** The most entries that are shown. */
 export const SHOWN = 50
@@ -128,13 +120,3 @@ export function shownEntries(items: readonly CompanionItem[]): HistoryEntry[] {
 
 const isCreation = ({ sk }: Pick<CompanionItem, 'sk'>): boolean => sk.startsWith(`1#${'0'.repeat(10)}#`)
 const timeOf = ({ attributes: { at } }: CompanionItem): number => (isCount(at) ? at : 0)
-
-/** Returns the item of a key that another key made, or undefined. */
-export function madeItem(stored: Stored): CompanionItem | undefined {
-  const { ancestors, maker: by } = decodeKeyInternal(stored.internal)
-  const maker = ancestors?.at(-1)
-  const { name = '', uid = '' } = stored.object.metadata
-  if (maker === undefined || by === undefined) return undefined
-  const { created: at } = lifeOfStored(stored)
-  return { pk: madePartition(by), sk: `${newestFirst(at)}#${uid}`, attributes: { name, uid, at, maker } }
-}

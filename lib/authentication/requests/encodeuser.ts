@@ -7,12 +7,12 @@ import { encode, MAX_CONTEXT, type UserTexts } from './usercontext.ts'
  * left out then. During a deploy, functions of the previous release decode the texts and ignore members that they do not know.
  */
 export function encodeUser(whole: UserInfo, warnings: readonly string[] = []): UserTexts {
-  const { credential, federation, ancestors, sourceCIDRs, trials, ...user } = whole
+  const { credential, federation, makers, sourceCIDRs, trials, ...user } = whole
   const members = {
     user,
     credential,
     federation,
-    ancestors,
+    makers,
     sourceCIDRs,
     trials,
     ...(warnings.length > 0 && { warnings }),

@@ -53,7 +53,7 @@ const READERS = {
   user: readUser,
   credential: (value: unknown) => strictRecord('the credential of the user', value, CREDENTIAL, CREDENTIAL_OPTIONAL),
   federation: parseFederation,
-  ancestors: listReader('the ancestors of the key of the user', isNonEmptyTextList),
+  makers: listReader('the makers of the key of the user', isNonEmptyTextList),
   sourceCIDRs: listReader('the source addresses of the user', isNonEmptyTextList),
   trials: parseTrials,
   warnings: listReader('the warnings of the response', isTextList),

@@ -62,7 +62,7 @@ export interface UserInfo {
   /** Present when an exchange made the presented key. */
   federation?: Federation
   /** The uids of the keys that made the presented key, the nearest last. Absent if none is known; never empty. */
-  ancestors?: readonly string[]
+  makers?: readonly string[]
   /** The IP addresses and CIDRs from which the presented key may be used. Absent means all; never empty. */
   sourceCIDRs?: readonly string[]
   /** Whether the scope of the presented key has the right to create reviews (`reviewright.ts`). */

@@ -14,8 +14,6 @@ export interface Position {
   touched: number
   /** Since when history is kept without a gap, in unix seconds. 0: since the first key. */
   since: number
-  /** Whether the families of all keys up to `rv` are kept; else the name up to which those of the keys from before are, or ''. */
-  families: true | string
   /** The item as it was read or written; absent before the first one. */
   item?: CompanionItem
 }
@@ -27,13 +25,12 @@ export async function readPosition({
 }: Pick<Lifecycle, 'storage' | 'now'>): Promise<Position | undefined> {
   const item = await getCompanion(storage, positionKey)
   if (!item) return undefined
-  const { rv, until, touched = until, families = '' } = item.attributes
+  const { rv, until, touched = until } = item.attributes
   return {
     rv: Number(rv),
     until: Number(until),
     touched: Number(touched),
     since: keptSince(item) ?? unixSeconds(now()),
-    families: families === true || String(families),
     item,
   }
 }
@@ -42,11 +39,11 @@ export async function readPosition({
 export async function movePosition(
   { storage, deadline }: Pick<Lifecycle, 'storage' | 'deadline'>,
   from: Position | undefined,
-  { rv, until, touched, since, families }: Omit<Position, 'item'>,
+  { rv, until, touched, since }: Omit<Position, 'item'>,
 ): Promise<Position | undefined> {
   const item = await storage.writeCompanion(
-    { ...positionKey, attributes: { rv, until, touched, since, families }, when: { is: from?.item } },
+    { ...positionKey, attributes: { rv, until, touched, since }, when: { is: from?.item } },
     { deadline },
   )
-  return item && { rv, until, touched, since, families, item }
+  return item && { rv, until, touched, since, item }
 }

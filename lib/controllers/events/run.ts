@@ -13,7 +13,7 @@ import { occurrences } from './changes.ts'
 import { type KeyOccurrence, toEvent } from './event.ts'
 import { touchExpired } from './expiredphase.ts'
 import { sendExpiries } from './expiries.ts'
-import { keepFamilies, keepHistory, keepOlderFamilies } from './history.ts'
+import { forgetHistories, keepHistory } from './history.ts'
 import type { Lifecycle, Send } from './lifecycle.ts'
 import { movePosition, type Position, readPosition } from './position.ts'
 import { sendStalled, settleRotations } from './rotations.ts'
@@ -48,7 +48,6 @@ export async function runLifecycle(life: Lifecycle): Promise<Run> {
     const isHourly = secondsOf(life) - position.until >= HOUR_SECONDS + LAG_SECONDS
     await sendSignals(life, send, isHourly)
     if (isHourly) run.settled = await followHours(life, send, position)
-    if (position.families !== true) await keepOlderFamilies(life)
     return run
   } catch (error) {
     if (error instanceof OutOfTime) return { ...run, remaining: true }
@@ -73,9 +72,9 @@ async function followLog(life: Lifecycle, send: Send): Promise<Position> {
   for (let position = await startPosition(life); ; ) {
     const batch = await readLog(life, position)
     await send(batch.changes.flatMap((change) => occurrences(change, life.limits)))
-    await keepFamilies(life, batch.changes)
+    await forgetHistories(life, batch.changes)
     await forgetDeleted(life, batch.changes)
-    const anew = batch.lost && { since: secondsOf(life), families: '' }
+    const anew = batch.lost && { since: secondsOf(life) }
     if (batch.rv !== position.rv) position = await moveOn(life, position, { ...position, rv: batch.rv, ...anew })
     if (!batch.more) return position
     if (!life.hasTime()) throw new OutOfTime()
@@ -100,14 +99,12 @@ async function startPosition(life: Lifecycle): Promise<Position> {
     rv,
     until: now,
     touched: now,
-    ...(rv === FIRST ? WHOLE : { since: now, families: '' }),
+    since: rv === FIRST ? 0 : now,
   })
 }
 
 /** The revision before all changes. */
 const FIRST = 1
-/** What is kept from then on. */
-const WHOLE = { since: 0, families: true } as const
 
 /** Moves the position, or returns the one to which another run has moved it. */
 async function moveOn(life: Lifecycle, from: Position | undefined, to: Omit<Position, 'item'>): Promise<Position> {

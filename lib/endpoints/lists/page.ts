@@ -42,17 +42,17 @@ function rangeOf(
   collection: Collection,
   selection: Selection,
   start: ListStart,
-): Pick<ListRequest, 'namespace' | 'namePrefix' | 'key' | 'within' | 'matches'> & ListStart {
+): Pick<ListRequest, 'namespace' | 'namePrefix' | 'key' | 'within' | 'named' | 'matches'> & ListStart {
   const key = start.after === undefined ? onlyKey(collection, selection) : undefined
   const namespace = collection.request.namespace || selection.namespace
-  const { namePrefix, within } = selection
+  const { namePrefix, within, named } = selection
   const isRange = namePrefix !== undefined && (collection.kind.scope === 'Cluster' || Boolean(namespace))
   const isWhole = selection.all && (namePrefix === undefined || isRange)
   return {
     ...start,
     ...(namespace && { namespace }),
     ...(isRange && { namePrefix }),
-    ...defined({ key, within }),
+    ...defined({ key, within, named }),
     ...(!isWhole && { matches: selection.matches }),
   }
 }
@@ -148,14 +148,10 @@ export async function openCollection(
   const { namespace } = request
   const isLimited = limit > 0
   const size = limit || pageSize
-  let selected: ReturnType<NonNullable<Selection['selectedKeys']>> | undefined
-  /** Reads them for the first page. The others are at its revision. */
-  const selectedKeys = async (from: ListStart) => (selected ??= selection.selectedKeys?.(store.storage, from))
   const read = async (from: ListStart): Promise<ListPage> => {
     const range = rangeOf({ kind, request }, selection, from)
     const listing = {
       ...range,
-      ...(!range.key && !range.within && { selectedKeys }),
       ...(size > 0 && { limit: size }),
       ...(!isLimited && { keepsNext: true as const }),
     }

@@ -9,20 +9,17 @@ import { matcherOf } from '../../meta/selectors/labelmatcher.ts'
 import type { JsonObject } from '../../meta/types.ts'
 import { defined } from '../../meta/value/defined.ts'
 import { own } from '../../meta/value/walk.ts'
-import type { RequestContext, SelectedKeys, StoredKind } from '../../registry/kind.ts'
+import type { RequestContext, StoredKind } from '../../registry/kind.ts'
 import type { Store } from '../../registry/store.ts'
-import type { ListRequest, Storage, Stored } from '../../storage/interface.ts'
+import type { ListRequest, Stored } from '../../storage/interface.ts'
 import type { ListOptions } from './listoptions.ts'
 
-export interface Selection {
+/** With the index partitions that have every object that matches. Without any, all objects may match. */
+export interface Selection extends Pick<ListRequest, 'within' | 'named'> {
   /** True when there is no selector, so that every object whose name begins with `namePrefix` matches. */
   all: boolean
   matches(stored: Stored): boolean
   namePrefix?: string
-  /** The index partitions that have every object that matches. Undefined: any object may match. */
-  within?: readonly string[]
-  /** Reads the keys of all objects that match, see `StoredKind.selectedKeys`. */
-  selectedKeys?(storage: Storage, start: Pick<ListRequest, 'at' | 'notOlderThan'>): Promise<SelectedKeys | undefined>
   /** The name and namespace that the field selector requires; undefined if it requires none. */
   name: string | undefined
   namespace: string | undefined
@@ -51,7 +48,7 @@ function fieldValue(
 
 /** Returns the selection of a list or watch. Throws 400 for a field selector with unknown fields. */
 export function selectionOf(
-  kind: Pick<StoredKind, 'schema' | 'scope' | 'selectableFields' | 'selectedPartitions' | 'selectedKeys'>,
+  kind: Pick<StoredKind, 'schema' | 'scope' | 'selectableFields' | 'selectedPartitions'>,
   { labels, fields, namePrefix }: Pick<ListOptions, 'labels' | 'fields' | 'namePrefix'>,
   computing?: Computing,
 ): Selection {
@@ -63,15 +60,14 @@ export function selectionOf(
   checkFields(fields, supported)
   const matchesLabels = matcherOf(labels)
   const required = (field: string) => requiredValues(fields, field)
-  const within = kind.selectedPartitions?.(required)
   return {
     all: labels.length === 0 && fields.length === 0,
     matches: (stored) =>
       (namePrefix === undefined || stored.object.metadata.name?.startsWith(namePrefix) === true) &&
       matchesLabels(stored.object.metadata.labels ?? {}) &&
       matchesFields(fields, (field) => fieldValue(kind, stored, field, computing)),
-    ...defined({ namePrefix, within }),
-    selectedKeys: async (storage, start) => kind.selectedKeys?.(required, storage, start),
+    ...defined({ namePrefix }),
+    ...kind.selectedPartitions?.(required),
     name: required('metadata.name')[0],
     namespace: required('metadata.namespace')[0],
   }

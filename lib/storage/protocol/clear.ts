@@ -5,7 +5,7 @@
  */
 import { StorageError } from '../errors.ts'
 import type { Item } from '../items.ts'
-import { bucketSize, deletedOf, rowsOf, sortKey } from '../keys.ts'
+import { bucketSize, deletedOf, type ItemKey, rowsOf, sortKey } from '../keys.ts'
 import { isExpired, isTombstone, isVacant, readSlot } from '../records.ts'
 import { clearTime, rewindSlots, tombstoneSeconds } from './constants.ts'
 import { type Context, persist } from './context.ts'
@@ -31,14 +31,19 @@ export async function clearTombstones(
     while (done < marked && context.elapsed() - began < clearTime) {
       const to = Math.min(marked, done + stretch)
       const rows = new Map<string, ExpectedRow>()
+      const removals: (() => Promise<unknown>)[] = []
       const slots = await readSlots(context, resource, [done, to], outline)
       for (const rev of [...slots.keys()].sort((one, other) => one - other)) {
         const item = slots.get(rev)
-        if (item) expectRows(rows, resource, readSlot(item))
+        if (!item) continue
+        const slot = readSlot(item)
+        expectRows(rows, resource, slot)
+        for (const one of slot.type === 'DELETED' ? slot.names : [])
+          removals.push(() => clearEntry(context, { pk: rowsOf(resource, one), sk: sortKey(slot.key) }, rev))
       }
-      const absent = [...rows.values()].filter((one) => one.absent)
-      for (let index = 0; index < absent.length; index += parallel)
-        await Promise.all(absent.slice(index, index + parallel).map((one) => clear(context, resource, one)))
+      for (const one of rows.values()) if (one.absent) removals.push(() => clear(context, resource, one))
+      for (let index = 0; index < removals.length; index += parallel)
+        await Promise.all(removals.slice(index, index + parallel).map((remove) => remove()))
       done = to
     }
   } catch (error) {
@@ -56,6 +61,10 @@ async function clear(context: Context, resource: string, { key, rev }: ExpectedR
   }
   await persist(context, { type: 'delete', key, when: isTombstone(rev) })
 }
+
+/** Removes the name of a deleted object from an index partition, unless a newer object has it. */
+const clearEntry = (context: Context, key: ItemKey, rev: number): Promise<unknown> =>
+  persist(context, { type: 'delete', key, when: { rv: { below: rev } } })
 
 /** Returns the row of an object, or its tombstone, wherever that is. */
 export const readRowOrTombstone = async (

@@ -40,6 +40,7 @@ export interface Plan {
   slot: Record<string, Item[string]>
   partitions: readonly string[]
   left: readonly string[]
+  names: string[]
 }
 
 /** Encodes a write before it takes a revision. Throws TooLarge and TooManyCompanions. */
@@ -61,6 +62,7 @@ export function planWrite(limits: Limits, write: RowWrite): Plan {
   const [prevObject, prevInternal] = bodies.slice(next.length)
   const partitions = change.type === 'put' ? [...new Set(table.partitions(change))] : []
   const left = (current?.partitions ?? []).filter((one) => !partitions.includes(one))
+  const names = namesOf(table, current, change)
   const now = object !== undefined && internal !== undefined && change.type === 'put' ? { object, internal } : {}
   const before =
     current && prevObject !== undefined && prevInternal !== undefined
@@ -74,16 +76,26 @@ export function planWrite(limits: Limits, write: RowWrite): Plan {
     ...before,
     partitions,
     left,
+    ...(names.length > 0 && { names }),
     ...(by && { by }),
   }
   const row = change.type === 'put' ? { ...now, partitions } : { gone: true }
-  const planned = { write, row, slot, partitions, left }
+  const planned = { write, row, slot, partitions, left, names }
   checkFits(limits, planned)
   return planned
 }
 
+/** Returns the index partitions of names that a create enters, or a delete leaves. */
+function namesOf(table: Table, current: State | undefined, change: ChangingMutation): string[] {
+  if (!table.names) return []
+  if (change.type === 'put') return current ? [] : [...new Set(table.names(change))]
+  return current ? [...table.names(decodeState(current))] : []
+}
+
 function checkFits(limits: Limits, planned: Plan): void {
-  if (!planned.partitions.every((one) => isPartition(limits, planned.write.table.resource, one))) {
+  if (
+    ![...planned.partitions, ...planned.names].every((one) => isPartition(limits, planned.write.table.resource, one))
+  ) {
     throw new StorageError('TooLarge', 'the name of an index partition')
   }
   const writes = itemWrites(planned, Number.MAX_SAFE_INTEGER, 0)
@@ -105,11 +117,13 @@ function checkFits(limits: Limits, planned: Plan): void {
 const rowIndex = 0
 const companionIndex = 2
 
-/** Returns the writes: row, slot, companions, copies and marks in the index partitions, and the activity to delete. */
+/** Returns the writes: row, slot, companions, copies, entries and marks in the index partitions, and the activity to delete. */
 function itemWrites(planned: Plan, rev: number, now: number): ItemWrite[] {
-  const { write, partitions, left } = planned
+  const { write, partitions, left, names } = planned
   const { table, key, current, change } = write
   const sk = sortKey(key)
+  // Those of a deleted object leave with its tombstone (clear.ts).
+  const entered = change.type === 'put' ? names : []
   const gone = { rv: rev, gone: true, expires: Math.floor(now / 1000) + tombstoneSeconds }
   const row = change.type === 'put' ? { rv: rev, ...planned.row } : gone
   return [
@@ -126,6 +140,7 @@ function itemWrites(planned: Plan, rev: number, now: number): ItemWrite[] {
     ...(change.companions ?? []).map(companionWrite),
     ...partitions.map((one): ItemWrite => ({ type: 'put', item: { pk: rowsOf(table.resource, one), sk, ...row } })),
     ...left.map((one): ItemWrite => ({ type: 'put', item: { pk: rowsOf(table.resource, one), sk, ...gone } })),
+    ...entered.map((one): ItemWrite => ({ type: 'put', item: { pk: rowsOf(table.resource, one), sk, rv: rev } })),
     ...marks(planned),
     ...(table.activity && change.type === 'delete'
       ? [{ type: 'delete', key: { pk: activityOf(table.resource), sk } } satisfies ItemWrite]

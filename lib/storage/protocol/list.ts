@@ -17,7 +17,7 @@ import { readLatest } from './latest.ts'
 import { fillGaps, type Slots } from './log.ts'
 import { checkFresh, checkReachable, checkScanned, expiredError, type Revision, readRevision } from './revision.ts'
 import { rewind } from './rewind.ts'
-import { type Horizon, isWithin, type Step, scan, scanKeys } from './scan.ts'
+import { type Horizon, isWithin, type Step, scan, scanNamed } from './scan.ts'
 
 /** The revision of a list, and the log entries that rows may not show yet: the newest one of each key, by sort key. */
 interface Snapshot {
@@ -36,8 +36,8 @@ interface Range {
   /** That of the namespace, then of the names. */
   prefix: string
   only: string | undefined
-  /** The sort keys to read, in order. Undefined: all of the range. */
-  keys: ReadonlySet<string> | undefined
+  /** The index partition of names that has all that are asked for. */
+  named: string | undefined
   partitions: readonly (string | undefined)[]
   /** Whether a filter may accept objects of other partitions too. */
   isPart: boolean
@@ -62,15 +62,14 @@ export async function listAt(context: Context, table: Table, request: ListReques
   checkReachable(revision, at ?? Math.max(notOlderThan ?? 0, revision.floor))
   const range = rangeOf(context.items.limits, resource, request)
   const covered = coveredBy(range)
-  const rows = range.keys
-    ? scanKeys(context, rowsOf(resource), range.keys)
-    : scan(
-        context,
-        range.partitions.map((one) => ({ pk: rowsOf(resource, one), ...covered })),
-      )
+  const queries = range.partitions.map((one) => ({ pk: rowsOf(resource, one), ...covered }))
+  const rows =
+    range.named === undefined
+      ? scan(context, queries)
+      : scanNamed(context, rowsOf(resource), { pk: rowsOf(resource, range.named), ...covered, attributes: ['sk'] })
   // The keys of an empty range may be too long for the table.
   const isScattered =
-    range.keys !== undefined ||
+    range.named !== undefined ||
     (!range.partitions.includes(undefined) && (range.partitions.length === 0 || range.only === undefined))
   const activity = activityOfPage(context, table, { covered, isScattered })
   const wanted = limit === undefined ? undefined : limit + 1
@@ -122,14 +121,13 @@ function rangeOf(limits: Limits, resource: string, request: ListRequest): Range 
   const isEmpty = isPast || isStrange || ![namespace, after, prefix].every((one) => !one || isStorable(limits, one))
   const asked = partitions && within ? partitions.filter((one) => within.includes(one)) : (partitions ?? within)
   const possible = asked ? asked.filter((one) => isPartition(limits, resource, one)) : [undefined]
-  const isNext = (sk: string) => sk.startsWith(prefix) && byBytes(sk, start) > 0
-  const keys = asked ? undefined : request.keys?.map(sortKey).filter(isNext).sort(byBytes)
+  const isNamed = !asked && !filter && only === undefined && !isEmpty
   return {
     resource,
     prefix,
     start: start.startsWith(prefix) ? start : '',
     only,
-    keys: keys && new Set(keys),
+    named: isNamed && request.named && isPartition(limits, resource, request.named) ? request.named : undefined,
     partitions: isEmpty ? [] : [...new Set(possible)],
     isPart: filter !== undefined && asked !== undefined && asked.length !== partitions?.length,
   }
@@ -141,8 +139,8 @@ function coveredBy({ start, prefix, only }: Range): Omit<ItemQuery, 'pk'> {
   return { ...(prefix && { prefix }), ...(start && { after: start }) }
 }
 
-const isCovered = ({ prefix, only, keys }: Range, sk: string): boolean =>
-  (keys?.has(sk) ?? true) && (only === undefined ? sk.startsWith(prefix) : sk === only)
+const isCovered = ({ prefix, only }: Range, sk: string): boolean =>
+  only === undefined ? sk.startsWith(prefix) : sk === only
 
 /** The attributes of log entries that a list reads: all except the previous state. */
 const overlaid = ['sk', 'type', 'key', 'object', 'internal', 'partitions']

@@ -83,7 +83,7 @@ export async function readRecentRevision(context: Context, resource: string, sin
 }
 
 /** The attributes of a slot that settling reads. */
-export const outline = ['pk', 'sk', 'type', 'key', 'partitions', 'left', 'expires'] as const
+export const outline = ['pk', 'sk', 'type', 'key', 'partitions', 'left', 'names', 'expires'] as const
 
 /** A row that slots have written, its newest revision, and whether it may be absent. */
 export interface ExpectedRow {
@@ -92,8 +92,8 @@ export interface ExpectedRow {
   absent: boolean
 }
 
-/** Returns the rows and copies that a slot wrote. */
-function writtenRows(resource: string, { rev, type, key, partitions, left }: Slot): ExpectedRow[] {
+/** Returns the rows, copies and entries that a slot wrote. */
+function writtenRows(resource: string, { rev, type, key, partitions, left, names }: Slot): ExpectedRow[] {
   if (type === 'VOID') return []
   const sk = sortKey(key)
   const one = (absent: boolean) => (partition?: string) => ({
@@ -101,7 +101,9 @@ function writtenRows(resource: string, { rev, type, key, partitions, left }: Slo
     rev,
     absent,
   })
-  return [one(type === 'DELETED')(), ...partitions.map(one(false)), ...left.map(one(true))]
+  const entered = type === 'ADDED' ? names : []
+  const rows = [one(type === 'DELETED')(), ...partitions.map(one(false)), ...left.map(one(true))]
+  return [...rows, ...entered.map(one(false))]
 }
 
 /** Reports whether every row is visible at its newest revision or later. A slot may be visible before its row. */

@@ -46,18 +46,16 @@ export function scan({ items }: Pick<Context, 'items'>, queries: readonly ItemQu
   }
 }
 
-/** The most rows that `scanKeys` reads at a time: each may have 400 KB. */
+/** The most rows that `scanNamed` reads at a time: each may have 400 KB. */
 const keysAtOnce = 100
 
-/** Reads the rows of a partition with these sort keys, which are in order. */
-export function scanKeys({ items }: Pick<Context, 'items'>, pk: string, keys: Iterable<string>): Scan {
-  const rest = [...keys]
+/** Reads the rows of the partition `pk` whose names are in an index partition. */
+export function scanNamed({ items }: Pick<Context, 'items'>, pk: string, names: ItemQuery): Scan {
+  const entries = scan({ items }, [names])
   return {
     async next(limit = keysAtOnce) {
-      const some = rest.splice(0, Math.min(limit, keysAtOnce))
-      const rows = [await items.batchGet(some.map((sk) => ({ pk, sk })))]
-      const done = rest.length === 0
-      return { rows, horizon: done ? end : (some.at(-1) ?? end), done }
+      const { rows, ...step } = await entries.next(Math.min(limit, keysAtOnce))
+      return { ...step, rows: [await items.batchGet(rows.flat().map(({ sk }) => ({ pk, sk })))] }
     },
   }
 }

@@ -119,7 +119,7 @@ test('closes a trust through which only the user logs in, and warns of one throu
 
 test('finds the trusts that a stolen key made, and those that its descendants made', async () => {
   const thief = { ...userNamed('thief'), key: { ...userNamed('thief').key, uid: 'stolen' } }
-  const child = { ...thief, key: { ...thief.key, uid: 'child' }, ancestors: ['stolen'] }
+  const child = { ...thief, key: { ...thief.key, uid: 'child' }, makers: ['stolen'] }
   await trust('made-1', {}, thief)
   await trust('made-2', {}, child)
   await trust('made-3', {}, userNamed('thief'))

@@ -31,7 +31,7 @@ describe('201', () => {
   test('warns when the line of the key is nearly full, and creates none by any verb when it is full', async () => {
     const descended = (count: number) => ({
       ...alice,
-      ancestors: Array.from({ length: count }, (_, at) => `uid-${at}`),
+      makers: Array.from({ length: count }, (_, at) => `uid-${at}`),
     })
     const { status: code, headers } = await create('generation-24', { ttl: 60 }, descended(23))
     expect([code, headers.warning?.[0]]).toEqual([201, expect.stringContaining('descends from 24 others')])

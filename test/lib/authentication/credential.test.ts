@@ -88,7 +88,7 @@ describe('writing credentials', () => {
     expect(companion.attributes).not.toHaveProperty('lastActivity')
     expect([...(companion.remove ?? [])].sort()).toEqual(
       [
-        'ancestors',
+        'makers',
         'displayName',
         'email',
         'expiry',

@@ -44,7 +44,7 @@ test.each([
     'a trust',
     decodeTrustInternal,
     encodeTrustInternal,
-    { creator: 'user:alice', maker: '', carried: [], providerUid: 'provider-1', revision: 2 },
+    { creator: 'user:alice', carried: [], providerUid: 'provider-1', revision: 2 },
   ],
 ] as const)('the internal part of %s keeps members that this release does not know', (_, decode, encode, stored) => {
   const later = { ...stored, crit: ['revision'], more: { deep: [1] } } as never
@@ -56,7 +56,8 @@ test.each([
 describe('a trust', () => {
   const internal: TrustInternal = {
     creator: 'user:alice',
-    maker: 'key-1',
+    makers: ['key-0', 'key-1'],
+    maker: 'ci',
     carried: [{ projects: [{ project: 'shop' }] }],
     providerUid: 'provider-1',
     revision: 2,

@@ -14,6 +14,7 @@ import {
   expiring,
   lagging,
   making,
+  naming,
   type Profile,
   plain,
   recreating,
@@ -41,13 +42,14 @@ async function failures(
 const timeout = 300_000
 
 describe('every schedule ends in the state of the log', () => {
-  const profiles = { plain, clearing, expiring, lagging, recreating, making, counting }
+  const profiles = { plain, clearing, expiring, lagging, recreating, making, naming, counting }
   test.each([
     ['plain', 60],
     ['expiring', 60],
     ['lagging', 20],
     ['recreating', 60],
     ['clearing', 60],
+    ['naming', 60],
     ['making', 60],
     ['counting', 60],
   ] as const)(

@@ -3,7 +3,15 @@ import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../../lib/meta/types.ts'
 import { StorageError } from '../../../lib/storage/errors.ts'
-import type { Companion, CompanionItem, ListRequest, Storage, Table, Touch } from '../../../lib/storage/interface.ts'
+import type {
+  Companion,
+  CompanionItem,
+  ListRequest,
+  Storage,
+  Stored,
+  Table,
+  Touch,
+} from '../../../lib/storage/interface.ts'
 import { type FaultKind, ItemsFault, type TransactOutcome } from '../../../lib/storage/items.ts'
 import { activityOf } from '../../../lib/storage/keys.ts'
 import { storageOver } from '../../../lib/storage/protocol/storage.ts'
@@ -514,18 +522,46 @@ describe('lists', () => {
     expect(await names({ partitions: ['y'], within: ['x'] })).toEqual([])
     expect(await names({ within: ['x'], key: 'x' })).toEqual(['x'])
     expect(await names({ within: ['y'], key: 'x' })).toEqual([])
-    expect(await names({ partitions: ['y'], keys: ['x'] })).toEqual(['y'])
-    expect(await names({ keys: ['z', 'x'], namePrefix: 'z' })).toEqual(['z'])
-    expect(await names({ keys: [] })).toEqual([])
+  })
+
+  test('of an index partition of names are those of its objects, also of one that is written and of one that is gone', async () => {
+    const named: Table = { ...widgets, names: ({ object }) => [`of:${object.spec?.of}`] }
+    const found = async (request: ListRequest) => {
+      const matches = ({ object }: Stored) => request.named === undefined || request.named === `of:${object.spec?.of}`
+      return (await storage.list(named, { matches, ...request })).items.map(({ key }) => key)
+    }
+    for (const one of ['x', 'z', 'y-1']) await create(storage, one, { of: 'a', in: [one] }, named)
+    await create(storage, 'y', { of: 'b', in: ['y'] }, named)
+    await set(storage, 'z', { of: 'a', in: ['z'], size: 1 }, named)
+    expect(await found({ named: 'of:a' })).toEqual(['x', 'y-1', 'z'])
+    expect(await found({ named: 'of:a', namePrefix: 'y' })).toEqual(['y-1'])
+    expect([await found({ named: 'of:a', key: 'x' }), await found({ named: 'of:none' })]).toEqual([['x'], []])
+    // It is not read for a client that sees only some objects.
+    const any = { named: 'of:a', matches: () => true }
+    expect(await found({ ...any, partitions: ['y'] })).toEqual(['y'])
+    expect(await found({ ...any, within: ['y'] })).toEqual(['y'])
+    expect(await found({ ...any, filter: ({ key }) => key === 'y' })).toEqual(['y'])
+    expect((await storage.names(named, 'of:a')).map(({ key, rv }) => [key, rv])).toEqual([
+      ['x', 2],
+      ['y-1', 4],
+      ['z', 3],
+    ])
+    await expect(create(storage, 'long', { of: 'x'.repeat(3000) }, named)).rejects.toMatchObject({ code: 'TooLarge' })
+    const { rv } = await storage.list(named, {})
+    await remove(storage, 'x', named)
+    await create(storage, 'x', { of: 'b' }, named)
+    expect(await found({ named: 'of:a' })).toEqual(['y-1', 'z'])
+    expect(await found({ named: 'of:b' })).toEqual(['x', 'y'])
+    expect(await found({ named: 'of:a', at: rv })).toEqual(['x', 'y-1', 'z'])
+    expect([await storage.names(named, 'of:none'), await storage.names(named, 'x'.repeat(3000))]).toEqual([[], []])
   })
 
   const sizes = [1, 2, 3, 5, 6, 7]
-  const candidates = ['zz', 'f', 'e', 'd', 'cc', 'c', 'b', 'a', 'a']
-  test.each([...sizes.map((limit) => ({ limit })), ...sizes.map((limit) => ({ limit, keys: candidates }))])(
+  test.each([...sizes.map((limit) => ({ limit })), ...sizes.map((limit) => ({ limit, named: 'all' }))])(
     'pages keep the revision of the first page: %j',
     async (range) => {
       const keys = ['a', 'b', 'c', 'd', 'e', 'f']
-      if ('keys' in range) await create(storage, 'bb', {}, widgets)
+      widgets = { ...widgets, names: () => ['all'] }
       for (const key of keys) await create(storage, key, { of: key }, widgets)
       const seen: string[] = []
       let page = await storage.list(widgets, range)

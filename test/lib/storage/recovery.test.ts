@@ -1,6 +1,6 @@
 /** Tests reads and writes over items (in memory) in the states that crashes, TTL and time leave behind. */
 import { beforeEach, describe, expect, test } from 'vitest'
-import type { Storage, Table } from '../../../lib/storage/interface.ts'
+import type { ListRequest, Storage, Table } from '../../../lib/storage/interface.ts'
 import { type Item, type Items, ItemsFault } from '../../../lib/storage/items.ts'
 import { deletedOf, type ItemKey, revisionKey, rowsOf, slotKey, sortKey } from '../../../lib/storage/keys.ts'
 import { storageOver } from '../../../lib/storage/protocol/storage.ts'
@@ -458,6 +458,24 @@ describe('tombstones', () => {
     await sweepAfter(60_000)
     const { items: deleted } = await items.query({ pk: deletedOf(widgets.resource) })
     expect(deleted.map(({ sk, rv }) => [sk, rv])).toEqual([['a', (await revision()).n]])
+  })
+
+  test('take the names of their objects with them, and leave that of a new object', async () => {
+    const named = { ...widgets, names: () => ['all'] }
+    const found = async () => (await storage.names(named, 'all')).map(({ key }) => key)
+    for (const key of ['a', 'b', 'c']) await create(storage, key, {}, named)
+    const at = await storage.revision(named)
+    for (const key of ['a', 'b']) await remove(storage, key, named)
+    await sweepAfter(0)
+    await create(storage, 'b', {}, named)
+    expect(await found()).toEqual(['a', 'b', 'c'])
+    await sweepAfter(60_000)
+    expect(await found()).toEqual(['b', 'c'])
+    const keysOf = async (request: ListRequest) => (await storage.list(named, request)).items.map(({ key }) => key)
+    expect([await keysOf({ named: 'all' }), await keysOf({ named: 'all', at })]).toEqual([
+      ['b', 'c'],
+      ['a', 'b', 'c'],
+    ])
   })
 
   test('are cleared by no reader, and by the next sweep if the store fails meanwhile', async () => {

@@ -2,7 +2,7 @@
 import { duplicateKey, hintOf } from '../../../authentication/accesskey.ts'
 import { readCredential, requireAbsentCredentials } from '../../../authentication/credential.ts'
 import { decodeKeyInternal, encodeKeyInternal, type KeyInternal } from '../../../authentication/keyinternal.ts'
-import { lineOf } from '../../../authentication/lineage.ts'
+import { makersOf } from '../../../authentication/makers.ts'
 import type { KeyHash } from '../../../authentication/pepper.ts'
 import { hasSealedValue } from '../../../authentication/sealed.ts'
 import { findValue, hasValue, sameHash } from '../../../authentication/values/keyvalues.ts'
@@ -54,7 +54,7 @@ export async function prepareForCreate(
     creator: identityOf(user),
     carried: inheritedChain(user),
     ...rightOf(user, specOf(draft.object).scope),
-    ...lineOf(user),
+    ...makersOf(user),
     ...(trials.length > 0 && { trials }),
   }
   const { items, drops, ...trial } = await changeTrial(services, KINDS.OwnedAccessKey, draft, undefined, context)
@@ -138,12 +138,12 @@ export async function prepareForUpdate(
  * that is known.
  */
 export function makerOf(
-  { key, credential, ancestors = [] }: UserInfo,
+  { key, credential, makers = [] }: UserInfo,
   settled: KeyInternal,
   { object }: Stored,
 ): ValueMaker {
   const { uid = '' } = object.metadata
-  if (key.uid !== uid) return ancestors.includes(uid) ? 'unknown' : 'other'
+  if (key.uid !== uid) return makers.includes(uid) ? 'unknown' : 'other'
   const presented = credential && findValue(settled, credential)
   return presented ? (presented.facts ?? { number: 1 }) : 'unknown'
 }

@@ -139,8 +139,8 @@ export function statusOf(
  * scope allows a read of that key.
  */
 export function seenMaker(stored: Stored, user: UserInfo, scopes: ScopeOptions): SeenKey | undefined {
-  const { ancestors, maker: name, creator } = decodeKeyInternal(stored.internal)
-  const uid = ancestors?.at(-1)
+  const { makers, maker: name, creator } = decodeKeyInternal(stored.internal)
+  const uid = makers?.at(-1)
   if (uid === undefined || name === undefined) return undefined
   const key = toKey(stored)
   if (!containsChain(effectiveChain(key), user.chain)) return undefined

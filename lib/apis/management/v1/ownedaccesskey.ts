@@ -2,7 +2,7 @@
 import { checkFormat, duplicateKey } from '../../../authentication/accesskey.ts'
 import { decodeKeyInternal, type KeyInternal } from '../../../authentication/keyinternal.ts'
 import { expiryOf, type LifeLimits, lifeOf, REQUEST_SECONDS } from '../../../authentication/keystatus.ts'
-import { fullLine, lineWarnings } from '../../../authentication/lineage.ts'
+import { makerWarnings, tooManyMakers } from '../../../authentication/makers.ts'
 import { findValue, generationOf, sameHash } from '../../../authentication/values/keyvalues.ts'
 import { validateChain } from '../../../authorization/scopes/chain.ts'
 import { evaluateHere } from '../../../authorization/scopes/evaluate.ts'
@@ -207,11 +207,11 @@ function strategy(services: Services): Strategy<KeyPlan> {
         forbiddenChange(user, toKey(old), next, { ...moment, ...changeOf(draft, old) })
       const reason = old
         ? changesSpec(draft, old) && change(old)
-        : (forbiddenToWorkload(user, CREATE) ?? forbiddenCreation(user, next, moment) ?? fullLine(user))
+        : (forbiddenToWorkload(user, CREATE) ?? forbiddenCreation(user, next, moment) ?? tooManyMakers(user))
       if (reason) return reason
       if (draft.plan?.conflict) throw draft.plan.conflict
       const warnings = writeWarnings(draft, old, { user, limits: services.keys.limits, scopes })
-      for (const warning of [...warnings, ...(old ? [] : lineWarnings(user))]) warn(warning)
+      for (const warning of [...warnings, ...(old ? [] : makerWarnings(user))]) warn(warning)
       return undefined
     },
     quota({ object, internal, plan }, { user }) {
@@ -252,12 +252,6 @@ export const OwnedAccessKey: StoredKind<Services, KeyPlan> = {
     'status.madeWith.uid',
   ],
   selectedPartitions,
-  async selectedKeys(required, storage, start) {
-    const [maker] = required('status.madeWith.name')
-    if (maker === undefined) return undefined
-    const { keysMadeWith } = await import('./history/madekeys.ts')
-    return keysMadeWith(storage, { table, maker }, start)
-  },
   strategy,
 }
 

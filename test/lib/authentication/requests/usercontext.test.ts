@@ -101,16 +101,14 @@ describe('the user in the context', () => {
       value: federation,
       wrong: [{ ...federation, crit: ['more'], more: 1 }, { trust: federation.trust }, [], null],
     },
-    { name: 'ancestors', value: ['uid-1', 'uid-2'], wrong: [[], [''], [1], '"uid-1"', null, { 0: 'uid-1' }] },
+    { name: 'makers', value: ['uid-1', 'uid-2'], wrong: [[], [''], [1], '"uid-1"', null, { 0: 'uid-1' }] },
     { name: 'sourceCIDRs', value: ['10.0.0.0/8', '::1'], wrong: [[], {}, '"10.0.0.0/8"', [1], [null], null] },
   ])('has a text of its own for $name, and a malformed one is rejected', ({ name, value, wrong }) => {
     const texts: Record<string, string> = encodeUser({ ...alice, [name]: value })
     expect(texts).toEqual({ ...encodeUser(alice), [name]: expect.any(String) })
     expect(decodeUser(texts).user).toEqual({ ...alice, [name]: value })
     for (const text of [`${texts[name]}=`, '', 1, ...wrong.map(encodeValue)]) {
-      expect(() => decodeUser({ ...texts, [name]: text }), String(text)).toThrow(
-        /credential|federation|ancestors|source/,
-      )
+      expect(() => decodeUser({ ...texts, [name]: text }), String(text)).toThrow(/credential|federation|makers|source/)
     }
   })
 

@@ -1,17 +1,12 @@
 /** Tests what is kept about keys beside what is published, for how long, and since when it has no gap. */
 import { describe, expect, test } from 'vitest'
 import { historyPartition } from '../../../../lib/authentication/history/items.ts'
-import {
-  completeUpTo,
-  keptSince,
-  madePartition,
-  positionKey,
-} from '../../../../lib/authentication/history/keptsince.ts'
+import { keptSince, positionKey } from '../../../../lib/authentication/history/keptsince.ts'
 import type { CompanionWrite } from '../../../../lib/storage/interface.ts'
 import { getCompanion } from '../../../../lib/storage/readcompanions.ts'
 import { unhurried } from '../../../support/deadlines.ts'
 import { interceptCalls, newWorld, type World } from '../world.ts'
-import { historyOf, makeWith, publisherOf, signal } from './publisher.ts'
+import { historyOf, publisherOf, signal } from './publisher.ts'
 
 const start = Date.parse('2026-11-21T12:00:00Z') / 1000
 const hour = 3600
@@ -85,73 +80,6 @@ describe('the history of a key', () => {
     })
     await publisher.run({ storage })
     expect(dropped).toBe(1000)
-  })
-})
-
-describe('what a key made', () => {
-  test('is kept until those keys are gone, even if the key is', async () => {
-    const { world, publisher } = await begun()
-    await world.make('maker')
-    const pk = madePartition('maker')
-    await makeWith(world, 'maker', 'one')
-    await makeWith(world, 'maker', 'two')
-    await publisher.run()
-    // Those of one second are in the order of their uids.
-    expect((await itemsOf(world, pk)).map(({ attributes }) => [attributes.name, attributes.uid]).sort()).toEqual([
-      ['one', await uidOf(world, 'one')],
-      ['two', await uidOf(world, 'two')],
-    ])
-    await world.delete('one')
-    await world.delete('maker')
-    await publisher.run()
-    expect((await itemsOf(world, pk)).map(({ attributes }) => attributes.name)).toEqual(['two'])
-    await world.delete('two')
-    await publisher.run()
-    expect(await itemsOf(world, pk)).toEqual([])
-  })
-
-  test('is not kept of a key that was made and deleted between two runs', async () => {
-    const { world, publisher } = await begun()
-    await world.make('maker')
-    const pk = madePartition('maker')
-    await makeWith(world, 'maker', 'one')
-    await world.delete('one')
-    await publisher.run()
-    expect(await itemsOf(world, pk)).toEqual([])
-  })
-})
-
-describe('what keys made before the log was followed', () => {
-  test('is kept by as many runs as it takes', async () => {
-    const { world, publisher } = await begun()
-    const { storage } = world
-    const pk = madePartition('maker')
-    const found = async () => [
-      (await itemsOf(world, pk)).map(({ attributes }) => attributes.name).sort(),
-      completeUpTo(await positionOf(world)) === (await storage.revision(world.keys.kind.table)),
-    ]
-    await world.make('maker')
-    for (const name of ['one', 'three', 'two']) await makeWith(world, 'maker', name)
-    const { rv } = (await storage.get(world.keys.kind.table, 'two')) ?? {}
-    for (const item of await itemsOf(world, pk)) await storage.writeCompanion({ ...item, attributes: null }, unhurried)
-    const attributes = { rv: rv ?? 0, until: start }
-    await storage.writeCompanion({ ...positionKey, attributes, when: { is: await positionOf(world) } }, unhurried)
-    expect(await found()).toEqual([[], false])
-    // Two keys a page, and one page a run.
-    let hasTime = true
-    const list: typeof storage.list = (table, request) => storage.list(table, { ...request, limit: 2 })
-    const writeCompanion: typeof storage.writeCompanion = (item, options) => {
-      if ('when' in item) hasTime = false
-      return storage.writeCompanion(item, options)
-    }
-    for (const [made, isAll] of [[['one'], false] as const, [['one', 'three', 'two'], true] as const]) {
-      hasTime = true
-      const { remaining } = await publisher.run({
-        storage: { ...storage, list, writeCompanion },
-        hasTime: () => hasTime,
-      })
-      expect([remaining, ...(await found())]).toEqual([isAll ? undefined : true, made, isAll])
-    }
   })
 })
 

@@ -61,7 +61,7 @@ export async function makeWith(world: World, maker: string, name: string) {
   const { storage, keys } = world
   const made = await world.make(name)
   const current = await storage.get(keys.kind.table, name)
-  const ancestors = [(await world.find(maker))?.metadata.uid ?? maker]
+  const makers = [(await world.find(maker))?.metadata.uid ?? maker]
   await world.delete(name)
   await storage.update(
     keys.kind.table,
@@ -69,7 +69,7 @@ export async function makeWith(world: World, maker: string, name: string) {
     () => ({
       type: 'put',
       object: { ...made, metadata: { ...made.metadata, uid: `made-${made.metadata.uid}` } },
-      internal: encodeKeyInternal({ ...decodeKeyInternal(current?.internal ?? {}), ancestors, maker }),
+      internal: encodeKeyInternal({ ...decodeKeyInternal(current?.internal ?? {}), makers, maker }),
     }),
     { ...unhurried, isNew: true },
   )

@@ -1,9 +1,9 @@
 /** Lists the rules of the protocol, each with the edit that removes it. The schedules must detect every edit. */
 import type { Edit } from '../../../support/editedmodules.ts'
-import { clearing, counting, expiring, lagging, making, plain, recreating } from './schedule.ts'
+import { clearing, counting, expiring, lagging, making, naming, plain, recreating } from './schedule.ts'
 import mutations from './vectors/mutants.json' with { type: 'json' }
 
-const profiles = { plain, clearing, counting, expiring, lagging, making, recreating }
+const profiles = { plain, clearing, counting, expiring, lagging, making, naming, recreating }
 
 interface Mutation {
   without: string

@@ -1,6 +1,6 @@
 /** Runs one seeded schedule: processes that write, list, watch and sweep over the adversarial table. Records what they see. */
 import type { JsonObject } from '../../../../lib/meta/types.ts'
-import type { ChangeBatch, ListRequest, Mutate, Storage } from '../../../../lib/storage/interface.ts'
+import type { ChangeBatch, ListRequest, Mutate, Storage, Table } from '../../../../lib/storage/interface.ts'
 import type { FaultKind, Items } from '../../../../lib/storage/items.ts'
 import type { StorageOptions } from '../../../../lib/storage/protocol/storage.ts'
 import { getCompanion } from '../../../../lib/storage/readcompanions.ts'
@@ -30,6 +30,8 @@ export interface Profile extends Weather {
   makers?: true
   /** Most writes raise the count of a side item, on the condition (`when`) that it has the count that they have read. */
   counters?: true
+  /** All objects are in one index partition of names, and some lists read it. */
+  names?: true
 }
 
 /** In hours. */
@@ -82,11 +84,18 @@ export const clearing: Profile = {
   faults: 0.06,
 }
 
+/** The same, with lists of the names. */
+export const naming: Profile = { ...clearing, names: true }
+
 /** Writes are conditional on their maker. */
 export const making: Profile = { ...plain, writes: 9, makers: true }
 
 /** Writes count on one side item. */
 export const counting: Profile = { ...plain, writes: 9, counters: true }
+
+/** The index partition of names. */
+const everything = 'all'
+const tableOf = ({ names }: Profile): Table => (names ? { ...widgets, names: () => [everything] } : widgets)
 
 const minute = 60_000
 const partitions = ['p', 'q'] as const
@@ -206,8 +215,8 @@ async function write(storage: Storage, process: Process, run: Run): Promise<void
       const change = madeBy(made, kind === 'create' ? creating(key, spec) : changeOf[kind](spec))
       const mutate = profile.counters && world.chance(0.8) ? await counted(storage, world, change) : change
       const { rv } = await (kind === 'create'
-        ? storage.update(widgets, key, mutate, { ...unhurried, isNew: true })
-        : storage.update(widgets, key, mutate, unhurried))
+        ? storage.update(tableOf(profile), key, mutate, { ...unhurried, isNew: true })
+        : storage.update(tableOf(profile), key, mutate, unhurried))
       one.outcome = { type: 'acknowledged', rv }
     } catch (error) {
       const known: unknown[] = ['Busy', 'Unavailable', ...(profile.makers ? ['CompanionChanged'] : [])]
@@ -291,8 +300,7 @@ async function list(storage: Storage, process: Process, run: Run): Promise<void>
       let request: ListRequest = {
         ...range,
         ...(limit && { limit }),
-        // Every name, so that the list is that of all objects.
-        ...(limit === 2 && !asked && { keys: [...run.profile.keys, 'maker'] }),
+        ...(run.profile.names && limit !== 1 && !asked && { named: everything }),
         ...(earlier && { at: earlier }),
       }
       for (;;) {

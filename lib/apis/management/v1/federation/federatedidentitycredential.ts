@@ -1,4 +1,5 @@
 /** Defines FederatedIdentityCredential, which says whose ID tokens are exchanged for which access keys. */
+import { makersOf } from '../../../../authentication/makers.ts'
 import { withScope } from '../../../../authorization/scopes/chain.ts'
 import { evaluateHere } from '../../../../authorization/scopes/evaluate.ts'
 import { inheritedTrials } from '../../../../authorization/trials/scopetrial.ts'
@@ -132,8 +133,7 @@ function strategy(services: Services): Strategy<Plan> {
         ...trial,
         ...(trials.length > 0 && { trials }),
         creator: identityOf(user),
-        maker: user.key.uid,
-        ...(user.ancestors && { ancestors: user.ancestors }),
+        ...makersOf(user),
         carried: inheritedChain(user),
         ...rightOf(user, specOf(draft.object).scope),
         providerUid: provider?.uid ?? UNKNOWN,

@@ -39,7 +39,7 @@ export const status = object('Observed history of the access key.', {
       phase: string('Active, Disabled, Expired or Terminating.'),
     }),
   ),
-  madeSince: time('Time from which the keys that this one made are recorded. Absent if it is not known yet.'),
+  madeSince: time('Time from which the keys that this one made are recorded: its creation.'),
   truncated: boolean(
     'True if the key made more than 100 keys that still exist. made then has only keys of the newest 100.',
   ),

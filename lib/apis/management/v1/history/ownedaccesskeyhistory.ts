@@ -6,11 +6,11 @@ import {
   SHOWN,
   shownEntries,
 } from '../../../../authentication/history/items.ts'
-import { keptSince, madePartition, positionKey } from '../../../../authentication/history/keptsince.ts'
+import { keptSince, positionKey } from '../../../../authentication/history/keptsince.ts'
 import { keptFrom } from '../../../../authentication/keptitems.ts'
 import { decodeKeyInternal } from '../../../../authentication/keyinternal.ts'
 import { lifeOfStored } from '../../../../authentication/keystatus.ts'
-import { isCount, isNonEmptyText } from '../../../../authentication/strictrecord.ts'
+import { isMadeWith } from '../../../../authentication/makers.ts'
 import { evaluateHere } from '../../../../authorization/scopes/evaluate.ts'
 import { effectiveUser } from '../../../../authorization/users/identity.ts'
 import type { UserInfo } from '../../../../authorization/users/user.ts'
@@ -21,12 +21,12 @@ import type { JsonObject } from '../../../../meta/types.ts'
 import { defined } from '../../../../meta/value/defined.ts'
 import { isObject } from '../../../../meta/value/walk.ts'
 import type { ComputedKind, RequestContext } from '../../../../registry/kind.ts'
-import { forEach } from '../../../../registry/parallel.ts'
 import { accessTo } from '../../../../registry/store.ts'
 import type { CompanionItem, Storage, Stored } from '../../../../storage/interface.ts'
 import { getCompanion } from '../../../../storage/readcompanions.ts'
 import { readAboutKey } from '../accessreview/ownedaccesskeyaccessreview.access.ts'
 import { lifeAt, phaseOf, presentMaker, seenKey, seenMaker } from '../ownedaccesskey.status.ts'
+import { madeWith } from '../ownedaccesskey.table.ts'
 import { toKey } from '../ownedaccesskey.values.ts'
 import type { Services } from '../services.ts'
 import { status } from './ownedaccesskeyhistory.schema.ts'
@@ -44,23 +44,23 @@ export const OwnedAccessKeyHistory: ComputedKind<Services> = {
 async function historyOf(stored: Stored, context: RequestContext, services: Services): Promise<JsonObject> {
   const { storage } = services.keyStore()
   const { name = '', uid = '' } = stored.object.metadata
-  const [items, family, position] = await Promise.all([
+  const [items, made, position] = await Promise.all([
     newestItems(storage, historyPartition(uid)),
     presentMade(services, { name, uid }, context),
     getCompanion(storage, positionKey),
   ])
   const owner = effectiveUser(toKey(stored)).name
   const kept = keptSince(position)
-  const madeSince = kept === undefined ? undefined : Math.max(kept, lifeOfStored(stored).created)
+  const { created } = lifeOfStored(stored)
   const oldest = keptFrom(unixSeconds(context.now))
   return {
-    ...(madeSince !== undefined && { since: rfc3339OfUnix(Math.max(madeSince, oldest)) }),
+    ...(kept !== undefined && { since: rfc3339OfUnix(Math.max(kept, created, oldest)) }),
     events: shownEntries(items)
       .filter(({ at }) => at >= oldest)
       .map((entry) => presentEvent(entry, owner, context.user, services)),
     ...presentMaker(stored, context.user, services.scopes),
-    ...family,
-    ...(madeSince !== undefined && { madeSince: rfc3339OfUnix(madeSince) }),
+    ...made,
+    madeSince: rfc3339OfUnix(created),
   }
 }
 
@@ -106,7 +106,7 @@ function presentActor(
   return { user: name, ...(seen.name && { accessKey: seen.name }), ...(seen.uid && { accessKeyUid: seen.uid }) }
 }
 
-/** The most keys that are looked at: each is read. */
+/** The most keys that are shown. */
 const MOST = 100
 const AT_ONCE = 16
 
@@ -116,47 +116,39 @@ async function presentMade(
   { name, uid }: { name: string; uid: string },
   context: RequestContext,
 ): Promise<JsonObject> {
-  const newest = await services.keyStore().storage.queryCompanions(madePartition(name), { limit: MOST + 1 })
-  // Another key may have had the name. Then what it made is older.
-  const items = newest.items.filter(({ attributes }) => attributes.maker === uid)
-  const looked = items.slice(0, MOST)
-  const found = new Map<string, JsonObject>()
-  await forEach(
-    looked,
-    () => true,
-    async ({ sk, attributes }) => {
-      const one = await presentOne(services, uid, attributes, context)
-      if (one) found.set(sk, one)
-    },
-    AT_ONCE,
-  )
-  const made = looked.flatMap(({ sk }) => found.get(sk) ?? [])
-  return { made, ...(items.length > MOST && { truncated: true }) }
+  const { kind, storage } = services.keyStore()
+  const names = (await storage.names(kind.table, madeWith(name))).sort((one, other) => other.rv - one.rv)
+  const made: Stored[] = []
+  for (let at = 0, isOlder = false; at < names.length && made.length <= MOST && !isOlder; at += AT_ONCE) {
+    const read = names.slice(at, at + AT_ONCE).map(({ key }) => storage.get(kind.table, key))
+    for (const stored of await Promise.all(read)) {
+      const internal = stored && decodeKeyInternal(stored.internal)
+      if (stored && internal && isMadeWith(internal, uid, false)) made.push(stored)
+      // Another key had the name, and what it made is older.
+      else isOlder ||= internal?.maker === name
+    }
+  }
+  const shown = made.slice(0, MOST).flatMap((stored) => presentOne(services, uid, stored, context) ?? [])
+  return { made: shown, ...(made.length > MOST && { truncated: true }) }
 }
 
-/**
- * Returns a key that the maker made, as the reader may see it: it must be one that the reader could get, and whose maker its own
- * status would name. Another key that has the name now is not it.
- */
-async function presentOne(
+/** Returns a key that the maker made, if the reader could get it, and its own status would name the maker to the reader. */
+function presentOne(
   services: Services,
   maker: string,
-  { name, uid, at }: JsonObject,
+  stored: Stored,
   context: RequestContext,
-): Promise<JsonObject | undefined> {
+): JsonObject | undefined {
   const { user, now } = context
-  if (!isNonEmptyText(name) || !isCount(at)) return undefined
+  const { name = '', uid = '' } = stored.object.metadata
   const asked = { verb: 'get', name }
   if (!evaluateHere(user.chain, KINDS.OwnedAccessKey, asked, services.scopes).allowed) return undefined
-  const store = services.keyStore()
-  const stored = await store.storage.get(store.kind.table, name)
-  if (stored?.object.metadata.uid !== uid || !stored) return undefined
-  if (accessTo(store, stored, 'get', '', context).type !== 'allowed') return undefined
+  if (accessTo(services.keyStore(), stored, 'get', '', context).type !== 'allowed') return undefined
   if (seenMaker(stored, user, services.scopes)?.uid !== maker) return undefined
   return {
     name,
-    uid: stored.object.metadata.uid ?? '',
-    made: rfc3339OfUnix(at),
+    uid,
+    made: rfc3339OfUnix(lifeOfStored(stored).created),
     phase: phaseOf(lifeAt(services.keys, stored, now), decodeKeyInternal(stored.internal)),
   }
 }

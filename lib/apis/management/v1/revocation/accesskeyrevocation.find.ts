@@ -3,6 +3,7 @@
  * trusts that it leaves: a trust keeps giving keys after the keys of its owner have ended.
  */
 import { decodeKeyInternal } from '../../../../authentication/keyinternal.ts'
+import { isMadeWith } from '../../../../authentication/makers.ts'
 import type { KeyHash } from '../../../../authentication/pepper.ts'
 import { containsChain } from '../../../../authorization/scopes/chain.ts'
 import { evaluateHere } from '../../../../authorization/scopes/evaluate.ts'
@@ -247,15 +248,9 @@ function concerns(asked: RevocationSpec, maker: string | undefined): Test {
   const isOwned = owners && isOneOf<string>(owners, (stored) => keyIdentity(toKey(stored)))
   const tests: Test[] = [({ object }) => object.metadata.deletionTimestamp === undefined]
   if (isOwned) tests.push((stored) => isOwned(stored) || logsInOnly(specOf(stored.object), users))
-  if (maker !== undefined) tests.push(isMadeWith(maker, madeWith?.descendants ?? true))
+  if (maker !== undefined)
+    tests.push(({ internal }) => isMadeWith(decodeTrustInternal(internal), maker, madeWith?.descendants ?? true))
   return (stored) => tests.every((test) => test(stored))
-}
-
-function isMadeWith(uid: string, descendants: boolean): Test {
-  return ({ internal }) => {
-    const { maker, ancestors = [] } = decodeTrustInternal(internal)
-    return maker === uid || (descendants && ancestors.includes(uid))
-  }
 }
 
 /** Returns the users that a trust logs in, if its claims name them, or undefined. */

@@ -1,6 +1,7 @@
 /** Validates and decides which access keys a revocation selects, beyond the schema. What is not clear must never select more. */
 import { decodeKeyInternal } from '../../../../authentication/keyinternal.ts'
 import { lifeOf } from '../../../../authentication/keystatus.ts'
+import { isMadeWith } from '../../../../authentication/makers.ts'
 import { containsChain } from '../../../../authorization/scopes/chain.ts'
 import { evaluateHere } from '../../../../authorization/scopes/evaluate.ts'
 import { isUnrestricted } from '../../../../authorization/scopes/unrestricted.ts'
@@ -120,7 +121,8 @@ export function selects(spec: RevocationSpec, maker: string | undefined, now: Da
   if (createdBefore !== undefined) tests.push(isCreatedBefore(createdBefore))
   if (unusedSince !== undefined) tests.push(isCreatedBefore(unusedSince), isUnusedSince(unusedSince, now))
   if (unscoped) tests.push((stored) => effectiveChain(toKey(stored)).every(isUnrestricted))
-  if (maker !== undefined) tests.push(isMadeWith(maker, madeWith?.descendants ?? true))
+  if (maker !== undefined)
+    tests.push(({ internal }) => isMadeWith(decodeKeyInternal(internal), maker, madeWith?.descendants ?? true))
   return (stored) => tests.every((test) => test(stored))
 }
 
@@ -143,13 +145,6 @@ export function isCreatedBefore(text: string): Test {
 function isUnusedSince(text: string, now: Date): Test {
   const at = momentOf(text)
   return (stored) => momentOf(lastUseOf(stored, now) ?? '') < at
-}
-
-function isMadeWith(maker: string, descendants: boolean): Test {
-  return ({ internal }) => {
-    const { ancestors = [] } = decodeKeyInternal(internal)
-    return descendants ? ancestors.includes(maker) : ancestors.at(-1) === maker
-  }
 }
 
 /**

@@ -1,13 +1,18 @@
-/** Tests that the index partitions of a field selector have every key that it matches. */
+/** Tests that the index partitions of a field selector have every key that it matches, and that no key can fill one too fast. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { table } from '../../../../../lib/apis/management/v1/ownedaccesskey.table.ts'
+import { madeWith, table } from '../../../../../lib/apis/management/v1/ownedaccesskey.table.ts'
 import { OwnedAccessKey } from '../../../../../lib/apis/management/v1/ownedaccesskey.ts'
 import { encodeKeyInternal } from '../../../../../lib/authentication/keyinternal.ts'
+import { MAX_MAKERS } from '../../../../../lib/authentication/makers.ts'
 import type { Identity } from '../../../../../lib/authorization/users/user.ts'
 import { selectionOf } from '../../../../../lib/endpoints/lists/selection.ts'
 import { parseFieldSelector } from '../../../../../lib/meta/selectors/fields.ts'
 import type { JsonObject } from '../../../../../lib/meta/types.ts'
+import { type Item, sizeOf } from '../../../../../lib/storage/items.ts'
+import { rowsOf } from '../../../../../lib/storage/keys.ts'
+import { unhurried } from '../../../../support/deadlines.ts'
+import { openStore, storageIn } from '../../../../support/store.ts'
 import { admin } from '../../../../support/users.ts'
 
 const computing = { strategy: OwnedAccessKey.strategy({ scopes: {} } as never), user: admin }
@@ -62,3 +67,56 @@ test('a key that matches a selector is in each of its partitions', () => {
   )
   expect(narrowed).toBeGreaterThan(100)
 })
+
+test('the maker reads the names of what it made, unless an owner narrows the list more', () => {
+  expect(selected('status.madeWith.name=ci')).toMatchObject({ named: 'made:ci' })
+  for (const other of ['status.madeWith.name!=ci', 'status.madeWith.name=', 'status.madeWith.uid=u'])
+    expect(selected(other).named).toBeUndefined()
+  expect(selected('status.madeWith.name=ci,status.owner=al')).toMatchObject({ within: ['user:al'] })
+})
+
+const maker = 'm'.repeat(253)
+const name = 'k'.repeat(253)
+
+/** Returns the write units of a put in a transaction. */
+const unitsOf = (item: Item) => 2 * Math.ceil(sizeOf(item) / 1024)
+
+test.each([1, MAX_MAKERS])(
+  'a create by a key in a line of %i writes two units to the index of its maker, and a later write none: the rows are throttled before',
+  async (count) => {
+    const store = await openStore()
+    const items = store.items()
+    const puts: Item[] = []
+    const storage = storageIn({
+      ...items,
+      transact(writes, deadline) {
+        puts.push(...writes.flatMap((one) => (one.type === 'put' ? [one.item] : [])))
+        return items.transact(writes, deadline)
+      },
+    })
+    const makers = Array.from({ length: count }, (_, n) => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`)
+    const internal = encodeKeyInternal({
+      creator: 'user:alice',
+      carried: [],
+      credential: { version: '1', hash: 'x'.repeat(43) },
+      makers,
+      maker,
+    })
+    const object = {
+      apiVersion: 'x/v1',
+      kind: 'X',
+      metadata: { name, uid: 'u' },
+      spec: { description: 'x'.repeat(900) },
+    }
+    const unitsAt = (partition?: string) =>
+      puts.filter(({ pk }) => pk === rowsOf(table.resource, partition)).reduce((sum, one) => sum + unitsOf(one), 0)
+    await storage.update(table, name, () => ({ type: 'put', object, internal }), { ...unhurried, isNew: true })
+    expect(unitsAt(madeWith(maker))).toBe(2)
+    expect(unitsAt()).toBeGreaterThanOrEqual(4)
+    puts.length = 0
+    await storage.update(table, name, () => ({ type: 'put', object: { ...object, spec: {} }, internal }), unhurried)
+    await storage.update(table, name, () => ({ type: 'delete' }), unhurried)
+    expect([unitsAt(madeWith(maker)), puts.length > 0]).toEqual([0, true])
+    await store.close()
+  },
+)
