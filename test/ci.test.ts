@@ -1,22 +1,19 @@
 /** Tests what .ci/run counts, and how it runs parts: with programs of a line in the place of suites. */
+
 import { execFile, execFileSync } from 'node:child_process'
-import { mkdtemp, rm, stat } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { runAgain } from '../.ci/again.ts'
 import { followPace } from '../.ci/pace.ts'
 import { judge, type Outcome, type Part, readMeasured, runPart } from '../.ci/part.ts'
 import { partsOn } from '../.ci/parts.ts'
 import { runSideBySide } from '../.ci/sidebyside.ts'
 import { excesses, parseTimes, readTimes } from '../.ci/times.ts'
+import { testFolder } from './support/folder.ts'
 
-let folder: string
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'keyplane-ci-'))
-})
-afterAll(() => rm(folder, { recursive: true, force: true }))
+const folder = testFolder()
 
 const unlimited = parseTimes('- - it')
 

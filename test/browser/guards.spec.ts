@@ -1,10 +1,11 @@
 /** Tests the guards themselves, on pages that break each rule: a guard that finds nothing would let every test pass. */
+
 import { spawnSync } from 'node:child_process'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:http'
 import { delimiter, join } from 'node:path'
 import type { BrowserContext, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest'
+import { type Listening, listening } from '../support/listening.ts'
 import { contextOptions, test } from './support/browser.ts'
 import { findBrowser, NO_BROWSER } from './support/chromium.ts'
 import { type Guards, guard } from './support/guards.ts'
@@ -16,12 +17,12 @@ const SUPPLIED = 'a-value-of-ones-own-that-has-no-known-form'
 let content: string
 let policy: string | undefined
 let cookie: string | undefined
-let server: Server
+let server: Listening
 let origin: string
 let context: BrowserContext
 
 beforeAll(async () => {
-  server = createServer(({ url }, response) => {
+  const pages = createServer(({ url }, response) => {
     if (url === '/script.js') return response.setHeader('content-type', 'text/javascript').end('document.title = "ran"')
     if (url !== '/') return response.writeHead(404).end()
     response.setHeader('content-type', 'text/html; charset=utf-8')
@@ -29,10 +30,10 @@ beforeAll(async () => {
     if (cookie) response.setHeader('set-cookie', cookie)
     response.end(content)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  server = await listening(pages)
+  origin = server.url
 })
-afterAll(() => server.close())
+afterAll(() => server.stop())
 const html = (body: string) =>
   `<!doctype html><html lang="en"><head><title>Test</title><link rel="icon" href="data:,"></head><body>${body}</body></html>`
 

@@ -1,4 +1,5 @@
 /** Making a key: with the keyboard alone, from every kind of scope, with wrong and hostile values, and when answers are lost. */
+
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -6,9 +7,10 @@ import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, onTestFinished } from 'vitest'
+import { beforeAll, describe, expect, onTestFinished } from 'vitest'
 import { buildCommandLine } from '../../clients/cli/build.ts'
 import { feed } from '../support/feed.ts'
+import { testFolder } from '../support/folder.ts'
 import type { StartedServer } from '../support/startedserver.ts'
 import { axeProblems } from './support/axe.ts'
 import { consoleOf, goTo, test as plain, signIn } from './support/browser.ts'
@@ -202,14 +204,12 @@ async function fillEverything(page: Page): Promise<void> {
 }
 
 describe.skipIf(!hasKubectl)('the commands beside the form', () => {
-  let folder: string
+  const folder = testFolder()
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'keyplane-newkey-'))
     await buildCommandLine(join(folder, 'keyplane.js'))
     const program = `#!/bin/sh\nexec '${process.execPath}' '${join(folder, 'keyplane.js')}' "$@"\n`
     await writeFile(join(folder, 'keyplane'), program, { mode: 0o700 })
   })
-  afterAll(() => rm(folder, { recursive: true }))
 
   /** Types the command into a shell that has kubectl and keyplane, and returns what it prints. */
   async function typed(server: StartedServer, command: string): Promise<string> {

@@ -1,12 +1,12 @@
 /** Tests what functions do while Lambda initializes them: their first request needs no connection, and nothing is written. */
 
 import { createServer, request } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { ScanCommand } from '@aws-sdk/client-dynamodb'
 import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { functionNames } from '../../infra/build.ts'
 import { useFunctions } from '../support/functions.ts'
+import { listening } from '../support/listening.ts'
 import { patience } from '../support/patience.ts'
 
 type Mood = 'passes' | 'fails' | 'is silent'
@@ -33,9 +33,9 @@ async function startFront(targetOf: () => string) {
     from.pipe(asked.on('error', () => to.destroy()))
   })
   server.on('connection', () => connections++)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { url, stop } = await listening(server)
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url,
     seen,
     connections: () => connections,
     answered: () => answered,
@@ -44,10 +44,7 @@ async function startFront(targetOf: () => string) {
     become: (next: Mood) => {
       mood = next
     },
-    stop() {
-      server.closeAllConnections()
-      server.close()
-    },
+    stop,
   }
 }
 

@@ -4,18 +4,18 @@ import { homedir, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { crc32, inflateRawSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { type Bundle, build, functionNames } from '../../infra/build.ts'
 import { ensurePackaged } from '../../infra/package.ts'
+import { testFolder } from '../support/folder.ts'
 
-let root: string
+const root = testFolder()
 const put = async (path: string, text: string) => {
   await mkdir(dirname(join(root, path)), { recursive: true })
   await writeFile(join(root, path), text)
 }
 
 beforeAll(async () => {
-  root = await mkdtemp(join(tmpdir(), 'keyplane-build-'))
   await symlink(join(import.meta.dirname, '../../node_modules'), join(root, 'node_modules'))
   await put('lib/text.ts', `export const text: string = 'from lib'`)
   await put('lib/later.ts', `export const text: string = ' later'`)
@@ -45,7 +45,6 @@ beforeAll(async () => {
   )
   await put('artifacts.cjs', artifactsPlugin)
 })
-afterAll(() => rm(root, { recursive: true }))
 
 const readBuilt = (path: string) => readFile(join(root, '.build', path))
 

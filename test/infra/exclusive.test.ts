@@ -1,18 +1,14 @@
 /** The lock between processes: the death of its holder releases it. */
+
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { takeLock } from '../../infra/exclusive.ts'
+import { testFolder } from '../support/folder.ts'
 
 const module = new URL('../../infra/exclusive.ts', import.meta.url).href
-let folder: string
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'keyplane-lock-'))
-})
-afterAll(() => rm(folder, { recursive: true, force: true }))
+const folder = testFolder()
 
 /** Starts a process that holds the lock until it is killed. */
 async function startHolder(file: string) {

@@ -1,11 +1,12 @@
 /** Which Node.js the commands run on, and the messages for an old one and for missing modules. */
+
 import { spawnSync } from 'node:child_process'
-import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, realpath, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { transform } from 'esbuild'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
+import { testFolder } from '../support/folder.ts'
 
 const root = join(import.meta.dirname, '../..')
 const { scripts, engines } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as {
@@ -23,11 +24,7 @@ const { problem } = require(join(root, 'infra/preflight.cjs')) as {
 const { program, link } = packagedNode('')
 const [, major = '', minor = ''] = /^>=(\d+)\.(\d+)\.0$/.exec(engines.node) ?? []
 
-let folder: string
-beforeAll(async () => {
-  folder = await realpath(await mkdtemp(join(tmpdir(), 'keyplane-preflight-')))
-})
-afterAll(() => rm(folder, { recursive: true, force: true }))
+const folder = testFolder()
 
 const installed = { 'node_modules/.package-lock.json': '{}' }
 const WORKS = '#!/bin/sh\n'

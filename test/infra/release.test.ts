@@ -1,11 +1,13 @@
 /** The files of a release: the same bytes in every folder, and a template that needs only them. */
+
 import { execFile } from 'node:child_process'
-import { chmod, cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { chmod, cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { commitOf, npmCommand, type Release, release } from '../../infra/release.ts'
+import { testFolder } from '../support/folder.ts'
 
 const project = join(import.meta.dirname, '../..')
 const sources = [
@@ -19,13 +21,12 @@ const sources = [
   'tsconfig.json',
 ]
 
-let folder: string
+const folder = testFolder()
 let first: Release
 let second: Release
 beforeAll(async () => {
   // As in a container whose user has no home folder.
   vi.stubEnv('HOME', '/dev/null/home')
-  folder = await mkdtemp(join(tmpdir(), 'keyplane-release-'))
   const root = join(folder, 'copy')
   for (const name of sources) await cp(join(project, name), join(root, name), { recursive: true })
   await symlink(join(project, 'node_modules'), join(root, 'node_modules'))
@@ -37,7 +38,6 @@ beforeAll(async () => {
 })
 afterAll(() => {
   vi.unstubAllEnvs()
-  return rm(folder, { recursive: true, force: true })
 })
 
 const read = (name: string, { folder } = first) => readFile(join(folder, name))

@@ -6,14 +6,14 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { randomBytes } from 'node:crypto'
 import diagnostics from 'node:diagnostics_channel'
-import { type ClientRequest, createServer, type IncomingMessage, request as requestOver, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type ClientRequest, createServer, type IncomingMessage, request as requestOver } from 'node:http'
 import { deployed as described } from '../../infra/local/gateway/deployment.ts'
 import { applyEnvironment, defaultEnvironment } from '../../infra/local/gateway/environment.ts'
 import { createLambda } from '../../infra/local/gateway/lambda.ts'
 import { createListener } from '../../infra/local/gateway/listener.ts'
 import { ensurePackaged } from '../../infra/package.ts'
 import { basePath, startDeployment, type TestDeployment } from '../support/deployment.ts'
+import { listening } from '../support/listening.ts'
 import { defaultTemplate, readPackagedTemplate } from '../support/packagedtemplate.ts'
 import { type Asked, readRoles } from './roles.ts'
 
@@ -108,8 +108,7 @@ export async function startWithRoles(): Promise<RoleDeployment> {
     },
     { report: () => undefined },
   )
-  const gateway = createServer(listener)
-  const url = await listen(gateway)
+  const gateway = await listening(createServer(listener))
 
   return {
     ...deployment,
@@ -123,23 +122,18 @@ export async function startWithRoles(): Promise<RoleDeployment> {
     async request(method, path, token, body, type = 'application/json') {
       const headers = { ...(token && { authorization: `Bearer ${token}` }), ...(body && { 'content-type': type }) }
       const sent = body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }
-      const response = await fetch(`${url}${basePath}${path}`, { method, headers, ...sent })
+      const response = await fetch(`${gateway.url}${basePath}${path}`, { method, headers, ...sent })
       const answer = await response.text()
       if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${answer}`)
       return answer.includes('\n{') || answer.trim() === '' ? answer : JSON.parse(answer)
     },
     async stop() {
       diagnostics.unsubscribe('http.client.request.created', sign)
-      await Promise.all([gateway, guard.server].map((server) => server.close()))
+      await Promise.all([gateway, guard].map(({ stop }) => stop()))
       restore()
       await deployment.stop()
     },
   }
-}
-
-async function listen(server: Server): Promise<string> {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
 /** Guards the four services. Calls that no function makes pass. */
@@ -172,7 +166,7 @@ async function startGuard(environment: Record<string, string>, allows: (name: st
     response.writeHead(upstream.statusCode ?? 0, { 'content-type': upstream.headers['content-type'] ?? '' })
     upstream.pipe(response)
   })
-  return { server, url: await listen(server) }
+  return listening(server)
 }
 
 async function bytes(request: IncomingMessage): Promise<Buffer> {

@@ -1,12 +1,13 @@
 /** Runs the function of docs/events.md that disables a key whose old value is used, with the key that the page makes for it. */
+
 import { execFile } from 'node:child_process'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { load } from 'js-yaml'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Aws, startAws } from '../support/aws.ts'
+import { testFolder } from '../support/folder.ts'
 import { accessKey, keys } from '../support/objects.ts'
 import { useServer } from '../support/sharedserver.ts'
 
@@ -14,7 +15,7 @@ const root = join(import.meta.dirname, '../..')
 const SECRET = 'keyplane/local/disable-on-reuse'
 
 const server = useServer()
-let folder: string
+const folder = testFolder()
 let aws: Aws
 
 beforeAll(async () => {
@@ -24,7 +25,6 @@ beforeAll(async () => {
   const { Resources } = load(template.replace(/!(Sub|Ref|GetAtt) /g, '')) as {
     Resources: { Function: { Properties: { Code: { ZipFile: string } } } }
   }
-  folder = await mkdtemp(join(tmpdir(), 'keyplane-reuse-'))
   await writeFile(join(folder, 'index.js'), Resources.Function.Properties.Code.ZipFile)
   await writeFile(join(folder, 'ca.crt'), server.certificateAuthority)
   const { json } = await server.call(keys, {
@@ -37,7 +37,6 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await aws.stop()
-  await rm(folder, { recursive: true, force: true })
 })
 
 /** Invokes the function in a process of its own with the event of a key. */

@@ -2,8 +2,8 @@
  * Compares the events that are published with what clients did to keys, on the deployed functions, while calls to the table
  * and to the bus fail in every way. Nothing may be missing, and repeats have the same ids.
  */
+
 import { createServer, request as sendRequest } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { applyEnvironment } from '../../infra/local/gateway/environment.ts'
 import { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
@@ -16,6 +16,7 @@ import { type BadNetwork, startBadNetwork } from '../support/badnetwork.ts'
 import { endless } from '../support/deadlines.ts'
 import { startDynamoDB, type TestDynamoDB } from '../support/dynamodb.ts'
 import { seed } from '../support/effort.ts'
+import { listening } from '../support/listening.ts'
 import { accessKey, keys } from '../support/objects.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 
@@ -80,16 +81,13 @@ async function startBadBus(): Promise<BadBus> {
     passedOn.on('error', () => outgoing.destroy())
     incoming.pipe(passedOn)
   })
-  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+  const { url, stop } = await listening(proxy)
   const bad: BadBus = {
-    endpoint: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
+    endpoint: url,
     target: '',
     share: 0,
     met: { lost: 0, unanswered: 0, broken: 0, none: 0 },
-    stop: async () => {
-      proxy.closeAllConnections()
-      await new Promise((resolve) => proxy.close(resolve))
-    },
+    stop,
   }
   return bad
 }

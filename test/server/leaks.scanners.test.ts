@@ -1,15 +1,16 @@
 /** Tries the rules and the commands of docs/leaks.md: what scanners find with them, and what they report. */
+
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, readFile, writeFile } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
 import { load } from 'js-yaml'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { generateAccessKey, isWellFormed } from '../../lib/authentication/accesskey.ts'
 import { installCommandLine } from '../clients/cli/commandline.ts'
 import { readPage } from '../support/commands.ts'
+import { testFolder } from '../support/folder.ts'
 import { describeKubectl, kubeConfig } from '../support/kubectl.ts'
 import { accessKey, keys, management } from '../support/objects.ts'
 import { useServer } from '../support/sharedserver.ts'
@@ -106,13 +107,11 @@ test('the page has one rule for each scanner, and the test vectors of the format
 
 describe('what a scanner finds', () => {
   const server = useServer()
-  let folder: string
+  const folder = testFolder()
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'keyplane-leaks-'))
     await writeFile(join(folder, 'ca.crt'), server.certificateAuthority)
     await installCommandLine(folder)
   })
-  afterAll(() => rm(folder, { recursive: true, force: true }))
 
   let count = 0
   async function makeKey(): Promise<string> {

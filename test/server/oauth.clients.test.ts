@@ -1,18 +1,19 @@
 /** Tests exchanges by clients that need no program of ours: curl in a shell, and curl as the credential plugin of kubectl. */
+
 import { execFile } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { claimsOf, type Federation, provider, providers, startFederation } from '../support/federation.ts'
+import { testFolder } from '../support/folder.ts'
 import { createKubectl, describeKubectl, type Kubectl, kubeConfig } from '../support/kubectl.ts'
 import { management } from '../support/objects.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 
 let server: TestServer
 let federation: Federation
-let folder: string
+const folder = testFolder()
 /** The file of the token of a pod, which the kubelet writes without a line break. */
 let tokenFile: string
 let authority: string
@@ -23,7 +24,6 @@ beforeAll(async () => {
   // The collector must not remove the key of a deleted trust before its next request says why it is refused.
   server = await startServer({}, { unscheduled: true })
   federation = await startFederation(server)
-  folder = await mkdtemp(join(tmpdir(), 'keyplane-oauth-'))
   tokenFile = join(folder, 'token')
   authority = join(folder, 'ca.pem')
   await writeFile(authority, server.certificateAuthority)
@@ -40,7 +40,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await federation?.close()
   await server?.stop()
-  if (folder) await rm(folder, { recursive: true })
 })
 
 const parameters = (client: string) => [

@@ -1,7 +1,6 @@
 /** Runs the rotation jobs of docs/rotation.md. `gh`, `vault` and the API of GitLab are stubs that check what they are sent. */
+
 import { chmod, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
-import { createServer, type Server } from 'node:https'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
@@ -12,10 +11,10 @@ import {
 } from '@aws-sdk/client-secrets-manager'
 import { load } from 'js-yaml'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { issueLoopback, makeAuthority, validFor } from '../../infra/local/host/certificates.ts'
 import { installCommandLine } from '../clients/cli/commandline.ts'
 import { type Aws, credentials, region, startAws } from '../support/aws.ts'
 import { type Block, yamlOf } from '../support/federationpages.ts'
+import { listeningOverTls } from '../support/listeningovertls.ts'
 import { keys } from '../support/objects.ts'
 import { type Ran, runProgram } from '../support/programs.ts'
 import { rotatingOn } from '../support/rotation.ts'
@@ -37,32 +36,29 @@ let server: TestServer
 let aws: Aws
 let secrets: SecretsManagerClient
 let folder: string
-let gitlab: Server
+let gitlab: Awaited<ReturnType<typeof listeningOverTls>>
 /** What the stub of GitLab stored, and what it answers. */
 const variables: { KEYPLANE_KEY?: string } = {}
 beforeAll(async () => {
   ;[server, aws] = await Promise.all([startServer({}, { unscheduled: true, unthrottled: true }), startAws()])
   secrets = new SecretsManagerClient({ region, credentials, endpoint: aws.url })
   folder = await mkdtemp(join(tmpdir(), 'keyplane-jobs-'))
-  const authority = await makeAuthority('platform', validFor(1, Date.now()))
-  const { certificate: cert, key } = await issueLoopback(authority, Date.now())
-  await writeFile(join(folder, 'ca.crt'), `${authority.certificate}\n${server.certificateAuthority}`)
   await installCommandLine(folder)
   await writeFile(join(folder, 'rotate.sh'), blockOf('The script', 'bash'))
   await writeFile(join(folder, 'index.mjs'), blockOf('AWS Secrets Manager', 'js'))
   await symlink(join(root, 'node_modules/@aws-sdk'), join(folder, 'node_modules/@aws-sdk'))
-  gitlab = createServer({ cert, key }, async (request, response) => {
+  gitlab = await listeningOverTls(async (request, response) => {
     const body = new URLSearchParams(Buffer.concat(await Array.fromAsync(request)).toString())
     const asked = `${request.method} ${request.url} ${request.headers['private-token']}`
     if (asked !== 'PUT /api/v4/projects/20/variables/KEYPLANE_KEY settings-token')
       return void response.writeHead(404).end()
     variables.KEYPLANE_KEY = body.get('value') ?? ''
     response.writeHead(200).end('{}')
-  }).listen(0, '127.0.0.1')
-  await new Promise((resolve) => gitlab.once('listening', resolve))
+  })
+  await writeFile(join(folder, 'ca.crt'), `${gitlab.certificateAuthority}\n${server.certificateAuthority}`)
 })
 afterAll(async () => {
-  gitlab?.close()
+  await gitlab?.stop()
   secrets?.destroy()
   await Promise.all([server?.stop(), aws?.stop()])
   await rm(folder, { recursive: true, force: true })
@@ -193,7 +189,7 @@ describe('GitLab variables', async () => {
       KEYPLANE_URL: here(own.KEYPLANE_URL),
       KEYPLANE_KEY: old,
       SETTINGS_TOKEN: 'settings-token',
-      CI_API_V4_URL: `https://127.0.0.1:${(gitlab.address() as AddressInfo).port}/api/v4`,
+      CI_API_V4_URL: `${gitlab.url}/api/v4`,
       CI_PROJECT_ID: '20',
     })
     expect([ran.code, ran.stdout]).toEqual([0, ''])

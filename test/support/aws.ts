@@ -2,11 +2,12 @@
  * Emulates what keyplane and its guides call of KMS, Secrets Manager and EventBridge, in memory and over AWS's own protocol, so that
  * clients of the SDK work unchanged. Sources: smithy.io, "AWS JSON 1.0 and 1.1 protocols"; the API References of the services.
  */
+
 import { createPublicKey, generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 import { p256 } from '@noble/curves/nist.js'
+import { listening } from './listening.ts'
 
 export interface Aws {
   /** For AWS_ENDPOINT_URL_KMS, AWS_ENDPOINT_URL_SECRETS_MANAGER and AWS_ENDPOINT_URL_EVENTBRIDGE. */
@@ -147,9 +148,9 @@ export async function startAws(onText: (name: string, text: string) => void = ()
   })
   // Clients keep connections. If the server closed idle ones, a request that begins at that moment would fail.
   server.keepAliveTimeout = 0
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { url, stop } = await listening(server)
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url,
     makeKey() {
       const id = randomUUID()
       keys.set(id, generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey)
@@ -165,11 +166,7 @@ export async function startAws(onText: (name: string, text: string) => void = ()
       for (const name of secrets.keys()) if (name !== except) secrets.delete(name)
     },
     published,
-    stop: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve())
-        server.closeAllConnections()
-      }),
+    stop,
   }
 }
 

@@ -2,10 +2,11 @@
  * Puts the DynamoDB emulator behind a proxy that fails a share of the SDK's calls. A failing call fails with all of its
  * tries. The seed decides: the same calls in the same order have the same faults.
  */
+
 import { once } from 'node:events'
 import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
+import { listening } from './listening.ts'
 
 export type Fault =
   /** Throttled; not executed. */
@@ -104,9 +105,8 @@ export async function startBadNetwork(target: string, random: () => number): Pro
   const server = createServer((incoming, outgoing) => {
     serve(incoming, outgoing).catch(() => outgoing.destroy())
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  return Object.assign(network, { endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}` })
+  const { url } = await listening(server)
+  return Object.assign(network, { endpoint: url })
 }
 
 function refuse(outgoing: ServerResponse, status: number, name: string, more: object = {}): void {

@@ -1,6 +1,7 @@
 /** Forwards calls to DynamoDB and counts the capacity units that they consume. */
+
 import { createServer, type IncomingMessage } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { listening } from './listening.ts'
 
 export interface Taken {
   calls: number
@@ -31,9 +32,8 @@ export async function startCapacityMeter(upstream: string): Promise<CapacityMete
     response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' })
     response.end(text)
   })
-  await new Promise<void>((resolve) => forwarding.listen(0, '127.0.0.1', resolve))
-  const { port } = forwarding.address() as AddressInfo
-  return { endpoint: `http://127.0.0.1:${port}`, taken, close: () => void forwarding.close() }
+  const { url } = await listening(forwarding)
+  return { endpoint: url, taken, close: () => void forwarding.close() }
 }
 
 async function textOf(request: IncomingMessage): Promise<string> {

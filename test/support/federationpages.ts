@@ -1,14 +1,13 @@
 /** Runs the objects and the jobs of the pages about exchanges as a platform does: with its variables, and tokens of its form. */
+
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { load } from 'js-yaml'
-import { issueLoopback, makeAuthority, validFor } from '../../infra/local/host/certificates.ts'
 import { exchangeForm, providers, sendForm, tokenPath, trusts } from './federation.ts'
 import { readIdTokenShape } from './idtokens.ts'
 import { type IssuerKey, makeIssuerKey, signIdToken } from './issuerkey.ts'
+import { listeningOverTls } from './listeningovertls.ts'
 import { management } from './objects.ts'
 import { type Ran, runProgram } from './programs.ts'
 import type { Answer } from './request.ts'
@@ -83,9 +82,6 @@ export async function startPlatform(
   const credential: string = made.status.clientID
 
   const folder = await mkdtemp(join(tmpdir(), 'keyplane-platform-'))
-  const authority = await makeAuthority('platform', validFor(1, Date.now()))
-  await writeFile(join(folder, 'ca.crt'), `${authority.certificate}\n${server.certificateAuthority}`)
-  const { certificate: cert, key: serving } = await issueLoopback(authority, Date.now())
   const idToken = (changed: Record<string, unknown> = {}): string => {
     const now = Math.floor(Date.now() / 1000)
     const lived = Number(claims.exp) - Number(claims.iat)
@@ -93,13 +89,13 @@ export async function startPlatform(
     const jti = { jti: crypto.randomUUID() }
     return signIdToken({ ...claims, ...jti, aud, iat: now, nbf: now, exp: now + lived, ...changed }, key)
   }
-  const requests = createServer({ cert, key: serving }, (request, response) => {
+  const requests = await listeningOverTls((request, response) => {
     const aud = new URL(request.url ?? '/', 'https://a').searchParams.get('audience')
     const isAsked = /^bearer request-token$/i.test(request.headers.authorization ?? '')
     if (!isAsked) return void response.writeHead(401).end()
     response.writeHead(200).end(JSON.stringify({ count: 1, value: idToken({ aud, ...platform.replaced }) }))
-  }).listen(0, '127.0.0.1')
-  await new Promise((resolve) => requests.once('listening', resolve))
+  })
+  await writeFile(join(folder, 'ca.crt'), `${requests.certificateAuthority}\n${server.certificateAuthority}`)
 
   const platform: Platform = {
     folder,
@@ -107,7 +103,7 @@ export async function startPlatform(
     here: (text) => text.replaceAll(KEYPLANE, server.base).replaceAll(CLIENT_ID, credential),
     idToken,
     exchange: (token, parameters) => sendForm(server, tokenPath, exchangeForm(credential, token, parameters)),
-    requestUrl: `https://127.0.0.1:${(requests.address() as AddressInfo).port}/?api-version=2.0`,
+    requestUrl: `${requests.url}/?api-version=2.0`,
     replaced: {},
     run(script, environment = {}, shell = ['bash', '-e', '-o', 'pipefail', '-c']) {
       const [command = '', ...args] = shell
@@ -129,7 +125,7 @@ export async function startPlatform(
       return json.items.map(({ metadata }: Block) => metadata.name)
     },
     async stop() {
-      requests.close()
+      await requests.stop()
       await server.call(`${trusts}/${trust.metadata.name}`, { method: 'DELETE' })
       await server.call(`${providers}/${provider.metadata.name}`, { method: 'DELETE' })
       await rm(folder, { recursive: true, force: true })

@@ -1,10 +1,9 @@
 /** Proxies the paths below a prefix of a host over TLS, and knows nothing else: everything outside is 403, as on a host of API Gateway. */
-import { once } from 'node:events'
+
 import { request as httpRequest } from 'node:http'
-import { createServer, request as httpsRequest } from 'node:https'
-import type { AddressInfo } from 'node:net'
+import { request as httpsRequest } from 'node:https'
 import { pipeline } from 'node:stream'
-import { issueLoopback, makeAuthority, validFor } from '../../infra/local/host/certificates.ts'
+import { listeningOverTls } from './listeningovertls.ts'
 
 export interface Front {
   /** `https://127.0.0.1:PORT/PREFIX` */
@@ -25,12 +24,14 @@ export interface Upstream {
 
 /** `prefix` starts with a slash. */
 export async function startFront(prefix: string, upstream: Upstream): Promise<Front> {
-  const authority = await makeAuthority('front', validFor(1, Date.now()))
-  const { certificate: cert, key } = await issueLoopback(authority, Date.now())
   const send = upstream.url.startsWith('https:') ? httpsRequest : httpRequest
   const trust = upstream.certificateAuthority === undefined ? {} : { ca: upstream.certificateAuthority }
   const seen: string[] = []
-  const server = createServer({ cert, key }, (incoming, response) => {
+  const {
+    url: origin,
+    certificateAuthority,
+    stop,
+  } = await listeningOverTls((incoming, response) => {
     const { method, url = '' } = incoming
     seen.push(`${method} ${url}`)
     if (!url.startsWith(`${prefix}/`)) {
@@ -49,16 +50,5 @@ export async function startFront(prefix: string, upstream: Upstream): Promise<Fr
     response.on('close', () => outgoing.destroy())
     pipeline(incoming, outgoing, () => {})
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  return {
-    url: `https://127.0.0.1:${(server.address() as AddressInfo).port}${prefix}`,
-    certificateAuthority: authority.certificate,
-    seen,
-    async stop() {
-      server.closeAllConnections()
-      server.close()
-      await once(server, 'close')
-    },
-  }
+  return { url: origin + prefix, certificateAuthority, seen, stop }
 }

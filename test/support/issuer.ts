@@ -2,14 +2,15 @@
  * Runs a real issuer of ID tokens over TLS, with an authority of its own: discovery, a key set, and tokens in any algorithm.
  * Each document can be replaced, and its answer can fail in each way that a server on the Internet can.
  */
+
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
 import { setInterval } from 'node:timers'
 import { gzipSync } from 'node:zlib'
 import type { Destinations } from '../../lib/outbound/addresses.ts'
 import { SERVER_AUTH, testAuthority } from '../lib/kubeconfig/authority.ts'
 import { type IssuerKey, makeIssuerKey, signIdToken } from './issuerkey.ts'
+import { listening } from './listening.ts'
 
 /** How the answer for a document fails. */
 export type IssuerFault =
@@ -123,11 +124,7 @@ export async function startIssuer(options: { issuer?: string; alg?: string } = {
       )
     },
     jwks: () => JSON.stringify(started.documents.keys),
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve())
-        server.closeAllConnections()
-      }),
+    close: () => stop(),
   }
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -186,8 +183,8 @@ export async function startIssuer(options: { issuer?: string; alg?: string } = {
   const server = createServer({ cert: tls.certificate, key: tls.key }, (request, response) => {
     serve(request, response).catch((error: Error) => response.destroy(error))
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const url = `https://${HOST}:${(server.address() as AddressInfo).port}`
+  const { port, stop } = await listening(server)
+  const url = `https://${HOST}:${port}`
   const started = Object.assign(issuer, { url, issuer: options.issuer ?? url }) as TestIssuer
   started.documents.discovery = { issuer: started.issuer, jwks_uri: `${url}/keys` }
   const { alg = 'RS256' } = options

@@ -1,10 +1,11 @@
 /** Makes keys, certificates and requests that no honest program makes, and finds out whether they break the TLS of this process. */
+
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
 import { connect, createServer } from 'node:tls'
 import type { JsonObject } from '../../lib/meta/types.ts'
 import { SERVER_AUTH, testAuthority } from '../lib/kubeconfig/authority.ts'
+import { listening } from './listening.ts'
 
 const tlv = (tag: number, ...contents: Buffer[]): Buffer => {
   const content = Buffer.concat(contents)
@@ -172,8 +173,7 @@ export async function openWire(): Promise<Wire> {
   const server = createServer({ cert: pair.certificate, key: pair.key }, (socket) => {
     socket.on('error', () => undefined).on('data', (data) => socket.write(data))
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
+  const { port } = await listening(server)
   const open = async () => {
     const socket = connect({ port, host: '127.0.0.1', ca: authority.certificate, servername: 'wire.test' })
     await once(socket, 'secureConnect')

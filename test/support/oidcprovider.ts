@@ -1,12 +1,13 @@
 /** Runs oidc-provider, an OpenID provider of others, over TLS, and logs people in with the code flow and PKCE. */
+
 import { createHash, generateKeyPairSync, randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
 import { createRequire } from 'node:module'
-import type { AddressInfo } from 'node:net'
 import type { Destinations } from '../../lib/outbound/addresses.ts'
 import { sendHttps } from '../../lib/outbound/https.ts'
 import { SERVER_AUTH, testAuthority } from '../lib/kubeconfig/authority.ts'
+import { listening } from './listening.ts'
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void
 
@@ -102,8 +103,8 @@ export async function startOidcProvider({ redirectURIs = [] }: OidcProviderOptio
   const server = createServer({ cert: tls.certificate, key: tls.key }, (request, response) => {
     handler(request, response)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const issuer = `https://login.test:${(server.address() as AddressInfo).port}`
+  const { port, stop } = await listening(server)
+  const issuer = `https://login.test:${port}`
   let accountId = ''
   let refusal: object | undefined
   let allowsCORS = true
@@ -232,10 +233,6 @@ export async function startOidcProvider({ redirectURIs = [] }: OidcProviderOptio
       if (!token) throw new Error(`the provider gave no ID token: ${body}`)
       return token
     },
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve())
-        server.closeAllConnections()
-      }),
+    close: stop,
   }
 }

@@ -1,10 +1,11 @@
 /** A server over TLS that publishes the keys with which GitHub signs its reports, and reports signed with them. */
+
 import { createHash, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
 import type { PartnerKeysDeps } from '../../lib/server/leaks/partnerkeys.ts'
 import { SERVER_AUTH, testAuthority } from '../lib/kubeconfig/authority.ts'
+import { listening } from './listening.ts'
 
 const HOST = 'keys.test'
 
@@ -48,8 +49,7 @@ export async function startKeyServer(): Promise<KeyServer> {
     started.requests.push(request)
     started.respond(request, response)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
+  const { port, stop } = await listening(server)
   const started: KeyServer = {
     port,
     access: {
@@ -65,10 +65,7 @@ export async function startKeyServer(): Promise<KeyServer> {
     serve(text, headers = {}, status = 200) {
       started.respond = (_, response) => void response.writeHead(status, headers).end(text)
     },
-    close() {
-      server.closeAllConnections()
-      server.close()
-    },
+    close: () => void stop(),
   }
   return started
 }

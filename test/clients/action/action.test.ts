@@ -1,15 +1,17 @@
 /** Runs the Action against the local server with its demo virtual cluster and its issuer of ID tokens. */
+
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { lstat, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
-import { type AddressInfo, connect } from 'node:net'
+import { connect } from 'node:net'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { runPlugin } from '../../../clients/action/src/plugin.ts'
 import { createKubectl, describeKubectl, type Kubectl } from '../../support/kubectl.ts'
+import { listening } from '../../support/listening.ts'
 import { keys } from '../../support/objects.ts'
 import { type StartedServer, startedServer } from '../../support/startedserver.ts'
 import { type Fault, type FaultyFront, startFaultyFront } from './faultyfront.ts'
@@ -582,9 +584,7 @@ test('a step behind a proxy reaches the API through it', async () => {
     socket.on('error', () => upstream.destroy()).pipe(upstream)
     upstream.on('error', () => socket.destroy()).pipe(socket)
   })
-  proxy.listen(0, '127.0.0.1')
-  await once(proxy, 'listening')
-  const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
+  const { url } = await listening(proxy)
   const one = await step(trusted(), { ...server.idTokenVariables, https_proxy: url })
   const { ended } = await one.begin('main')
   await expectDone(ended)

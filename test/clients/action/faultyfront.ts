@@ -1,9 +1,8 @@
 /** Stands between the Action and two real servers, the API and the issuer of ID tokens, and fails where a test says so. */
-import { once } from 'node:events'
-import { createServer, request as httpsRequest } from 'node:https'
-import type { AddressInfo } from 'node:net'
+
+import { request as httpsRequest } from 'node:https'
 import { pipeline } from 'node:stream'
-import { issueLoopback, makeAuthority, validFor } from '../../../infra/local/host/certificates.ts'
+import { listeningOverTls } from '../../support/listeningovertls.ts'
 
 export type Fault =
   | 'hang'
@@ -25,9 +24,11 @@ export interface FaultyFront {
 
 /** Forwards `/HOST:PORT/…` to `https://HOST:PORT/…`. */
 export async function startFaultyFront(upstreamAuthority: string): Promise<FaultyFront> {
-  const authority = await makeAuthority('front', validFor(1, Date.now()))
-  const { certificate: cert, key } = await issueLoopback(authority, Date.now())
-  const server = createServer({ cert, key }, async (incoming, response) => {
+  const {
+    url: origin,
+    certificateAuthority,
+    stop,
+  } = await listeningOverTls(async (incoming, response) => {
     const [, host = '', path = ''] = /^\/([^/]+)(\/.*)$/.exec(incoming.url ?? '') ?? []
     front.seen.push(path)
     const fault = front.fault(path)
@@ -47,19 +48,12 @@ export async function startFaultyFront(upstreamAuthority: string): Promise<Fault
     outgoing.on('error', () => response.destroy())
     pipeline(incoming, outgoing, () => {})
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const origin = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
   const front: FaultyFront = {
     of: (url) => url.replace(/^https:\//, origin),
-    certificateAuthority: authority.certificate,
+    certificateAuthority,
     seen: [],
     fault: () => undefined,
-    async stop() {
-      server.closeAllConnections()
-      server.close()
-      await once(server, 'close')
-    },
+    stop,
   }
   return front
 }

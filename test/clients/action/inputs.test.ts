@@ -1,26 +1,24 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { readInputs } from '../../../clients/action/src/inputs.ts'
 import { commandFiles } from '../../../clients/action/src/runner/commandfiles.ts'
 import { runnerLog } from '../../../clients/action/src/runner/log.ts'
 import { issueLoopback, makeAuthority, validFor } from '../../../infra/local/host/certificates.ts'
+import { testFolder } from '../../support/folder.ts'
 import { readCommandFile, readLog } from './runner.ts'
 
 const CREDENTIAL = 'shop-deploy@3b0c9f52-6f0e-4a57-9d7c-2f4f0a1b8c11'
 const URL = 'https://keys.example.com/prod/kubernetes/management'
 
-let folder: string
+const folder = testFolder()
 let certificate: string
 let key: string
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'keyplane-inputs-'))
   const authority = await makeAuthority('inputs', validFor(1, Date.now()))
   certificate = authority.certificate
   ;({ key } = await issueLoopback(authority, Date.now()))
 })
-afterAll(() => rm(folder, { recursive: true }))
 
 const inputsOf = (inputs: Record<string, string>) =>
   readInputs(

@@ -1,15 +1,13 @@
 /** What the command line does with answers of a server: which may pass, and which tell it where projects are. */
+
 import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
 import { chmod, readdir, readFile, writeFile } from 'node:fs/promises'
 import type http from 'node:http'
-import https from 'node:https'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { demandProgram } from '../../../clients/cli/src/io/program.ts'
-import { issueLoopback, makeAuthority, validFor } from '../../../infra/local/host/certificates.ts'
 import { encodeKey } from '../../../lib/meta/value/keyformat.ts'
+import { listeningOverTls } from '../../support/listeningovertls.ts'
 import { type CommandLine, createCommandLine } from './commandline.ts'
 import { givenClock } from './credentials/testio.ts'
 
@@ -19,7 +17,7 @@ interface Answer {
   body?: object
 }
 
-let server: https.Server
+let server: Awaited<ReturnType<typeof listeningOverTls>>
 let url: string
 let ca: string
 let cli: CommandLine
@@ -27,9 +25,7 @@ let seen: string[]
 /** Answers all requests but those for oneself. */
 let answers: (path: string) => Answer
 beforeAll(async () => {
-  const authority = await makeAuthority('keyplane test', validFor(1, Date.now()))
-  const { certificate: cert, key } = await issueLoopback(authority, Date.now())
-  server = https.createServer({ cert, key }, (request, response) => {
+  server = await listeningOverTls((request, response) => {
     const path = request.url?.replace('/kubernetes/management/apis/management.platform/v1', '') ?? ''
     seen.push(path)
     const self = { kind: 'Self', status: { accessKey: 'ci', projectNamespacePrefix: 'team-' } }
@@ -37,15 +33,12 @@ beforeAll(async () => {
     response.writeHead(code, { 'content-type': 'application/json', ...headers })
     response.end(JSON.stringify(body ?? { kind: 'Status', code, message: `message ${code}` }))
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  url = `https://127.0.0.1:${(server.address() as AddressInfo).port}/kubernetes/management`
+  url = `${server.url}/kubernetes/management`
   cli = await createCommandLine()
-  ca = await cli.write('ca.crt', authority.certificate)
+  ca = await cli.write('ca.crt', server.certificateAuthority)
 })
 afterAll(async () => {
-  server?.closeAllConnections()
-  server?.close()
+  await server?.stop()
   await cli?.stop()
 })
 beforeEach(() => {

@@ -1,9 +1,9 @@
 /** Stands between the command line and the server, so that a test acts before a request arrives or before its answer does. */
+
 import type { IncomingMessage } from 'node:http'
-import { createServer, request as send } from 'node:https'
-import type { AddressInfo } from 'node:net'
+import { request as send } from 'node:https'
 import { afterAll, beforeAll } from 'vitest'
-import { issueLoopback, makeAuthority, validFor } from '../../../infra/local/host/certificates.ts'
+import { listeningOverTls } from '../../support/listeningovertls.ts'
 import type { TestServer } from '../../support/server.ts'
 import { later } from '../../support/sharedserver.ts'
 
@@ -34,10 +34,8 @@ export function useFront(server: TestServer): Front {
 }
 
 async function startFront(server: TestServer): Promise<Front> {
-  const authority = await makeAuthority('front', validFor(1, Date.now()))
-  const { certificate: cert, key } = await issueLoopback(authority, Date.now())
   const { origin, pathname } = new URL(server.base)
-  const listening = createServer({ cert, key }, async (request, response) => {
+  const { url, certificateAuthority, stop } = await listeningOverTls(async (request, response) => {
     const { method = '', url: path = '', headers } = request
     const cut = async (moment: Moment) => {
       const isCut = await front.act(moment, { method, path: path.slice(pathname.length) })
@@ -56,17 +54,13 @@ async function startFront(server: TestServer): Promise<Front> {
     if (await cut('after')) return
     const { 'transfer-encoding': __, 'content-length': ___, ...changed } = answer.headers
     response.writeHead(answer.statusCode ?? 500, changed).end(front.change(received.toString(), path))
-  }).listen(0, '127.0.0.1')
-  await new Promise((resolve) => listening.once('listening', resolve))
+  })
   const front: Front = {
-    base: `https://127.0.0.1:${(listening.address() as AddressInfo).port}${pathname}`,
-    certificateAuthority: authority.certificate,
+    base: url + pathname,
+    certificateAuthority,
     act: () => false,
     change: (text) => text,
-    stop: () => {
-      listening.closeAllConnections()
-      return new Promise((resolve) => listening.close(() => resolve()))
-    },
+    stop,
   }
   return front
 }

@@ -1,12 +1,12 @@
 /** What the command line does with servers and networks that do not answer as the API does. */
-import { once } from 'node:events'
+
 import http from 'node:http'
-import https from 'node:https'
-import { type AddressInfo, connect } from 'node:net'
+import { connect } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { repeatedly } from '../../../clients/cli/src/api/call.ts'
 import { NetworkError } from '../../../clients/cli/src/api/https.ts'
-import { issueLoopback, makeAuthority, validFor } from '../../../infra/local/host/certificates.ts'
+import { listening } from '../../support/listening.ts'
+import { listeningOverTls } from '../../support/listeningovertls.ts'
 import { type CommandLine, createCommandLine, says } from './commandline.ts'
 import { givenClock, testIo } from './credentials/testio.ts'
 
@@ -15,33 +15,27 @@ const SELF = { apiVersion: 'management.platform/v1', kind: 'Self', status: { sub
 
 type Handler = (request: http.IncomingMessage, response: http.ServerResponse, attempt: number) => void
 
-let server: https.Server
+let server: Awaited<ReturnType<typeof listeningOverTls>>
 let handler: Handler
 let attempts: { method?: string | undefined; url?: string | undefined; authorization?: string | undefined }[]
 let cli: CommandLine
 let env: Record<string, string>
 beforeAll(async () => {
-  const authority = await makeAuthority('keyplane test', validFor(1, Date.now()))
-  const { certificate: cert, key } = await issueLoopback(authority, Date.now())
-  server = https.createServer({ cert, key }, (request, response) => {
+  server = await listeningOverTls((request, response) => {
     request.resume()
     const { method, url, headers } = request
     attempts.push({ method, url, authorization: headers.authorization })
     handler(request, response, attempts.length)
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
   cli = await createCommandLine()
-  const { port } = server.address() as AddressInfo
   env = {
-    KEYPLANE_URL: `https://127.0.0.1:${port}/kubernetes/management`,
+    KEYPLANE_URL: `${server.url}/kubernetes/management`,
     KEYPLANE_KEY: KEY,
-    KEYPLANE_CA: await cli.write('ca.crt', authority.certificate),
+    KEYPLANE_CA: await cli.write('ca.crt', server.certificateAuthority),
   }
 })
 afterAll(async () => {
-  server?.closeAllConnections()
-  server?.close()
+  await server?.stop()
   await cli?.stop()
 })
 beforeEach(() => {
@@ -101,11 +95,10 @@ describe('an answer that is not of this API', () => {
       stolen++
       response.end('{}')
     })
-    other.listen(0, '127.0.0.1')
-    await once(other, 'listening')
-    handler = answer(307, '', { location: `http://127.0.0.1:${(other.address() as AddressInfo).port}/` })
+    const { url, stop } = await listening(other)
+    handler = answer(307, '', { location: `${url}/` })
     const { code, stderr } = await whoami()
-    other.close()
+    await stop()
     expect([code, stolen]).toEqual([1, 0])
     expect(stderr).toMatch(/redirects to http:\/\/127.0.0.1:\d+\/\. The key was not sent there\./)
   })
@@ -234,16 +227,14 @@ describe('the network', () => {
     ))
 
   test('says that a port speaks no HTTPS', async () => {
-    const plain = http.createServer().listen(0, '127.0.0.1')
-    await once(plain, 'listening')
-    const { code, stderr } = await at(`https://127.0.0.1:${(plain.address() as AddressInfo).port}`)
-    plain.close()
+    const { port, stop } = await listening(http.createServer())
+    const { code, stderr } = await at(`https://127.0.0.1:${port}`)
+    await stop()
     expect([code, stderr]).toEqual([1, expect.stringContaining('does not speak HTTPS on this port')])
   })
 
   test('says that a certificate is for another host', async () => {
-    const { port } = server.address() as AddressInfo
-    const other = await at(`https://127.0.0.2:${port}`)
+    const other = await at(`https://127.0.0.2:${server.port}`)
     const listening = other.stderr.includes('Nothing listens')
     expect([other.code, other.stderr]).toEqual([
       1,
@@ -264,13 +255,11 @@ test('a proxy is used when Node.js uses it', async () => {
     })
     for (const socket of [upstream, client]) socket.on('error', () => socket.destroy())
   })
-  proxy.listen(0, '127.0.0.1')
-  await once(proxy, 'listening')
-  const address = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
+  const { url: address, stop } = await listening(proxy)
   const ran = await cli.spawn(['whoami', '-o', 'name'], {
     env: { ...env, NODE_USE_ENV_PROXY: '1', HTTPS_PROXY: address },
   })
-  proxy.close()
+  await stop()
   expect([ran, tunnels]).toEqual([{ code: 0, stdout: 'ci\n', stderr: '' }, 1])
 })
 

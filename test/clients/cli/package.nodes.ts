@@ -1,11 +1,12 @@
 /** The npm package of the command line: packed, installed elsewhere, and run with every Node.js of this machine. */
+
 import { execFile } from 'node:child_process'
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { delimiter, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { readPage } from '../../support/commands.ts'
+import { testFolder } from '../../support/folder.ts'
 import { describeKubectl } from '../../support/kubectl.ts'
 import { nodes } from './commandline.ts'
 
@@ -13,12 +14,11 @@ const root = join(import.meta.dirname, '../../..')
 const run = promisify(execFile)
 const { version } = JSON.parse(await readFile(join(root, 'clients/cli/package.json'), 'utf8')) as { version: string }
 
-let folder: string
+const folder = testFolder()
 let bin: string
 let archive: string[]
 let installation: { stdout: string; stderr: string }
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'keyplane-package-'))
   const npm = (...args: string[]) =>
     run('npm', [...args, '--no-audit', '--no-fund', '--no-update-notifier'], { cwd: root })
   const packed = await npm('pack', '--workspace', 'clients/cli', '--pack-destination', folder, '--json', '--silent')
@@ -31,7 +31,6 @@ beforeAll(async () => {
   installation = await run('sh', ['-ec', page.commandsOf('Install', 2)], { cwd: folder, env })
   bin = join(folder, '.local/bin')
 })
-afterAll(() => rm(folder, { recursive: true, force: true }))
 
 test('contains the program, its bundle and nothing else', () =>
   expect(archive).toEqual(['LICENSE', 'README.md', 'bin/keyplane.cjs', 'dist/keyplane.js', 'package.json']))

@@ -1,13 +1,13 @@
 /** Requests of the console to a server that answers as told, and errors in words. */
-import { once } from 'node:events'
+
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { type ApiSettings, createApi } from '../../../clients/console/src/api/client.ts'
 import { freshWarnings } from '../../../clients/console/src/api/freshwarnings.ts'
 import { listAll } from '../../../clients/console/src/api/lists.ts'
 import { paths } from '../../../clients/console/src/api/paths.ts'
 import { ApiError, errorWords, NetworkError } from '../../../clients/console/src/api/status.ts'
+import { listening } from '../../support/listening.ts'
 
 type Reply = (request: IncomingMessage, response: ServerResponse) => void
 
@@ -23,10 +23,10 @@ const server = createServer(async (request, response) => {
 let root: URL
 
 beforeAll(async () => {
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  root = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/prod/kubernetes/management/`)
+  const { url, stop } = await listening(server)
+  root = new URL('/prod/kubernetes/management/', url)
+  return stop
 })
-afterAll(() => void server.close())
 
 const json =
   (code: number, body: unknown, headers: Record<string, string> = {}): Reply =>

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { buildConsole, type ConsoleFile } from '../../../clients/console/build.ts'
+import { testFolder } from '../../support/folder.ts'
 
 describe('the built console', () => {
   let files: ConsoleFile[]
@@ -93,12 +93,10 @@ describe('the built console', () => {
 })
 
 describe('a build', () => {
-  let src: string
+  const src = testFolder()
   beforeAll(async () => {
-    src = await mkdtemp(join(tmpdir(), 'keyplane-console-'))
     await mkdir(join(src, 'styles'))
   })
-  afterAll(() => rm(src, { recursive: true }))
 
   const page = '{{sign-in}} {{script}} {{styles}} {{icon}} {{platforms}}'
   const build = async (more: Record<string, string>) => {

@@ -1,35 +1,36 @@
 /** Tests what the console makes of the answers of the token endpoint, which a server gives in their order. */
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+
+import { createServer } from 'node:http'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { KnownError } from '../../../clients/console/src/api/status.ts'
 import { exchange } from '../../../clients/console/src/session/exchange.ts'
+import { type Listening, listening } from '../../support/listening.ts'
 
 const settings = { issuer: 'https://a', clientID: 'console', credential: 'staff@1', scopes: 'openid', origins: [] }
 type GivenAnswer = [status: number, body: object, retryAfter?: number | undefined]
 
-let server: Server
+let server: Listening
 /** The answers that are still to be given. The last one is given again. */
 let answers: GivenAnswer[]
 let waits: number[]
 
 beforeAll(async () => {
-  server = createServer((_, response) => {
+  const answering = createServer((_, response) => {
     const [status, body, retryAfter] = (answers.length > 1 ? answers.shift() : answers[0]) as GivenAnswer
     if (retryAfter !== undefined) response.setHeader('retry-after', retryAfter)
     response.writeHead(status)
     response.end(JSON.stringify(body))
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  server = await listening(answering)
+  return server.stop
 })
-afterAll(() => server.close())
 beforeEach(() => {
   waits = []
 })
 
 async function exchanged(...given: GivenAnswer[]): Promise<string> {
   answers = given
-  const api = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
+  const api = new URL(server.url)
   const wait = async (seconds: number) => void waits.push(seconds)
   try {
     return (await exchange('token', settings, api, wait)).key

@@ -1,17 +1,19 @@
 /** The limit of a request whose server says nothing, and proxies that give no connection. */
+
 import { once } from 'node:events'
 import { Agent } from 'node:https'
-import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { createServer, type Socket } from 'node:net'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { sendHttps } from '../../../clients/core/src/https.ts'
 import { networkFailure } from '../../../clients/core/src/networkfailure.ts'
+import { listening } from '../../support/listening.ts'
 
 afterEach(() => void vi.useRealTimers())
 
 test('a request ends after 45 seconds with a server that accepts the connection and says nothing, not even for TLS', async () => {
-  const server = createServer(() => {}).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const url = new URL(`https://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  const server = createServer(() => {})
+  const { port, stop } = await listening(server)
+  const url = new URL(`https://127.0.0.1:${port}`)
   const connected = once(server, 'connection')
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   const { signal } = new AbortController()
@@ -26,7 +28,7 @@ test('a request ends after 45 seconds with a server that accepts the connection 
   await new Promise((resolve) => setImmediate(resolve))
   const after = failed
   socket.destroy()
-  server.close()
+  await stop()
   await answered
   expect(after).toMatchObject({ code: 'ETIMEDOUT' })
 })
@@ -56,9 +58,8 @@ describe('a proxy', () => {
   /** Runs `act` with the address of a proxy that treats connections like this. */
   async function withProxy<T>(treat: (socket: Socket) => void, act: (host: string) => Promise<T>): Promise<T> {
     const server = createServer((socket) => void socket.on('error', () => {}).on('data', () => treat(socket)))
-    server.listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    return act(`127.0.0.1:${(server.address() as AddressInfo).port}`).finally(() => server.close())
+    const { port } = await listening(server)
+    return act(`127.0.0.1:${port}`).finally(() => server.close())
   }
 
   test('that is dead is named, and not the host behind it', async () => {

@@ -1,14 +1,16 @@
 /** The lock of the command line and of the Action: one holder at a time, wherever the steps of three processes come between each other. */
+
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { spawnSync } from 'node:child_process'
 import { promises as fs } from 'node:fs'
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { readdir, writeFile } from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
-import { hostname, tmpdir } from 'node:os'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { promises as timers } from 'node:timers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { withLock } from '../../../clients/core/src/lock.ts'
+import { testFolder } from '../../support/folder.ts'
 
 /** One that takes the lock, as a process would. */
 interface Actor {
@@ -23,10 +25,9 @@ const running = new AsyncLocalStorage<Actor>()
 const STEPS = ['open', 'writeFile', 'readFile', 'stat', 'rename', 'link', 'rm', 'unlink'] as const
 const real = { ...Object.fromEntries(STEPS.map((name) => [name, fs[name]])), setTimeout: timers.setTimeout }
 
-let folder: string
+const folder = testFolder()
 let dead: number
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'keyplane-locks-'))
   dead = spawnSync('true').pid
   for (const name of STEPS) {
     const act = fs[name] as (...given: unknown[]) => Promise<unknown>
@@ -48,7 +49,6 @@ afterAll(async () => {
   Object.assign(fs, steps)
   Object.assign(timers, { setTimeout })
   syncBuiltinESMExports()
-  await rm(folder, { recursive: true })
 })
 
 const options = { elapsed: () => 0, pause: () => timers.setTimeout(0) }

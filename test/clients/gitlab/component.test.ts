@@ -1,12 +1,13 @@
 /** Runs the GitLab component in every shell of this machine, against the local server with its demo virtual cluster. */
+
 import { existsSync } from 'node:fs'
-import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import https from 'node:https'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { load } from 'js-yaml'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { providers, trusts } from '../../support/federation.ts'
+import { testFolder } from '../../support/folder.ts'
 import { describeKubectl } from '../../support/kubectl.ts'
 import { keys } from '../../support/objects.ts'
 import { request } from '../../support/request.ts'
@@ -17,11 +18,10 @@ import { interpolate, type Job, posixShells, runAfterScript, runScript, type She
 const text = await readFile(new URL('../../../clients/gitlab/templates/kubeconfig.yml', import.meta.url), 'utf8')
 
 let server: StartedServer
-let builds: string
+const builds = testFolder()
 let credential: string
 beforeAll(async () => {
   server = await startedServer()
-  builds = await mkdtemp(join(tmpdir(), 'keyplane-builds-'))
   const { issuer, jwks } = (await server.call(`${providers}/demo`)).json.spec
   const access = [{ verbs: ['use'], teams: ['*'] }]
   await server.call(providers, {
@@ -46,7 +46,6 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await server?.stop()
-  await rm(builds, { recursive: true, force: true })
 })
 
 const SECRET = /mpk_\w{20}|eyJ[\w-]{20}/

@@ -1,11 +1,12 @@
 /** Tests that keys of strangers break no connection of a function, which speaks to the table over TLS as in AWS. */
+
 import { request } from 'node:http'
 import { createServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { afterAll, expect, test } from 'vitest'
 import { SERVER_AUTH, testAuthority } from '../../lib/kubeconfig/authority.ts'
 import { useFunctions } from '../../support/functions.ts'
+import { listening } from '../../support/listening.ts'
 import { oddJwks } from '../../support/oddkeys.ts'
 
 const authority = await testAuthority()
@@ -24,14 +25,12 @@ const front = createServer({ cert: pair.certificate, key: pair.key }, (from, to)
 })
 let connections = 0
 front.on('secureConnection', () => connections++)
-await new Promise<void>((resolve) => front.listen(0, '127.0.0.1', resolve))
-const { port } = front.address() as AddressInfo
+const { port, stop } = await listening(front)
 
 const functions = useFunctions({ AWS_ENDPOINT_URL_DYNAMODB: `https://127.0.0.1:${port}` })
-afterAll(() => {
+afterAll(async () => {
   setDefaultCACertificates(trusted)
-  front.closeAllConnections()
-  front.close()
+  await stop()
 })
 
 test('odd keys in providers leave the connections to the table whole', async () => {

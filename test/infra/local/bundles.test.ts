@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { type Bundles, startBundles } from '../../../infra/local/bundles.ts'
+import { testFolder } from '../../support/folder.ts'
 
-let root: string
+const root = testFolder()
 const said: string[] = []
 const put = async (path: string, text: string) => {
   await mkdir(dirname(join(root, path)), { recursive: true })
@@ -14,7 +14,6 @@ const put = async (path: string, text: string) => {
 }
 
 beforeAll(async () => {
-  root = await mkdtemp(join(tmpdir(), 'keyplane-bundles-'))
   await symlink(join(import.meta.dirname, '../../../node_modules'), join(root, 'node_modules'))
   const imports = { '#driver': { here: './lib/here.ts', default: './lib/there.ts' } }
   await put('package.json', JSON.stringify({ type: 'module', imports }))
@@ -25,7 +24,6 @@ beforeAll(async () => {
   await put('lib/words.ts', `import { words } from 'keyplane:words'\nexport const later = words`)
   await put('functions/words.ts', `export const handler = async () => (await import('../lib/words.ts')).later`)
 })
-afterAll(() => rm(root, { recursive: true }))
 
 async function start(name: string, conditions: readonly string[] = []): Promise<Bundles> {
   const folder = join(root, name)

@@ -10,6 +10,7 @@ import { makeAuthority, validFor } from '../../../infra/local/host/certificates.
 import { openStored } from '../../../infra/local/host/stored.ts'
 import { createApiClient } from '../../../infra/local/virtualcluster/apiclient.ts'
 import { listenersOf, openTo } from '../../support/listeners.ts'
+import { listening } from '../../support/listening.ts'
 
 const main = join(import.meta.dirname, '../../../infra/local/main.ts')
 const children: ChildProcess[] = []
@@ -311,21 +312,19 @@ test.skipIf(!hasPython)('in a terminal, prints one line per request and stops on
 })
 
 test('npm start ends at once and quietly with 130 when it is interrupted before it serves', async () => {
-  const silent = createServer().listen(0, '127.0.0.1')
-  await once(silent, 'listening')
-  const endpoint = `http://127.0.0.1:${(silent.address() as { port: number }).port}`
-  const server = start({ DATA_DIR: await newFolder() }, '--dynamodb', endpoint)
+  const silent = createServer()
+  const { url, stop } = await listening(silent)
+  const server = start({ DATA_DIR: await newFolder() }, '--dynamodb', url)
   await once(silent, 'connection')
   server.child.kill('SIGINT')
   expect([await server.ended, server.output]).toEqual([130, { stdout: '', stderr: '' }])
-  silent.close()
+  await stop()
 })
 
 // The tests of its parts have the other sentences.
 test('npm start exits with one sentence and code 1, as for a port in use', async () => {
-  const other = createServer().listen(0, '127.0.0.1')
-  await once(other, 'listening')
-  const PORT = String((other.address() as { port: number }).port)
+  const { port, stop } = await listening(createServer())
+  const PORT = String(port)
   const server = start({ PORT, DATA_DIR: await newFolder() })
   expect([await server.ended, server.output]).toEqual([
     1,
@@ -334,5 +333,5 @@ test('npm start exits with one sentence and code 1, as for a port in use', async
       stderr: `Port ${PORT} of 127.0.0.1 is taken: stop what uses it, or name another one in PORT.\n`,
     },
   ])
-  other.close()
+  await stop()
 })

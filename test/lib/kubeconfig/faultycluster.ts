@@ -2,13 +2,14 @@
  * Simulates the certificates API of a virtual cluster over TLS. It works correctly by default and can simulate each
  * failure. It checks what kube-apiserver checks (uid, resourceVersion, preconditions).
  */
+
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import { afterEach, beforeAll } from 'vitest'
 import type { Credentials } from '../../../lib/kubeconfig/cluster/credentials.ts'
+import { listening } from '../../support/listening.ts'
 import { type Authority, type Pair, testAuthority, type Wish } from './authority.ts'
 
 export type Step = 'create' | 'approve' | 'read' | 'delete'
@@ -126,18 +127,14 @@ export async function startFaultyCluster(options: ClusterOptions): Promise<Fault
       serve(request, response).catch((error) => response.destroy(error))
     },
   )
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const { port, stop } = await listening(server)
+  const url = `https://127.0.0.1:${port}`
   return {
     url,
     credentials: { server: url, certificateAuthority: authority.certificate, token: TOKEN },
     calls,
     stored,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve())
-        server.closeAllConnections()
-      }),
+    close: stop,
   }
 }
 

@@ -1,11 +1,11 @@
 /** The custom resource Published, whose function publishes others at an endpoint that answers as Lambda documents. */
-import { once } from 'node:events'
+
 import { createServer, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
 import event from '../../../events/release.json' with { type: 'json' }
 import { releaseHandler } from '../../../lib/server/release.ts'
+import { listening } from '../../support/listening.ts'
 
 interface Deployed {
   codeSha256: string
@@ -60,11 +60,10 @@ const server = createServer(async (request, response) => {
 })
 let endpoint: string
 beforeAll(async () => {
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const { url, stop } = await listening(server)
+  endpoint = url
+  return stop
 })
-afterAll(() => server.close())
 
 const credentials = { region: 'eu-central-1', accessKeyId: 'a', secretAccessKey: 'b' }
 

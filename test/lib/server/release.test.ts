@@ -1,11 +1,11 @@
 /** The custom resource Release, whose requests are answered at a presigned URL. */
-import { once } from 'node:events'
+
 import { createServer, type IncomingHttpHeaders } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import event from '../../../events/release.json' with { type: 'json' }
 import { releaseHandler } from '../../../lib/server/release.ts'
+import { listening } from '../../support/listening.ts'
 
 const received: { method: string | undefined; headers: IncomingHttpHeaders; body: string }[] = []
 let status = 200
@@ -15,11 +15,10 @@ const server = createServer(async (request, response) => {
 })
 let ResponseURL: string
 beforeAll(async () => {
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  ResponseURL = `http://127.0.0.1:${(server.address() as AddressInfo).port}/response?X-Amz-Signature=x`
+  const { url, stop } = await listening(server)
+  ResponseURL = `${url}/response?X-Amz-Signature=x`
+  return stop
 })
-afterAll(() => server.close())
 
 /** Returns what the handler answers for these properties. */
 async function answerTo(properties: object) {

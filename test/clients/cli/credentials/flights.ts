@@ -1,10 +1,11 @@
 /** Runs processes that need the same cached credential, beside the server that they ask. */
+
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import http from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { build } from 'esbuild'
+import { listening } from '../../../support/listening.ts'
 import { type Ran, runProgram } from '../../../support/programs.ts'
 
 export interface FlightOptions {
@@ -68,8 +69,7 @@ export async function createFlights(): Promise<Flights> {
     }
     release()
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
+  const { url, stop } = await listening(server)
 
   const run = ({ ahead = 0, key = 'key', killAt = 0, through = [] }: FlightOptions = {}) => {
     const [command = '', ...args] = [...through, process.execPath, program]
@@ -78,7 +78,7 @@ export async function createFlights(): Promise<Flights> {
       env: {
         PATH: process.env.PATH,
         HOME: home,
-        SERVER: `http://127.0.0.1:${port}`,
+        SERVER: url,
         AHEAD: String(ahead),
         KEY: key,
         KILL_AT: String(killAt),
@@ -100,8 +100,7 @@ export async function createFlights(): Promise<Flights> {
     },
     files: async () => (await readdir(folder).catch(() => [])).sort(),
     async stop() {
-      server.close()
-      server.closeAllConnections()
+      await stop()
       await rm(home, { recursive: true, force: true })
     },
   }

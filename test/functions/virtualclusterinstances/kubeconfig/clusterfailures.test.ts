@@ -2,7 +2,7 @@
  * Tests the failures of virtual clusters as a client sees them. The answer is a Status with nothing but the name of the virtual
  * cluster and the cause, and nothing is left behind in the virtual cluster.
  */
-import { once } from 'node:events'
+
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { kubeConfigFile } from '../../../../infra/local/host/kubeconfigfile.ts'
@@ -14,6 +14,7 @@ import {
   startFaultyCluster,
 } from '../../../lib/kubeconfig/faultycluster.ts'
 import { useFunctions } from '../../../support/functions.ts'
+import { listening } from '../../../support/listening.ts'
 import type { Answer } from '../../../support/request.ts'
 import { alice } from '../../../support/users.ts'
 import { callsOf, instances } from '../../stored/fixtures.ts'
@@ -121,8 +122,7 @@ async function fail(
 
 beforeAll(async () => {
   plain = createServer((socket) => socket.on('error', () => {}).end('HTTP/1.1 400 Bad Request\r\n\r\n'))
-  plain.listen(0, '127.0.0.1')
-  await once(plain, 'listening')
+  await listening(plain)
   const authorities = { right: await testAuthority(), wrong: await testAuthority() }
   vi.spyOn(AbortSignal, 'timeout').mockImplementation(() => {
     time = new AbortController()

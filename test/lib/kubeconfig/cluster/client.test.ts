@@ -1,10 +1,10 @@
-import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { createClusterClient } from '../../../../lib/kubeconfig/cluster/client.ts'
 import type { Credentials } from '../../../../lib/kubeconfig/cluster/credentials.ts'
 import type { ClusterFailure } from '../../../../lib/kubeconfig/cluster/failure.ts'
 import { describeError } from '../../../../lib/server/process/logger.ts'
+import { listening } from '../../../support/listening.ts'
 import { testAuthority } from '../authority.ts'
 import { type Play, useFaultyClusters } from '../faultycluster.ts'
 import cases from './vectors/client.cases.json' with { type: 'json' }
@@ -240,10 +240,10 @@ describe('connection failures', () => {
 
   test('a server without TLS', async () => {
     const plain = createServer((socket) => socket.end('HTTP/1.1 200 OK\r\n\r\n'))
-    await new Promise<void>((resolve) => plain.listen(0, '127.0.0.1', resolve))
+    const { port, stop } = await listening(plain)
     const cluster = await start()
-    const server = `https://127.0.0.1:${(plain.address() as AddressInfo).port}`
+    const server = `https://127.0.0.1:${port}`
     await expectFailure(get({ ...cluster.credentials, server }), 'tls', 503)
-    plain.close()
+    await stop()
   })
 })
