@@ -1,6 +1,4 @@
 /** Makes the table of the local server: in this process, or in the DynamoDB of an address. */
-import { existsSync } from 'node:fs'
-import { dirname, join } from 'node:path'
 import type { CreateTableCommandInput, UpdateTimeToLiveCommandInput } from '@aws-sdk/client-dynamodb'
 import { asSentence } from '../../clients/core/src/answers.ts'
 import { provide } from '../../lib/meta/provided.ts'
@@ -23,12 +21,6 @@ export function embeddedTable(path: string | undefined, now: () => number, stack
 
 function open(path: string | undefined, now: () => number): Table {
   if (path === undefined) return openTable(':memory:', now)
-  const folder = dirname(path)
-  if (existsSync(join(folder, 'dynamodb.db'))) {
-    throw new StartupError(
-      `The data folder ${folder} was written by an earlier release, whose embedded DynamoDB this one does not have: name another folder in DATA_DIR, or remove this one to start afresh.`,
-    )
-  }
   try {
     return openTable(path, now)
   } catch (error) {

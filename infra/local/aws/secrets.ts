@@ -4,7 +4,6 @@
  */
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { LocalSecrets } from '../../../lib/kubeconfig/localsecrets.ts'
-import { ofAnotherRelease } from '../host/fileproblem.ts'
 import { openStored } from '../host/stored.ts'
 
 /** A secret in the form of AWS, of which only the current text is kept. */
@@ -27,14 +26,9 @@ export interface SecretStore extends LocalSecrets {
 
 const CURRENT = 'AWSCURRENT'
 
-/**
- * Opens the file, or keeps the secrets in memory without a path. Throws a StartupError when the file is damaged, or was written by release
- * 0.1, which encrypted the values.
- */
+/** Opens the file, or keeps the secrets in memory without a path. Throws a StartupError when the file is damaged. */
 export async function openSecretStore(path: string | undefined, arnPrefix: string): Promise<SecretStore> {
   const stored = await openStored<SecretsState>(path, { secrets: [] })
-  const versions = stored.state.secrets.flatMap((secret) => secret.versions)
-  if (path !== undefined && versions.some(({ value }) => typeof value !== 'string')) throw ofAnotherRelease(path)
 
   const find = (id: string, { secrets }: SecretsState) => secrets.find(({ name, arn }) => name === id || arn === id)
 

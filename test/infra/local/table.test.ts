@@ -1,6 +1,6 @@
 /** Tests what the local server says of a table that it cannot open. */
 import { execFileSync } from 'node:child_process'
-import { mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -15,7 +15,6 @@ async function expectSentence(prepare: (folder: string) => Promise<unknown>, sen
   await using stack = new AsyncDisposableStack()
   const open = () => embeddedTable(join(folder, 'table.db'), Date.now, stack)
   expect(open).toThrow(new StartupError(sentenceOf(folder)))
-  return folder
 }
 
 /** Makes a file of another release. */
@@ -73,15 +72,6 @@ test.skipIf(process.platform === 'win32')(
     )
   },
 )
-
-test('the data of a release that had an embedded DynamoDB stays as it is', async () => {
-  const folder = await expectSentence(
-    (folder) => writeFile(join(folder, 'dynamodb.db'), 'data'),
-    (folder) =>
-      `The data folder ${folder} was written by an earlier release, whose embedded DynamoDB this one does not have: name another folder in DATA_DIR, or remove this one to start afresh.`,
-  )
-  expect(await readFile(join(folder, 'dynamodb.db'), 'utf8')).toBe('data')
-})
 
 test('a DynamoDB that does not respond is a sentence for the user', () =>
   expect(

@@ -1,7 +1,7 @@
 /** Tests the files of the signing keys and of the secrets. */
 import { mkdtemp, readFile, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openSecretStore } from '../../../../infra/local/aws/secrets.ts'
 import { openLocalKeys } from '../../../../infra/local/aws/signingkeys.ts'
@@ -65,11 +65,4 @@ const fileWith = async (version: object) => {
 test('of a file with several versions the current one counts', async () => {
   const secrets = await openSecrets(await fileWith({ member: 'SecretString', value: 'dHdv' }))
   expect([await secrets.read('a'), await secrets.read('arn:a')]).toEqual(['two', 'two'])
-})
-
-test('a file of a release that encrypted the values is refused', async () => {
-  const path = await fileWith({ member: 'SecretString', sealed: 'AAAA' })
-  await expect(openSecrets(path)).rejects.toThrow(
-    `The data file ${path} was written by another release: name another folder in DATA_DIR, or remove the folder ${dirname(path)} to start afresh.`,
-  )
 })
