@@ -1,9 +1,26 @@
 /** Defines the fields of a revocation of access keys. */
 
 import { boolean, type FromSchema, int64, list, map, object, string, time } from '../../../../meta/schema/schema.ts'
-import { labelSelectorSchema } from '../../../../meta/selectors/labelselector.schema.ts'
 import { keyTypes } from '../ownedaccesskey.schema.ts'
 import { DISABLED_REASON } from '../ownedaccesskey.texts.ts'
+
+/** Returns the schema of a metav1.LabelSelector. */
+const labelSelectorSchema = (description: string) =>
+  object(description, {
+    matchLabels: map('Labels that must all have these values.', string('Value of the label.')),
+    matchExpressions: list(
+      'Requirements that must all hold.',
+      object(
+        'A requirement.',
+        {
+          key: string('Label that the requirement is about.'),
+          operator: string('In, NotIn, Exists or DoesNotExist. NotIn also matches objects without the label.'),
+          values: list('Values for In and NotIn.', string('A value.')),
+        },
+        { required: ['key', 'operator'] },
+      ),
+    ),
+  })
 
 /** The longest lists of names. */
 const MOST_NAMES = 1000
