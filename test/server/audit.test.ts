@@ -1,4 +1,5 @@
 /** Tests the audit record of each kind of outcome against the whole API in this process. docs/audit.md defines its members. */
+
 import { X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -9,6 +10,7 @@ import { startVirtualCluster, type VirtualCluster } from '../../infra/local/virt
 import { provider, providers, trust, trusts } from '../support/federation.ts'
 import { apiVersion, instance, instances as instancesIn, keys, management } from '../support/objects.ts'
 import type { Answer, Call } from '../support/request.ts'
+import { applyPatch } from '../support/request.ts'
 import { useServer } from '../support/sharedserver.ts'
 import { parseYaml } from '../support/yaml.ts'
 
@@ -212,8 +214,7 @@ describe('the audit record of a denied request', () => {
   test('denies an apply that would create an object that the scope does not allow to create', async () => {
     const { value: token } = await makeKey({ user: 'alice', scope: { rules: [{ verbs: ['patch'] }] } })
     const body = { apiVersion, kind: 'OwnedAccessKey', metadata: { name: 'applied' } }
-    const headers = { 'content-type': 'application/apply-patch+yaml' }
-    const { record } = await callAudited(`${keys}/applied?fieldManager=x`, { token, method: 'PATCH', body, headers })
+    const { record } = await callAudited(`${keys}/applied?fieldManager=x`, applyPatch(body, token))
     const reason = 'spec.scope does not allow create of ownedaccesskeys "applied"'
     expect(record).toMatchObject({ decision: 'deny', reason, code: 403 })
   })

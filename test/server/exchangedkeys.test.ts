@@ -2,6 +2,7 @@
  * Tests the access keys of exchanges: what closes them, what they may do, and what may be done to them. The keys are
  * created as an exchange creates them; their gates are written as the kinds write them.
  */
+
 import { request } from 'node:https'
 import { text } from 'node:stream/consumers'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
@@ -20,6 +21,7 @@ import { provider as providerObject, providers, trust as trustObject, trusts } f
 import { accessKey, apiVersion, instance, instances, keys, management } from '../support/objects.ts'
 import { messageOf, saying } from '../support/refusals.ts'
 import type { Answer, Call } from '../support/request.ts'
+import { applyPatch, mergePatch } from '../support/request.ts'
 import { collectGarbage, useServer } from '../support/sharedserver.ts'
 import { contextOf } from '../support/users.ts'
 
@@ -48,11 +50,6 @@ async function exchange(options: Exchanged = {}): Promise<Key> {
 
 const gate = ({ federation }: Key, kind: GateKind, state: Partial<GateState> | 'missing') =>
   setGate(server.parts, federation, kind, state)
-const merge = (body: object): Call => ({
-  method: 'PATCH',
-  body: JSON.stringify(body),
-  headers: { 'content-type': 'application/merge-patch+json' },
-})
 const patch = (name: string, spec: object, token?: string) => server.patch(`${keys}/${name}`, { spec }, token)
 const post: typeof server.post = (...of) => server.post(...of)
 const self = (token: string): Promise<Answer> => post(`${management}/selves`, {}, token)
@@ -179,7 +176,7 @@ describe('an exchanged key', () => {
 
   test('can be disabled, labelled and deleted, and stays an exchanged key', async () => {
     const key = await exchange()
-    const labelled = await server.call(`${keys}/${key.name}`, merge({ metadata: { labels: { a: 'b' } } }))
+    const labelled = await server.call(`${keys}/${key.name}`, mergePatch({ metadata: { labels: { a: 'b' } } }))
     expect([labelled.status, labelled.json.metadata.labels]).toEqual([200, { a: 'b' }])
     expect((await patch(key.name, { disabled: true })).status).toBe(200)
     expect(messageOf(await self(key.token))).toEqual([401, 'access key is disabled'])
@@ -207,12 +204,7 @@ describe('a workload with an exchanged key', () => {
     const creates = [
       post(keys, accessKey('made-by-job', { ttl: 60 }), token),
       post(`${keys}?dryRun=All`, accessKey('made-by-job', { ttl: 60 }), token),
-      server.call(`${keys}/made-by-job?fieldManager=m`, {
-        method: 'PATCH',
-        headers: { 'content-type': 'application/apply-patch+yaml' },
-        body: accessKey('made-by-job', { ttl: 60 }),
-        token,
-      }),
+      server.call(`${keys}/made-by-job?fieldManager=m`, applyPatch(accessKey('made-by-job', { ttl: 60 }), token)),
     ]
     for (const answer of await Promise.all(creates)) {
       expect(messageOf(answer)).toEqual(
@@ -351,20 +343,20 @@ describe('an exchanged key of a trust and a provider', () => {
   type At = 'trustPath' | 'providerPath'
   const remove: Call = { method: 'DELETE' }
   test.each<[string, At, Call, string]>([
-    ['the trust is disabled', 'trustPath', merge({ spec: { disabled: true } }), `${trust} is disabled`],
+    ['the trust is disabled', 'trustPath', mergePatch({ spec: { disabled: true } }), `${trust} is disabled`],
     [
       'the claims of the trust change',
       'trustPath',
-      merge({ spec: { claims: [{ claim: 'sub', values: ['other'] }] } }),
+      mergePatch({ spec: { claims: [{ claim: 'sub', values: ['other'] }] } }),
       `${trust} ${asTested}`,
     ],
     ['the trust is deleted', 'trustPath', remove, `${trust} has been deleted`],
     ['the trust waits for its finalizers', 'trustPath', remove, `${trust} is being deleted`],
-    ['the provider is disabled', 'providerPath', merge({ spec: { disabled: true } }), `${provider} is disabled`],
+    ['the provider is disabled', 'providerPath', mergePatch({ spec: { disabled: true } }), `${provider} is disabled`],
     [
       'the audience of the provider changes',
       'providerPath',
-      merge({ spec: { audience: 'https://other.example.com' } }),
+      mergePatch({ spec: { audience: 'https://other.example.com' } }),
       `${provider} ${asTested}`,
     ],
     ['the provider is deleted', 'providerPath', remove, `${provider} has been deleted`],
@@ -398,14 +390,14 @@ describe('an exchanged key of a trust and a provider', () => {
       expect(messageOf(answer)).toEqual(saying(403, 'the access key used expires at '))
     expect((await server.call(trustPath)).json).toEqual(trustBefore.json)
     expect((await server.call(providerPath)).json).toEqual(providerBefore.json)
-    expect((await server.call(providerPath, { ...merge({ spec: { disabled: true } }), token })).status).toBe(200)
+    expect((await server.call(providerPath, { ...mergePatch({ spec: { disabled: true } }, token) })).status).toBe(200)
   })
 
   const administrator = { type: 'Login', groups: ['system:masters'] }
   test.each<[string, At, Call]>([
-    ['disables its trust', 'trustPath', merge({ spec: { disabled: true } })],
+    ['disables its trust', 'trustPath', mergePatch({ spec: { disabled: true } })],
     ['deletes its trust', 'trustPath', remove],
-    ['disables its provider', 'providerPath', merge({ spec: { disabled: true } })],
+    ['disables its provider', 'providerPath', mergePatch({ spec: { disabled: true } })],
     ['deletes its provider', 'providerPath', remove],
   ])('ends itself when it %s', async (_, at, call) => {
     const { token, [at]: path } = await exchangeThrough(administrator)
@@ -418,7 +410,7 @@ describe('an exchanged key of a trust and a provider', () => {
     const used = await server.parts.authenticate(token)
     if (!('user' in used)) throw new Error('the key gives no access')
     const user = { ...used.user, credential: used.credential }
-    expect((await server.call(providerPath, merge({ spec: { disabled: true } }))).status).toBe(200)
+    expect((await server.call(providerPath, mergePatch({ spec: { disabled: true } }))).status).toBe(200)
     const enable = updateObject(
       server.parts.storeOf(IdentityProvider),
       {

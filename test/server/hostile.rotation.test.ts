@@ -1,5 +1,7 @@
 /** Tests that rotations give nobody more access, and that who stole a value neither stays nor locks the owner out. */
+
 import { describe, expect, test } from 'vitest'
+import { mergePatch } from '../support/request.ts'
 import { type Attack, keys, management, useVictims, writes } from '../support/victims.ts'
 
 const victims = useVictims()
@@ -113,18 +115,7 @@ describe('a stolen value', () => {
       kinds('rotated').map((spec) => rotation('rotated', old, spec)),
       [409],
     )
-    await refused(
-      [
-        {
-          method: 'PATCH',
-          path: `${keys}/rotated`,
-          token: old,
-          headers: { 'content-type': 'application/merge-patch+json' },
-          body: { spec: { key: own('back') } },
-        },
-      ],
-      [409],
-    )
+    await refused([{ path: `${keys}/rotated`, token: old, ...mergePatch({ spec: { key: own('back') } }) }], [409])
     expect((await self(json.status.key)).accessKey).toBe('rotated')
   })
 

@@ -84,8 +84,7 @@ describeKubectl('kubectl', () => {
     try {
       await post(keys, key('watched', { user: 'carol' }, { app: 'watched' }))
       await Promise.all([watch.until(/ADDED +watched/), json.until(/watched\n/)])
-      const patch = { method: 'PATCH', headers: { 'content-type': 'application/merge-patch+json' } }
-      await api.server.call(`${keys}/watched`, { ...patch, body: { spec: { disabled: true } } })
+      await api.server.patch(`${keys}/watched`, { spec: { disabled: true } })
       await watch.until(/MODIFIED +watched +carol +true/)
       await api.server.call(`${keys}/watched`, { method: 'DELETE' })
       const printed = await watch.until(/DELETED +watched/)

@@ -1,6 +1,8 @@
 /** Tests the metrics in the log of the whole API. docs/monitoring.md describes them. */
+
 import { expect, test } from 'vitest'
 import { keys } from '../support/objects.ts'
+import { applyPatch } from '../support/request.ts'
 import type { TestServer } from '../support/server.ts'
 import { useServer } from '../support/sharedserver.ts'
 
@@ -67,11 +69,7 @@ test('a rejection by the handler counts as a client error', async () => {
   expect(handler?.metrics).toMatchObject({ 'endpoint=ownedaccesskeys get clientErrors': 1, storageCalls: 1 })
 })
 
-const apply = { method: 'PATCH', headers: { 'content-type': 'application/apply-patch+yaml' } }
-const applyBody = (name: string, more: object) => ({
-  ...apply,
-  body: JSON.stringify({ ...kind, metadata: { name }, ...more }),
-})
+const applyBody = (name: string, more: object) => applyPatch({ ...kind, metadata: { name }, ...more })
 const create = (metadata: object) => ({ method: 'POST', body: { ...kind, metadata } })
 const asPartial = 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io'
 

@@ -2,6 +2,7 @@
  * Tests that an ID token gives one key, whatever happens: at the same time, over a network that fails, and when the function is
  * killed between any two calls. A key and the record of its token exist together or not at all.
  */
+
 import { type DynamoDBClient, paginateScan } from '@aws-sdk/client-dynamodb'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
@@ -19,6 +20,7 @@ import { exchangeForm, type Federation, startFederation, trusts } from '../suppo
 import { keys, management } from '../support/objects.ts'
 import { messageOf, saying } from '../support/refusals.ts'
 import type { Answer } from '../support/request.ts'
+import { mergePatch } from '../support/request.ts'
 import { storageIn } from '../support/store.ts'
 
 // The collector does not run, which would remove the key of a deleted trust before its next request says why it is refused.
@@ -180,11 +182,7 @@ test.each(['DELETE', 'PATCH'])(
   async (method) => {
     const id = await federation.trust(`racing-${method.toLowerCase()}`)
     const path = `${trusts}/${id.split('@')[0]}`
-    const disabling = {
-      headers: { 'content-type': 'application/merge-patch+json' },
-      body: { spec: { disabled: true } },
-    }
-    const end = () => server.call(path, { method, ...(method === 'PATCH' && disabling) })
+    const end = () => server.call(path, method === 'PATCH' ? mergePatch({ spec: { disabled: true } }) : { method })
     const racing = Object.create(server.parts, {
       // The trust has been read, and ends while its token is verified.
       issuerKeys: { value: { verify: async () => ((await end()).status === 200 ? 'valid' : 'invalid') } },

@@ -1,6 +1,8 @@
 /** Tests the limit on the access keys of an owner against the whole API. */
+
 import { expect, test } from 'vitest'
 import { apiVersion, keys } from '../support/objects.ts'
+import { applyPatch } from '../support/request.ts'
 import { useServer } from '../support/sharedserver.ts'
 
 const most = 4
@@ -39,12 +41,7 @@ test('generated names, dry runs and applies have the same limit', async () => {
   const answers = []
   for (let tries = 0; tries < 2 * most; tries++) answers.push((await create(token)).status)
   expect(answers.filter((status) => status === 201)).toHaveLength(most - 1)
-  const apply = server.call(`${keys}/applied?fieldManager=m`, {
-    method: 'PATCH',
-    token,
-    headers: { 'content-type': 'application/apply-patch+yaml' },
-    body: JSON.stringify(keyObject({ name: 'applied' })),
-  })
+  const apply = server.call(`${keys}/applied?fieldManager=m`, applyPatch(keyObject({ name: 'applied' }), token))
   for (const { status, json } of [await create(token, generatedKey(), '?dryRun=All'), await apply])
     expect([status, json.message]).toEqual([403, expect.stringContaining(exceeded)])
 })
@@ -53,9 +50,7 @@ test('deleting frees quota, and changing uses none', async () => {
   const token = await keyOf({ user: 'carol' })
   const made = await Promise.all(Array.from({ length: most - 1 }, () => create(token)))
   const name = made[0]?.json.metadata.name
-  const merge = { 'content-type': 'application/merge-patch+json' }
-  const patch = { method: 'PATCH', token, headers: merge, body: { spec: { description: 'x' } } }
-  expect((await server.call(`${keys}/${name}`, patch)).status).toBe(200)
+  expect((await server.patch(`${keys}/${name}`, { spec: { description: 'x' } }, token)).status).toBe(200)
   expect((await create(token)).status).toBe(403)
   expect((await server.call(`${keys}/${name}`, { method: 'DELETE', token })).status).toBe(200)
   expect((await create(token)).status).toBe(201)

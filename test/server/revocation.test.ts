@@ -7,7 +7,7 @@ import { credentialItemKey } from '../../lib/authentication/credential.ts'
 import { getCompanion } from '../../lib/storage/readcompanions.ts'
 import { soak } from '../support/effort.ts'
 import { accessKey, instance, instances, keys, management } from '../support/objects.ts'
-import type { Answer, Call } from '../support/request.ts'
+import { type Answer, type Call, mergePatch } from '../support/request.ts'
 import { useServer } from '../support/sharedserver.ts'
 
 const server = useServer()
@@ -17,12 +17,7 @@ beforeAll(async () => {
   await server.make(keys, accessKey('other', { user: 'alice' }))
 })
 
-const merge = (body: object): Call => ({
-  method: 'PATCH',
-  body: JSON.stringify(body),
-  headers: { 'content-type': 'application/merge-patch+json' },
-})
-const change = (name: string, spec: object): Promise<Answer> => server.call(`${keys}/${name}`, merge({ spec }))
+const change = (name: string, spec: object): Promise<Answer> => server.patch(`${keys}/${name}`, { spec })
 const self = (token: string): Promise<Answer> => server.post(`${management}/selves`, {}, token)
 const value = (text: string): string => `value-of-${text}`.padEnd(40, '.')
 
@@ -34,7 +29,7 @@ const uses: Record<string, (name: string) => [path: string, call: Call]> = {
   get: (name) => [`${keys}/${name}`, {}],
   list: () => [keys, {}],
   create: () => [keys, { method: 'POST', body: accessKey('', {}, { generateName: 'made-' }) }],
-  patch: () => [`${keys}/other`, merge({ metadata: { annotations: { at: `${++count}` } } })],
+  patch: () => [`${keys}/other`, mergePatch({ metadata: { annotations: { at: `${++count}` } } })],
   delete: () => [`${keys}?fieldSelector=metadata.name%3Dnone`, { method: 'DELETE' }],
   token: () => [`${management}/directclusterendpointtokens`, { method: 'POST', body: {} }],
   kubeconfig: () => [`${instances('p-a')}/x/kubeconfig`, { method: 'POST', body: {} }],

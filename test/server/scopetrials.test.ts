@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { startFederation, trusts } from '../support/federation.ts'
 import { accessKey, instance, instances, keys, management } from '../support/objects.ts'
-import type { Answer } from '../support/request.ts'
+import { type Answer, applyPatch } from '../support/request.ts'
 import type { MadeKey } from '../support/server.ts'
 import { publishEvents, useServer } from '../support/sharedserver.ts'
 
@@ -231,11 +231,8 @@ describe('a trial is made real', () => {
     const key = await server.makeKey({ user: 'alice', scope: real })
     const metadata = { name: key.name }
     const apply = async () => {
-      const applied = await server.call(`${keys}/${key.name}?fieldManager=git&force=true`, {
-        method: 'PATCH',
-        headers: { 'content-type': 'application/apply-patch+yaml' },
-        body: { ...accessKey(key.name), metadata, spec: { scope: smaller, ...trialOf() } },
-      })
+      const body = { ...accessKey(key.name), metadata, spec: { scope: smaller, ...trialOf() } }
+      const applied = await server.call(`${keys}/${key.name}?fieldManager=git&force=true`, applyPatch(body))
       expect(applied.status).toBe(200)
       return applied.json
     }

@@ -2,6 +2,7 @@
  * Tests keys that may be used only from some addresses, and the addresses from which keys were used, through the whole API.
  * The requests come from different addresses of this machine.
  */
+
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { Agent, request } from 'node:https'
@@ -11,6 +12,7 @@ import { accessKey, apiVersion, instance, instances, keys, management } from '..
 import { parsed } from '../support/parsed.ts'
 import { messageOf, saying } from '../support/refusals.ts'
 import type { Answer, Call } from '../support/request.ts'
+import { applyPatch } from '../support/request.ts'
 import { useServer } from '../support/sharedserver.ts'
 import cases from './vectors/sources.cases.json' with { type: 'json' }
 
@@ -160,12 +162,11 @@ describe('with a key that is limited to addresses', () => {
 
   test('a key that an apply creates has its addresses, and keeps them when it is applied again', async () => {
     const applied = (spec: object) =>
-      callFrom('127.0.0.2', `${keys}/applied?fieldManager=test`, {
-        method: 'PATCH',
-        body: accessKey('applied', { user: 'alice', ttl: 60, ...spec }),
-        token: limited,
-        headers: { 'content-type': 'application/apply-patch+yaml' },
-      })
+      callFrom(
+        '127.0.0.2',
+        `${keys}/applied?fieldManager=test`,
+        applyPatch(accessKey('applied', { user: 'alice', ttl: 60, ...spec }), limited),
+      )
     expect((await applied({})).json.spec.sourceCIDRs).toEqual(['127.0.0.0/30'])
     expect((await applied({ description: 'x' })).json.spec.sourceCIDRs).toEqual(['127.0.0.0/30'])
   })

@@ -1,4 +1,5 @@
 /** Tests what is recorded about the use of keys, against the whole API. */
+
 import { beforeAll, describe, expect, test } from 'vitest'
 import { positionKey } from '../../lib/authentication/history/keptsince.ts'
 import { usagePartition } from '../../lib/authentication/keptitems.ts'
@@ -7,6 +8,7 @@ import { lifecycleHandler } from '../../lib/server/lifecycle.ts'
 import { getCompanion } from '../../lib/storage/readcompanions.ts'
 import { endless } from '../support/deadlines.ts'
 import { accessKey, instance, instances, keys, management } from '../support/objects.ts'
+import { applyPatch } from '../support/request.ts'
 import type { MadeKey } from '../support/server.ts'
 import { publishEvents, useServer } from '../support/sharedserver.ts'
 
@@ -84,14 +86,8 @@ describe('usage', () => {
       user: 'alice',
       scope: { rules: [rule(['*'], 'ownedaccesskeys', 'ownedaccesskeys/accessreview', 'accesskeyrevocations')] },
     })
-    const apply = (name: string) =>
-      server.call(`${keys}/${name}?fieldManager=t`, {
-        method: 'PATCH',
-        token: key.token,
-        headers: { 'content-type': 'application/apply-patch+yaml' },
-        body: accessKey(name, { user: 'alice' }),
-      })
-    expect((await apply('applied')).status).toBe(201)
+    const applied = applyPatch(accessKey('applied', { user: 'alice' }), key.token)
+    expect((await server.call(`${keys}/applied?fieldManager=t`, applied)).status).toBe(201)
     expect(await requestsOf(key)).toEqual(['create of ownedaccesskeys', 'patch of ownedaccesskeys'])
     const asked = { resourceAttributes: { verb: 'get', group: 'management.platform', resource: 'ownedaccesskeys' } }
     expect((await server.post(`${keys}/applied/accessreview`, { spec: asked }, key.token)).status).toBe(201)

@@ -18,6 +18,19 @@ export interface Call {
   headers?: Record<string, string>
 }
 
+const patchAs =
+  (type: string) =>
+  (body: unknown, token?: string): Call & { method: string } => ({
+    method: 'PATCH',
+    body,
+    headers: { 'content-type': `application/${type}` },
+    ...(token !== undefined && { token }),
+  })
+
+export const mergePatch = patchAs('merge-patch+json')
+/** A server-side apply. */
+export const applyPatch = patchAs('apply-patch+yaml')
+
 /** Sends one request; objects as JSON, text unchanged. */
 export function request(
   agent: https.Agent,

@@ -12,7 +12,7 @@ import { ensurePackaged } from '../../infra/package.ts'
 import { ensureFirstKey } from '../../lib/server/bootstrap.ts'
 import { basePath, stage, startDeployment, type TestDeployment } from './deployment.ts'
 import { accessKey, keys } from './objects.ts'
-import { type Answer, type Call, request } from './request.ts'
+import { type Answer, type Call, mergePatch, request } from './request.ts'
 import { isDynamoDB } from './store.ts'
 
 export interface MadeKey {
@@ -151,8 +151,7 @@ export async function openServer(host: Host): Promise<TestServer> {
     adminKey,
     call,
     post: (path, body, token = adminKey) => call(path, { method: 'POST', body, token }),
-    patch: (path, body, token = adminKey) =>
-      call(path, { method: 'PATCH', body, token, headers: { 'content-type': 'application/merge-patch+json' } }),
+    patch: (path, body, token = adminKey) => call(path, mergePatch(body, token)),
     auditOf: ({ headers }) =>
       host.log
         .map((line) => JSON.parse(line))
