@@ -21,8 +21,8 @@ export async function buildAction(outdir: string): Promise<void> {
     charset: 'utf8',
     logLevel: 'silent',
   })
-  const doubts = await formatMessages(warnings, { kind: 'warning' })
-  if (doubts.length > 0) throw new Error(doubts.join('\n'))
+  const texts = await formatMessages(warnings, { kind: 'warning' })
+  if (texts.length > 0) throw new Error(texts.join('\n'))
 }
 
 if (import.meta.main) {

@@ -22,8 +22,8 @@ export async function buildCommandLine(file: string): Promise<void> {
     legalComments: 'inline',
     logLevel: 'silent',
   })
-  const doubts = await formatMessages(warnings, { kind: 'warning' })
-  if (doubts.length > 0) throw new Error(doubts.join('\n'))
+  const texts = await formatMessages(warnings, { kind: 'warning' })
+  if (texts.length > 0) throw new Error(texts.join('\n'))
 }
 
 if (import.meta.main) await buildCommandLine(join(folder, 'dist', 'keyplane.js'))

@@ -194,8 +194,8 @@ async function run(entry: string, options: BuildOptions) {
     write: false,
     metafile: true,
   })
-  const doubts = await formatMessages(warnings, { kind: 'warning' })
-  if (doubts.length > 0) throw new Error(doubts.join('\n'))
+  const texts = await formatMessages(warnings, { kind: 'warning' })
+  if (texts.length > 0) throw new Error(texts.join('\n'))
   return built
 }
 

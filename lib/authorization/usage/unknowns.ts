@@ -45,7 +45,7 @@ export function unknownsOf(
   const makesKeys = judged.some(
     ({ entry }) => managesKeys(entry) && (!isScoped || grantOf(judgeEntry([scope], entry, options)) !== 'self'),
   )
-  const beyondTokens = did(makesTokens) ? unusedClusters(lines) : []
+  const tokenLines = did(makesTokens) ? unusedClusters(lines) : []
   const silent = lines.filter(({ reachesSilent }) => reachesSilent).map(({ line }) => line)
   return [
     ...said('Incomplete', !(days >= WEEK), `The record covers ${daysText(days)}, so rare requests may be missing.`),
@@ -73,8 +73,8 @@ export function unknownsOf(
     ),
     ...said(
       'Incomplete',
-      beyondTokens.length > 0,
-      `The key made tokens. Some may be only for clusters of these lines, in which it did nothing: ${beyondTokens.join(', ')}.`,
+      tokenLines.length > 0,
+      `The key made tokens. Some may be only for clusters of these lines, in which it did nothing: ${tokenLines.join(', ')}.`,
     ),
     ...said(
       'ClusterNeverAsks',

@@ -8,7 +8,7 @@ import { containsChain, extendChain, withScope } from '../scopes/chain.ts'
 import type { ScopeChain } from '../scopes/scope.ts'
 import { type Inherited, identityOf, isMaster, type Key, type KeySpec, ownIdentities, ownsKey } from './identity.ts'
 import { type KeyChange, lengthens, type Moment, outlivingChange, outlivingCreation } from './outliving.ts'
-import { beyondSourcesChange, beyondSourcesCreation, widensSources } from './sourcecidrs.ts'
+import { sourcesForbidChange, sourcesForbidCreation, widensSources } from './sourcecidrs.ts'
 import type { UserInfo } from './user.ts'
 
 /** Types that users may choose. The service itself manages the others. */
@@ -41,7 +41,7 @@ export const effectiveChain = ({ spec, carried }: Pick<Key, 'spec' | 'carried'>)
 /** Returns why the user may not create this key now (403), or undefined. */
 export const forbiddenCreation = (user: UserInfo, spec: KeySpec, moment: Moment): string | undefined =>
   outlivingCreation(user, spec, moment) ??
-  beyondSourcesCreation(user, spec) ??
+  sourcesForbidCreation(user, spec) ??
   (isMaster(user) ? undefined : exceeds(user, spec))
 
 /**
@@ -64,7 +64,7 @@ export function forbiddenChange(user: UserInfo, old: Key, next: KeySpec, change:
 const boundReason = (user: UserInfo, old: Key, next: KeySpec, change: KeyChange): string | undefined =>
   exceedsScope(user, old, next, change.noun) ??
   outlivingChange(user, old, next, change) ??
-  beyondSourcesChange(user, old.spec, next, change)
+  sourcesForbidChange(user, old.spec, next, change)
 
 /**
  * Returns what a key inherits after the user changes its spec to `next`. The chain keeps its scopes and gains any scope of the
@@ -95,8 +95,8 @@ export const addedScopes = ({ spec, carried, born }: Pick<Key, 'spec' | keyof In
  */
 function exceedsScope(user: UserInfo, old: Key, next: KeySpec, noun = 'access key'): string | undefined {
   if (user.chain.length === 0) return undefined
-  const beyond = lacksChainReason(user, old, noun)
-  if (beyond !== undefined) return beyond
+  const reason = lacksChainReason(user, old, noun)
+  if (reason !== undefined) return reason
   if (old.spec.scope && !next.scope) return 'an access key with a scope may not remove spec.scope'
   if (next.dropAddedScopes) return 'an access key with a scope may not drop scopes that were added'
   if (widensSources(old.spec, next)) return 'an access key with a scope may not widen spec.sourceCIDRs'

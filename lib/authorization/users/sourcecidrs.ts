@@ -147,7 +147,7 @@ const partsOf = (value: bigint, count: number, bits: bigint): number[] =>
 const limited = 'the access key used is limited to source addresses and may not'
 
 /** Returns why the user may not create this key (403), or undefined. */
-export const beyondSourcesCreation = (user: UserInfo, spec: KeySpec): string | undefined =>
+export const sourcesForbidCreation = (user: UserInfo, spec: KeySpec): string | undefined =>
   isWithinSources(user, spec)
     ? undefined
     : `spec.sourceCIDRs: ${limited} create one that can be used from other addresses`
@@ -156,7 +156,7 @@ export const beyondSourcesCreation = (user: UserInfo, spec: KeySpec): string | u
  * Returns why the user may not change this key to `next` (403), or undefined. All addresses of the key must be among the
  * user's, before and after. The user may still disable any key.
  */
-export function beyondSourcesChange(
+export function sourcesForbidChange(
   user: UserInfo,
   old: KeySpec,
   next: KeySpec,
