@@ -193,7 +193,6 @@ const rows: readonly Row[] = [
   },
 ]
 
-/** Returns the partition of a region. */
 export const partitionOf = (region: string): string => {
   if (region.startsWith('cn-')) return 'aws-cn'
   return region.startsWith('us-gov-') ? 'aws-us-gov' : 'aws'

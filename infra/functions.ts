@@ -199,7 +199,6 @@ function postOnly(...paths: string[]): Route[] {
   return open([...below.post(...paths), ...below.any(...paths)])
 }
 
-/** A function of a deployment. */
 export interface DeployedFunction extends Omit<Row, 'routes' | 'name' | 'path'> {
   /** Its module below functions/. */
   path: string
@@ -224,7 +223,6 @@ const deployed = (path: string, { routes = [], name = flat(path), ...row }: Row)
 
 const flat = (path: string) => path.replaceAll('/', '-')
 
-/** Returns the functions of a kind. */
 export function functionsOf(kind: KindRow): DeployedFunction[] {
   const { plural, singular, group, subresource = 'create' } = kind
   if (kind.archetype === 'stored') {

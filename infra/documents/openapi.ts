@@ -21,7 +21,6 @@ const typeProperties = (apiVersion: string, kind: string): JsonObject => ({
   kind: { type: 'string', description: `Kind of this representation: ${kind}.` },
 })
 
-/** Returns the schema of a kind's objects. */
 function kindSchema(kind: OpenApiKind): JsonObject {
   const { spec, status } = kind.schema
   return {

@@ -202,7 +202,6 @@ const withParameters = (path: string, item: JsonObject): JsonObject => {
   return names.length === 0 ? item : { parameters: parametersOf(names), ...item }
 }
 
-/** Returns all paths of a kind. */
 export function pathsOf(kind: OpenApiKind): JsonObject {
   const base = groupPath(kind)
   const namespaced = kind.scope === 'Namespaced'

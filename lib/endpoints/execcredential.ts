@@ -7,7 +7,6 @@ import type { JsonObject, KubeObject } from '../meta/types.ts'
 import type { IssuedCredential, VirtualKind } from '../registry/kind.ts'
 import type { ExecVersion } from './negotiation/accept.ts'
 
-/** Returns the ExecCredential with this credential. */
 export const execCredential = (status: IssuedCredential, version: ExecVersion): JsonObject => ({
   apiVersion: `client.authentication.k8s.io/${version}`,
   kind: 'ExecCredential',

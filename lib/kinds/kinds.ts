@@ -61,7 +61,6 @@ const table = {
 
 type Table = typeof table
 
-/** The name of a kind. */
 export type KindName = keyof Table
 
 /** The names of the stored kinds. */

@@ -59,7 +59,6 @@ export async function storedHandler(kind: StoredKind<Server>, handler: Handler<S
   return startFunction(endpoint, invocation, kind.table)
 }
 
-/** Returns the Lambda handler of a virtual kind. */
 export async function virtualHandler(kind: VirtualKind<Server>, handler: Handler<VirtualCall>): Promise<LambdaHandler> {
   const endpoint: Endpoint<Server> = (request, server, notes) => {
     const { namespace, name } = request

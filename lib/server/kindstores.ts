@@ -16,7 +16,6 @@ interface Stores extends Services {
   storage: Storage
 }
 
-/** Returns the store of a kind. */
 export const storeOf = <S extends Stores, P>(kind: StoredKind<S, P>, server: S): Store<P> => ({
   storage: server.storage,
   uuid: randomUUID,

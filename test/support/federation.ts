@@ -40,7 +40,6 @@ export const clientOf = ({ metadata }: { metadata: { name: string; uid: string }
 /** Parameters that replace the usual ones; undefined leaves one out. */
 export type Parameters = Readonly<Record<string, string | undefined>>
 
-/** Returns the form of an exchange. */
 export function exchangeForm(client: string, token: string, more: Parameters = {}): string {
   const all = {
     grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',

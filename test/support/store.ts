@@ -22,7 +22,6 @@ export interface TestStore {
   table: string
   /** Returns the items of the store. Their deadlines are judged by `now`, by default the clock of this machine. */
   items(now?: () => number): Items
-  /** Returns all items. */
   all(): Promise<Item[]>
   /** Deletes all items. */
   empty(): Promise<void>

@@ -25,7 +25,6 @@ export const realPatch = (key: AccessKey, scope: Scope, { isForced }: { isForced
   { op: 'add', path: '/spec/scopeTrial', value: json({ scope, ...(isForced && { force: true }) }) },
 ]
 
-/** Returns the patch that ends a trial. */
 export const endPatch = (key: AccessKey): JsonObject[] => [unchanged(key), { op: 'remove', path: '/spec/scopeTrial' }]
 
 /** Returns the patch that drops the scopes that were added to the inherited ones. */

@@ -105,7 +105,6 @@ export function authorizerEvent(event: RequestEvent, methodArn: string): Record<
   }
 }
 
-/** Returns the event of an EventBridge schedule. */
 export function scheduledEvent(name: string, { api }: Deployment): Record<string, unknown> {
   return {
     version: '0',

@@ -67,7 +67,6 @@ export const isJudgedHere = ({ role }: RoleEntry): boolean => {
   return found !== undefined && found.grants !== nothing
 }
 
-/** Reports whether the scope has the role selfRotate. */
 export const hasSelfRotate = ({ roles = [] }: Scope): boolean => roles.some(({ role }) => role === SELF_ROTATE)
 
 /** agent and vcluster: create reviews, read instances, and read and update their status. */

@@ -84,7 +84,6 @@ export function effectiveUser(key: Pick<Key, 'spec' | 'creator'>): {
   return { name: usernameOf(identity), identity, groups: [...new Set(groups)] }
 }
 
-/** Returns the identity of the user. */
 export function identityOf({ identity, name, key }: Pick<UserInfo, 'identity' | 'name' | 'key'>): Identity {
   if (identity !== undefined) return identity
   return keyIdentity({ spec: key, creator: identityNamed(name) })

@@ -50,7 +50,6 @@ export interface KeyEvent {
   data: JsonObject
 }
 
-/** Returns the kind of an event. */
 export const kindOf = ({ type }: KeyEvent): string => type.split('.').at(-2) ?? ''
 
 /** Returns the event. `source` is the issuer, and `resource` the plural name of the kind. */

@@ -17,7 +17,6 @@ export function parseUnsigned(text: string): bigint | IntegerProblem {
 /** Reports whether an integer has 64 bits. */
 export const fitsInt64 = (value: bigint): boolean => BigInt.asIntN(64, value) === value
 
-/** Parses a signed integer. */
 export function parseSigned(text: string): bigint | IntegerProblem {
   const isSigned = text.startsWith('-') || text.startsWith('+')
   const size = parseUnsigned(isSigned ? text.slice(1) : text)

@@ -49,7 +49,6 @@ export async function findValues(
   return found
 }
 
-/** Reads the item of the value with this hash. */
 export function readValue(hash: KeyHash, { attributes }: Pick<CompanionItem, 'attributes'>): ReportedValue {
   if (isTombstone(attributes)) {
     const { name, uid, at, ended, value, unused = false } = readTombstone(attributes)

@@ -41,13 +41,11 @@ export function sourceOf(call: Omit<StoredCall, 'kind' | 'store'>, { scopes, sto
   }
 }
 
-/** Adds an instance. */
 export function addInstance(byNamespace: InstancesByNamespace, namespace: string, name: string): void {
   const names = byNamespace.get(namespace) ?? new Set()
   byNamespace.set(namespace, names.add(name))
 }
 
-/** Removes an instance. */
 export function removeInstance(byNamespace: InstancesByNamespace, namespace: string, name: string): void {
   const names = byNamespace.get(namespace)
   names?.delete(name)

@@ -59,5 +59,4 @@ async function answer(call: Call, server: Server): Promise<ApiResponse> {
   return respondUnchanged(write, sent, live, output)
 }
 
-/** Returns the Lambda handler that answers patches of namespaces. */
 export const patchHandler = (): Promise<LambdaHandler> => computedHandler(Namespace, 'patch', answer)

@@ -19,5 +19,4 @@ async function answer(call: Call, server: Server): Promise<ApiResponse> {
   return respondUnchanged(write, object, namespaceObject(name, server.config.issuer), output)
 }
 
-/** Returns the Lambda handler that answers updates of namespaces. */
 export const updateHandler = (): Promise<LambdaHandler> => computedHandler(Namespace, 'update', answer)

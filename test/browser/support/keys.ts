@@ -23,7 +23,6 @@ export async function makeKey(server: StartedServer, name: string, spec: object 
   return { name: json.metadata.name, value: json.spec.key }
 }
 
-/** Changes the spec of a key. */
 export async function changeKey(server: StartedServer, name: string, spec: object): Promise<void> {
   const headers = { 'content-type': 'application/merge-patch+json' }
   const { status, text } = await server.call(`${KEYS}/${name}`, { method: 'PATCH', body: { spec }, headers })

@@ -12,7 +12,6 @@ export function projectPrefix(session: Session): Promise<string> {
   return known
 }
 
-/** Returns the namespace of a project. */
 export const projectNamespace = async (session: Session, project: string): Promise<string> =>
   `${await projectPrefix(session)}${project}`
 

@@ -34,7 +34,6 @@ export interface RevokeDialogProps {
   /** Which keys are meant, in words. */
   about: string
   keys: Keys
-  /** The name of the draft. */
   draftName: string
   /** `isDone` says whether keys were revoked. */
   onClose(isDone?: boolean): void

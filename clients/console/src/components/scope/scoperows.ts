@@ -99,7 +99,6 @@ function ruleEntry({ verbs, group, resources, names, namespaces }: ScopeRow): ob
   }
 }
 
-/** Returns the scope of the rows. */
 export function scopeOf(rows: readonly ScopeRow[]): Scope {
   const scope: Record<string, object[]> = {}
   for (const row of rows) {

@@ -39,7 +39,6 @@ export function allowingEntry({ check, allowed, reason = '' }: ReviewStep, { spe
 /** Reports whether the scope that refuses is inherited: nobody can change it. */
 export const isInherited = ({ reason = '' }: ReviewStep): boolean => /nobody can change it$/.test(reason)
 
-/** Returns the command that adds an entry to the scope of the key. */
 export function addCommand({ metadata: { name }, spec: { scope = {} } }: AccessKey, entry: Scope): string {
   const changes = Object.entries(entry).flatMap(([list, added]) =>
     Object.hasOwn(scope, list)

@@ -122,7 +122,6 @@ export function providerObject(draft: Draft): Manifest<Provider['spec']> | undef
   })
 }
 
-/** Returns the trust. */
 export function trustObject(draft: Draft): Manifest<Trust['spec']> {
   const { provider, newProvider, ownerKind, owner, name, rows, ttl } = draft
   const metadata = { name: name.trim() }

@@ -120,7 +120,6 @@ export async function changeTrial(
 
 type State = Pick<KeyInternal, 'trial' | 'former' | 'carried' | 'born'>
 
-/** Returns the item of the trial. */
 export const trialItems = ({ trial }: Pick<State, 'trial'>): ItemKey[] =>
   trial ? [trialKey(trial.uid, trial.since)] : []
 

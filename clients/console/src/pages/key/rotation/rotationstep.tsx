@@ -4,7 +4,6 @@ export type StepState = 'done' | 'now' | 'later'
 
 const WORDS = { done: 'Done', now: 'Now', later: 'Later' } as const
 
-/** A step of a rotation. */
 export const RotationStep = ({
   title,
   state,
