@@ -79,5 +79,5 @@ export const scopeSchema = object(
 
 export type Scope = FromSchema<typeof scopeSchema>
 
-/** The scopes that must all allow a request, oldest ancestor first. Empty means unrestricted. */
+/** The scopes that must all allow a request, the oldest first. Empty means unrestricted. */
 export type ScopeChain = readonly Scope[]

@@ -12,8 +12,8 @@ import {
   moveIn,
   namesakeWords,
   readWords,
-} from '../../../clients/console/src/pages/key/lineage/family.ts'
-import { visibleMaker } from '../../../clients/console/src/pages/key/lineage/maker.ts'
+} from '../../../clients/console/src/pages/key/makers/family.ts'
+import { visibleMaker } from '../../../clients/console/src/pages/key/makers/maker.ts'
 import {
   progressOf,
   rotationOf,

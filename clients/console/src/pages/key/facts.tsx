@@ -7,7 +7,7 @@ import { Time } from '../../components/time.tsx'
 import { hrefOf } from '../../text/routes.ts'
 import { scopeEntries } from '../../text/scopeentries.ts'
 import { historyOf } from './history.ts'
-import { visibleMaker } from './lineage/maker.ts'
+import { visibleMaker } from './makers/maker.ts'
 
 /** Everything that the object says of the key. `keys` are those that the person may see. */
 export function Facts({ accessKey, keys }: { accessKey: AccessKey; keys: readonly AccessKey[] }) {
