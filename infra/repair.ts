@@ -15,6 +15,7 @@ import type { Item } from '../lib/storage/items.ts'
 import { activityOf, isSlot, marksOf, parseSortKey, rowsOf, sortKey } from '../lib/storage/keys.ts'
 import { decodeState, readSlot, rowState, rvOf, type Slot, type State } from '../lib/storage/records.ts'
 import { isTombstone, type StoredItem, textOf } from './restoredvalues.ts'
+import { sideItemIn } from './sideitems.ts'
 
 export interface Repaired {
   items: StoredItem[]
@@ -142,7 +143,7 @@ const isHash = (value: unknown): value is KeyHash => typeof value === 'object' &
 function isDerived(item: StoredItem): boolean {
   const pk = textOf(item.pk)
   if (pk.startsWith('credential#')) return !isTombstone(item)
-  if (pk.startsWith('owner#')) return true
+  if (sideItemIn(pk)?.isDerived) return true
   const isSideOf = (resource: string) => pk === activityOf(resource) || pk.startsWith(`${rowsOf(resource)}#`)
   return item.gone === undefined && storedKinds.some(({ table }) => isSideOf(table.resource))
 }

@@ -29,6 +29,7 @@ import { activityOf, isSlot, revisionKey, rowsOf } from '../lib/storage/keys.ts'
 import { type Command, runCommand, UsageError } from './command.ts'
 import { repair } from './repair.ts'
 import { compareValues, isTombstone, type StoredItem, textOf } from './restoredvalues.ts'
+import { sideItemIn } from './sideitems.ts'
 
 export interface Restoration {
   client: DynamoDBClient
@@ -81,8 +82,7 @@ export async function restore(restoration: Restoration): Promise<Restored> {
   for await (const item of itemsOf(client, from)) {
     if (isRevision(item)) raise(item)
     else if (isSlot({ pk: textOf(item.pk) })) slots.push(item)
-    else if (textOf(item.pk).startsWith('jwks#') || isRecordOfEvents(item)) continue
-    else restored.push(item)
+    else if (!['drop', 'keep'].includes(restorationOf(item))) restored.push(item)
   }
   const then = revisions.get(accessKeys) ?? 0
   const { items, repairs, open } = repair(restored, slots)
@@ -98,8 +98,8 @@ export async function restore(restoration: Restoration): Promise<Restored> {
   for await (const item of itemsOf(client, to)) {
     if (isRevision(item)) raise(item)
     else if (isPublished(item)) published.push(item)
-    else if (isRecordOfExchange(item) || isRecordOfEvents(item)) continue
-    else if (isRecordOfUse(item)) wanted.delete(idOf(item))
+    else if (['add', 'keep'].includes(restorationOf(item))) continue
+    else if (restorationOf(item) === 'merge') wanted.delete(idOf(item))
     else {
       values.meet(item)
       if (isTombstone(item)) wanted.delete(idOf(item))
@@ -146,13 +146,7 @@ const accessKeys = 'ownedaccesskeys'
 /** The kinds whose objects can be left out. */
 const leftOut = [accessKeys, 'federatedidentitycredentials', 'identityproviders']
 
-const isRecordOfExchange = ({ pk }: StoredItem) => textOf(pk).startsWith('exchange#')
-
-/** What happened to keys, how far it has been published, and since when usage is recorded: a restore neither repeats nor hides it. */
-const isRecordOfEvents = ({ pk }: StoredItem) => /^((signal|told|lifecycle)#|recording$)/.test(textOf(pk))
-
-/** What keys did, the marks of trials and what happened to keys, for people to read. An item of the deployment is never older. */
-const isRecordOfUse = ({ pk }: StoredItem) => /^(history|usage|trial)#/.test(textOf(pk))
+const restorationOf = ({ pk }: StoredItem) => sideItemIn(textOf(pk))?.restore ?? 'replace'
 
 /** The position in the change log up to which events are published (lib/controllers/events/position.ts). */
 const isPublished = ({ pk }: StoredItem) => textOf(pk) === 'lifecycle#position'

@@ -2,12 +2,12 @@
  * What functions may do beyond writing logs, and the variables that name the resources for it. The role of a function
  * (functions.ts) has the statements of the grants in its `uses`.
  *
- * Access to the table is restricted by partition keys (lib/storage/keys.ts, lib/authentication/credential.ts):
- *   KIND the revision   KIND#o rows   KIND#o#… copies and names   KIND#log#… the change log   KIND#deleted   KIND#activity   credential#…   trust#…   provider#…   owner#…   collector#pass   lifecycle#position   watches#…   exchange#…   jwks#…   signal#…   told#…   usage#…   history#…   trial#…   recording
+ * Access to the table is restricted by partition keys: those of kinds (lib/storage/keys.ts) and of side items (../sideitems.ts).
  * All items of a transaction are in one statement, so it applies whether IAM evaluates them one by one or together.
  * ForAllValues also matches calls without a partition key (Scan), so only operations with a partition key are granted.
  */
 import { KINDS } from '../../lib/kinds/kinds.ts'
+import type { SidePartition } from '../sideitems.ts'
 import { allow, arn, att, either, onlyIf, ref, sub, type Value } from './intrinsics.ts'
 import { allowWithKeys, signingKeyIds } from './signingkeys.ts'
 
@@ -19,9 +19,12 @@ export interface Grant {
   network?: 'HasVpc' | 'HasVpcForIssuers'
 }
 
+type Plural = (typeof KINDS)[keyof typeof KINDS]['plural']
+type Partition = Plural | `${Plural}#${string}` | SidePartition
+
 type Operation = 'GetItem' | 'BatchGetItem' | 'Query' | 'ConditionCheckItem' | 'PutItem' | 'UpdateItem' | 'DeleteItem'
 
-const onTable = (operations: Operation | readonly Operation[], partitions: readonly string[]): Value =>
+const onTable = (operations: Operation | readonly Operation[], partitions: readonly Partition[]): Value =>
   allow(
     typeof operations === 'string' ? `dynamodb:${operations}` : operations.map((one) => `dynamodb:${one}`),
     att('Table', 'Arn'),
@@ -35,25 +38,25 @@ const WRITE = ['PutItem', 'UpdateItem', 'DeleteItem'] as const
 
 /** A stored kind as the table has it. */
 export interface StoredRows {
-  plural: string
+  plural: Plural
   /** Partitions with rows by owner. */
-  copies: readonly string[]
+  copies: readonly Partition[]
   /** Partitions that are read with every object. */
-  beside: readonly string[]
+  beside: readonly Partition[]
   /** Partitions that are written with an object. */
-  written: readonly string[]
+  written: readonly Partition[]
   /** What a write demands of other items. */
   checks?: Value
 }
 
-const rows = (plural: string, more: Partial<StoredRows> = {}): StoredRows => ({
+const rows = (plural: Plural, more: Partial<StoredRows> = {}): StoredRows => ({
   plural,
   copies: [],
   beside: [],
   written: [],
   ...more,
 })
-const byOwner = (plural: string) => [`${plural}#o#*`]
+const byOwner = (plural: Plural): Partition[] => [`${plural}#o#*`]
 const { OwnedAccessKey, FederatedIdentityCredential, IdentityProvider, VirtualClusterInstance } = KINDS
 
 export const keys = rows(OwnedAccessKey.plural, {
@@ -97,7 +100,7 @@ export const settle = (kind: StoredRows): Grant => {
 /** Lists, and writes in transactions: a writer reads like a list. */
 export const write = (kind: StoredRows): Grant => {
   const { plural, copies, written, checks } = kind
-  const partitions = [`${plural}#o`, ...copies, `${plural}#log#*`, ...written, 'owner#*']
+  const partitions: Partition[] = [`${plural}#o`, ...copies, `${plural}#log#*`, ...written, 'owner#*']
   return table(...list(kind).statements, ...(checks === undefined ? [] : [checks]), onTable(WRITE, partitions))
 }
 
@@ -190,7 +193,7 @@ export const publish: Grant = {
   ],
 }
 
-const KEY_WRITES = ['ownedaccesskeys#o', 'ownedaccesskeys#o#*', 'ownedaccesskeys#log#*']
+const KEY_WRITES = ['ownedaccesskeys#o', 'ownedaccesskeys#o#*', 'ownedaccesskeys#log#*'] as const
 
 /**
  * Exchanges ID tokens: keeps the keys of issuers, and records the tokens that were exchanged in the transaction of the key, whose puts
