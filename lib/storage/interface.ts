@@ -119,6 +119,8 @@ export interface ListRequest {
   filter?: (stored: Stored) => boolean
   /** Reports whether the client asked for an object that it may see (selectors). */
   matches?: (stored: Stored) => boolean
+  /** A text that is in the JSON of every object that `matches` accepts. Most others are not decoded then. */
+  text?: string | undefined
   /** The client never learns `next`. So it may name an object that `filter` rejects, and such objects end a page too. */
   keepsNext?: true
 }

@@ -115,6 +115,14 @@ export interface ItemQuery {
   limit?: number
   /** Reads only these attributes. */
   attributes?: readonly string[]
+  /** Which items the reader does not need. A driver may leave them out, except the last one of a page with `more`. */
+  unneeded?: Unneeded
+}
+
+/** Items with an `rv` of at most `upTo` that are tombstones or, with `text`, whose `object` is a text without that text. */
+export interface Unneeded {
+  upTo: number
+  text?: string | undefined
 }
 
 /** A query of a part of an index. */

@@ -42,10 +42,10 @@ function rangeOf(
   collection: Collection,
   selection: Selection,
   start: ListStart,
-): Pick<ListRequest, 'namespace' | 'namePrefix' | 'key' | 'within' | 'named' | 'matches'> & ListStart {
+): Pick<ListRequest, 'namespace' | 'namePrefix' | 'key' | 'within' | 'named' | 'matches' | 'text'> & ListStart {
   const key = start.after === undefined ? onlyKey(collection, selection) : undefined
   const namespace = collection.request.namespace || selection.namespace
-  const { namePrefix, within, named } = selection
+  const { namePrefix, within, named, text } = selection
   const isRange = namePrefix !== undefined && (collection.kind.scope === 'Cluster' || Boolean(namespace))
   const isWhole = selection.all && (namePrefix === undefined || isRange)
   return {
@@ -53,7 +53,7 @@ function rangeOf(
     ...(namespace && { namespace }),
     ...(isRange && { namePrefix }),
     ...defined({ key, within, named }),
-    ...(!isWhole && { matches: selection.matches }),
+    ...(!isWhole && { matches: selection.matches, text }),
   }
 }
 

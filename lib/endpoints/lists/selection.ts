@@ -5,7 +5,7 @@ import { badRequest, type StatusError } from '../../meta/errors/status.ts'
 import { parseResourceVersion } from '../../meta/object/resourceversion.ts'
 import { memberSchema } from '../../meta/schema/schema.ts'
 import { checkFields, matchesFields, requiredValues } from '../../meta/selectors/fields.ts'
-import { matcherOf } from '../../meta/selectors/labelmatcher.ts'
+import { matcherOf, textOf } from '../../meta/selectors/labelmatcher.ts'
 import type { JsonObject } from '../../meta/types.ts'
 import { defined } from '../../meta/value/defined.ts'
 import { own } from '../../meta/value/walk.ts'
@@ -20,6 +20,8 @@ export interface Selection extends Pick<ListRequest, 'within' | 'named'> {
   all: boolean
   matches(stored: Stored): boolean
   namePrefix?: string
+  /** A text that is in the JSON of every object that matches. */
+  text?: string
   /** The name and namespace that the field selector requires; undefined if it requires none. */
   name: string | undefined
   namespace: string | undefined
@@ -66,7 +68,7 @@ export function selectionOf(
       (namePrefix === undefined || stored.object.metadata.name?.startsWith(namePrefix) === true) &&
       matchesLabels(stored.object.metadata.labels ?? {}) &&
       matchesFields(fields, (field) => fieldValue(kind, stored, field, computing)),
-    ...defined({ namePrefix }),
+    ...defined({ namePrefix, text: textOf(labels) }),
     ...kind.selectedPartitions?.(required),
     name: required('metadata.name')[0],
     namespace: required('metadata.namespace')[0],

@@ -29,6 +29,12 @@ export function matcherOf(selector: LabelSelector): (labels: Readonly<Record<str
     Object.entries(labels).every(([key, label]) => takes(conditions.get(key), label))
 }
 
+/** Returns a text that is in the JSON of every object that the selector matches, if it requires a value of a label. */
+export function textOf(selector: LabelSelector): string | undefined {
+  const term = selector.find(({ operator, values }) => ['=', '==', 'in'].includes(operator) && values.length === 1)
+  return term && `${JSON.stringify(term.key)}:${JSON.stringify(term.values[0])}`
+}
+
 const newCondition = (): LabelCondition => ({
   required: false,
   forbidden: false,

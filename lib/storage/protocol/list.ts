@@ -57,12 +57,14 @@ function nextStep({ wanted, found, read, most }: Record<'wanted' | 'found' | 're
 
 export async function listAt(context: Context, table: Table, request: ListRequest): Promise<ListPage> {
   const { resource } = table
-  const { limit, at, notOlderThan, filter, matches, keepsNext = false } = request
+  const { limit, at, notOlderThan, filter, matches, text, keepsNext = false } = request
   const revision = await readRevision(context, resource)
   checkReachable(revision, at ?? Math.max(notOlderThan ?? 0, revision.floor))
   const range = rangeOf(context.items.limits, resource, request)
   const covered = coveredBy(range)
-  const queries = range.partitions.map((one) => ({ pk: rowsOf(resource, one), ...covered }))
+  // Rows that are settled and not newer than the list: neither the overlay nor the rewind looks at them.
+  const unneeded = { upTo: Math.min(at ?? revision.settled, revision.settled), text }
+  const queries = range.partitions.map((one) => ({ pk: rowsOf(resource, one), ...covered, unneeded }))
   const rows =
     range.named === undefined
       ? scan(context, queries)
@@ -90,7 +92,8 @@ export async function listAt(context: Context, table: Table, request: ListReques
     const found = await objectsAt(context, range, snapshot, { ...step, from })
     checkScanned(context, revision)
     for (const [index, { state: one, newest, moved }] of found.entries()) {
-      const seen = filter || matches ? decodeState(one) : undefined
+      const lacksText = text !== undefined && typeof one.object === 'string' && !one.object.includes(text)
+      const seen = filter || (matches && !lacksText) ? decodeState(one) : undefined
       const isHidden = filter && seen && !(filter(seen) && (moved ? filter(moved) : acceptsNewest(filter, one, newest)))
       if (isHidden && !keepsNext) continue
       if (next !== undefined && (items.length === limit || bytes >= pageBytes)) {
@@ -99,7 +102,7 @@ export async function listAt(context: Context, table: Table, request: ListReques
       }
       next = one.key
       bytes += storedBytes(one)
-      if (isHidden || (matches && seen && !matches(seen))) continue
+      if (isHidden || lacksText || (matches && seen && !matches(seen))) continue
       items.push(toListed(one, seen))
     }
     if (step.done) return activity.attach({ rv: snapshot.rv, items })

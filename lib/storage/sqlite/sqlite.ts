@@ -12,7 +12,7 @@ import {
 } from '../items.ts'
 import { limits } from '../limits.ts'
 import { allows, applyWrite } from './effects.ts'
-import { decode } from './encoding.ts'
+import { decode, unneededBody } from './encoding.ts'
 import { faultOf } from './faults.ts'
 import { checkBatch, checkItem, checkKey, checkQuery, checkTransaction, checkWrite } from './refusals.ts'
 import type { Range, Row } from './rows.ts'
@@ -82,9 +82,13 @@ export function itemsOf({ rows, commit, listeners }: Table, now: () => number, c
     query: (query) =>
       read(() => {
         const { limit = limits.queryItems } = query
-        if ('index' in query) return pageOf(rows.expiring(query, oneMore(limit)), limit, indexed)
+        if ('index' in query)
+          return pageOf(rows.expiring(query, oneMore(limit)), { limit, most: limit, attributes: indexed })
         checkQuery(query)
-        return pageOf(rows.range(query.pk, rangeOf(query), oneMore(limit)), limit, query.attributes)
+        const { pk, attributes, unneeded } = query
+        const most = unneeded ? Math.max(limit, limits.queryItems) : limit
+        const found = rows.range(pk, rangeOf(query), oneMore(most))
+        return pageOf(found, { limit, most, attributes, isUnneeded: unneeded && unneededBody(unneeded) })
       }),
     async write(one, deadline) {
       const outcome = await write((): WriteOutcome => {
@@ -130,14 +134,29 @@ function rangeOf({ from = '', to, prefix = '', after }: ItemQuery): Range {
 
 const byBytes = (one: string, other: string): number => Buffer.compare(Buffer.from(one), Buffer.from(other))
 
-/** Ends a page at its limit, or at its size. `found` has one row more than the limit if the range does. */
-function pageOf(found: Iterable<Row>, limit: number, attributes: readonly string[] | undefined): ItemPage {
+interface PageOptions {
+  limit: number
+  /** The most rows to read, also those that are unneeded. */
+  most: number
+  attributes: readonly string[] | undefined
+  isUnneeded?: ((body: string) => boolean) | undefined
+}
+
+/** Ends a page at its limit, or at what it has read. `found` has one row more than `most` if the range does. */
+function pageOf(found: Iterable<Row>, { limit, most, attributes, isUnneeded = () => false }: PageOptions): ItemPage {
   const items: Item[] = []
-  let bytes = 0
+  const take = ({ body }: Row) => items.push(project(decode(body), attributes))
+  let [count, bytes] = [0, 0]
+  let unneeded: Row | undefined
   for (const row of found) {
-    if (items.length === limit || bytes >= limits.queryBytes) return { items, more: true }
-    items.push(project(decode(row.body), attributes))
+    if (items.length === limit || count === most || bytes >= limits.queryBytes) {
+      if (unneeded) take(unneeded)
+      return { items, more: true }
+    }
+    count++
     bytes += row.bytes
+    unneeded = isUnneeded(row.body) ? row : undefined
+    if (!unneeded) take(row)
   }
   return { items, more: false }
 }

@@ -111,6 +111,35 @@ describe('a query', () => {
     })
   })
 
+  test('may leave out what is unneeded, and reads everything else page by page', async () => {
+    const gone = (rv: number) => ({ rv, gone: true, expires: 9e9 })
+    const rows: Record<string, Omit<Item, 'pk' | 'sk'>> = {
+      d1: { rv: 3, object: '{"a":"b"}' },
+      d2: { rv: 4, object: '{"a":"c\\n"}' },
+      d3: gone(5),
+      d4: { rv: 5, object: new Uint8Array([1]) },
+      d5: { rv: 6, object: '{"a":"c"}' },
+      d6: gone(6),
+      d7: gone(1),
+    }
+    for (const [sk, row] of Object.entries(rows)) await put(sk, row)
+    const read = async (text: string | undefined, limit: number): Promise<string[]> => {
+      const found: string[] = []
+      for (let after: string | undefined; ; after = found.at(-1)) {
+        const query = { pk, prefix: 'd', limit, unneeded: { upTo: 5, text }, ...(after && { after }) }
+        const page = await items.query(query)
+        found.push(...keys(page.items))
+        if (!page.more) return found
+      }
+    }
+    for (const limit of [1, 2, 100]) {
+      expect(await read('"a":"b"', limit)).toEqual(expect.arrayContaining(['d1', 'd4', 'd5', 'd6']))
+      expect(await read('c\\n', limit)).toEqual(expect.arrayContaining(['d2', 'd4', 'd5', 'd6']))
+      expect(await read(undefined, limit)).toEqual(expect.arrayContaining(['d1', 'd2', 'd4', 'd5', 'd6']))
+    }
+    if (!isDynamoDB) expect(await read('"a":"b"', 100)).toEqual(['d1', 'd4', 'd5', 'd6'])
+  })
+
   test('ends a page at 1 MB, whatever it reads of the items', async () => {
     for (const sk of ['c1', 'c2', 'c3', 'c4']) await put(sk, { text: text(350_000) })
     const first = await items.query({ pk, prefix: 'c', attributes: ['sk'] })

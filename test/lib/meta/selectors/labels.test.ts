@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
 import { StatusError } from '../../../../lib/meta/errors/status.ts'
-import { matcherOf } from '../../../../lib/meta/selectors/labelmatcher.ts'
+import { matcherOf, textOf } from '../../../../lib/meta/selectors/labelmatcher.ts'
 import { type LabelSelector, parseLabelSelector } from '../../../../lib/meta/selectors/labels.ts'
 import vectors from '../vectors/labels.json' with { type: 'json' }
 import cases from './vectors/labels.cases.json' with { type: 'json' }
@@ -32,6 +32,8 @@ describe('label selectors', () => {
       expect(parsed).toHaveProperty('selector')
       if ('selector' in parsed) {
         expect(labels.flatMap((one, index) => (matcherOf(parsed.selector)(one) ? [index] : []))).toEqual(want)
+        for (const index of want ?? [])
+          expect(JSON.stringify({ labels: labels[index] })).toContain(textOf(parsed.selector) ?? '')
       }
     },
   )

@@ -1,6 +1,6 @@
 /** Runs one seeded schedule: processes that write, list, watch and sweep over the adversarial table. Records what they see. */
 import type { JsonObject } from '../../../../lib/meta/types.ts'
-import type { ChangeBatch, ListRequest, Mutate, Storage, Table } from '../../../../lib/storage/interface.ts'
+import type { ChangeBatch, ListRequest, Mutate, Storage, Stored, Table } from '../../../../lib/storage/interface.ts'
 import type { FaultKind, Items } from '../../../../lib/storage/items.ts'
 import type { StorageOptions } from '../../../../lib/storage/protocol/storage.ts'
 import { getCompanion } from '../../../../lib/storage/readcompanions.ts'
@@ -286,6 +286,11 @@ function mayFail(error: unknown, { profile }: Run): boolean {
   return code === 'Busy' || code === 'Unavailable' || (code === 'Expired' && profile.expiry !== undefined)
 }
 
+const selected = {
+  text: '"p"',
+  matches: ({ object }: Stored) => (object.spec?.in as string[] | undefined)?.includes('p') === true,
+}
+
 async function list(storage: Storage, process: Process, run: Run): Promise<void> {
   const { world, listed } = run
   for (let round = 0; round < 5; round++) {
@@ -294,11 +299,13 @@ async function list(storage: Storage, process: Process, run: Run): Promise<void>
     const namespace = world.chance(0.15) ? 'n' : undefined
     const limit = world.pick([undefined, 1, 2])
     const earlier = world.chance(0.2) ? listed.at(-1)?.rv : undefined
-    const range = { ...(asked && { partitions: asked }), ...(namespace && { namespace }) }
+    const inNamespace = namespace && { namespace }
+    const range = { ...(asked && { partitions: asked }), ...inNamespace }
     const one: Omit<Listed, 'rv' | 'at'> = { ...range, after: earlier ? 1 : run.acknowledged(), items: [] }
     try {
       let request: ListRequest = {
-        ...range,
+        // The objects of one partition are also those with its name.
+        ...(asked?.length === 1 && round % 2 === 1 ? { ...inNamespace, ...selected } : range),
         ...(limit && { limit }),
         ...(run.profile.names && limit !== 1 && !asked && { named: everything }),
         ...(earlier && { at: earlier }),

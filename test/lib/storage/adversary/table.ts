@@ -252,6 +252,9 @@ export function fakeTable(
   }
 }
 
+const isNeeded = ({ rv, gone, object }: Item, { unneeded: { upTo, text = '' } = { upTo: -1 } }: ItemQuery): boolean =>
+  Number(rv ?? 0) > upTo || !(gone === true || (typeof object === 'string' && !object.includes(text)))
+
 function page(query: ItemQuery, at: (id: string) => Item | undefined, ids: Iterable<string>): ItemPage {
   const { from = '', to, prefix = '', after = '', limit = Number.POSITIVE_INFINITY } = query
   const found = [...ids]
@@ -259,5 +262,7 @@ function page(query: ItemQuery, at: (id: string) => Item | undefined, ids: Itera
     .filter((item) => item !== undefined)
     .filter(({ sk }) => sk >= from && (to === undefined || sk <= to) && sk > after && sk.startsWith(prefix))
     .sort((one, other) => (one.sk < other.sk ? -1 : 1))
-  return { items: found.slice(0, limit), more: found.length > limit }
+  const items = found.slice(0, limit)
+  const more = found.length > limit
+  return { items: items.filter((one, index) => (more && index === limit - 1) || isNeeded(one, query)), more }
 }
