@@ -2,6 +2,7 @@
 import { openSync, renameSync, statSync, writeSync } from 'node:fs'
 import { styleText } from 'node:util'
 import { fileProblem, hasNoRoom } from './host/fileproblem.ts'
+import { inTurns } from './host/output.ts'
 
 /** Bytes from which on a start puts the file aside, as `log.1.jsonl`. */
 const LARGE = 16 * 1024 * 1024
@@ -14,10 +15,10 @@ export interface FunctionLog {
 /** Takes the lines out of what is written to the screen. Errors stay there, in one line each. With `isShown` all lines stay as they are. */
 export function divertFunctionLog(screen: NodeJS.WriteStream, isShown: boolean): FunctionLog {
   const { write } = screen
-  let file: number | undefined
+  let keep = (_: string): void => {}
   screen.write = ((chunk: string | Uint8Array, ...rest: never[]) => {
     if (typeof chunk !== 'string' || !/^\{"level":"(info|error)"/.test(chunk)) return write.call(screen, chunk, ...rest)
-    if (file !== undefined) append(file, chunk)
+    keep(chunk)
     if (isShown) return write.call(screen, chunk, ...rest)
     const { level, message, error = '' } = JSON.parse(chunk) as { level: string; message: string; error?: string }
     if (level === 'error') write.call(screen, `${styleText('red', 'error', { stream: screen })} ${message}  ${error}\n`)
@@ -28,7 +29,8 @@ export function divertFunctionLog(screen: NodeJS.WriteStream, isShown: boolean):
       try {
         if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) > LARGE)
           renameSync(path, path.replace(/\.jsonl$/, '.1.jsonl'))
-        file = openSync(path, 'a', 0o600)
+        const file = openSync(path, 'a', 0o600)
+        keep = inTurns((lines) => append(file, lines))
       } catch (error) {
         throw fileProblem(error, { path, what: 'file' }) ?? error
       }
@@ -37,9 +39,9 @@ export function divertFunctionLog(screen: NodeJS.WriteStream, isShown: boolean):
 }
 
 /** On a full disk lines are missing, and requests go on. */
-function append(file: number, line: string): void {
+function append(file: number, lines: string): void {
   try {
-    writeSync(file, line)
+    writeSync(file, lines)
   } catch (error) {
     if (!hasNoRoom(error)) throw error
   }

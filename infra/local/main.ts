@@ -7,7 +7,7 @@ import { eventLine } from './eventline.ts'
 import { divertFunctionLog } from './functionlog.ts'
 import { type Answered, requestLine } from './gateway/requestlines.ts'
 import { npmGone } from './host/npmparent.ts'
-import { surviveFullDisk } from './host/output.ts'
+import { inTurns, surviveFullDisk } from './host/output.ts'
 import { StartupError } from './host/startuperror.ts'
 import { type LocalServer, startLocalServer } from './localserver.ts'
 import { readSettings } from './settings.ts'
@@ -85,8 +85,9 @@ async function serve(options: Options): Promise<void> {
     return
   }
   process.stdout.write(`${options.examples ? server.examples : ''}${server.banner}`)
-  show = (one) => process.stdout.write(requestLine(one, process.stdout))
-  tell = (detail) => process.stdout.write(eventLine(detail, process.stdout))
+  const print = inTurns((lines) => process.stdout.write(lines))
+  show = (one) => print(requestLine(one, process.stdout))
+  tell = (detail) => print(eventLine(detail, process.stdout))
   await signalled.promise
   await server.close()
 }

@@ -1,6 +1,6 @@
 /** Creates the events that API Gateway and EventBridge send. Source: "Lambda proxy integrations in API Gateway", recorded events. */
 
-import { randomBytes, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { rfc3339 } from '../../../lib/meta/encoding/time.ts'
 import type { Deployment } from './deployment.ts'
@@ -35,7 +35,8 @@ export function requestContext(
     apiId: api.id,
     domainName: host,
     domainPrefix: host.split('.')[0],
-    extendedRequestId: randomBytes(11).toString('base64'),
+    // randomUUID has random bytes in stock: randomBytes takes several times the CPU.
+    extendedRequestId: Buffer.from(randomUUID().replaceAll('-', ''), 'hex').toString('base64', 0, 11),
     httpMethod: request.method,
     identity: {
       accessKey: null,

@@ -166,6 +166,8 @@ function splitTarget(target: string): { path: string; search: string } {
 
 /** Returns undefined for a body over API Gateway's limit. Reads it to the end: a client that still writes would miss the response. */
 async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
+  const { 'content-length': stated, 'transfer-encoding': encoded } = request.headers
+  if (stated === undefined && encoded === undefined) return Buffer.alloc(0)
   const chunks: Buffer[] = []
   let length = 0
   for await (const chunk of request as AsyncIterable<Buffer>) {

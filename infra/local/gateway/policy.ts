@@ -49,6 +49,7 @@ const isStrings = (value: unknown): value is string | readonly string[] =>
 
 /** `*` matches any characters, `?` exactly one. */
 function matchesWildcards(pattern: string, text: string): boolean {
+  if (!/[*?]/.test(pattern)) return pattern === text
   const source = pattern
     .replace(/[.+^${}()|[\]\\]/g, '\\$&')
     .replaceAll('*', '.*')

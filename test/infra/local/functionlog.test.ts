@@ -1,8 +1,9 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { mkdtemp, readFile, stat, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
+import { setImmediate } from 'node:timers/promises'
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { divertFunctionLog } from '../../../infra/local/functionlog.ts'
 
@@ -31,6 +32,15 @@ describe('lines that functions log', () => {
     expect(write([info, error, 'keyplane serves\n'])).toBe('error request failed  Error: no table\nkeyplane serves\n')
     expect(await readFile(path, 'utf8')).toBe(info + error)
     expect((await stat(path)).mode & 0o777).toBe(0o600)
+  })
+
+  test('are written once a turn of the event loop, or when the process exits', async () => {
+    write([info, error])
+    expect(readFileSync(path, 'utf8')).toBe('')
+    for (const end of process.listeners('exit').slice(-1)) end(0)
+    expect(readFileSync(path, 'utf8')).toBe(info + error)
+    await setImmediate()
+    expect(readFileSync(path, 'utf8')).toBe(info + error)
   })
 
   test('are also on the screen where they are asked for', async () => {
