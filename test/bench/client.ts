@@ -1,6 +1,12 @@
 /** Sends requests over keep-alive connections with HTTP/1.1 and TLS, which both servers support. */
 import https from 'node:https'
-import type { Served } from './processes.ts'
+
+export interface Served {
+  /** Root of the API, before `/apis/…`. */
+  base: string
+  certificateAuthority: string
+  token: string
+}
 
 export interface Sent {
   method: string

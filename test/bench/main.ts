@@ -2,7 +2,7 @@
 import { type Command, type Option, runCommand, UsageError } from '../../infra/command.ts'
 import { benchGrowth } from './growth.ts'
 import { benchHandlers } from './handlers.ts'
-import { benchHttp, httpOperations } from './http.ts'
+import { benchLoad, loadOperations } from './load.ts'
 import { benchPrice } from './price.ts'
 import { machine } from './print.ts'
 import { benchStart, startTables } from './start.ts'
@@ -14,29 +14,34 @@ const number = <const N extends string>(fallback: N, help: string) =>
 const COMMAND = {
   call: 'npm run bench',
   about:
-    'Measures and prints. The parts are storage, handlers, http, start, growth and price, all of them where none is named.',
+    'Measures and prints. The parts are storage, handlers, load, start, growth and price, all of them where none is named.',
   words: '[PART...]',
   options: {
-    seconds: number('1', 'how long storage and http measure each thing'),
+    seconds: number('1', 'how long storage measures each thing'),
     rounds: number('3', 'how often each thing is measured'),
-    objects: number('10000', 'how many are listed, how many live while others are swept, the most of growth'),
-    only: { type: 'string', value: 'NAME', help: 'one operation of http, or one table of storage or start' },
+    objects: number(
+      '10000',
+      'how many are listed, how many live while others are swept, the most of growth, four times those of a round of load',
+    ),
+    connections: number('16', 'of load'),
+    only: { type: 'string', value: 'NAME', help: 'one operation of load, or one table of storage or start' },
     base: {
       type: 'string',
       value: 'FOLDER',
       help: 'bundles of another commit, with which handlers compares; it then exits with 1 if one is slower',
     },
-    profile: { type: 'string', value: 'FOLDER', help: 'where CPU profiles of http and handlers are written' },
+    profile: { type: 'string', value: 'FOLDER', help: 'where CPU profiles of load and handlers are written' },
   },
 } as const satisfies Command
 
 await runCommand(COMMAND, async (values, words) => {
-  const positive = (name: 'seconds' | 'rounds' | 'objects'): number => {
+  const positive = (name: 'seconds' | 'rounds' | 'objects' | 'connections'): number => {
     const value = Number(values[name])
     if (!(value > 0)) throw new UsageError(`--${name} must be a number above 0`)
     return value
   }
   const [seconds, rounds, objects] = [positive('seconds'), positive('rounds'), positive('objects')]
+  const connections = positive('connections')
   const parts: Readonly<Record<string, () => Promise<void>>> = {
     storage: () => benchStorage({ seconds, rounds, objects, only: values.only }),
     handlers: async () => {
@@ -44,7 +49,8 @@ await runCommand(COMMAND, async (values, words) => {
       for (const sentence of slower) process.stdout.write(`${sentence}\n`)
       if (slower.length > 0) process.exitCode = 1
     },
-    http: () => benchHttp({ seconds, rounds, profile: values.profile, only: values.only }),
+    load: () =>
+      benchLoad({ connections, rounds, objects: Math.ceil(objects / 4), profile: values.profile, only: values.only }),
     start: () => benchStart({ rounds: 3 * rounds, only: values.only }),
     growth: () => benchGrowth({ rounds, objects }),
     price: () => benchPrice(),
@@ -54,7 +60,7 @@ await runCommand(COMMAND, async (values, words) => {
   if (unknown !== undefined) throw new UsageError(`there is no part ${unknown}`)
   const names: Readonly<Record<string, readonly string[]>> = {
     storage: storageParts,
-    http: httpOperations,
+    load: loadOperations,
     start: startTables,
   }
   const known = wanted.flatMap((name) => names[name] ?? [])

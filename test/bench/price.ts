@@ -3,15 +3,17 @@
  * KUBEBUILDER_ASSETS, does the same on a kube-apiserver with etcd: a service account, two tokens for it, and its deletion.
  * Prints requests, units, CPU time and waiting time, and from which number of requests on a cluster is cheaper.
  */
+import { startOracle } from '../differential/oracle.ts'
 import { startCapacityMeter, type Taken } from '../support/capacitymeter.ts'
 import { accessKey, instance, instances, keys } from '../support/objects.ts'
 import { startServer } from '../support/server.ts'
+import { startedServer } from '../support/startedserver.ts'
 import { unique } from './access.ts'
-import { type Connections, openConnections, type Sent } from './client.ts'
+import { type Connections, openConnections, type Sent, type Served } from './client.ts'
 import { median } from './measure.ts'
 import { breakEven, clusters, priceOf } from './prices.ts'
 import { say, table } from './print.ts'
-import { cpuDuring, type ServerProcess, serverProcess } from './processes.ts'
+import { cpuDuring } from './processes.ts'
 
 interface Step {
   name: string
@@ -119,7 +121,11 @@ interface Wait {
 }
 
 /** Runs each step `jobs` times, one request after the other. */
-async function waits(server: ServerProcess, which: 'ours' | 'theirs', jobs: number): Promise<Wait[]> {
+async function waits(
+  server: Served & { pids: readonly number[] },
+  which: 'ours' | 'theirs',
+  jobs: number,
+): Promise<Wait[]> {
   const to = openConnections(server, 1)
   const warm = Array.from({ length: 20 }, unique)
   const names = Array.from({ length: jobs }, unique)
@@ -127,7 +133,7 @@ async function waits(server: ServerProcess, which: 'ours' | 'theirs', jobs: numb
   for (const step of steps) for (const name of warm) await send(to, step[which](name))
   for (const step of steps) {
     const times: number[] = []
-    const { total, store } = await cpuDuring(server.pid, async () => {
+    const { total, store } = await cpuDuring(server.pids, async () => {
       for (const name of names) {
         const began = performance.now()
         await send(to, step[which](name))
@@ -146,17 +152,12 @@ const coreAt = (megabytes: number): number => megabytes / 1769
 export async function benchPrice({ jobs = 200 } = {}): Promise<void> {
   const taken = await consumption()
   await using stack = new AsyncDisposableStack()
-  const serve = async (program: string) => {
-    const server = await serverProcess(program)
-    stack.defer(() => server.stop())
-    return server
-  }
-  const local = await serve('serve.ts')
-  const to = openConnections(local, 1)
-  await makeCluster(to, local.certificateAuthority)
-  to.close()
-  const ours = await waits(local, 'ours', jobs)
-  const theirs = process.env.KUBEBUILDER_ASSETS ? await waits(await serve('serveoracle.ts'), 'theirs', jobs) : []
+  const local = stack.adopt(await startedServer(), (one) => one.stop())
+  const { url: base, certificateAuthority, adminKey: token } = local
+  const ours = await waits({ base, certificateAuthority, token, pids: [local.pid] }, 'ours', jobs)
+  const assets = process.env.KUBEBUILDER_ASSETS
+  const oracle = assets && stack.adopt(await startOracle(assets), (one) => one.stop())
+  const theirs = oracle ? await waits({ ...oracle, token: oracle.tokens[''] ?? '' }, 'theirs', jobs) : []
   const prices = steps.map(({ signatures }, index) => priceOf({ reads: 0, writes: 0, ...taken[index], signatures }))
   table(
     'Price and waiting: each step is one request',

@@ -181,7 +181,7 @@ async function sweeps(deployment: TestDeployment, { objects }: StorageOptions): 
     }
     const cost = await during(meter, async () => {
       took = await timeRun(async () => {
-        cpu = await cpuDuring(process.pid, sweepAll)
+        cpu = await cpuDuring([process.pid], sweepAll)
       })
     })
     const deleted = runs.reduce((sum, one) => sum + one.deleted, 0)

@@ -18,6 +18,8 @@ import type { Step } from '../conformance/scenario.ts'
 import { definitionOf } from './definitions.ts'
 
 export interface Oracle extends Target {
+  /** kube-apiserver and etcd. */
+  pids: readonly number[]
   /** Creates a namespace, which namespaced custom resources need. */
   makeNamespace(name: string): Promise<void>
   stop(): Promise<void>
@@ -45,7 +47,11 @@ async function stop(child: ChildProcess): Promise<void> {
   await once(child, 'exit')
 }
 
-async function startEtcd(assets: string, folder: string): Promise<{ child: ChildProcess; url: string }> {
+async function startEtcd(
+  assets: string,
+  folder: string,
+  durable: boolean,
+): Promise<{ child: ChildProcess; url: string }> {
   const [client, peer] = [await freePort(), await freePort()].map((port) => `http://127.0.0.1:${port}`)
   if (!client || !peer) throw new Error('no free ports')
   const child = start(join(assets, 'etcd'), [
@@ -55,15 +61,15 @@ async function startEtcd(assets: string, folder: string): Promise<{ child: Child
     `--listen-peer-urls=${peer}`,
     `--initial-advertise-peer-urls=${peer}`,
     `--initial-cluster=default=${peer}`,
-    '--unsafe-no-fsync',
+    ...(durable ? [] : ['--unsafe-no-fsync']),
   ])
   return { child, url: client }
 }
 
-/** Starts etcd and kube-apiserver and installs the kinds. */
-export async function startOracle(assets: string): Promise<Oracle> {
+/** Starts etcd and kube-apiserver and installs the kinds. `durable`: etcd waits for the disk. */
+export async function startOracle(assets: string, { durable = false } = {}): Promise<Oracle> {
   const folder = await mkdtemp(join(tmpdir(), 'oracle-'))
-  const etcd = await startEtcd(assets, folder)
+  const etcd = await startEtcd(assets, folder, durable)
   const port = await freePort()
   const token = randomBytes(24).toString('hex')
   const authority = await makeAuthority('oracle', validFor(1, Date.now()))
@@ -100,6 +106,7 @@ export async function startOracle(assets: string): Promise<Oracle> {
   const client = createClient(target)
   const oracle = {
     ...target,
+    pids: [child, etcd.child].flatMap(({ pid }) => pid ?? []),
     async makeNamespace(name: string) {
       const metadata = { name }
       const { code } = await client.send({ method: 'POST', path: '//api/v1/namespaces', body: { metadata } })

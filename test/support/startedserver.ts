@@ -11,6 +11,7 @@ const main = join(import.meta.dirname, '../../infra/local/main.ts')
 const movedClock = join(import.meta.dirname, 'movedclock.ts')
 
 export interface StartedServer {
+  pid: number
   /** Its data folder. */
   folder: string
   /** The URL of the API, with its stage. */
@@ -35,18 +36,19 @@ export interface StartedServer {
 
 /**
  * Starts the local server below a stage, on a free port. With KUBEBUILDER_ASSETS its demo virtual cluster is a real one. With
- * `clock` it starts at that time, which may not be a year from now: its certificate would not be valid.
+ * `clock` it starts at that time, which may not be a year from now: its certificate would not be valid. `options` are those of Node.js.
  */
 export async function startedServer(
   settings: { KUBEBUILDER_ASSETS?: string; AWS_ENDPOINT_URL_DYNAMODB?: string } = {},
   clock?: Date,
+  options: readonly string[] = [],
 ): Promise<StartedServer> {
   const folder = await mkdtemp(join(tmpdir(), 'keyplane-started-'))
   const { PATH, NODE_COMPILE_CACHE } = process.env
   const offset = clock && { CLOCK_OFFSET: String(clock.getTime() - Date.now()) }
   const own = { HOME: folder, TMPDIR: folder, PORT: '0', STAGE: 'prod', DATA_DIR: folder }
   const env = { PATH, NODE_COMPILE_CACHE, ...own, ...settings, ...offset }
-  const program = clock ? ['--import', movedClock, main] : [main]
+  const program = [...options, ...(clock ? ['--import', movedClock] : []), main]
   const server = spawn(process.execPath, program, {
     cwd: folder,
     env,
@@ -77,6 +79,7 @@ export async function startedServer(
     await moved
   }
   return {
+    pid: server.pid ?? 0,
     folder,
     url,
     authorityFile: join(folder, 'ca.crt'),
