@@ -52,17 +52,22 @@ export function ingressUrl({ host }: Pick<Instance, 'host'>): string | undefined
 export const withoutPassword = (address: string): string => (address.includes('@') ? '<redacted>' : address)
 
 /**
- * Returns the address for the kube config: the one that the client requests, or else the ingress endpoint. The
- * requested address is a field error unless it is an absolute https URL; it is written but never dialled. Throws 400
+ * Returns the address that the client requests for the kube config, if it requests one. It is a field error unless it is an absolute
+ * https URL; it is written but never dialled.
+ */
+export function requestedAddress(wanted: string | undefined): string | { error: FieldError } | undefined {
+  if (wanted === undefined || wanted === '' || isServerUrl(wanted)) return wanted || undefined
+  return { error: invalid('spec.server', withoutPassword(wanted), SERVER_RULE) }
+}
+
+export const SERVER_RULE = 'must be an absolute https URL without user, query and fragment'
+
+/**
+ * Returns the address for the kube config: the one that the client requests, or else the ingress endpoint. Throws 400
  * when there is neither.
  */
 export function serverAddress(instance: Instance, wanted: string | undefined): string | { error: FieldError } {
-  if (wanted !== undefined && wanted !== '') {
-    if (isServerUrl(wanted)) return wanted
-    const detail = 'must be an absolute https URL without user, query and fragment'
-    return { error: invalid('spec.server', withoutPassword(wanted), detail) }
-  }
-  const url = ingressUrl(instance)
-  if (url !== undefined) return url
+  const address = requestedAddress(wanted) ?? ingressUrl(instance)
+  if (address !== undefined) return address
   throw badRequest(`virtual cluster "${labelOf(instance)}" has no ingress endpoint: specify an address in spec.server`)
 }

@@ -1,57 +1,39 @@
-/** Creates kube configs for virtual clusters, from the request to the YAML text. */
+/** Creates kube configs, from the parent of the request to the YAML text. The parents differ in the credentials that they make. */
 
-import { restrictsInside } from '../authorization/restriction.ts'
-import type { ScopeOptions } from '../authorization/scopes/project.ts'
 import type { UserInfo } from '../authorization/users/user.ts'
+import type { KindRow } from '../kinds/kinds.ts'
 import { rfc3339 } from '../meta/encoding/time.ts'
-import { checkDeadline, type Deadline } from '../meta/errors/deadline.ts'
-import { type FieldError, forbidden } from '../meta/errors/fielderror.ts'
-import { forbiddenResource } from '../meta/errors/status.ts'
-import type { GroupResource } from '../meta/types.ts'
-import { defined } from '../meta/value/defined.ts'
-import {
-  type CertificateServices,
-  type ClientCertificate,
-  issueClientCertificate,
-} from './certificates/clientcertificate.ts'
-import { isFailure } from './certificates/signingrequest.ts'
-import { type ClusterClient, withDeadline } from './cluster/client.ts'
-import type { Credentials } from './cluster/credentials.ts'
-import { clusterCredentials, type SecretServices, trustedAuthority } from './clustersecret.ts'
-import { type ConfigUser, type CredentialPlugin, kubeConfigText } from './configtext.ts'
+import type { FieldError } from '../meta/errors/fielderror.ts'
+import { forbiddenResource, type StatusError } from '../meta/errors/status.ts'
+import { type ConfigUser, kubeConfigText } from './configtext.ts'
 import { entryNameOf } from './deployment.ts'
-import { type Instance, labelOf, serverAddress } from './instance.ts'
-import { lifetimeWarnings, outlivingCertificate, outlivingRequest } from './outliving.ts'
-import { issueToken, prepareVirtualClusterToken } from './token/issuer.ts'
-import type { Signer } from './token/signer.ts'
-import { isVisibleUser, visibleGroups } from './token/visibleuser.ts'
-import { certificateTtl, type Ttl, type TtlLimits, tokenTtl } from './ttl.ts'
+import { isVisibleUser } from './token/visibleuser.ts'
 
-export interface KubeConfigRequest {
-  instance: Instance
-  /** Specification 2.5. With `exec`, the kube config contains the plugin and no credential is issued. */
-  spec: { certificateTTL?: number | bigint; server?: string; clientCert?: boolean; exec?: CredentialPlugin }
-  user: UserInfo
-  now: Date
-  /** Validates the request without reading a secret, contacting the virtual cluster or signing anything. */
-  dryRun: boolean
-  /** After the deadline, nothing is signed and nothing is created in the virtual cluster. */
-  deadline: Deadline
+/** What a kube config is for, as one request asks for it. */
+export interface Parent {
+  /** The kind of its kube configs. */
+  row: Pick<KindRow, 'group' | 'plural' | 'subresource'>
+  name: string
+  /** The name of the cluster, user and context, without that of the deployment. It is different for every parent. */
+  entry: string
+  /** Its https URL, or the error of the requested one. */
+  server: string | { error: FieldError }
+  /** The errors of the other fields. */
+  errors: readonly FieldError[]
+  /** Makes the credential. It is called only if there are no errors. */
+  issue(): Promise<Made>
 }
 
-export interface KubeConfigServices
-  extends SecretServices,
-    ScopeOptions,
-    Pick<CertificateServices, 'deadline' | 'sleep' | 'uuid'> {
-  /** The parent resource in error messages: `virtualclusterinstances` and its group. */
-  resource: GroupResource
-  limits: TtlLimits
-  issuer: string
-  signer: Signer
-  /** See createClusterClient. `name` is NAMESPACE/NAME. */
-  connect(name: string, credentials: Credentials): ClusterClient
-  clock(): Date
-}
+/** A credential. A dry run makes no user. */
+export type Made = { warnings: string[]; facts: Facts } & (
+  | { user: undefined }
+  | {
+      user: ConfigUser
+      /** PEM. */
+      authority: string | undefined
+      expires: Date | undefined
+    }
+)
 
 interface KubeConfig {
   /** YAML. Absent for a dry run. */
@@ -68,174 +50,32 @@ type Facts =
   | { credential: 'token'; jti: string; audiences: readonly string[] }
   | { credential: 'certificate'; serial: string }
 
-/** How long to wait for a virtual cluster to sign. */
-const WAIT_MS = 15_000
-/** Time of the request that is reserved for cleaning up. */
-const RESERVE_MS = 5_000
-
-/**
- * Returns a kube config whose user is a token for this virtual cluster only, with `clientCert` a certificate that the
- * virtual cluster signs, or with `exec` a plugin of the client. Field errors are returned. Throws 400 without an
- * address and 401 for an invalid key. Throws 403 for a user that clusters must not see, and for a certificate that
- * would grant more than the scopes allow or outlive an exchanged key.
- * Also throws ClusterErrors (502, 503, 504).
- */
+/** Returns a kube config for the parent. Field errors are returned. Throws 403 for a user that clusters must not see, and what `issue` throws. */
 export async function createKubeConfig(
-  request: KubeConfigRequest,
-  services: KubeConfigServices,
+  parent: Parent,
+  { user, issuer }: { user: Pick<UserInfo, 'name'>; issuer: string },
 ): Promise<KubeConfig | { errors: FieldError[] }> {
-  const { instance, spec, user, dryRun } = request
-  const ttl: Ttl = (spec.clientCert ? certificateTtl : tokenTtl)(spec.certificateTTL, services.limits)
-  const server = serverAddress(instance, spec.server)
-  const errors = [
-    ...[ttl, server].flatMap((one) => (typeof one === 'object' && 'error' in one ? [one.error] : [])),
-    ...besidePlugin(spec),
-  ]
-  if (errors.length > 0 || 'error' in ttl || typeof server !== 'string') return { errors }
+  const { server } = parent
+  const errors = [...parent.errors, ...(typeof server === 'string' ? [] : [server.error])]
+  if (errors.length > 0 || typeof server !== 'string') return { errors }
   if (!isVisibleUser(user.name))
-    throw forbiddenKubeConfig(instance, services, 'users whose names begin with "system:" cannot have kube configs')
+    throw forbiddenKubeConfig(parent, 'users whose names begin with "system:" cannot have kube configs')
 
-  const made = await makeUser(request, ttl.seconds, services)
-  const { facts } = made
-  if (dryRun || made.user === undefined) {
-    // Instances of an earlier release may have an authority that the request would refuse.
-    trustedAuthority(instance, undefined)
-    return { warnings: made.warnings, facts }
-  }
-  const { name, namespace } = instance
+  const made = await parent.issue()
+  const { warnings, facts } = made
+  if (made.user === undefined) return { warnings, facts }
   return {
     kubeConfig: await kubeConfigText({
-      name: entryNameOf(`${name}.${namespace}`, services.issuer),
+      name: entryNameOf(parent.entry, issuer),
       server,
       ...(made.authority !== undefined && { certificateAuthority: made.authority }),
       user: made.user,
     }),
     ...(made.expires && { expirationTimestamp: rfc3339(made.expires) }),
-    warnings: made.warnings,
+    warnings,
     facts,
   }
 }
 
-type Made = { warnings: string[]; facts: Facts } & (
-  | { user: undefined }
-  | {
-      user: ConfigUser
-      authority: string | undefined
-      expires: Date | undefined
-    }
-)
-
-/** Returns errors for the fields that describe a credential, which a kube config with a plugin does not contain. */
-function besidePlugin({ clientCert, certificateTTL, exec }: KubeConfigRequest['spec']): FieldError[] {
-  if (!exec) return []
-  const why = 'may not be set when spec.exec is set'
-  return [
-    ...(certificateTTL === undefined ? [] : [forbidden('spec.certificateTTL', why)]),
-    ...(clientCert ? [forbidden('spec.clientCert', why)] : []),
-  ]
-}
-
-function makeUser(
-  request: KubeConfigRequest,
-  seconds: number | undefined,
-  services: KubeConfigServices,
-): Promise<Made> {
-  const { exec, clientCert } = request.spec
-  if (exec) return withPlugin(request, exec, services)
-  if (clientCert) return withCertificate(request, seconds, services)
-  return withToken(request, seconds ?? services.limits.maxTokenSeconds, services)
-}
-
-async function withPlugin(
-  { instance, dryRun }: KubeConfigRequest,
-  exec: CredentialPlugin,
-  services: KubeConfigServices,
-): Promise<Made> {
-  const facts = { credential: 'none' } as const
-  if (dryRun) return { user: undefined, warnings: [], facts }
-  const authority = trustedAuthority(instance, await storedCredentials(instance, services))
-  return { user: { exec }, authority, expires: undefined, warnings: [], facts }
-}
-
-async function withToken(
-  { instance, spec, user, now, dryRun, deadline }: KubeConfigRequest,
-  seconds: number,
-  services: KubeConfigServices,
-): Promise<Made> {
-  const prepared = prepareVirtualClusterToken({ user, cluster: instance, seconds, now }, services)
-  const longest = `spec.certificateTTL: 0 asks for the longest validity that the deployment allows, ${seconds} seconds`
-  const warnings = [...(spec.certificateTTL === 0 ? [longest] : []), ...prepared.warnings]
-  if (dryRun) return { user: undefined, warnings, facts: { credential: 'token' } }
-  const authority = trustedAuthority(instance, await storedCredentials(instance, services))
-  checkDeadline(deadline)
-  const { token, expires } = await issueToken(prepared, services.signer)
-  const { jti, aud: audiences } = prepared.claims
-  return { user: { token }, authority, expires, warnings, facts: { credential: 'token', jti, audiences } }
-}
-
-/**
- * Returns the stored credentials, of which a token needs only the certificate authority. Returns undefined for an
- * instance that specifies an authority or has no credentials.
- */
-async function storedCredentials(instance: Instance, services: KubeConfigServices): Promise<Credentials | undefined> {
-  if (instance.certificateAuthorityData !== undefined) return undefined
-  return clusterCredentials(instance, services).catch((error) => {
-    if (isFailure(error, 'no-credentials')) return undefined
-    throw error
-  })
-}
-
-async function withCertificate(
-  request: KubeConfigRequest,
-  seconds: number | undefined,
-  services: KubeConfigServices,
-): Promise<Made> {
-  const { instance, user, now, dryRun, deadline } = request
-  if (restrictsInside(user.chain, instance, services)) {
-    const why = 'a client certificate cannot be scoped, and the scope of the access key restricts what it may do there'
-    throw forbiddenKubeConfig(instance, services, why)
-  }
-  const outliving = outlivingRequest(user, seconds, now)
-  if (outliving !== undefined) throw forbiddenKubeConfig(instance, services, outliving)
-  if (dryRun) return { user: undefined, warnings: [], facts: { credential: 'certificate' } }
-  const signal = services.deadline(Math.max(0, Math.floor(Math.min(WAIT_MS, deadline() - RESERVE_MS))))
-  const credentials = await clusterCredentials(instance, services)
-  // Checked before anything is created: an invalid authority would still be invalid afterwards.
-  const authority = trustedAuthority(instance, credentials)
-  const issued = await order(request, seconds, credentials, signal, services).catch(async (error) => {
-    // After the deadline, another attempt would only add to the delay.
-    if (!isFailure(error, 'unauthorized') || signal.aborted) throw error
-    const rotated = await clusterCredentials(instance, services, true)
-    if (JSON.stringify(rotated) === JSON.stringify(credentials)) throw error
-    return order(request, seconds, rotated, signal, services)
-  })
-  const outlived = outlivingCertificate(user, issued.notAfter)
-  if (outlived !== undefined) throw forbiddenKubeConfig(instance, services, outlived)
-  const warnings = [...issued.warnings, ...lifetimeWarnings(user, { now, seconds, notAfter: issued.notAfter })]
-  const facts = { credential: 'certificate', serial: issued.serial } as const
-  return { user: issued, authority, expires: issued.notAfter, warnings, facts }
-}
-
-function order(
-  { instance, user, deadline }: KubeConfigRequest,
-  seconds: number | undefined,
-  credentials: Credentials,
-  signal: AbortSignal,
-  services: KubeConfigServices,
-): Promise<ClientCertificate> {
-  const { maxCertificateSeconds } = services.limits
-  const client = withDeadline(services.connect(labelOf(instance), credentials), deadline)
-  return issueClientCertificate(
-    {
-      user: user.name,
-      groups: visibleGroups(user.groups),
-      ...defined({ seconds, maxSeconds: maxCertificateSeconds }),
-      labels: { 'app.kubernetes.io/managed-by': 'keyplane', 'management.platform/access-key-uid': user.key.uid },
-    },
-    { ...services, client, signal, now: services.clock },
-  )
-}
-
-function forbiddenKubeConfig({ name }: Instance, { resource }: KubeConfigServices, why: string) {
-  return forbiddenResource({ ...resource, resource: `${resource.resource}/kubeconfig` }, name, why)
-}
+export const forbiddenKubeConfig = ({ row, name }: Pick<Parent, 'row' | 'name'>, why: string): StatusError =>
+  forbiddenResource({ group: row.group, resource: `${row.plural}/${row.subresource}` }, name, why)

@@ -25,13 +25,12 @@ import type { ScopeOptions } from '../authorization/scopes/project.ts'
 import type { SpaceOptions } from '../authorization/scopes/space.ts'
 import type { EndpointServices } from '../endpoints/call.ts'
 import { toProvider } from '../federation/provider.ts'
-import type { KubeConfigServices } from '../kubeconfig/kubeconfig.ts'
 import type { IssuerSettings } from '../kubeconfig/token/issuer.ts'
 import { checkIssuer } from '../kubeconfig/token/jwks.ts'
+import type { VirtualClusterServices } from '../kubeconfig/virtualcluster.ts'
 import { keyChanged } from '../meta/errors/status.ts'
 import { defined } from '../meta/value/defined.ts'
-import { groupResource, type RequestContext, type StoredKind } from '../registry/kind.ts'
-import { getObject } from '../registry/read.ts'
+import type { RequestContext, StoredKind } from '../registry/kind.ts'
 import { objectKey, type Store } from '../registry/store.ts'
 import { getCompanion } from '../storage/readcompanions.ts'
 import { type AuthenticatingServer, createAuthenticatingServer } from './authenticating.ts'
@@ -58,7 +57,7 @@ export interface Server
  * Returns a client of a virtual cluster. The functions that make kube configs load it at start, because they import it
  * otherwise. All other functions never do.
  */
-const connectCluster: KubeConfigServices['connect'] = (name, credentials) => ({
+const connectCluster: VirtualClusterServices['connect'] = (name, credentials) => ({
   name,
   async send(request) {
     const { createClusterClient } = await import('../kubeconfig/cluster/client.ts')
@@ -103,7 +102,6 @@ function partsOf(base: AuthenticatingServer): Makers<Parts> {
       ...base.scopes,
       secrets: base.secrets,
       secretPrefix: config.virtualClusterSecretsPrefix,
-      resource: groupResource(VirtualClusterInstance),
       limits: {
         maxTokenSeconds: config.maxTokenTtlSeconds,
         ...(config.maxCertificateTtlSeconds > 0 && { maxCertificateSeconds: config.maxCertificateTtlSeconds }),
@@ -174,8 +172,6 @@ export function createServer(environment: Environment): Server {
       const { generation = current } = context.user.key
       if (current === undefined || current !== generation) throw keyChanged()
     },
-    instance: (reference, use, context) =>
-      getObject(server.storeOf(VirtualClusterInstance), { ...reference, ...use }, context),
     storeOf: (kind) => storeOf(kind, server),
     keyStore: () => server.storeOf(OwnedAccessKey),
     authenticate(token, { writes } = { writes: true }) {

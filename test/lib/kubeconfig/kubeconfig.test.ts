@@ -6,13 +6,14 @@ import type { UserInfo } from '../../../lib/authorization/users/user.ts'
 import { createClusterClient } from '../../../lib/kubeconfig/cluster/client.ts'
 import { toBase64 } from '../../../lib/kubeconfig/cluster/pem.ts'
 import type { Instance } from '../../../lib/kubeconfig/instance.ts'
-import {
-  createKubeConfig,
-  type KubeConfigRequest,
-  type KubeConfigServices,
-} from '../../../lib/kubeconfig/kubeconfig.ts'
+import { createKubeConfig } from '../../../lib/kubeconfig/kubeconfig.ts'
 import { type Secrets as AllSecrets, SecretError } from '../../../lib/kubeconfig/secrets.ts'
 import { jwksDocument } from '../../../lib/kubeconfig/token/jwks.ts'
+import {
+  type VirtualClusterRequest,
+  type VirtualClusterServices,
+  virtualCluster,
+} from '../../../lib/kubeconfig/virtualcluster.ts'
 import { endless } from '../../support/deadlines.ts'
 import { testAuthority } from './authority.ts'
 import { type ClusterOptions, type FaultyCluster, useFaultyClusters } from './faultycluster.ts'
@@ -77,9 +78,8 @@ const secretText = (token = cluster.credentials.token) =>
     'current-context': 'x',
   })
 
-function services(changes: Partial<KubeConfigServices> = {}): KubeConfigServices {
+function services(changes: Partial<VirtualClusterServices> = {}): VirtualClusterServices {
   return {
-    resource: { group: 'management.platform', resource: 'virtualclusterinstances' },
     projectNamespacePrefix: 'p-',
     limits: { maxTokenSeconds: 604_800 },
     issuer,
@@ -95,13 +95,15 @@ function services(changes: Partial<KubeConfigServices> = {}): KubeConfigServices
   }
 }
 
-const ask = (request: Partial<KubeConfigRequest> = {}, changes: Partial<KubeConfigServices> = {}) =>
-  createKubeConfig(
-    { instance, spec: {}, user: user(), now, dryRun: false, deadline: endless, ...request },
-    services(changes),
-  )
+async function ask(request: Partial<VirtualClusterRequest> = {}, changes: Partial<VirtualClusterServices> = {}) {
+  const whole = { instance, spec: {}, user: user(), now, dryRun: false, deadline: endless, ...request }
+  return createKubeConfig(virtualCluster(whole, services(changes)), { user: whole.user, issuer })
+}
 
-async function createConfig(request: Partial<KubeConfigRequest> = {}, changes: Partial<KubeConfigServices> = {}) {
+async function createConfig(
+  request: Partial<VirtualClusterRequest> = {},
+  changes: Partial<VirtualClusterServices> = {},
+) {
   const result = await ask(request, changes)
   if ('errors' in result || result.kubeConfig === undefined) throw new Error(JSON.stringify(result))
   const config = new KubeConfig()
@@ -109,7 +111,7 @@ async function createConfig(request: Partial<KubeConfigRequest> = {}, changes: P
   return { ...result, config, cluster: config.getCurrentCluster(), user: config.getCurrentUser() }
 }
 
-const refusalOf = (request: Partial<KubeConfigRequest>, changes: Partial<KubeConfigServices> = {}) =>
+const refusalOf = (request: Partial<VirtualClusterRequest>, changes: Partial<VirtualClusterServices> = {}) =>
   ask(request, changes).then(
     () => undefined,
     (error) => error.status,

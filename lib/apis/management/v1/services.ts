@@ -8,13 +8,13 @@ import type { Attributes } from '../../../authorization/attributes/attributes.ts
 import type { ScopeOptions } from '../../../authorization/scopes/project.ts'
 import type { SpaceOptions } from '../../../authorization/scopes/space.ts'
 import type { Provider } from '../../../federation/provider.ts'
-import type { KubeConfigServices } from '../../../kubeconfig/kubeconfig.ts'
 import type { IssuerSettings } from '../../../kubeconfig/token/issuer.ts'
 import type { Signer } from '../../../kubeconfig/token/signer.ts'
+import type { VirtualClusterServices } from '../../../kubeconfig/virtualcluster.ts'
 import type { JsonObject } from '../../../meta/types.ts'
 import type { RequestContext, StoredKind } from '../../../registry/kind.ts'
 import type { Store } from '../../../registry/store.ts'
-import type { Storage, Stored } from '../../../storage/interface.ts'
+import type { Storage } from '../../../storage/interface.ts'
 import type { ItemKey } from '../../../storage/keys.ts'
 import type { ReviewServices } from '../../authorization/v1/reviewservices.ts'
 import type { KeyPlan } from './ownedaccesskey.values.ts'
@@ -53,7 +53,7 @@ export interface Services {
   keys: KeyServices
   federation: FederationSettings
   scopes: ScopeOptions
-  kubeConfigs: KubeConfigServices
+  kubeConfigs: VirtualClusterServices
   tokens: { settings: IssuerSettings; signer: Signer }
   /** Returns an identity provider, or undefined. Does not check who may use it. */
   provider(name: string): Promise<Provider | undefined>
@@ -71,12 +71,6 @@ export interface Services {
   storeOf<P>(kind: StoredKind<Services, P>): Store<P>
   /** Throws 401 if the key of the request was changed since the request was allowed. */
   checkKeyHolds(context: RequestContext): Promise<void>
-  /** Returns a virtual cluster instance. Throws 404 if the user may not see it, 403 if they may not use it this way. */
-  instance(
-    reference: { namespace: string; name: string },
-    use: { verb: string; subresource: string },
-    context: RequestContext,
-  ): Promise<Stored>
 }
 
 export interface AccessReviewServices extends Services, Pick<ReviewServices, 'decide' | 'reviewedKey'> {

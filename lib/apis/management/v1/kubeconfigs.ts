@@ -1,0 +1,101 @@
+/** Makes the kinds of kubeconfigs: subresources of what clients connect to. They differ in their spec and in their parent. */
+import { unlimitedCredential } from '../../../authorization/users/sourcecidrs.ts'
+import type { KindRow } from '../../../kinds/kinds.ts'
+import { writtenCredential } from '../../../kubeconfig/configtext.ts'
+import type { Parent } from '../../../kubeconfig/kubeconfig.ts'
+import { type FieldError, invalid } from '../../../meta/errors/fielderror.ts'
+import { conflict, invalidObject } from '../../../meta/errors/status.ts'
+import { type FromSchema, type ObjectSchema, object, string, time } from '../../../meta/schema/schema.ts'
+import type { KubeObject } from '../../../meta/types.ts'
+import type { RequestContext, StoredKind, VirtualKind } from '../../../registry/kind.ts'
+import { getObject } from '../../../registry/read.ts'
+import type { Services } from './services.ts'
+
+interface Definition extends KindRow {
+  subresource: string
+  description: string
+  /** What the parent is, in messages. */
+  noun: string
+  spec: ObjectSchema
+  /** Validates the request beyond its schema. */
+  validate?(request: KubeObject): FieldError[]
+  /** Returns the parent as this request asks for its kubeconfig. */
+  parent(stored: KubeObject, request: KubeObject, context: RequestContext, services: Services): Promise<Parent>
+}
+
+const status = object('The created kubeconfig.', {
+  kubeConfig: string('The kubeconfig, a YAML document of kind Config.'),
+  expirationTimestamp: time('Time when the credential in the kubeconfig expires. Absent if it contains none.'),
+})
+
+/** Says which credential a kubeconfig contains, where warnings name it. */
+const NOUNS = { token: 'token', certificate: 'client certificate' } as const
+
+/** Returns the kind of the kubeconfigs of a stored kind. */
+export function kubeConfigOf<P>(
+  parentKind: StoredKind<Services, P>,
+  { noun, spec, validate, parent: parentOf, ...row }: Definition,
+): VirtualKind<Services> {
+  const { group, kind, subresource } = row
+
+  /** Validates that a name in the body matches the name in the path, as for a TokenRequest. */
+  function nameErrors(given: string | undefined, name: string): FieldError[] {
+    if (given === undefined || given === name) return []
+    return [invalid('metadata.name', given, `must match the ${noun} name if specified`)]
+  }
+
+  /**
+   * Throws 409 if the body contains another uid, because the parent was deleted and created again under the same name.
+   * A resourceVersion is ignored. Source: k8s.io/kubernetes pkg/registry/core/serviceaccount/storage/token.go.
+   */
+  function demandUid(given: string | undefined, uid: string | undefined, name: string): void {
+    if (!given || given === uid) return
+    const why = `the UID in the kube config request (${given}) does not match the UID of the ${noun} (${uid})`
+    throw conflict({ group, resource: kind }, name, why)
+  }
+
+  return {
+    ...row,
+    archetype: 'virtual',
+    grantsAccess: true,
+    schema: { spec, status },
+    async create({ object: request, namespace, name, context }, services) {
+      const errors = [...nameErrors(request.metadata.name, name), ...(validate?.(request) ?? [])]
+      if (errors.length > 0) throw invalidObject(group, kind, name, errors)
+      const use = { namespace, name, verb: 'create', subresource }
+      const { object } = await getObject(services.storeOf(parentKind), use, context)
+      const { uid } = object.metadata
+      demandUid(request.metadata.uid, uid, name)
+      const parent = await parentOf(object, request, context, services)
+      const { createKubeConfig } = await import('../../../kubeconfig/kubeconfig.ts')
+      const made = await createKubeConfig(parent, { user: context.user, issuer: services.kubeConfigs.issuer })
+      if ('errors' in made) throw invalidObject(group, kind, name, made.errors)
+      const { kubeConfig, expirationTimestamp, warnings, facts } = made
+      const { credential } = facts
+      // Check the key again: the cluster may have been slow, and an issued certificate cannot be revoked.
+      if (credential === 'certificate' && !context.dryRun) await services.checkKeyHolds(context)
+      const unlimited = credential === 'none' ? [] : unlimitedCredential(context.user, NOUNS[credential])
+      for (const warning of [...warnings, ...unlimited]) context.warn(warning)
+      for (const [name, fact] of Object.entries(facts)) context.note(name, fact)
+      if (uid !== undefined) context.note('uid', uid)
+      if (expirationTimestamp !== undefined) context.note('expires', expirationTimestamp)
+      return {
+        ...request,
+        metadata: { ...request.metadata, name, ...(namespace && { namespace }), ...(uid && { uid }) },
+        status: { ...(kubeConfig && { kubeConfig }), ...(expirationTimestamp && { expirationTimestamp }) },
+      }
+    },
+    async credential(response) {
+      if (response.spec?.exec) return undefined
+      const { kubeConfig, expirationTimestamp } = (response.status ?? {}) as FromSchema<typeof status>
+      if (kubeConfig === undefined) return {}
+      const user = await writtenCredential(kubeConfig)
+      return {
+        ...(expirationTimestamp && { expirationTimestamp }),
+        ...('token' in user
+          ? { token: user.token }
+          : { clientCertificateData: user.certificate, clientKeyData: user.key }),
+      }
+    },
+  }
+}
