@@ -162,7 +162,7 @@ const rows: readonly Group[] = [
       // In Lambda, 0 means that nothing runs.
       'list-concurrency': {
         ...integer('executions', 1, 100_000),
-        text: 'Maximum number of concurrent lists and watches of each kind: see [concurrency](deploying.md#concurrency). **Cost:** It takes six times as much from the concurrency of the account. **Effect:** The deployment fails in an account with little concurrency.',
+        text: 'Maximum number of concurrent lists and watches of each kind: see [concurrency](deploying.md#concurrency). **Cost:** It takes seven times as much from the concurrency of the account. **Effect:** The deployment fails in an account with little concurrency.',
       },
       'leak-concurrency': {
         ...integer('executions', 1, 1000),

@@ -57,7 +57,7 @@ const rows = (plural: Plural, more: Partial<StoredRows> = {}): StoredRows => ({
   ...more,
 })
 const byOwner = (plural: Plural): Partition[] => [`${plural}#o#*`]
-const { OwnedAccessKey, FederatedIdentityCredential, IdentityProvider, VirtualClusterInstance } = KINDS
+const { OwnedAccessKey, FederatedIdentityCredential, IdentityProvider, VirtualClusterInstance, Cluster } = KINDS
 
 export const keys = rows(OwnedAccessKey.plural, {
   copies: byOwner(OwnedAccessKey.plural),
@@ -77,6 +77,7 @@ export const providers = rows(IdentityProvider.plural, {
   checks: onTable('ConditionCheckItem', ['credential#*', 'trust#*', 'provider#*']),
 })
 export const instances = rows(VirtualClusterInstance.plural)
+export const connected = rows(Cluster.plural)
 
 /** Reads objects by key, and the latest revision of the kind. */
 export const read = (...kinds: readonly StoredRows[]): Grant =>

@@ -7,6 +7,7 @@ import { SelfSubjectAccessReview } from './authorization/v1/selfsubjectaccessrev
 import { SelfSubjectRulesReview } from './authorization/v1/selfsubjectrulesreview.ts'
 import { SubjectAccessReview } from './authorization/v1/subjectaccessreview.ts'
 import { OwnedAccessKeyAccessReview } from './management/v1/accessreview/ownedaccesskeyaccessreview.ts'
+import { ClusterKubeConfig } from './management/v1/clusterkubeconfig.ts'
 import { DirectClusterEndpointToken } from './management/v1/directclusterendpointtoken.ts'
 import { OwnedAccessKeyHistory } from './management/v1/history/ownedaccesskeyhistory.ts'
 import { AccessKeyLookup } from './management/v1/lookup/accesskeylookup.ts'
@@ -27,6 +28,7 @@ const served: Readonly<Record<KindName, ServedKind>> = {
   AccessKeyRevocation,
   AccessKeyLookup,
   VirtualClusterInstanceKubeConfig,
+  ClusterKubeConfig,
   DirectClusterEndpointToken,
   Self,
   SelfSubjectReview,

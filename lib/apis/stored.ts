@@ -1,6 +1,7 @@
 /** Lists the stored kinds. Owner references may name any of them. */
 import type { StoredName } from '../kinds/kinds.ts'
 import type { StoredKind } from '../registry/kind.ts'
+import { Cluster } from './management/v1/cluster.ts'
 import { FederatedIdentityCredential } from './management/v1/federation/federatedidentitycredential.ts'
 import { IdentityProvider } from './management/v1/federation/identityprovider.ts'
 import { OwnedAccessKey } from './management/v1/ownedaccesskey.ts'
@@ -13,6 +14,7 @@ export const stored: Readonly<Record<StoredName, StoredKind<Services>>> = {
   FederatedIdentityCredential,
   IdentityProvider,
   VirtualClusterInstance,
+  Cluster,
 }
 
 export const storedKinds: readonly StoredKind<Services>[] = Object.values(stored)

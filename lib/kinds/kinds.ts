@@ -50,6 +50,8 @@ const table = {
   IdentityProvider: { ...stored, plural: 'identityproviders' },
   VirtualClusterInstance: { ...stored, ...instances },
   VirtualClusterInstanceKubeConfig: { ...virtual, ...instances, subresource: 'kubeconfig' },
+  Cluster: { ...stored, plural: 'clusters' },
+  ClusterKubeConfig: { ...virtual, plural: 'clusters', singular: 'cluster', subresource: 'kubeconfig' },
   DirectClusterEndpointToken: { ...virtual, plural: 'directclusterendpointtokens', creators: 'every user' },
   Self: { ...virtual, plural: 'selves', creators: 'every scope' },
   SelfSubjectReview: { ...authentication, plural: 'selfsubjectreviews', creators: 'every scope' },

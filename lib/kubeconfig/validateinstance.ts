@@ -1,11 +1,12 @@
 /**
- * Validates what the kube configs of an instance are made of, so that what can never work is refused when it is written, not when
+ * Validates what the kube configs of instances and of clusters are made of, so that what can never work is refused when it is written, not when
  * somebody needs it.
  */
 import { type FieldError, invalid } from '../meta/errors/fielderror.ts'
 import type { KubeObject } from '../meta/types.ts'
 import { fromBase64, parseCertificates } from './cluster/pem.ts'
-import { ingressUrl, toInstance, withoutPassword } from './instance.ts'
+import { isServerUrl } from './cluster/serverurl.ts'
+import { ingressUrl, SERVER_RULE, toInstance, withoutPassword } from './instance.ts'
 import { secretName } from './secretname.ts'
 
 /** Returns the 422 errors for an instance. On updates, only what has changed is judged: `old` may be of an earlier release. */
@@ -18,6 +19,22 @@ export function validateInstance(object: KubeObject, old?: KubeObject): FieldErr
     ...validateAuthority(changed('certificateAuthorityData')),
     ...validateSecret(changed('secretReference')),
   ]
+}
+
+/** Returns the 422 errors for the spec of a connected cluster, of what has changed. */
+export function validateCluster(next: ClusterSpec, before: ClusterSpec = {}): FieldError[] {
+  const { server, certificateAuthorityData: authority } = next
+  return [
+    ...(server === undefined || server === before.server || isServerUrl(server)
+      ? []
+      : [invalid('spec.server', withoutPassword(server), SERVER_RULE)]),
+    ...validateAuthority(authority === before.certificateAuthorityData ? undefined : authority || undefined),
+  ]
+}
+
+interface ClusterSpec {
+  server?: string
+  certificateAuthorityData?: string
 }
 
 function validateHost(host: string | undefined): FieldError[] {

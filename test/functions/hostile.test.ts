@@ -7,10 +7,10 @@ import type { Schema } from '../../lib/meta/schema/schema.ts'
 import { runs } from '../support/effort.ts'
 import { type Invocation, type Json, useFunctions } from '../support/functions.ts'
 import type { Answer } from '../support/request.ts'
-import { accessKeys, callsOf, instances, objectOf, providers, trusts } from './stored/fixtures.ts'
+import { accessKeys, callsOf, clusters, instances, objectOf, providers, trusts } from './stored/fixtures.ts'
 
 const functions = useFunctions()
-const stored = [accessKeys, instances, providers, trusts]
+const stored = [accessKeys, instances, providers, trusts, clusters]
 
 /** The functions of kinds that are only created, with their kinds. */
 const virtual = kindRows
@@ -143,7 +143,7 @@ describe('a wrong or missing member is never a 500', () => {
     expect(failed).toEqual([])
   })
 
-  test.each([providers, trusts])('and $kind without a spec is a 422 that names it', async (fixture) => {
+  test.each([providers, trusts, clusters])('and $kind without a spec is a 422 that names it', async (fixture) => {
     const { call } = callsOf(functions, fixture)
     const body = { ...objectOf(fixture, { name: 'without' }), spec: undefined }
     const { status, json } = await call('create', { parameters: fixture.parameters, body })

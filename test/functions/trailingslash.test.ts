@@ -4,7 +4,13 @@ import { useFunctions } from '../support/functions.ts'
 
 const functions = useFunctions()
 const keys = '/kubernetes/management/apis/management.platform/v1/ownedaccesskeys'
-const plurals = ['ownedaccesskeys', 'virtualclusterinstances', 'identityproviders', 'federatedidentitycredentials']
+const plurals = [
+  'ownedaccesskeys',
+  'virtualclusterinstances',
+  'clusters',
+  'identityproviders',
+  'federatedidentitycredentials',
+]
 
 test.each(plurals.flatMap((plural) => ['delete', 'deletecollection'].map((verb) => `${plural}/${verb}`)))(
   '%s is a 400 that says how to delete a collection on purpose',

@@ -21,12 +21,19 @@ import { type RoleDeployment, startWithRoles } from './roleenforcement.ts'
 import { metricId, readTemplateMetrics } from './templatemetrics.ts'
 
 const root = join(import.meta.dirname, '../..')
-const kinds = ['ownedaccesskeys', 'federatedidentitycredentials', 'identityproviders', 'virtualclusterinstances']
+const kinds = [
+  'ownedaccesskeys',
+  'federatedidentitycredentials',
+  'identityproviders',
+  'virtualclusterinstances',
+  'clusters',
+]
 let at: RoleDeployment
 let admin: string
 const keys = '/apis/management.platform/v1/ownedaccesskeys'
 const instances = '/apis/management.platform/v1/namespaces/p-demo/virtualclusterinstances'
 const providers = '/apis/management.platform/v1/identityproviders'
+const clusters = '/apis/management.platform/v1/clusters'
 const trusts = '/apis/management.platform/v1/federatedidentitycredentials'
 
 const toWest = { spec: { scope: { clusters: [{ cluster: 'west' }] } } }
@@ -53,12 +60,15 @@ const trust = (name: string, spec: object = {}, metadata: object = {}) => {
   const narrow = { identityProvider: 'issuer', claims: [{ claim: 'sub', values: ['job'] }], scope: {} }
   return object('FederatedIdentityCredential', name, { ...narrow, ...spec }, metadata)
 }
+const cluster = (name: string, spec: object = {}, metadata: object = {}) =>
+  object('Cluster', name, { server: 'https://eu.example.com', ...spec }, metadata)
 /** The path of a collection, and an object for it. */
 const examples: Record<string, [path: string, object: (name: string) => object]> = {
   ownedaccesskeys: [keys, (name) => key(name)],
   federatedidentitycredentials: [trusts, (name) => trust(name)],
   identityproviders: [providers, (name) => provider(name)],
   virtualclusterinstances: [instances, (name) => instance(name)],
+  clusters: [clusters, (name) => cluster(name)],
 }
 const revision = (kind: string, UpdateExpression: string, value: number, attribute = 'at') =>
   at.store.dynamodb.client.send(
@@ -235,6 +245,30 @@ test('virtual cluster instances', async () => {
   await remove(`${instances}/one`, token)
   await create(instances, instance('two'))
   await remove(instances)
+})
+
+test('clusters', async () => {
+  const alice = await create(keys, key('alice-6', { user: 'alice' }))
+  const token: string = alice.spec.key
+  const one = await create(
+    clusters,
+    cluster('one', { access: [{ verbs: ['*', 'use'], users: ['alice'] }] }, owner(alice)),
+  )
+  for (const path of [`${clusters}/one`, clusters, `${clusters}?watch=1&timeoutSeconds=1`]) await get(path, token)
+  await get(`${clusters}/one/status`)
+  await create(`${clusters}/one/kubeconfig`, object('ClusterKubeConfig', 'one', {}, {}), token)
+  await expect(get(`${clusters}/one?resourceVersion=99999999`, token)).rejects.toThrow(': 504 ')
+  await put(`${clusters}/one`, { ...one, metadata: { ...one.metadata, labels: { a: 'b' } } }, token)
+  await patch(`${clusters}/one`, { metadata: owner(one) })
+  const resourceAttributes = { group: 'management.platform', resource: 'clusters', verb: 'get', name: 'one' }
+  await create('/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', { spec: { resourceAttributes } }, token)
+  await create('/apis/authorization.k8s.io/v1/subjectaccessreviews', { spec: { user: 'dave', resourceAttributes } })
+  await create(`${keys}/alice-6/accessreview`, { spec: { resourceAttributes } }, token)
+  await create(instances, instance('in-one', {}, owner(one)))
+  await create(keys, key('in-one', { user: 'alice' }, owner(one)))
+  await remove(`${clusters}/one`)
+  await create(clusters, cluster('two'))
+  await remove(clusters)
 })
 
 test('tokens, kube configs, reviews and documents', async () => {

@@ -87,6 +87,7 @@ test('only the secrets of virtual clusters and partitions of the table are grant
   for (const name of packaged.names) collectPatterns(roles.statements(name))
   expect([...patterns].sort()).toEqual([
     'arn:aws:secretsmanager:eu-central-1:0:secret:keyplane/dev/virtualclusters/*',
+    'clusters#log#*',
     'credential#*',
     'exchange#*',
     'federatedidentitycredentials#log#*',
@@ -291,6 +292,7 @@ test('one function publishes versions, and only of functions that no rollout shi
 
 test('only functions that issue tokens may sign', () =>
   expect(functionsWith('kms:Sign', 'key')).toEqual([
+    'clusters/kubeconfig/create',
     'directclusterendpointtokens/create',
     'virtualclusterinstances/kubeconfig/create',
   ]))

@@ -271,7 +271,13 @@ test('limits and retention reach the stage and every log', () => {
   const reserved = all.flatMap(([id, { Properties }]) =>
     Properties?.ReservedConcurrentExecutions === undefined ? [] : [[id, Properties.ReservedConcurrentExecutions]],
   )
-  const lists = ['Ownedaccesskeys', 'Federatedidentitycredentials', 'Identityproviders', 'Virtualclusterinstances']
+  const lists = [
+    'Ownedaccesskeys',
+    'Federatedidentitycredentials',
+    'Identityproviders',
+    'Virtualclusterinstances',
+    'Clusters',
+  ]
   const watched = [...lists, 'Namespaces', 'Customresourcedefinitions'].map((name) => [
     `${name}DashlistLambdaFunction`,
     '1007',

@@ -28,7 +28,7 @@ const rows: [method: string, path: string, code: number, hint: string][] = [
     'GET',
     `${management}/things`,
     404,
-    'management.platform/v1 has no resource "things"; its resources are ownedaccesskeys, accesskeyrevocations, accesskeylookups, federatedidentitycredentials, identityproviders, virtualclusterinstances, directclusterendpointtokens and selves',
+    'management.platform/v1 has no resource "things"; its resources are ownedaccesskeys, accesskeyrevocations, accesskeylookups, federatedidentitycredentials, identityproviders, virtualclusterinstances, clusters, directclusterendpointtokens and selves',
   ],
   ['GET', `${management}/selves`, 405, 'this path does not support "GET"; it supports POST'],
   ['POST', '/apis/authentication.k8s.io/v1', 405, 'this path does not support "POST"; it supports GET'],

@@ -18,6 +18,12 @@ export function reachableClusters(chain: ScopeChain): Clusters {
   return new Set(named.filter((cluster) => leavesSomething(areas, cluster)))
 }
 
+/** Reports whether the chain reaches this cluster. */
+export function reachesCluster(chain: ScopeChain, name: string): boolean {
+  const reached = reachableClusters(chain)
+  return reached === 'all' || reached.has(name)
+}
+
 /** The part of the connected clusters that a scope allows: some clusters entirely, and some spaces of all clusters. */
 interface Area {
   clusters: Clusters

@@ -1,5 +1,5 @@
 /**
- * Decides what a user may do with a VirtualClusterInstance, after the scope chain has allowed the request.
+ * Decides what a user may do with a VirtualClusterInstance or a Cluster, which has no owner, after the scope chain has allowed the request.
  * system:masters may do everything. Owners may do everything except change where kube configs point or who has access.
  * Other users may do what `spec.access` allows.
  */
@@ -28,7 +28,7 @@ export interface InstanceSpec {
 
 const { subresource: KUBE_CONFIG } = KINDS.VirtualClusterInstanceKubeConfig
 
-/** The members that determine ownership, access and where kube configs point. Only system:masters may change them. */
+/** The members of an instance that determine ownership, access and where kube configs point. Only system:masters may change them. */
 const PROTECTED = ['owner', 'access', 'accessPoint', 'certificateAuthorityData', 'credentialsSecretRef'] as const
 
 /**
@@ -63,9 +63,10 @@ export function forbiddenInstanceChange(
   user: UserInfo,
   old: Readonly<Record<string, unknown>>,
   next: Readonly<Record<string, unknown>>,
+  members: readonly string[] = PROTECTED,
 ): string | undefined {
   if (isMaster(user)) return undefined
-  const changed = PROTECTED.find((member) => !deepEqual(old[member], next[member]))
+  const changed = members.find((member) => !deepEqual(old[member], next[member]))
   return changed && `only system:masters may change spec.${changed}`
 }
 

@@ -53,6 +53,18 @@ export const providers: StoredFunctions = {
   computedStatus: true,
 }
 
+const cluster = { server: 'https://eu.example.com' }
+
+export const clusters: StoredFunctions = {
+  kind: 'Cluster',
+  plural: 'clusters',
+  parameters: {},
+  name: 'eu',
+  spec: cluster,
+  changed: { displayName: 'Europe', ...cluster },
+  computedStatus: true,
+}
+
 const trust = {
   identityProvider: 'github',
   claims: [

@@ -8,6 +8,7 @@ import { bob } from '../../support/users.ts'
 import {
   accessKeys,
   callsOf,
+  clusters,
   instances,
   objectOf,
   providers,
@@ -17,7 +18,7 @@ import {
 } from './fixtures.ts'
 
 const functions = useFunctions()
-const kinds: StoredFunctions[] = [accessKeys, instances, providers, trusts]
+const kinds: StoredFunctions[] = [accessKeys, instances, providers, trusts, clusters]
 
 // Credentials need the provider of the event.
 beforeAll(async () => {

@@ -9,7 +9,7 @@ const owner = object(
   },
 )
 
-const access = list(
+export const access = list(
   'Access rules for other users and teams.',
   object('An access rule.', {
     verbs: list('Allowed verbs: the verbs of this API, "use" to create a kubeconfig, or * for all.', string('A verb.')),

@@ -1,0 +1,118 @@
+/** Defines Cluster, which gives a connected cluster an address so that users can create kubeconfigs for it. */
+import { evaluateHere } from '../../../authorization/scopes/evaluate.ts'
+import { reachesCluster } from '../../../authorization/scopes/reachableclusters.ts'
+import { isMaster, MASTERS } from '../../../authorization/users/identity.ts'
+import { forbiddenInstanceChange, mayAccess } from '../../../authorization/users/instances.ts'
+import type { UserInfo } from '../../../authorization/users/user.ts'
+import { KINDS } from '../../../kinds/kinds.ts'
+import { type FieldError, invalid } from '../../../meta/errors/fielderror.ts'
+import { dnsLabelErrors } from '../../../meta/object/names.ts'
+import { boolean, type FromSchema, object, string } from '../../../meta/schema/schema.ts'
+import { column, wide } from '../../../registry/column.ts'
+import { type Column, type Draft, groupResource, type StoredKind, type Strategy } from '../../../registry/kind.ts'
+import type { Stored } from '../../../storage/interface.ts'
+import type { Services } from './services.ts'
+import { access } from './virtualclusterinstance.schema.ts'
+
+const { subresource: KUBE_CONFIG } = KINDS.ClusterKubeConfig
+
+const spec = object(
+  'Desired state of the connected cluster. Its name is the one that scopes and the audiences of tokens have.',
+  {
+    displayName: string('Name shown in the UI.'),
+    description: string('Free-text description.'),
+    server: string(
+      'https URL of the API server, as clients reach it. Written to kubeconfigs. This service never connects to it.',
+      { maxLength: 2048 },
+    ),
+    certificateAuthorityData: string(
+      'Base64-encoded PEM certificates of the certificate authorities of the API server. Written to kubeconfigs. If empty, clients trust public authorities.',
+      { maxLength: 65536 },
+    ),
+    tokens: string(
+      'Which tokens the kubeconfigs have. Issuer, the default: tokens of this service, which the cluster verifies. What a token may do there, the RBAC of the cluster decides within the scopes of the access key.',
+      { enum: ['Issuer'] },
+    ),
+    access,
+  },
+  { required: ['server'] },
+)
+
+const status = object('Observed state of the connected cluster.', {
+  canUse: boolean('Whether the user who reads the cluster may create a kubeconfig for it.', { readOnly: true }),
+})
+
+type Spec = FromSchema<typeof spec>
+
+/** The members that determine access and where kubeconfigs point. Only system:masters may change them. */
+const PROTECTED = ['server', 'certificateAuthorityData', 'tokens', 'access'] as const
+
+const specOf = ({ object }: Pick<Stored, 'object'>): Partial<Spec> => (object.spec ?? {}) as Partial<Spec>
+
+const columns: readonly Column[] = [
+  column('Server', 'spec.server', 'URL of the API server.'),
+  column('Can Use', 'status.canUse', 'Whether you may create a kubeconfig for the cluster.', { type: 'boolean' }),
+  {
+    name: 'Tokens',
+    type: 'string',
+    description: 'Which tokens the kubeconfigs have.',
+    priority: 1,
+    value: ({ spec }) => (spec as Spec | undefined)?.tokens ?? 'Issuer',
+  },
+  column('Display Name', 'spec.displayName', 'Name shown in the UI.', wide),
+]
+
+/** Reports whether the scopes and the access rules let a user create the kubeconfig of a cluster. */
+function mayUse({ scopes }: Services, stored: Stored, user: UserInfo): boolean {
+  const { name = '' } = stored.object.metadata
+  return (
+    evaluateHere(user.chain, KINDS.Cluster, { verb: 'create', subresource: KUBE_CONFIG, name }, scopes).allowed &&
+    reachesCluster(user.chain, name) &&
+    mayAccess(user, specOf(stored), 'create', KUBE_CONFIG).allowed
+  )
+}
+
+/** The plan of a draft: its errors. The rules are loaded before the first write, so `prepareFor…` judges and `validate` returns. */
+type Plan = FieldError[]
+
+async function judge(draft: Draft<Plan>, old?: Stored): Promise<void> {
+  const { validateCluster } = await import('../../../kubeconfig/validateinstance.ts')
+  draft.plan = validateCluster(specOf(draft), old && specOf(old))
+}
+
+/** Validates that the name is a DNS label: it is part of audiences and of the names in kubeconfigs. */
+const nameErrors = ({ object: { metadata } }: Draft<Plan>): FieldError[] =>
+  dnsLabelErrors(metadata.name ?? '').map((text) => invalid('metadata.name', metadata.name ?? '', text))
+
+const strategy = (services: Services): Strategy<Plan> => ({
+  mayCreate: (user) =>
+    isMaster(user)
+      ? { type: 'allowed', rule: MASTERS }
+      : { type: 'denied', reason: 'only system:masters may create clusters' },
+  access(stored, verb, subresource, user) {
+    const decision = mayAccess(user, specOf(stored), verb, subresource)
+    if (decision.allowed) return { type: 'allowed', rule: decision.reason }
+    return mayAccess(user, specOf(stored), 'get', '').allowed
+      ? { type: 'denied', reason: 'spec.access of the cluster does not allow it' }
+      : { type: 'hidden' }
+  },
+  prepareForCreate: (draft) => judge(draft),
+  prepareForUpdate: (draft, old) => judge(draft, old),
+  validate: (draft, old) => [...(old ? [] : nameErrors(draft)), ...(draft.plan ?? [])],
+  authorize(draft, old, { user }) {
+    return old && forbiddenInstanceChange(user, specOf(old), draft.object.spec ?? {}, PROTECTED)
+  },
+  status: (stored, { user }) => ({ canUse: mayUse(services, stored, user) }),
+})
+
+export const Cluster: StoredKind<Services, Plan> = {
+  ...KINDS.Cluster,
+  description:
+    'A connected cluster that users can create kubeconfigs for. What their tokens may do there, the RBAC of the cluster decides.',
+  grantsAccess: true,
+  schema: { spec, status },
+  table: { resource: groupResource(KINDS.Cluster).resource, partitions: () => [], activity: false },
+  columns,
+  selectableFields: ['spec.server'],
+  strategy,
+}

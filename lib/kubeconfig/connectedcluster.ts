@@ -1,0 +1,64 @@
+/** Makes the credentials of kube configs for connected clusters: the tokens that DirectClusterEndpointTokens for one cluster have. */
+
+import { withScope } from '../authorization/scopes/chain.ts'
+import { reachesCluster } from '../authorization/scopes/reachableclusters.ts'
+import type { UserInfo } from '../authorization/users/user.ts'
+import { KINDS } from '../kinds/kinds.ts'
+import { checkDeadline, type Deadline } from '../meta/errors/deadline.ts'
+import type { KubeObject } from '../meta/types.ts'
+import { defined } from '../meta/value/defined.ts'
+import { fromBase64, parseCertificates, toPem } from './cluster/pem.ts'
+import { requestedAddress } from './instance.ts'
+import { forbiddenKubeConfig, type Parent } from './kubeconfig.ts'
+import { type IssuerSettings, issueToken, prepareClusterToken } from './token/issuer.ts'
+import type { Signer } from './token/signer.ts'
+
+interface ClusterRequest {
+  /** The stored object. */
+  cluster: KubeObject
+  spec: { ttl?: number | bigint; server?: string }
+  user: UserInfo
+  now: Date
+  dryRun: boolean
+  /** After the deadline, nothing is signed. */
+  deadline: Deadline
+}
+
+/**
+ * Returns the connected cluster as the parent of a kube config, whose user is a token for this cluster only. Throws 401 for an invalid
+ * key and 403 for a `system:` user. The credential is a 403 for a chain of scopes that allows nothing in the cluster.
+ */
+export function connectedCluster(
+  { cluster, spec: wanted, user, now, dryRun, deadline }: ClusterRequest,
+  { settings, signer }: { settings: IssuerSettings; signer: Signer },
+): Parent {
+  const { metadata, spec = {} } = cluster
+  const { name = '' } = metadata
+  const { server, certificateAuthorityData: data } = spec as { server: string; certificateAuthorityData?: string }
+  const scope = { clusters: [{ cluster: name }] }
+  const prepared = prepareClusterToken({ user, scope, now, ...defined({ ttl: wanted.ttl }) }, settings)
+  const errors = 'errors' in prepared ? prepared.errors : []
+  const parent = { row: KINDS.ClusterKubeConfig, name }
+  return {
+    ...parent,
+    entry: name,
+    server: requestedAddress(wanted.server) ?? server,
+    errors: errors.filter(({ field }) => field === 'spec.ttl'),
+    async issue() {
+      if (!reachesCluster(withScope(user.chain, scope), name))
+        throw forbiddenKubeConfig(parent, 'the scope of the access key allows nothing in this cluster')
+      if ('errors' in prepared)
+        throw forbiddenKubeConfig(
+          parent,
+          `no token has these scopes: ${errors.map(({ message }) => message).join('; ')}`,
+        )
+      const { claims, warnings } = prepared
+      if (dryRun) return { user: undefined, warnings, facts: { credential: 'token' } }
+      checkDeadline(deadline)
+      const { token, expires } = await issueToken(prepared, signer)
+      const authorities = parseCertificates(fromBase64(data ?? '') ?? '')
+      const facts = { credential: 'token', jti: claims.jti, audiences: claims.aud } as const
+      return { user: { token }, authority: authorities && toPem(authorities), expires, warnings, facts }
+    },
+  }
+}
