@@ -6,7 +6,7 @@ import type { Attributes, Decision } from '../../authorization/attributes/attrib
 import { judgeEach, missingEntry } from '../../authorization/missingentry.ts'
 import { describeRequest } from '../../authorization/scopes/evaluate.ts'
 import type { ScopeOptions } from '../../authorization/scopes/project.ts'
-import { reachableClusters } from '../../authorization/scopes/reachableclusters.ts'
+import { kubeConfigCluster, reachableClusters } from '../../authorization/scopes/reachableclusters.ts'
 import type { Scope, ScopeChain } from '../../authorization/scopes/scope.ts'
 import type { SpaceOptions } from '../../authorization/scopes/space.ts'
 import { runningTrials, type ScopeTrial, staysAllowed } from '../../authorization/trials/scopetrial.ts'
@@ -129,10 +129,11 @@ interface Refusal {
   scope?: Scope
 }
 
-/** Reports whether the request makes a token, which would be for no cluster with these scopes. */
+/** Reports whether the request makes a token, which would be for no cluster with these scopes, or not for that of its kube config. */
 function reachesNone(chain: ScopeChain, attributes: Attributes): boolean {
-  const reached = makesTokens({ attributes }) ? reachableClusters(chain) : 'all'
-  return reached !== 'all' && reached.size === 0
+  const cluster = kubeConfigCluster(attributes)
+  const reached = cluster !== undefined || makesTokens({ attributes }) ? reachableClusters(chain) : 'all'
+  return reached !== 'all' && (cluster === undefined ? reached.size === 0 : !reached.has(cluster))
 }
 
 /** Returns the warning for the holder of the key, who may not know the name of another key. */

@@ -2,7 +2,7 @@
 
 import type { Attributes, ResourceAttributes } from '../attributes/attributes.ts'
 import { projectOf, type ScopeOptions } from './project.ts'
-import { isTokenRequest, SELF_ROTATE } from './roles.ts'
+import { isCluster, isTokenRequest, SELF_ROTATE } from './roles.ts'
 import type { Scope } from './scope.ts'
 
 export interface BroaderEntry {
@@ -29,6 +29,7 @@ export function broaderEntries(attributes: Attributes, keyName: string, options:
 function here(attributes: ResourceAttributes, keyName: string, options: ScopeOptions): BroaderEntry[] {
   if (isTokenRequest(attributes)) return [makingTokens]
   const { verb, namespace, name, subresource } = attributes
+  if (isCluster(attributes) && name !== '') return [ofCluster(name)]
   const project = projectOf(namespace, options)
   const inProject =
     project === undefined ? [] : [ofVirtualCluster(project, name), readingInstancesOf(project), ofProject(project)]

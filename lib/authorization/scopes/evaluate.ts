@@ -2,12 +2,21 @@
 
 import { KINDS } from '../../kinds/kinds.ts'
 import { formatValue } from '../../meta/encoding/badvalue.ts'
-import { type Asked, type Attributes, type Decision, managementRequest, type Target } from '../attributes/attributes.ts'
+import {
+  type Asked,
+  type Attributes,
+  type Decision,
+  managementRequest,
+  type ResourceAttributes,
+  type Target,
+} from '../attributes/attributes.ts'
 import { everyScopeAllows } from './everyscope.ts'
 import { projectOf, type ScopeOptions, selects } from './project.ts'
-import { type Grant, hasReviews, isInstance, isTokenRequest, roleGrants } from './roles.ts'
+import { type Grant, hasReviews, isCluster, isInstance, isTokenRequest, roleGrants } from './roles.ts'
 import { ruleAllows } from './rules.ts'
 import type { Scope, ScopeChain } from './scope.ts'
+
+const { subresource: KUBE_CONFIG } = KINDS.VirtualClusterInstanceKubeConfig
 
 /**
  * Decides whether the chain allows the request. It never throws because of a scope's content: unknown content allows
@@ -126,10 +135,10 @@ const LISTS: readonly List[] = [
   {
     list: 'clusters',
     grants: ({ clusters = [], ...scope }, attributes) => {
-      const { target } = attributes
-      const isToken = isTokenRequest(attributes) && makesCredentials(scope)
+      const makes = makesCredentials(scope)
+      const asked = clusterAskedFor(attributes, makes)
       return clusters.map(({ cluster }) =>
-        grant(target.type === 'Cluster' ? selects(cluster, target.cluster) : isToken && !!cluster),
+        grant(asked === undefined ? makes && isTokenRequest(attributes) && !!cluster : selects(cluster, asked)),
       )
     },
   },
@@ -162,6 +171,13 @@ function projectAskedFor(attributes: Attributes, options: ScopeOptions): string 
     : undefined
 }
 
+/** Returns the connected cluster that the request targets or, if `makesTokens`, whose object it gets or whose kube config it creates. */
+function clusterAskedFor(attributes: Attributes, makesTokens: boolean): string | undefined {
+  if (attributes.target.type === 'Cluster') return attributes.target.cluster
+  const isUse = attributes.kind === 'resource' && isCluster(attributes) && makesTokens && isUsed(attributes, true)
+  return isUse ? attributes.name : undefined
+}
+
 /**
  * Returns the virtual cluster that the request targets, whose instance it gets, or whose kube config it creates, if
  * `makesKubeConfigs`.
@@ -170,12 +186,15 @@ function virtualClusterAskedFor(attributes: Attributes, options: ScopeOptions, m
   const { target } = attributes
   if (target.type === 'ProjectVirtualCluster') return target
   if (attributes.kind !== 'resource' || !isInstance(attributes)) return undefined
-  const { verb, subresource, namespace, name } = attributes
-  const project = projectOf(namespace, options)
-  const isKubeConfig = verb === 'create' && subresource === KINDS.VirtualClusterInstanceKubeConfig.subresource
-  const meant = (isKubeConfig && makesKubeConfigs) || (verb === 'get' && subresource === '')
-  return meant && project !== undefined ? { project, virtualCluster: name } : undefined
+  const project = projectOf(attributes.namespace, options)
+  return isUsed(attributes, makesKubeConfigs) && project !== undefined
+    ? { project, virtualCluster: attributes.name }
+    : undefined
 }
+
+/** Reports whether the request gets an object or, if `makesKubeConfigs`, creates its kube config. */
+const isUsed = ({ verb, subresource }: ResourceAttributes, makesKubeConfigs: boolean): boolean =>
+  verb === 'get' ? subresource === '' : makesKubeConfigs && verb === 'create' && subresource === KUBE_CONFIG
 
 /**
  * Returns the request in words, as in the reason of a denial: `get of virtualclusterinstances "x" in project "a"`, `get of path

@@ -2,7 +2,10 @@
  * Computes the connected clusters in which a chain of scopes allows anything. Each request is still evaluated in full.
  * Spaces and projects name no cluster, so a scope that lists them reaches those spaces in every cluster.
  */
+import { KINDS } from '../../kinds/kinds.ts'
 import { dnsLabelErrors, dnsSubdomainErrors } from '../../meta/object/names.ts'
+import type { Attributes } from '../attributes/attributes.ts'
+import { isCluster } from './roles.ts'
 import type { Rule } from './rules.ts'
 import type { Scope, ScopeChain } from './scope.ts'
 
@@ -23,6 +26,15 @@ export function reachesCluster(chain: ScopeChain, name: string): boolean {
   const reached = reachableClusters(chain)
   return reached === 'all' || reached.has(name)
 }
+
+/** Returns the connected cluster whose kube config the request creates. */
+export const kubeConfigCluster = (attributes: Attributes): string | undefined =>
+  attributes.kind === 'resource' &&
+  isCluster(attributes) &&
+  attributes.verb === 'create' &&
+  attributes.subresource === KINDS.ClusterKubeConfig.subresource
+    ? attributes.name
+    : undefined
 
 /** The part of the connected clusters that a scope allows: some clusters entirely, and some spaces of all clusters. */
 interface Area {

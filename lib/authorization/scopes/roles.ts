@@ -113,6 +113,9 @@ const isAccessKey = (attributes: ResourceAttributes): boolean => isFor(KINDS.Own
 /** Reports whether the request is for instances of this API or one of their subresources. */
 export const isInstance = (attributes: ResourceAttributes): boolean => isFor(KINDS.VirtualClusterInstance, attributes)
 
+/** Reports whether the request is for connected clusters as objects of this API or one of their subresources. */
+export const isCluster = (attributes: ResourceAttributes): boolean => isFor(KINDS.Cluster, attributes)
+
 /** Reports whether the request creates a token for connected clusters. */
 export const isTokenRequest = (attributes: Attributes): boolean =>
   attributes.kind === 'resource' &&

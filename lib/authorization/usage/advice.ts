@@ -127,14 +127,14 @@ const noScope: Unknown = {
 }
 
 /**
- * Returns lines for the clusters where the key acted and the virtual clusters of its kube configs, and exact rules for everything
+ * Returns lines for the clusters where the key acted and those of its kube configs, and exact rules for everything
  * else, or undefined if no scope can be that narrow. A certificate or a token needs the whole line.
  */
 function firstScope(usage: Usage, options: UsageOptions): Scope | undefined {
   const { inherited = [] } = options
   const entries = usage.entries.map(({ entry }) => entry).filter((entry) => !judgeEntry([{}], entry, options).allowed)
   const places = [
-    ...entries.flatMap((entry) => entry.place ?? configuredBy(entry) ?? []),
+    ...entries.flatMap((entry) => entry.place ?? kubeConfigOf(entry) ?? []),
     ...usage.accepted.map(({ place }) => place),
   ]
   const named = placesScope(places, options)
@@ -153,11 +153,6 @@ function firstScope(usage: Usage, options: UsageOptions): Scope | undefined {
     keepsEntries(entries, { before: { rules: [{}] }, after: scope }, options) &&
     keepsPlaces(inherited, usage, options)(chain)
   return isFaithful ? scope : undefined
-}
-
-function configuredBy(entry: Parameters<typeof kubeConfigOf>[0]): UsedPlace | undefined {
-  const made = kubeConfigOf(entry)
-  return made && { type: 'virtualCluster', namespace: made.namespace, name: made.name }
 }
 
 /** Other names would be wildcards, or mean that the name is not recorded. */

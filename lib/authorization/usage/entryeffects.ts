@@ -5,8 +5,9 @@
 
 import { KINDS, type KindRow, MANAGEMENT_GROUP } from '../../kinds/kinds.ts'
 import { type Attributes, managementRequest, type ResourceAttributes } from '../attributes/attributes.ts'
+import { kubeConfigCluster } from '../scopes/reachableclusters.ts'
 import { isInstance, isReview } from '../scopes/roles.ts'
-import { ANY_NAME, type UsedEntry } from './usedentry.ts'
+import { ANY_NAME, type UsedEntry, type UsedPlace } from './usedentry.ts'
 
 /** Returns the attributes of a request to this API for a resource, or undefined for any other request. */
 function here({ attributes }: UsedEntry): ResourceAttributes | undefined {
@@ -24,11 +25,15 @@ export const makesTokens = (entry: UsedEntry): boolean => creates(entry, KINDS.D
 /** Reports whether the entry asks for reviews. A cluster that asks needs the lines that name it, though no request uses them. */
 export const asksForReviews = (entry: UsedEntry): boolean => here(entry) !== undefined && isReview(entry.attributes)
 
-/** Returns the virtual cluster whose kube config the entry makes. */
-export function kubeConfigOf(entry: UsedEntry): { namespace: string; name: string } | undefined {
+/** Returns the connected or virtual cluster whose kube config the entry makes. */
+export function kubeConfigOf(entry: UsedEntry): UsedPlace | undefined {
   const asked = here(entry)
-  if (!asked || !isInstance(asked) || asked.verb !== 'create') return undefined
-  return asked.subresource === KINDS.VirtualClusterInstanceKubeConfig.subresource ? asked : undefined
+  if (asked?.verb !== 'create') return undefined
+  const cluster = kubeConfigCluster(asked)
+  if (cluster !== undefined) return { type: 'cluster', name: cluster }
+  const { namespace, name, subresource } = asked
+  const isMade = isInstance(asked) && subresource === KINDS.VirtualClusterInstanceKubeConfig.subresource
+  return isMade ? { type: 'virtualCluster', namespace, name } : undefined
 }
 
 /** What carries scopes: keys, and what makes or changes keys. */

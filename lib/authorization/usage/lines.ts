@@ -78,7 +78,10 @@ export function examineLines(scope: Scope | undefined, usage: Usage, options: Us
 
   /** No cluster asks about what a client certificate does, which a scope may only not restrict. */
   function mayBeNeeded({ alone }: ScopeLine, impliedUses: readonly UsedEntry[]): boolean {
-    return impliedUses.length > 0 || configured.some((place) => !restrictsInside([alone], place, options))
+    return (
+      impliedUses.length > 0 ||
+      configured.some((place) => place.type === 'virtualCluster' && !restrictsInside([alone], place, options))
+    )
   }
 }
 

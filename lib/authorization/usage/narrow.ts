@@ -8,6 +8,7 @@ import type { Target } from '../attributes/attributes.ts'
 import { byteLength, MAX_CHAIN_BYTES } from '../scopes/chain.ts'
 import { targetOf } from '../scopes/place.ts'
 import { projectOf, type ScopeOptions } from '../scopes/project.ts'
+import { isCluster } from '../scopes/roles.ts'
 import { type Rule, ruleAllows } from '../scopes/rules.ts'
 import { spaceOf } from '../scopes/space.ts'
 import { validateRule } from '../scopes/validaterule.ts'
@@ -54,7 +55,10 @@ const WILDCARDS: Partial<Record<ExaminedLine['list'], Wildcard>> = {
   },
   clusters: {
     member: 'cluster',
-    ofRequest: ({ place }) => [place?.type === 'cluster' ? place.name : undefined],
+    ofRequest: ({ attributes, place }) => [
+      place === undefined && attributes.kind === 'resource' && isCluster(attributes) ? attributes.name : undefined,
+      place?.type === 'cluster' ? place.name : undefined,
+    ],
     ofPlace: (place) => (place.type === 'cluster' ? place.name : undefined),
   },
 }

@@ -8,7 +8,7 @@ import { restrictsInside } from '../restriction.ts'
 import { acceptsKeys, acceptsKeysOfSpaces, reviewAttributes, speaksOf } from '../review.ts'
 import { evaluate } from '../scopes/evaluate.ts'
 import { targetOf } from '../scopes/place.ts'
-import { reachableClusters } from '../scopes/reachableclusters.ts'
+import { reachableClusters, reachesCluster } from '../scopes/reachableclusters.ts'
 import { givesReviews } from '../scopes/roles.ts'
 import type { ScopeChain } from '../scopes/scope.ts'
 import { kubeConfigOf, makesTokens } from './entryeffects.ts'
@@ -29,14 +29,15 @@ export function keepsPlaces(before: ScopeChain, { entries, accepted }: Usage, op
     (chain) => acceptsKeys(chain, withUid(place), options),
     (chain) => acceptsKeysOfSpaces(chain, withUid(place)),
   ])
-  const certificates = entries.flatMap(({ entry }): Check[] => {
+  const configured = entries.flatMap(({ entry }): Check[] => {
     const place = kubeConfigOf(entry)
+    if (place?.type === 'cluster') return [(chain) => reachesCluster(chain, place.name)]
     return place ? [(chain) => !restrictsInside(chain, place, options)] : []
   })
   const tokens = entries.flatMap(({ entry }): Check[] =>
     makesTokens(entry) ? [(chain) => judgeEntry(chain, entry, options).allowed] : [],
   )
-  const held = [...acceptances, ...certificates, ...tokens].filter((check) => check(before))
+  const held = [...acceptances, ...configured, ...tokens].filter((check) => check(before))
   const reached = reachableClusters(before)
   const needsAny = entries.some(({ entry }) => makesTokens(entry)) && (reached === 'all' || reached.size > 0)
   return (chain) => {
@@ -59,17 +60,18 @@ interface UnrecordedPlaces {
  * key does there. A key can be used in clusters only by a token or kube config that it made, or by a TokenReview.
  */
 export function unrecordedPlaces({ entries, accepted, asked }: Usage): UnrecordedPlaces {
-  const madeTokens = entries.some(({ entry }) => makesTokens(entry))
   const made = entries.flatMap(({ entry }) => kubeConfigOf(entry) ?? [])
-  const exact = made.filter(({ name }) => name !== '' && name !== ANY_NAME)
-  const configured = exact.map(({ namespace, name }): UsedPlace => ({ type: 'virtualCluster', namespace, name }))
-  const silent = [...configured, ...accepted.map(({ place }) => place)].filter((place) => asked(place) === undefined)
+  const [exact = [], unnamed = []] = [true, false].map((named) =>
+    made.filter(({ name }) => (name !== '' && name !== ANY_NAME) === named),
+  )
+  const madeTokens = entries.some(({ entry }) => makesTokens(entry)) || unnamed.some(({ type }) => type === 'cluster')
+  const silent = [...exact, ...accepted.map(({ place }) => place)].filter((place) => asked(place) === undefined)
   const clusters = new Set(silent.flatMap((place) => (place.type === 'cluster' ? [place.name] : [])))
   return {
     someCluster: madeTokens || clusters.size > 0,
     isCluster: (name) => (madeTokens ? asked({ type: 'cluster', name }) === undefined : clusters.has(name)),
     virtualClusters: silent.filter(({ type }) => type === 'virtualCluster'),
-    someVirtualCluster: exact.length < made.length,
+    someVirtualCluster: unnamed.some(({ type }) => type === 'virtualCluster'),
   }
 }
 

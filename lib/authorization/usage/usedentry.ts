@@ -13,7 +13,7 @@ import { evaluate } from '../scopes/evaluate.ts'
 import { everyScopeAllows } from '../scopes/everyscope.ts'
 import { evaluateAt, type Place, targetOf } from '../scopes/place.ts'
 import type { ScopeOptions } from '../scopes/project.ts'
-import { isInstance } from '../scopes/roles.ts'
+import { isCluster, isInstance } from '../scopes/roles.ts'
 import type { ScopeChain } from '../scopes/scope.ts'
 import type { SpaceOptions } from '../scopes/space.ts'
 
@@ -63,11 +63,10 @@ export function usedEntry(
     : exact
 }
 
-/** A namespace is where the request is. A kube config is one for everything in its virtual cluster, which scopes list by name. */
+/** A namespace is where the request is. A kube config is one for everything in its cluster or virtual cluster, which scopes list by name. */
 const tellsNamesApart = (attributes: ResourceAttributes): boolean =>
   (attributes.group === '' && attributes.resource === 'namespaces') ||
-  (attributes.target.type === 'Management' &&
-    isInstance(attributes) &&
+  ((isInstance(attributes) || isCluster(attributes)) &&
     attributes.subresource === KINDS.VirtualClusterInstanceKubeConfig.subresource)
 
 /** What a decision grants: `all`, the objects of the user's `own`, or the key it`self`. */

@@ -99,6 +99,8 @@ export const attributes: fc.Arbitrary<Attributes> = fc.oneof(
           ['management.platform', 'virtualclusterinstances', ''],
           ['management.platform', 'virtualclusterinstances', 'status'],
           ['management.platform', 'virtualclusterinstances', 'kubeconfig'],
+          ['management.platform', 'clusters', ''],
+          ['management.platform', 'clusters', 'kubeconfig'],
           ['management.platform', 'ownedaccesskeys', ''],
           ['management.platform', 'ownedaccesskeys', 'rotate'],
           ['management.platform', 'selves', ''],

@@ -85,6 +85,8 @@ function lists(s: Scope, r: Attributes): boolean {
     if (r.target.type !== 'Management' || r.kind === 'nonresource' || isReviewer || !cluster) continue
     const what = `${r.verb} ${r.group} ${r.resource}/${r.subresource}`
     if (what === `create ${MANAGED} directclusterendpointtokens/`) return true
+    if (!r.name || (cluster !== '*' && cluster !== r.name)) continue
+    if (what === `get ${MANAGED} clusters/` || what === `create ${MANAGED} clusters/kubeconfig`) return true
   }
   for (const rule of s.rules ?? []) if (byRule(rule, r)) return true
   return false

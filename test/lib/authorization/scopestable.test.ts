@@ -30,6 +30,7 @@ const GROUPS: Record<string, string> = {
   ownedaccesskeys: 'management.platform',
   accesskeyrevocations: 'management.platform',
   accesskeylookups: 'management.platform',
+  clusters: 'management.platform',
   identityproviders: 'management.platform',
   federatedidentitycredentials: 'management.platform',
   selves: 'management.platform',

@@ -1,9 +1,10 @@
+import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { restrictsInside } from '../../../../lib/authorization/restriction.ts'
 import { acceptsKeys, acceptsKeysOfSpaces, mayReviewAt, namedPlaces } from '../../../../lib/authorization/review.ts'
 import { validateChain } from '../../../../lib/authorization/scopes/chain.ts'
-import { reachableClusters } from '../../../../lib/authorization/scopes/reachableclusters.ts'
+import { reachableClusters, reachesCluster } from '../../../../lib/authorization/scopes/reachableclusters.ts'
 import type { Scope } from '../../../../lib/authorization/scopes/scope.ts'
 import { validateScope } from '../../../../lib/authorization/scopes/validatescope.ts'
 import { adviseScope } from '../../../../lib/authorization/usage/advice.ts'
@@ -71,7 +72,10 @@ describe('advice', () => {
             one.scope && grantOf(grantIn([one.scope], entry)),
           )
           const made = kubeConfigOf(entry)
-          if (made && !restrictsInside(before, made, OPTIONS)) expect(restrictsInside(after, made, OPTIONS)).toBe(false)
+          if (made?.type === 'virtualCluster' && !restrictsInside(before, made, OPTIONS))
+            expect(restrictsInside(after, made, OPTIONS)).toBe(false)
+          if (made?.type === 'cluster' && reachesCluster(before, made.name))
+            expect(reachesCluster(after, made.name)).toBe(true)
           const left = reachableClusters(after)
           if (makesTokens(entry) && reachableClusters(before) !== left && left !== 'all')
             expect(left.size).toBeGreaterThan(0)
@@ -124,8 +128,9 @@ describe('advice', () => {
             one.usage.asked(place) === undefined &&
             (accepted.some((a) => a.place === place) ||
               (place.type === 'cluster'
-                ? tokens && isReached(place)
-                : made.some(({ namespace, name }) => namespace === place.namespace && name === place.name))),
+                ? isReached(place) &&
+                  (tokens || made.some(({ type, name }) => type === 'cluster' && name === place.name))
+                : made.some((one) => isDeepStrictEqual(one, place)))),
         )
         for (const place of unseen)
           for (const { attributes } of [...some, ...entries.flatMap(near)])

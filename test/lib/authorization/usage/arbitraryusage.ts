@@ -25,6 +25,7 @@ const place = fc.oneof({ weight: 3, arbitrary: fc.constant(undefined) }, fc.cons
 const made: fc.Arbitrary<Partial<Attributes>> = fc.constantFrom<Partial<Attributes>>(
   { verb: 'create', group: 'management.platform', resource: 'directclusterendpointtokens', subresource: '' },
   { verb: 'create', group: 'management.platform', resource: 'virtualclusterinstances', subresource: 'kubeconfig' },
+  { verb: 'create', group: 'management.platform', resource: 'clusters', subresource: 'kubeconfig' },
   { verb: 'create', group: 'authorization.k8s.io', resource: 'subjectaccessreviews', subresource: '' },
 )
 const namespace = fc.constantFrom('p-a', 'p-b', 'p-a-s-a', 'p-a-s-b', 'p-b-s-a', 'default', '')
