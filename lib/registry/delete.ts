@@ -83,6 +83,11 @@ async function judge(
   return { object: after, mutation: { type: 'put', object: after, internal, companions, reserve: true } }
 }
 
+function warnOf<P>({ strategy }: Store<P>, old: Stored, { warn }: RequestContext): void {
+  const warning = strategy.deleteWarning?.(old)
+  if (warning !== undefined) warn(warning)
+}
+
 /** Deletes one object, or marks it if it has finalizers. Throws 404, 403, 409 (preconditions). */
 export async function deleteObject<P>(
   store: Store<P>,
@@ -105,6 +110,7 @@ export async function deleteObject<P>(
     const live = await storage.get(kind.table, key)
     const mutation = await mutate(live)
     if (!live || !judged) throw new Error('a delete without a live object')
+    warnOf(store, live, context)
     return { gone: mutation.type === 'delete', stored: { ...live, object: judged.object } }
   }
   const { before, after } = await storage
@@ -113,6 +119,7 @@ export async function deleteObject<P>(
       throw isMakerChanged(error) ? keyChanged() : error
     })
   if (!before) throw new Error('a delete without a live object')
+  warnOf(store, before, context)
   return { gone: after === undefined, stored: after ?? before }
 }
 

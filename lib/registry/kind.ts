@@ -142,6 +142,8 @@ export interface Strategy<P = unknown> {
   forbidsChange?(draft: Draft<P>, old: Stored, user: UserInfo): string | undefined
   /** Validating admission: returns why this user may not write the object (403), or undefined. */
   authorize?(draft: Draft<P>, old: Stored | undefined, context: RequestContext): string | undefined
+  /** Returns the warning for whoever deletes the object, if it leaves something behind that they may not expect. */
+  deleteWarning?(old: Stored): string | undefined
   /** Returns the limit for the index partition of a new object. Undefined: unlimited. */
   quota?(draft: Draft<P>, context: RequestContext): Quota | undefined
   /** Returns the side items to commit with the object. `after` is undefined for a removal, which may have a plan too. */

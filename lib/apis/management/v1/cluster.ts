@@ -102,6 +102,9 @@ const strategy = (services: Services): Strategy<Plan> => ({
   authorize(draft, old, { user }) {
     return old && forbiddenInstanceChange(user, specOf(old), draft.object.spec ?? {}, PROTECTED)
   },
+  // Names in scopes need no object, and the cluster has its own configuration.
+  deleteWarning: ({ object: { metadata } }) =>
+    `access keys whose scopes allow cluster "${metadata.name}" still make tokens for it, which it accepts until its API server is disconnected: deleting the object ends no access`,
   status: (stored, { user }) => ({ canUse: mayUse(services, stored, user) }),
 })
 
