@@ -9,7 +9,7 @@ import { signToken } from '../../lib/kubeconfig/token/jwt.ts'
 import { createKubectl, type Kubectl, kubeConfig } from '../support/kubectl.ts'
 import { patience } from '../support/patience.ts'
 import { startServer, type TestServer } from '../support/server.ts'
-import { changeKey, clusters, directToken, type Key, makeKey } from './keys.ts'
+import { changeKey, clusters, directToken, type Key, makeKey, management } from './keys.ts'
 import { chooseAddress, type Plane, startPlane } from './planes.ts'
 
 let server: TestServer
@@ -120,6 +120,23 @@ describe('a token', () => {
     expect(
       await statuses(await directToken(server, await makeKey(server, { user: 'x', scope: clusters('asia') }))),
     ).toEqual([401, 401])
+    // The kube config of a Cluster has such a token, and works as it is.
+    const object = { apiVersion: 'management.platform/v1', kind: 'Cluster', metadata: { name: 'eu' } }
+    const certificateAuthorityData = Buffer.from(eu.authority.certificate).toString('base64')
+    const spec = { server: eu.url, certificateAuthorityData, access: [{ verbs: ['use'], users: ['alice'] }] }
+    await server.make(`${management}/clusters`, { ...object, spec })
+    const path = `${management}/clusters/eu/kubeconfig`
+    const made = await server.call(path, { method: 'POST', token: ci.value, body: { spec: { ttl: 600 } } })
+    const kubectl = await createKubectl(made.json.status.kubeConfig)
+    try {
+      const who = await kubectl.run('auth', 'whoami', '-o', 'jsonpath={.status.userInfo.username}')
+      expect(who).toEqual({ code: 0, stdout: 'alice', stderr: '' })
+      expect(await kubectl.run('get', 'configmaps', '-n', 'space')).toMatchObject({ code: 0 })
+      const token = await kubectl.run('config', 'view', '--raw', '-o', 'jsonpath={.users[0].user.token}')
+      expect(await statuses(token.stdout)).toEqual([201, 401])
+    } finally {
+      await kubectl.stop()
+    }
   })
 
   test('is refused when any part of it is invalid', async () => {

@@ -5,12 +5,11 @@
 import { decodeJwt } from 'jose'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { Scope } from '../../lib/authorization/scopes/scope.ts'
-import { apiVersion, keys, management } from '../support/objects.ts'
+import { cluster, clusters, keys, management } from '../support/objects.ts'
 import { useServer } from '../support/sharedserver.ts'
 import { parseYaml } from '../support/yaml.ts'
 
 const server = useServer()
-const clusters = `${management}/clusters`
 const merge = { 'content-type': 'application/merge-patch+json' }
 
 const at = (...names: string[]): Scope => ({ clusters: names.map((cluster) => ({ cluster })) })
@@ -19,8 +18,7 @@ const everything: Scope = { rules: [{}] }
 beforeAll(async () => {
   for (const name of ['eu', 'eu2', 'us', 'hidden']) {
     const user = name === 'hidden' ? 'bob' : 'alice'
-    const spec = { server: `https://${name}.example.com`, access: [{ verbs: ['get', 'use'], users: [user] }] }
-    await server.make(clusters, { apiVersion, kind: 'Cluster', metadata: { name }, spec })
+    await server.make(clusters, cluster(name, { access: [{ verbs: ['get', 'use'], users: [user] }] }))
   }
 })
 

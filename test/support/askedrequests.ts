@@ -1,8 +1,8 @@
 /**
  * Lists requests together with the attributes that a review describes them by. The objects are those of `makeObjects`: alice
- * may use instance `a` and owns key `a`, but neither `b`.
+ * may use instance `a` and cluster `a` and owns key `a`, but no `b`.
  */
-import { accessKey, instance, instances, keys, management } from './objects.ts'
+import { accessKey, cluster, clusters, instance, instances, keys, management } from './objects.ts'
 import type { TestServer } from './server.ts'
 
 /** Makes the objects that the requests name. */
@@ -10,6 +10,8 @@ export async function makeObjects(server: TestServer): Promise<void> {
   const access = [{ verbs: ['*'], users: ['alice'] }]
   await server.make(instances('p-a'), instance('a', { access }))
   await server.make(instances('p-b'), instance('b'))
+  await server.make(clusters, cluster('a', { access }))
+  await server.make(clusters, cluster('b'))
   await server.make(keys, accessKey('a', { user: 'alice' }))
   await server.make(keys, accessKey('b', { user: 'bob' }))
 }
@@ -71,6 +73,13 @@ const allInstances = `${management}/virtualclusterinstances`
 /** Every request that this API serves, without an effect: reads, and dry runs of the others. */
 export const askedRequests: readonly AskedRequest[] = [
   ...ofKind('ownedaccesskeys', keys, '', ['a', 'b'], accessKey('new')),
+  ...ofKind('clusters', clusters, '', ['a', 'b'], cluster('new')),
+  ...['a', 'b'].map((name) => ({
+    resourceAttributes: { group, resource: 'clusters', subresource: 'kubeconfig', verb: 'create', name },
+    method: 'POST',
+    path: `${clusters}/${name}/kubeconfig?dryRun=All`,
+    body: { spec: {} },
+  })),
   ...['a', 'b', ''].flatMap((there) => {
     const namespace = there ? `p-${there}` : 'default'
     return ofKind('virtualclusterinstances', instances(namespace), namespace, [there], instance('new'))
