@@ -21,7 +21,7 @@ const COMMAND = {
     rounds: number('3', 'how often each thing is measured'),
     objects: number(
       '10000',
-      'how many are listed, how many live while others are swept, the most of growth, four times those of a round of load',
+      'listed objects, live ones beside a sweep, the most of growth, four times a round of load',
     ),
     connections: number('16', 'of load'),
     only: { type: 'string', value: 'NAME', help: 'one operation of load, or one table of storage or start' },

@@ -53,7 +53,7 @@ describeKubectl('kubectl', () => {
     const { stdout } = await api.kubectl.run('api-resources', '--api-group=management.platform')
     const resources = rows(stdout).map(({ NAME, SHORTNAMES, NAMESPACED }) => `${NAME} ${SHORTNAMES} ${NAMESPACED}`)
     expect(resources).toEqual(expect.arrayContaining(['ownedaccesskeys  false', 'virtualclusterinstances vci true']))
-    expect(resources).toHaveLength(8)
+    expect(resources).toHaveLength(9)
     const versions = await api.kubectl.run('api-versions')
     const groups = ['apiextensions.k8s.io', 'authentication.k8s.io', 'authorization.k8s.io', 'management.platform']
     expect(versions.stdout).toBe(`${groups.map((group) => `${group}/v1\n`).join('')}v1\n`)
