@@ -69,6 +69,20 @@ export interface AccessKey {
   }
 }
 
+/** A Cluster, which gives a connected cluster an address: lib/apis/management/v1/cluster.md. */
+export interface Cluster {
+  metadata: Metadata
+  spec?: {
+    displayName?: string
+    description?: string
+    server?: string
+    certificateAuthorityData?: string
+    tokens?: string
+    access?: readonly { verbs?: readonly string[]; users?: readonly string[]; teams?: readonly string[] }[]
+  }
+  status?: { canUse?: boolean }
+}
+
 /** How much the trial of a scope would have refused. The response of a write does not say it. */
 export interface ScopeTrial {
   since?: string

@@ -26,6 +26,10 @@ export const clusterToken = (cluster: string, seconds: number): Create =>
     scope: { clusters: [{ cluster }] },
   })
 
+/** Returns the request of a kube config of a connected cluster, whose object has the address. */
+export const clusterKubeConfig = (cluster: string, seconds: number): Create =>
+  create(`clusters/${encodeURIComponent(cluster)}/kubeconfig`, 'ClusterKubeConfig', { ttl: seconds })
+
 /** Returns the request of a kube config of a virtual cluster. */
 export const kubeConfig = (namespace: string, name: string, spec: Record<string, unknown>): Create =>
   create(

@@ -6,14 +6,14 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { kubeConfigFiles } from '../../../clients/cli/src/kubeconfig/files.ts'
 import { entryNameOf } from '../../../lib/kubeconfig/deployment.ts'
 import { describeKubectl } from '../../support/kubectl.ts'
-import { instance, instances, keys } from '../../support/objects.ts'
+import { clusters, cluster as connected, instance, instances, keys } from '../../support/objects.ts'
 import { type Ran, runProgram } from '../../support/programs.ts'
 import { parseYaml } from '../../support/yaml.ts'
 import { useAlice } from './alice.ts'
 import { says } from './commandline.ts'
 import cases from './vectors/kubeconfig.cases.json' with { type: 'json' }
 
-const { server, cluster, cli, key, makeKey, issued } = useAlice()
+const { server, cluster, cli, key, makeKey, patchKey, issued } = useAlice()
 beforeAll(async () => {
   // Alice may see this one, but there is no address of it.
   await server.make(instances('p-demo'), instance('noaddress', { owner: { user: 'alice' } }))
@@ -182,14 +182,6 @@ describeKubectl('a kube config of something else', () => {
     expect(issued()).toEqual(['token', 'token', 'token'])
   })
 
-  test('is for the management API itself', async () => {
-    for (const way of ['exec', 'token']) {
-      await ok(['--with', way, '--output', 'config'])
-      const { code, stdout } = await kubectl('--kubeconfig', 'config', 'auth', 'whoami', '-o', 'name')
-      expect([way, code, stdout]).toEqual([way, 0, expect.stringContaining('selfsubjectreview')])
-    }
-  })
-
   test('is for all virtual clusters that one may use, and says which are left out', async () => {
     const { code, stdout, stderr } = await ran(['--all'])
     const config = await parseYaml(stdout)
@@ -203,6 +195,73 @@ describeKubectl('a kube config of something else', () => {
       named('demo.p-demo'),
     ])
     expect(issued()).not.toContain('token')
+  })
+
+  test('is for a connected cluster whose object has its address', async () => {
+    const certificateAuthorityData = Buffer.from(cluster.certificateAuthority).toString('base64')
+    const access = [{ verbs: ['get', 'list', 'use'], users: ['alice'] }]
+    await server.make(clusters, connected('west', { server: cluster.url, certificateAuthorityData, access }))
+    for (const way of ['exec', 'curl', 'token']) {
+      await ok(['--cluster', 'west', '--with', way, '--output', 'config'])
+      expect([way, await kubectl('--kubeconfig', 'config', 'get', 'pods')]).toEqual([way, pods])
+    }
+    expect(issued()).toEqual(['token', 'token', 'token'])
+    expect(await ran(['--cluster', 'west', '--with', 'cert'])).toMatchObject(says(2, 'nothing else signs'))
+  })
+
+  test.each([
+    ['has no object', 'exec', 'nowhere'],
+    ['has no object', 'token', 'nowhere'],
+    ['is hidden', 'exec', 'hidden'],
+  ])('says what to do for a connected cluster that %s, with %s', async (_, way, name) => {
+    await server.make(clusters, connected('hidden')).catch(() => {})
+    const said = await ran(['--cluster', name, '--with', way, '--output', 'config'])
+    expect(said).toMatchObject(says(4, `"${name}" not found`))
+    expect(said.stderr).toContain('Give the address with --server.')
+    expect(existsSync(inHome('config'))).toBe(false)
+  })
+
+  test('is not for a connected cluster that one may only see', async () => {
+    const access = [{ verbs: ['get', 'list'], users: ['alice'] }]
+    await server.make(clusters, connected('seen', { access }))
+    expect(await ran(['--cluster', 'seen'])).toMatchObject(says(4, 'create no kube config of it'))
+    expect(await ran(['--cluster', 'seen', '--with', 'token'])).toMatchObject(says(4, 'spec.access'))
+    const { stderr, stdout } = await ran(['--all'])
+    expect(stderr).toContain('Left out seen: ')
+    expect(namesOf(await parseYaml(stdout))).not.toContain(named('seen'))
+  })
+
+  test('is for connected clusters, too, with --all', async () => {
+    const access = [{ verbs: ['get', 'list', 'use'], users: ['alice'] }]
+    await server.make(clusters, connected('north', { access }))
+    const config = await parseYaml(await ok(['--all']))
+    expect(namesOf(config)).toEqual(expect.arrayContaining([named('demo.p-demo'), named('north')]))
+    const { users } = config
+    const own = users.find(({ name }: { name: string }) => name === named('north'))
+    expect(own.user.exec.args).toEqual(['credential', '--cluster', 'north', '--context', 'here'])
+    expect(namesOf(await parseYaml(await ok(['--all', '--with', 'token'])))).toContain(named('north'))
+    expect(namesOf(await parseYaml(await ok(['--project', 'demo'])))).toEqual([named('demo.p-demo')])
+  })
+
+  test('leaves out with --all the kind of clusters that the key may not list', async () => {
+    await server.make(clusters, connected('south', { access: [{ verbs: ['get', 'list', 'use'], users: ['alice'] }] }))
+    const scope = {
+      rules: [{ resources: [{ group: 'management.platform', resources: ['clusters'] }], verbs: ['list'] }],
+    }
+    await patchKey({ scope: { ...scope, clusters: [{ cluster: 'south' }] } })
+    const { code, stdout, stderr } = await ran(['--all'])
+    expect([code, namesOf(await parseYaml(stdout))]).toEqual([0, [named('south')]])
+    expect(stderr).toMatch(/^Left out the virtual clusters: /m)
+    await patchKey({ scope: { rules: null, clusters: null, projects: [{ project: 'demo' }] } })
+    expect(await ran(['--all'])).toMatchObject(says(4, 'forbidden'))
+  })
+
+  test('is for the management API itself', async () => {
+    for (const way of ['exec', 'token']) {
+      await ok(['--with', way, '--output', 'config'])
+      const { code, stdout } = await kubectl('--kubeconfig', 'config', 'auth', 'whoami', '-o', 'name')
+      expect([way, code, stdout]).toEqual([way, 0, expect.stringContaining('selfsubjectreview')])
+    }
   })
 })
 

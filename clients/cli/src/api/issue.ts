@@ -1,6 +1,12 @@
 /** Asks the server for a credential of a cluster. */
 import type { JsonObject } from '../../../../lib/meta/types.ts'
-import { type Create, clusterToken, EXEC_CREDENTIAL, kubeConfig } from '../../../core/src/requests.ts'
+import {
+  type Create,
+  clusterKubeConfig,
+  clusterToken,
+  EXEC_CREDENTIAL,
+  kubeConfig,
+} from '../../../core/src/requests.ts'
 import { type Credential, credentialIn } from '../credentials/credential.ts'
 import type { Issued } from '../credentials/flight.ts'
 import { CliError } from '../io/errors.ts'
@@ -22,6 +28,9 @@ const below = ({ path, body }: Create): { path: string; body: JsonObject } => ({
 /** Returns the request of the kube config of a virtual cluster with this spec. */
 export const kubeConfigRequest = (namespace: string, name: string, spec: JsonObject) =>
   below(kubeConfig(namespace, name, spec))
+
+/** Returns the request of the kube config of a connected cluster, with a token that lives so long. */
+export const clusterKubeConfigRequest = (name: string, seconds: number) => below(clusterKubeConfig(name, seconds))
 
 /** Returns the request of a credential, which a plugin other than this program can send as well. */
 export async function credentialRequest(

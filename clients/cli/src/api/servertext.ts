@@ -12,8 +12,11 @@ const invalid = (why: string): CliError =>
 
 /** Returns the address and the certificate authority of the only cluster. Throws a CliError for any other address than an HTTPS URL. */
 export async function clusterIn(text: string): Promise<JsonObject> {
-  const cluster = record((await onlyOne(text, 'clusters')).cluster)
-  const { server, 'certificate-authority-data': authority } = cluster
+  return addressIn(record((await onlyOne(text, 'clusters')).cluster))
+}
+
+/** Returns address and certificate authority of a cluster in a kube config. Throws a CliError for any other address than an HTTPS URL. */
+export function addressIn({ server, 'certificate-authority-data': authority }: JsonObject): JsonObject {
   if (typeof server !== 'string' || !URL.canParse(server) || new URL(server).protocol !== 'https:') {
     throw invalid('the address of the cluster is not an HTTPS URL')
   }

@@ -4,7 +4,9 @@ import { dumpYaml } from '../../../../lib/meta/encoding/yaml.ts'
 import type { JsonObject } from '../../../../lib/meta/types.ts'
 import { projectIn } from '../../../core/src/projects.ts'
 import { shellWords } from '../../../core/src/shellwords.ts'
-import { type Instance, listInstances } from '../api/instances.ts'
+import { addressOf, asCluster, clusterPath } from '../api/clusters.ts'
+import { listInstances } from '../api/instances.ts'
+import { listAll } from '../api/lists.ts'
 import { inParallel } from '../api/parallel.ts'
 import { projectPrefix } from '../api/projects.ts'
 import { authorityIn, openSession } from '../api/session.ts'
@@ -33,13 +35,18 @@ import { note } from '../output/messages.ts'
 
 const options = {
   project: { type: 'string', value: 'PROJECT', help: 'all virtual clusters of this project that you may see' },
-  all: { type: 'boolean', help: 'all virtual clusters that you may see' },
-  cluster: { type: 'string', value: 'CLUSTER', help: 'a connected cluster; needs --server' },
-  server: { type: 'string', value: 'URL', help: 'address of the connected cluster' },
+  all: { type: 'boolean', help: 'all virtual and connected clusters that you may use' },
+  cluster: { type: 'string', value: 'CLUSTER', help: 'a connected cluster' },
+  server: {
+    type: 'string',
+    value: 'URL',
+    help: 'address of the connected cluster',
+    default: 'that of its object, which "keyplane clusters show" prints',
+  },
   'certificate-authority': {
     type: 'string',
     value: 'FILE',
-    help: 'certificate authority of the connected cluster, in PEM',
+    help: 'with --server, certificate authority of the connected cluster, in PEM',
     default: 'those of this machine',
   },
   with: {
@@ -71,13 +78,14 @@ export const kubeconfig = command({
   options,
   examples: [
     { does: 'Use a virtual cluster with kubectl', run: 'keyplane kubeconfig shop/dev --merge --use' },
-    { does: 'Add everything that you may see', run: 'keyplane kubeconfig --all --merge' },
+    { does: 'Add a connected cluster', run: 'keyplane kubeconfig --cluster west --merge' },
+    { does: 'Add everything that you may use', run: 'keyplane kubeconfig --all --merge' },
     {
       does: 'Write a file for a job that lasts two hours',
       run: 'keyplane kubeconfig shop/dev --with token --ttl 2h --output job.kubeconfig',
     },
     {
-      does: 'Add a connected cluster',
+      does: 'Add a connected cluster that has no object here',
       run: 'keyplane kubeconfig --cluster west --server https://west.example.com --certificate-authority west-ca.crt --merge',
     },
   ],
@@ -112,14 +120,9 @@ function checkUsage(values: Values<typeof options>, positionals: readonly string
   if (selections.length > 1) {
     throw new UsageError('PROJECT/NAME, --project, --all and --cluster exclude each other.')
   }
-  if ((cluster === undefined) !== (server === undefined)) {
-    throw new UsageError(
-      '--cluster and --server belong together.',
-      'keyplane does not know the addresses of connected clusters: take it from the kube config that you have for it.',
-    )
-  }
-  if (cluster === undefined && values['certificate-authority'] !== undefined)
-    throw new UsageError('--certificate-authority is for --cluster.')
+  if (cluster === undefined && server !== undefined) throw new UsageError('--server is for --cluster.')
+  if (server === undefined && values['certificate-authority'] !== undefined)
+    throw new UsageError('--certificate-authority is for --server.')
   if (merge && values.output !== undefined) throw new UsageError('--merge and --output exclude each other.')
   if (use && (!merge || project !== undefined || all || positionals.length > 1))
     throw new UsageError('--use is for --merge of one cluster.')
@@ -130,16 +133,19 @@ async function selected(
   values: Values<typeof options>,
   positionals: readonly string[],
 ): Promise<Entry[]> {
-  const { project, all, cluster, server = '', 'certificate-authority': authority } = values
+  const { project, all, cluster, server, 'certificate-authority': authority } = values
   if (positionals.length > 0) {
     const targets = new Map(positionals.map((text) => [text, virtualCluster(text)]))
     return inParallel([...targets.values()], (target) => virtualClusterEntry(making, target))
   }
   if (all || project !== undefined) {
     if (project !== undefined) checkProject(project)
-    return entriesOfAll(making, await listInstances(making.session, project))
+    const entries = project === undefined ? await entriesOfAll(making) : await entriesOfInstances(making, project)
+    if (entries.length > 0) return entries
+    throw new CliError(`There is no ${project === undefined ? 'cluster' : 'virtual cluster'} that you may use.`)
   }
   if (cluster === undefined) return [await managementEntry(making)]
+  if (server === undefined) return [await clusterEntry(making, connectedCluster(cluster))]
   const content: JsonObject = { server: httpsUrl(server) }
   if (authority !== undefined) content['certificate-authority-data'] = await authorityIn(authority)
   return [await clusterEntry(making, connectedCluster(cluster), content)]
@@ -150,9 +156,47 @@ function httpsUrl(text: string): string {
   throw new UsageError(`--server must be a URL that begins with https://, not "${text}".`)
 }
 
-/** Returns the entries of the instances that the key may use. Leaves out the others, with a note for each. Throws a CliError if none is left. */
-async function entriesOfAll(making: Making, instances: readonly Instance[]): Promise<Entry[]> {
+/** Returns the entries of all clusters that the key may use. Which kind it may not list it leaves out, with a note; both are an error. */
+async function entriesOfAll(making: Making): Promise<Entry[]> {
+  const [instances, clusters] = await Promise.allSettled([entriesOfInstances(making), entriesOfClusters(making)])
+  if (instances.status === 'rejected' && clusters.status === 'rejected') throw instances.reason
+  return [
+    ...foundOf(making.io, instances, 'the virtual clusters'),
+    ...foundOf(making.io, clusters, 'the connected clusters'),
+  ]
+}
+
+function foundOf(io: Io, result: PromiseSettledResult<Entry[]>, what: string): Entry[] {
+  if (result.status === 'fulfilled') return result.value
+  noteLeftOut(io, what, result.reason)
+  return []
+}
+
+/** Says what is left out because the server refused it. Throws any other error. */
+function noteLeftOut(io: Io, what: string, error: unknown): void {
+  if (!(error instanceof StatusError) || error.unavailable || error.code === 401) throw error
+  note(io, `Left out ${what}: ${error.message.split('\n')[0]}`)
+}
+
+/** Returns the entries of the connected clusters that the key may use. Their objects have the addresses. */
+async function entriesOfClusters(making: Making): Promise<Entry[]> {
+  // Only virtual clusters sign certificates.
+  if (making.way === 'cert') return []
+  const { items } = await listAll(making.session, clusterPath())
+  const usable = items.map(asCluster).filter((cluster) => {
+    if (cluster.status?.canUse) return true
+    note(making.io, `Left out ${cluster.metadata.name}: you may see it, but create no kube config of it.`)
+    return false
+  })
+  return inParallel(usable, (cluster) =>
+    clusterEntry(making, connectedCluster(cluster.metadata.name), addressOf(cluster)),
+  )
+}
+
+/** Returns the entries of the virtual clusters that the key may use. Leaves out the others, with a note for each. */
+async function entriesOfInstances(making: Making, project?: string): Promise<Entry[]> {
   const { io, session } = making
+  const instances = await listInstances(session, project)
   const prefix = await projectPrefix(session)
   const entries = await inParallel(instances, async ({ name, namespace }) => {
     const project = projectIn(namespace, prefix)
@@ -164,14 +208,11 @@ async function entriesOfAll(making: Making, instances: readonly Instance[]): Pro
     try {
       return await virtualClusterEntry(making, target)
     } catch (error) {
-      if (!(error instanceof StatusError) || error.unavailable || error.code === 401) throw error
-      note(io, `Left out ${target.project}/${name}: ${error.message.split('\n')[0]}`)
+      noteLeftOut(io, `${target.project}/${name}`, error)
       return undefined
     }
   })
-  const found = entries.filter((entry) => entry !== undefined)
-  if (found.length === 0) throw new CliError('There is no virtual cluster that you may use.')
-  return found
+  return entries.filter((entry) => entry !== undefined)
 }
 
 async function write(io: Io, entries: readonly Entry[], output: string | undefined): Promise<void> {

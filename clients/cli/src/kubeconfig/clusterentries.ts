@@ -4,7 +4,8 @@ import { deploymentName, entryNameOf } from '../../../../lib/kubeconfig/deployme
 import type { JsonObject } from '../../../../lib/meta/types.ts'
 import { CURL_SECONDS, curlArguments } from '../../../core/src/curl.ts'
 import { pluginUser } from '../../../core/src/plugin.ts'
-import { credentialRequest, issueCredential, kubeConfigRequest } from '../api/issue.ts'
+import { addressOf, usableCluster, withoutObject } from '../api/clusters.ts'
+import { clusterKubeConfigRequest, credentialRequest, issueCredential, kubeConfigRequest } from '../api/issue.ts'
 import { projectNamespace } from '../api/projects.ts'
 import { clusterIn, userIn } from '../api/servertext.ts'
 import type { Session } from '../api/session.ts'
@@ -41,10 +42,7 @@ export async function virtualClusterEntry(making: Making, target: Target & { kin
   const namespace = await projectNamespace(session, project)
   const ask = async (spec: JsonObject): Promise<string> => {
     const { path, body } = kubeConfigRequest(namespace, name, spec)
-    const answer = await session.post(path, body).catch(explained)
-    const { kubeConfig } = (answer.status ?? {}) as { kubeConfig?: unknown }
-    if (typeof kubeConfig !== 'string') throw new CliError(`${session.server} answered without a kube config.`)
-    return kubeConfig
+    return kubeConfigIn(await session.post(path, body).catch(explained), session)
   }
   const entry = {
     name: entryNameOf(`${name}.${namespace}`, session.server),
@@ -59,18 +57,35 @@ export async function virtualClusterEntry(making: Making, target: Target & { kin
   return { ...entry, cluster: await clusterIn(await ask({ exec: { command, args } })), user }
 }
 
-/** Returns the entry of a connected cluster, whose address the caller knows. */
+/** Returns the kube config in an answer. */
+function kubeConfigIn({ status }: JsonObject, { server }: Session): string {
+  const { kubeConfig } = (status ?? {}) as { kubeConfig?: unknown }
+  if (typeof kubeConfig !== 'string') throw new CliError(`${server} answered without a kube config.`)
+  return kubeConfig
+}
+
+/** The life of a token in seconds, if nobody says it: that of the server. */
+const DAY = 86_400
+
+/** Returns the entry of a connected cluster. Without `known`, its address, the object of the cluster has it. */
 export async function clusterEntry(
   making: Making,
   target: Target & { kind: 'cluster' },
-  cluster: JsonObject,
+  known?: JsonObject,
 ): Promise<Entry> {
-  const { session, way, life = 86_400 } = making
+  const { session, way, life = DAY } = making
   if (way === 'cert') throw new UsageError('--with cert is for virtual clusters: nothing else signs certificates.')
   const entry = {
     name: entryNameOf(target.name, session.server),
     mark: { server: session.server, target: labelOf(target) },
   }
+  if (way === 'token' && known === undefined) {
+    const { path, body } = clusterKubeConfigRequest(target.name, life)
+    const answer = await session.post(path, body).catch((error: unknown) => withoutObject(error, target.name))
+    const text = kubeConfigIn(answer, session)
+    return { ...entry, cluster: await clusterIn(text), user: staticUser(await userIn(text)) }
+  }
+  const cluster = known ?? addressOf(await usableCluster(session, target.name))
   const user =
     way === 'token'
       ? staticUser((await issueCredential(session, target, life)).credential)
