@@ -3,7 +3,7 @@ import {
   askedExecVersion,
   currentToken,
   execCredential
-} from "./shared-NXBXSKE2.js";
+} from "./shared-EIPYK5E7.js";
 import {
   Failure,
   messageOf,

@@ -3,11 +3,13 @@ import {
   describe,
   exchangeAnew,
   pluginUser,
+  readAddress,
   readSelf,
+  requestClusterConfig,
   requestKubeConfig,
   requestToken,
   secondsWithin
-} from "./shared-NXBXSKE2.js";
+} from "./shared-EIPYK5E7.js";
 import {
   Failure,
   isBearer,
@@ -133,6 +135,7 @@ function readTarget(read, authority) {
   if (virtualCluster && cluster) throw new Failure("give either virtual-cluster or cluster, not both");
   if (!cluster && (server || serverAuthority))
     throw new Failure("server and server-certificate-authority belong to cluster, which is missing");
+  if (!server && serverAuthority) throw new Failure("server-certificate-authority belongs to server, which is missing");
   if (virtualCluster) {
     const found = virtualClusterIn(virtualCluster);
     if (!found) throw new Failure("virtual-cluster must be PROJECT/NAME, such as shop/staging");
@@ -140,19 +143,14 @@ function readTarget(read, authority) {
   }
   if (!cluster) return { type: "management" };
   if (!isName(cluster)) throw new Failure("cluster must be the name of one connected cluster, such as west");
-  if (!server) throw new Failure("cluster needs server, the URL of its kube-apiserver");
+  if (!server) return { type: "cluster", name: cluster };
   const given = serverAuthority || authority;
-  return {
-    type: "cluster",
-    name: cluster,
+  const input = serverAuthority ? "server-certificate-authority" : "certificate-authority";
+  const address = {
     server: readUrl("server", server),
-    ...given && {
-      certificateAuthority: readAuthorities(
-        serverAuthority ? "server-certificate-authority" : "certificate-authority",
-        given
-      )
-    }
+    ...given && { certificateAuthority: readAuthorities(input, given) }
   };
+  return { type: "cluster", name: cluster, address };
 }
 function readSeconds(text) {
   const seconds = /^\d{1,9}$/.test(text) ? Number(text) : durationSeconds(text);
@@ -293,11 +291,14 @@ async function makeKubeConfig(folder, { renew }, session, { key, keyLife }, { en
     log.mask(token);
     return { ...made2, ...expires !== void 0 && { expires } };
   }
+  const { name, address: given } = target;
+  if (!renew && given === void 0)
+    return withAttempts(() => requestClusterConfig(session, key, { name, seconds: seconds() }, log), log.info);
+  const address = given ?? await withAttempts(() => readAddress(session, key, name, log), log.info);
   const made = renew ? await currentToken(folder, session, { env, log }) : await withAttempts(() => requestToken(session, key, { target, seconds: seconds() }, log), log.info);
   log.mask(made.token);
   const user = renew ? plugin(folder) : { token: made.token };
-  const { name, server } = target;
-  const text = kubeConfigText({ name: entryNameOf(name, session.url), server, ...authorityOf(target), user });
+  const text = kubeConfigText({ name: entryNameOf(name, session.url), ...address, user });
   return { text, ...made.expires !== void 0 && { expires: made.expires } };
 }
 var authorityOf = ({ certificateAuthority }) => certificateAuthority === void 0 ? {} : { certificateAuthority };

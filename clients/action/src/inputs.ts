@@ -84,6 +84,7 @@ function readTarget(read: Read, authority: string): Target {
   if (virtualCluster && cluster) throw new Failure('give either virtual-cluster or cluster, not both')
   if (!cluster && (server || serverAuthority))
     throw new Failure('server and server-certificate-authority belong to cluster, which is missing')
+  if (!server && serverAuthority) throw new Failure('server-certificate-authority belongs to server, which is missing')
   if (virtualCluster) {
     const found = virtualClusterIn(virtualCluster)
     if (!found) throw new Failure('virtual-cluster must be PROJECT/NAME, such as shop/staging')
@@ -91,19 +92,14 @@ function readTarget(read: Read, authority: string): Target {
   }
   if (!cluster) return { type: 'management' }
   if (!isName(cluster)) throw new Failure('cluster must be the name of one connected cluster, such as west')
-  if (!server) throw new Failure('cluster needs server, the URL of its kube-apiserver')
+  if (!server) return { type: 'cluster', name: cluster }
   const given = serverAuthority || authority
-  return {
-    type: 'cluster',
-    name: cluster,
+  const input = serverAuthority ? 'server-certificate-authority' : 'certificate-authority'
+  const address = {
     server: readUrl('server', server),
-    ...(given && {
-      certificateAuthority: readAuthorities(
-        serverAuthority ? 'server-certificate-authority' : 'certificate-authority',
-        given,
-      ),
-    }),
+    ...(given && { certificateAuthority: readAuthorities(input, given) }),
   }
+  return { type: 'cluster', name: cluster, address }
 }
 
 /** Returns the seconds of a lifetime: a duration, or a number of seconds. */

@@ -4,7 +4,14 @@ import { deploymentName, entryNameOf } from '../../../lib/kubeconfig/deployment.
 import type { Plugin } from '../../core/src/plugin.ts'
 import { withAttempts } from './api/attempts.ts'
 import { describe } from './api/target.ts'
-import { type KubeConfig, readSelf, requestKubeConfig, requestToken } from './api/token.ts'
+import {
+  type KubeConfig,
+  readAddress,
+  readSelf,
+  requestClusterConfig,
+  requestKubeConfig,
+  requestToken,
+} from './api/token.ts'
 import { type Inputs, readInput, readInputs } from './inputs.ts'
 import { kubeConfigText } from './kubeconfig.ts'
 import { type CommandFiles, commandFiles } from './runner/commandfiles.ts'
@@ -132,13 +139,16 @@ async function makeKubeConfig(
     log.mask(token)
     return { ...made, ...(expires !== undefined && { expires }) }
   }
+  const { name, address: given } = target
+  if (!renew && given === undefined)
+    return withAttempts(() => requestClusterConfig(session, key, { name, seconds: seconds() }, log), log.info)
+  const address = given ?? (await withAttempts(() => readAddress(session, key, name, log), log.info))
   const made = renew
     ? await currentToken(folder, session, { env, log })
     : await withAttempts(() => requestToken(session, key, { target, seconds: seconds() }, log), log.info)
   log.mask(made.token)
   const user = renew ? plugin(folder) : { token: made.token }
-  const { name, server } = target
-  const text = kubeConfigText({ name: entryNameOf(name, session.url), server, ...authorityOf(target), user })
+  const text = kubeConfigText({ name: entryNameOf(name, session.url), ...address, user })
   return { text, ...(made.expires !== undefined && { expires: made.expires }) }
 }
 

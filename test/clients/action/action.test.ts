@@ -12,8 +12,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test,
 import { runPlugin } from '../../../clients/action/src/plugin.ts'
 import { createKubectl, describeKubectl, type Kubectl } from '../../support/kubectl.ts'
 import { listening } from '../../support/listening.ts'
-import { keys } from '../../support/objects.ts'
+import { cluster, clusters, keys } from '../../support/objects.ts'
 import { type StartedServer, startedServer } from '../../support/startedserver.ts'
+import { parseYaml } from '../../support/yaml.ts'
 import { type Fault, type FaultyFront, startFaultyFront } from './faultyfront.ts'
 import { actionFolder, type Runner, type StepResult, startRunner } from './runner.ts'
 
@@ -211,6 +212,66 @@ describe('a step with a key', () => {
     const { iat, exp } = JSON.parse(Buffer.from(config.users[0].user.token.split('.')[1], 'base64url').toString())
     expect([exp - iat, Date.parse(outputs.expires ?? '')]).toEqual([600, exp * 1000])
     await one.post()
+  })
+})
+
+describe('a connected cluster with an object', () => {
+  const address = { server: 'https://east.example:6443', access: [{ verbs: ['get', 'use'], users: ['alice'] }] }
+  /** The inputs of a job with a key for `east`, whose object says who may use it. */
+  async function job(spec: object = {}, more: Record<string, string> = {}) {
+    const certificateAuthorityData = Buffer.from(front.certificateAuthority).toString('base64')
+    await server.call(`${clusters}/east`, { method: 'DELETE' })
+    await server.call(clusters, {
+      method: 'POST',
+      body: cluster('east', { ...address, certificateAuthorityData, ...spec }),
+    })
+    const { key } = await createKey({ clusters: [{ cluster: 'east' }] })
+    return { ...fronted()[0], key, credential: '', 'virtual-cluster': '', cluster: 'east', ...more }
+  }
+  const where = {
+    server: address.server,
+    'certificate-authority-data': expect.stringMatching(/^[A-Za-z0-9+/]+=*$/),
+  }
+
+  test('needs its name only, in one request', async () => {
+    const { one, outputs, masks, shown } = await done(await job({}, { ttl: '10m' }), {})
+    const config = await parseYaml(await readFile(outputs.kubeconfig ?? '', 'utf8'))
+    expect(config.clusters[0].cluster).toEqual(where)
+    const { token } = config.users[0].user
+    expect(masks).toContain(token)
+    const { iat, exp } = JSON.parse(Buffer.from(token.split('.')[1], 'base64url').toString())
+    expect([exp - iat, Date.parse(outputs.expires ?? '')]).toEqual([600, exp * 1000])
+    expect(front.seen).toEqual([expect.stringMatching(/\/clusters\/east\/kubeconfig$/)])
+    expect(shown).toMatch(/^The kube config of cluster east is valid until /m)
+    await one.post()
+  })
+
+  test('has a kube config that renews its token', async () => {
+    const { one, outputs, folder } = await done(await job({}, { renew: 'true' }), {})
+    const config = await parseYaml(await readFile(outputs.kubeconfig ?? '', 'utf8'))
+    expect(config.clusters[0].cluster).toEqual(where)
+    expect(config.users[0].user.exec.args.at(-1)).toBe(folder)
+    const printed: string[] = []
+    const streams = { out: (text: string) => void printed.push(text), err: () => {} }
+    expect([await runPlugin(folder, {}, streams), printed.join('')]).toEqual([
+      0,
+      expect.stringContaining('"token":"eyJ'),
+    ])
+    await one.post()
+  })
+
+  test.each([
+    ['false', 'the request for a kube config of cluster east failed: 403 '],
+    ['true', 'the access key may see cluster east, but not use it'],
+  ])('is refused to who may only see it, with renew: %s', async (renew, message) => {
+    const seen = { access: [{ verbs: ['get'], users: ['alice'] }] }
+    expect(await failed(await job(seen, { renew }), {})).toContain(message)
+  })
+
+  test.each(['false', 'true'])('is not there, with renew: %s', async (renew) => {
+    const { key } = await createKey({ clusters: [{ cluster: 'nowhere' }] })
+    const inputs = { ...(await job()), key, cluster: 'nowhere', renew }
+    expect(await failed(inputs, {})).toMatch(/of cluster nowhere failed: 404 .*"nowhere" not found/)
   })
 })
 

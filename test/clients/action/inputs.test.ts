@@ -57,7 +57,7 @@ describe('inputs', () => {
     [{ 'virtual-cluster': 'shop/../../x' }, 'virtual-cluster must be PROJECT/NAME'],
     [{ 'virtual-cluster': 'shop/staging?dryRun=All' }, 'virtual-cluster must be PROJECT/NAME'],
     [{ 'virtual-cluster': 'a/b', cluster: 'c' }, 'give either virtual-cluster or cluster, not both'],
-    [{ cluster: 'west' }, 'cluster needs server'],
+    [{ cluster: 'west', 'server-certificate-authority': 'ca.crt' }, 'server-certificate-authority belongs to server'],
     [{ cluster: '*', server: 'https://west' }, 'cluster must be the name of one connected cluster'],
     [{ server: 'https://west' }, 'server and server-certificate-authority belong to cluster'],
     [{ ttl: '1.5h' }, 'ttl must be a duration'],
@@ -83,9 +83,16 @@ describe('inputs', () => {
       expect(inputsOf({ 'certificate-authority': value }).certificateAuthority).toBe(kept)
     const cluster = { cluster: 'west', server: 'https://west:6443' }
     const authority = { certificateAuthority: kept }
-    expect(inputsOf({ ...cluster, 'certificate-authority': path }).target).toMatchObject(authority)
+    expect(inputsOf({ ...cluster, 'certificate-authority': path }).target).toMatchObject({ address: authority })
+    expect(inputsOf({ cluster: 'west', 'certificate-authority': path }).target).toEqual({
+      type: 'cluster',
+      name: 'west',
+    })
     const apart = inputsOf({ ...cluster, 'server-certificate-authority': path })
-    expect([apart.certificateAuthority, apart.target]).toEqual([undefined, expect.objectContaining(authority)])
+    expect([apart.certificateAuthority, apart.target]).toEqual([
+      undefined,
+      expect.objectContaining({ address: expect.objectContaining(authority) }),
+    ])
   })
 })
 

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { providers, trusts } from '../../support/federation.ts'
 import { testFolder } from '../../support/folder.ts'
 import { describeKubectl } from '../../support/kubectl.ts'
-import { keys } from '../../support/objects.ts'
+import { cluster, clusters, keys } from '../../support/objects.ts'
 import { request } from '../../support/request.ts'
 import { type StartedServer, startedServer } from '../../support/startedserver.ts'
 import { startFaultyFront } from '../action/faultyfront.ts'
@@ -213,6 +213,51 @@ test('a job that asks for a longer token than its key allows shows the warning o
     ),
   })
   await runAfterScript(shell, job, place)
+})
+
+describe('a connected cluster', () => {
+  const address = 'https://east.example:6443'
+  beforeAll(async () => {
+    const access = [{ verbs: ['use'], users: ['alice'] }]
+    const made = await server.call(clusters, { method: 'POST', body: cluster('east', { server: address, access }) })
+    expect(made.status).toBe(201)
+  })
+
+  test('needs its name only, and the right to use it', async () => {
+    const KEYPLANE_KEY = await createKey({ clusters: [{ cluster: 'east' }] })
+    const { job, place, folder } = await jobOf({ 'virtual-cluster': '', cluster: 'east', ttl: 600 }, [], {
+      KEYPLANE_KEY,
+    })
+    const ran = await runScript(shell, job, place)
+    expect([ran.code, ran.stderr]).toEqual([0, ''])
+    expect(ran.stdout).toMatch(/valid until \S+Z\n$/)
+    const config = load(await readFile(join(folder, 'kubeconfig'), 'utf8'))
+    expect(config).toMatchObject({
+      clusters: [{ cluster: { server: address } }],
+      users: [{ user: { token: expect.stringMatching(/^eyJ/) } }],
+    })
+    await runAfterScript(shell, job, place)
+  })
+
+  test('is refused with the reason as the last line', async () => {
+    const KEYPLANE_KEY = await createKey({ clusters: [{ cluster: 'west' }] })
+    for (const [name, reason] of [
+      ['east', 'spec.scope'],
+      ['west', '"west" not found'],
+    ] as const) {
+      const { job, place } = await jobOf({ 'virtual-cluster': '', cluster: name }, [], { KEYPLANE_KEY })
+      const ran = await runScript(shell, job, place)
+      expect([ran.code, lastLine(ran.stderr)]).toEqual([1, expect.stringContaining(reason)])
+      await runAfterScript(shell, job, place)
+    }
+  })
+
+  test('excludes a virtual cluster', async () => {
+    const { job, place } = await jobOf({ cluster: 'east' }, [], { KEYPLANE_KEY: 'mpk_1' })
+    const ran = await runScript(shell, job, place)
+    expect([ran.code, ran.stderr]).toEqual([1, 'keyplane: give either virtual-cluster or cluster, not both\n'])
+    expect(() => interpolate(text, { url: server.url, cluster: 'a/../b' })).toThrow('RegEx')
+  })
 })
 
 describe('the last line of a refused job', () => {

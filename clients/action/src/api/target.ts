@@ -5,13 +5,18 @@ export type Target =
   | {
       type: 'cluster'
       name: string
-      /** The URL of its kube-apiserver. */
-      server: string
-      /** PEM. */
-      certificateAuthority?: string
+      /** How clients reach it. Absent: as the object of the cluster says. */
+      address?: Address
     }
   /** The management API itself. */
   | { type: 'management' }
+
+export interface Address {
+  /** The URL of the kube-apiserver. */
+  server: string
+  /** PEM. */
+  certificateAuthority?: string
+}
 
 /** Returns the target in words. */
 export function describe(target: Target): string {

@@ -1,16 +1,24 @@
 /** Asks the API for tokens and kube configs, with an access key. */
 
 import { isBearer } from '../../../core/src/forms.ts'
+import type { Cluster } from '../../../core/src/objects.ts'
 import type { Plugin } from '../../../core/src/plugin.ts'
 import { prefixOf } from '../../../core/src/projects.ts'
-import { type Create, clusterToken, EXEC_CREDENTIAL, GROUP_VERSION, kubeConfig } from '../../../core/src/requests.ts'
+import {
+  type Create,
+  clusterKubeConfig,
+  clusterToken,
+  EXEC_CREDENTIAL,
+  GROUP_VERSION,
+  kubeConfig,
+} from '../../../core/src/requests.ts'
 import { warningsIn } from '../../../core/src/warnings.ts'
 import { Failure } from '../runner/failure.ts'
 import type { Log } from '../runner/log.ts'
 import type { Api } from './exchange.ts'
 import { send } from './https.ts'
 import { objectOf, refusal } from './refusal.ts'
-import { describe, type Target } from './target.ts'
+import { type Address, describe, type Target } from './target.ts'
 
 export interface Token {
   token: string
@@ -54,11 +62,60 @@ export async function requestKubeConfig(
   log: Pick<Log, 'mask' | 'warning'>,
 ): Promise<KubeConfig> {
   const spec = 'seconds' in user ? { certificateTTL: user.seconds } : { exec: user }
-  const { kubeConfig: text, expirationTimestamp } = await post(api, key, { ...kubeConfigOf(api, target, spec), log })
+  return askedConfig(api, key, { ...kubeConfigOf(api, target, spec), log }, target)
+}
+
+/** Returns the kube config of a connected cluster whose object has the address, with a token of so many seconds. */
+export async function requestClusterConfig(
+  api: Api,
+  key: string,
+  { name, seconds }: { name: string; seconds: number },
+  log: Pick<Log, 'mask' | 'warning'>,
+): Promise<KubeConfig> {
+  const target = { type: 'cluster', name } as const
+  const what = `the request for a kube config of ${describe(target)}`
+  return askedConfig(api, key, { create: clusterKubeConfig(name, seconds), what, log }, target)
+}
+
+async function askedConfig(
+  api: Api,
+  key: string,
+  asked: Asked & { log: Pick<Log, 'mask' | 'warning'> },
+  target: ClusterTarget,
+): Promise<KubeConfig> {
+  const { log } = asked
+  const { kubeConfig: text, expirationTimestamp } = await post(api, key, asked)
   if (typeof text !== 'string' || text === '')
     throw new Failure(`the API answered without a kube config of ${describe(target)}`)
   for (const [, token = ''] of text.matchAll(/^ *token: *["']?([^\s"']+)/gm)) log.mask(token)
   return { text, ...expiry(expirationTimestamp) }
+}
+
+/** Returns how clients reach a connected cluster, as its object says. */
+export async function readAddress(
+  { url, certificateAuthority }: Api,
+  key: string,
+  name: string,
+  log: Warn,
+): Promise<Address> {
+  const what = `the request for the address of cluster ${name}`
+  const answer = await send({
+    url: `${url}/apis/${GROUP_VERSION}/clusters/${name}`,
+    method: 'GET',
+    headers: { authorization: `Bearer ${key}`, accept: 'application/json' },
+    ...(certificateAuthority && { authorities: certificateAuthority }),
+  })
+  if (answer.code !== 200) throw refusal(what, answer)
+  for (const text of warningsIn(answer.headers.warning ?? [])) log.warning(text)
+  const { spec, status } = (objectOf(answer) ?? {}) as Partial<Cluster>
+  const { server, certificateAuthorityData: data } = spec ?? {}
+  if (URL.parse(server ?? '')?.protocol !== 'https:' || server === undefined)
+    throw new Failure(`the API answered without the address of cluster ${name}`)
+  if (status?.canUse === false)
+    throw new Failure(
+      `the access key may see cluster ${name}, but not use it: spec.access of the cluster or the scope of the key does not allow it`,
+    )
+  return { server, ...(data && { certificateAuthority: Buffer.from(data, 'base64').toString() }) }
 }
 
 export interface Self extends Pick<Token, 'expires'> {

@@ -35,6 +35,7 @@ var clusterToken = (cluster, seconds) => create("directclusterendpointtokens", "
   ttl: seconds,
   scope: { clusters: [{ cluster }] }
 });
+var clusterKubeConfig = (cluster, seconds) => create(`clusters/${encodeURIComponent(cluster)}/kubeconfig`, "ClusterKubeConfig", { ttl: seconds });
 var kubeConfig = (namespace, name, spec) => create(
   `namespaces/${encodeURIComponent(namespace)}/virtualclusterinstances/${encodeURIComponent(name)}/kubeconfig`,
   "VirtualClusterInstanceKubeConfig",
@@ -62,11 +63,40 @@ async function requestToken(api, key, { target, seconds }, log) {
 }
 async function requestKubeConfig(api, key, { target, user }, log) {
   const spec = "seconds" in user ? { certificateTTL: user.seconds } : { exec: user };
-  const { kubeConfig: text, expirationTimestamp } = await post(api, key, { ...kubeConfigOf(api, target, spec), log });
+  return askedConfig(api, key, { ...kubeConfigOf(api, target, spec), log }, target);
+}
+async function requestClusterConfig(api, key, { name, seconds }, log) {
+  const target = { type: "cluster", name };
+  const what = `the request for a kube config of ${describe(target)}`;
+  return askedConfig(api, key, { create: clusterKubeConfig(name, seconds), what, log }, target);
+}
+async function askedConfig(api, key, asked, target) {
+  const { log } = asked;
+  const { kubeConfig: text, expirationTimestamp } = await post(api, key, asked);
   if (typeof text !== "string" || text === "")
     throw new Failure(`the API answered without a kube config of ${describe(target)}`);
   for (const [, token = ""] of text.matchAll(/^ *token: *["']?([^\s"']+)/gm)) log.mask(token);
   return { text, ...expiry(expirationTimestamp) };
+}
+async function readAddress({ url, certificateAuthority }, key, name, log) {
+  const what = `the request for the address of cluster ${name}`;
+  const answer = await send({
+    url: `${url}/apis/${GROUP_VERSION}/clusters/${name}`,
+    method: "GET",
+    headers: { authorization: `Bearer ${key}`, accept: "application/json" },
+    ...certificateAuthority && { authorities: certificateAuthority }
+  });
+  if (answer.code !== 200) throw refusal(what, answer);
+  for (const text of warningsIn(answer.headers.warning ?? [])) log.warning(text);
+  const { spec, status } = objectOf(answer) ?? {};
+  const { server, certificateAuthorityData: data } = spec ?? {};
+  if (URL.parse(server ?? "")?.protocol !== "https:" || server === void 0)
+    throw new Failure(`the API answered without the address of cluster ${name}`);
+  if (status?.canUse === false)
+    throw new Failure(
+      `the access key may see cluster ${name}, but not use it: spec.access of the cluster or the scope of the key does not allow it`
+    );
+  return { server, ...data && { certificateAuthority: Buffer.from(data, "base64").toString() } };
 }
 async function readSelf(api, key, log) {
   const what = "the check of the access key";
@@ -367,6 +397,8 @@ export {
   describe,
   requestToken,
   requestKubeConfig,
+  requestClusterConfig,
+  readAddress,
   readSelf,
   EXEC_VERSIONS,
   askedExecVersion,
