@@ -123,7 +123,9 @@ const layers: Record<string, readonly string[]> = {
   'clients/action/src': ['runner', 'api', 'session', '.'],
   'clients/core/src': ['files', '.', 'words'],
   'clients/cli/src':
-    'io arguments output config credentials api kubeconfig rotation advice commands/keys commands .'.split(' '),
+    'io arguments output config credentials api kubeconfig rotation advice commands/keys commands/clusters commands .'.split(
+      ' ',
+    ),
   'clients/console/src': [
     ...'text api keylist session components/hooks components components/forms components/scope'.split(' '),
     ...'components/getstarted components/revocation pages/key/actions pages/key/rotation pages/key/makers pages/key/usage pages/key/timeline pages/keys/lifetime pages/keys/overview pages/trusts/platforms pages/* shell/palette shell/help shell .'.split(

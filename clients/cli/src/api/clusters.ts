@@ -1,7 +1,7 @@
 /** Reads the objects of connected clusters. */
 import type { JsonObject, JsonValue } from '../../../../lib/meta/types.ts'
 import type { Cluster } from '../../../core/src/objects.ts'
-import { CliError } from '../io/errors.ts'
+import { CliError, UsageError } from '../io/errors.ts'
 import { demandName } from './keys.ts'
 import { addressIn } from './servertext.ts'
 import { API, type Session } from './session.ts'
@@ -14,6 +14,15 @@ export function clusterPath(name?: string): string {
   if (name === undefined) return CLUSTERS
   demandName(name, 'a cluster')
   return `${CLUSTERS}/${encodeURIComponent(name)}`
+}
+
+/** Throws a UsageError for a name that no Cluster can have: audiences and kube configs contain it. */
+export function demandClusterName(name: string): void {
+  if (name.length <= 63 && /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(name)) return
+  throw new UsageError(
+    `"${name}" cannot be the name of a cluster.`,
+    'A name has at most 63 lowercase letters, digits and -, and begins and ends with a letter or digit.',
+  )
 }
 
 /** Returns what a response says of a cluster. The server answers only with valid objects. */

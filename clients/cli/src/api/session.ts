@@ -81,7 +81,9 @@ export function sessionOf(io: Io, target: Target): Session {
     post: (path, body, options) => send('POST', path, body, options),
     put: (path, body, options) => send('PUT', path, body, options),
     patch: (path, body, options) => send('PATCH', path, body, options),
-    delete: (path, options, body) => send('DELETE', path, body, options),
+    // A server that gets DeleteOptions reads no parameters.
+    delete: (path, options, body) =>
+      send('DELETE', path, body && options?.dryRun ? { ...body, dryRun: ['All'] } : body, options),
   }
 }
 

@@ -1,0 +1,116 @@
+/** `keyplane clusters create`: gives a connected cluster an address. */
+import type { JsonObject } from '../../../../../lib/meta/types.ts'
+import { mayBeMade } from '../../../../core/src/answers.ts'
+import { asCluster, clusterPath, demandClusterName } from '../../api/clusters.ts'
+import { NetworkError } from '../../api/https.ts'
+import { openSession, type Session } from '../../api/session.ts'
+import { StatusError } from '../../api/status.ts'
+import { command, type Values } from '../../arguments/command.ts'
+import { CliError, UsageError } from '../../io/errors.ts'
+import { addressInFile, authorityInFile, type GivenAddress, isLocal, serverIn } from '../../kubeconfig/givenaddress.ts'
+import { note, warn } from '../../output/messages.ts'
+import { printAs } from '../../output/print.ts'
+import { facts } from '../../output/table.ts'
+import { factsOf } from './show.ts'
+
+const options = {
+  'from-kubeconfig': {
+    type: 'string',
+    value: 'FILE',
+    help: 'kube config of which server and certificate authority are taken, and nothing else',
+  },
+  'from-context': {
+    type: 'string',
+    value: 'NAME',
+    help: 'context of that kube config',
+    default: 'its current context',
+  },
+  server: { type: 'string', value: 'URL', help: 'instead of a kube config, the address of the API server' },
+  ca: {
+    type: 'string',
+    value: 'FILE',
+    help: 'with --server, its certificate authority, in PEM',
+    default: 'public authorities',
+  },
+  'display-name': { type: 'string', value: 'TEXT', help: 'name for people' },
+  description: { type: 'string', value: 'TEXT', help: 'what the cluster is for' },
+  'dry-run': { type: 'boolean', help: 'let the server check everything and create nothing' },
+} as const
+
+export const clustersCreate = command({
+  name: ['clusters', 'create'],
+  summary: 'Give a connected cluster an address, so that others get kube configs of it',
+  description:
+    'Scopes and tokens name the cluster by the same name. The address is the one that clients use: keyplane never connects to it. Credentials in the kube config are not read.\n\n' +
+    'Only administrators can create clusters. Others see the cluster once its spec.access names them. Its API server must accept tokens of keyplane: "npm run cluster-config" prints the files for that.',
+  positionals: [{ name: 'NAME', help: 'name of the cluster in scopes: lowercase letters, digits and -' }],
+  options,
+  formats: ['json', 'yaml', 'name'],
+  examples: [
+    {
+      does: 'Take the address from the kube config that you have for the cluster',
+      run: 'keyplane clusters create west --from-kubeconfig west.kubeconfig --display-name "West, production"',
+    },
+    {
+      does: 'Take that of one context',
+      run: 'keyplane clusters create west --from-kubeconfig config --from-context admin@west',
+    },
+    {
+      does: 'Write the address',
+      run: 'keyplane clusters create west --server https://west.example.com --ca west-ca.crt',
+    },
+  ],
+  async run({ values, positionals: [name = ''] }, io) {
+    const { context, output, description } = values
+    demandClusterName(name)
+    const { server, certificateAuthority } = await addressFrom(values)
+    const object = {
+      apiVersion: 'management.platform/v1',
+      kind: 'Cluster',
+      metadata: { name },
+      spec: {
+        ...(values['display-name'] !== undefined && { displayName: values['display-name'] }),
+        ...(description !== undefined && { description }),
+        server,
+        ...(certificateAuthority && {
+          certificateAuthorityData: Buffer.from(certificateAuthority).toString('base64'),
+        }),
+      },
+    }
+    if (isLocal(server)) warn(io, 'only this machine reaches the server, and kube configs of others name it')
+    const dryRun = values['dry-run']
+    const created = await create(await openSession(io, { context }), object, dryRun)
+    if (dryRun) note(io, 'Dry run: the server would create this cluster.')
+    if (output !== undefined) return printAs(output, created, io)
+    if (!dryRun) note(io, `Created the cluster ${name}.`)
+    io.err(facts(factsOf(asCluster(created), io), '  '))
+  },
+})
+
+async function addressFrom(values: Values<typeof options>): Promise<GivenAddress> {
+  const { 'from-kubeconfig': file, 'from-context': context, server, ca } = values
+  if ((file === undefined) === (server === undefined))
+    throw new UsageError('Give either --from-kubeconfig FILE or --server URL.')
+  if (context !== undefined && file === undefined) throw new UsageError('--from-context is for --from-kubeconfig.')
+  if (ca !== undefined && server === undefined) throw new UsageError('--ca is for --server.')
+  if (file !== undefined) return addressInFile(file, context)
+  return {
+    server: serverIn(server ?? '', '--server'),
+    ...(ca !== undefined && { certificateAuthority: await authorityInFile(ca) }),
+  }
+}
+
+/** Creates the cluster. After a failure of the network it may exist, which the message then says. */
+async function create(session: Session, object: JsonObject, dryRun: boolean): Promise<JsonObject> {
+  try {
+    return await session.post(clusterPath(), object, { dryRun })
+  } catch (error) {
+    const lost = error instanceof NetworkError || (error instanceof StatusError && mayBeMade(error.code))
+    if (dryRun || !lost) throw error
+    throw new CliError(error.message, {
+      exitCode: error.exitCode,
+      hint: 'The cluster may have been created. Look with: keyplane clusters list',
+      cause: error,
+    })
+  }
+}

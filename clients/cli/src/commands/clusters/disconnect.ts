@@ -1,0 +1,89 @@
+/** `keyplane clusters disconnect`: says what remains in a cluster, and deletes its object. */
+import { keySelector } from '../../../../core/src/keyselector.ts'
+import { asCluster, clusterPath } from '../../api/clusters.ts'
+import { asKey, keyPath } from '../../api/keys.ts'
+import { listAll } from '../../api/lists.ts'
+import { openSession, type Session } from '../../api/session.ts'
+import { StatusError } from '../../api/status.ts'
+import { command } from '../../arguments/command.ts'
+import { CliError, UsageError } from '../../io/errors.ts'
+import { canAsk, confirm } from '../../output/confirm.ts'
+import { note } from '../../output/messages.ts'
+import { plainLines } from '../../output/plain.ts'
+
+export const clustersDisconnect = command({
+  name: ['clusters', 'disconnect'],
+  summary: 'Say what remains in a connected cluster and how to remove it, then delete its object',
+  description:
+    'Deleting the object ends no access: keys still make tokens for the cluster, which it accepts until its API server is disconnected. The command prints the steps for that, and then asks before it deletes the object. It changes nothing in the cluster.',
+  positionals: [{ name: 'NAME', help: 'name of the cluster' }],
+  options: {
+    yes: { type: 'boolean', short: 'y', help: 'do not ask' },
+    'dry-run': { type: 'boolean', help: 'print the steps, let the server check everything, and delete nothing' },
+  },
+  examples: [
+    { does: 'Print what remains, and delete nothing', run: 'keyplane clusters disconnect west --dry-run' },
+    { does: 'Delete the object, after a question', run: 'keyplane clusters disconnect west' },
+  ],
+  async run({ values: { context, yes, 'dry-run': dryRun }, positionals: [name = ''] }, io) {
+    if (!yes && !dryRun && !canAsk(io))
+      throw new UsageError('There is no terminal to ask in.', 'Look first with --dry-run, then repeat it with --yes.')
+    const session = await openSession(io, { context })
+    const { uid } = asCluster(await session.get(clusterPath(name))).metadata
+    io.out(`${plainLines(remains(name, await keysOf(session, name)))}\n`)
+    if (!yes && !dryRun && !(await confirm(io, `Delete the object of cluster ${name}?`)))
+      throw new CliError('Nothing is deleted.')
+    // A cluster that took the name meanwhile is not deleted.
+    await session.delete(clusterPath(name), { dryRun }, { preconditions: { uid } })
+    note(io, dryRun ? 'Dry run: the server would delete the object.' : `The object of cluster ${name} is deleted.`)
+  },
+})
+
+/** Returns the names of the keys with which the cluster sends its reviews, as far as they have the user of docs/clusters.md. */
+async function keysOf(session: Session, name: string): Promise<string[]> {
+  const fieldSelector = keySelector({ owner: `agent-${name}` })
+  try {
+    const { items } = await listAll(session, keyPath(), { fieldSelector })
+    return items
+      .map(asKey)
+      .filter(({ spec: { scope } }) => scope?.roles?.some(({ role }) => role === 'agent'))
+      .filter(({ spec: { scope } }) => scope?.clusters?.some(({ cluster }) => cluster === name))
+      .map(({ metadata }) => metadata.name)
+  } catch (error) {
+    // Whoever may not list keys learns how to find them.
+    if (error instanceof StatusError && error.code === 403) return []
+    throw error
+  }
+}
+
+/** Where `npm run cluster-config` expects its files, unless `--directory` says otherwise, and the access key of the cluster. */
+const FOLDER = '/etc/kubernetes/keyplane'
+const FILES = [
+  'authentication.yaml',
+  'authorization.yaml',
+  'keyplane-authorization.kubeconfig',
+  'keyplane-authentication.kubeconfig',
+  'keyplane-access-key',
+]
+
+const remains = (name: string, keys: readonly string[]): string => `In cluster ${name} these remain. To remove them:
+
+1. The access key with which the cluster sends its reviews. Without it, the cluster refuses all users of keyplane:
+${
+  keys.length > 0
+    ? keys.map((key) => `     keyplane keys delete ${key}`).join('\n')
+    : `     kubectl get ownedaccesskeys | grep agent   # none of user agent-${name} is known: it is the one in keyplane-access-key`
+}
+2. On each control plane node, the flags of kube-apiserver:
+     --authentication-config=${FOLDER}/authentication.yaml
+     --authorization-config=${FOLDER}/authorization.yaml
+     --authentication-token-webhook-config-file=${FOLDER}/keyplane-authentication.kubeconfig
+     --authentication-token-webhook-version=v1
+     --authentication-token-webhook-cache-ttl=30s
+   Set --authorization-mode=Node,RBAC again. When the API server has restarted, remove their files. The folder has no others:
+${FILES.map((file) => `     rm ${FOLDER}/${file}`).join('\n')}
+3. Bindings of users and groups of keyplane, with an administrator's kube config of the cluster. Users have their plain names:
+     kubectl get clusterrolebindings,rolebindings -A -o wide | grep -E 'platform:admins|team:|subject:'
+     kubectl delete clusterrolebinding platform-admins
+4. Entries of clusters in scopes, which name ${name}. They still let keys make tokens for it.
+`

@@ -1,0 +1,218 @@
+/** `keyplane clusters`: lists, shows, creates and disconnects connected clusters. */
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { clusterFiles, clusterFlags } from '../../../infra/clusterfiles.ts'
+import { issueLoopback, makeAuthority, validFor } from '../../../infra/local/host/certificates.ts'
+import { accessKey, clusters, cluster as connected, keys } from '../../support/objects.ts'
+import { useServer } from '../../support/sharedserver.ts'
+import { type CommandLine, createCommandLine, says } from './commandline.ts'
+
+const server = useServer()
+const issuer = await makeAuthority('clusters', validFor(1, Date.now()))
+const authority = { certificate: issuer.certificate, key: (await issueLoopback(issuer, Date.now())).key }
+let cli: CommandLine
+let made = 0
+let name: string
+beforeEach(async () => {
+  cli = await createCommandLine(server)
+  name = `c${++made}`
+})
+afterEach(() => cli.stop())
+
+const stored = async () => server.call(`${clusters}/${name}`)
+const SECRETS = { token: 'secret-token', exec: { command: 'steal', args: ['secret-arg'] }, password: 'secret-password' }
+
+/** Returns a kube config with several clusters, as kubectl writes it. */
+const kubeConfig = (cluster: object, more: object = {}): string =>
+  JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [
+      { name: 'other', cluster: { server: 'https://other.example.com' } },
+      { name: 'mine', cluster },
+    ],
+    users: [{ name: 'me', user: SECRETS }],
+    contexts: [
+      { name: 'elsewhere', context: { cluster: 'other', user: 'me' } },
+      { name: 'here', context: { cluster: 'mine', user: 'me' } },
+      { name: 'nowhere', context: { cluster: 'gone', user: 'me' } },
+    ],
+    'current-context': 'here',
+    ...more,
+  })
+const create = async (cluster: object, more: object = {}, args: readonly string[] = []) => {
+  const file = await cli.write('config', kubeConfig(cluster, more))
+  return cli.run(['clusters', 'create', name, '--from-kubeconfig', file, ...args])
+}
+const mine = { server: 'https://mine.example.com:6443' }
+
+describe('keyplane clusters create', () => {
+  test('takes the server and the certificates of the current context, and nothing else', async () => {
+    const { certificate, key } = authority
+    const data = Buffer.from(`# mine\n${key}\n${certificate}`).toString('base64')
+    const texts = ['--display-name', 'Mine', '--description', 'Of the shop']
+    const ran = await create({ ...mine, 'certificate-authority-data': data }, {}, texts)
+    expect(ran).toMatchObject({ code: 0, stdout: '' })
+    expect(ran.stderr).toContain(`Created the cluster ${name}.`)
+    expect(JSON.stringify(ran)).not.toContain('secret')
+    const { json, text } = await stored()
+    expect(json.spec).toEqual({
+      ...mine,
+      displayName: 'Mine',
+      description: 'Of the shop',
+      certificateAuthorityData: Buffer.from(`${certificate.trim()}\n`).toString('base64'),
+    })
+    expect(text).not.toMatch(/secret|PRIVATE/)
+  })
+
+  test('takes the cluster of another context, and a certificate authority beside the file', async () => {
+    const { certificate } = authority
+    await cli.write('mine.crt', certificate)
+    const more = { contexts: [{ name: 'a', context: { cluster: 'mine' } }], 'current-context': '' }
+    const ran = await create({ ...mine, 'certificate-authority': 'mine.crt' }, more, [
+      '--from-context',
+      'a',
+      '-o',
+      'name',
+    ])
+    expect(ran).toMatchObject({ code: 0, stdout: `${name}\n` })
+    const data = Buffer.from(`${certificate.trim()}\n`).toString('base64')
+    expect((await stored()).json.spec).toEqual({ ...mine, certificateAuthorityData: data })
+  })
+
+  test('takes an address that is written', async () => {
+    const ca = await cli.write('mine.crt', authority.certificate)
+    await cli.ok(['clusters', 'create', name, '--server', mine.server, '--ca', ca])
+    expect((await stored()).json.spec).toMatchObject({ ...mine, certificateAuthorityData: expect.any(String) })
+  })
+
+  test('warns about an address that only this machine reaches', async () => {
+    expect((await create({ server: 'https://127.0.0.1:6443' })).stderr).toContain('Warning: only this machine')
+  })
+
+  test('creates nothing in a dry run', async () => {
+    const ran = await create(mine, {}, ['--dry-run', '-o', 'json'])
+    expect([ran.code, JSON.parse(ran.stdout).spec]).toEqual([0, mine])
+    expect(ran.stderr).toContain('Dry run: the server would create this cluster.')
+    expect((await stored()).status).toBe(404)
+  })
+
+  test.each<[string, object, object, readonly string[], string]>([
+    ['a context that is not there', mine, {}, ['--from-context', 'x'], 'there is no context "x"'],
+    ['no current context', mine, { 'current-context': '' }, [], 'The contexts are: elsewhere, here, nowhere.'],
+    ['no entries', mine, { contexts: null, clusters: {} }, [], 'The contexts are: none.'],
+    ['a context without a cluster', mine, {}, ['--from-context', 'nowhere'], 'names no cluster of the file'],
+    ['a cluster without a server', {}, {}, [], 'has no server'],
+    ['an http server', { server: 'http://mine.example.com' }, {}, [], 'It must be https'],
+    ['a server that is no URL', { server: 'mine' }, {}, [], 'is not an https URL'],
+    ['a server with a password', { server: 'https://a:secret@mine.example.com' }, {}, [], 'without user, query'],
+    ['an unverified server', { ...mine, 'insecure-skip-tls-verify': true }, {}, [], 'nothing proves which server'],
+    ['a proxy', { ...mine, 'proxy-url': 'http://secret@proxy' }, {}, [], 'with proxy-url, which a Cluster does not'],
+    ['another TLS name', { ...mine, 'tls-server-name': 'x' }, {}, [], 'with tls-server-name'],
+    ['data that is no certificate', { ...mine, 'certificate-authority-data': 'c2VjcmV0' }, {}, [], 'no certificate in'],
+    ['an authority that is not there', { ...mine, 'certificate-authority': 'no.crt' }, {}, [], 'does not exist'],
+  ])('refuses a kube config with %s', async (_, cluster, more, args, message) => {
+    const ran = await create(cluster, more, args)
+    expect([ran.code === 0, ran.stdout, ran.stderr]).toEqual([false, '', expect.stringContaining(message)])
+    expect(ran.stderr).not.toContain('secret')
+    expect((await stored()).status).toBe(404)
+  })
+
+  test.each([
+    ['of 10 MB', `# ${'x'.repeat(10_000_000)}`, 'has more than 2 MiB'],
+    ['that is no YAML', 'token: "secret', 'is no kube config: yaml: '],
+    ['that is a list', '- secret', 'is no kube config: it is not an object'],
+    ['with a key twice', 'clusters: []\nclusters: []', 'line 2: key "clusters" already set'],
+    ['that is empty', '', 'is no kube config: it is not an object'],
+  ])('refuses a file %s', async (_, text, message) => {
+    const file = await cli.write('config', text)
+    const ran = await cli.run(['clusters', 'create', name, '--from-kubeconfig', file])
+    expect(ran).toMatchObject(says(1, message))
+    expect(ran.stderr).not.toContain('secret')
+    expect((await stored()).status).toBe(404)
+  })
+
+  test.each([
+    [['A'], 'cannot be the name'],
+    [['a.b'], 'cannot be the name'],
+    [['a/b'], 'cannot be the name'],
+    [['x'.repeat(64)], 'cannot be the name'],
+    [[], 'needs NAME'],
+    [['n'], 'Give either --from-kubeconfig FILE or --server URL'],
+    [['n', '--server', 'https://a', '--from-kubeconfig', 'f'], 'Give either --from-kubeconfig FILE or --server URL'],
+    [['n', '--server', 'https://a', '--from-context', 'x'], '--from-context is for --from-kubeconfig'],
+    [['n', '--from-kubeconfig', 'f', '--ca', 'x'], '--ca is for --server'],
+    [['n', '--server', 'http://a'], 'It must be https'],
+  ])('refuses %j', async (args, message) =>
+    expect(await cli.run(['clusters', 'create', ...args])).toMatchObject(says(2, message)),
+  )
+
+  test('says what the server refuses: a name that is taken, and users who are no administrators', async () => {
+    await server.make(clusters, connected(name))
+    expect(await create(mine)).toMatchObject(says(4, 'already exists'))
+    const { spec } = await server.make(keys, accessKey(`clusters-${name}`, { user: 'alice' }))
+    const file = await cli.write('config', kubeConfig(mine))
+    const ran = await cli.run(['clusters', 'create', 'mine', '--from-kubeconfig', file], {
+      env: { KEYPLANE_KEY: spec.key },
+    })
+    expect(ran).toMatchObject(says(4, 'only system:masters may create clusters'))
+  })
+})
+
+describe('keyplane clusters list and show', () => {
+  test('say where the cluster is and who may use it', async () => {
+    const access = [{ verbs: ['get', 'use'], users: ['alice'], teams: ['shop'] }]
+    await server.make(clusters, connected(name, { displayName: 'Its name', access }))
+    const list = await cli.ok(['clusters', 'list'])
+    expect(list).toMatch(/^NAME +SERVER +YOU CAN USE IT +DISPLAY NAME\n/)
+    expect(list).toMatch(new RegExp(`^${name} +https://${name}.example.com +yes +Its name$`, 'm'))
+    expect((await cli.ok(['clusters', 'list', '-o', 'name'])).split('\n')).toContain(name)
+    const shown = await cli.ok(['clusters', 'show', name])
+    expect(shown).toContain('get, use for alice, team:shop\n')
+    expect(shown).toMatch(/^You can use it +yes$/m)
+    expect(JSON.parse(await cli.ok(['clusters', 'show', name, '-o', 'json']))).toMatchObject({ metadata: { name } })
+    expect(await cli.run(['clusters', 'list', '-l', 'no=such'])).toMatchObject({ code: 0, stdout: '' })
+    expect(await cli.run(['clusters', 'show', 'none'])).toMatchObject(says(4, '"none" not found'))
+    expect(await cli.run(['clusters', 'show', '..'])).toMatchObject(says(2, 'is not the name of a cluster'))
+  })
+})
+
+describe('keyplane clusters disconnect', () => {
+  const disconnect = (args: readonly string[], options = {}) =>
+    cli.run(['clusters', 'disconnect', name, ...args], options)
+  beforeEach(() => server.make(clusters, connected(name)))
+
+  test('prints every file and flag of cluster-config, and the key of the cluster', async () => {
+    const scope = { roles: [{ role: 'agent' }], clusters: [{ cluster: name }] }
+    await server.make(keys, accessKey(`reviews-${name}`, { user: `agent-${name}`, scope }))
+    await server.make(keys, accessKey(`other-${name}`, { user: `agent-${name}`, scope: { clusters: scope.clusters } }))
+    const { code, stdout } = await disconnect(['--dry-run'])
+    expect(code).toBe(0)
+    const directory = '/etc/kubernetes/keyplane'
+    const { base } = server
+    for (const flag of clusterFlags({ directory })) expect(stdout).toContain(`     ${flag}\n`)
+    const files = clusterFiles({ issuer: base, api: base, identity: { type: 'cluster', name }, directory })
+    const names = [...files.map((file) => file.name), 'keyplane-access-key']
+    expect([...stdout.matchAll(/^ {5}rm (\S+)$/gm)].map(([, file]) => file)).toEqual(
+      names.map((file) => `${directory}/${file}`),
+    )
+    expect(stdout).toContain(`keyplane keys delete reviews-${name}\n`)
+    expect(stdout).not.toContain(`other-${name}`)
+    expect((await stored()).status).toBe(200)
+  })
+
+  test('deletes the object after a question only, or with --yes', async () => {
+    expect(await disconnect([])).toMatchObject(says(2, 'There is no terminal to ask in.'))
+    const no = await disconnect([], { isTerminal: true, input: 'n\n' })
+    expect([no.code, no.stderr]).toEqual([1, expect.stringContaining('Nothing is deleted.')])
+    expect((await stored()).status).toBe(200)
+    const yes = await disconnect([], { isTerminal: true, input: 'y\n' })
+    expect([yes.code, yes.stderr]).toEqual([0, expect.stringContaining('deleting the object ends no access')])
+    expect((await stored()).status).toBe(404)
+    await server.make(clusters, connected(name))
+    const { code, stdout, stderr } = await disconnect(['--yes'])
+    expect([code, stdout]).toEqual([0, expect.stringContaining(`none of user agent-${name} is known`)])
+    expect(stderr).toContain(`The object of cluster ${name} is deleted.`)
+    expect((await stored()).status).toBe(404)
+    expect(await disconnect(['--yes'])).toMatchObject({ code: 4, stdout: '' })
+  })
+})
