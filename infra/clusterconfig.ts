@@ -1,6 +1,10 @@
 /** Prints the files that connect a cluster (docs/clusters.md) as YAML documents, or writes them with --out. */
 import { constants, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { messageOf, objectIn } from '../clients/core/src/answers.ts'
+import { isBearer } from '../clients/core/src/forms.ts'
+import { sendHttps } from '../clients/core/src/https.ts'
+import type { Cluster } from '../clients/core/src/objects.ts'
 import { type Place, parsePlace } from '../lib/authorization/scopes/place.ts'
 import { checkIssuer } from '../lib/kubeconfig/token/jwks.ts'
 import { dumpYaml } from '../lib/meta/encoding/yaml.ts'
@@ -10,7 +14,12 @@ import { type Command, readCall, runCommand, UsageError } from './command.ts'
 const COMMAND = {
   call: 'npm run cluster-config',
   about: `Prints the files that make a kube-apiserver accept the tokens of a deployment (docs/clusters.md), for the named
-cluster or virtual cluster.`,
+cluster or virtual cluster. It needs no access key. With one it reads the object of a connected cluster from the API, and says
+on standard error where that cluster is, or that no object has this name.`,
+  variables: {
+    KEYPLANE_KEY_FILE: 'file with an access key that may get the Cluster',
+    KEYPLANE_KEY: 'the access key itself',
+  },
   options: {
     cluster: { type: 'string', value: 'NAME', help: 'name of a connected cluster, as used in scopes' },
     'virtual-cluster': { type: 'string', value: 'NAMESPACE/NAME', help: 'a virtual cluster; requires --uid' },
@@ -84,11 +93,47 @@ export async function printFiles(options: ClusterFilesOptions): Promise<string> 
   return `# Flags of kube-apiserver:\n${flags.join('')}${documents.join('')}`
 }
 
+const MEBIBYTES = 1
+const TIMEOUT_MILLISECONDS = 30_000
+
+/**
+ * Returns what the API says of the cluster whose files these are, as one sentence: a name that is typed wrongly shows here, not when the
+ * cluster refuses every token. Without an access key, and for virtual clusters, there is nothing to say.
+ */
+export async function clusterSentence(
+  { api, identity, certificateAuthority }: ClusterFilesOptions,
+  env: NodeJS.ProcessEnv,
+): Promise<string | undefined> {
+  const key = env.KEYPLANE_KEY || (env.KEYPLANE_KEY_FILE && (await readFile(env.KEYPLANE_KEY_FILE, 'utf8')).trim())
+  if (!key || identity.type !== 'cluster') return undefined
+  const { name } = identity
+  if (!isBearer(key))
+    return `The object of cluster ${name} was not read: the access key has characters that no key has.`
+  try {
+    const { code, text } = await sendHttps({
+      url: new URL(`${api}/apis/management.platform/v1/clusters/${name}`),
+      method: 'GET',
+      headers: { authorization: `Bearer ${key}`, accept: 'application/json' },
+      authorities: certificateAuthority,
+      signal: AbortSignal.timeout(TIMEOUT_MILLISECONDS),
+      mostMebibytes: MEBIBYTES,
+    })
+    const body = objectIn(text) ?? {}
+    if (code !== 200) return `The object of cluster ${name} was not read: ${code} ${messageOf(body) ?? ''}`.trimEnd()
+    const { displayName, server } = (body as Partial<Cluster>).spec ?? {}
+    return `Cluster ${name}${displayName ? ` (${JSON.stringify(displayName)})` : ''} is at ${server}.`
+  } catch (error) {
+    return `The object of cluster ${name} was not read: ${(error as Error).message}`
+  }
+}
+
 /** Replaces a file, and never what a symbolic link in its place leads to. */
 const REPLACE = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | (constants.O_NOFOLLOW ?? 0)
 
 async function main(values: Values): Promise<void> {
   const options = await optionsOf(values)
+  const sentence = await clusterSentence(options, process.env)
+  if (sentence !== undefined) process.stderr.write(`${sentence}\n`)
   if (options.out === undefined) {
     process.stdout.write(await printFiles(options))
     return

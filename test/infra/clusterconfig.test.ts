@@ -4,10 +4,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { KubeConfig } from '@kubernetes/client-node'
 import { describe, expect, test } from 'vitest'
-import { printFiles, readArguments } from '../../infra/clusterconfig.ts'
+import { clusterSentence, printFiles, readArguments } from '../../infra/clusterconfig.ts'
 import { type ClusterFilesOptions, clusterFiles } from '../../infra/clusterfiles.ts'
 import { clusterAudiences, virtualClusterAudience } from '../../lib/kubeconfig/token/audience.ts'
 import { dumpYaml } from '../../lib/meta/encoding/yaml.ts'
+import { clusters, cluster as connected } from '../support/objects.ts'
+import { useServer } from '../support/sharedserver.ts'
 
 const issuer = 'https://api.example.com/kubernetes/management'
 const cluster: ClusterFilesOptions = {
@@ -86,6 +88,38 @@ test.each([
   config.loadFromString(await dumpYaml(fileOf(options, name)))
   expect(config.getCurrentCluster()).toMatchObject({ server: `https://other.example.com/apis/${path}`, caData: 'UEVN' })
   expect(fileOf(cluster, name).users[0].user).toEqual({ tokenFile: '/etc/kubernetes/keyplane/keyplane-access-key' })
+})
+
+describe('the object of the cluster', () => {
+  const server = useServer()
+  const said = (name: string, env: NodeJS.ProcessEnv) => {
+    const { base, certificateAuthority } = server
+    return clusterSentence({ ...cluster, api: base, identity: { type: 'cluster', name }, certificateAuthority }, env)
+  }
+
+  test('is read with an access key of the environment, and says where the cluster is', async () => {
+    await server.make(clusters, connected('eu', { displayName: 'Europe\n' }))
+    expect(await said('eu', {})).toBeUndefined()
+    expect(await said('eu', { KEYPLANE_KEY: server.adminKey })).toBe(
+      'Cluster eu ("Europe\\n") is at https://eu.example.com.',
+    )
+    const folder = await mkdtemp(join(tmpdir(), 'clusterconfig-'))
+    const KEYPLANE_KEY_FILE = join(folder, 'key')
+    await writeFile(KEYPLANE_KEY_FILE, `${server.adminKey}\n`)
+    expect(await said('eu', { KEYPLANE_KEY_FILE })).toContain('is at https://eu.example.com.')
+    await rm(folder, { recursive: true })
+  })
+
+  test('may be missing, or closed to the key, which changes nothing else', async () => {
+    expect(await said('ue', { KEYPLANE_KEY: server.adminKey })).toMatch(/was not read: 404 .*"ue" not found/)
+    expect(await said('eu', { KEYPLANE_KEY: 'mpk_x' })).toMatch(/was not read: 401 /)
+    const bad = await said('eu', { KEYPLANE_KEY: 'secret key' })
+    expect(bad).toContain('characters that no key has')
+    expect(bad).not.toContain('secret')
+    const dead = { ...cluster, api: 'https://127.0.0.1:1' }
+    expect(await clusterSentence(dead, { KEYPLANE_KEY: 'mpk_x' })).toContain('was not read: connect ECONNREFUSED')
+    expect(await clusterSentence(virtual, { KEYPLANE_KEY: 'mpk_x' })).toBeUndefined()
+  })
 })
 
 describe('the command line', () => {
