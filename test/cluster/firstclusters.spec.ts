@@ -160,7 +160,7 @@ test('the page on the first connected cluster works as written', async () => {
   expect(await startCluster('connected', address, flags)).toBe(admin)
   const people = await shell(begin, commandsOf('What people may do there', 0))
   expect([people.code, people.stderr]).toEqual([0, ''])
-  const token = commandsOf('A token', 0)
+  const token = commandsOf('A kube config', 0)
   await expect.poll(() => shell(begin, token), fetched).toMatchObject({ code: 0, stderr: '' })
   const { stdout } = await shell(begin, token)
   expect(stdout).toMatch(/^Username +admin$/m)
