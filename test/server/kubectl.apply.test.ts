@@ -1,7 +1,7 @@
 /** Tests kubectl apply and diff, client-side and server-side, against the whole API. */
 import { expect, test } from 'vitest'
 import { describeKubectl, outputOf, useKubectl } from '../support/kubectl.ts'
-import { accessKey, keys } from '../support/objects.ts'
+import { accessKey, cluster, keys } from '../support/objects.ts'
 
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration'
 
@@ -29,6 +29,21 @@ describeKubectl('kubectl', () => {
     expect(spec).toEqual({ user: 'alice', disabled: true })
     expect(JSON.parse(metadata.annotations[lastApplied]).spec).toEqual({ user: 'alice', disabled: true })
     expect(await managers('client')).toEqual(['kubectl-client-side-apply Update'])
+  })
+
+  test.concurrent('a cluster that is applied is ready, has no drift, and can be waited for', async () => {
+    const object = cluster('applied', { displayName: 'Applied', access: [{ verbs: ['get', 'use'], teams: ['shop'] }] })
+    const name = 'cluster.management.platform/applied'
+    const applied = (stdout: string) => ({ code: 0, stdout, stderr: '' })
+    expect(await serverSide(object)).toEqual(applied(`${name} serverside-applied\n`))
+    const { resourceVersion } = JSON.parse((await api.kubectl.run('get', name, '-o', 'json')).stdout).metadata
+    const diff = ['diff', '--server-side', '-f', '-']
+    expect(await api.kubectl.feed(JSON.stringify(object), ...diff)).toEqual(applied(''))
+    expect(await serverSide(object)).toEqual(applied(`${name} serverside-applied\n`))
+    const after = JSON.parse((await api.kubectl.run('get', name, '-o', 'json')).stdout).metadata
+    expect(after.resourceVersion).toBe(resourceVersion)
+    const waited = await api.kubectl.run('wait', name, '--for=jsonpath={.status.canUse}=true')
+    expect(waited).toEqual(applied(`${name} condition met\n`))
   })
 
   test.concurrent('diff shows the changes of an apply without making them', async () => {
