@@ -243,6 +243,14 @@ describeKubectl('a kube config of something else', () => {
     expect(namesOf(await parseYaml(await ok(['--project', 'demo'])))).toEqual([named('demo.p-demo')])
   })
 
+  test('is with --all for the connected clusters that the scope of the key names', async () => {
+    await server.make(clusters, connected('named', { access: [{ verbs: ['get', 'use'], users: ['alice'] }] }))
+    await patchKey({ scope: { clusters: [{ cluster: 'named' }, { cluster: 'nowhere' }] } })
+    const { code, stdout, stderr } = await ran(['--all'])
+    expect([code, namesOf(await parseYaml(stdout))]).toEqual([0, [named('named')]])
+    expect(stderr).toMatch(/^Left out nowhere: .*not found$/m)
+  })
+
   test('leaves out with --all the kind of clusters that the key may not list', async () => {
     await server.make(clusters, connected('south', { access: [{ verbs: ['get', 'list', 'use'], users: ['alice'] }] }))
     const scope = {

@@ -2,6 +2,7 @@
 import { resolve } from 'node:path'
 import { dumpYaml } from '../../../../lib/meta/encoding/yaml.ts'
 import type { JsonObject } from '../../../../lib/meta/types.ts'
+import type { Cluster } from '../../../core/src/objects.ts'
 import { projectIn } from '../../../core/src/projects.ts'
 import { shellWords } from '../../../core/src/shellwords.ts'
 import { addressOf, asCluster, clusterPath } from '../api/clusters.ts'
@@ -9,6 +10,7 @@ import { listInstances } from '../api/instances.ts'
 import { listAll } from '../api/lists.ts'
 import { inParallel } from '../api/parallel.ts'
 import { projectPrefix } from '../api/projects.ts'
+import { readSelf } from '../api/self.ts'
 import { authorityIn, openSession } from '../api/session.ts'
 import { StatusError } from '../api/status.ts'
 import { checkProject, connectedCluster, type Target, virtualCluster } from '../api/target.ts'
@@ -182,8 +184,7 @@ function noteLeftOut(io: Io, what: string, error: unknown): void {
 async function entriesOfClusters(making: Making): Promise<Entry[]> {
   // Only virtual clusters sign certificates.
   if (making.way === 'cert') return []
-  const { items } = await listAll(making.session, clusterPath())
-  const usable = items.map(asCluster).filter((cluster) => {
+  const usable = (await visibleClusters(making)).filter((cluster) => {
     if (cluster.status?.canUse) return true
     note(making.io, `Left out ${cluster.metadata.name}: you may see it, but create no kube config of it.`)
     return false
@@ -191,6 +192,27 @@ async function entriesOfClusters(making: Making): Promise<Entry[]> {
   return inParallel(usable, (cluster) =>
     clusterEntry(making, connectedCluster(cluster.metadata.name), addressOf(cluster)),
   )
+}
+
+/** Returns the connected clusters that the key may see. A scope that names clusters allows these, but no list. */
+async function visibleClusters({ io, session }: Making): Promise<Cluster[]> {
+  try {
+    return (await listAll(session, clusterPath())).items.map(asCluster)
+  } catch (error) {
+    if (!(error instanceof StatusError) || error.code !== 403) throw error
+    const { clusters = [] } = (await readSelf(session)).status.accessKeyScope ?? {}
+    const names = clusters.flatMap(({ cluster = '*' }) => (cluster === '*' ? [] : [cluster]))
+    if (names.length === 0) throw error
+    const found = await inParallel([...new Set(names)], async (name) => {
+      try {
+        return asCluster(await session.get(clusterPath(name)))
+      } catch (refused) {
+        noteLeftOut(io, name, refused)
+        return undefined
+      }
+    })
+    return found.filter((cluster) => cluster !== undefined)
+  }
 }
 
 /** Returns the entries of the virtual clusters that the key may use. Leaves out the others, with a note for each. */
