@@ -9,85 +9,96 @@
  */
 
 import { parseChain } from '../authorization/scopes/parsechain.ts'
-import type { ScopeChain } from '../authorization/scopes/scope.ts'
 import { parseTrials, type ScopeTrial } from '../authorization/trials/scopetrial.ts'
 import { effectiveUser, type KeySpec, usernameOf } from '../authorization/users/identity.ts'
 import { effectiveChain } from '../authorization/users/privilege.ts'
-import { holdsRight, type ReviewRight } from '../authorization/users/reviewright.ts'
-import type { Federation, Identity, PresentedCredential, UserInfo } from '../authorization/users/user.ts'
+import { holdsRight } from '../authorization/users/reviewright.ts'
+import type { PresentedCredential, UserInfo } from '../authorization/users/user.ts'
 import { parseTime, unixSeconds } from '../meta/encoding/time.ts'
 import type { JsonObject, JsonValue, KubeObject } from '../meta/types.ts'
 import { defined } from '../meta/value/defined.ts'
 import { isObject } from '../meta/value/walk.ts'
 import type { Companion } from '../storage/interface.ts'
 import { type KeyInternal, parseFederation, parseKeyHash, RIGHT, type TrialInternal } from './keyinternal.ts'
-import { type KeyLife, lifeOf } from './keystatus.ts'
-import { type LastSource, readSources } from './lastsources.ts'
+import { lifeOf } from './keystatus.ts'
+import { readSources } from './lastsources.ts'
 import type { KeyHash } from './pepper.ts'
 import {
   isCount,
-  isFlag,
   isIdentity,
   isNonEmptyText,
   isNonEmptyTextList,
   isText,
   isTextList,
   isTrue,
+  LIFE,
+  LIFE_OPTIONAL,
   part,
+  type RecordOf,
   strictRecord,
 } from './strictrecord.ts'
 
-export interface Credential extends KeyLife, ReviewRight {
+const REQUIRED = {
   /** The name of the key object. */
-  name: string
-  uid: string
-  /**
-   * The generation of the key's spec, which also counts changes of the key's value. Absent in items of earlier
-   * versions.
-   */
-  generation?: number
-  type: string
+  name: isNonEmptyText,
+  uid: isNonEmptyText,
+  type: isText,
   /** The user name and groups of requests with this key. */
-  user: string
-  identity: Identity
-  groups: string[]
-  chain: ScopeChain
-  /** From the spec, for Self. */
-  specUser?: string
-  specTeam?: string
-  specSubject?: string
-  displayName?: string
-  email?: string
-  /** Present when an exchange made the key. */
-  federation?: Federation
-  /** When the person of such a key signed in, in unix seconds. Absent in items of earlier versions. */
-  signedIn?: number
-  /** The uids of the keys that made the key, the nearest last. */
-  makers?: readonly string[]
-  /** The addresses from which the key may be used. Absent: all. */
-  sourceCIDRs?: string[]
-  /** The scopes that are tried beside the chain. */
-  trials?: ScopeTrial[]
-  /** The number of the value. Absent: 1. */
-  value?: number
-  /** When the value was made, in unix seconds. Absent: when the key was created. */
-  made?: number
-  hint?: string
-  /** On the old value while a rotation is open: the credential of the new one. */
-  successor?: KeyHash
-  /** On both while a rotation is open: for how many seconds the old value keeps working after the first use of the new one. */
-  overlap?: number
-  /** Set on a new value until a write of the key after its first use. */
-  pending?: true
-  /** When a value that a rotation made was first used, in unix seconds. */
-  firstUsed?: number
-  /** For a retiring value: the first second in which it is invalid. */
-  until?: number
-  /** Where the value was last used from, the newest first. */
-  sources?: LastSource[]
-  /** How many new addresses used the value on its last day (history/newaddress.ts). */
-  addresses?: JsonObject
+  user: isNonEmptyText,
+  identity: isIdentity,
+  groups: isTextList,
+  chain: part(parseChain),
+  ...LIFE,
 }
+
+const OPTIONAL = {
+  ...LIFE_OPTIONAL,
+  /** The generation of the key's spec, which also counts changes of the key's value. Absent in items of earlier versions. */
+  generation: isCount,
+  /** From the spec, for Self. */
+  specUser: isText,
+  specTeam: isText,
+  specSubject: isText,
+  displayName: isText,
+  email: isText,
+  /** Present when an exchange made the key. */
+  federation: part(parseFederation),
+  /** When the person of such a key signed in, in unix seconds. Absent in items of earlier versions. */
+  signedIn: isCount,
+  /** The uids of the keys that made the key, the nearest last. */
+  makers: isNonEmptyTextList,
+  /** The addresses from which the key may be used. Absent: all. */
+  sourceCIDRs: isTextList,
+  ...RIGHT,
+  /** The scopes that are tried beside the chain. */
+  trials: part(parseTrials),
+}
+
+const MAY_HAVE = {
+  ...OPTIONAL,
+  // What an item tells of its value besides the key.
+  /** The number of the value. Absent: 1. */
+  value: isCount,
+  /** When the value was made, in unix seconds. Absent: when the key was created. */
+  made: isCount,
+  hint: isText,
+  /** On the old value while a rotation is open: the credential of the new one. */
+  successor: part(parseKeyHash),
+  /** On both while a rotation is open: for how many seconds the old value keeps working after the first use of the new one. */
+  overlap: isCount,
+  /** Set on a new value until a write of the key after its first use. */
+  pending: isTrue,
+  /** When a value that a rotation made was first used, in unix seconds. */
+  firstUsed: isCount,
+  /** For a retiring value: the first second in which it is invalid. */
+  until: isCount,
+  /** Where the value was last used from, the newest first. */
+  sources: part(readSources),
+  /** How many new addresses used the value on its last day (history/newaddress.ts). Only people read it: an unknown form counts as nothing. */
+  addresses: part((value): JsonObject => (isObject(value) ? value : {})),
+}
+
+export interface Credential extends RecordOf<typeof REQUIRED, typeof MAY_HAVE> {}
 
 /** A key about to be stored. */
 export interface StoredKey {
@@ -162,56 +173,6 @@ export function credentialUser(credential: Credential, expires: number | undefin
     ...(holdsRight(credential, chain) && { mayReview: true }),
   }
 }
-
-const REQUIRED = {
-  name: isNonEmptyText,
-  uid: isNonEmptyText,
-  type: isText,
-  user: isNonEmptyText,
-  identity: isIdentity,
-  groups: isTextList,
-  chain: part(parseChain),
-  created: isCount,
-  ttlAfterLastActivity: isFlag,
-  disabled: isFlag,
-  deleted: isFlag,
-}
-
-const OPTIONAL = {
-  lastActivity: isCount,
-  ttl: isCount,
-  generation: isCount,
-  specUser: isText,
-  specTeam: isText,
-  specSubject: isText,
-  displayName: isText,
-  email: isText,
-  federation: part(parseFederation),
-  signedIn: isCount,
-  makers: isNonEmptyTextList,
-  sourceCIDRs: isTextList,
-  ...RIGHT,
-  trials: part(parseTrials),
-}
-
-/** What only people read: an unknown form counts as nothing. */
-const noted = part((value): JsonObject => (isObject(value) ? value : {}))
-
-/** What an item tells of its value besides the key. */
-const OF_VALUE = {
-  value: isCount,
-  made: isCount,
-  hint: isText,
-  successor: part(parseKeyHash),
-  overlap: isCount,
-  pending: isTrue,
-  firstUsed: isCount,
-  until: isCount,
-  sources: part(readSources),
-  addresses: noted,
-}
-
-const MAY_HAVE = { ...OPTIONAL, ...OF_VALUE }
 
 /** The attributes that a change of the key removes if they are absent from its new state. */
 export const KEY_ATTRIBUTES: readonly string[] = Object.keys(OPTIONAL).filter((name) => name !== 'lastActivity')

@@ -10,18 +10,20 @@ import type { Federation, PassedGate } from '../authorization/users/user.ts'
 import type { JsonObject } from '../meta/types.ts'
 import type { Companion } from '../storage/interface.ts'
 import type { ItemKey } from '../storage/keys.ts'
-import { isCount, isFlag, strictRecord } from './strictrecord.ts'
+import { isCount, isFlag, type RecordOf, strictRecord } from './strictrecord.ts'
 
 export type GateKind = 'trust' | 'provider'
 
-/** The state of a trust or a provider. */
-export interface GateState {
+const GATE = {
   /** Counts the changes of the object that close the keys made before them. */
-  revision: number
-  disabled: boolean
+  revision: isCount,
+  disabled: isFlag,
   /** The object has a deletionTimestamp, even if finalizers delay its removal. */
-  deleted: boolean
+  deleted: isFlag,
 }
+
+/** The state of a trust or a provider. */
+export interface GateState extends RecordOf<typeof GATE> {}
 
 const gateKey = (kind: GateKind, uid: string): ItemKey => ({ pk: `${kind}#${uid}`, sk: '#' })
 
@@ -73,5 +75,3 @@ function problemOf(passed: PassedGate, gate: { attributes: JsonObject } | undefi
   if (disabled) return 'is disabled'
   return revision === passed.revision ? undefined : 'has changed since the exchange: exchange another ID token'
 }
-
-const GATE = { revision: isCount, disabled: isFlag, deleted: isFlag }

@@ -4,103 +4,26 @@
 import { parseChain } from '../authorization/scopes/parsechain.ts'
 import type { Scope } from '../authorization/scopes/scope.ts'
 import { parseTrials, type ScopeTrial } from '../authorization/trials/scopetrial.ts'
-import type { Inherited } from '../authorization/users/identity.ts'
-import type { ReviewRight } from '../authorization/users/reviewright.ts'
-import type { Federation, Identity } from '../authorization/users/user.ts'
+import type { Federation } from '../authorization/users/user.ts'
 import type { JsonObject } from '../meta/types.ts'
 import { DAY_SECONDS } from '../meta/value/durations.ts'
-import type { Makers } from './makers.ts'
 import type { KeyHash } from './pepper.ts'
 import {
+  HASH,
   isCount,
   isIdentity,
   isNonEmptyText,
   isNonEmptyTextList,
+  type Kept,
   keptRecord,
   part,
+  type RecordOf,
   strictRecord,
 } from './strictrecord.ts'
 
 /** How long a former scope is kept. */
 export const FORMER_SECONDS = 30 * DAY_SECONDS
 
-/** What is known of a value of a key besides its hash. */
-export interface ValueFacts {
-  /** Counts the values that rotations made: 1, 2, 3 … */
-  number: number
-  /** Unix seconds. */
-  made: number
-  /**
-   * The number of the first value of the row in which each value made the next one. Its own number if another key made it.
-   * Absent if that is not known: then every earlier value counts as its maker.
-   */
-  since?: number
-  /** The last six characters, if the value was generated here. They are its checksum, so they reveal nothing. */
-  hint?: string
-}
-
-/** A new value that a rotation made and that the row does not yet know to be used. */
-interface PendingValue extends ValueFacts {
-  credential: KeyHash
-  /** For how many seconds the current value keeps working after the first use of this one. */
-  overlap: number
-}
-
-/** The previous value, which works until a fixed time. */
-export interface RetiringValue extends ValueFacts {
-  credential: KeyHash
-  /** Unix seconds: the first second in which the value is invalid. */
-  until: number
-}
-
-/** A report of a leak. */
-export interface Leak {
-  /** Unix seconds. */
-  at: number
-  /** Where the value was found, as the reporter says, without credentials. */
-  url?: string
-}
-
-/** The trials of a scope, as they are stored with the object that has the scope. */
-export interface TrialInternal {
-  /** The trial of `spec.scopeTrial`: whose item it has, and when it began, in unix seconds. */
-  trial?: { uid: string; since: number }
-  /** When the last trial that has ended began, in unix seconds. */
-  lastTrial?: number
-  /** The trials of the keys that made this one, as they were then. */
-  trials?: readonly ScopeTrial[]
-  /** The scope before another one was made real. No `scope`: there was none. `at` is in unix seconds. */
-  former?: { scope?: Scope; at: number }
-}
-
-export interface KeyInternal extends TrialInternal, ReviewRight, Inherited, Makers {
-  /** The identity of the key's creator. */
-  creator: Identity
-  /** Where the credential of the current value is stored. */
-  credential: KeyHash
-  /** Facts of the current value. Absent: it is number 1, made when the key was created. */
-  value?: ValueFacts
-  /** Present when the current value itself has ended: its item is a tombstone, and no write revives it. */
-  ended?: 'leaked'
-  /** The report that ended it. */
-  leak?: Leak
-  pending?: PendingValue
-  retiring?: RetiringValue
-  /** Present when an exchange made the key. It never changes. */
-  federation?: Federation
-  /** When the person of an exchanged key signed in, in unix seconds. It never changes. */
-  signedIn?: number
-  /** Unix seconds. Reviews refuse tokens of the key that were issued before it. Present when a value of the key has leaked. */
-  tokensNotBefore?: number
-  /** The last expiry that a write of the row has announced to watches, in unix seconds. */
-  touchedExpiry?: number
-  /** The members that this release does not know. Every write of the key keeps them. */
-  unknown?: JsonObject
-}
-
-const HASH = { version: isNonEmptyText, hash: isNonEmptyText }
-const FACTS = { number: isCount, made: isCount }
-const FACTS_OPTIONAL = { hint: isNonEmptyText, since: isCount }
 const PASSED = { uid: isNonEmptyText, revision: isCount }
 
 /** Parses the stored form of a hash. Throws an Error for anything else. */
@@ -118,42 +41,117 @@ const parseScope = (value: unknown): Scope => parseChain([value])[0] ?? {}
 /** How the member of `ReviewRight` is read. */
 export const RIGHT = { reviewScope: part(parseScope) }
 
-/** How the members of `TrialInternal` are read. */
-export const TRIAL = {
+const FORMER = { at: isCount }
+const FORMER_OPTIONAL = { scope: part(parseScope) }
+
+/** The scope before another one was made real. No `scope`: there was none. `at` is in unix seconds. */
+interface FormerScope extends RecordOf<typeof FORMER, typeof FORMER_OPTIONAL> {}
+
+const TRIAL = {
+  /** The trial of `spec.scopeTrial`: whose item it has, and when it began, in unix seconds. */
   trial: part((trial) => strictRecord('a trial', trial, { uid: isNonEmptyText, since: isCount })),
+  /** When the last trial that has ended began, in unix seconds. */
   lastTrial: isCount,
-  trials: part(parseTrials),
-  former: part((former) => strictRecord('a former scope', former, { at: isCount }, { scope: part(parseScope) })),
+  /** The trials of the keys that made this one, as they were then. */
+  trials: part<readonly ScopeTrial[]>(parseTrials),
+  former: part((former): FormerScope => strictRecord('a former scope', former, FORMER, FORMER_OPTIONAL)),
 }
+
+/** The trials of a scope, as they are stored with the object that has the scope. */
+export interface TrialInternal extends RecordOf<Record<never, never>, typeof TRIAL> {}
+
+export const MAKERS = {
+  /** The uids of the keys that made this one, the nearest last. They never change. Absent if no key made it. */
+  makers: isNonEmptyTextList,
+  /** The name that the nearest of them had. */
+  maker: isNonEmptyText,
+}
+
+/** What the internal parts of keys and trusts have in common. */
+export const MADE = {
+  /** The identity of the creator. */
+  creator: isIdentity,
+  carried: part(parseChain),
+}
+export const MADE_OPTIONAL = { born: isCount, ...MAKERS, ...RIGHT, ...TRIAL }
+
+const FACTS = {
+  /** Counts the values that rotations made: 1, 2, 3 … */
+  number: isCount,
+  /** Unix seconds. */
+  made: isCount,
+}
+const FACTS_OPTIONAL = {
+  /** The last six characters, if the value was generated here. They are its checksum, so they reveal nothing. */
+  hint: isNonEmptyText,
+  /**
+   * The number of the first value of the row in which each value made the next one. Its own number if another key made it.
+   * Absent if that is not known: then every earlier value counts as its maker.
+   */
+  since: isCount,
+}
+
+/** What is known of a value of a key besides its hash. */
+export interface ValueFacts extends RecordOf<typeof FACTS, typeof FACTS_OPTIONAL> {}
 
 const credential = part(parseKeyHash)
 
-const stored = keptRecord(
-  'the internal part of a key',
-  { creator: isIdentity, carried: part(parseChain), credential },
-  {
-    born: isCount,
-    makers: isNonEmptyTextList,
-    maker: isNonEmptyText,
-    value: part((value) => strictRecord('the value of a key', value, FACTS, FACTS_OPTIONAL)),
-    ended: (value: unknown) => value === 'leaked',
-    leak: part((leak) => strictRecord('a report of a leak', leak, { at: isCount }, { url: isNonEmptyText })),
-    pending: part((value) => {
-      const members = { ...FACTS, credential, overlap: isCount }
-      return strictRecord('the pending value of a key', value, members, FACTS_OPTIONAL)
-    }),
-    retiring: part((value) => {
-      const members = { ...FACTS, credential, until: isCount }
-      return strictRecord('the retiring value of a key', value, members, FACTS_OPTIONAL)
-    }),
-    federation: part(parseFederation),
-    signedIn: isCount,
-    tokensNotBefore: isCount,
-    touchedExpiry: isCount,
-    ...RIGHT,
-    ...TRIAL,
-  },
-)
+const PENDING = {
+  ...FACTS,
+  credential,
+  /** For how many seconds the current value keeps working after the first use of this one. */
+  overlap: isCount,
+}
+
+/** A new value that a rotation made and that the row does not yet know to be used. */
+interface PendingValue extends RecordOf<typeof PENDING, typeof FACTS_OPTIONAL> {}
+
+const RETIRING = {
+  ...FACTS,
+  credential,
+  /** Unix seconds: the first second in which the value is invalid. */
+  until: isCount,
+}
+
+/** The previous value, which works until a fixed time. */
+export interface RetiringValue extends RecordOf<typeof RETIRING, typeof FACTS_OPTIONAL> {}
+
+const LEAK = { at: isCount }
+const LEAK_OPTIONAL = { url: isNonEmptyText }
+
+/** A report of a leak: `at` in unix seconds, and the `url` where the value was found, as the reporter says, without credentials. */
+export interface Leak extends RecordOf<typeof LEAK, typeof LEAK_OPTIONAL> {}
+
+const REQUIRED = {
+  ...MADE,
+  /** Where the credential of the current value is stored. */
+  credential,
+}
+const OPTIONAL = {
+  ...MADE_OPTIONAL,
+  /** Facts of the current value. Absent: it is number 1, made when the key was created. */
+  value: part((value): ValueFacts => strictRecord('the value of a key', value, FACTS, FACTS_OPTIONAL)),
+  /** Present when the current value itself has ended: its item is a tombstone, and no write revives it. */
+  ended: (value: unknown) => value === 'leaked',
+  /** The report that ended it. */
+  leak: part((leak): Leak => strictRecord('a report of a leak', leak, LEAK, LEAK_OPTIONAL)),
+  pending: part((value): PendingValue => strictRecord('the pending value of a key', value, PENDING, FACTS_OPTIONAL)),
+  retiring: part(
+    (value): RetiringValue => strictRecord('the retiring value of a key', value, RETIRING, FACTS_OPTIONAL),
+  ),
+  /** Present when an exchange made the key. It never changes. */
+  federation: part(parseFederation),
+  /** When the person of an exchanged key signed in, in unix seconds. It never changes. */
+  signedIn: isCount,
+  /** Unix seconds. Reviews refuse tokens of the key that were issued before it. Present when a value of the key has leaked. */
+  tokensNotBefore: isCount,
+  /** The last expiry that a write of the row has announced to watches, in unix seconds. */
+  touchedExpiry: isCount,
+}
+
+export interface KeyInternal extends RecordOf<typeof REQUIRED, typeof OPTIONAL>, Kept {}
+
+const stored = keptRecord('the internal part of a key', REQUIRED, OPTIONAL)
 
 /** Returns the stored form. */
 export const encodeKeyInternal = (internal: KeyInternal): JsonObject => stored.write(internal)

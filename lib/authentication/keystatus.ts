@@ -5,20 +5,10 @@
 import type { KeySpec } from '../authorization/users/identity.ts'
 import type { KubeObject } from '../meta/types.ts'
 import type { Stored } from '../storage/interface.ts'
+import type { LIFE, LIFE_OPTIONAL, RecordOf } from './strictrecord.ts'
 
 /** The part of a credential that determines its lifetime. */
-export interface KeyLife {
-  created: number
-  /** Absent before the first use. */
-  lastActivity?: number
-  /** 0 or absent means that the key has no expiry of its own. */
-  ttl?: number
-  /** The ttl counts from the last activity or, before the first use, from creation. */
-  ttlAfterLastActivity: boolean
-  disabled: boolean
-  /** The key has a deletionTimestamp, even if finalizers delay its removal. */
-  deleted: boolean
-}
+export interface KeyLife extends RecordOf<typeof LIFE, typeof LIFE_OPTIONAL> {}
 
 /** Returns the lifetime members of a key object. The last activity is stored beside the object. */
 export function lifeOf({ metadata, spec = {} }: KubeObject, lastActivity?: number): KeyLife {

@@ -3,18 +3,15 @@
  * the deletion of those keys.
  */
 import type { UserInfo } from '../authorization/users/user.ts'
+import type { MAKERS } from './keyinternal.ts'
+import type { RecordOf } from './strictrecord.ts'
 
 /** The most makers of a key. A key with so many makes no keys, so no maker is ever forgotten. */
 export const MAX_MAKERS = 32
 /** From this many on, creating a key has a warning about the limit. */
 const WARNED_MAKERS = 24
 
-export interface Makers {
-  /** The uids of the keys that made this one, the nearest last. They never change. Absent if no key made it. */
-  makers?: readonly string[]
-  /** The name that the nearest of them had. */
-  maker?: string
-}
+export interface Makers extends RecordOf<Record<never, never>, typeof MAKERS> {}
 
 type Maker = Pick<UserInfo, 'key' | 'makers'>
 

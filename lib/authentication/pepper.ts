@@ -6,12 +6,10 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
 import { isObject } from '../meta/value/walk.ts'
 import { keepFetched } from '../outbound/fetched.ts'
+import type { HASH, RecordOf } from './strictrecord.ts'
 
 /** The hash under which a key is stored. `hash` is base64url without padding. */
-export interface KeyHash {
-  version: string
-  hash: string
-}
+export interface KeyHash extends RecordOf<typeof HASH> {}
 
 interface PepperDeps {
   /** Returns the current text of the secret. */

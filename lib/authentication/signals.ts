@@ -10,7 +10,7 @@ import type { JsonObject } from '../meta/types.ts'
 import { DAY_SECONDS } from '../meta/value/durations.ts'
 import type { CompanionItem } from '../storage/interface.ts'
 import type { KeyHash } from './pepper.ts'
-import { isCount, isNonEmptyText, isText, strictRecord } from './strictrecord.ts'
+import { isCount, isNonEmptyText, isText, type RecordOf, strictRecord } from './strictrecord.ts'
 import { shortUserAgent } from './useragent.ts'
 
 const KINDS = ['first-used', 'rotated', 'reused', 'source-refused', 'leaked', 'scope-trial-refused'] as const
@@ -21,25 +21,29 @@ const KINDS = ['first-used', 'rotated', 'reused', 'source-refused', 'leaked', 's
  */
 export type SignalKind = (typeof KINDS)[number]
 
-export interface Signal {
-  kind: SignalKind
+const REQUIRED = {
+  kind: (value: unknown): value is SignalKind => KINDS.some((kind) => kind === value),
   /** The name and the uid of the key object. */
-  name: string
-  uid: string
+  name: isNonEmptyText,
+  uid: isNonEmptyText,
   /** Unix seconds. */
-  at: number
-  /** The number of the value, if it is known. */
-  value?: number
-  /** Where the request came from, or the report names. */
-  ip?: string
-  userAgent?: string
-  /** Where the value was found, if a report says so. */
-  url?: string
-  /** The request that a scope on trial would refuse, in words. */
-  request?: string
-  /** The uid of the key or trust that has the trial. */
-  trial?: string
+  at: isCount,
 }
+const OPTIONAL = {
+  /** The number of the value, if it is known. */
+  value: isCount,
+  /** Where the request came from, or the report names. */
+  ip: isText,
+  userAgent: isText,
+  /** Where the value was found, if a report says so. */
+  url: isText,
+  /** The request that a scope on trial would refuse, in words. */
+  request: isText,
+  /** The uid of the key or trust that has the trial. */
+  trial: isText,
+}
+
+export interface Signal extends RecordOf<typeof REQUIRED, typeof OPTIONAL> {}
 
 /** How many days signals are kept. */
 export const KEPT_DAYS = 7
@@ -84,8 +88,3 @@ export function signalItem(
 
 /** Parses the attributes of a signal. Throws an Error, without the content, for anything else. */
 export const readSignal = (item: JsonObject): Signal => strictRecord('a signal', item, REQUIRED, OPTIONAL)
-
-const isKind = (value: unknown): value is SignalKind => KINDS.some((kind) => kind === value)
-
-const REQUIRED = { kind: isKind, name: isNonEmptyText, uid: isNonEmptyText, at: isCount }
-const OPTIONAL = { value: isCount, ip: isText, userAgent: isText, url: isText, request: isText, trial: isText }

@@ -17,10 +17,13 @@ interface Part<T = unknown> {
 type Members = Readonly<Record<string, Check | Part>>
 type Value<M> = M extends Part<infer T> ? T : M extends Check<infer T> ? T : never
 
-/** A record with the required members R and the optional members O. */
-type StrictRecord<R extends Members, O extends Members> = { -readonly [K in keyof R]: Value<R[K]> } & {
-  -readonly [K in keyof O]?: Value<O[K]>
-}
+/**
+ * A record with the required members R and the optional members O. The tables of readers are the only place that states the
+ * members; an interface that extends this type names the record in messages of the compiler.
+ */
+export type RecordOf<R extends Members, O extends Members = Record<never, never>> = {
+  -readonly [K in keyof R]: Value<R[K]>
+} & { -readonly [K in keyof O]?: Value<O[K]> }
 
 const check = <T>(isValid: (value: unknown) => boolean) => isValid as Check<T>
 export const part = <T>(read: (value: unknown) => T): Part<T> => ({ read })
@@ -32,12 +35,29 @@ export const isTrue = check<true>((value) => value === true)
 export const isCount = check<number>((value) => Number.isSafeInteger(value) && Number(value) >= 0)
 export const isTextList = check<string[]>((value) => Array.isArray(value) && value.every(isText))
 /** A list of at least one text, and of no empty one. */
-export const isNonEmptyTextList = check<string[]>(
+export const isNonEmptyTextList = check<readonly string[]>(
   (value) => Array.isArray(value) && value.length > 0 && value.every(isNonEmptyText),
 )
 export const isIdentity = check<Identity>(
   (value) => typeof value === 'string' && /^(user|team|subject):./su.test(value),
 )
+
+/** The members of a hash, and of the life of a key, which several records have. */
+export const HASH = { version: isNonEmptyText, hash: isNonEmptyText }
+export const LIFE = {
+  created: isCount,
+  /** The ttl counts from the last activity or, before the first use, from creation. */
+  ttlAfterLastActivity: isFlag,
+  disabled: isFlag,
+  /** The key has a deletionTimestamp, even if finalizers delay its removal. */
+  deleted: isFlag,
+}
+export const LIFE_OPTIONAL = {
+  /** Absent before the first use. */
+  lastActivity: isCount,
+  /** 0 or absent means that the key has no expiry of its own. */
+  ttl: isCount,
+}
 
 /**
  * The member that names the members that a reader must know to understand the record. It is the idea of the header of that
@@ -55,7 +75,7 @@ export function strictRecord<R extends Members, O extends Members = Record<never
   value: unknown,
   required: R,
   optional?: O,
-): StrictRecord<R, O> {
+): RecordOf<R, O> {
   if (!isObject(value)) throw new Error(`${what} is not an object`)
   for (const member in required) if (!Object.hasOwn(value, member)) throw new Error(`${what} lacks ${member}`)
   const find = (member: string) => own<Members[string]>(required, member) ?? (optional && own(optional, member))
@@ -68,7 +88,7 @@ export function strictRecord<R extends Members, O extends Members = Record<never
     else if (found(value[member])) known[member] = value[member]
     else throw new Error(`${what} has a wrong ${member}`)
   }
-  return known as StrictRecord<R, O>
+  return known as RecordOf<R, O>
 }
 
 function demandKnown(what: string, critical: unknown, isKnown: (member: string) => boolean): void {
@@ -77,10 +97,13 @@ function demandKnown(what: string, critical: unknown, isKnown: (member: string) 
   if (!critical.every(isKnown)) throw new Error(`${what} has a critical member that this release does not know`)
 }
 
-/**
- * Returns the reader and the writer of records that are written again. Their member `unknown` has what this release does not
- * know, which is written again, too.
- */
+/** A record that is written again. */
+export interface Kept {
+  /** The members that this release does not know. Every write of the record keeps them. */
+  unknown?: JsonObject
+}
+
+/** Returns the reader and the writer of records that are written again, also what this release does not know. */
 export function keptRecord<R extends Members, O extends Members = Record<never, never>>(
   what: string,
   required: R,
@@ -88,12 +111,12 @@ export function keptRecord<R extends Members, O extends Members = Record<never, 
 ) {
   const names = Object.keys({ ...required, ...optional })
   return {
-    read(value: JsonObject): StrictRecord<R, O> & { unknown?: JsonObject } {
+    read(value: JsonObject): RecordOf<R, O> & Kept {
       const known = strictRecord(what, value, required, optional)
       const others = Object.entries(value).filter(([name]) => !names.includes(name))
       return others.length === 0 ? known : { ...known, unknown: Object.fromEntries(others) }
     },
-    write(record: object & { unknown?: JsonObject }): JsonObject {
+    write(record: object & Kept): JsonObject {
       const known = Object.entries(record).filter(([name, value]) => value !== undefined && names.includes(name))
       return { ...record.unknown, ...Object.fromEntries(known) }
     },

@@ -1,29 +1,28 @@
 /** Reads identity providers from stored objects, and computes the values of fields that have defaults. Defaults are not stored. */
-import { isCount, keptRecord } from '../authentication/strictrecord.ts'
+import { isCount, type Kept, keptRecord, type RecordOf } from '../authentication/strictrecord.ts'
 import type { JsonObject } from '../meta/types.ts'
 import type { Stored } from '../storage/interface.ts'
 import { DEFAULT_ALGORITHMS, isAlgorithm, type SignatureAlgorithm } from './algorithms.ts'
 import type { ProviderSpec } from './identityprovider.schema.ts'
 import { type IssuerType, knownIssuer, type TokenUse, tokenUses } from './issuers.ts'
 
-export interface Provider {
+const INTERNAL = {
+  /** Counts the changes that end keys. */
+  revision: isCount,
+}
+
+/** The internal part of a provider, which is stored and versioned with it. */
+interface ProviderInternal extends RecordOf<typeof INTERNAL>, Kept {}
+
+export interface Provider extends RecordOf<typeof INTERNAL> {
   name: string
   uid: string
-  /** Counts the changes that end keys. */
-  revision: number
   /** Whether the provider is being deleted. */
   deleted: boolean
   spec: ProviderSpec
 }
 
-/** The internal part of a provider, which is stored and versioned with it. */
-interface ProviderInternal {
-  revision: number
-  /** The members that this release does not know. Every write of the provider keeps them. */
-  unknown?: JsonObject
-}
-
-const stored = keptRecord('the internal part of an identity provider', { revision: isCount })
+const stored = keptRecord('the internal part of an identity provider', INTERNAL)
 
 export const encodeProviderInternal = (internal: ProviderInternal): JsonObject => stored.write(internal)
 

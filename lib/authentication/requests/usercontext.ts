@@ -9,6 +9,7 @@ import { AUTHENTICATED } from '../../authorization/users/identity.ts'
 import type { UserInfo } from '../../authorization/users/user.ts'
 import { parseFederation, parseKeyHash } from '../keyinternal.ts'
 import {
+  HASH,
   isCount,
   isIdentity,
   isNonEmptyText,
@@ -45,7 +46,7 @@ const USER = {
   key: part((key) => strictRecord('the key of the user', key, KEY, KEY_OPTIONAL)),
   chain: part(parseChain),
 }
-const CREDENTIAL = { version: isNonEmptyText, hash: isNonEmptyText, created: isCount }
+const CREDENTIAL = { ...HASH, created: isCount }
 const CREDENTIAL_OPTIONAL = { signedIn: isCount, successor: part(parseKeyHash), until: isCount }
 
 /** The texts of the record, and how each is read. Some members of the user are texts of their own, because of the limit. */
@@ -91,8 +92,8 @@ function readUser(value: unknown): UserInfo {
   return user
 }
 
-function listReader(what: string, isValid: typeof isTextList) {
-  return (value: unknown): string[] => {
+function listReader(what: string, isValid: (value: unknown) => value is readonly string[]) {
+  return (value: unknown): readonly string[] => {
     if (!isValid(value)) throw new Error(`${what} are not a valid list`)
     return value
   }

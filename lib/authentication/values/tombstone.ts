@@ -5,39 +5,43 @@
  *     pk=credential#2#bXk… sk=# ended=rotated name=ci uid=… user=alice at=1795257600 firstUsed=1795250000 expires=1797849600
  */
 import type { JsonObject } from '../../meta/types.ts'
-import { isCount, isNonEmptyText, isTrue, strictRecord } from '../strictrecord.ts'
+import { isCount, isNonEmptyText, isTrue, type RecordOf, strictRecord } from '../strictrecord.ts'
+
+/** The messages of the 401 for a value that ended. */
+export const ENDED_REASONS = {
+  rotated: 'access key value was rotated',
+  finished: 'access key value was rotated',
+  replaced: 'access key value was replaced',
+  leaked: 'access key value was reported as leaked',
+} as const
 
 /**
  * Why a value ended: its overlap has passed, a `finish` ended it, another value replaced it at once, or it was reported as
  * leaked.
  */
-export type EndReason = 'rotated' | 'finished' | 'replaced' | 'leaked'
+export type EndReason = keyof typeof ENDED_REASONS
 
-interface Tombstone {
-  ended: EndReason
+const REQUIRED = {
+  ended: (value: unknown): value is EndReason => typeof value === 'string' && Object.hasOwn(ENDED_REASONS, value),
   /** The name and the uid of the key object, and its user. */
-  name: string
-  uid: string
-  user: string
+  name: isNonEmptyText,
+  uid: isNonEmptyText,
+  user: isNonEmptyText,
   /** When the value ended, in unix seconds. */
-  at: number
+  at: isCount,
+}
+const OPTIONAL = {
   /** When a value that a rotation made was first used. */
-  firstUsed?: number
+  firstUsed: isCount,
   /** The number of the value. Absent if it is not known. */
-  value?: number
+  value: isCount,
   /** The value was never used, so it made nothing. */
-  unused?: true
+  unused: isTrue,
   /** The TTL attribute of the table. Absent when the tombstone is kept permanently, as that of a leaked value. */
-  expires?: number
+  expires: isCount,
 }
 
-/** The messages of the 401 for a value that ended. */
-export const ENDED_REASONS: Readonly<Record<EndReason, string>> = {
-  rotated: 'access key value was rotated',
-  finished: 'access key value was rotated',
-  replaced: 'access key value was replaced',
-  leaked: 'access key value was reported as leaked',
-}
+interface Tombstone extends RecordOf<typeof REQUIRED, typeof OPTIONAL> {}
 
 /** Reports whether an item under the hash of a value is a tombstone. */
 export const isTombstone = (item: JsonObject): boolean => Object.hasOwn(item, 'ended')
@@ -50,14 +54,3 @@ export const tombstoneAttributes = ({ expires: _, ...tombstone }: Tombstone, ret
   ...tombstone,
   ...(tombstone.ended !== 'leaked' && { expires: tombstone.at + retention }),
 })
-
-const isReason = (value: unknown): value is EndReason =>
-  typeof value === 'string' && Object.hasOwn(ENDED_REASONS, value)
-
-const REQUIRED = { ended: isReason, name: isNonEmptyText, uid: isNonEmptyText, user: isNonEmptyText, at: isCount }
-const OPTIONAL = {
-  firstUsed: isCount,
-  value: isCount,
-  unused: isTrue,
-  expires: isCount,
-}
