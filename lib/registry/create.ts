@@ -203,7 +203,7 @@ async function checkQuota(store: Store, draft: Draft, context: RequestContext): 
   const quota = strategy.quota?.(draft, context)
   if (!quota) return
   const { name, partition, most } = quota
-  const used = await storage.count(kind.table, partition, most)
+  const { length: used } = await storage.names(kind.table, { counted: partition }, most)
   if (used < most) return
   const resource = groupResource(kind)
   const counted = `count/${resource.resource}.${resource.group}`

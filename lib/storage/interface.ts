@@ -36,7 +36,7 @@ export interface Table {
   /** Whether the last activity of each object is recorded, and read with it. */
   activity: boolean
   /**
-   * Reports whether an object counts in its index partitions (`count`), which must not change while it exists. Absent if
+   * Reports whether an object counts in its index partitions (`NameRange`), which must not change while it exists. Absent if
    * nothing is counted.
    */
   counted?(stored: Pick<Stored, 'object' | 'internal'>): boolean
@@ -123,6 +123,15 @@ export interface ListRequest {
   text?: string | undefined
   /** The client never learns `next`. So it may name an object that `filter` rejects, and such objects end a page too. */
   keepsNext?: true
+}
+
+/** An index partition of names, or one whose objects are counted (`Table.counted`). */
+export type NameRange = { named: string } | { counted: string }
+
+export interface Name {
+  key: string
+  /** The revision of its create, in an index partition of names: it may be gone, or another object's by now. 0 where objects are counted. */
+  rv: number
 }
 
 /** An object of a page in stored form, so that a page never holds many large objects decoded. */
@@ -291,10 +300,8 @@ export interface Storage {
   /** Reads, mutates and commits; repeats after a lost race. */
   update(table: Table, key: string, mutate: Mutate, options: UpdateOptions): Promise<WriteResult>
   list(table: Table, request: ListRequest): Promise<ListPage>
-  /** Counts the objects of an index partition, up to `most`. The table must be `counted`. */
-  count(table: Table, partition: string, most: number): Promise<number>
-  /** Returns the names in an index partition of names, each with the revision of its create. Some may be gone, or another object's by now. */
-  names(table: Table, partition: string): Promise<{ key: string; rv: number }[]>
+  /** Returns the names in an index partition, in their order, up to `most`. */
+  names(table: Table, of: NameRange, most?: number): Promise<Name[]>
   /**
    * Returns the changes after `since`, in order, without waiting. It may lack the newest ones, but none up to `reached`, a revision that
    * the caller has seen. Throws Expired if the log no longer reaches back.

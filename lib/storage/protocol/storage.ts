@@ -7,9 +7,9 @@ import { noticeChanges, readChanges } from './changes.ts'
 import { clearTombstones } from './clear.ts'
 import { getCompanions, queryCompanions, writeCompanion } from './companions.ts'
 import { type Context, withRetries } from './context.ts'
-import { countMarks, readNames } from './count.ts'
 import { readLatest } from './latest.ts'
 import { listAt, newestRevision } from './list.ts'
+import { readNames } from './names.ts'
 import { sweepLog } from './revision.ts'
 import { readStored, writeStored } from './write.ts'
 
@@ -31,8 +31,7 @@ export function storageOver(items: Items, { now, elapsed = now, random, sleep }:
     get: (table, key, options) => readStored(context, table, key, options),
     update: (table, key, mutate, options) => writeStored(context, table, key, mutate, options),
     list: (table, request) => listAt(context, table, request),
-    count: ({ resource }, partition, most) => countMarks(context, resource, partition, most),
-    names: ({ resource }, partition) => readNames(context, resource, partition),
+    names: ({ resource }, of, most) => readNames(context, resource, of, most),
     changes: (table, since, reached) => readChanges(context, table, since, reached),
     notice: (table, since) => noticeChanges(items, table, since),
     latest: (table, seen) => readLatest(context, table, seen),

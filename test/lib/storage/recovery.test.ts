@@ -462,7 +462,7 @@ describe('tombstones', () => {
 
   test('take the names of their objects with them, and leave that of a new object', async () => {
     const named = { ...widgets, names: () => ['all'] }
-    const found = async () => (await storage.names(named, 'all')).map(({ key }) => key)
+    const found = async () => (await storage.names(named, { named: 'all' })).map(({ key }) => key)
     for (const key of ['a', 'b', 'c']) await create(storage, key, {}, named)
     const at = await storage.revision(named)
     for (const key of ['a', 'b']) await remove(storage, key, named)

@@ -117,7 +117,7 @@ async function presentMade(
   context: RequestContext,
 ): Promise<JsonObject> {
   const { kind, storage } = services.keyStore()
-  const names = (await storage.names(kind.table, madeWith(name))).sort((one, other) => other.rv - one.rv)
+  const names = (await storage.names(kind.table, { named: madeWith(name) })).sort((one, other) => other.rv - one.rv)
   const made: Stored[] = []
   for (let at = 0, isOlder = false; at < names.length && made.length <= MOST && !isOlder; at += AT_ONCE) {
     const read = names.slice(at, at + AT_ONCE).map(({ key }) => storage.get(kind.table, key))
