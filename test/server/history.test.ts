@@ -1,8 +1,10 @@
 /** Tests the history and the family of keys, against the whole API. */
 import { beforeAll, describe, expect, test } from 'vitest'
 import { OwnedAccessKeyHistory } from '../../lib/apis/management/v1/history/ownedaccesskeyhistory.ts'
+import { madeWith } from '../../lib/apis/management/v1/ownedaccesskey.table.ts'
 import { historyItem, historyPartition } from '../../lib/authentication/history/items.ts'
 import { noticeAddress } from '../../lib/authentication/history/newaddress.ts'
+import { rowsOf } from '../../lib/storage/keys.ts'
 import { unhurried } from '../support/deadlines.ts'
 import { keys } from '../support/objects.ts'
 import type { MadeKey } from '../support/server.ts'
@@ -262,6 +264,17 @@ describe('family', () => {
     const again = await server.makeKey({ user: 'many' }, { name: maker.name })
     await server.makeKey({}, { name: 'many-again' }, again.token)
     expect(await madeOf(again, again.token)).toEqual(['many-again Active'])
+  })
+
+  test('of a maker of 5,000 keys has those whose names sort first, and says so', async () => {
+    const maker = await server.makeKey({ user: 'mass' })
+    for (const name of ['mass-1', 'mass-3']) await server.makeKey({}, { name }, maker.token)
+    const pk = rowsOf('ownedaccesskeys', madeWith(maker.name))
+    // The names of keys that are gone.
+    const gone = Array.from({ length: 4999 }, (_, n) => ({ pk, sk: `mass-2-${n}`, attributes: { rv: 1 } }))
+    await Promise.all(gone.map((item) => server.parts.storage.writeCompanion(item, unhurried)))
+    expect(await madeOf(maker)).toEqual(['mass-1 Active'])
+    expect((await historyOf(maker)).status.truncated).toBe(true)
   })
 })
 

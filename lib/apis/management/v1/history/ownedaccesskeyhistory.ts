@@ -108,16 +108,19 @@ function presentActor(
 
 /** The most keys that are shown. */
 const MOST = 100
+/** The most names of keys that are read to find the newest: about a hundred read units. */
+const MOST_NAMES = 5000
 const AT_ONCE = 16
 
-/** Returns `made`, and `truncated` if the key made more. */
+/** Returns `made`, and `truncated` if the key made more, or may have. */
 async function presentMade(
   services: Services,
   { name, uid }: { name: string; uid: string },
   context: RequestContext,
 ): Promise<JsonObject> {
   const { kind, storage } = services.keyStore()
-  const names = (await storage.names(kind.table, { named: madeWith(name) })).sort((one, other) => other.rv - one.rv)
+  const names = await storage.names(kind.table, { named: madeWith(name) }, MOST_NAMES)
+  names.sort((one, other) => other.rv - one.rv)
   const made: Stored[] = []
   for (let at = 0, isOlder = false; at < names.length && made.length <= MOST && !isOlder; at += AT_ONCE) {
     const read = names.slice(at, at + AT_ONCE).map(({ key }) => storage.get(kind.table, key))
@@ -129,7 +132,7 @@ async function presentMade(
     }
   }
   const shown = made.slice(0, MOST).flatMap((stored) => presentOne(services, uid, stored, context) ?? [])
-  return { made: shown, ...(made.length > MOST && { truncated: true }) }
+  return { made: shown, ...((made.length > MOST || names.length === MOST_NAMES) && { truncated: true }) }
 }
 
 /** Returns a key that the maker made, if the reader could get it, and its own status would name the maker to the reader. */
