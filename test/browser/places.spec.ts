@@ -1,4 +1,4 @@
-/** Virtual clusters and "Access check": kube configs that a real kubectl uses, what is refused, and answers that the requests themselves confirm. */
+/** Virtual clusters, connected clusters and "Access check": kube configs that a real kubectl uses, what is refused, and answers that the requests themselves confirm. */
 import { spawnSync } from 'node:child_process'
 import { appendFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -6,7 +6,9 @@ import { delimiter, dirname, join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
 import { buildCommandLine } from '../../clients/cli/build.ts'
+import { cluster } from '../support/objects.ts'
 import { type Ran, runProgram } from '../support/programs.ts'
+import { axeProblems } from './support/axe.ts'
 import { clipboardText, consoleOf, goTo, loaded, test as plain, signIn } from './support/browser.ts'
 import { failRequests, holdRequests, statusOf } from './support/faults.ts'
 import { HOSTILE } from './support/hostile.ts'
@@ -42,12 +44,13 @@ async function installCommandLine(home: string): Promise<void> {
   const script = `#!/bin/sh\nexec '${process.execPath}' '${join(home, 'keyplane.mjs')}' "$@"\n`
   await writeFile(join(home, 'bin/keyplane'), script, { mode: 0o700 })
 }
+const claimsOf = (token = '') => JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString())
 const pods = { code: 0, stdout: expect.stringMatching(/^NAME .*\nhello-0 /), stderr: '' }
 
 const dialog = (page: Page) => page.getByRole('dialog')
-const visit = async (page: Page, key: string, name: 'Virtual clusters' | 'Access check') => {
+const visit = async (page: Page, key: string, name: 'Virtual clusters' | 'Clusters' | 'Access check') => {
   await signIn(page, key)
-  await press(page.getByRole('navigation').getByRole('link', { name }))
+  await press(page.getByRole('navigation').getByRole('link', { name, exact: true }))
 }
 /** Opens the dialog for the demo cluster. */
 const openDialog = async (page: Page, key: string) => {
@@ -210,7 +213,7 @@ describe('the page of virtual clusters', () => {
     expect(await dialog(page).getByRole('alert').count()).toBe(0)
     const [file] = await Promise.all([page.waitForEvent('download'), release(), press(button(page, 'Download'))])
     const [, token = ''] = /token: (\S+)/.exec(await readFile(await file.path(), 'utf8')) ?? []
-    const { exp, iat } = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString())
+    const { exp, iat } = claimsOf(token)
     expect(exp - iat).toBe(3600)
   })
 
@@ -237,9 +240,88 @@ describe('the page of virtual clusters', () => {
     expect(await page.getByRole('main').getByRole('heading', { level: 2 }).first().innerText()).toBe('direction')
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390)
   })
+})
+
+describe('the page of connected clusters', () => {
+  const EU = `${GROUP}/clusters/eu`
+  const withEu = test.extend('eu', { auto: true }, async ({ server }, { onCleanup }) => {
+    const access = [
+      { verbs: ['get', 'list', 'watch', 'use'], users: ['alice'] },
+      { verbs: ['get', 'list', 'watch'], users: ['bob'] },
+    ]
+    const { status } = await server.call(`${GROUP}/clusters`, { method: 'POST', body: cluster('eu', { access }) })
+    expect(status).toBe(201)
+    onCleanup(async () => void (await server.call(EU, { method: 'DELETE' })))
+  })
+
+  test('tells an administrator how to make the first one, and others whom to ask', async ({
+    page,
+    server,
+    openPage,
+  }) => {
+    await visit(page, server.adminKey, 'Clusters')
+    await page.getByRole('heading', { name: 'No connected clusters yet' }).waitFor()
+    await page.getByRole('region', { name: 'Give a cluster an address' }).getByText('kind: Cluster').waitFor()
+    const other = await openPage({ width: 320, height: 700 })
+    await visit(other, (await makeKey(server, 'unknowing')).value, 'Clusters')
+    await other.getByText('Ask an administrator of keyplane.').waitFor()
+    expect(await other.getByText('kind: Cluster').count()).toBe(0)
+  })
+
+  withEu('makes a kube config, and keeps none of it', async ({ page, server, guards }) => {
+    await visit(page, (await makeKey(server, 'of-alice')).value, 'Clusters')
+    await page.getByText(/^Administrators and user alice get kube configs of it\. .*own RBAC decides/).waitFor()
+    const open = page.getByRole('button', { name: 'Download kube config of eu' })
+    await press(open)
+    await tabTo(dialog(page).getByLabel('Lifetime'))
+    await page.keyboard.type('8 hours')
+    expect(await dialog(page).getByRole('radio').count()).toBe(0)
+    await press(button(page, 'Copy'))
+    await dialog(page).getByText('Copied.').waitFor()
+    const text = await clipboardText(page)
+    expect(text).toMatch(/server: "?https:\/\/eu\.example\.com/)
+    const { aud, exp, iat } = claimsOf(/token: "?(eyJ[^"\s]+)/.exec(text)?.[1])
+    expect([aud, exp - iat]).toEqual([[expect.stringMatching(/\/clusters\/eu$/)], 8 * 3600])
+    const [file] = await Promise.all([page.waitForEvent('download'), press(button(page, 'Download'))])
+    expect(file.suggestedFilename()).toBe('eu.kubeconfig')
+    await press(dialog(page).getByText('The same in a terminal'))
+    const command = dialog(page).getByRole('region', { name: 'keyplane', exact: true })
+    expect(await command.innerText()).toContain('keyplane kubeconfig --cluster eu')
+    expect(await axeProblems(page)).toEqual([])
+    await page.keyboard.press('Escape')
+    await expect.poll(() => hasFocus(open)).toBe(true)
+    expect(await guards.finish()).toEqual([])
+  })
+
+  withEu('says why a person who sees it may not use it', async ({ page, server }) => {
+    await visit(page, (await makeKey(server, 'of-bob', { user: 'bob' })).value, 'Clusters')
+    await page.getByText('You may not use it.').waitFor()
+    expect(await page.getByRole('button', { name: 'Download kube config' }).count()).toBe(0)
+    await press(page.getByRole('link', { name: 'Why?' }))
+    await page.getByText('spec.access of the cluster does not allow it').waitFor()
+  })
+
+  withEu('shows a scoped key what its scope names, and asks for another one', async ({ page, server }) => {
+    const scope = { clusters: [{ cluster: 'eu' }] }
+    await visit(page, (await makeKey(server, 'only-eu', { scope })).value, 'Clusters')
+    await page.getByText('You see those of: eu.').waitFor()
+    await page.getByRole('button', { name: 'Download kube config of eu' }).waitFor()
+    await tabTo(page.getByLabel('Show another cluster'))
+    await page.keyboard.type('us')
+    await page.keyboard.press('Enter')
+    await page.getByText('us cannot be shown.').waitFor()
+    await expect.poll(() => new URL(page.url()).hash).toBe('#/clusters?cluster=us')
+  })
+
+  test('says so when a scope names none', async ({ page, server }) => {
+    const scope = { projects: [{ project: 'demo' }] }
+    await visit(page, (await makeKey(server, 'elsewhere', { scope })).value, 'Clusters')
+    await page.getByText('Its scope does not name a cluster.').waitFor()
+    await page.getByRole('heading', { name: 'A token for a connected cluster' }).waitFor()
+  })
 
   test('makes a token for a connected cluster, which is shown once', async ({ page, server, guards }) => {
-    await visit(page, server.adminKey, 'Virtual clusters')
+    await visit(page, server.adminKey, 'Clusters')
     const cluster = page.getByLabel('Connected cluster')
     await tabTo(cluster)
     await page.keyboard.type('*')
@@ -252,8 +334,7 @@ describe('the page of virtual clusters', () => {
     await dialog(page).getByText('A token for west').waitFor()
     await press(button(page, 'Copy the value'))
     await dialog(page).getByText('Copied').waitFor()
-    const [, payload = ''] = (await clipboardText(page)).split('.')
-    const { aud, exp, iat } = JSON.parse(Buffer.from(payload, 'base64url').toString())
+    const { aud, exp, iat } = claimsOf(await clipboardText(page))
     expect([aud, exp - iat]).toEqual([[expect.stringMatching(/\/clusters\/west$/)], 8 * 3600])
     // It is no access key, so nothing tells to log in with it.
     expect(await dialog(page).innerText()).not.toMatch(/KEYPLANE_KEY|keyplane login/)

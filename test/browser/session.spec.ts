@@ -252,7 +252,7 @@ describe('what a person has typed', () => {
       { hash: `#/keys/${edited.name}`, label: 'Description', button: 'Edit' },
       { hash: `#/keys/${maker.name}`, label: 'Reason', button: 'Revoke all that it made' },
       { hash: '#/may-it', label: 'in the namespace' },
-      { hash: '#/virtual-clusters', label: 'Connected cluster' },
+      { hash: '#/clusters', label: 'Connected cluster' },
       { hash: '#/virtual-clusters', label: 'File for curl, on your machine', button: 'Download kube config of demo' },
     ]
   }

@@ -1,4 +1,4 @@
-/** Fills a server with what a small company would have: keys in every state, with their past, trusts and virtual clusters. */
+/** Fills a server with what a small company would have: keys in every state, with their past, trusts, and clusters of both kinds. */
 import https from 'node:https'
 import { type Answer, request } from '../../support/request.ts'
 import { type StartedServer, startedServer } from '../../support/startedserver.ts'
@@ -160,6 +160,9 @@ export async function startDemo(): Promise<Demo> {
   await cluster('p-shop', 'production', { displayName: 'Shop, production', owner: { team: 'shop' } }, 'Ready')
   await cluster('p-shop', 'staging', { displayName: 'Shop, staging', owner: { team: 'shop' } }, 'Sleeping')
   await cluster('p-data', 'analytics', { displayName: 'Analytics', owner: { user: 'carol' } }, 'Ready')
+  await connected('eu-production', 'Europe, production', { teams: ['platform', 'shop'] })
+  await connected('eu-staging', 'Europe, staging', { teams: ['platform', 'shop'], users: ['carol'] })
+  await connected('lab', 'Lab of the data team', {})
 
   await at(2 * DAY)
   await use('deploy-production', '127.0.2.8', 'kubectl/v1.34.4 (linux/amd64) kubernetes/d8a1b4e')
@@ -189,6 +192,11 @@ export async function startDemo(): Promise<Demo> {
   }
   function trust(name: string, spec: object) {
     return make('federatedidentitycredentials', 'FederatedIdentityCredential', name, { spec })
+  }
+  function connected(name: string, displayName: string, whom: object) {
+    const access = [{ verbs: ['get', 'list', 'watch', 'use'], ...whom }]
+    const server = `https://${name}.k8s.company.example`
+    return make('clusters', 'Cluster', name, { spec: { displayName, server, access } })
   }
   async function cluster(namespace: string, name: string, spec: object, phase: string) {
     const path = `namespaces/${namespace}/virtualclusterinstances`

@@ -100,6 +100,7 @@ export const views: readonly View[] = [
   { name: 'trust', entry: ['trusts', 2], open: at('#/trusts/credentials/shop-deploy', 'octo-org/shop') },
   { name: 'provider', entry: ['trusts', 2], open: at('#/trusts/providers/github', 'GitHub Actions') },
   { name: 'virtual-clusters', entry: ['virtual-clusters', 0], open: at('#/virtual-clusters', 'analytics') },
+  { name: 'clusters', entry: ['clusters', 0], open: at('#/clusters', 'eu-production') },
   {
     name: 'may-it',
     entry: ['may-it', 0],

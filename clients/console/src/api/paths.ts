@@ -23,7 +23,10 @@ export const paths = {
   virtualClusters: at('virtualclusterinstances'),
   virtualClustersIn: (namespace: string) => at('namespaces', namespace, 'virtualclusterinstances'),
   virtualCluster: (namespace: string, name: string) => at('namespaces', namespace, 'virtualclusterinstances', name),
-  kubeConfig: (namespace: string, name: string) =>
-    at('namespaces', namespace, 'virtualclusterinstances', name, 'kubeconfig'),
+  clusters: at('clusters'),
+  cluster: (name: string) => at('clusters', name),
+  /** Of a virtual cluster, or of a connected cluster, which is in no namespace. */
+  kubeConfig: (namespace: string | undefined, name: string) =>
+    `${namespace === undefined ? paths.cluster(name) : paths.virtualCluster(namespace, name)}/kubeconfig`,
   clusterTokens: at('directclusterendpointtokens'),
 } as const

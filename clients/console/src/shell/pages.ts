@@ -18,6 +18,7 @@ export interface PageEntry {
 
 const keysRoute = part(async () => (await import('../pages/keys/keysroute.tsx')).KeysRoute)
 const trustRoute = part(async () => (await import('../pages/trusts/trustroute.tsx')).TrustRoute)
+const clusters = part(async () => (await import('../pages/clusters/clusterspage.tsx')).ClustersPage)
 
 export const pages: readonly PageEntry[] = [
   {
@@ -75,8 +76,9 @@ export const pages: readonly PageEntry[] = [
     parts: 0,
     title: 'Virtual clusters',
     nav: 'Virtual clusters',
-    script: part(async () => (await import('../pages/virtualclusters/virtualclusterspage.tsx')).VirtualClustersPage),
+    script: clusters,
   },
+  { page: 'clusters', parts: 0, title: 'Clusters', nav: 'Clusters', script: clusters },
   {
     page: 'may-it',
     parts: 0,

@@ -1,5 +1,6 @@
 /** Says in what state trusts and providers are, and what keeps exchanges from working. */
 import type { Provider, Trust } from '../../api/trusts.ts'
+import { namedIn } from '../../text/access.ts'
 
 export interface State {
   tone: 'good' | 'warn' | 'bad' | 'plain'
@@ -81,11 +82,7 @@ export function stateOfProvider({ metadata, spec }: Provider): State {
 export function accessInWords({ access = [] }: Provider['spec']): string {
   const using = access.filter(({ verbs }) => verbs.includes('use'))
   if (using.some(({ teams }) => teams?.includes('*'))) return 'everyone with a key'
-  const names = using.flatMap(({ users = [], teams = [] }) => [
-    ...teams.map((team) => `team ${team}`),
-    ...users.map((user) => `user ${user}`),
-  ])
-  return names.join(', ') || 'administrators only'
+  return namedIn(using).join(', ') || 'administrators only'
 }
 
 /** Returns `alice`, `team shop` or `subject backup` for the owner of a trust. */

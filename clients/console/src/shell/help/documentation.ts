@@ -8,5 +8,6 @@ export const documentation = [
   { page: 'docs/rotation.md', about: 'new values for keys, without an outage' },
   { page: 'docs/ci.md', about: 'CI jobs without a secret' },
   { page: 'docs/kubeconfigs.md', about: 'kube configs and tokens for clusters' },
+  { page: 'docs/clusters.md', about: 'connecting clusters' },
   { page: 'docs/deploying.md', about: 'deploying and operating keyplane' },
 ] as const

@@ -2,7 +2,7 @@
 import { deploymentName } from '../../../../../lib/kubeconfig/deployment.ts'
 import { DAY_SECONDS, HOUR_SECONDS } from '../../../../../lib/meta/value/durations.ts'
 import { CURL_SECONDS, curlArguments, curlOptions } from '../../../../core/src/curl.ts'
-import { GROUP_VERSION, kubeConfig } from '../../../../core/src/requests.ts'
+import { paths } from '../../api/paths.ts'
 import { commandLines, heredoc, option, shellWord } from '../../text/kubectl.ts'
 import { lifetimeWords } from '../../text/lifetime.ts'
 
@@ -47,9 +47,10 @@ export const LIFETIMES = [HOUR_SECONDS, 8 * HOUR_SECONDS, DAY_SECONDS, 7 * DAY_S
   (seconds) => [seconds, lifetimeWords(seconds)] as const,
 )
 
-/** A virtual cluster as commands name it. */
+/** A cluster as commands name it. */
 export interface Place {
-  namespace: string
+  /** Absent for a connected cluster. */
+  namespace?: string
   name: string
   /** Absent if the namespace is not that of a project: then `keyplane` does not know it. */
   project?: string | undefined
@@ -70,7 +71,11 @@ export const isSecret = (way: Way): boolean => way === 'token' || way === 'certi
 
 /** Returns the file name of a kube config, such as `shop-dev.kubeconfig`. */
 export function fileNameOf({ project, namespace, name }: Place): string {
-  const safe = `${project ?? namespace}-${name}`.replace(/[^\w.-]+/g, '-').replace(/^[.-]+/, '')
+  const safe = [project ?? namespace, name]
+    .filter((one) => one !== undefined)
+    .join('-')
+    .replace(/[^\w.-]+/g, '-')
+    .replace(/^[.-]+/, '')
   return `${safe.slice(0, 120) || 'cluster'}.kubeconfig`
 }
 
@@ -85,8 +90,9 @@ export function pathProblem(path: string): string | undefined {
 /** Windows takes slashes as well, and curl reads backslashes as escapes. */
 const slashes = (path: string): string => path.replaceAll('\\', '/')
 
-/** Returns the spec of the request. With a plugin it asks for no credential. */
+/** Returns the spec of the request. A connected cluster has only tokens. With a plugin it asks for no credential. */
 export function specOf({ way, seconds, file }: Choice, place: Place, server: string): object {
+  if (place.namespace === undefined) return { ttl: seconds }
   if (way === 'curl') return { exec: { command: 'curl', args: curlArguments(slashes(file)) } }
   if (way === 'keyplane') {
     const context = ['--context', deploymentName(server)]
@@ -97,7 +103,7 @@ export function specOf({ way, seconds, file }: Choice, place: Place, server: str
 
 const labelOf = ({ project = '', name }: Place): string => `${project}/${name}`
 
-const pathOf = ({ namespace, name }: Place): string => `/apis/${GROUP_VERSION}/${kubeConfig(namespace, name, {}).path}`
+const pathOf = ({ namespace, name }: Place): string => `/${paths.kubeConfig(namespace, name)}`
 
 /**
  * Returns the commands that write the file for curl. They ask for the access key, which is in no argument and no history. They are
@@ -133,12 +139,14 @@ export function sameCommands(choice: Choice, place: Place, server: string): { ti
     token: ['--with token', `--ttl ${seconds}s`, option('--output', file)],
     certificate: ['--with cert', `--ttl ${seconds}s`, option('--output', file)],
   }
+  const isVirtual = place.namespace !== undefined
+  const selected = isVirtual ? shellWord(labelOf(place)) : option('--cluster', place.name)
   const own = {
     title: 'keyplane',
-    text: `${commandLines(`keyplane kubeconfig ${shellWord(labelOf(place))}`, options[way])}\n`,
+    text: `${commandLines(`keyplane kubeconfig ${selected}`, options[way])}\n`,
   }
   return [
-    ...(place.project === undefined ? [] : [own]),
+    ...(isVirtual && place.project === undefined ? [] : [own]),
     {
       title: 'kubectl',
       text: `(umask 077

@@ -57,8 +57,8 @@ export function ClusterToken() {
       <div>
         <h2>A token for a connected cluster</h2>
         <p class="muted">
-          The cluster accepts it in place of a password. kubectl renews such tokens by itself with{' '}
-          <code>keyplane kubeconfig --cluster</code>.
+          Any connected cluster accepts it in place of a password, also one that is not listed. kubectl renews such
+          tokens by itself with <code>keyplane kubeconfig --cluster</code>.
         </p>
       </div>
       <form

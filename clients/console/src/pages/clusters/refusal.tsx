@@ -3,12 +3,12 @@ import { ErrorNotice } from '../../components/notice.tsx'
 import type { Way } from './ways.ts'
 
 /** Says why there is no kube config, and what to do next. */
-export function Refusal({ error, way }: { error: unknown; way: Way }) {
-  const next = nextStep(error, way)
+export function Refusal({ error, way, isVirtual }: { error: unknown; way: Way; isVirtual: boolean }) {
+  const next = nextStep(error, way, isVirtual)
   return <ErrorNotice error={error}>{next && <p>{next}</p>}</ErrorNotice>
 }
 
-function nextStep(error: unknown, way: Way): string | undefined {
+function nextStep(error: unknown, way: Way, isVirtual: boolean): string | undefined {
   if (!(error instanceof ApiError)) {
     return error instanceof DOMException ? 'The browser did not allow it. Download the file instead.' : undefined
   }
@@ -18,7 +18,7 @@ function nextStep(error: unknown, way: Way): string | undefined {
   if (code === 400 && /ingress endpoint/.test(message)) {
     return 'The virtual cluster has no address. An administrator sets it in spec.accessPoint.ingress.'
   }
-  if (code >= 502) {
+  if (isVirtual && code >= 502) {
     return 'The server could not reach the virtual cluster in time. It may be starting. If this continues, ask its operator.'
   }
   return undefined

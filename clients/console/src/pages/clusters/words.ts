@@ -1,6 +1,7 @@
-/** Says in words what a virtual cluster is like, and finds those that a text matches. */
+/** Says in words what a cluster is like, and finds those that a text matches. */
 import type { VirtualCluster } from '../../../../core/src/objects.ts'
-import { projectIn } from '../../../../core/src/projects.ts'
+import { type AccessRule, namedIn } from '../../text/access.ts'
+import type { Place } from './ways.ts'
 
 export interface State {
   tone: 'good' | 'warn' | 'bad' | 'plain'
@@ -11,6 +12,20 @@ export interface State {
 }
 
 const TONES: Readonly<Record<string, State['tone']>> = { ready: 'good', running: 'good', failed: 'bad', error: 'bad' }
+
+/** A cluster as the page shows it. */
+export interface Shown {
+  uid: string
+  place: Place
+  displayName: string | undefined
+  state?: State
+  facts: readonly (readonly [term: string, text: string])[]
+  /** Who may use it, and what their tokens may do there. */
+  sentence?: string
+  canUse: boolean
+  /** Why there are no kube configs of it. */
+  missing?: string
+}
 
 /** Returns the state. keyplane does not watch virtual clusters: it is what their operators report. */
 export function stateOf({ metadata, status = {} }: VirtualCluster): State {
@@ -40,16 +55,28 @@ export function endpointOf({ spec }: VirtualCluster): string | undefined {
   return enabled === false || !host ? undefined : host
 }
 
-/** Reports whether every word of the text is in a name, the display name, the project, the owner, the endpoint or the state. */
-export function matches(cluster: VirtualCluster, text: string, prefix: string): boolean {
-  const { name, namespace = '' } = cluster.metadata
-  const project = projectIn(namespace, prefix) ?? namespace
+/** Reports whether an access rule lets those whom it names create kube configs, as `mayAccess` decides. */
+const opens = ({ verbs = [], subresources = [] }: AccessRule): boolean =>
+  subresources.includes('kubeconfig')
+    ? verbs.some((one) => ['use', 'create', '*'].includes(one))
+    : subresources.length === 0 && verbs.includes('use')
+
+/** Returns who may use a connected cluster, and what their tokens may do there. */
+export function sentenceOf(access: readonly AccessRule[] = []): string {
+  const names = namedIn(access.filter(opens))
+  const who =
+    names.length === 0 ? 'Only administrators' : new Intl.ListFormat('en').format(['Administrators', ...names])
+  return `${who} get kube configs of it. The cluster's own RBAC decides what their tokens may do there, within the scopes of their access keys.`
+}
+
+/** Reports whether every word of the text is in a name, the display name, a fact or the state. */
+export function matches({ place, displayName, facts, state }: Shown, text: string): boolean {
+  const { project = place.namespace, name } = place
   const shown = [
-    `${project}/${name}`,
-    cluster.spec?.displayName,
-    ownerOf(cluster),
-    endpointOf(cluster),
-    stateOf(cluster).text,
+    project === undefined ? name : `${project}/${name}`,
+    displayName,
+    ...facts.map(([, fact]) => fact),
+    state?.text,
   ]
   const all = shown.join('\n').toLowerCase()
   return text

@@ -1,4 +1,4 @@
-/** Kube configs of virtual clusters: which are shown, what is asked of the server, file names, and commands that a shell runs. */
+/** Kube configs of virtual and connected clusters: which are shown, what is asked of the server, file names, and commands that a shell runs. */
 import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -7,7 +7,9 @@ import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import type { Api } from '../../../clients/console/src/api/client.ts'
 import { ApiError } from '../../../clients/console/src/api/status.ts'
-import { placesOf, readClusters } from '../../../clients/console/src/pages/virtualclusters/readclusters.ts'
+import { CONNECT } from '../../../clients/console/src/pages/clusters/commands.ts'
+import { type ClusterKind, CONNECTED, VIRTUAL } from '../../../clients/console/src/pages/clusters/kinds.ts'
+import { readClusters } from '../../../clients/console/src/pages/clusters/readclusters.ts'
 import {
   curlFileCommand,
   fileNameOf,
@@ -15,14 +17,17 @@ import {
   pathProblem,
   sameCommands,
   specOf,
-} from '../../../clients/console/src/pages/virtualclusters/ways.ts'
-import { endpointOf, matches, ownerOf, stateOf } from '../../../clients/console/src/pages/virtualclusters/words.ts'
-import type { Self, VirtualCluster } from '../../../clients/core/src/objects.ts'
+} from '../../../clients/console/src/pages/clusters/ways.ts'
+import { endpointOf, matches, ownerOf, sentenceOf, stateOf } from '../../../clients/console/src/pages/clusters/words.ts'
+import type { Cluster, Self, VirtualCluster } from '../../../clients/core/src/objects.ts'
 import { projectIn } from '../../../clients/core/src/projects.ts'
+import { mayAccess } from '../../../lib/authorization/users/instances.ts'
+import { as } from '../../lib/authorization/users.ts'
 import { feed } from '../../support/feed.ts'
-import cases from './vectors/virtualclusters.cases.json' with { type: 'json' }
+import cases from './vectors/clusters.cases.json' with { type: 'json' }
 
 const SERVER = 'https://keys.example.com/prod/kubernetes/management'
+const eu = { name: 'eu' }
 const place = { project: 'shop', namespace: 'p-shop', name: 'dev' }
 const metadata = { uid: 'u', resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z' }
 const cluster = (more: Partial<VirtualCluster> = {}): VirtualCluster => ({
@@ -42,12 +47,19 @@ describe('the places of a scope', () => {
       ],
       rules: [{ namespaces: ['p-f', '*', ''] }, {}],
     }
-    expect(placesOf(scope, 'p-')).toEqual({ namespaces: ['p-a', 'p-b', 'p-f'], single: ['p-d/x', 'p-c/x'] })
+    expect(VIRTUAL.placesOf(scope, 'p-', '')).toEqual({ namespaces: ['p-a', 'p-b', 'p-f'], single: ['p-d/x', 'p-c/x'] })
   })
 
   test('are none without names', () => {
-    expect(placesOf(undefined, 'p-')).toEqual({ namespaces: [], single: [] })
-    expect(placesOf({ projects: [{ project: '*' }] }, 'p-')).toEqual({ namespaces: [], single: [] })
+    const none = { namespaces: [], single: [] }
+    expect(VIRTUAL.placesOf({ projects: [{ project: '*' }] }, 'p-', '')).toEqual(none)
+    expect(CONNECTED.placesOf({ clusters: [{ cluster: '*' }], projects: [{ project: 'a' }] }, 'p-', '')).toEqual(none)
+    for (const { placesOf } of [VIRTUAL, CONNECTED]) expect(placesOf(undefined, 'p-', '')).toEqual(none)
+  })
+
+  test('are its connected clusters, and one that a person names', () => {
+    const scope = { clusters: [{ cluster: 'eu' }, { cluster: '*' }, { cluster: 'eu' }] }
+    expect(CONNECTED.placesOf(scope, 'p-', 'us')).toEqual({ namespaces: [], single: ['eu', 'us'] })
   })
 
   test('have the prefix of the server', () =>
@@ -58,7 +70,7 @@ describe('the places of a scope', () => {
     ]))
 })
 
-describe('reading virtual clusters', () => {
+describe('reading clusters', () => {
   const self = { accessKey: 'k', uid: 'u', accessKeyScope: { projects: [{ project: 'a' }, { project: 'b' }] } }
   const asked: string[] = []
   const api = (answers: Record<string, object | number>): Api => ({
@@ -70,13 +82,18 @@ describe('reading virtual clusters', () => {
       return answer as never
     },
   })
-  const read = (answers: Record<string, object | number>, who: Self = self, further?: string) =>
-    readClusters(api(answers), who, further, new AbortController().signal)
-  const list = (...items: VirtualCluster[]) => ({ metadata: { resourceVersion: '1' }, items })
+  const read = (
+    answers: Record<string, object | number>,
+    who: Self = self,
+    further = '',
+    kind: ClusterKind = VIRTUAL,
+  ) => readClusters(kind, api(answers), who, further, new AbortController().signal)
+  const shown = [VIRTUAL.shown(cluster(), 'p-')]
+  const list = (...items: (VirtualCluster | Cluster)[]) => ({ metadata: { resourceVersion: '1' }, items })
 
   test('asks for all of them', async () =>
     expect(await read({ virtualclusterinstances: list(cluster()) })).toEqual({
-      items: [cluster()],
+      items: shown,
       more: false,
       refused: [],
     }))
@@ -90,10 +107,10 @@ describe('reading virtual clusters', () => {
         'namespaces/p-c/virtualclusterinstances': list(),
       },
       self,
-      'p-c',
+      'c',
     )
     expect(found).toEqual({
-      items: [cluster()],
+      items: shown,
       more: false,
       only: { namespaces: ['p-a', 'p-b', 'p-c'], single: [] },
       refused: [{ place: 'p-b', message: 'code 403' }],
@@ -105,9 +122,24 @@ describe('reading virtual clusters', () => {
     const found = await read(
       { virtualclusterinstances: 403, 'namespaces/p-c/virtualclusterinstances': list(cluster()) },
       { ...self, ...one },
-      'p-c',
+      'c',
     )
-    expect(found).toEqual({ items: [cluster()], more: false, only: { namespaces: ['p-c'], single: [] }, refused: [] })
+    expect(found).toEqual({ items: shown, more: false, only: { namespaces: ['p-c'], single: [] }, refused: [] })
+  })
+
+  test('asks for the connected clusters of the scope if the key may not list them', async () => {
+    const one: Cluster = { metadata: { ...metadata, name: 'eu' }, spec: { server: 'https://eu' } }
+    const who = { ...self, accessKeyScope: { clusters: [{ cluster: 'eu' }, { cluster: 'us' }] } }
+    expect(await read({ clusters: list(one) }, who, '', CONNECTED)).toMatchObject({ items: [{ place: eu }] })
+    expect(await read({ clusters: 403, 'clusters/eu': one, 'clusters/us': 403 }, who, 'ap', CONNECTED)).toEqual({
+      items: [CONNECTED.shown(one, 'p-')],
+      more: false,
+      only: { namespaces: [], single: ['eu', 'us', 'ap'] },
+      refused: [
+        { place: 'us', message: 'code 403' },
+        { place: 'ap', message: 'code 404' },
+      ],
+    })
   })
 
   test('fails when the server does, so that no half of a list looks like all', async () => {
@@ -129,12 +161,53 @@ describe('the words about a virtual cluster', () => {
     expect([ownerOf(cluster()), endpointOf(cluster({ spec: off }))]).toEqual(['nobody', undefined])
   })
 
+  test('of a connected cluster are its name, its display name and its server, but not the sentence', () => {
+    const spec = { displayName: 'Europe', server: 'https://k8s.example.com', access: [{ verbs: ['use'] }] }
+    const shown = CONNECTED.shown({ metadata: { ...metadata, name: 'eu' }, spec }, 'p-')
+    const found = ['eu europe', 'k8s.example', 'administrators'].map((text) => matches(shown, text))
+    expect(found).toEqual([true, true, false])
+  })
+
   test('are found by each word of a filter', () => {
     const one = cluster({ spec: { displayName: 'Development', owner: { user: 'alice' } }, status: { phase: 'Ready' } })
-    const found = ['shop/dev', 'DEVELOP alice', 'ready', 'bob', 'dev bob'].map((text) => matches(one, text, 'p-'))
+    const shown = VIRTUAL.shown(one, 'p-')
+    const found = ['shop/dev', 'DEVELOP alice', 'ready', 'bob', 'dev bob'].map((text) => matches(shown, text))
     expect(found).toEqual([true, true, true, false, false])
   })
 })
+
+describe('the sentence about a connected cluster', () => {
+  const rest = "The cluster's own RBAC decides what their tokens may do there, within the scopes of their access keys."
+
+  test('names whom the rules let create kube configs, as the server decides', () => {
+    const subresources = [undefined, [], ['kubeconfig'], ['status']]
+    const verbs = [undefined, [], ['use'], ['create'], ['*'], ['get', 'list', 'watch']]
+    const rules = subresources.flatMap((one) => verbs.map((two) => ({ subresources: one, verbs: two })))
+    const access = rules.map((rule, index) => ({
+      ...Object.fromEntries(Object.entries(rule).filter(([, value]) => value !== undefined)),
+      users: [`u${index}`],
+    }))
+    const mayUse = ({ users: [user = ''] }: (typeof access)[number]) =>
+      mayAccess(as({ user }), { access }, 'create', 'kubeconfig').allowed
+    const named = access.filter(
+      (rule) => sentenceOf([rule]) === `Administrators and user ${rule.users[0]} get kube configs of it. ${rest}`,
+    )
+    expect(named).toEqual(access.filter(mayUse))
+    expect(named.length).toBe(5)
+  })
+
+  test('names each team and user once, and nobody without rules', () => {
+    const use = (more: object) => ({ verbs: ['get', 'use'], ...more })
+    const access = [use({ teams: ['shop'], users: ['alice'] }), use({ teams: ['shop'] })]
+    expect(sentenceOf(access)).toBe(`Administrators, team shop, and user alice get kube configs of it. ${rest}`)
+    expect(sentenceOf()).toBe(`Only administrators get kube configs of it. ${rest}`)
+  })
+})
+
+test('what an administrator runs to give a connected cluster an address is in docs/clusters.md', async () =>
+  expect(await readFile(join(import.meta.dirname, '../../../docs/clusters.md'), 'utf8')).toContain(
+    CONNECT.slice(CONNECT.indexOf('\n') + 1),
+  ))
 
 describe('a kube config', () => {
   const choice = { seconds: 3600, file: 'C:\\Users\\alice\\dev.curl' }
@@ -152,6 +225,7 @@ describe('a kube config', () => {
   test.each([
     [place, 'shop-dev.kubeconfig'],
     [{ namespace: 'default', name: 'dev' }, 'default-dev.kubeconfig'],
+    [eu, 'eu.kubeconfig'],
     [{ namespace: 'x', name: '../..\\a b\u202E"' }, 'x-..-..-a-b-.kubeconfig'],
     [{ namespace: '..', name: 'a' }, 'a.kubeconfig'],
     [{ namespace: 'n'.repeat(63), name: 'n'.repeat(253) }, `${`${'n'.repeat(63)}-`.padEnd(120, 'n')}.kubeconfig`],
@@ -176,6 +250,24 @@ describe('a kube config', () => {
     )
     const titles = sameCommands({ ...choice, way: 'token' }, { namespace: 'default', name: 'dev' }, SERVER)
     expect(titles.map(({ title }) => title)).toEqual(['kubectl', 'curl'])
+  })
+})
+
+describe('a kube config of a connected cluster', () => {
+  const choice = { way: 'token', seconds: 3600, file: '' } as const
+
+  test('is asked for with the lifetime of its token', () => expect(specOf(choice, eu, SERVER)).toEqual({ ttl: 3600 }))
+
+  test('comes with commands that name the cluster', () => {
+    const commands = sameCommands(choice, eu, SERVER)
+    expect(commands.map(({ title }) => title)).toEqual(['keyplane', 'kubectl', 'curl'])
+    const [keyplane, kubectl, curl] = commands.map(({ text }) => text)
+    expect(keyplane).toBe(
+      'keyplane kubeconfig --cluster eu \\\n  --with token \\\n  --ttl 3600s \\\n  --output eu.kubeconfig\n',
+    )
+    const path = '/apis/management.platform/v1/clusters/eu/kubeconfig'
+    expect(kubectl).toContain(`create --raw ${path} -f -`)
+    expect(curl).toContain(`--data-binary '{"spec":{"ttl":3600}}' \\\n  ${SERVER}${path}`)
   })
 })
 

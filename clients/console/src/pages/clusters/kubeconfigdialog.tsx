@@ -1,11 +1,10 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { DAY_SECONDS } from '../../../../../lib/meta/value/durations.ts'
-import type { VirtualCluster } from '../../../../core/src/objects.ts'
-import { prefixOf, projectIn } from '../../../../core/src/projects.ts'
 import { paths } from '../../api/paths.ts'
 import { server } from '../../api/root.ts'
 import { Code } from '../../components/code.tsx'
 import { Dialog } from '../../components/dialog.tsx'
+import { Foreign } from '../../components/foreign.tsx'
 import { KeptNotice } from '../../components/forms/keptnotice.tsx'
 import { SelectField } from '../../components/forms/selectfield.tsx'
 import { TextField } from '../../components/forms/textfield.tsx'
@@ -15,6 +14,7 @@ import { Terminal } from '../../components/terminal.tsx'
 import { Time } from '../../components/time.tsx'
 import { useSession } from '../../session/session.ts'
 import { useDraft } from '../../session/usedraft.ts'
+import { option } from '../../text/kubectl.ts'
 import { visible } from '../../text/visible.ts'
 import { Refusal } from './refusal.tsx'
 import {
@@ -31,6 +31,7 @@ import {
   specOf,
   WAYS,
 } from './ways.ts'
+import type { Shown } from './words.ts'
 
 /** After this time the dialog says what it waits for, in milliseconds. */
 const LONG_MS = 3000
@@ -42,16 +43,16 @@ interface Made {
 }
 
 /** Asks how the kube config shall sign in, and hands it out. Its content goes to the file or the clipboard, and is not kept. */
-export function KubeConfigDialog({ cluster, onClose }: { cluster: VirtualCluster; onClose(): void }) {
-  const { api, self, ends } = useSession()
+export function KubeConfigDialog({ cluster, onClose }: { cluster: Shown; onClose(): void }) {
+  const { api, ends } = useSession()
   const isExchanged = ends !== undefined
-  const { name, namespace = '' } = cluster.metadata
-  const project = projectIn(namespace, prefixOf(self))
-  const place: Place = { name, namespace, project }
+  const { uid, place, sentence } = cluster
+  const { name, namespace, project } = place
+  const isVirtual = namespace !== undefined
   const usual = `/home/ME/.kube/${name}.${namespace}.curl`
-  const { draft: choice, ...kept } = useDraft<Choice>(choiceName(cluster.metadata.uid), () => ({
-    // The value of an exchanged key is nowhere but here, so only the file itself can sign in.
-    way: isExchanged ? 'token' : 'curl',
+  const { draft: choice, ...kept } = useDraft<Choice>(choiceName(uid), () => ({
+    // The value of an exchanged key is nowhere but here, so only the file itself can sign in. A connected cluster has only tokens.
+    way: isExchanged || !isVirtual ? 'token' : 'curl',
     seconds: DAY_SECONDS,
     file: usual,
   }))
@@ -104,26 +105,33 @@ export function KubeConfigDialog({ cluster, onClose }: { cluster: VirtualCluster
       isWide
     >
       <KeptNotice {...kept} />
-      <fieldset class="ways">
-        <legend>How it signs in</legend>
-        {WAYS.map(({ way: one, title, needs, rightFor }) => (
-          <label class="check" key={one}>
-            <input
-              type="radio"
-              name="way"
-              checked={one === way}
-              disabled={one === 'keyplane' && project === undefined}
-              onChange={() => change({ way: one })}
-            />
-            <span>
-              <strong>{title}</strong>
-              <span class="hint">
-                Right for {rightFor}. Needs {needs}
+      {isVirtual && (
+        <fieldset class="ways">
+          <legend>How it signs in</legend>
+          {WAYS.map(({ way: one, title, needs, rightFor }) => (
+            <label class="check" key={one}>
+              <input
+                type="radio"
+                name="way"
+                checked={one === way}
+                disabled={one === 'keyplane' && project === undefined}
+                onChange={() => change({ way: one })}
+              />
+              <span>
+                <strong>{title}</strong>
+                <span class="hint">
+                  Right for {rightFor}. Needs {needs}
+                </span>
               </span>
-            </span>
-          </label>
-        ))}
-      </fieldset>
+            </label>
+          ))}
+        </fieldset>
+      )}
+      {sentence && (
+        <p>
+          <Foreign text={sentence} />
+        </p>
+      )}
       {isExchanged && !isSecret(way) && (
         <Notice tone="warn" title="You signed in without an access key.">
           <p>Make a key first: this way needs its value on the machine that uses the kube config.</p>
@@ -161,12 +169,18 @@ export function KubeConfigDialog({ cluster, onClose }: { cluster: VirtualCluster
           </p>
         </>
       )}
-      {error !== undefined && <Refusal error={error} way={way} />}
+      {!isVirtual && (
+        <p class="hint">
+          With <code>keyplane kubeconfig {option('--cluster', name)} --merge</code>, kubectl fetches short tokens with
+          your access key.
+        </p>
+      )}
+      {error !== undefined && <Refusal error={error} way={way} isVirtual={isVirtual} />}
       {busy === 'long' && (
         <p role="status">
           {way === 'certificate'
             ? 'The virtual cluster is signing the certificate. This can take 20 seconds.'
-            : 'The server has not answered yet. It waits for up to 20 seconds.'}
+            : `The server has not answered yet.${isVirtual ? ' It waits for up to 20 seconds.' : ''}`}
         </p>
       )}
       {made && <Done made={made} place={place} />}
