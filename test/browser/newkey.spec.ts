@@ -11,6 +11,7 @@ import { beforeAll, describe, expect, onTestFinished } from 'vitest'
 import { buildCommandLine } from '../../clients/cli/build.ts'
 import { feed } from '../support/feed.ts'
 import { testFolder } from '../support/folder.ts'
+import { cluster } from '../support/objects.ts'
 import type { StartedServer } from '../support/startedserver.ts'
 import { axeProblems } from './support/axe.ts'
 import { consoleOf, goTo, test as plain, signIn } from './support/browser.ts'
@@ -449,24 +450,29 @@ describe('a value that is shown', () => {
   })
 })
 
-plain(
-  'the form fits a phone, and offers the virtual clusters that the person may see',
-  async ({ openPage, server }) => {
-    const page = await openPage({ width: 390, height: 844 })
-    await openForm(page, server.adminKey)
-    await addEntry(page, 2, 'Virtual cluster', { Project: 'demo' })
-    const offered = page.getByRole('group', { name: 'Entry 2' }).locator('datalist').last().locator('option')
-    await expect
-      .poll(() => offered.evaluateAll((all) => all.map((one) => (one as HTMLOptionElement).value)))
-      .toEqual(['demo'])
-    await page.getByRole('group', { name: 'Entry 2' }).getByLabel('Project').fill('dmeo')
-    await page.getByText('You see no virtual cluster in a project "dmeo". Did you mean "demo"?').waitFor()
-    await addEntry(page, 3, 'Rule (advanced)', {})
-    await createButton(page).click()
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390)
-    expect(await axeProblems(page)).toEqual([])
-  },
-)
+plain('the form fits a phone, and offers the clusters that the person may see', async ({ openPage, server }) => {
+  const path = '/apis/management.platform/v1/clusters'
+  expect((await server.call(path, { method: 'POST', body: cluster('west') })).status).toBe(201)
+  const page = await openPage({ width: 390, height: 844 })
+  await openForm(page, server.adminKey)
+  await addEntry(page, 2, 'Virtual cluster', { Project: 'demo' })
+  await addEntry(page, 3, 'Connected cluster', {})
+  const offered = (entry: number) => {
+    const options = page
+      .getByRole('group', { name: `Entry ${entry}` })
+      .locator('datalist')
+      .last()
+      .locator('option')
+    return options.evaluateAll((all) => all.map((one) => (one as HTMLOptionElement).value))
+  }
+  await expect.poll(async () => [await offered(2), await offered(3)]).toEqual([['demo'], ['west']])
+  await page.getByRole('group', { name: 'Entry 2' }).getByLabel('Project').fill('dmeo')
+  await page.getByText('You see no virtual cluster in a project "dmeo". Did you mean "demo"?').waitFor()
+  await addEntry(page, 4, 'Rule (advanced)', {})
+  await createButton(page).click()
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390)
+  expect(await axeProblems(page)).toEqual([])
+})
 
 describe('a request', () => {
   test('whose answer is lost while the person is on another page is told there', async ({ form, server, guards }) => {

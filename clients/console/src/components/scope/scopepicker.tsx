@@ -1,9 +1,9 @@
 import { useEffect, useId, useRef } from 'preact/hooks'
-import { type NamesByProject, placesIn, unknownPlaces } from '../../../../core/src/words/places.ts'
+import { placesIn, unknownPlaces } from '../../../../core/src/words/places.ts'
 import { Foreign } from '../foreign.tsx'
 import { KIND_WORDS, ROLE_HINTS } from './rowwords.ts'
 import { KINDS, LIMITABLE, newRow, type RowKind, type ScopeRow, scopeOf } from './scoperows.ts'
-import { useVirtualClusters } from './usevirtualclusters.ts'
+import { type KnownClusters, useClusters } from './useclusters.ts'
 
 export interface ScopePickerProps {
   rows: readonly ScopeRow[]
@@ -13,7 +13,7 @@ export interface ScopePickerProps {
 
 /** The entries of the scope, each of which allows something more. */
 export function ScopePicker({ rows, problem, onChange }: ScopePickerProps) {
-  const virtualClusters = useVirtualClusters()
+  const known = useClusters()
   const list = useRef<HTMLDivElement>(null)
   const add = useRef<HTMLButtonElement>(null)
   const added = useRef<number>(undefined)
@@ -33,7 +33,7 @@ export function ScopePicker({ rows, problem, onChange }: ScopePickerProps) {
           key={row.id}
           row={row}
           number={index + 1}
-          virtualClusters={virtualClusters}
+          known={known}
           problem={problem}
           onChange={(next) => onChange(rows.map((one) => (one === row ? next : one)))}
           onRemove={() => {
@@ -54,13 +54,13 @@ interface RowProps {
   row: ScopeRow
   number: number
   /** Those that the person may see: the inputs offer them. */
-  virtualClusters: NamesByProject
+  known: KnownClusters
   problem(field: string): string | undefined
   onChange(row: ScopeRow): void
   onRemove(): void
 }
 
-function Row({ row, number, virtualClusters, problem, onChange, onRemove }: RowProps) {
+function Row({ row, number, known: { virtualClusters, connected }, problem, onChange, onRemove }: RowProps) {
   const id = useId()
   const { kind } = row
   const hint = kind === 'role' ? roleHint(row.role) : KIND_WORDS[kind][1]
@@ -101,7 +101,7 @@ function Row({ row, number, virtualClusters, problem, onChange, onRemove }: RowP
         {(kind === 'project' || kind === 'virtualCluster' || kind === 'space') && part('project', 'Project', projects)}
         {kind === 'virtualCluster' && part('name', 'Virtual cluster', names)}
         {kind === 'space' && part('name', 'Space')}
-        {kind === 'cluster' && part('name', 'Connected cluster')}
+        {kind === 'cluster' && part('name', 'Connected cluster', connected)}
         {kind === 'role' && (
           <div class="part">
             <label for={`${id}-role`}>Role</label>
