@@ -307,10 +307,10 @@ describe('the page of connected clusters', () => {
     await page.getByText('You see those of: eu.').waitFor()
     await page.getByRole('button', { name: 'Download kube config of eu' }).waitFor()
     await tabTo(page.getByLabel('Show another cluster'))
-    await page.keyboard.type('us')
+    await page.keyboard.type('us\u202E')
     await page.keyboard.press('Enter')
-    await page.getByText('us cannot be shown.').waitFor()
-    await expect.poll(() => new URL(page.url()).hash).toBe('#/clusters?cluster=us')
+    await page.getByText('us\\u{202e} cannot be shown.').waitFor()
+    await expect.poll(() => new URL(page.url()).hash).toBe('#/clusters?cluster=us%E2%80%AE')
   })
 
   test('says so when a scope names none', async ({ page, server }) => {

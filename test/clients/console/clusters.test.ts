@@ -131,12 +131,12 @@ describe('reading clusters', () => {
     const one: Cluster = { metadata: { ...metadata, name: 'eu' }, spec: { server: 'https://eu' } }
     const who = { ...self, accessKeyScope: { clusters: [{ cluster: 'eu' }, { cluster: 'us' }] } }
     expect(await read({ clusters: list(one) }, who, '', CONNECTED)).toMatchObject({ items: [{ place: eu }] })
-    expect(await read({ clusters: 403, 'clusters/eu': one, 'clusters/us': 403 }, who, 'ap', CONNECTED)).toEqual({
+    expect(await read({ clusters: 403, 'clusters/eu': one, 'clusters/us': 400 }, who, 'ap', CONNECTED)).toEqual({
       items: [CONNECTED.shown(one, 'p-')],
       more: false,
       only: { namespaces: [], single: ['eu', 'us', 'ap'] },
       refused: [
-        { place: 'us', message: 'code 403' },
+        { place: 'us', message: 'code 400' },
         { place: 'ap', message: 'code 404' },
       ],
     })

@@ -11,6 +11,7 @@ import { useSession } from '../../session/session.ts'
 import { useDraft } from '../../session/usedraft.ts'
 import { usePolled } from '../../session/usepolled.ts'
 import { hrefOf, type Route } from '../../text/routes.ts'
+import { visible } from '../../text/visible.ts'
 import { ClusterRow } from './clusterrow.tsx'
 import { ClusterToken } from './clustertoken.tsx'
 import { type ClusterKind, CONNECTED, VIRTUAL } from './kinds.ts'
@@ -49,7 +50,7 @@ function ClusterList({ kind, data: { items, more, only, refused }, asked }: List
     <>
       {only && <Limited kind={kind} only={only} asked={asked} key={asked} />}
       {refused.map(({ place, message }) => (
-        <Notice tone="warn" title={`${place} cannot be shown.`} key={place}>
+        <Notice tone="warn" title={`${visible(place)} cannot be shown.`} key={place}>
           <p>
             <Foreign text={message} />
           </p>

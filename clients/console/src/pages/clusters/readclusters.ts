@@ -42,7 +42,8 @@ export async function readClusters(
     try {
       return await read()
     } catch (error) {
-      if (!(error instanceof ApiError && (error.code === 403 || error.code === 404))) throw error
+      // What a person has typed may be no name at all, which is a 400.
+      if (!(error instanceof ApiError && [400, 403, 404].includes(error.code))) throw error
       refused.push({ place, message: error.message })
       return { items: [], more: false }
     }
