@@ -118,7 +118,7 @@ async function serve(
   starting.defer(() => bundles.close())
   const parts = { dataDir, now, say, published, stack: starting }
   const { services, cluster, authority, makeTable } = await startParts(settings, parts)
-  const resources = await prepare(services, makeTable, cluster)
+  const resources = await prepare(services, makeTable, cluster, settings)
   await bundles.ready
 
   const { stage } = settings
@@ -206,9 +206,14 @@ async function openAuthority(dataDir: DataDir, now: number, say: Say): Promise<K
   return authority
 }
 
-/** Makes the table, the key and the secrets, and stores the credentials of the demo virtual cluster. */
-async function prepare(services: LocalServices, makeTable: MakeTable, cluster: DemoCluster) {
-  const variables = await makeResources({ ...services, makeTable, secretPrefix: SECRETS })
+/** Makes the table, the signing keys and the secrets, and stores the credentials of the demo virtual cluster. */
+async function prepare(
+  services: LocalServices,
+  makeTable: MakeTable,
+  cluster: DemoCluster,
+  { signingKeys }: Pick<Settings, 'signingKeys'>,
+) {
+  const variables = await makeResources({ ...services, makeTable, secretPrefix: SECRETS, signingKeys })
   const manager = kubeConfigFile({
     name: 'manager',
     server: cluster.url,

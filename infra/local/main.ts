@@ -32,6 +32,7 @@ const COMMAND = {
     PORT: 'port on 127.0.0.1 and ::1; 0 selects a free port (default 8443)',
     STAGE: 'serves the API below /STAGE, as API Gateway does without a custom domain (default: at the root)',
     DATA_DIR: 'folder for data and client files (default .local)',
+    SIGNING_KEYS: 'keys for tokens, as the setting signing-keys: 1-rsa signs with RS256 (default 1)',
     AWS_ENDPOINT_URL_DYNAMODB: 'as --dynamodb',
     KUBEBUILDER_ASSETS: 'folder with etcd, kube-apiserver and kube-controller-manager; makes the demo a real cluster',
     CONSOLE_ISSUER: 'identity provider for signing in to the console; also CONSOLE_CLIENT_ID and CONSOLE_CREDENTIAL',

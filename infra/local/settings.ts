@@ -1,7 +1,9 @@
 /** Reads the settings of the local server from the environment. */
 import { resolve } from 'node:path'
 import { readConfig } from '../../lib/server/process/config.ts'
-import { stageError } from '../settings/values.ts'
+import { formOf } from '../settings/setting.ts'
+import { settings } from '../settings/table.ts'
+import { accepts, stageError } from '../settings/values.ts'
 import { StartupError } from './host/startuperror.ts'
 
 export interface Settings {
@@ -17,6 +19,8 @@ export interface Settings {
   dynamodb?: string
   /** Folder with etcd, kube-apiserver and kube-controller-manager; makes the demo a real cluster. */
   kubebuilderAssets?: string
+  /** The setting `signing-keys` of a deployment. */
+  signingKeys?: string
   /** Variables with which people sign in to the console with an identity provider. */
   console?: Readonly<Record<string, string>>
 }
@@ -33,7 +37,7 @@ export function readSettings(
   cwd: string,
   platform = process.platform,
 ): Settings {
-  const { PORT, STAGE, DATA_DIR, KUBEBUILDER_ASSETS: assets } = environment
+  const { PORT, STAGE, DATA_DIR, SIGNING_KEYS, KUBEBUILDER_ASSETS: assets } = environment
   if (assets && platform === 'win32')
     throw new StartupError('KUBEBUILDER_ASSETS makes the demo a real cluster on Linux and macOS only: unset it.')
   const endpoint = dynamodb ?? environment.AWS_ENDPOINT_URL_DYNAMODB
@@ -42,6 +46,7 @@ export function readSettings(
     ...(STAGE && { stage: stageOf(STAGE) }),
     dataDir: resolve(cwd, DATA_DIR || '.local'),
     memory,
+    ...(SIGNING_KEYS && { signingKeys: signingKeysOf(SIGNING_KEYS) }),
     ...(endpoint && { dynamodb: endpointOf(endpoint) }),
     ...(assets && { kubebuilderAssets: resolve(cwd, assets) }),
     ...consoleOf(environment),
@@ -72,6 +77,12 @@ function stageOf(text: string): string {
   const error = stageError(text)
   if (error) throw new StartupError(`STAGE ${error}.`)
   return text
+}
+
+function signingKeysOf(text: string): string {
+  const setting = settings.get('signing-keys')
+  if (setting && accepts(setting, text)) return text
+  throw new StartupError(`SIGNING_KEYS must be ${setting && formOf(setting)}.`)
 }
 
 function endpointOf(text: string): string {

@@ -31,11 +31,11 @@ const rows: readonly Group[] = [
       'signing-keys': {
         // Each number once.
         ...text(
-          /^(?!.*([1-9]).*\1)[1-9](,[1-9]){0,3}$/,
-          'up to four different numbers from 1 to 9, separated by commas',
+          /^(?!.*([1-9]).*\1)[1-9](-rsa)?(,[1-9](-rsa)?){0,3}$/,
+          'up to four different numbers from 1 to 9, each of them possibly with -rsa, separated by commas',
         ),
         default: '1',
-        text: 'The keys for tokens: the first one signs, and all are published. See [signing keys](keys-and-rotation.md#signing-keys). **Cost:** A KMS key each. **Effect:** Tokens of a key that is no longer listed are refused.',
+        text: 'The keys for tokens: the first one signs, and all are published. `2` is a key for ES256, and `2-rsa` one for RS256. See [signing keys](keys-and-rotation.md#signing-keys). **Cost:** A KMS key each. **Effect:** Tokens of a key that is no longer listed are refused.',
       },
     },
   },

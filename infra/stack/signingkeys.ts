@@ -1,6 +1,7 @@
 /**
- * The keys that sign tokens (ES256), from the setting signing-keys, a list of digits: the first key signs, all are published. Number 1
- * is SigningKey, number N is SigningKeyN. A key removed from the list is retained in KMS. docs/keys-and-rotation.md describes the rotation.
+ * The keys that sign tokens, from the setting signing-keys, a list of digits: the first key signs, all are published. Number 1
+ * is SigningKey, number N is SigningKeyN, and N-rsa is that key with RS256 instead of ES256. CloudFormation cannot change the algorithm
+ * of a key: it makes another one. A key removed from the list is retained in KMS. docs/keys-and-rotation.md describes the rotation.
  */
 import { equals, holds, not, or } from './conditions.ts'
 import { allow, att, either, none, onlyIf, type Part, type Resource, ref, sub, type Value } from './intrinsics.ts'
@@ -13,6 +14,7 @@ const keys = Array.from({ length: 9 }, (_, index) => index + 1).map((number) => 
   id: number === 1 ? 'SigningKey' : `SigningKey${number}`,
   listed: `HasSigningKey${number}`,
   signs: `SignsWithKey${number}`,
+  isRsa: `HasRsaKey${number}`,
 }))
 const last = keys.at(-1) as (typeof keys)[number]
 const others = keys.slice(0, -1)
@@ -21,15 +23,21 @@ const others = keys.slice(0, -1)
 const signing = others.reduceRight<Value>((rest, { id, signs }) => either(signs, ref(id), rest), ref(last.id))
 
 export const signingConditions: Readonly<Record<string, Value>> = Object.fromEntries(
-  keys.flatMap(({ number, listed, signs }) => [
+  keys.flatMap(({ number, listed, signs, isRsa }) => [
     // What is before the number is the whole list only if the number is not in it. That a key which signs is in it, and that one
     // does, is for readers of the template: the pattern of the parameter ensures it.
     [listed, or(holds(signs), not(equals(first(number), list)))],
-    [signs, number === last.number ? not(or(...others.map((one) => holds(one.signs)))) : equals(first(','), number)],
+    [
+      signs,
+      number === last.number
+        ? not(or(...others.map((one) => holds(one.signs))))
+        : or(equals(first(','), number), equals(first(','), `${number}-rsa`)),
+    ],
+    [isRsa, not(equals(first(`${number}-rsa`), list))],
   ]),
 )
 
-const key = (Condition: string): Resource => ({
+const key = (Condition: string, isRsa: string): Resource => ({
   Type: 'AWS::KMS::Key',
   Condition,
   // A deployment that fails and is rolled back leaves no new key behind.
@@ -37,7 +45,7 @@ const key = (Condition: string): Resource => ({
   UpdateReplacePolicy: 'Retain',
   Properties: {
     Description: sub(`keyplane \${Stage} token signing`),
-    KeySpec: 'ECC_NIST_P256',
+    KeySpec: either(isRsa, 'RSA_2048', 'ECC_NIST_P256'),
     KeyUsage: 'SIGN_VERIFY',
     PendingWindowInDays: 30,
     // The key policy delegates to IAM: only roles of functions with the grant `sign` may sign.
@@ -56,7 +64,7 @@ const key = (Condition: string): Resource => ({
 })
 
 export const signingKeys: Part = {
-  Resources: Object.fromEntries(keys.map(({ id, listed }) => [id, key(listed)])),
+  Resources: Object.fromEntries(keys.map(({ id, listed, isRsa }) => [id, key(listed, isRsa)])),
   Outputs: { SigningKeyId: { Value: signing } },
 }
 

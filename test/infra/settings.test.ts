@@ -151,7 +151,11 @@ test.each<[setting: string, refused: readonly unknown[], taken: readonly unknown
     ['subnet-01234567'],
   ],
   ['vpc-security-groups', ['', 'sg-1', 'default', Array(6).fill('sg-01234567').join()], ['sg-01234567,sg-89abcdef']],
-  ['signing-keys', ['', '0', '1,', '1 2', 'a', '1,2,3,4,5', '10', '2,1,2'], ['1', '2,1', '9,8,7,6']],
+  [
+    'signing-keys',
+    ['', '0', '1,', '1 2', 'a', '1,2,3,4,5', '10', '2,1,2', '2,2-rsa', '2rsa', '2-ec'],
+    ['1', '2,1', '9,8,7,6', '2-rsa,1', '1-rsa'],
+  ],
   [
     'event-bus',
     ['', 'a bus', '/keys', 'arn:aws:sns:eu-central-1:123456789012:keys', 'arn:aws:events:eu-central-1::event-bus/keys'],

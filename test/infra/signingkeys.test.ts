@@ -49,3 +49,16 @@ test('a key removed from the list is no longer a resource and is retained', () =
   expect(keys.map(([id, { UpdateReplacePolicy }]) => [id, UpdateReplacePolicy])).toEqual([['SigningKey9', 'Retain']])
   expect([ids, signs]).toEqual([{ Ref: 'SigningKey9' }, { Ref: 'SigningKey9' }])
 })
+
+// A number whose algorithm changes is another key, as CloudFormation replaces keys of another key spec.
+test('a number with -rsa is a key for RS256, and signs and is published like any other', () => {
+  const { keys, ids, signs } = keysOf('2-rsa,1')
+  expect(keys.map(([id, { Properties }]) => [id, Properties.KeySpec])).toEqual([
+    ['SigningKey', 'ECC_NIST_P256'],
+    ['SigningKey2', 'RSA_2048'],
+  ])
+  expect(ids).toEqual({ 'Fn::Join': [',', [{ Ref: 'SigningKey2' }, { Ref: 'SigningKey' }]] })
+  expect(signs).toEqual({ Ref: 'SigningKey2' })
+  expect(keysOf('1,9-rsa').signs).toEqual({ Ref: 'SigningKey' })
+  expect(keysOf('9-rsa').signs).toEqual({ Ref: 'SigningKey9' })
+})

@@ -2,8 +2,14 @@
  * Emulates what keyplane and its guides call of KMS, Secrets Manager and EventBridge, in memory and over AWS's own protocol, so that
  * clients of the SDK work unchanged. Sources: smithy.io, "AWS JSON 1.0 and 1.1 protocols"; the API References of the services.
  */
-
-import { createPublicKey, generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto'
+import {
+  constants,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+  privateEncrypt,
+  randomUUID,
+} from 'node:crypto'
 import { createServer } from 'node:http'
 import { json } from 'node:stream/consumers'
 import { p256 } from '@noble/curves/nist.js'
@@ -12,8 +18,8 @@ import { listening } from './listening.ts'
 export interface Aws {
   /** For AWS_ENDPOINT_URL_KMS, AWS_ENDPOINT_URL_SECRETS_MANAGER and AWS_ENDPOINT_URL_EVENTBRIDGE. */
   url: string
-  /** Returns the id of a new signing key. */
-  makeKey(): string
+  /** Returns the id of a new signing key. The default algorithm is ES256. */
+  makeKey(algorithm?: 'ES256' | 'RS256'): string
   /** Returns the ARN of a new secret, or replaces the text of an existing one. */
   setSecret(name: string, text?: string): string
   /** Returns the current text of a secret. */
@@ -94,7 +100,14 @@ export async function startAws(onText: (name: string, text: string) => void = ()
 
   const operations: Record<string, (input: Input) => object> = {
     GetPublicKey: (input) => ({ KeyId: input.KeyId, PublicKey: publicDer(keyOf(input)) }),
-    Sign: (input) => ({ Signature: signDigest(keyOf(input), Buffer.from(input.Message, 'base64')) }),
+    Sign(input) {
+      const key = keyOf(input)
+      const isRsa = key.asymmetricKeyType === 'rsa'
+      if (input.SigningAlgorithm !== (isRsa ? 'RSASSA_PKCS1_V1_5_SHA_256' : 'ECDSA_SHA_256'))
+        throw failure('InvalidKeyUsageException')
+      const digest = Buffer.from(input.Message, 'base64')
+      return { Signature: (isRsa ? signDigestRsa : signDigest)(key, digest) }
+    },
     CreateSecret(input) {
       if (secrets.has(input.Name)) throw failure('ResourceExistsException')
       const secret = create(input.Name)
@@ -151,9 +164,13 @@ export async function startAws(onText: (name: string, text: string) => void = ()
   const { url, stop } = await listening(server)
   return {
     url,
-    makeKey() {
+    makeKey(algorithm = 'ES256') {
       const id = randomUUID()
-      keys.set(id, generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey)
+      const { privateKey } =
+        algorithm === 'ES256'
+          ? generateKeyPairSync('ec', { namedCurve: 'P-256' })
+          : generateKeyPairSync('rsa', { modulusLength: 2048 })
+      keys.set(id, privateKey)
       return id
     },
     setSecret(name, text) {
@@ -180,3 +197,10 @@ function signDigest(key: KeyObject, digest: Uint8Array): string {
   const secret = Buffer.from(key.export({ format: 'jwk' }).d ?? '', 'base64url')
   return Buffer.from(p256.sign(digest, secret, { prehash: false, format: 'der' })).toString('base64')
 }
+
+/** The DigestInfo of a SHA-256 before its digest (RFC 8017 section 9.2, note 1). */
+const SHA_256 = Buffer.from('3031300d060960864801650304020105000420', 'hex')
+
+/** Returns the RSASSA-PKCS1-v1_5 signature of a digest. */
+const signDigestRsa = (key: KeyObject, digest: Uint8Array): string =>
+  privateEncrypt({ key, padding: constants.RSA_PKCS1_PADDING }, Buffer.concat([SHA_256, digest])).toString('base64')

@@ -10,6 +10,8 @@ import { type Answer, type Call, request } from './request.ts'
 const main = join(import.meta.dirname, '../../infra/local/main.ts')
 const movedClock = join(import.meta.dirname, 'movedclock.ts')
 
+type Setting = 'KUBEBUILDER_ASSETS' | 'AWS_ENDPOINT_URL_DYNAMODB' | 'SIGNING_KEYS' | 'PORT' | 'DATA_DIR'
+
 export interface StartedServer {
   pid: number
   /** Its data folder. */
@@ -36,14 +38,15 @@ export interface StartedServer {
 
 /**
  * Starts the local server below a stage, on a free port. With KUBEBUILDER_ASSETS its demo virtual cluster is a real one. With
- * `clock` it starts at that time, which may not be a year from now: its certificate would not be valid. `options` are those of Node.js.
+ * `clock` it starts at that time, which may not be a year from now: its certificate would not be valid. `options` are those of Node.js. A `DATA_DIR`
+ * is kept when it stops.
  */
 export async function startedServer(
-  settings: { KUBEBUILDER_ASSETS?: string; AWS_ENDPOINT_URL_DYNAMODB?: string } = {},
+  settings: Partial<Record<Setting, string>> = {},
   clock?: Date,
   options: readonly string[] = [],
 ): Promise<StartedServer> {
-  const folder = await mkdtemp(join(tmpdir(), 'keyplane-started-'))
+  const folder = settings.DATA_DIR ?? (await mkdtemp(join(tmpdir(), 'keyplane-started-')))
   const { PATH, NODE_COMPILE_CACHE } = process.env
   const offset = clock && { CLOCK_OFFSET: String(clock.getTime() - Date.now()) }
   const own = { HOME: folder, TMPDIR: folder, PORT: '0', STAGE: 'prod', DATA_DIR: folder }
@@ -94,7 +97,7 @@ export async function startedServer(
       agent.destroy()
       const ended = once(server, 'exit')
       if (server.kill('SIGTERM')) await ended
-      await rm(folder, { recursive: true, force: true })
+      if (settings.DATA_DIR === undefined) await rm(folder, { recursive: true, force: true })
     },
   }
 }

@@ -1,6 +1,6 @@
 /** Stores the signing keys that KMS has in AWS, in a file that only its owner can read. */
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, randomUUID, sign } from 'node:crypto'
-import type { OpenKeys } from '../../../lib/kubeconfig/token/signingkeys.ts'
+import type { OpenKeys, SigningAlgorithm } from '../../../lib/kubeconfig/token/signingkeys.ts'
 import { openStored } from '../host/stored.ts'
 
 interface StoredKey {
@@ -17,8 +17,8 @@ interface KeysState {
 
 export interface LocalKeys {
   open: OpenKeys
-  /** Returns the ARN of the key with this alias; creates it when it is missing. */
-  ensureKey(alias: string): Promise<string>
+  /** Returns the ARN of the key with this alias; creates it when it is missing. The default algorithm is ES256. */
+  ensureKey(alias: string, algorithm?: SigningAlgorithm): Promise<string>
 }
 
 /** Opens the file, or keeps the keys in memory without a path. Throws a StartupError when the file is damaged. */
@@ -42,19 +42,22 @@ export async function openLocalKeys(path: string | undefined, arnPrefix: string)
         return sign('sha256', bytes, { key: await find(id), dsaEncoding: 'ieee-p1363' })
       },
     }),
-    ensureKey: (alias) =>
+    ensureKey: (alias, algorithm = 'ES256') =>
       stored.change(({ keys, aliases }) => {
         const known = aliases.find(([name]) => name === alias)
         if (known) return arnPrefix + known[1]
         const id = randomUUID()
-        keys.push({ id, material: generateMaterial() })
+        keys.push({ id, material: generateMaterial(algorithm) })
         aliases.push([alias, id])
         return arnPrefix + id
       }),
   }
 }
 
-const generateMaterial = (): string =>
-  generateKeyPairSync('ec', { namedCurve: 'P-256' })
-    .privateKey.export({ format: 'der', type: 'pkcs8' })
-    .toString('base64')
+function generateMaterial(algorithm: SigningAlgorithm): string {
+  const { privateKey } =
+    algorithm === 'ES256'
+      ? generateKeyPairSync('ec', { namedCurve: 'P-256' })
+      : generateKeyPairSync('rsa', { modulusLength: 2048 })
+  return privateKey.export({ format: 'der', type: 'pkcs8' }).toString('base64')
+}

@@ -23,7 +23,7 @@ export async function verifyOwnToken(
 ): Promise<Claims> {
   if (jwt.length > MAX_TOKEN_LENGTH) throw unauthorized()
   const payload = await jwtVerify(jwt, createLocalJWKSet(jwks), {
-    algorithms: ['ES256'],
+    algorithms: ['ES256', 'RS256'],
     issuer,
     audience,
     typ: 'JWT',

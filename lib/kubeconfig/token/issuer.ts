@@ -90,6 +90,15 @@ export async function issueToken({ claims }: Prepared, signer: Signer): Promise<
   return { token: await signToken(claims, signer), expires: new Date(claims.exp * 1000) }
 }
 
+/**
+ * Warns of a signature that API servers accept which read nothing but issuer, audience, user and groups, such as those of EKS. Rejects
+ * with the signer's StatusError (503).
+ */
+export async function signatureWarnings(signer: Signer): Promise<string[]> {
+  const [{ alg }] = await signer.keys()
+  return alg === 'RS256' ? [ONLY_IDENTITY] : []
+}
+
 function noCluster(scope: Scope | undefined, { chain }: UserInfo): string {
   const instead = withScope(chain, scope).some(namesVirtualClusters) ? `; ${KUBE_CONFIG}` : ''
   if (chain.length === 0) return `allows no connected cluster for the token: list clusters or spaces${instead}`
@@ -103,5 +112,8 @@ const namesVirtualClusters = ({ virtualClusters = [], rules = [] }: Scope): bool
 
 const KUBE_CONFIG =
   'for a virtual cluster create a kube config, which has a token for it: POST …/virtualclusterinstances/NAME/kubeconfig'
+
+const ONLY_IDENTITY =
+  'a cluster that knows this issuer only from --oidc flags, as EKS does, enforces no scopes and accepts the token until it expires'
 
 const TOO_LARGE = `scopes and groups make a token of more than ${MAX_TOKEN_LENGTH} characters, which does not fit a request header`

@@ -26,14 +26,14 @@ export const CACHE_CONTROL = 'public, max-age=300'
 
 /**
  * Returns the members that OpenID Connect Discovery requires of an issuer without an authorization endpoint, and the OAuth
- * endpoints (RFC 8414). Those are at the URL of the API, which may differ from the issuer.
+ * endpoints (RFC 8414). Those are at the URL of the API, which may differ from the issuer. Rejects with the signer's StatusError (503).
  */
-export const discoveryDocument = (issuer: string, apiUrl: string) => ({
+export const discoveryDocument = async (issuer: string, apiUrl: string, signer: Signer) => ({
   issuer,
   jwks_uri: `${issuer}${JWKS_PATH}`,
   response_types_supported: ['id_token'],
   subject_types_supported: ['public'],
-  id_token_signing_alg_values_supported: ['ES256'],
+  id_token_signing_alg_values_supported: [...new Set((await signer.keys()).map(({ alg }) => alg))],
   token_endpoint: `${apiUrl}${TOKEN_PATH}`,
   revocation_endpoint: `${apiUrl}${REVOCATION_PATH}`,
   grant_types_supported: [TOKEN_EXCHANGE],

@@ -7,7 +7,7 @@ import type { KMSClient, KMSClientConfig } from '@aws-sdk/client-kms'
 import { countRequests } from '../../outbound/countrequests.ts'
 import { keepFetched } from '../../outbound/fetched.ts'
 import { derToRaw } from './dertoraw.ts'
-import type { OpenKeys, SigningKeys } from './signingkeys.ts'
+import type { OpenKeys, SigningAlgorithm, SigningKeys } from './signingkeys.ts'
 
 const sdk = () => import('./kmsclient.ts')
 
@@ -24,7 +24,13 @@ export async function connectKms(config: KMSClientConfig = {}): Promise<KMSClien
   })
 }
 
-/** Returns the keys of key spec ECC_NIST_P256 and usage SIGN_VERIFY. */
+/** The names of the algorithms in KMS. */
+const ALGORITHMS = {
+  ES256: 'ECDSA_SHA_256',
+  RS256: 'RSASSA_PKCS1_V1_5_SHA_256',
+} as const satisfies Record<SigningAlgorithm, string>
+
+/** Returns the keys of usage SIGN_VERIFY and key spec ECC_NIST_P256 or RSA_2048. */
 export const kmsKeys = (connect: () => Promise<KMSClient>): SigningKeys => ({
   async publicKey(id) {
     const { GetPublicKeyCommand } = await sdk()
@@ -34,7 +40,7 @@ export const kmsKeys = (connect: () => Promise<KMSClient>): SigningKeys => ({
     return { id: KeyId, key: createPublicKey({ key: Buffer.from(PublicKey), format: 'der', type: 'spki' }) }
   },
 
-  async sign(id, bytes) {
+  async sign(id, bytes, algorithm) {
     const { SignCommand } = await sdk()
     const client = await connect()
     const { Signature = new Uint8Array() } = await client.send(
@@ -43,10 +49,10 @@ export const kmsKeys = (connect: () => Promise<KMSClient>): SigningKeys => ({
         // A digest, because KMS limits raw messages to 4096 bytes.
         Message: createHash('sha256').update(bytes).digest(),
         MessageType: 'DIGEST',
-        SigningAlgorithm: 'ECDSA_SHA_256',
+        SigningAlgorithm: ALGORITHMS[algorithm],
       }),
     )
-    return derToRaw(Signature)
+    return algorithm === 'ES256' ? derToRaw(Signature) : Signature
   },
 })
 

@@ -69,7 +69,7 @@ export async function publicAnswer(
   }
   const cached = { 'cache-control': CACHE_CONTROL }
   if (path === DISCOVERY_PATH || path === METADATA_PATH || path === METADATA_PATH + config.basePath) {
-    const document = discoveryDocument(config.issuer, config.apiUrl)
+    const document = await discoveryDocument(config.issuer, config.apiUrl, server.signer)
     return response('application/json', stringify(document), cached)
   }
   if (path === JWKS_PATH) {

@@ -10,6 +10,11 @@ test.each([
   [false, { PORT: '', DATA_DIR: '' }, { port: 8443, dataDir: '/project/.local', memory: false }],
   [false, { STAGE: 'prod2' }, { port: 8443, stage: 'prod2', dataDir: '/project/.local', memory: false }],
   [false, { STAGE: '' }, { port: 8443, dataDir: '/project/.local', memory: false }],
+  [
+    false,
+    { SIGNING_KEYS: '2-rsa,1' },
+    { port: 8443, dataDir: '/project/.local', memory: false, signingKeys: '2-rsa,1' },
+  ],
   [true, { PORT: '0', DATA_DIR: 'data' }, { port: 0, dataDir: '/project/data', memory: true }],
   [
     false,

@@ -4,7 +4,7 @@ import { type Scope, scopeSchema } from '../../../authorization/scopes/scope.ts'
 import { validateScope } from '../../../authorization/scopes/validatescope.ts'
 import { unlimitedCredential } from '../../../authorization/users/sourcecidrs.ts'
 import { KINDS } from '../../../kinds/kinds.ts'
-import { issueToken, prepareClusterToken } from '../../../kubeconfig/token/issuer.ts'
+import { issueToken, prepareClusterToken, signatureWarnings } from '../../../kubeconfig/token/issuer.ts'
 import { rfc3339OfUnix } from '../../../meta/encoding/time.ts'
 import { checkDeadline } from '../../../meta/errors/deadline.ts'
 import { invalidObject } from '../../../meta/errors/status.ts'
@@ -41,7 +41,8 @@ export const DirectClusterEndpointToken: VirtualKind<Services> = {
       throw invalidObject(group, kind, request.metadata.name ?? '', errors)
     }
     const ofRules = ruleWarnings(scope, services.scopes)
-    for (const warning of [...ofRules, ...prepared.warnings, ...unlimitedCredential(user, 'token')])
+    const ofSignature = await signatureWarnings(tokens.signer)
+    for (const warning of [...ofRules, ...prepared.warnings, ...ofSignature, ...unlimitedCredential(user, 'token')])
       context.warn(warning)
     const { aud, exp, jti } = prepared.claims
     const expirationTimestamp = rfc3339OfUnix(exp)

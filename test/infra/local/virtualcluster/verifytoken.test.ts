@@ -40,6 +40,9 @@ describe('verifyOwnToken', () => {
   test('returns the signed claims', async () => {
     expect(await read(await sign())).toEqual(claims)
     expect(await read(await sign(), { audience: [`${issuer}/clusters/*`, audience] })).toEqual(claims)
+    const rsa = await localSigner('RS256')
+    const keys = await jwksDocument(rsa)
+    expect(await verifyOwnToken(await signToken(claims, rsa), keys, { issuer, audience, now })).toEqual(claims)
   })
 
   test.each<[string, Partial<Expectations>]>([
@@ -69,10 +72,10 @@ describe('verifyOwnToken', () => {
     const other = await localSigner()
     await expect(read(await signToken(claims, other))).rejects.toMatchObject(refused)
     await expect(read(new UnsecuredJWT({ ...claims }).encode())).rejects.toMatchObject(refused)
-    const [{ kid, x }] = await signer.keys()
+    const [key] = await signer.keys()
     const hmac = new SignJWT({ ...claims })
-      .setProtectedHeader({ alg: 'HS256', kid, typ: 'JWT' })
-      .sign(base64url.decode(x))
+      .setProtectedHeader({ alg: 'HS256', kid: key.kid, typ: 'JWT' })
+      .sign(Buffer.from(JSON.stringify(key)))
     await expect(read(await hmac)).rejects.toMatchObject(refused)
     const [header, , signature] = (await sign()).split('.')
     const forged = base64url.encode(JSON.stringify({ ...claims, groups: ['platform:admins'] }))

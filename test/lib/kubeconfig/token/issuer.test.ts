@@ -1,5 +1,5 @@
 import { createLocalJWKSet, jwtVerify } from 'jose'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { UserInfo } from '../../../../lib/authorization/users/user.ts'
 import {
   type ClusterTokenRequest,
@@ -8,10 +8,10 @@ import {
   type Prepared,
   prepareClusterToken,
   prepareVirtualClusterToken,
+  signatureWarnings,
 } from '../../../../lib/kubeconfig/token/issuer.ts'
 import { jwksDocument } from '../../../../lib/kubeconfig/token/jwks.ts'
 import { MAX_TOKEN_LENGTH, tokenLength } from '../../../../lib/kubeconfig/token/jwt.ts'
-import type { Signer } from '../../../../lib/kubeconfig/token/signer.ts'
 import { StatusError } from '../../../../lib/meta/errors/status.ts'
 import { localSigner } from './localsigner.ts'
 
@@ -190,20 +190,23 @@ describe('a token for a virtual cluster', () => {
 })
 
 describe('the signed text', () => {
-  let signer: Signer
-  beforeAll(async () => {
-    signer = await localSigner()
-  })
-
-  test('verifies with the published keys and has the predicted length', async () => {
-    const ready = requirePrepared(prepare({ ttl: 3600 }))
-    const { token, expires } = await issueToken(ready, signer)
-    const keys = createLocalJWKSet(await jwksDocument(signer))
-    const { payload, protectedHeader } = await jwtVerify(token, keys, { currentDate: now })
-    expect(payload).toEqual(ready.claims)
-    expect(protectedHeader).toEqual({ alg: 'ES256', typ: 'JWT', kid: (await signer.keys())[0].kid })
-    expect(expires).toEqual(new Date((iat + 3600) * 1000))
-    expect(token.length).toBe(tokenLength(ready.claims))
-    expect(token.length).toBeLessThan(MAX_TOKEN_LENGTH)
-  })
+  test.each([
+    ['ES256', 256, []],
+    ['RS256', 0, [expect.stringContaining('enforces no scopes')]],
+  ] as const)(
+    'verifies with the published keys and has at most the predicted length: %s',
+    async (alg, less, warnings) => {
+      const signer = await localSigner(alg)
+      const ready = requirePrepared(prepare({ ttl: 3600 }))
+      const { token, expires } = await issueToken(ready, signer)
+      const keys = createLocalJWKSet(await jwksDocument(signer))
+      const { payload, protectedHeader } = await jwtVerify(token, keys, { currentDate: now })
+      expect(payload).toEqual(ready.claims)
+      expect(protectedHeader).toEqual({ alg, typ: 'JWT', kid: (await signer.keys())[0].kid })
+      expect(expires).toEqual(new Date((iat + 3600) * 1000))
+      expect(token.length).toBe(tokenLength(ready.claims) - less)
+      expect(token.length).toBeLessThan(MAX_TOKEN_LENGTH)
+      expect(await signatureWarnings(signer)).toEqual(warnings)
+    },
+  )
 })

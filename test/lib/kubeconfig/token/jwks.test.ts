@@ -4,13 +4,19 @@ import { localSigner } from './localsigner.ts'
 import cases from './vectors/jwks.cases.json' with { type: 'json' }
 
 describe('the public documents', () => {
-  test('name the key set below the issuer in the discovery document', () =>
-    expect(discoveryDocument('https://api.example.com/base', 'https://keys.example.com/prod')).toEqual({
+  test('name the key set below the issuer, and the algorithms of all keys, in the discovery document', async () =>
+    expect(
+      await discoveryDocument(
+        'https://api.example.com/base',
+        'https://keys.example.com/prod',
+        await localSigner('RS256'),
+      ),
+    ).toEqual({
       issuer: 'https://api.example.com/base',
       jwks_uri: 'https://api.example.com/base/openid/v1/jwks',
       response_types_supported: ['id_token'],
       subject_types_supported: ['public'],
-      id_token_signing_alg_values_supported: ['ES256'],
+      id_token_signing_alg_values_supported: ['RS256', 'ES256'],
       token_endpoint: 'https://keys.example.com/prod/oauth2/token',
       revocation_endpoint: 'https://keys.example.com/prod/oauth2/revoke',
       grant_types_supported: ['urn:ietf:params:oauth:grant-type:token-exchange'],
@@ -19,9 +25,11 @@ describe('the public documents', () => {
     }))
 
   test('contain every public key and nothing private', async () => {
-    const { keys } = await jwksDocument(await localSigner())
-    expect(keys).toHaveLength(2)
-    for (const key of keys) expect(Object.keys(key).sort()).toEqual(['alg', 'crv', 'kid', 'kty', 'use', 'x', 'y'])
+    const { keys } = await jwksDocument(await localSigner('ES256', 'RS256'))
+    expect(keys.map((key) => Object.keys(key).sort())).toEqual([
+      ['alg', 'crv', 'kid', 'kty', 'use', 'x', 'y'],
+      ['alg', 'e', 'kid', 'kty', 'n', 'use'],
+    ])
   })
 
   test.each(['https://api.example.com', 'https://api.example.com:8443/a/b'])('accept the issuer %s', (text) =>

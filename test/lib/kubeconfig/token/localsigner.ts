@@ -1,23 +1,14 @@
-/** A signer whose keys are stored in this process, without AWS. */
-import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
-import { calculateJwkThumbprint } from 'jose'
-import type { PublicKey, Signer } from '../../../../lib/kubeconfig/token/signer.ts'
+/** A signer with two keys of this process. The first one signs. */
+import { openLocalKeys } from '../../../../infra/local/aws/signingkeys.ts'
+import { createSigner, type Signer } from '../../../../lib/kubeconfig/token/signer.ts'
+import type { SigningAlgorithm } from '../../../../lib/kubeconfig/token/signingkeys.ts'
 
-async function pair(): Promise<{ privateKey: KeyObject; published: PublicKey }> {
-  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-  const { x = '', y = '' } = publicKey.export({ format: 'jwk' })
-  const jwk = { kty: 'EC', crv: 'P-256', x, y } as const
-  return { privateKey, published: { ...jwk, kid: await calculateJwkThumbprint(jwk), alg: 'ES256', use: 'sig' } }
-}
-
-export async function localSigner(): Promise<Signer> {
-  const first = await pair()
-  const second = await pair()
-  return {
-    keys: async () => [first.published, second.published],
-    async sign(kid, bytes) {
-      const { privateKey } = kid === first.published.kid ? first : second
-      return sign('sha256', bytes, { key: privateKey, dsaEncoding: 'ieee-p1363' })
-    },
-  }
+export async function localSigner(
+  first: SigningAlgorithm = 'ES256',
+  second: SigningAlgorithm = 'ES256',
+): Promise<Signer> {
+  const { open, ensureKey } = await openLocalKeys(undefined, 'arn:key/')
+  const ids = [await ensureKey('alias/first', first), await ensureKey('alias/second', second)] as const
+  const keys = open(() => {})
+  return createSigner([...ids], () => keys)
 }

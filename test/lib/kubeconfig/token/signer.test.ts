@@ -37,13 +37,17 @@ function countCalls(answer?: (command: string) => object | undefined) {
   return { calls, keys: () => keys }
 }
 
-const kms = async () => ({ pair: [aws.makeKey(), aws.makeKey()] as Pair, ...countCalls() })
+const kms = async () => ({ pair: [aws.makeKey(), aws.makeKey('RS256')] as Pair, ...countCalls() })
 
 async function local() {
   const { open, ensureKey } = await openLocalKeys(undefined, 'arn:key/')
   const calls: string[] = []
   const keys = open(() => void calls.push('a call'))
-  return { pair: [await ensureKey('alias/one'), await ensureKey('alias/two')] as Pair, calls, keys: () => keys }
+  return {
+    pair: [await ensureKey('alias/one'), await ensureKey('alias/two', 'RS256')] as Pair,
+    calls,
+    keys: () => keys,
+  }
 }
 
 const unavailable = {
@@ -65,9 +69,9 @@ describe.each([
     const [first, second] = await createSigner(pair, keys).keys()
     const [turned] = await createSigner([pair[1], pair[0]], keys).keys()
     expect(second).toEqual(turned)
-    expect(first.kid).toBe(await calculateJwkThumbprint({ kty: first.kty, crv: first.crv, x: first.x, y: first.y }))
     expect(first).toMatchObject({ kty: 'EC', crv: 'P-256', alg: 'ES256', use: 'sig' })
-    expect(first.kid).not.toBe(second?.kid)
+    expect(second).toMatchObject({ kty: 'RSA', e: 'AQAB', alg: 'RS256', use: 'sig' })
+    for (const key of [first, turned]) expect(key.kid).toBe(await calculateJwkThumbprint(key))
   })
 
   test('signs with the key of the kid, even messages over the KMS limit for raw messages', async () => {
@@ -75,20 +79,22 @@ describe.each([
     const bytes = new Uint8Array(9000).fill(7)
     for (const key of await signer.keys()) {
       const raw = await signer.sign(key.kid, bytes)
-      const jwk = { kty: 'EC', crv: 'P-256', x: key.x, y: key.y }
-      expect(verify('sha256', bytes, { key: jwk, format: 'jwk', dsaEncoding: 'ieee-p1363' }, raw)).toBe(true)
+      expect(verify('sha256', bytes, { key, format: 'jwk', dsaEncoding: 'ieee-p1363' }, raw)).toBe(true)
     }
   })
 
-  test('signs tokens with the first key, and jose verifies them with the published keys', async () => {
-    const signer = createSigner(pair, keys)
-    const iat = Math.floor(Date.now() / 1000)
-    const token = await signToken({ iss: 'https://a', sub: 'ci', iat, exp: iat + 3600 } as Claims, signer)
-    const jwks = await jwksDocument(signer)
-    const { payload, protectedHeader } = await jwtVerify(token, createLocalJWKSet(jwks), { issuer: 'https://a' })
-    expect(payload.sub).toBe('ci')
-    expect(protectedHeader.kid).toBe(jwks.keys[0]?.kid)
-  })
+  test.each(['ES256', 'RS256'])(
+    'signs tokens with the first key, and jose verifies %s with the published keys',
+    async (alg) => {
+      const signer = createSigner(alg === 'ES256' ? pair : [pair[1], pair[0]], keys)
+      const iat = Math.floor(Date.now() / 1000)
+      const token = await signToken({ iss: 'https://a', sub: 'ci', iat, exp: iat + 3600 } as Claims, signer)
+      const jwks = await jwksDocument(signer)
+      const { payload, protectedHeader } = await jwtVerify(token, createLocalJWKSet(jwks), { issuer: 'https://a' })
+      expect(payload.sub).toBe('ci')
+      expect(protectedHeader).toEqual({ alg, kid: jwks.keys[0]?.kid, typ: 'JWT' })
+    },
+  )
 
   test('reads public keys once, even for concurrent callers', async () => {
     calls.length = 0
@@ -125,8 +131,11 @@ test('a failed read is retried at the next call', async () => {
 })
 
 describe('a signer throws 503 without internal details', () => {
-  test('for a key of another curve', async () => {
-    const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-384' })
+  test.each([
+    ['a key of another curve', () => generateKeyPairSync('ec', { namedCurve: 'P-384' })],
+    ['a short RSA key', () => generateKeyPairSync('rsa', { modulusLength: 1024 })],
+  ])('for %s', async (_, generate) => {
+    const { publicKey } = generate()
     const PublicKey = publicKey.export({ format: 'der', type: 'spki' })
     const { keys } = countCalls((command) => (command === 'GetPublicKeyCommand' ? { PublicKey } : undefined))
     await expect(createSigner([aws.makeKey()], keys).keys()).rejects.toMatchObject(unavailable)
