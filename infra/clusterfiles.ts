@@ -67,6 +67,8 @@ function authentication({ issuer, identity, certificateAuthority }: ClusterFiles
   const extra = {
     [EXTRA.key]: `${own}.key.name`,
     [EXTRA.keyUid]: `${own}.key.uid`,
+    // Tokens of the previous release have none.
+    [EXTRA.run]: `has(${own}.key.run) ? ${own}.key.run : ''`,
     [EXTRA.scopes]: `${own}.scopes`,
     [EXTRA.target]: `'${formatPlace(identity)}'`,
     // CEL sees a JSON number, which may be a double: the text of a double could have an exponent.

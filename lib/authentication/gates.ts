@@ -28,7 +28,7 @@ export interface GateState extends RecordOf<typeof GATE> {}
 const gateKey = (kind: GateKind, uid: string): ItemKey => ({ pk: `${kind}#${uid}`, sk: '#' })
 
 /** Returns the item keys of both gates, that of the trust first. */
-export const gateKeys = ({ trust, provider }: Federation): [ItemKey, ItemKey] => [
+export const gateKeys = ({ trust, provider }: Pick<Federation, 'trust' | 'provider'>): [ItemKey, ItemKey] => [
   gateKey('trust', trust.uid),
   gateKey('provider', provider.uid),
 ]

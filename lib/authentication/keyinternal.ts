@@ -34,6 +34,7 @@ export const parseFederation = (value: unknown): Federation =>
   strictRecord('a federation', value, {
     trust: part((trust) => strictRecord('the trust of a federation', trust, PASSED)),
     provider: part((provider) => strictRecord('the provider of a federation', provider, PASSED)),
+    run: isNonEmptyText,
   })
 
 const parseScope = (value: unknown): Scope => parseChain([value])[0] ?? {}

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { generateAccessKey } from '../../lib/authentication/accesskey.ts'
 import { PRIVATE_CLAIM } from '../../lib/kubeconfig/token/claims.ts'
 import { signToken } from '../../lib/kubeconfig/token/jwt.ts'
+import { startFederation } from '../support/federation.ts'
 import { createKubectl, type Kubectl, kubeConfig } from '../support/kubectl.ts'
 import { patience } from '../support/patience.ts'
 import { startServer, type TestServer } from '../support/server.ts'
@@ -97,9 +98,24 @@ describe('a token', () => {
       'authentication.kubernetes.io/credential-id': [expect.stringMatching(/^JTI=/)],
       'management.platform/access-key': [ci.name],
       'management.platform/access-key-uid': [ci.uid],
+      'management.platform/run': [`key ${ci.name}`],
       'management.platform/target': ['clusters/eu'],
       'management.platform/issued-at': [String(decodeJwt(token).iat)],
     })
+  })
+
+  test('of an exchanged key, and the key itself, name the run of the job, which a branch cannot imitate', async () => {
+    const federation = await startFederation(server)
+    const client = await federation.trust('deploy', { scope: clusters('eu') })
+    const claims = { repository: 'octo-org/shop', environment: 'production (run 1)', run_id: '1234567890' }
+    const { json } = await federation.exchange(client, federation.sign(claims))
+    await federation.close()
+    const key = { name: 'deploy', uid: '', value: json.access_token }
+    const run = ['octo-org/shop "production (run 1)" (run 1234567890)']
+    for (const token of [await directToken(server, key), key.value]) {
+      const { userInfo } = (await whoami(eu, token)).json.status
+      expect(userInfo.extra['management.platform/run']).toEqual(run)
+    }
   })
 
   test('of an administrator has the group platform:admins and no Kubernetes group', async () => {
@@ -150,7 +166,7 @@ describe('a token', () => {
       iat: now,
       nbf: now,
       exp: now + 600,
-      [PRIVATE_CLAIM]: { key: { name: ci.name, uid: ci.uid }, scopes: '[]' },
+      [PRIVATE_CLAIM]: { key: { name: ci.name, uid: ci.uid, run: 'a run' }, scopes: '[]' },
     }
     const status = async (changes: object) =>
       (await whoami(eu, await signToken({ ...good, ...changes }, server.parts.signer))).status
@@ -170,6 +186,8 @@ describe('a token', () => {
       'without scopes': { [PRIVATE_CLAIM]: { key: { name: ci.name, uid: ci.uid }, scopes: '' } },
       'without what is private': { [PRIVATE_CLAIM]: undefined },
     }
+    const earlier = { key: { name: ci.name, uid: ci.uid }, scopes: '[]' }
+    expect(await status({ [PRIVATE_CLAIM]: earlier })).toBe(201)
     for (const [name, change] of Object.entries(changes)) expect([name, await status(change)]).toEqual([name, 401])
     const token = await signToken(good, server.parts.signer)
     expect((await whoami(eu, `${token.slice(0, -4)}AAAA`)).status).toBe(401)

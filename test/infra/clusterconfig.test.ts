@@ -51,6 +51,10 @@ describe('authentication.yaml', () => {
       extra: [
         { key: 'management.platform/access-key', valueExpression: "claims['management.platform'].key.name" },
         { key: 'management.platform/access-key-uid', valueExpression: "claims['management.platform'].key.uid" },
+        {
+          key: 'management.platform/run',
+          valueExpression: "has(claims['management.platform'].key.run) ? claims['management.platform'].key.run : ''",
+        },
         { key: 'management.platform/scopes', valueExpression: "claims['management.platform'].scopes" },
         { key: 'management.platform/target', valueExpression: "'virtualclusters/p-shop/dev/u-1'" },
         { key: 'management.platform/issued-at', valueExpression: 'string(int(claims.iat))' },

@@ -365,7 +365,11 @@ test.each(['PUT', 'PATCH', 'DELETE'])('%s of the trust and of the provider that 
     const name = `${method.toLowerCase()}-${closed === trusts ? 'trust' : 'provider'}`
     const { metadata: ofProvider } = await create(providers, provider(name))
     const { metadata: ofTrust } = await create(trusts, trust(name, { identityProvider: name, user: 'grace' }))
-    const through = { trust: { uid: ofTrust.uid, revision: 0 }, provider: { uid: ofProvider.uid, revision: 0 } }
+    const through = {
+      trust: { uid: ofTrust.uid, revision: 0 },
+      provider: { uid: ofProvider.uid, revision: 0 },
+      run: 'a run',
+    }
     const spec = { user: 'grace', groups: ['system:masters'], type: 'Login' }
     const { token } = await createExchangedKey(at.parts, through, { spec })
     const path = `${closed}/${name}`

@@ -334,7 +334,11 @@ describe('an exchanged key of a trust and a provider', () => {
     const claims = [{ claim: 'sub', values: ['job'] }]
     const own = { identityProvider, claims, scope: { projects: [{ project: 'a' }] }, user: 'alice' }
     const { metadata: ofTrust, kind } = await server.make(trusts, trustObject(trustName, own))
-    const federation = { trust: { uid: ofTrust.uid, revision: 0 }, provider: { uid: ofProvider.uid, revision: 0 } }
+    const federation = {
+      trust: { uid: ofTrust.uid, revision: 0 },
+      provider: { uid: ofProvider.uid, revision: 0 },
+      run: 'a run',
+    }
     const owner = { apiVersion, kind, name: trustName, uid: ofTrust.uid, controller: true }
     const key = await createExchangedKey(server.parts, federation, { metadata: { ownerReferences: [owner] }, spec })
     return { ...key, trustPath: `${trusts}/${trustName}`, providerPath: `${providers}/${identityProvider}` }

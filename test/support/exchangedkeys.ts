@@ -17,7 +17,11 @@ let count = 0
 /** Returns a trust and a provider that no other test uses. */
 export function newFederation(): Federation {
   count += 1
-  return { trust: { uid: `trust-${count}`, revision: 1 }, provider: { uid: `provider-${count}`, revision: 1 } }
+  return {
+    trust: { uid: `trust-${count}`, revision: 1 },
+    provider: { uid: `provider-${count}`, revision: 1 },
+    run: `run-${count}`,
+  }
 }
 
 /** Writes a gate, by default as it was at the exchange, or removes it. */

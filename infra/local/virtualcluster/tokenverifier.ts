@@ -39,6 +39,7 @@ export function createTokenVerifier({ issuer, authority, audience, now }: TokenV
       const extra = {
         [EXTRA.key]: [key.name],
         [EXTRA.keyUid]: [key.uid],
+        [EXTRA.run]: [key.run],
         [EXTRA.scopes]: [scopes],
         [EXTRA.target]: [audience.slice(issuer.length + 1)],
         [EXTRA.issuedAt]: [String(claims.iat)],

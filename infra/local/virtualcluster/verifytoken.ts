@@ -50,6 +50,7 @@ function isComplete(payload: JWTPayload): payload is JWTPayload & Claims {
     Array.isArray(payload.aud) &&
     typeof own?.scopes === 'string' &&
     typeof own.key?.name === 'string' &&
-    typeof own.key.uid === 'string'
+    typeof own.key.uid === 'string' &&
+    typeof own.key.run === 'string'
   )
 }

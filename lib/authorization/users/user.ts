@@ -27,11 +27,13 @@ export interface PassedGate {
 
 /**
  * The trust (FederatedIdentityCredential) and the identity provider that a key came through, at the revisions of the
- * exchange.
+ * exchange, and the run of the job that exchanged its ID token.
  */
 export interface Federation {
   trust: PassedGate
   provider: PassedGate
+  /** See `runOf` in lib/federation/run.ts. */
+  run: string
 }
 
 export interface UserInfo {

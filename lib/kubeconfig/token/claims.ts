@@ -16,8 +16,8 @@ import { isVisibleUser, visibleGroups } from './visibleuser.ts'
 export const PRIVATE_CLAIM = MANAGEMENT_GROUP
 
 interface PrivateClaim {
-  /** The access key that created the token. The token becomes invalid when the key does. */
-  key: { name: string; uid: string }
+  /** The access key that created the token. The token becomes invalid when the key does. `run` is for audit logs: see `runOf`. */
+  key: { name: string; uid: string; run: string }
   /**
    * JSON text of the scope chain, `[]` when unrestricted. It is text because CEL in kube-apiserver can copy text but
    * not write JSON, and because Kubernetes drops empty extras: a token without scopes must never look unrestricted.
@@ -47,6 +47,10 @@ interface ClaimsRequest {
   now: Date
 }
 
+/** Returns which run of a job uses the key: that of the exchange that made it, or `key NAME`. */
+export const runOf = ({ federation, key }: Pick<UserInfo, 'federation' | 'key'>): string =>
+  federation?.run ?? `key ${key.name}`
+
 /** Returns the claims of a token. Throws 403 for a user that clusters must not see. */
 export function claimsFor(
   { user, chain, audiences, lifetime, now }: ClaimsRequest,
@@ -65,6 +69,6 @@ export function claimsFor(
     iat,
     nbf: iat,
     exp: iat + lifetime.seconds,
-    [PRIVATE_CLAIM]: { key: { name: user.key.name, uid: user.key.uid }, scopes: stringify(chain) },
+    [PRIVATE_CLAIM]: { key: { name: user.key.name, uid: user.key.uid, run: runOf(user) }, scopes: stringify(chain) },
   }
 }

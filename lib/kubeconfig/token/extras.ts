@@ -11,6 +11,7 @@ import type { ScopeChain } from '../../authorization/scopes/scope.ts'
 import type { UserInfo } from '../../authorization/users/user.ts'
 import { parseJson, stringify } from '../../meta/encoding/json.ts'
 import { unixSeconds } from '../../meta/encoding/time.ts'
+import { runOf } from './claims.ts'
 
 /** Lower case, below a domain of this service: the Kubernetes rule for extra keys. */
 export const EXTRA = {
@@ -23,6 +24,8 @@ export const EXTRA = {
   keyUid: 'management.platform/access-key-uid',
   /** JSON text of the scope chain, `[]` when unrestricted: see PrivateClaim. */
   scopes: 'management.platform/scopes',
+  /** The run of the job that uses the key. It is for the cluster's audit log: nothing reads it here. */
+  run: 'management.platform/run',
   /**
    * The place of the user: the audience without the issuer, `clusters/NAME` or `virtualclusters/NAMESPACE/NAME/UID`.
    */
@@ -39,13 +42,14 @@ export const EXTRA = {
  * denied.
  */
 export const extrasOf = (
-  { key, chain }: Pick<UserInfo, 'key' | 'chain'>,
+  user: Pick<UserInfo, 'key' | 'chain' | 'federation'>,
   place: Place | undefined,
   now: Date,
 ): Record<string, string[]> => ({
-  [EXTRA.key]: [key.name],
-  [EXTRA.keyUid]: [key.uid],
-  [EXTRA.scopes]: [stringify(chain)],
+  [EXTRA.key]: [user.key.name],
+  [EXTRA.keyUid]: [user.key.uid],
+  [EXTRA.run]: [runOf(user)],
+  [EXTRA.scopes]: [stringify(user.chain)],
   ...(place && { [EXTRA.target]: [formatPlace(place)] }),
   [EXTRA.issuedAt]: [String(unixSeconds(now))],
 })

@@ -7,7 +7,9 @@ import { trialsOf } from '../../authentication/credential.ts'
 import type { KeyHash } from '../../authentication/pepper.ts'
 import { hasReviews } from '../../authorization/scopes/roles.ts'
 import { inheritedTrials } from '../../authorization/trials/scopetrial.ts'
+import { rulesOf } from '../../federation/catalogue.ts'
 import type { TokenUse } from '../../federation/issuers.ts'
+import { runOf } from '../../federation/run.ts'
 import { unixSeconds } from '../../meta/encoding/time.ts'
 import { StatusError } from '../../meta/errors/status.ts'
 import { createObject } from '../../registry/create.ts'
@@ -98,6 +100,7 @@ async function attempt(
       federation: {
         trust: { uid: trust.uid, revision: trust.revision },
         provider: { uid: provider.uid, revision: provider.revision },
+        run: runOf(token, rulesOf(provider.spec)),
       },
       // An ID token may be exchanged long after the sign-in. auth_time is older still, where one sign-in serves many applications.
       ...(mapped && { signedIn: Math.min(at, token.issuedAt) }),

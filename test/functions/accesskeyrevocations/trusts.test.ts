@@ -154,7 +154,7 @@ test('reaches and names only trusts that the user may see and change', async () 
 test('spares the trust of its own key, unless it is asked for', async () => {
   const uid = await trust('jan-ci', { user: 'jan' })
   await trust('jan-other', { user: 'jan' })
-  const federation = { trust: { uid, revision: 0 }, provider: { uid: 'p', revision: 0 } }
+  const federation = { trust: { uid, revision: 0 }, provider: { uid: 'p', revision: 0 }, run: 'a run' }
   const user = { ...userNamed('jan'), federation }
   const spared = await closing({ all: true }, { user })
   expect(trustsOf(spared).names).toEqual(['jan-other'])

@@ -28,6 +28,7 @@ describe('201', () => {
       groups: ['system:authenticated'],
       accessKey: 'key-of-alice',
       accessKeyType: 'User',
+      run: expect.stringMatching(/^key /),
       projectNamespacePrefix: 'p-',
     }))
 

@@ -8,7 +8,7 @@ import type { JsonObject } from '../../../lib/meta/types.ts'
 import { CREATED, HASH, itemOf, storedKey } from './keys.ts'
 
 const PK = 'credential#2#aGFzaA'
-const federation = { trust: { uid: 't-1', revision: 3 }, provider: { uid: 'p-1', revision: 0 } }
+const federation = { trust: { uid: 't-1', revision: 3 }, provider: { uid: 'p-1', revision: 0 }, run: 'a run' }
 const FULL = storedKey(
   {
     user: 'alice',

@@ -3,7 +3,7 @@ import { deleteGate, findClosedGate, type GateState, gateKeys, writeGate } from 
 import { parseFederation } from '../../../lib/authentication/keyinternal.ts'
 import type { JsonObject } from '../../../lib/meta/types.ts'
 
-const federation = { trust: { uid: 't-1', revision: 3 }, provider: { uid: 'p-1', revision: 0 } }
+const federation = { trust: { uid: 't-1', revision: 3 }, provider: { uid: 'p-1', revision: 0 }, run: 'a run' }
 const open = { revision: 3, disabled: false, deleted: false }
 const trustGate = (change: Partial<GateState> = {}) => ({ attributes: { ...open, ...change } })
 const providerGate = (change: Partial<GateState> = {}) => ({ attributes: { ...open, revision: 0, ...change } })

@@ -5,7 +5,7 @@ import { admin, alice } from '../../support/users.ts'
 
 const now = new Date('2026-11-22T12:00:00.500Z')
 const inSeconds = (seconds: number) => Math.floor(now.getTime() / 1000) + seconds
-const federation = { trust: { uid: 't', revision: 1 }, provider: { uid: 'p', revision: 1 } }
+const federation = { trust: { uid: 't', revision: 1 }, provider: { uid: 'p', revision: 1 }, run: 'a run' }
 const expiring = (seconds: number, user: UserInfo = alice): UserInfo => ({
   ...user,
   key: { ...user.key, expires: inSeconds(seconds) },

@@ -3,6 +3,7 @@ import { scopeSchema } from '../../../authorization/scopes/scope.ts'
 import { identityOf, nameOf } from '../../../authorization/users/identity.ts'
 import type { UserInfo } from '../../../authorization/users/user.ts'
 import { KINDS } from '../../../kinds/kinds.ts'
+import { runOf } from '../../../kubeconfig/token/claims.ts'
 import { rfc3339OfUnix } from '../../../meta/encoding/time.ts'
 import { forbidden, unauthorized } from '../../../meta/errors/status.ts'
 import { list, object, string, time } from '../../../meta/schema/schema.ts'
@@ -49,6 +50,9 @@ export const Self: VirtualKind<Services> = {
       groups: list('Groups of the user.', string('A group.')),
       accessKey: string('Name of the access key object, not the key itself.'),
       accessKeyType: string('Type of the access key.'),
+      run: string(
+        'Run of the job that uses the access key, from the ID token of its exchange; “key NAME” for other keys. Clusters have it in their audit logs.',
+      ),
       accessKeyScope: scopeSchema,
       expirationTimestamp: time('Time when the access key expires. Absent if it does not expire.'),
       projectNamespacePrefix: string(
@@ -83,6 +87,7 @@ export const Self: VirtualKind<Services> = {
         groups: [...groups],
         accessKey: key.name,
         accessKeyType: key.type,
+        run: runOf(user),
         ...(scope && { accessKeyScope: scope as JsonObject }),
         ...(key.expires !== undefined && { expirationTimestamp: rfc3339OfUnix(key.expires) }),
         projectNamespacePrefix: services.scopes.projectNamespacePrefix,

@@ -21,7 +21,7 @@ const claims: Claims = {
   iat,
   nbf: iat,
   exp: iat + 60,
-  'management.platform': { key: { name: 'k', uid: 'u' }, scopes: '[]' },
+  'management.platform': { key: { name: 'k', uid: 'u', run: 'key k' }, scopes: '[]' },
 }
 
 let signer: Signer

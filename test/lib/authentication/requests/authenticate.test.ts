@@ -6,7 +6,7 @@ import { CREATED, HASH, itemOf, storedKey } from '../keys.ts'
 
 const KEY = generateAccessKey(() => new Uint8Array(32).fill(7))
 
-const federation = { trust: { uid: 't-1', revision: 1 }, provider: { uid: 'p-1', revision: 1 } }
+const federation = { trust: { uid: 't-1', revision: 1 }, provider: { uid: 'p-1', revision: 1 }, run: 'a run' }
 
 function world(item: JsonObject | undefined, more: Partial<AuthenticationDeps> = {}) {
   const log: unknown[] = []

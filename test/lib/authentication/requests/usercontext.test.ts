@@ -84,7 +84,7 @@ describe('the user in the context', () => {
   })
 
   const credential = { version: '1', hash: 'h', created: 7 }
-  const federation = { trust: { uid: 't-1', revision: 3 }, provider: { uid: 'p-1', revision: 0 } }
+  const federation = { trust: { uid: 't-1', revision: 3 }, provider: { uid: 'p-1', revision: 0 }, run: 'a run' }
   test.each([
     { name: 'credential', value: credential, wrong: [{ ...credential, hash: '' }, { version: '1', hash: 'h' }, []] },
     { name: 'credential', value: { ...credential, signedIn: 7, until: 9 }, wrong: [{ ...credential, until: '9' }] },

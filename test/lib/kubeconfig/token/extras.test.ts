@@ -28,12 +28,20 @@ describe('extras', () => {
     expect(readExtras({ 'authentication.kubernetes.io/credential-id': ['x'], __proto__: ['y'] })).toBeUndefined()
   })
 
-  const { issuedAt, ...required } = EXTRA
+  const { issuedAt, run, ...required } = EXTRA
 
   test.each(Object.values(required))('are a problem when %s is missing', (name) => {
     const { [name]: _, ...rest } = whole
     for (const extra of [rest, { ...rest, [name]: [] }])
       expect(readExtras(extra)).toMatchObject({ problem: expect.any(String) })
+  })
+
+  // It is for the cluster's audit log.
+  test('do not depend on the run', () => {
+    expect(whole[run]).toEqual(['key ci'])
+    const { [run]: _, ...rest } = whole
+    for (const extra of [rest, { ...rest, [run]: ['a', 'b'] }]) expect(readExtras(extra)).toEqual(readExtras(whole))
+    expect(readExtras({ [run]: ['key ci'] })).toMatchObject({ problem: expect.any(String) })
   })
 
   test('of a cluster that does not send the time of issue have the earliest time', () => {
@@ -49,7 +57,7 @@ describe('extras', () => {
       }),
   )
 
-  test.each(Object.values(EXTRA))('are a problem when %s is repeated or in two spellings', (name) => {
+  test.each([...Object.values(required), issuedAt])('are a problem when %s is repeated or in two spellings', (name) => {
     const { [name]: value = [], ...rest } = whole
     for (const extra of [
       { ...rest, [name]: [...value, ...value] },

@@ -63,7 +63,10 @@ describe('a direct cluster token', () => {
         iat,
         nbf: iat,
         exp: iat + 3600,
-        'management.platform': { key: { name: 'ci-key', uid: 'key-uid' }, scopes: '[{"clusters":[{"cluster":"eu"}]}]' },
+        'management.platform': {
+          key: { name: 'ci-key', uid: 'key-uid', run: 'key ci-key' },
+          scopes: '[{"clusters":[{"cluster":"eu"}]}]',
+        },
       },
       warnings: [],
     })
