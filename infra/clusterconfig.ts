@@ -8,7 +8,7 @@ import type { Cluster } from '../clients/core/src/objects.ts'
 import { type Place, parsePlace } from '../lib/authorization/scopes/place.ts'
 import { checkIssuer } from '../lib/kubeconfig/token/jwks.ts'
 import { dumpYaml } from '../lib/meta/encoding/yaml.ts'
-import { type ClusterFilesOptions, clusterFiles, clusterFlags } from './clusterfiles.ts'
+import { type ClusterFilesOptions, clusterFiles, clusterFlags, whenAway } from './clusterfiles.ts'
 import { type Command, readCall, runCommand, UsageError } from './command.ts'
 
 const COMMAND = {
@@ -37,6 +37,12 @@ on standard error where that cluster is, or that no object has this name.`,
       value: 'FILE',
       help: 'PEM of the certificate authority of issuer and API, if it is not public',
     },
+    'when-away': {
+      type: 'string',
+      value: whenAway.join('|'),
+      default: 'refuse',
+      help: 'while keyplane cannot be reached, refuse its users, or let RBAC decide where no scope restricts them',
+    },
     out: { type: 'string', value: 'DIR', help: 'write the files to this directory instead of printing them' },
   },
 } as const satisfies Command
@@ -49,11 +55,14 @@ export const readArguments = async (args: string[]) => optionsOf(readCall(COMMAN
 async function optionsOf(values: Values): Promise<ClusterFilesOptions & { out?: string }> {
   const { api, directory, ca, out } = values
   const issuer = url(values.issuer)
+  const away = whenAway.find((one) => one === values['when-away'])
+  if (away === undefined) throw new UsageError(`--when-away is one of ${whenAway.join(', ')}`)
   return {
     issuer,
     api: api === undefined ? issuer : url(api),
     identity: clusterIdentity(values),
     directory: directory.replace(/\/+$/, ''),
+    whenAway: away,
     ...(ca !== undefined && { certificateAuthority: await readFile(ca, 'utf8') }),
     ...(out !== undefined && { out }),
   }

@@ -18,9 +18,15 @@ export interface ClusterFilesOptions {
   identity: Place
   /** Directory of the files on the control plane, without a trailing slash. */
   directory: string
+  /** What happens to users of keyplane while it cannot be reached: see docs/clusters.md. */
+  whenAway?: WhenAway
   /** PEM of the certificate authority of issuer and API; absent when it is public. */
   certificateAuthority?: string
 }
+
+/** `refuse` refuses them. `rbac` leaves the decision to RBAC for those whose scopes restrict nothing in this cluster. */
+export const whenAway = ['refuse', 'rbac'] as const
+export type WhenAway = (typeof whenAway)[number]
 
 export interface ClusterFile {
   name: string
@@ -112,26 +118,36 @@ function authentication({ issuer, identity, certificateAuthority }: ClusterFiles
   }
 }
 
-function authorization({ directory }: ClusterFilesOptions): JsonValue {
+const IS_OURS = `has(request.extra) && '${EXTRA.keyUid}' in request.extra`
+/** Nothing else may match: an error in a condition skips an authorizer without an opinion, and the other one then denies. */
+const IS_UNRESTRICTED = `'${EXTRA.scopes}' in request.extra && request.extra['${EXTRA.scopes}'] == ['[]']`
+
+function authorization({ directory, whenAway = 'refuse' }: ClusterFilesOptions): JsonValue {
+  const review = (name: string, failurePolicy: 'Deny' | 'NoOpinion', ...conditions: string[]): JsonValue => ({
+    type: 'Webhook',
+    name,
+    webhook: {
+      timeout: '3s',
+      subjectAccessReviewVersion: 'v1',
+      matchConditionSubjectAccessReviewVersion: 'v1',
+      authorizedTTL: CACHE_TTL,
+      unauthorizedTTL: CACHE_TTL,
+      failurePolicy,
+      matchConditions: conditions.map((expression) => ({ expression })),
+      connectionInfo: { type: 'KubeConfigFile', kubeConfigFile: `${directory}/${REVIEW_ACCESS}` },
+    },
+  })
   return {
     apiVersion: 'apiserver.config.k8s.io/v1',
     kind: 'AuthorizationConfiguration',
     authorizers: [
-      {
-        type: 'Webhook',
-        name: 'keyplane',
-        webhook: {
-          timeout: '3s',
-          subjectAccessReviewVersion: 'v1',
-          matchConditionSubjectAccessReviewVersion: 'v1',
-          authorizedTTL: CACHE_TTL,
-          unauthorizedTTL: CACHE_TTL,
-          // An unreachable webhook denies. The condition below limits that to keyplane's users.
-          failurePolicy: 'Deny',
-          matchConditions: [{ expression: `has(request.extra) && '${EXTRA.keyUid}' in request.extra` }],
-          connectionInfo: { type: 'KubeConfigFile', kubeConfigFile: `${directory}/${REVIEW_ACCESS}` },
-        },
-      },
+      // An unreachable webhook denies. The conditions limit that to keyplane's users.
+      ...(whenAway === 'refuse'
+        ? [review('keyplane', 'Deny', IS_OURS)]
+        : [
+            review('keyplane', 'Deny', IS_OURS, `!(${IS_UNRESTRICTED})`),
+            review('keyplane-unrestricted', 'NoOpinion', IS_OURS, IS_UNRESTRICTED),
+          ]),
       { type: 'Node', name: 'node' },
       { type: 'RBAC', name: 'rbac' },
     ],

@@ -64,7 +64,7 @@ interface Row {
   /** The parameter that limits its concurrency. */
   concurrency?: 'ListConcurrency' | 'LeakConcurrency'
   /** The limits of its routes besides those of all routes (infra/stack/stage.ts). */
-  throttle?: 'exchanges' | 'reports' | 'pages'
+  throttle?: 'exchanges' | 'reviews' | 'reports' | 'pages'
   /** The alarm on its throttles: a short name, and what Lambda throttles. */
   throttled?: readonly [name: string, what: string]
   /** Lambda does not retry it: the next run finishes the work, and runs at the same time would do it twice. */
@@ -149,10 +149,10 @@ const ofKinds: KindTable = {
   DirectClusterEndpointToken:       { uses: [sign], canary },
   Self:                             { uses: [authenticate, gates, pepper] },
   SelfSubjectReview:                {},
-  TokenReview:                      { uses: [authenticate, gates, read(instances), pepper, usage], canary },
+  TokenReview:                      { uses: [authenticate, gates, read(instances), pepper, usage], canary, throttle: 'reviews' },
   SelfSubjectAccessReview:          { uses: [read(keys, trusts, providers, instances, connected)] },
   SelfSubjectRulesReview:           { uses: [read(keys, trusts, providers, instances, connected)] },
-  SubjectAccessReview:              { uses: [read(keys), gates, read(trusts, providers, instances, connected), usage, trials], canary },
+  SubjectAccessReview:              { uses: [read(keys), gates, read(trusts, providers, instances, connected), usage, trials], canary, throttle: 'reviews' },
 }
 
 const groups = [...new Set([...kindRows.map(groupVersion), 'apiextensions.k8s.io/v1'])].flatMap((one) => [

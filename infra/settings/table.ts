@@ -145,7 +145,7 @@ const rows: readonly Group[] = [
       'throttle-rate': {
         ...integer('requests per second', 1, 10_000),
         default: 500,
-        text: 'Requests per second. **Effect:** Beyond it, a request is a 429 with `Retry-After`.',
+        text: 'Requests per second. TokenReviews and SubjectAccessReviews have as many of their own each. **Effect:** Beyond it, a request is a 429 with `Retry-After`.',
       },
       'throttle-burst': { ...integer('requests', 1, 5000), default: 1000, text: 'The burst of `throttle-rate`.' },
       // A fleet of jobs exchanges anew after a provider has changed.

@@ -12,9 +12,11 @@ interface Limits {
 
 export const limitsOfAll: Limits = { rate: ref('ThrottleRate'), burst: ref('ThrottleBurst') }
 
-/** Of public endpoints, whose load does not use up what the others may have, and of lookups. */
+/** Of public endpoints, whose load does not use up what the others may have, of lookups, and of the reviews of clusters. */
 const limits: Readonly<Record<string, Limits>> = {
   exchanges: { rate: ref('ExchangeThrottleRate'), burst: ref('ExchangeThrottleBurst') },
+  // Clusters take a refused review for an outage.
+  reviews: limitsOfAll,
   // Scanners report few credentials, and people look up the values that they have found one by one.
   reports: { rate: 5, burst: 20 },
   // Four answers show the console to somebody for the first time.

@@ -5,7 +5,7 @@
 import { KINDS, type KindRow } from '../kinds/kinds.ts'
 import { type Attributes, type Decision, managementRequest, type Target } from './attributes/attributes.ts'
 import { evaluate } from './scopes/evaluate.ts'
-import { type Place, targetOf } from './scopes/place.ts'
+import { type NamedPlace, type Place, targetOf } from './scopes/place.ts'
 import type { ScopeOptions } from './scopes/project.ts'
 import { reachableClusters } from './scopes/reachableclusters.ts'
 import { isReview, roleGrants } from './scopes/roles.ts'
@@ -39,9 +39,6 @@ export function mayReview(user: UserInfo, attributes: Attributes, options: Scope
 /** Reports whether the caller's scopes allow reviews for this place. */
 export const mayReviewAt = (chain: ScopeChain, place: Place, options: ScopeOptions): boolean =>
   evaluate(chain, reviewAttributes(KINDS.SubjectAccessReview, targetOf(place, options)), options).allowed
-
-/** A place as scopes name it: without the uid of a virtual cluster. */
-export type NamedPlace = { type: 'cluster'; name: string } | { type: 'virtualCluster'; namespace: string; name: string }
 
 /**
  * Returns the places that the caller's chain names and for which it allows reviews: clusters for role agent, virtual

@@ -148,7 +148,7 @@ async function withCertificate(
   services: VirtualClusterServices,
 ): Promise<Made> {
   const { instance, user, now, dryRun, deadline } = request
-  if (restrictsInside(user.chain, instance, services)) {
+  if (restrictsInside(user.chain, { type: 'virtualCluster', ...instance }, services)) {
     const why = 'a client certificate cannot be scoped, and the scope of the access key restricts what it may do there'
     throw forbiddenKubeConfig(asParent(instance), why)
   }

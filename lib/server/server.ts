@@ -74,6 +74,7 @@ function partsOf(base: AuthenticatingServer): Makers<Parts> {
     (): IssuerSettings => ({
       issuer: checkIssuer(config.issuer),
       maxSeconds: config.maxTokenTtlSeconds,
+      projectNamespacePrefix: config.projectNamespacePrefix,
       uuid: randomUUID,
     }),
   )

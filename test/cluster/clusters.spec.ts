@@ -45,13 +45,13 @@ async function expectForbidden({ run }: Kubectl, args: string[]): Promise<void> 
   expect([args, code, stderr]).toEqual([args, 1, expect.stringMatching(/Forbidden|forbidden/)])
 }
 
-async function connect(name: string, ...flags: string[]): Promise<Plane> {
+async function connect(name: string, options: string[] = [], flags: string[] = []): Promise<Plane> {
   const agent = await makeKey(server, {
     user: `agent-${name}`,
     scope: { roles: [{ role: 'agent' }], ...clusters(name) },
   })
   return startPlane(server, await chooseAddress(), {
-    identity: ['--cluster', name],
+    identity: ['--cluster', name, ...options],
     accessKey: agent.value,
     signs: false,
     flags,
@@ -62,7 +62,11 @@ beforeAll(async () => {
   server = await startServer()
   ;[eu, us] = await Promise.all([
     connect('eu'),
-    connect('us', `--api-audiences=https://kubernetes.default.svc,${server.base}/clusters/us`),
+    connect(
+      'us',
+      ['--when-away', 'rbac'],
+      [`--api-audiences=https://kubernetes.default.svc,${server.base}/clusters/us`],
+    ),
   ])
   ci = await makeKey(server, { user: 'alice', groups: ['dev'], scope: clusters('eu', 'us') })
   for (const plane of [eu, us]) {
@@ -377,8 +381,10 @@ describe('a key that was reported as leaked', () => {
 })
 
 /** The last test, because it stops the server. kube-apiserver retries its webhooks for about a minute. */
-test('when the API is unavailable, clusters refuse its users and serve all others', async () => {
+test('when the API is unavailable, clusters refuse its users and serve all others, or leave those to RBAC whom no scope restricts', async () => {
   const token = await directToken(server, ci)
+  const free = await directToken(server, ci, { scope: clusters('us') })
+  const narrow = await directToken(server, ci, { scope: { rules: [{ cluster: 'us', verbs: ['get'] }] } })
   const unused = await makeKey(server, { user: 'alice', groups: ['dev'], scope: clusters('eu') })
   expect((await eu.call(maps('space'), { token })).status).toBe(200)
   gone = true
@@ -391,4 +397,10 @@ test('when the API is unavailable, clusters refuse its users and serve all other
   expect((await eu.call(maps('space'), eu.certificate)).status).toBe(200)
   expect((await eu.call('/api/v1/nodes', { token: eu.adminToken })).status).toBe(200)
   expect((await eu.call('/api/v1/namespaces', { token: eu.tokens.requester })).status).toBe(200)
+
+  // This one was configured with --when-away rbac.
+  const inUs = async (one: string, name: string) => (await us.call(maps('space', name), { token: one })).status
+  expect([await inUs(free, 'absent'), await inUs(narrow, 'absent'), await inUs(token, 'absent')]).toEqual([
+    404, 500, 500,
+  ])
 })

@@ -17,6 +17,7 @@ const cluster: ClusterFilesOptions = {
   api: issuer,
   identity: { type: 'cluster', name: 'eu' },
   directory: '/etc/kubernetes/keyplane',
+  whenAway: 'refuse',
 }
 const virtual: ClusterFilesOptions = {
   ...cluster,
@@ -81,6 +82,24 @@ test('authorization.yaml reviews only keyplane users, denies them without a resp
     },
   })
   expect(others.map(({ type }: { type: string }) => type)).toEqual(['Node', 'RBAC'])
+})
+
+test('authorization.yaml for --when-away rbac leaves those to RBAC whom no scope restricts, and denies all others', () => {
+  const { authorizers } = fileOf({ ...cluster, whenAway: 'rbac' }, 'authorization.yaml')
+  const ours = { expression: "has(request.extra) && 'management.platform/access-key-uid' in request.extra" }
+  const unrestricted =
+    "'management.platform/scopes' in request.extra && request.extra['management.platform/scopes'] == ['[]']"
+  expect(authorizers.slice(0, 2)).toMatchObject([
+    {
+      name: 'keyplane',
+      webhook: { failurePolicy: 'Deny', matchConditions: [ours, { expression: `!(${unrestricted})` }] },
+    },
+    {
+      name: 'keyplane-unrestricted',
+      webhook: { failurePolicy: 'NoOpinion', matchConditions: [ours, { expression: unrestricted }] },
+    },
+  ])
+  expect(authorizers.slice(2).map(({ type }: { type: string }) => type)).toEqual(['Node', 'RBAC'])
 })
 
 test.each([
@@ -155,6 +174,7 @@ describe('the command line', () => {
     ['--virtual-cluster is not NAMESPACE/NAME', [...base, '--virtual-cluster', 'a/b/c', '--uid', 'u']],
     ['--uid is required', [...base, '--virtual-cluster', 'a/b']],
     ['--uid is required', [...base, '--virtual-cluster', 'a/b', '--uid', "u'"]],
+    ['--when-away is one of refuse, rbac', [...base, '--cluster', 'eu', '--when-away', 'allow']],
     ['Unknown option', [...base, '--nonsense']],
   ])('refuses: %s', (message, args) => expect(readArguments(args)).rejects.toThrow(message))
 

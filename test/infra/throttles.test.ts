@@ -31,7 +31,12 @@ function after(stage: Stage, ...actions: ('close' | 'open')[]): Stage['methodSet
 test('every method setting of the template is closed, and opened with its own rates', () => {
   const stage = stageOf()
   expect(Object.keys(stage.methodSettings)).toEqual(
-    expect.arrayContaining(['*/*', '~1kubernetes~1management~1oauth2~1token/POST', '~1console~1{proxy+}/GET']),
+    expect.arrayContaining([
+      '*/*',
+      '~1kubernetes~1management~1oauth2~1token/POST',
+      '~1kubernetes~1management~1apis~1authorization.k8s.io~1v1~1subjectaccessreviews/POST',
+      '~1console~1{proxy+}/GET',
+    ]),
   )
   const closed = { throttlingRateLimit: 0, throttlingBurstLimit: 0 }
   expect(Object.values(after(stage, 'close') ?? {})).toEqual(Object.keys(stage.methodSettings).map(() => closed))

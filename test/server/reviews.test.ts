@@ -79,6 +79,7 @@ const extraOf = ({ name, uid }: MadeKey, scopes: unknown, target: string) => ({
 /** The extra values of an access key that is reviewed now. */
 const reviewedExtra = (...of: Parameters<typeof extraOf>) => ({
   ...extraOf(...of),
+  'management.platform/run': [`key ${of[0].name}`],
   'management.platform/issued-at': [expect.stringMatching(/^[0-9]{10}$/)],
 })
 

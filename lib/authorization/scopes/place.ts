@@ -16,6 +16,9 @@ export type Place =
    */
   | { type: 'virtualCluster'; namespace: string; name: string; uid: string }
 
+/** A place as scopes name it: without the uid of a virtual cluster. */
+export type NamedPlace = { type: 'cluster'; name: string } | { type: 'virtualCluster'; namespace: string; name: string }
+
 /** Returns the text form of a place. */
 export const formatPlace = (place: Place): string =>
   place.type === 'cluster' ? `clusters/${place.name}` : `virtualclusters/${place.namespace}/${place.name}/${place.uid}`
@@ -48,7 +51,7 @@ export function parsePlace(text: string): Place | undefined {
  * Returns the target of requests to this place. A virtual cluster outside of projects is in project '', which no list
  * selects.
  */
-export const targetOf = (place: Place, options: ScopeOptions): Target =>
+export const targetOf = (place: NamedPlace, options: ScopeOptions): Target =>
   place.type === 'cluster'
     ? { type: 'Cluster', cluster: place.name }
     : {

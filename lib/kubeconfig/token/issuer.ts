@@ -1,18 +1,21 @@
 /** Validates token requests and issues signed tokens. */
 
+import { restrictsInside } from '../../authorization/restriction.ts'
 import { validateChain, withScope } from '../../authorization/scopes/chain.ts'
-import type { Scope } from '../../authorization/scopes/scope.ts'
+import type { NamedPlace } from '../../authorization/scopes/place.ts'
+import type { ScopeOptions } from '../../authorization/scopes/project.ts'
+import type { Scope, ScopeChain } from '../../authorization/scopes/scope.ts'
 import { endOfAccess } from '../../authorization/users/outliving.ts'
 import type { UserInfo } from '../../authorization/users/user.ts'
 import { type FieldError, forbidden } from '../../meta/errors/fielderror.ts'
 import { forbiddenPath } from '../../meta/errors/status.ts'
-import { clusterAudiences, virtualClusterAudience } from './audience.ts'
+import { clusterAudiences, placeOfAudience, virtualClusterAudience } from './audience.ts'
 import { type Claims, claimsFor } from './claims.ts'
 import { MAX_TOKEN_LENGTH, signToken, tokenLength } from './jwt.ts'
 import type { Signer } from './signer.ts'
 import { limitToKey, tokenLifetime } from './tokenlifetime.ts'
 
-export interface IssuerSettings {
+export interface IssuerSettings extends ScopeOptions {
   /** See `checkIssuer`. */
   issuer: string
   /** Deploy-time maximum of a token's life. */
@@ -57,7 +60,8 @@ export function prepareClusterToken(
   if (errors.length === 0 && audiences.length === 0) errors.push(forbidden('spec.scope', noCluster(scope, user)))
   if ('error' in lifetime) errors.unshift(lifetime.error)
   if (errors.length > 0 || 'error' in lifetime) return { errors }
-  const claims = claimsFor({ user, chain, audiences, lifetime, now }, settings)
+  const place = audiences.length === 1 ? placeOfAudience(settings.issuer, audiences[0] ?? '') : undefined
+  const claims = claimsFor({ user, chain: chainAt(place, chain, settings), audiences, lifetime, now }, settings)
   if (tokenLength(claims) > MAX_TOKEN_LENGTH) return { errors: [forbidden('spec.scope', TOO_LARGE)] }
   return { claims, warnings: lifetime.warnings }
 }
@@ -76,14 +80,22 @@ interface ClusterSubject {
  */
 export function prepareVirtualClusterToken(
   { user, cluster, seconds, now }: { user: UserInfo; cluster: ClusterSubject; seconds: number; now: Date },
-  settings: Pick<IssuerSettings, 'issuer' | 'uuid'>,
+  settings: Pick<IssuerSettings, 'issuer' | 'uuid' | 'projectNamespacePrefix'>,
 ): Prepared {
   const audiences = [virtualClusterAudience(settings.issuer, cluster.namespace, cluster.name, cluster.uid)]
   const lifetime = limitToKey(seconds, { key: endOfAccess(user), now })
-  const claims = claimsFor({ user, chain: user.chain, audiences, lifetime, now }, settings)
+  const chain = chainAt({ type: 'virtualCluster', ...cluster }, user.chain, settings)
+  const claims = claimsFor({ user, chain, audiences, lifetime, now }, settings)
   if (tokenLength(claims) > MAX_TOKEN_LENGTH) throw forbiddenPath(TOO_LARGE)
   return { claims, warnings: lifetime.warnings }
 }
+
+/**
+ * Returns the chain that a token for this place has: none if no scope of it restricts anything there, so that a cluster can tell these
+ * tokens from others while it cannot ask. A token for several places has the chain as it is.
+ */
+const chainAt = (place: NamedPlace | undefined, chain: ScopeChain, options: ScopeOptions): ScopeChain =>
+  place && !restrictsInside(chain, place, options) ? [] : chain
 
 /** Signs a prepared token. Rejects with the signer's StatusError (503). */
 export async function issueToken({ claims }: Prepared, signer: Signer): Promise<Token> {

@@ -6,15 +6,17 @@ import type { Scope } from '../../../lib/authorization/scopes/scope.ts'
 import cases from './vectors/restriction.cases.json' with { type: 'json' }
 
 const options = { projectNamespacePrefix: 'p-' }
-const restricts = (...chain: Scope[]) => restrictsInside(chain, { namespace: 'p-shop', name: 'dev' }, options)
+const dev = { type: 'virtualCluster', namespace: 'p-shop', name: 'dev' } as const
+const outside = { ...dev, namespace: 'elsewhere' }
+const restricts = (...chain: Scope[]) => restrictsInside(chain, dev, options)
 
 describe('restrictsInside', () => {
   test('is false without a scope, wherever the instance is', () => {
-    expect([restricts(), restrictsInside([], { namespace: 'elsewhere', name: 'dev' }, options)]).toEqual([false, false])
+    expect([restricts(), restrictsInside([], outside, options)]).toEqual([false, false])
   })
 
   test('is true for every scope outside of projects', () =>
-    expect(restrictsInside([{ rules: [{}] }], { namespace: 'elsewhere', name: 'dev' }, options)).toBe(true))
+    expect(restrictsInside([{ rules: [{}] }], outside, options)).toBe(true))
 
   test.each(cases.unrestricted as [string, Scope][])('is false for %s', (_, scope) =>
     expect([restricts(scope), restricts(scope, {})]).toEqual([false, true]),
@@ -22,7 +24,25 @@ describe('restrictsInside', () => {
 
   test.each(cases.restricting as [string, Scope][])('is true for %s', (_, scope) => expect(restricts(scope)).toBe(true))
 
-  test('is false only if the evaluator denies nothing inside', () => {
+  test.each<[Scope, boolean]>([
+    [{ clusters: [{ cluster: 'eu' }] }, false],
+    [{ clusters: [{ cluster: '*' }] }, false],
+    [{ clusters: [{ cluster: 'us' }] }, true],
+    [{ rules: [{ cluster: 'eu' }] }, false],
+    [{ rules: [{ cluster: 'eu', verbs: ['get'] }] }, true],
+    [{ spaces: [{ project: '*', space: '*' }] }, true],
+  ])('in cluster eu, %j restricts: %s', (one, expected) => {
+    expect(restrictsInside([one], { type: 'cluster', name: 'eu' }, options)).toBe(expected)
+    expect(restrictsInside([], { type: 'cluster', name: 'eu' }, options)).toBe(false)
+  })
+
+  test.each([
+    [dev, { type: 'ProjectVirtualCluster', project: 'shop', virtualCluster: 'dev' }],
+    [
+      { type: 'cluster', name: 'eu' },
+      { type: 'Cluster', cluster: 'eu' },
+    ],
+  ] as const)('is false in %j only if the evaluator denies nothing there', (place, target) => {
     const names = fc.constantFrom('', 'get', '*', 'dev', 'shop', 'p-shop', 'pods', 'eu')
     const few = fc.option(fc.array(names, { maxLength: 2 }), { nil: undefined })
     const rule = fc.record(
@@ -43,13 +63,14 @@ describe('restrictsInside', () => {
     ) as fc.Arbitrary<NonNullable<Scope['rules']>[number]>
     const scope: fc.Arbitrary<Scope> = fc.record(
       {
+        roles: fc.array(fc.record({ role: fc.constantFrom('agent', 'vcluster', 'loftCLI') }), { maxLength: 1 }),
+        clusters: fc.array(fc.record({ cluster: names }), { maxLength: 2 }),
         projects: fc.array(fc.record({ project: names }), { maxLength: 2 }),
         virtualClusters: fc.array(fc.record({ project: names, virtualCluster: names }), { maxLength: 2 }),
         rules: fc.array(rule, { maxLength: 3 }),
       },
       { requiredKeys: [] },
     )
-    const target = { type: 'ProjectVirtualCluster', project: 'shop', virtualCluster: 'dev' } as const
     const asked = fc.oneof(
       fc.record({ kind: fc.constant('nonresource' as const), target: fc.constant(target), verb: names, path: names }),
       fc.record({
@@ -69,7 +90,7 @@ describe('restrictsInside', () => {
         fc.array(scope, { maxLength: 2 }),
         fc.array(asked, { minLength: 5, maxLength: 5 }),
         (chain, requests) => {
-          if (restricts(...chain)) return
+          if (restrictsInside(chain, place, options)) return
           free++
           for (const request of requests) expect(evaluate(chain, request, options).allowed).toBe(true)
         },

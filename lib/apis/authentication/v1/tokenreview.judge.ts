@@ -5,12 +5,11 @@ import {
   acceptsKeysAnywhere,
   acceptsKeysOfSpaces,
   mayReviewAt,
-  type NamedPlace,
   NO_RIGHT,
   namedPlaces,
   reviewAttributes,
 } from '../../../authorization/review.ts'
-import type { Place } from '../../../authorization/scopes/place.ts'
+import type { NamedPlace, Place } from '../../../authorization/scopes/place.ts'
 import type { ScopeChain } from '../../../authorization/scopes/scope.ts'
 import { KINDS } from '../../../kinds/kinds.ts'
 import { placeAudience, placeOfAudience } from '../../../kubeconfig/token/audience.ts'

@@ -44,9 +44,7 @@ export const asked: fc.Arbitrary<Asked> = fc
     in: fc.option(namespace, { freq: 2 }),
   })
   .map(({ attributes, place, special, in: namespace }) => {
-    const target = place
-      ? targetOf({ uid: '', ...place } as Parameters<typeof targetOf>[0], OPTIONS)
-      : ({ type: 'Management' } as const)
+    const target = place ? targetOf(place, OPTIONS) : ({ type: 'Management' } as const)
     const at = { ...(place && { place }) }
     if (attributes.kind === 'nonresource') return { attributes: { ...attributes, target }, ...at }
     const moved = {

@@ -1,5 +1,6 @@
 import { createLocalJWKSet, jwtVerify } from 'jose'
 import { describe, expect, test } from 'vitest'
+import type { Scope } from '../../../../lib/authorization/scopes/scope.ts'
 import type { UserInfo } from '../../../../lib/authorization/users/user.ts'
 import {
   type ClusterTokenRequest,
@@ -19,7 +20,7 @@ const now = new Date('2026-11-21T12:00:00.500Z')
 const iat = Math.floor(now.getTime() / 1000)
 const issuer = 'https://api.example.com/kubernetes/management'
 const cluster = { namespace: 'p-shop', name: 'dev', uid: '0f3c' }
-const settings: IssuerSettings = { issuer, maxSeconds: 604_800, uuid: () => 'uuid-1' }
+const settings: IssuerSettings = { issuer, maxSeconds: 604_800, projectNamespacePrefix: 'p-', uuid: () => 'uuid-1' }
 
 const user = (changes: Partial<UserInfo> = {}): UserInfo => ({
   name: 'ci',
@@ -65,7 +66,7 @@ describe('a direct cluster token', () => {
         exp: iat + 3600,
         'management.platform': {
           key: { name: 'ci-key', uid: 'key-uid', run: 'key ci-key' },
-          scopes: '[{"clusters":[{"cluster":"eu"}]}]',
+          scopes: '[]',
         },
       },
       warnings: [],
@@ -78,12 +79,24 @@ describe('a direct cluster token', () => {
     expect([claims['management.platform'].scopes, claims.exp - claims.iat]).toEqual(['[]', 86_400])
   })
 
-  test('has the scopes of the key before its own', () => {
-    const mine = { clusters: [{ cluster: 'eu' }, { cluster: 'us' }] }
-    const scope = { clusters: [{ cluster: 'us' }] }
-    const { claims } = requirePrepared(prepare({ user: user({ chain: [mine] }), scope }))
-    expect(JSON.parse(claims['management.platform'].scopes)).toEqual([mine, scope])
-    expect(claims.aud).toEqual([`${issuer}/clusters/us`])
+  const euAndUs = { clusters: [{ cluster: 'eu' }, { cluster: 'us' }] }
+  const us = { clusters: [{ cluster: 'us' }] }
+  const reads = { rules: [{ cluster: 'us', verbs: ['get'] }] }
+
+  test.each<[string, Scope[], Scope | undefined, Scope[], string[]]>([
+    [
+      'the scopes of the key before its own, if one restricts anything there',
+      [euAndUs],
+      reads,
+      [euAndUs, reads],
+      ['us'],
+    ],
+    ['no scopes for one cluster in which none restricts anything', [euAndUs], us, [], ['us']],
+    ['its scopes for several clusters', [euAndUs], undefined, [euAndUs], ['eu', 'us']],
+  ])('has %s', (_, chain, scope, expected, clusters) => {
+    const { claims } = requirePrepared(prepare({ user: user({ chain }), ...(scope && { scope }) }))
+    expect(JSON.parse(claims['management.platform'].scopes)).toEqual(expected)
+    expect(claims.aud).toEqual(clusters.map((one) => `${issuer}/clusters/${one}`))
   })
 
   test('puts administrators into platform:admins, not system:masters', () => {
