@@ -14,8 +14,8 @@ import { type Command, readCall, runCommand, UsageError } from './command.ts'
 const COMMAND = {
   call: 'npm run cluster-config',
   about: `Prints the files that make a kube-apiserver accept the tokens of a deployment (docs/clusters.md), for the named
-cluster or virtual cluster. It needs no access key. With one it reads the object of a connected cluster from the API, and says
-on standard error where that cluster is, or that no object has this name.`,
+cluster or virtual cluster. It needs no access key. With one it reads the object of a connected cluster from the API, and
+says on standard error where that cluster is, or that no object has this name.`,
   variables: {
     KEYPLANE_KEY_FILE: 'file with an access key that may get the Cluster',
     KEYPLANE_KEY: 'the access key itself',
@@ -41,7 +41,7 @@ on standard error where that cluster is, or that no object has this name.`,
       type: 'string',
       value: whenAway.join('|'),
       default: 'refuse',
-      help: 'while keyplane cannot be reached, refuse its users, or let RBAC decide where no scope restricts them',
+      help: 'who decides about unrestricted tokens during an outage of keyplane',
     },
     out: { type: 'string', value: 'DIR', help: 'write the files to this directory instead of printing them' },
   },

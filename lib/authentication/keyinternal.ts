@@ -29,13 +29,14 @@ const PASSED = { uid: isNonEmptyText, revision: isCount }
 /** Parses the stored form of a hash. Throws an Error for anything else. */
 export const parseKeyHash = (value: unknown): KeyHash => strictRecord('the credential of a key', value, HASH)
 
+const GATES = {
+  trust: part((trust) => strictRecord('the trust of a federation', trust, PASSED)),
+  provider: part((provider) => strictRecord('the provider of a federation', provider, PASSED)),
+}
+
 /** Parses the stored form of what an exchanged key came through. Throws an Error for anything else. */
 export const parseFederation = (value: unknown): Federation =>
-  strictRecord('a federation', value, {
-    trust: part((trust) => strictRecord('the trust of a federation', trust, PASSED)),
-    provider: part((provider) => strictRecord('the provider of a federation', provider, PASSED)),
-    run: isNonEmptyText,
-  })
+  strictRecord('a federation', value, GATES, { run: isNonEmptyText })
 
 const parseScope = (value: unknown): Scope => parseChain([value])[0] ?? {}
 

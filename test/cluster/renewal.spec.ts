@@ -17,7 +17,7 @@ import { instance, instances } from '../support/objects.ts'
 import { patience } from '../support/patience.ts'
 import { type Ran, runProgram } from '../support/programs.ts'
 import { startServer, type TestServer } from '../support/server.ts'
-import { changeKey, clusters, type Key, makeKey } from './keys.ts'
+import { changeKey, clusters, type Key, makeKey, management } from './keys.ts'
 import { describeKubectls, findKubectls } from './kubectls.ts'
 import { chooseAddress, type Plane, startPlane } from './planes.ts'
 
@@ -60,6 +60,16 @@ async function startWest(): Promise<void> {
   const { value } = await makeKey(server, { user: 'agent-west', scope })
   const identity = ['--cluster', 'west']
   west = await startPlane(server, await chooseAddress(), { identity, accessKey: value, signs: false })
+  await server.make(`${management}/clusters`, {
+    apiVersion: 'management.platform/v1',
+    kind: 'Cluster',
+    metadata: { name: 'west' },
+    spec: {
+      server: west.url,
+      certificateAuthorityData: Buffer.from(west.authority.certificate).toString('base64'),
+      access: [{ verbs: ['get', 'use'], users: ['alice'] }],
+    },
+  })
 }
 
 beforeAll(async () => {
@@ -142,8 +152,6 @@ describeKubectls(releases, ({ version, path }) => {
       '@keys.example.com/prod': `@${deploymentName(server.base)}`,
     })
     const add = page.commandsOf('keyplane as the plugin', 1, {
-      'https://west.example.com': west.url,
-      ' west-ca.crt': ` ${join(folder, 'west-ca.crt')}`,
       '@keys.example.com/prod': `@${deploymentName(server.base)}`,
     })
     for (const commands of [`export KEYPLANE_KEY=$KEY\n${login}`, add])

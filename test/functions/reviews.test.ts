@@ -89,7 +89,10 @@ test('reviews/selfsubjectreview returns the user of the request', async () => {
   expect(json.status.userInfo).toEqual({
     username: 'alice',
     groups: ['system:authenticated'],
-    extra: { 'management.platform/access-key': ['key-of-alice'] },
+    extra: {
+      'management.platform/access-key': ['key-of-alice'],
+      'management.platform/run': ['key key-of-alice'],
+    },
   })
 })
 

@@ -3,7 +3,7 @@
 import { createServer, request } from 'node:http'
 import { join } from 'node:path'
 import { ScanCommand } from '@aws-sdk/client-dynamodb'
-import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { functionNames } from '../../infra/build.ts'
 import { useFunctions } from '../support/functions.ts'
 import { listening } from '../support/listening.ts'
@@ -16,15 +16,12 @@ async function startFront(targetOf: () => string) {
   const seen: string[] = []
   let connections = 0
   let answered = 0
-  let open = 0
   let mood: Mood = 'passes'
   const server = createServer((from, to) => {
     seen.push(String(from.headers['x-amz-target']).replace(/.*\./, ''))
     if (mood === 'is silent') return
     if (mood === 'fails') return void to.writeHead(500).end('{"__type":"InternalServerError"}')
     const { method, headers, url = '/' } = from
-    open++
-    to.on('close', () => open--)
     const asked = request(new URL(url, targetOf()), { method, headers }, (answer) => {
       to.writeHead(answer.statusCode ?? 500, answer.headers)
       answer.pipe(to)
@@ -39,8 +36,6 @@ async function startFront(targetOf: () => string) {
     seen,
     connections: () => connections,
     answered: () => answered,
-    /** How many requests wait for their answers. */
-    open: () => open,
     become: (next: Mood) => {
       mood = next
     },
@@ -48,26 +43,25 @@ async function startFront(targetOf: () => string) {
   }
 }
 
-const table = await startFront(() => at.get().store.dynamodb.endpoint)
-const secrets = await startFront(() => at.get().environment.AWS_ENDPOINT_URL_KMS ?? '')
 const names = await functionNames(join(import.meta.dirname, '../..'))
-const at = useFunctions({
-  AWS_LAMBDA_INITIALIZATION_TYPE: 'on-demand',
-  AWS_ENDPOINT_URL_DYNAMODB: table.url,
-  AWS_ENDPOINT_URL_SECRETS_MANAGER: secrets.url,
-})
+const at = useFunctions({ AWS_LAMBDA_INITIALIZATION_TYPE: 'on-demand' })
 
-afterAll(() => {
-  table.stop()
-  secrets.stop()
-})
-beforeEach(() => {
+type Front = Awaited<ReturnType<typeof startFront>>
+let table: Front
+let secrets: Front
+const fronts: Front[] = []
+
+afterAll(() => Promise.all(fronts.map(({ stop }) => stop())))
+// Each test has its own: what earlier initializations still send would count in it.
+beforeEach(async () => {
   vi.resetModules()
-  for (const { seen, become } of [table, secrets]) {
-    seen.length = 0
-    become('passes')
-  }
+  table = await startFront(() => at.get().store.dynamodb.endpoint)
+  secrets = await startFront(() => at.get().environment.AWS_ENDPOINT_URL_KMS ?? '')
+  fronts.push(table, secrets)
+  vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', table.url)
+  vi.stubEnv('AWS_ENDPOINT_URL_SECRETS_MANAGER', secrets.url)
 })
+afterEach(() => vi.unstubAllEnvs())
 
 const initialize = (name: string) => import(join(import.meta.dirname, '../../functions', `${name}.ts`))
 
@@ -98,21 +92,14 @@ describe('the initialization', () => {
   test('outside of Lambda reaches nothing', async () => {
     vi.stubEnv('AWS_LAMBDA_INITIALIZATION_TYPE', undefined)
     await Promise.all(['authorizer', 'ownedaccesskeys/get', 'ownedaccesskeys/create'].map(initialize))
-    vi.unstubAllEnvs()
     expect([...table.seen, ...secrets.seen]).toEqual([])
   })
 })
 
 test('the first request uses the connection and the pepper of the initialization', async () => {
-  // What the initializations before have begun would count as well.
-  await vi.waitFor(() => expect([table.open(), secrets.open()]).toEqual([0, 0]), patience)
-  const before = [table.answered(), secrets.answered()] as const
   await initialize('authorizer')
   // What takes longer than an initialization may goes on.
-  await vi.waitFor(
-    () => expect([table.answered(), secrets.answered()]).toEqual(before.map((count) => count + 1)),
-    patience,
-  )
+  await vi.waitFor(() => expect([table.answered(), secrets.answered()]).toEqual([1, 1]), patience)
   const connections = table.connections()
   table.seen.length = 0
   secrets.seen.length = 0
@@ -121,7 +108,6 @@ test('the first request uses the connection and the pepper of the initialization
   expect(table.connections()).toBe(connections)
 })
 
-// The last of the file, with the silence first: what these functions still send would count as calls of other tests.
 describe('an initialization without answers', () => {
   test.each(['is silent', 'fails'] as const)('succeeds while AWS %s, and the first request works', async (mood) => {
     table.become(mood)

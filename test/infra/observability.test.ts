@@ -19,9 +19,13 @@ test('the stage has no tracing, is throttled and logs no bodies', () => {
   )
   const base = '/kubernetes/management'
   const lookups = '/apis/management.platform/v1/accesskeylookups'
+  const reviews = ['/apis/authentication.k8s.io/v1/tokenreviews', '/apis/authorization.k8s.io/v1/subjectaccessreviews']
   expect(Object.fromEntries(limitsOf)).toEqual({
     '* *': ['500', '1000'],
     ...Object.fromEntries(['token', 'revoke'].map((name) => [`POST ${base}/oauth2/${name}`, ['50', '100']])),
+    ...Object.fromEntries(
+      reviews.flatMap((path) => [path, base + path]).map((path) => [`POST ${path}`, ['500', '1000']]),
+    ),
     ...Object.fromEntries(
       [`${base}/leaks`, `${base}/leaks/github`, base + lookups, lookups].map((path) => [`POST ${path}`, [5, 20]]),
     ),

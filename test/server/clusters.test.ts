@@ -155,8 +155,8 @@ describe('a key', () => {
   })
 })
 
-test('the token of a kube config is refused by this API, by reviews for another cluster, and allowed for its own', async () => {
-  const { token, name, uid } = await alices(at('eu', 'us'))
+test('the token of a kube config is refused by this API and by reviews of another cluster, and allowed by its own', async () => {
+  const { token, name, uid } = await alices(at('eu'))
   const jwt = await tokenIn((await configure('eu', token)).json.status.kubeConfig)
   expect(await statuses('eu', jwt)).toEqual([401, 401])
   const scopes = JSON.stringify(JSON.parse((decodeJwt(jwt)['management.platform'] as { scopes: string }).scopes))

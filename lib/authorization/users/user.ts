@@ -32,8 +32,8 @@ export interface PassedGate {
 export interface Federation {
   trust: PassedGate
   provider: PassedGate
-  /** See `runOf` in lib/federation/run.ts. */
-  run: string
+  /** See `runOf` in lib/federation/run.ts. Absent from exchanges of the previous release. */
+  run?: string
 }
 
 export interface UserInfo {

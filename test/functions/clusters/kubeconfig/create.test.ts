@@ -129,19 +129,22 @@ describe('a chain of scopes', () => {
   const making = { rules: [{ verbs: ['create'], resources, requestTargets: ['Management' as const] }] }
 
   test.each([
-    ['the cluster', [eu]],
-    ['every cluster', [every]],
-    ['both', [every, eu]],
-    ['pods of the cluster', [every, { rules: [{ cluster: 'eu', verbs: ['get'] }, ...making.rules] }]],
-  ] satisfies [string, Scope[]][])('that allows %s is in the token, which is for this cluster', async (_, chain) => {
-    const user = withScopes(alice, ...chain)
-    const { status, json } = await fetch('eu', {}, user)
-    expect([status, json.message]).toEqual([201, undefined])
-    const claims = decodeJwt(await tokenOf(json.status.kubeConfig))
-    expect(claims.aud).toEqual([`${issuer}/clusters/eu`])
-    const carried = JSON.parse((claims['management.platform'] as { scopes: string }).scopes)
-    expect(carried).toEqual(expect.arrayContaining([...chain, eu]))
-  })
+    ['the cluster', [eu], false],
+    ['every cluster', [every], false],
+    ['both', [every, eu], false],
+    ['pods of the cluster', [every, { rules: [{ cluster: 'eu', verbs: ['get'] }, ...making.rules] }], true],
+  ] satisfies [string, Scope[], boolean][])(
+    'that allows %s is in the token, which is for this cluster, if it restricts anything there',
+    async (_, chain, isCarried) => {
+      const user = withScopes(alice, ...chain)
+      const { status, json } = await fetch('eu', {}, user)
+      expect([status, json.message]).toEqual([201, undefined])
+      const claims = decodeJwt(await tokenOf(json.status.kubeConfig))
+      expect(claims.aud).toEqual([`${issuer}/clusters/eu`])
+      const carried = JSON.parse((claims['management.platform'] as { scopes: string }).scopes)
+      expect(carried).toEqual(isCarried ? expect.arrayContaining([...chain, eu]) : [])
+    },
+  )
 
   test.each([
     ['rules that allow only the kube config', [making]],

@@ -68,7 +68,8 @@ const FILES = [
 
 const remains = (name: string, keys: readonly string[]): string => `In cluster ${name} these remain. To remove them:
 
-1. The access key with which the cluster sends its reviews. Without it, the cluster refuses all users of keyplane:
+1. The access key with which the cluster sends its reviews. Without it, the cluster refuses all users of keyplane. A cluster that is
+   configured with --when-away rbac refuses only those whom scopes restrict, so begin with step 2 there:
 ${
   keys.length > 0
     ? keys.map((key) => `     keyplane keys delete ${key}`).join('\n')
