@@ -10,7 +10,7 @@ import { defined } from '../meta/value/defined.ts'
 import { fromBase64, parseCertificates, toPem } from './cluster/pem.ts'
 import { requestedAddress } from './instance.ts'
 import { forbiddenKubeConfig, type Parent } from './kubeconfig.ts'
-import { type IssuerSettings, issueToken, prepareClusterToken } from './token/issuer.ts'
+import { type IssuerSettings, issueToken, prepareClusterToken, signatureWarnings } from './token/issuer.ts'
 import type { Signer } from './token/signer.ts'
 
 interface ClusterRequest {
@@ -52,7 +52,8 @@ export function connectedCluster(
           parent,
           `no token has these scopes: ${errors.map(({ message }) => message).join('; ')}`,
         )
-      const { claims, warnings } = prepared
+      const { claims } = prepared
+      const warnings = [...prepared.warnings, ...(await signatureWarnings(signer))]
       if (dryRun) return { user: undefined, warnings, facts: { credential: 'token' } }
       checkDeadline(deadline)
       const { token, expires } = await issueToken(prepared, signer)
