@@ -48,7 +48,9 @@ describe('the history of a key', () => {
     await world.make('ci')
     await signal(world, 'first-used', 'ci', { at: start, ip: '192.0.2.1', userAgent: 'curl' })
     await publisher.run({ recordSources: false })
-    expect(JSON.stringify(await itemsOf(world, historyPartition(await uidOf(world, 'ci'))))).not.toMatch(/192\.0\.2|curl/)
+    expect(JSON.stringify(await itemsOf(world, historyPartition(await uidOf(world, 'ci'))))).not.toMatch(
+      /192\.0\.2|curl/,
+    )
     expect(publisher.events.some(({ data }) => data.ip === '192.0.2.1')).toBe(true)
   })
 
