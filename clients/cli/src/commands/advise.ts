@@ -21,7 +21,7 @@ import { canAsk } from '../output/confirm.ts'
 import { note } from '../output/messages.ts'
 import { plainLines } from '../output/plain.ts'
 import { printAs } from '../output/print.ts'
-import { facts, table } from '../output/table.ts'
+import { facts, outputTable } from '../output/table.ts'
 import { trialOf } from './keys/show.ts'
 
 const SHORTEST_TRIAL_SECONDS = 3600
@@ -193,5 +193,5 @@ async function adviseAll({ context, output, exchanged }: AdviseValues, io: Io): 
     return printAs(output, { apiVersion: 'v1', kind: 'List', items }, io)
   }
   if (all.length === 0) return note(io, 'There are no access keys that you can see.')
-  io.out(table(UNNEEDED_COLUMNS, all.map(unneededRow), io.isTerminal.out ? io.columns : Number.POSITIVE_INFINITY))
+  io.out(outputTable(UNNEEDED_COLUMNS, all.map(unneededRow), io))
 }

@@ -6,7 +6,7 @@ import { openSession } from '../api/session.ts'
 import { command } from '../arguments/command.ts'
 import type { Io } from '../io/io.ts'
 import { printAs } from '../output/print.ts'
-import { facts, table } from '../output/table.ts'
+import { facts, outputTable } from '../output/table.ts'
 import { ago } from '../output/times.ts'
 
 export const history = command({
@@ -35,9 +35,7 @@ function timeLine({ events = [] }: KeyHistory, io: Io): string {
     actorWords(event),
     eventDetails(event).join(', '),
   ])
-  return rows.length === 0
-    ? 'Nothing is known of it yet.\n'
-    : table(['WHEN', 'WHAT', 'BY', 'DETAILS'], rows, io.isTerminal.out ? io.columns : Number.POSITIVE_INFINITY)
+  return rows.length === 0 ? 'Nothing is known of it yet.\n' : outputTable(['WHEN', 'WHAT', 'BY', 'DETAILS'], rows, io)
 }
 
 function familyOf({ since, madeWith, made = [], truncated }: KeyHistory, io: Io): [string, string | undefined][] {

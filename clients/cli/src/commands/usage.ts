@@ -6,7 +6,7 @@ import { readUsage, readUsedKey, type UsedKey } from '../api/usage.ts'
 import { command } from '../arguments/command.ts'
 import type { Io } from '../io/io.ts'
 import { printAs } from '../output/print.ts'
-import { facts, table } from '../output/table.ts'
+import { facts, outputTable } from '../output/table.ts'
 import { ago, withTime } from '../output/times.ts'
 
 export const usage = command({
@@ -35,8 +35,7 @@ export function usageText(
 ): string {
   const { lines = [], entries = [], clusters = [] } = usage
   const isTried = entries.some(({ refusedBy }) => refusedBy !== undefined)
-  const columns = io.isTerminal.out ? io.columns : Number.POSITIVE_INFINITY
-  const tableOf = (header: string[], rows: string[][]) => (rows.length > 0 ? [table(header, rows, columns)] : [])
+  const tableOf = (header: string[], rows: string[][]) => (rows.length > 0 ? [outputTable(header, rows, io)] : [])
   const rowsOfLines = lines.map((line) => {
     const entry = entryOf(key, line, lines)
     return [line.line, line.state, line.lastUsed ?? '', entry ? (scopeDiff({}, entry)[0]?.slice(2) ?? '') : '']

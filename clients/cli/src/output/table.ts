@@ -1,4 +1,5 @@
 /** Lays out tables and lists of facts for people. */
+import type { Io } from '../io/io.ts'
 import { plain } from './plain.ts'
 
 /** Returns rows below a header. If they are wider than the terminal, the widest columns are cut, but never the first: names are copied. */
@@ -22,6 +23,13 @@ export function table(header: readonly string[], rows: readonly (readonly string
     )
     .join('')
 }
+
+/** Returns the table for standard output. Only a terminal limits its width. */
+export const outputTable = (
+  header: readonly string[],
+  rows: readonly (readonly string[])[],
+  io: Pick<Io, 'isTerminal' | 'columns'>,
+): string => table(header, rows, io.isTerminal.out ? io.columns : Number.POSITIVE_INFINITY)
 
 /** Returns lines of a name and a value, aligned. Facts without a value are left out. */
 export function facts(pairs: readonly (readonly [string, string | undefined])[], indent = ''): string {

@@ -6,7 +6,7 @@ import { openSession } from '../../api/session.ts'
 import { command } from '../../arguments/command.ts'
 import { note } from '../../output/messages.ts'
 import { printAs } from '../../output/print.ts'
-import { table } from '../../output/table.ts'
+import { outputTable } from '../../output/table.ts'
 
 const HEADER = ['NAME', 'SERVER', 'YOU CAN USE IT', 'DISPLAY NAME']
 
@@ -37,12 +37,11 @@ export const clustersList = command({
       note(io, selector === undefined ? none : 'No cluster matches.')
       return
     }
-    const columns = io.isTerminal.out ? io.columns : Number.POSITIVE_INFINITY
     io.out(
-      table(
+      outputTable(
         HEADER,
         list.items.map((one) => rowOf(asCluster(one))),
-        columns,
+        io,
       ),
     )
   },

@@ -11,7 +11,7 @@ import { isUid } from '../../arguments/uid.ts'
 import type { Io } from '../../io/io.ts'
 import { note } from '../../output/messages.ts'
 import { printAs } from '../../output/print.ts'
-import { table } from '../../output/table.ts'
+import { outputTable } from '../../output/table.ts'
 import { ago, expiry } from '../../output/times.ts'
 
 const HEADER = ['NAME', 'OWNER', 'MAY DO', 'LAST USED', 'EXPIRES', 'STATE']
@@ -64,12 +64,11 @@ export const keysList = command({
       )
       return
     }
-    const columns = io.isTerminal.out ? io.columns : Number.POSITIVE_INFINITY
     io.out(
-      table(
+      outputTable(
         HEADER,
         items.map((one) => rowOf(asKey(one), io)),
-        columns,
+        io,
       ),
     )
   },
