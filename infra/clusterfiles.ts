@@ -26,7 +26,7 @@ export interface ClusterFilesOptions {
 
 /** `refuse` refuses them. `rbac` leaves the decision to RBAC for those whose scopes restrict nothing in this cluster. */
 export const whenAway = ['refuse', 'rbac'] as const
-export type WhenAway = (typeof whenAway)[number]
+type WhenAway = (typeof whenAway)[number]
 
 export interface ClusterFile {
   name: string

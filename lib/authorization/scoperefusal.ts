@@ -12,8 +12,8 @@ import { forbiddenFor, SCOPE_MISSING } from './attributes/forbidden.ts'
 import { broaderEntry, type Judge, judgeEach, missingEntry } from './missingentry.ts'
 import { evaluate } from './scopes/evaluate.ts'
 import type { ScopeOptions } from './scopes/project.ts'
-import { kubeConfigCluster } from './scopes/reachableclusters.ts'
-import { isKeyReview, isTokenRequest } from './scopes/roles.ts'
+import { makesClusterToken } from './scopes/reachableclusters.ts'
+import { isKeyReview } from './scopes/roles.ts'
 import type { Scope, ScopeChain } from './scopes/scope.ts'
 import type { UserInfo } from './users/user.ts'
 
@@ -66,8 +66,7 @@ function scopeCauses(
   if (missing === undefined || needsMore(chain, attributes, options)) return []
   const at = chain.length > 1 ? ` in chain[${missing.index}].spec.scope` : ''
   // Tokens need the cluster, not a rule.
-  const isToken = isTokenRequest(attributes) || kubeConfigCluster(attributes) !== undefined
-  const exact = isToken ? [] : [causeOf(missing.exact, at)]
+  const exact = makesClusterToken(attributes) ? [] : [causeOf(missing.exact, at)]
   const broader = broaderEntry(chain, missing, { attributes, keyName: key.name, options })
   const both = broader ? [...exact, causeOf(broader.entry, `${at}, and ${broader.opens}`)] : exact
   return [both, exact].find(isShort) ?? []

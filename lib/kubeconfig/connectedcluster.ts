@@ -45,13 +45,12 @@ export function connectedCluster(
     server: requestedAddress(wanted.server) ?? server,
     errors: errors.filter(({ field }) => field === 'spec.ttl'),
     async issue() {
-      if (!reachesCluster(withScope(user.chain, scope), name))
-        throw forbiddenKubeConfig(parent, 'the scope of the access key allows nothing in this cluster')
-      if ('errors' in prepared)
-        throw forbiddenKubeConfig(
-          parent,
-          `no token has these scopes: ${errors.map(({ message }) => message).join('; ')}`,
-        )
+      if ('errors' in prepared) {
+        const why = reachesCluster(withScope(user.chain, scope), name)
+          ? `no token has these scopes: ${errors.map(({ message }) => message).join('; ')}`
+          : 'the scope of the access key allows nothing in this cluster'
+        throw forbiddenKubeConfig(parent, why)
+      }
       const { claims } = prepared
       const warnings = [...prepared.warnings, ...(await signatureWarnings(signer))]
       if (dryRun) return { user: undefined, warnings, facts: { credential: 'token' } }

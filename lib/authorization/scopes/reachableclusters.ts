@@ -5,7 +5,7 @@
 import { KINDS } from '../../kinds/kinds.ts'
 import { dnsLabelErrors, dnsSubdomainErrors } from '../../meta/object/names.ts'
 import type { Attributes } from '../attributes/attributes.ts'
-import { isCluster } from './roles.ts'
+import { isCluster, isTokenRequest } from './roles.ts'
 import type { Rule } from './rules.ts'
 import type { Scope, ScopeChain } from './scope.ts'
 
@@ -35,6 +35,10 @@ export const kubeConfigCluster = (attributes: Attributes): string | undefined =>
   attributes.subresource === KINDS.ClusterKubeConfig.subresource
     ? attributes.name
     : undefined
+
+/** Reports whether the request makes a token for connected clusters. A rule may allow it, but puts no cluster into the token. */
+export const makesClusterToken = (attributes: Attributes): boolean =>
+  isTokenRequest(attributes) || kubeConfigCluster(attributes) !== undefined
 
 /** The part of the connected clusters that a scope allows: some clusters entirely, and some spaces of all clusters. */
 interface Area {

@@ -8,8 +8,7 @@ import { valuesOf } from '../../../../authentication/values/keyvalues.ts'
 import type { Decision } from '../../../../authorization/attributes/attributes.ts'
 import { broaderEntry, judgeEach, missingEntry } from '../../../../authorization/missingentry.ts'
 import { evaluate } from '../../../../authorization/scopes/evaluate.ts'
-import { kubeConfigCluster } from '../../../../authorization/scopes/reachableclusters.ts'
-import { isTokenRequest } from '../../../../authorization/scopes/roles.ts'
+import { makesClusterToken } from '../../../../authorization/scopes/reachableclusters.ts'
 import type { Scope } from '../../../../authorization/scopes/scope.ts'
 import { isMaster, ownIdentities } from '../../../../authorization/users/identity.ts'
 import type { UserInfo } from '../../../../authorization/users/user.ts'
@@ -147,9 +146,8 @@ function judgeScope(
   const missing = missingEntry(chain, attributes, services.scopes, refusal)
   const keyName = stored.object.metadata.name ?? ''
   // A rule would allow a token as well, but the cluster is not in it.
-  const isToken = isTokenRequest(attributes) || kubeConfigCluster(attributes) !== undefined
   const entry =
-    missing && isToken
+    missing && makesClusterToken(attributes)
       ? broaderEntry(chain, missing, { attributes, keyName, options: services.scopes })?.entry
       : missing?.exact
   return {
