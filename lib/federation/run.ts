@@ -2,6 +2,7 @@
  * Names the run of a job from the claims of its ID token, such as `octo-org/shop production (run 1234567890)`, for the audit logs of
  * clusters. People who may push to a repository choose some of the values, such as names of branches, and cannot imitate another run.
  */
+import { KEY_RUN } from '../authorization/users/identity.ts'
 import { withoutCredentials } from '../meta/value/credentialtext.ts'
 import { toPrintable } from '../meta/value/printable.ts'
 import { own } from '../meta/value/walk.ts'
@@ -29,11 +30,8 @@ export function runOf({ claims, subject }: Pick<IdToken, 'claims' | 'subject'>, 
   return [...values, ...(number && count ? [`(${number.word} ${quoted(count, LONGEST.number)})`] : [])].join(' ')
 }
 
-/** The run of a key that no exchange made begins with this word. */
-const KEY = 'key'
-
 function quoted(value: string, longest: number): string {
-  if (PLAIN.test(value) && value.length <= longest && value !== KEY) return value
+  if (PLAIN.test(value) && value.length <= longest && value !== KEY_RUN) return value
   const characters = [...toPrintable(withoutCredentials(value.slice(0, 16 * longest)))]
   for (let length = Math.min(characters.length, longest); ; length--) {
     const text = JSON.stringify(characters.slice(0, length).join('') + (length < characters.length ? '…' : ''))

@@ -11,6 +11,13 @@ export const MASTERS = 'system:masters'
 /** The group of every authenticated user. */
 export const AUTHENTICATED = 'system:authenticated'
 
+/** The first word of the run of a key that no exchange made. In every other run it is in quotes (lib/federation/run.ts). */
+export const KEY_RUN = 'key'
+
+/** Returns which run of a job uses the key of a request: that of the exchange that made it, or `key NAME`. */
+export const runOfUser = ({ federation, key }: Pick<UserInfo, 'federation' | 'key'>): string =>
+  federation?.run ?? `${KEY_RUN} ${key.name}`
+
 /**
  * The part of a key's spec that determines privileges. The other members (identity, oidcProvider, oidcLogin, parent)
  * grant nothing.

@@ -1,6 +1,7 @@
 /** Builds the claims of tokens. Their names are a contract with every cluster: docs/clusters.md. */
 
 import type { ScopeChain } from '../../authorization/scopes/scope.ts'
+import { runOfUser } from '../../authorization/users/identity.ts'
 import type { UserInfo } from '../../authorization/users/user.ts'
 import { MANAGEMENT_GROUP } from '../../kinds/kinds.ts'
 import { stringify } from '../../meta/encoding/json.ts'
@@ -16,7 +17,7 @@ import { isVisibleUser, visibleGroups } from './visibleuser.ts'
 export const PRIVATE_CLAIM = MANAGEMENT_GROUP
 
 interface PrivateClaim {
-  /** The access key that created the token. The token becomes invalid when the key does. `run` is for audit logs: see `runOf`. */
+  /** The access key that created the token. The token becomes invalid when the key does. `run` is for audit logs: see `runOfUser`. */
   key: { name: string; uid: string; run: string }
   /**
    * JSON text of the scope chain, `[]` when unrestricted. It is text because CEL in kube-apiserver can copy text but
@@ -47,10 +48,6 @@ interface ClaimsRequest {
   now: Date
 }
 
-/** Returns which run of a job uses the key: that of the exchange that made it, or `key NAME`. */
-export const runOf = ({ federation, key }: Pick<UserInfo, 'federation' | 'key'>): string =>
-  federation?.run ?? `key ${key.name}`
-
 /** Returns the claims of a token. Throws 403 for a user that clusters must not see. */
 export function claimsFor(
   { user, chain, audiences, lifetime, now }: ClaimsRequest,
@@ -69,6 +66,9 @@ export function claimsFor(
     iat,
     nbf: iat,
     exp: iat + lifetime.seconds,
-    [PRIVATE_CLAIM]: { key: { name: user.key.name, uid: user.key.uid, run: runOf(user) }, scopes: stringify(chain) },
+    [PRIVATE_CLAIM]: {
+      key: { name: user.key.name, uid: user.key.uid, run: runOfUser(user) },
+      scopes: stringify(chain),
+    },
   }
 }

@@ -8,10 +8,10 @@ import { validateChain } from '../../authorization/scopes/chain.ts'
 import { parseChain } from '../../authorization/scopes/parsechain.ts'
 import { formatPlace, type Place, parsePlace } from '../../authorization/scopes/place.ts'
 import type { ScopeChain } from '../../authorization/scopes/scope.ts'
+import { runOfUser } from '../../authorization/users/identity.ts'
 import type { UserInfo } from '../../authorization/users/user.ts'
 import { parseJson, stringify } from '../../meta/encoding/json.ts'
 import { unixSeconds } from '../../meta/encoding/time.ts'
-import { runOf } from './claims.ts'
 
 /** Lower case, below a domain of this service: the Kubernetes rule for extra keys. */
 export const EXTRA = {
@@ -48,7 +48,7 @@ export const extrasOf = (
 ): Record<string, string[]> => ({
   [EXTRA.key]: [user.key.name],
   [EXTRA.keyUid]: [user.key.uid],
-  [EXTRA.run]: [runOf(user)],
+  [EXTRA.run]: [runOfUser(user)],
   [EXTRA.scopes]: [stringify(user.chain)],
   ...(place && { [EXTRA.target]: [formatPlace(place)] }),
   [EXTRA.issuedAt]: [String(unixSeconds(now))],

@@ -1,6 +1,6 @@
 /** Defines SelfSubjectReview, which `kubectl auth whoami` creates. Source: k8s.io/api authentication/v1. */
+import { runOfUser } from '../../../authorization/users/identity.ts'
 import { KINDS } from '../../../kinds/kinds.ts'
-import { runOf } from '../../../kubeconfig/token/claims.ts'
 import { EXTRA } from '../../../kubeconfig/token/extras.ts'
 import { list, map, object, string } from '../../../meta/schema/schema.ts'
 import type { JsonObject } from '../../../meta/types.ts'
@@ -25,7 +25,7 @@ export const SelfSubjectReview: VirtualKind<unknown> = {
   async create({ object, context }) {
     const { spec: _, ...rest } = object
     const { name, uid, groups, key } = context.user
-    const extra: JsonObject = { [EXTRA.key]: [key.name], [EXTRA.run]: [runOf(context.user)] }
+    const extra: JsonObject = { [EXTRA.key]: [key.name], [EXTRA.run]: [runOfUser(context.user)] }
     return { ...rest, status: { userInfo: { username: name, ...(uid && { uid }), groups: [...groups], extra } } }
   },
 }

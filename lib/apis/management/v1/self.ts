@@ -1,9 +1,8 @@
 /** Defines Self, which returns the user and the access key of a request. */
 import { scopeSchema } from '../../../authorization/scopes/scope.ts'
-import { identityOf, nameOf } from '../../../authorization/users/identity.ts'
+import { identityOf, nameOf, runOfUser } from '../../../authorization/users/identity.ts'
 import type { UserInfo } from '../../../authorization/users/user.ts'
 import { KINDS } from '../../../kinds/kinds.ts'
-import { runOf } from '../../../kubeconfig/token/claims.ts'
 import { rfc3339OfUnix } from '../../../meta/encoding/time.ts'
 import { forbidden, unauthorized } from '../../../meta/errors/status.ts'
 import { list, object, string, time } from '../../../meta/schema/schema.ts'
@@ -87,7 +86,7 @@ export const Self: VirtualKind<Services> = {
         groups: [...groups],
         accessKey: key.name,
         accessKeyType: key.type,
-        run: runOf(user),
+        run: runOfUser(user),
         ...(scope && { accessKeyScope: scope as JsonObject }),
         ...(key.expires !== undefined && { expirationTimestamp: rfc3339OfUnix(key.expires) }),
         projectNamespacePrefix: services.scopes.projectNamespacePrefix,
