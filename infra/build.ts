@@ -19,7 +19,7 @@ export interface Bundle {
   total: number
 }
 
-/** Some packages inside the bundles are CommonJS and require Node.js modules. */
+/** Some packages inside the bundles are CommonJS and require Node.js modules. The files with them begin with this. */
 const require = "import{createRequire}from'node:module';const require=createRequire(import.meta.url);"
 
 /** Lambda provides credentials in the environment. The SDK's other credential providers would be a quarter of a bundle. */
@@ -83,7 +83,6 @@ export const bundling = (root: string, names: readonly string[], outdir: string,
     mainFields: ['module', 'main'],
     // Where node_modules is a link, the order of modules would depend on where it leads.
     preserveSymlinks: true,
-    banner: { js: require },
     legalComments: 'none',
     logLevel: 'silent',
     metafile: true,
@@ -156,7 +155,8 @@ const sizeOf = (files: Record<string, Uint8Array>) => Object.values(files).reduc
 
 async function write(path: string, contents: Uint8Array) {
   await mkdir(dirname(path), { recursive: true })
-  await writeFile(path, contents)
+  const text = Buffer.from(contents)
+  await writeFile(path, text.includes('require') ? Buffer.concat([Buffer.from(require), text]) : text)
 }
 
 if (import.meta.main) {
