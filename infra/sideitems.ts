@@ -21,6 +21,7 @@ const sideItems = {
   watches: { restore: 'replace' },
   // No ID token can be exchanged again.
   exchange: { restore: 'add' },
+  ended: { restore: 'add' },
   // What keys did and what happened to them is for people to read. An item of the deployment is never older.
   history: { restore: 'merge' },
   usage: { restore: 'merge' },

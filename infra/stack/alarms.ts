@@ -122,8 +122,10 @@ const alarms = [
   alarm('settle-stopped', 'Settling the change logs does not run.', ofFunction('Settle', 'Invocations'), { below: 1, period: quarter, of: 2 }),
 
   // Only refusals of tokens with a good signature count: anyone can cause the others.
-  alarm('exchanges-refused', 'Jobs whose ID tokens are genuine get no access keys.', reported('exchanges', 'refused'), { from: 50, period: fiveMinutes }),
+  alarm('exchanges-refused', 'Jobs whose ID tokens are genuine get no access keys and no tokens.', reported('exchanges', 'refused'), { from: 50, period: fiveMinutes }),
   alarm('exchanges-replayed', 'ID tokens are exchanged again, by jobs that repeat a request or by somebody who stole them.', reported('exchanges', 'replayed'), once),
+  // The calls of KMS are signatures, and one read of the public keys by each process.
+  alarm('signatures', 'Tokens are signed far more often than jobs and people need them.', reported('kmsCalls'), { from: 20_000, period: hour }),
   alarm('issuer-fetch-failures', 'The public keys of an issuer of ID tokens cannot be read.', reported('issuerFetchFailures'), { from: 3, period: 10 * minute }),
   // The value is the age of the keys in seconds. After an hour they are not used any more.
   alarm('issuer-keys-stale', 'ID tokens are verified with keys of their issuer that could not be renewed for 15 minutes.', reported('staleKeys'), { from: quarter, period: fiveMinutes, statistic: 'Maximum' }),

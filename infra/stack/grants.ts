@@ -62,8 +62,8 @@ const { OwnedAccessKey, FederatedIdentityCredential, IdentityProvider, VirtualCl
 export const keys = rows(OwnedAccessKey.plural, {
   copies: byOwner(OwnedAccessKey.plural),
   beside: [`${OwnedAccessKey.plural}#activity`],
-  written: [`${OwnedAccessKey.plural}#activity`, 'credential#*', 'trial#*'],
-  checks: onTable([...READ, 'ConditionCheckItem'], ['credential#*', 'trust#*', 'provider#*', 'trial#*']),
+  written: [`${OwnedAccessKey.plural}#activity`, 'credential#*', 'trial#*', 'ended#*'],
+  checks: onTable([...READ, 'ConditionCheckItem'], ['credential#*', 'trust#*', 'provider#*', 'trial#*', 'ended#*']),
 })
 /** The gates of trusts, and those of providers, are written with them (lib/authentication/gates.ts). */
 export const trusts = rows(FederatedIdentityCredential.plural, {
@@ -237,14 +237,16 @@ export const publishedKeys: Grant = { variables: { SIGNING_KEY_IDS: signingKeyId
 
 export const sign: Grant = { ...publishedKeys, statements: [allowWithKeys('kms:Sign'), publishKeys] }
 
-/** For the function that calls virtual clusters. */
-export const clusters: Grant = {
+/** Reads the credentials of virtual clusters, which say what their certificate authorities are. */
+export const clusterSecrets: Grant = {
   variables: { VIRTUAL_CLUSTER_SECRETS_PREFIX: sub(`keyplane/\${Stage}/virtualclusters/`) },
   statements: [
     allow('secretsmanager:GetSecretValue', arn('secretsmanager', `secret:keyplane/\${Stage}/virtualclusters/*`)),
   ],
-  network: 'HasVpc',
 }
+
+/** For the function that calls virtual clusters. */
+export const clusters: Grant = { ...clusterSecrets, network: 'HasVpc' }
 
 /** For the function that calls issuers, which may be at private addresses. */
 export const issuers: Grant = { statements: [], network: 'HasVpcForIssuers' }

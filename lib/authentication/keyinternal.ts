@@ -124,6 +124,18 @@ const LEAK_OPTIONAL = { url: isNonEmptyText }
 /** A report of a leak: `at` in unix seconds, and the `url` where the value was found, as the reporter says, without credentials. */
 export interface Leak extends RecordOf<typeof LEAK, typeof LEAK_OPTIONAL> {}
 
+const TARGET = {
+  /** The cluster or virtual cluster, as the audience of its tokens names it without the issuer. */
+  place: isNonEmptyText,
+  /** The id of the ID token: see `replayId`. */
+  token: isNonEmptyText,
+  /** Unix seconds until which the ID token could be exchanged again. */
+  until: isCount,
+}
+
+/** What a key is for that nobody has: see targetkeys.ts. */
+export interface TargetOfKey extends RecordOf<typeof TARGET> {}
+
 const REQUIRED = {
   ...MADE,
   /** Where the credential of the current value is stored. */
@@ -143,6 +155,8 @@ const OPTIONAL = {
   ),
   /** Present when an exchange made the key. It never changes. */
   federation: part(parseFederation),
+  /** Present when the exchange answered a token instead of the key. It never changes. */
+  target: part((value): TargetOfKey => strictRecord('the target of a key', value, TARGET)),
   /** When the person of an exchanged key signed in, in unix seconds. It never changes. */
   signedIn: isCount,
   /** Unix seconds. Reviews refuse tokens of the key that were issued before it. Present when a value of the key has leaked. */

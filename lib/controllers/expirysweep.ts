@@ -84,7 +84,9 @@ async function removeAsRead({ store, now, deadline }: Sweep, { rv, object }: Sto
   const preconditions = { uid, resourceVersion: String(rv) }
   try {
     const context = internalContext('system:controller:expiry-sweep', now(), deadline)
-    const removed = await unlessLost(() => deleteObject(store, { namespace, name }, { preconditions }, context))
+    const removed = await unlessLost(() =>
+      deleteObject(store, { namespace, name }, { preconditions, plan: { isExpired: true } }, context),
+    )
     if (removed) swept.deleted++
     else swept.kept++
   } catch (error) {

@@ -75,6 +75,9 @@ export const spec = object(
       minimum: 1,
       maximum: 100,
     }),
+    tokensOnly: boolean(
+      'If true, ID tokens are exchanged only for tokens of clusters and virtual clusters, never for access keys. Setting it ends the keys of earlier exchanges.',
+    ),
     disabled: boolean('If true, no ID token is exchanged, and the keys of earlier exchanges cannot be used.'),
   },
   { required: ['identityProvider', 'claims'] },

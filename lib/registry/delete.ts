@@ -79,7 +79,7 @@ async function judge(
   const after = { ...object, metadata: markDeleted(object.metadata, finalizers, context.now) }
   if (deepEqual(object.metadata, after.metadata)) return { object, mutation: { type: 'none' } }
   const { internal } = live
-  const companions = await companionsOf(store, live.key, { object: after, internal, secrets: [] }, live)
+  const companions = await companionsOf(store, live.key, { object: after, internal, secrets: [] }, live, options.plan)
   return { object: after, mutation: { type: 'put', object: after, internal, companions, reserve: true } }
 }
 

@@ -382,9 +382,11 @@ test('the audit records have only members and reasons that docs/audit.md explain
   expect(explained.filter((name) => !members.has(name))).toEqual([])
   const reasons = new Set(records.map(({ reason }) => reason))
   expect([...reasons].filter((reason) => !namesIn(reasonsOfPage).includes(reason))).toEqual([])
-  // federationtexts.test.ts, oauth.exchange.test.ts, oauth.replay.dynamodb.ts and oauth.rules.test.ts have these.
+  // federationtexts.test.ts, oauth.exchange.test.ts, oauth.replay.dynamodb.ts, oauth.rules.test.ts and oauth.targets.test.ts have these.
   const times = ['expired', 'not_yet_valid', 'too_long', 'too_old', 'before_restore']
-  const elsewhere = ['accepted', 'algorithm', ...times, 'username', 'scope', 'too_many_keys', 'key_unknown', 'storage']
+  const ofTargets = ['target', 'target_required', 'ended', 'too_many_signatures']
+  const mixed = ['username', 'scope', 'too_many_keys', ...ofTargets, 'key_unknown', 'storage']
+  const elsewhere = ['accepted', 'algorithm', ...times, ...mixed]
   expect(namesIn(reasonsOfPage).filter((reason) => !reasons.has(reason))).toEqual(elsewhere)
 })
 

@@ -119,11 +119,13 @@ const complete = {
   subject_token: 'a.b.c',
   subject_token_type: 'urn:ietf:params:oauth:token-type:jwt',
 }
+const settings = { issuer: 'https://keys.example.com', projectNamespacePrefix: 'p-' }
 const read = (given: Record<string, string | undefined>) =>
   readParameters(
     new Map(
       Object.entries({ ...complete, ...given }).filter((entry): entry is [string, string] => entry[1] !== undefined),
     ),
+    settings,
   )
 
 describe('the parameters of an exchange', () => {
@@ -160,8 +162,8 @@ describe('the parameters of an exchange', () => {
       'invalid_request: subject_token_type must be',
     ],
     [{ requested_token_type: 'urn:ietf:params:oauth:token-type:jwt' }, 'invalid_request: requested_token_type must be'],
-    [{ audience: 'https://api.example.com' }, 'invalid_target: audience is not supported'],
-    [{ resource: 'https://api.example.com' }, 'invalid_target: resource is not supported'],
+    [{ audience: 'https://api.example.com' }, "invalid_target: audience 'https://api.example.com' is not known"],
+    [{ resource: 'https://api.example.com' }, "invalid_target: resource 'https://api.example.com' is not known"],
     [{ client_secret: 'x' }, 'invalid_request: client_secret is not supported'],
     [{ client_assertion: 'x' }, 'invalid_request: client_assertion is not supported'],
     [{ actor_token: 'x' }, 'invalid_request: actor_token is not supported'],

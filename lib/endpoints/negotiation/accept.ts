@@ -188,13 +188,15 @@ export function negotiateDiscovery({ headers, query }: Asking): DiscoveryOutput 
   return undefined
 }
 
-export type TokenForm = 'json' | 'text' | { execCredential: ExecVersion }
+export type TokenForm = 'json' | 'text' | 'kubeConfig' | { execCredential: ExecVersion }
 
-/** Returns the form in which a token endpoint sends an access key, or undefined when no clause can be served. */
+/** Returns the form in which a token endpoint sends a credential, or undefined when no clause can be served. */
 export function negotiateToken({ accept = '' }: Headers): TokenForm | undefined {
   for (const clause of clauses(accept.trim() || '*/*')) {
     if (clause.type === 'text' && clause.subtype === 'plain') return 'text'
-    if (acceptedType(clause) !== 'application/json') continue
+    const mediaType = acceptedType(clause)
+    if (mediaType === 'application/yaml' && typeParameters(clause).join() === 'KubeConfig,,') return 'kubeConfig'
+    if (mediaType !== 'application/json') continue
     if (typeParameters(clause).every((value) => value === '')) return 'json'
     const execCredential = execVersion(clause)
     if (execCredential) return { execCredential }

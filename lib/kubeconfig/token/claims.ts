@@ -7,6 +7,7 @@ import { MANAGEMENT_GROUP } from '../../kinds/kinds.ts'
 import { stringify } from '../../meta/encoding/json.ts'
 import { unixSeconds } from '../../meta/encoding/time.ts'
 import { forbiddenPath } from '../../meta/errors/status.ts'
+import type { JsonObject } from '../../meta/types.ts'
 import type { Lifetime } from './tokenlifetime.ts'
 import { isVisibleUser, visibleGroups } from './visibleuser.ts'
 
@@ -38,6 +39,10 @@ export interface Claims {
   exp: number
   [PRIVATE_CLAIM]: PrivateClaim
 }
+
+/** Returns the key to which a token belongs, from the claims of a token whose signature has held. */
+export const keyOfToken = (claims: JsonObject): { name: string; uid: string } =>
+  (claims[PRIVATE_CLAIM] as unknown as PrivateClaim).key
 
 interface ClaimsRequest {
   user: UserInfo

@@ -13,33 +13,39 @@ import { type IdToken, MalformedIdToken, parseIdToken, replayId } from '../../fe
 import type { IssuerKeys } from '../../federation/issuerkeys.ts'
 import { type Provider, tokenUseOf, toProvider } from '../../federation/provider.ts'
 import { type Trust, toTrust } from '../../federation/trust.ts'
-import { rfc3339 } from '../../meta/encoding/time.ts'
+import { rfc3339, unixSeconds } from '../../meta/encoding/time.ts'
 import type { JsonObject } from '../../meta/types.ts'
-import { jsonAnswer, textAnswer } from '../oauth/answers.ts'
+import { jsonAnswer, textAnswer, yamlAnswer } from '../oauth/answers.ts'
 import type { OAuthCall, Outcome } from '../oauth/endpoint.ts'
-import { malformed, notAccepted, unavailable } from '../oauth/oautherror.ts'
+import { malformed, notAccepted, OAuthError, unavailable } from '../oauth/oautherror.ts'
 import type { Server } from '../server.ts'
-import { recordedClaims } from './exchangedkey.ts'
+import { type Exchanged, recordedClaims } from './exchangedkey.ts'
+import type { ExchangeServer } from './exchangeserver.ts'
 import { grantOf } from './grant.ts'
-import { makeKey } from './makekey.ts'
+import { type Making, makeKey } from './makekey.ts'
 import { mapUser } from './mappeduser.ts'
-import { ACCESS_TOKEN_TYPE, type ExchangeParameters, readParameters } from './parameters.ts'
+import { ACCESS_TOKEN_TYPE, type ExchangeParameters, JWT_TYPE, readParameters } from './parameters.ts'
 import { checkUnused } from './replay.ts'
+import { nameOf, type Target } from './target.ts'
 import { checkClaims, checkMoment, checkTarget, checkTenancy } from './tokenchecks.ts'
-
-export type ExchangeServer = Server & { issuerKeys: IssuerKeys }
 
 /** Answers an exchange. Throws the OAuthError of the first check that fails. */
 export async function exchange(
   call: OAuthCall,
   server: ExchangeServer,
 ): Promise<{ response: ApiResponse; outcome: Outcome }> {
-  const { config, storage, issuerKeys } = server
+  const { config, issuerKeys } = server
   const { now, note } = call
   const form = negotiateToken(call.headers)
   if (form === undefined) throw malformed(FORMS)
-  const request = readParameters(call.form)
-  note({ federatedIdentityCredential: request.client.name, ...(request.isDryRun && { dryRun: true }) })
+  const request = readParameters(call.form, config)
+  const { target } = request
+  if (form === 'kubeConfig' && !target) throw malformed('a kube config needs a target: set audience or resource')
+  note({
+    federatedIdentityCredential: request.client.name,
+    ...(request.isDryRun && { dryRun: true }),
+    ...(target && { target: nameOf(target) }),
+  })
   const token = readIdToken(request.subjectToken)
   const tokenHash = replayId(token).slice(0, SHOWN_HASH)
   note({ issuer: token.issuer, tokenHash })
@@ -54,12 +60,12 @@ export async function exchange(
 
   checkMoment(token, provider, now, config.rejectIdTokensBefore)
   checkClaims(token, provider, trust)
+  if (trust.spec.tokensOnly && !target) throw targetRequired()
   const { claimMappings } = trust.spec
   const mapped = claimMappings && mapUser(token, claimMappings)
   const limits = { exchange: config.maxExchangeTtlSeconds, key: config.maxKeyTtlSeconds }
   const grant = grantOf(trust, provider, request.scope?.parsed, limits)
   const use = tokenUseOf(provider.spec)
-  if (use === 'Once' && request.isDryRun) await checkUnused(storage, token)
 
   const { isDryRun } = request
   const exchanged = { trust, provider, token, grant, ...(mapped && { mapped }) }
@@ -68,20 +74,80 @@ export async function exchange(
     note(key)
     server.log('info', 'exchange', { requestId: call.requestId, ...key, tokenHash })
   }
-  const { key, expires } = await makeKey(server, call, exchanged, { use, isDryRun, announce })
+  note({ user: effectiveUser({ spec: { ...trust.spec, ...mapped }, creator: trust.creator }).name })
+  const making = { use, isDryRun, announce }
+  const { expires, ...credential } = target
+    ? await forTarget(server, call, exchanged, {
+        ...making,
+        target,
+        form,
+        ...(request.scope && { scopeText: request.scope.text }),
+      })
+    : await forKey(server, call, exchanged, making)
+  note({ expires: rfc3339(expires) })
   // As RFC 6749 names it.
-  const granted = { expires_in: grant.ttl, ...(request.scope && { scope: request.scope.text }) }
-  note({
-    user: effectiveUser({ spec: { ...trust.spec, ...mapped }, creator: trust.creator }).name,
-    credential: 'access key',
-    expires: rfc3339(expires),
-  })
+  const expiresIn = unixSeconds(expires) - unixSeconds(now)
+  const granted = { expires_in: expiresIn, ...(request.scope && { scope: request.scope.text }) }
   if (isDryRun) return { response: jsonAnswer({ accepted: true, ...granted }), outcome: 'accepted' }
-  return { response: grantAnswer(key, expires, granted, form), outcome: 'exchanged' }
+  return { response: grantAnswer({ expires, ...credential }, granted, form), outcome: 'exchanged' }
+}
+
+/** What an exchange answers. A dry run makes no text. */
+interface Answered {
+  type: string
+  text: string
+  expires: Date
+  warnings: readonly string[]
+}
+
+async function forKey(
+  server: ExchangeServer,
+  call: OAuthCall,
+  exchanged: Exchanged,
+  making: Pick<Making, 'use' | 'isDryRun' | 'announce'>,
+): Promise<Answered> {
+  if (making.use === 'Once' && making.isDryRun) await checkUnused(server.storage, exchanged.token)
+  const { key: text = '', expires } = await makeKey(server, call, exchanged, making)
+  call.note({ credential: 'access key' })
+  return { type: ACCESS_TOKEN_TYPE, text, expires, warnings: [] }
+}
+
+/** The modules are loaded for the first exchange with a target, because most deployments start with keys. */
+async function forTarget(
+  server: ExchangeServer,
+  call: OAuthCall,
+  exchanged: Exchanged,
+  {
+    target,
+    form,
+    ...making
+  }: Pick<Making, 'use' | 'isDryRun' | 'announce'> & {
+    target: Target
+    form: TokenForm
+    scopeText?: string
+  },
+): Promise<Answered> {
+  const { openTarget } = await import('./clustertoken.ts')
+  const { exchangeForToken } = await import('./exchangetoken.ts')
+  const open = await openTarget(server, call, target, form)
+  const { expires, issued } = await exchangeForToken(server, call, exchanged, { ...making, target: open })
+  call.note({ credential: 'token' })
+  return {
+    type: JWT_TYPE,
+    text: issued?.text ?? '',
+    expires: new Date(expires * 1000),
+    warnings: issued?.warnings ?? [],
+  }
+}
+
+const targetRequired = (): OAuthError => {
+  const why =
+    'this client_id gives tokens of clusters only (spec.tokensOnly): set audience to clusters/NAME or virtualclusters/PROJECT/NAME'
+  return new OAuthError('invalid_target', 'target_required', why)
 }
 
 const FORMS =
-  'Accept must allow application/json, text/plain, or an ExecCredential of client.authentication.k8s.io version v1 or v1beta1'
+  'Accept must allow application/json, text/plain, an ExecCredential of client.authentication.k8s.io version v1 or v1beta1, or with a target application/yaml;as=KubeConfig'
 
 /** How much of the hash of a token is shown: enough to find it again. */
 const SHOWN_HASH = 16
@@ -143,11 +209,15 @@ function noteToken({ note }: OAuthCall, token: IdToken, { spec }: Provider): voi
   })
 }
 
-/** Returns the answer with the access key, in the form that the client asked for. */
-function grantAnswer(key: string, expires: Date, granted: JsonObject, form: TokenForm): ApiResponse {
-  if (form === 'text') return textAnswer(key)
-  if (form !== 'json') {
-    return jsonAnswer(execCredential({ expirationTimestamp: rfc3339(expires), token: key }, form.execCredential))
-  }
-  return jsonAnswer({ access_token: key, issued_token_type: ACCESS_TOKEN_TYPE, token_type: 'Bearer', ...granted })
+/** Returns the answer with the credential, in the form that the client asked for. */
+function grantAnswer({ type, text, expires, warnings }: Answered, granted: JsonObject, form: TokenForm): ApiResponse {
+  const answer =
+    form === 'text'
+      ? textAnswer(text)
+      : form === 'kubeConfig'
+        ? yamlAnswer(text)
+        : form === 'json'
+          ? jsonAnswer({ access_token: text, issued_token_type: type, token_type: 'Bearer', ...granted })
+          : jsonAnswer(execCredential({ expirationTimestamp: rfc3339(expires), token: text }, form.execCredential))
+  return { ...answer, warnings }
 }

@@ -4,7 +4,9 @@ import { OwnedAccessKey } from '../../apis/management/v1/ownedaccesskey.ts'
 import type { ExchangedKey } from '../../apis/management/v1/ownedaccesskey.values.ts'
 import { keyPath } from '../../apis/management/v1/ownedaccesskey.values.ts'
 import { trialsOf } from '../../authentication/credential.ts'
+import { decodeKeyInternal, type TargetOfKey } from '../../authentication/keyinternal.ts'
 import type { KeyHash } from '../../authentication/pepper.ts'
+import { endedTarget } from '../../authentication/targetkeys.ts'
 import { hasReviews } from '../../authorization/scopes/roles.ts'
 import { inheritedTrials } from '../../authorization/trials/scopetrial.ts'
 import { rulesOf } from '../../federation/catalogue.ts'
@@ -13,6 +15,7 @@ import { runOf } from '../../federation/run.ts'
 import { unixSeconds } from '../../meta/encoding/time.ts'
 import { StatusError } from '../../meta/errors/status.ts'
 import { createObject } from '../../registry/create.ts'
+import type { Draft } from '../../registry/kind.ts'
 import type { Outcome } from '../../registry/store.ts'
 import { StorageError } from '../../storage/errors.ts'
 import type { Companion } from '../../storage/interface.ts'
@@ -32,13 +35,24 @@ const maxAttempts = 20
 interface MadeKey {
   name: string
   uid: string
-  key: string
+  /** The value. Absent for a key with a target. */
+  key?: string
   expires: Date
 }
 
-interface Making {
+/** What a key is for that nobody is to have. */
+interface KeyOfTarget {
+  /** Where its credential is stored. */
+  credential: KeyHash
+  record: TargetOfKey
+  /** Signs the token of the key before it is written. It is called again after a lost race, and for another uid. */
+  sign(key: Pick<Draft, 'object' | 'internal'>): Promise<void>
+}
+
+export interface Making {
   use: TokenUse
   isDryRun: boolean
+  target?: KeyOfTarget
   /** Called with the name of a key before it is written: it may be written although the store does not answer. */
   announce(key: { name: string; uid: string }): void
 }
@@ -50,9 +64,12 @@ export async function makeKey(
   exchanged: Exchanged,
   making: Making,
 ): Promise<MadeKey> {
+  const { randomInt, uuid } = server.storeOf(OwnedAccessKey)
+  const choose = () => ({ name: exchangedKeyName(exchanged.trust.name, randomInt), uid: uuid() })
+  let chosen = choose()
   for (let tries = 1; ; tries++) {
     try {
-      return await attempt(server, call, exchanged, making)
+      return await attempt(server, call, exchanged, making, chosen)
     } catch (error) {
       const isRecorded = error instanceof StorageError && error.code === 'CompanionExists'
       if (isRecorded && making.use === 'Once') {
@@ -61,7 +78,10 @@ export async function makeKey(
         await checkUnused(server.storage, exchanged.token)
       }
       const isTaken = error instanceof StatusError && error.status.reason === 'AlreadyExists'
-      if (!(isTaken || isRecorded) || tries === maxAttempts) throw error
+      // An equal exchange may have made the key of the target.
+      const isOver = isRecorded && making.use === 'Lifetime' && making.target !== undefined
+      if (!(isTaken || isRecorded) || isOver || tries === maxAttempts) throw error
+      if (isTaken) chosen = choose()
     }
   }
 }
@@ -70,11 +90,11 @@ async function attempt(
   server: Pick<Server, 'storeOf' | 'storage'>,
   call: Pick<OAuthCall, 'now' | 'deadline'>,
   exchanged: Exchanged,
-  { use, isDryRun, announce }: Making,
+  { use, isDryRun, target, announce }: Making,
+  { name, uid }: { name: string; uid: string },
 ): Promise<MadeKey> {
   const { trust, provider, token, grant, mapped } = exchanged
   const store = server.storeOf(OwnedAccessKey)
-  const [name, uid] = [exchangedKeyName(trust.name, store.randomInt), store.uuid()]
   const at = unixSeconds(call.now)
   let isAnnounced = false
   const { maxKeys } = trust.spec
@@ -86,7 +106,8 @@ async function attempt(
     const deps = { storage: server.storage, randomInt: store.randomInt }
     const slots = await Promise.all(pools.map((pool) => findSlot(deps, pool, call.now)))
     const taken = slots.map((slot) => takeSlot(slot, trust.uid, { name, uid, expires, credential }))
-    return use === 'Once' ? [replayRecord(token, trust, name), ...taken] : taken
+    const end: Companion[] = target ? [{ op: 'absent', ...endedTarget(trust.uid, target.record) }] : []
+    return [...(use === 'Once' ? [replayRecord(token, trust, name)] : []), ...taken, ...end]
   }
   const expires = at + grant.ttl
   const trials = inheritedTrials(trialsOf(trust.spec, trust), at)
@@ -104,11 +125,14 @@ async function attempt(
       },
       // An ID token may be exchanged long after the sign-in. auth_time is older still, where one sign-in serves many applications.
       ...(mapped && { signedIn: Math.min(at, token.issuedAt) }),
+      ...(target && { target: target.record }),
     },
-    async companions(credential) {
-      const items = await recordsOf(credential)
+    ...(target && { credential: target.credential }),
+    async companions(key) {
+      const items = await recordsOf(decodeKeyInternal(key.internal).credential)
       if (!isDryRun && !isAnnounced) announce({ name, uid })
       isAnnounced = true
+      await target?.sign(key)
       return items
     },
   }
@@ -117,7 +141,7 @@ async function attempt(
     { object: exchangedKeyObject(name, exchanged), secrets: [], plan: { exchanged: plan } },
     { ...writeContext(call), dryRun: isDryRun },
   )
-  return { name, uid, key: keyOf(outcome), expires: new Date(expires * 1000) }
+  return { name, uid, ...(!target && { key: keyOf(outcome) }), expires: new Date(expires * 1000) }
 }
 
 /** Returns the value of the key, which is in no read of the object. */

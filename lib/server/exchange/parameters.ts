@@ -5,9 +5,10 @@ import { KEY_PREFIX } from '../../meta/value/keyformat.ts'
 import { type Form, withoutLineBreak } from '../oauth/form.ts'
 import { malformed, OAuthError } from '../oauth/oautherror.ts'
 import { parseRequestedScope } from './requestedscope.ts'
+import { readTarget, type Target, type TargetSettings } from './target.ts'
 
 export const ACCESS_TOKEN_TYPE = 'urn:ietf:params:oauth:token-type:access_token'
-const JWT_TYPE = 'urn:ietf:params:oauth:token-type:jwt'
+export const JWT_TYPE = 'urn:ietf:params:oauth:token-type:jwt'
 const ID_TOKEN_TYPE = 'urn:ietf:params:oauth:token-type:id_token'
 
 export interface ExchangeParameters {
@@ -16,25 +17,30 @@ export interface ExchangeParameters {
   subjectToken: string
   /** The scope that the client asks for, parsed and as it was sent. */
   scope?: { parsed: Scope; text: string }
+  /** The cluster or virtual cluster for which a token is asked for. Without one, it is an access key. */
+  target?: Target
   /** Checks everything, and writes nothing. */
   isDryRun: boolean
 }
 
 /** Throws the error of RFC 8693 or RFC 6749 for parameters that are missing, unknown or not supported. */
-export function readParameters(form: Form): ExchangeParameters {
+export function readParameters(form: Form, settings: TargetSettings): ExchangeParameters {
   const grantType = required(form, 'grant_type')
   if (grantType !== TOKEN_EXCHANGE)
     throw new OAuthError('unsupported_grant_type', 'malformed', `grant_type must be ${TOKEN_EXCHANGE}`)
   refuseUnsupported(form)
   const client = readClient(required(form, 'client_id'))
   const subjectToken = readSubjectToken(form)
-  const requested = form.get('requested_token_type') ?? ACCESS_TOKEN_TYPE
-  if (requested !== ACCESS_TOKEN_TYPE) throw malformed(`requested_token_type must be ${ACCESS_TOKEN_TYPE}`)
+  const target = readTarget(form, settings)
+  const answered = target ? JWT_TYPE : ACCESS_TOKEN_TYPE
+  if ((form.get('requested_token_type') ?? answered) !== answered)
+    throw malformed(`requested_token_type must be ${answered} ${target ? 'with' : 'without'} audience or resource`)
   const text = form.get('scope')
   return {
     client,
     subjectToken,
     ...(text !== undefined && { scope: { parsed: parseRequestedScope(text), text } }),
+    ...(target && { target }),
     isDryRun: readFlag(form, 'dry_run'),
   }
 }
@@ -45,17 +51,11 @@ function required(form: Form, name: string): string {
   return value
 }
 
-const targets = ['audience', 'resource']
 const secrets = ['client_secret', 'client_assertion', 'client_assertion_type']
 const actors = ['actor_token', 'actor_token_type']
 
 function refuseUnsupported(form: Form): void {
   const given = (names: readonly string[]) => names.find((name) => form.has(name))
-  const target = given(targets)
-  if (target !== undefined) {
-    const why = `${target} is not supported: the access key is for this API`
-    throw new OAuthError('invalid_target', 'malformed', why)
-  }
   const secret = given(secrets)
   if (secret !== undefined) throw malformed(`${secret} is not supported: the client is public and has no secret`)
   const actor = given(actors)

@@ -16,12 +16,15 @@ const KEPT = 3600
 
 const SORT_KEY = '#'
 
+/** Returns until when records of the token are kept, in Unix seconds. */
+export const keptUntil = (token: IdToken): number => token.expires + LEEWAY + KEPT
+
 /** Returns the partition of the records of a token. */
 export const partitionOf = (token: IdToken): string => `exchange#${replayId(token)}`
 
 /** Returns the record to write with the key of a token that is exchanged once. */
 export function replayRecord(token: IdToken, trust: Trust, key: string): Companion {
-  const attributes = { trust: trust.uid, key, expires: token.expires + LEEWAY + KEPT }
+  const attributes = { trust: trust.uid, key, expires: keptUntil(token) }
   return { op: 'put', pk: partitionOf(token), sk: SORT_KEY, attributes, ifAbsent: true }
 }
 

@@ -7,7 +7,9 @@ import { type OAuthEndpoint, type Outcome, startEndpoint } from '../oauth/endpoi
 import { withParts } from '../process/lazy.ts'
 import { describeError } from '../process/logger.ts'
 import type { Server } from '../server.ts'
-import { type ExchangeServer, exchange } from './exchange.ts'
+import { exchange } from './exchange.ts'
+import type { ExchangeServer } from './exchangeserver.ts'
+import { createSignatureLimit } from './signaturelimit.ts'
 
 /** The outcomes as metrics show them. AWS bills each value of a dimension. */
 type Measured = 'granted' | 'dryRun' | 'malformed' | 'unproven' | 'refused' | 'replayed' | 'unavailable'
@@ -41,7 +43,13 @@ const endpoint: OAuthEndpoint<ExchangeServer> = {
   resource: 'oauth2/token',
   verb: 'create',
   answer: exchange,
-  measure: (outcome) => [{ dimensions: { exchange: measuredOutcome(outcome) }, values: { exchanges: 1 } }],
+  measure(outcome, { target }) {
+    const exchange = measuredOutcome(outcome)
+    const values = { exchanges: 1 }
+    const targeted =
+      typeof target === 'string' ? [{ dimensions: { exchange, to: target.split('/', 1).join() }, values }] : []
+    return [{ dimensions: { exchange }, values }, ...targeted]
+  },
 }
 
 const observe = ({ log }: Server): IssuerKeysObserver => ({
@@ -68,7 +76,7 @@ function exchangeServer(server: Server): ExchangeServer {
     now: Date.now,
     sleep,
   })
-  return withParts(server, { issuerKeys })
+  return withParts(server, { issuerKeys, signatures: createSignatureLimit() })
 }
 
 /** Returns the Lambda handler of the token endpoint. */

@@ -21,13 +21,17 @@ export const jsonAnswer = (value: JsonObject): ApiResponse => answer(200, jsonTy
 /** Returns a successful answer with a text. */
 export const textAnswer = (text: string): ApiResponse => answer(200, 'text/plain;charset=UTF-8', text)
 
+/** Returns a successful answer with a YAML document. */
+export const yamlAnswer = (text: string): ApiResponse => answer(200, 'application/yaml', text)
+
 /** RFC 7009 section 2.2. */
 export const revokedAnswer = (): ApiResponse => answer(200, jsonType, '')
 
 /** Returns the answer of an error: JSON with every Accept. kubectl and curl show the header, not the body. */
 export function errorAnswer({ code, message, reason, retryAfter }: OAuthError): ApiResponse {
   const isMethod = reason === 'method'
-  const status = code === 'temporarily_unavailable' ? 503 : isMethod ? 405 : 400
+  const isOften = reason === 'too_many_signatures'
+  const status = isOften ? 429 : code === 'temporarily_unavailable' ? 503 : isMethod ? 405 : 400
   const body = `${stringify({ error: code, error_description: message })}\n`
   const more = {
     ...(retryAfter !== undefined && { 'retry-after': String(retryAfter) }),

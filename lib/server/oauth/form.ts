@@ -24,7 +24,13 @@ function check(headers: Readonly<Record<string, string>>): void {
     throw malformed('the content-type must be application/x-www-form-urlencoded, with no charset but utf-8')
 }
 
-/** Returns the parameters of a form with one character for each byte. A parameter without a value counts as absent (RFC 6749). */
+/** The parameters that narrow what is granted. Without them it is more, so an unset variable of a script must not leave them out. */
+const narrowing: readonly string[] = ['audience', 'resource', 'scope']
+
+/**
+ * Returns the parameters of a form with one character for each byte. A parameter without a value counts as absent (RFC 6749 section
+ * 3.2), and is refused if it narrows what is granted.
+ */
 export function decodeForm(body: string): Form {
   if (!/^[!-~]*$/.test(body))
     throw malformed('the body has characters that must be percent-encoded, such as spaces: use curl --data-urlencode')
@@ -39,6 +45,8 @@ export function decodeForm(body: string): Form {
     if (given.has(name)) throw malformed(`the parameter ${quoteValue(name)} is given more than once`)
     given.add(name)
     if (value !== '') form.set(name, value)
+    else if (narrowing.includes(name))
+      throw malformed(`the parameter ${name} is empty: leave it out, or give it a value`)
   }
   return form
 }

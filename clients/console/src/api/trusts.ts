@@ -29,6 +29,7 @@ export interface Trust {
   spec: KeySpec & {
     identityProvider: string
     claims: ClaimEntry[]
+    tokensOnly?: boolean
     claimMappings?: {
       username: { claim: string; prefix: string }
       groups?: { claim: string; value: string; group: string }[]

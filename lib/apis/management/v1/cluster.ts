@@ -63,7 +63,7 @@ const columns: readonly Column[] = [
 ]
 
 /** Reports whether the scopes and the access rules let a user create the kubeconfig of a cluster. */
-function mayUse({ scopes }: Services, stored: Stored, user: UserInfo): boolean {
+export function mayUseCluster({ scopes }: Services, stored: Stored, user: UserInfo): boolean {
   const { name = '' } = stored.object.metadata
   return (
     evaluateHere(user.chain, KINDS.Cluster, { verb: 'create', subresource: KUBE_CONFIG, name }, scopes).allowed &&
@@ -105,7 +105,7 @@ const strategy = (services: Services): Strategy<Plan> => ({
   // Names in scopes need no object, and the cluster has its own configuration.
   deleteWarning: ({ object: { metadata } }) =>
     `access keys whose scopes allow cluster "${metadata.name}" still make tokens for it, which it accepts until its API server is disconnected: deleting the object ends no access`,
-  status: (stored, { user }) => ({ canUse: mayUse(services, stored, user) }),
+  status: (stored, { user }) => ({ canUse: mayUseCluster(services, stored, user) }),
 })
 
 export const Cluster: StoredKind<Services, Plan> = {

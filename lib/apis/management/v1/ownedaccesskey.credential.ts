@@ -2,9 +2,11 @@
 import { duplicateKey, hintOf } from '../../../authentication/accesskey.ts'
 import { readCredential, requireAbsentCredentials } from '../../../authentication/credential.ts'
 import { decodeKeyInternal, encodeKeyInternal, type KeyInternal } from '../../../authentication/keyinternal.ts'
+import { lifeOf } from '../../../authentication/keystatus.ts'
 import { makersOf } from '../../../authentication/makers.ts'
 import type { KeyHash } from '../../../authentication/pepper.ts'
 import { hasSealedValue } from '../../../authentication/sealed.ts'
+import { recordEnd } from '../../../authentication/targetkeys.ts'
 import { findValue, hasValue, sameHash } from '../../../authentication/values/keyvalues.ts'
 import { replaceValues, type ValueMaker } from '../../../authentication/values/rotation.ts'
 import { type RotationFacts, settle } from '../../../authentication/values/settle.ts'
@@ -18,6 +20,7 @@ import type { UserInfo } from '../../../authorization/users/user.ts'
 import { KINDS } from '../../../kinds/kinds.ts'
 import { unixSeconds } from '../../../meta/encoding/time.ts'
 import { invalidObject } from '../../../meta/errors/status.ts'
+import type { KubeObject } from '../../../meta/types.ts'
 import { defined } from '../../../meta/value/defined.ts'
 import type { Draft, RequestContext } from '../../../registry/kind.ts'
 import type { Companion, Stored } from '../../../storage/interface.ts'
@@ -46,8 +49,8 @@ export async function prepareForCreate(
   const { user, note, now } = context
   const { exchanged } = draft.plan ?? {}
   const supplied = suppliedKey(draft.secrets)
-  const key = supplied ?? keys.generate()
-  const [credential] = await keys.hashes(key)
+  const key = exchanged?.credential ? undefined : (supplied ?? keys.generate())
+  const credential = key === undefined ? exchanged?.credential : (await keys.hashes(key))[0]
   if (!credential) throw new Error('there is no pepper to hash access keys with')
   const trials = inheritedTrials(user.trials, unixSeconds(now))
   const origin = exchanged?.origin ?? {
@@ -64,6 +67,7 @@ export async function prepareForCreate(
     const { metadata, ...rest } = draft.object
     draft.object = { ...rest, metadata: { ...metadata, labels: { ...metadata.labels, ...exchanged.labels } } }
   }
+  if (key === undefined) return
   if (supplied === undefined) draft.plan = { ...draft.plan, hint: hintOf(key) }
   draft.reveal = [{ path: keyPath, value: key }]
   note('credential', 'access key')
@@ -196,8 +200,7 @@ export async function companions(
   const sealed = sealedOf(after.secrets)
   if (!before) {
     const unused = await demandUnused(services, after)
-    const { credential } = decodeKeyInternal(after.internal)
-    const records = (await plan.exchanged?.companions(credential)) ?? []
+    const records = (await plan.exchanged?.companions(after)) ?? []
     return [...createCredential(after, sealed, keys.limits, plan.hint), ...unused, ...records, ...(plan.created ?? [])]
   }
   // An update without a plan, such as the mark of a deletion, ends no value.
@@ -213,12 +216,26 @@ export async function companions(
     isUnused,
     ...(before.activity !== undefined && { lastActivity: Math.floor(before.activity / 1000) }),
   }
-  return [...(await updateCredentials(update, at, keys)), ...unused, ...items]
+  const ends = !plan.isExpired && isEnded(after.object) && !isEnded(before.object)
+  return [
+    ...(await updateCredentials(update, at, keys)),
+    ...unused,
+    ...items,
+    ...(ends ? recordEnd(decodeKeyInternal(after.internal)) : []),
+  ]
 }
 
-function removeCredentials(before: Stored, { removal }: KeyPlan): Companion[] {
+/** Reports whether somebody has disabled or deleted the key. */
+function isEnded(object: KubeObject): boolean {
+  const { disabled, deleted } = lifeOf(object)
+  return disabled || deleted
+}
+
+function removeCredentials(before: Stored, { removal, isExpired }: KeyPlan): Companion[] {
   const items = removal?.(before) ?? []
   const isWritten = ({ pk, sk }: Companion) => items.some((one) => one.pk === pk && one.sk === sk)
-  const trial = trialItems(decodeKeyInternal(before.internal)).map((key): Companion => ({ op: 'delete', ...key }))
-  return [...deleteCredentials(before).filter((one) => !isWritten(one)), ...items, ...trial]
+  const internal = decodeKeyInternal(before.internal)
+  const trial = trialItems(internal).map((key): Companion => ({ op: 'delete', ...key }))
+  const end = isExpired ? [] : recordEnd(internal)
+  return [...deleteCredentials(before).filter((one) => !isWritten(one)), ...items, ...trial, ...end]
 }

@@ -103,6 +103,10 @@ export const status = object('Observed state of the access key.', {
   scopeTrial: scopeTrialStatus,
   formerScope,
   addedScopes,
+  target: string(
+    'The cluster or virtual cluster of the tokens for which an exchange made the key, such as clusters/NAME. Nobody has the value of such a key. Absent for keys with a value.',
+    { readOnly: true },
+  ),
   madeWith: object(
     'The access key that made this one, if the reader may know it. It may be deleted. Absent if it is the key of the request.',
     { name: string('Name that it had.'), uid: string('UID.') },

@@ -126,6 +126,7 @@ export function statusOf(
     owner: ownerOf(stored),
     ...(life.expires !== undefined && { expirationTimestamp: rfc3339OfUnix(life.expires) }),
     ...(internal.reviewScope && holdsRight(internal, effectiveChain(toKey(stored))) && { mayReview: true }),
+    ...(internal.target && { target: internal.target.place }),
     ...presentSources(stored, keys),
     ...presentMaker(stored, user, scopes),
     ...presentValues(stored, life, now, items),

@@ -37,7 +37,7 @@ import type { UserInfo } from '../../../authorization/users/user.ts'
 import { validateIdentity } from '../../../authorization/users/validateidentity.ts'
 import { KINDS } from '../../../kinds/kinds.ts'
 import { humanDuration } from '../../../meta/encoding/time.ts'
-import { type FieldError, findingsOf, invalid } from '../../../meta/errors/fielderror.ts'
+import { type FieldError, findingsOf, forbidden, invalid } from '../../../meta/errors/fielderror.ts'
 import { alreadyExists, conflict } from '../../../meta/errors/status.ts'
 import { deepEqual } from '../../../meta/value/equal.ts'
 import { own } from '../../../meta/value/walk.ts'
@@ -62,11 +62,13 @@ import {
   changesMoreThanDisabled,
   changesSpec,
   isExchanged,
+  isForTarget,
   type KeyPlan,
   ownerOf,
   specOf,
   suppliedKey,
   toKey,
+  WITHOUT_VALUE,
 } from './ownedaccesskey.values.ts'
 import { addedWarning, changedRuleWarnings } from './scope.warnings.ts'
 import type { Services } from './services.ts'
@@ -114,7 +116,7 @@ const columns: readonly Column[] = [
 /** The rules of the subresources. Without one, the rules are those of the key. */
 const subresources: Readonly<Record<string, SubresourceRule>> = {
   [KINDS.OwnedAccessKeyRotation.subresource]: {
-    forbids: (user, key) => forbiddenBeyondDisabling(user, isExchanged(key)),
+    forbids: (user, key) => (isForTarget(key) ? undefined : forbiddenBeyondDisabling(user, isExchanged(key))),
   },
   [KINDS.OwnedAccessKeyAccessReview.subresource]: accessReviewRule,
   [KINDS.OwnedAccessKeyUsage.subresource]: accessReviewRule,
@@ -153,6 +155,8 @@ function validate(
       ? [invalid('spec.ttl', key.ttl, `must not be more than the maximum of ${maxTtl} seconds`)]
       : []),
     ...(supplied === undefined ? [] : checkFormat(supplied)),
+    ...(old && isForTarget(old) && supplied !== undefined ? [forbidden('spec.key', WITHOUT_VALUE)] : []),
+    ...(old && isForTarget(old) && key.scopeTrial ? [forbidden('spec.scopeTrial', WITHOUT_VALUE)] : []),
   ]
 }
 

@@ -22,11 +22,13 @@ export interface ExchangedKey {
   labels: Readonly<Record<string, string>>
   /** Whose key it is, and what it comes through. `creator` is the maker of the trust: the key is theirs if its spec names no owner. */
   origin: Omit<KeyInternal, 'credential'>
+  /** Where the credential of a key is stored that nobody is to have. Absent: under the hash of a generated value. */
+  credential?: KeyHash
   /**
-   * Returns the items to write in the transaction of the key with this credential, such as the record of the ID token. Runs
-   * again after a lost race. If one exists already, the create fails with a StorageError, which the caller explains.
+   * Returns the items to write in the transaction of the key, such as the record of the ID token. Runs again after a lost race. If one
+   * exists already, the create fails with a StorageError, which the caller explains.
    */
-  companions(credential: KeyHash): Promise<readonly Companion[]>
+  companions(key: Pick<Draft, 'object' | 'internal'>): Promise<readonly Companion[]>
 }
 
 /** A change of the values, and the items to write with it, such as a signal. */
@@ -49,6 +51,8 @@ export interface KeyPlan {
   isRotation?: true
   /** Returns the items to write when the key is removed. They replace those for the same credential. */
   removal?(before: Stored): readonly Companion[]
+  /** Whether the key is removed only because it has expired. */
+  isExpired?: true
   /** The hint of a generated value. Only the credential stores it: rows are listed. */
   hint?: string
   /** Why an update conflicts with the trial of a scope. Only who may make it is told. */
@@ -115,6 +119,13 @@ export function changeOf(draft: Draft, old: Stored): { created: number; isRotate
     isRotated: values.some(({ credential }) => !hasValue(before, credential)),
   }
 }
+
+/** Why a key that an exchange made for a target gets no value and no trial. */
+export const WITHOUT_VALUE = 'needs a key with a value: an exchange made this one for a token, and nobody has its value'
+
+/** Reports whether an exchange made the key for a token: nobody has its value. */
+export const isForTarget = ({ internal }: Pick<Stored, 'internal'>): boolean =>
+  decodeKeyInternal(internal).target !== undefined
 
 /** Reports whether an exchange made the key. */
 export const isExchanged = ({ internal }: Pick<Stored, 'internal'>): boolean =>

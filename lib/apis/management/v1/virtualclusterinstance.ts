@@ -45,7 +45,7 @@ const columns: readonly Column[] = [
 ]
 
 /** Reports whether the scopes, the owner and the access rules let a user create the kubeconfig of an instance. */
-function mayUse({ scopes }: Services, { object }: Stored, user: UserInfo): boolean {
+export function mayUseInstance({ scopes }: Services, { object }: Stored, user: UserInfo): boolean {
   const { namespace = '', name = '' } = object.metadata
   const asked = { verb: 'create', subresource: KUBE_CONFIG, namespace, name }
   return (
@@ -101,7 +101,7 @@ const strategy = (services: Services): Strategy<Plan> => ({
   authorize(draft, old, { user }) {
     return old && forbiddenInstanceChange(user, specOf(old), draft.object.spec ?? {})
   },
-  status: (stored, { user }) => ({ canUse: mayUse(services, stored, user) }),
+  status: (stored, { user }) => ({ canUse: mayUseInstance(services, stored, user) }),
 })
 
 export const VirtualClusterInstance: StoredKind<Services, Plan> = {

@@ -23,6 +23,7 @@ export interface Draft {
   /** The entries of the scope. */
   rows: readonly ScopeRow[]
   ttl: number
+  tokensOnly: boolean
 }
 
 /** Messages by field of the form. Those of claims have the name of the claim. */
@@ -39,7 +40,7 @@ export function claimFields({ platform, choice }: Pick<Draft, 'platform' | 'choi
 export function draftFor(platform: Platform, draft?: Draft): Draft {
   const { type, issuer = '', fields } = platform
   return {
-    ...(draft ?? { ownerKind: '', owner: '', name: '', rows: [newRow(1)], ttl: 1800 }),
+    ...(draft ?? { ownerKind: '', owner: '', name: '', rows: [newRow(1)], ttl: 1800, tokensOnly: false }),
     platform,
     provider: '',
     newProvider: {
@@ -123,7 +124,7 @@ export function providerObject(draft: Draft): Manifest<Provider['spec']> | undef
 }
 
 export function trustObject(draft: Draft): Manifest<Trust['spec']> {
-  const { provider, newProvider, ownerKind, owner, name, rows, ttl } = draft
+  const { provider, newProvider, ownerKind, owner, name, rows, ttl, tokensOnly } = draft
   const metadata = { name: name.trim() }
   return manifestOf('FederatedIdentityCredential', metadata, {
     identityProvider: provider || newProvider.name.trim(),
@@ -131,6 +132,7 @@ export function trustObject(draft: Draft): Manifest<Trust['spec']> {
     claims: claimsOf(draft),
     scope: scopeOf(rows),
     ttl,
+    ...(tokensOnly && { tokensOnly }),
   })
 }
 

@@ -213,6 +213,14 @@ export function RightsFields({
         value={draft.ttl}
         onChange={(ttl) => change({ ttl })}
       />
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={draft.tokensOnly}
+          onChange={(event) => change({ tokensOnly: event.currentTarget.checked })}
+        />
+        Tokens of clusters only, and no access keys
+      </label>
     </Group>
   )
 }

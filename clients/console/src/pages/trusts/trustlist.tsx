@@ -39,7 +39,10 @@ export const TrustList = ({ trusts, providers }: TrustListProps) => (
             <Foreign text={claimsInWords(spec.claims, typeOf(spec.identityProvider, providers))} />
           </p>
           <dl class="trust-facts">
-            <Fact name="Keys of" text={spec.claimMappings ? 'the person who logs in' : ownerInWords(trust)} />
+            <Fact
+              name={spec.tokensOnly ? 'Tokens of clusters, for' : 'Keys of'}
+              text={spec.claimMappings ? 'the person who logs in' : ownerInWords(trust)}
+            />
             <Fact name="May use" text={scopeWords(spec.scope)} />
             <Fact name="Valid for" text={lifetimeWords(spec.ttl ?? DEFAULT_TTL)} />
             <Fact name="Through" text={spec.identityProvider} />

@@ -68,7 +68,7 @@ function Details({ trust, providers }: { trust: Trust; providers: readonly Provi
           <h2 id="what">What they get</h2>
           <dl class="trust-facts">
             <Fact
-              name="A key of"
+              name={spec.tokensOnly ? 'Tokens of clusters, for' : 'A key of'}
               text={spec.claimMappings ? mappingInWords(spec.claimMappings) : ownerInWords(trust)}
             />
             {spec.groups && <Fact name="With the groups" text={spec.groups.join(', ')} />}

@@ -56,6 +56,11 @@ export const columns: readonly Column[] = [
   column('Owner', 'status.owner', 'Owner of the credential.'),
   column('TTL', 'spec.ttl', 'Time to live of exchanged keys in seconds.', { type: 'integer', absent: DEFAULT_TTL }),
   column('Disabled', 'spec.disabled', 'Whether the credential is disabled.', { type: 'boolean', absent: false }),
+  column('Tokens Only', 'spec.tokensOnly', 'Whether exchanges give tokens of clusters only, and no access keys.', {
+    type: 'boolean',
+    absent: false,
+    ...wide,
+  }),
   column('Client ID', 'status.clientID', 'The client_id of an exchange.', wide),
   {
     name: 'Claims',

@@ -42,7 +42,8 @@ export const ownerOf = (stored: Pick<Stored, 'object' | 'internal'>): string => 
 
 /** Reports whether a change closes the keys of earlier exchanges. */
 export const closesKeys = (old: TrustSpec, next: TrustSpec): boolean =>
-  (['claims', 'scope', 'claimMappings'] as const).some((member) => !deepEqual(old[member], next[member]))
+  (['claims', 'scope', 'claimMappings'] as const).some((member) => !deepEqual(old[member], next[member])) ||
+  (next.tokensOnly === true && old.tokensOnly !== true)
 
 /** Reports whether a change leaves who may exchange what as it was, or ends it: texts, and disabling. */
 export const isHarmless = (old: TrustSpec, { displayName, description, ...next }: TrustSpec): boolean => {

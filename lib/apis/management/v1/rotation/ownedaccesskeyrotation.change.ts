@@ -8,6 +8,7 @@ import { evaluateHere } from '../../../../authorization/scopes/evaluate.ts'
 import { endlessErrors, NO_FINISH, overlapErrors, replaceableFrom } from '../../../../authorization/users/selfrotate.ts'
 import { KINDS } from '../../../../kinds/kinds.ts'
 import { rfc3339OfUnix, unixSeconds } from '../../../../meta/encoding/time.ts'
+import { forbidden } from '../../../../meta/errors/fielderror.ts'
 import { conflict, forbiddenResource, invalidObject } from '../../../../meta/errors/status.ts'
 import { groupResource, type RequestContext } from '../../../../registry/kind.ts'
 import { type UpdateRequest, updateObject } from '../../../../registry/update.ts'
@@ -15,7 +16,7 @@ import type { Stored } from '../../../../storage/interface.ts'
 import { makerOf, requireNewValue } from '../ownedaccesskey.credential.ts'
 import { lifeAt } from '../ownedaccesskey.status.ts'
 import type { KeyPlan, PlannedChange } from '../ownedaccesskey.values.ts'
-import { specOf } from '../ownedaccesskey.values.ts'
+import { isForTarget, specOf, WITHOUT_VALUE } from '../ownedaccesskey.values.ts'
 import type { Services } from '../services.ts'
 
 const { group, kind, subresource } = KINDS.OwnedAccessKeyRotation
@@ -121,6 +122,7 @@ async function changeOf(
   const { keys, scopes } = services
   const { value, isOwn, finish, overlapSeconds } = rotation
   const { name = '' } = old.object.metadata
+  if (isForTarget(old)) throw invalidObject(group, kind, name, [forbidden('spec', WITHOUT_VALUE)])
   demandAlive(services, settled, old, context)
   const decision = evaluateHere(context.user.chain, KINDS.OwnedAccessKey, { ...asked, name }, scopes)
   const isSelf = decision.allowed && decision.self === true

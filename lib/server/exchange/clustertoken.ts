@@ -1,0 +1,164 @@
+/** Makes the token of a cluster or virtual cluster for the key of an exchange, as the kinds of this API would for that key. */
+import { Cluster, mayUseCluster } from '../../apis/management/v1/cluster.ts'
+import { mayUseInstance, VirtualClusterInstance } from '../../apis/management/v1/virtualclusterinstance.ts'
+import { managementRequest, type ResourceAttributes } from '../../authorization/attributes/attributes.ts'
+import { evaluate } from '../../authorization/scopes/evaluate.ts'
+import { formatPlace, type Place } from '../../authorization/scopes/place.ts'
+import type { UserInfo } from '../../authorization/users/user.ts'
+import type { TokenForm } from '../../endpoints/negotiation/accept.ts'
+import { KINDS } from '../../kinds/kinds.ts'
+import type { Parent } from '../../kubeconfig/kubeconfig.ts'
+import {
+  issueToken,
+  type Prepared,
+  prepareClusterToken,
+  prepareVirtualClusterToken,
+  signatureWarnings,
+} from '../../kubeconfig/token/issuer.ts'
+import { checkDeadline } from '../../meta/errors/deadline.ts'
+import type { FieldError } from '../../meta/errors/fielderror.ts'
+import { StatusError } from '../../meta/errors/status.ts'
+import { objectKey } from '../../registry/store.ts'
+import type { Stored } from '../../storage/interface.ts'
+import type { OAuthCall } from '../oauth/endpoint.ts'
+import { OAuthError } from '../oauth/oautherror.ts'
+import type { Server } from '../server.ts'
+import { nameOf, type Target } from './target.ts'
+
+export interface IssuedToken {
+  /** The token, or a whole kube config with it in YAML. */
+  text: string
+  warnings: readonly string[]
+}
+
+/** A target for which there may be tokens. */
+export interface OpenTarget {
+  place: Place
+  /** The request of this API that makes such a token with an access key. */
+  request: ResourceAttributes
+  /**
+   * Checks what the authorizer and the kind would ask of this user. Returns what signs a token of this life in seconds, which must not
+   * exceed that of the user's key. Both throw invalid_target.
+   */
+  prepare(user: UserInfo, seconds: number): Promise<() => Promise<IssuedToken>>
+}
+
+type TargetCall = Pick<OAuthCall, 'now' | 'deadline' | 'note'>
+
+const refused = (why: string): OAuthError => new OAuthError('invalid_target', 'target', why)
+
+/** Reads the target, unless a cluster needs no object for its token. Throws invalid_target if it does not exist. */
+export async function openTarget(
+  server: Server,
+  call: TargetCall,
+  target: Target,
+  form: TokenForm,
+): Promise<OpenTarget> {
+  const isWhole = form === 'kubeConfig'
+  const isCluster = target.type === 'cluster'
+  const namespace = isCluster ? '' : target.namespace
+  const key = objectKey(namespace, target.name)
+  // One text for what does not exist and what may not be used, so that nobody learns which clusters there are.
+  const unusable = () => refused(`this client_id may not have a token for ${nameOf(target)}, or it does not exist`)
+  const isRead = isWhole || !isCluster
+  const kind = isCluster ? Cluster : VirtualClusterInstance
+  const stored = isRead ? await server.storage.get(kind.table, key) : undefined
+  const { uid = '' } = stored?.object.metadata ?? {}
+  if (isRead && (stored === undefined || (!isCluster && (target.uid ?? uid) !== uid))) throw unusable()
+  const place: Place = isCluster ? target : { ...target, uid }
+  call.note({ target: formatPlace(place) })
+
+  const { subresource } = isCluster ? KINDS.ClusterKubeConfig : KINDS.VirtualClusterInstanceKubeConfig
+  const request = isRead
+    ? managementRequest(kind, { verb: 'create', subresource, namespace, name: target.name })
+    : managementRequest(KINDS.DirectClusterEndpointToken, { verb: 'create' })
+  const mayUse = isCluster ? mayUseCluster : mayUseInstance
+  return {
+    place,
+    request,
+    async prepare(user, seconds) {
+      const isAllowed = evaluate(user.chain, request, server.scopes).allowed
+      if (!isAllowed || (stored && !mayUse(server, stored, user))) throw unusable()
+      return explained(() =>
+        isWhole && stored
+          ? kubeConfigSigner(server, call, { stored, place, user, seconds })
+          : tokenSigner(server, call, prepareToken(server, call, place, user, seconds)),
+      )
+    },
+  }
+}
+
+/** Passes on the refusals of the kinds as invalid_target. The caller may use the target, so they may say why. */
+async function explained<T>(act: () => T | Promise<T>): Promise<T> {
+  try {
+    return await act()
+  } catch (error) {
+    if (error instanceof StatusError && error.status.code < 500) throw refused(String(error.status.message))
+    throw error
+  }
+}
+
+const textOf = (errors: readonly FieldError[]): string => errors.map(({ message }) => message).join('; ')
+
+function prepareToken(
+  { tokens }: Server,
+  { now }: TargetCall,
+  place: Place,
+  user: UserInfo,
+  seconds: number,
+): Prepared {
+  if (place.type === 'virtualCluster')
+    return prepareVirtualClusterToken({ user, cluster: place, seconds, now }, tokens.settings)
+  const scope = { clusters: [{ cluster: place.name }] }
+  const prepared = prepareClusterToken({ user, ttl: seconds, scope, now }, tokens.settings)
+  if ('errors' in prepared) throw refused(textOf(prepared.errors))
+  return prepared
+}
+
+function tokenSigner({ tokens: { signer } }: Server, { deadline, note }: TargetCall, prepared: Prepared) {
+  return async (): Promise<IssuedToken> => {
+    const warnings = [...prepared.warnings, ...(await signatureWarnings(signer))]
+    const { jti, aud: audiences } = prepared.claims
+    // Record the ID before signing: otherwise a token could exist whose ID is in no audit record.
+    note({ jti, audiences })
+    checkDeadline(deadline)
+    return { text: (await issueToken(prepared, signer)).token, warnings }
+  }
+}
+
+/** The least life that a request for a kube config may name. The end of the key shortens it. */
+const LEAST_SECONDS = 60
+
+interface WholeRequest {
+  stored: Stored
+  place: Place
+  user: UserInfo
+  seconds: number
+}
+
+async function kubeConfigSigner(server: Server, call: TargetCall, { stored, place, user, seconds }: WholeRequest) {
+  const { now, deadline, note } = call
+  const ttl = Math.max(seconds, LEAST_SECONDS)
+  const asked = { user, now, dryRun: false, deadline }
+  const { object } = stored
+  let parent: Parent
+  if (place.type === 'cluster') {
+    const { connectedCluster } = await import('../../kubeconfig/connectedcluster.ts')
+    parent = connectedCluster({ ...asked, cluster: object, spec: { ttl } }, server.tokens)
+  } else {
+    const { virtualCluster } = await import('../../kubeconfig/virtualcluster.ts')
+    const { toInstance } = await import('../../kubeconfig/instance.ts')
+    const request = { ...asked, instance: toInstance(object), spec: { certificateTTL: ttl } }
+    parent = virtualCluster(request, server.kubeConfigs)
+  }
+  return (): Promise<IssuedToken> =>
+    explained(async () => {
+      const { createKubeConfig } = await import('../../kubeconfig/kubeconfig.ts')
+      const made = await createKubeConfig(parent, { user, issuer: server.issuer })
+      if ('errors' in made) throw refused(textOf(made.errors))
+      const { kubeConfig, warnings, facts } = made
+      if (kubeConfig === undefined) throw new Error('a kube config that was not signed')
+      note({ ...facts })
+      return { text: kubeConfig, warnings }
+    })
+}

@@ -1,0 +1,194 @@
+/**
+ * Answers an exchange with the token of one cluster or virtual cluster. The token belongs to a key like that of any exchange, but
+ * nobody has the key (lib/authentication/targetkeys.ts). It is signed, then the key is stored, then the token is answered: no
+ * token leaves whose key does not exist, and a failed signature uses up no ID token. An equal exchange during the life of the ID
+ * token signs another token for the key of the first one, and writes nothing.
+ */
+import { credentialItemKey, credentialOf, credentialUser, readCredential } from '../../authentication/credential.ts'
+import { findClosedGate, gateKeys } from '../../authentication/gates.ts'
+import { decodeKeyInternal, type TargetOfKey } from '../../authentication/keyinternal.ts'
+import { expiryOf, keyStatus } from '../../authentication/keystatus.ts'
+import type { KeyHash } from '../../authentication/pepper.ts'
+import { endedTarget, targetCredential } from '../../authentication/targetkeys.ts'
+import { formatPlace } from '../../authorization/scopes/place.ts'
+import type { UserInfo } from '../../authorization/users/user.ts'
+import { replayId } from '../../federation/idtoken.ts'
+import type { TokenUse } from '../../federation/issuers.ts'
+import { unixSeconds } from '../../meta/encoding/time.ts'
+import { HOUR_SECONDS } from '../../meta/value/durations.ts'
+import type { Draft } from '../../registry/kind.ts'
+import { StorageError } from '../../storage/errors.ts'
+import type { OAuthCall } from '../oauth/endpoint.ts'
+import { notAccepted, OAuthError } from '../oauth/oautherror.ts'
+import type { IssuedToken, OpenTarget } from './clustertoken.ts'
+import type { Exchanged } from './exchangedkey.ts'
+import type { ExchangeServer } from './exchangeserver.ts'
+import { makeKey } from './makekey.ts'
+import { checkUnused, keptUntil } from './replay.ts'
+
+/** The longest life of a token in seconds. A job that needs more time exchanges another ID token. */
+const MOST_SECONDS = HOUR_SECONDS
+
+/** Exchanges of one token at the same time may choose the same slot, or find the key of each other. */
+const MOST_ATTEMPTS = 20
+
+/** What an exchange answers. A dry run signs nothing. */
+interface Answered {
+  name: string
+  uid: string
+  /** Unix seconds. */
+  expires: number
+  issued?: IssuedToken
+}
+
+interface Asked {
+  use: TokenUse
+  isDryRun: boolean
+  /** The scope as it was sent. */
+  scopeText?: string
+  target: OpenTarget
+  announce(key: { name: string; uid: string }): void
+}
+
+/**
+ * Returns the token. Throws invalid_target if the key may not have it, and invalid_request if the ID token was exchanged before, as often
+ * as it may be, or for a key that was ended since.
+ */
+export async function exchangeForToken(
+  server: ExchangeServer,
+  call: OAuthCall,
+  { grant: wide, ...identified }: Exchanged,
+  asked: Asked,
+): Promise<Answered> {
+  const ttl = Math.min(wide.ttl, MOST_SECONDS, server.config.maxTokenTtlSeconds)
+  const exchanged = { ...identified, grant: { ...wide, ttl } }
+  if (asked.use === 'Once') {
+    await checkUnused(server.storage, exchanged.token)
+    return makeToken(server, call, exchanged, asked, hashOf(exchanged, asked, 0))
+  }
+  // Every key is found at least until half of its life is over: by the period in which it was made, or by the one after it.
+  const period = Math.floor((unixSeconds(call.now) - exchanged.token.issuedAt) / Math.ceil(ttl / 2))
+  const [credential, before] = [period, period - 1].map((one) => hashOf(exchanged, asked, one)) as [KeyHash, KeyHash]
+  for (let tries = 1; ; tries++) {
+    const found = await findKey(server, exchanged, asked.target, [before, credential], call.now)
+    if (found) return signFor(server, call, found, asked)
+    try {
+      return await makeToken(server, call, exchanged, asked, credential)
+    } catch (error) {
+      const isLost = error instanceof StorageError && error.code === 'CompanionExists'
+      if (!isLost || tries === MOST_ATTEMPTS) throw error
+    }
+  }
+}
+
+/** Returns where the credential of the exchange is stored: equal exchanges agree in all of this. */
+const hashOf = (
+  { token, trust, provider, mapped, grant }: Exchanged,
+  { target, scopeText }: Asked,
+  period: number,
+): KeyHash =>
+  targetCredential([
+    replayId(token),
+    [trust.uid, trust.revision],
+    [provider.uid, provider.revision],
+    formatPlace(target.place),
+    scopeText ?? null,
+    mapped ?? null,
+    grant.ttl,
+    period,
+  ])
+
+const targetOf = ({ token }: Exchanged, { place }: OpenTarget): TargetOfKey => ({
+  place: formatPlace(place),
+  token: replayId(token),
+  until: keptUntil(token),
+})
+
+interface FoundKey {
+  user: UserInfo
+  /** Unix seconds. */
+  expires: number
+}
+
+/**
+ * Returns the key of an equal exchange that gives access, and of whose life at least half is left: one read. Throws invalid_request
+ * if somebody has ended a key of this ID token for this trust and target.
+ */
+async function findKey(
+  server: ExchangeServer,
+  exchanged: Exchanged,
+  target: OpenTarget,
+  hashes: readonly KeyHash[],
+  now: Date,
+): Promise<FoundKey | undefined> {
+  const { trust, provider } = exchanged
+  const [ended, ...others] = await server.storage.getCompanions([
+    endedTarget(trust.uid, targetOf(exchanged, target)),
+    ...gateKeys({ trust, provider }),
+    ...hashes.map(credentialItemKey),
+  ])
+  if (ended) throw endedBefore()
+  const [gates, items] = [others.slice(0, 2), others.slice(2)]
+  const seconds = unixSeconds(now)
+  for (const item of items) {
+    if (item === undefined) continue
+    const credential = readCredential(item.attributes)
+    const { state, expires = 0 } = keyStatus(credential, seconds, server.limits)
+    if (2 * (expires - seconds) < expires - credential.created) continue
+    if (state !== 'Active') throw endedBefore()
+    const closed = credential.federation && (await findClosedGate(credential.federation, async () => gates))
+    if (closed !== undefined) throw notAccepted('client_disabled')
+    return { user: credentialUser(credential, expires), expires }
+  }
+  return undefined
+}
+
+const endedBefore = (): OAuthError =>
+  new OAuthError(
+    'invalid_request',
+    'ended',
+    'the access of the subject token to this target was ended: get a new one from the issuer',
+  )
+
+/** Signs a token for a key that exists. */
+async function signFor(
+  server: ExchangeServer,
+  { now, note }: OAuthCall,
+  { user, expires }: FoundKey,
+  { target, isDryRun }: Asked,
+): Promise<Answered> {
+  const { name, uid } = user.key
+  note({ name, uid })
+  const sign = await target.prepare(user, Math.min(expires - unixSeconds(now), MOST_SECONDS))
+  if (isDryRun) return { name, uid, expires }
+  server.signatures.count(uid, unixSeconds(now))
+  return { name, uid, expires, issued: await sign() }
+}
+
+/** Makes the key, and signs its token before it is stored. */
+async function makeToken(
+  server: ExchangeServer,
+  call: OAuthCall,
+  exchanged: Exchanged,
+  { use, isDryRun, target, announce }: Asked,
+  credential: KeyHash,
+): Promise<Answered> {
+  let issued: IssuedToken | undefined
+  let user: UserInfo | undefined
+  let expires = 0
+  async function sign({ object, internal }: Pick<Draft, 'object' | 'internal'>): Promise<void> {
+    if (user?.key.uid === object.metadata.uid) return
+    const owner = credentialOf(object, decodeKeyInternal(internal))
+    expires = expiryOf(owner, server.limits) ?? 0
+    user = credentialUser(owner, expires)
+    const act = await target.prepare(user, expires - unixSeconds(call.now))
+    if (isDryRun) return
+    server.signatures.count(user.key.uid, unixSeconds(call.now))
+    issued = await act()
+  }
+  const forTarget = { credential, record: targetOf(exchanged, target), sign }
+  const { name, uid } = await makeKey(server, call, exchanged, { use, isDryRun, announce, target: forTarget })
+  // As a request for the token with an access key would be recorded: the scope needs the entry that allows it.
+  if (user && !isDryRun) await server.usage.used(user.key, user.chain, target.request)
+  return { name, uid, expires, ...(issued && { issued }) }
+}

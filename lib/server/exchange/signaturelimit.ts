@@ -1,0 +1,38 @@
+/**
+ * Limits how often the key of an exchange signs tokens, because a repeated exchange writes nothing that could limit it. Each process
+ * counts for itself, so a deployment signs at most as many times more as it has processes.
+ */
+import { HOUR_SECONDS } from '../../meta/value/durations.ts'
+import { OAuthError } from '../oauth/oautherror.ts'
+
+/** The most signatures of a key in an hour. */
+const MOST_SIGNATURES = 60
+
+/** The most keys that a process remembers. */
+const MOST_KEYS = 10_000
+
+export interface SignatureLimit {
+  /** Counts a signature of the key. Throws 429 if there were too many in the last hour. `now` is in Unix seconds. */
+  count(uid: string, now: number): void
+}
+
+export function createSignatureLimit(): SignatureLimit {
+  /** The times of the signatures of each key. The key that signed last is the last one. */
+  const signed = new Map<string, number[]>()
+  return {
+    count(uid, now) {
+      const recent = (signed.get(uid) ?? []).filter((at) => at > now - HOUR_SECONDS)
+      const [first = now] = recent
+      if (recent.length >= MOST_SIGNATURES) throw tooMany(first + HOUR_SECONDS - now)
+      signed.delete(uid)
+      signed.set(uid, [...recent, now])
+      const [oldest] = signed.keys()
+      if (signed.size > MOST_KEYS && oldest !== undefined) signed.delete(oldest)
+    },
+  }
+}
+
+const tooMany = (retryAfter: number): OAuthError => {
+  const why = `this subject token was exchanged for ${MOST_SIGNATURES} tokens of this target within an hour: use those`
+  return new OAuthError('temporarily_unavailable', 'too_many_signatures', why, { retryAfter })
+}
