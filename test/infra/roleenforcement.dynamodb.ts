@@ -430,6 +430,21 @@ test('exchanges of ID tokens, with each outcome', async () => {
   const lifetime = await clientWith('lifetime', { jwks: issuer.jwks(), tokenUse: 'Lifetime' })
   for (let count = 0; count < 2; count++) await exchange(lifetime.client, token)
 
+  const places = { clusters: [{ cluster: 'west' }], virtualClusters: [{ project: 'demo', virtualCluster: '*' }] }
+  const targeted = await clientWith('targeted', { jwks: issuer.jwks(), tokenUse: 'Lifetime' }, { scope: places })
+  await create(instances, instance('target', { owner: { user: 'job' } }))
+  await create(
+    clusters,
+    cluster('west', { access: [{ verbs: ['create'], subresources: ['kubeconfig'], users: ['job'] }] }),
+  )
+  for (const audience of ['clusters/west', 'virtualclusters/demo/target']) {
+    for (let count = 0; count < 2; count++) await exchange(targeted.client, token, { audience })
+    const form = exchangeForm(targeted.client, sign({ ref: 'main' }), { audience })
+    const { access_token: issued } = await send('/oauth2/token', form)
+    await send('/oauth2/revoke', `token=${issued}`)
+    await expect(send('/oauth2/token', form)).rejects.toThrow('was ended')
+  }
+
   const trial = { scope: { projects: [{ project: 'demo' }] }, scopeTrial }
   const tried = await clientWith('tried', { jwks: issuer.jwks() }, trial)
   await get(instances, (await exchange(tried.client, sign({ ref: 'main' }))).access_token)

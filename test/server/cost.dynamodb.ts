@@ -11,7 +11,7 @@ import { type CapacityMeter, startCapacityMeter, type Taken } from '../support/c
 import { endless } from '../support/deadlines.ts'
 import { connect } from '../support/dynamodb.ts'
 import { createExchangedKey, newFederation, openGates } from '../support/exchangedkeys.ts'
-import { exchangeForm, startFederation, tokenPath } from '../support/federation.ts'
+import { exchangeForm, provider, providers, startFederation, tokenPath } from '../support/federation.ts'
 import { accessKey, instance, instances, keys, management } from '../support/objects.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { publishEvents } from '../support/sharedserver.ts'
@@ -121,7 +121,14 @@ test('requests with a key that was never rotated, limited or reported cost what 
 })
 
 /** The requests that KMS signs. */
-const signed = ['token', 'kube config']
+const signed = [
+  'token',
+  'kube config',
+  'exchange for a token of a cluster',
+  'exchange for a token of a virtual cluster',
+  'exchange again for a token of a cluster',
+  'exchange again for a token of a virtual cluster',
+]
 
 /** The costs of a million requests without the table. */
 const others = gateway + functions * invocation + seconds * second * 1e6 + kilobytes * gigabyte
@@ -203,13 +210,36 @@ test('a request consumes the units that the page states', async () => {
   const cluster = `${instances('p-demo')}/demo`
   const ingress = { enabled: true, host: 'demo.example.com' }
   const certificateAuthorityData = Buffer.from(server.certificateAuthority).toString('base64')
-  await server.make(instances('p-demo'), instance('demo', { accessPoint: { ingress }, certificateAuthorityData }))
+  await server.make(
+    instances('p-demo'),
+    instance('demo', {
+      accessPoint: { ingress },
+      certificateAuthorityData,
+      access: [{ verbs: ['create'], subresources: ['kubeconfig'], teams: ['shop'] }],
+    }),
+  )
   const kubeConfig = { kind: 'VirtualClusterInstanceKubeConfig', metadata: { namespace: 'p-demo' }, spec: {} }
   const federation = newFederation()
   await openGates(server.parts, federation)
   const { token: job } = await createExchangedKey(server.parts, federation)
   const issued = await startFederation(server)
-  const client = await issued.trust('shop-deploy')
+  const everywhere = { clusters: [{ cluster: 'prod' }], virtualClusters: [{ project: 'demo', virtualCluster: 'demo' }] }
+  const client = await issued.trust('shop-deploy', { scope: everywhere })
+  const ci = 'https://ci.example.com'
+  await server.make(
+    providers,
+    provider('ci', { issuer: ci, type: 'OIDC', jwks: issued.issuer.jwks(), tokenUse: 'Lifetime' }),
+  )
+  const claims = [{ claim: 'sub', values: ['job'] }]
+  const lasting = await issued.trust('lasting', { identityProvider: 'ci', claims, scope: everywhere })
+  const again = issued.issuer.sign({ iss: ci, sub: 'job', aud: server.base })
+  const [toCluster, toVirtual] = [{ audience: 'clusters/prod' }, { audience: 'virtualclusters/demo/demo' }]
+  const asExchange = (id: string, subject: string, more: Record<string, string> = {}) => {
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+    const call = { method: 'POST', token: '', body: exchangeForm(id, subject, more), headers }
+    return [tokenPath, call] satisfies [string, object] as [string, typeof call]
+  }
+  for (const target of [toCluster, toVirtual]) await issued.exchange(lasting, again, target)
   const open = await makeRotated('open')
   await use(open.old)
   const unused: string[] = []
@@ -263,15 +293,11 @@ test('a request consumes the units that the page states', async () => {
     ]),
     token: await least(() => [`${management}/directclusterendpointtokens`, { method: 'POST', body: { spec: {} } }]),
     'kube config': await least(() => [`${cluster}/kubeconfig`, { method: 'POST', body: kubeConfig }]),
-    'exchange of an ID token': await least(() => [
-      tokenPath,
-      {
-        method: 'POST',
-        token: '',
-        body: exchangeForm(client, issued.sign()),
-        headers: { 'content-type': 'application/x-www-form-urlencoded' },
-      },
-    ]),
+    'exchange of an ID token': await least(() => asExchange(client, issued.sign())),
+    'exchange for a token of a cluster': await least(() => asExchange(client, issued.sign(), toCluster)),
+    'exchange for a token of a virtual cluster': await least(() => asExchange(client, issued.sign(), toVirtual)),
+    'exchange again for a token of a cluster': await least(() => asExchange(lasting, again, toCluster)),
+    'exchange again for a token of a virtual cluster': await least(() => asExchange(lasting, again, toVirtual)),
     'refused by a scope': await least(() => [`${keys}/listed-1`, { token: scoped.spec.key }], {
       isExpected: (code) => code === 403,
     }),
@@ -283,6 +309,16 @@ test('a request consumes the units that the page states', async () => {
     if (!name.startsWith('authorization'))
       expect([name, price]).toEqual([name, expect.closeTo(dollars(name, reads, writes), 1)])
   }
+  const [key = 0, issue = 0, direct = 0] = [
+    'exchange of an ID token',
+    'token',
+    'exchange for a token of a cluster',
+  ].map((name) => said.get(name)?.at(-1))
+  // The authorization of an exchanged key reads two units more.
+  const two = (key + issue + 2 * readUnit).toFixed(2)
+  expect(page).toContain(
+    `one request for $${direct.toFixed(2)} a million, where a key and then a token are two for $${two}`,
+  )
   const [begin = 0, end = 0] = ['exchange of an ID token', 'delete of a key'].map((name) => said.get(name)?.at(-1))
   expect(page).toContain(`10,000 jobs a day cost $${(((begin + end) * 10_000) / 1e6).toFixed(2)} a day for both`)
 })

@@ -32,11 +32,23 @@ let client: string
 /** Another key of the issuer's form, which no provider has. */
 let stranger: IssuerKey
 beforeAll(async () => {
-  federation = await startFederation(server)
+  const started = await startFederation(server)
+  federation = { ...started, exchange: withTarget(started.exchange) }
   client = await federation.trust('shop-deploy')
   stranger = makeIssuerKey('RS256', federation.issuer.key.kid)
 })
 afterAll(async () => federation?.close())
+
+/** Repeats what is refused as a request for a token of a cluster, which must be refused alike. */
+const withTarget =
+  (exchange: Federation['exchange']): Federation['exchange'] =>
+  async (id, token, more, headers) => {
+    const answer = await exchange(id, token, more, headers)
+    if (answer.status === 200) return answer
+    const targeted = await exchange(id, token, { ...more, audience: 'clusters/prod' }, headers)
+    expect([targeted.status, targeted.json]).toEqual([answer.status, answer.json])
+    return answer
+  }
 
 const generic = 'the subject token is not accepted for this client_id'
 

@@ -4,10 +4,12 @@
  */
 
 import { type DynamoDBClient, paginateScan } from '@aws-sdk/client-dynamodb'
+import { decodeJwt } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { OwnedAccessKey } from '../../lib/apis/management/v1/ownedaccesskey.ts'
 import { parseIdToken, replayId } from '../../lib/federation/idtoken.ts'
 import { exchange } from '../../lib/server/exchange/exchange.ts'
+import { createSignatureLimit } from '../../lib/server/exchange/signaturelimit.ts'
 import { storeOf } from '../../lib/server/kindstores.ts'
 import { itemsIn } from '../../lib/storage/dynamodb/dynamodb.ts'
 import type { Storage } from '../../lib/storage/interface.ts'
@@ -27,9 +29,12 @@ import { storageIn } from '../support/store.ts'
 const { server, network, dynamodb, clear } = useBadNetwork(randomFrom(seed))
 let federation: Federation
 let client: string
+/** A trust that may give tokens of cluster prod. */
+let targeted: string
 beforeAll(async () => {
   federation = await startFederation(server)
   client = await federation.trust('shop-deploy')
+  targeted = await federation.trust('shop-deploy-cluster', { scope: { clusters: [{ cluster: 'prod' }] } })
 })
 afterAll(() => federation?.close())
 
@@ -118,6 +123,80 @@ describe('killed', () => {
     expect(reasonOf(await federation.exchange(client, token))).toBe(isMade ? 'replayed' : 'exchanged')
     await expectWhole()
     sdk.destroy()
+  })
+})
+
+describe('killed while it makes a token', () => {
+  /** Never resolves, as for a process that is gone. */
+  const gone = new Promise<never>(() => {})
+  const target = { audience: 'clusters/prod' }
+
+  /** The calls of an exchange: what was read, the signature, the commit, the record of the use. */
+  const places = ['read', 'sign', 'signed', 'written', 'answered'] as const
+  test.each(places)('at %s, no token lives without a key, and no key gives anybody access', async (place) => {
+    const token = federation.sign()
+    const { promise: died, resolve: die } = Promise.withResolvers<'died'>()
+    const stop = () => {
+      die('died')
+      return gone
+    }
+    const before = (await stored()).rows
+    const { signer } = server.parts.tokens
+    let signed: string | undefined
+    const mortalSigner = {
+      ...signer,
+      async sign(kid: string, bytes: Uint8Array) {
+        if (place === 'sign') return stop()
+        const signature = await signer.sign(kid, bytes)
+        signed = `${Buffer.from(bytes)}.${Buffer.from(signature).toString('base64url')}`
+        return place === 'signed' ? stop() : signature
+      },
+    }
+    const { storage } = server.parts
+    const mortalStorage: Storage = {
+      ...storage,
+      get: async (...read) => (place === 'read' ? stop() : storage.get(...read)),
+      async update(...write) {
+        const made = await storage.update(...write)
+        return place === 'written' ? stop() : made
+      },
+    }
+    // biome-ignore lint/suspicious/noExplicitAny: the parts of a server that the exchange uses.
+    const mortal: any = Object.create(server.parts, {
+      storage: { value: mortalStorage },
+      storeOf: { value: (kind: typeof OwnedAccessKey) => storeOf(kind, mortal) },
+      tokens: { value: { ...server.parts.tokens, signer: mortalSigner } },
+      issuerKeys: { value: { verify: async () => 'valid' } },
+      signatures: { value: createSignatureLimit() },
+      usage: { value: { used: async () => (place === 'answered' ? stop() : undefined) } },
+      log: { value: () => undefined },
+    })
+    const form = new Map(new URLSearchParams(exchangeForm(targeted, token, target)))
+    const call = { requestId: '', headers: {}, form, now: new Date(), deadline: endless, note: () => undefined }
+    expect(await Promise.race([exchange(call, mortal).then(({ outcome }) => outcome), died])).toBe('died')
+    const isMade = place === 'written' || place === 'answered'
+    const after = await stored()
+    const made = after.rows.filter((row) => !before.includes(row))
+    expect(made).toHaveLength(isMade ? 1 : 0)
+    await expectWhole()
+    if (signed !== undefined) {
+      // The token left nothing but the memory of the process, and without a key no cluster accepts it.
+      const { key } = decodeJwt(signed)['management.platform'] as { key: { name: string } }
+      expect((await server.call(`${keys}/${key.name}`)).status).toBe(isMade ? 200 : 404)
+      const self = { method: 'POST', body: {}, token: signed }
+      expect((await server.call(`${management}/selves`, self)).status).toBe(401)
+    }
+    expect(reasonOf(await federation.exchange(targeted, token, target))).toBe(isMade ? 'replayed' : 'exchanged')
+  })
+
+  test('64 exchanges of one ID token give one token if it is exchanged once', async () => {
+    const token = federation.sign()
+    const before = (await stored()).rows.length
+    const answers = await Promise.all(Array.from({ length: 64 }, () => federation.exchange(targeted, token, target)))
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
+    expect(new Set(answers.map(reasonOf))).toEqual(new Set(['exchanged', 'replayed']))
+    expect((await stored()).rows).toHaveLength(before + 1)
+    await expectWhole()
   })
 })
 

@@ -106,8 +106,9 @@ async function attempt(
     const deps = { storage: server.storage, randomInt: store.randomInt }
     const slots = await Promise.all(pools.map((pool) => findSlot(deps, pool, call.now)))
     const taken = slots.map((slot) => takeSlot(slot, trust.uid, { name, uid, expires, credential }))
-    const end: Companion[] = target ? [{ op: 'absent', ...endedTarget(trust.uid, target.record) }] : []
-    return [...(use === 'Once' ? [replayRecord(token, trust, name)] : []), ...taken, ...end]
+    // A token that is exchanged once gives no other key, whatever becomes of this one.
+    if (use === 'Once') return [replayRecord(token, trust, name), ...taken]
+    return target ? [...taken, { op: 'absent', ...endedTarget(trust.uid, target.record) }] : taken
   }
   const expires = at + grant.ttl
   const trials = inheritedTrials(trialsOf(trust.spec, trust), at)
