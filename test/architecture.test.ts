@@ -96,6 +96,7 @@ const importedByClients = [
   'lib/authorization/scopes/words.ts',
   'lib/authorization/usage/scopediff.ts',
   'lib/kubeconfig/deployment.ts',
+  'lib/meta/encoding/jsonscanner.ts',
   'lib/meta/encoding/yaml.ts',
   'lib/meta/encoding/yamllibrary.ts',
   'lib/meta/types.ts',

@@ -1,6 +1,7 @@
 /** `keyplane credential` and the kube configs of `keyplane kubeconfig`, with kubectl against the demo virtual cluster. */
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { decodeJwt } from 'jose'
 import { describe, expect, test } from 'vitest'
 import { useAlice } from './alice.ts'
 import { says } from './commandline.ts'
@@ -9,6 +10,12 @@ import cases from './vectors/credential.cases.json' with { type: 'json' }
 const { server, cluster, cli, key, makeKey, patchKey, issued } = useAlice()
 
 const vc = ['credential', '--virtual-cluster', 'demo/demo']
+const EXEC = 'client.authentication.k8s.io/v1'
+/** Returns what a client passes to its plugin with this configuration of the cluster, or with this cluster. */
+const infoOf = (json: string, member: 'config' | 'cluster' = 'config', apiVersion = EXEC) => {
+  const cluster = member === 'cluster' ? json : `{"server":"https://evil.example.com","config":${json}}`
+  return `{"kind":"ExecCredential","apiVersion":"${apiVersion}","spec":{"cluster":${cluster},"interactive":false}}`
+}
 const status = (text: string) => JSON.parse(text).status
 const cached = async () =>
   (await readdir(join(cli.home, '.cache', 'keyplane'))).filter((name) => name.endsWith('.json'))
@@ -89,6 +96,8 @@ describe('the plugin', () => {
     ['{}', 1, expect.stringContaining('asks for another version')],
     ['null', 1, expect.stringContaining('asks for another version')],
     ['{', 1, expect.stringContaining('KUBERNETES_EXEC_INFO is not JSON')],
+    [`{"apiVersion":"${EXEC}","spec":7}`, 1, 'Error: spec in KUBERNETES_EXEC_INFO is not an object.\n'],
+    [infoOf('"west"', 'cluster'), 1, 'Error: spec.cluster in KUBERNETES_EXEC_INFO is not an object.\n'],
   ])('with KUBERNETES_EXEC_INFO=%s ends with %i', async (KUBERNETES_EXEC_INFO, code, stderr) => {
     const ran = await cli.run(vc, { env: { KUBERNETES_EXEC_INFO } })
     expect([ran.code, ran.stderr]).toEqual([code, stderr])
@@ -124,5 +133,81 @@ describe('the plugin', () => {
 
   test.each(cases.refused as [string[], string][])('refuses %j', async (args, message) => {
     expect(await cli.run(['credential', ...args])).toMatchObject(says(2, message))
+  })
+})
+
+describe('the configuration of the cluster that the client passes', () => {
+  const configured = (config: string, args: readonly string[] = []) =>
+    cli.run(['credential', ...args], { env: { KUBERNETES_EXEC_INFO: infoOf(config) } })
+
+  test.each([
+    ['{"cluster":"west"}', ['--cluster', 'west']],
+    ['{"virtualCluster":"demo/demo"}', ['--virtual-cluster', 'demo/demo']],
+    ['{"cluster":"constructor"}', ['--cluster', 'constructor']],
+  ])('%s names the target as %j does, and may be repeated by it', async (config, args) => {
+    const named = await cli.ok(['credential', ...args])
+    for (const more of [[], args]) {
+      expect(await configured(config, more)).toEqual({ code: 0, stdout: named, stderr: '' })
+    }
+    expect(issued()).toEqual(['token'])
+  })
+
+  test('is answered in the version of the client', async () => {
+    const KUBERNETES_EXEC_INFO = infoOf('{"cluster":"west"}', 'config', `${EXEC}beta1`)
+    expect(JSON.parse(await cli.ok(['credential'], { env: { KUBERNETES_EXEC_INFO } })).apiVersion).toBe(`${EXEC}beta1`)
+  })
+
+  test('may be missing when an option names the target', async () => {
+    expect(await configured('null', ['--cluster', 'west'])).toMatchObject({ code: 0 })
+  })
+
+  test('gives each target its own token, although all share the cache', async () => {
+    const configs = ['{"cluster":"west"}', '{"cluster":"east"}', '{"virtualCluster":"demo/demo"}']
+    const audiences = async () =>
+      Promise.all(configs.map(async (one) => decodeJwt(status((await configured(one)).stdout).token).aud))
+    const first = await audiences()
+    expect(first).toEqual([
+      [`${server.base}/clusters/west`],
+      [`${server.base}/clusters/east`],
+      [expect.stringMatching(`^${server.base}/virtualclusters/p-demo/demo/`)],
+    ])
+    expect([await audiences(), issued().length]).toEqual([first, 3])
+  })
+
+  test.each(cases.configs as [string, string][])('%s is refused, and nothing is asked', async (config, message) => {
+    const { code, stdout, stderr } = await configured(config)
+    expect([code === 0, stdout, issued()]).toEqual([false, '', []])
+    expect(stderr).toContain(message)
+    expect(stderr).not.toContain('\u001b')
+  })
+
+  test.each([
+    ['{"cluster":"west"}', ['--cluster', 'east']],
+    ['{"cluster":"west"}', ['--virtual-cluster', 'demo/demo']],
+    ['{"virtualCluster":"demo/demo"}', ['--cluster', 'west']],
+    ['{"virtualCluster":"demo/demo"}', ['--virtual-cluster', 'demo/other']],
+  ])('%s is refused with %j', async (config, args) => {
+    expect(await configured(config, args)).toMatchObject(says(2, `names another cluster than ${args.join(' ')}.`, ''))
+    expect(issued()).toEqual([])
+  })
+
+  test('is refused with certificates for a connected cluster', async () => {
+    expect(await configured('{"cluster":"west"}', ['--with', 'cert'])).toMatchObject(says(2, 'needs --virtual-cluster'))
+  })
+
+  test.each([
+    ['a name', `{"cluster":"${'a'.repeat(10_000_000)}"}`, 'has more than 1048576 characters'],
+    [
+      'many members',
+      `{${Array.from({ length: 20_000 }, (_, i) => `"m${i}":1`).join()}}`,
+      'exceeded max number of values',
+    ],
+    ['nesting', `{"cluster":${'['.repeat(5000)}`, 'exceeded max'],
+    ['a long name', `{"cluster":"${'a'.repeat(300_000)}"}`, 'has a cluster that is not the name of one'],
+    ['a long member', `{"${'a'.repeat(300_000)}":"west"}`, `has the unknown member "${'a'.repeat(100)}"`],
+  ])('with %s without end is refused in a short message', async (_, config, message) => {
+    const { code, stdout, stderr } = await configured(config)
+    expect([code === 0, stdout, stderr.length < 500]).toEqual([false, '', true])
+    expect(stderr).toContain(message)
   })
 })

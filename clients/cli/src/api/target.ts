@@ -39,6 +39,44 @@ export function targetOf({ 'virtual-cluster': virtual, cluster }: TargetOptions)
   return cluster === undefined ? { kind: 'management' } : connectedCluster(cluster)
 }
 
+/**
+ * Returns the target of a plugin: the one that its options name, or else the one in the configuration of the client's cluster. The
+ * management API, whose credential is the access key itself, is never the target of a client that names a cluster: somebody else may
+ * have written where that cluster is. Throws a UsageError for a configuration with anything but a target.
+ */
+export function pluginTarget(named: Target, cluster: { config?: unknown } | undefined): Target {
+  if (cluster === undefined) return named
+  const configured = configuredTarget(cluster.config)
+  const target = named.kind === 'management' ? configured : named
+  if (target === undefined) {
+    throw refusedConfig('is missing, and no option names the cluster. The access key itself is not for clusters')
+  }
+  const [option, name] = optionsFor(target)
+  if (configured !== undefined && optionsFor(configured).join(' ') !== `${option} ${name}`) {
+    throw refusedConfig(`names another cluster than ${option} ${name}`)
+  }
+  return target
+}
+
+function configuredTarget(config: unknown): Target | undefined {
+  if (config === undefined || config === null) return undefined
+  if (typeof config !== 'object' || Array.isArray(config)) throw refusedConfig('is not an object')
+  const { cluster, virtualCluster, ...others } = config as Record<string, unknown>
+  const [unknown] = Object.keys(others)
+  if (unknown !== undefined) throw refusedConfig(`has the unknown member "${unknown.slice(0, 100)}"`)
+  if ((cluster === undefined) === (virtualCluster === undefined)) throw refusedConfig('does not name one cluster')
+  if (typeof cluster === 'string' && isName(cluster)) return { kind: 'cluster', name: cluster }
+  const virtual = typeof virtualCluster === 'string' ? virtualClusterIn(virtualCluster) : undefined
+  if (virtual !== undefined) return { kind: 'virtualCluster', ...virtual }
+  throw refusedConfig(`has a ${cluster === undefined ? 'virtualCluster' : 'cluster'} that is not the name of one`)
+}
+
+const refusedConfig = (why: string): UsageError =>
+  new UsageError(
+    `The configuration of the cluster for this plugin ${why}.`,
+    'The extension client.authentication.k8s.io/exec of the cluster is {"cluster": "NAME"} or {"virtualCluster": "PROJECT/NAME"}.',
+  )
+
 /** Returns the options that name the cluster in a text such as `west` or `shop/dev`; undefined for texts that name none. */
 export function optionsMeant(text: string): string[] | undefined {
   const parts = text.split('/')

@@ -2,10 +2,10 @@
 import { execCredential } from '../../../core/src/plugin.ts'
 import { type Form, issueCredential } from '../api/issue.ts'
 import { openSession } from '../api/session.ts'
-import { optionsMeant, type Target, targetOf } from '../api/target.ts'
+import { optionsMeant, pluginTarget, type Target, targetOf } from '../api/target.ts'
 import { command } from '../arguments/command.ts'
 import { lifetime } from '../arguments/durations.ts'
-import { execVersion } from '../credentials/execcredential.ts'
+import { execInfo } from '../credentials/execcredential.ts'
 import { cachedCredential } from '../credentials/flight.ts'
 import { DEFAULT_TTL } from '../credentials/lifetime.ts'
 import { UsageError } from '../io/errors.ts'
@@ -17,7 +17,9 @@ export const credential = command({
     'Kube configs that "keyplane kubeconfig" writes run this command. It prints an ExecCredential of client.authentication.k8s.io/v1, or v1beta1 for clients that ask for it. It never ' +
     'asks anything. It keeps the credential in a private folder until 80% of its lifetime has passed, so that many commands share one.\n\n' +
     'If the server cannot be reached after that, it prints the old credential until that expires, with a message. If the server ' +
-    'refuses, it prints none. Without --virtual-cluster and --cluster it prints the access key itself, for the management API.',
+    'refuses, it prints none. Without --virtual-cluster and --cluster it prints the access key itself, for the management API.\n\n' +
+    'A client that passes the cluster (provideClusterInfo) may name the target in place of an option: the extension client.authentication.k8s.io/exec of the cluster is ' +
+    '{"cluster": "NAME"} or {"virtualCluster": "PROJECT/NAME"}. It can change nothing else, and such a client never gets the access key.',
   options: {
     'virtual-cluster': {
       type: 'string',
@@ -39,8 +41,8 @@ export const credential = command({
   ],
   meant: optionsMeant,
   async run({ values: { context, ttl, with: form = 'token', ...names } }, io) {
-    const version = execVersion(io)
-    const target = targetOf(names)
+    const { version, cluster } = execInfo(io)
+    const target = pluginTarget(targetOf(names), cluster)
     const life = lifetime(ttl ?? DEFAULT_TTL, '--ttl')
     if (!isForm(form)) throw new UsageError(`--with must be token or cert, not "${form}".`)
     if (form === 'cert' && target.kind !== 'virtualCluster') {
