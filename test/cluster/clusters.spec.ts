@@ -1,15 +1,23 @@
 /** Tests tokens and access keys in two connected clusters, eu and us: authentication, authorization and revocation. */
 
+import { execFile } from 'node:child_process'
 import { randomBytes, randomUUID } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { decodeJwt } from 'jose'
+import { load } from 'js-yaml'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { generateAccessKey } from '../../lib/authentication/accesskey.ts'
 import { PRIVATE_CLAIM } from '../../lib/kubeconfig/token/claims.ts'
 import { signToken } from '../../lib/kubeconfig/token/jwt.ts'
+import { createCommandLine } from '../clients/cli/commandline.ts'
 import { startFederation } from '../support/federation.ts'
+import { blocksOf, yamlOf } from '../support/federationpages.ts'
 import { createKubectl, type Kubectl, kubeConfig } from '../support/kubectl.ts'
 import { patience } from '../support/patience.ts'
 import { startServer, type TestServer } from '../support/server.ts'
+import { hasGo } from './golang.ts'
 import { changeKey, clusters, directToken, type Key, makeKey, management } from './keys.ts'
 import { chooseAddress, type Plane, startPlane } from './planes.ts'
 
@@ -303,6 +311,78 @@ describe('a token', () => {
       'configmaps is forbidden: User "bob" cannot list resource "configmaps" in API group "" in the namespace "space"',
     ])
     expect((await eu.call('/api', { token })).status).toBe(200)
+  })
+})
+
+describe.skipIf(!hasGo)('the plugin in a ClusterProfile', () => {
+  test('gives a controller a token for the cluster that each profile names, and never the key', async () => {
+    const cli = await createCommandLine(server, ci.value)
+    const source = join(import.meta.dirname, '../clients/clusterprofiles')
+    const go = async (...args: string[]) => (await promisify(execFile)('go', args, { cwd: source })).stdout.trim()
+    const program = join(cli.home, 'clusterprofiles')
+    await go('build', '-o', program, '.')
+    const profiles = '/apis/multicluster.x-k8s.io/v1alpha1/namespaces/default/clusterprofiles'
+    const call = async (path: string, method: string, body: object) => {
+      const { status, json } = await eu.call(path, eu.certificate, { method, body })
+      expect([status, json.message]).toEqual([expect.toBeOneOf([200, 201]), undefined])
+      return json
+    }
+    const [json] = await blocksOf('docs/clients.md', 'ClusterProfile', 'json')
+    const [provider] = JSON.parse(json ?? '').providers
+    const here = { KEYPLANE_URL: server.base, KEYPLANE_KEY_FILE: await cli.write('key', ci.value) }
+    expect(provider.execConfig.env.map(({ name }: { name: string }) => name)).toEqual(Object.keys(here))
+    const env = Object.entries({ ...here, KEYPLANE_CA: join(cli.home, 'ca.crt'), HOME: cli.home })
+    provider.execConfig.command = await cli.install()
+    provider.execConfig.env = env.map(([name, value]) => ({ name, value }))
+    const file = await cli.write('providers.json', JSON.stringify({ providers: [provider] }))
+    const crd = `${await go('list', '-m', '-f', '{{.Dir}}', 'sigs.k8s.io/cluster-inventory-api')}/config/crd/bases`
+    const definition = load(await readFile(join(crd, 'multicluster.x-k8s.io_clusterprofiles.yaml'), 'utf8')) as object
+    await call('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', 'POST', definition)
+    await vi.waitFor(async () => expect((await eu.call(profiles, eu.certificate)).status).toBe(200), forgotten)
+    const [page] = await yamlOf('docs/clients.md', 'ClusterProfile')
+    /** Returns a file with a profile that has been stored in a cluster. */
+    const profile = async (name: string, plane: Plane, extension: object | undefined) => {
+      const [{ cluster, ...access }] = page.status.accessProviders
+      const [{ extension: _, ...exec }] = cluster.extensions
+      const made = await call(profiles, 'POST', { ...page, metadata: { name } })
+      const at = {
+        server: plane.url,
+        'certificate-authority-data': Buffer.from(plane.authority.certificate).toString('base64'),
+        ...(extension && { extensions: [{ ...exec, extension }] }),
+      }
+      const status = { conditions: [], accessProviders: [{ ...access, cluster: at }] }
+      const stored = await call(`${profiles}/${name}/status`, 'PUT', { ...made, status })
+      return cli.write(`${name}.json`, JSON.stringify(stored))
+    }
+    try {
+      const [{ extension }] = page.status.accessProviders[0].cluster.extensions
+      const files = [
+        await profile('eu', eu, extension),
+        await profile('us', us, { cluster: 'us' }),
+        await profile('us-as-eu', us, extension),
+        await profile('without-a-name', eu, undefined),
+        await profile('with-an-address', eu, { ...extension, server: 'https://evil.example.com' }),
+        await profile('of-others', eu, { cluster: 'asia' }),
+      ]
+      const args = ['--clusterprofile-provider-file', file, ...files]
+      const { stdout } = await promisify(execFile)(program, args, { env: { PATH: process.env.PATH } })
+      const lines = stdout.trim().split('\n')
+      const extra = (name: string) => ({
+        'management.platform/target': [`clusters/${name}`],
+        'management.platform/access-key': [ci.name],
+      })
+      const failed = { error: expect.stringContaining('failed with exit code') }
+      expect(lines.map((line) => JSON.parse(line))).toEqual([
+        { userInfo: expect.objectContaining({ username: 'alice', extra: expect.objectContaining(extra('eu')) }) },
+        { userInfo: expect.objectContaining({ username: 'alice', extra: expect.objectContaining(extra('us')) }) },
+        { error: '401 Unauthorized' },
+        failed,
+        failed,
+        failed,
+      ])
+    } finally {
+      await cli.stop()
+    }
   })
 })
 

@@ -2,7 +2,7 @@
  * Tests informers of client-go, which controllers and kubectl use, against a server that ends every watch after two seconds.
  * The program is in test/clients/informers. Building it takes about a minute without Go's cache.
  */
-import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,20 +14,9 @@ import { mountPod, startPlatform, yamlOf } from '../support/federationpages.ts'
 import { kubeConfig } from '../support/kubectl.ts'
 import { accessKey, keys } from '../support/objects.ts'
 import { startServer, type TestServer } from '../support/server.ts'
+import { hasGo } from './golang.ts'
 
 const source = join(import.meta.dirname, '../clients/informers')
-const suite = 'the informers of client-go'
-const hasGo = isGoThere()
-if (!hasGo) process.stderr.write(`not run, no go on PATH: ${suite}\n`)
-
-function isGoThere(): boolean {
-  try {
-    execFileSync('go', ['version'])
-    return true
-  } catch {
-    return false
-  }
-}
 
 interface Cached {
   name: string
@@ -132,7 +121,7 @@ async function startInformer(
   }
 }
 
-describe.skipIf(!hasGo)(suite, () => {
+describe.skipIf(!hasGo)('the informers of client-go', () => {
   test.each([
     { of: 'objects', lists: 'pages', options: [], streamsLists: false },
     { of: 'objects', lists: 'a stream', options: [], streamsLists: true },

@@ -22,12 +22,17 @@ const CLIENT_ID = /\b[a-z-]+@3b0c9f52-6f0e-4a57-9d7c-2f4f0a1b8c11\b/g
 // biome-ignore lint/suspicious/noExplicitAny: blocks of the pages have every shape.
 export type Block = any
 
-/** Returns the YAML blocks of a page below a heading. */
-export async function yamlOf(page: string, heading: string): Promise<Block[]> {
+/** Returns the blocks in a language of a page below a heading. */
+export async function blocksOf(page: string, heading: string, language: string): Promise<string[]> {
   const text = await readFile(new URL(page, root), 'utf8')
   const [, section = ''] = new RegExp(`^## ${heading}\n([\\s\\S]*?)(?=^## |$(?![\\s\\S]))`, 'm').exec(text) ?? []
-  return [...section.matchAll(/^```yaml\n([\s\S]*?)^```$/gm)].map(([, yaml = '']) => load(yaml))
+  return [...section.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))].map(
+    ([, block = '']) => block,
+  )
 }
+
+export const yamlOf = async (page: string, heading: string): Promise<Block[]> =>
+  (await blocksOf(page, heading, 'yaml')).map((block) => load(block))
 
 /** Mounts the config map of a pod and its token into a folder, whose `kubeconfig` has the certificate authority of the API. */
 export async function mountPod(
