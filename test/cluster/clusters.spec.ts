@@ -12,7 +12,7 @@ import { generateAccessKey } from '../../lib/authentication/accesskey.ts'
 import { PRIVATE_CLAIM } from '../../lib/kubeconfig/token/claims.ts'
 import { signToken } from '../../lib/kubeconfig/token/jwt.ts'
 import { createCommandLine } from '../clients/cli/commandline.ts'
-import { startFederation } from '../support/federation.ts'
+import { type Federation, startFederation } from '../support/federation.ts'
 import { blocksOf, yamlOf } from '../support/federationpages.ts'
 import { createKubectl, type Kubectl, kubeConfig } from '../support/kubectl.ts'
 import { patience } from '../support/patience.ts'
@@ -24,6 +24,7 @@ import { chooseAddress, type Plane, startPlane } from './planes.ts'
 let server: TestServer
 let eu: Plane
 let us: Plane
+let federation: Federation
 /** A key of alice in group dev, which has all rights in both clusters. */
 let ci: Key
 /** Whether the last test has stopped the server. */
@@ -68,6 +69,7 @@ async function connect(name: string, options: string[] = [], flags: string[] = [
 
 beforeAll(async () => {
   server = await startServer()
+  federation = await startFederation(server)
   ;[eu, us] = await Promise.all([
     connect('eu'),
     connect(
@@ -93,7 +95,7 @@ beforeAll(async () => {
   }
 })
 afterAll(async () => {
-  await Promise.all([eu?.stop(), us?.stop()])
+  await Promise.all([eu?.stop(), us?.stop(), federation?.close()])
   if (!gone) await server?.stop()
 })
 
@@ -117,11 +119,9 @@ describe('a token', () => {
   })
 
   test('of an exchanged key, and the key itself, name the run of the job, which a branch cannot imitate', async () => {
-    const federation = await startFederation(server)
     const client = await federation.trust('deploy', { scope: clusters('eu') })
     const claims = { repository: 'octo-org/shop', environment: 'production (run 1)', run_id: '1234567890' }
     const { json } = await federation.exchange(client, federation.sign(claims))
-    await federation.close()
     const key = { name: 'deploy', uid: '', value: json.access_token }
     const run = ['octo-org/shop "production (run 1)" (run 1234567890)']
     for (const token of [await directToken(server, key), key.value]) {
@@ -327,14 +327,29 @@ describe.skipIf(!hasGo)('the plugin in a ClusterProfile', () => {
       expect([status, json.message]).toEqual([expect.toBeOneOf([200, 201]), undefined])
       return json
     }
-    const [json] = await blocksOf('docs/clients.md', 'ClusterProfile', 'json')
-    const [provider] = JSON.parse(json ?? '').providers
-    const here = { KEYPLANE_URL: server.base, KEYPLANE_KEY_FILE: await cli.write('key', ci.value) }
-    expect(provider.execConfig.env.map(({ name }: { name: string }) => name)).toEqual(Object.keys(here))
-    const env = Object.entries({ ...here, KEYPLANE_CA: join(cli.home, 'ca.crt'), HOME: cli.home })
-    provider.execConfig.command = await cli.install()
-    provider.execConfig.env = env.map(([name, value]) => ({ name, value }))
-    const file = await cli.write('providers.json', JSON.stringify({ providers: [provider] }))
+    const blocks = await blocksOf('docs/clients.md', 'ClusterProfile', 'json')
+    const [{ providers }, job] = blocks.map((block) => JSON.parse(block))
+    const [{ execConfig, ...provider }] = providers
+    const command = await cli.install()
+    const namesIn = (env: { name: string }[]) => env.map(({ name }) => name)
+    const key = { KEYPLANE_URL: server.base, KEYPLANE_KEY_FILE: await cli.write('key', ci.value) }
+    const idToken = {
+      KEYPLANE_CLIENT_ID: await federation.trust('controller', { scope: clusters('eu') }),
+      KEYPLANE_ID_TOKEN_FILE: await cli.write('token', federation.sign()),
+    }
+    expect([namesIn(execConfig.env), namesIn(job)]).toEqual([Object.keys(key), Object.keys(idToken)])
+    /** Returns what the program says to each profile, whose plugin has these variables. */
+    const reviews = async (variables: object, files: readonly string[]) => {
+      const all = Object.entries({ ...variables, KEYPLANE_CA: join(cli.home, 'ca.crt'), HOME: cli.home })
+      const exec = { ...execConfig, command, env: all.map(([name, value]) => ({ name, value })) }
+      const file = await cli.write('providers.json', JSON.stringify({ providers: [{ ...provider, execConfig: exec }] }))
+      const args = ['--clusterprofile-provider-file', file, ...files]
+      const { stdout } = await promisify(execFile)(program, args, { env: { PATH: process.env.PATH } })
+      return stdout
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line))
+    }
     const crd = `${await go('list', '-m', '-f', '{{.Dir}}', 'sigs.k8s.io/cluster-inventory-api')}/config/crd/bases`
     const definition = load(await readFile(join(crd, 'multicluster.x-k8s.io_clusterprofiles.yaml'), 'utf8')) as object
     await call('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', 'POST', definition)
@@ -364,15 +379,12 @@ describe.skipIf(!hasGo)('the plugin in a ClusterProfile', () => {
         await profile('with-an-address', eu, { ...extension, server: 'https://evil.example.com' }),
         await profile('of-others', eu, { cluster: 'asia' }),
       ]
-      const args = ['--clusterprofile-provider-file', file, ...files]
-      const { stdout } = await promisify(execFile)(program, args, { env: { PATH: process.env.PATH } })
-      const lines = stdout.trim().split('\n')
       const extra = (name: string) => ({
         'management.platform/target': [`clusters/${name}`],
         'management.platform/access-key': [ci.name],
       })
       const failed = { error: expect.stringContaining('failed with exit code') }
-      expect(lines.map((line) => JSON.parse(line))).toEqual([
+      expect(await reviews(key, files)).toEqual([
         { userInfo: expect.objectContaining({ username: 'alice', extra: expect.objectContaining(extra('eu')) }) },
         { userInfo: expect.objectContaining({ username: 'alice', extra: expect.objectContaining(extra('us')) }) },
         { error: '401 Unauthorized' },
@@ -380,6 +392,8 @@ describe.skipIf(!hasGo)('the plugin in a ClusterProfile', () => {
         failed,
         failed,
       ])
+      const [{ userInfo }] = await reviews({ KEYPLANE_URL: server.base, ...idToken }, files.slice(0, 1))
+      expect(userInfo.extra['management.platform/run']).toEqual(['octo-org/octo-repo (run 1234567890)'])
     } finally {
       await cli.stop()
     }

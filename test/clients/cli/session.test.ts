@@ -308,6 +308,16 @@ describe('an ID token', () => {
     expect(await nameOfKey()).not.toBe(names[0])
   })
 
+  test('that the environment names is exchanged without a login, and a key comes first', async () => {
+    const file = await writeToken()
+    const env = { KEYPLANE_URL: server.base, KEYPLANE_CA: ca, KEYPLANE_CLIENT_ID: client, KEYPLANE_ID_TOKEN_FILE: file }
+    const whoami = (more = {}) => cli.run(['whoami', '-o', 'name'], { env: { ...env, ...more } })
+    expect(await whoami()).toEqual({ code: 0, stdout: expect.stringMatching(/^cli-login-/), stderr: '' })
+    expect((await whoami({ KEYPLANE_KEY: server.adminKey })).stdout).toMatch(/^admin-/)
+    for (const half of [{ KEYPLANE_CLIENT_ID: undefined }, { KEYPLANE_ID_TOKEN_FILE: '' }])
+      expect(await whoami(half)).toMatchObject(says(2, 'nor KEYPLANE_CLIENT_ID with KEYPLANE_ID_TOKEN_FILE.', ''))
+  })
+
   test('that the trust does not accept is refused', async () => {
     await writeToken({ repository_id: '75' })
     expect(await exchange()).toMatchObject(says(4, /^Error: The ID token was not exchanged for a key: /))

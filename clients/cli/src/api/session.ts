@@ -90,14 +90,21 @@ export function sessionOf(io: Io, target: Target): Session {
 async function fromEnvironment({ env }: Io): Promise<Target | undefined> {
   const { KEYPLANE_URL: server, KEYPLANE_CA: authority } = env
   if (!server) return undefined
-  const key = await keyInEnvironment(env)
-  if (key === undefined) {
+  const holder = await holderInEnvironment(env)
+  if (holder === undefined) {
     throw new UsageError(
-      'KEYPLANE_URL is set, but neither KEYPLANE_KEY nor KEYPLANE_KEY_FILE.',
+      'KEYPLANE_URL is set, but neither KEYPLANE_KEY nor KEYPLANE_KEY_FILE, nor KEYPLANE_CLIENT_ID with KEYPLANE_ID_TOKEN_FILE.',
       'Set one of them, or unset KEYPLANE_URL to use a context.',
     )
   }
-  return { server, key, ...(authority && { certificateAuthorityData: await authorityIn(authority) }) }
+  return { server, ...holder, ...(authority && { certificateAuthorityData: await authorityIn(authority) }) }
+}
+
+async function holderInEnvironment(env: NodeJS.ProcessEnv): Promise<Pick<Context, 'key' | 'exchange'> | undefined> {
+  const key = await keyInEnvironment(env)
+  if (key !== undefined) return { key }
+  const { KEYPLANE_CLIENT_ID: clientID, KEYPLANE_ID_TOKEN_FILE: tokenFile } = env
+  return clientID && tokenFile ? { exchange: { clientID, tokenFile } } : undefined
 }
 
 /** Returns the key in `KEYPLANE_KEY`, or in the file that `KEYPLANE_KEY_FILE` names. */
