@@ -105,6 +105,19 @@ describe('what may pass', () => {
   })
 })
 
+test.each([
+  ['an access key', { access_token: 'mpk_x', issued_token_type: 'urn:ietf:params:oauth:token-type:access_token' }],
+  ['a token without a type', { access_token: 'eyJ' }],
+  ['a token with a line break', { access_token: 'a\nb', issued_token_type: 'urn:ietf:params:oauth:token-type:jwt' }],
+])('the plugin prints nothing when an exchange for a cluster answers %s', async (_, body) => {
+  answers = () => ({ code: 200, body: { ...body, expires_in: 900 } })
+  const file = await cli.write('id-token', 'one')
+  const env = { ...environment(), KEYPLANE_KEY: undefined, KEYPLANE_CLIENT_ID: 'a@b', KEYPLANE_ID_TOKEN_FILE: file }
+  const ran = await cli.run(['credential', '--cluster', 'west'], { env })
+  expect(ran).toEqual({ code: 1, stdout: '', stderr: `Error: ${url} answered without a token for clusters/west.\n` })
+  expect(seen.length).toBe(1)
+})
+
 describe('the prefix of the namespaces of projects', () => {
   const PATH = '/namespaces/team-shop/virtualclusterinstances/dev/kubeconfig'
   const run = (env = {}) => cli.ok(['token', '--virtual-cluster', 'shop/dev'], { env })

@@ -2,7 +2,8 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { decodeJwt } from 'jose'
-import { describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Federation, provider, providers, startFederation } from '../../support/federation.ts'
 import { useAlice } from './alice.ts'
 import { says } from './commandline.ts'
 import cases from './vectors/credential.cases.json' with { type: 'json' }
@@ -209,5 +210,71 @@ describe('the configuration of the cluster that the client passes', () => {
     const { code, stdout, stderr } = await configured(config)
     expect([code === 0, stdout, stderr.length < 500]).toEqual([false, '', true])
     expect(stderr).toContain(message)
+  })
+})
+
+describe('an ID token', () => {
+  let federation: Federation
+  let once: string
+  let lifetime: string
+  const clusters = [{ cluster: 'west' }, { cluster: 'east' }]
+  beforeAll(async () => {
+    federation = await startFederation(server)
+    once = await federation.trust('plugin-once', { scope: { clusters } })
+    const { metadata: _, spec } = (await server.call(`${providers}/github`)).json
+    await server.make(providers, provider('lasting', { ...spec, tokenUse: 'Lifetime' }))
+    const own = { identityProvider: 'lasting', scope: { clusters }, tokensOnly: true }
+    lifetime = await federation.trust('plugin-lifetime', own)
+  })
+  afterAll(() => federation?.close())
+
+  /** Returns the plugin with a new ID token for the trust. */
+  const plugin = async (KEYPLANE_CLIENT_ID: string) => {
+    const KEYPLANE_ID_TOKEN_FILE = await cli.write('id-token', federation.sign())
+    const env = { KEYPLANE_KEY: undefined, KEYPLANE_CLIENT_ID, KEYPLANE_ID_TOKEN_FILE }
+    return (...args: string[]) => cli.run(args, { env })
+  }
+  const exchanges = () =>
+    server.log.map((line) => JSON.parse(line)).filter(({ message }) => message === 'exchange').length
+  const audience = (name: string) => [`${server.base}/clusters/${name}`]
+  const audienceOf = ({ stdout }: { stdout: string }) => decodeJwt(status(stdout).token).aud
+  const inCache = async () => {
+    const files = await cached()
+    return (await Promise.all(files.map((file) => readFile(join(cli.home, '.cache', 'keyplane', file), 'utf8')))).join()
+  }
+
+  test('is exchanged for a token of each cluster, with one request each and without a key', async () => {
+    const run = await plugin(lifetime)
+    const before = exchanges()
+    for (let turn = 0; turn < 2; turn++)
+      for (const name of ['west', 'east'])
+        expect(audienceOf(await run('credential', '--cluster', name))).toEqual(audience(name))
+    expect([exchanges() - before, (await cached()).length]).toEqual([2, 2])
+    expect(await inCache()).not.toContain('mpk_')
+    expect(await run('credential', '--cluster', 'asia')).toMatchObject(
+      says(4, 'The ID token was not exchanged for a token for clusters/asia: ', ''),
+    )
+  })
+
+  test('of a trust for tokens only gives no key', async () => {
+    const run = await plugin(lifetime)
+    for (const args of [['credential'], ['credential', '--cluster', 'west', '--ttl', '5m']])
+      expect(await run(...args)).toMatchObject(says(4, 'The ID token was not exchanged for a key: ', ''))
+  })
+
+  test('that may be exchanged once gives a token of one cluster', async () => {
+    const run = await plugin(once)
+    const first = await run('credential', '--cluster', 'west')
+    expect(audienceOf(first)).toEqual(audience('west'))
+    expect(await run('credential', '--cluster', 'east')).toMatchObject(says(4, 'has been exchanged already', ''))
+    expect(await run('credential', '--cluster', 'west')).toEqual(first)
+  })
+
+  test('that was exchanged for a key gives tokens of all clusters with it', async () => {
+    const run = await plugin(once)
+    expect(await run('whoami')).toMatchObject({ code: 0 })
+    for (const name of ['west', 'east'])
+      expect(audienceOf(await run('credential', '--cluster', name))).toEqual(audience(name))
+    expect(await inCache()).toContain('mpk_')
   })
 })

@@ -12,12 +12,10 @@ import type { Issued } from '../credentials/flight.ts'
 import { CliError } from '../io/errors.ts'
 import { projectNamespace } from './projects.ts'
 import { API, type Session } from './session.ts'
-import type { Target } from './target.ts'
+import type { ClusterTarget } from './target.ts'
 
 /** `cert`: a client certificate with its key. Only virtual clusters sign any. */
 export type Form = 'token' | 'cert'
-
-type ClusterTarget = Exclude<Target, { kind: 'management' }>
 
 /** Returns the address and the body of a request below that of the server. */
 const below = ({ path, body }: Create): { path: string; body: JsonObject } => ({

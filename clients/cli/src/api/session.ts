@@ -6,7 +6,7 @@ import { readIfThere } from '../config/privatefile.ts'
 import { CliError, UsageError } from '../io/errors.ts'
 import type { Io } from '../io/io.ts'
 import { type CallOptions, call } from './call.ts'
-import { exchangedKey, forgetExchangedKey } from './exchange.ts'
+import { type Exchange, exchangedKey, forgetExchangedKey } from './exchange.ts'
 import { keyIn } from './keytext.ts'
 import { serverUrl } from './serverurl.ts'
 import { StatusError } from './status.ts'
@@ -23,6 +23,8 @@ export interface Session {
   certificateAuthority: string | undefined
   /** The prefix of the namespaces of projects, if the context has it. */
   projectNamespacePrefix: string | undefined
+  /** How the session gets its key, if an ID token is exchanged for it. */
+  exchange: Exchange | undefined
   /** Returns the access key of the session. */
   key(): Promise<string>
   /** Paths begin with a slash and are below the server. Throws a StatusError when the server refuses. */
@@ -76,6 +78,7 @@ export function sessionOf(io: Io, target: Target): Session {
     server,
     certificateAuthority,
     projectNamespacePrefix: target.projectNamespacePrefix,
+    exchange,
     key: keyOnce,
     get: (path, options) => send('GET', path, undefined, options),
     post: (path, body, options) => send('POST', path, body, options),

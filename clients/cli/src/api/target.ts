@@ -7,6 +7,8 @@ export type Target =
   | { kind: 'cluster'; name: string }
   | { kind: 'management' }
 
+export type ClusterTarget = Exclude<Target, { kind: 'management' }>
+
 /** Returns the virtual cluster in a text such as `shop/dev`. Throws a UsageError for any other text. */
 export function virtualCluster(text: string): Target & { kind: 'virtualCluster' } {
   const found = virtualClusterIn(text)
@@ -58,7 +60,7 @@ export function pluginTarget(named: Target, cluster: { config?: unknown } | unde
   return target
 }
 
-function configuredTarget(config: unknown): Target | undefined {
+function configuredTarget(config: unknown): ClusterTarget | undefined {
   if (config === undefined || config === null) return undefined
   if (typeof config !== 'object' || Array.isArray(config)) throw refusedConfig('is not an object')
   const { cluster, virtualCluster, ...others } = config as Record<string, unknown>

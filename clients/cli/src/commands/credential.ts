@@ -1,8 +1,9 @@
 /** `keyplane credential`: the credential plugin of kubectl. */
 import { execCredential } from '../../../core/src/plugin.ts'
+import { exchangedToken } from '../api/exchange.ts'
 import { type Form, issueCredential } from '../api/issue.ts'
 import { openSession } from '../api/session.ts'
-import { optionsMeant, pluginTarget, type Target, targetOf } from '../api/target.ts'
+import { type ClusterTarget, optionsMeant, pluginTarget, targetOf } from '../api/target.ts'
 import { command } from '../arguments/command.ts'
 import { lifetime } from '../arguments/durations.ts'
 import { execInfo } from '../credentials/execcredential.ts'
@@ -19,7 +20,8 @@ export const credential = command({
     'If the server cannot be reached after that, it prints the old credential until that expires, with a message. If the server ' +
     'refuses, it prints none. Without --virtual-cluster and --cluster it prints the access key itself, for the management API.\n\n' +
     'A client that passes the cluster (provideClusterInfo) may name the target in place of an option: the extension client.authentication.k8s.io/exec of the cluster is ' +
-    '{"cluster": "NAME"} or {"virtualCluster": "PROJECT/NAME"}. It can change nothing else, and such a client never gets the access key.',
+    '{"cluster": "NAME"} or {"virtualCluster": "PROJECT/NAME"}. It can change nothing else, and such a client never gets the access key.\n\n' +
+    'An ID token is exchanged for a token of the cluster, with one request, and that is kept until its end. An ID token that was exchanged for a key already gives tokens with this key. With --ttl and --with cert it is exchanged for a key, which then asks for the credential.',
   options: {
     'virtual-cluster': {
       type: 'string',
@@ -49,19 +51,22 @@ export const credential = command({
       throw new UsageError('--with cert needs --virtual-cluster: nothing else signs client certificates.')
     }
     const session = await openSession(io, { context })
-    const key = await session.key()
-    if (target.kind === 'management') return io.out(execCredential({ token: key }, version))
-    const { server } = session
-    const found = await cachedCredential(io, {
-      owner: { server, key },
-      target: JSON.stringify([labelOf(target), form, life]),
-      issue: (signal) => issueCredential(session, target, life, { form, signal }),
-    })
+    if (target.kind === 'management') return io.out(execCredential({ token: await session.key() }, version))
+    const { server, exchange } = session
+    // An exchange with a target decides on the life of its token, and gives no certificates.
+    const isDirect = exchange !== undefined && form === 'token' && ttl === undefined
+    const found =
+      (isDirect ? await exchangedToken(io, exchange, target) : undefined) ??
+      (await cachedCredential(io, {
+        owner: { server, key: await session.key() },
+        target: JSON.stringify([labelOf(target), form, life]),
+        issue: (signal) => issueCredential(session, target, life, { form, signal }),
+      }))
     io.out(execCredential(found, version))
   },
 })
 
 const isForm = (text: string): text is Form => text === 'token' || text === 'cert'
 
-const labelOf = (target: Exclude<Target, { kind: 'management' }>): string[] =>
+const labelOf = (target: ClusterTarget): string[] =>
   target.kind === 'cluster' ? [target.kind, target.name] : [target.kind, target.project, target.name]

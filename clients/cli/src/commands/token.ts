@@ -2,7 +2,7 @@
 import { duration } from '../../../core/src/durations.ts'
 import { issueCredential } from '../api/issue.ts'
 import { openSession } from '../api/session.ts'
-import { optionsMeant, type Target, targetOf } from '../api/target.ts'
+import { type ClusterTarget, optionsMeant, targetOf } from '../api/target.ts'
 import { command } from '../arguments/command.ts'
 import { lifetime } from '../arguments/durations.ts'
 import { outputFile, replaceFile } from '../config/outputfile.ts'
@@ -60,7 +60,7 @@ export const token = command({
 })
 
 interface Wanted {
-  target: Exclude<Target, { kind: 'management' }>
+  target: ClusterTarget
   /** Seconds. */
   life: number
   context: string | undefined
