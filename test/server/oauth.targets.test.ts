@@ -240,13 +240,17 @@ describe('bad targets', () => {
   })
 
   test('what does not exist and what may not be used have one text', async () => {
-    const texts = await Promise.all(
-      ['missing', 'closed'].map(async (name) => {
-        const { json } = await ask({ audience: `virtualclusters/shop/${name}` })
-        return json.error_description.replace(name, 'NAME')
-      }),
-    )
-    expect(new Set(texts).size).toBe(1)
+    const used = federation.sign()
+    await federation.exchange(once, used, toProd)
+    for (const token of [() => federation.sign(), () => used]) {
+      const texts = await Promise.all(
+        ['missing', 'closed'].map(async (name) => {
+          const answer = await federation.exchange(once, token(), { audience: `virtualclusters/shop/${name}` })
+          return answer.json.error_description.replace(name, 'NAME')
+        }),
+      )
+      expect(new Set(texts).size).toBe(1)
+    }
   })
 
   test('a virtual cluster that was deleted and made again is another resource', async () => {

@@ -47,7 +47,10 @@ type TargetCall = Pick<OAuthCall, 'now' | 'deadline' | 'note'>
 
 const refused = (why: string): OAuthError => new OAuthError('invalid_target', 'target', why)
 
-/** Reads the target, unless a cluster needs no object for its token. Throws invalid_target if it does not exist. */
+/**
+ * Reads the target, unless a cluster needs no object for its token. One that does not exist is refused where one is that may not be
+ * used, so that nobody finds out with an ID token that was exchanged before.
+ */
 export async function openTarget(
   server: Server,
   call: TargetCall,
@@ -64,7 +67,7 @@ export async function openTarget(
   const kind = isCluster ? Cluster : VirtualClusterInstance
   const stored = isRead ? await server.storage.get(kind.table, key) : undefined
   const { uid = '' } = stored?.object.metadata ?? {}
-  if (isRead && (stored === undefined || (!isCluster && (target.uid ?? uid) !== uid))) throw unusable()
+  const isMissing = isRead && (stored === undefined || (!isCluster && (target.uid ?? uid) !== uid))
   const place: Place = isCluster ? target : { ...target, uid }
   call.note({ target: formatPlace(place) })
 
@@ -78,7 +81,7 @@ export async function openTarget(
     request,
     async prepare(user, seconds) {
       const isAllowed = evaluate(user.chain, request, server.scopes).allowed
-      if (!isAllowed || (stored && !mayUse(server, stored, user))) throw unusable()
+      if (isMissing || !isAllowed || (stored && !mayUse(server, stored, user))) throw unusable()
       return explained(() =>
         isWhole && stored
           ? kubeConfigSigner(server, call, { stored, place, user, seconds })
