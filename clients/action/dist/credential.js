@@ -3,14 +3,14 @@ import {
   askedExecVersion,
   currentToken,
   execCredential
-} from "./shared-EIPYK5E7.js";
+} from "./shared-UY4TODAE.js";
 import {
   Failure,
   messageOf,
   printable,
   readSession,
   warningOnce
-} from "./shared-MB2TNFNB.js";
+} from "./shared-HSVBWCV2.js";
 
 // src/plugin.ts
 async function runPlugin(folder, env, { out, err }) {

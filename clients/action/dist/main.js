@@ -1,7 +1,8 @@
 import {
   currentToken,
-  describe,
-  exchangeAnew,
+  newKey,
+  newKubeConfig,
+  newToken,
   pluginUser,
   readAddress,
   readSelf,
@@ -9,9 +10,10 @@ import {
   requestKubeConfig,
   requestToken,
   secondsWithin
-} from "./shared-EIPYK5E7.js";
+} from "./shared-UY4TODAE.js";
 import {
   Failure,
+  describe,
   isBearer,
   isClientId,
   isName,
@@ -26,7 +28,7 @@ import {
   withAttempts,
   writeHeld,
   writeSession
-} from "./shared-MB2TNFNB.js";
+} from "./shared-HSVBWCV2.js";
 
 // src/step.ts
 import { join, resolve } from "node:path";
@@ -179,6 +181,7 @@ function kubeConfigText({ name, server, certificateAuthority, user }) {
   return `${JSON.stringify(config, void 0, 2)}
 `;
 }
+var withPlugin = (text, plugin2) => text.replace(/^( *)token: .*$/m, (_, indent) => `${indent}exec: ${JSON.stringify(pluginUser(plugin2).exec)}`);
 
 // src/runner/commandfiles.ts
 import { randomUUID } from "node:crypto";
@@ -226,18 +229,16 @@ async function takeStep(env, runner) {
   if (inputs.path !== void 0) saveOwn(files, "kubeconfig", kubeConfig);
   const asked = sessionOf(inputs);
   writeSession(folder.path, asked);
-  const held = await getKey(folder.path, inputs, asked, { env, log });
-  const session = await withPrefix(asked, held.key, log);
-  writeSession(folder.path, session);
-  const { text, expires } = await makeKubeConfig(folder.path, inputs, session, held, { env, log });
+  const make = isTokenEnough(inputs) ? configWithoutKey : configWithKey;
+  const { text, expires, key } = await make(folder.path, inputs, asked, { env, log });
   kubeConfig.write(text);
   files.setVariable("KUBECONFIG", kubeConfig.path);
   files.setOutput("kubeconfig", kubeConfig.path);
-  files.setOutput("key-file", keyFile(folder.path));
+  if (key !== void 0) files.setOutput("key-file", keyFile(folder.path));
   if (expires !== void 0 && !inputs.renew) files.setOutput("expires", timestamp(expires));
-  if (inputs.outputKey) files.setOutput("key", held.key);
+  if (key !== void 0 && inputs.outputKey) files.setOutput("key", key);
   const end = inputs.renew ? "is renewed while the job runs" : `is valid ${until(expires)}`;
-  log.info(`The kube config of ${describe(session.target)} ${end}.`);
+  log.info(`The kube config of ${describe(inputs.target)} ${end}.`);
 }
 function saveOwn(files, name, { path, identity }) {
   files.saveState(name, path);
@@ -254,16 +255,31 @@ function sessionOf({ url, audience, certificateAuthority, source, target, ttl })
     ...ttl && { ttl }
   };
 }
+var isTokenEnough = ({ source, target, ttl, outputKey }) => "credential" in source && target.type !== "management" && ttl === void 0 && !outputKey;
+async function configWithoutKey(folder, { renew }, session, surroundings) {
+  const { target, url } = session;
+  if (target.type === "cluster" && target.address !== void 0) {
+    const { token, expires: expires2 } = await newToken(folder, session, surroundings);
+    const user = renew ? plugin(folder) : { token };
+    return { text: kubeConfigText({ name: entryNameOf(target.name, url), ...target.address, user }), expires: expires2 };
+  }
+  const { text, expires } = await newKubeConfig(folder, session, surroundings);
+  return { text: renew ? withPlugin(text, plugin(folder)) : text, expires };
+}
+async function configWithKey(folder, inputs, asked, surroundings) {
+  const held = await getKey(folder, inputs, asked, surroundings);
+  const session = await withPrefix(asked, held.key, surroundings.log);
+  writeSession(folder, session);
+  return { ...await makeKubeConfig(folder, inputs, session, held, surroundings), key: held.key };
+}
 async function getKey(folder, { source }, session, surroundings) {
-  const from = Date.now();
   if ("key" in source) {
     writeHeld(folder, source);
     return source;
   }
-  const { key, expires } = await exchangeAnew(folder, session, surroundings);
-  const held = { key, keyLife: { from, until: expires } };
+  const held = await newKey(folder, session, surroundings);
   writeHeld(folder, held);
-  surroundings.log.info(`The access key of ${source.credential} is valid ${until(expires)}.`);
+  surroundings.log.info(`The access key of ${source.credential} is valid ${until(held.keyLife.until)}.`);
   return held;
 }
 async function withPrefix(session, key, { info }) {

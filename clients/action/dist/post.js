@@ -8,17 +8,17 @@ import {
   revoke,
   runnerLog,
   withAttempts
-} from "./shared-MB2TNFNB.js";
+} from "./shared-HSVBWCV2.js";
 
 // src/cleanup.ts
 async function cleanUp(env, log) {
   const folder = savedOwn(env, "folder");
   const kubeConfig = savedOwn(env, "kubeconfig");
   const granted = folder && readGranted(folder.path, log);
-  for (const key of granted?.keys ?? []) log.mask(key);
+  for (const credential of granted?.credentials ?? []) log.mask(credential);
   const left = [kubeConfig && removeFile(kubeConfig), folder && removeFolder(folder, fileNames)];
   for (const why of left) if (why !== void 0) log.warning(why);
-  await Promise.all((granted?.keys ?? []).map((key) => tryToRevoke(granted?.api, key, log)));
+  await Promise.all((granted?.credentials ?? []).map((credential) => tryToRevoke(granted?.api, credential, log)));
 }
 function savedOwn(env, name) {
   const [path, identity] = [env[`STATE_${name}`], env[`STATE_${name}-identity`]];
@@ -26,20 +26,20 @@ function savedOwn(env, name) {
 }
 function readGranted(folder, log) {
   try {
-    const keys = readExchanged(folder);
-    return keys.length === 0 ? { keys } : { api: readSession(folder), keys };
+    const credentials = readExchanged(folder);
+    return credentials.length === 0 ? { credentials } : { api: readSession(folder), credentials };
   } catch (error) {
-    log.warning(`The access key of this job cannot be revoked, and ends by itself: ${messageOf(error)}`);
-    return { keys: [] };
+    log.warning(`The credential of this job cannot be revoked, and ends by itself: ${messageOf(error)}`);
+    return { credentials: [] };
   }
 }
-async function tryToRevoke(api, key, log) {
+async function tryToRevoke(api, credential, log) {
   if (!api) return;
   try {
-    await withAttempts(() => revoke(api, key), log.info);
-    log.info("The access key of this job is revoked.");
+    await withAttempts(() => revoke(api, credential), log.info);
+    log.info("The credential of this job is revoked.");
   } catch (error) {
-    log.warning(`The access key of this job is not revoked, and ends by itself: ${messageOf(error)}`);
+    log.warning(`The credential of this job is not revoked, and ends by itself: ${messageOf(error)}`);
   }
 }
 

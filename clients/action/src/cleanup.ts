@@ -1,4 +1,4 @@
-/** Cleans up after the job: removes what the step has written, and revokes the keys of its exchanges. It never fails the job. */
+/** Cleans up after the job: removes what the step has written, and revokes what its exchanges have granted. It never fails the job. */
 import { withAttempts } from './api/attempts.ts'
 import { type Api, revoke } from './api/exchange.ts'
 import { messageOf } from './runner/failure.ts'
@@ -11,11 +11,11 @@ export async function cleanUp(env: NodeJS.ProcessEnv, log: Log): Promise<void> {
   const folder = savedOwn(env, 'folder')
   const kubeConfig = savedOwn(env, 'kubeconfig')
   const granted = folder && readGranted(folder.path, log)
-  for (const key of granted?.keys ?? []) log.mask(key)
+  for (const credential of granted?.credentials ?? []) log.mask(credential)
   // First of all: whatever follows may take time, and the runner may stop.
   const left = [kubeConfig && removeFile(kubeConfig), folder && removeFolder(folder, fileNames)]
   for (const why of left) if (why !== undefined) log.warning(why)
-  await Promise.all((granted?.keys ?? []).map((key) => tryToRevoke(granted?.api, key, log)))
+  await Promise.all((granted?.credentials ?? []).map((credential) => tryToRevoke(granted?.api, credential, log)))
 }
 
 function savedOwn(env: NodeJS.ProcessEnv, name: string): Own | undefined {
@@ -23,23 +23,23 @@ function savedOwn(env: NodeJS.ProcessEnv, name: string): Own | undefined {
   return path && identity ? { path, identity } : undefined
 }
 
-/** Returns the keys to revoke. There are none when the step failed early, or when the post step runs again. */
-function readGranted(folder: string, log: Log): { api?: Api; keys: string[] } {
+/** Returns what is to be revoked. That is nothing when the step failed early, or when the post step runs again. */
+function readGranted(folder: string, log: Log): { api?: Api; credentials: string[] } {
   try {
-    const keys = readExchanged(folder)
-    return keys.length === 0 ? { keys } : { api: readSession(folder), keys }
+    const credentials = readExchanged(folder)
+    return credentials.length === 0 ? { credentials } : { api: readSession(folder), credentials }
   } catch (error) {
-    log.warning(`The access key of this job cannot be revoked, and ends by itself: ${messageOf(error)}`)
-    return { keys: [] }
+    log.warning(`The credential of this job cannot be revoked, and ends by itself: ${messageOf(error)}`)
+    return { credentials: [] }
   }
 }
 
-async function tryToRevoke(api: Api | undefined, key: string, log: Log): Promise<void> {
+async function tryToRevoke(api: Api | undefined, credential: string, log: Log): Promise<void> {
   if (!api) return
   try {
-    await withAttempts(() => revoke(api, key), log.info)
-    log.info('The access key of this job is revoked.')
+    await withAttempts(() => revoke(api, credential), log.info)
+    log.info('The credential of this job is revoked.')
   } catch (error) {
-    log.warning(`The access key of this job is not revoked, and ends by itself: ${messageOf(error)}`)
+    log.warning(`The credential of this job is not revoked, and ends by itself: ${messageOf(error)}`)
   }
 }

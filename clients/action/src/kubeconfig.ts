@@ -1,4 +1,4 @@
-/** Writes kube configs for servers that the step names: connected clusters and the management API. */
+/** Writes kube configs for servers that the step names, connected clusters and the management API, and changes those that the API has written. */
 import { type Plugin, pluginUser } from '../../core/src/plugin.ts'
 
 export interface ConfigParts {
@@ -25,3 +25,7 @@ export function kubeConfigText({ name, server, certificateAuthority, user }: Con
   }
   return `${JSON.stringify(config, undefined, 2)}\n`
 }
+
+/** Returns a kube config that the API has written, with a plugin in place of its token. */
+export const withPlugin = (text: string, plugin: Plugin): string =>
+  text.replace(/^( *)token: .*$/m, (_, indent) => `${indent}exec: ${JSON.stringify(pluginUser(plugin).exec)}`)

@@ -1,4 +1,4 @@
-/** Gets an access key and writes a kube config for the steps that follow. */
+/** Gets an access key or a token of one cluster, and writes a kube config for the steps that follow. */
 import { join, resolve } from 'node:path'
 import { deploymentName, entryNameOf } from '../../../lib/kubeconfig/deployment.ts'
 import type { Plugin } from '../../core/src/plugin.ts'
@@ -13,14 +13,14 @@ import {
   requestToken,
 } from './api/token.ts'
 import { type Inputs, readInput, readInputs } from './inputs.ts'
-import { kubeConfigText } from './kubeconfig.ts'
+import { kubeConfigText, withPlugin } from './kubeconfig.ts'
 import { type CommandFiles, commandFiles } from './runner/commandfiles.ts'
 import { Failure, messageOf } from './runner/failure.ts'
 import type { Log } from './runner/log.ts'
 import { makeFile, makeFolder, type Own } from './session/ownfiles.ts'
-import { currentToken, exchangeAnew, type Surroundings, secondsWithin } from './session/renewal.ts'
+import { currentToken, newKey, newKubeConfig, newToken, type Surroundings, secondsWithin } from './session/renewal.ts'
 import {
-  type Held,
+  type HeldKey,
   keyFile,
   kubeConfigFile,
   type Session,
@@ -58,19 +58,17 @@ async function takeStep(env: NodeJS.ProcessEnv, runner: Log): Promise<void> {
 
   const asked = sessionOf(inputs)
   writeSession(folder.path, asked)
-  const held = await getKey(folder.path, inputs, asked, { env, log })
-  const session = await withPrefix(asked, held.key, log)
-  writeSession(folder.path, session)
-  const { text, expires } = await makeKubeConfig(folder.path, inputs, session, held, { env, log })
+  const make = isTokenEnough(inputs) ? configWithoutKey : configWithKey
+  const { text, expires, key } = await make(folder.path, inputs, asked, { env, log })
   kubeConfig.write(text)
 
   files.setVariable('KUBECONFIG', kubeConfig.path)
   files.setOutput('kubeconfig', kubeConfig.path)
-  files.setOutput('key-file', keyFile(folder.path))
+  if (key !== undefined) files.setOutput('key-file', keyFile(folder.path))
   if (expires !== undefined && !inputs.renew) files.setOutput('expires', timestamp(expires))
-  if (inputs.outputKey) files.setOutput('key', held.key)
+  if (key !== undefined && inputs.outputKey) files.setOutput('key', key)
   const end = inputs.renew ? 'is renewed while the job runs' : `is valid ${until(expires)}`
-  log.info(`The kube config of ${describe(session.target)} ${end}.`)
+  log.info(`The kube config of ${describe(inputs.target)} ${end}.`)
 }
 
 function saveOwn(files: CommandFiles, name: string, { path, identity }: Own): void {
@@ -90,16 +88,58 @@ function sessionOf({ url, audience, certificateAuthority, source, target, ttl }:
   }
 }
 
-async function getKey(folder: string, { source }: Inputs, session: Session, surroundings: Surroundings): Promise<Held> {
-  const from = Date.now()
+/** Reports whether all that the job needs is a token of one cluster, for as long as the trust says: one request gets it. */
+const isTokenEnough = ({ source, target, ttl, outputKey }: Inputs): boolean =>
+  'credential' in source && target.type !== 'management' && ttl === undefined && !outputKey
+
+/** What the step has made. The key is absent if the step has none. */
+interface Made extends KubeConfig {
+  key?: string
+}
+
+/** Returns a kube config for which the ID token is exchanged directly. */
+async function configWithoutKey(
+  folder: string,
+  { renew }: Inputs,
+  session: Session,
+  surroundings: Surroundings,
+): Promise<Made> {
+  const { target, url } = session
+  if (target.type === 'cluster' && target.address !== undefined) {
+    const { token, expires } = await newToken(folder, session, surroundings)
+    const user = renew ? plugin(folder) : { token }
+    return { text: kubeConfigText({ name: entryNameOf(target.name, url), ...target.address, user }), expires }
+  }
+  const { text, expires } = await newKubeConfig(folder, session, surroundings)
+  return { text: renew ? withPlugin(text, plugin(folder)) : text, expires }
+}
+
+/** Returns a kube config for which the API is asked with an access key. */
+async function configWithKey(
+  folder: string,
+  inputs: Inputs,
+  asked: Session,
+  surroundings: Surroundings,
+): Promise<Made> {
+  const held = await getKey(folder, inputs, asked, surroundings)
+  const session = await withPrefix(asked, held.key, surroundings.log)
+  writeSession(folder, session)
+  return { ...(await makeKubeConfig(folder, inputs, session, held, surroundings)), key: held.key }
+}
+
+async function getKey(
+  folder: string,
+  { source }: Inputs,
+  session: Session,
+  surroundings: Surroundings,
+): Promise<HeldKey> {
   if ('key' in source) {
     writeHeld(folder, source)
     return source
   }
-  const { key, expires } = await exchangeAnew(folder, session, surroundings)
-  const held = { key, keyLife: { from, until: expires } }
+  const held = await newKey(folder, session, surroundings)
   writeHeld(folder, held)
-  surroundings.log.info(`The access key of ${source.credential} is valid ${until(expires)}.`)
+  surroundings.log.info(`The access key of ${source.credential} is valid ${until(held.keyLife.until)}.`)
   return held
 }
 
@@ -116,7 +156,7 @@ async function makeKubeConfig(
   folder: string,
   { renew }: Inputs,
   session: Session,
-  { key, keyLife }: Held,
+  { key, keyLife }: HeldKey,
   { env, log }: Surroundings,
 ): Promise<KubeConfig> {
   const { target, ttl } = session

@@ -10,6 +10,7 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { runPlugin } from '../../../clients/action/src/plugin.ts'
+import { trusts } from '../../support/federation.ts'
 import { createKubectl, describeKubectl, type Kubectl } from '../../support/kubectl.ts'
 import { listening } from '../../support/listening.ts'
 import { cluster, clusters, keys } from '../../support/objects.ts'
@@ -102,9 +103,89 @@ async function done(inputs: Record<string, string>, env?: Record<string, string 
 const failed = async (inputs: Record<string, string>, env?: Record<string, string | undefined>) =>
   expectFailed((await step(inputs, env)).main())
 
-describe('a step with a trust', () => {
+/** The names of the keys that exchanges have made and that still exist. */
+async function exchangedKeys(): Promise<string[]> {
+  const label = encodeURIComponent('management.platform/federated-identity-credential')
+  const { json } = await server.call(`${keys}?labelSelector=${label}`)
+  return json.items.map(({ metadata }: { metadata: { name: string } }) => metadata.name)
+}
+
+describe('a step that asks for the kube config of a cluster only', () => {
+  const address = 'https://north.example:6443'
+  let north: string
+  beforeAll(async () => {
+    await server.call(clusters, {
+      method: 'POST',
+      body: cluster('north', { server: address, access: [{ verbs: ['use'], users: ['alice'] }] }),
+    })
+    const { spec } = (await server.call(`${trusts}/demo`)).json
+    const { json } = await server.call(trusts, {
+      method: 'POST',
+      body: { metadata: { name: 'north' }, spec: { ...spec, scope: { clusters: [{ cluster: 'north' }] } } },
+    })
+    north = json.status.clientID
+  })
+  const inNorth = (more = {}) => fronted({ credential: north, 'virtual-cluster': '', cluster: 'north', ...more })
+
+  test('makes one request, holds no access key, and ends its token', async () => {
+    const { one, raw, masks, variables, outputs, shown, folder } = await done(...fronted())
+    expect(front.seen).toEqual([expect.stringMatching(/^\/github/), expect.stringMatching(/\/oauth2\/token$/)])
+    const text = await readFile(outputs.kubeconfig ?? '', 'utf8')
+    const config = await parseYaml(text)
+    const { token } = config.users[0].user
+    expect([masks.at(-1), masks.length, raw.startsWith('::add-mask::')]).toEqual([token, 2, true])
+    expect(shown).toMatch(/^The kube config of virtual cluster demo\/demo is valid until \S+Z\.\n$/)
+    const { exp } = JSON.parse(Buffer.from(token.split('.')[1], 'base64url').toString())
+    expect([variables, outputs]).toEqual([
+      { KUBECONFIG: outputs.kubeconfig },
+      { kubeconfig: outputs.kubeconfig, expires: new Date(exp * 1000).toISOString().replace('.000', '') },
+    ])
+    const written = await Promise.all((await readdir(folder)).map((name) => readFile(join(folder, name), 'utf8')))
+    expect(written.join('\n')).not.toMatch(/mpk_/)
+    expect(await exchangedKeys()).toHaveLength(1)
+    await expectDone(one.post())
+    expect([await exchangedKeys(), existsSync(folder)]).toEqual([[], false])
+  })
+
+  test('has the address of the object of a connected cluster, or its own', async () => {
+    const [byObject, byInput] = [await done(...inNorth()), await done(...inNorth({ server: 'https://own.example' }))]
+    const servers = [byObject, byInput].map(async ({ outputs }) => {
+      const { clusters, users } = await parseYaml(await readFile(outputs.kubeconfig ?? '', 'utf8'))
+      return [clusters[0].cluster.server, typeof users[0].user.token]
+    })
+    expect(await Promise.all(servers)).toEqual([
+      [address, 'string'],
+      ['https://own.example', 'string'],
+    ])
+    expect([exchanges(), front.seen.length]).toEqual([2, 4])
+    for (const { one } of [byObject, byInput]) await expectDone(one.post())
+  })
+
+  test.each([{}, { server: 'https://own.example' }])('renews its token by exchanges (%j)', async (more) => {
+    const { one, outputs, folder } = await done(...inNorth({ renew: 'true', ...more }))
+    const text = await readFile(outputs.kubeconfig ?? '', 'utf8')
+    expect(text).not.toMatch(SECRET)
+    expect((await parseYaml(text)).users[0].user.exec.args.at(-1)).toBe(folder)
+    await expectDone(one.post())
+  })
+
+  test('is refused a cluster that its trust does not name', async () => {
+    const error = await failed(...inNorth({ cluster: 'south' }))
+    expect(error).toMatch(/^the exchange of the ID token for a kube config of cluster south failed: 400 /)
+    expect([exchanges(), await exchangedKeys()]).toEqual([1, []])
+  })
+
+  test('takes no answer that is an access key', async () => {
+    const key = { access_token: `mpk_${'x'.repeat(49)}`, expires_in: 900 }
+    fail('oauth2', { code: 200, body: JSON.stringify(key) })
+    expect(await failed(...inNorth())).toContain('answered without a kube config of cluster north')
+    expect(await failed(...inNorth({ server: 'https://own.example' }))).toContain('without a token of cluster north')
+  })
+})
+
+describe('a step with a trust that asks for the key as well', () => {
   test('masks the ID token, the key and the token before anything else is printed, and writes private files', async () => {
-    const one = await step(trusted())
+    const one = await step(trusted({ 'output-key': 'true' }))
     const main = await one.begin('main')
     const { raw, masks, variables, outputs, shown } = await expectDone(main.ended)
     const config = await readFile(outputs.kubeconfig ?? '', 'utf8')
@@ -116,7 +197,7 @@ describe('a step with a trust', () => {
       /^The access key of demo@\S+ is valid until \S+Z\.\nThe kube config of virtual cluster demo\/demo is valid until \S+Z\.\n$/,
     )
     expect(variables).toEqual({ KUBECONFIG: outputs.kubeconfig })
-    expect(Object.keys(outputs)).toEqual(['kubeconfig', 'key-file', 'expires'])
+    expect(outputs).toMatchObject({ key, expires: expect.stringMatching(/Z$/) })
     const folder = (await one.state()).STATE_folder ?? ''
     const modes = await Promise.all([folder, outputs.kubeconfig ?? '', outputs['key-file'] ?? ''].map(mode))
     expect(modes).toEqual(['700', '600', '600'])
@@ -279,7 +360,7 @@ test('a virtual cluster is in the namespace that begins as the server says', asy
   const self = { code: 201, body: JSON.stringify({ kind: 'Self', status: { projectNamespacePrefix: 'team-' } }) }
   const refused = { code: 404, body: JSON.stringify({ kind: 'Status', message: 'not there' }) }
   front.fault = (path) => (path.endsWith('/selves') ? self : path.endsWith('/kubeconfig') ? refused : undefined)
-  expect(await failed(...fronted())).toContain('not there')
+  expect(await failed(...fronted({ ttl: '10m' }))).toContain('not there')
   expect(front.seen.at(-1)).toMatch(/\/namespaces\/team-demo\/virtualclusterinstances\/demo\/kubeconfig$/)
 })
 
@@ -328,7 +409,7 @@ describe('a step that is refused says why', () => {
     const one = await step(...fronted())
     expect(await expectFailed(one.main())).toMatch(/answered 404, but not as this API does\. url must be the URL/)
     fail('oauth2', { code: 200, body: '{"access_token":"a b","expires_in":9}' })
-    expect(await failed(...fronted())).toContain('answered without an access key')
+    expect(await failed(...fronted({ 'virtual-cluster': '' }))).toContain('answered without an access key')
   })
 
   test('when the API redirects, and sends the token to nobody else', async () => {
@@ -359,8 +440,8 @@ describe('a step on a bad network', () => {
     front.fault = (path) => (path.includes('oauth2/token') && left-- > 0 ? fault : undefined)
     const { one, masks, outputs } = await done(...fronted())
     expect([exchanges(), idTokens()]).toEqual([2, 2])
-    // Two ID tokens, a key and a token.
-    expect(new Set(masks).size).toBe(4)
+    // Two ID tokens and a token.
+    expect(new Set(masks).size).toBe(3)
     await expectDone(one.post())
     expect(existsSync(outputs.kubeconfig ?? '')).toBe(false)
   })
@@ -377,7 +458,7 @@ describe('a step on a bad network', () => {
     const after = () => server.stopClock(new Date(start + ++late * 4000))
     await server.stopClock(new Date(start))
     fail('/apis/', { after })
-    const one = await step(...fronted({ renew }))
+    const one = await step(...fronted({ renew, 'output-key': 'true' }))
     expect((await expectDone(one.main())).warnings).toEqual([])
     expect(late).toBeGreaterThan(0)
     await expectDone(one.post())
@@ -396,7 +477,7 @@ describe('a step on a bad network', () => {
       reached()
       return 'hang'
     }
-    const one = await step(...fronted())
+    const one = await step(...fronted({ 'output-key': 'true' }))
     const running = await one.begin('main')
     await hangs
     const folder = (await one.state()).STATE_folder ?? ''
@@ -413,7 +494,7 @@ describe('a step on a bad network', () => {
     fail('oauth2/revoke', BUSY)
     const { code, warnings } = await one.post()
     expect(front.seen.filter((path) => path.endsWith('oauth2/revoke'))).toHaveLength(6)
-    const left = [expect.stringMatching(/^The access key of this job is not revoked, and ends by itself: /)]
+    const left = [expect.stringMatching(/^The credential of this job is not revoked, and ends by itself: /)]
     expect([code, warnings, existsSync(outputs.kubeconfig ?? '')]).toEqual([0, left, false])
   })
 })
@@ -547,10 +628,43 @@ describe('a step with renew', () => {
     expires: expect.toSatisfy((time: string) => Date.parse(time) > Date.now()),
   }
 
+  test('gets new tokens by exchanges while the job runs, and post revokes all of them', async () => {
+    const [inputs, env] = fronted({ renew: 'true' })
+    const before = await exchangedKeys()
+    const { one, folder, outputs } = await done(inputs, env)
+    expect(Object.keys(outputs)).toEqual(['kubeconfig'])
+    const first = await plugin(folder, env)
+    expect([first, await plugin(folder, env), exchanges()]).toEqual([works, first, 1])
+
+    await age(folder, (held) => Object.assign(held, { tokenLife: GONE() }))
+    // Many programs at once cause one exchange.
+    const all = await Promise.all(Array.from({ length: 5 }, () => plugin(folder, env)))
+    expect(all).toEqual(all.map(() => ({ ...works, token: all[0]?.token })))
+    expect([all[0]?.token === first.token, exchanges(), existsSync(join(folder, 'key'))]).toEqual([false, 2, false])
+    expect(await readKeys(folder)).toEqual([first.token, all[0]?.token])
+    expect((await exchangedKeys()).length - before.length).toBe(2)
+
+    await expectDone(one.post())
+    expect([await exchangedKeys(), existsSync(folder)]).toEqual([before, false])
+  })
+
+  test('uses the last token of an exchange while the API cannot be reached, and none when it refuses', async () => {
+    const [inputs, env] = fronted({ renew: 'true' })
+    const { one, folder } = await done(inputs, env)
+    await age(folder, (held) => Object.assign(held, { tokenLife: OLD() }))
+    fail('/oauth2/token', BUSY)
+    const degraded = await plugin(folder, env)
+    expect(degraded).toEqual({ ...works, err: expect.stringContaining('The last credential is used until it expires') })
+    fail('/oauth2/token', { code: 400, body: JSON.stringify({ error: 'invalid_target', error_description: 'gone' }) })
+    const refused = await plugin(folder, env)
+    expect([refused.code, refused.err]).toEqual([1, expect.stringMatching(/keyplane: .* failed: 400 gone/)])
+    await one.post()
+  })
+
   test('gets new tokens and keys while the job runs, and post revokes all of them', async () => {
-    const { one, ...result } = await done(trusted({ renew: 'true' }))
+    const { one, ...result } = await done(trusted({ renew: 'true', 'output-key': 'true' }))
     expect(result.shown).toContain('is renewed while the job runs')
-    expect(Object.keys(result.outputs)).toEqual(['kubeconfig', 'key-file'])
+    expect(Object.keys(result.outputs)).toEqual(['kubeconfig', 'key-file', 'key'])
     const config = await readFile(result.variables.KUBECONFIG ?? '', 'utf8')
     expect(config).not.toMatch(SECRET)
     const folder = (await one.state()).STATE_folder ?? ''
@@ -581,7 +695,7 @@ describe('a step with renew', () => {
   })
 
   test('uses the last token while the API cannot be reached, and none when it refuses', async () => {
-    const [inputs, env] = fronted({ renew: 'true' })
+    const [inputs, env] = fronted({ renew: 'true', 'output-key': 'true' })
     const { one, folder } = await done(inputs, env)
     await age(folder, (held) => Object.assign(held, { tokenLife: OLD() }))
     fail('/apis/', BUSY)
@@ -598,7 +712,7 @@ describe('a step with renew', () => {
   })
 
   test('uses the last key while the exchange fails', async () => {
-    const [inputs, env] = fronted({ renew: 'true' })
+    const [inputs, env] = fronted({ renew: 'true', 'output-key': 'true' })
     const { one, folder } = await done(inputs, env)
     await age(folder, (held) => Object.assign(held, { tokenLife: GONE(), keyLife: OLD() }))
     fail('/oauth2/token', BUSY)

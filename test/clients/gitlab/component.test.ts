@@ -82,6 +82,13 @@ async function jobOf(inputs: Record<string, string | number>, script: string[] =
 const trusted = async (inputs = {}, script?: string[], variables = {}) =>
   jobOf({ credential, ...inputs }, script, { KEYPLANE_ID_TOKEN: await idToken(), ...variables })
 
+/** The names of the keys that exchanges have made and that still exist. */
+async function exchangedKeys(): Promise<string[]> {
+  const label = encodeURIComponent('management.platform/federated-identity-credential')
+  const { json } = await server.call(`${keys}?labelSelector=${label}`)
+  return json.items.map(({ metadata }: { metadata: { name: string } }) => metadata.name)
+}
+
 const selves = async (token: string) =>
   (await server.call('/apis/management.platform/v1/selves', { method: 'POST', token, body: {} })).status
 
@@ -96,13 +103,35 @@ test('the shells include one that has no pipefail or other extensions', () =>
   expect(posixShells.map(({ name }) => name)).toEqual(expect.arrayContaining(['bash'])))
 
 describe.each(posixShells)('in $name', (shell: Shell) => {
-  test('a trusted job has a kube config in private files outside its project, and ends with its key', async () => {
-    const { job, place, folder } = await trusted({}, ['echo "KUBECONFIG=$KUBECONFIG"', 'set -o | grep xtrace'])
+  test('a trusted job has the kube config of a cluster and no key, and ends with its token', async () => {
+    const { job, place, folder } = await trusted({}, ['echo "KUBECONFIG=$KUBECONFIG"'])
+    const ran = await runScript(shell, job, place)
+    expect([ran.code, ran.stderr]).toEqual([0, ''])
+    const [, ends = ''] = /^keyplane: KUBECONFIG is \S+, valid until (\S+)$/m.exec(ran.stdout) ?? []
+    const text = await readFile(join(folder, 'kubeconfig'), 'utf8')
+    const { users } = load(text) as { users: [{ user: { token: string } }] }
+    const [, claims = ''] = users[0].user.token.split('.')
+    const { exp } = JSON.parse(Buffer.from(claims, 'base64url').toString())
+    expect(Date.parse(ends)).toBe(exp * 1000)
+    expect(ran.stdout).not.toMatch(SECRET)
+    expect((await readdir(folder)).sort()).toEqual(['kubeconfig', 'token'])
+    const modes = ['', 'token', 'kubeconfig'].map(async (name) => (await stat(join(folder, name))).mode & 0o777)
+    expect(await Promise.all(modes)).toEqual([0o700, 0o600, 0o600])
+    expect(await exchangedKeys()).toHaveLength(1)
+
+    expect(await runAfterScript(shell, job, place)).toEqual({ code: 0, stdout: '', stderr: '' })
+    expect([await exchangedKeys(), existsSync(folder)]).toEqual([[], false])
+    expect(await runAfterScript(shell, job, place)).toEqual({ code: 0, stdout: '', stderr: '' })
+  })
+
+  test('a trusted job that chooses a lifetime has a key too, in private files outside its project, and ends with it', async () => {
+    const script = ['echo "KUBECONFIG=$KUBECONFIG"', 'set -o | grep xtrace']
+    const { job, place, folder } = await trusted({ ttl: 600 }, script)
     const ran = await runScript(shell, job, place)
     expect([ran.code, ran.stderr]).toEqual([0, ''])
     const [, ends = ''] = /^keyplane: KUBECONFIG is (.*)\nKUBECONFIG=/m.exec(ran.stdout) ?? []
     expect(ends).toMatch(`${folder}/kubeconfig, valid until `)
-    expect(Math.abs(Date.parse(ends.split(' ').at(-1) ?? '') - Date.now() - 900_000)).toBeLessThan(60_000)
+    expect(Math.abs(Date.parse(ends.split(' ').at(-1) ?? '') - Date.now() - 600_000)).toBeLessThan(60_000)
     expect(ran.stdout).toContain(`KUBECONFIG=${folder}/kubeconfig\n`)
     expect(ran.stdout).not.toMatch(SECRET)
     const key = (await readFile(join(folder, 'key'), 'utf8')).trim()
@@ -132,20 +161,31 @@ describe.each(posixShells)('in $name', (shell: Shell) => {
     const ran = await runScript(shell, job, place)
     expect([ran.code, ran.stdout]).toEqual([1, ''])
     expect(lastLine(ran.stderr)).toMatch(
-      /^keyplane: the exchange of the ID token for an access key failed: the subject token is not accepted for this client_id/,
+      /^keyplane: the exchange of the ID token for a kube config of demo\/demo failed: the subject token is not accepted for this client_id/,
     )
     expect(await runAfterScript(shell, job, place)).toMatchObject({ code: 0 })
     expect(existsSync(folder)).toBe(false)
   })
 
   test('a job without the right scope is told which entry is missing', async () => {
-    const { job, place } = await trusted({ 'virtual-cluster': 'other/demo' })
+    const { job, place } = await trusted({ 'virtual-cluster': 'other/demo', ttl: 600 })
     const ran = await runScript(shell, job, place)
     expect([ran.code, ran.stderr]).toEqual([1, expect.stringMatching(/message: .*spec\.scope does not allow/s)])
     expect(ran.stderr).toContain('would allow it')
     expect(lastLine(ran.stderr)).toMatch(
       /^keyplane: the request for a kube config of other\/demo failed: .*spec\.scope/,
     )
+    await runAfterScript(shell, job, place)
+  })
+
+  test('a job whose trust does not name the cluster is refused in one request', async () => {
+    const { job, place } = await trusted({ 'virtual-cluster': '', cluster: 'south' })
+    const ran = await runScript(shell, job, place)
+    expect([ran.code, lastLine(ran.stderr)]).toEqual([
+      1,
+      expect.stringMatching(/^keyplane: the exchange of the ID token for a kube config of south failed: ./),
+    ])
+    expect(await exchangedKeys()).toEqual([])
     await runAfterScript(shell, job, place)
   })
 
@@ -277,7 +317,7 @@ describe('the last line of a refused job', () => {
   test('names what curl says if there is no answer', async () => {
     const { job, place } = await trusted({}, [], { CURL_CA_BUNDLE: '/dev/null' })
     const ran = await runScript(shell, job, place)
-    expect([ran.code, lastLine(ran.stderr)]).toEqual([1, expect.stringMatching(/access key failed: \(\d+\) /)])
+    expect([ran.code, lastLine(ran.stderr)]).toEqual([1, expect.stringMatching(/of demo\/demo failed: \(\d+\) /)])
     await runAfterScript(shell, job, place)
   })
 })

@@ -1,11 +1,14 @@
-/** Exchanges ID tokens for access keys (RFC 8693), and revokes such keys (RFC 7009). */
-import { isStatus, mayPass } from '../../../core/src/answers.ts'
-import { exchangeForm, FORM_TYPE } from '../../../core/src/exchange.ts'
+/** Exchanges ID tokens for access keys or for tokens of one cluster (RFC 8693), and revokes both (RFC 7009). */
+import { isStatus, mayPass, objectIn } from '../../../core/src/answers.ts'
+import { CLUSTER_TOKEN_TYPE, exchangeForm, FORM_TYPE, KUBE_CONFIG_TYPE } from '../../../core/src/exchange.ts'
 import { isBearer } from '../../../core/src/forms.ts'
+import { warningsIn } from '../../../core/src/warnings.ts'
 import { Failure } from '../runner/failure.ts'
 import type { Log } from '../runner/log.ts'
 import { type Answer, send } from './https.ts'
 import { objectOf, refusal, wrongUrl } from './refusal.ts'
+import { audienceOf, describe, type Target } from './target.ts'
+import { tokensIn } from './writtentokens.ts'
 
 export interface Api {
   /** Without a slash at its end. */
@@ -16,41 +19,91 @@ export interface Api {
   projectNamespacePrefix?: string
 }
 
-export interface AccessKey {
-  key: string
+/** What an exchange has granted: an access key, or a token of one cluster. */
+export interface Granted {
+  credential: string
   /** Unix milliseconds. */
   expires: number
 }
 
-const sendForm = ({ url, certificateAuthority }: Api, path: string, form: string): Promise<Answer> =>
+/** What an exchange needs. */
+export interface Given {
+  credential: string
+  scope?: string
+  idToken: string
+}
+
+const sendForm = (
+  { url, certificateAuthority }: Api,
+  path: string,
+  form: string,
+  accept = 'application/json',
+): Promise<Answer> =>
   send({
     url: `${url}/oauth2/${path}`,
     method: 'POST',
-    headers: { 'content-type': FORM_TYPE, accept: 'application/json' },
+    headers: { 'content-type': FORM_TYPE, accept },
     body: form,
     ...(certificateAuthority && { authorities: certificateAuthority }),
   })
 
-/** Returns the access key for an ID token. The key is masked. */
+/** Returns the access key for an ID token or, with a target, the token of a cluster. It is masked. */
 export async function exchange(
   api: Api,
-  { credential, scope, idToken }: { credential: string; scope?: string; idToken: string },
-  log: Pick<Log, 'mask'>,
-): Promise<AccessKey> {
+  { credential, idToken, scope, target }: Given & { target?: Target },
+  log: Pick<Log, 'mask' | 'warning'>,
+): Promise<Granted> {
   const asked = Date.now()
-  const answer = await sendForm(api, 'token', exchangeForm(credential, idToken, scope))
-  const { access_token: key, expires_in: seconds } = objectOf(answer) ?? {}
-  if (typeof key === 'string') log.mask(key)
-  if (answer.code !== 200) throw refused('the exchange of the ID token for an access key', answer)
-  if (!isBearer(key) || typeof seconds !== 'number' || !(seconds > 0))
-    throw new Failure(`${answer.url} answered without an access key: is url the URL of the API?`)
-  return { key, expires: asked + seconds * 1000 }
+  const what = target === undefined ? 'an access key' : `a token of ${describe(target)}`
+  const answer = await sendForm(
+    api,
+    'token',
+    exchangeForm(credential, idToken, { scope, audience: audienceOf(target) }),
+  )
+  const { access_token: granted, expires_in: seconds, issued_token_type: type } = objectOf(answer) ?? {}
+  if (typeof granted === 'string') log.mask(granted)
+  if (answer.code !== 200) throw refused(`the exchange of the ID token for ${what}`, answer)
+  // A server that ignored the target would have answered with a key that may do more.
+  const isAsked = target === undefined || type === CLUSTER_TOKEN_TYPE
+  if (!isAsked || !isBearer(granted) || typeof seconds !== 'number' || !(seconds > 0))
+    throw new Failure(`${answer.url} answered without ${what}: is url the URL of the API?`)
+  showWarnings(answer, log)
+  return { credential: granted, expires: asked + seconds * 1000 }
 }
 
-/** Revokes the key of an exchange. A key that is no longer valid is not a failure. */
-export async function revoke(api: Api, key: string): Promise<void> {
-  const answer = await sendForm(api, 'revoke', new URLSearchParams({ token: key }).toString())
-  if (answer.code !== 200) throw refused('the revocation of the access key', answer)
+/** Returns the kube config of a cluster for an ID token. Its token is masked. */
+export async function exchangeForKubeConfig(
+  api: Api,
+  { credential, idToken, scope, target }: Given & { target: Target },
+  log: Pick<Log, 'mask' | 'warning'>,
+): Promise<Granted & { text: string }> {
+  const form = exchangeForm(credential, idToken, { scope, audience: audienceOf(target) })
+  const answer = await sendForm(api, 'token', form, KUBE_CONFIG_TYPE)
+  const [token = ''] = tokensIn(answer.text)
+  log.mask(token)
+  if (answer.code !== 200)
+    throw refused(`the exchange of the ID token for a kube config of ${describe(target)}`, answer)
+  const expires = expiryOf(token)
+  if (expires === undefined)
+    throw new Failure(`${answer.url} answered without a kube config of ${describe(target)}: is url the URL of the API?`)
+  showWarnings(answer, log)
+  return { credential: token, expires, text: answer.text }
+}
+
+/** Returns when a token expires, in Unix milliseconds, as it says. Undefined for a text that is no such token. */
+function expiryOf(token: string): number | undefined {
+  const seconds = objectIn(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString())?.exp
+  return typeof seconds === 'number' ? seconds * 1000 : undefined
+}
+
+function showWarnings({ headers }: Answer, log: Pick<Log, 'warning'>): void {
+  for (const text of warningsIn(headers.warning ?? [])) log.warning(text)
+}
+
+/** Revokes what an exchange has granted. What is no longer valid is not a failure. */
+export async function revoke(api: Api, credential: string): Promise<void> {
+  const answer = await sendForm(api, 'revoke', new URLSearchParams({ token: credential }).toString())
+  if (answer.code !== 200) throw refused('the revocation of the credential', answer)
 }
 
 /** Returns the failure of an OAuth endpoint. The Kubernetes API answers with a Status at paths that do not exist. */

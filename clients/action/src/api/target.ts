@@ -1,4 +1,5 @@
 /** Says what the kube config of a step is for. */
+import { clusterAudience, virtualClusterAudience } from '../../../core/src/exchange.ts'
 
 export type Target =
   | { type: 'virtualCluster'; project: string; name: string }
@@ -11,11 +12,19 @@ export type Target =
   /** The management API itself. */
   | { type: 'management' }
 
+export type ClusterTarget = Exclude<Target, { type: 'management' }>
+
 export interface Address {
   /** The URL of the kube-apiserver. */
   server: string
   /** PEM. */
   certificateAuthority?: string
+}
+
+/** Returns the audience of an exchange. An access key, with which a client talks to the management API, has none. */
+export function audienceOf(target: Target | undefined): string | undefined {
+  if (target?.type === 'virtualCluster') return virtualClusterAudience(target.project, target.name)
+  return target?.type === 'cluster' ? clusterAudience(target.name) : undefined
 }
 
 /** Returns the target in words. */

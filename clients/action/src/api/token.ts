@@ -18,7 +18,8 @@ import type { Log } from '../runner/log.ts'
 import type { Api } from './exchange.ts'
 import { send } from './https.ts'
 import { objectOf, refusal } from './refusal.ts'
-import { type Address, describe, type Target } from './target.ts'
+import { type Address, type ClusterTarget, describe } from './target.ts'
+import { tokensIn } from './writtentokens.ts'
 
 export interface Token {
   token: string
@@ -27,7 +28,6 @@ export interface Token {
 }
 
 type Warn = Pick<Log, 'warning'>
-type ClusterTarget = Exclude<Target, { type: 'management' }>
 
 /** Returns a token for a cluster that is valid for so many seconds, or for a shorter time if the key is. */
 export async function requestToken(
@@ -87,7 +87,7 @@ async function askedConfig(
   const { kubeConfig: text, expirationTimestamp } = await post(api, key, asked)
   if (typeof text !== 'string' || text === '')
     throw new Failure(`the API answered without a kube config of ${describe(target)}`)
-  for (const [, token = ''] of text.matchAll(/^ *token: *["']?([^\s"']+)/gm)) log.mask(token)
+  for (const token of tokensIn(text)) log.mask(token)
   return { text, ...expiry(expirationTimestamp) }
 }
 

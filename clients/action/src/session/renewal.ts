@@ -2,12 +2,21 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LockError, withLock } from '../../../core/src/lock.ts'
 import { FEW, withAttempts } from '../api/attempts.ts'
-import { type AccessKey, exchange } from '../api/exchange.ts'
+import { exchange, exchangeForKubeConfig, type Given, type Granted } from '../api/exchange.ts'
 import { getIdToken } from '../api/idtoken.ts'
 import { requestToken, type Token } from '../api/token.ts'
 import { Failure } from '../runner/failure.ts'
 import type { Log } from '../runner/log.ts'
-import { type Held, type Life, lockFile, readHeld, recordExchanged, type Session, writeHeld } from './session.ts'
+import {
+  type HeldKey,
+  type HeldToken,
+  type Life,
+  lockFile,
+  readHeld,
+  recordExchanged,
+  type Session,
+  writeHeld,
+} from './session.ts'
 
 /** A credential is renewed when a fifth of its life is left. */
 const RENEWED_AT = 0.8
@@ -24,24 +33,70 @@ export interface Surroundings {
   log: Log
 }
 
-/** Exchanges a new ID token for an access key, with one attempt more for each passing failure, up to `most`. */
-export const exchangeAnew = (
+/** Exchanges a new ID token and records what is granted, with one attempt more for each passing failure, up to `most`. */
+const exchangeAnew = <T extends Granted>(
   folder: string,
-  { credential = '', scope, audience, ...api }: Session,
+  session: Session,
   { env, log }: Surroundings,
+  exchanging: (given: Given, log: Log) => Promise<T>,
   most?: number,
-): Promise<AccessKey> =>
+): Promise<T> =>
   withAttempts(
     async () => {
-      const { certificateAuthority } = api
+      const { credential = '', scope, audience, certificateAuthority } = session
       const idToken = await getIdToken({ env, audience, ...(certificateAuthority && { certificateAuthority }) }, log)
-      const made = await exchange(api, { credential, idToken, ...(scope && { scope }) }, log)
-      recordExchanged(folder, made)
-      return made
+      const granted = await exchanging({ credential, idToken, ...(scope && { scope }) }, log)
+      recordExchanged(folder, granted)
+      return granted
     },
     log.info,
     most,
   )
+
+/** Exchanges a new ID token for an access key. */
+export async function newKey(
+  folder: string,
+  session: Session,
+  surroundings: Surroundings,
+  most?: number,
+): Promise<HeldKey & { keyLife: Life }> {
+  const from = Date.now()
+  const forKey = (given: Given, log: Log) => exchange(session, given, log)
+  const { credential: key, expires } = await exchangeAnew(folder, session, surroundings, forKey, most)
+  return { key, keyLife: { from, until: expires } }
+}
+
+/** Exchanges a new ID token for a token of the cluster, and keeps that. */
+export async function newToken(
+  folder: string,
+  session: Session,
+  surroundings: Surroundings,
+  most?: number,
+): Promise<Required<Token>> {
+  const from = Date.now()
+  const { target } = session
+  const forToken = (given: Given, log: Log) => exchange(session, { ...given, target }, log)
+  return keepToken(folder, from, await exchangeAnew(folder, session, surroundings, forToken, most))
+}
+
+/** Exchanges a new ID token for a kube config of the cluster, and keeps its token. */
+export async function newKubeConfig(
+  folder: string,
+  session: Session,
+  surroundings: Surroundings,
+): Promise<{ text: string; expires: number }> {
+  const from = Date.now()
+  const { target } = session
+  const forConfig = (given: Given, log: Log) => exchangeForKubeConfig(session, { ...given, target }, log)
+  const granted = await exchangeAnew(folder, session, surroundings, forConfig)
+  keepToken(folder, from, granted)
+  return granted
+}
+
+function keepToken(folder: string, from: number, { credential: token, expires }: Granted): Required<Token> {
+  writeHeld(folder, { token, tokenLife: { from, until: expires } })
+  return { token, expires }
+}
 
 /** Returns the token of the folder's target, a new one if the last is about to expire. Falls back to a valid one only if no answer came. */
 export async function currentToken(folder: string, session: Session, surroundings: Surroundings): Promise<Token> {
@@ -51,14 +106,16 @@ export async function currentToken(folder: string, session: Session, surrounding
     const held = readHeld(folder)
     const last = tokenOf(held)
     if (last && isFresh(last.life)) return last
+    const { log } = surroundings
+    const most = isUsable(last) ? FEW : undefined
+    if (!('key' in held)) return unlessUnanswered<Token>(last, log, () => newToken(folder, session, surroundings, most))
     const { key, keyLife } = await renewedKey(folder, session, held, surroundings)
     const { target, ttl } = session
     if (target.type === 'management') return { token: key, ...(keyLife && { expires: keyLife.until }) }
-    const { log } = surroundings
     return unlessUnanswered(last, log, async () => {
       const seconds = () => ttl ?? secondsWithin(keyLife, RENEWED_SECONDS)
       const asked = () => requestToken(session, key, { target, seconds: seconds() }, log)
-      const made = await withAttempts(asked, log.info, isUsable(last) ? FEW : undefined)
+      const made = await withAttempts(asked, log.info, most)
       const tokenLife = made.expires === undefined ? undefined : { from: Date.now(), until: made.expires }
       writeHeld(folder, { key, ...(keyLife && { keyLife }), token: made.token, ...(tokenLife && { tokenLife }) })
       return made
@@ -86,19 +143,18 @@ function oneAtATime<T>(folder: string, work: () => Promise<T>): Promise<T> {
 }
 
 /** Returns the access key that the folder holds, or a new one if it came from an exchange and is about to expire. */
-async function renewedKey(folder: string, session: Session, held: Held, surroundings: Surroundings): Promise<Held> {
+async function renewedKey(
+  folder: string,
+  session: Session,
+  held: HeldKey,
+  surroundings: Surroundings,
+): Promise<HeldKey> {
   const { keyLife } = held
   if (!keyLife || isFresh(keyLife)) return held
-  return unlessUnanswered<Held>({ ...held, life: keyLife }, surroundings.log, async () => {
-    const from = Date.now()
-    const { key, expires } = await exchangeAnew(
-      folder,
-      session,
-      surroundings,
-      isUsable({ life: keyLife }) ? FEW : undefined,
-    )
+  return unlessUnanswered<HeldKey>({ ...held, life: keyLife }, surroundings.log, async () => {
+    const most = isUsable({ life: keyLife }) ? FEW : undefined
     // The last token stays until there is another.
-    const renewed = { ...held, key, keyLife: { from, until: expires } }
+    const renewed = { ...held, ...(await newKey(folder, session, surroundings, most)) }
     writeHeld(folder, renewed)
     return renewed
   })
@@ -129,7 +185,7 @@ export function secondsWithin(keyLife: Life | undefined, usual: number): number 
 }
 
 /** Returns the token that the folder has, and its life. */
-function tokenOf({ token, tokenLife }: Held): (Token & { life: Life }) | undefined {
+function tokenOf({ token, tokenLife }: Partial<HeldToken>): (Token & { life: Life }) | undefined {
   return token !== undefined && tokenLife ? { token, expires: tokenLife.until, life: tokenLife } : undefined
 }
 

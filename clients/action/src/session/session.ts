@@ -1,7 +1,7 @@
 /** Keeps what the post step and the credential plugin need, in a folder that only this user may read. */
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { AccessKey, Api } from '../api/exchange.ts'
+import type { Api, Granted } from '../api/exchange.ts'
 import type { Target } from '../api/target.ts'
 import { messageOf } from '../runner/failure.ts'
 import type { Log } from '../runner/log.ts'
@@ -17,13 +17,20 @@ export interface Session extends Api {
   ttl?: number
 }
 
-/** An access key, and the token that was made with it last. Times are in Unix milliseconds. */
-export interface Held {
+/** What the folder holds. Times are in Unix milliseconds. */
+export type Held = HeldKey | HeldToken
+
+/** An access key, and the token that was made with it last. */
+export interface HeldKey extends Partial<HeldToken> {
   key: string
   /** Absent for a key that the step was given. */
   keyLife?: Life
-  token?: string
-  tokenLife?: Life
+}
+
+/** The token of an exchange for the target alone. */
+export interface HeldToken {
+  token: string
+  tokenLife: Life
 }
 
 export interface Life {
@@ -36,7 +43,7 @@ const files = {
   held: 'credential.json',
   /** The key alone, for curl and other programs. */
   key: 'key',
-  /** Every key of an exchange, one a line, for the post step. */
+  /** Every key and token of an exchange, one a line, for the post step. */
   exchanged: 'exchanged',
   kubeConfig: 'kubeconfig',
   lock: 'lock',
@@ -57,11 +64,11 @@ export const writeSession = (folder: string, session: Session): void =>
 export const readSession = (folder: string): Session =>
   JSON.parse(readFileSync(join(folder, files.session), 'utf8')) as Session
 
-/** Records a key that an exchange has made, before anything else is done with it. */
-export const recordExchanged = (folder: string, { key }: AccessKey): void =>
-  appendFileSync(join(folder, files.exchanged), `${key}\n`, { mode: 0o600 })
+/** Records what an exchange has granted, before anything else is done with it. */
+export const recordExchanged = (folder: string, { credential }: Granted): void =>
+  appendFileSync(join(folder, files.exchanged), `${credential}\n`, { mode: 0o600 })
 
-/** Returns the keys that exchanges have made. */
+/** Returns the keys and tokens that exchanges have granted. */
 export function readExchanged(folder: string): string[] {
   try {
     return readFileSync(join(folder, files.exchanged), 'utf8').split('\n').filter(Boolean)
@@ -84,7 +91,7 @@ export const warningOnce = (folder: string, log: Log): Log => ({
 })
 
 export function writeHeld(folder: string, held: Held): void {
-  replaceFile(keyFile(folder), held.key)
+  if ('key' in held) replaceFile(keyFile(folder), held.key)
   replaceFile(join(folder, files.held), JSON.stringify(held))
 }
 

@@ -1,7 +1,9 @@
 import {
   FEW,
   Failure,
+  describe,
   exchange,
+  exchangeForKubeConfig,
   isBearer,
   lockFile,
   objectOf,
@@ -10,15 +12,11 @@ import {
   recordExchanged,
   refusal,
   send,
+  tokensIn,
+  warningsIn,
   withAttempts,
   writeHeld
-} from "./shared-MB2TNFNB.js";
-
-// src/api/target.ts
-function describe(target) {
-  if (target.type === "virtualCluster") return `virtual cluster ${target.project}/${target.name}`;
-  return target.type === "cluster" ? `cluster ${target.name}` : "the management API";
-}
+} from "./shared-HSVBWCV2.js";
 
 // ../core/src/projects.ts
 var prefixOf = ({ projectNamespacePrefix = "p-" }) => projectNamespacePrefix;
@@ -41,13 +39,6 @@ var kubeConfig = (namespace, name, spec) => create(
   "VirtualClusterInstanceKubeConfig",
   spec
 );
-
-// ../core/src/warnings.ts
-function warningsIn(headers) {
-  return headers.flatMap(
-    (header) => [...header.matchAll(/(?:^|,\s*)299 \S+ "((?:[^"\\]|\\.)*)"/g)].map(([, text = ""]) => text.replace(/\\(.)/g, "$1"))
-  );
-}
 
 // src/api/token.ts
 async function requestToken(api, key, { target, seconds }, log) {
@@ -75,7 +66,7 @@ async function askedConfig(api, key, asked, target) {
   const { kubeConfig: text, expirationTimestamp } = await post(api, key, asked);
   if (typeof text !== "string" || text === "")
     throw new Failure(`the API answered without a kube config of ${describe(target)}`);
-  for (const [, token = ""] of text.matchAll(/^ *token: *["']?([^\s"']+)/gm)) log.mask(token);
+  for (const token of tokensIn(text)) log.mask(token);
   return { text, ...expiry(expirationTimestamp) };
 }
 async function readAddress({ url, certificateAuthority }, key, name, log) {
@@ -312,17 +303,41 @@ var RENEWED_AT = 0.8;
 var RENEWED_SECONDS = 900;
 var LEAST_SECONDS = 60;
 var REQUEST_SECONDS = 40;
-var exchangeAnew = (folder, { credential = "", scope, audience, ...api }, { env, log }, most) => withAttempts(
+var exchangeAnew = (folder, session, { env, log }, exchanging, most) => withAttempts(
   async () => {
-    const { certificateAuthority } = api;
+    const { credential = "", scope, audience, certificateAuthority } = session;
     const idToken = await getIdToken({ env, audience, ...certificateAuthority && { certificateAuthority } }, log);
-    const made = await exchange(api, { credential, idToken, ...scope && { scope } }, log);
-    recordExchanged(folder, made);
-    return made;
+    const granted = await exchanging({ credential, idToken, ...scope && { scope } }, log);
+    recordExchanged(folder, granted);
+    return granted;
   },
   log.info,
   most
 );
+async function newKey(folder, session, surroundings, most) {
+  const from = Date.now();
+  const forKey = (given, log) => exchange(session, given, log);
+  const { credential: key, expires } = await exchangeAnew(folder, session, surroundings, forKey, most);
+  return { key, keyLife: { from, until: expires } };
+}
+async function newToken(folder, session, surroundings, most) {
+  const from = Date.now();
+  const { target } = session;
+  const forToken = (given, log) => exchange(session, { ...given, target }, log);
+  return keepToken(folder, from, await exchangeAnew(folder, session, surroundings, forToken, most));
+}
+async function newKubeConfig(folder, session, surroundings) {
+  const from = Date.now();
+  const { target } = session;
+  const forConfig = (given, log) => exchangeForKubeConfig(session, { ...given, target }, log);
+  const granted = await exchangeAnew(folder, session, surroundings, forConfig);
+  keepToken(folder, from, granted);
+  return granted;
+}
+function keepToken(folder, from, { credential: token, expires }) {
+  writeHeld(folder, { token, tokenLife: { from, until: expires } });
+  return { token, expires };
+}
 async function currentToken(folder, session, surroundings) {
   const known = tokenOf(readHeld(folder));
   if (known && isFresh(known.life)) return known;
@@ -330,14 +345,16 @@ async function currentToken(folder, session, surroundings) {
     const held = readHeld(folder);
     const last = tokenOf(held);
     if (last && isFresh(last.life)) return last;
+    const { log } = surroundings;
+    const most = isUsable(last) ? FEW : void 0;
+    if (!("key" in held)) return unlessUnanswered(last, log, () => newToken(folder, session, surroundings, most));
     const { key, keyLife } = await renewedKey(folder, session, held, surroundings);
     const { target, ttl } = session;
     if (target.type === "management") return { token: key, ...keyLife && { expires: keyLife.until } };
-    const { log } = surroundings;
     return unlessUnanswered(last, log, async () => {
       const seconds = () => ttl ?? secondsWithin(keyLife, RENEWED_SECONDS);
       const asked = () => requestToken(session, key, { target, seconds: seconds() }, log);
-      const made = await withAttempts(asked, log.info, isUsable(last) ? FEW : void 0);
+      const made = await withAttempts(asked, log.info, most);
       const tokenLife = made.expires === void 0 ? void 0 : { from: Date.now(), until: made.expires };
       writeHeld(folder, { key, ...keyLife && { keyLife }, token: made.token, ...tokenLife && { tokenLife } });
       return made;
@@ -362,14 +379,8 @@ async function renewedKey(folder, session, held, surroundings) {
   const { keyLife } = held;
   if (!keyLife || isFresh(keyLife)) return held;
   return unlessUnanswered({ ...held, life: keyLife }, surroundings.log, async () => {
-    const from = Date.now();
-    const { key, expires } = await exchangeAnew(
-      folder,
-      session,
-      surroundings,
-      isUsable({ life: keyLife }) ? FEW : void 0
-    );
-    const renewed = { ...held, key, keyLife: { from, until: expires } };
+    const most = isUsable({ life: keyLife }) ? FEW : void 0;
+    const renewed = { ...held, ...await newKey(folder, session, surroundings, most) };
     writeHeld(folder, renewed);
     return renewed;
   });
@@ -394,7 +405,6 @@ var isUsable = (last) => last !== void 0 && last.life.until > Date.now();
 var isFresh = ({ from, until }) => Date.now() < from + (until - from) * RENEWED_AT;
 
 export {
-  describe,
   requestToken,
   requestKubeConfig,
   requestClusterConfig,
@@ -404,7 +414,9 @@ export {
   askedExecVersion,
   execCredential,
   pluginUser,
-  exchangeAnew,
+  newKey,
+  newToken,
+  newKubeConfig,
   currentToken,
   secondsWithin
 };

@@ -75,6 +75,31 @@ async function withAttempts(attempt2, report, most = MOST) {
   }
 }
 
+// ../core/src/exchange.ts
+var FORM_TYPE = "application/x-www-form-urlencoded";
+var KUBE_CONFIG_TYPE = "application/yaml;as=KubeConfig";
+var CLUSTER_TOKEN_TYPE = "urn:ietf:params:oauth:token-type:jwt";
+var clusterAudience = (name) => `clusters/${name}`;
+var virtualClusterAudience = (project, name) => `virtualclusters/${project}/${name}`;
+var exchangeForm = (clientID, idToken, { scope, audience } = {}) => new URLSearchParams({
+  grant_type: "urn:ietf:params:oauth:grant-type:token-exchange",
+  subject_token_type: "urn:ietf:params:oauth:token-type:jwt",
+  client_id: clientID,
+  subject_token: idToken,
+  ...scope && { scope },
+  ...audience && { audience }
+}).toString();
+
+// src/api/target.ts
+function audienceOf(target) {
+  if (target?.type === "virtualCluster") return virtualClusterAudience(target.project, target.name);
+  return target?.type === "cluster" ? clusterAudience(target.name) : void 0;
+}
+function describe(target) {
+  if (target.type === "virtualCluster") return `virtual cluster ${target.project}/${target.name}`;
+  return target.type === "cluster" ? `cluster ${target.name}` : "the management API";
+}
+
 // src/session/ownfiles.ts
 import {
   fchmodSync,
@@ -139,16 +164,6 @@ function attempt(work) {
   }
 }
 
-// ../core/src/exchange.ts
-var FORM_TYPE = "application/x-www-form-urlencoded";
-var exchangeForm = (clientID, idToken, scope) => new URLSearchParams({
-  grant_type: "urn:ietf:params:oauth:grant-type:token-exchange",
-  subject_token_type: "urn:ietf:params:oauth:token-type:jwt",
-  client_id: clientID,
-  subject_token: idToken,
-  ...scope && { scope }
-}).toString();
-
 // ../core/src/forms.ts
 var isName = (text) => text.length <= 253 && text.split(".").every((part) => /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(part));
 var isBearer = (text) => typeof text === "string" && /^[\x21-\x7e]+$/.test(text);
@@ -156,6 +171,13 @@ var isClientId = (text) => /^[a-z0-9][-a-z0-9.]*@[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0
 function virtualClusterIn(text) {
   const [project = "", name = "", more] = text.split("/");
   return more === void 0 && isName(project) && isName(name) ? { project, name } : void 0;
+}
+
+// ../core/src/warnings.ts
+function warningsIn(headers) {
+  return headers.flatMap(
+    (header) => [...header.matchAll(/(?:^|,\s*)299 \S+ "((?:[^"\\]|\\.)*)"/g)].map(([, text = ""]) => text.replace(/\\(.)/g, "$1"))
+  );
 }
 
 // src/api/https.ts
@@ -327,27 +349,57 @@ function statusText(status, code) {
   return [`${code} ${text}`, ...causesOf(status, text), ...hint].join("\n");
 }
 
+// src/api/writtentokens.ts
+var tokensIn = (text) => [...text.matchAll(/^ *token: *["']?([^\s"']+)/gm)].map(([, token = ""]) => token);
+
 // src/api/exchange.ts
-var sendForm = ({ url, certificateAuthority }, path, form) => send({
+var sendForm = ({ url, certificateAuthority }, path, form, accept = "application/json") => send({
   url: `${url}/oauth2/${path}`,
   method: "POST",
-  headers: { "content-type": FORM_TYPE, accept: "application/json" },
+  headers: { "content-type": FORM_TYPE, accept },
   body: form,
   ...certificateAuthority && { authorities: certificateAuthority }
 });
-async function exchange(api, { credential, scope, idToken }, log) {
+async function exchange(api, { credential, idToken, scope, target }, log) {
   const asked = Date.now();
-  const answer = await sendForm(api, "token", exchangeForm(credential, idToken, scope));
-  const { access_token: key, expires_in: seconds } = objectOf(answer) ?? {};
-  if (typeof key === "string") log.mask(key);
-  if (answer.code !== 200) throw refused("the exchange of the ID token for an access key", answer);
-  if (!isBearer(key) || typeof seconds !== "number" || !(seconds > 0))
-    throw new Failure(`${answer.url} answered without an access key: is url the URL of the API?`);
-  return { key, expires: asked + seconds * 1e3 };
+  const what = target === void 0 ? "an access key" : `a token of ${describe(target)}`;
+  const answer = await sendForm(
+    api,
+    "token",
+    exchangeForm(credential, idToken, { scope, audience: audienceOf(target) })
+  );
+  const { access_token: granted, expires_in: seconds, issued_token_type: type } = objectOf(answer) ?? {};
+  if (typeof granted === "string") log.mask(granted);
+  if (answer.code !== 200) throw refused(`the exchange of the ID token for ${what}`, answer);
+  const isAsked = target === void 0 || type === CLUSTER_TOKEN_TYPE;
+  if (!isAsked || !isBearer(granted) || typeof seconds !== "number" || !(seconds > 0))
+    throw new Failure(`${answer.url} answered without ${what}: is url the URL of the API?`);
+  showWarnings(answer, log);
+  return { credential: granted, expires: asked + seconds * 1e3 };
 }
-async function revoke(api, key) {
-  const answer = await sendForm(api, "revoke", new URLSearchParams({ token: key }).toString());
-  if (answer.code !== 200) throw refused("the revocation of the access key", answer);
+async function exchangeForKubeConfig(api, { credential, idToken, scope, target }, log) {
+  const form = exchangeForm(credential, idToken, { scope, audience: audienceOf(target) });
+  const answer = await sendForm(api, "token", form, KUBE_CONFIG_TYPE);
+  const [token = ""] = tokensIn(answer.text);
+  log.mask(token);
+  if (answer.code !== 200)
+    throw refused(`the exchange of the ID token for a kube config of ${describe(target)}`, answer);
+  const expires = expiryOf(token);
+  if (expires === void 0)
+    throw new Failure(`${answer.url} answered without a kube config of ${describe(target)}: is url the URL of the API?`);
+  showWarnings(answer, log);
+  return { credential: token, expires, text: answer.text };
+}
+function expiryOf(token) {
+  const seconds = objectIn(Buffer.from(token.split(".")[1] ?? "", "base64url").toString())?.exp;
+  return typeof seconds === "number" ? seconds * 1e3 : void 0;
+}
+function showWarnings({ headers }, log) {
+  for (const text of warningsIn(headers.warning ?? [])) log.warning(text);
+}
+async function revoke(api, credential) {
+  const answer = await sendForm(api, "revoke", new URLSearchParams({ token: credential }).toString());
+  if (answer.code !== 200) throw refused("the revocation of the credential", answer);
 }
 function refused(what, answer) {
   const isElsewhere = !mayPass(answer.code) && isStatus(objectOf(answer));
@@ -362,7 +414,7 @@ var files = {
   held: "credential.json",
   /** The key alone, for curl and other programs. */
   key: "key",
-  /** Every key of an exchange, one a line, for the post step. */
+  /** Every key and token of an exchange, one a line, for the post step. */
   exchanged: "exchanged",
   kubeConfig: "kubeconfig",
   lock: "lock",
@@ -375,7 +427,7 @@ var kubeConfigFile = (folder) => join2(folder, files.kubeConfig);
 var lockFile = (folder) => join2(folder, files.lock);
 var writeSession = (folder, session) => replaceFile(join2(folder, files.session), JSON.stringify(session));
 var readSession = (folder) => JSON.parse(readFileSync(join2(folder, files.session), "utf8"));
-var recordExchanged = (folder, { key }) => appendFileSync(join2(folder, files.exchanged), `${key}
+var recordExchanged = (folder, { credential }) => appendFileSync(join2(folder, files.exchanged), `${credential}
 `, { mode: 384 });
 function readExchanged(folder) {
   try {
@@ -397,7 +449,7 @@ var warningOnce = (folder, log) => ({
   }
 });
 function writeHeld(folder, held) {
-  replaceFile(keyFile(folder), held.key);
+  if ("key" in held) replaceFile(keyFile(folder), held.key);
   replaceFile(join2(folder, files.held), JSON.stringify(held));
 }
 function readHeld(folder) {
@@ -415,19 +467,23 @@ export {
   messageOf,
   FEW,
   withAttempts,
+  describe,
   isName,
   isBearer,
   isClientId,
   virtualClusterIn,
+  warningsIn,
   send,
   objectOf,
   refusal,
   passing,
+  tokensIn,
   makeFolder,
   makeFile,
   removeFile,
   removeFolder,
   exchange,
+  exchangeForKubeConfig,
   revoke,
   fileNames,
   keyFile,
