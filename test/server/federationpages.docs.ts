@@ -9,6 +9,7 @@ import { claimsOf } from '../support/federation.ts'
 import { type Block, mountPod, type Platform, startPlatform, yamlOf } from '../support/federationpages.ts'
 import { describeKubectl } from '../support/kubectl.ts'
 import { instance, instances } from '../support/objects.ts'
+import { runProgram } from '../support/programs.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 
 const PLATFORMS = 'docs/federation-platforms.md'
@@ -267,6 +268,25 @@ describeKubectl('Kubernetes pods', async () => {
     const { command, args } = users[0].user.exec
     const { code, stdout } = await platform.run([command, ...args].join(' '), {}, ['sh', '-c'])
     expect([code, JSON.parse(stdout).status]).toMatchObject([0, { token: expect.stringMatching(/^mpk_/) }])
+  })
+})
+
+describe('a cluster in one request', async () => {
+  const [provider] = await yamlOf(PODS, 'Kubernetes pods')
+  const [trust, config] = await yamlOf(PODS, 'A cluster in one request')
+
+  test('is a token for that cluster only, from curl as the plugin', async () => {
+    platform = await startPlatform(server, [provider, trust], 'kubernetes.pod')
+    const { folder, here } = platform
+    await platform.install('token', `${platform.idToken()}\n`)
+    const { command, args } = config.users[0].user.exec
+    const given = args.map((one: string) => here(one).replace('/var/run/secrets/keyplane', folder))
+    const env = { PATH: process.env.PATH, CURL_CA_BUNDLE: join(folder, 'ca.crt') }
+    const { code, stdout, stderr } = await runProgram(command, given, { cwd: folder, env })
+    expect([code, stderr]).toEqual([0, ''])
+    const { token } = JSON.parse(stdout).status
+    const { aud } = JSON.parse(Buffer.from(token.split('.')[1], 'base64url').toString())
+    expect(aud).toEqual([`${server.base}/clusters/west`])
   })
 })
 
