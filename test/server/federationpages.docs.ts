@@ -5,10 +5,11 @@ import { dump, load } from 'js-yaml'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { type Runner, type Step, startRunner } from '../clients/action/runner.ts'
 import { interpolate, type Job, runAfterScript, runScript } from '../clients/gitlab/gitlab.ts'
+import { readPage } from '../support/commands.ts'
 import { claimsOf } from '../support/federation.ts'
 import { type Block, mountPod, type Platform, startPlatform, yamlOf } from '../support/federationpages.ts'
 import { describeKubectl } from '../support/kubectl.ts'
-import { instance, instances } from '../support/objects.ts'
+import { cluster, clusters, instance, instances } from '../support/objects.ts'
 import { runProgram } from '../support/programs.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 
@@ -269,6 +270,52 @@ describeKubectl('Kubernetes pods', async () => {
     const { code, stdout } = await platform.run([command, ...args].join(' '), {}, ['sh', '-c'])
     expect([code, JSON.parse(stdout).status]).toMatchObject([0, { token: expect.stringMatching(/^mpk_/) }])
   })
+})
+
+describe('a job that gets the kube config of a cluster in one request', async () => {
+  const access = [{ verbs: ['use'], teams: ['shop'] }]
+  beforeAll(() => server.make(clusters, cluster('west', { access })))
+  afterAll(() => server.call(`${clusters}/west`, { method: 'DELETE' }))
+  const text = await readFile(new URL(`../../${OTHERS}`, import.meta.url), 'utf8')
+  const [aws = ''] = (await readPage(OTHERS)).blocks.get('AWS') ?? []
+  const azure = (await yamlOf(OTHERS, 'Azure DevOps'))[2].steps[0]
+  const [, jenkins = ''] = /'''\n([\s\S]*?)^ *'''/m.exec(text) ?? []
+  const printsToken = '#!/bin/sh\nprintf "%s\\n" "$ID_TOKEN"\n'
+
+  test.each([
+    { heading: 'AWS', fixture: 'aws.role', script: aws, programs: ['aws'] },
+    { heading: 'Azure DevOps', fixture: 'azure.managedidentity', script: azure.inputs.inlineScript, programs: ['az'] },
+    { heading: 'Jenkins', fixture: 'oidc.person', script: jenkins, programs: [] },
+  ])(
+    'works with a token of the form of $heading only, and ends the token',
+    async ({ heading, fixture, script, programs }) => {
+      const [provider, trust] = await yamlOf(OTHERS, heading)
+      platform = await startPlatform(server, [provider, trust], fixture)
+      for (const name of programs) await platform.install(name, printsToken)
+      await platform.install('kubectl', '#!/bin/sh\ncat west.kubeconfig\n')
+      const [{ claim, values }] = trust.spec.claims
+      const aud = provider.spec.audience ?? server.base
+      const run = async (claims: object) => {
+        const ID_TOKEN = platform.idToken({ iss: provider.spec.issuer, aud, ...claims })
+        await platform.install('token', ID_TOKEN)
+        const env = {
+          KEYPLANE: server.base,
+          CREDENTIAL: platform.credential,
+          ID_TOKEN,
+          ID_TOKEN_FILE: join(platform.folder, 'token'),
+        }
+        return platform.run(script, env)
+      }
+      const lived = heading === 'Jenkins' ? { exp: Math.floor(Date.now() / 1000) + 3600, build_number: 7 } : {}
+      const ran = await run({ [claim]: values[0], ...lived })
+      expect([ran.code, ran.stderr]).toEqual([0, ''])
+      expect(ran.stdout).toContain('server: https://west.example.com')
+      expect(await platform.keys()).toEqual([])
+      const other = await run({ [claim]: `${values[0]}x`, ...lived })
+      expect([other.code, other.stdout]).toEqual([1, ''])
+      expect(other.stderr).toMatch(/this client_id(?: does not accept)?"/)
+    },
+  )
 })
 
 describe('a cluster in one request', async () => {
