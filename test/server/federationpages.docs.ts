@@ -272,6 +272,45 @@ describeKubectl('Kubernetes pods', async () => {
   })
 })
 
+describe('docs/gitops.md', async () => {
+  const GITOPS = 'docs/gitops.md'
+  const [podsProvider] = await yamlOf(PODS, 'Kubernetes pods')
+  const provider = { ...podsProvider, metadata: { name: 'hub' } }
+  const [trust, secret] = await yamlOf(GITOPS, 'Argo CD')
+  const [, webhook, { spec }] = await yamlOf(GITOPS, 'External Secrets')
+
+  test('lets Argo CD exchange the token of each of its service accounts', async () => {
+    platform = await startPlatform(server, [provider, trust], 'kubernetes.pod')
+    const { folder, here } = platform
+    const { command, args, apiVersion } = JSON.parse(secret.stringData.config).execProviderConfig
+    const given = args.map((one: string) => here(one).replace('/var/run/secrets/keyplane', folder))
+    const env = { PATH: process.env.PATH, CURL_CA_BUNDLE: join(folder, 'ca.crt') }
+    for (const sub of trust.spec.claims[0].values) {
+      await platform.install('token', platform.idToken({ sub }))
+      const { code, stdout, stderr } = await runProgram(command, given, { cwd: folder, env })
+      expect([code, stderr]).toEqual([0, ''])
+      expect(JSON.parse(stdout)).toMatchObject({ apiVersion, status: { token: expect.stringMatching(/^eyJ/) } })
+    }
+  })
+
+  test('lets the webhook generator of External Secrets ask for a kube config', async () => {
+    await server.make(clusters, cluster('west', { access: [{ verbs: ['use'], teams: ['shop'] }] }))
+    const { token: accessKey } = await server.makeKey({ team: 'shop', scope: { clusters: [{ cluster: 'west' }] } })
+    const { method, url, headers, body, result } = webhook.spec
+    const path = url.replace('https://keys.example.com/prod/kubernetes/management', '')
+    const token = headers.Authorization.replace('Bearer {{ .keyplane.key }}', accessKey)
+    const { status, json } = await server.call(path, {
+      method,
+      token,
+      body,
+      headers: { 'content-type': headers['Content-Type'] },
+    })
+    expect([status, result.jsonPath, spec.target.template.data.value]).toEqual([201, '$.status', '{{ .kubeConfig }}'])
+    expect(json.status.kubeConfig).toContain('server: https://west.example.com')
+    await server.call(`${clusters}/west`, { method: 'DELETE' })
+  })
+})
+
 describe('a job that gets the kube config of a cluster in one request', async () => {
   const access = [{ verbs: ['use'], teams: ['shop'] }]
   beforeAll(() => server.make(clusters, cluster('west', { access })))
