@@ -320,7 +320,11 @@ test('a request consumes the units that the page states', async () => {
     `one request for $${direct.toFixed(2)} a million, where a key and then a token are two for $${two}`,
   )
   const [begin = 0, end = 0] = ['exchange of an ID token', 'delete of a key'].map((name) => said.get(name)?.at(-1))
-  expect(page).toContain(`10,000 jobs a day cost $${(((begin + end) * 10_000) / 1e6).toFixed(2)} a day for both`)
+  const jobs = (first: number) => (((first + end) * 10_000) / 1e6).toFixed(2)
+  expect(page).toContain(`10,000 jobs a day cost $${jobs(begin)} a day for both`)
+  expect(page).toContain(
+    `10,000 jobs a day cost $${jobs(direct)} a day instead of $${jobs(Number(two))} for the [steps`,
+  )
 })
 
 test('a create of a key with 32 makers consumes the units that the page states', async () => {
