@@ -1,6 +1,7 @@
 /** Compares the tables of docs/federation.md and of the pages of platforms with what the API and the tokens say. */
 import { readFile } from 'node:fs/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { revokePath, sendForm } from '../support/federation.ts'
 import { type Platform, startPlatform, yamlOf } from '../support/federationpages.ts'
 import { readIdTokenShapes } from '../support/idtokens.ts'
 import { startServer, type TestServer } from '../support/server.ts'
@@ -53,12 +54,33 @@ describe('docs/federation.md', async () => {
       await Promise.all(Array.from({ length: 50 }, again))
       return again().finally(pods.stop)
     }
+    const podsWith = async (spec: object, act: (pods: Platform) => ReturnType<Platform['exchange']>) => {
+      const [cluster, ofPods] = await yamlOf(PODS, 'Kubernetes pods')
+      const pods = await startPlatform(
+        server,
+        [cluster, { ...ofPods, spec: { ...ofPods.spec, ...spec } }],
+        'kubernetes.pod',
+      )
+      return act(pods).finally(pods.stop)
+    }
+    const ofTokensOnly = () => podsWith({ tokensOnly: true }, (pods) => pods.exchange(pods.idToken()))
+    const exchangedAfterEnd = () =>
+      podsWith({ scope: { clusters: [{ cluster: 'prod' }] } }, async (pods) => {
+        const [shared, audience] = [pods.idToken(), 'clusters/prod']
+        const { json } = await pods.exchange(shared, { audience })
+        await sendForm(server, revokePath, new URLSearchParams({ token: json.access_token }).toString())
+        return pods.exchange(shared, { audience })
+      })
     const ofServiceAccount = async () => {
       const pods = await startPlatform(server, await yamlOf(OTHERS, 'Any OpenID Connect issuer'), 'oidc.person')
       return pods
         .exchange(pods.idToken({ iss: 'https://builds.example.com', sub: 'job:nightly', 'kubernetes.io': {} }))
         .finally(pods.stop)
     }
+    // One after another, because they have the same names.
+    const often = await exchangedOften()
+    const withoutTarget = await ofTokensOnly()
+    const afterEnd = await exchangedAfterEnd()
     const refused = [
       exchange(token({ repository_id: '999' })),
       exchange(token({ environment: 'staging' })),
@@ -68,10 +90,15 @@ describe('docs/federation.md', async () => {
       exchange(token({ iat: now + 95, nbf: now + 95, exp: now + 300 })),
       exchange(token({ iat: now - 700, nbf: now - 700, exp: now + 95 })),
       exchange(once),
-      exchangedOften(),
+      Promise.resolve(often),
       exchange(token({ iat: now, nbf: now, exp: now + 86_700 })),
       ofServiceAccount(),
       exchange(token({ iat: restored - 1, nbf: restored - 1 })),
+      exchange(token(), { audience: 'clusters/prod' }),
+      exchange(token(), { audience: 'prod' }),
+      Promise.resolve(withoutTarget),
+      Promise.resolve(afterEnd),
+      exchange(token(), { audience: '' }),
       exchange(token(), { client_id: '' }),
       exchange(token(), { client_id: trust.metadata.name }),
       exchange('Bad credentials'),

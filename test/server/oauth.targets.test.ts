@@ -214,7 +214,7 @@ describe('bad targets', () => {
     [{ audience: 'virtualclusters/unknown/dev' }, 'invalid_target', 'may not have a token for'],
     [{ audience: 'virtualclusters/shop/missing' }, 'invalid_target', 'may not have a token for'],
     [{ audience: 'virtualclusters/shop/closed' }, 'invalid_target', 'may not have a token for'],
-    [{ audience: 'clusters/staging' }, 'invalid_target', 'no connected cluster'],
+    [{ audience: 'clusters/staging' }, 'invalid_target', 'may not have a token for clusters/staging'],
     [{ ...toProd, scope: 'role:agent' }, 'invalid_scope', 'role:agent'],
     [
       { ...toProd, requested_token_type: 'urn:ietf:params:oauth:token-type:access_token' },

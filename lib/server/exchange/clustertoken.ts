@@ -4,6 +4,7 @@ import { mayUseInstance, VirtualClusterInstance } from '../../apis/management/v1
 import { managementRequest, type ResourceAttributes } from '../../authorization/attributes/attributes.ts'
 import { evaluate } from '../../authorization/scopes/evaluate.ts'
 import { formatPlace, type Place } from '../../authorization/scopes/place.ts'
+import { reachesCluster } from '../../authorization/scopes/reachableclusters.ts'
 import type { UserInfo } from '../../authorization/users/user.ts'
 import type { TokenForm } from '../../endpoints/negotiation/accept.ts'
 import { KINDS } from '../../kinds/kinds.ts'
@@ -81,7 +82,8 @@ export async function openTarget(
     request,
     async prepare(user, seconds) {
       const isAllowed = evaluate(user.chain, request, server.scopes).allowed
-      if (isMissing || !isAllowed || (stored && !mayUse(server, stored, user))) throw unusable()
+      const isReached = place.type !== 'cluster' || reachesCluster(user.chain, place.name)
+      if (isMissing || !isAllowed || !isReached || (stored && !mayUse(server, stored, user))) throw unusable()
       return explained(() =>
         isWhole && stored
           ? kubeConfigSigner(server, call, { stored, place, user, seconds })
