@@ -53,7 +53,7 @@ describeKubectl('kubectl', () => {
 
     const { json } = await api.server.call(`${trusts}/shop-deploy`)
     const wide = await api.kubectl.run('get', 'fic', '-o', 'wide')
-    expect(wide.stdout).toMatch(/^NAME +PROVIDER +OWNER +TTL +DISABLED +CLIENT ID +CLAIMS +PHASE +AGE\n/)
+    expect(wide.stdout).toMatch(/^NAME +PROVIDER +OWNER +TTL +DISABLED +TOKENS ONLY +CLIENT ID +CLAIMS +PHASE +AGE\n/)
     expect(wide.stdout).toContain(`shop-deploy@${json.metadata.uid}`)
     expect(wide.stdout).toContain('repository_id=456789,environment=production')
     const idp = await api.kubectl.run('get', 'idp', '-o', 'wide')
