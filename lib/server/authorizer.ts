@@ -97,7 +97,10 @@ async function refusalOf(
     const error = forbiddenFor(attributes, user, explainRoute(event.httpMethod, attributes.path))
     return { reason: decision.reason, error }
   }
-  const { refuseByScope } = await import('../authorization/scoperefusal.ts')
+  const [{ refuseByScope }] = await Promise.all([
+    import('../authorization/scoperefusal.ts'),
+    server.usage.refused(user.key, user.chain, attributes),
+  ])
   return refuseByScope(attributes, user, decision, server.scopes)
 }
 
@@ -151,7 +154,10 @@ async function authorizeRequest(
     allow(user.name, { ...encodeUser({ ...user, credential }, warned), reason: decision.reason.slice(0, MAX_REASON) })
   if (!decision.allowed) {
     // Its handler denies it in the form of a review: a cluster may take an error for no opinion.
-    if (isReview(attributes)) return pass(warnings)
+    if (isReview(attributes)) {
+      await server.usage.refused(user.key, user.chain, attributes)
+      return pass(warnings)
+    }
     const { reason, error } = await refusalOf(event, attributes, user, { decision, server })
     refused('denied', 403, reason, who)
     return allow(user.name, { forbidden: encodeForbidden(error.status) })

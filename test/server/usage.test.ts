@@ -63,7 +63,8 @@ describe('usage', () => {
         },
       ]),
     )
-    expect(status.entries).toHaveLength(2)
+    const refused = { request: 'list of virtualclusterinstances in project "other"', lastUsed: today, refused: true }
+    expect([status.entries.length, status.entries.at(-1)]).toEqual([3, refused])
     expect(JSON.stringify(status)).not.toContain('one')
   })
 
@@ -139,6 +140,63 @@ describe('usage', () => {
       },
     ])
     expect(clusters).toEqual([{ name: 'clusters/usage-eu', lastAccepted: today, lastAsked: today }])
+
+    // By the scope in the token, and by that of the key since it was narrowed.
+    const narrow = { rules: [{ verbs: ['get'], cluster: 'usage-eu' }] }
+    const inToken = (verb: string, scope: object, more: object = {}) =>
+      server.post(
+        '/apis/authorization.k8s.io/v1/subjectaccessreviews',
+        {
+          spec: {
+            user: 'alice',
+            uid: key.uid,
+            resourceAttributes: { ...pods, subresource: '', verb },
+            extra: { ...extra, 'management.platform/scopes': [JSON.stringify([scope])], ...more },
+          },
+        },
+        agent.token,
+      )
+    const denied = { allowed: false, denied: true }
+    expect((await inToken('delete', narrow)).json.status).toMatchObject(denied)
+    await server.patch(`${keys}/${key.name}`, { spec: { scope: { ...narrow, clusters: null } } })
+    expect((await inToken('create', scope)).json.status).toMatchObject(denied)
+    const unknown = { 'management.platform/access-key-uid': ['11111111-1111-4111-8111-111111111111'] }
+    expect((await inToken('delete', narrow, unknown)).json.status).toMatchObject(denied)
+    // What refuses a cluster that may not review is not the scope of the key.
+    const other = { 'management.platform/target': ['clusters/us'] }
+    expect((await inToken('patch', narrow, other)).json.status).toMatchObject(denied)
+    const after = (await usageOf(key)).status
+    const refusals = after.entries.filter((one: { refused?: boolean }) => one.refused)
+    expect(refusals.map(({ request }: { request: string }) => request).sort()).toEqual([
+      'create of pods in namespace "web" in cluster "usage-eu"',
+      'delete of pods in namespace "web" in cluster "usage-eu"',
+    ])
+    expect(after.entries).toHaveLength(3)
+    const { items } = await server.parts.storage.queryCompanions(
+      usagePartition(unknown['management.platform/access-key-uid'][0] ?? ''),
+    )
+    expect(items).toEqual([])
+  })
+
+  test('has what the scopes refused, which is no use of a line and never in advice', async () => {
+    const scope = { projects: [{ project: 'web' }, { project: 'old' }], rules: [rule(['get'], 'ownedaccesskeys')] }
+    const key = await server.makeKey({ user: 'alice', groups: ['system:masters'], scope })
+    await server.call(instances('p-web'), { token: key.token })
+    const before = (await usageOf(key)).status
+    for (const name of ['a', 'b']) await server.call(`${keys}/${name}`, { method: 'DELETE', token: key.token })
+    await server.call(`${instances('p-new')}/x/kubeconfig`, { method: 'POST', body: {}, token: key.token })
+    await server.post('/apis/authentication.k8s.io/v1/tokenreviews', { spec: { token: 'x' } }, key.token)
+    // No scope would help here.
+    await server.call('/metrics', { token: key.token })
+    const { entries, ...after } = (await usageOf(key)).status
+    expect(after).toEqual({ ...before, entries: undefined })
+    const refused = [
+      'create of tokenreviews',
+      'create of virtualclusterinstances/kubeconfig "x" in project "new"',
+      'delete of ownedaccesskeys',
+    ].map((request) => ({ request, lastUsed: today, refused: true }))
+    expect(entries.filter((one: { refused?: boolean }) => one.refused)).toEqual(expect.arrayContaining(refused))
+    expect(entries).toHaveLength(4)
   })
 
   test('is shown to those who may read the key, and to nobody else', async () => {

@@ -6,12 +6,28 @@ export interface KeyUsage {
   recording?: boolean
   since?: string
   complete?: boolean
-  /** The last first. */
-  entries?: { request: string; scope?: Scope; lastUsed: string; refusedBy?: string[] }[]
+  /** The last first, then those that the scopes refused. */
+  entries?: UsageEntry[]
+  /** Whether the scopes refused more than entries has. */
+  refusedMore?: boolean
   clusters?: { name: string; lastAccepted?: string; lastAsked?: string }[]
   lines?: UsedLine[]
   advice?: Advice
   findings?: { type: string; message: string }[]
+}
+
+export interface UsageEntry {
+  request: string
+  scope?: Scope
+  lastUsed: string
+  refusedBy?: string[]
+  /** Whether the scopes refused it: it was asked for, and is no use of the key. */
+  refused?: boolean
+}
+
+/** Returns what the key did, and what it asked for and was refused. */
+export function requestsIn({ entries = [] }: KeyUsage): { done: UsageEntry[]; refused: UsageEntry[] } {
+  return { done: entries.filter((one) => !one.refused), refused: entries.filter((one) => one.refused) }
 }
 
 /**

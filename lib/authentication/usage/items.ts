@@ -6,6 +6,8 @@
  *     pk=usage#UID sk=c2Vjb25kIGhhc2g accepted={cluster=prod} day=2026-11-26 expires=…
  *     pk=usage#UID sk=dGhpcmQgaGFzaCA asked={cluster=prod} day=2026-11-26 expires=…      the cluster asked about what every scope allows
  *     pk=usage#UID sk=refused#c2Vjb25kIGhhc2g entry={…} refusedBy={uid=… since=1795257600} day=2026-11-26 expires=…
+ *     pk=usage#UID sk=denied#Zm91cnRoIGhhc2g refused={verb=delete …} day=2026-11-26 expires=…       the scopes refused it
+ *     pk=usage#UID sk=denied#others day=2026-11-26 expires=…                 they refused more than is recorded
  *     pk=usage#UID sk=others day=2026-11-26 expires=…                        the key did more than is recorded
  */
 import type { ScopeOptions } from '../../authorization/scopes/project.ts'
@@ -34,16 +36,19 @@ export interface RefusingTrial {
 
 /**
  * A recorded use of a key: a request, or its use at a cluster that accepts keys. It can also record that the key did more than is
- * recorded. If a cluster asks about a request that is not recorded, a separate fact records that it asked.
+ * recorded, a request that its scopes refused, or (`undefined`) that they refused more. If a cluster asks about a request that is not recorded, a separate fact records that it asked.
  */
 export type UsageFact =
   | { entry: UsedEntry; refusedBy?: RefusingTrial }
   | { accepted: UsedPlace }
   | { asked: UsedPlace }
+  | { refused: UsedEntry | undefined }
   | 'others'
 
 const OTHERS = 'others'
+/** What a trial would have refused. */
 const REFUSED = 'refused#'
+const DENIED = 'denied#'
 /**
  * An entry that is longer as JSON, such as one with a long path, is not recorded, so that an item costs one write unit. Nor is one
  * with a credential, which people paste into paths.
@@ -58,8 +63,8 @@ export function usageItem(uid: string, fact: UsageFact, at: number): CompanionIt
   const attributes = attributesOf(fact)
   const text = stringify(attributes)
   const isUnfit = Buffer.byteLength(text) > MAX_BYTES || withoutCredentials(text) !== text
-  if (fact === OTHERS || isUnfit) return { pk, sk: OTHERS, attributes: dated(at) }
-  const prefix = 'refusedBy' in attributes ? REFUSED : ''
+  const prefix = 'refusedBy' in attributes ? REFUSED : fact !== OTHERS && 'refused' in fact ? DENIED : ''
+  if (text === '{}' || isUnfit) return { pk, sk: `${prefix === DENIED ? DENIED : ''}${OTHERS}`, attributes: dated(at) }
   return { pk, sk: `${prefix}${itemHash(text)}`, attributes: { ...attributes, ...dated(at) } }
 }
 
@@ -67,6 +72,7 @@ function attributesOf(fact: UsageFact): JsonObject {
   if (fact === OTHERS) return {}
   if ('accepted' in fact) return { accepted: encodePlace(fact.accepted) }
   if ('asked' in fact) return { asked: encodePlace(fact.asked) }
+  if ('refused' in fact) return fact.refused ? { refused: encodeEntry(fact.refused) } : {}
   return { entry: encodeEntry(fact.entry), ...(fact.refusedBy && { refusedBy: { ...fact.refusedBy } }) }
 }
 
@@ -82,6 +88,10 @@ export interface RecordedUsage {
   asked: Map<string, string>
   /** Whether the key did more than is recorded. */
   isIncomplete: boolean
+  /** What the scopes of the key refused. It is no use of the key, and advice never sees it. */
+  refused: { entry: UsedEntry; day: string }[]
+  /** Whether they refused more than is recorded. */
+  refusedMore: boolean
 }
 
 /**
@@ -92,10 +102,23 @@ export function readUsage(
   items: readonly Pick<CompanionItem, 'sk' | 'attributes'>[],
   options: ScopeOptions,
 ): RecordedUsage {
-  const read: RecordedUsage = { entries: [], accepted: [], asked: new Map(), isIncomplete: false }
+  const read: RecordedUsage = {
+    entries: [],
+    accepted: [],
+    asked: new Map(),
+    isIncomplete: false,
+    refused: [],
+    refusedMore: false,
+  }
   const entries = new Map<string, RecordedUsage['entries'][number]>()
   for (const { sk, attributes } of items) {
     const { refusedBy, day } = attributes
+    if (sk.startsWith(DENIED)) {
+      const refused = decodeEntry(attributes.refused, options)
+      if (refused && typeof day === 'string') read.refused.push({ entry: refused, day })
+      else read.refusedMore = true
+      continue
+    }
     const entry = decodeEntry(attributes.entry, options)
     const accepted = decodePlace(attributes.accepted)
     const asked = entry ? entry.place : decodePlace(attributes.asked)

@@ -13,6 +13,17 @@ export interface UsedKey {
 export interface UsageRecorder {
   /** Records a request that the chain of a key allowed, here or at the cluster that asked. Never rejects. */
   used(key: UsedKey, chain: ScopeChain, attributes: Attributes, place?: UsedPlace): Promise<void>
+  /**
+   * Records a request that the chain of a key refused, here or at the cluster that asked. `isLive` says whether the key gives access; it is
+   * asked only before something is written. Never rejects.
+   */
+  refused(
+    key: Pick<UsedKey, 'uid'>,
+    chain: ScopeChain,
+    attributes: Attributes,
+    place?: UsedPlace,
+    isLive?: () => Promise<boolean>,
+  ): Promise<void>
   /** Records that a cluster accepted a key by itself. Never rejects. */
   accepted(key: UsedKey, place: UsedPlace): Promise<void>
 }
@@ -40,8 +51,9 @@ export const lazyTrials = (load: () => Promise<TrialRecorder>): TrialRecorder =>
 /** Returns a recorder that loads another one with its first call. */
 export const lazyUsage = (load: () => Promise<UsageRecorder>): UsageRecorder => ({
   used: async (...use) => (await load()).used(...use),
+  refused: async (...use) => (await load()).refused(...use),
   accepted: async (...use) => (await load()).accepted(...use),
 })
 
 /** Records nothing. */
-export const noUsage: UsageRecorder = { used: async () => {}, accepted: async () => {} }
+export const noUsage: UsageRecorder = { used: async () => {}, refused: async () => {}, accepted: async () => {} }

@@ -1,6 +1,7 @@
 /**
  * Records what keys do (docs/usage.md). Each process writes an entry of a key once a day, so a request that repeats one costs
- * no write. Beyond 64 entries of a key in a day it records only that there are more.
+ * no write. Beyond 64 entries of a key in a day it records only that there are more. What the scopes of a key refuse has a limit of its
+ * own, so that a flood of it hides nothing that the key did.
  */
 
 import type { Attributes } from '../../authorization/attributes/attributes.ts'
@@ -30,6 +31,7 @@ interface Known {
 }
 
 const MOST_ENTRIES = 64
+const MOST_REFUSED = 32
 /** Limits the memory. A full one forgets everything, so that entries are written again. */
 const MOST_REQUESTS = 20_000
 /** The most items that could not be written. */
@@ -67,8 +69,7 @@ export function createUsageRecorder({ storage, scopes, now, failed }: Deps): Usa
     remembered = 0
   }
 
-  function knownOf({ uid, generation = 0 }: UsedKey): Known {
-    const id = `${uid} ${generation}`
+  function knownOf(id: string): Known {
     const known = keys.get(id) ?? { requests: new Set(), items: new Set() }
     keys.set(id, known)
     return known
@@ -97,6 +98,8 @@ export function createUsageRecorder({ storage, scopes, now, failed }: Deps): Usa
     if (oldest !== undefined) owed.delete(oldest)
   }
 
+  const knownUse = ({ uid, generation = 0 }: UsedKey): Known => knownOf(`${uid} ${generation}`)
+
   async function record(uid: string, known: Known, fact: UsageFact, at: number): Promise<void> {
     const exact = usageItem(uid, fact, at)
     const item = known.items.has(exact.sk) || known.items.size < MOST_ENTRIES ? exact : usageItem(uid, 'others', at)
@@ -109,7 +112,7 @@ export function createUsageRecorder({ storage, scopes, now, failed }: Deps): Usa
   return {
     async used(key, chain, attributes, place) {
       const at = start()
-      const known = knownOf(key)
+      const known = knownUse(key)
       const request = requestOf(attributes, place)
       if (known.requests.has(request)) return owed.size > 0 ? flush() : undefined
       if (remembered >= MOST_REQUESTS) forget()
@@ -120,9 +123,28 @@ export function createUsageRecorder({ storage, scopes, now, failed }: Deps): Usa
       const fact: UsageFact | undefined = entry ? { entry } : place && { asked: place }
       if (fact) await record(key.uid, known, fact, at)
     },
+    async refused({ uid }, chain, attributes, place, isLive) {
+      const at = start()
+      const known = knownOf(`refused ${uid}`)
+      if (known.items.size > MOST_REFUSED) return
+      const entry = usedEntry(chain, attributes, place, scopes)
+      const item = usageItem(uid, { refused: known.items.size < MOST_REFUSED ? entry : undefined }, at)
+      // Requests are not remembered, because they differ in the names of objects as often as somebody likes.
+      if (known.items.has(item.sk)) return
+      if (++remembered > MOST_REQUESTS) forget()
+      known.items.add(item.sk)
+      try {
+        if (isLive && !(await isLive())) return
+      } catch (error) {
+        known.items.delete(item.sk)
+        return failed(error)
+      }
+      owe(item)
+      await flush()
+    },
     async accepted(key, place) {
       const at = start()
-      await record(key.uid, knownOf(key), { accepted: place }, at)
+      await record(key.uid, knownUse(key), { accepted: place }, at)
     },
   }
 }

@@ -54,6 +54,15 @@ describe('usage', () => {
     expect(usageText({ key: used, usage: whole }, io)).toContain(sentence)
   })
 
+  test('shows what was asked for and refused apart, and not as a use of the key', () => {
+    const refused = { request: 'delete of pods', lastUsed: '2026-11-25', refused: true }
+    const text = usageText(usedKey({ recording: true, entries: [refused], refusedMore: true }), io)
+    expect(text).toContain('ASKED FOR, REFUSED  LAST ASKED\ndelete of pods      2026-11-25\n')
+    expect(text).toContain('Its scope refused more kinds of requests than are recorded.')
+    expect(text).toContain('No requests are recorded.')
+    expect(text).not.toContain('REQUEST ')
+  })
+
   test('says nothing more of a complete record', () => {
     const usage: KeyUsage = {
       ...{ recording: true, since: '2026-11-01T10:00:00Z', complete: true },

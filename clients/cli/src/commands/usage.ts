@@ -1,6 +1,6 @@
 /** `keyplane usage`: shows what an access key did. */
 import { scopeDiff } from '../../../core/src/scopechange.ts'
-import { entryOf, type KeyUsage, noRequestsWords } from '../../../core/src/usage.ts'
+import { entryOf, type KeyUsage, noRequestsWords, requestsIn } from '../../../core/src/usage.ts'
 import { openSession } from '../api/session.ts'
 import { readUsage, readUsedKey, type UsedKey } from '../api/usage.ts'
 import { command } from '../arguments/command.ts'
@@ -11,7 +11,7 @@ import { ago, withTime } from '../output/times.ts'
 
 export const usage = command({
   name: ['usage'],
-  summary: 'Show what a key did in the last 90 days, and which lines of its scope it used',
+  summary: 'Show what a key did in the last 90 days, what was refused, and which lines of its scope it used',
   description:
     'A line of the scope is Used, Unused or Unknown. Unknown means that the key could use it where nothing is recorded, such as in a cluster that never asks the server what keys may do. Days are those of UTC.',
   positionals: [{ name: 'NAME', help: 'name of the access key' }],
@@ -33,8 +33,9 @@ export function usageText(
   { key, usage }: Pick<UsedKey, 'key' | 'usage'>,
   io: Pick<Io, 'now' | 'isTerminal' | 'columns'>,
 ): string {
-  const { lines = [], entries = [], clusters = [] } = usage
-  const isTried = entries.some(({ refusedBy }) => refusedBy !== undefined)
+  const { lines = [], clusters = [] } = usage
+  const { done, refused } = requestsIn(usage)
+  const isTried = done.some(({ refusedBy }) => refusedBy !== undefined)
   const tableOf = (header: string[], rows: string[][]) => (rows.length > 0 ? [outputTable(header, rows, io)] : [])
   const rowsOfLines = lines.map((line) => {
     const entry = entryOf(key, line, lines)
@@ -53,12 +54,17 @@ export function usageText(
     ...tableOf(['LINE', 'STATE', 'LAST USED', 'ENTRY'], rowsOfLines),
     ...tableOf(
       ['REQUEST', 'LAST USED', ...(isTried ? ['WOULD BE REFUSED BY'] : [])],
-      entries.map(({ request, lastUsed = '', refusedBy = [] }) => [
+      done.map(({ request, lastUsed = '', refusedBy = [] }) => [
         request,
         lastUsed,
         ...(isTried ? [refusedBy.map((whose) => (whose === 'Own' ? 'its trial' : 'a trial above it')).join(', ')] : []),
       ]),
     ),
+    ...tableOf(
+      ['ASKED FOR, REFUSED', 'LAST ASKED'],
+      refused.map(({ request, lastUsed }) => [request, lastUsed]),
+    ),
+    ...(usage.refusedMore ? ['Its scope refused more kinds of requests than are recorded.\n'] : []),
     ...tableOf(
       ['CLUSTER', 'LAST ASKED', 'LAST ACCEPTED'],
       clusters.map(({ name, lastAsked = 'never', lastAccepted = 'never' }) => [name, lastAsked, lastAccepted]),
@@ -68,7 +74,7 @@ export function usageText(
 
 /** Returns what a reader must know about the record. */
 function sentencesOf(key: UsedKey['key'], usage: KeyUsage): string[] {
-  const { recording, since, complete, entries = [], lines = [], clusters = [] } = usage
+  const { recording, since, complete, lines = [], clusters = [] } = usage
   const isRecording = recording !== false
   return [
     ...(isRecording
@@ -78,7 +84,7 @@ function sentencesOf(key: UsedKey['key'], usage: KeyUsage): string[] {
     ...(isRecording && complete === false
       ? ['The record is incomplete: the key did more than is here, so no line counts as unused.']
       : []),
-    ...(entries.length === 0 ? [noRequestsWords(key, usage)] : []),
+    ...(requestsIn(usage).done.length === 0 ? [noRequestsWords(key, usage)] : []),
     ...(clusters.some(({ lastAsked }) => lastAsked === undefined)
       ? ['The use of keys in a cluster that never asked is unknown.']
       : []),

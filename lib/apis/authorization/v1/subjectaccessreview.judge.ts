@@ -43,7 +43,7 @@ const noOpinion: JsonObject = { allowed: false }
 /**
  * Denies a request that the scope chain does not allow, or that the key's current scopes do not allow since they were
  * narrowed. Denies every request of an invalid key, and of tokens from before a leak of the key. The cluster decides all
- * other requests. What the key did there is recorded only if the caller is the cluster.
+ * other requests. What the key did there, and what its scopes refused, is recorded only if the caller is the cluster.
  */
 async function judge(
   { key, chain, place, issuedAt }: Outsider,
@@ -58,16 +58,24 @@ async function judge(
   const decide = (all: ScopeChain) => evaluateAt(all, place, attributes, scopes)
   const deny = (all: ScopeChain, reason: string) =>
     denied(reasonWithEntry(reason, all, attributes, { options: scopes, judge: decide }))
-  const decision = decide(chain)
-  if (!decision.allowed) return deny(chain, decision.reason)
   // Do not look up an invalid name: the store rejects empty and long keys.
-  const today = dnsSubdomainErrors(key.name).length === 0 ? await services.reviewedKey(key) : undefined
+  const lookUp = async () => (dnsSubdomainErrors(key.name).length === 0 ? services.reviewedKey(key) : undefined)
+  const isRecorded = context.user.mayReview === true && !context.dryRun
+  const decision = decide(chain)
+  if (!decision.allowed) {
+    if (isRecorded) await usage.refused(key, chain, attributes, place, async () => (await lookUp()) !== undefined)
+    return deny(chain, decision.reason)
+  }
+  const today = await lookUp()
   if (today === undefined) return denied('the access key no longer gives access')
   // A cluster that does not send the time of issue cannot distinguish these tokens, so all of them are invalid.
   if (issuedAt < (today.tokensNotBefore ?? 0)) return denied(LEAKED)
   const narrowed = decide(today.chain)
-  if (!narrowed.allowed) return deny(today.chain, narrowed.reason)
-  if (!context.user.mayReview || context.dryRun) return noOpinion
+  if (!narrowed.allowed) {
+    if (isRecorded) await usage.refused(key, today.chain, attributes, place)
+    return deny(today.chain, narrowed.reason)
+  }
+  if (!isRecorded) return noOpinion
   // Names and groups are those of the cluster: there, no permission is narrower than another.
   const asker = { isMaster: false, key }
   await Promise.all([

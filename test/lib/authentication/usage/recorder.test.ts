@@ -4,6 +4,7 @@ import { readUsage } from '../../../../lib/authentication/usage/items.ts'
 import { createUsageRecorder } from '../../../../lib/authentication/usage/recorder.ts'
 import { managementRequest } from '../../../../lib/authorization/attributes/attributes.ts'
 import { parseSpaceNamespace } from '../../../../lib/authorization/scopes/space.ts'
+import { ANY_NAME } from '../../../../lib/authorization/usage/usedentry.ts'
 import { KINDS } from '../../../../lib/kinds/kinds.ts'
 import type { CompanionItem } from '../../../../lib/storage/interface.ts'
 
@@ -33,6 +34,7 @@ const getting = (name: string, namespace = 'p-web') =>
   managementRequest(KINDS.VirtualClusterInstance, { verb: 'get', name, namespace })
 const key = { uid: 'u-1', generation: 1 }
 const project = [{ projects: [{ project: 'web' }] }]
+const dev = { type: 'virtualCluster', namespace: 'p-web', name: 'dev' } as const
 
 test('an entry is written once a day, however many requests and objects it stands for', async () => {
   const { world, recorder, written, days } = start()
@@ -83,6 +85,62 @@ test.each([
   expect(days()).toEqual(['others'])
 })
 
+test('what scopes refuse is written once a day without names, apart from what the key did', async () => {
+  const { recorder, written, days } = start()
+  const listed = [{ virtualClusters: [{ project: 'web', virtualCluster: 'a' }] }]
+  for (const name of ['b', 'c', 'b']) await recorder.refused(key, listed, getting(name))
+  expect(days()).toEqual(['2026-11-26'])
+  const { entries, refused, refusedMore, isIncomplete } = readUsage(written, scopes)
+  expect([entries, refused, refusedMore, isIncomplete]).toEqual([
+    [],
+    [{ entry: { attributes: expect.objectContaining({ verb: 'get', name: ANY_NAME }) }, day: '2026-11-26' }],
+    false,
+    false,
+  ])
+})
+
+test('beyond 32 refused kinds of a key there is one more, and neither they nor their names cost a write', async () => {
+  const { recorder, written } = start()
+  for (let n = 0; n < 70; n++) await recorder.refused(key, [{}], getting(`a-${n}`, `p-${n}`))
+  expect(written).toHaveLength(33)
+  await recorder.refused({ uid: 'u-2' }, [{}], getting('a'))
+  await recorder.used(key, project, getting('a'))
+  expect(written).toHaveLength(35)
+  const own = written.filter(({ pk }) => pk === 'usage#u-1')
+  expect(readUsage(own, scopes)).toMatchObject({
+    isIncomplete: false,
+    refusedMore: true,
+    refused: { length: 32 },
+    entries: { length: 1 },
+  })
+})
+
+test('a refused kind with a credential in its path counts as one more', async () => {
+  const { recorder, written } = start()
+  const path = '/mpk_1fJjkkpe9PiTw9KSulA8Ghct30vZz4HpdQ5c5b9cPF11SjCEY'
+  await recorder.refused(key, [{}], { kind: 'nonresource', target: { type: 'Management' }, verb: 'get', path })
+  expect(JSON.stringify(written)).not.toContain('mpk_')
+  expect(readUsage(written, scopes)).toMatchObject({ refused: [], refusedMore: true, isIncomplete: false })
+})
+
+test('a refused kind at a cluster is written only for a key that gives access, which is asked once', async () => {
+  const { world, recorder, written } = start()
+  let asked = 0
+  const live = (answer: boolean) => async () => {
+    asked++
+    return answer
+  }
+  for (const _ of [1, 2]) await recorder.refused(key, [{}], getting('a'), dev, live(false))
+  expect([asked, written.length]).toEqual([1, 0])
+  const unknown = async () => {
+    throw new Error('throttled')
+  }
+  await recorder.refused(key, [{}], getting('a', 'p-1'), dev, unknown)
+  expect(world.errors).toBe(1)
+  for (const _ of [1, 2]) await recorder.refused(key, [{}], getting('a', 'p-1'), dev, live(true))
+  expect([asked, written.length]).toEqual([2, 1])
+})
+
 test('a failed write fails nothing, pauses, and is made up for by a later request of any key', async () => {
   const { world, recorder, written, days } = start()
   world.fails = true
@@ -101,8 +159,6 @@ test('a failed write fails nothing, pauses, and is made up for by a later reques
   await recorder.used({ uid: 'u-2' }, project, getting('a'))
   expect(written.map(({ pk }) => pk).sort()).toEqual(['usage#u-1', 'usage#u-1', 'usage#u-1', 'usage#u-2'])
 })
-
-const dev = { type: 'virtualCluster', namespace: 'p-web', name: 'dev' } as const
 
 test('clusters that accept a key are written once a day', async () => {
   const { recorder, written } = start()

@@ -8,8 +8,9 @@ export const status = object('Observed usage of the access key.', {
   recording: boolean('Whether the deployment records usage.'),
   since: time('Time from which the usage of this key is recorded. Absent if it is not known yet.'),
   complete: boolean('Whether entries is complete. If false, the key did more than is recorded.'),
+  refusedMore: boolean('Whether the scopes refused more kinds of requests than entries has. Absent if not.'),
   entries: list(
-    'Requests of the key, the newest first. Requests that differ only in the name of the object are one entry, unless the scopes tell names apart. Requests that every scope allows, such as discovery, are left out.',
+    'Requests of the key, the newest first, then those that its scopes refused. Requests that differ only in the name of the object are one entry, unless the scopes tell names apart. Requests that every scope allows, such as discovery, are left out.',
     object('Requests of one kind.', {
       request: string('The requests in words.'),
       scope: {
@@ -20,6 +21,9 @@ export const status = object('Observed usage of the access key.', {
       refusedBy: list(
         'Trials that would refuse the requests: Own is the trial of the key, Inherited that of a key or trust that made it.',
         string('Own or Inherited.'),
+      ),
+      refused: boolean(
+        'Whether the scopes of the key refused the requests: the key asked for them and did not get them. Such an entry has no scope, and advice never contains it. Absent if they allowed them.',
       ),
     }),
   ),

@@ -56,7 +56,8 @@ async function usageOf(stored: Stored, time: Date, services: UsageServices): Pro
     recording: services.recordUsage,
     ...(since !== undefined && { since: rfc3339OfUnix(since) }),
     complete: !usage.isIncomplete,
-    entries: entriesOf(recorded, stored, services.scopes),
+    entries: [...entriesOf(recorded, stored, services.scopes), ...refusedOf(recorded, services.scopes)],
+    ...(recorded.refusedMore && { refusedMore: true }),
     clusters: clustersOf(recorded),
     ...adviceFor(stored, usage, services, time),
   }
@@ -92,6 +93,10 @@ function entriesOf(recorded: RecordedUsage, { object, internal }: Stored, option
     }
   })
 }
+
+/** Returns what the scopes refused. Without the scope entry: whoever collects those of all entries would give the key what it asks for. */
+const refusedOf = ({ refused }: RecordedUsage, options: ScopeOptions): JsonObject[] =>
+  shownRequests({ entries: refused }, options).map(({ request, day }) => ({ request, lastUsed: day, refused: true }))
 
 function clustersOf({ accepted, asked }: RecordedUsage): JsonObject[] {
   const accepting = new Map(accepted.map(({ place, day }) => [placeName(place), day]))

@@ -46,7 +46,7 @@ interface ShownRequest {
  * Returns the entries as people read them, the latest first. Requests without a name and those with any name are two entries for the
  * decisions of scopes, and one here.
  */
-export function shownRequests({ entries }: RecordedUsage, options: ScopeOptions): ShownRequest[] {
+export function shownRequests({ entries }: Pick<RecordedUsage, 'entries'>, options: ScopeOptions): ShownRequest[] {
   const shown = new Map<string, ShownRequest>()
   for (const { entry, day, refusedBy = [] } of entries) {
     const attributes = withoutAnyName(entry.attributes)

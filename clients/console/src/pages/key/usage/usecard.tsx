@@ -1,5 +1,5 @@
 import type { AccessKey } from '../../../../../core/src/objects.ts'
-import { type KeyUsage, noRequestsWords } from '../../../../../core/src/usage.ts'
+import { type KeyUsage, noRequestsWords, requestsIn, type UsageEntry } from '../../../../../core/src/usage.ts'
 import { Foreign } from '../../../components/foreign.tsx'
 import type { Reading } from '../../../components/hooks/usereading.ts'
 import { ReadCard } from './readcard.tsx'
@@ -76,8 +76,24 @@ function Clusters({ clusters }: { clusters: NonNullable<KeyUsage['clusters']> })
 const FIRST = 10
 
 function Requests({ accessKey, usage }: { accessKey: AccessKey; usage: KeyUsage }) {
-  const { entries = [] } = usage
-  const list = (some: typeof entries) => (
+  const { done, refused } = requestsIn(usage)
+  return (
+    <>
+      <h3>Requests, and when each was last made</h3>
+      {done.length === 0 ? <p class="muted">{noRequestsWords(accessKey, usage)}</p> : <RequestList entries={done} />}
+      {refused.length > 0 && (
+        <>
+          <h3>Asked for, refused by the scope</h3>
+          <RequestList entries={refused} />
+        </>
+      )}
+      {usage.refusedMore && <p class="hint">The scope refused more kinds of requests than are recorded.</p>}
+    </>
+  )
+}
+
+function RequestList({ entries }: { entries: readonly UsageEntry[] }) {
+  const list = (some: readonly UsageEntry[]) => (
     <ul class="requests">
       {some.map(({ request, scope, lastUsed }) => (
         <li key={`${request} ${JSON.stringify(scope)}`}>
@@ -88,8 +104,7 @@ function Requests({ accessKey, usage }: { accessKey: AccessKey; usage: KeyUsage 
   )
   return (
     <>
-      <h3>Requests, and when each was last made</h3>
-      {entries.length === 0 ? <p class="muted">{noRequestsWords(accessKey, usage)}</p> : list(entries.slice(0, FIRST))}
+      {list(entries.slice(0, FIRST))}
       {entries.length > FIRST && (
         <details>
           <summary>{entries.length - FIRST} more</summary>
