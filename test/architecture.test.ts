@@ -124,7 +124,7 @@ const layers: Record<string, readonly string[]> = {
   'clients/action/src': ['runner', 'api', 'session', '.'],
   'clients/core/src': ['files', '.', 'words'],
   'clients/cli/src':
-    'io arguments output config credentials api kubeconfig rotation advice commands/keys commands/clusters commands .'.split(
+    'io arguments output config credentials api kubeconfig rotation run advice commands/keys commands/clusters commands .'.split(
       ' ',
     ),
   'clients/console/src': [

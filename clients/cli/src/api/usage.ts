@@ -2,6 +2,7 @@
 import type { JsonObject } from '../../../../lib/meta/types.ts'
 import type { AccessKey } from '../../../core/src/objects.ts'
 import type { KeyUsage } from '../../../core/src/usage.ts'
+import type { CallOptions } from './call.ts'
 import { asKey, keyPath } from './keys.ts'
 import type { Session } from './session.ts'
 
@@ -14,8 +15,8 @@ export interface UsedKey {
 }
 
 /** Returns the usage of a key. Throws a StatusError when the server refuses it. */
-export async function readUsage(session: Session, name: string): Promise<Omit<UsedKey, 'key'>> {
-  const object = await session.get(`${keyPath(name)}/usage`)
+export async function readUsage(session: Session, name: string, options?: CallOptions): Promise<Omit<UsedKey, 'key'>> {
+  const object = await session.get(`${keyPath(name)}/usage`, options)
   return { object, usage: (object.status ?? {}) as KeyUsage }
 }
 

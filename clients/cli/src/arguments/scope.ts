@@ -75,7 +75,8 @@ function roleOf(text: string): JsonObject {
   return { role, ...(projects.length > 0 && { projects }), ...(virtualClusters.length > 0 && { virtualClusters }) }
 }
 
-function ruleOf(text: string): JsonObject {
+/** Returns the rule in a text of JSON. Throws a UsageError for any other text. */
+export function ruleOf(text: string): JsonObject {
   try {
     const rule: unknown = JSON.parse(text)
     if (typeof rule === 'object' && rule !== null && !Array.isArray(rule)) return rule as JsonObject

@@ -19,6 +19,7 @@ import { logout } from './logout.ts'
 import { reportLeak } from './reportleak.ts'
 import { revoke } from './revoke.ts'
 import { rotate } from './rotate.ts'
+import { run } from './run.ts'
 import { token } from './token.ts'
 import { usage } from './usage.ts'
 import { whoami } from './whoami.ts'
@@ -27,6 +28,7 @@ import { whose } from './whose.ts'
 export const sections: readonly Section[] = [
   { title: 'Logging in', commands: [login, whoami, logout] },
   { title: 'Access keys', commands: [keysList, keysCreate, keysShow, keysDisable, keysEnable, keysDelete] },
+  { title: 'Running a command with a narrow key', commands: [run] },
   { title: 'What a key needs', commands: [usage, advise] },
   { title: 'Lifecycle of a key', commands: [history, rotate, revoke, explain, whose, reportLeak] },
   { title: 'Clusters', commands: [kubeconfig, token, credential] },

@@ -27,4 +27,6 @@ export interface Io {
   readHidden(prompt: string): Promise<string | undefined>
   /** Aborts with Ctrl-C or SIGTERM. */
   signal: AbortSignal
+  /** Gives all signals that would end this process to `receive` instead, until the function that it returns is called. */
+  passSignals(receive: (signal: NodeJS.Signals) => void): () => void
 }

@@ -10,6 +10,8 @@ import type { Io } from './io.ts'
 /** The exit code of a process whose reader is gone, as shells report SIGPIPE. */
 const BROKEN_PIPE = 141
 const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const
+/** What ends a process besides those, and is passed on with them. SIGBREAK is Ctrl-Break of Windows. */
+const PASSED: readonly NodeJS.Signals[] = ['SIGQUIT', 'SIGUSR1', 'SIGUSR2', 'SIGALRM', 'SIGBREAK']
 /** How long a command may clean up after a signal. */
 const CLEANUP_MILLISECONDS = 2000
 
@@ -36,8 +38,10 @@ function write(name: 'stdout' | 'stderr', text: string, ifLost?: string): void {
 export function processIo(): { io: Io; interrupted(): number } {
   const controller = new AbortController()
   let code = SIGNALS.SIGINT as number
+  let receive: ((signal: NodeJS.Signals) => void) | undefined
   for (const [signal, exitCode] of Object.entries(SIGNALS)) {
     process.on(signal, () => {
+      if (receive) return receive(signal as NodeJS.Signals)
       if (controller.signal.aborted) process.exit(exitCode)
       code = exitCode
       controller.abort(new Error(`ended by ${signal}`))
@@ -76,6 +80,14 @@ export function processIo(): { io: Io; interrupted(): number } {
     readLine: () => lines(controller.signal),
     readHidden: (prompt) => hiddenLine(prompt, controller.signal),
     signal: controller.signal,
+    passSignals: (listener) => {
+      receive = listener
+      for (const signal of PASSED) process.on(signal, listener)
+      return () => {
+        receive = undefined
+        for (const signal of PASSED) process.off(signal, listener)
+      }
+    },
   }
   return { io, interrupted: () => code }
 }

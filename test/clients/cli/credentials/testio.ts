@@ -43,6 +43,7 @@ export function testIo(parts: Partial<Io>): { io: Io; said: { out: string; err: 
     readLine: async () => undefined,
     readHidden: async () => undefined,
     signal: new AbortController().signal,
+    passSignals: () => () => {},
     ...parts,
   }
   return { io, said }

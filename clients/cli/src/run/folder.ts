@@ -1,0 +1,43 @@
+/** Keeps the key of a command in a private folder, which is deleted with it. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { dumpYaml } from '../../../../lib/meta/encoding/yaml.ts'
+import type { Session } from '../api/session.ts'
+import { writePrivately } from '../config/privatefile.ts'
+import type { Io } from '../io/io.ts'
+import { type Entry, emptyConfig } from '../kubeconfig/entries.ts'
+import { withEntry } from '../kubeconfig/merge.ts'
+
+/** A folder that only this user can read. Where there is one that is gone with the login, it is made there. */
+export const makeFolder = ({ env }: Pick<Io, 'env'>): Promise<string> =>
+  mkdtemp(join(env.XDG_RUNTIME_DIR || tmpdir(), 'keyplane-run-'))
+
+export const removeFolder = (folder: string): Promise<void> =>
+  rm(folder, { recursive: true, force: true, maxRetries: 3 })
+
+/** Writes the files of the session, and returns the variables that name them and nothing else. */
+export async function fillFolder(
+  folder: string,
+  session: Session,
+  entry: Entry | undefined,
+): Promise<Record<string, string>> {
+  const fileOf = async (name: string, text: string) => {
+    await writePrivately(join(folder, name), text)
+    return join(folder, name)
+  }
+  // Without a cluster the file is empty, so that kubectl does not use that of the user.
+  const config = entry
+    ? { ...withEntry(emptyConfig(), entry, entry.name), 'current-context': entry.name }
+    : emptyConfig()
+  return {
+    KEYPLANE_URL: session.server,
+    KEYPLANE_KEY_FILE: await fileOf('key', await session.key()),
+    ...(session.certificateAuthority !== undefined && {
+      KEYPLANE_CA: await fileOf('ca.crt', session.certificateAuthority),
+    }),
+    // There is no such file, and so no context.
+    KEYPLANE_CONFIG: join(folder, 'config.json'),
+    KUBECONFIG: await fileOf('kubeconfig', await dumpYaml(config)),
+  }
+}

@@ -1,0 +1,111 @@
+/** Makes the key of a command, and ends it. */
+import { randomInt } from 'node:crypto'
+import { hostname } from 'node:os'
+import { basename } from 'node:path'
+import type { JsonObject } from '../../../../lib/meta/types.ts'
+import { withoutCredentials } from '../../../../lib/meta/value/credentialtext.ts'
+import type { Self } from '../../../core/src/objects.ts'
+import { SESSION_LABEL } from '../../../core/src/sessions.ts'
+import { NetworkError } from '../api/https.ts'
+import { asKey, keyPath } from '../api/keys.ts'
+import type { Session } from '../api/session.ts'
+import { StatusError } from '../api/status.ts'
+import { CliError } from '../io/errors.ts'
+import type { Io } from '../io/io.ts'
+import { hasIdToken } from './environment.ts'
+
+export interface RunKey {
+  name: string
+  value: string
+  uid: string
+  /** When it was made, by the clock of this machine, in Unix milliseconds. */
+  made: number
+  expirationTimestamp: string | undefined
+}
+
+interface Wanted {
+  self: Partial<Self>
+  scope: JsonObject
+  /** Seconds. */
+  ttl: number
+  command: readonly string[]
+  /** What to do if the scope is too long. */
+  shorter: string
+}
+
+/** Letters and digits that nobody takes for others, as kube-apiserver generates names with them. */
+const LETTERS = 'bcdfghjklmnpqrstvwxz2456789'
+
+/** The name is made here, so that the key can be ended even if the answer with it is lost. */
+function nameFor({ user, team, subject = '' }: Partial<Self>): string {
+  const who = (user?.name ?? team?.name ?? subject).toLowerCase().replace(/@.*/, '')
+  const readable = who
+    .replace(/[^a-z0-9]+/g, '-')
+    .slice(0, 20)
+    .replace(/^-+|-+$/g, '')
+  const end = Array.from({ length: 6 }, () => LETTERS[randomInt(LETTERS.length)]).join('')
+  return ['run', readable, end].filter((part) => part !== '').join('-')
+}
+
+/** Makes the key with that of the session. Throws a CliError with what to do if the server refuses. */
+export async function makeRunKey(io: Io, session: Session, wanted: Wanted): Promise<RunKey> {
+  const { self, scope, ttl, command } = wanted
+  const name = nameFor(self)
+  const program = withoutCredentials(basename(command[0] ?? ''))
+  const object: JsonObject = {
+    apiVersion: 'management.platform/v1',
+    kind: 'OwnedAccessKey',
+    metadata: { name, labels: { [SESSION_LABEL]: 'run' } },
+    spec: {
+      // Without the arguments, which may be secret.
+      displayName: `${program} on ${hostname()}`.slice(0, 100),
+      ttl,
+      scope,
+      ...(self.groups && self.groups.length > 0 && { groups: self.groups }),
+    },
+  }
+  try {
+    const key = asKey(await session.post(keyPath(), object))
+    return {
+      name: key.metadata.name,
+      value: key.spec.key ?? '',
+      uid: key.metadata.uid,
+      made: io.now().getTime(),
+      expirationTimestamp: key.status?.expirationTimestamp,
+    }
+  } catch (error) {
+    // It may exist. Its name is so random that no other key has it.
+    if (io.signal.aborted || error instanceof NetworkError) await endRunKey(session, { name }).catch(() => {})
+    throw explained(io, error, wanted)
+  }
+}
+
+function explained(io: Io, error: unknown, { scope, shorter }: Wanted): unknown {
+  if (!(error instanceof StatusError)) return error
+  const hint =
+    error.code === 403 && hasIdToken(io.env)
+      ? `This job has an ID token. Exchange it with this scope instead, and no key has to make another: docs/ci.md\nscope=${JSON.stringify(scope)}`
+      : error.code === 403
+        ? 'The key of the command is made with yours, which must be allowed to make keys.'
+        : /spec\.scope: Too long/.test(error.message)
+          ? shorter
+          : /spec\.ttl/.test(error.message)
+            ? 'Give a shorter time with --for.'
+            : error.hint
+  return new CliError(error.message, { exitCode: error.exitCode, cause: error, ...(hint !== undefined && { hint }) })
+}
+
+/** Deletes the key. Somebody may have done so before. */
+export async function endRunKey(
+  session: Session,
+  { name, uid }: { name: string; uid?: string },
+  signal = AbortSignal.timeout(END_MILLISECONDS),
+): Promise<void> {
+  const body = { apiVersion: 'v1', kind: 'DeleteOptions', ...(uid !== undefined && { preconditions: { uid } }) }
+  await session.delete(keyPath(name), { repeatable: true, signal }, body).catch((error: unknown) => {
+    if (!(error instanceof StatusError) || error.code !== 404) throw error
+  })
+}
+
+/** How long ending a key may take: the signal that asked for it may soon be followed by one that nothing survives. */
+const END_MILLISECONDS = 10_000

@@ -1,0 +1,53 @@
+/** Names the variables of an environment that give a program a credential: of this API, of a cluster, or the ID token of a job. */
+import { withoutCredentials } from '../../../lib/meta/value/credentialtext.ts'
+
+/** What the programs of this project read, and what clients of Kubernetes do. */
+export const KEY_VARIABLES = [
+  'KEYPLANE_URL',
+  'KEYPLANE_KEY',
+  'KEYPLANE_KEY_FILE',
+  'KEYPLANE_CA',
+  'KEYPLANE_CONFIG',
+  'KUBECONFIG',
+] as const
+
+/** From which a job gets its ID token, which may be exchanged for a key: docs/federation-platforms.md. */
+const ID_TOKEN_VARIABLES: readonly string[] = [
+  // GitHub Actions, Forgejo and Gitea.
+  'ACTIONS_ID_TOKEN_REQUEST_URL',
+  'ACTIONS_ID_TOKEN_REQUEST_TOKEN',
+  'ACTIONS_RUNTIME_TOKEN',
+  // GitLab: jobs choose the names of their ID tokens. This is that of the component.
+  'KEYPLANE_ID_TOKEN',
+  'CI_JOB_JWT',
+  'CI_JOB_JWT_V2',
+  // Azure DevOps, Bitbucket, Buildkite, CircleCI, HCP Terraform, Semaphore, Spacelift.
+  'SYSTEM_ACCESSTOKEN',
+  'SYSTEM_OIDCREQUESTURI',
+  'BITBUCKET_STEP_OIDC_TOKEN',
+  'BUILDKITE_AGENT_ACCESS_TOKEN',
+  'CIRCLE_OIDC_TOKEN',
+  'CIRCLE_OIDC_TOKEN_V2',
+  'TFC_WORKLOAD_IDENTITY_TOKEN',
+  'SEMAPHORE_OIDC_TOKEN',
+  'SPACELIFT_OIDC_TOKEN',
+  // Pods of EKS and AKS, and the files of others.
+  'AWS_WEB_IDENTITY_TOKEN_FILE',
+  'AWS_CONTAINER_AUTHORIZATION_TOKEN',
+  'AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE',
+  'AZURE_FEDERATED_TOKEN_FILE',
+  'GOOGLE_APPLICATION_CREDENTIALS',
+]
+
+const isKeyVariable = (name: string): boolean => KEY_VARIABLES.some((one) => one === name)
+
+/** Reports whether the variable gives a job its ID token: by its name, or because its value is a token of an issuer. */
+export const givesIdToken = (name: string, value: string): boolean =>
+  !isKeyVariable(name) && (ID_TOKEN_VARIABLES.includes(name) || /^eyJ[\w-]+\.[\w-]+\.[\w-]+$/.test(value.trim()))
+
+/** Reports whether the variable gives a credential: by its name, or because its value contains a key or a token. */
+export function givesCredential(name: string, value: string): boolean {
+  // Names on Windows have no case.
+  const known = name.toUpperCase()
+  return isKeyVariable(known) || givesIdToken(known, value) || withoutCredentials(value) !== value
+}

@@ -1,0 +1,347 @@
+/** Tests commands with a narrow key: what they get, how they end, and what is said of them. */
+import { existsSync } from 'node:fs'
+import { readFile, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { load } from 'js-yaml'
+import { describe, expect, test } from 'vitest'
+import { sendHttps } from '../../../clients/core/src/https.ts'
+import { keys } from '../../support/objects.ts'
+import { useAlice } from './alice.ts'
+import { says } from './commandline.ts'
+import { useFront } from './front.ts'
+
+const { server, cluster, key, cli, patchKey } = useAlice()
+const front = useFront(server)
+
+const DEMO = ['--virtual-cluster', 'demo/demo'] as const
+/** Says what it has, and waits for the end of its input. */
+const TELL = `const { readFileSync } = require('node:fs')
+const of = (name) => readFileSync(process.env[name], 'utf8')
+process.stderr.write(JSON.stringify({ env: process.env, key: of('KEYPLANE_KEY_FILE'), config: of('KUBECONFIG') }) + '\\n')
+process.stdin.resume()`
+const tell = [process.execPath, '-e', TELL]
+const node = (script: string) => [process.execPath, '-e', script]
+
+interface Told {
+  env: Record<string, string>
+  key: string
+  config: string
+}
+const told = (stderr: string): Told => JSON.parse(/^\{"env".*$/m.exec(stderr)?.[0] ?? '')
+const nameIn = (stderr: string) => /^Key (run-[a-z0-9-]+): /m.exec(stderr)?.[1] ?? ''
+const stored = (name: string) => server.call(`${keys}/${name}`)
+
+async function begin(args: readonly string[], env: Record<string, string | undefined> = {}) {
+  const running = await cli.start(['run', ...args], { env })
+  await running.until(/^\{"env".*\n/m)
+  const what = told(running.said.stderr)
+  return { ...running, ...what, name: nameIn(running.said.stderr), folder: dirname(what.env.KUBECONFIG ?? '') }
+}
+
+const inCluster = async (config: string, path: string, method = 'GET') => {
+  const { token } = (load(config) as { users: { user: { token: string } }[] }).users[0]?.user ?? { token: '' }
+  const { code } = await sendHttps({
+    url: new URL(`${cluster.url}${path}`),
+    method,
+    headers: { authorization: `Bearer ${token}` },
+    body: undefined,
+    authorities: cluster.certificateAuthority,
+    mostMebibytes: 1,
+    signal: AbortSignal.timeout(10_000),
+  })
+  return code
+}
+const PODS = '/api/v1/namespaces/default/pods'
+
+describe('a command', () => {
+  test('gets a key that reads and a kube config of it, and they end with it, with a report', async () => {
+    const run = await begin([...DEMO, '--read-only', '--for', '30m', '--', ...tell])
+    const { stderr } = run.said
+    expect(stderr).toContain(
+      `Key ${run.name}: read-only in virtual cluster demo/demo, without Secrets; ends in 30m or with the command.`,
+    )
+    expect(stderr).toContain('It runs as you: it can still read your files.')
+    const { metadata, spec, status } = (await stored(run.name)).json
+    expect([metadata.labels, spec.ttl, status.owner, status.madeWith.name]).toEqual([
+      { 'keyplane/session': 'run' },
+      1800,
+      'alice',
+      key.name,
+    ])
+    expect(spec.displayName).toMatch(/^node on /)
+    expect(JSON.stringify(spec.scope)).not.toMatch(/secrets|exec|\*/)
+    expect([await inCluster(run.config, PODS), await inCluster(run.config, `${PODS}/web-0`, 'DELETE')]).toEqual([
+      200, 403,
+    ])
+    expect(await inCluster(run.config, '/api/v1/namespaces/default/secrets')).toBe(403)
+    expect((await server.call(keys, { token: run.key })).status).toBe(403)
+    run.child.stdin.end()
+    const { code, stderr: said } = await run.ended
+    expect(code).toBe(0)
+    // The demo cluster asks with a key that may not review, so nothing is recorded of what it asks.
+    const report = [
+      `^${run.name} has ended\\. In \\d+s:`,
+      '  create virtualclusterinstances/kubeconfig "demo" in project "demo"',
+      'Refused:',
+      '  list ownedaccesskeys',
+      'Virtual cluster demo/demo did not ask about this key, so what it did there is unknown\\.\\n$',
+    ]
+    expect(said).toMatch(new RegExp(report.join('\\n'), 'm'))
+    expect((await stored(run.name)).status).toBe(404)
+    expect(await inCluster(run.config, PODS)).not.toBe(200)
+    expect(existsSync(run.folder)).toBe(false)
+  })
+
+  test('has an environment that names only its key, without what gives another credential', async () => {
+    const jwt = ['eyJhbGciOiJSUzI1NiJ9', 'eyJpc3MiOiJodHRwczovL2V4YW1wbGUuY29tIn0', 'c2lnbmF0dXJl'].join('.')
+    const env = {
+      ...{
+        ACTIONS_ID_TOKEN_REQUEST_URL: 'https://id',
+        ACTIONS_ID_TOKEN_REQUEST_TOKEN: 'x',
+        AZURE_FEDERATED_TOKEN_FILE: '/x',
+      },
+      ...{
+        MY_ID_TOKEN: jwt,
+        KUBECONFIG: '/home/me/.kube/config',
+        AWS_WEB_IDENTITY_TOKEN_FILE: '/token',
+        HARMLESS: 'yes',
+      },
+      ...{ OTHER: `value=${key.value}`, ENCODED: Buffer.from(`me:${key.value}`).toString('base64') },
+    }
+    const run = await begin([...DEMO, '--keep', 'AWS_WEB_IDENTITY_TOKEN_FILE', '--keep', 'OTHER', '--', ...tell], env)
+    const { PATH: _, HOME: __, ...rest } = run.env
+    const file = (name: string) => join(run.folder, name)
+    expect(rest).toEqual({
+      AWS_WEB_IDENTITY_TOKEN_FILE: '/token',
+      HARMLESS: 'yes',
+      KEYPLANE_URL: server.base,
+      KEYPLANE_CA: file('ca.crt'),
+      KEYPLANE_CONFIG: file('config.json'),
+      KEYPLANE_KEY_FILE: file('key'),
+      KUBECONFIG: file('kubeconfig'),
+    })
+    expect(run.said.stderr).toContain('everything that you may in virtual cluster demo/demo')
+    // A command that runs keyplane gets the narrow key.
+    const who = await cli.spawn(['whoami', '-o', 'json'], { env: { KEYPLANE_KEY: undefined, ...rest } })
+    expect(JSON.parse(who.stdout).status.accessKey).toBe(run.name)
+    const other = await cli.spawn(['whoami', '--context', 'mine'], { env: { KEYPLANE_KEY: undefined, ...rest } })
+    expect(other).toMatchObject(says(2, 'There is no context "mine"'))
+    run.child.stdin.end()
+    await run.ended
+    for (const name of ['KEYPLANE_KEY', 'kubeconfig'])
+      expect(await cli.run(['run', ...DEMO, '--keep', name, '--', ...tell])).toMatchObject(
+        says(2, 'would hand over your own credential'),
+      )
+  })
+
+  test.each([
+    ['its own exit code', node('process.exit(7)'), 7],
+    ['128 and the number of the signal that ended it', node('process.kill(process.pid, "SIGKILL")'), 137],
+  ])('ends with %s', async (_, command, code) => {
+    const ran = await cli.spawn(['run', ...DEMO, '--', ...command])
+    expect(ran).toMatchObject({ code, stdout: '' })
+    expect((await stored(nameIn(ran.stderr))).status).toBe(404)
+  })
+
+  test('that is no program makes no key, and neither does a wrong call', async () => {
+    const before = (await server.call(keys)).json.items.length
+    const wrong: [string[], number, string][] = [
+      [[...DEMO, '--', 'no-such-program'], 2, 'is not on the PATH'],
+      [['--', ...tell], 2, 'Say what the key may do.'],
+      [['--read-only', '--', ...tell], 2, '--read-only needs --virtual-cluster or --cluster.'],
+      [[...DEMO, '--groups', 'apps', '--', ...tell], 2, '--groups needs --read-only.'],
+      [[...DEMO, '--read-only', '--groups', 'apps', '--', ...tell], 2, 'nothing to read in the group apps'],
+      [[...DEMO, '--for', '0s', '--', ...tell], 2, '--for must be more than 0'],
+      [[...DEMO, '--ask', '--', ...tell], 2, '--ask needs a terminal.'],
+      [[...DEMO, '--rule', '[]', '--', ...tell], 2, '--rule must be a JSON object'],
+      [['--virtual-cluster', 'demo/none', '--', ...tell], 4, 'none'],
+    ]
+    for (const [args, code, text] of wrong) expect(await cli.run(['run', ...args])).toMatchObject(says(code, text))
+    expect((await server.call(keys)).json.items.length).toBe(before)
+  })
+})
+
+describe('signals', () => {
+  test.each(['SIGTERM', 'SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGUSR2'] as const)(
+    '%s reaches the command, and the key ends',
+    async (signal) => {
+      const run = await begin([...DEMO, '--', ...tell])
+      run.kill(signal)
+      const { code } = await run.ended
+      expect(code).toBe(128 + { SIGTERM: 15, SIGHUP: 1, SIGINT: 2, SIGQUIT: 3, SIGUSR2: 12 }[signal])
+      expect((await stored(run.name)).status).toBe(404)
+      expect(existsSync(run.folder)).toBe(false)
+    },
+  )
+
+  test('end the key soon, also of a command that goes on', async () => {
+    const ignoring = node(`process.on('SIGTERM', () => {});${TELL}`)
+    const run = await begin([...DEMO, '--', ...ignoring])
+    run.kill('SIGTERM')
+    await expect.poll(async () => (await stored(run.name)).status, { timeout: 20_000 }).toBe(404)
+    expect(run.child.exitCode).toBe(null)
+    run.child.stdin.end()
+    expect((await run.ended).code).toBe(0)
+  })
+
+  test('a killed program leaves a key that ends by itself', async () => {
+    const run = await begin([...DEMO, '--for', '10m', '--', ...tell])
+    run.kill('SIGKILL')
+    await run.ended
+    const { spec, status } = (await stored(run.name)).json
+    expect([spec.ttl, status.phase]).toEqual([600, 'Active'])
+  })
+})
+
+describe('where it cannot go well', () => {
+  const through = async (act: (typeof front)['act']) => {
+    front.act = act
+    return { KEYPLANE_URL: front.base, KEYPLANE_CA: await cli.write('front.crt', front.certificateAuthority) }
+  }
+
+  test('a key that may make no keys says which entry would allow it, and a job is told of its ID token', async () => {
+    await patchKey({ scope: { virtualClusters: [{ project: 'demo', virtualCluster: 'demo' }] } })
+    const args = ['run', ...DEMO, '--read-only', '--', ...tell]
+    const refused = await cli.run(args)
+    expect(refused).toMatchObject(
+      says(
+        4,
+        /"verbs":\["create"\],"resources":\[\{"group":"management.platform","resources":\["ownedaccesskeys"\].* would allow it/,
+      ),
+    )
+    expect(refused.stderr).toContain('which must be allowed to make keys')
+    const inJob = await cli.run(args, { env: { BITBUCKET_STEP_OIDC_TOKEN: 'x' } })
+    expect(inJob).toMatchObject(says(4, /^This job has an ID token\..*\nscope=\{"rules":\[.*\]\}$/m))
+  })
+
+  test('the key is made with that of the caller: its scopes hold, and it does not outlive it', async () => {
+    const rule = {
+      verbs: ['create', 'get', 'delete'],
+      resources: [{ group: 'management.platform', resources: ['ownedaccesskeys', 'ownedaccesskeys/usage'] }],
+    }
+    await patchKey({
+      ttl: 900,
+      scope: { rules: [rule], virtualClusters: [{ project: 'demo', virtualCluster: 'demo' }] },
+    })
+    const run = await begin([...DEMO, '--for', '1h', '--', ...tell])
+    expect(run.said.stderr).toContain('Warning: your own key ends in 15m, and this one with it')
+    const { spec, status } = (await stored(run.name)).json
+    expect(spec.ttl).toBeLessThanOrEqual(900)
+    expect(status.madeWith.name).toBe(key.name)
+    // The kube config of another virtual cluster is outside both.
+    const other = '/apis/management.platform/v1/namespaces/p-demo/virtualclusterinstances/other/kubeconfig'
+    expect((await server.call(other, { method: 'POST', body: {}, token: run.key })).status).toBe(403)
+    run.child.stdin.end()
+    expect(await run.ended).toMatchObject(says(0, `${run.name} has ended.`))
+  })
+
+  test('the API is away at the start: nothing is run', async () => {
+    const env = await through(() => true)
+    const ran = await cli.spawn(['run', ...DEMO, '--', ...node('process.stderr.write("it ran")')], { env })
+    expect(ran).toMatchObject({ code: 1, stderr: expect.not.stringContaining('it ran') })
+  })
+
+  test('the API is away at the end: the report says when the key ends, and the exit code is that of the command', async () => {
+    const env = await through(() => false)
+    const run = await begin(
+      [...DEMO, '--for', '10m', '--', ...node(`process.stdin.on('end', () => process.exit(3));${TELL}`)],
+      env,
+    )
+    const { expirationTimestamp } = (await stored(run.name)).json.status
+    await through(() => true)
+    run.child.stdin.end()
+    expect(await run.ended).toMatchObject(
+      says(
+        3,
+        new RegExp(
+          `^${run.name} could not be ended: .* It ends by itself at ${expirationTimestamp}\\. What it did in \\d+s is not known: `,
+          'm',
+        ),
+      ),
+    )
+    expect(existsSync(run.folder)).toBe(false)
+  })
+
+  test('a key whose answer was lost is ended by its name', async () => {
+    let made = ''
+    const env = await through(async (moment, { method, path }) => {
+      if (method !== 'POST' || path !== '/apis/management.platform/v1/ownedaccesskeys' || moment === 'before')
+        return false
+      const { items } = (await server.call(`${keys}?fieldSelector=status.madeWith.name=${key.name}`)).json
+      made = items[0].metadata.name
+      return true
+    })
+    expect((await cli.spawn(['run', ...DEMO, '--', ...tell], { env })).code).toBe(1)
+    expect(made).toMatch(/^run-alice-/)
+    expect((await stored(made)).status).toBe(404)
+  })
+
+  test('a key that gets no kube config is ended', async () => {
+    const env = await through(async (moment, { path }) => moment === 'before' && path.endsWith('/kubeconfig'))
+    expect((await cli.spawn(['run', ...DEMO, '--', ...tell], { env })).code).toBe(1)
+    const names = (await server.call(`${keys}?labelSelector=keyplane/session`)).json.items
+    expect(names.map(({ status }: { status: { madeWith: { name: string } } }) => status.madeWith.name)).not.toContain(
+      key.name,
+    )
+  })
+})
+
+test('--rule is about the cluster of the command, and --scope is taken as it is', async () => {
+  const file = await cli.write('scope.yaml', 'roles: [{role: platformCLI}]\n')
+  const rule = '{"verbs":["list"],"resources":[{"resources":["pods"]}]}'
+  const run = await begin([...DEMO, '--rule', rule, '--scope', file, '--', ...tell])
+  expect((await stored(run.name)).json.spec.scope).toEqual({
+    roles: [{ role: 'platformCLI' }],
+    rules: [
+      {
+        verbs: ['list'],
+        resources: [{ resources: ['pods'] }],
+        virtualClusters: [{ namespace: 'p-demo', name: 'demo' }],
+      },
+      {
+        verbs: ['create'],
+        resources: [
+          { group: 'management.platform', resources: ['virtualclusterinstances/kubeconfig'], resourceNames: ['demo'] },
+        ],
+        namespaces: ['p-demo'],
+        requestTargets: ['Management'],
+      },
+    ],
+  })
+  expect(run.said.stderr).toMatch(
+    /: what these entries allow:\n {2}roles: \{role: platformCLI\}\n {2}rules: .*\nIt; ends in 1h/,
+  )
+  run.child.stdin.end()
+  await run.ended
+  const alone = await cli.spawn(['run', '--scope', file, '--', 'sh', '-c', 'cat "$KUBECONFIG"'])
+  expect(alone).toMatchObject({ code: 0, stdout: expect.stringContaining('clusters: []') })
+})
+
+test('--ask says what the key may do and makes it only after a yes', async () => {
+  const before = (await server.call(keys)).json.items.length
+  const no = await cli.run(['run', ...DEMO, '--read-only', '--ask', '--', 'true'], { isTerminal: true, input: 'n\n' })
+  expect(no).toMatchObject(
+    says(1, /^The key: read-only in virtual cluster demo\/demo, .*\n.*\nRun .* \[y\/N\] Nothing was made/m),
+  )
+  expect((await server.call(keys)).json.items.length).toBe(before)
+  const yes = await cli.run(['run', ...DEMO, '--ask', '--', 'true'], { isTerminal: true, input: 'y\n' })
+  expect(yes).toMatchObject(says(0, /run-alice-\w+ has ended\./))
+})
+
+test('--env-out has the variables for a container, without a secret, until the end', async () => {
+  const file = join(cli.home, 'session.env')
+  const run = await begin([...DEMO, '--env-out', file, '--', ...tell])
+  const text = await readFile(file, 'utf8')
+  expect((await stat(file)).mode & 0o777).toBe(0o600)
+  const { KEYPLANE_URL, KUBECONFIG, KEYPLANE_KEY_FILE } = run.env
+  for (const line of [
+    `KEYPLANE_URL=${KEYPLANE_URL}`,
+    `KUBECONFIG=${KUBECONFIG}`,
+    `KEYPLANE_KEY_FILE=${KEYPLANE_KEY_FILE}`,
+  ])
+    expect(text.split('\n')).toContain(line)
+  expect(text).not.toContain(run.key)
+  run.child.stdin.end()
+  await run.ended
+  expect(existsSync(file)).toBe(false)
+})

@@ -1,0 +1,98 @@
+/** Tests what a report says of the end of a key, and which resources of a cluster a reader gets. */
+import { describe, expect, test } from 'vitest'
+import { readableIn } from '../../../clients/cli/src/run/discovery.ts'
+import { reportText } from '../../../clients/cli/src/run/report.ts'
+import { givesCredential } from '../../../clients/core/src/credentialvariables.ts'
+import type { KeyUsage } from '../../../clients/core/src/usage.ts'
+
+const target = { kind: 'virtualCluster', project: 'shop', name: 'dev' } as const
+const ended = { name: 'run-alice-7k2p', target, prefix: 'p-', seconds: 720 }
+const here = 'in virtual cluster "shop/dev"'
+const asked = [{ name: 'virtualclusters/p-shop/dev', lastAsked: '2026-11-26' }]
+const entry = (request: string, refused?: true) => ({ request, lastUsed: '2026-11-26', ...(refused && { refused }) })
+
+describe('a report', () => {
+  test('has one line for each subject with all verbs, first in the cluster, and what was refused apart', () => {
+    const usage: KeyUsage = {
+      complete: true,
+      clusters: asked,
+      entries: [
+        entry(`list of pods in namespace "web" ${here}`),
+        entry(`get of pods in namespace "web" ${here}`),
+        entry(`get of pods/log in namespace "web" ${here}`),
+        entry(`get of path "/metrics" ${here}`),
+        entry('create of virtualclusterinstances/kubeconfig "dev" in project "shop"'),
+        entry(`delete of pods in namespace "web" ${here}`, true),
+      ],
+    }
+    expect(reportText({ ...ended, usage })).toBe(`run-alice-7k2p has ended. In 12m:
+  get path "/metrics"
+  get, list pods in namespace "web"
+  get pods/log in namespace "web"
+  create virtualclusterinstances/kubeconfig "dev" in project "shop"
+Refused:
+  delete pods in namespace "web"`)
+  })
+
+  test.each<[string, KeyUsage | string]>([
+    ['no requests that are recorded', { clusters: asked }],
+    ['Virtual cluster shop/dev did not ask about this key, so what it did there is unknown.', {}],
+    ['and more that is not recorded', { clusters: asked, refusedMore: true }],
+    ['It did more than is recorded.', { clusters: asked, complete: false }],
+    ['This deployment does not record usage', { recording: false, complete: false }],
+    ['What it did in 12m is not known: it is gone.', 'it is gone.'],
+  ])('says %j', (sentence, usage) => {
+    expect(reportText({ ...ended, usage })).toContain(sentence)
+  })
+
+  test('says when a key ends that could not be ended', () => {
+    const lives = { until: '2026-11-26T10:30:00Z', why: 'keyplane is not there.' }
+    expect(reportText({ ...ended, lives, usage: {} })).toMatch(
+      /^run-alice-7k2p could not be ended: keyplane is not there\. It ends by itself at 2026-11-26T10:30:00Z\. In 12m:/,
+    )
+  })
+})
+
+test('a reader gets resources that can be read, without Secrets and what acts', () => {
+  const resource = (name: string, ...verbs: string[]) => ({ name, verbs })
+  const core = [
+    ...[
+      resource('pods', 'create', 'get', 'list'),
+      resource('pods/log', 'get'),
+      resource('pods/status', 'get', 'patch'),
+    ],
+    ...['exec', 'attach', 'portforward', 'proxy'].map((one) => resource(`pods/${one}`, 'create', 'get')),
+    ...[resource('services/proxy', 'get'), resource('nodes/proxy', 'get'), resource('nodes', 'list')],
+    ...[resource('secrets', 'get', 'list'), resource('secrets/status', 'get'), resource('bindings', 'create')],
+    resource('replicationcontrollers/scale', 'get'),
+  ]
+  expect(readableIn('', { resources: core })).toEqual(['pods', 'pods/log', 'pods/status', 'nodes'])
+  const deployments = [
+    resource('deployments', 'list'),
+    resource('deployments/scale', 'get'),
+    resource('deployments/log', 'get'),
+  ]
+  expect(readableIn('apps', { resources: deployments })).toEqual(['deployments', 'deployments/scale'])
+  const console = [resource('virtualmachineinstances/console', 'get'), resource('virtualmachineinstances', 'get')]
+  expect(readableIn('subresources.kubevirt.io', { resources: console })).toEqual([])
+})
+
+test('a variable gives a credential by its name, or by a key or a token in its value', () => {
+  const jwt = ['eyJhbGciOiJSUzI1NiJ9', 'eyJpc3MiOiJodHRwczovL2V4YW1wbGUuY29tIn0', 'c2lnbmF0dXJl'].join('.')
+  const gives: [string, string][] = [
+    ...(['KUBECONFIG', 'Kubeconfig', 'KEYPLANE_KEY', 'CIRCLE_OIDC_TOKEN'].map((name) => [name, 'x']) as [
+      string,
+      string,
+    ][]),
+    ['ANYTHING', jwt],
+    ['ANYTHING', `Bearer ${jwt}`],
+    ['ANYTHING', `a mpk_${'x'.repeat(48)} b`],
+  ]
+  for (const [name, value] of gives) expect([name, givesCredential(name, value)]).toEqual([name, true])
+  for (const [name, value] of [
+    ['PATH', '/bin'],
+    ['HOME', '/home/me'],
+    ['OPENAI_API_KEY', 'sk-1'],
+  ] as const)
+    expect([name, givesCredential(name, value)]).toEqual([name, false])
+})
