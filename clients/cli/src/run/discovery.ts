@@ -1,6 +1,7 @@
 /** Reads from a cluster which of its resources can be read without acting on anything. */
-import type { JsonObject } from '../../../../lib/meta/types.ts'
-import { objectIn } from '../../../core/src/answers.ts'
+import { mayPass, objectIn } from '../../../core/src/answers.ts'
+import type { HttpsAnswer } from '../../../core/src/https.ts'
+import { repeatedly } from '../api/call.ts'
 import { send } from '../api/https.ts'
 import { inParallel } from '../api/parallel.ts'
 import { CliError } from '../io/errors.ts'
@@ -15,6 +16,9 @@ const READS = ['get', 'list', 'watch']
 /** The only subresources of a reader. Others act although they are GETs: exec, attach and port-forward over WebSocket, and proxies. */
 const SUBRESOURCES = ['status', 'scale']
 
+/** Aggregated discovery, which answers for all groups at once. Clusters before 1.30 answer with a list of their groups. */
+const ACCEPT = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json'
+
 /** Returns what can be read in the cluster of the entry, whose credential asks for it. */
 export async function readableGroups(
   io: Io,
@@ -22,25 +26,70 @@ export async function readableGroups(
 ): Promise<ReadableGroups> {
   const server = String(cluster.server).replace(/\/+$/, '')
   const authority = cluster['certificate-authority-data']
-  const get = async (path: string): Promise<JsonObject> => {
-    const { code, text } = await send({
-      url: new URL(`${server}${path}`),
-      method: 'GET',
-      headers: { accept: 'application/json', authorization: `Bearer ${user.token}` },
-      body: undefined,
-      certificateAuthority: typeof authority === 'string' ? Buffer.from(authority, 'base64').toString() : undefined,
-      signal: io.signal,
-    })
-    const answer = objectIn(text) as JsonObject | undefined
-    if (code !== 200 || answer === undefined) throw new CliError(`${server}${path} answered ${code}.`)
+  const request = {
+    method: 'GET',
+    headers: { accept: ACCEPT, authorization: `Bearer ${user.token}` },
+    body: undefined,
+    certificateAuthority: typeof authority === 'string' ? Buffer.from(authority, 'base64').toString() : undefined,
+    signal: io.signal,
+  }
+  const get: Get = async (path) => {
+    const url = new URL(`${server}${path}`)
+    const isSafe = ({ code }: HttpsAnswer) => mayPass(code)
+    const { code, text } = await repeatedly(io, { repeatable: true, isSafe }, () => send({ ...request, url }))
+    const answer = objectIn(text)
+    if (code !== 200 || answer === undefined) throw new CliError(`${url} answered ${code}.`)
     return answer
   }
-  const { groups } = (await get('/apis')) as unknown as { groups?: { versions?: { groupVersion: string }[] }[] }
-  const served = (groups ?? []).flatMap(({ versions = [] }) => versions.map(({ groupVersion }) => groupVersion))
-  const lists = await inParallel(['v1', ...served.filter((one) => !acts(groupOf(one)))], async (groupVersion) => {
+  const [core, others] = await Promise.all([get('/api'), get('/apis')])
+  const isAggregated = [core, others].every(({ kind }) => kind === 'APIGroupDiscoveryList')
+  const lists = isAggregated
+    ? [core, others].flatMap((one) => resourcesOf(one as unknown as AggregatedGroups))
+    : await listEach(io, get, others as unknown as Groups)
+  const found = new Map<string, Set<string>>()
+  for (const list of lists) {
+    const names = found.get(list.group) ?? new Set()
+    for (const name of readableIn(list.group, list)) names.add(name)
+    if (names.size > 0) found.set(list.group, names)
+  }
+  return new Map([...found].sort().map(([group, names]) => [group, [...names].sort()]))
+}
+
+type Get = (path: string) => Promise<Record<string, unknown>>
+
+/** An APIGroupDiscoveryList. */
+interface AggregatedGroups {
+  items?: {
+    metadata?: { name?: string }
+    versions?: {
+      resources?: { resource: string; verbs?: string[]; subresources?: { subresource: string; verbs?: string[] }[] }[]
+    }[]
+  }[]
+}
+
+const resourcesOf = ({ items = [] }: AggregatedGroups): (ResourceList & { group: string })[] =>
+  items.flatMap(({ metadata, versions = [] }) =>
+    versions.map(({ resources = [] }) => ({
+      group: metadata?.name ?? '',
+      resources: resources.flatMap(({ resource, verbs = [], subresources = [] }) => [
+        { name: resource, verbs },
+        ...subresources.map((one) => ({ name: `${resource}/${one.subresource}`, verbs: one.verbs ?? [] })),
+      ]),
+    })),
+  )
+
+/** An APIGroupList. */
+interface Groups {
+  groups?: { versions?: { groupVersion: string }[] }[]
+}
+
+/** Asks for each group and version. */
+async function listEach(io: Io, get: Get, { groups = [] }: Groups): Promise<(ResourceList & { group: string })[]> {
+  const served = groups.flatMap(({ versions = [] }) => versions.map(({ groupVersion }) => groupVersion))
+  const lists = await inParallel(['v1', ...served], async (groupVersion) => {
     try {
       const path = `${groupVersion === 'v1' ? '/api' : '/apis'}/${groupVersion}`
-      return { group: groupOf(groupVersion), list: (await get(path)) as unknown as ResourceList }
+      return { group: groupOf(groupVersion), ...((await get(path)) as unknown as ResourceList) }
     } catch (error) {
       // The service of an aggregated API may be away, and then there is nothing to read.
       if (groupVersion === 'v1') throw error
@@ -48,13 +97,7 @@ export async function readableGroups(
       return undefined
     }
   })
-  const found = new Map<string, Set<string>>()
-  for (const { group, list } of lists.filter((one) => one !== undefined)) {
-    const names = found.get(group) ?? new Set()
-    for (const name of readableIn(group, list)) names.add(name)
-    if (names.size > 0) found.set(group, names)
-  }
-  return new Map([...found].sort().map(([group, names]) => [group, [...names].sort()]))
+  return lists.filter((list) => list !== undefined)
 }
 
 interface ResourceList {
