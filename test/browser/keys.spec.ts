@@ -331,6 +331,20 @@ describe('the page of the keys', () => {
     await page.getByRole('heading', { name: 'No key matches' }).waitFor()
   })
 
+  test('marks the key of a command, and ends it with one click', async ({ openKeys, server }) => {
+    const made = await makeKey(server, 'run-alice', { ttl: 600 }, { 'keyplane/session': 'run' })
+    const page = await openKeys({ path: '#/keys?filter=run-alice' })
+    expect(await row(page, made.name).innerText()).toContain('One command')
+    await row(page, made.name)
+      .getByRole('button', { name: `End ${made.name}` })
+      .click()
+    await row(page, made.name).getByText('ended', { exact: true }).waitFor()
+    expect((await server.call(`${KEYS}/${made.name}`)).status).toBe(404)
+    expect(await hashOf(page)).toBe('#/keys?filter=run-alice')
+    await page.clock.fastForward(MINUTE)
+    await expect.poll(() => names(page)).toEqual([])
+  })
+
   test('revokes the keys that are selected, and no others, after a dry run', async ({ openKeys, server }) => {
     const made = [await makeKey(server, 'bulk'), await makeKey(server, 'bulk'), await makeKey(server, 'bulk')]
     const [first = '', second = '', third = ''] = made.map(({ name }) => name).sort()

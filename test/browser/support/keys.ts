@@ -9,13 +9,18 @@ export interface MadeKey {
 const KEYS = '/apis/management.platform/v1/ownedaccesskeys'
 
 /** Creates a key of alice, unless the spec says otherwise, and returns its value too. */
-export async function makeKey(server: StartedServer, name: string, spec: object = {}): Promise<MadeKey> {
+export async function makeKey(
+  server: StartedServer,
+  name: string,
+  spec: object = {},
+  labels: Record<string, string> = {},
+): Promise<MadeKey> {
   const { status, text, json } = await server.call(KEYS, {
     method: 'POST',
     body: {
       apiVersion: 'management.platform/v1',
       kind: 'OwnedAccessKey',
-      metadata: { generateName: `${name}-` },
+      metadata: { generateName: `${name}-`, labels },
       spec: { user: 'alice', ...spec },
     },
   })

@@ -1,10 +1,12 @@
 /** Shows the facts of a key. */
 import { isUnrestricted } from '../../../../../lib/authorization/scopes/unrestricted.ts'
 import { scopeWords } from '../../../../../lib/authorization/scopes/words.ts'
-import { disabledReason } from '../../api/keyfacts.ts'
+import { isSession } from '../../../../core/src/sessions.ts'
+import { disabledReason, isActive } from '../../api/keyfacts.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Foreign } from '../../components/foreign.tsx'
 import { KeyState } from '../../components/keystate.tsx'
+import { InPlace, part } from '../../components/part.tsx'
 import { Time } from '../../components/time.tsx'
 import type { Row } from '../../keylist/selection.ts'
 import { useSession } from '../../session/session.ts'
@@ -24,6 +26,7 @@ export function Name({ row: { key, isExchanged } }: { row: Row }) {
       </a>
       {metadata.name === self.accessKey && <Badge tone="plain" text="Current session" />}
       {isExchanged && <Badge tone="plain" text="Exchange" />}
+      {isSession(key) && <Badge tone="plain" text="One command" />}
       {spec.displayName && (
         <span class="muted clamped">
           <Foreign text={spec.displayName} />
@@ -98,6 +101,8 @@ export function Expires({ row: { key } }: { row: Row }) {
   )
 }
 
+const endSession = part(async () => (await import('./endsession.tsx')).EndSession)
+
 /** Shows the state, and why somebody disabled the key. */
 export function State({ row: { key } }: { row: Row }) {
   const reason = disabledReason(key)
@@ -105,6 +110,7 @@ export function State({ row: { key } }: { row: Row }) {
     <>
       <span class="badges">
         <KeyState accessKey={key} />
+        {isSession(key) && isActive(key) && <InPlace of={endSession} what="How to end it" accessKey={key} />}
       </span>
       {reason && (
         <span class="muted clamped" title={visible(reason)}>
