@@ -1,15 +1,10 @@
 /** Names the variables of an environment that give a program a credential: of this API, of a cluster, or the ID token of a job. */
 import { withoutCredentials } from '../../../lib/meta/value/credentialtext.ts'
 
-/** What the programs of this project read, and what clients of Kubernetes do. */
-export const KEY_VARIABLES = [
-  'KEYPLANE_URL',
-  'KEYPLANE_KEY',
-  'KEYPLANE_KEY_FILE',
-  'KEYPLANE_CA',
-  'KEYPLANE_CONFIG',
-  'KUBECONFIG',
-] as const
+/** Reports whether the programs of this project, or the clients of Kubernetes, find a credential by the variable. */
+export const isKeyVariable = (name: string): boolean =>
+  // With the address of its cluster, a client in a pod becomes the service account of the pod.
+  /^(KEYPLANE_.*|KUBECONFIG|KUBERNETES_SERVICE_HOST)$/.test(name) && name !== 'KEYPLANE_ID_TOKEN'
 
 /** From which a job gets its ID token, which may be exchanged for a key: docs/federation-platforms.md. */
 const ID_TOKEN_VARIABLES: readonly string[] = [
@@ -38,8 +33,6 @@ const ID_TOKEN_VARIABLES: readonly string[] = [
   'AZURE_FEDERATED_TOKEN_FILE',
   'GOOGLE_APPLICATION_CREDENTIALS',
 ]
-
-const isKeyVariable = (name: string): boolean => KEY_VARIABLES.some((one) => one === name)
 
 /** Reports whether the variable gives a job its ID token: by its name, or because its value is a token of an issuer. */
 export const givesIdToken = (name: string, value: string): boolean =>

@@ -6,8 +6,10 @@ import { load } from 'js-yaml'
 import { describe, expect, test } from 'vitest'
 import { sendHttps } from '../../../clients/core/src/https.ts'
 import { keys } from '../../support/objects.ts'
+import { useServer } from '../../support/sharedserver.ts'
 import { useAlice } from './alice.ts'
-import { says } from './commandline.ts'
+import { says, useCommandLine } from './commandline.ts'
+import { givenClock } from './credentials/testio.ts'
 import { useFront } from './front.ts'
 
 const { server, cluster, key, cli, patchKey } = useAlice()
@@ -262,6 +264,38 @@ describe('where it cannot go well', () => {
     expect(existsSync(run.folder)).toBe(false)
   })
 
+  test('somebody deletes the key: the command goes on, and the report has what was known', async () => {
+    const minute = { pass: () => {} }
+    const clock = givenClock((ms) =>
+      ms === 60_000 ? new Promise<void>((pass) => Object.assign(minute, { pass })) : undefined,
+    )
+    const first = minute.pass
+    const aMinuteAfter = async (act: () => unknown) => {
+      await act()
+      const { pass } = minute
+      pass()
+      await expect.poll(() => minute.pass).not.toBe(pass)
+    }
+    const env = await through(() => false)
+    const waiting = ['sh', '-c', 'until [ -e done ]; do sleep 0.1; done']
+    const run = cli.begin(['run', ...DEMO, '--', ...waiting], { env, clock })
+    await run.until(/^Key run-/m)
+    await expect.poll(() => minute.pass).not.toBe(first)
+    await aMinuteAfter(() => {})
+    await aMinuteAfter(() => through((moment, { path }) => moment === 'before' && path.endsWith('/usage')))
+    await aMinuteAfter(() => through(() => false))
+    const name = nameIn(run.said.stderr)
+    expect((await server.call(`${keys}/${name}`, { method: 'DELETE' })).status).toBe(200)
+    minute.pass()
+    await run.until(/^run-\S+ was deleted\. The command goes on without a key\.$/m)
+    await cli.write('done', '')
+    const { code, stderr } = await run.ended
+    expect(code).toBe(0)
+    expect(stderr).toMatch(/has ended\. In .*:\n {2}create virtualclusterinstances\/kubeconfig "demo"/)
+    expect(stderr).toContain('The last minute or more is missing: ')
+    expect(stderr).toMatch(/keyplane could not be reached for \d+[sm] of it\./)
+  })
+
   test('a key whose answer was lost is ended by its name', async () => {
     let made = ''
     const env = await through(async (moment, { method, path }) => {
@@ -315,6 +349,24 @@ test('--rule is about the cluster of the command, and --scope is taken as it is'
   await run.ended
   const alone = await cli.spawn(['run', '--scope', file, '--', 'sh', '-c', 'cat "$KUBECONFIG"'])
   expect(alone).toMatchObject({ code: 0, stdout: expect.stringContaining('clusters: []') })
+})
+
+describe('where keys live an hour at most', () => {
+  const strict = useServer({ MAX_KEY_TTL_SECONDS: '3600', MAX_KEYS_PER_OWNER: '2' })
+  const other = useCommandLine(strict)
+
+  test('a longer --for is cut to the end of the own key, and a key that has ended has left its place', async () => {
+    const { token } = await strict.makeKey({ user: 'bob' })
+    const file = await other.write('scope.yaml', '{}')
+    const begin = () =>
+      other.run(['run', '--scope', file, '--for', '2h', '--', 'true'], { env: { KEYPLANE_KEY: token } })
+    for (const _ of [1, 2, 3])
+      expect(await begin()).toMatchObject(
+        says(0, /^Warning: your own key ends in 1h, and this one with it\n[\s\S]*has ended\./),
+      )
+    await strict.makeKey({ user: 'bob' })
+    expect(await begin()).toMatchObject(says(4, 'exceeded quota'))
+  })
 })
 
 test('--ask says what the key may do and makes it only after a yes', async () => {

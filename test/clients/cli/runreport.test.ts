@@ -45,6 +45,14 @@ Refused:
     expect(reportText({ ...ended, usage })).toContain(sentence)
   })
 
+  test('has what was known before if the record is gone, and says how long keyplane was away', () => {
+    const watched = { usage: { clusters: asked, entries: [entry(`list of pods ${here}`)] }, away: 240 }
+    expect(reportText({ ...ended, usage: 'it is gone.', watched })).toBe(`run-alice-7k2p has ended. In 12m:
+  list pods
+The last minute or more is missing: it is gone.
+keyplane could not be reached for 4m of it. What was refused meanwhile is missing.`)
+  })
+
   test('says when a key ends that could not be ended', () => {
     const lives = { until: '2026-11-26T10:30:00Z', why: 'keyplane is not there.' }
     expect(reportText({ ...ended, lives, usage: {} })).toMatch(
@@ -80,10 +88,14 @@ test('a reader gets resources that can be read, without Secrets and what acts', 
 test('a variable gives a credential by its name, or by a key or a token in its value', () => {
   const jwt = ['eyJhbGciOiJSUzI1NiJ9', 'eyJpc3MiOiJodHRwczovL2V4YW1wbGUuY29tIn0', 'c2lnbmF0dXJl'].join('.')
   const gives: [string, string][] = [
-    ...(['KUBECONFIG', 'Kubeconfig', 'KEYPLANE_KEY', 'CIRCLE_OIDC_TOKEN'].map((name) => [name, 'x']) as [
-      string,
-      string,
-    ][]),
+    ...([
+      'KUBECONFIG',
+      'Kubeconfig',
+      'KEYPLANE_KEY',
+      'KEYPLANE_ANYTHING',
+      'KUBERNETES_SERVICE_HOST',
+      'CIRCLE_OIDC_TOKEN',
+    ].map((name) => [name, 'x']) as [string, string][]),
     ['ANYTHING', jwt],
     ['ANYTHING', `Bearer ${jwt}`],
     ['ANYTHING', `a mpk_${'x'.repeat(48)} b`],

@@ -44,6 +44,24 @@ describeTerminal('in a terminal', () => {
     expect(contexts.term.key).toBe(server.adminKey)
   })
 
+  test('run asks first, and leaves the terminal to its command, which gets Ctrl-C once', async () => {
+    const script = `process.on('SIGINT', () => console.log('interrupted'))
+process.stdin.setEncoding('utf8').on('data', (line) => process.exit(line.trim() === 'end' ? 5 : 6))
+console.log('begun')`
+    await cli.write('scope.yaml', '{}')
+    const { code, shown } = await type(
+      ['run', '--scope', 'scope.yaml', '--ask', '--', process.execPath, '-e', script],
+      [
+        [/\[y\/N\] /, 'y\r'],
+        [/^begun/m, '\u0003'],
+        [/^interrupted|\^Cinterrupted/m, 'end\r'],
+      ],
+      session(),
+    )
+    expect([code, shown.match(/interrupted$/gm)?.length]).toEqual([5, 1])
+    expect(shown).toMatch(/^run-admin-\w+ has ended\./m)
+  })
+
   test('whose asks for the value and does not show it', async () => {
     const { code, shown } = await type(['whose'], [[/Value of an access key .*: /, `${server.adminKey}\r`]], session())
     expect([code, shown.includes(server.adminKey)]).toEqual([0, false])

@@ -1,11 +1,11 @@
 /** Makes the environment of a command that gets a narrow key: without everything else from which a credential can come. */
-import { givesCredential, givesIdToken, KEY_VARIABLES } from '../../../core/src/credentialvariables.ts'
+import { givesCredential, givesIdToken, isKeyVariable } from '../../../core/src/credentialvariables.ts'
 import { UsageError } from '../io/errors.ts'
 import { withoutSecrets } from '../rotation/redact.ts'
 
 /** Throws a UsageError for a variable that would hand the key of the caller to the command. */
 export function demandKeepable(names: readonly string[]): void {
-  const own = names.find((name) => KEY_VARIABLES.some((one) => one === name.toUpperCase()))
+  const own = names.find((name) => isKeyVariable(name.toUpperCase()))
   if (own === undefined) return
   throw new UsageError(`--keep ${own} would hand over your own credential.`, 'The command gets one of its own.')
 }

@@ -4,6 +4,7 @@ import { hostname } from 'node:os'
 import { basename } from 'node:path'
 import type { JsonObject } from '../../../../lib/meta/types.ts'
 import { withoutCredentials } from '../../../../lib/meta/value/credentialtext.ts'
+import { mayBeMade } from '../../../core/src/answers.ts'
 import type { Self } from '../../../core/src/objects.ts'
 import { SESSION_LABEL } from '../../../core/src/sessions.ts'
 import { NetworkError } from '../api/https.ts'
@@ -75,7 +76,8 @@ export async function makeRunKey(io: Io, session: Session, wanted: Wanted): Prom
     }
   } catch (error) {
     // It may exist. Its name is so random that no other key has it.
-    if (io.signal.aborted || error instanceof NetworkError) await endRunKey(session, { name }).catch(() => {})
+    const mayExist = error instanceof NetworkError || (error instanceof StatusError && mayBeMade(error.code))
+    if (io.signal.aborted || mayExist) await endRunKey(session, { name }).catch(() => {})
     throw explained(io, error, wanted)
   }
 }
@@ -85,13 +87,11 @@ function explained(io: Io, error: unknown, { scope, shorter }: Wanted): unknown 
   const hint =
     error.code === 403 && hasIdToken(io.env)
       ? `This job has an ID token. Exchange it with this scope instead, and no key has to make another: docs/ci.md\nscope=${JSON.stringify(scope)}`
-      : error.code === 403
+      : error.code === 403 && !/exceeded quota/.test(error.message)
         ? 'The key of the command is made with yours, which must be allowed to make keys.'
         : /spec\.scope: Too long/.test(error.message)
           ? shorter
-          : /spec\.ttl/.test(error.message)
-            ? 'Give a shorter time with --for.'
-            : error.hint
+          : error.hint
   return new CliError(error.message, { exitCode: error.exitCode, cause: error, ...(hint !== undefined && { hint }) })
 }
 

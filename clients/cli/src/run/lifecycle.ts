@@ -15,6 +15,7 @@ import { environmentFile, narrowEnvironment } from './environment.ts'
 import { fillFolder, makeFolder, removeFolder } from './folder.ts'
 import { endRunKey, type RunKey } from './key.ts'
 import { reportText } from './report.ts'
+import { type Watched, watchKey } from './watch.ts'
 
 /** The shortest life that a token can have, in seconds. */
 const SHORTEST_TOKEN = 60
@@ -51,6 +52,7 @@ export async function runWithKey(io: Io, narrow: Narrow, { command, keep, enviro
   const { session, target, prefix, key, life } = narrow
   let folder: string | undefined
   let report: string | undefined
+  const over = new AbortController()
   try {
     folder = await makeFolder(io)
     const own = { ...sessionWith(io, session, key.value), projectNamespacePrefix: prefix }
@@ -58,10 +60,13 @@ export async function runWithKey(io: Io, narrow: Narrow, { command, keep, enviro
     const variables = await fillFolder(folder, own, entry)
     if (environment !== undefined) await replaceFile(environment, environmentFile(variables))
     const env = narrowEnvironment(io.env, { own: variables, keep, secrets: [await session.key()] })
+    const watched = watchKey(io, session, key.name, over.signal)
     return await runCommand(io, command, env, async () => {
-      report = await end(io, narrow)
+      over.abort()
+      report = await end(io, narrow, watched)
     })
   } finally {
+    over.abort()
     if (report === undefined) await endRunKey(session, key).catch(() => {})
     await Promise.all([
       folder === undefined ? undefined : removeFolder(folder),
@@ -76,7 +81,7 @@ export async function runWithKey(io: Io, narrow: Narrow, { command, keep, enviro
 const READ_MILLISECONDS = 5000
 
 /** Ends the key, and returns the report. The record goes with the key, so it is read before. */
-async function end(io: Io, { session, target, prefix, key }: Narrow): Promise<string> {
+async function end(io: Io, { session, target, prefix, key }: Narrow, watched: Watched): Promise<string> {
   const seconds = (io.now().getTime() - key.made) / 1000
   const usage = await readUsage(session, key.name, { signal: AbortSignal.timeout(READ_MILLISECONDS) }).then(
     (one) => one.usage,
@@ -86,7 +91,7 @@ async function end(io: Io, { session, target, prefix, key }: Narrow): Promise<st
     () => undefined,
     (error: Error) => ({ until: key.expirationTimestamp, why: reasonOf(error) }),
   )
-  return reportText({ name: key.name, target, prefix, seconds, usage, ...(lives && { lives }) })
+  return reportText({ name: key.name, target, prefix, seconds, usage, watched, ...(lives && { lives }) })
 }
 
 /** Returns the first line of an error, as a sentence. */

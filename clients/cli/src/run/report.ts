@@ -3,6 +3,7 @@ import { duration } from '../../../core/src/durations.ts'
 import { type KeyUsage, requestsIn } from '../../../core/src/usage.ts'
 import type { Target } from '../api/target.ts'
 import { placeWords } from './scope.ts'
+import type { Watched } from './watch.ts'
 
 /** What is known at the end of a command. */
 export interface Ended {
@@ -16,14 +17,17 @@ export interface Ended {
   lives?: { until: string | undefined; why: string }
   /** The record, or why there is none. */
   usage: KeyUsage | string
+  /** What was known while the command ran. */
+  watched?: Watched
 }
 
 /** Returns the report: the end of the key, what the command did, and what it asked for and was refused. */
-export function reportText({ name, target, prefix, seconds, lives, usage }: Ended): string {
+export function reportText({ name, target, prefix, seconds, lives, usage: last, watched }: Ended): string {
   const end = lives
     ? `${name} could not be ended: ${lives.why} It ends by itself${lives.until === undefined ? '' : ` at ${lives.until}`}.`
     : `${name} has ended.`
-  if (typeof usage === 'string') return `${end} What it did in ${duration(seconds)} is not known: ${usage}`
+  const usage = typeof last === 'string' ? watched?.usage : last
+  if (usage === undefined) return `${end} What it did in ${duration(seconds)} is not known: ${last}`
   const { done, refused } = requestsIn(usage)
   const lines = [
     `${end} In ${duration(seconds)}:`,
@@ -44,6 +48,10 @@ export function reportText({ name, target, prefix, seconds, lives, usage }: Ende
     ...(usage.refusedMore ? ['  and more that is not recorded'] : []),
     ...(usage.recording === false ? ['This deployment does not record usage, so this is not all.'] : []),
     ...(usage.recording !== false && usage.complete === false ? ['It did more than is recorded.'] : []),
+    ...(typeof last === 'string' ? [`The last minute or more is missing: ${last}`] : []),
+    ...(watched !== undefined && watched.away > 0
+      ? [`keyplane could not be reached for ${duration(watched.away)} of it. What was refused meanwhile is missing.`]
+      : []),
     ...(asked(target, prefix, usage)
       ? []
       : [`${capital(placeWords(target))} did not ask about this key, so what it did there is unknown.`]),
