@@ -412,6 +412,24 @@ describe('a key', () => {
     await expect.poll(async () => (await read(server, key)).spec.scope).toEqual(scope)
   })
 
+  test('shows what it asked for and its scope refused apart from what it did', async ({ page, server }) => {
+    const scope = { projects: [{ project: 'demo' }] }
+    const key = await makeKey(server, 'asking', { scope })
+    const list = (project: string) =>
+      server.call(`${GROUP}/namespaces/p-${project}/virtualclusterinstances`, { token: key.value })
+    await list('demo')
+    await list('other')
+    await show(page, key, server.adminKey)
+    const use = page.getByRole('region', { name: 'Use' })
+    const under = async (title: string) => {
+      const items = use.getByRole('heading', { name: title }).locator('+ ul').getByRole('listitem')
+      await items.first().waitFor()
+      return items.allInnerTexts()
+    }
+    expect(await under('Asked for, refused by the scope')).toEqual([expect.stringContaining('in project "other"')])
+    expect(await under('Requests, and when each was last made')).toEqual([expect.stringContaining('in project "demo"')])
+  })
+
   test('shows texts of others as they are, on a phone too', async ({ openPage, server }) => {
     const page = await openPage({ width: 390 })
     const { name } = await makeKey(server, 'hostile', { displayName: HOSTILE.markup, description: HOSTILE.direction })

@@ -12,10 +12,12 @@ const ID_TOKEN_VARIABLES: readonly string[] = [
   'ACTIONS_ID_TOKEN_REQUEST_URL',
   'ACTIONS_ID_TOKEN_REQUEST_TOKEN',
   'ACTIONS_RUNTIME_TOKEN',
-  // GitLab: jobs choose the names of their ID tokens. This is that of the component.
+  // GitLab: jobs choose the names of their ID tokens. The first is that of the component.
   'KEYPLANE_ID_TOKEN',
   'CI_JOB_JWT',
   'CI_JOB_JWT_V2',
+  // Of this command line.
+  'KEYPLANE_ID_TOKEN_FILE',
   // Azure DevOps, Bitbucket, Buildkite, CircleCI, HCP Terraform, Semaphore, Spacelift.
   'SYSTEM_ACCESSTOKEN',
   'SYSTEM_OIDCREQUESTURI',
@@ -36,7 +38,7 @@ const ID_TOKEN_VARIABLES: readonly string[] = [
 
 /** Reports whether the variable gives a job its ID token: by its name, or because its value is a token of an issuer. */
 export const givesIdToken = (name: string, value: string): boolean =>
-  !isKeyVariable(name) && (ID_TOKEN_VARIABLES.includes(name) || /^eyJ[\w-]+\.[\w-]+\.[\w-]+$/.test(value.trim()))
+  ID_TOKEN_VARIABLES.includes(name) || /^eyJ[\w-]+\.[\w-]+\.[\w-]+$/.test(value.trim())
 
 /** Reports whether the variable gives a credential: by its name, or because its value contains a key or a token. */
 export function givesCredential(name: string, value: string): boolean {

@@ -86,7 +86,7 @@ function explained(io: Io, error: unknown, { scope, shorter }: Wanted): unknown 
   if (!(error instanceof StatusError)) return error
   const hint =
     error.code === 403 && hasIdToken(io.env)
-      ? `This job has an ID token. Exchange it with this scope instead, and no key has to make another: docs/ci.md\nscope=${JSON.stringify(scope)}`
+      ? `This job has an ID token. Exchange it with this scope instead, and no key has to make another: docs/federation.md\nscope=${JSON.stringify(scope)}`
       : error.code === 403 && !/exceeded quota/.test(error.message)
         ? 'The key of the command is made with yours, which must be allowed to make keys.'
         : /spec\.scope: Too long/.test(error.message)
