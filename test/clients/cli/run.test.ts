@@ -216,6 +216,26 @@ describe('where it cannot go well', () => {
     expect(inJob).toMatchObject(says(4, /^This job has an ID token\..*\nscope=\{"rules":\[.*\]\}$/m))
   })
 
+  test('a scope that is too long says what to shorten, and an unknown cluster how to make it known', async () => {
+    const clusters = Array.from({ length: 400 }, (_, at) => ({ cluster: `cluster-${at}` }))
+    const file = await cli.write('long.yaml', JSON.stringify({ clusters }))
+    const long = await cli.run(['run', '--scope', file, '--', 'true'])
+    expect(long).toMatchObject(says(4, /spec\.scope: Too long[\s\S]*A shorter scope has fewer entries\./))
+    const unknown = await cli.run(['run', '--cluster', 'nowhere', '--read-only', '--', 'true'])
+    expect(unknown).toMatchObject(says(4, 'keyplane clusters create nowhere'))
+  })
+
+  test('the key of a team or of another identity makes one of the same', async () => {
+    const file = await cli.write('scope.yaml', '{}')
+    for (const identity of [{ team: 'shop' }, { subject: 'robot' }]) {
+      const { token } = await server.makeKey(identity)
+      const run = await begin(['--scope', file, '--', ...tell], { KEYPLANE_KEY: token })
+      expect((await stored(run.name)).json.spec).toMatchObject(identity)
+      run.child.stdin.end()
+      expect(await run.ended).toMatchObject(says(0, 'has ended.'))
+    }
+  })
+
   test('the key is made with that of the caller: its scopes hold, and it does not outlive it', async () => {
     const rule = {
       verbs: ['create', 'get', 'delete'],

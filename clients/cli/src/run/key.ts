@@ -37,15 +37,28 @@ interface Wanted {
 /** Letters and digits that nobody takes for others, as kube-apiserver generates names with them. */
 const LETTERS = 'bcdfghjklmnpqrstvwxz2456789'
 
+/** How the server writes the name of an identity that is no user. */
+const SUBJECT = 'subject:'
+
 /** The name is made here, so that the key can be ended even if the answer with it is lost. */
-function nameFor({ user, team, subject = '' }: Partial<Self>): string {
-  const who = (user?.name ?? team?.name ?? subject).toLowerCase().replace(/@.*/, '')
+function nameFor({ user, team }: Partial<Self>): string {
+  const who = (user?.name ?? team?.name ?? '').replace(SUBJECT, '').toLowerCase().replace(/@.*/, '')
   const readable = who
     .replace(/[^a-z0-9]+/g, '-')
     .slice(0, 20)
     .replace(/^-+|-+$/g, '')
   const end = Array.from({ length: 6 }, () => LETTERS[randomInt(LETTERS.length)]).join('')
   return ['run', readable, end].filter((part) => part !== '').join('-')
+}
+
+/** Returns the spec of a key that authenticates whom the key of the caller does, without the groups that the server adds itself. */
+function identityOf({ user, team, groups = [] }: Partial<Self>): JsonObject {
+  const own = groups.filter((group) => group !== 'system:authenticated' && (user || group !== `team:${team?.name}`))
+  const subject = user?.name.startsWith(SUBJECT) ? { subject: user.name.slice(SUBJECT.length) } : undefined
+  return {
+    ...(subject ?? (user ? { user: user.name } : team && { team: team.name })),
+    ...(own.length > 0 && { groups: own }),
+  }
 }
 
 /** Makes the key with that of the session. Throws a CliError with what to do if the server refuses. */
@@ -62,7 +75,7 @@ export async function makeRunKey(io: Io, session: Session, wanted: Wanted): Prom
       displayName: `${program} on ${hostname()}`.slice(0, 100),
       ttl,
       scope,
-      ...(self.groups && self.groups.length > 0 && { groups: self.groups }),
+      ...identityOf(self),
     },
   }
   try {

@@ -1,6 +1,7 @@
 /** Runs a command with the key that was made for it. Whatever happens, the key ends and its files are deleted. */
 import { rm } from 'node:fs/promises'
 import type { Session } from '../api/session.ts'
+import { StatusError } from '../api/status.ts'
 import type { Target } from '../api/target.ts'
 import { readUsage } from '../api/usage.ts'
 import { replaceFile } from '../config/outputfile.ts'
@@ -24,8 +25,19 @@ const SHORTEST_TOKEN = 60
 export async function tokenEntry(io: Io, session: Session, target: Target, seconds: number): Promise<Entry> {
   const making = { io, session, way: 'token' as const, life: Math.max(seconds, SHORTEST_TOKEN), file: undefined }
   if (target.kind === 'virtualCluster') return virtualClusterEntry(making, target)
-  if (target.kind === 'cluster') return clusterEntry(making, target)
+  if (target.kind === 'cluster')
+    return clusterEntry(making, target).catch((error: unknown) => withoutAddress(error, target.name))
   throw new CliError('There is no cluster.')
+}
+
+/** Says what to do about a cluster whose address is not known. */
+function withoutAddress(error: unknown, name: string): never {
+  if (!(error instanceof CliError && error.cause instanceof StatusError && error.cause.code === 404)) throw error
+  throw new CliError(error.message, {
+    exitCode: error.exitCode,
+    hint: `keyplane does not know the address of ${name}, or you may not see it. To make it known: keyplane clusters create ${name}`,
+    cause: error.cause,
+  })
 }
 
 export interface Narrow {
