@@ -107,6 +107,7 @@ describe('a command', () => {
         KUBECONFIG: '/home/me/.kube/config',
         AWS_WEB_IDENTITY_TOKEN_FILE: '/token',
         HARMLESS: 'yes',
+        XDG_RUNTIME_DIR: '/no/such/folder',
       },
       ...{ OTHER: `value=${key.value}`, ENCODED: Buffer.from(`me:${key.value}`).toString('base64') },
     }
@@ -116,6 +117,7 @@ describe('a command', () => {
     expect(rest).toEqual({
       AWS_WEB_IDENTITY_TOKEN_FILE: '/token',
       HARMLESS: 'yes',
+      XDG_RUNTIME_DIR: '/no/such/folder',
       KEYPLANE_URL: server.base,
       KEYPLANE_CA: file('ca.crt'),
       KEYPLANE_CONFIG: file('config.json'),
@@ -402,7 +404,9 @@ test('--ask says what the key may do and makes it only after a yes', async () =>
 
 test('--env-out has the variables for a container, without a secret, until the end', async () => {
   const file = join(cli.home, 'session.env')
-  const run = await begin([...DEMO, '--env-out', file, '--', ...tell])
+  const run = await begin([...DEMO, '--env-out', file, '--', ...tell], { XDG_RUNTIME_DIR: cli.home })
+  expect(dirname(run.folder)).toBe(cli.home)
+  expect((await stat(run.folder)).mode & 0o777).toBe(0o700)
   const text = await readFile(file, 'utf8')
   expect((await stat(file)).mode & 0o777).toBe(0o600)
   const { KEYPLANE_URL, KUBECONFIG, KEYPLANE_KEY_FILE } = run.env

@@ -1,7 +1,7 @@
 /** Keeps the key of a command in a private folder, which is deleted with it. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { isAbsolute, join } from 'node:path'
 import { dumpYaml } from '../../../../lib/meta/encoding/yaml.ts'
 import type { Session } from '../api/session.ts'
 import { writePrivately } from '../config/privatefile.ts'
@@ -9,9 +9,14 @@ import type { Io } from '../io/io.ts'
 import { type Entry, emptyConfig } from '../kubeconfig/entries.ts'
 import { withEntry } from '../kubeconfig/merge.ts'
 
-/** A folder that only this user can read. Where there is one that is gone with the login, it is made there. */
-export const makeFolder = ({ env }: Pick<Io, 'env'>): Promise<string> =>
-  mkdtemp(join(env.XDG_RUNTIME_DIR || tmpdir(), 'keyplane-run-'))
+const PREFIX = 'keyplane-run-'
+
+/** Makes a folder that only this user can read: where it is gone after the login, if there is such a place. */
+export async function makeFolder({ env: { XDG_RUNTIME_DIR: place = '' } }: Pick<Io, 'env'>): Promise<string> {
+  // Of another user, or of a login that is over, it cannot be written.
+  const made = isAbsolute(place) ? await mkdtemp(join(place, PREFIX)).catch(() => undefined) : undefined
+  return made ?? mkdtemp(join(tmpdir(), PREFIX))
+}
 
 export const removeFolder = (folder: string): Promise<void> =>
   rm(folder, { recursive: true, force: true, maxRetries: 3 })
