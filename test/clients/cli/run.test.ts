@@ -1,6 +1,6 @@
 /** Tests commands with a narrow key: what they get, how they end, and what is said of them. */
 import { existsSync } from 'node:fs'
-import { readFile, stat } from 'node:fs/promises'
+import { readFile, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { load } from 'js-yaml'
 import { describe, expect, test } from 'vitest'
@@ -194,6 +194,7 @@ describe('signals', () => {
     await run.ended
     const { spec, status } = (await stored(run.name)).json
     expect([spec.ttl, status.phase]).toEqual([600, 'Active'])
+    await rm(run.folder, { recursive: true })
   })
 })
 
