@@ -89,6 +89,7 @@ test('only the secrets of virtual clusters and partitions of the table are grant
     'arn:aws:secretsmanager:eu-central-1:0:secret:keyplane/dev/virtualclusters/*',
     'clusters#log#*',
     'credential#*',
+    'ended#*',
     'exchange#*',
     'federatedidentitycredentials#log#*',
     'federatedidentitycredentials#o#*',
@@ -294,6 +295,7 @@ test('only functions that issue tokens may sign', () =>
   expect(functionsWith('kms:Sign', 'key')).toEqual([
     'clusters/kubeconfig/create',
     'directclusterendpointtokens/create',
+    'oauth2/token',
     'virtualclusterinstances/kubeconfig/create',
   ]))
 
@@ -306,7 +308,7 @@ test('only functions that need a secret read it, and only bootstrap writes secre
   expect(outside(peppered, [...writers, ...others])).toEqual([])
   expect(functionsWith(get, 'access-key')).toEqual(['bootstrap'])
   const cluster = 'arn:aws:secretsmanager:eu-central-1:0:secret:keyplane/dev/virtualclusters/p-a/one-AbCdEf'
-  expect(functionsWith(get, cluster)).toEqual(['virtualclusterinstances/kubeconfig/create'])
+  expect(functionsWith(get, cluster)).toEqual(['oauth2/token', 'virtualclusterinstances/kubeconfig/create'])
   expect(packaged.names.filter((name) => actions(name).includes('secretsmanager:PutSecretValue'))).toEqual([
     'bootstrap',
   ])
