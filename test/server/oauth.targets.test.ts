@@ -490,18 +490,13 @@ describe('an equal exchange during the life of an ID token', () => {
   })
 })
 
-test('the metrics count exchanges with a target by its kind as well, and one signature', async () => {
-  const { exchange: outcome, exchanges, to, kmsCalls, _aws } = server.auditOf(await ask(toProd))
-  expect({ outcome, exchanges, to, kmsCalls }).toEqual({
-    outcome: 'granted',
-    exchanges: 1,
-    to: 'clusters',
-    kmsCalls: 1,
-  })
-  const dimensions = _aws.CloudWatchMetrics.map(({ Dimensions }: { Dimensions: string[][] }) =>
-    Dimensions.flat().join(),
-  )
-  expect(dimensions).toEqual(expect.arrayContaining(['exchange', 'exchange,to']))
-  const refused = server.auditOf(await ask({ audience: 'virtualclusters/shop/closed' }))
-  expect([refused.exchange, refused.to, refused.kmsCalls]).toEqual(['refused', 'virtualclusters', 0])
+test('the metrics count exchanges with a target by its kind and outcome as well, and signatures', async () => {
+  const measured = (answer: Answer) => {
+    const { exchange: outcome, exchanges, targeted, targetedExchanges, kmsCalls } = server.auditOf(answer)
+    return [outcome, exchanges, targeted, targetedExchanges, kmsCalls]
+  }
+  expect(measured(await ask(toProd))).toEqual(['granted', 1, 'clusters.granted', 1, 1])
+  const closed = await ask({ audience: 'virtualclusters/shop/closed' })
+  expect(measured(closed)).toEqual(['refused', 1, 'virtualclusters.refused', 1, 0])
+  expect(measured(await ask({}))).toEqual(['granted', 1, undefined, undefined, 0])
 })

@@ -45,10 +45,9 @@ const endpoint: OAuthEndpoint<ExchangeServer> = {
   answer: exchange,
   measure(outcome, { target }) {
     const exchange = measuredOutcome(outcome)
-    const values = { exchanges: 1 }
-    const targeted =
-      typeof target === 'string' ? [{ dimensions: { exchange, to: target.split('/', 1).join() }, values }] : []
-    return [{ dimensions: { exchange }, values }, ...targeted]
+    const all = { dimensions: { exchange }, values: { exchanges: 1 } }
+    if (typeof target !== 'string') return [all]
+    return [all, { dimensions: { targeted: `${target.split('/', 1)}.${exchange}` }, values: { targetedExchanges: 1 } }]
   },
 }
 
