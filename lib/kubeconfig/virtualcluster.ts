@@ -12,9 +12,9 @@ import {
   type ClientCertificate,
   issueClientCertificate,
 } from './certificates/clientcertificate.ts'
-import { isFailure } from './certificates/signingrequest.ts'
 import { type ClusterClient, withDeadline } from './cluster/client.ts'
 import type { Credentials } from './cluster/credentials.ts'
+import { isFailure } from './cluster/failure.ts'
 import { clusterCredentials, type SecretServices, trustedAuthority } from './clustersecret.ts'
 import type { CredentialPlugin } from './configtext.ts'
 import { type Instance, labelOf, serverAddress } from './instance.ts'

@@ -1,9 +1,9 @@
 /**
- * Sends one request over TLS 1.2 or later. It follows no redirect, uses no proxy, reads no file and keeps no connection.
- * The size of the answer is limited, and one signal ends the request at any point.
+ * Sends one request over TLS 1.2 or later. It follows no redirect, uses no proxy, reads no file, and keeps no connection unless it is
+ * asked to. The size of the answer is limited, and one signal ends the request at any point.
  */
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:http'
-import { type RequestOptions, request } from 'node:https'
+import { Agent, type RequestOptions, request } from 'node:https'
 import { buffer } from 'node:stream/consumers'
 import { checkHost, type Destinations, lookupAllowed } from './addresses.ts'
 import { OutboundError, type OutboundFailure, outboundError } from './failure.ts'
@@ -23,6 +23,11 @@ interface HttpsRequest {
   clientCertificate?: { certificate: string; key: string }
   /** Limits where the request may go. Default: anywhere. */
   destinations?: Destinations
+  /**
+   * Uses a connection that was kept, and keeps it. A request whose connection was gone is sent once more, so it may take effect twice.
+   * Not together with `destinations`, which are checked when a connection is made.
+   */
+  keepsConnection?: boolean
 }
 
 /** An answer with any status. */
@@ -42,16 +47,26 @@ export async function sendHttps(wanted: HttpsRequest): Promise<HttpsAnswer> {
   }
 }
 
+/** Connections to servers that are asked often. They differ in the credentials and authorities as well (Agent.getName of Node). */
+const kept = new Agent({ keepAlive: true, maxSockets: 16, maxFreeSockets: 4 })
+
 function exchange(wanted: HttpsRequest): Promise<HttpsAnswer> {
   return new Promise((resolve, reject) => {
+    let answered = false
     const outgoing = request(wanted.url, options(wanted), (incoming) => {
+      answered = true
       receive(incoming).then(resolve, (error) => {
         outgoing.destroy()
         reject(error)
       })
     })
     limit(outgoing, wanted.maxBytes, reject)
-    outgoing.on('error', reject)
+    outgoing.on('error', (error: NodeJS.ErrnoException) => {
+      // The server has closed the connection meanwhile, or the process was frozen.
+      const wasGone = outgoing.reusedSocket && !answered && ['ECONNRESET', 'EPIPE'].includes(error.code ?? '')
+      if (wasGone && !wanted.signal.aborted) exchange({ ...wanted, keepsConnection: false }).then(resolve, reject)
+      else reject(error)
+    })
     outgoing.end(wanted.body)
   })
 }
@@ -67,10 +82,12 @@ function limit(outgoing: ClientRequest, maxBytes: number, refuse: (error: Outbou
   }
   outgoing.on('socket', (socket) => {
     let size = 0
-    socket.on('data', (chunk: Buffer) => {
+    const count = (chunk: Buffer) => {
       size += chunk.length
       if (size > maxBytes) end('too-large')
-    })
+    }
+    socket.on('data', count)
+    outgoing.on('close', () => socket.off('data', count))
   })
   outgoing.on('upgrade', (_, socket) => {
     socket.destroy()
@@ -79,12 +96,13 @@ function limit(outgoing: ClientRequest, maxBytes: number, refuse: (error: Outbou
 }
 
 function options(wanted: HttpsRequest): RequestOptions {
-  const { method, signal, headers, body, certificateAuthority, clientCertificate, destinations } = wanted
+  const { method, signal, headers, body, certificateAuthority, clientCertificate, destinations, keepsConnection } =
+    wanted
   return {
     method,
     signal,
-    // Use a separate connection and ignore proxy settings of the environment.
-    agent: false,
+    // Ignores proxy settings of the environment. `false` is a separate connection.
+    agent: keepsConnection ? kept : false,
     // Explicit, because NODE_TLS_REJECT_UNAUTHORIZED would change the default.
     rejectUnauthorized: true,
     minVersion: 'TLSv1.2',
@@ -94,7 +112,7 @@ function options(wanted: HttpsRequest): RequestOptions {
     headers: {
       'Accept-Encoding': 'identity',
       'User-Agent': 'keyplane',
-      Connection: 'close',
+      ...(keepsConnection ? {} : { Connection: 'close' }),
       ...headers,
       ...(body !== undefined && { 'Content-Length': Buffer.byteLength(body) }),
     },

@@ -1,13 +1,12 @@
 /** Issues client certificates through a virtual cluster's own signer and cleans up afterwards. */
 
-import { ClusterError, clusterError } from '../cluster/failure.ts'
+import { ClusterError, clusterError, isFailure } from '../cluster/failure.ts'
 import { createCertificateRequest } from './certificaterequest.ts'
 import { checkIssuedCertificate, type IssuedCertificate } from './issued.ts'
 import {
   approveSigningRequest,
   awaitCertificate,
   createSigningRequest,
-  isFailure,
   removeSigningRequest,
   type SigningServices,
 } from './signingrequest.ts'

@@ -2,7 +2,7 @@
 import type { JsonObject } from '../../meta/types.ts'
 import { isObject } from '../../meta/value/walk.ts'
 import type { ClusterClient } from '../cluster/client.ts'
-import { ClusterError, type ClusterFailure, clusterError } from '../cluster/failure.ts'
+import { clusterError, isFailure } from '../cluster/failure.ts'
 import { memberOf } from '../cluster/members.ts'
 
 export const PATH = '/apis/certificates.k8s.io/v1/certificatesigningrequests'
@@ -126,10 +126,6 @@ export async function removeSigningRequest(
     }
   }
 }
-
-/** Reports whether the error is a ClusterError with one of these failures. */
-export const isFailure = (error: unknown, ...failures: ClusterFailure[]): boolean =>
-  error instanceof ClusterError && failures.includes(error.failure)
 
 async function read({ name, uid, spec }: Created, { client, signal }: SigningServices): Promise<JsonObject> {
   const object = await client.send({ method: 'GET', path: `${PATH}/${name}`, signal })

@@ -1,6 +1,6 @@
 /**
- * Sends requests to a virtual cluster: JSON over TLS only. The client follows no redirects, uses no proxies, reads no
- * files and keeps no connections. It passes on nothing of an answer beyond what was requested.
+ * Sends requests to a cluster: JSON over TLS only. The client follows no redirects, uses no proxies and reads no files. It passes on
+ * nothing of an answer beyond what was requested.
  */
 
 import { parseJson, stringify } from '../../meta/encoding/json.ts'
@@ -8,11 +8,11 @@ import { checkDeadline, type Deadline } from '../../meta/errors/deadline.ts'
 import type { JsonObject } from '../../meta/types.ts'
 import { defined } from '../../meta/value/defined.ts'
 import { withoutTrailingSlashes } from '../../meta/value/slashes.ts'
-import { isObject } from '../../meta/value/walk.ts'
+import { isObject, own } from '../../meta/value/walk.ts'
 import { OutboundError, outboundError } from '../../outbound/failure.ts'
 import { type HttpsAnswer, sendHttps } from '../../outbound/https.ts'
 import type { Credentials } from './credentials.ts'
-import { ClusterError, type ClusterFailure, clusterError } from './failure.ts'
+import { ClusterError, type ClusterFailure, clusterError, type Missing } from './failure.ts'
 
 interface ClusterRequest {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE'
@@ -24,7 +24,7 @@ interface ClusterRequest {
 }
 
 export interface ClusterClient {
-  /** NAMESPACE/NAME, for messages. */
+  /** The name for messages: see clusterError. */
   name: string
   /** Returns the JSON object of a 2xx answer. Rejects with a ClusterError otherwise. */
   send(request: ClusterRequest): Promise<JsonObject>
@@ -33,15 +33,23 @@ export interface ClusterClient {
 /** Limit for one answer, framing included. A signing request with a chain of certificates has a few KiB. */
 const MAX_ANSWER_BYTES = 1024 * 1024
 
-/** Returns a client of one virtual cluster that uses one connection for each request. `name` is NAMESPACE/NAME. */
-export function createClusterClient(name: string, credentials: Credentials): ClusterClient {
+/**
+ * Returns a client of one cluster, which uses one connection for each request unless it `keepsConnections`: then a request may take
+ * effect twice. See clusterError for `name`.
+ */
+export function createClusterClient(
+  name: string,
+  credentials: Credentials,
+  { keepsConnections = false } = {},
+): ClusterClient {
   return {
     name,
     async send(wanted) {
       try {
-        const answer = await exchange(credentials, wanted)
+        const answer = await exchange(credentials, wanted, keepsConnections)
         const failure = statusFailure(answer.status)
-        if (failure) throw clusterError(failure, name, '', new Error(`HTTP status ${answer.status}`))
+        const missing = failure === 'not-found' ? missingOf(answer) : undefined
+        if (failure) throw clusterError(failure, name, '', new Error(`HTTP status ${answer.status}`), missing)
         return parse(answer)
       } catch (error) {
         throw asClusterError(error, name, wanted.signal)
@@ -62,13 +70,18 @@ export const withDeadline = (client: ClusterClient, deadline: Deadline): Cluster
   },
 })
 
-function exchange(credentials: Credentials, { method, path, body, signal }: ClusterRequest): Promise<HttpsAnswer> {
+function exchange(
+  credentials: Credentials,
+  { method, path, body, signal }: ClusterRequest,
+  keepsConnection: boolean,
+): Promise<HttpsAnswer> {
   const { server, certificateAuthority, token, clientCertificate } = credentials
   return sendHttps({
     url: new URL(withoutTrailingSlashes(server) + path),
     method,
     signal,
     maxBytes: MAX_ANSWER_BYTES,
+    keepsConnection,
     ...defined({ certificateAuthority, clientCertificate }),
     headers: {
       Accept: 'application/json',
@@ -92,6 +105,18 @@ function parse({ headers, body }: HttpsAnswer): JsonObject {
   if (!isObject(value)) throw new OutboundError('garbage')
   return value
 }
+
+/** Returns what is missing by the Status of a Kubernetes API. A proxy that does not know the path says nothing of the kind. */
+function missingOf(answer: HttpsAnswer): Missing | undefined {
+  try {
+    const { kind, details } = parse(answer)
+    return kind === 'Status' ? MISSING.find((one) => isObject(details) && own(details, 'kind') === one) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const MISSING: readonly Missing[] = ['secrets', 'serviceaccounts', 'namespaces']
 
 function statusFailure(status: number): ClusterFailure | undefined {
   if (status >= 200 && status < 300) return undefined

@@ -1,10 +1,10 @@
-/** Defines the failures of virtual clusters, with messages that tell the owner where to look. */
+/** Defines the failures of clusters, with messages that tell the owner where to look. */
 import { badGateway, StatusError, serviceUnavailable, timeout } from '../../meta/errors/status.ts'
 
 const REACH = 'cannot be reached: '
 
 /**
- * One row for each cause: the HTTP status and the end of the sentence that begins with the name of the virtual cluster.
+ * One row for each cause: the HTTP status and the end of the sentence that begins with the name of the cluster.
  * 503 means unreachable, 504 too slow, 502 reachable but unusable.
  */
 const causes = {
@@ -45,23 +45,40 @@ const OURS: ReadonlySet<ClusterFailure> = new Set(['unread-credentials'])
 
 const statuses = { 502: badGateway, 503: serviceUnavailable, 504: timeout }
 
-/** A StatusError whose message names the virtual cluster and the cause. `failure` is the code of the cause. */
+/** What a cluster says that it does not have, of the things that this service asks for. */
+export type Missing = 'secrets' | 'serviceaccounts' | 'namespaces'
+
+/** A StatusError whose message names the cluster and the cause. `failure` is the code of the cause. */
 export class ClusterError extends StatusError {
   readonly failure: ClusterFailure
+  /** Set for `not-found`, if the answer is that of a Kubernetes API. */
+  readonly missing: Missing | undefined
 
-  constructor(status: StatusError['status'], failure: ClusterFailure, cause: unknown) {
+  constructor(status: StatusError['status'], failure: ClusterFailure, cause: unknown, missing?: Missing) {
     super(status, cause, OURS.has(failure) ? 'server' : 'virtualCluster')
     this.name = 'ClusterError'
     this.failure = failure
+    this.missing = missing
   }
 }
 
+/** Reports whether the error is a ClusterError with one of these failures. */
+export const isFailure = (error: unknown, ...failures: ClusterFailure[]): error is ClusterError =>
+  error instanceof ClusterError && failures.includes(error.failure)
+
 /**
- * Returns the error for a failure. `cluster` is NAMESPACE/NAME. `detail` is public, so it must never quote the cluster
- * or the secret. `cause` is for the log.
+ * Returns the error for a failure. `cluster` is NAMESPACE/NAME of a virtual cluster, or the name of a connected one. `detail` is public,
+ * so it must never quote the cluster or the secret. `cause` is for the log.
  */
-export function clusterError(failure: ClusterFailure, cluster: string, detail = '', cause?: unknown): ClusterError {
+export function clusterError(
+  failure: ClusterFailure,
+  cluster: string,
+  detail = '',
+  cause?: unknown,
+  missing?: Missing,
+): ClusterError {
   const [code, sentence] = causes[failure]
-  const message = `virtual cluster "${cluster}" ${sentence}${detail && `: ${detail}`}`
-  return new ClusterError(statuses[code](message).status, failure, cause)
+  const noun = cluster.includes('/') ? 'virtual cluster' : 'cluster'
+  const message = `${noun} "${cluster}" ${sentence}${detail && `: ${detail}`}`
+  return new ClusterError(statuses[code](message).status, failure, cause, missing)
 }
