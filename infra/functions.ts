@@ -10,9 +10,12 @@ import { atRoot, below, open, type Route, routesOf, type StoredVerb, verbs, with
 import {
   authenticate,
   bootstrap,
+  boundSecrets,
   clusterSecrets,
   clusters,
   connected,
+  connectedSecrets,
+  endings,
   exchange,
   expired,
   forgetUsage,
@@ -72,6 +75,8 @@ interface Row {
   every?: 'minute' | 'hour'
   /** Reads the stream of the table (infra/stack/events.ts). */
   stream?: 'changes' | 'wakes'
+  /** Another function invokes it as well, within seconds. */
+  isWoken?: true
   /** Publishes the functions that no rollout shifts. */
   publishes?: true
   /** Nothing invokes versions of it. */
@@ -204,7 +209,9 @@ const others: Readonly<Record<string, Row>> = {
   settle:  { uses: [settle(keys), settle(trusts), settle(providers), settle(instances), settle(connected)], every: 'minute', seconds: 60, ...small },
   garbagecollector: { uses: [write(keys), write(trusts), write(providers), write(instances), write(connected), owners, progress], every: 'hour', stream: 'changes', seconds: 300, throttled: ['collector', 'the garbage collector'], ...small },
   // Publishes events. Runs at the same time are safe, and each one begins where the others have come to.
-  lifecycle: { uses: [write(keys), expired, signals, position, forgetUsage, keepHistory, publish], every: 'minute', stream: 'wakes', seconds: 60, ...small },
+  lifecycle: { uses: [write(keys), expired, signals, position, forgetUsage, keepHistory, publish, endings], every: 'minute', stream: 'wakes', seconds: 60, ...small },
+  // Removes the Secrets of ended keys from clusters. A cluster that is away delays nothing else.
+  boundsecrets: { uses: [read(keys, connected), gates, expired, boundSecrets, connectedSecrets], every: 'minute', isWoken: true, seconds: 60, ...small },
 }
 
 function postOnly(...paths: string[]): Route[] {

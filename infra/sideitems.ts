@@ -31,6 +31,9 @@ const sideItems = {
   told: { restore: 'keep' },
   lifecycle: { restore: 'keep' },
   recording: { restore: 'keep' },
+  // A Secret of the deployment is still in its cluster, and its key is judged as it is restored. What was removed is removed again.
+  bound: { restore: 'merge' },
+  ending: { restore: 'merge' },
   // The keys of issuers are fetched again.
   jwks: { restore: 'drop' },
 } as const satisfies Record<string, Row>

@@ -57,6 +57,7 @@ const REGION = 'eu-central-1'
 const ACCOUNT = '000000000000'
 const SECRETS = 'keyplane/local/'
 const CLUSTER_SECRETS = `${SECRETS}virtualclusters/`
+const CONNECTED_SECRETS = `${SECRETS}clusters/`
 
 /**
  * Throws a StartupError for problems that the user can fix, and the reason of `signal` as soon as that is aborted, after it has stopped the
@@ -234,6 +235,7 @@ const environmentFor = ({
   API_URL: issuer,
   STAGE: stage,
   VIRTUAL_CLUSTER_SECRETS_PREFIX: CLUSTER_SECRETS,
+  CLUSTER_SECRETS_PREFIX: CONNECTED_SECRETS,
   ...(dynamodb !== undefined && {
     AWS_REGION: REGION,
     AWS_ACCESS_KEY_ID: credentials.accessKeyId,

@@ -120,6 +120,11 @@ const alarms = [
   // If it stops for six hours, lists and watches start to answer 410.
   alarm('settle-errors', 'Settling the change logs fails.', ofFunction('Settle', 'Errors'), { from: 10, period: quarter, of: 2 }),
   alarm('settle-stopped', 'Settling the change logs does not run.', ofFunction('Settle', 'Invocations'), { below: 1, period: quarter, of: 2 }),
+  // An ended key still has access in a cluster until it is confirmed there.
+  alarm('secrets-unconfirmed', 'A cluster does not confirm that tokens of ended access keys are revoked.', reported('secretsUnconfirmed'), { from: 1, period: fiveMinutes, of: 3, statistic: 'Maximum' }),
+  alarm('secrets-failed', 'Some access keys with tokens in clusters cannot be judged.', reported('secretsFailed'), { from: 1, period: fiveMinutes, of: 3 }),
+  alarm('secrets-errors', 'The function that revokes tokens in clusters fails.', ofFunction('Boundsecrets', 'Errors'), { ...once, of: 3 }),
+  alarm('secrets-stopped', 'The schedule of the function that revokes tokens in clusters does not run.', ofSchedule('Boundsecrets'), { below: 1, period: quarter, of: 2 }),
 
   // Only refusals of tokens with a good signature count: anyone can cause the others.
   alarm('exchanges-refused', 'Jobs whose ID tokens are genuine get no access keys and no tokens.', reported('exchanges', 'refused'), { from: 50, period: fiveMinutes }),

@@ -1,4 +1,5 @@
 /** The schedules and the streams that invoke functions. */
+import { ENDING } from '../../lib/authentication/boundsecrets.ts'
 import { signalPartition } from '../../lib/authentication/signals.ts'
 import { KINDS, kindRows } from '../../lib/kinds/kinds.ts'
 import { rowsOf, slotKey } from '../../lib/storage/keys.ts'
@@ -31,8 +32,8 @@ const streams = {
     },
   },
   /**
-   * New entries of the change log of keys, and signals. They only wake the function, whose schedule finds the same. So it is not
-   * invoked many times for old records.
+   * New entries of the change log of keys, signals, and what ends keys otherwise. They only wake the function, whose schedule finds the
+   * same. So it is not invoked many times for old records.
    */
   wakes: {
     queue: 'FailedWakes',
@@ -44,7 +45,7 @@ const streams = {
       MaximumRecordAgeInSeconds: 300,
       FilterCriteria: filter(
         ['INSERT'],
-        [slotKey(KINDS.OwnedAccessKey.plural, 1).pk, signalPartition(0)].map(prefixOf),
+        [...[slotKey(KINDS.OwnedAccessKey.plural, 1).pk, signalPartition(0)].map(prefixOf), ENDING],
       ),
     },
   },

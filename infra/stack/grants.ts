@@ -8,7 +8,7 @@
  */
 import { KINDS } from '../../lib/kinds/kinds.ts'
 import type { SidePartition } from '../sideitems.ts'
-import { allow, arn, att, either, onlyIf, ref, sub, type Value } from './intrinsics.ts'
+import { allow, arn, att, either, named, onlyIf, ref, sub, type Value } from './intrinsics.ts'
 import { allowWithKeys, signingKeyIds } from './signingkeys.ts'
 
 export interface Grant {
@@ -18,6 +18,9 @@ export interface Grant {
   /** Set if the function is connected to the network of the settings: the condition with which it is. */
   network?: 'HasVpc' | 'HasVpcForIssuers'
 }
+
+/** The name of the function that removes Secrets from clusters. */
+const BOUND_SECRETS = 'boundsecrets'
 
 type Plural = (typeof KINDS)[keyof typeof KINDS]['plural']
 type Partition = Plural | `${Plural}#${string}` | SidePartition
@@ -69,11 +72,11 @@ export const keys = rows(OwnedAccessKey.plural, {
 export const trusts = rows(FederatedIdentityCredential.plural, {
   copies: byOwner(FederatedIdentityCredential.plural),
   beside: ['trial#*'],
-  written: ['trust#*', 'trial#*'],
+  written: ['trust#*', 'trial#*', 'ending'],
   checks: onTable('ConditionCheckItem', ['credential#*', 'trust#*', 'provider#*', 'trial#*']),
 })
 export const providers = rows(IdentityProvider.plural, {
-  written: ['provider#*'],
+  written: ['provider#*', 'ending'],
   checks: onTable('ConditionCheckItem', ['credential#*', 'trust#*', 'provider#*']),
 })
 export const instances = rows(VirtualClusterInstance.plural)
@@ -172,6 +175,19 @@ export const signals = table(
 /** Finds keys by the time at which they expire. */
 export const expired = table(allow('dynamodb:Query', sub(`\${Table.Arn}/index/expiry`)))
 
+/** Judges and marks the Secrets to which tokens are bound. Use it together with the grant that finds items by their time. */
+export const boundSecrets = table(onTable(['GetItem', 'PutItem'], ['bound#*']))
+
+/** Brings them forward when something has ended keys, and wakes the function that removes them. */
+export const endings: Grant = {
+  variables: { TABLE_NAME: ref('Table'), SECRETS_FUNCTION: named(BOUND_SECRETS) },
+  statements: [
+    onTable(['Query', 'GetItem', 'PutItem'], ['bound#*']),
+    onTable(['Query', 'PutItem', 'DeleteItem'], ['ending']),
+    allow('lambda:InvokeFunction', arn('lambda', `function:keyplane-\${Stage}-${BOUND_SECRETS}`)),
+  ],
+}
+
 /** Lambda uses the role of the function to read the stream and to send failed records to the queue. */
 export const stream = (queue: string): Grant => ({
   statements: [
@@ -236,6 +252,13 @@ const publishKeys = allowWithKeys('kms:GetPublicKey')
 export const publishedKeys: Grant = { variables: { SIGNING_KEY_IDS: signingKeyIds }, statements: [publishKeys] }
 
 export const sign: Grant = { ...publishedKeys, statements: [allowWithKeys('kms:Sign'), publishKeys] }
+
+/** For the functions that call connected clusters. */
+export const connectedSecrets: Grant = {
+  variables: { CLUSTER_SECRETS_PREFIX: sub(`keyplane/\${Stage}/clusters/`) },
+  statements: [allow('secretsmanager:GetSecretValue', arn('secretsmanager', `secret:keyplane/\${Stage}/clusters/*`))],
+  network: 'HasVpc',
+}
 
 /** Reads the credentials of virtual clusters, which say what their certificate authorities are. */
 export const clusterSecrets: Grant = {

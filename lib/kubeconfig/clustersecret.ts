@@ -1,6 +1,7 @@
-/** Reads the credentials of a virtual cluster from Secrets Manager. */
+/** Reads the credentials of clusters from Secrets Manager. */
 
 import { formatValue } from '../meta/encoding/badvalue.ts'
+import { defined } from '../meta/value/defined.ts'
 import { type Credentials, parseCredentials } from './cluster/credentials.ts'
 import { clusterError } from './cluster/failure.ts'
 import { fromBase64, parseCertificates, toPem } from './cluster/pem.ts'
@@ -10,22 +11,51 @@ import { SecretError, type Secrets } from './secrets.ts'
 
 export interface SecretServices {
   secrets: Pick<Secrets, 'get' | 'refresh'>
-  /** `keyplane/STAGE/virtualclusters/`, the only prefix that IAM allows. */
+  /** `keyplane/STAGE/virtualclusters/`, the only prefix that IAM allows for virtual clusters. */
   secretPrefix: string
+}
+
+/** The credentials of a virtual cluster: see `storedCredentials`. */
+export const clusterCredentials = (
+  instance: Instance,
+  { secrets, secretPrefix }: SecretServices,
+  fresh = false,
+): Promise<Credentials> =>
+  storedCredentials(
+    {
+      cluster: labelOf(instance),
+      prefix: secretPrefix,
+      reference: instance.secretReference,
+      field: 'spec.credentialsSecretRef.secretName',
+      ...defined({ fallbackServer: ingressUrl(instance) }),
+    },
+    secrets,
+    fresh,
+  )
+
+/** Which secret has the credentials of a cluster. */
+interface StoredCredentials {
+  /** The name of the cluster in messages: see clusterError. */
+  cluster: string
+  /** The only prefix that IAM allows for its kind. */
+  prefix: string
+  /** The name of the secret below the prefix, and the field that says it. */
+  reference: string
+  field: string
+  /** The address of a cluster whose secret contains none. */
+  fallbackServer?: string
 }
 
 /**
  * Returns the credentials in the secret. Rejects with a ClusterError: `no-credentials` when the secret does not exist,
- * `credentials` when it is unusable. `fresh` bypasses the cache, for when the virtual cluster rejects cached
- * credentials.
+ * `credentials` when it is unusable. `fresh` bypasses the cache, for when the cluster rejects cached credentials.
  */
-export async function clusterCredentials(
-  instance: Instance,
-  { secrets, secretPrefix }: SecretServices,
+export async function storedCredentials(
+  { cluster, prefix, reference, field, fallbackServer }: StoredCredentials,
+  secrets: SecretServices['secrets'],
   fresh = false,
 ): Promise<Credentials> {
-  const cluster = labelOf(instance)
-  const name = secretName(secretPrefix, instance.secretReference, 'spec.credentialsSecretRef.secretName')
+  const name = secretName(prefix, reference, field)
   if (typeof name !== 'string') throw clusterError('credentials', cluster, `${name.error.field}: ${name.error.message}`)
   const text = await (fresh ? secrets.refresh(name) : secrets.get(name)).catch((error) => {
     const missing = error instanceof SecretError && error.code === 'NotFound'
@@ -34,8 +64,7 @@ export async function clusterCredentials(
       ? clusterError('no-credentials', cluster, advice, error)
       : clusterError('unread-credentials', cluster, '', error)
   })
-  const fallbackServer = ingressUrl(instance)
-  return parseCredentials(text, { cluster, ...(fallbackServer !== undefined && { fallbackServer }) })
+  return parseCredentials(text, { cluster, ...defined({ fallbackServer }) })
 }
 
 /**

@@ -44,8 +44,8 @@ export interface VirtualClusterServices
   limits: TtlLimits
   issuer: string
   signer: Signer
-  /** See createClusterClient. `name` is NAMESPACE/NAME. */
-  connect(name: string, credentials: Credentials): ClusterClient
+  /** See createClusterClient. */
+  connect(name: string, credentials: Credentials, options?: { keepsConnections: boolean }): ClusterClient
   clock(): Date
 }
 
@@ -107,7 +107,7 @@ async function withPlugin(
 ): Promise<Made> {
   const facts = { credential: 'none' } as const
   if (dryRun) return { user: undefined, warnings: [], facts }
-  const authority = trustedAuthority(instance, await storedCredentials(instance, services))
+  const authority = trustedAuthority(instance, await optionalCredentials(instance, services))
   return { user: { exec }, authority, expires: undefined, warnings: [], facts }
 }
 
@@ -120,7 +120,7 @@ async function withToken(
   const longest = `spec.certificateTTL: 0 asks for the longest validity that the deployment allows, ${seconds} seconds`
   const warnings = [...(spec.certificateTTL === 0 ? [longest] : []), ...prepared.warnings]
   if (dryRun) return { user: undefined, warnings, facts: { credential: 'token' } }
-  const authority = trustedAuthority(instance, await storedCredentials(instance, services))
+  const authority = trustedAuthority(instance, await optionalCredentials(instance, services))
   checkDeadline(deadline)
   const { token, expires } = await issueToken(prepared, services.signer)
   const { jti, aud: audiences } = prepared.claims
@@ -131,7 +131,7 @@ async function withToken(
  * Returns the stored credentials, of which a token needs only the certificate authority. Returns undefined for an
  * instance that specifies an authority or has no credentials.
  */
-async function storedCredentials(
+async function optionalCredentials(
   instance: Instance,
   services: VirtualClusterServices,
 ): Promise<Credentials | undefined> {

@@ -23,13 +23,15 @@ const algorithm = 'AWS4-HMAC-SHA256'
 const hmac = (key: Buffer | KeyObject, text: string): Buffer => createHmac('sha256', key).update(text).digest()
 
 /**
- * Returns a function that signs the content type, the host, the time and the `others` of a request, and adds the headers for that. The
- * names of `others` follow `x-amz-security-token`. It derives a key once for each day and secret.
+ * Returns a function that signs the content type, the host, the time and the `others` of a request, and adds the headers for that. It
+ * derives a key once for each day and secret.
  */
 export function signatures(
   service: string,
   others: readonly string[] = [],
 ): (request: SignableRequest, date: Date, region: string, credentials: AwsCredentials) => void {
+  const names = ['content-type', 'host', 'x-amz-date', ...others].sort()
+  const withToken = [...names, 'x-amz-security-token'].sort()
   let kept: { scope: string; secret: string; key: KeyObject } | undefined
   const keyFor = (secret: string, scope: string): KeyObject => {
     if (kept?.scope !== scope || kept.secret !== secret) {
@@ -43,12 +45,12 @@ export function signatures(
     const scope = `${time.slice(0, 8)}/${region}/${service}/aws4_request`
     headers['x-amz-date'] = time
     if (sessionToken) headers['x-amz-security-token'] = sessionToken
-    const signed = ['content-type', 'host', 'x-amz-date', ...(sessionToken ? ['x-amz-security-token'] : []), ...others]
+    const signed = sessionToken ? withToken : names
     const lines = signed.map((name) => `${name}:${headers[name]}\n`).join('')
-    const names = signed.join(';')
-    const canonical = `${method}\n${path}\n\n${lines}\n${names}\n${hash('sha256', body)}`
+    const list = signed.join(';')
+    const canonical = `${method}\n${path}\n\n${lines}\n${list}\n${hash('sha256', body)}`
     const key = keyFor(secretAccessKey, scope)
     const signature = hmac(key, `${algorithm}\n${time}\n${scope}\n${hash('sha256', canonical)}`).toString('hex')
-    headers.authorization = `${algorithm} Credential=${accessKeyId}/${scope}, SignedHeaders=${names}, Signature=${signature}`
+    headers.authorization = `${algorithm} Credential=${accessKeyId}/${scope}, SignedHeaders=${list}, Signature=${signature}`
   }
 }

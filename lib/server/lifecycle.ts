@@ -7,6 +7,7 @@ import type { Lifecycle } from '../controllers/events/lifecycle.ts'
 import { publish } from '../controllers/events/publish.ts'
 import { runLifecycle } from '../controllers/events/run.ts'
 import { markRecording } from '../controllers/events/usage.ts'
+import { connectionOf, invokeLater } from './lambda/lambdaapi.ts'
 import { lazy } from './process/lazy.ts'
 import { describeError } from './process/logger.ts'
 import { createServer } from './server.ts'
@@ -48,6 +49,12 @@ export function lifecycleHandler() {
             log('error', 'event refused', { id, type, subject, code }, [{ values: { eventsLost: 1 } }])
           }
           published += events.length - refused.length
+        },
+        async wake() {
+          if (config.secretsFunction === undefined) return
+          await invokeLater(config.secretsFunction, connectionOf(process.env)).catch((error: unknown) =>
+            log('error', 'secrets not woken', { error: describeError(error) }),
+          )
         },
         lost(since, to) {
           log('error', 'events lost', { since, to }, [{ values: { eventsLost: to - since } }])

@@ -32,6 +32,7 @@ import { keyChanged } from '../meta/errors/status.ts'
 import { defined } from '../meta/value/defined.ts'
 import type { RequestContext, StoredKind } from '../registry/kind.ts'
 import { objectKey, type Store } from '../registry/store.ts'
+import type { Stored } from '../storage/interface.ts'
 import { getCompanion } from '../storage/readcompanions.ts'
 import { type AuthenticatingServer, createAuthenticatingServer } from './authenticating.ts'
 import { authenticationDeps, judgeDeps } from './authentication.ts'
@@ -51,17 +52,22 @@ export interface Server
     Decider<Server> {
   scopes: ScopeOptions & SpaceOptions
   storeOf<P>(kind: StoredKind<Server, P>): Store<P>
+  /**
+   * Returns the key, or undefined if it is deleted, invalid, or another key of the same name. The key of an exchange is
+   * invalid when one of its gates is closed.
+   */
+  livingKey(key: { name: string; uid: string }): Promise<Stored | undefined>
 }
 
 /**
- * Returns a client of a virtual cluster. The functions that make kube configs load it at start, because they import it
- * otherwise. All other functions never do.
+ * Returns a client of a cluster. The functions that make kube configs load it at start, because they import it otherwise. All other
+ * functions never do.
  */
-const connectCluster: VirtualClusterServices['connect'] = (name, credentials) => ({
+const connectCluster: VirtualClusterServices['connect'] = (name, credentials, options) => ({
   name,
   async send(request) {
     const { createClusterClient } = await import('../kubeconfig/cluster/client.ts')
-    return createClusterClient(name, credentials).send(request)
+    return createClusterClient(name, credentials, options).send(request)
   },
 })
 
@@ -102,7 +108,10 @@ function partsOf(base: AuthenticatingServer): Makers<Parts> {
     kubeConfigs: () => ({
       ...base.scopes,
       secrets: base.secrets,
-      secretPrefix: config.virtualClusterSecretsPrefix,
+      // A getter, because functions for connected clusters do not have this variable.
+      get secretPrefix() {
+        return config.virtualClusterSecretsPrefix
+      },
       limits: {
         maxTokenSeconds: config.maxTokenTtlSeconds,
         ...(config.maxCertificateTtlSeconds > 0 && { maxCertificateSeconds: config.maxCertificateTtlSeconds }),
@@ -137,11 +146,7 @@ export function createServer(environment: Environment): Server {
     context.note('denied', reason)
     throw error
   }
-  /**
-   * Returns the key, or undefined if it is deleted, invalid, or another key of the same name. The key of an exchange is
-   * invalid when one of its gates is closed.
-   */
-  async function livingKey({ name, uid }: { name: string; uid: string }) {
+  const livingKey: Server['livingKey'] = async ({ name, uid }) => {
     const stored = await base.storage.get(OwnedAccessKey.table, name)
     if (!stored || stored.object.metadata.uid !== uid) return undefined
     if (lifeAt(server.keys, stored, now()).state !== 'Active') return undefined
@@ -199,6 +204,7 @@ export function createServer(environment: Environment): Server {
       const trials = trialsOf(specOf(stored.object), internal)
       return { chain: scopesOf(stored), ...defined({ generation, tokensNotBefore, trials }) }
     },
+    livingKey,
     judgeValue,
     pathBelowBase: (path) => belowBase(path, config.basePath),
     async instanceUid({ namespace, name }) {

@@ -78,9 +78,12 @@ test('the table is warm for the given units', () => {
 })
 
 describe('the VPC', () => {
-  const connected = 'VirtualclusterinstancesDashkubeconfigDashcreate'
+  const callers = [
+    ['VirtualclusterinstancesDashkubeconfigDashcreate', 'virtualclusterinstances-kubeconfig-create'],
+    ['Boundsecrets', 'boundsecrets'],
+  ] as const
 
-  test('has only the function that calls virtual clusters', () => {
+  test('has only the functions that call clusters', () => {
     const networks = functions().flatMap(
       ([
         id,
@@ -91,10 +94,10 @@ describe('the VPC', () => {
     )
     const SubnetIds = additions['vpc-subnets'].split(',')
     const network = { SubnetIds, SecurityGroupIds: [additions['vpc-security-groups']] }
-    expect(networks).toEqual([[`${connected}LambdaFunction`, network]])
+    expect(networks).toEqual(callers.map(([id]) => [`${id}LambdaFunction`, network]))
   })
 
-  test('grants network interfaces to Lambda for that function, and denies them to its code', () => {
+  test('grants network interfaces to Lambda for these functions, and denies them to their code', () => {
     const statements = ofType('AWS::IAM::Role').flatMap(([id, { Properties }]) =>
       (Properties.Policies ?? []).flatMap(
         ({ PolicyDocument }: { PolicyDocument: { Statement: { Action: string }[] } }) =>
@@ -104,17 +107,19 @@ describe('the VPC', () => {
           ]),
       ),
     )
-    const [allow, deny] = statements.map(([, statement]) => statement)
-    expect(statements.map(([id]) => id)).toEqual([`${connected}Role`, `${connected}Role`])
-    expect(allow).toMatchObject({ Effect: 'Allow', Resource: '*' })
-    expect(allow.Action).toContain('ec2:CreateNetworkInterface')
-    const code = `arn:\${AWS::Partition}:lambda:\${AWS::Region}:\${AWS::AccountId}:function:keyplane-prod-virtualclusterinstances-kubeconfig-create`
-    expect(deny).toEqual({
-      Effect: 'Deny',
-      Action: allow.Action,
-      Resource: '*',
-      Condition: { ArnEquals: { 'lambda:SourceFunctionArn': [{ 'Fn::Sub': code }] } },
-    })
+    expect(statements.map(([id]) => id)).toEqual(callers.flatMap(([id]) => [`${id}Role`, `${id}Role`]))
+    for (const [index, [, name]] of callers.entries()) {
+      const [allow, deny] = statements.slice(2 * index).map(([, statement]) => statement)
+      expect(allow).toMatchObject({ Effect: 'Allow', Resource: '*' })
+      expect(allow.Action).toContain('ec2:CreateNetworkInterface')
+      const code = `arn:\${AWS::Partition}:lambda:\${AWS::Region}:\${AWS::AccountId}:function:keyplane-prod-${name}`
+      expect(deny).toEqual({
+        Effect: 'Deny',
+        Action: allow.Action,
+        Resource: '*',
+        Condition: { ArnEquals: { 'lambda:SourceFunctionArn': [{ 'Fn::Sub': code }] } },
+      })
+    }
   })
 })
 
@@ -123,6 +128,7 @@ test('the function that reads keys of issuers is in the VPC if issuers may be pr
   expect(connected).toEqual([
     'VirtualclusterinstancesDashkubeconfigDashcreateLambdaFunction',
     'Oauth2DashtokenLambdaFunction',
+    'BoundsecretsLambdaFunction',
   ])
   const policies = JSON.stringify(other.resources.Oauth2DashtokenRole?.Properties.Policies)
   expect(policies).toContain('"Effect":"Deny","Action":["ec2:AssignPrivateIpAddresses"')

@@ -129,6 +129,7 @@ async function publish(): Promise<string[]> {
     deadline: endless,
     source: 'https://issuer.example.com',
     publish: async (events) => void published.push(...events.map((one) => `${kindOf(one)} ${one.data.name}`)),
+    wake: async () => undefined,
     lost: (since, to) => void published.push(`lost ${since} to ${to}`),
   })
   return published.filter((one) => !/^(first-used|reused) /.test(one))

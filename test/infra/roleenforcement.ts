@@ -81,6 +81,7 @@ export async function startWithRoles(): Promise<RoleDeployment> {
     ...environment,
     ACCESS_KEY_SECRET_ID: accessKey,
     VIRTUAL_CLUSTER_SECRETS_PREFIX: prefix,
+    CLUSTER_SECRETS_PREFIX: prefix.replace('virtualclusters', 'clusters'),
     AWS_ENDPOINT_URL_DYNAMODB: guard.url,
     AWS_ENDPOINT_URL_KMS: guard.url,
     AWS_ENDPOINT_URL_SECRETS_MANAGER: guard.url,

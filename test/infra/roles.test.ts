@@ -76,7 +76,7 @@ test('only the roles grant permissions, and each grants those that it lists', ()
   }
 })
 
-test('only the secrets of virtual clusters and partitions of the table are granted by pattern', () => {
+test('only the secrets of clusters and partitions of the table are granted by pattern', () => {
   const patterns = new Set<string>()
   const insertReferences = (text: string) =>
     text.replace(/\$\{([^}]+)\}/g, (_, name: string) => refs[name as keyof typeof refs] ?? '')
@@ -86,7 +86,9 @@ test('only the secrets of virtual clusters and partitions of the table are grant
   }
   for (const name of packaged.names) collectPatterns(roles.statements(name))
   expect([...patterns].sort()).toEqual([
+    'arn:aws:secretsmanager:eu-central-1:0:secret:keyplane/dev/clusters/*',
     'arn:aws:secretsmanager:eu-central-1:0:secret:keyplane/dev/virtualclusters/*',
+    'bound#*',
     'clusters#log#*',
     'credential#*',
     'ended#*',
@@ -219,6 +221,8 @@ test.each<[rule: string, operations: string[], partitions: string[], functions: 
   ['the publisher of events moves its position', writes, ['lifecycle#position'], ['lifecycle']],
   ['it removes history', ['DeleteItem'], ['history#u'], ['lifecycle']],
   ['one function shows history', reads, ['history#u'], ['lifecycle', 'ownedaccesskeys/history']],
+  ['it looks for what ends keys otherwise', ['Query'], ['ending'], ['lifecycle']],
+  ['it finds the bound Secrets of keys', ['Query'], ['bound#u'], ['lifecycle']],
   ['the publisher of events finds signals', ['Query'], ['signal#20261121'], ['lifecycle']],
   ['the exchange records ID tokens and keeps keys of issuers', every, ['exchange#x', 'jwks#x'], ['oauth2/token']],
   ['nothing changes or deletes a record', ['UpdateItem', 'DeleteItem'], ['exchange#x', 'jwks#x'], []],
@@ -251,8 +255,8 @@ test('functions that respond from the request alone have no access to the table'
     expect([name, actions(name).filter((one) => one.startsWith('dynamodb:'))]).toEqual([name, []])
 })
 
-test('only the sweep and the publisher of events read the index, and only those of the stream its records', () => {
-  expect(functionsWith('dynamodb:Query', 'table/index/expiry')).toEqual(['lifecycle', 'sweep'])
+test('only functions on a schedule read the index, and only those of the stream its records', () => {
+  expect(functionsWith('dynamodb:Query', 'table/index/expiry')).toEqual(['boundsecrets', 'lifecycle', 'sweep'])
   const reading = ['DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams']
   const readers = ['garbagecollector', 'lifecycle']
   for (const one of reading) {
@@ -280,7 +284,12 @@ test('the exchange reads trusts and providers, and writes neither', () => {
 test('one function publishes versions, and only of functions that no rollout shifts', () => {
   const publishing = ['lambda:CreateAlias', 'lambda:PublishVersion', 'lambda:UpdateAlias']
   const having = packaged.names.filter((name) => actions(name).some((one) => one.startsWith('lambda:')))
-  expect(having).toEqual(['release'])
+  expect(having).toEqual(['lifecycle', 'release'])
+  // It wakes another function, and changes none.
+  expect(actions('lifecycle').filter((one) => one.startsWith('lambda:'))).toEqual(['lambda:InvokeFunction'])
+  expect(
+    functionsWith('lambda:InvokeFunction', 'arn:aws:lambda:eu-central-1:0:function:keyplane-dev-boundsecrets'),
+  ).toEqual(['lifecycle'])
   const [statement, ...others] = roles.statements('release').filter(({ Action }) => String(Action).includes('lambda:'))
   expect([others, statement?.Action]).toEqual([[], publishing])
   const following = functions.filter(({ canary, unversioned }) => !canary && !unversioned)
@@ -309,6 +318,8 @@ test('only functions that need a secret read it, and only bootstrap writes secre
   expect(functionsWith(get, 'access-key')).toEqual(['bootstrap'])
   const cluster = 'arn:aws:secretsmanager:eu-central-1:0:secret:keyplane/dev/virtualclusters/p-a/one-AbCdEf'
   expect(functionsWith(get, cluster)).toEqual(['oauth2/token', 'virtualclusterinstances/kubeconfig/create'])
+  const connected = 'arn:aws:secretsmanager:eu-central-1:0:secret:keyplane/dev/clusters/prod-AbCdEf'
+  expect(functionsWith(get, connected)).toEqual(['boundsecrets'])
   expect(packaged.names.filter((name) => actions(name).includes('secretsmanager:PutSecretValue'))).toEqual([
     'bootstrap',
   ])

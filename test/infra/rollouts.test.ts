@@ -111,7 +111,7 @@ test('streams and schedules invoke aliases', () => {
       }),
     ),
   ]
-  expect(invoked).toHaveLength(10)
+  expect(invoked).toHaveLength(12)
   for (const one of invoked) expect(one['Fn::Sub']).toMatch(/^\$\{\w+LambdaFunction\.Arn\}:live$/)
 })
 

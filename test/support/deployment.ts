@@ -71,6 +71,7 @@ export async function startDeployment(
     ISSUER: issuer,
     API_URL: issuer,
     VIRTUAL_CLUSTER_SECRETS_PREFIX: secretsPrefix,
+    CLUSTER_SECRETS_PREFIX: secretsPrefix.replace('virtualclusters', 'clusters'),
     ...settings,
   }
   const restore = applyEnvironment(environment)

@@ -32,7 +32,7 @@ export interface Deployment {
   /** Responses that API Gateway generates itself, by type, such as `UNAUTHORIZED`. */
   responses: GatewayResponses
   schedules: readonly { functionId: string; seconds: number }[]
-  /** The functions that read a stream, and for how many seconds at most Lambda collects records for them. */
+  /** The functions that read a stream or are woken, and for how many seconds at most Lambda collects records for them. */
   streams: readonly { functionId: string; windowSeconds: number }[]
 }
 
@@ -87,7 +87,10 @@ export function deploymentOf(
     ),
     responses,
     schedules: all.flatMap(({ id, every }) => (every ? [{ functionId: id, seconds: secondsOf[every] }] : [])),
-    streams: all.flatMap(({ id, stream }) => (stream ? [{ functionId: id, windowSeconds: windowOf(stream) }] : [])),
+    streams: all.flatMap(({ id, stream, isWoken }) => {
+      if (isWoken) return [{ functionId: id, windowSeconds: 0 }]
+      return stream ? [{ functionId: id, windowSeconds: windowOf(stream) }] : []
+    }),
   }
 }
 

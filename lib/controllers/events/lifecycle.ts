@@ -20,6 +20,8 @@ export interface Lifecycle {
   source: string
   /** Returns when the bus has accepted the events, or refuses them permanently. */
   publish(events: readonly KeyEvent[]): Promise<void>
+  /** Called when Secrets in clusters may be due for removal. Their function looks every minute in any case. */
+  wake(): Promise<void>
   /** Called before changes are skipped, because the log no longer reaches back to them. */
   lost(since: number, to: number): void
 }

@@ -10,6 +10,7 @@ import { OutOfTime } from '../../registry/parallel.ts'
 import { StorageError } from '../../storage/errors.ts'
 import type { ChangeBatch } from '../../storage/interface.ts'
 import { occurrences } from './changes.ts'
+import { bringForwardChanged, bringForwardEnded } from './endings.ts'
 import { type KeyOccurrence, toEvent } from './event.ts'
 import { touchExpired } from './expiredphase.ts'
 import { sendExpiries } from './expiries.ts'
@@ -44,6 +45,7 @@ export async function runLifecycle(life: Lifecycle): Promise<Run> {
     run.published += all.length
   }
   try {
+    if ((await bringForwardEnded(life)) > 0) await life.wake()
     const position = await tellWatches(life, await followLog(life, send))
     const isHourly = secondsOf(life) - position.until >= HOUR_SECONDS + LAG_SECONDS
     await sendSignals(life, send, isHourly)
@@ -71,6 +73,8 @@ async function tellWatches(life: Lifecycle, start: Position): Promise<Position> 
 async function followLog(life: Lifecycle, send: Send): Promise<Position> {
   for (let position = await startPosition(life); ; ) {
     const batch = await readLog(life, position)
+    // Before the events: a bus that fails delays no end.
+    if ((await bringForwardChanged(life, batch.changes)) > 0) await life.wake()
     await send(batch.changes.flatMap((change) => occurrences(change, life.limits)))
     await forgetHistories(life, batch.changes)
     await forgetDeleted(life, batch.changes)

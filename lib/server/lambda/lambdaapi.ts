@@ -28,6 +28,14 @@ export function connectionOf(environment: Readonly<Record<string, string | undef
 }
 
 const ATTEMPTS = 5
+/** The pause before the second attempt, where somebody waits for the first one. */
+const SHORT_PAUSE_MS = 50
+
+/** Invokes a function, without waiting for it. */
+export async function invokeLater(name: string, connection: Connection): Promise<void> {
+  const path = `/2015-03-31/functions/${name}/invocations`
+  await callLambda('POST', path, {}, connection, SHORT_PAUSE_MS, { [INVOCATION]: 'Event' })
+}
 
 /**
  * Sends a request and returns its answer. Throws a LambdaError when Lambda refuses it. Throttled and failed requests are repeated, with
@@ -39,11 +47,12 @@ export async function callLambda(
   body: object,
   connection: Connection,
   pauseMs: number,
+  more: Readonly<Record<string, string>> = {},
 ): Promise<Readonly<Record<string, string | undefined>>> {
   const url = new URL(path, connection.endpoint)
   const text = JSON.stringify(body)
   for (let attempt = 1; ; attempt++) {
-    const headers = signedHeaders({ method, url, body: text, now: new Date() }, connection)
+    const headers = signedHeaders({ method, url, body: text, now: new Date(), more }, connection)
     const response = await fetch(url, { method, headers, body: text })
     const answer = (await response.json().catch(() => ({}))) as Record<string, string | undefined>
     if (response.ok) return answer
@@ -57,15 +66,25 @@ export async function callLambda(
   }
 }
 
+const INVOCATION = 'x-amz-invocation-type'
 const sign = signatures('lambda')
+const signInvocation = signatures('lambda', [INVOCATION])
 
 /** Returns the headers of a request without a query, whose path needs no encoding. */
 export function signedHeaders(
-  { method, url, body, now }: { method: string; url: URL; body: string; now: Date },
+  {
+    method,
+    url,
+    body,
+    now,
+    more = {},
+  }: { method: string; url: URL; body: string; now: Date; more?: Readonly<Record<string, string>> },
   { region, ...credentials }: Omit<Connection, 'endpoint'>,
 ): Record<string, string> {
-  const headers: Record<string, string> = { 'content-type': 'application/json', host: url.host }
-  sign({ method, path: url.pathname, headers, body }, now, region, credentials)
+  const headers: Record<string, string> = { 'content-type': 'application/json', host: url.host, ...more }
+  // Every header of AWS must be signed.
+  const signAll = INVOCATION in more ? signInvocation : sign
+  signAll({ method, path: url.pathname, headers, body }, now, region, credentials)
   const { host: _, ...sent } = headers
   return sent
 }

@@ -134,6 +134,17 @@ const settings = {
     'VIRTUAL_CLUSTER_SECRETS_PREFIX',
     matching(/^[\w/+=.@-]+\/$/, 'the beginning of names of secrets, ending with a slash'),
   ),
+  /** The same of connected clusters. */
+  clusterSecretsPrefix: text(
+    'CLUSTER_SECRETS_PREFIX',
+    matching(/^[\w/+=.@-]+\/$/, 'the beginning of names of secrets, ending with a slash'),
+  ),
+  /** The name of the function that removes bound Secrets. Without it, only its schedule invokes it. */
+  secretsFunction: from(
+    'SECRETS_FUNCTION',
+    matching(/^[\w-]*$/, 'the name of a function'),
+    (name) => name || undefined,
+  ),
   /** The objects of a project are in the namespace PREFIX + PROJECT. */
   projectNamespacePrefix: from(
     'PROJECT_NAMESPACE_PREFIX',

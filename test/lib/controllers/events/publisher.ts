@@ -36,6 +36,7 @@ export function publisherOf(world: World, limits = {}): Publisher {
         deadline: endless,
         source: 'https://issuer.example.com',
         publish: async (all) => void events.push(...all),
+        wake: async () => undefined,
         lost: (since, to) => void lost.push([since, to]),
         ...parts,
       }),

@@ -1,4 +1,5 @@
 /** Keeps the gate of a trust or an identity provider up to date, and computes what follows from its state. */
+import { announceEnding } from '../../../../authentication/boundsecrets.ts'
 import { deleteGate, type GateKind, type GateState, writeGate } from '../../../../authentication/gates.ts'
 import { deepEqual } from '../../../../meta/value/equal.ts'
 import type { Companion, Stored } from '../../../../storage/interface.ts'
@@ -18,15 +19,18 @@ const gateOf = ({ revision, deleted, spec }: Gated): GateState => ({
   deleted,
 })
 
-/** Returns the function that writes the gate with its object. `read` reads the object. */
+/**
+ * Returns the function that writes the gate with its object, and says if keys may have ended. `read` reads the object.
+ */
 export const gateCompanions =
   (kind: GateKind, read: (stored: Readable) => Gated) =>
   (after: Readable | undefined, before: Readable | undefined): Companion[] => {
     const uid = (after ?? before)?.object.metadata.uid ?? ''
-    if (!after) return before ? [deleteGate(kind, uid)] : []
+    const ending = announceEnding(`${kind}#${uid}`)
+    if (!after) return before ? [deleteGate(kind, uid), ending] : []
     const gate = gateOf(read(after))
     const isUnchanged = before !== undefined && deepEqual(gate, gateOf(read(before)))
-    return isUnchanged ? [] : [writeGate(kind, uid, gate)]
+    return isUnchanged ? [] : [writeGate(kind, uid, gate), ...(before ? [ending] : [])]
   }
 
 /** Returns `status.phase`. */

@@ -1,0 +1,3 @@
+import { boundSecretsHandler } from '../lib/server/boundsecrets.ts'
+
+export const handler = boundSecretsHandler()

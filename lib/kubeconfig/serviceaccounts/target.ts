@@ -1,0 +1,45 @@
+/** Reads the parts of connected clusters that tokens of service accounts depend on. */
+import type { NamedPlace } from '../../authorization/scopes/place.ts'
+import type { KubeObject } from '../../meta/types.ts'
+import { memberOf } from '../cluster/members.ts'
+
+/** The value of `spec.tokens` with which service accounts issue the tokens. */
+export const SERVICE_ACCOUNTS = 'ServiceAccounts'
+/** The namespace of the accounts, unless the object names another one. */
+const NAMESPACE = 'keyplane'
+
+/** Where accounts of a cluster are, and how this service reaches it. */
+export interface AccountTarget {
+  /** The name in messages: see clusterError. */
+  label: string
+  place: NamedPlace
+  /** The place with the uid of the object. Another object of the same name is another cluster. */
+  key: string
+  /** The namespace of accounts and Secrets. */
+  namespace: string
+  /** The name of the secret with the credentials below the prefix of the deployment, and the field that says it. */
+  secretRef: string
+  field: string
+}
+
+/** Returns the name of the cluster in `clusters/NAME/UID`. */
+export const clusterIn = (key: string): string => key.split('/')[1] ?? ''
+
+/** Returns undefined unless service accounts issue the tokens of the connected cluster. */
+export function clusterTarget({ metadata, spec }: KubeObject): AccountTarget | undefined {
+  const { name = '', uid = '', deletionTimestamp } = metadata
+  if (memberOf(spec, 'tokens') !== SERVICE_ACCOUNTS || deletionTimestamp !== undefined) return undefined
+  return {
+    label: name,
+    place: { type: 'cluster', name },
+    key: `clusters/${name}/${uid}`,
+    namespace: namespaceIn(spec),
+    secretRef: textOf(memberOf(memberOf(memberOf(spec, 'credentials'), 'secretRef'), 'name')) || name,
+    field: 'spec.credentials.secretRef.name',
+  }
+}
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
+
+const namespaceIn = (spec: unknown): string =>
+  textOf(memberOf(memberOf(spec, 'serviceAccounts'), 'namespace')) || NAMESPACE

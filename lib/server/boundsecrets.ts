@@ -1,0 +1,81 @@
+/**
+ * Makes the handler that removes the Secrets of ended keys from clusters: tokens of service accounts end with them. Each run that has
+ * something to do writes a log line.
+ */
+import type { Context } from 'aws-lambda'
+import { Cluster } from '../apis/management/v1/cluster.ts'
+import { scopesOf, toKey } from '../apis/management/v1/ownedaccesskey.values.ts'
+import type { Bound } from '../authentication/boundsecrets.ts'
+import { decodeKeyInternal } from '../authentication/keyinternal.ts'
+import { keyStatus, lifeOfStored } from '../authentication/keystatus.ts'
+import { restrictsInside } from '../authorization/restriction.ts'
+import { keyIdentity } from '../authorization/users/identity.ts'
+import { endSecrets } from '../controllers/boundsecrets.ts'
+import { removeBoundSecret } from '../kubeconfig/boundtokens.ts'
+import { accountName } from '../kubeconfig/serviceaccounts/accountname.ts'
+import { type AccountTarget, clusterIn, clusterTarget } from '../kubeconfig/serviceaccounts/target.ts'
+import { unixSeconds } from '../meta/encoding/time.ts'
+import { describeError } from './process/logger.ts'
+import { createServer, type Server } from './server.ts'
+
+/** Time reserved at the end of an invocation to finish work in progress and to write the result. */
+const reserveMs = 15_000
+
+/** Returns a function that finds what a place is now. Each run asks once for each place. */
+function targetsOf({ storage }: Server): (placeKey: string) => Promise<AccountTarget | undefined> {
+  const known = new Map<string, Promise<AccountTarget | undefined>>()
+  const find = async (placeKey: string): Promise<AccountTarget | undefined> => {
+    const stored = await storage.get(Cluster.table, clusterIn(placeKey))
+    const target = stored && clusterTarget(stored.object)
+    return target?.key === placeKey ? target : undefined
+  }
+  return (placeKey) => {
+    const target = known.get(placeKey) ?? find(placeKey)
+    known.set(placeKey, target)
+    return target
+  }
+}
+
+/**
+ * Returns until when a key may use a Secret, as for a request with it: 0 if it gives no access, if a value of it has leaked since, if
+ * it is somebody else's or restricted there by now, or if the cluster is another one.
+ */
+async function lifeOfSecret(bound: Bound, target: AccountTarget | undefined, server: Server): Promise<number> {
+  const isSame = target?.namespace === bound.namespace && target.secretRef === bound.secretRef
+  const stored = isSame ? await server.livingKey(bound) : undefined
+  if (!target || !stored) return 0
+  const { tokensNotBefore = 0 } = decodeKeyInternal(stored.internal)
+  if (tokensNotBefore > bound.since) return 0
+  if (accountName(keyIdentity(toKey(stored))) !== bound.account) return 0
+  if (restrictsInside(scopesOf(stored), target.place, server.scopes)) return 0
+  const { expires } = keyStatus(lifeOfStored(stored), unixSeconds(server.now()), server.limits)
+  return expires ?? Number.POSITIVE_INFINITY
+}
+
+/** Returns the handler. A schedule invokes it every minute, and the publisher of events when a key has ended. */
+export function boundSecretsHandler() {
+  const server = createServer(process.env)
+  const { config, storage, secrets, now, log } = server
+  return async (_event: unknown, context: Pick<Context, 'getRemainingTimeInMillis'>): Promise<void> => {
+    const targetOf = targetsOf(server)
+    const { connect, deadline } = server.kubeConfigs
+    const secretPrefix = config.clusterSecretsPrefix
+    const done = await endSecrets({
+      storage,
+      now,
+      hasTime: () => context.getRemainingTimeInMillis() > reserveMs,
+      deadline: () => context.getRemainingTimeInMillis(),
+      judge: async (bound, placeKey) => lifeOfSecret(bound, await targetOf(placeKey), server),
+      remove: (bound, placeKey) => removeBoundSecret(bound, placeKey, { secrets, secretPrefix, connect, deadline }),
+      async unconfirmed({ name, uid, secret }, place, error) {
+        log('error', 'secret not removed', { accessKey: name, uid, secret, place, error: describeError(error) })
+      },
+    })
+    if (done.seen === 0) return
+    const { seen, unconfirmed, failed, error, ...counts } = done
+    const failure = error === undefined ? {} : { error: describeError(error) }
+    log(error === undefined ? 'info' : 'error', 'bound secrets', { seen, ...counts, ...failure }, [
+      { values: { secretsUnconfirmed: unconfirmed, secretsFailed: failed } },
+    ])
+  }
+}
