@@ -9,6 +9,7 @@ import { groupVersion } from '../lib/meta/groupversion.ts'
 import { atRoot, below, open, type Route, routesOf, type StoredVerb, verbs, withTwins } from './routes.ts'
 import {
   authenticate,
+  bindTokens,
   bootstrap,
   boundSecrets,
   clusterSecrets,
@@ -151,7 +152,7 @@ const ofKinds: KindTable = {
     deletecollection: { uses: [write(connected), read(keys), gates, presented], ...small },
   },
   VirtualClusterInstanceKubeConfig: { uses: [read(instances, keys), gates, presented, sign, clusters], canary, warm, path: 'virtualclusterinstances/kubeconfig/create' },
-  ClusterKubeConfig:                { uses: [read(connected), sign], path: 'clusters/kubeconfig/create' },
+  ClusterKubeConfig:                { uses: [read(connected, keys), sign, bindTokens, connectedSecrets], path: 'clusters/kubeconfig/create' },
   DirectClusterEndpointToken:       { uses: [sign], canary },
   Self:                             { uses: [authenticate, gates, pepper] },
   SelfSubjectReview:                {},

@@ -80,7 +80,8 @@ export const providers = rows(IdentityProvider.plural, {
   checks: onTable('ConditionCheckItem', ['credential#*', 'trust#*', 'provider#*']),
 })
 export const instances = rows(VirtualClusterInstance.plural)
-export const connected = rows(Cluster.plural)
+/** A cluster that is removed ends tokens of its service accounts. */
+export const connected = rows(Cluster.plural, { written: ['ending'] })
 
 /** Reads objects by key, and the latest revision of the kind. */
 export const read = (...kinds: readonly StoredRows[]): Grant =>
@@ -177,6 +178,12 @@ export const expired = table(allow('dynamodb:Query', sub(`\${Table.Arn}/index/ex
 
 /** Judges and marks the Secrets to which tokens are bound. Use it together with the grant that finds items by their time. */
 export const boundSecrets = table(onTable(['GetItem', 'PutItem'], ['bound#*']))
+
+/** Records the Secrets to which tokens are bound, and judges the key of the request in the same call. */
+export const bindTokens = table(
+  onTable(READ, ['bound#*', 'credential#*', 'trust#*', 'provider#*']),
+  onTable('PutItem', ['bound#*']),
+)
 
 /** Brings them forward when something has ended keys, and wakes the function that removes them. */
 export const endings: Grant = {

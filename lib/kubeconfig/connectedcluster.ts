@@ -13,7 +13,7 @@ import { forbiddenKubeConfig, type Parent } from './kubeconfig.ts'
 import { type IssuerSettings, issueToken, prepareClusterToken, signatureWarnings } from './token/issuer.ts'
 import type { Signer } from './token/signer.ts'
 
-interface ClusterRequest {
+export interface ClusterRequest {
   /** The stored object. */
   cluster: KubeObject
   spec: { ttl?: number | bigint; server?: string }
@@ -56,9 +56,14 @@ export function connectedCluster(
       if (dryRun) return { user: undefined, warnings, facts: { credential: 'token' } }
       checkDeadline(deadline)
       const { token, expires } = await issueToken(prepared, signer)
-      const authorities = parseCertificates(fromBase64(data ?? '') ?? '')
       const facts = { credential: 'token', jti: claims.jti, audiences: claims.aud } as const
-      return { user: { token }, authority: authorities && toPem(authorities), expires, warnings, facts }
+      return { user: { token }, authority: authorityOf(data), expires, warnings, facts }
     },
   }
+}
+
+/** Returns the authorities of a cluster in PEM. Undefined: public ones. */
+export function authorityOf(data: string | undefined): string | undefined {
+  const authorities = parseCertificates(fromBase64(data ?? '') ?? '')
+  return authorities && toPem(authorities)
 }

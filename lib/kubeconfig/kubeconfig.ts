@@ -48,6 +48,7 @@ interface KubeConfig {
 type Facts =
   | { credential: 'token' | 'certificate' | 'none' }
   | { credential: 'token'; jti: string; audiences: readonly string[] }
+  | { credential: 'token'; account: string; secret: string }
   | { credential: 'certificate'; serial: string }
 
 /** Returns a kube config for the parent. Field errors are returned. Throws 403 for a user that clusters must not see, and what `issue` throws. */

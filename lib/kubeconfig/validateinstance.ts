@@ -2,12 +2,14 @@
  * Validates what the kube configs of instances and of clusters are made of, so that what can never work is refused when it is written, not when
  * somebody needs it.
  */
-import { type FieldError, invalid } from '../meta/errors/fielderror.ts'
+import { type FieldError, forbidden, invalid } from '../meta/errors/fielderror.ts'
+import { dnsLabelErrors } from '../meta/object/names.ts'
 import type { KubeObject } from '../meta/types.ts'
 import { fromBase64, parseCertificates } from './cluster/pem.ts'
 import { isServerUrl } from './cluster/serverurl.ts'
 import { ingressUrl, SERVER_RULE, toInstance, withoutPassword } from './instance.ts'
 import { secretName } from './secretname.ts'
+import { SERVICE_ACCOUNTS } from './serviceaccounts/target.ts'
 
 /** Returns the 422 errors for an instance. On updates, only what has changed is judged: `old` may be of an earlier release. */
 export function validateInstance(object: KubeObject, old?: KubeObject): FieldError[] {
@@ -29,12 +31,38 @@ export function validateCluster(next: ClusterSpec, before: ClusterSpec = {}): Fi
       ? []
       : [invalid('spec.server', withoutPassword(server), SERVER_RULE)]),
     ...validateAuthority(authority === before.certificateAuthorityData ? undefined : authority || undefined),
+    ...validateAccounts(next, before),
+  ]
+}
+
+/** What service accounts need, and nothing of it without them: a cluster that verifies tokens must not look as if it was reached. */
+function validateAccounts({ tokens, serviceAccounts, credentials }: ClusterSpec, before: ClusterSpec): FieldError[] {
+  if (tokens !== SERVICE_ACCOUNTS) {
+    const why = `may only be set together with spec.tokens: ${SERVICE_ACCOUNTS}`
+    return [
+      ...(serviceAccounts === undefined ? [] : [forbidden('spec.serviceAccounts', why)]),
+      ...(credentials === undefined ? [] : [forbidden('spec.credentials', why)]),
+    ]
+  }
+  const { namespace = '' } = serviceAccounts ?? {}
+  const { name = '' } = credentials?.secretRef ?? {}
+  const secret = name === '' ? '' : secretName('', name, 'spec.credentials.secretRef.name')
+  return [
+    ...(namespace === '' || namespace === before.serviceAccounts?.namespace
+      ? []
+      : [...dnsLabelErrors(namespace), ...(namespace.startsWith('kube-') ? ['must not begin with "kube-"'] : [])].map(
+          (text) => invalid('spec.serviceAccounts.namespace', namespace, text),
+        )),
+    ...(typeof secret === 'string' ? [] : [secret.error]),
   ]
 }
 
 interface ClusterSpec {
   server?: string
   certificateAuthorityData?: string
+  tokens?: string
+  serviceAccounts?: { namespace?: string }
+  credentials?: { secretRef?: { name?: string } }
 }
 
 function validateHost(host: string | undefined): FieldError[] {

@@ -26,7 +26,8 @@ function targetsOf({ storage }: Server): (placeKey: string) => Promise<AccountTa
   const known = new Map<string, Promise<AccountTarget | undefined>>()
   const find = async (placeKey: string): Promise<AccountTarget | undefined> => {
     const stored = await storage.get(Cluster.table, clusterIn(placeKey))
-    const target = stored && clusterTarget(stored.object)
+    if (!stored || stored.object.metadata.deletionTimestamp !== undefined) return undefined
+    const target = clusterTarget(stored.object)
     return target?.key === placeKey ? target : undefined
   }
   return (placeKey) => {
@@ -55,18 +56,16 @@ async function lifeOfSecret(bound: Bound, target: AccountTarget | undefined, ser
 /** Returns the handler. A schedule invokes it every minute, and the publisher of events when a key has ended. */
 export function boundSecretsHandler() {
   const server = createServer(process.env)
-  const { config, storage, secrets, now, log } = server
+  const { storage, now, log } = server
   return async (_event: unknown, context: Pick<Context, 'getRemainingTimeInMillis'>): Promise<void> => {
     const targetOf = targetsOf(server)
-    const { connect, deadline } = server.kubeConfigs
-    const secretPrefix = config.clusterSecretsPrefix
     const done = await endSecrets({
       storage,
       now,
       hasTime: () => context.getRemainingTimeInMillis() > reserveMs,
       deadline: () => context.getRemainingTimeInMillis(),
       judge: async (bound, placeKey) => lifeOfSecret(bound, await targetOf(placeKey), server),
-      remove: (bound, placeKey) => removeBoundSecret(bound, placeKey, { secrets, secretPrefix, connect, deadline }),
+      remove: (bound, placeKey) => removeBoundSecret(bound, placeKey, server.serviceAccounts),
       async unconfirmed({ name, uid, secret }, place, error) {
         log('error', 'secret not removed', { accessKey: name, uid, secret, place, error: describeError(error) })
       },

@@ -25,6 +25,7 @@ import type { ScopeOptions } from '../authorization/scopes/project.ts'
 import type { SpaceOptions } from '../authorization/scopes/space.ts'
 import type { EndpointServices } from '../endpoints/call.ts'
 import { toProvider } from '../federation/provider.ts'
+import type { BoundRecords } from '../kubeconfig/boundtokens.ts'
 import type { IssuerSettings } from '../kubeconfig/token/issuer.ts'
 import { checkIssuer } from '../kubeconfig/token/jwks.ts'
 import type { VirtualClusterServices } from '../kubeconfig/virtualcluster.ts'
@@ -36,6 +37,7 @@ import type { Stored } from '../storage/interface.ts'
 import { getCompanion } from '../storage/readcompanions.ts'
 import { type AuthenticatingServer, createAuthenticatingServer } from './authenticating.ts'
 import { authenticationDeps, judgeDeps } from './authentication.ts'
+import type { boundRecords } from './boundrecords.ts'
 import { type Decider, decide } from './decide.ts'
 import { storeOf } from './kindstores.ts'
 import { watchCounter } from './openwatches.ts'
@@ -71,10 +73,23 @@ const connectCluster: VirtualClusterServices['connect'] = (name, credentials, op
   },
 })
 
-/** The parts of the server that settings decide. */
-type Parts = Pick<Server, 'keys' | 'federation' | 'tokens' | 'kubeConfigs' | 'issuer' | 'watchLimits'>
+/** Only functions that issue such tokens load the module. */
+function lazyRecords(server: Parameters<typeof boundRecords>[0]): BoundRecords {
+  const records = async () => (await import('./boundrecords.ts')).boundRecords(server)
+  return {
+    create: async (key, bound) => (await records()).create(key, bound),
+    judge: async (user, key) => (await records()).judge(user, key),
+    giveUp: async (key, how) => (await records()).giveUp(key, how),
+  }
+}
 
-function partsOf(base: AuthenticatingServer): Makers<Parts> {
+/** The parts of the server that settings decide. */
+type Parts = Pick<
+  Server,
+  'keys' | 'federation' | 'tokens' | 'kubeConfigs' | 'serviceAccounts' | 'issuer' | 'watchLimits'
+>
+
+function partsOf(base: AuthenticatingServer, livingKey: Server['livingKey']): Makers<Parts> {
   const { config } = base
   const settings = lazy(
     (): IssuerSettings => ({
@@ -123,6 +138,21 @@ function partsOf(base: AuthenticatingServer): Makers<Parts> {
       uuid: randomUUID,
       deadline: (ms) => AbortSignal.timeout(ms),
       sleep: (ms, signal) => delay(ms, undefined, { signal }).catch(() => undefined),
+    }),
+    serviceAccounts: () => ({
+      ...base.scopes,
+      secrets: base.secrets,
+      secretPrefix: config.clusterSecretsPrefix,
+      records: lazyRecords({
+        storage: base.storage,
+        limits: base.limits,
+        now: base.now,
+        elapsed: base.elapsed,
+        livingKey,
+      }),
+      connect: connectCluster,
+      uuid: randomUUID,
+      deadline: (ms) => AbortSignal.timeout(ms),
     }),
     issuer: () => settings().issuer,
     watchLimits: () => config.watchLimits,
@@ -216,6 +246,6 @@ export function createServer(environment: Environment): Server {
       return () => clearInterval(timer)
     },
   }
-  const server: Server = withParts(base, own, partsOf(base))
+  const server: Server = withParts(base, own, partsOf(base, livingKey))
   return server
 }

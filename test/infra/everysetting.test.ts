@@ -80,6 +80,7 @@ test('the table is warm for the given units', () => {
 describe('the VPC', () => {
   const callers = [
     ['VirtualclusterinstancesDashkubeconfigDashcreate', 'virtualclusterinstances-kubeconfig-create'],
+    ['ClustersDashkubeconfigDashcreate', 'clusters-kubeconfig-create'],
     ['Boundsecrets', 'boundsecrets'],
   ] as const
 
@@ -127,6 +128,7 @@ test('the function that reads keys of issuers is in the VPC if issuers may be pr
   const connected = Object.keys(other.resources).filter((id) => other.resources[id]?.Properties.VpcConfig)
   expect(connected).toEqual([
     'VirtualclusterinstancesDashkubeconfigDashcreateLambdaFunction',
+    'ClustersDashkubeconfigDashcreateLambdaFunction',
     'Oauth2DashtokenLambdaFunction',
     'BoundsecretsLambdaFunction',
   ])

@@ -21,7 +21,17 @@ describeKind(Cluster, () => deployment.parts, {
   invalid: [
     { spec: {}, fields: ['spec.server'] },
     { spec: { server: 1 }, fields: ['spec.server'] },
-    { spec: { server, tokens: 'ServiceAccounts' }, fields: ['spec.tokens'] },
+    { spec: { server, tokens: 'Certificates' }, fields: ['spec.tokens'] },
+    { spec: { server, serviceAccounts: { namespace: 'keyplane' } }, fields: ['spec.serviceAccounts'] },
+    { spec: { server, credentials: { secretRef: { name: 'a' } } }, fields: ['spec.credentials'] },
+    {
+      spec: { server, tokens: 'ServiceAccounts', serviceAccounts: { namespace: 'kube-system' } },
+      fields: ['spec.serviceAccounts.namespace'],
+    },
+    {
+      spec: { server, tokens: 'ServiceAccounts', credentials: { secretRef: { name: '../x' } } },
+      fields: ['spec.credentials.secretRef.name'],
+    },
     { spec: { server, access: [{ subresources: ['pods'] }] }, fields: ['spec.access[0].subresources[0]'] },
     { spec: { server: `https://${'x'.repeat(2048)}` }, fields: ['spec.server'] },
     { spec: { server, certificateAuthorityData: 'A'.repeat(65_537) }, fields: ['spec.certificateAuthorityData'] },
@@ -30,6 +40,7 @@ describeKind(Cluster, () => deployment.parts, {
     { server: 'https://other.example.com' },
     { server, access: [{ verbs: ['*'], users: ['bob'] }] },
     { server, description: 'Production' },
+    { server, tokens: 'ServiceAccounts', credentials: { secretRef: { name: 'a/b' } } },
   ],
 })
 
@@ -143,5 +154,30 @@ describe('access to a cluster', () => {
     await set({ displayName: 'Europe', description: 'Production' })
     const { code, message } = await refusal(set(change))
     expect([code, message]).toEqual([403, expect.stringContaining(`spec.${Object.keys(change)[0]}`)])
+  })
+})
+
+describe('how this service reaches a cluster', () => {
+  const accounts = { server, tokens: 'ServiceAccounts', credentials: { secretRef: { name: 'a' } } }
+  const scoped = contextOf({ ...admin, chain: [{ rules: [{}] }] })
+
+  test('is for system:masters without a scope to say, also by default and when it is taken away', async () => {
+    const world = worldOf(Cluster, deployment.parts)
+    const create = (name: string, spec: JsonObject) =>
+      refusal(world.create(world.object({ name }, spec), { context: scoped }))
+    expect((await create('r1', { server, tokens: 'ServiceAccounts' })).code).toBe(403)
+    expect((await create('r2', accounts)).code).toBe(422)
+    for (const [name, before, after] of [
+      ['r3', { server }, { server, tokens: 'ServiceAccounts' }],
+      ['r4', accounts, { server }],
+      ['r5', accounts, { server, tokens: 'ServiceAccounts' }],
+    ] as [string, JsonObject, JsonObject][]) {
+      await world.create(world.object({ name }, before))
+      const changed = world.change(name, (live) => ({ ...live, spec: after }), { context: scoped })
+      expect([name, (await refusal(changed)).code]).toEqual([name, 403])
+    }
+    await world.create(world.object({ name: 'r6' }, accounts))
+    const renamed = { ...accounts, displayName: 'Europe' }
+    await world.change('r6', (live) => ({ ...live, spec: renamed }), { context: scoped })
   })
 })

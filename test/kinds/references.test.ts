@@ -97,6 +97,8 @@ const claims = [
   { claim: 'environment', values: ['production'] },
 ]
 
+const accounts = { server: 'https://eu.example.com', tokens: 'ServiceAccounts' }
+
 interface Reference {
   kind: keyof typeof stored
   path: string
@@ -136,6 +138,20 @@ const references: readonly Reference[] = [
       { value: 'p-evil/mine/next', scope: evil },
       { value: '', scope: evil },
     ],
+  },
+  {
+    kind: 'Cluster',
+    path: 'spec.serviceAccounts.namespace',
+    specOf: (value) => ({ ...accounts, serviceAccounts: { namespace: value } }),
+    outside: ['keyplane', 'other'],
+    inside: [],
+  },
+  {
+    kind: 'Cluster',
+    path: 'spec.credentials.secretRef.name',
+    specOf: (value) => ({ ...accounts, credentials: { secretRef: { name: value } } }),
+    outside: ['mine', 'prod', 'p-evil/mine'],
+    inside: [],
   },
   {
     kind: 'FederatedIdentityCredential',

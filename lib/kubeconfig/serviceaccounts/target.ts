@@ -14,7 +14,7 @@ export interface AccountTarget {
   label: string
   place: NamedPlace
   /** The place with the uid of the object. Another object of the same name is another cluster. */
-  key: string
+  key: `clusters/${string}`
   /** The namespace of accounts and Secrets. */
   namespace: string
   /** The name of the secret with the credentials below the prefix of the deployment, and the field that says it. */
@@ -25,10 +25,10 @@ export interface AccountTarget {
 /** Returns the name of the cluster in `clusters/NAME/UID`. */
 export const clusterIn = (key: string): string => key.split('/')[1] ?? ''
 
-/** Returns undefined unless service accounts issue the tokens of the connected cluster. */
+/** Returns undefined unless service accounts issue the tokens of the connected cluster. `metadata.deletionTimestamp` is not looked at. */
 export function clusterTarget({ metadata, spec }: KubeObject): AccountTarget | undefined {
-  const { name = '', uid = '', deletionTimestamp } = metadata
-  if (memberOf(spec, 'tokens') !== SERVICE_ACCOUNTS || deletionTimestamp !== undefined) return undefined
+  const { name = '', uid = '' } = metadata
+  if (memberOf(spec, 'tokens') !== SERVICE_ACCOUNTS) return undefined
   return {
     label: name,
     place: { type: 'cluster', name },

@@ -8,6 +8,7 @@ import type { Attributes } from '../../../authorization/attributes/attributes.ts
 import type { ScopeOptions } from '../../../authorization/scopes/project.ts'
 import type { SpaceOptions } from '../../../authorization/scopes/space.ts'
 import type { Provider } from '../../../federation/provider.ts'
+import type { IssueServices } from '../../../kubeconfig/boundtokens.ts'
 import type { IssuerSettings } from '../../../kubeconfig/token/issuer.ts'
 import type { Signer } from '../../../kubeconfig/token/signer.ts'
 import type { VirtualClusterServices } from '../../../kubeconfig/virtualcluster.ts'
@@ -55,6 +56,8 @@ export interface Services {
   scopes: ScopeOptions
   kubeConfigs: VirtualClusterServices
   tokens: { settings: IssuerSettings; signer: Signer }
+  /** For clusters whose service accounts issue the tokens. */
+  serviceAccounts: IssueServices
   /** Returns an identity provider, or undefined. Does not check who may use it. */
   provider(name: string): Promise<Provider | undefined>
   /** Authenticates an access key. Without `writes`, the reuse of an ended value is not recorded. */

@@ -1,0 +1,262 @@
+/** Tests kube configs of clusters whose service accounts issue the tokens, from the request to the end of the key. */
+import { describe, expect, test } from 'vitest'
+import type { UserInfo } from '../../../../lib/authorization/users/user.ts'
+import type { JsonObject } from '../../../../lib/meta/types.ts'
+import { type AccountCluster, startAccountCluster } from '../../../support/accountcluster.ts'
+import { useFunctions } from '../../../support/functions.ts'
+import { admin, withScopes } from '../../../support/users.ts'
+import { parseYaml } from '../../../support/yaml.ts'
+import { callsOf, clusters } from '../../stored/fixtures.ts'
+
+const functions = useFunctions()
+const calls = callsOf(functions, clusters)
+const json = { accept: 'application/json', 'content-type': 'application/json' }
+let count = 0
+
+/** Starts a cluster, registers it and makes a key of alice. */
+async function begin({ key = {}, spec = {} }: { key?: JsonObject; spec?: JsonObject } = {}) {
+  const cluster = await startAccountCluster()
+  const name = `c${++count}`
+  await functions.get().services.setSecret(`keyplane/local/clusters/${name}`, cluster.kubeConfig)
+  const access = [{ verbs: ['use'], users: ['alice'] }]
+  await calls.make({ name }, { server: 'https://eu.example.com', tokens: 'ServiceAccounts', access, ...spec })
+  return { cluster, name, user: await keyOf(`key-${name}`, { user: 'alice', ...key }) }
+}
+
+/** Makes a key, and returns the user of requests with it. */
+async function keyOf(name: string, spec: JsonObject): Promise<UserInfo> {
+  const body = { apiVersion: 'management.platform/v1', kind: 'OwnedAccessKey', metadata: { name }, spec }
+  const made = await functions.invoke('ownedaccesskeys/create', { user: admin, headers: json, body, query: {} })
+  const authenticated = await functions.get().parts.authenticate(String(made.json.spec.key))
+  if (!('user' in authenticated)) throw new Error('the key gives no access')
+  return { ...authenticated.user, credential: authenticated.credential }
+}
+
+async function change(name: string, spec: object): Promise<void> {
+  const headers = { ...json, 'content-type': 'application/merge-patch+json' }
+  const request = { user: admin, parameters: { name }, headers, body: { spec }, query: {} }
+  const { status, text } = await functions.invoke('ownedaccesskeys/patch', request)
+  expect([status, text]).toEqual([200, expect.any(String)])
+}
+
+const fetch = (name: string, user: UserInfo, spec: object = {}, more: object = {}) =>
+  functions.invoke('clusters/kubeconfig/create', {
+    user,
+    parameters: { name },
+    headers: json,
+    body: { apiVersion: 'management.platform/v1', kind: 'ClusterKubeConfig', metadata: {}, spec },
+    ...more,
+  })
+
+const tokenIn = async (answer: { json: { status: { kubeConfig: string } } }): Promise<string> =>
+  (await parseYaml(answer.json.status.kubeConfig)).users[0].user.token
+
+const bound = async () => (await functions.get().store.all()).filter(({ pk }) => pk.startsWith('bound#'))
+const boundOf = async ({ key: { uid } }: UserInfo) => (await bound()).filter(({ pk }) => pk === `bound#${uid}`)
+
+/** Runs what an event and the next minute run. */
+async function endings(): Promise<void> {
+  await functions.run('lifecycle')
+  await functions.run('boundsecrets')
+}
+
+describe('a kube config', () => {
+  test('has a token of the account of the user, for which the second one needs one request', async () => {
+    const { cluster, name, user } = await begin()
+    const answer = await fetch(name, user, { ttl: 3600 })
+    expect([answer.status, answer.text]).toEqual([201, expect.any(String)])
+    const token = await tokenIn(answer)
+    expect(cluster.accepts(token)).toBe(true)
+    expect(cluster.calls.map((call) => call.replace(/keyplane-.*$/, 'SECRET'))).toEqual([
+      'POST /api/v1/namespaces/keyplane/secrets',
+      'POST /api/v1/namespaces/keyplane/serviceaccounts/user.alice/token',
+    ])
+    expect(String(answer.headers.warning)).toContain('scopes of the access key are not enforced')
+    const second = await fetch(name, user, { ttl: 3600 })
+    expect(cluster.accepts(await tokenIn(second))).toBe(true)
+    expect([cluster.calls.length, cluster.secrets.size, cluster.connections()]).toEqual([3, 1, 1])
+    const [only, ...others] = await boundOf(user)
+    expect([others, only]).toEqual([[], expect.objectContaining({ account: 'user.alice', namespace: 'keyplane' })])
+  })
+
+  test('of a dry run, and one that is refused, makes nothing', async () => {
+    const { cluster, name, user } = await begin()
+    expect(await fetch(name, user, {}, { query: { dryRun: 'All' } })).toMatchObject({
+      status: 201,
+      json: { status: {} },
+    })
+    expect((await fetch(name, user, { ttl: 599 })).json.details.causes).toMatchObject([{ field: 'spec.ttl' }])
+    const narrow = withScopes(user, {
+      clusters: [{ cluster: name }],
+      rules: [],
+    })
+    expect((await fetch(name, narrow)).status).toBe(201)
+    const narrower = withScopes(user, {
+      rules: [{ verbs: ['get', 'create'], resources: [{ group: '*', resources: ['*'] }] }],
+    })
+    const refused = await fetch(name, narrower)
+    expect([refused.status, refused.json.message]).toEqual([403, expect.any(String)])
+    expect(cluster.secrets.size).toBe(1)
+  })
+
+  test('is refused for a key that ends within ten minutes', async () => {
+    const { cluster, name, user } = await begin({ key: { ttl: 599 } })
+    expect(await fetch(name, user)).toMatchObject({ status: 403, json: { message: expect.stringContaining('600') } })
+    expect([cluster.calls, await boundOf(user)]).toEqual([[], []])
+  })
+
+  test('does not outlive its key, and is as short as the cluster makes it', async () => {
+    const { cluster, name, user } = await begin({ key: { ttl: 1200 } })
+    const ends = Date.parse((await fetch(name, user)).json.status.expirationTimestamp)
+    expect(ends).toBeLessThanOrEqual((user.key.expires ?? 0) * 1000 + 1000)
+    cluster.ahead = -300
+    const { headers } = await fetch(name, user)
+    expect(String(headers.warning)).toContain('by the cluster')
+  })
+
+  test('is a 422 with the commands if the account does not exist, and leaves nothing', async () => {
+    const { cluster, name, user } = await begin({ key: { user: 'Bob@example.com' } })
+    const answer = await fetch(name, { ...user, groups: ['system:masters', ...user.groups] })
+    expect(answer.status).toBe(422)
+    expect(answer.json.message).toMatch(
+      /kubectl create serviceaccount user\.bob-example-com\.[0-9a-f]{32} -n keyplane;/,
+    )
+    expect(cluster.secrets.size).toBe(0)
+    expect(await boundOf(user)).toMatchObject([{ ended: expect.any(Number) }])
+  })
+})
+
+describe('the end of a key', () => {
+  test.each(['disabled', 'narrowed', 'given to another user', 'deleted'])(
+    'that is %s ends its tokens everywhere',
+    async (how) => {
+      const { cluster, name, user } = await begin()
+      const other = await startAccountCluster()
+      await functions.get().services.setSecret(`keyplane/local/clusters/other-${name}`, other.kubeConfig)
+      await calls.make(
+        { name: `other-${name}` },
+        { server: 'https://us.example.com', tokens: 'ServiceAccounts', access: [{ verbs: ['use'], users: ['alice'] }] },
+      )
+      const tokens = [
+        [cluster, await tokenIn(await fetch(name, user))],
+        [other, await tokenIn(await fetch(`other-${name}`, user))],
+      ] as const
+      await endings()
+      expect(tokens.map(([at, token]) => at.accepts(token))).toEqual([true, true])
+      if (how === 'disabled') await change(user.key.name, { disabled: true })
+      if (how === 'narrowed') await change(user.key.name, { scope: { rules: [{ verbs: ['get'] }] } })
+      if (how === 'given to another user') await change(user.key.name, { user: 'carol' })
+      if (how === 'deleted')
+        await functions.invoke('ownedaccesskeys/delete', {
+          user: admin,
+          parameters: { name: user.key.name },
+          body: null,
+          query: {},
+        })
+      await endings()
+      expect(tokens.map(([at, token]) => at.accepts(token))).toEqual([false, false])
+      expect(await boundOf(user)).toMatchObject([{ ended: expect.any(Number) }, { ended: expect.any(Number) }])
+      if (how !== 'disabled') return
+      await change(user.key.name, { disabled: false })
+      await endings()
+      expect(tokens.map(([at, token]) => at.accepts(token))).toEqual([false, false])
+    },
+  )
+
+  test('that comes before the token is answered answers nothing, and leaves nothing', async () => {
+    for (const step of ['create', 'token'] as const) {
+      const { cluster, name, user } = await begin()
+      cluster.plays[step] = async ({ proceed }) => {
+        await change(user.key.name, { disabled: true })
+        await functions.run('lifecycle')
+        await functions.run('boundsecrets')
+        delete cluster.plays[step]
+        await proceed()
+      }
+      const answer = await fetch(name, user)
+      expect([step, answer.status, answer.json.status]).toEqual([step, 401, 'Failure'])
+      expect(answer.text).not.toContain('kubeConfig')
+      expect([step, cluster.secrets.size]).toEqual([step, 0])
+    }
+  })
+
+  test('while a cluster is away is made up for when it is back, and the others are not late', async () => {
+    const { cluster, name, user } = await begin()
+    const token = await tokenIn(await fetch(name, user))
+    cluster.plays.delete = ({ response }) => void response.socket?.destroy()
+    await change(user.key.name, { disabled: true })
+    await endings()
+    expect(cluster.accepts(token)).toBe(true)
+    expect(await boundOf(user)).toMatchObject([{ attempts: 1, failure: 'reset' }])
+    const lines = functions.get().log.map((line) => JSON.parse(line))
+    expect(lines.findLast(({ message }) => message === 'bound secrets')).toMatchObject({ secretsUnconfirmed: 1 })
+    expect(lines.find(({ message }) => message === 'secret not removed')).toMatchObject({ accessKey: user.key.name })
+  })
+})
+
+describe('the removal of a cluster', () => {
+  test('ends its tokens', async () => {
+    const { cluster, name, user } = await begin()
+    const token = await tokenIn(await fetch(name, user))
+    const answer = await functions.invoke('clusters/delete', { parameters: { name }, body: null })
+    expect(String(answer.headers.warning)).toContain('end within seconds')
+    await endings()
+    expect(cluster.accepts(token)).toBe(false)
+  })
+})
+
+describe('a server that is none', () => {
+  test.each<[string, (cluster: AccountCluster) => void, number, string]>([
+    [
+      'redirects',
+      (c) => {
+        c.plays.create = ({ response }) => void response.writeHead(302, { Location: 'https://x.example' }).end()
+      },
+      502,
+      'redirect',
+    ],
+    [
+      'answers with a page',
+      (c) => {
+        c.plays.create = ({ response }) => void response.writeHead(200, { 'Content-Type': 'text/html' }).end('<html>')
+      },
+      502,
+      'invalid answer',
+    ],
+    ['has no namespace', (c) => c.namespaces.clear(), 502, 'namespace "keyplane" does not exist there'],
+    [
+      'refuses Secrets',
+      (c) => {
+        c.plays.create = ({ answer }) => answer(403, {})
+      },
+      502,
+      'create of secrets in namespace "keyplane"',
+    ],
+    [
+      'refuses tokens',
+      (c) => {
+        c.plays.token = ({ answer }) => answer(403, {})
+      },
+      502,
+      'create of serviceaccounts/token',
+    ],
+    [
+      'breaks the connection',
+      (c) => {
+        c.plays.token = ({ response }) => void response.destroy()
+      },
+      503,
+      'broken',
+    ],
+  ])('that %s is a Status that says what and whose, and leaves nothing', async (_, spoil, code, text) => {
+    const { cluster, name, user } = await begin()
+    spoil(cluster)
+    const answer = await fetch(name, user)
+    expect([answer.status, answer.json.message]).toEqual([code, expect.stringContaining(text)])
+    expect(answer.json.message).toContain(`cluster "${name}"`)
+    expect(answer.text).not.toMatch(/hunter2|token-of-keyplane|127\.0\.0\.1/)
+    cluster.plays = {}
+    expect(cluster.secrets.size).toBe(0)
+    for (const item of await boundOf(user)) expect(item.gone ?? item.ended).toBeTruthy()
+  })
+})
