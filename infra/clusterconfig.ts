@@ -8,14 +8,17 @@ import type { Cluster } from '../clients/core/src/objects.ts'
 import { type Place, parsePlace } from '../lib/authorization/scopes/place.ts'
 import { checkIssuer } from '../lib/kubeconfig/token/jwks.ts'
 import { dumpYaml } from '../lib/meta/encoding/yaml.ts'
+import { dnsLabelErrors } from '../lib/meta/object/names.ts'
 import { type ClusterFilesOptions, clusterFiles, clusterFlags, whenAway } from './clusterfiles.ts'
 import { type Command, readCall, runCommand, UsageError } from './command.ts'
+import { accountObjects } from './serviceaccounts.ts'
 
 const COMMAND = {
   call: 'npm run cluster-config',
   about: `Prints the files that make a kube-apiserver accept the tokens of a deployment (docs/clusters.md), for the named
 cluster or virtual cluster. It needs no access key. With one it reads the object of a connected cluster from the API, and
-says on standard error where that cluster is, or that no object has this name.`,
+says on standard error where that cluster is, or that no object has this name. With --service-accounts it prints the
+objects for a cluster that verifies no tokens of the deployment, for kubectl apply (docs/service-accounts.md).`,
   variables: {
     KEYPLANE_KEY_FILE: 'file with an access key that may get the Cluster',
     KEYPLANE_KEY: 'the access key itself',
@@ -24,7 +27,11 @@ says on standard error where that cluster is, or that no object has this name.`,
     cluster: { type: 'string', value: 'NAME', help: 'name of a connected cluster, as used in scopes' },
     'virtual-cluster': { type: 'string', value: 'NAMESPACE/NAME', help: 'a virtual cluster; requires --uid' },
     uid: { type: 'string', value: 'UID', help: 'metadata.uid of its VirtualClusterInstance' },
-    issuer: { type: 'string', value: 'URL', required: true, help: "the issuer of the deployment's tokens" },
+    issuer: {
+      type: 'string',
+      value: 'URL',
+      help: "the issuer of the deployment's tokens; required without --service-accounts",
+    },
     api: { type: 'string', value: 'URL', help: 'base URL of the API, if it differs from the issuer' },
     directory: {
       type: 'string',
@@ -43,6 +50,13 @@ says on standard error where that cluster is, or that no object has this name.`,
       default: 'refuse',
       help: 'who decides about unrestricted tokens during an outage of keyplane',
     },
+    'service-accounts': { type: 'boolean', help: 'print the objects for tokens of service accounts instead' },
+    namespace: {
+      type: 'string',
+      value: 'NAME',
+      default: 'keyplane',
+      help: 'with --service-accounts: the namespace of the accounts',
+    },
     out: { type: 'string', value: 'DIR', help: 'write the files to this directory instead of printing them' },
   },
 } as const satisfies Command
@@ -54,6 +68,7 @@ export const readArguments = async (args: string[]) => optionsOf(readCall(COMMAN
 
 async function optionsOf(values: Values): Promise<ClusterFilesOptions & { out?: string }> {
   const { api, directory, ca, out } = values
+  if (values.issuer === undefined) throw new UsageError('--issuer is missing')
   const issuer = url(values.issuer)
   const away = whenAway.find((one) => one === values['when-away'])
   if (away === undefined) throw new UsageError(`--when-away is one of ${whenAway.join(', ')}`)
@@ -139,7 +154,19 @@ export async function clusterSentence(
 /** Replaces a file, and never what a symbolic link in its place leads to. */
 const REPLACE = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | (constants.O_NOFOLLOW ?? 0)
 
+/** Returns the objects for tokens of service accounts as YAML documents. */
+export async function printAccounts(namespace: string): Promise<string> {
+  const [problem] = dnsLabelErrors(namespace)
+  if (problem !== undefined) throw new UsageError(`--namespace: ${problem}`)
+  const documents = await Promise.all(accountObjects(namespace).map((object) => dumpYaml(object)))
+  return documents.map((text) => `---\n${text}`).join('')
+}
+
 async function main(values: Values): Promise<void> {
+  if (values['service-accounts']) {
+    process.stdout.write(await printAccounts(values.namespace))
+    return
+  }
   const options = await optionsOf(values)
   const sentence = await clusterSentence(options, process.env)
   if (sentence !== undefined) process.stderr.write(`${sentence}\n`)

@@ -4,12 +4,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { KubeConfig } from '@kubernetes/client-node'
 import { describe, expect, test } from 'vitest'
-import { clusterSentence, printFiles, readArguments } from '../../infra/clusterconfig.ts'
+import { clusterSentence, printAccounts, printFiles, readArguments } from '../../infra/clusterconfig.ts'
 import { type ClusterFilesOptions, clusterFiles } from '../../infra/clusterfiles.ts'
 import { clusterAudiences, virtualClusterAudience } from '../../lib/kubeconfig/token/audience.ts'
 import { dumpYaml } from '../../lib/meta/encoding/yaml.ts'
 import { clusters, cluster as connected } from '../support/objects.ts'
 import { useServer } from '../support/sharedserver.ts'
+import { parseYaml } from '../support/yaml.ts'
 
 const issuer = 'https://api.example.com/kubernetes/management'
 const cluster: ClusterFilesOptions = {
@@ -207,5 +208,26 @@ describe('the command line', () => {
     await expect(run()).rejects.toThrow('ELOOP')
     expect(await readFile(ca, 'utf8')).toBe('PEM')
     await rm(out, { recursive: true })
+  })
+})
+
+describe('the objects for service accounts', () => {
+  test('give the account of keyplane two rights in the namespace of the accounts, in which it is not itself', async () => {
+    const documents = (await printAccounts('tokens')).split('---\n').slice(1)
+    const objects = await Promise.all(documents.map((text) => parseYaml(text)))
+    expect(objects.map(({ kind, metadata: { namespace = '', name } }) => `${kind} ${namespace}/${name}`)).toEqual([
+      'Namespace /tokens',
+      'Namespace /tokens-system',
+      'ServiceAccount tokens-system/keyplane',
+      'Secret tokens-system/keyplane',
+      'Role tokens/keyplane',
+      'RoleBinding tokens/keyplane',
+    ])
+    expect(objects[4].rules).toEqual([
+      { apiGroups: [''], resources: ['serviceaccounts/token'], verbs: ['create'] },
+      { apiGroups: [''], resources: ['secrets'], verbs: ['create', 'delete'] },
+    ])
+    expect(objects[5].subjects).toEqual([{ kind: 'ServiceAccount', name: 'keyplane', namespace: 'tokens-system' }])
+    await expect(printAccounts('a.b')).rejects.toThrow('--namespace')
   })
 })

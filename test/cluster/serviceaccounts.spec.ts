@@ -1,0 +1,202 @@
+/**
+ * Tests tokens of service accounts in three API servers without any flag of keyplane. Only a real one can say when it refuses a token
+ * whose Secret is gone, and what the printed role allows.
+ */
+import { mkdtemp, rm } from 'node:fs/promises'
+import https from 'node:https'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { type ControlPlane, startControlPlane } from '../../infra/local/kubeapiserver/controlplane.ts'
+import { accountObjects } from '../../infra/serviceaccounts.ts'
+import { request } from '../support/request.ts'
+import { startServer, type TestServer } from '../support/server.ts'
+import { parseYaml } from '../support/yaml.ts'
+import { changeKey, type Key, makeKey, management } from './keys.ts'
+import { chooseAddress } from './planes.ts'
+
+interface Cluster extends ControlPlane {
+  name: string
+  folder: string
+  call(token: string, path: string, body?: object): Promise<{ status: number; json: Record<string, unknown> }>
+  /** The token of keyplane's own account. */
+  own: string
+}
+
+const PLURALS: Record<string, string> = {
+  Namespace: '/api/v1/namespaces',
+  ServiceAccount: 'serviceaccounts',
+  Secret: 'secrets',
+  Role: 'roles',
+  RoleBinding: 'rolebindings',
+}
+
+let server: TestServer
+let clusters: Cluster[]
+
+async function startCluster(name: string): Promise<Cluster> {
+  const { port, authority, url } = await chooseAddress()
+  const folder = await mkdtemp(join(tmpdir(), 'keyplane-accounts-'))
+  const assets = process.env.KUBEBUILDER_ASSETS ?? ''
+  const flags = ['--authorization-mode=RBAC']
+  const plane = await startControlPlane({
+    assets,
+    folder,
+    port,
+    authority,
+    users: [],
+    flags,
+    signs: false,
+    now: Date.now,
+  })
+  const post = async (path: string, object: object) => {
+    const { status, body } = await plane.admin.send('POST', `${url}${path}`, object)
+    expect([path, status, status < 300 ? '' : JSON.stringify(body)]).toEqual([path, 201, ''])
+    return body
+  }
+  for (const object of accountObjects('keyplane')) {
+    const { kind, apiVersion, metadata } = object as {
+      kind: string
+      apiVersion: string
+      metadata: { namespace?: string }
+    }
+    const group = apiVersion === 'v1' ? '/api/v1' : `/apis/${apiVersion}`
+    const plural = PLURALS[kind] ?? ''
+    await post(plural.startsWith('/') ? plural : `${group}/namespaces/${metadata.namespace}/${plural}`, object)
+  }
+  const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'user.alice' } }
+  await post('/api/v1/namespaces/keyplane/serviceaccounts', account)
+  const rbac = '/apis/rbac.authorization.k8s.io/v1/namespaces/default'
+  // No controller fills the role `view` here.
+  await post(`${rbac}/roles`, {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'Role',
+    metadata: { name: 'reader' },
+    rules: [{ apiGroups: [''], resources: ['configmaps'], verbs: ['list'] }],
+  })
+  await post(`${rbac}/rolebindings`, {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'RoleBinding',
+    metadata: { name: 'user.alice' },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'reader' },
+    subjects: [{ kind: 'ServiceAccount', name: 'user.alice', namespace: 'keyplane' }],
+  })
+  const path = '/api/v1/namespaces/keyplane-system/serviceaccounts/keyplane/token'
+  const made = (await post(path, { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} })) as never
+  const own = (made as { status: { token: string } }).status.token
+  await register(name, { url, authority: authority.certificate, token: own })
+  const agent = new https.Agent({ ca: authority.certificate })
+  return {
+    ...plane,
+    name,
+    folder,
+    own,
+    call: (token, path, body) => request(agent, url + path, { token, ...(body && { method: 'POST', body }) }),
+  }
+}
+
+async function register(name: string, at: { url: string; authority: string; token: string }): Promise<void> {
+  const data = Buffer.from(at.authority).toString('base64')
+  const kubeConfig = {
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name: 'c', cluster: { server: at.url, 'certificate-authority-data': data } }],
+    users: [{ name: 'u', user: { token: at.token } }],
+    contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
+    'current-context': 'x',
+  }
+  await server.services.setSecret(`keyplane/local/clusters/${name}`, JSON.stringify(kubeConfig))
+  const spec = {
+    server: at.url,
+    certificateAuthorityData: data,
+    tokens: 'ServiceAccounts',
+    access: [{ verbs: ['use'], users: ['alice'] }],
+  }
+  const object = { apiVersion: 'management.platform/v1', kind: 'Cluster', metadata: { name }, spec }
+  expect((await server.post(`${management}/clusters`, object)).status).toBe(201)
+}
+
+beforeAll(async () => {
+  server = await startServer()
+  clusters = []
+  // One after another: together they are too much for a small machine.
+  for (const name of ['one', 'two', 'three']) clusters.push(await startCluster(name))
+})
+
+afterAll(async () => {
+  for (const { close, folder } of clusters ?? []) {
+    await close()
+    await rm(folder, { recursive: true, force: true })
+  }
+  await server?.stop()
+})
+
+const list = '/api/v1/namespaces/default/configmaps'
+
+async function tokenFor(key: Key, { name }: Cluster): Promise<string> {
+  const body = {
+    apiVersion: 'management.platform/v1',
+    kind: 'ClusterKubeConfig',
+    metadata: { name },
+    spec: { ttl: 600 },
+  }
+  const { status, json } = await server.post(`${management}/clusters/${name}/kubeconfig`, body, key.value)
+  expect([status, json.message]).toEqual([201, undefined])
+  return (await parseYaml(json.status.kubeConfig)).users[0].user.token
+}
+
+test('a token is accepted without any configuration, limited by RBAC, and refused within 15 seconds of the end of its key', async () => {
+  const key = await makeKey(server, { user: 'alice' })
+  const tokens = await Promise.all(clusters.map((cluster) => tokenFor(key, cluster)))
+  const [first] = clusters
+  // Two tokens of one key share a Secret.
+  const another = await tokenFor(key, first as Cluster)
+  for (const [index, cluster] of clusters.entries()) {
+    expect((await cluster.call(tokens[index] ?? '', list)).status).toBe(200)
+    expect((await cluster.call(tokens[index] ?? '', '/api/v1/nodes')).status).toBe(403)
+    expect((await cluster.call(tokens[index] ?? '', '/api/v1/namespaces/keyplane/secrets')).status).toBe(403)
+  }
+  const disabled = Date.now()
+  await changeKey(server, key, { disabled: true })
+  for (const [cluster, token] of [
+    ...clusters.map((one, index) => [one, tokens[index]] as const),
+    [first, another] as const,
+  ])
+    await vi.waitFor(async () => expect((await cluster?.call(token ?? '', list))?.status).toBe(401), {
+      timeout: 60_000,
+      interval: 250,
+    })
+  process.stdout.write(`refused everywhere after ${(Date.now() - disabled) / 1000} s\n`)
+  await changeKey(server, key, { disabled: false })
+  const renewed = await tokenFor(key, first as Cluster)
+  expect([(await first?.call(renewed, list))?.status, (await first?.call(tokens[0] ?? '', list))?.status]).toEqual([
+    200, 401,
+  ])
+})
+
+test('the account of keyplane can read no Secret, and issue no token of itself', async () => {
+  const [one] = clusters
+  const call = async (path: string, body?: object) => (await one?.call(one.own, path, body))?.status
+  expect(await call('/api/v1/namespaces/keyplane/secrets')).toBe(403)
+  expect(await call('/api/v1/namespaces/keyplane-system/secrets/keyplane')).toBe(403)
+  expect(await call('/api/v1/namespaces/keyplane/serviceaccounts')).toBe(403)
+  const token = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} }
+  expect(await call('/api/v1/namespaces/keyplane-system/serviceaccounts/keyplane/token', token)).toBe(403)
+  expect(await call('/api/v1/namespaces/default/serviceaccounts/default/token', token)).toBe(403)
+})
+
+test('an account that does not exist is a 422, and its Secret is gone', async () => {
+  const key = await makeKey(server, { user: 'alice', groups: [] })
+  const [one] = clusters
+  const path = '/api/v1/namespaces/keyplane/serviceaccounts/user.alice'
+  await one?.admin.send('DELETE', `${one.url}${path}`)
+  const body = { apiVersion: 'management.platform/v1', kind: 'ClusterKubeConfig', metadata: { name: 'one' }, spec: {} }
+  const { status, json } = await server.post(`${management}/clusters/one/kubeconfig`, body, key.value)
+  expect([status, json.message]).toEqual([
+    422,
+    expect.stringContaining('kubectl create serviceaccount user.alice -n keyplane'),
+  ])
+  if (!one) throw new Error('no cluster')
+  const { body: found } = await one.admin.send('GET', `${one.url}/api/v1/namespaces/keyplane/secrets`)
+  expect(JSON.stringify(found)).not.toContain(key.uid)
+})
