@@ -9,6 +9,7 @@ import type { UserInfo } from '../../authorization/users/user.ts'
 import type { TokenForm } from '../../endpoints/negotiation/accept.ts'
 import { KINDS } from '../../kinds/kinds.ts'
 import type { Parent } from '../../kubeconfig/kubeconfig.ts'
+import { clusterTarget } from '../../kubeconfig/serviceaccounts/target.ts'
 import {
   issueToken,
   type Prepared,
@@ -148,6 +149,10 @@ async function kubeConfigSigner(server: Server, call: TargetCall, { stored, plac
   const { object } = stored
   let parent: Parent
   if (place.type === 'cluster') {
+    if (clusterTarget(object))
+      throw refused(
+        'the service accounts of this cluster issue its tokens: exchange the ID token for an access key, and create the kube config with it',
+      )
     const { connectedCluster } = await import('../../kubeconfig/connectedcluster.ts')
     parent = connectedCluster({ ...asked, cluster: object, spec: { ttl } }, server.tokens)
   } else {
