@@ -176,8 +176,8 @@ export const signals = table(
 /** Finds keys by the time at which they expire. */
 export const expired = table(allow('dynamodb:Query', sub(`\${Table.Arn}/index/expiry`)))
 
-/** Judges and marks the Secrets to which tokens are bound. Use it together with the grant that finds items by their time. */
-export const boundSecrets = table(onTable(['GetItem', 'PutItem'], ['bound#*']))
+/** Judges and marks the Secrets to which tokens are bound, and tells in the history of a key which clusters have not confirmed its end. Use it together with the grant that finds items by their time. */
+export const boundSecrets = table(onTable(['GetItem', 'PutItem'], ['bound#*']), onTable('PutItem', ['history#*']))
 
 /** Records the Secrets to which tokens are bound, and judges the key of the request in the same call. */
 export const bindTokens = table(

@@ -4,8 +4,10 @@
  */
 import type { Context } from 'aws-lambda'
 import { Cluster } from '../apis/management/v1/cluster.ts'
+import { OwnedAccessKey } from '../apis/management/v1/ownedaccesskey.ts'
 import { scopesOf, toKey } from '../apis/management/v1/ownedaccesskey.values.ts'
 import type { Bound } from '../authentication/boundsecrets.ts'
+import { historyItem } from '../authentication/history/items.ts'
 import { decodeKeyInternal } from '../authentication/keyinternal.ts'
 import { keyStatus, lifeOfStored } from '../authentication/keystatus.ts'
 import { restrictsInside } from '../authorization/restriction.ts'
@@ -53,6 +55,12 @@ async function lifeOfSecret(bound: Bound, target: AccountTarget | undefined, ser
   return expires ?? Number.POSITIVE_INFINITY
 }
 
+/** Reports whether the key exists: a history goes with its key. */
+async function isKept({ storage }: Server, { name, uid }: { name: string; uid: string }): Promise<boolean> {
+  const stored = await storage.get(OwnedAccessKey.table, name)
+  return stored?.object.metadata.uid === uid
+}
+
 /** Returns the handler. A schedule invokes it every minute, and the publisher of events when a key has ended. */
 export function boundSecretsHandler() {
   const server = createServer(process.env)
@@ -66,7 +74,12 @@ export function boundSecretsHandler() {
       deadline: () => context.getRemainingTimeInMillis(),
       judge: async (bound, placeKey) => lifeOfSecret(bound, await targetOf(placeKey), server),
       remove: (bound, placeKey) => removeBoundSecret(bound, placeKey, server.serviceAccounts),
-      async unconfirmed({ name, uid, secret }, place, error) {
+      async unconfirmed({ name, uid, secret, attempts = 0, ended = 0 }, place, error) {
+        const deadline = () => context.getRemainingTimeInMillis()
+        if (attempts === 0 && (await isKept(server, { name, uid }))) {
+          const told = { kind: 'tokens-unconfirmed', at: ended, detail: { cluster: clusterIn(place) } }
+          await storage.writeCompanion(historyItem(uid, told, place), { deadline })
+        }
         log('error', 'secret not removed', { accessKey: name, uid, secret, place, error: describeError(error) })
       },
     })

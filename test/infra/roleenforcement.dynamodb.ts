@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { functionNames } from '../../infra/build.ts'
 import { makeAuthority, validFor } from '../../infra/local/host/certificates.ts'
 import { kubeConfigFile } from '../../infra/local/host/kubeconfigfile.ts'
+import { boundAttributes, boundKey } from '../../lib/authentication/boundsecrets.ts'
 import { encodeKeyItem } from '../../lib/federation/issuerkeys.ts'
 import { parseKeySet } from '../../lib/federation/jwks.ts'
 import { marshalKey } from '../../lib/storage/dynamodb/expressions.ts'
@@ -547,6 +548,43 @@ test('garbage collector, sweep and settle', async () => {
   )
 })
 
+test('Secrets that tokens of service accounts are bound to', async () => {
+  const { storage } = at.parts
+  await create(clusters, {
+    apiVersion: 'management.platform/v1',
+    kind: 'Cluster',
+    metadata: { name: 'accounts' },
+    spec: { server: 'https://accounts.example.com', tokens: 'ServiceAccounts' },
+  })
+  const bind = async (uid: string, name: string) => {
+    const at = Math.floor(Date.now() / 1000)
+    const attributes = boundAttributes(
+      {
+        ...{ name, uid, account: 'user.alice', namespace: 'keyplane', secret: 's', secretRef: 'accounts' },
+        ...{ server: 'https://accounts.example.com', since: at, until: at + 600 },
+      },
+      at,
+    )
+    await storage.writeCompanion({ ...boundKey(uid, `clusters/accounts/${uid}`, '1'), attributes }, unhurried)
+  }
+  const made = await create(keys, key('bound', { user: 'bound' }))
+  await bind(made.metadata.uid, 'bound')
+  await bind('gone', 'gone')
+  await at.invoke('boundsecrets', {})
+  expect(at.log.map((line) => JSON.parse(line)).findLast(({ message }) => message === 'bound secrets')).toMatchObject({
+    secretsUnconfirmed: 2,
+    secretsFailed: 0,
+  })
+  const refused = create(`${clusters}/accounts/kubeconfig`, {
+    apiVersion: 'management.platform/v1',
+    kind: 'ClusterKubeConfig',
+  })
+  await expect(refused).rejects.toThrow('has no stored credentials')
+  await remove(`${keys}/bound`)
+  await remove(`${clusters}/accounts`)
+  await at.invoke('lifecycle', {})
+})
+
 test('events', async () => {
   await at.invoke('lifecycle', JSON.parse(await readFile(join(root, 'events/lifecycle.json'), 'utf8')))
   expect(at.services.published.length).toBeGreaterThan(10)
@@ -629,7 +667,16 @@ test('alarms and dashboard use published metrics, and the page documents them', 
 })
 
 /** Functions that serve no client requests. All others are endpoints. */
-const unseen = ['authorizer', 'bootstrap', 'garbagecollector', 'lifecycle', 'release', 'settle', 'sweep']
+const unseen = [
+  'authorizer',
+  'bootstrap',
+  'boundsecrets',
+  'garbagecollector',
+  'lifecycle',
+  'release',
+  'settle',
+  'sweep',
+]
 
 /** Source: the documented metrics and dimensions of Lambda, API Gateway, EventBridge, DynamoDB and SQS. */
 const ofServices = new Set([

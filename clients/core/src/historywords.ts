@@ -19,6 +19,7 @@ const WORDS: Readonly<Record<string, string>> = {
   'scope-trial-refused': 'a trial would have refused',
   revoked: 'revoked',
   'new-address': 'used from a new address',
+  'tokens-unconfirmed': 'tokens may still work',
 }
 
 /** What a change of fields is, in the order in which it is looked for. "Disabled" is an event of its own. */
@@ -80,8 +81,10 @@ export const eventDetails = ({
   userAgent,
   url,
   request,
+  cluster,
 }: HistoryEvent): string[] => [
   ...(request === undefined ? [] : [request]),
+  ...(cluster === undefined ? [] : [`in cluster ${cluster}`]),
   ...actsIn(fields).rest,
   ...(value === undefined ? [] : [`value ${value}`]),
   ...(overlapSeconds === undefined ? [] : [`overlap ${duration(overlapSeconds)}`]),

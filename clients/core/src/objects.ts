@@ -132,6 +132,7 @@ export interface HistoryEvent {
   ip?: string
   userAgent?: string
   request?: string
+  cluster?: string
   url?: string
 }
 

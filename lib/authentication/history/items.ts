@@ -85,6 +85,7 @@ const MEMBERS: Readonly<Record<string, Check>> = {
   userAgent: isName,
   url: isText,
   request: isText,
+  cluster: isName,
 }
 const ACTOR = ['user', 'accessKey', 'accessKeyUid'] as const
 

@@ -188,6 +188,14 @@ describe('the end of a key', () => {
     await endings()
     expect(cluster.accepts(token)).toBe(true)
     expect(await boundOf(user)).toMatchObject([{ attempts: 1, failure: 'reset' }])
+    const history = await functions.invoke('ownedaccesskeys/history', {
+      user: admin,
+      parameters: { name: user.key.name },
+      query: {},
+    })
+    expect(history.json.status.events).toContainEqual(
+      expect.objectContaining({ type: 'tokens-unconfirmed', cluster: name }),
+    )
     const lines = functions.get().log.map((line) => JSON.parse(line))
     expect(lines.findLast(({ message }) => message === 'bound secrets')).toMatchObject({ secretsUnconfirmed: 1 })
     expect(lines.find(({ message }) => message === 'secret not removed')).toMatchObject({ accessKey: user.key.name })

@@ -8,7 +8,7 @@ export const status = object('Observed history of the access key.', {
     object('What happened.', {
       time: time('When it happened.'),
       type: string(
-        'The detail-type of the event, or new-address for a use from an address that is not among the last ones.',
+        'The detail-type of the event, new-address for a use from an address that is not among the last ones, or tokens-unconfirmed for a cluster in which tokens of the ended key may work.',
       ),
       actor: object('Who did it. Absent if the server does not know it, or if it was another user.', {
         user: string('The user, or system:… for the server itself.'),
@@ -23,6 +23,7 @@ export const status = object('Observed history of the access key.', {
       ip: string('Address of the request. Absent if the deployment does not record addresses.'),
       userAgent: string('Client of the request, according to its User-Agent header.'),
       request: string('For scope-trial-refused: the request that a scope on trial would refuse.'),
+      cluster: string('For tokens-unconfirmed: the cluster that has not confirmed the end of the tokens.'),
       url: string('For leaked: where the value was found, as the report says.'),
     }),
   ),

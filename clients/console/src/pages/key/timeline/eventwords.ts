@@ -27,6 +27,7 @@ const SHAPES: ReadonlyMap<string, Shape> = new Map([
   ['leaked', 'alarm'],
   ['scope-trial-refused', 'alarm'],
   ['revoked', 'end'],
+  ['tokens-unconfirmed', 'alarm'],
 ])
 
 /** Returns the words of an event. A server of a later release may have other types. */
