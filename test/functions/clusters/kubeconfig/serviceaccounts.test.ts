@@ -75,6 +75,9 @@ describe('a kube config', () => {
     const second = await fetch(name, user, { ttl: 3600 })
     expect(cluster.accepts(await tokenIn(second))).toBe(true)
     expect([cluster.calls.length, cluster.secrets.size, cluster.connections()]).toEqual([3, 1, 1])
+    // The object, the record, and the key together with the record.
+    const counted = functions.get().log.flatMap((line) => JSON.parse(line).storageCalls ?? [])
+    expect(counted.slice(-2)).toEqual([3, 3])
     const [only, ...others] = await boundOf(user)
     expect([others, only]).toEqual([[], expect.objectContaining({ account: 'user.alice', namespace: 'keyplane' })])
   })
