@@ -239,6 +239,21 @@ describe('bad targets', () => {
     expect(errorOf(answer)).toEqual([400, 'invalid_target', expect.stringContaining('may not have a token for')])
   })
 
+  test('a kube config of a cluster whose service accounts issue the tokens is refused, and says why', async () => {
+    const accept = { accept: 'application/yaml;as=KubeConfig' }
+    const access = [{ verbs: ['use'], teams: ['shop'] }]
+    const spec = { server: 'https://accounts.example.com', tokens: 'ServiceAccounts', access }
+    const object = { apiVersion: 'management.platform/v1', kind: 'Cluster', metadata: { name: 'accounts' }, spec }
+    expect((await server.post('/apis/management.platform/v1/clusters', object)).status).toBe(201)
+    const client = await federation.trust('accounts', { scope: { clusters: [{ cluster: 'accounts' }] } })
+    const answer = await federation.exchange(client, federation.sign(), { audience: 'clusters/accounts' }, accept)
+    expect(errorOf(answer)).toEqual([
+      400,
+      'invalid_target',
+      expect.stringContaining('service accounts of this cluster'),
+    ])
+  })
+
   test('what does not exist and what may not be used have one text', async () => {
     const used = federation.sign()
     await federation.exchange(once, used, toProd)
