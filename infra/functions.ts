@@ -194,7 +194,7 @@ const others: Readonly<Record<string, Row>> = {
     ...small,
   },
   // An ID token is the credential. ANY answers other methods, which the catch-all would ask for a key.
-  'oauth2/token':  { uses: [write(keys), read(trusts, providers, instances, connected), exchange, pepper, issuers, sign, clusterSecrets, usage], routes: postOnly('/oauth2/token'), canary, throttle: 'exchanges', throttled: ['exchanges', 'exchanges'] },
+  'oauth2/token':  { uses: [write(keys), read(trusts, providers, instances, connected), exchange, pepper, issuers, sign, clusterSecrets, bindTokens, connectedSecrets, usage], routes: postOnly('/oauth2/token'), canary, throttle: 'exchanges', throttled: ['exchanges', 'exchanges'] },
   'oauth2/revoke': { uses: [write(keys), pepper, publishedKeys], routes: postOnly('/oauth2/revoke'), throttle: 'exchanges' },
   // Whoever can show a value may have it ended.
   leaks: { uses: [write(keys), pepper, leaks], routes: postOnly('/leaks', '/leaks/github'), throttle: 'reports', concurrency: 'LeakConcurrency', throttled: ['leaks', 'reports of leaked access keys'] },

@@ -319,7 +319,7 @@ test('only functions that need a secret read it, and only bootstrap writes secre
   const cluster = 'arn:aws:secretsmanager:eu-central-1:0:secret:keyplane/dev/virtualclusters/p-a/one-AbCdEf'
   expect(functionsWith(get, cluster)).toEqual(['oauth2/token', 'virtualclusterinstances/kubeconfig/create'])
   const connected = 'arn:aws:secretsmanager:eu-central-1:0:secret:keyplane/dev/clusters/prod-AbCdEf'
-  expect(functionsWith(get, connected)).toEqual(['boundsecrets', 'clusters/kubeconfig/create'])
+  expect(functionsWith(get, connected)).toEqual(['boundsecrets', 'clusters/kubeconfig/create', 'oauth2/token'])
   expect(packaged.names.filter((name) => actions(name).includes('secretsmanager:PutSecretValue'))).toEqual([
     'bootstrap',
   ])

@@ -5,6 +5,7 @@
  */
 import { afterAll, beforeAll } from 'vitest'
 import { applyEnvironment } from '../../infra/local/gateway/environment.ts'
+import { boundSecretsHandler } from '../../lib/server/boundsecrets.ts'
 import { garbageCollectorHandler } from '../../lib/server/controllers.ts'
 import { lifecycleHandler } from '../../lib/server/lifecycle.ts'
 import { captureLog } from './deployment.ts'
@@ -94,5 +95,8 @@ export const publishEvents = (): Promise<void> => lifecycleHandler()({}, context
 export async function collectGarbage(): Promise<void> {
   await garbageCollectorHandler()({}, context)
 }
+
+/** Removes the Secrets of ended keys from clusters, as the schedule of a deployment does. */
+export const endSecrets = (): Promise<void> => boundSecretsHandler()({}, context)
 
 const context = { getRemainingTimeInMillis: () => 60_000 }

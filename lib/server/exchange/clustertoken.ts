@@ -8,8 +8,9 @@ import { reachesCluster } from '../../authorization/scopes/reachableclusters.ts'
 import type { UserInfo } from '../../authorization/users/user.ts'
 import type { TokenForm } from '../../endpoints/negotiation/accept.ts'
 import { KINDS } from '../../kinds/kinds.ts'
+import { ClusterError } from '../../kubeconfig/cluster/failure.ts'
 import type { Parent } from '../../kubeconfig/kubeconfig.ts'
-import { clusterTarget } from '../../kubeconfig/serviceaccounts/target.ts'
+import { type AccountTarget, clusterTarget } from '../../kubeconfig/serviceaccounts/target.ts'
 import {
   issueToken,
   type Prepared,
@@ -20,10 +21,11 @@ import {
 import { checkDeadline } from '../../meta/errors/deadline.ts'
 import type { FieldError } from '../../meta/errors/fielderror.ts'
 import { StatusError } from '../../meta/errors/status.ts'
+import { HOUR_SECONDS } from '../../meta/value/durations.ts'
 import { objectKey } from '../../registry/store.ts'
 import type { Stored } from '../../storage/interface.ts'
 import type { OAuthCall } from '../oauth/endpoint.ts'
-import { OAuthError } from '../oauth/oautherror.ts'
+import { OAuthError, unavailable } from '../oauth/oautherror.ts'
 import type { Server } from '../server.ts'
 import { nameOf, type Target } from './target.ts'
 
@@ -31,6 +33,8 @@ export interface IssuedToken {
   /** The token, or a whole kube config with it in YAML. */
   text: string
   warnings: readonly string[]
+  /** If it is earlier than that of the key: clusters may shorten the life of their tokens. */
+  expires?: Date
 }
 
 /** A target for which there may be tokens. */
@@ -38,6 +42,10 @@ export interface OpenTarget {
   place: Place
   /** The request of this API that makes such a token with an access key. */
   request: ResourceAttributes
+  /** Whether the token is made after its key is stored, by the cluster. Otherwise it is signed before. */
+  isLate: boolean
+  /** The shortest life of its tokens in seconds. */
+  leastSeconds: number
   /**
    * Checks what the authorizer and the kind would ask of this user. Returns what signs a token of this life in seconds, which must not
    * exceed that of the user's key. Both throw invalid_target.
@@ -65,9 +73,11 @@ export async function openTarget(
   const key = objectKey(namespace, target.name)
   // One text for what does not exist and what may not be used, so that nobody learns which clusters there are.
   const unusable = () => refused(`this client_id may not have a token for ${nameOf(target)}, or it does not exist`)
-  const isRead = isWhole || !isCluster
   const kind = isCluster ? Cluster : VirtualClusterInstance
-  const stored = isRead ? await server.storage.get(kind.table, key) : undefined
+  const stored = await server.storage.get(kind.table, key)
+  const accounts = stored && isCluster ? clusterTarget(stored.object) : undefined
+  // Issuer tokens of a connected cluster need no object, and its access concerns kube configs.
+  const isRead = isWhole || !isCluster || accounts !== undefined
   const { uid = '' } = stored?.object.metadata ?? {}
   const isMissing = isRead && (stored === undefined || (!isCluster && (target.uid ?? uid) !== uid))
   const place: Place = isCluster ? target : { ...target, uid }
@@ -81,14 +91,18 @@ export async function openTarget(
   return {
     place,
     request,
+    isLate: accounts !== undefined,
+    leastSeconds: accounts ? SHORTEST_ACCOUNT_TOKEN : 0,
     async prepare(user, seconds) {
       const isAllowed = evaluate(user.chain, request, server.scopes).allowed
       const isReached = place.type !== 'cluster' || reachesCluster(user.chain, place.name)
-      if (isMissing || !isAllowed || !isReached || (stored && !mayUse(server, stored, user))) throw unusable()
+      if (isMissing || !isAllowed || !isReached || (isRead && stored && !mayUse(server, stored, user))) throw unusable()
       return explained(() =>
-        isWhole && stored
-          ? kubeConfigSigner(server, call, { stored, place, user, seconds })
-          : tokenSigner(server, call, prepareToken(server, call, place, user, seconds)),
+        accounts && stored
+          ? accountSigner(server, call, { stored, user, accounts, isWhole })
+          : isWhole && stored
+            ? kubeConfigSigner(server, call, { stored, place, user, seconds })
+            : tokenSigner(server, call, prepareToken(server, call, place, user, seconds)),
       )
     },
   }
@@ -100,6 +114,7 @@ async function explained<T>(act: () => T | Promise<T>): Promise<T> {
     return await act()
   } catch (error) {
     if (error instanceof StatusError && error.status.code < 500) throw refused(String(error.status.message))
+    if (error instanceof ClusterError) throw unavailable('cluster', String(error.status.message), { cause: error })
     throw error
   }
 }
@@ -149,10 +164,6 @@ async function kubeConfigSigner(server: Server, call: TargetCall, { stored, plac
   const { object } = stored
   let parent: Parent
   if (place.type === 'cluster') {
-    if (clusterTarget(object))
-      throw refused(
-        'the service accounts of this cluster issue its tokens: exchange the ID token for an access key, and create the kube config with it',
-      )
     const { connectedCluster } = await import('../../kubeconfig/connectedcluster.ts')
     parent = connectedCluster({ ...asked, cluster: object, spec: { ttl } }, server.tokens)
   } else {
@@ -161,14 +172,48 @@ async function kubeConfigSigner(server: Server, call: TargetCall, { stored, plac
     const request = { ...asked, instance: toInstance(object), spec: { certificateTTL: ttl } }
     parent = virtualCluster(request, server.kubeConfigs)
   }
+  return () => explained(() => wholeOf(server, parent, user, note))
+}
+
+async function wholeOf(server: Server, parent: Parent, user: UserInfo, note: TargetCall['note']): Promise<IssuedToken> {
+  const { createKubeConfig } = await import('../../kubeconfig/kubeconfig.ts')
+  const made = await createKubeConfig(parent, { user, issuer: server.issuer })
+  if ('errors' in made) throw refused(textOf(made.errors))
+  const { kubeConfig, warnings, facts, expirationTimestamp } = made
+  if (kubeConfig === undefined || expirationTimestamp === undefined)
+    throw new Error('a kube config that was not signed')
+  note({ ...facts })
+  return { text: kubeConfig, warnings, expires: new Date(expirationTimestamp) }
+}
+
+/** The shortest life of a token that Kubernetes issues, in seconds. */
+const SHORTEST_ACCOUNT_TOKEN = 600
+
+interface AccountsRequest {
+  stored: Stored
+  user: UserInfo
+  accounts: AccountTarget
+  isWhole: boolean
+}
+
+/** Checks what can be checked without the cluster. The signer asks the cluster for a token of the account of the user. */
+async function accountSigner(server: Server, call: TargetCall, { stored, user, accounts, isWhole }: AccountsRequest) {
+  const { now, deadline, note } = call
+  const { accountCluster } = await import('../../kubeconfig/accountcluster.ts')
+  const services = Object.assign(Object.create(server.serviceAccounts), {
+    maxSeconds: server.tokens.settings.maxSeconds,
+  })
+  // Of one length for all requests, so that they share a Secret. The end of the key shortens them.
+  const ttl = Math.min(HOUR_SECONDS, server.tokens.settings.maxSeconds)
+  const parentOf = (dryRun: boolean) =>
+    accountCluster({ cluster: stored.object, spec: { ttl }, user, now, dryRun, deadline }, accounts, services)
+  await parentOf(true).issue()
   return (): Promise<IssuedToken> =>
     explained(async () => {
-      const { createKubeConfig } = await import('../../kubeconfig/kubeconfig.ts')
-      const made = await createKubeConfig(parent, { user, issuer: server.issuer })
-      if ('errors' in made) throw refused(textOf(made.errors))
-      const { kubeConfig, warnings, facts } = made
-      if (kubeConfig === undefined) throw new Error('a kube config that was not signed')
+      if (isWhole) return wholeOf(server, parentOf(false), user, note)
+      const { user: made, warnings, facts, ...more } = await parentOf(false).issue()
+      if (made === undefined || !('token' in made)) throw new Error('a cluster token that was not made')
       note({ ...facts })
-      return { text: kubeConfig, warnings }
+      return { text: made.token, warnings, ...('expires' in more && more.expires && { expires: more.expires }) }
     })
 }

@@ -135,7 +135,7 @@ async function forTarget(
   return {
     type: JWT_TYPE,
     text: issued?.text ?? '',
-    expires: new Date(expires * 1000),
+    expires: issued?.expires ?? new Date(expires * 1000),
     warnings: issued?.warnings ?? [],
   }
 }

@@ -4,7 +4,15 @@
  * token leaves whose key does not exist, and a failed signature uses up no ID token. An equal exchange during the life of the ID
  * token signs another token for the key of the first one, and writes nothing.
  */
-import { credentialItemKey, credentialOf, credentialUser, readCredential } from '../../authentication/credential.ts'
+import { OwnedAccessKey } from '../../apis/management/v1/ownedaccesskey.ts'
+import type { KeyPlan } from '../../apis/management/v1/ownedaccesskey.values.ts'
+import {
+  type Credential,
+  credentialItemKey,
+  credentialOf,
+  credentialUser,
+  readCredential,
+} from '../../authentication/credential.ts'
 import { findClosedGate, gateKeys } from '../../authentication/gates.ts'
 import { decodeKeyInternal, type TargetOfKey } from '../../authentication/keyinternal.ts'
 import { expiryOf, keyStatus } from '../../authentication/keystatus.ts'
@@ -16,15 +24,17 @@ import { replayId } from '../../federation/idtoken.ts'
 import type { TokenUse } from '../../federation/issuers.ts'
 import { unixSeconds } from '../../meta/encoding/time.ts'
 import { HOUR_SECONDS } from '../../meta/value/durations.ts'
+import { deleteObject } from '../../registry/delete.ts'
 import type { Draft } from '../../registry/kind.ts'
 import { StorageError } from '../../storage/errors.ts'
-import type { OAuthCall } from '../oauth/endpoint.ts'
+import { type OAuthCall, writeContext } from '../oauth/endpoint.ts'
 import { notAccepted, OAuthError } from '../oauth/oautherror.ts'
+import { describeError } from '../process/logger.ts'
 import type { IssuedToken, OpenTarget } from './clustertoken.ts'
 import type { Exchanged } from './exchangedkey.ts'
 import type { ExchangeServer } from './exchangeserver.ts'
 import { makeKey } from './makekey.ts'
-import { checkUnused, keptUntil } from './replay.ts'
+import { giveBack, keptUntil } from './replay.ts'
 
 /** The longest life of a token in seconds. A job that needs more time exchanges another ID token. */
 const MOST_SECONDS = HOUR_SECONDS
@@ -62,15 +72,14 @@ export async function exchangeForToken(
 ): Promise<Answered> {
   const ttl = Math.min(wide.ttl, MOST_SECONDS, server.config.maxTokenTtlSeconds)
   const exchanged = { ...identified, grant: { ...wide, ttl } }
-  if (asked.use === 'Once') {
-    await checkUnused(server.storage, exchanged.token)
-    return makeToken(server, call, exchanged, asked, hashOf(exchanged, asked, 0))
-  }
-  // Every key is found at least until half of its life is over: by the period in which it was made, or by the one after it.
-  const period = Math.floor((unixSeconds(call.now) - exchanged.token.issuedAt) / Math.ceil(ttl / 2))
+  if (asked.use === 'Once') return makeToken(server, call, exchanged, asked, hashOf(exchanged, asked, 0))
+  // A key serves equal exchanges while half of its life is left, and as long as the shortest token lives. It is found by the period in
+  // which it was made, or by the one after it.
+  const serving = Math.max(1, Math.min(Math.ceil(ttl / 2), ttl - asked.target.leastSeconds))
+  const period = Math.floor((unixSeconds(call.now) - exchanged.token.issuedAt) / serving)
   const [credential, before] = [period, period - 1].map((one) => hashOf(exchanged, asked, one)) as [KeyHash, KeyHash]
   for (let tries = 1; ; tries++) {
-    const found = await findKey(server, exchanged, asked.target, [before, credential], call.now)
+    const found = await findKey(server, exchanged, asked.target, { hashes: [before, credential], serving }, call.now)
     if (found) return signFor(server, call, found, asked)
     try {
       return await makeToken(server, call, exchanged, asked, credential)
@@ -111,14 +120,14 @@ interface FoundKey {
 }
 
 /**
- * Returns the key of an equal exchange that gives access, and of whose life at least half is left: one read. Throws invalid_request
+ * Returns the key of an equal exchange that gives access, and was made at most `serving` seconds ago: one read. Throws invalid_request
  * if somebody has ended a key of this ID token for this trust and target.
  */
 async function findKey(
   server: ExchangeServer,
   exchanged: Exchanged,
   target: OpenTarget,
-  hashes: readonly KeyHash[],
+  { hashes, serving }: { hashes: readonly KeyHash[]; serving: number },
   now: Date,
 ): Promise<FoundKey | undefined> {
   const { trust, provider } = exchanged
@@ -130,18 +139,25 @@ async function findKey(
   if (ended) throw endedBefore()
   const [gates, items] = [others.slice(0, 2), others.slice(2)]
   const seconds = unixSeconds(now)
-  for (const item of items) {
+  for (const [index, hash] of hashes.entries()) {
+    const item = items[index]
     if (item === undefined) continue
     const credential = readCredential(item.attributes)
     const { state, expires = 0 } = keyStatus(credential, seconds, server.limits)
-    if (2 * (expires - seconds) < expires - credential.created) continue
+    if (seconds - credential.created > serving) continue
     if (state !== 'Active') throw endedBefore()
     const closed = credential.federation && (await findClosedGate(credential.federation, async () => gates))
     if (closed !== undefined) throw notAccepted('client_disabled')
-    return { user: credentialUser(credential, expires), expires }
+    return { user: userOf(credential, expires, hash), expires }
   }
   return undefined
 }
+
+/** Returns the user of the key, as if it had been presented: tokens of service accounts are judged by it again. */
+const userOf = (credential: Credential, expires: number, { version, hash }: KeyHash): UserInfo => ({
+  ...credentialUser(credential, expires),
+  credential: { version, hash, created: credential.created },
+})
 
 const endedBefore = (): OAuthError =>
   new OAuthError(
@@ -165,7 +181,23 @@ async function signFor(
   return { name, uid, expires, issued: await sign() }
 }
 
-/** Makes the key, and signs its token before it is stored. */
+/** Removes a key without a token, and gives its ID token back. A failure leaves both: nobody has the key. */
+async function takeBack(
+  server: ExchangeServer,
+  call: OAuthCall,
+  { token, trust }: Exchanged,
+  { name, uid }: { name: string; uid: string },
+): Promise<void> {
+  const plan: KeyPlan = { isExpired: true, removal: () => [giveBack(token, trust, name)] }
+  const options = { preconditions: { uid }, propagationPolicy: 'Background' as const, plan }
+  try {
+    await deleteObject(server.storeOf(OwnedAccessKey), { namespace: '', name }, options, writeContext(call))
+  } catch (error) {
+    server.log('error', 'key without a token not removed', { name, uid, error: describeError(error) })
+  }
+}
+
+/** Makes the key. Its token is signed before it is stored, or made by the cluster afterwards. */
 async function makeToken(
   server: ExchangeServer,
   call: OAuthCall,
@@ -175,19 +207,25 @@ async function makeToken(
 ): Promise<Answered> {
   let issued: IssuedToken | undefined
   let user: UserInfo | undefined
+  let act: (() => Promise<IssuedToken>) | undefined
   let expires = 0
   async function sign({ object, internal }: Pick<Draft, 'object' | 'internal'>): Promise<void> {
     if (user?.key.uid === object.metadata.uid) return
     const owner = credentialOf(object, decodeKeyInternal(internal))
     expires = expiryOf(owner, server.limits) ?? 0
-    user = credentialUser(owner, expires)
-    const act = await target.prepare(user, expires - unixSeconds(call.now))
+    user = userOf(owner, expires, credential)
+    act = await target.prepare(user, expires - unixSeconds(call.now))
     if (isDryRun) return
     server.signatures.count(user.key.uid, unixSeconds(call.now))
-    issued = await act()
+    if (!target.isLate) issued = await act()
   }
   const forTarget = { credential, record: targetOf(exchanged, target), sign }
   const { name, uid } = await makeKey(server, call, exchanged, { use, isDryRun, announce, target: forTarget })
+  if (target.isLate && !isDryRun)
+    issued = await act?.().catch(async (error) => {
+      if (use === 'Once') await takeBack(server, call, exchanged, { name, uid })
+      throw error
+    })
   // As a request for the token with an access key would be recorded: the scope needs the entry that allows it.
   if (user && !isDryRun) await server.usage.used(user.key, user.chain, target.request)
   return { name, uid, expires, ...(issued && { issued }) }

@@ -22,7 +22,7 @@ import type { Companion } from '../../storage/interface.ts'
 import { type OAuthCall, writeContext } from '../oauth/endpoint.ts'
 import type { Server } from '../server.ts'
 import { type Exchanged, exchangedKeyName, exchangedKeyObject, labelsOf } from './exchangedkey.ts'
-import { checkUnused, partitionOf, replayed, replayRecord } from './replay.ts'
+import { checkUnused, partitionOf, recordAgain, replayed, replayRecord } from './replay.ts'
 import { findSlot, poolOfToken, poolOfTrust, takeSlot } from './slots.ts'
 
 /**
@@ -107,6 +107,7 @@ async function attempt(
     const slots = await Promise.all(pools.map((pool) => findSlot(deps, pool, call.now)))
     const taken = slots.map((slot) => takeSlot(slot, trust.uid, { name, uid, expires, credential }))
     // A token that is exchanged once gives no other key, whatever becomes of this one.
+    if (use === 'Once' && target) return [await recordAgain(server.storage, token, trust, name), ...taken]
     if (use === 'Once') return [replayRecord(token, trust, name), ...taken]
     return target ? [...taken, { op: 'absent', ...endedTarget(trust.uid, target.record) }] : taken
   }

@@ -2,7 +2,7 @@
  * Records which ID tokens were exchanged, in the transaction of the key. Functions that write keys can put these items,
  * but not delete them. `slots.ts` has the records of tokens that are exchanged during their lifetime.
  *
- *     pk=exchange#HASH sk=# trust=UID key=NAME expires=…
+ *     pk=exchange#HASH sk=# trust=UID key=NAME returned=true expires=…
  */
 
 import { type IdToken, LEEWAY, replayId } from '../../federation/idtoken.ts'
@@ -26,6 +26,29 @@ export const partitionOf = (token: IdToken): string => `exchange#${replayId(toke
 export function replayRecord(token: IdToken, trust: Trust, key: string): Companion {
   const attributes = { trust: trust.uid, key, expires: keptUntil(token) }
   return { op: 'put', pk: partitionOf(token), sk: SORT_KEY, attributes, ifAbsent: true }
+}
+
+/**
+ * Returns the record of a token that may have been given back: its earlier exchange gave nothing, because the cluster failed. Throws for one
+ * that was exchanged.
+ */
+export async function recordAgain(
+  storage: Pick<Storage, 'getCompanions'>,
+  token: IdToken,
+  trust: Trust,
+  key: string,
+): Promise<Companion> {
+  const { ifAbsent, ...record } = replayRecord(token, trust, key) as Extract<Companion, { op: 'put' }>
+  const before = await getCompanion(storage, record)
+  if (before === undefined) return { ...record, ...(ifAbsent && { ifAbsent }) }
+  if (before.attributes.returned !== true) throw replayed()
+  return { ...record, when: { attributes: { key: before.attributes.key ?? null, returned: true } } }
+}
+
+/** Returns the write that gives the token of this key back, for the transaction that removes the key. */
+export function giveBack(token: IdToken, trust: Trust, key: string): Companion {
+  const { pk, sk, attributes } = replayRecord(token, trust, key) as Extract<Companion, { op: 'put' }>
+  return { op: 'put', pk, sk, attributes: { ...attributes, returned: true }, when: { attributes: { key } } }
 }
 
 /** Returns the error for a token that was exchanged before. */

@@ -33,7 +33,8 @@ function measuredOutcome(outcome: Outcome): Measured {
   if (outcome === 'exchanged') return 'granted'
   if (outcome === 'accepted') return 'dryRun'
   if (outcome === 'malformed' || outcome === 'method') return 'malformed'
-  if (outcome === 'keys_unavailable' || outcome === 'storage' || outcome === 'failed') return 'unavailable'
+  if (outcome === 'keys_unavailable' || outcome === 'cluster' || outcome === 'storage' || outcome === 'failed')
+    return 'unavailable'
   if (outcome === 'replayed') return 'replayed'
   // After the tenancy has held, a refusal concerns the owner of the trust. Before, anyone can cause refusals.
   return unproven.has(outcome) ? 'unproven' : 'refused'

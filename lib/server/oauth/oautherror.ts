@@ -33,6 +33,7 @@ export type RefusalReason =
   | 'username'
   | 'scope'
   | 'target'
+  | 'cluster'
   | 'target_required'
   | 'ended'
   | 'too_many_signatures'
