@@ -117,7 +117,7 @@ const layers: Record<string, readonly string[]> = {
   'lib/storage': ['.', '*'],
   'lib/authentication': ['.', 'history', 'usage', 'values', 'requests'],
   'lib/authorization': ['attributes', 'scopes', 'trials', 'users', '.', 'usage'],
-  'lib/kubeconfig': ['token', 'cluster', 'certificates', 'serviceaccounts', '.'],
+  'lib/kubeconfig': ['token', 'cluster', 'certificates', 'eks', 'serviceaccounts', '.'],
   'lib/controllers': ['.', 'events'],
   'lib/endpoints': ['negotiation', '.', 'lists', 'watches', 'handlers'],
   'lib/server': ['process', 'lambda', 'console', 'documents', '.', 'namespaces', 'oauth', 'exchange', 'leaks'],

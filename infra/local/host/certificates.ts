@@ -59,7 +59,7 @@ export async function makeAuthority(commonName: string, validity: Validity): Pro
 }
 
 /** Issues a server certificate; `hosts` are names and IP addresses. */
-async function issueServing(
+export async function issueServing(
   authority: KeyPair,
   hosts: readonly string[],
   usages: readonly Usage[],

@@ -1,0 +1,28 @@
+/**
+ * Makes the bearer token with which a role of IAM authenticates to a cluster of Amazon EKS: the address of a request that asks AWS who
+ * signed it. The cluster sends that request. Source: aws-iam-authenticator, "API authorization from outside a cluster".
+ */
+import { type AwsCredentials, presignedUrl } from '../../outbound/awssignature.ts'
+import { awsHost } from './awsservice.ts'
+
+/** The header with the name of the cluster. It is signed, so a cluster cannot present the token to another one. */
+const CLUSTER = 'x-k8s-aws-id'
+/** Authenticators refuse more than 900. AWS accepts the request for 15 minutes in any case. */
+const SECONDS = 60
+
+/** Returns the token for the cluster of this name in the region. */
+export function eksBearer(cluster: string, region: string, credentials: AwsCredentials, now: Date): string {
+  const url = presignedUrl(
+    {
+      service: 'sts',
+      region,
+      host: awsHost('sts', region),
+      query: { Action: 'GetCallerIdentity', Version: '2011-06-15' },
+      headers: { [CLUSTER]: cluster },
+      seconds: SECONDS,
+    },
+    now,
+    credentials,
+  )
+  return `k8s-aws-v1.${Buffer.from(url).toString('base64url')}`
+}
