@@ -1,0 +1,160 @@
+/**
+ * Tests how clusters of Amazon EKS are reached, with what EKS consists of: a kube-apiserver whose webhook is aws-iam-authenticator, as it is
+ * published. That asks a local STS, which checks signatures with the signer of the SDK, at the name of the real one.
+ */
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { freePort } from '../../infra/local/host/freeport.ts'
+import { type ControlPlane, startControlPlane } from '../../infra/local/kubeapiserver/controlplane.ts'
+import { createClusterClient } from '../../lib/kubeconfig/cluster/client.ts'
+import { isFailure } from '../../lib/kubeconfig/cluster/failure.ts'
+import { eksBearer } from '../../lib/kubeconfig/eks/bearer.ts'
+import { createEks, type Eks } from '../../lib/kubeconfig/eks/ekscredentials.ts'
+import { createSecret, removeSecret, requestToken } from '../../lib/kubeconfig/serviceaccounts/boundtoken.ts'
+import { type LocalAws, REGION, ROLE, startLocalAws } from '../support/localaws.ts'
+import { hasGo } from './golang.ts'
+import { chooseAddress } from './planes.ts'
+
+const source = join(import.meta.dirname, '../clients/iamauthenticator')
+
+const NAME = 'prod'
+const NAMESPACE = 'keyplane'
+const GROUP = 'keyplane-clusters'
+
+let folder: string
+let local: LocalAws
+let plane: ControlPlane
+let eks: Eks
+let authenticator: ChildProcess | undefined
+
+/** Starts the webhook for the cluster of this name, and returns the file with which an API server asks it. */
+async function startAuthenticator(clusterID: string): Promise<string> {
+  const program = join(folder, 'aws-iam-authenticator')
+  const tool = 'sigs.k8s.io/aws-iam-authenticator/cmd/aws-iam-authenticator'
+  await promisify(execFile)('go', ['build', '-o', program, tool], { cwd: source })
+  const webhook = join(folder, 'webhook.kubeconfig')
+  const authority = join(folder, 'aws.crt')
+  await writeFile(authority, local.certificateAuthority)
+  const port = await freePort()
+  const server = { port, stateDir: folder, generateKubeconfig: webhook, mapRoles: [mapping(ROLE)] }
+  await writeFile(join(folder, 'authenticator.yaml'), JSON.stringify({ clusterID, server }))
+  const child = spawn(program, ['server', '--config', join(folder, 'authenticator.yaml')], {
+    env: { HTTPS_PROXY: local.proxy, SSL_CERT_FILE: authority, AWS_EC2_METADATA_DISABLED: 'true', AWS_REGION: REGION },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  authenticator = child
+  await new Promise<void>((resolve, reject) => {
+    let said = ''
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      said += text
+      if (said.includes('listening on')) resolve()
+    })
+    child.once('close', () => reject(new Error(`the authenticator ended: ${said}`)))
+  })
+  return webhook
+}
+
+/** What an access entry does. */
+const mapping = (rolearn: string) => ({ rolearn, username: '{{SessionName}}', groups: [GROUP] })
+
+const rbac = '/apis/rbac.authorization.k8s.io/v1'
+const rules = [
+  { apiGroups: [''], resources: ['serviceaccounts/token'], verbs: ['create'] },
+  { apiGroups: [''], resources: ['secrets'], verbs: ['create', 'delete'] },
+]
+
+async function make(path: string, object: object): Promise<void> {
+  const { status } = await plane.admin.send('POST', plane.url + path, object)
+  expect(status).toBe(201)
+}
+
+beforeAll(async () => {
+  if (!hasGo) return
+  folder = await mkdtemp(join(tmpdir(), 'keyplane-eks-'))
+  local = await startLocalAws()
+  const webhook = await startAuthenticator(NAME)
+  const { port, authority, url } = await chooseAddress()
+  const data = Buffer.from(authority.certificate).toString('base64')
+  for (const name of [NAME, 'other']) local.clusters.set(name, { name, endpoint: url, certificateAuthority: { data } })
+  plane = await startControlPlane({
+    assets: process.env.KUBEBUILDER_ASSETS ?? '',
+    folder: join(folder, 'plane'),
+    port,
+    authority,
+    users: [],
+    flags: [`--authentication-token-webhook-config-file=${webhook}`, '--authorization-mode=RBAC'],
+    now: Date.now,
+  })
+  await make('/api/v1/namespaces', { metadata: { name: NAMESPACE } })
+  await make(`/api/v1/namespaces/${NAMESPACE}/serviceaccounts`, { metadata: { name: 'user.alice' } })
+  await make(`${rbac}/namespaces/${NAMESPACE}/roles`, { metadata: { name: GROUP }, rules })
+  await make(`${rbac}/namespaces/${NAMESPACE}/rolebindings`, {
+    metadata: { name: GROUP },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: GROUP },
+    subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'Group', name: GROUP }],
+  })
+  eks = createEks({ arn: ROLE, session: 'keyplane-test' }, local.aws)
+})
+afterAll(async () => {
+  await plane?.close()
+  if (authenticator && authenticator.exitCode === null) {
+    authenticator.kill('SIGKILL')
+    await once(authenticator, 'close')
+  }
+  await local?.stop()
+  if (folder) await rm(folder, { recursive: true, force: true })
+})
+
+const asking = async (name = NAME) => {
+  const credentials = await eks.credentials('eu', { region: REGION, name })
+  return { client: createClusterClient('eu', credentials), signal: AbortSignal.timeout(20_000) }
+}
+
+const whoami = async (name?: string) => {
+  const { client, signal } = await asking(name)
+  const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' }
+  return client.send({ method: 'POST', path: '/apis/authentication.k8s.io/v1/selfsubjectreviews', body, signal })
+}
+
+describe.skipIf(!hasGo)('clusters of EKS', () => {
+  test('know the role of the deployment, whose session is in their audit logs', async () => {
+    const { status } = await whoami()
+    expect(status).toMatchObject({ userInfo: { username: 'keyplane-test', groups: expect.arrayContaining([GROUP]) } })
+    expect(local.calls).toContain('GetCallerIdentity')
+  })
+
+  test('make tokens of service accounts that end with a Secret, with the rights that cluster-config prints', async () => {
+    const bound = { namespace: NAMESPACE, account: 'user.alice', secret: 'keyplane-1' }
+    const with_ = await asking()
+    await createSecret(bound, { labels: {}, annotations: {} }, with_)
+    const { token } = await requestToken(bound, 600, with_)
+    const authority = await readFile(join(folder, 'plane/ca.crt'), 'utf8')
+    const client = createClusterClient('eu', { server: plane.url, certificateAuthority: authority, token })
+    const path = '/apis/authentication.k8s.io/v1/selfsubjectreviews'
+    const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' }
+    const { status } = await client.send({ method: 'POST', path, body, signal: with_.signal })
+    expect(status).toMatchObject({ userInfo: { username: `system:serviceaccount:${NAMESPACE}:user.alice` } })
+    expect(await removeSecret(bound, with_)).toBe('removed')
+    const read = `/api/v1/namespaces/${NAMESPACE}/secrets/keyplane-1`
+    const refused = await with_.client.send({ method: 'GET', path: read, signal: with_.signal }).catch((error) => error)
+    expect(isFailure(refused, 'forbidden')).toBe(true)
+  })
+
+  test('refuse the token of another cluster', async () => {
+    expect(isFailure(await whoami('other').catch((error) => error), 'unauthorized')).toBe(true)
+  })
+
+  test('refuse a role that no access entry names', async () => {
+    const { token: _, ...address } = await eks.credentials('eu', { region: REGION, name: NAME })
+    const token = eksBearer(NAME, REGION, local.aws.credentials(), new Date())
+    const client = createClusterClient('eu', { ...address, token })
+    const asked = client.send({ method: 'GET', path: '/api/v1/namespaces', signal: AbortSignal.timeout(20_000) })
+    expect(isFailure(await asked.catch((error) => error), 'unauthorized')).toBe(true)
+    expect(local.calls.at(-1)).toBe('GetCallerIdentity')
+  })
+})
